@@ -1,0 +1,20 @@
+/** Milliseconds since the Unix epoch. */
+export type Millis = number
+
+/** Where "now" comes from. Production reads the system; tests hold it in their hand. */
+export type Clock = {
+  now(): Millis
+  /** Milliseconds from an arbitrary start that no wall-clock jump moves: for durations only. */
+  monotonic(): number
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+}
+
+/** RFC 3339 UTC with milliseconds, as every native JSON body shows a time. */
+export const toRfc3339 = (at: Millis): string => new Date(at).toISOString()
+
+/** Unix seconds, as OpenAI-shaped bodies show a time. */
+export const toUnixSeconds = (at: Millis): number => Math.floor(at / 1000)

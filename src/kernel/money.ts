@@ -1,0 +1,35 @@
+/** An amount in nano-USD: 1 USD is 1_000_000_000n. */
+export type Nusd = bigint
+
+/** A price in pico-USD per unit; numerically micro-USD per million units. */
+export type Pusd = bigint
+
+/** Every balance, cap, price and quantity stays within 0…9e15, so JSON numbers keep it exact. */
+export const maxNusd: Nusd = 9_000_000_000_000_000n
+
+const nusdPerUsd = 1_000_000_000n
+
+/** An amount as a JSON integer. @throws when it is outside ±9e15: a bound was broken before. */
+export function toJsonInteger(amount: bigint): number {
+  if (amount > maxNusd || amount < -maxNusd) throw new Error('an amount left the JSON-safe range')
+  return Number(amount)
+}
+
+/** Prints an amount as decimal USD without trailing zeros but at least two decimals: `5.00`. */
+export function toUsd(amount: Nusd): string {
+  const sign = amount < 0n ? '-' : ''
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(10, '0')
+  const fraction = digits.slice(-9).replace(/0{1,7}$/, '')
+  return `${sign}${digits.slice(0, -9)}.${fraction}`
+}
+
+/** Parses decimal USD with up to nine decimals, e.g. `12.5`; undefined for anything else. */
+export function parseUsd(text: string): Nusd | undefined {
+  const match = /^(\d{1,7})(?:\.(\d{1,9}))?$/.exec(text)
+  if (!match) return undefined
+  const amount = BigInt(match[1] ?? '0') * nusdPerUsd + BigInt((match[2] ?? '').padEnd(9, '0'))
+  return amount <= maxNusd ? amount : undefined
+}
+
+export const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+export const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)

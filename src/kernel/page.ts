@@ -1,0 +1,23 @@
+/** A keyset page: newest first, `has_more` tells whether `after` the last id finds another. */
+export type Page<T> = { items: T[]; hasMore: boolean }
+
+export type PageRequest = { limit: number; after: string | undefined }
+
+export const defaultPageLimit = 20
+export const maxPageLimit = 100
+
+/** The list envelope of every `/v1` list. */
+export function toListView<T extends { id: string }>(page: Page<T>) {
+  return {
+    object: 'list' as const,
+    data: page.items,
+    has_more: page.hasMore,
+    first_id: page.items.at(0)?.id ?? null,
+    last_id: page.items.at(-1)?.id ?? null,
+  }
+}
+
+/** Cuts a result that was asked for with `limit + 1` rows down to a page. */
+export function toPage<T>(rows: T[], limit: number): Page<T> {
+  return { items: rows.slice(0, limit), hasMore: rows.length > limit }
+}

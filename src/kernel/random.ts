@@ -1,0 +1,22 @@
+/** Where randomness comes from. Production asks the CSPRNG; tests count. */
+export type Random = { bytes(count: number): Uint8Array }
+
+/** The operating system's CSPRNG, drawn in 4 KiB pools because one call costs a microsecond. */
+export function systemRandom(): Random {
+  const pool = new Uint8Array(4096)
+  let used = pool.length
+  return {
+    bytes(count) {
+      if (count > pool.length) return crypto.getRandomValues(new Uint8Array(count))
+      if (used + count > pool.length) {
+        crypto.getRandomValues(pool)
+        used = 0
+      }
+      const out = pool.slice(used, used + count)
+      // What was handed out must not stay readable in the pool.
+      pool.fill(0, used, used + count)
+      used += count
+      return out
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import type { Nusd, Pusd } from '../kernel/money.ts'
+
+/** A model that people can pay for: its prices, its limits and where it really runs. */
+export type Model = {
+  /** `owner/name`, as a request names it. */
+  id: string
+  name: string
+  kind: ModelKind
+  ownedBy: string
+  contextTokens: number
+  /** Most tokens of one answer; 0 for an embedding. */
+  maxOutputTokens: number
+  prices: Prices
+  features: string[]
+  /** Tried in order, before the first byte. */
+  route: RouteStep[]
+  verifiable: 'none' | 're-executable'
+  status: 'live' | 'disabled' | 'deprecated'
+  /** Whether the public terminal may use it. */
+  terminal: boolean
+  /** Tokens an upstream adds to what it is sent: the bound of a hold counts them. */
+  overhead: { perMessage: number; fixed: number }
+}
+
+export type ModelKind = 'chat' | 'embedding'
+
+export type RouteStep = { upstream: string; model: string }
+
+/** What one unit costs. `input` and `output` in pico-USD a token, `request` in nano-USD a run. */
+export type Prices = { inputPusd: Pusd; outputPusd: Pusd; requestNusd: Nusd }
+
+/** A version of all prices; a receipt names it as `id@version`. */
+export type PriceList = { id: string; version: number; digest: string }
+
+/** What a run is charged for: a meter, how many units, and the price of one in pico-USD. */
+export type MeterLine = { meter: 'input' | 'output' | 'request'; quantity: number; pricePusd: Pusd }
+
+/** Tokens a run read and wrote. Counts, not money. */
+export type Usage = { inputTokens: number; outputTokens: number }
+
+/** The lines of a run: what was used at the model's prices. Meters without a price stay in. */
+export function linesOf(prices: Prices, kind: ModelKind, usage: Usage): MeterLine[] {
+  const lines: MeterLine[] = [
+    { meter: 'input', quantity: usage.inputTokens, pricePusd: prices.inputPusd },
+  ]
+  if (kind === 'chat') {
+    lines.push({ meter: 'output', quantity: usage.outputTokens, pricePusd: prices.outputPusd })
+  }
+  if (prices.requestNusd > 0n) {
+    lines.push({ meter: 'request', quantity: 1, pricePusd: prices.requestNusd * 1000n })
+  }
+  return lines
+}
+
+/**
+ * What lines cost in nano-USD: rounded up once, then less the discount, which is rounded down.
+ * This is the only place where a run's price is rounded.
+ */
+export function costOf(lines: readonly MeterLine[], discountBps: number): Nusd {
+  let sum = 0n
+  for (const line of lines) sum += BigInt(line.quantity) * line.pricePusd
+  const cost = (sum + 999n) / 1000n
+  return cost - (cost * BigInt(discountBps)) / 10_000n
+}
