@@ -1,0 +1,77 @@
+import * as pg from 'drizzle-orm/pg-core'
+import * as lite from 'drizzle-orm/sqlite-core'
+
+/**
+ * One vocabulary of columns with two realisations, so that the schema is written once.
+ * The SQLite one is what the type checker sees; both give the same TypeScript values.
+ */
+export type Columns = typeof sqliteColumns
+
+const liteMoney = lite.customType<{ data: bigint; driverData: number | bigint }>({
+  dataType: () => 'integer',
+  fromDriver: (stored) => BigInt(stored),
+  toDriver: (amount) => amount,
+})
+
+const liteNumber = lite.customType<{ data: number; driverData: number | bigint }>({
+  dataType: () => 'integer',
+  fromDriver: (stored) => Number(stored),
+  toDriver: (value) => value,
+})
+
+const liteBytes = lite.customType<{ data: Uint8Array; driverData: Uint8Array }>({
+  dataType: () => 'blob',
+})
+
+const pgMoney = pg.customType<{ data: bigint; driverData: string | number | bigint }>({
+  dataType: () => 'bigint',
+  fromDriver: (stored) => BigInt(stored),
+  toDriver: (amount) => amount.toString(),
+})
+
+/** A Uint8Array from a Buffer copy: what the drivers give must not alias their read buffers. */
+const pgBytes = pg.customType<{ data: Uint8Array; driverData: Uint8Array }>({
+  dataType: () => 'bytea',
+  fromDriver: (stored) => new Uint8Array(stored),
+  toDriver: (value) => Buffer.from(value),
+})
+
+/** JSON as text on both engines: nothing queries inside it, and its bytes stay as they were. */
+const pgJson = pg.customType<{ data: unknown; driverData: string }>({
+  dataType: () => 'text',
+  fromDriver: (stored) => JSON.parse(stored),
+  toDriver: (value) => JSON.stringify(value),
+})
+
+export const sqliteColumns = {
+  table: lite.sqliteTable,
+  index: lite.index,
+  uniqueIndex: lite.uniqueIndex,
+  primaryKey: lite.primaryKey,
+  check: lite.check,
+  text: (name: string) => lite.text(name),
+  /** A whole number within ±2^31. */
+  int: (name: string) => liteNumber(name),
+  /** Milliseconds since the Unix epoch, or another whole number within ±2^53. */
+  ms: (name: string) => liteNumber(name),
+  bool: (name: string) => lite.integer(name, { mode: 'boolean' }),
+  json: <T>(name: string) => lite.text(name, { mode: 'json' }).$type<T>(),
+  /** Nano-USD. */
+  money: (name: string) => liteMoney(name),
+  bytes: (name: string) => liteBytes(name),
+}
+
+export const pgColumns = {
+  table: pg.pgTable,
+  index: pg.index,
+  uniqueIndex: pg.uniqueIndex,
+  primaryKey: pg.primaryKey,
+  check: pg.check,
+  text: (name: string) => pg.text(name),
+  int: (name: string) => pg.integer(name),
+  ms: (name: string) => pg.bigint(name, { mode: 'number' }),
+  bool: (name: string) => pg.boolean(name),
+  json: (name: string) => pgJson(name),
+  money: (name: string) => pgMoney(name),
+  bytes: (name: string) => pgBytes(name),
+} as unknown as Columns

@@ -1,0 +1,96 @@
+import type { BaseSQLiteDatabase, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type { Tables } from './schema.ts'
+
+/**
+ * The storage seam. A command of a store is a generator that can only `yield*` the steps below,
+ * so nobody can await the network inside a transaction. SQLite drives it synchronously between
+ * BEGIN IMMEDIATE and COMMIT; PostgreSQL drives the same generator asynchronously, with retries.
+ */
+export type Work<T> = Generator<Step, T, unknown>
+
+/** The part of drizzle that both engines share, typed once as SQLite's. */
+export type Query = Omit<BaseSQLiteDatabase<'sync', void>, 'transaction' | '$client'>
+
+export type Db = {
+  engine: 'sqlite' | 'postgres'
+  tables: Tables
+  /**
+   * True while rows that were read inside a write stay true until the next write: one process
+   * owns the file. Another process's write is told through {@link Db.onForeignWrite} first.
+   */
+  exclusive: boolean
+  /** Runs `work` atomically; settles after its COMMIT. */
+  write<T>(work: (q: Query) => Work<T>): Promise<T>
+  /** Runs `work` without a transaction. */
+  read<T>(work: (q: Query) => Work<T>): Promise<T>
+  /** Runs `work` on one unmoving picture of the database, yielding to the event loop between steps. */
+  snapshot<T>(work: (q: Query) => Work<T>): Promise<T>
+  /** Called when remembered rows may be wrong: another writer was here, or a COMMIT failed. */
+  onForeignWrite(listener: () => void): void
+  close(): Promise<void>
+}
+
+type Runnable = { all(): unknown; run(): unknown }
+
+/** Rows of one table, keyed by their column names in TypeScript. */
+export type Values = Record<string, unknown>
+
+export type Step =
+  | { kind: 'rows'; query: Runnable; lock: boolean }
+  | { kind: 'prepared'; name: string; values: Values; build: (values: Values) => Runnable }
+  | { kind: 'insert'; table: SQLiteTable; rows: Values[] }
+  | { kind: 'upsert'; table: SQLiteTable; rows: Values[]; set: string[] }
+  | { kind: 'update'; table: SQLiteTable; rows: Values[]; set: string[] }
+
+type Selecting<T> = { all(): T[]; run(): unknown }
+
+/** The rows of a query, also of a changing one with `returning()`. */
+export function* rows<T>(query: Selecting<T>): Generator<Step, T[], unknown> {
+  return (yield { kind: 'rows', query, lock: false }) as T[]
+}
+
+/** Like {@link rows}, for rows this transaction will change: locks them where others could too. */
+export function* lockedRows<T>(query: Selecting<T>): Generator<Step, T[], unknown> {
+  return (yield { kind: 'rows', query, lock: true }) as T[]
+}
+
+/** The first row of a query, if there is one. */
+export function* first<T>(query: Selecting<T>): Generator<Step, T | undefined, unknown> {
+  return ((yield { kind: 'rows', query, lock: false }) as T[])[0]
+}
+
+/** A query that SQLite compiles once under `name`; `build` gets placeholders there. */
+export function* prepared<V extends Values, T>(
+  name: string,
+  values: V,
+  build: (values: V) => Selecting<T>,
+): Generator<Step, T[], unknown> {
+  const step = { kind: 'prepared', name, values, build: build as (values: Values) => Runnable }
+  return (yield step as Step) as T[]
+}
+
+/** Adds whole rows. Fails as one when any of them breaks a constraint. */
+export function* insert<T extends SQLiteTable>(
+  table: T,
+  added: T['$inferSelect'][],
+): Generator<Step, void, unknown> {
+  if (added.length > 0) yield { kind: 'insert', table, rows: added }
+}
+
+/** Adds whole rows, or writes the columns in `set` where the primary key exists. */
+export function* upsert<T extends SQLiteTable>(
+  table: T,
+  changed: T['$inferSelect'][],
+  set: (keyof T['$inferSelect'] & string)[],
+): Generator<Step, void, unknown> {
+  if (changed.length > 0) yield { kind: 'upsert', table, rows: changed, set }
+}
+
+/** Writes the columns in `set` of rows that exist, found by primary key. */
+export function* update<T extends SQLiteTable>(
+  table: T,
+  changed: T['$inferSelect'][],
+  set: (keyof T['$inferSelect'] & string)[],
+): Generator<Step, void, unknown> {
+  if (changed.length > 0) yield { kind: 'update', table, rows: changed, set }
+}

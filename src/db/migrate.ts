@@ -1,0 +1,90 @@
+import type { Database } from 'bun:sqlite'
+import { sql } from 'drizzle-orm'
+import type { Millis } from '../kernel/clock.ts'
+import { sha256Hex } from '../kernel/hash.ts'
+import { embedMigrations, type Migration } from './migrations.macro.ts' with { type: 'macro' }
+import type { PgDrizzle } from './postgres.ts'
+
+const sqliteMigrations: Migration[] = embedMigrations('sqlite')
+const pgMigrations: Migration[] = embedMigrations('pg')
+
+/** The `application_id` of our SQLite files, "CFL1": a foreign database is never taken for ours. */
+const applicationId = 0x43464c31
+
+const bookkeeping =
+  'create table if not exists migrations (tag text primary key, hash text not null, applied_at bigint not null)'
+
+/** What a database still lacks. @throws Error when it is newer than this build, or was edited. */
+export function pendingOf(all: Migration[], applied: { tag: string; hash: string }[]): Migration[] {
+  for (const { tag, hash } of applied) {
+    const known = all.find((migration) => migration.tag === tag)
+    if (!known) throw new Error(`the database knows ${tag}, this build does not: run a newer build`)
+    if (hashOf(known) !== hash) throw new Error(`migration ${tag} changed after it was applied`)
+  }
+  return all.filter(({ tag }) => !applied.some((done) => done.tag === tag))
+}
+
+const hashOf = ({ statements }: Migration): string => sha256Hex(statements.join(';\n'))
+
+/**
+ * Brings a SQLite file to this build's schema, each step in one transaction, and returns the
+ * steps taken. `backup` is called once before the first step on a file that has a schema.
+ */
+export function migrateSqlite(raw: Database, now: Millis, backup: () => void): string[] {
+  const stamp = raw.prepare('PRAGMA application_id').values()[0]?.[0]
+  const empty = raw.prepare('select 1 from sqlite_master limit 1').values().length === 0
+  if (!empty && Number(stamp) !== applicationId) {
+    throw new Error('this file is a database of something else; choose another data folder')
+  }
+  if (empty) raw.run(`PRAGMA application_id = ${applicationId}`)
+  raw.run(`${bookkeeping} strict`.replace('bigint', 'integer'))
+  const applied = raw.query('select tag, hash from migrations').all() as Applied[]
+  const pending = pendingOf(sqliteMigrations, applied)
+  if (pending.length > 0 && applied.length > 0) backup()
+  // A rebuilt table must not fire ON DELETE; SQLite ignores this pragma inside a transaction.
+  raw.run('PRAGMA foreign_keys = OFF')
+  for (const migration of pending) {
+    raw
+      .transaction(() => {
+        for (const statement of migration.statements) raw.run(statement)
+        if (raw.prepare('PRAGMA foreign_key_check').values().length > 0) {
+          throw new Error(`migration ${migration.tag} breaks a foreign key`)
+        }
+        raw.run('insert into migrations values (?, ?, ?)', [
+          migration.tag,
+          hashOf(migration),
+          BigInt(now),
+        ])
+      })
+      .immediate()
+  }
+  raw.run('PRAGMA foreign_keys = ON')
+  return pending.map(({ tag }) => tag)
+}
+
+type Applied = { tag: string; hash: string }
+
+/** Brings a PostgreSQL database to this build's schema, one node at a time, all or nothing. */
+export async function migratePostgres(pg: PgDrizzle, now: Millis): Promise<string[]> {
+  return pg.transaction(async (tx) => {
+    await tx.execute(sql`select pg_advisory_xact_lock(${applicationId})`)
+    await tx.execute(sql.raw(bookkeeping))
+    const applied = rowsOf(await tx.execute(sql`select tag, hash from migrations`))
+    const pending = pendingOf(pgMigrations, applied)
+    for (const migration of pending) {
+      for (const statement of migration.statements) await tx.execute(sql.raw(statement))
+      await tx.execute(
+        sql`insert into migrations values (${migration.tag}, ${hashOf(migration)}, ${now})`,
+      )
+    }
+    return pending.map(({ tag }) => tag)
+  })
+}
+
+/** Bun's client answers rows as an array, PGlite as an object that holds them. */
+const rowsOf = (result: unknown): Applied[] =>
+  (Array.isArray(result) ? [...result] : (result as { rows: Applied[] }).rows) as Applied[]
+
+/** The steps a SQLite database or a PostgreSQL one of this build has in all. */
+export const schemaVersion = (engine: 'sqlite' | 'postgres'): number =>
+  (engine === 'sqlite' ? sqliteMigrations : pgMigrations).length

@@ -1,0 +1,17 @@
+/** The schema for drizzle-kit, PostgreSQL's half. */
+import { pgColumns } from './columns.ts'
+import { buildSchema } from './schema.ts'
+
+export const {
+  accounts,
+  keys,
+  keySecrets,
+  keyWindows,
+  transfers,
+  runs,
+  receipts,
+  leases,
+  facts,
+  priceLists,
+  auditEntries,
+} = buildSchema(pgColumns)

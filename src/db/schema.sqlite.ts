@@ -1,0 +1,17 @@
+/** The schema for drizzle-kit, SQLite's half. */
+import { sqliteColumns } from './columns.ts'
+import { buildSchema } from './schema.ts'
+
+export const {
+  accounts,
+  keys,
+  keySecrets,
+  keyWindows,
+  transfers,
+  runs,
+  receipts,
+  leases,
+  facts,
+  priceLists,
+  auditEntries,
+} = buildSchema(sqliteColumns)

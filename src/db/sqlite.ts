@@ -1,0 +1,201 @@
+import { Database, type SQLQueryBindings, type Statement } from 'bun:sqlite'
+import { sql } from 'drizzle-orm'
+import { drizzle } from 'drizzle-orm/bun-sqlite'
+import { sqliteColumns } from './columns.ts'
+import type { Db, Query, Step, Values, Work } from './db.ts'
+import { buildSchema } from './schema.ts'
+import { type RowStatement, rowStatement } from './statements.ts'
+
+/** How long a write waits for another process's lock before it is tried again later, in ms. */
+const busyTimeoutMs = 100
+/** How many times a batch that found the lock taken is tried again before its callers hear of it. */
+const busyRetries = 50
+
+type Command = {
+  work: (q: Query) => Work<unknown>
+  done: (value: never) => void
+  failed: (error: unknown) => void
+}
+
+/**
+ * Opens the embedded database. All commands queued in one tick share one transaction and one
+ * fsync, each in its own savepoint; their callers are told after the COMMIT.
+ */
+export function openSqlite(file: string): Db & { raw: Database } {
+  const raw = connect(file)
+  const driver = makeDriver(raw)
+  const run = (text: string): Statement => raw.prepare(text)
+  const [begin, commit, rollback] = [run('BEGIN IMMEDIATE'), run('COMMIT'), run('ROLLBACK')]
+  const [mark, keep, undo] = [run('SAVEPOINT c'), run('RELEASE c'), run('ROLLBACK TO c')]
+  const dataVersion = run('PRAGMA data_version')
+  const listeners: (() => void)[] = []
+  const distrust = (): void => {
+    for (const listener of listeners) listener()
+  }
+  let seenVersion = dataVersion.values()[0]?.[0]
+  let queue: Command[] = []
+  let closed = false
+
+  const flush = (retry: number): void => {
+    if (queue.length === 0 || closed) return
+    try {
+      begin.run()
+    } catch (error) {
+      if (isBusy(error) && retry < busyRetries) setTimeout(() => flush(retry + 1), 5 * (retry + 1))
+      else failAll(queue.splice(0), error)
+      return
+    }
+    const commands = queue
+    queue = []
+    const version = dataVersion.values()[0]?.[0]
+    if (version !== seenVersion) distrust()
+    seenVersion = version
+    const tell = commands.map((command) => {
+      mark.run()
+      try {
+        const value = driver.drive(command.work(driver.query)) as never
+        keep.run()
+        return () => command.done(value)
+      } catch (error) {
+        undo.run()
+        keep.run()
+        return () => command.failed(error)
+      }
+    })
+    try {
+      commit.run()
+    } catch (error) {
+      if (raw.inTransaction) rollback.run()
+      distrust()
+      failAll(commands, error)
+      return
+    }
+    for (const answer of tell) answer()
+  }
+
+  return {
+    engine: 'sqlite',
+    tables: buildSchema(sqliteColumns),
+    exclusive: true,
+    raw,
+    write: (work) =>
+      new Promise((done, failed) => {
+        if (closed) return failed(new Error('the database is closed'))
+        const waiting = queue.push({ work, done, failed })
+        if (waiting === 1) setImmediate(flush, 0)
+      }),
+    read: async (work) => driver.drive(work(driver.query)),
+    snapshot: (work) => snapshot(file, work),
+    onForeignWrite: (listener) => void listeners.push(listener),
+    close: async () => {
+      flush(busyRetries)
+      closed = true
+      failAll(queue.splice(0), new Error('the database is closed'))
+      raw.close()
+    },
+  }
+}
+
+/** Opens a connection with the pragmas every connection of ours has (K1). */
+export function connect(file: string, options: { readonly?: boolean } = {}): Database {
+  const raw = new Database(file, { create: !options.readonly, safeIntegers: true, strict: true })
+  raw.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+  raw.run('PRAGMA journal_mode = WAL')
+  raw.run('PRAGMA synchronous = FULL')
+  raw.run('PRAGMA foreign_keys = ON')
+  raw.run('PRAGMA cache_size = -65536')
+  raw.run('PRAGMA wal_autocheckpoint = 4000')
+  raw.run('PRAGMA journal_size_limit = 67108864')
+  return raw
+}
+
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
+
+function failAll(commands: Command[], error: unknown): void {
+  for (const command of commands) command.failed(error)
+}
+
+/** Runs the steps of a work on one connection, remembering every statement it compiled. */
+function makeDriver(raw: Database) {
+  const query = drizzle(raw) as unknown as Query
+  const compiled = new Map<string, { all(values: Values): unknown }>()
+  const writers = new Map<string, { statement: Statement; bind: RowStatement['bind'] }>()
+
+  const writer = (step: Extract<Step, { table: unknown }>) => {
+    const id = `${step.kind} ${tableName(step)} ${step.kind === 'insert' ? '' : step.set.join()}`
+    const known = writers.get(id)
+    if (known) return known
+    const { text, bind } = rowStatement(step)
+    const made = { statement: raw.prepare(text), bind }
+    writers.set(id, made)
+    return made
+  }
+
+  const perform = (step: Step): unknown => {
+    if (step.kind === 'rows') return step.query.all()
+    if (step.kind === 'prepared') {
+      let statement = compiled.get(step.name)
+      if (!statement) {
+        const built = step.build(placeholders(step.values)) as unknown as Preparable
+        statement = built.prepare()
+        compiled.set(step.name, statement)
+      }
+      return statement.all(step.values)
+    }
+    const { statement, bind } = writer(step)
+    for (const row of step.rows) statement.run(...(bind(row) as SQLQueryBindings[]))
+    return undefined
+  }
+
+  const drive = <T>(work: Work<T>): T => {
+    let turn = work.next()
+    while (!turn.done) {
+      let outcome: unknown
+      try {
+        outcome = perform(turn.value)
+      } catch (error) {
+        turn = work.throw(error)
+        continue
+      }
+      turn = work.next(outcome)
+    }
+    return turn.value
+  }
+  return { query, drive, perform }
+}
+
+type Preparable = { prepare(): { all(values: Values): unknown } }
+
+const tableNames = new WeakMap<object, string>()
+let tablesSeen = 0
+
+/** A short stable name of a table object, cheaper than asking drizzle for it on every write. */
+function tableName(step: Extract<Step, { table: unknown }>): string {
+  const known = tableNames.get(step.table)
+  if (known) return known
+  const name = `t${tablesSeen++}`
+  tableNames.set(step.table, name)
+  return name
+}
+
+const placeholders = (values: Values): Values =>
+  Object.fromEntries(Object.keys(values).map((name) => [name, sql.placeholder(name) as unknown]))
+
+/** Reads on a connection of its own inside one read transaction, a step a turn of the event loop. */
+async function snapshot<T>(file: string, work: (q: Query) => Work<T>): Promise<T> {
+  const raw = connect(file, { readonly: true })
+  try {
+    raw.run('BEGIN')
+    const { query, perform } = makeDriver(raw)
+    const running = work(query)
+    let turn = running.next()
+    while (!turn.done) {
+      turn = running.next(perform(turn.value))
+      await new Promise((resume) => setImmediate(resume))
+    }
+    return turn.value
+  } finally {
+    raw.close()
+  }
+}
