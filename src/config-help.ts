@@ -1,0 +1,72 @@
+import type { Config, Source } from './config.ts'
+import { lists, planLimits } from './config-entries.ts'
+import type { Settings } from './config-setting.ts'
+import { type Row, rows } from './config-table.ts'
+
+/** The settings as the end of `--help`: flag, meaning, default. */
+export function helpSettings(): string {
+  const width = Math.max(...rows.map((row) => row.flag.length))
+  const lines = rows.map((row) => {
+    const initial = defaultOf(row)
+    return `  ${row.flag.padEnd(width)}  ${row.setting.meaning}${initial ? ` [${initial}]` : ''}`
+  })
+  return ['Settings (flag, then COUNTERFOIL_… variable, then counterfoil.toml):', ...lines].join(
+    '\n',
+  )
+}
+
+/** Every setting with all there is to know of it, in Markdown: `config --explain` and the docs. */
+export function explainSettings(): string {
+  const main = [
+    '| setting | unit or form | default | environment | flag | meaning |',
+    '|---|---|---|---|---|---|',
+    ...rows.map((row) =>
+      line([
+        code(row.path),
+        row.setting.reader.unit,
+        code(defaultOf(row)),
+        code(row.env) + (row.setting.secret ? ' or …`_FILE`' : ''),
+        code(row.flag),
+        row.setting.meaning,
+      ]),
+    ),
+  ]
+  const entries = Object.entries({ ...lists, 'plans.limits': planLimits }).flatMap(
+    ([name, settings]) => [
+      '',
+      `### \`[[${name}]]\``,
+      '',
+      '| name | unit or form | default | meaning |',
+      '|---|---|---|---|',
+      ...Object.entries(settings as Settings).map(([key, { reader, initial, needed, meaning }]) =>
+        line([code(key), reader.unit, needed ? 'must be set' : code(initial ?? ''), meaning]),
+      ),
+    ],
+  )
+  return [...main, ...entries].join('\n')
+}
+
+/** The settings in force, one a line, with where each came from. Secrets are not shown. */
+export function showConfig(config: Config, sources: Record<string, Source>): string {
+  return rows
+    .map((row) => {
+      const value = valueIn(config, row)
+      const { reader, secret } = row.setting
+      const shown = value === undefined ? '(unset)' : secret ? '(secret)' : reader.show(value)
+      return `${row.path} = ${shown}  # ${sources[row.path]}`
+    })
+    .join('\n')
+}
+
+const defaultOf = ({ setting }: Row): string => setting.initial ?? ''
+
+const code = (text: string): string => (text === '' ? '' : `\`${text}\``)
+
+const line = (cells: string[]): string =>
+  `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+
+function valueIn(config: Config, { section, name }: Row): unknown {
+  const sections: Record<string, unknown> = config
+  const values = section === '' ? sections : (sections[section] as Record<string, unknown>)
+  return values[name]
+}

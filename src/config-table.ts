@@ -1,0 +1,140 @@
+import { optional, type Setting, secret, set } from './config-setting.ts'
+import {
+  amount,
+  databaseUrl,
+  filePath,
+  flag,
+  hostPort,
+  httpUrl,
+  integer,
+  listOf,
+  network,
+  oneOf,
+  origin,
+  text,
+} from './config-values.ts'
+
+const address = text('0x address', 'an address: 0x and 40 hex digits', /^0x[0-9a-fA-F]{40}$/)
+
+/** Every setting but the lists of upstreams, models and plans, by section and name. */
+export const table = {
+  '': {
+    listen: set(hostPort, '127.0.0.1:4663', 'Where the server listens.'),
+    base_url: optional(
+      origin,
+      'Public origin: sign-in domain, receipt issuer, links. Must be set to listen beyond loopback; else http://localhost with the port of listen.',
+    ),
+    data: set(filePath, './data', 'Folder of the database, the signer key and the lock.'),
+    database_url: secret(
+      optional(databaseUrl, 'The database; counterfoil.db inside data when absent.'),
+    ),
+    trusted_proxies: set(
+      listOf(network),
+      '',
+      'Proxies whose X-Forwarded-For is believed; nobody else is.',
+    ),
+    admins: set(listOf(address), '', 'Wallets of the operators.'),
+  },
+  log: {
+    level: set(oneOf('debug', 'info', 'warn', 'error'), 'info', 'Least severe line written.'),
+    format: set(
+      oneOf('auto', 'pretty', 'json'),
+      'auto',
+      'Form of the log on stderr; auto is pretty on a terminal and JSON elsewhere.',
+    ),
+  },
+  metrics: {
+    listen: optional(
+      hostPort,
+      'Where /metrics listens, apart from the API; a port alone means loopback. Off when absent.',
+    ),
+  },
+  limits: {
+    body_bytes: set(integer('bytes', 1024, 134_217_728), '4_194_304', 'Largest request body.'),
+    rpm: set(integer('requests/min', 1, 10_000_000), '6_000', 'Requests of one key.'),
+    concurrency: set(integer('runs', 1, 1_000_000), '1_024', 'Runs of one key at once.'),
+    keyless_per_minute: set(
+      integer('requests/min', 1, 10_000_000),
+      '6_000',
+      'Requests without a key from one client address.',
+    ),
+    failed_auth_per_minute: set(
+      integer('failures/min', 1, 1_000_000),
+      '300',
+      'Failed keys from one client address before further failures get 429.',
+    ),
+    admission: set(integer('runs', 1, 1_000_000), '1_024', 'Runs in flight of the whole server.'),
+  },
+  chain: {
+    rpc_urls: secret(set(listOf(httpUrl), '', 'RPC servers of chain 4663, tried in order.')),
+    treasury: optional(address, 'Where deposits are sent. Deposits are off when absent.'),
+    token: set(
+      address,
+      '0x5fc5360D0400a0Fd4f2af552ADD042D716F1d168',
+      'The stablecoin that deposits are made in.',
+    ),
+    token_decimals: set(integer('digits', 0, 18), '6', 'Decimals the token must answer.'),
+  },
+  deposits: {
+    min_nusd: set(amount('nUSD'), '10_000_000', 'Smallest deposit that is credited.'),
+    soft_limit_nusd_per_day: set(
+      amount('nUSD'),
+      '100_000_000_000',
+      'Credited at latest-20 up to this, for each account; above it at safe.',
+    ),
+    final_above_nusd: set(
+      amount('nUSD'),
+      '10_000_000_000_000',
+      'Deposits above this wait for finalized.',
+    ),
+    poll_ms: set(integer('ms', 50, 3_600_000), '1_000', 'Pause between looks at the chain.'),
+  },
+  anchors: {
+    registry: optional(address, 'The anchor registry; `counterfoil anchor deploy` makes one.'),
+    sender_key_file: optional(filePath, 'Private key that pays for anchors. Off when absent.'),
+    min_receipts: set(integer('receipts', 1), '1_000', 'New receipts that call for an anchor.'),
+    max_delay_s: set(integer('s', 1), '600', 'Longest a receipt waits for its anchor.'),
+    min_interval_s: set(integer('s', 1), '60', 'Least time between two anchors.'),
+  },
+  sign_in: {
+    contract_wallets: set(flag, 'false', 'Accept ERC-1271 and ERC-6492 wallets, over rpc_urls.'),
+  },
+  terminal: {
+    daily_budget_nusd: set(
+      amount('nUSD'),
+      '0',
+      'House money a day for upstream models in the public terminal; built-ins are free.',
+    ),
+    asks_per_day: set(integer('asks', 0), '10', 'Asks of one client address a day.'),
+  },
+} as const
+
+/** A row of the table with all the ways to set it. */
+export type Row = {
+  section: string
+  name: string
+  /** Dotted, as an error names it: `limits.rpm`. */
+  path: string
+  env: string
+  /** With its dashes: `--limits-rpm`. */
+  flag: string
+  /** The flag's name in commander's `opts()`: `limitsRpm`. */
+  option: string
+  setting: Setting<unknown>
+}
+
+export const rows: readonly Row[] = Object.entries(table).flatMap(([section, settings]) =>
+  Object.entries(settings).map(([name, setting]) => {
+    const path = section === '' ? name : `${section}.${name}`
+    const words = path.split(/[._]/)
+    return {
+      section,
+      name,
+      path,
+      env: `COUNTERFOIL_${words.join('_').toUpperCase()}`,
+      flag: `--${words.join('-')}`,
+      option: words.map((w, i) => (i === 0 ? w : w.charAt(0).toUpperCase() + w.slice(1))).join(''),
+      setting: setting as Setting<unknown>,
+    }
+  }),
+)

@@ -1,0 +1,179 @@
+import { isIP } from 'node:net'
+import { maxNusd } from './kernel/money.ts'
+
+/** How one value of the configuration is written and what it may be. */
+export type Reader<T> = {
+  /** What the table shows as its unit or form: `bytes`, `host:port`, `text, json`. */
+  unit: string
+  /** Turns the text of a flag or an environment variable into what TOML would have given. */
+  fromText(text: string): unknown
+  /** The value, or what it must be. Those words never repeat the value: it may be a secret. */
+  check(raw: unknown): Checked<T>
+  show(value: T): string
+}
+
+export type Checked<T> = { value: T } | { must: string }
+
+const accept = <T>(value: T): Checked<T> => ({ value })
+const must = (words: string): { must: string } => ({ must: words })
+
+/** A whole number within `least`…`most`. */
+export function integer(unit: string, least = 0, most = Number.MAX_SAFE_INTEGER): Reader<number> {
+  return {
+    unit,
+    fromText: wholeFromText,
+    check: (raw) =>
+      typeof raw === 'bigint' && raw >= BigInt(least) && raw <= BigInt(most)
+        ? accept(Number(raw))
+        : must(`a whole number from ${group(least)} to ${group(most)}`),
+    show: group,
+  }
+}
+
+/** Money or a price, 0…9e15, exact. `unit` is `nUSD` or `pUSD`. */
+export function amount(unit: string): Reader<bigint> {
+  return {
+    unit,
+    fromText: wholeFromText,
+    check: (raw) =>
+      typeof raw === 'bigint' && raw >= 0n && raw <= maxNusd
+        ? accept(raw)
+        : must(`a whole number of ${unit} from 0 to ${group(maxNusd)}`),
+    show: group,
+  }
+}
+
+export const flag: Reader<boolean> = {
+  unit: 'true, false',
+  fromText: (text) => (text === 'true' ? true : text === 'false' ? false : text),
+  check: (raw) => (typeof raw === 'boolean' ? accept(raw) : must('true or false')),
+  show: String,
+}
+
+/** Text that `pattern` matches; `words` say what it must be. */
+export function text(unit: string, words: string, pattern: RegExp): Reader<string> {
+  return checkedText(unit, words, (raw) => (pattern.test(raw) ? raw : undefined))
+}
+
+export const filePath = text('path', 'a path', /^[^\0]+$/)
+
+export function oneOf<const T extends string>(...choices: T[]): Reader<T> {
+  return checkedText(choices.join(', '), `one of ${choices.join(', ')}`, (raw) =>
+    choices.find((choice) => choice === raw),
+  )
+}
+
+/** A list; in a flag or an environment variable its items are divided by commas. */
+export function listOf<T>(item: Reader<T>): Reader<T[]> {
+  return {
+    unit: `list of ${item.unit}`,
+    fromText: (raw) =>
+      raw
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== '')
+        .map(item.fromText),
+    check(raw) {
+      if (!Array.isArray(raw)) return must('a list')
+      const values: T[] = []
+      for (const part of raw) {
+        const checked = item.check(part)
+        if ('must' in checked) return must(`a list; each item ${checked.must}`)
+        values.push(checked.value)
+      }
+      return accept(values)
+    },
+    show: (values) => `[${values.map(item.show).join(', ')}]`,
+  }
+}
+
+export type HostPort = { hostname: string; port: number }
+
+/** Where to listen. A port alone means loopback; port 0 lets the system choose. */
+export const hostPort: Reader<HostPort> = {
+  ...checkedText(
+    'host:port',
+    'host:port, for instance 127.0.0.1:4663 or [::1]:4663',
+    parseHostPort,
+  ),
+  show: ({ hostname, port }) => `"${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}"`,
+}
+
+/** An origin as browsers write it: lower case, no path, no default port, http on loopback only. */
+export const origin: Reader<string> = checkedText(
+  'origin',
+  'an origin: https://host or http://localhost:port, in lower case, without a path or slash',
+  (raw) => {
+    const url = URL.parse(raw)
+    if (url?.origin !== raw) return undefined
+    return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))
+      ? raw
+      : undefined
+  },
+)
+
+/** An http or https address without user, query or fragment; comes back without a slash at the end. */
+export const httpUrl: Reader<string> = checkedText('URL', 'an http:// or https:// URL', (raw) => {
+  const url = URL.parse(raw)
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.hash) return undefined
+  return raw.replace(/\/+$/, '')
+})
+
+export const databaseUrl = text(
+  'sqlite: or postgres:',
+  'sqlite:<path> or postgres://user@host/name',
+  /^(sqlite:[^\0]+|postgres(ql)?:\/\/.+)$/,
+)
+
+/** One address or a network of them in CIDR form. */
+export const network: Reader<string> = checkedText(
+  'address or CIDR',
+  'an IP address or a network like 10.0.0.0/8',
+  (raw) => {
+    const [address = '', bits, ...rest] = raw.split('/')
+    const version = isIP(address)
+    if (version === 0 || rest.length > 0) return undefined
+    if (bits === undefined) return raw
+    return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128) ? raw : undefined
+  },
+)
+
+/** Whether a host name or address never leaves this machine. */
+export function isLoopback(hostname: string): boolean {
+  const bare = hostname.replace(/^\[|\]$/g, '')
+  return bare === 'localhost' || bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'))
+}
+
+/** A number with its digits in groups of three, as TOML reads them: `4_194_304`. */
+export function group(value: number | bigint): string {
+  return value.toString().replace(/\B(?=(\d{3})+$)/g, '_')
+}
+
+function checkedText<T extends string | HostPort>(
+  unit: string,
+  words: string,
+  parse: (raw: string) => T | undefined,
+): Reader<T> {
+  return {
+    unit,
+    fromText: (raw) => raw,
+    check(raw) {
+      const value = typeof raw === 'string' ? parse(raw) : undefined
+      return value === undefined ? must(words) : accept(value)
+    },
+    show: (value) => JSON.stringify(value),
+  }
+}
+
+/** Underscores between digits are allowed, as in TOML. */
+function wholeFromText(raw: string): unknown {
+  return /^\d+(_\d+)*$/.test(raw) ? BigInt(raw.replaceAll('_', '')) : raw
+}
+
+function parseHostPort(raw: string): HostPort | undefined {
+  const match = /^(?:(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+)):)?(\d{1,5})$/i.exec(raw)
+  const port = Number(match?.[3])
+  if (!match || port > 65_535) return undefined
+  if (match[1] !== undefined && isIP(match[1]) !== 6) return undefined
+  return { hostname: match[1] ?? match[2] ?? '127.0.0.1', port }
+}

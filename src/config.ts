@@ -1,0 +1,219 @@
+import { readFileSync, statSync } from 'node:fs'
+import { parse, TomlError } from 'smol-toml'
+import {
+  type FindSecret,
+  lists,
+  type ModelConfig,
+  type PlanConfig,
+  readModels,
+  readPlans,
+  readUpstreams,
+  type UpstreamConfig,
+} from './config-entries.ts'
+import { isTable, readValue, unknownKey, type ValuesOf } from './config-setting.ts'
+import { type Row, rows, table } from './config-table.ts'
+import { isLoopback } from './config-values.ts'
+
+type Sections = { [Section in keyof typeof table]: ValuesOf<(typeof table)[Section]> }
+
+/** Everything an operator set, checked, under the names of the configuration file. */
+export type Config = Omit<Sections[''], 'base_url' | 'database_url'> &
+  Omit<Sections, ''> & {
+    /** With port 0 in `listen` it ends in `:0`: whoever binds puts the real port there. */
+    base_url: string
+    database_url: string
+    upstreams: UpstreamConfig[]
+    models: ModelConfig[]
+    /** Changes to the default plans and further ones. */
+    plans: PlanConfig[]
+  }
+
+export type Source = 'flag' | 'env' | 'file' | 'default'
+
+export type Loaded = { config: Config; sources: Record<string, Source> } | { problems: string[] }
+
+/** What a file holds and its permission bits; undefined when it cannot be read. */
+export type ReadFile = (path: string) => { text: string; mode: number } | undefined
+
+export type Inputs = {
+  /** As commander's `opts()` gives them; names that are no setting are ignored. */
+  flags: Record<string, unknown>
+  env: Record<string, string | undefined>
+  /** The configuration file, when there is one. */
+  fileText: string | undefined
+  filePath: string
+  readFile: ReadFile
+}
+
+/** Decides the configuration, or says everything that is wrong with it. No side effects. */
+export function loadConfig(inputs: Inputs): Loaded {
+  const problems: string[] = []
+  const file = parseFile(inputs, problems)
+  for (const key of unknownFileKeys(file)) problems.push(`${inputs.filePath}: ${key}`)
+  const sources: Record<string, Source> = {}
+  const values: Record<string, unknown> = {}
+  for (const row of rows) {
+    const { source, name, raw } = findRaw(row, inputs, file, problems)
+    sources[row.path] = source
+    values[row.path] = readValue(row.setting, raw, name, problems)
+  }
+  const { '': top, ...rest } = toSections(values)
+  const findKey: FindSecret = (entry, where) => findApiKey(entry, where, inputs, problems)
+  const entries = {
+    upstreams: readUpstreams(file['upstreams'], findKey, problems),
+    models: readModels(file['models'], idsOf(file['upstreams']), problems),
+    plans: readPlans(file['plans'], problems),
+  }
+  problems.push(...unknownVariables(inputs.env, file['upstreams']))
+  if (top.listen && !top.base_url && !isLoopback(top.listen.hostname)) {
+    problems.push('base_url must be set to listen beyond loopback: it is the public origin')
+  }
+  if (problems.length > 0) return { problems }
+  const config = {
+    ...top,
+    // URL drops port 80, as a browser does in the origins it sends.
+    base_url: top.base_url ?? new URL(`http://localhost:${top.listen.port}`).origin,
+    database_url: top.database_url ?? `sqlite:${top.data.replace(/\/+$/, '')}/counterfoil.db`,
+    ...rest,
+    ...entries,
+  }
+  return { config, sources }
+}
+
+/**
+ * The configuration of this process. `file` is `--config` or `COUNTERFOIL_CONFIG` and must exist;
+ * without it `counterfoil.toml` of the working folder is read if it is there.
+ */
+export function readConfig(flags: Record<string, unknown>, file: string | undefined): Loaded {
+  const named = file ?? process.env['COUNTERFOIL_CONFIG']
+  const filePath = named || 'counterfoil.toml'
+  const read = readFile(filePath)
+  if (named && !read) return { problems: [`${filePath}: cannot read the configuration file`] }
+  return loadConfig({ flags, env: process.env, fileText: read?.text, filePath, readFile })
+}
+
+const readFile: ReadFile = (path) => {
+  try {
+    return { text: readFileSync(path, 'utf8'), mode: statSync(path).mode & 0o777 }
+  } catch {
+    return undefined
+  }
+}
+
+/** Says where the text breaks, but never repeats it: it may hold a secret. */
+function parseFile({ fileText, filePath }: Inputs, problems: string[]): Record<string, unknown> {
+  if (fileText === undefined) return {}
+  try {
+    return parse(fileText, { integersAsBigInt: true, unsafeKeyBehaviour: 'throw' })
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    const reason = error.message.split('\n')[0]
+    problems.push(`${filePath}:${error.line}:${error.column}: ${reason}`)
+    return {}
+  }
+}
+
+/** Values by dotted path as sections of values; a wrong value is undefined in it. */
+function toSections(values: Record<string, unknown>): Sections {
+  const valuesOf = (section: string) =>
+    rows.filter((row) => row.section === section).map((row) => [row.name, values[row.path]])
+  return Object.fromEntries(
+    Object.keys(table).map((section) => [section, Object.fromEntries(valuesOf(section))]),
+  ) as Sections
+}
+
+type Found = { source: Source; name: string; raw: unknown }
+
+/** Where a setting's value comes from: flag, environment, file, else its default. */
+function findRaw(
+  row: Row,
+  { flags, env, filePath, readFile }: Inputs,
+  file: Record<string, unknown>,
+  problems: string[],
+): Found {
+  const { reader, secret } = row.setting
+  const flag = flags[row.option]
+  if (typeof flag === 'string')
+    return { source: 'flag', name: row.flag, raw: reader.fromText(flag) }
+  const value = env[row.env]
+  const fileName = secret ? env[`${row.env}_FILE`] : undefined
+  if (value && fileName) problems.push(`set ${row.env} or ${row.env}_FILE, not both`)
+  if (value) return { source: 'env', name: row.env, raw: reader.fromText(value) }
+  if (fileName) {
+    const name = `${row.env}_FILE`
+    const text = readSecret(fileName, name, readFile, problems)
+    return { source: 'env', name, raw: text && reader.fromText(text) }
+  }
+  const section = row.section === '' ? file : file[row.section]
+  const raw = isTable(section) ? section[row.name] : undefined
+  return { source: raw === undefined ? 'default' : 'file', name: `${filePath}: ${row.path}`, raw }
+}
+
+function findApiKey(
+  entry: Parameters<FindSecret>[0],
+  where: string,
+  { env, readFile }: Inputs,
+  problems: string[],
+): string | undefined {
+  const { api_key_env: name, api_key_file: path } = entry
+  if (name && path) problems.push(`${where}: set api_key_env or api_key_file, not both`)
+  if (path) return readSecret(path, `${where}.api_key_file`, readFile, problems)
+  if (!name) return undefined
+  if (!env[name]) problems.push(`${where}.api_key_env: the variable ${name} is not set`)
+  return env[name]
+}
+
+/** The first line of a file that nobody but its owner may read. */
+function readSecret(path: string, name: string, readFile: ReadFile, problems: string[]) {
+  const found = readFile(path)
+  const wrong =
+    found === undefined
+      ? `cannot read ${path}`
+      : found.mode & 0o077
+        ? `${path} can be read by others; chmod 600 it`
+        : found.text.trim() === ''
+          ? `${path} is empty`
+          : undefined
+  if (wrong === undefined) return found?.text.trim()
+  problems.push(`${name}: ${wrong}`)
+  return undefined
+}
+
+/** Misspelt keys of the file, each with its nearest neighbour. */
+function unknownFileKeys(file: Record<string, unknown>): string[] {
+  const out: string[] = []
+  const topLevel = [...Object.keys(table['']), ...Object.keys(table), ...Object.keys(lists)]
+  for (const [key, value] of Object.entries(file)) {
+    const section = rows.filter((row) => row.section === key && key !== '')
+    if (section.length === 0) {
+      if (key === '' || !topLevel.includes(key)) out.push(unknownKey(key, key, topLevel))
+      continue
+    }
+    if (!isTable(value)) {
+      out.push(`${key} must be a table: [${key}]`)
+      continue
+    }
+    const names = section.map((row) => row.name)
+    for (const name of Object.keys(value)) {
+      if (!names.includes(name)) out.push(unknownKey(`${key}.${name}`, name, names))
+    }
+  }
+  return out
+}
+
+/**
+ * Misspelt variables. `COUNTERFOIL_KEY` is a client's; Kubernetes adds `…_SERVICE_*` and
+ * `…_PORT*` for a service of our name.
+ */
+function unknownVariables(env: Record<string, string | undefined>, upstreams: unknown): string[] {
+  const known = rows.flatMap(({ env, setting }) => (setting.secret ? [env, `${env}_FILE`] : [env]))
+  const others = Array.isArray(upstreams) ? upstreams.map((entry) => entry?.api_key_env) : []
+  const free = new Set([...known, ...others, 'COUNTERFOIL_CONFIG', 'COUNTERFOIL_KEY'])
+  return Object.keys(env)
+    .filter((name) => name.startsWith('COUNTERFOIL_') && !free.has(name))
+    .filter((name) => !/^COUNTERFOIL_(SERVICE_|PORT(_|$))/.test(name))
+    .map((name) => unknownKey(name, name, known).replace('key', 'variable'))
+}
+
+const idsOf = (raw: unknown): string[] =>
+  Array.isArray(raw) ? raw.map((entry) => String(entry?.id)) : []
