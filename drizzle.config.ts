@@ -1,0 +1,14 @@
+import { defineConfig } from 'drizzle-kit'
+
+// `bun scripts/migration.ts <name>` runs this once for each engine.
+export default process.env['DIALECT'] === 'postgresql'
+  ? defineConfig({
+      dialect: 'postgresql',
+      schema: './src/db/schema.pg.ts',
+      out: './drizzle/pg',
+    })
+  : defineConfig({
+      dialect: 'sqlite',
+      schema: './src/db/schema.sqlite.ts',
+      out: './drizzle/sqlite',
+    })
