@@ -89,7 +89,7 @@ export function* upsert<T extends SQLiteTable>(
 /** Writes the columns in `set` of rows that exist, found by primary key. */
 export function* update<T extends SQLiteTable>(
   table: T,
-  changed: T['$inferSelect'][],
+  changed: Partial<T['$inferSelect']>[],
   set: (keyof T['$inferSelect'] & string)[],
 ): Generator<Step, void, unknown> {
   if (changed.length > 0) yield { kind: 'update', table, rows: changed, set }

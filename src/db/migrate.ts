@@ -2,7 +2,8 @@ import type { Database } from 'bun:sqlite'
 import { sql } from 'drizzle-orm'
 import type { Millis } from '../kernel/clock.ts'
 import { sha256Hex } from '../kernel/hash.ts'
-import { embedMigrations, type Migration } from './migrations.macro.ts' with { type: 'macro' }
+import { embedMigrations } from './migrations.macro.ts' with { type: 'macro' }
+import type { Migration } from './migrations.macro.ts'
 import type { PgDrizzle } from './postgres.ts'
 
 const sqliteMigrations: Migration[] = embedMigrations('sqlite')

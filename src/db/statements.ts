@@ -1,5 +1,5 @@
 import { getTableColumns, getTableName } from 'drizzle-orm'
-import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { getTableConfig, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Step, Values } from './db.ts'
 
 /** A statement for one row: its text, and how a row becomes its parameters. */

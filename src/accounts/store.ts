@@ -1,0 +1,19 @@
+import { and, eq, inArray } from 'drizzle-orm'
+import { type Db, first, rows } from '../db/db.ts'
+import type { AccountRow } from '../db/schema.ts'
+
+export type AccountStore = ReturnType<typeof accountStore>
+
+export function accountStore(db: Db) {
+  const { accounts } = db.tables
+  return {
+    find: (id: string): Promise<AccountRow | undefined> =>
+      db.read((q) => first(q.select().from(accounts).where(eq(accounts.id, id)))),
+    /** Which of these accounts are suspended: asked for the runs in flight. */
+    suspendedAmong: (ids: string[]): Promise<{ id: string }[]> =>
+      db.read((q) => {
+        const named = and(inArray(accounts.id, ids), eq(accounts.status, 'suspended'))
+        return rows(q.select({ id: accounts.id }).from(accounts).where(named))
+      }),
+  }
+}

@@ -1,0 +1,30 @@
+import { eq } from 'drizzle-orm'
+import { type Db, first, lockedRows, type Query, rows, upsert, type Work } from './db.ts'
+
+/** A single fact of this database by name, as text. */
+export function findFact(db: Db, name: string): Promise<string | undefined> {
+  const { facts } = db.tables
+  return db.read(function* (q) {
+    return (yield* first(q.select().from(facts).where(eq(facts.name, name))))?.value
+  })
+}
+
+/** The fact, written as `value` if nobody wrote it before: two first starts agree on one. */
+export function settleFact(db: Db, name: string, value: string): Promise<string> {
+  const { facts } = db.tables
+  return db.write(function* (q) {
+    yield* rows(q.insert(facts).values({ name, value }).onConflictDoNothing().returning())
+    const [row] = yield* rows(q.select().from(facts).where(eq(facts.name, name)))
+    return row?.value ?? value
+  })
+}
+
+/** Reads a fact that this transaction will change. */
+export function* lockFact(db: Db, q: Query, name: string): Work<string | undefined> {
+  const { facts } = db.tables
+  return (yield* lockedRows(q.select().from(facts).where(eq(facts.name, name))))[0]?.value
+}
+
+export function* writeFact(db: Db, name: string, value: string): Work<void> {
+  yield* upsert(db.tables.facts, [{ name, value }], ['value'])
+}

@@ -1,0 +1,45 @@
+import { eq } from 'drizzle-orm'
+import type { Clock, Millis } from '../kernel/clock.ts'
+import { type Db, insert, lockedRows, type Query, update, type Work } from './db.ts'
+
+/**
+ * The right to do a singleton's work, for a while. `epoch` grows with each new holder, and every
+ * write of the work checks it inside its own transaction: a holder that slept too long and wakes
+ * up finds itself fenced.
+ */
+export type Lease = { name: string; epoch: number }
+
+/** How long a lease lasts without being renewed, in ms; whoever holds it renews it much sooner. */
+export const leaseMs = 10_000
+
+/** Takes or renews a lease; undefined while somebody else holds it. */
+export function takeLease(
+  db: Db,
+  clock: Pick<Clock, 'now'>,
+  name: string,
+  holder: string,
+): Promise<Lease | undefined> {
+  const { leases } = db.tables
+  return db.write(function* (q) {
+    const now = clock.now()
+    const [row] = yield* lockedRows(q.select().from(leases).where(eq(leases.name, name)))
+    const expiresAt = now + leaseMs
+    if (!row) {
+      yield* insert(leases, [{ name, holder, epoch: 1, expiresAt }])
+      return { name, epoch: 1 }
+    }
+    if (row.holder !== holder && row.expiresAt > now) return undefined
+    const epoch = row.holder === holder ? row.epoch : row.epoch + 1
+    yield* update(leases, [{ name, holder, epoch, expiresAt }], ['holder', 'epoch', 'expiresAt'])
+    return { name, epoch }
+  })
+}
+
+/** @throws Error when the lease went to somebody else; the transaction around it is undone. */
+export function* assertLease(db: Db, q: Query, lease: Lease, now: Millis): Work<void> {
+  const { leases } = db.tables
+  const [row] = yield* lockedRows(q.select().from(leases).where(eq(leases.name, lease.name)))
+  if (row?.epoch !== lease.epoch || row.expiresAt <= now) {
+    throw new Error(`the lease ${lease.name} was lost`)
+  }
+}

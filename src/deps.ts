@@ -1,0 +1,52 @@
+import type { AccountStore } from './accounts/store.ts'
+import type { Clock } from './kernel/clock.ts'
+import type { Ids } from './kernel/ids.ts'
+import type { Log } from './kernel/log.ts'
+import type { Random } from './kernel/random.ts'
+import type { KeyStore } from './keys/store.ts'
+import type { Ledger } from './ledger/store.ts'
+import type { Sequencer } from './log/sequence.ts'
+import type { Catalogue } from './models/catalogue.ts'
+import type { ReceiptStore } from './receipts/store.ts'
+import type { LiveRuns } from './runs/live.ts'
+import type { RunStore } from './runs/store.ts'
+import type { Signer } from './signer/signer.ts'
+import type { StatusStore } from './status/store.ts'
+import type { Upstream } from './upstream/upstream.ts'
+
+/** Everything the outside world gives us. Built once in serve.ts, and by hand in test/world.ts. */
+export type Deps = {
+  settings: Settings
+  clock: Clock
+  random: Random
+  ids: Ids
+  log: Log
+  ledger: Ledger
+  accounts: AccountStore
+  keys: KeyStore
+  runs: RunStore
+  receipts: ReceiptStore
+  status: StatusStore
+  catalogue: Catalogue
+  upstreams: ReadonlyMap<string, Upstream>
+  signer: Signer
+  sequencer: Sequencer
+  live: LiveRuns
+}
+
+/** What of the configuration the domain and the doors need. */
+export type Settings = {
+  /** Public origin of links: lower case, no trailing slash. */
+  baseUrl: string
+  /** The log's origin, fixed when the database was made; the issuer of every receipt. */
+  issuer: string
+  /** Where the server listens; its loopback names are answered too. */
+  listen: { hostname: string; port: number }
+  trustedProxies: readonly string[]
+  /** Bytes of a request body. */
+  bodyBytes: number
+  /** Failures of one client address before further failures are 429. */
+  failedAuthPerMinute: number
+  /** This process among the nodes of one database. */
+  node: string
+}

@@ -1,0 +1,85 @@
+import type { KeyRow } from '../db/schema.ts'
+import type { Millis } from '../kernel/clock.ts'
+import { refuse } from '../kernel/refusal.ts'
+
+/**
+ * A key: what an agent holds to spend its account's balance, up to a cap and until an expiry.
+ * A chain is the key itself, its parent, … up to the root; its rights are the least over it.
+ */
+export type Chain = readonly KeyRow[]
+
+/** Who is calling: a usable chain of keys and the account they spend from. */
+export type Caller = { account: string; suspended: boolean; chain: Chain; key: KeyRow }
+
+export type KeyStatus = 'usable' | 'paused' | 'expired' | 'revoked'
+
+export const scopes = [
+  'runs:write',
+  'runs:read',
+  'usage:read',
+  'receipts:read',
+  'receipts:share',
+  'keys:mint',
+  'keys:read',
+] as const
+export type Scope = (typeof scopes)[number]
+
+/** What a key may do unless its maker says otherwise: not minting, not sharing. */
+export const defaultScopes: readonly Scope[] = scopes.filter(
+  (scope) => scope !== 'keys:mint' && scope !== 'receipts:share',
+)
+
+export const dayMs = 86_400_000
+export const defaultLifeMs = 90 * dayMs
+export const maxLifeMs = 366 * dayMs
+/** A root has depth 0, its great-great-grandchildren 4. */
+export const maxDepth = 4
+/** Keys of one account that are neither revoked nor expired. */
+export const maxActiveKeys = 500
+
+export const depthOf = (key: KeyRow): number => key.lineage.length - 1
+
+/** The state of the whole chain: revoked before expired before paused. */
+export function statusOf(chain: Chain, now: Millis): KeyStatus {
+  if (chain.some((key) => key.revokedAt !== null)) return 'revoked'
+  if (chain.some((key) => key.expiresAt <= now)) return 'expired'
+  if (chain.some((key) => key.pausedAt !== null)) return 'paused'
+  return 'usable'
+}
+
+/** @throws Refusal `key_revoked`, `key_expired` or `key_paused`, in this order. */
+export function assertUsable(chain: Chain, now: Millis): void {
+  const status = statusOf(chain, now)
+  if (status === 'revoked') refuse('key_revoked')
+  if (status === 'expired') refuse('key_expired')
+  if (status === 'paused') refuse('key_paused')
+}
+
+/** @throws Refusal `scope_denied` unless every key of the chain carries the scope. */
+export function assertScope(chain: Chain, scope: Scope): void {
+  if (chain.every((key) => key.scopes.includes(scope))) return
+  refuse('scope_denied', `This key does not carry the scope ${scope}. Use one that does.`)
+}
+
+/** @throws Refusal `model_not_allowed` unless every key of the chain allows the model. */
+export function assertModelAllowed(chain: Chain, model: string): void {
+  if (chain.every((key) => key.models.length === 0 || key.models.some((g) => matches(g, model)))) {
+    return
+  }
+  refuse('model_not_allowed')
+}
+
+/** Whether a glob such as `acme/*` covers a model id; `*` stands for any run of characters. */
+export function matches(glob: string, model: string): boolean {
+  const [head = '', ...parts] = glob.split('*')
+  if (parts.length === 0) return glob === model
+  const tail = parts.pop() ?? ''
+  if (!model.startsWith(head) || model.length < head.length + tail.length) return false
+  let at = head.length
+  for (const part of parts) {
+    const found = model.indexOf(part, at)
+    if (found < 0) return false
+    at = found + part.length
+  }
+  return model.endsWith(tail) && at + tail.length <= model.length
+}

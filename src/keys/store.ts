@@ -1,0 +1,131 @@
+import { and, count, eq, gt, inArray, isNull, or } from 'drizzle-orm'
+import { LRUCache } from 'lru-cache'
+import { type Db, first, prepared, rows, type Work } from '../db/db.ts'
+import type { KeyRow, WindowRow } from '../db/schema.ts'
+import type { Clock, Millis } from '../kernel/clock.ts'
+import type { Caller } from './key.ts'
+
+export type KeyStore = ReturnType<typeof keyStore>
+
+/** How long an authentication may be answered from memory: another process may have revoked. */
+const rememberedMs = 1000
+const rememberedMax = 100_000
+
+type Remembered = { caller: Caller; validUntil: Millis }
+
+export function keyStore(db: Db, clock: Pick<Clock, 'now'>) {
+  const { keys, keySecrets, keyWindows, accounts } = db.tables
+  const remembered = new LRUCache<string, Remembered>({ max: rememberedMax })
+  const used = new Map<string, Millis>()
+
+  function* callerOf(q: Parameters<Parameters<Db['read']>[0]>[0], hash: string): Work<Found> {
+    const [found] = yield* prepared('key_by_secret', { hash }, (v) =>
+      q
+        .select({ key: keys, status: accounts.status, validUntil: keySecrets.validUntil })
+        .from(keySecrets)
+        .innerJoin(keys, eq(keys.id, keySecrets.keyId))
+        .innerJoin(accounts, eq(accounts.id, keys.accountId))
+        .where(eq(keySecrets.hash, v.hash)),
+    )
+    if (!found) return undefined
+    const { key, status, validUntil } = found
+    const ancestors = key.lineage.slice(1)
+    const above =
+      ancestors.length === 0
+        ? []
+        : yield* rows(q.select().from(keys).where(inArray(keys.id, ancestors)))
+    const chain = [key, ...ancestors.map((id) => above.find((row) => row.id === id))]
+    if (!chain.every((row): row is KeyRow => row !== undefined)) {
+      throw new Error(`key ${key.id} lacks an ancestor`)
+    }
+    const caller = { account: key.accountId, suspended: status === 'suspended', chain, key }
+    return { caller, validUntil: validUntil ?? Number.POSITIVE_INFINITY }
+  }
+
+  const read = async (hash: string): Promise<Caller | undefined> => {
+    const found = await db.read((q) => callerOf(q, hash))
+    const now = clock.now()
+    if (!found || found.validUntil <= now) return undefined
+    const validUntil = Math.min(now + rememberedMs, found.validUntil)
+    remembered.set(hash, { caller: found.caller, validUntil })
+    return found.caller
+  }
+
+  return {
+    /** Who a secret's hash belongs to; at once when it was asked for within the last second. */
+    findCaller(hash: string): Caller | Promise<Caller | undefined> {
+      const known = remembered.get(hash)
+      return known && known.validUntil > clock.now() ? known.caller : read(hash)
+    },
+    /** Drops what is remembered of a key and of all below it. */
+    forget(keyId: string): void {
+      for (const [hash, { caller }] of remembered.entries()) {
+        if (caller.key.lineage.includes(keyId)) remembered.delete(hash)
+      }
+    },
+    find: (id: string): Promise<KeyRow | undefined> =>
+      db.read((q) => first(q.select().from(keys).where(eq(keys.id, id)))),
+    list: (account?: string): Promise<KeyRow[]> =>
+      db.read((q) => {
+        const all = q.select().from(keys)
+        return rows((account ? all.where(eq(keys.accountId, account)) : all).orderBy(keys.id))
+      }),
+    /** The ids of a key and of all keys below it. */
+    subtree: async (key: KeyRow): Promise<string[]> => {
+      const all = await db.read((q) =>
+        rows(
+          q
+            .select({ id: keys.id, lineage: keys.lineage })
+            .from(keys)
+            .where(eq(keys.accountId, key.accountId)),
+        ),
+      )
+      return all.filter((row) => row.lineage.includes(key.id)).map((row) => row.id)
+    },
+    countActive: async (account: string, now: Millis): Promise<number> => {
+      const active = and(
+        eq(keys.accountId, account),
+        isNull(keys.revokedAt),
+        gt(keys.expiresAt, now),
+      )
+      const found = await db.read((q) => first(q.select({ n: count() }).from(keys).where(active)))
+      return Number(found?.n ?? 0)
+    },
+    windows: (wanted: { keyId: string; start: Millis }[]): Promise<WindowRow[]> =>
+      db.read((q) => {
+        const named = wanted.map(({ keyId, start }) =>
+          and(eq(keyWindows.keyId, keyId), eq(keyWindows.windowStart, start)),
+        )
+        return rows(
+          q
+            .select()
+            .from(keyWindows)
+            .where(or(...named)),
+        )
+      }),
+    /** Which of these keys were revoked: asked for the runs in flight. */
+    revokedAmong: (ids: string[]): Promise<{ id: string }[]> =>
+      db.read((q) =>
+        rows(
+          q
+            .select({ id: keys.id })
+            .from(keys)
+            .where(and(inArray(keys.id, ids), gt(keys.revokedAt, 0))),
+        ),
+      ),
+    /** Notes a use; {@link KeyStore.writeUses} stores it within the minute. */
+    noteUse: (keyId: string, at: Millis): void => void used.set(keyId, at),
+    writeUses: async (): Promise<void> => {
+      const noted = [...used]
+      used.clear()
+      if (noted.length === 0) return
+      await db.write(function* (q) {
+        for (const [id, at] of noted) {
+          yield* rows(q.update(keys).set({ lastUsedAt: at }).where(eq(keys.id, id)).returning())
+        }
+      })
+    },
+  }
+}
+
+type Found = { caller: Caller; validUntil: Millis } | undefined

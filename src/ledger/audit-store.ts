@@ -1,0 +1,119 @@
+import { and, asc, gt, isNull, sql } from 'drizzle-orm'
+import { type Db, first, type Query, rows, type Work } from '../db/db.ts'
+import { findFact, writeFact } from '../db/facts.ts'
+import type { RunRow, TransferRow } from '../db/schema.ts'
+import type { Millis } from '../kernel/clock.ts'
+import { type Audit, type AuditPoint, makeAudit } from './audit.ts'
+import { windowId } from './book.ts'
+
+export type AuditStore = ReturnType<typeof auditStore>
+
+/** Rows read in one step; between steps the event loop turns. */
+const pageRows = 2000
+/** Transfers younger than this may still be committed with an earlier time, by a slow node. */
+const settledAfterMs = 600_000
+const pointFact = 'audit.point'
+
+/** Reads what an audit compares: the journal and the runs against what is remembered of them. */
+export function auditStore(db: Db) {
+  const { accounts, keyWindows, transfers, runs } = db.tables
+
+  function* openRuns(q: Query, audit: Audit): Work<void> {
+    const open = { accountId: runs.accountId, hold: runs.hold, windows: runs.windows }
+    for (const run of yield* rows(q.select(open).from(runs).where(isNull(runs.finishedAt)))) {
+      audit.addOpenRun(run)
+    }
+  }
+
+  function* everyTransfer(q: Query, audit: Audit): Work<void> {
+    let last: TransferRow | undefined
+    for (;;) {
+      const after: TransferRow | undefined = last
+      const beyond = after
+        ? sql`(${transfers.accountId}, ${transfers.ref}, ${transfers.kind}) > (${after.accountId}, ${after.ref}, ${after.kind})`
+        : undefined
+      const page: TransferRow[] = yield* rows(
+        q
+          .select()
+          .from(transfers)
+          .where(beyond)
+          .orderBy(asc(transfers.accountId), asc(transfers.ref), asc(transfers.kind))
+          .limit(pageRows),
+      )
+      for (const transfer of page) audit.addTransfer(transfer)
+      last = page.at(-1)
+      if (page.length < pageRows) return
+    }
+  }
+
+  function* everyRun(q: Query, audit: Audit): Work<void> {
+    const some = {
+      id: runs.id,
+      cost: runs.cost,
+      windows: runs.windows,
+      finishedAt: runs.finishedAt,
+    }
+    let last = ''
+    for (;;) {
+      const page: Pick<RunRow, keyof typeof some>[] = yield* rows(
+        q.select(some).from(runs).where(gt(runs.id, last)).orderBy(asc(runs.id)).limit(pageRows),
+      )
+      for (const run of page) if (run.finishedAt !== null) audit.addCost(run)
+      last = page.at(-1)?.id ?? last
+      if (page.length < pageRows) return
+    }
+  }
+
+  function* everyPurse(q: Query, audit: Audit, whole: boolean): Work<void> {
+    const held = whole ? undefined : gt(accounts.held, 0n)
+    for (const row of yield* rows(q.select().from(accounts).where(held))) {
+      audit.checkAccount(row, whole)
+    }
+    const inUse = whole ? undefined : gt(keyWindows.held, 0n)
+    for (const row of yield* rows(q.select().from(keyWindows).where(inUse))) {
+      audit.checkWindow(windowId(row.keyId, row.windowStart), row, whole)
+    }
+  }
+
+  return {
+    /** Everything, on one unmoving picture; remembers how far it came for the next start. */
+    whole: async (now: Millis): Promise<string[]> => {
+      const until = now - settledAfterMs
+      const audit = await db.snapshot(function* (q) {
+        const begun = makeAudit(until)
+        yield* openRuns(q, begun)
+        yield* everyTransfer(q, begun)
+        yield* everyRun(q, begun)
+        yield* everyPurse(q, begun, true)
+        return begun
+      })
+      const faults = audit.faults()
+      if (faults.length === 0) {
+        const point = JSON.stringify(audit.point())
+        await db.write(() => writeFact(db, pointFact, point))
+      }
+      return faults
+    },
+    /** The open holds, and the total of all balances since the last whole audit. */
+    sinceLast: async (): Promise<string[]> => {
+      const stored = await findFact(db, pointFact)
+      const point: AuditPoint = stored ? JSON.parse(stored) : { until: -1, total: '0' }
+      return db.read(function* (q) {
+        const audit = makeAudit(point.until)
+        yield* openRuns(q, audit)
+        yield* everyPurse(q, audit, false)
+        const moved = yield* rows(
+          q
+            .select()
+            .from(transfers)
+            .where(and(gt(transfers.at, point.until))),
+        )
+        for (const transfer of moved) audit.addTransfer(transfer)
+        const sum = sql<string>`cast(coalesce(sum(${accounts.balance}), 0) as text)`
+        const balances = yield* first(q.select({ sum }).from(accounts))
+        audit.checkTotal(point, BigInt(balances?.sum ?? 0))
+        return audit.faults()
+      })
+    },
+  }
+}

@@ -1,0 +1,117 @@
+import type {
+  AccountRow,
+  AuditRow,
+  KeyRow,
+  ReceiptRow,
+  RunRow,
+  SecretRow,
+  TransferRow,
+  WindowRow,
+} from '../db/schema.ts'
+import type { Millis } from '../kernel/clock.ts'
+import { windowStart } from './window.ts'
+
+/**
+ * The rows one batch of commands works on, and what becomes of them. A command reads and changes
+ * rows here in plain code; the store loads them before and writes them after. A command checks
+ * everything before its first change, because a refusal undoes nothing.
+ */
+export type Book = {
+  /** The time of the whole batch. */
+  now: Millis
+  account(id: string): AccountRow | undefined
+  key(id: string): KeyRow | undefined
+  /** The run, if it is still open. */
+  run(id: string): RunRow | undefined
+  /** What `key` spent and holds in the window that `now` falls into. */
+  window(key: KeyRow): WindowRow
+  windowAt(keyId: string, start: Millis): WindowRow
+  addKey(row: KeyRow, secret: SecretRow): void
+  addRun(row: RunRow): void
+  addTransfer(row: TransferRow): void
+  addReceipt(row: ReceiptRow): void
+  addAudit(row: AuditRow): void
+  changed(what: 'account' | 'key' | 'window' | 'run', row: object): void
+}
+
+/** What a book holds: loaded rows by id, and the changes that the store has to write. */
+export type Pages = {
+  accounts: Map<string, AccountRow>
+  keys: Map<string, KeyRow>
+  windows: Map<string, WindowRow>
+  runs: Map<string, RunRow>
+  written: {
+    accounts: Set<AccountRow>
+    keys: Set<KeyRow>
+    windows: Set<WindowRow>
+    runs: Set<RunRow>
+  }
+  added: {
+    keys: KeyRow[]
+    secrets: SecretRow[]
+    runs: RunRow[]
+    transfers: TransferRow[]
+    receipts: ReceiptRow[]
+    audits: AuditRow[]
+  }
+}
+
+export const windowId = (keyId: string, start: Millis): string => `${keyId}:${start}`
+
+export const emptyPages = (): Pages => ({
+  accounts: new Map(),
+  keys: new Map(),
+  windows: new Map(),
+  runs: new Map(),
+  written: { accounts: new Set(), keys: new Set(), windows: new Set(), runs: new Set() },
+  added: { keys: [], secrets: [], runs: [], transfers: [], receipts: [], audits: [] },
+})
+
+export function openBook(pages: Pages, now: Millis): Book {
+  const { written, added } = pages
+  const book: Book = {
+    now,
+    account: (id) => pages.accounts.get(id),
+    key: (id) => pages.keys.get(id),
+    run: (id) => pages.runs.get(id),
+    window(key) {
+      const start = windowStart(key.capWindow, now)
+      const known = pages.windows.get(windowId(key.id, start))
+      if (known) return known
+      const fresh = {
+        keyId: key.id,
+        windowStart: start,
+        limit: key.capLimit,
+        spent: 0n,
+        held: 0n,
+      }
+      pages.windows.set(windowId(key.id, start), fresh)
+      return fresh
+    },
+    windowAt(keyId, start) {
+      const row = pages.windows.get(windowId(keyId, start))
+      if (!row) throw new Error(`window ${start} of ${keyId} is not on the book`)
+      return row
+    },
+    addKey(row, secret) {
+      pages.keys.set(row.id, row)
+      added.keys.push(row)
+      added.secrets.push(secret)
+    },
+    addRun(row) {
+      pages.runs.set(row.id, row)
+      added.runs.push(row)
+    },
+    addTransfer: (row) => void added.transfers.push(row),
+    addReceipt: (row) => void added.receipts.push(row),
+    addAudit: (row) => void added.audits.push(row),
+    changed(what, row) {
+      if (what === 'account') written.accounts.add(row as AccountRow)
+      else if (what === 'window') written.windows.add(row as WindowRow)
+      else if (what === 'key') {
+        if (!added.keys.includes(row as KeyRow)) written.keys.add(row as KeyRow)
+      } else if (!added.runs.includes(row as RunRow)) written.runs.add(row as RunRow)
+    },
+  }
+  return book
+}

@@ -1,0 +1,138 @@
+import type { HoldWindow, KeyRow, RunRow } from '../db/schema.ts'
+import { toRfc3339 } from '../kernel/clock.ts'
+import { maxNusd, min, type Nusd, toJsonInteger } from '../kernel/money.ts'
+import { refuse } from '../kernel/refusal.ts'
+import type { Book } from './book.ts'
+import { windowEnd } from './window.ts'
+
+/**
+ * The rules of money: what a hold needs, what ending one does, how a credit arrives. Every rule
+ * checks first and changes then; `balance ≥ held ≥ 0` and `spent + held ≤ limit` always hold.
+ */
+
+/** What a spend may still take: the least room of the keys' windows and the account. */
+export type Room = { available: Nusd; limitedBy: 'key' | 'ancestor' | 'balance'; keyId?: string }
+
+/** The rooms of a chain in the order they are asked: the key, its ancestors, the balance. */
+export function roomsOf(book: Book, accountId: string, chain: readonly KeyRow[]): Room[] {
+  const rooms: Room[] = chain.map((key, depth) => {
+    const { limit, spent, held } = book.window(key)
+    const limitedBy = depth === 0 ? 'key' : 'ancestor'
+    return { available: limit - spent - held, limitedBy, keyId: key.id }
+  })
+  const account = book.account(accountId)
+  const available = account ? account.balance - account.held : 0n
+  return [...rooms, { available, limitedBy: 'balance' }]
+}
+
+/**
+ * Reserves `amount` on the key, every ancestor and the account, and names the windows it was
+ * taken from. `explain` adds what the least room would afford to a refusal's metadata.
+ * @throws Refusal `cap_exceeded` or `insufficient_balance`; nothing is changed then.
+ */
+export function takeHold(
+  book: Book,
+  chain: readonly KeyRow[],
+  amount: Nusd,
+  explain: (room: Nusd) => Record<string, unknown>,
+): HoldWindow[] {
+  const accountId = chain[0]?.accountId ?? ''
+  const account = book.account(accountId)
+  if (!account) throw new Error('a key without an account')
+  const rooms = roomsOf(book, accountId, chain)
+  const least = rooms.reduce((room, other) => min(room, other.available), maxNusd)
+  chain.forEach((key, depth) => {
+    const most = key.maxCostPerRun
+    if (most !== null && amount > most) {
+      const limitedBy = depth === 0 ? 'key' : 'ancestor'
+      const room: Room = { available: most, limitedBy, keyId: key.id }
+      refuseSpend(book, room, key, amount, explain(min(least, most)))
+    }
+  })
+  rooms.forEach((room, depth) => {
+    if (room.available < amount) refuseSpend(book, room, chain[depth], amount, explain(least))
+  })
+  account.held += amount
+  book.changed('account', account)
+  return chain.map((key) => {
+    const window = book.window(key)
+    window.held += amount
+    book.changed('window', window)
+    return [key.id, window.windowStart]
+  })
+}
+
+function refuseSpend(
+  book: Book,
+  { available, limitedBy, keyId }: Room,
+  key: KeyRow | undefined,
+  required: Nusd,
+  more: Record<string, unknown>,
+): never {
+  const resetsAt = key ? windowEnd(key.capWindow, book.now) : null
+  refuse(limitedBy === 'balance' ? 'insufficient_balance' : 'cap_exceeded', {
+    metadata: {
+      limited_by: limitedBy,
+      blocking_key_id: keyId ?? null,
+      required_nusd: toJsonInteger(required),
+      available_nusd: toJsonInteger(available),
+      resets_at: resetsAt === null ? null : toRfc3339(resetsAt),
+      ...more,
+    },
+  })
+}
+
+/**
+ * Ends a run's hold: `cost` is charged to the account, the key and every ancestor, in the windows
+ * the hold was taken from; the rest is free again. A cost above the hold is our bug, not a debt.
+ */
+export function endHold(book: Book, run: RunRow, cost: Nusd): void {
+  if (run.finishedAt !== null) throw new Error(`run ${run.id} ended twice`)
+  if (cost < 0n || cost > run.hold) throw new Error(`run ${run.id} would cost more than it holds`)
+  const account = book.account(run.accountId)
+  if (!account) throw new Error(`run ${run.id} has no account`)
+  account.held -= run.hold
+  account.balance -= cost
+  book.changed('account', account)
+  for (const [keyId, start] of run.windows) {
+    const window = book.windowAt(keyId, start)
+    window.held -= run.hold
+    window.spent += cost
+    book.changed('window', window)
+  }
+  if (cost === 0n) return
+  book.addTransfer({
+    accountId: run.accountId,
+    ref: run.id,
+    kind: 'run',
+    source: 'user',
+    target: 'revenue',
+    amount: cost,
+    at: book.now,
+  })
+}
+
+/**
+ * Gives `amount` of the operator's money to an account and returns its balance.
+ * @throws Refusal `conflict` above the bound of a balance.
+ */
+export function grant(book: Book, accountId: string, amount: Nusd, ref: string): Nusd {
+  const account = book.account(accountId)
+  if (!account) throw new Error('a grant to an account that was not opened')
+  if (amount < 1n) refuse('invalid_request', 'Grant at least 0.000000001 USD.')
+  if (account.balance + amount > maxNusd) {
+    refuse('conflict', 'The balance would pass 9,000,000 USD, the most an account can hold.')
+  }
+  account.balance += amount
+  book.changed('account', account)
+  book.addTransfer({
+    accountId,
+    ref,
+    kind: 'grant',
+    source: 'grants',
+    target: 'user',
+    amount,
+    at: book.now,
+  })
+  return account.balance
+}

@@ -1,0 +1,283 @@
+import { and, inArray, isNull } from 'drizzle-orm'
+import {
+  type Db,
+  insert,
+  lockedRows,
+  type Query,
+  rows,
+  update,
+  upsert,
+  type Work,
+} from '../db/db.ts'
+import { type Memory, remember } from '../db/memory.ts'
+import type { KeyRow, RunRow, Tables } from '../db/schema.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { Refusal } from '../kernel/refusal.ts'
+import { type Book, emptyPages, openBook, type Pages, windowId } from './book.ts'
+import { windowStart } from './window.ts'
+
+/**
+ * A change of money or of who may spend it. Names the rows it needs, all of one account; `decide`
+ * changes them on the book and may refuse, and then must have changed nothing.
+ */
+export type Command<T> = {
+  account: string
+  /** Whether the account is opened, with nothing in it, if it was never seen. */
+  opens?: boolean
+  keys: readonly string[]
+  /** An open run that is to end. */
+  run?: string
+  decide(book: Book): T
+}
+
+/** The only way money moves: commands of one moment share one transaction and one fsync. */
+export type Ledger = { post<T>(command: Command<T>): Promise<T> }
+
+/** Commands of one batch; more wait for the next. */
+const batchMax = 128
+/** Batches in flight on PostgreSQL; the commands of one account always share one lane. */
+const lanes = 8
+
+type Waiting = {
+  command: Command<unknown>
+  done: (value: never) => void
+  failed: (error: unknown) => void
+}
+type Outcome = { value: unknown } | { refusal: Refusal }
+
+export function openLedger(db: Db, clock: Pick<Clock, 'now'>): Ledger {
+  const memory = db.exclusive ? remember() : undefined
+  db.onForeignWrite(() => memory?.forget())
+
+  /** Loads, decides and writes one batch. Same code on both engines. */
+  function* postAll(q: Query, batch: Waiting[]): Work<Outcome[]> {
+    const pages = emptyPages()
+    try {
+      const commands = batch.map((waiting) => waiting.command)
+      const book = openBook(pages, clock.now())
+      yield* load(q, db.tables, pages, commands, book.now, memory)
+      const outcomes = commands.map((command) => decide(command, book))
+      yield* writeBack(db.tables, pages)
+      memory?.keep(pages)
+      return outcomes
+    } catch (error) {
+      // The rows were changed in place, and the savepoint took the changes back.
+      memory?.forget()
+      throw error
+    }
+  }
+
+  const run = async (take: () => Waiting[]): Promise<void> => {
+    let batch: Waiting[] | undefined
+    try {
+      const outcomes = await db.write((q) => {
+        batch ??= take()
+        return postAll(q, batch)
+      })
+      for (const [i, outcome] of outcomes.entries()) answer(batch?.[i], outcome)
+    } catch (error) {
+      const all = batch ?? take()
+      if (all.length > 1 && isOneCommandsFault(error)) {
+        // One broken command must not take its neighbours down: each gets a batch of its own.
+        for (const waiting of all) await run(() => [waiting])
+      } else for (const waiting of all) waiting.failed(error)
+    }
+  }
+
+  const queues = Array.from({ length: db.exclusive ? 1 : lanes }, () => makeLane(run))
+  return {
+    post: (command) =>
+      new Promise((done, failed) => {
+        const lane = queues[laneOf(command.account, queues.length)]
+        lane?.add({ command, done, failed } as Waiting)
+      }),
+  }
+}
+
+/** One batch in flight; everything that arrives meanwhile forms the next one. */
+function makeLane(run: (take: () => Waiting[]) => Promise<void>) {
+  const queue: Waiting[] = []
+  let busy = false
+  const go = async (): Promise<void> => {
+    busy = true
+    while (queue.length > 0) await run(() => queue.splice(0, batchMax))
+    busy = false
+  }
+  return {
+    add(waiting: Waiting): void {
+      queue.push(waiting)
+      if (!busy) void go()
+    },
+  }
+}
+
+function laneOf(account: string, count: number): number {
+  if (count === 1) return 0
+  let hash = 0
+  for (let i = 0; i < account.length; i++) hash = (hash * 31 + account.charCodeAt(i)) >>> 0
+  return hash % count
+}
+
+function decide(command: Command<unknown>, book: Book): Outcome {
+  try {
+    return { value: command.decide(book) }
+  } catch (error) {
+    if (error instanceof Refusal) return { refusal: error }
+    throw error
+  }
+}
+
+function answer(waiting: Waiting | undefined, outcome: Outcome): void {
+  if ('refusal' in outcome) waiting?.failed(outcome.refusal)
+  else waiting?.done(outcome.value as never)
+}
+
+/** A fault of a decision or a broken CHECK, as against a full disk or a lost connection. */
+function isOneCommandsFault(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return code === '' || code.startsWith('SQLITE_CONSTRAINT') || code.startsWith('23')
+}
+
+/**
+ * Locks accounts by id, then keys by id, then the open runs and the windows. What the only writer
+ * remembers is not read again.
+ */
+function* load(
+  q: Query,
+  tables: Tables,
+  pages: Pages,
+  commands: Command<unknown>[],
+  now: number,
+  memory: Memory | undefined,
+): Work<void> {
+  yield* loadAccounts(q, tables, pages, commands, now, memory)
+  const { keys, runs } = tables
+  const keyIds = missing(
+    commands.flatMap((command) => [...command.keys]),
+    memory?.keys,
+    pages.keys,
+  )
+  if (keyIds.length > 0) {
+    const found = q.select().from(keys).where(inArray(keys.id, keyIds)).orderBy(keys.id)
+    for (const row of yield* lockedRows(found)) pages.keys.set(row.id, row)
+  }
+  const runIds = missing(
+    commands.flatMap((command) => command.run ?? []),
+    memory?.runs,
+    pages.runs,
+  )
+  if (runIds.length > 0) {
+    const open = and(inArray(runs.id, runIds), isNull(runs.finishedAt))
+    const found = q.select().from(runs).where(open).orderBy(runs.id)
+    for (const row of yield* lockedRows(found)) pages.runs.set(row.id, row)
+  }
+  yield* loadWindows(q, tables, pages, now, memory)
+}
+
+function* loadAccounts(
+  q: Query,
+  { accounts }: Tables,
+  pages: Pages,
+  commands: Command<unknown>[],
+  now: number,
+  memory: Memory | undefined,
+): Work<void> {
+  const ids = missing(
+    commands.map((command) => command.account),
+    memory?.accounts,
+    pages.accounts,
+  )
+  if (ids.length === 0) return
+  const opened = ids.filter((id) => commands.some((c) => c.account === id && c.opens))
+  if (opened.length > 0) {
+    // Written before it is locked, so that two nodes opening one account see the same row.
+    const blank = { balance: 0n, held: 0n, status: 'active' as const, createdAt: now }
+    const fresh = opened.map((id) => ({ id, ...blank }))
+    yield* rows(q.insert(accounts).values(fresh).onConflictDoNothing().returning())
+  }
+  const found = q.select().from(accounts).where(inArray(accounts.id, ids)).orderBy(accounts.id)
+  for (const row of yield* lockedRows(found)) pages.accounts.set(row.id, row)
+}
+
+/** The windows that `now` falls into, for every key, and those the open runs were held from. */
+function* loadWindows(
+  q: Query,
+  { keyWindows }: Tables,
+  pages: Pages,
+  now: number,
+  memory: Memory | undefined,
+): Work<void> {
+  const wanted = [...pages.keys.values()].map((key) =>
+    windowId(key.id, windowStart(key.capWindow, now)),
+  )
+  for (const run of pages.runs.values()) {
+    for (const [keyId, start] of run.windows) wanted.push(windowId(keyId, start))
+  }
+  const ids = missing(wanted, memory?.windows, pages.windows)
+  if (ids.length === 0) return
+  const keyIds = [...new Set(ids.map((id) => id.slice(0, id.indexOf(':'))))].sort()
+  const starts = [...new Set(ids.map((id) => Number(id.slice(id.indexOf(':') + 1))))]
+  const named = and(inArray(keyWindows.keyId, keyIds), inArray(keyWindows.windowStart, starts))
+  const ordered = q.select().from(keyWindows).where(named)
+  for (const row of yield* lockedRows(ordered.orderBy(keyWindows.keyId, keyWindows.windowStart))) {
+    pages.windows.set(windowId(row.keyId, row.windowStart), row)
+  }
+}
+
+/** Puts remembered rows on the pages and returns the ids that must be read, in lock order. */
+function missing<T extends object>(
+  ids: string[],
+  known: { get(id: string): T | undefined } | undefined,
+  pages: Map<string, T>,
+): string[] {
+  const unread = new Set<string>()
+  for (const id of ids) {
+    if (pages.has(id)) continue
+    const row = known?.get(id)
+    if (row) pages.set(id, row)
+    else unread.add(id)
+  }
+  return [...unread].sort()
+}
+
+/** One update for each account and window touched, however many commands touched it. */
+function* writeBack(tables: Tables, { written, added }: Pages): Work<void> {
+  yield* upsert(tables.accounts, [...written.accounts], ['balance', 'held', 'status'])
+  yield* insert(tables.keys, added.keys)
+  yield* insert(tables.keySecrets, added.secrets)
+  yield* update(tables.keys, [...written.keys], keyChanges)
+  yield* upsert(tables.keyWindows, [...written.windows], ['limit', 'spent', 'held'])
+  yield* insert(tables.runs, added.runs)
+  yield* update(tables.runs, [...written.runs], runChanges)
+  yield* insert(tables.transfers, added.transfers)
+  yield* insert(tables.receipts, added.receipts)
+  yield* insert(tables.auditEntries, added.audits)
+}
+
+const keyChanges: (keyof KeyRow)[] = [
+  'name',
+  'capLimit',
+  'expiresAt',
+  'childrenCount',
+  'pausedAt',
+  'revokedAt',
+  'revokedBy',
+]
+
+const runChanges: (keyof RunRow)[] = [
+  'status',
+  'route',
+  'startedAt',
+  'firstByteAt',
+  'finishedAt',
+  'lines',
+  'cost',
+  'usageSource',
+  'clamped',
+  'outcome',
+  'error',
+  'receiptId',
+  'seed',
+  'output',
+  'outputUntil',
+]

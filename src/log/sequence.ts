@@ -1,0 +1,72 @@
+import type { Lease } from '../db/lease.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
+import type { LogStore } from './store.ts'
+
+/** Numbers the receipts that wait, in the order of their ids, without a gap. */
+export type Sequencer = {
+  /** Something was settled: number it within milliseconds, together with its neighbours. */
+  wake(): void
+  /** Numbers all that waits now; returns without doing it where another node holds the lease. */
+  flush(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** How long a settle may wait for neighbours to be numbered with, in ms. */
+const gatherMs = 5
+/** Receipts of one transaction: short, because settles wait for it. */
+const batchMax = 256
+/** How often the lease is renewed, in ms; a fraction of its life. */
+const renewMs = 3000
+
+export function sequencer(deps: {
+  store: LogStore
+  log: Log
+  clock: Pick<Clock, 'monotonic'>
+}): Sequencer {
+  const { store, log, clock } = deps
+  let lease: Lease | undefined
+  let renewedAt = Number.NEGATIVE_INFINITY
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let running: Promise<void> | undefined
+  let stopped = false
+
+  const numberAll = async (): Promise<void> => {
+    if (!lease || clock.monotonic() - renewedAt > renewMs) {
+      lease = await store.takeLease()
+      renewedAt = clock.monotonic()
+    }
+    if (!lease) return
+    while ((await store.number(lease, batchMax)) === batchMax);
+  }
+
+  const flush = async (): Promise<void> => {
+    // One pass at a time; a caller that comes during one needs the next to see its receipt.
+    while (running) await running
+    running = numberAll()
+      .catch((error: unknown) => {
+        lease = undefined
+        if (!stopped) log.error('log.sequence_failed', error)
+      })
+      .finally(() => {
+        running = undefined
+      })
+    await running
+  }
+
+  return {
+    wake() {
+      if (timer || stopped) return
+      timer = setTimeout(() => {
+        timer = undefined
+        void flush()
+      }, gatherMs)
+    },
+    flush,
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await running
+    },
+  }
+}

@@ -1,0 +1,121 @@
+import type { Json } from '../kernel/canonical.ts'
+import type { JsonObject } from '../upstream/upstream.ts'
+
+/** A choice as receipts commit to it: the same for a stream and for a plain answer. */
+export type Choice = {
+  index: number
+  message: { role: 'assistant'; content: string | null; tool_calls?: ToolCall[] }
+  finish_reason: string | null
+}
+type ToolCall = { id: string; type: string; function: { name: string; arguments: string } }
+
+/** What an answer amounts to: counted while it passes, and kept in its non-streaming form. */
+export type Answer = {
+  choices: Choice[]
+  /** UTF-8 bytes of text, reasoning and tool calls. */
+  outputBytes: number
+  /** Pieces that said something; one a choice in a plain answer. */
+  deltas: number
+  /** The upstream's own account, unchecked. */
+  usage: Json | undefined
+}
+
+/** Reads a whole `chat.completion`. */
+export function readAnswer(body: JsonObject): Answer {
+  const collector = collectAnswer()
+  for (const choice of objects(body['choices'])) {
+    collector.addPiece(choice, asObject(choice['message']))
+  }
+  return { ...collector.answer(), usage: body['usage'] }
+}
+
+/** Gathers the chunks of a stream into the answer they make. */
+export function collectAnswer() {
+  const choices = new Map<number, { choice: Choice; calls: Map<number, ToolCall> }>()
+  let outputBytes = 0
+  let deltas = 0
+  let usage: Json | undefined
+
+  const choiceAt = (index: number) => {
+    const known = choices.get(index)
+    if (known) return known
+    const message: Choice['message'] = { role: 'assistant', content: null }
+    const fresh = { choice: { index, message, finish_reason: null }, calls: new Map() }
+    choices.set(index, fresh)
+    return fresh
+  }
+
+  const addPiece = (from: JsonObject, said: JsonObject): void => {
+    const { choice, calls } = choiceAt(integer(from['index']))
+    let bytes = 0
+    if (typeof said['content'] === 'string') {
+      choice.message.content = (choice.message.content ?? '') + said['content']
+      bytes += Buffer.byteLength(said['content'])
+    }
+    for (const field of ['reasoning_content', 'reasoning', 'refusal'] as const) {
+      const text = said[field]
+      if (typeof text === 'string') bytes += Buffer.byteLength(text)
+    }
+    if (said['tool_calls']) bytes += addToolCalls(calls, said['tool_calls'])
+    if (typeof from['finish_reason'] === 'string') choice.finish_reason = from['finish_reason']
+    outputBytes += bytes
+    if (bytes > 0) deltas++
+  }
+
+  return {
+    addPiece,
+    addChunk(chunk: JsonObject): void {
+      for (const choice of objects(chunk['choices'])) addPiece(choice, asObject(choice['delta']))
+      if (chunk['usage']) usage = chunk['usage']
+    },
+    said: (): boolean => outputBytes > 0,
+    answer(): Answer {
+      const ordered = [...choices.values()].sort((a, b) => a.choice.index - b.choice.index)
+      return { choices: ordered.map(toChoice), outputBytes, deltas, usage }
+    },
+  }
+}
+
+function toChoice({ choice, calls }: { choice: Choice; calls: Map<number, ToolCall> }): Choice {
+  const { index, message, finish_reason } = choice
+  if (calls.size === 0) {
+    return {
+      index,
+      message: { role: 'assistant', content: message.content ?? '' },
+      finish_reason,
+    }
+  }
+  const ordered = [...calls].sort(([a], [b]) => a - b).map(([, call]) => call)
+  // An empty text beside tool calls is written as '' or null, as an upstream likes; here as null.
+  const content = message.content === '' ? null : message.content
+  return { index, message: { role: 'assistant', content, tool_calls: ordered }, finish_reason }
+}
+
+/** Adds the pieces of tool calls, which come by index; returns their UTF-8 bytes. */
+function addToolCalls(calls: Map<number, ToolCall>, pieces: Json): number {
+  let bytes = 0
+  objects(pieces).forEach((piece, position) => {
+    const index = piece['index'] === undefined ? position : integer(piece['index'])
+    const blank = { id: '', type: 'function', function: { name: '', arguments: '' } }
+    const call = calls.get(index) ?? blank
+    const { name, arguments: text } = asObject(piece['function'])
+    if (typeof piece['id'] === 'string') call.id = piece['id']
+    if (typeof piece['type'] === 'string') call.type = piece['type']
+    if (typeof name === 'string') call.function.name += name
+    if (typeof text === 'string') call.function.arguments += text
+    for (const said of [name, text]) {
+      if (typeof said === 'string') bytes += Buffer.byteLength(said)
+    }
+    calls.set(index, call)
+  })
+  return bytes
+}
+
+export const asObject = (value: Json | undefined): JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+
+export const objects = (value: Json | undefined): JsonObject[] =>
+  Array.isArray(value) ? value.map(asObject) : []
+
+const integer = (value: Json | undefined): number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : 0

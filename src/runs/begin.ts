@@ -1,0 +1,126 @@
+import type { RunRow } from '../db/schema.ts'
+import type { Deps } from '../deps.ts'
+import type { Json } from '../kernel/canonical.ts'
+import { maxNusd, type Nusd } from '../kernel/money.ts'
+import { refuse } from '../kernel/refusal.ts'
+import { assertModelAllowed, assertUsable, type Caller } from '../keys/key.ts'
+import { takeHold } from '../ledger/ledger.ts'
+import { type Bound, boundOf } from '../models/bound.ts'
+import { costOf, linesOf, type Model } from '../models/model.ts'
+import { commitInput } from '../receipts/receipt.ts'
+import type { JsonObject } from '../upstream/upstream.ts'
+import { type LiveRun, openLiveRun } from './live.ts'
+
+/** What a caller asks to run. */
+export type RunWish = {
+  caller: Caller
+  model: Model
+  /** The request in OpenAI's shape. */
+  body: JsonObject
+  /** The request body as it was received: what the receipt commits to. */
+  received: Json
+  background: boolean
+  tags: Record<string, string>
+  metadata: Record<string, Json>
+}
+
+type Needs = Pick<Deps, 'ledger' | 'clock' | 'ids' | 'random' | 'live' | 'catalogue' | 'settings'>
+
+/**
+ * Reserves the most a run can cost and writes its row, in one command. From its COMMIT on the run
+ * exists and must be ended by {@link finish}, whatever happens.
+ * @throws Refusal `insufficient_balance`, `cap_exceeded`, `unavailable`, `invalid_request`,
+ * `model_not_allowed`, or what the state of the chain earns. Nothing is held then.
+ */
+export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
+  const { caller, model } = wish
+  assertModelAllowed(caller.chain, model.id)
+  const bound = boundOf(model, wish.body)
+  const hold = holdOf(model, bound)
+  deps.live.admit()
+  try {
+    const seed = deps.random.bytes(32)
+    const draft = toDraft(deps, wish, hold, seed)
+    const row = await deps.ledger.post({
+      account: caller.account,
+      keys: caller.key.lineage,
+      decide(book) {
+        const chain = caller.key.lineage.map((id) => book.key(id) ?? refuse('invalid_key'))
+        assertUsable(chain, book.now)
+        if (book.account(caller.account)?.status !== 'active') refuse('account_suspended')
+        const windows = takeHold(book, chain, hold, (room) => ({
+          max_affordable_output_tokens: affordableTokens(model, bound, room),
+          top_up_url: `${deps.settings.baseUrl}/dashboard/deposits`,
+        }))
+        const run = { ...draft, windows, createdAt: book.now }
+        if (!wish.background) run.startedAt = book.now
+        book.addRun(run)
+        return run
+      },
+    })
+    const startedAt = deps.clock.monotonic()
+    const live = openLiveRun({ id: row.id, row, model, bound, body: wish.body, seed, startedAt })
+    deps.live.add(live)
+    return live
+  } catch (error) {
+    deps.live.release()
+    throw error
+  }
+}
+
+/** The most a request can cost, in nano-USD. @throws Refusal when no balance could cover it. */
+function holdOf(model: Model, bound: Bound): Nusd {
+  const hold = costOf(linesOf(model.prices, model.kind, bound), 0)
+  if (hold > maxNusd) {
+    refuse('invalid_request', {
+      param: 'max_tokens',
+      message: 'This could cost more than any balance can hold. Lower max_tokens.',
+    })
+  }
+  return hold
+}
+
+/** How many tokens a choice could have for `room` nano-USD; null where output is free. */
+function affordableTokens(model: Model, bound: Bound, room: Nusd): number | null {
+  const { inputPusd, outputPusd, requestNusd } = model.prices
+  if (outputPusd === 0n || bound.outputTokens === 0) return null
+  const rest = (room - requestNusd) * 1000n - BigInt(bound.inputTokens) * inputPusd
+  if (rest <= 0n) return 0
+  return Math.min(Number(rest / outputPusd / BigInt(bound.n)), model.maxOutputTokens)
+}
+
+function toDraft(deps: Needs, wish: RunWish, hold: Nusd, seed: Uint8Array): RunRow {
+  const { priceList } = deps.catalogue
+  return {
+    id: deps.ids.make('run'),
+    accountId: wish.caller.account,
+    keyId: wish.caller.key.id,
+    node: deps.settings.node,
+    status: wish.background ? 'queued' : 'running',
+    kind: wish.model.kind,
+    model: wish.model.id,
+    route: '',
+    createdAt: 0,
+    startedAt: null,
+    firstByteAt: null,
+    finishedAt: null,
+    hold,
+    windows: [],
+    priceList: `${priceList.id}@${priceList.version}`,
+    lines: [],
+    cost: 0n,
+    discountBps: 0,
+    usageSource: null,
+    clamped: false,
+    outcome: null,
+    error: null,
+    receiptId: null,
+    tags: wish.tags,
+    metadata: wish.metadata,
+    seed,
+    inputCommitment: commitInput(seed, wish.received),
+    background: wish.background,
+    output: null,
+    outputUntil: null,
+  }
+}

@@ -1,0 +1,213 @@
+import type { Deps } from '../deps.ts'
+import type { Json } from '../kernel/canonical.ts'
+import type { Millis } from '../kernel/clock.ts'
+import { forwardBody } from '../models/bound.ts'
+import type { RouteStep, Usage } from '../models/model.ts'
+import { decideUsage } from '../models/usage.ts'
+import { type JsonObject, type Upstream, UpstreamFailure } from '../upstream/upstream.ts'
+import { type Answer, type Choice, collectAnswer, objects, readAnswer } from './answer.ts'
+import { type Ending, type Finished, finish } from './finish.ts'
+import type { LiveRun } from './live.ts'
+import { outcomeOf, refusalOf } from './run.ts'
+
+/**
+ * The engine behind every door. Between {@link begin} and here a run holds money, so both ways
+ * through this file end in {@link finish}: on an answer, a failure, a stop, a bug.
+ */
+type Needs = Parameters<typeof finish>[0] & Pick<Deps, 'upstreams'>
+
+export type Completed = Finished & { body: JsonObject; usage: Usage; output: Json }
+
+/**
+ * Runs to the end and returns the whole answer, paid.
+ * @throws Refusal after the hold was freed and nothing charged.
+ */
+export async function complete(deps: Needs, live: LiveRun): Promise<Completed> {
+  let step = live.model.route[0]
+  try {
+    const found = await firstOf(deps, live, (upstream, tried) => {
+      step = tried
+      const body = forwardBody(live.model, live.body, tried)
+      return upstream.complete({ kind: live.model.kind, body, signal: live.signal })
+    })
+    if (live.stopped()) throw new UpstreamFailure('aborted')
+    const firstByteAt = deps.clock.now()
+    const answer = live.model.kind === 'chat' ? readAnswer(found) : readEmbeddings(found)
+    const output = 'choices' in answer ? (answer.choices as Json) : answer.data
+    const ending = settledBy(live, answer, step, { firstByteAt, output })
+    const finished = await finish(deps, live, ending)
+    return { ...finished, body: found, usage: ending.usage, output }
+  } catch (error) {
+    if (!deps.live.find(live.id)) throw error
+    throw await fail(deps, live, error, step, undefined)
+  }
+}
+
+/** What a stream writes to. `send` resolves when the reader is ready for more. */
+export type Sink = { send(chunks: JsonObject[]): void | Promise<void> }
+
+export type Streamed = Finished & {
+  usage: Usage
+  choices: Choice[]
+  /** The finishing chunks, held back so that the receipt can ride on the last of them. */
+  tail: JsonObject[]
+}
+
+/**
+ * Runs and hands on each chunk as it comes; chunks that finish a choice are held back and
+ * returned with the receipt, after the settle's COMMIT.
+ * @throws Refusal: before the first `send` nothing was charged, afterwards what was delivered.
+ */
+export async function stream(deps: Needs, live: LiveRun, sink: Sink): Promise<Streamed> {
+  const collected = collectAnswer()
+  const tail: JsonObject[] = []
+  let step = live.model.route[0]
+  let firstByteAt: Millis | null = null
+  try {
+    const chunks = await firstOf(deps, live, (upstream, tried) => {
+      step = tried
+      const body = forwardBody(live.model, live.body, tried)
+      return upstream.stream({ kind: live.model.kind, body, signal: live.signal })
+    })
+    const greet = roleGiver()
+    for await (const batch of chunks) {
+      if (live.stopped()) break
+      firstByteAt ??= deps.clock.now()
+      const outgoing: JsonObject[] = []
+      for (const chunk of batch) {
+        if (isFinishing(chunk)) {
+          tail.push(greet(chunk))
+          continue
+        }
+        collected.addChunk(chunk)
+        if (objects(chunk['choices']).length > 0) outgoing.push(greet(chunk))
+      }
+      if (outgoing.length === 0) continue
+      live.tell(outgoing)
+      const sent = sink.send(outgoing)
+      if (sent) await sent
+    }
+    if (live.stopped()) throw new UpstreamFailure('aborted')
+    // Only now: what is held back has not been delivered while the run can still fail.
+    for (const chunk of tail) collected.addChunk(chunk)
+    const answer = collected.answer()
+    const output = answer.choices as Json
+    const ending = settledBy(live, answer, step, { firstByteAt, output })
+    const finished = await finish(deps, live, ending)
+    return { ...finished, usage: ending.usage, choices: answer.choices, tail }
+  } catch (error) {
+    if (!deps.live.find(live.id)) throw error
+    const delivered = collected.said() ? collected.answer() : undefined
+    throw await fail(deps, live, error, step, delivered, firstByteAt)
+  }
+}
+
+/** Tries the steps of the route in order until one answers; only before the first byte. */
+async function firstOf<T>(
+  deps: Needs,
+  live: LiveRun,
+  ask: (upstream: Upstream, step: RouteStep) => Promise<T>,
+): Promise<T> {
+  let last: unknown = new UpstreamFailure('unreachable')
+  for (const step of live.model.route) {
+    const upstream = deps.upstreams.get(step.upstream)
+    if (!upstream) throw new Error(`model ${live.model.id} names an unknown upstream`)
+    try {
+      return await ask(upstream, step)
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error
+      deps.log.warn('upstream.failed', {
+        run_id: live.id,
+        upstream: step.upstream,
+        reason: error.reason,
+        status: error.status,
+      })
+      last = error
+      if (error.reason === 'aborted' || error.reason === 'rejected') break
+    }
+  }
+  throw last
+}
+
+type Delivered = Pick<Answer, 'outputBytes' | 'deltas' | 'usage'>
+
+/** What a run that came through is charged. */
+function settledBy(
+  live: LiveRun,
+  answer: Delivered,
+  step: RouteStep | undefined,
+  facts: Pick<Ending, 'firstByteAt' | 'output'>,
+): Ending & { usage: Usage } {
+  const { usage, source, clamped } = decideUsage({
+    bound: live.bound,
+    reported: answer.usage,
+    delivered: {
+      inputBytes: live.bound.inputBytes,
+      outputBytes: answer.outputBytes,
+      deltas: answer.deltas,
+    },
+    embedded: live.model.verifiable === 're-executable',
+  })
+  const route = nameOf(step)
+  const ending = { route, usage, usageSource: source, clamped, error: null, ...facts }
+  return { ...ending, outcome: 'complete' }
+}
+
+/**
+ * Ends a run that did not come through: what was delivered is charged by our own count, since
+ * the upstream's account never came; without delivery nothing is.
+ */
+async function fail(
+  deps: Needs,
+  live: LiveRun,
+  error: unknown,
+  step: RouteStep | undefined,
+  delivered: Answer | undefined,
+  firstByteAt: Millis | null = null,
+): Promise<unknown> {
+  const stopped = live.stopped()
+  const refusal = refusalOf(error, stopped)
+  if (refusal.type === 'internal_error') deps.log.error('run.failed', error, { run_id: live.id })
+  const output = (delivered?.choices ?? null) as Json
+  const facts = { firstByteAt, output }
+  const ended = delivered && settledBy(live, { ...delivered, usage: undefined }, step, facts)
+  const { receiptId } = await finish(deps, live, {
+    ...facts,
+    outcome: outcomeOf(stopped, delivered !== undefined),
+    route: nameOf(step),
+    usage: ended?.usage,
+    usageSource: 'counted',
+    clamped: ended?.clamped ?? false,
+    error: { type: refusal.type, message: refusal.message },
+  })
+  refusal.detail.metadata = { ...refusal.detail.metadata, run_id: live.id, receipt_id: receiptId }
+  return refusal
+}
+
+const nameOf = (step: RouteStep | undefined): string =>
+  step ? `${step.upstream}:${step.model}` : ''
+
+function readEmbeddings(body: JsonObject): Delivered & { data: Json } {
+  const data = body['data'] ?? []
+  return { data, outputBytes: 0, deltas: objects(data).length, usage: body['usage'] }
+}
+
+/** Whether a chunk finishes a choice or reports the usage: such a chunk waits for the settle. */
+function isFinishing(chunk: JsonObject): boolean {
+  return objects(chunk['choices']).some((choice) => typeof choice['finish_reason'] === 'string')
+}
+
+/** Some upstreams leave out the role of the first delta; openai's stream helper needs it. */
+function roleGiver(): (chunk: JsonObject) => JsonObject {
+  const greeted = new Set<unknown>()
+  return (chunk) => {
+    const choices = objects(chunk['choices'])
+    if (choices.every((choice) => greeted.has(choice['index']))) return chunk
+    const mended = choices.map((choice) => {
+      if (greeted.has(choice['index'])) return choice
+      greeted.add(choice['index'])
+      return { ...choice, delta: { role: 'assistant', ...(choice['delta'] as JsonObject) } }
+    })
+    return { ...chunk, choices: mended }
+  }
+}

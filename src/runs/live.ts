@@ -1,0 +1,93 @@
+import type { RunRow } from '../db/schema.ts'
+import { refuse } from '../kernel/refusal.ts'
+import type { Bound } from '../models/bound.ts'
+import type { Model } from '../models/model.ts'
+import type { JsonObject } from '../upstream/upstream.ts'
+
+/** Why a run was stopped before its upstream was done. */
+export type StopReason = 'client_gone' | 'cancelled' | 'key_revoked' | 'shutdown' | 'deadline'
+
+/** A run of this process between its hold and its settle. */
+export type LiveRun = {
+  id: string
+  row: RunRow
+  model: Model
+  bound: Bound
+  /** The request in OpenAI's shape. */
+  body: JsonObject
+  seed: Uint8Array
+  /** From {@link Clock.monotonic}. */
+  startedAt: number
+  signal: AbortSignal
+  /** Stops the upstream; what was delivered is charged. Only the first reason counts. */
+  stop(reason: StopReason): void
+  stopped(): StopReason | undefined
+  /** Called with each batch of chunks as it goes out, and once with nothing at the end. */
+  watch(watcher: (chunks: JsonObject[] | undefined) => void): () => void
+  tell(chunks: JsonObject[] | undefined): void
+}
+
+/** The runs in flight here: counted at the door, found again to be stopped. */
+export type LiveRuns = ReturnType<typeof liveRuns>
+
+export function liveRuns(options: { admission: number }) {
+  const runs = new Map<string, LiveRun>()
+  const unsettled = new Map<string, () => Promise<void>>()
+  let admitted = 0
+  return {
+    /**
+     * Takes one of the places for runs in flight; the caller gives it back.
+     * @throws Refusal `unavailable` when all are taken.
+     */
+    admit(): void {
+      if (admitted >= options.admission) {
+        refuse('unavailable', {
+          message: 'As many runs are in flight as this server takes. Try again in a second.',
+          headers: { 'retry-after': '1', 'retry-after-ms': '1000' },
+        })
+      }
+      admitted++
+    },
+    release(): void {
+      admitted--
+    },
+    count: (): number => admitted,
+    add: (run: LiveRun): void => void runs.set(run.id, run),
+    remove: (id: string): void => void runs.delete(id),
+    find: (id: string): LiveRun | undefined => runs.get(id),
+    all: (): LiveRun[] => [...runs.values()],
+    /** Remembers a settle that could not be written, to be tried again until it is. */
+    settleLater: (id: string, settle: () => Promise<void>): void => void unsettled.set(id, settle),
+    settleAgain: async (): Promise<void> => {
+      for (const [id, settle] of unsettled) {
+        await settle()
+        unsettled.delete(id)
+      }
+    },
+  }
+}
+
+export function openLiveRun(
+  run: Omit<LiveRun, 'signal' | 'stop' | 'stopped' | 'watch' | 'tell'>,
+): LiveRun {
+  const abort = new AbortController()
+  const watchers = new Set<(chunks: JsonObject[] | undefined) => void>()
+  let reason: StopReason | undefined
+  return {
+    ...run,
+    signal: abort.signal,
+    stop(why) {
+      if (reason) return
+      reason = why
+      abort.abort()
+    },
+    stopped: () => reason,
+    watch(watcher) {
+      watchers.add(watcher)
+      return () => void watchers.delete(watcher)
+    },
+    tell(chunks) {
+      for (const watcher of watchers) watcher(chunks)
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import { and, asc, desc, eq, inArray, isNull, lt, ne } from 'drizzle-orm'
+import { type Db, first, rows, update } from '../db/db.ts'
+import type { RunRow } from '../db/schema.ts'
+import type { Millis } from '../kernel/clock.ts'
+import { type Page, type PageRequest, toPage } from '../kernel/page.ts'
+
+export type RunStore = ReturnType<typeof runStore>
+
+/** What a list of runs can be narrowed by. */
+export type RunFilter = { status?: RunRow['status'] | undefined; model?: string | undefined }
+
+export function runStore(db: Db) {
+  const { runs, leases } = db.tables
+  return {
+    find: (id: string): Promise<RunRow | undefined> =>
+      db.read((q) => first(q.select().from(runs).where(eq(runs.id, id)))),
+    /** Newest first. */
+    list: (keyIds: string[], filter: RunFilter, page: PageRequest): Promise<Page<RunRow>> =>
+      db.read(function* (q) {
+        const narrowed = and(
+          inArray(runs.keyId, keyIds),
+          page.after === undefined ? undefined : lt(runs.id, page.after),
+          filter.status === undefined ? undefined : eq(runs.status, filter.status),
+          filter.model === undefined ? undefined : eq(runs.model, filter.model),
+        )
+        const found = q.select().from(runs).where(narrowed).orderBy(desc(runs.id))
+        return toPage(yield* rows(found.limit(page.limit + 1)), page.limit)
+      }),
+    /** Runs without an end whose node is not alive: its lease ran out, or it never had one. */
+    abandoned: (now: Millis, limit: number): Promise<RunRow[]> =>
+      db.read(function* (q) {
+        const alive = yield* rows(q.select().from(leases))
+        const nodes = alive
+          .filter((lease) => lease.name.startsWith('node:') && lease.expiresAt > now)
+          .map((lease) => lease.holder)
+        const others = nodes.map((node) => ne(runs.node, node))
+        const open = q
+          .select()
+          .from(runs)
+          .where(and(isNull(runs.finishedAt), ...others))
+        return yield* rows(open.orderBy(asc(runs.id)).limit(limit))
+      }),
+    /** Forgets the outputs of background runs that were kept long enough. */
+    dropOutputs: (now: Millis): Promise<void> =>
+      db.write(function* (q) {
+        const due = yield* rows(
+          q.select({ id: runs.id }).from(runs).where(lt(runs.outputUntil, now)).limit(500),
+        )
+        const dropped = due.map(({ id }) => ({ id, output: null, outputUntil: null }))
+        yield* update(runs, dropped, ['output', 'outputUntil'])
+      }),
+  }
+}

@@ -1,0 +1,21 @@
+import { sql } from 'drizzle-orm'
+import { type Db, rows } from '../db/db.ts'
+import { schemaVersion } from '../db/migrate.ts'
+
+export type StatusStore = ReturnType<typeof statusStore>
+
+export function statusStore(db: Db) {
+  const { facts } = db.tables
+  return {
+    database: { engine: db.engine, schema: schemaVersion(db.engine) },
+    /** Whether the database answers. */
+    ping: async (): Promise<boolean> => {
+      try {
+        await db.read((q) => rows(q.select({ one: sql`1` }).from(facts).limit(1)))
+        return true
+      } catch {
+        return false
+      }
+    },
+  }
+}
