@@ -3,7 +3,7 @@ import type { ModelKind } from '../models/model.ts'
 
 export type JsonObject = { [member: string]: Json }
 
-/** One request to a place where models really run. `body` is OpenAI-shaped, `model` set to its own name. */
+/** One request to a place where models run. `body` is OpenAI-shaped, `model` its own name there. */
 export type UpstreamCall = { kind: ModelKind; body: JsonObject; signal: AbortSignal }
 
 /**
@@ -24,7 +24,7 @@ export type Upstream = {
 }
 
 /**
- * Why an upstream gave no answer. Never holds the upstream's words: they can contain its URL or key.
+ * Why an upstream gave no answer. Never holds its words: they can contain its URL or key.
  * `rejected`: it refused the request itself (400, 404, 413, 422), another upstream would too.
  * `unreachable`, `error` (5xx, 401, 403, 3xx, unreadable), `busy` (429, 503), `timeout`,
  * `too_large`: another upstream may do. `cut`: it ended mid-stream. `aborted`: we stopped it.

@@ -1,0 +1,134 @@
+import { type Body, checkDepth, isSet, refuseField } from './body.ts'
+import { checkChat, toMessages } from './chat-content.ts'
+import { checkEmbedding } from './embedding-content.ts'
+import type { Model, RouteStep } from './model.ts'
+
+/** The most a request can use, known before it runs. Tokens; what a hold is made of. */
+export type Bound = {
+  inputTokens: number
+  /** Of all choices together. */
+  outputTokens: number
+  /** Of one choice, as it is sent upstream; 0 for an embedding. */
+  maxTokens: number
+  /** How many choices. */
+  n: number
+  /** UTF-8 bytes of the JSON that goes upstream, for counting when nobody reports. */
+  inputBytes: number
+}
+
+/** What of a chat request goes upstream. Everything else is ours, unpriced or unknown. */
+const chatFields = [
+  'messages',
+  'frequency_penalty',
+  'function_call',
+  'functions',
+  'logit_bias',
+  'logprobs',
+  'n',
+  'parallel_tool_calls',
+  'presence_penalty',
+  'reasoning_effort',
+  'response_format',
+  'seed',
+  'stop',
+  'temperature',
+  'tool_choice',
+  'tools',
+  'top_logprobs',
+  'top_p',
+  'user',
+  'verbosity',
+]
+
+const embeddingFields = ['input', 'dimensions', 'encoding_format', 'user']
+
+const maxChoices = 128
+
+/**
+ * The provable upper bound of a request. A token is at least one byte of what is tokenised, and
+ * all of that is in the JSON we send, so the JSON's bytes and the model's overhead bound the
+ * input; `max_tokens`, which is always sent, bounds the output. Bytes overestimate, so a bound
+ * above the context is no reason to refuse.
+ * @throws Refusal 'invalid_request'
+ */
+export function boundOf(model: Model, body: Body): Bound {
+  checkDepth(body)
+  return model.kind === 'chat' ? boundOfChat(model, body) : boundOfEmbedding(model, body)
+}
+
+function boundOfChat(model: Model, body: Body): Bound {
+  const messages = checkChat(body)
+  const n = choicesOf(body)
+  const maxTokens = maxTokensOf(model, body)
+  const inputBytes = bytesOf(contentOf(model, body))
+  const inputTokens = inputBytes + overheadOf(model, messages)
+  return { inputTokens, outputTokens: maxTokens * n, maxTokens, n, inputBytes }
+}
+
+function boundOfEmbedding(model: Model, body: Body): Bound {
+  const { inputs, tokens } = checkEmbedding(model, body)
+  const inputBytes = bytesOf(contentOf(model, body))
+  // Token numbers are counted; a text has at most a token a byte.
+  const inputTokens = (tokens ?? inputBytes) + overheadOf(model, inputs)
+  return { inputTokens, outputTokens: 0, maxTokens: 0, n: 1, inputBytes }
+}
+
+/**
+ * The body that a step of the route is sent, after {@link boundOf} let it pass. `maxTokens` is
+ * the bound's, or less; it goes by the name the client used for it. Whether to stream is for the
+ * upstream to say.
+ */
+export function forwardBody(
+  model: Model,
+  body: Body,
+  step: RouteStep,
+  maxTokens: number = model.kind === 'chat' ? maxTokensOf(model, body) : 0,
+): Body {
+  const forwarded: Body = { model: step.model, ...contentOf(model, body) }
+  if (model.kind === 'embedding') return forwarded
+  const isNew = isSet(body['max_completion_tokens'])
+  forwarded[isNew ? 'max_completion_tokens' : 'max_tokens'] = maxTokens
+  return forwarded
+}
+
+/** The members of a request that go upstream as the client wrote them. */
+function contentOf(model: Model, body: Body): Body {
+  const content: Body = {}
+  for (const field of model.kind === 'chat' ? chatFields : embeddingFields) {
+    const value = body[field]
+    if (isSet(value)) content[field] = field === 'messages' ? toMessages(value) : value
+  }
+  return content
+}
+
+function bytesOf(content: Body): number {
+  return Buffer.byteLength(JSON.stringify(content))
+}
+
+function overheadOf({ overhead }: Model, pieces: number): number {
+  return overhead.fixed + overhead.perMessage * pieces
+}
+
+function choicesOf(body: Body): number {
+  const n = body['n'] ?? 1
+  if (typeof n === 'number' && Number.isInteger(n) && n >= 1 && n <= maxChoices) return n
+  refuseField('n', `Send n as an integer of 1 to ${maxChoices}.`)
+}
+
+/** The most one choice may say: the lower of what the client set, else the model's limit. */
+function maxTokensOf(model: Model, body: Body): number {
+  let most = model.maxOutputTokens
+  for (const param of ['max_tokens', 'max_completion_tokens']) {
+    const value = body[param]
+    if (!isSet(value)) continue
+    if (typeof value !== 'number' || !Number.isInteger(value) || value < 1) {
+      refuseField(param, `Send ${param} as an integer above 0.`)
+    }
+    if (value > model.maxOutputTokens) {
+      const limit = `${model.id} answers with at most ${model.maxOutputTokens} tokens`
+      refuseField(param, `${limit}. Lower ${param}.`)
+    }
+    most = Math.min(most, value)
+  }
+  return most
+}

@@ -1,0 +1,220 @@
+import { type FailureReason, UpstreamFailure } from './upstream.ts'
+
+/** How long and how much one exchange may take. Times in milliseconds, sizes in decoded bytes. */
+export type HttpLimits = {
+  /** From the call to the answer's headers, connecting included. */
+  firstByteMs: number
+  /** The longest silence of the other side while we wait for more of its body. */
+  idleMs: number
+  /** The whole exchange. */
+  totalMs: number
+  /** A body that is read whole. */
+  answerBytes: number
+  /** A body that is read as it comes. */
+  streamBytes: number
+}
+
+export const defaultHttpLimits: HttpLimits = {
+  firstByteMs: 60_000,
+  idleMs: 60_000,
+  totalMs: 600_000,
+  answerBytes: 16 * 1024 * 1024,
+  streamBytes: 64 * 1024 * 1024,
+}
+
+export type HttpRequest = {
+  url: string
+  /** `POST` unless told otherwise. */
+  method?: string
+  headers?: Record<string, string>
+  body?: string
+  signal: AbortSignal
+  limits?: HttpLimits
+}
+
+/** An answer whose body was not read yet. Read it by one of the two, or stop it. */
+export type HttpAnswer = {
+  status: number
+  headers: Headers
+  /** The whole body. A body that breaks off is an `error`: none of it was used. */
+  text(): Promise<string>
+  /** The next bytes, undefined at the end. A body that breaks off is a `cut`. */
+  read(): Promise<Uint8Array | undefined>
+  /** Lets go of the connection, at any time and any number of times. */
+  stop(): void
+}
+
+/**
+ * One outbound HTTP exchange, the only way this program calls another server. A redirect is a
+ * failure, so credentials in `headers` reach the host of `url` and no other.
+ * @throws UpstreamFailure and nothing else.
+ */
+export async function request(options: HttpRequest): Promise<HttpAnswer> {
+  const { url, method = 'POST', headers, body, limits = defaultHttpLimits } = options
+  if (options.signal.aborted) throw new UpstreamFailure('aborted')
+  const watch = watchOver(options.signal, limits)
+  try {
+    const response = await fetch(url, {
+      method,
+      headers: { ...headers, 'accept-encoding': 'identity' },
+      body,
+      redirect: 'manual',
+      signal: watch.signal,
+      // Said aloud, because an environment variable could switch the default off.
+      ...(url.startsWith('https:') ? { tls: { rejectUnauthorized: true } } : {}),
+    })
+    watch.answered()
+    const answer = toAnswer(response, watch, limits)
+    if (response.status < 300 || response.status > 399) return answer
+    answer.stop()
+    throw new UpstreamFailure('error', response.status)
+  } catch (error) {
+    throw watch.fail(error, 'unreachable')
+  }
+}
+
+/** The clocks of one exchange and its one abort switch. Remembers the first reason to stop. */
+type Watch = {
+  signal: AbortSignal
+  answered(): void
+  /** Runs the idle clock while `work` is awaited. */
+  waitFor<T>(work: Promise<T>): Promise<T>
+  /** Ends the exchange and names why; `otherwise` when it was none of our own reasons. */
+  fail(error: unknown, otherwise: FailureReason): UpstreamFailure
+  /** The body is over: nothing to abort any more. */
+  done(): void
+  stop(reason: FailureReason): void
+}
+
+function watchOver(caller: AbortSignal, limits: HttpLimits): Watch {
+  const controller = new AbortController()
+  let why: FailureReason | undefined
+  let waiting = false
+  let idle: ReturnType<typeof setTimeout> | undefined
+  const stop = (reason: FailureReason) => {
+    why ??= reason
+    done()
+    controller.abort()
+  }
+  const onAbort = () => stop('aborted')
+  const firstByte = setTimeout(stop, limits.firstByteMs, 'timeout')
+  const total = setTimeout(stop, limits.totalMs, 'timeout')
+  const done = () => {
+    clearTimeout(firstByte)
+    clearTimeout(total)
+    clearTimeout(idle)
+    caller.removeEventListener('abort', onAbort)
+  }
+  const onIdle = () => {
+    // A slow reader of ours is no silence of theirs.
+    if (waiting) stop('timeout')
+  }
+  caller.addEventListener('abort', onAbort, { once: true })
+  return {
+    signal: controller.signal,
+    answered: () => clearTimeout(firstByte),
+    async waitFor(work) {
+      waiting = true
+      if (idle === undefined) idle = setTimeout(onIdle, limits.idleMs)
+      else idle.refresh()
+      try {
+        return await work
+      } finally {
+        waiting = false
+      }
+    },
+    fail(error, otherwise) {
+      if (error instanceof UpstreamFailure) {
+        stop(error.reason)
+        return error
+      }
+      stop(otherwise)
+      return new UpstreamFailure(why ?? otherwise)
+    },
+    done,
+    stop,
+  }
+}
+
+function toAnswer(response: Response, watch: Watch, limits: HttpLimits): HttpAnswer {
+  let reader: ReturnType<typeof readerOf> | undefined
+  let bytesRead = 0
+  let over: UpstreamFailure | 'ended' | undefined
+
+  async function read(limit: number): Promise<Uint8Array | undefined> {
+    if (over === 'ended') return undefined
+    if (over) throw over
+    try {
+      // What already arrived must not go out after the caller gave up.
+      watch.signal.throwIfAborted()
+      reader ??= readerOf(response)
+      const next = reader ? await watch.waitFor(reader.read()) : { done: true, value: undefined }
+      if (over) throw over
+      if (next.value === undefined) {
+        over = 'ended'
+        watch.done()
+        return undefined
+      }
+      bytesRead += next.value.length
+      if (bytesRead > limit) throw new UpstreamFailure('too_large')
+      return next.value
+    } catch (error) {
+      over = watch.fail(error, 'cut')
+      letGo()
+      throw over
+    }
+  }
+
+  function letGo(): void {
+    const gone = reader ? reader.cancel() : response.body?.cancel()
+    gone?.catch(ignore)
+  }
+
+  async function readWhole(): Promise<string> {
+    if (isSmall(response.headers)) return await watch.waitFor(response.text())
+    const decoder = new TextDecoder()
+    let text = ''
+    for (;;) {
+      const bytes = await read(limits.answerBytes)
+      if (bytes === undefined) return text + decoder.decode()
+      text += decoder.decode(bytes, { stream: true })
+    }
+  }
+
+  return {
+    status: response.status,
+    headers: response.headers,
+    read: () => read(limits.streamBytes),
+    async text() {
+      try {
+        const text = await readWhole()
+        watch.done()
+        return text
+      } catch (error) {
+        const failure = watch.fail(error, 'error')
+        throw failure.reason === 'cut' ? new UpstreamFailure('error') : failure
+      }
+    },
+    stop() {
+      if (over) return
+      over = new UpstreamFailure('aborted')
+      watch.stop('aborted')
+      letGo()
+    },
+  }
+}
+
+/** A reader whose end nobody waits for must not become an unhandled rejection. */
+function readerOf(response: Response) {
+  const reader = response.body?.getReader()
+  reader?.closed.catch(ignore)
+  return reader
+}
+
+/** Whether the body is plain and declared short, so that its size needs no counting. */
+function isSmall(headers: Headers): boolean {
+  const length = headers.get('content-length')
+  return length !== null && Number(length) <= 65_536 && headers.get('content-encoding') === null
+}
+
+function ignore(): void {}

@@ -1,0 +1,237 @@
+import type { Json } from '../kernel/canonical.ts'
+import type { ModelKind } from '../models/model.ts'
+import { defaultHttpLimits, type HttpAnswer, type HttpLimits, request } from './http.ts'
+import { sseParser } from './sse.ts'
+import {
+  type FailureReason,
+  type JsonObject,
+  type Upstream,
+  type UpstreamCall,
+  UpstreamFailure,
+} from './upstream.ts'
+
+export type OpenaiUpstream = {
+  id: string
+  /** With or without a slash at its end; a query stays. */
+  baseUrl: string
+  apiKey?: string
+  limits?: Partial<HttpLimits>
+}
+
+/**
+ * A server that speaks the OpenAI API. Its words never leave this file: an error body can hold
+ * its URL or key, so only the status and our own reason go on.
+ * @throws when `baseUrl` is not a plain http(s) URL: a fault of the configuration.
+ */
+export function openaiUpstream({ id, baseUrl, apiKey, limits }: OpenaiUpstream): Upstream {
+  const urls: Record<ModelKind, string> = {
+    chat: endpoint(id, baseUrl, 'chat/completions'),
+    embedding: endpoint(id, baseUrl, 'embeddings'),
+  }
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'user-agent': 'counterfoil',
+    ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
+  }
+  const allLimits = { ...defaultHttpLimits, ...limits }
+
+  async function post({ kind, signal }: UpstreamCall, body: JsonObject): Promise<HttpAnswer> {
+    const text = JSON.stringify(body)
+    const answer = await request({
+      url: urls[kind],
+      headers,
+      body: text,
+      signal,
+      limits: allLimits,
+    })
+    if (answer.status >= 200 && answer.status < 300) return answer
+    answer.stop()
+    throw new UpstreamFailure(reasonOf(answer.status), answer.status)
+  }
+
+  return {
+    id,
+    async complete(call) {
+      const answer = await post(call, call.body)
+      const body = parseObject(await answer.text())
+      if (!body || body['error'] || !isAnswer(call.kind, body)) throw new UpstreamFailure('error')
+      return body
+    },
+    async stream(call) {
+      if (call.kind !== 'chat') throw new UpstreamFailure('rejected')
+      const body = { ...call.body, stream: true, stream_options: { include_usage: true } }
+      return await afterFirst(chunksOf(await post(call, body)))
+    },
+  }
+}
+
+function endpoint(id: string, baseUrl: string, path: string): string {
+  const url = URL.parse(baseUrl)
+  // The message never repeats the URL, which may hold a credential.
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new Error(`the base_url of upstream "${id}" is not an http(s) URL`)
+  }
+  if (url.username || url.password) {
+    throw new Error(`the base_url of upstream "${id}" holds credentials: use its api key instead`)
+  }
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/${path}`
+  url.hash = ''
+  return url.href
+}
+
+function reasonOf(status: number): FailureReason {
+  if (status === 429 || status === 503) return 'busy'
+  return [400, 404, 413, 422].includes(status) ? 'rejected' : 'error'
+}
+
+type Chunks = AsyncIterableIterator<JsonObject[]>
+
+/** Waits for the first chunks, so that a stream which gives none can still go elsewhere. */
+async function afterFirst(chunks: Chunks): Promise<Chunks> {
+  let first: IteratorResult<JsonObject[]> | undefined
+  try {
+    first = await chunks.next()
+  } catch (error) {
+    const cut = error instanceof UpstreamFailure && error.reason === 'cut'
+    throw cut ? new UpstreamFailure('error') : error
+  }
+  if (first.done) throw new UpstreamFailure('error')
+  const rest: Chunks = {
+    [Symbol.asyncIterator]() {
+      return this
+    },
+    async next() {
+      if (!first) return await chunks.next()
+      const result = first
+      first = undefined
+      return result
+    },
+    async return() {
+      first = undefined
+      await chunks.return?.()
+      return { done: true, value: undefined }
+    },
+  }
+  return rest
+}
+
+/** The chunks of a body, one read at a time. Whatever came before a fault is given out first. */
+function chunksOf(answer: HttpAnswer): Chunks {
+  const parser = sseParser()
+  const progress = progressOf()
+
+  async function next(): Promise<IteratorResult<JsonObject[]>> {
+    for (;;) {
+      if (progress.end) return endWith(answer, progress.end)
+      const bytes = await readOrCut(answer)
+      const batch = progress.take(bytes ? parser.push(bytes) : parser.end(), bytes === undefined)
+      if (batch.length > 0) return { done: false, value: batch }
+    }
+  }
+
+  return {
+    [Symbol.asyncIterator]() {
+      return this
+    },
+    async next() {
+      try {
+        return await next()
+      } catch (error) {
+        progress.end = 'done'
+        answer.stop()
+        throw error
+      }
+    },
+    async return() {
+      progress.end = 'done'
+      answer.stop()
+      return { done: true, value: undefined }
+    },
+  }
+}
+
+function endWith(answer: HttpAnswer, end: FailureReason | 'done'): IteratorResult<JsonObject[]> {
+  answer.stop()
+  if (end !== 'done') throw new UpstreamFailure(end)
+  return { done: true, value: undefined }
+}
+
+/** A connection that breaks is an end of the body like any other: what came before decides. */
+async function readOrCut(answer: HttpAnswer): Promise<Uint8Array | undefined> {
+  try {
+    return await answer.read()
+  } catch (error) {
+    if (error instanceof UpstreamFailure && error.reason === 'cut') return undefined
+    throw error
+  }
+}
+
+/** How far a stream is: which choices are still open, and whether and how it ended. */
+function progressOf() {
+  const finished = new Map<number, boolean>()
+  const progress = {
+    end: undefined as FailureReason | 'done' | undefined,
+    /** The chunks of one read's events; `closed` when no more bytes will come. */
+    take(events: string[], closed: boolean): JsonObject[] {
+      const batch: JsonObject[] = []
+      for (const data of events) {
+        if (data === '' || progress.end) continue
+        if (data.trimEnd() === '[DONE]') {
+          progress.end = 'done'
+          break
+        }
+        const chunk = parseObject(data)
+        if (chunk && !chunk['error'] && note(finished, chunk['choices'])) batch.push(chunk)
+        // Half an event at the end of the body was cut off, not written wrongly.
+        else progress.end = chunk || !closed ? 'error' : 'cut'
+      }
+      if (closed && !progress.end) progress.end = allFinished(finished) ? 'done' : 'cut'
+      return batch
+    },
+  }
+  return progress
+}
+
+/** Remembers which choices a chunk touched or finished; false when they are not choices at all. */
+function note(finished: Map<number, boolean>, choices: Json | undefined): boolean {
+  if (choices === undefined || choices === null) return true
+  if (!Array.isArray(choices)) return false
+  for (const choice of choices) {
+    if (!isObject(choice)) return false
+    const index = choice['index'] ?? 0
+    if (typeof index !== 'number') return false
+    if (typeof choice['finish_reason'] === 'string') finished.set(index, true)
+    else if (!finished.has(index)) finished.set(index, false)
+  }
+  return true
+}
+
+function allFinished(finished: Map<number, boolean>): boolean {
+  return finished.size > 0 && finished.values().every((is) => is)
+}
+
+function isAnswer(kind: ModelKind, body: JsonObject): boolean {
+  if (kind === 'chat') return isListOf(body['choices'], (item) => isObject(item['message']))
+  return isListOf(body['data'], ({ embedding }) => {
+    return Array.isArray(embedding) || typeof embedding === 'string'
+  })
+}
+
+function isListOf(list: Json | undefined, fits: (item: JsonObject) => boolean): boolean {
+  return (
+    Array.isArray(list) && list.length > 0 && list.every((item) => isObject(item) && fits(item))
+  )
+}
+
+function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: Json = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

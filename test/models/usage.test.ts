@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Json } from '../../src/kernel/canonical.ts'
+import { decideUsage } from '../../src/models/usage.ts'
+
+const bound = { inputTokens: 100, outputTokens: 50, maxTokens: 50, n: 1, inputBytes: 90 }
+const delivered = { inputBytes: 61, outputBytes: 25, deltas: 3 }
+
+function decide(reported: Json | undefined, change: Partial<typeof delivered> = {}) {
+  const claim = { bound, reported, delivered: { ...delivered, ...change }, embedded: false }
+  const { usage, source, clamped } = decideUsage(claim)
+  return [usage.inputTokens, usage.outputTokens, source, clamped]
+}
+
+describe('a reported usage', () => {
+  const counted = [11, 5, 'counted', false]
+  const table: [what: string, reported: Json | undefined, decided: unknown[]][] = [
+    [
+      'that can be true is taken',
+      { prompt_tokens: 9, completion_tokens: 7 },
+      [9, 7, 'reported', false],
+    ],
+    [
+      'at its bounds is taken',
+      { prompt_tokens: 100, completion_tokens: 50 },
+      [100, 50, 'reported', false],
+    ],
+    [
+      'above its bounds is clamped',
+      { prompt_tokens: 101, completion_tokens: 51 },
+      [100, 50, 'reported', true],
+    ],
+    [
+      'ten times too high is clamped',
+      { prompt_tokens: 9, completion_tokens: 500 },
+      [9, 50, 'reported', true],
+    ],
+    ['that is negative is counted', { prompt_tokens: -9, completion_tokens: -7 }, counted],
+    ['that is fractional is counted', { prompt_tokens: 9.5, completion_tokens: 7.5 }, counted],
+    ['that is text is counted', { prompt_tokens: '9', completion_tokens: '7' }, counted],
+    ['of 2^60 is counted', { prompt_tokens: 2 ** 60, completion_tokens: 2 ** 60 }, counted],
+    ['of NaN is counted', { prompt_tokens: Number.NaN, completion_tokens: Number.NaN }, counted],
+    ['that is missing is counted', undefined, counted],
+    ['that is null is counted', null, counted],
+    ['that is no object is counted', [9, 7], counted],
+    ['with half missing is counted there', { prompt_tokens: 9 }, [9, 5, 'counted', false]],
+    [
+      'of no output beside some is counted',
+      { prompt_tokens: 9, completion_tokens: 0 },
+      [9, 5, 'counted', false],
+    ],
+    ['of no input is taken', { prompt_tokens: 0, completion_tokens: 7 }, [0, 7, 'reported', false]],
+  ]
+  for (const [what, reported, decided] of table) {
+    test(what, () => {
+      expect<unknown[]>(decide(reported)).toEqual(decided)
+    })
+  }
+
+  test('of minus zero is zero', () => {
+    const [input] = decide({ prompt_tokens: -0, completion_tokens: 7 })
+    expect(Object.is(input, 0)).toBe(true)
+  })
+
+  test('by a built-in model is our own count', () => {
+    const reported = { prompt_tokens: 9, completion_tokens: 7 }
+    expect(decideUsage({ bound, reported, delivered, embedded: true }).source).toBe('embedded')
+  })
+})
+
+describe('counting', () => {
+  test('output is the more of its pieces and a sixth of its bytes', () => {
+    expect(decide(undefined, { outputBytes: 6, deltas: 3 })).toEqual([11, 3, 'counted', false])
+    expect(decide(undefined, { outputBytes: 19, deltas: 3 })).toEqual([11, 4, 'counted', false])
+  })
+
+  test('it stops at the bound and says so', () => {
+    expect(decide(undefined, { deltas: 51 })).toEqual([11, 50, 'counted', true])
+  })
+
+  test('input is at least one token', () => {
+    expect(decide(undefined, { inputBytes: 0 })).toEqual([1, 5, 'counted', false])
+  })
+
+  test('nothing delivered costs no output, whatever is reported', () => {
+    const nothing = { outputBytes: 0, deltas: 0 }
+    expect(decide(undefined, nothing)).toEqual([11, 0, 'counted', false])
+    expect(decide({ prompt_tokens: 9, completion_tokens: 7 }, nothing)).toEqual([
+      9,
+      0,
+      'counted',
+      false,
+    ])
+    expect(decide({ prompt_tokens: 9, completion_tokens: 0 }, nothing)).toEqual([
+      9,
+      0,
+      'reported',
+      false,
+    ])
+  })
+})
+
+test('an embedding has no output and needs none reported', () => {
+  const embedding = { ...bound, outputTokens: 0, maxTokens: 0 }
+  const reported = { prompt_tokens: 9, completion_tokens: 7 }
+  for (const usage of [reported, { prompt_tokens: 9 }]) {
+    expect(decideUsage({ bound: embedding, reported: usage, delivered, embedded: false })).toEqual({
+      usage: { inputTokens: 9, outputTokens: 0 },
+      source: 'reported',
+      clamped: false,
+    })
+  }
+})
+
+test('no report and no delivery leads above the bound or to anything but a count', () => {
+  const json = fc.jsonValue() as fc.Arbitrary<Json>
+  const reported = fc.oneof(json, fc.record({ prompt_tokens: json, completion_tokens: json }))
+  const count = fc.maxSafeNat()
+  fc.assert(
+    fc.property(reported, count, count, count, (said, inputBytes, outputBytes, deltas) => {
+      const claim = { inputBytes, outputBytes, deltas }
+      const { usage } = decideUsage({ bound, reported: said, delivered: claim, embedded: false })
+      for (const [tokens, most] of [
+        [usage.inputTokens, bound.inputTokens],
+        [usage.outputTokens, bound.outputTokens],
+      ] as const) {
+        expect(Number.isSafeInteger(tokens) && tokens >= 0 && tokens <= most).toBe(true)
+      }
+    }),
+  )
+})

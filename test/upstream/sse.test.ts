@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { sseParser } from '../../src/upstream/sse.ts'
+import { UpstreamFailure } from '../../src/upstream/upstream.ts'
+
+const encoder = new TextEncoder()
+
+function parse(...reads: (string | Uint8Array)[]): string[] {
+  const parser = sseParser()
+  const events = reads.flatMap((read) =>
+    parser.push(typeof read === 'string' ? encoder.encode(read) : read),
+  )
+  return [...events, ...parser.end()]
+}
+
+describe('events', () => {
+  const table: [what: string, text: string, events: string[]][] = [
+    ['LF', 'data: a\n\ndata: b\n\n', ['a', 'b']],
+    ['CRLF', 'data: a\r\n\r\ndata: b\r\n\r\n', ['a', 'b']],
+    ['CR', 'data: a\r\rdata: b\r\r', ['a', 'b']],
+    ['line ends of all kinds', 'data: a\r\n\ndata: b\n\r\ndata: c\r\r\n', ['a', 'b', 'c']],
+    ['no space after the colon', 'data:a\n\n', ['a']],
+    ['only one space is dropped', 'data:  a\n\n', [' a']],
+    ['several data lines', 'data: a\ndata: b\n\n', ['a\nb']],
+    ['a data line without a colon', 'data\n\n', ['']],
+    ['empty data lines', 'data:\ndata:\n\n', ['\n']],
+    ['comments and other fields', ': ping\nevent: error\nid: 1\nretry: 5\ndata: a\n\n', ['a']],
+    ['fields that only begin like data', 'database: x\ndata-x: y\n\n', []],
+    ['a BOM at the start', '\ufeffdata: a\n\n', ['a']],
+    ['a missing blank line at the end', 'data: a\n', ['a']],
+    ['a missing final newline', 'data: a\n\ndata: b', ['a', 'b']],
+    ['blank lines alone', '\n\n\r\n\n', []],
+    ['nothing', '', []],
+  ]
+  for (const [what, text, events] of table) {
+    test(`${what}, wherever the bytes are split`, () => {
+      const bytes = encoder.encode(text)
+      expect(parse(bytes)).toEqual(events)
+      expect(parse(...[...bytes].map((byte) => Uint8Array.of(byte)))).toEqual(events)
+      for (let at = 0; at <= bytes.length; at++) {
+        expect(parse(bytes.slice(0, at), bytes.slice(at))).toEqual(events)
+      }
+    })
+  }
+
+  test('any stream gives the same events however it is split', () => {
+    const piece = fc.constantFrom(
+      'data: ',
+      'data',
+      ':',
+      '\n',
+      '\r',
+      '\r\n',
+      'é',
+      '漢',
+      '😀',
+      'x',
+      ' ',
+    )
+    fc.assert(
+      fc.property(
+        fc.array(piece, { maxLength: 60 }),
+        fc.array(fc.nat(200), { maxLength: 8 }),
+        (pieces, cuts) => {
+          const bytes = encoder.encode(pieces.join(''))
+          const at = [0, ...cuts.map((cut) => Math.min(cut, bytes.length)), bytes.length]
+          at.sort((a, b) => a - b)
+          const reads = at.slice(1).map((end, i) => bytes.slice(at[i], end))
+          expect(parse(...reads)).toEqual(parse(bytes))
+        },
+      ),
+    )
+  })
+
+  test('data comes out as it went in', () => {
+    fc.assert(
+      fc.property(fc.array(fc.json(), { maxLength: 20 }), (values) => {
+        expect(parse(values.map((value) => `data: ${value}\n\n`).join(''))).toEqual(values)
+      }),
+    )
+  })
+
+  test('text inside data cannot forge an event', () => {
+    const data = JSON.stringify({ content: '\n\nevent: error\ndata: [DONE]\n\n' })
+    expect(parse(`data: ${data}\n\n`)).toEqual([data])
+  })
+})
+
+describe('limits', () => {
+  const tooLarge = new UpstreamFailure('too_large')
+  const line = 'x'.repeat(1000)
+
+  test('an event of 256 KiB passes, one more is too large', () => {
+    const most = 'x'.repeat(256 * 1024 - 6)
+    expect(parse(`data: ${most}\n\n`)).toEqual([most])
+    expect(() => parse(`data: ${'x'.repeat(256 * 1024 + 1)}\n\n`)).toThrow(tooLarge)
+  })
+
+  test('a line that never ends is too large, also as a comment', () => {
+    const parser = sseParser()
+    const read = encoder.encode(`:${line}`)
+    expect(() => {
+      for (let i = 0; i < 300; i++) parser.push(read)
+    }).toThrow(tooLarge)
+  })
+
+  test('an event of endless lines is too large', () => {
+    const parser = sseParser()
+    const read = encoder.encode(`data: ${line}\n`)
+    expect(() => {
+      for (let i = 0; i < 300; i++) parser.push(read)
+    }).toThrow(tooLarge)
+  })
+})
