@@ -6,7 +6,7 @@ export type Body = { [member: string]: Json }
 
 const maxDepth = 32
 
-/** @throws Refusal 'invalid_request' when anything lies deeper than level 32; the body is level 1. */
+/** @throws Refusal 'invalid_request' when anything lies below level 32; the body is level 1. */
 export function checkDepth(body: Body): void {
   for (const [param, value] of Object.entries(body)) {
     if (isDeeper(value, maxDepth - 1)) {

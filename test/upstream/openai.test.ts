@@ -87,7 +87,7 @@ describe('what is sent', () => {
     })
   })
 
-  test('without a key there is no Authorization; base_url may have a slash or a query', async () => {
+  test('without a key there is no Authorization; base_url may hold a slash, a query', async () => {
     const open = await startStubUpstream()
     const baseUrl = `${open.url}/?api-version=1`
     const body = { model: 'normal' }
