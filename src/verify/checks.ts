@@ -1,0 +1,119 @@
+import { commit } from './commitment.ts'
+import { fromHex, type Hex, toHex } from './hex.ts'
+import { type Disclosures, isHidden, type Problem, type Receipt } from './receipt.ts'
+import type { Recovered } from './signature.ts'
+
+/** In the order in which they are told. */
+export const checkNames = [
+  'schema',
+  'digest',
+  'signature',
+  'signer_authorized',
+  'issuer',
+  'arithmetic',
+  'leaf',
+  'inclusion',
+  'checkpoint_signature',
+  'checkpoint_consistent',
+  'anchor',
+  'anchor_final',
+  'content_input',
+  'content_output',
+  'known_here',
+] as const
+
+export type CheckName = (typeof checkNames)[number]
+export type CheckStatus = 'pass' | 'fail' | 'skip' | 'unavailable'
+export type Check = { name: CheckName; status: CheckStatus; reason: string }
+
+/** Outcome of one check, before it has its name. */
+export type Outcome = { status: CheckStatus; reason: string }
+
+/** A key that may sign receipts with log index `fromIndex` ≤ i < `untilIndex`. */
+export type TrustedSigner = { address: string; fromIndex?: bigint; untilIndex?: bigint }
+
+export const pass = (reason: string): Outcome => ({ status: 'pass', reason })
+export const fail = (reason: string): Outcome => ({ status: 'fail', reason })
+export const skip = (reason: string): Outcome => ({ status: 'skip', reason })
+export const unavailable = (reason: string): Outcome => ({ status: 'unavailable', reason })
+
+export const checkSchema = (problems: readonly Problem[]): Outcome =>
+  problems.length === 0
+    ? pass('The file is a receipt of version 1.')
+    : fail(problems.map(({ path, message }) => `${path}: ${message}`).join('; '))
+
+export const checkDigest = (claimed: string, computed: Hex): Outcome =>
+  claimed === computed
+    ? pass('The digest follows from the fields.')
+    : fail('The fields give another digest: something was changed.')
+
+export const checkSignature = (recovered: Recovered): Outcome =>
+  recovered.ok ? pass(`Made by the key of ${recovered.address}.`) : fail(recovered.reason)
+
+/** Validity goes by log index, not by clock: a stolen key can write any date. */
+export function checkSigner(
+  recovered: Recovered,
+  trusted: readonly TrustedSigner[] | undefined,
+  index: bigint | undefined,
+): Outcome {
+  if (!recovered.ok) return skip('There is no signer to look at.')
+  if (!trusted) return unavailable('Nobody was named as trusted to sign.')
+  const address = recovered.address.toLowerCase()
+  const entries = trusted.filter((signer) => signer.address.toLowerCase() === address)
+  if (entries.length === 0) return fail(`${recovered.address} is not a trusted signer.`)
+  if (index === undefined) {
+    return entries.some(({ untilIndex }) => untilIndex === undefined)
+      ? pass(`${recovered.address} is a trusted signer.`)
+      : unavailable('This key was retired; only a receipt with a known log index can rely on it.')
+  }
+  const inRange = entries.some(
+    ({ fromIndex, untilIndex }) =>
+      (fromIndex === undefined || fromIndex <= index) &&
+      (untilIndex === undefined || index < untilIndex),
+  )
+  return inRange
+    ? pass(`${recovered.address} is a trusted signer at log index ${index}.`)
+    : fail(`${recovered.address} may not sign at log index ${index}.`)
+}
+
+export function checkIssuer(issuer: string, trusted: readonly string[] | undefined): Outcome {
+  if (!trusted) return skip('No issuer was named to compare with.')
+  return trusted.includes(issuer)
+    ? pass('The issuer is the expected one.')
+    : fail('The issuer is another one than expected.')
+}
+
+/** ceil(Σ quantity × price / 1000) nano-USD, less the discount, which is rounded down. */
+export function checkArithmetic(charge: Receipt['charge']): Outcome {
+  if (isHidden(charge)) return skip('The charge is hidden.')
+  if (charge.unit !== 'nUSD') return fail('The unit is not nUSD.')
+  const discountBps = BigInt(charge.discountBps)
+  if (discountBps > 10_000n) return fail('The discount is more than everything.')
+  let sum = 0n
+  for (const line of charge.lines) sum += BigInt(line.quantity) * BigInt(line.price)
+  const cost = (sum + 999n) / 1000n
+  const amount = cost - (cost * discountBps) / 10_000n
+  return amount === BigInt(charge.amount)
+    ? pass('The amount follows from the lines and the discount.')
+    : fail(`The lines and the discount give ${amount}.`)
+}
+
+/** Whether the disclosed value is what the receipt committed to. */
+export function checkContent(
+  name: 'input' | 'output',
+  content: Receipt['content'],
+  disclosures: Disclosures | undefined,
+): Outcome {
+  const disclosed = disclosures?.[name]
+  if (!disclosed || disclosed.value === undefined) return skip(`The ${name} was not disclosed.`)
+  if (isHidden(content)) return unavailable('The commitments are hidden.')
+  try {
+    const opened = toHex(commit(`${name}/v1`, fromHex(disclosed.salt), disclosed.value))
+    return opened === content[name]
+      ? pass(`The ${name} is the one committed to.`)
+      : fail(`The ${name} or its salt is not the one committed to.`)
+  } catch {
+    // A lone surrogate, or nested deeper than the stack.
+    return fail(`The ${name} has no canonical form.`)
+  }
+}

@@ -1,0 +1,104 @@
+import type { Receipt } from './receipt.ts'
+import { makeStructHasher, typedDigest, type Value } from './typed-data.ts'
+
+/**
+ * The typed-data domain of everything we sign. No verifyingContract: receipts outlive a contract.
+ * These constants select what is checked; nothing of them is ever read from a file.
+ */
+export const domain = { name: 'Counterfoil Receipt', version: '1', chainId: 4663 } as const
+
+/** Every struct that is signed or logged in our domain (EIP-712), version 1. */
+export const structs = {
+  EIP712Domain: [
+    ['string', 'name'],
+    ['string', 'version'],
+    ['uint256', 'chainId'],
+  ],
+  Receipt: [
+    ['string', 'id'],
+    ['string', 'issuer'],
+    ['uint64', 'issuedAt'],
+    ['Subject', 'subject'],
+    ['Passport', 'passport'],
+    ['Run', 'run'],
+    ['Charge', 'charge'],
+    ['Content', 'content'],
+  ],
+  Subject: [
+    ['address', 'account'],
+    ['string', 'key'],
+    ['bytes32', 'salt'],
+  ],
+  Passport: [
+    ['string', 'handle'],
+    ['bytes32', 'salt'],
+  ],
+  Run: [
+    ['string', 'kind'],
+    ['string', 'model'],
+    ['string', 'route'],
+    ['string', 'outcome'],
+    ['uint64', 'startedAt'],
+    ['uint64', 'durationMs'],
+    ['string', 'usageSource'],
+    ['bytes32', 'salt'],
+  ],
+  Charge: [
+    ['string', 'unit'],
+    ['Line[]', 'lines'],
+    ['uint64', 'discountBps'],
+    ['uint64', 'amount'],
+    ['string', 'priceList'],
+    ['bytes32', 'salt'],
+  ],
+  Line: [
+    ['string', 'meter'],
+    ['uint64', 'quantity'],
+    ['uint64', 'price'],
+  ],
+  Content: [
+    ['bytes32', 'input'],
+    ['bytes32', 'output'],
+  ],
+  PriceList: [
+    ['string', 'id'],
+    ['uint64', 'version'],
+    ['bytes32', 'content'],
+  ],
+  SignerRotation: [
+    ['string', 'issuer'],
+    ['address', 'previous'],
+    ['address', 'next'],
+    ['uint64', 'fromIndex'],
+    ['string', 'reason'],
+  ],
+  PassportStatement: [
+    ['string', 'handle'],
+    ['uint64', 'asOfSize'],
+    ['bytes32', 'record'],
+  ],
+  Checkpoint: [
+    ['string', 'issuer'],
+    ['uint64', 'size'],
+    ['bytes32', 'root'],
+    ['uint64', 'timestamp'],
+  ],
+} as const
+
+export type StructName = keyof typeof structs
+
+const hasher = makeStructHasher(structs)
+const separator = hasher.hash('EIP712Domain', domain)
+
+/** EIP-712 `hashStruct`, 32 bytes. @throws when a member does not fit its type. */
+export const hashStruct = (name: StructName, value: Value): Uint8Array => hasher.hash(name, value)
+
+/** The type string a wallet shows and hashes. */
+export const encodeType = (name: StructName): string => hasher.encodeType(name)
+
+/** What a signature over one of our structs signs, 32 bytes. */
+export const structDigest = (name: StructName, value: Value): Uint8Array =>
+  typedDigest(separator, hasher.hash(name, value))
+
+/** The digest of a receipt, the same for the full one and for every redaction of it. */
+export const receiptDigest = (receipt: Receipt): Uint8Array => structDigest('Receipt', receipt)

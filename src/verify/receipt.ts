@@ -1,0 +1,193 @@
+import type { Json } from '../kernel/canonical.ts'
+import { isAddress } from './address.ts'
+import { hashStruct, type StructName, structs } from './eip712.ts'
+import { type Hex, toHex } from './hex.ts'
+
+/** A receipt says who ran what, when, for how much, and commits to what went in and came out. */
+export type Receipt = {
+  id: string
+  /** Public origin of who issued it: lower case, no trailing slash. */
+  issuer: string
+  /** Milliseconds, like every integer here as decimal text: numbers above 2^53 break wallets. */
+  issuedAt: string
+} & { [Name in SectionName]: Sections[Name] | Hidden }
+
+/** A receipt with nothing hidden. */
+export type FullReceipt = Omit<Receipt, SectionName> & Sections
+
+export type Sections = {
+  /** `account` as lower-case hex or with its EIP-55 checksum: what is signed are its 20 bytes. */
+  subject: { account: string; key: string; salt: Hex }
+  /** `handle` is '' for none. */
+  passport: { handle: string; salt: Hex }
+  run: {
+    kind: string
+    model: string
+    route: string
+    outcome: string
+    startedAt: string
+    durationMs: string
+    usageSource: string
+    salt: Hex
+  }
+  /** `amount` in nano-USD, `price` in pico-USD a unit, `priceList` is `id@version`. */
+  charge: {
+    unit: string
+    lines: { meter: string; quantity: string; price: string }[]
+    discountBps: string
+    amount: string
+    priceList: string
+    salt: Hex
+  }
+  /** Commitments; 32 zero bytes for none. */
+  content: { input: Hex; output: Hex }
+}
+
+export type SectionName = keyof Sections
+
+/** A section that is not shown: its EIP-712 hash stands for it. */
+export type Hidden = { $hash: Hex }
+
+/** What opens a commitment: its salt, and the value if that is to be shown. */
+export type Disclosures = { input?: Disclosure; output?: Disclosure }
+export type Disclosure = { salt: Hex; value?: Json }
+
+/** The file form, version 1, also the body of `GET /v1/receipts/:id`. */
+export type ReceiptFile = {
+  type: 'counterfoil.receipt'
+  version: '1'
+  receipt: Receipt
+  digest: string
+  signature: string
+  disclosures?: Disclosures
+  proof?: unknown
+}
+
+export type Problem = { path: string; message: string }
+
+export type ParsedReceiptFile = { ok: true; file: ReceiptFile } | { ok: false; problems: Problem[] }
+
+export const sectionNames = ['subject', 'passport', 'run', 'charge', 'content'] as const
+
+/** Enough for any run; keeps the work on a hostile file small. */
+const maxLines = 100
+
+export const isHidden = (section: Sections[SectionName] | Hidden): section is Hidden =>
+  '$hash' in section
+
+/** Hides sections; the digest and so the signature stay good. */
+export function redact(receipt: Receipt, hide: readonly SectionName[]): Receipt {
+  const out = { ...receipt }
+  for (const name of hide) {
+    const section = out[name]
+    if (isHidden(section)) continue
+    const $hash = toHex(hashStruct(structOf[name], section))
+    Object.assign(out, { [name]: { $hash } })
+  }
+  return out
+}
+
+/** Whether this is meant as a receipt at all; {@link parseReceiptFile} tells what is wrong. */
+export const isReceiptFile = (value: unknown): boolean =>
+  isObject(value) && value['type'] === 'counterfoil.receipt' && isObject(value['receipt'])
+
+/**
+ * Reads a receipt file strictly: an unknown version, an unknown member inside `receipt` or a
+ * number where text is due is a problem. Copies what it knows; never throws.
+ */
+export function parseReceiptFile(value: unknown): ParsedReceiptFile {
+  const problems: Problem[] = []
+  if (!isObject(value)) return { ok: false, problems: [{ path: '', message: 'not an object' }] }
+  if (value['type'] !== 'counterfoil.receipt') {
+    problems.push({ path: 'type', message: 'not "counterfoil.receipt"' })
+  }
+  if (value['version'] !== '1') problems.push({ path: 'version', message: 'not "1"' })
+  const receipt = readStruct('Receipt', value['receipt'], 'receipt', problems)
+  const digest = readMember('string', value['digest'], 'digest', problems)
+  const signature = readMember('string', value['signature'], 'signature', problems)
+  const disclosures = readDisclosures(value['disclosures'], problems)
+  if (problems.length > 0) return { ok: false, problems }
+  const file = { type: value['type'], version: value['version'], receipt, digest, signature }
+  const extra = {
+    ...(disclosures && { disclosures }),
+    ...(value['proof'] ? { proof: value['proof'] } : {}),
+  }
+  return { ok: true, file: { ...file, ...extra } as ReceiptFile }
+}
+
+const structOf = {
+  subject: 'Subject',
+  passport: 'Passport',
+  run: 'Run',
+  charge: 'Charge',
+  content: 'Content',
+} as const satisfies Record<SectionName, StructName>
+
+function readStruct(name: StructName, value: unknown, path: string, problems: Problem[]): unknown {
+  if (!isObject(value)) return say(problems, path, 'not an object')
+  const isSection = name !== 'Receipt' && name !== 'Line'
+  if (isSection && Object.hasOwn(value, '$hash')) {
+    if (Object.keys(value).length > 1) say(problems, path, 'a hidden section has only $hash')
+    return { $hash: readMember('bytes32', value['$hash'], `${path}.$hash`, problems) }
+  }
+  const out: Record<string, unknown> = {}
+  for (const [type, member] of structs[name]) {
+    const given = Object.hasOwn(value, member) ? value[member] : undefined
+    out[member] = readMember(type, given, `${path}.${member}`, problems)
+  }
+  for (const member of Object.keys(value)) {
+    if (!Object.hasOwn(out, member)) say(problems, `${path}.${member}`, 'unknown member')
+  }
+  return out
+}
+
+function readMember(type: string, value: unknown, path: string, problems: Problem[]): unknown {
+  if (type === 'Line[]') {
+    if (!Array.isArray(value)) return say(problems, path, 'not a list')
+    if (value.length > maxLines) return say(problems, path, `more than ${maxLines} lines`)
+    return value.map((line, i) => readStruct('Line', line, `${path}[${i}]`, problems))
+  }
+  if (type in structs) return readStruct(type as StructName, value, path, problems)
+  if (value === undefined) return say(problems, path, 'missing')
+  if (typeof value !== 'string') return say(problems, path, 'not text')
+  const problem = problemOf(type, value)
+  return problem ? say(problems, path, problem) : value
+}
+
+function problemOf(type: string, text: string): string | undefined {
+  if (type === 'uint64') return isUint64(text) ? undefined : 'not a decimal integer below 2^64'
+  if (type === 'bytes32') {
+    return /^0x[0-9a-f]{64}$/.test(text) ? undefined : 'not 32 bytes of lower-case hex'
+  }
+  if (type === 'address') return isAddress(text) ? undefined : 'not an address'
+  return text.isWellFormed() ? undefined : 'a lone surrogate'
+}
+
+const isUint64 = (text: string): boolean =>
+  /^(?:0|[1-9][0-9]{0,19})$/.test(text) && BigInt(text) < 1n << 64n
+
+function readDisclosures(value: unknown, problems: Problem[]): Disclosures | undefined {
+  if (value === undefined || value === null) return undefined
+  if (!isObject(value)) return say(problems, 'disclosures', 'not an object')
+  const out: Disclosures = {}
+  for (const name of ['input', 'output'] as const) {
+    const given = value[name]
+    if (given === undefined || given === null) continue
+    const path = `disclosures.${name}`
+    if (!isObject(given)) {
+      say(problems, path, 'not an object')
+      continue
+    }
+    const salt = readMember('bytes32', given['salt'], `${path}.salt`, problems) as Hex
+    out[name] = Object.hasOwn(given, 'value') ? { salt, value: given['value'] as Json } : { salt }
+  }
+  return out
+}
+
+function say(problems: Problem[], path: string, message: string): undefined {
+  // A hostile file can be wrong in a million places; twenty are enough to mend an honest one.
+  if (problems.length < 20) problems.push({ path: path.slice(0, 100), message })
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

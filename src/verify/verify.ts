@@ -1,0 +1,185 @@
+import {
+  type Check,
+  type CheckName,
+  type CheckStatus,
+  checkArithmetic,
+  checkContent,
+  checkDigest,
+  checkIssuer,
+  checkNames,
+  checkSchema,
+  checkSignature,
+  checkSigner,
+  type Outcome,
+  skip,
+  type TrustedSigner,
+  unavailable,
+} from './checks.ts'
+import { receiptDigest } from './eip712.ts'
+import { type Hex, toHex } from './hex.ts'
+import {
+  isHidden,
+  parseReceiptFile,
+  type ReceiptFile,
+  type SectionName,
+  sectionNames,
+} from './receipt.ts'
+import { type Recovered, recoverSigner } from './signature.ts'
+
+/** A receipt file as parsed JSON; a proof and disclosures beside it win over those inside. */
+export type VerifyInput = { file: unknown; proof?: unknown; disclosures?: unknown }
+
+/** Whom and what to believe. What is not given is not asked. */
+export type Trust = {
+  signers?: readonly TrustedSigner[]
+  issuers?: readonly string[]
+  /** What the verifying server's own store says, with the receipt's log index if it has one. */
+  known?: { status: CheckStatus; reason: string; index?: bigint }
+}
+
+export type VerifyOptions = {
+  /** `require` makes the receipt invalid unless log and chain could be checked. */
+  chain: 'auto' | 'skip' | 'require'
+  /** RFC 3339; told, since nothing here reads a clock. */
+  verifiedAt?: string
+}
+
+/** How far a receipt's evidence reaches. */
+export type Level = 'signed'
+
+/** The answer of `POST /v1/receipts/verify`, in its JSON shape. */
+export type Verdict = {
+  valid: boolean
+  level: Level | null
+  receipt_id: string | null
+  /** Computed from the fields, never the claimed one. */
+  digest: Hex | null
+  signer: string | null
+  checks: Check[]
+  hidden: SectionName[]
+  proves: string[]
+  does_not_prove: string[]
+  verified_at?: string
+}
+
+/** Judges a receipt from what is handed in and nothing else; never throws. */
+export function verifyReceipt(input: VerifyInput, trust: Trust, options: VerifyOptions): Verdict {
+  const parsed = parseReceiptFile(withParts(input))
+  if (!parsed.ok) return unreadable(checkSchema(parsed.problems), options)
+  const { file } = parsed
+  const digest = receiptDigest(file.receipt)
+  const recovered = recoverSigner(digest, file.signature)
+  const outcomes = runChecks(file, digest, recovered, trust, options)
+  const checks = checkNames.map((name): Check => ({ name, ...outcomes[name] }))
+  const reached = isSigned(outcomes) && checks.every(({ status }) => status !== 'fail')
+  return {
+    valid: reached && (options.chain !== 'require' || logChecks.every((n) => isPass(outcomes[n]))),
+    level: reached ? 'signed' : null,
+    receipt_id: file.receipt.id,
+    digest: toHex(digest),
+    signer: recovered.ok ? recovered.address : null,
+    checks,
+    hidden: sectionNames.filter((name) => isHidden(file.receipt[name])),
+    proves: provenBy(outcomes),
+    does_not_prove: [...neverProven, ...notProvenYet],
+    ...at(options),
+  }
+}
+
+const logChecks = [
+  'leaf',
+  'inclusion',
+  'checkpoint_signature',
+  'checkpoint_consistent',
+  'anchor',
+  'anchor_final',
+] as const satisfies CheckName[]
+
+const neverProven = [
+  'that the named model really produced the text',
+  'that the text is true',
+  'that a run which was never logged did not happen',
+]
+
+const notProvenYet = [
+  'that the receipt is in the log',
+  'that the operator cannot drop or rewrite the log later',
+]
+
+function withParts({ file, proof, disclosures }: VerifyInput): unknown {
+  if (typeof file !== 'object' || file === null) return file
+  return { ...file, ...(proof ? { proof } : {}), ...(disclosures ? { disclosures } : {}) }
+}
+
+function runChecks(
+  file: ReceiptFile,
+  digest: Uint8Array,
+  recovered: Recovered,
+  trust: Trust,
+  options: VerifyOptions,
+): Record<CheckName, Outcome> {
+  const { receipt, disclosures } = file
+  const log = checkLog(file.proof !== undefined, options.chain)
+  const chain = options.chain === 'skip' ? skip('The chain was not to be asked.') : log
+  return {
+    schema: checkSchema([]),
+    digest: checkDigest(file.digest, toHex(digest)),
+    signature: checkSignature(recovered),
+    signer_authorized: checkSigner(recovered, trust.signers, trust.known?.index),
+    issuer: checkIssuer(receipt.issuer, trust.issuers),
+    arithmetic: checkArithmetic(receipt.charge),
+    leaf: log,
+    inclusion: log,
+    checkpoint_signature: log,
+    checkpoint_consistent: log,
+    anchor: chain,
+    anchor_final: chain,
+    content_input: checkContent('input', receipt.content, disclosures),
+    content_output: checkContent('output', receipt.content, disclosures),
+    known_here: trust.known
+      ? { status: trust.known.status, reason: trust.known.reason }
+      : skip('No store was asked.'),
+  }
+}
+
+function checkLog(hasProof: boolean, chain: VerifyOptions['chain']): Outcome {
+  if (hasProof) return unavailable('This version does not check proofs yet.')
+  return chain === 'require' ? unavailable('A proof is required.') : skip('No proof was given.')
+}
+
+/** A file that cannot be read has nothing else to check. */
+function unreadable(schema: Outcome, options: VerifyOptions): Verdict {
+  const rest = skip('The file could not be read.')
+  return {
+    valid: false,
+    level: null,
+    receipt_id: null,
+    digest: null,
+    signer: null,
+    checks: checkNames.map((name) => ({ name, ...(name === 'schema' ? schema : rest) })),
+    hidden: [],
+    proves: [],
+    does_not_prove: [...neverProven, ...notProvenYet],
+    ...at(options),
+  }
+}
+
+function provenBy(outcomes: Record<CheckName, Outcome>): string[] {
+  const proven: string[] = []
+  if (!isSigned(outcomes)) return proven
+  proven.push('that the trusted signer signed exactly these fields')
+  if (isPass(outcomes.arithmetic)) proven.push('that the amount follows from the lines')
+  if (isPass(outcomes.content_input))
+    proven.push('that the disclosed input is the one committed to')
+  if (isPass(outcomes.content_output))
+    proven.push('that the disclosed output is the one committed to')
+  return proven
+}
+
+const isSigned = ({ schema, digest, signature, signer_authorized }: Record<CheckName, Outcome>) =>
+  [schema, digest, signature, signer_authorized].every(isPass)
+
+const isPass = ({ status }: Outcome): boolean => status === 'pass'
+
+const at = ({ verifiedAt }: VerifyOptions) =>
+  verifiedAt === undefined ? {} : { verified_at: verifiedAt }

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { privateKeyToAccount } from 'viem/accounts'
+import { systemRandom } from '../../src/kernel/random.ts'
+import { signNatively, signPortably } from '../../src/signer/secp256k1.ts'
+import { openSigner, signerFromHex } from '../../src/signer/signer.ts'
+import { fromHex, toHex } from '../../src/verify/hex.ts'
+import { recoverSigner } from '../../src/verify/signature.ts'
+import { testSigner } from '../verify/samples.ts'
+
+const random = systemRandom()
+const hex = 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
+const digestOf = (text: string) => new Uint8Array(createHash('sha256').update(text).digest())
+
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'signer-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** A key file with this text and mode. */
+function keyFile(name: string, text: string, mode = 0o600): string {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  chmodSync(path, mode)
+  return path
+}
+
+describe('a signature', () => {
+  test('is the known answer of RFC 6979 (key 1, SHA-256 of "Satoshi Nakamoto")', () => {
+    const key = fromHex(`0x${'00'.repeat(31)}01`)
+    const expected =
+      '0x934b1ea10a4b3c1757e2b0c017d0b6143ce3c9a7e6a4a49860d7a6ab210ee3d8' +
+      '2442ce9d2b916064108014783e923ec36b49743e2ffa1c4496f01a512aafd9e5'
+    const digest = digestOf('Satoshi Nakamoto')
+    expect(toHex(signPortably(digest, key)).slice(0, 130)).toBe(expected)
+    if (signNatively) expect(toHex(signNatively(digest, key)).slice(0, 130)).toBe(expected)
+  })
+
+  test.skipIf(!signNatively)('has the same bytes from the addon and from JavaScript', () => {
+    for (let i = 0; i < 200; i++) {
+      const key = digestOf(`key ${i}`)
+      const digest = digestOf(`digest ${i}`)
+      expect(signNatively && toHex(signNatively(digest, key))).toBe(
+        toHex(signPortably(digest, key)),
+      )
+    }
+  })
+
+  test('is the one viem makes, and recovers to the signer', async () => {
+    const account = privateKeyToAccount(`0x${hex}`)
+    for (let i = 0; i < 5; i++) {
+      const digest = digestOf(`message ${i}`)
+      const signature = toHex(testSigner.sign(digest))
+      expect(signature).toBe(await account.sign({ hash: toHex(digest) }))
+      expect(recoverSigner(digest, signature)).toEqual({ ok: true, address: account.address })
+    }
+    expect(testSigner).toMatchObject({ address: account.address, publicKey: account.publicKey })
+  })
+
+  test('is over 32 bytes and nothing else', () => {
+    expect(() => testSigner.sign(new Uint8Array(31))).toThrow('32 bytes')
+  })
+})
+
+test.skipIf(process.platform !== 'linux' || process.arch !== 'x64')(
+  'the addon is there on Linux x64',
+  () => expect(signNatively).toBeDefined(),
+)
+
+describe('the key cannot be printed', () => {
+  test('by no usual way', () => {
+    const shown = [
+      JSON.stringify(testSigner),
+      inspect(testSigner, { depth: 10, showHidden: true }),
+      Bun.inspect(testSigner),
+      String(testSigner),
+      String(testSigner.sign),
+      JSON.stringify(Object.getOwnPropertyDescriptors(testSigner)),
+    ].join('\n')
+    expect(shown).toContain(testSigner.address)
+    expect(shown.toLowerCase()).not.toContain(hex.slice(0, 16))
+    expect(Object.keys(testSigner)).toEqual(['address', 'publicKey', 'sign'])
+  })
+
+  test('nor by an error about it', () => {
+    for (const bad of [`${hex}0`, hex.slice(1), `${hex.slice(1)}g`]) {
+      try {
+        signerFromHex(bad)
+        throw new Error('accepted')
+      } catch (error) {
+        expect(String(error)).toBe('Error: the signer key is not 64 hex digits')
+      }
+    }
+  })
+})
+
+describe('a key file', () => {
+  test.each([
+    ['plain', hex],
+    ['with 0x and a newline', `0x${hex}\n`],
+    ['in upper case', hex.toUpperCase()],
+  ])('%s is read', (name, text) => {
+    expect(openSigner({ keyFile: keyFile(name, text), random }).address).toBe(testSigner.address)
+  })
+
+  test('is made when there is none: 0600, and the same signer the next time', () => {
+    const path = join(folder, 'fresh.key')
+    const made = openSigner({ keyFile: path, random })
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(readFileSync(path, 'utf8')).toMatch(/^[0-9a-f]{64}\n$/)
+    expect(openSigner({ keyFile: path, random }).address).toBe(made.address)
+    expect(made.address).not.toBe(testSigner.address)
+  })
+
+  test.each([0o644, 0o640, 0o604, 0o666, 0o700, 0o400])('of mode %o stops the start', (mode) => {
+    const path = keyFile(`mode-${mode}`, hex, mode)
+    const found = `${path} has mode ${mode.toString(8)}; run: chmod 600 ${path}`
+    expect(() => openSigner({ keyFile: path, random })).toThrow(`the signer key file ${found}`)
+  })
+
+  test.each([
+    ['empty', '', 'is not 64 hex digits'],
+    ['zero', '00'.repeat(32), 'is out of range'],
+    [
+      'order',
+      'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141',
+      'is out of range',
+    ],
+  ])('that is no key (%s) stops the start and names the file', (name, text, problem) => {
+    const path = keyFile(`bad-${name}`, text)
+    const open = () => openSigner({ keyFile: path, random })
+    expect(open).toThrow(`the signer key in ${path} ${problem}`)
+  })
+})

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import fc from 'fast-check'
+import { hashTypedData, hashStruct as viemHashStruct, keccak256 as viemKeccak } from 'viem'
+import { toChecksumAddress } from '../../src/verify/address.ts'
+import {
+  domain,
+  encodeType,
+  hashStruct,
+  receiptDigest,
+  structDigest,
+} from '../../src/verify/eip712.ts'
+import { toHex } from '../../src/verify/hex.ts'
+import { keccak256, useKeccak } from '../../src/verify/keccak.ts'
+import { useWasmKeccak } from '../../src/verify/keccak-wasm.ts'
+import { isHidden, redact, sectionNames } from '../../src/verify/receipt.ts'
+import { makeStructHasher, typedDigest } from '../../src/verify/typed-data.ts'
+import { anyReceipt, fileOf, viemTypes } from './samples.ts'
+
+const vectors = Bun.env['VECTORS_DIR']
+
+for (const name of ['portable', 'wasm'] as const) {
+  describe(`with the ${name} keccak`, () => {
+    beforeAll(() => (name === 'wasm' ? useWasmKeccak() : useKeccak(keccak_256)))
+    afterAll(() => useKeccak(keccak_256))
+
+    test('keccak agrees with viem on every length around its blocks', () => {
+      for (const length of [0, 1, 31, 32, 135, 136, 137, 271, 272, 273, 1000]) {
+        const bytes = Uint8Array.from({ length }, (_, i) => i & 255)
+        expect(toHex(keccak256(bytes))).toBe(viemKeccak(bytes))
+      }
+    })
+
+    test('a result is not overwritten by the next one', () => {
+      const first = keccak256(new Uint8Array(1))
+      const copy = toHex(first)
+      keccak256(new Uint8Array(2))
+      expect(toHex(first)).toBe(copy)
+    })
+
+    test('any receipt has the digest that wallets compute', () => {
+      fc.assert(
+        fc.property(anyReceipt, (receipt) => {
+          const oracle = hashTypedData({
+            domain,
+            types: viemTypes,
+            primaryType: 'Receipt',
+            message: receipt,
+          })
+          expect(toHex(receiptDigest(receipt))).toBe(oracle)
+        }),
+        { numRuns: 60 },
+      )
+    })
+  })
+}
+
+describe('redaction', () => {
+  test('each of the 32 subsets of hidden sections has the same digest', () => {
+    const { receipt } = fileOf()
+    const digest = toHex(receiptDigest(receipt))
+    const seen = new Set<string>()
+    for (let subset = 0; subset < 32; subset++) {
+      const hide = sectionNames.filter((_, i) => subset & (1 << i))
+      const redacted = redact(receipt, hide)
+      seen.add(JSON.stringify(redacted))
+      expect(sectionNames.filter((name) => isHidden(redacted[name]))).toEqual(hide)
+      expect(toHex(receiptDigest(redacted))).toBe(digest)
+      expect(redact(redacted, hide)).toEqual(redacted)
+    }
+    expect(seen.size).toBe(32)
+  })
+
+  test('the hash of a hidden section is what viem calls its struct hash', () => {
+    const { receipt } = fileOf()
+    const hidden = redact(receipt, ['charge']).charge
+    const data = receipt.charge as unknown as Record<string, unknown>
+    expect(hidden).toEqual({
+      $hash: viemHashStruct({ primaryType: 'Charge', types: viemTypes, data }),
+    })
+  })
+})
+
+describe('every struct of the domain', () => {
+  test('has the type string that wallets hash', () => {
+    expect(encodeType('Receipt')).toBe(
+      'Receipt(string id,string issuer,uint64 issuedAt,Subject subject,Passport passport,Run run,' +
+        'Charge charge,Content content)' +
+        'Charge(string unit,Line[] lines,uint64 discountBps,uint64 amount,string priceList,' +
+        'bytes32 salt)' +
+        'Content(bytes32 input,bytes32 output)Line(string meter,uint64 quantity,uint64 price)' +
+        'Passport(string handle,bytes32 salt)' +
+        'Run(string kind,string model,string route,string outcome,uint64 startedAt,' +
+        'uint64 durationMs,string usageSource,bytes32 salt)' +
+        'Subject(address account,string key,bytes32 salt)',
+    )
+  })
+
+  test('has the digest that wallets compute', () => {
+    const hash = `0x${'5a'.repeat(32)}`
+    const previous = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+    const messages = {
+      PriceList: { id: 'default', version: 3n, content: hash },
+      SignerRotation: {
+        issuer: 'https://gw.example',
+        previous,
+        next: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
+        fromIndex: 2n ** 64n - 1n,
+        reason: 'yearly',
+      },
+      PassportStatement: { handle: 'harvester', asOfSize: 17n, record: hash },
+      Checkpoint: { issuer: 'https://gw.example#2', size: 0n, root: hash, timestamp: 1_790n },
+    } as const
+    for (const [name, message] of Object.entries(messages)) {
+      const oracle = hashTypedData({ domain, types: viemTypes, primaryType: name, message })
+      expect(toHex(structDigest(name as keyof typeof messages, message))).toBe(oracle)
+    }
+  })
+})
+
+describe('a value that does not fit its type is refused', () => {
+  const line = { meter: 'input', quantity: 1, price: 1 }
+  test.each([
+    ['below zero', { quantity: -1 }],
+    ['below zero as bigint', { quantity: -1n }],
+    ['2^64', { quantity: 2n ** 64n }],
+    ['2^64 as text', { quantity: '18446744073709551616' }],
+    ['a fraction', { quantity: 0.5 }],
+    ['above 2^53 as number', { quantity: 2 ** 53 }],
+    ['NaN', { quantity: Number.NaN }],
+    ['a sign', { quantity: '+1' }],
+    ['a leading zero', { quantity: '01' }],
+    ['hex', { quantity: '0x1' }],
+    ['no digits', { quantity: '' }],
+    ['a lone surrogate', { meter: '\ud800' }],
+    ['a number for text', { meter: 1 }],
+  ])('%s', (_, wrong) => {
+    expect(() => hashStruct('Line', { ...line, ...wrong })).toThrow()
+    expect(toHex(hashStruct('Line', line))).toBe(toHex(hashStruct('Line', { ...line, price: '1' })))
+  })
+
+  test.each([
+    ['a missing member', {}],
+    ['a short hash', { handle: 'a', salt: '0x00' }],
+    ['31 bytes', { handle: 'a', salt: new Uint8Array(31) }],
+    ['no hex', { handle: 'a', salt: `0x${'g'.repeat(64)}` }],
+    ['no 0x', { handle: 'a', salt: '00'.repeat(33) }],
+  ])('%s', (_, wrong) => {
+    expect(() => hashStruct('Passport', wrong as never)).toThrow()
+  })
+})
+
+test('an address has the checksum of EIP-55', () => {
+  const addresses = [
+    '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+    '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
+    '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
+    '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
+  ]
+  expect(addresses.map((address) => toChecksumAddress(address.toLowerCase()))).toEqual(addresses)
+})
+
+test.skipIf(!vectors)('the Mail example of EIP-712 (VECTORS_DIR)', async () => {
+  const { typedData, ...expected } = await Bun.file(join(vectors ?? '', 'eip712/mail.json')).json()
+  const table = Object.fromEntries(
+    Object.entries(typedData.types as Record<string, { type: string; name: string }[]>).map(
+      ([name, members]) => [name, members.map(({ type, name }) => [type, name] as const)],
+    ),
+  )
+  const hasher = makeStructHasher(table)
+  const separator = hasher.hash('EIP712Domain', typedData.domain)
+  const digest = typedDigest(separator, hasher.hash('Mail', typedData.message))
+  expect({
+    encodeType: hasher.encodeType('Mail'),
+    structHash: toHex(hasher.hash('Mail', typedData.message)),
+    domainSeparator: toHex(separator),
+    digest: toHex(digest),
+  }).toEqual({
+    encodeType: expected.encodeType,
+    structHash: expected.structHash,
+    domainSeparator: expected.domainSeparator,
+    digest: expected.digest,
+  })
+})

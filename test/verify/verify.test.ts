@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { toReceiptFile } from '../../src/receipts/view.ts'
+import { signerFromHex } from '../../src/signer/signer.ts'
+import { receiptDigest } from '../../src/verify/eip712.ts'
+import { readVerifyRequest } from '../../src/verify/input.ts'
+import { type ReceiptFile, redact, sectionNames } from '../../src/verify/receipt.ts'
+import { type VerifyInput, type VerifyOptions, verifyReceipt } from '../../src/verify/verify.ts'
+import fixture from '../fixtures/receipt-v1.json'
+import { failed, judge, set, statusOf, trust } from './judge.ts'
+import { facts, fileOf, make, type SampleFacts, testSigner } from './samples.ts'
+
+/** Signs what the facts say, or something made of it, whether it is right or not. */
+function signed(of: SampleFacts, change: (file: ReceiptFile) => void): ReceiptFile {
+  const { receipt, digest } = make(of)
+  const file = toReceiptFile(receipt, digest, testSigner.sign(digest))
+  change(file)
+  const changed = receiptDigest(file.receipt)
+  return toReceiptFile(file.receipt, changed, testSigner.sign(changed), file.disclosures)
+}
+
+describe('whole answers', () => {
+  test('the receipt of version 1 that is kept for ever', () => {
+    const by = { ...trust, issuers: ['https://gw.example'] }
+    const options = { verifiedAt: '2026-11-21T00:00:00.000Z' }
+    expect(judge(fixture, by, options)).toMatchSnapshot()
+  })
+
+  test('a shared one with everything hidden', () => {
+    const { disclosures, ...file } = fileOf()
+    expect(judge({ ...file, receipt: redact(file.receipt, sectionNames) })).toMatchSnapshot()
+  })
+
+  test('nobody named as trusted: never valid', () => {
+    expect(judge(fixture, {})).toMatchSnapshot()
+  })
+
+  test('an unknown version', () => {
+    expect(judge({ ...fileOf(), version: '2' })).toMatchSnapshot()
+  })
+
+  test('a forged amount', () => {
+    const file = structuredClone(fileOf())
+    Object.assign(file.receipt.charge, { amount: '1' })
+    expect(judge(file)).toMatchSnapshot()
+  })
+})
+
+describe('who may sign', () => {
+  const other = signerFromHex('11'.repeat(32))
+
+  test('an attacker who signs his own receipt is not authorised', () => {
+    const { receipt, digest } = make(facts)
+    const verdict = judge(toReceiptFile(receipt, digest, other.sign(digest)))
+    expect(failed(verdict)).toEqual(['signer_authorized'])
+    expect(verdict).toMatchObject({ valid: false, level: null, signer: other.address })
+  })
+
+  test('an empty list authorises nobody', () => {
+    expect(failed(judge(fileOf(), { signers: [] }))).toEqual(['signer_authorized'])
+  })
+
+  test.each([
+    ['no index, current', {}, undefined, 'pass'],
+    ['no index, current since 5', { fromIndex: 5n }, undefined, 'pass'],
+    ['no index, retired', { untilIndex: 9n }, undefined, 'unavailable'],
+    ['before its time', { fromIndex: 5n }, 4n, 'fail'],
+    ['first', { fromIndex: 5n, untilIndex: 9n }, 5n, 'pass'],
+    ['last', { fromIndex: 5n, untilIndex: 9n }, 8n, 'pass'],
+    ['after its time', { fromIndex: 5n, untilIndex: 9n }, 9n, 'fail'],
+  ] as const)('by log index: %s', (_, range, index, status) => {
+    const address = testSigner.address.toLowerCase()
+    const known = { status: 'pass', reason: 'Stored here.' } as const
+    const verdict = judge(fileOf(), {
+      signers: [{ address: other.address }, { address, ...range }],
+      known: index === undefined ? known : { ...known, index },
+    })
+    expect(statusOf(verdict, 'signer_authorized')).toBe(status)
+    expect(verdict.valid).toBe(status === 'pass')
+  })
+
+  test('an issuer that is not the expected one fails', () => {
+    const verdict = judge(fileOf(), { ...trust, issuers: ['https://gw.example.evil'] })
+    expect(failed(verdict)).toEqual(['issuer'])
+    expect(verdict.valid).toBe(false)
+  })
+
+  test('a store that says no makes it invalid', () => {
+    const known = { status: 'fail', reason: 'Another digest is stored.' } as const
+    expect(failed(judge(fileOf(), { ...trust, known }))).toEqual(['known_here'])
+  })
+})
+
+describe('arithmetic, also of what a trusted key signed', () => {
+  test.each([
+    ['a nano more', { amount: '23256' }],
+    ['a nano less', { amount: '23254' }],
+    ['another discount', { discountBps: '249' }],
+    ['more than all off', { discountBps: '10001' }],
+    ['another unit', { unit: 'USD' }],
+    ['no lines', { lines: [] }],
+  ])('%s fails', (_, change) => {
+    const file = signed(facts, ({ receipt }) => Object.assign(receipt.charge, change))
+    expect(failed(judge(file))).toEqual(['arithmetic'])
+  })
+
+  test('the largest quantities do not overflow', () => {
+    const most = (2n ** 64n - 1n).toString()
+    const lines = [{ meter: 'input', quantity: most, price: most }]
+    const file = signed(facts, ({ receipt }) => Object.assign(receipt.charge, { lines }))
+    expect(failed(judge(file))).toEqual(['arithmetic'])
+  })
+
+  test('nothing used, nothing charged passes', () => {
+    const lines: SampleFacts['charge']['lines'] = []
+    const file = fileOf({ ...facts, charge: { ...facts.charge, lines, amount: 0n } })
+    expect(judge(file)).toMatchObject({ valid: true, level: 'signed' })
+  })
+})
+
+describe('content', () => {
+  test('a run without an output has nothing to disclose', () => {
+    const file = fileOf({ ...facts, output: null })
+    expect(Object.keys(file.disclosures ?? {})).toEqual(['input'])
+    expect(statusOf(judge(file), 'content_output')).toBe('skip')
+  })
+
+  test('what is disclosed beside a hidden section cannot be checked', () => {
+    const file = fileOf()
+    const verdict = judge({ ...file, receipt: redact(file.receipt, ['content']) })
+    expect(statusOf(verdict, 'content_input')).toBe('unavailable')
+    expect(verdict.valid).toBe(true)
+  })
+
+  test('a value nested deeper than the stack fails and does not throw', () => {
+    let value: unknown = 1
+    for (let i = 0; i < 200_000; i++) value = [value]
+    const { salt } = fileOf().disclosures?.input ?? {}
+    const input = { file: fileOf(), disclosures: { input: { salt, value } } }
+    expect(failed(verifyReceipt(input, trust, { chain: 'auto' }))).toEqual(['content_input'])
+  })
+})
+
+describe('the chain', () => {
+  const proof = { type: 'counterfoil.proof' }
+  const of = (input: Partial<VerifyInput>, chain: VerifyOptions['chain']) => {
+    const verdict = verifyReceipt({ file: fileOf(), ...input }, trust, { chain })
+    return [verdict.valid, verdict.level, statusOf(verdict, 'leaf'), statusOf(verdict, 'anchor')]
+  }
+
+  test.each([
+    ['auto', {}, [true, 'signed', 'skip', 'skip']],
+    ['auto', { proof }, [true, 'signed', 'unavailable', 'unavailable']],
+    ['skip', { proof }, [true, 'signed', 'unavailable', 'skip']],
+    ['require', {}, [false, 'signed', 'unavailable', 'unavailable']],
+    ['require', { proof }, [false, 'signed', 'unavailable', 'unavailable']],
+  ] as const)('%s with %p', (chain, input, expected) => {
+    expect(of(input, chain)).toEqual([...expected])
+  })
+})
+
+describe('any JSON at all', () => {
+  test('is judged without throwing', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(judge(value).valid).toBe(false)
+        readVerifyRequest(value)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('put anywhere into a good file is judged without throwing', () => {
+    const paths = ['receipt', 'receipt.run', 'receipt.charge.lines', 'disclosures', 'signature']
+    fc.assert(
+      fc.property(fc.constantFrom(...paths), fc.jsonValue(), (path, value) => {
+        const file = structuredClone(fileOf())
+        set(file, path, value)
+        judge(file)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
