@@ -1,10 +1,9 @@
 import { isTable, needed, optional, readTable, set, type ValuesOf } from './config-setting.ts'
 import { amount, filePath, flag, httpUrl, integer, listOf, oneOf, text } from './config-values.ts'
+import type { ModelConfig } from './models/catalogue.ts'
 
 const id = text('id', 'an id of a-z, 0-9, dot, dash and underscore', /^[a-z0-9][a-z0-9._-]{0,63}$/)
 const words = text('text', 'text of 1 to 200 characters', /^\P{Cc}{1,200}$/u)
-const modelId = text('owner/name', 'owner/name', /^[a-z0-9._-]+\/[A-Za-z0-9._:@-]{1,128}$/)
-const routeStep = text('upstream:model', 'upstream:model', /^[a-z0-9][a-z0-9._-]*:.+$/)
 const tokens = integer('tokens', 0, 1_000_000_000)
 const ms = integer('ms', 1, 86_400_000)
 
@@ -23,21 +22,24 @@ export const lists = {
     timeout_total_ms: set(ms, '600_000', 'Longest answer.'),
   },
   models: {
-    id: needed(modelId, 'The model as requests name it.'),
+    id: needed(words, 'The model as requests name it: owner/name. A built-in one is re-priced.'),
     name: optional(words, 'What people read; the id when absent.'),
-    route: set(listOf(routeStep), '', 'Where it runs, tried in order before the first byte.'),
-    kind: set(oneOf('chat', 'embedding'), 'chat', 'What it does.'),
-    context_tokens: set(tokens, '0', 'Most tokens in and out together; needed with a route.'),
-    max_output_tokens: set(tokens, '0', 'Most tokens of an answer; needed for a routed chat.'),
-    input_pusd: needed(amount('pUSD'), 'Price of an input token.'),
-    output_pusd: optional(amount('pUSD'), 'Price of an output token; needed for chat.'),
-    request_nusd: set(amount('nUSD'), '0', 'Price of a run, beside its tokens.'),
-    overhead_per_message: set(tokens, '16', 'Tokens the upstream adds to each message, at most.'),
-    overhead_fixed: set(tokens, '64', 'Tokens the upstream adds to each request, at most.'),
-    terminal: set(flag, 'false', 'Whether the public terminal may use it.'),
+    route: optional(listOf(words), 'Each upstream:model, tried in order before the first byte.'),
+    kind: optional(oneOf('chat', 'embedding'), 'What it does. Needed.'),
+    context_tokens: optional(tokens, 'Most tokens in and out together. Needed.'),
+    max_output_tokens: optional(tokens, 'Most tokens of an answer. Needed for chat.'),
+    input_pusd: optional(amount('pUSD'), 'Price of an input token. Needed, 0 when free.'),
+    output_pusd: optional(amount('pUSD'), 'Price of an output token. Needed for chat.'),
+    request_nusd: optional(amount('nUSD'), 'Price of a run beside its tokens; 0 when absent.'),
+    overhead_per_message: optional(
+      tokens,
+      'Most tokens an upstream adds to a message; has a default.',
+    ),
+    overhead_fixed: optional(tokens, 'Most tokens an upstream adds to a request; has a default.'),
+    terminal: optional(flag, 'Whether the public terminal may use it; false when absent.'),
     features: optional(listOf(words), 'What it can do: tools, vision, …'),
     owned_by: optional(words, 'Whose model it is; the owner in its id when absent.'),
-    status: set(oneOf('live', 'disabled', 'deprecated'), 'live', 'Whether it takes runs.'),
+    status: optional(oneOf('live', 'disabled', 'deprecated'), 'Live when absent.'),
   },
   plans: {
     id: needed(id, 'Name of the plan; one of free, builder, scale changes that plan.'),
@@ -65,9 +67,6 @@ export type UpstreamConfig = Omit<UpstreamEntry, 'api_key_env' | 'api_key_file'>
   api_key: string | undefined
 }
 
-/** A model of the configuration, or the prices of a built-in one, as the file names them. */
-export type ModelConfig = ValuesOf<typeof lists.models>
-
 /** A plan, or what changes in one of the default plans; undefined leaves the default. */
 export type PlanConfig = ValuesOf<typeof lists.plans> & { limits: ValuesOf<typeof planLimits> }
 
@@ -79,53 +78,36 @@ export function readUpstreams(
   findKey: FindSecret,
   problems: string[],
 ): UpstreamConfig[] {
-  return readList('upstreams', raw, problems, (entry, where) => {
+  const upstreams = readList('upstreams', raw, problems, (entry, where) => {
     const upstream = readTable(lists.upstreams, entry, where, problems)
     if (!upstream) return undefined
     const { api_key_env: _, api_key_file: __, ...rest } = upstream
     return { ...rest, api_key: findKey(upstream, where) }
   })
+  refuseTwice('upstreams', upstreams, problems)
+  return upstreams
 }
 
 export function readPlans(raw: unknown, problems: string[]): PlanConfig[] {
-  return readList('plans', raw, problems, (entry, where) => {
+  const plans = readList('plans', raw, problems, (entry, where) => {
     const { limits = {}, ...rest } = isTable(entry) ? entry : {}
     const plan = readTable(lists.plans, rest, where, problems)
     const read = readTable(planLimits, limits, `${where}.limits`, problems)
     return plan && read ? { ...plan, limits: read } : undefined
   })
+  refuseTwice('plans', plans, problems)
+  return plans
 }
 
-/** `upstreams` are the ids that routes may name. */
-export function readModels(
-  raw: unknown,
-  upstreams: readonly string[],
-  problems: string[],
-): ModelConfig[] {
-  return readList('models', raw, problems, (entry, where) => {
-    const model = readTable(lists.models, entry, where, problems)
-    if (!model) return undefined
-    const label = `${where} (${model.id})`
-    const need = (name: keyof ModelConfig) => problems.push(`${label}.${name} is missing`)
-    if (model.kind === 'chat' && model.output_pusd === undefined) need('output_pusd')
-    if (model.id.startsWith('counterfoil/')) {
-      if (model.route.length > 0) problems.push(`${label} is built in and takes no route`)
-      return model
-    }
-    if (model.route.length === 0) need('route')
-    if (model.context_tokens === 0) need('context_tokens')
-    if (model.kind === 'chat' && model.max_output_tokens === 0) need('max_output_tokens')
-    for (const step of model.route) {
-      const upstream = step.slice(0, step.indexOf(':'))
-      if (upstreams.includes(upstream)) continue
-      problems.push(`${label}.route names the upstream ${upstream}, which is not configured`)
-    }
-    return model
-  })
+/** Models as written; what a model needs and lacks is the catalogue's to say. */
+export function readModels(raw: unknown, problems: string[]): ModelConfig[] {
+  return readList('models', raw, problems, (entry, where) =>
+    readTable(lists.models, entry, where, problems),
+  )
 }
 
-/** Reads `[[name]]`, entries counted from 1, and refuses two of the same id. */
-function readList<T extends { id: string }>(
+/** Reads `[[name]]`, its entries counted from 1. */
+function readList<T>(
   name: string,
   raw: unknown,
   problems: string[],
@@ -136,13 +118,17 @@ function readList<T extends { id: string }>(
     problems.push(`${name} must be a list of tables: [[${name}]]`)
     return []
   }
-  const found = new Map<string, T>()
+  const found: T[] = []
   raw.forEach((entry, index) => {
     const where = `${name}[${index + 1}]`
     const item = read(entry, where)
-    if (!item) return
-    if (found.has(item.id)) problems.push(`${where}.id: there are two ${name} called ${item.id}`)
-    found.set(item.id, item)
+    if (item) found.push(item)
   })
-  return [...found.values()]
+  return found
+}
+
+function refuseTwice(name: string, items: readonly { id: string }[], problems: string[]): void {
+  const ids = items.map(({ id }) => id)
+  const again = ids.filter((id, index) => ids.indexOf(id) !== index)
+  for (const id of again) problems.push(`${name}: "${id}" is there twice`)
 }

@@ -1,5 +1,6 @@
 import { optional, type Setting, secret, set } from './config-setting.ts'
 import {
+  address,
   amount,
   databaseUrl,
   filePath,
@@ -11,10 +12,7 @@ import {
   network,
   oneOf,
   origin,
-  text,
 } from './config-values.ts'
-
-const address = text('0x address', 'an address: 0x and 40 hex digits', /^0x[0-9a-fA-F]{40}$/)
 
 /** Every setting but the lists of upstreams, models and plans, by section and name. */
 export const table = {
@@ -22,7 +20,8 @@ export const table = {
     listen: set(hostPort, '127.0.0.1:4663', 'Where the server listens.'),
     base_url: optional(
       origin,
-      'Public origin: sign-in domain, receipt issuer, links. Must be set to listen beyond loopback; else http://localhost with the port of listen.',
+      'Public origin: sign-in domain, receipt issuer, links. Needed to listen beyond loopback; ' +
+        'else http://localhost with the port of listen.',
     ),
     data: set(filePath, './data', 'Folder of the database, the signer key and the lock.'),
     database_url: secret(

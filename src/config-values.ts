@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { maxNusd } from './kernel/money.ts'
+import { isAddress } from './verify/address.ts'
 
 /** How one value of the configuration is written and what it may be. */
 export type Reader<T> = {
@@ -112,7 +113,7 @@ export const origin: Reader<string> = checkedText(
   },
 )
 
-/** An http or https address without user, query or fragment; comes back without a slash at the end. */
+/** An http or https URL without user or fragment; comes back without a slash at its end. */
 export const httpUrl: Reader<string> = checkedText('URL', 'an http:// or https:// URL', (raw) => {
   const url = URL.parse(raw)
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.hash) return undefined
@@ -123,6 +124,13 @@ export const databaseUrl = text(
   'sqlite: or postgres:',
   'sqlite:<path> or postgres://user@host/name',
   /^(sqlite:[^\0]+|postgres(ql)?:\/\/.+)$/,
+)
+
+/** An account on the chain; a checksum that does not fit betrays a slip of the hand. */
+export const address: Reader<string> = checkedText(
+  '0x address',
+  'an address: 0x and 40 hex digits, in lower case or with the right checksum',
+  (raw) => (isAddress(raw) ? raw : undefined),
 )
 
 /** One address or a network of them in CIDR form. */

@@ -3,7 +3,6 @@ import { parse, TomlError } from 'smol-toml'
 import {
   type FindSecret,
   lists,
-  type ModelConfig,
   type PlanConfig,
   readModels,
   readPlans,
@@ -13,6 +12,7 @@ import {
 import { isTable, readValue, unknownKey, type ValuesOf } from './config-setting.ts'
 import { type Row, rows, table } from './config-table.ts'
 import { isLoopback } from './config-values.ts'
+import { faultsOf, type ModelConfig } from './models/catalogue.ts'
 
 type Sections = { [Section in keyof typeof table]: ValuesOf<(typeof table)[Section]> }
 
@@ -61,9 +61,13 @@ export function loadConfig(inputs: Inputs): Loaded {
   const findKey: FindSecret = (entry, where) => findApiKey(entry, where, inputs, problems)
   const entries = {
     upstreams: readUpstreams(file['upstreams'], findKey, problems),
-    models: readModels(file['models'], idsOf(file['upstreams']), problems),
+    models: readModels(file['models'], problems),
     plans: readPlans(file['plans'], problems),
   }
+  // The ids as written, so that a faulty upstream does not make its models look faulty too.
+  const upstreamIds = idsOf(file['upstreams'])
+  const faults = faultsOf({ models: entries.models, upstreamIds })
+  problems.push(...faults.map((fault) => `models: ${fault}`))
   problems.push(...unknownVariables(inputs.env, file['upstreams']))
   if (top.listen && !top.base_url && !isLoopback(top.listen.hostname)) {
     problems.push('base_url must be set to listen beyond loopback: it is the public origin')

@@ -1,45 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { type Inputs, loadConfig } from '../src/config.ts'
-import { explainSettings, helpSettings, showConfig } from '../src/config-help.ts'
-import { rows } from '../src/config-table.ts'
-
-/** Loads with nothing set but what the test says. */
-function load(some: Partial<Inputs> = {}) {
-  return loadConfig({
-    flags: {},
-    env: {},
-    fileText: undefined,
-    filePath: 'counterfoil.toml',
-    readFile: () => undefined,
-    ...some,
-  })
-}
-
-function configOf(some: Partial<Inputs> = {}) {
-  const loaded = load(some)
-  if ('problems' in loaded) throw new Error(loaded.problems.join('\n'))
-  return loaded.config
-}
-
-function problemsOf(some: Partial<Inputs>): string[] {
-  const loaded = load(some)
-  return 'problems' in loaded ? loaded.problems : []
-}
-
-const upstream = `
-[[upstreams]]
-id = "local"
-base_url = "http://127.0.0.1:8000/v1/"
-`
-const model = `
-[[models]]
-id = "acme/small"
-route = ["local:small:8b"]
-context_tokens = 128_000
-max_output_tokens = 4096
-input_pusd = 150_000
-output_pusd = 600_000
-`
+import { explainSettings, helpSettings } from '../../src/config-help.ts'
+import { rows } from '../../src/config-table.ts'
+import { configOf, load, problemsOf } from './load.ts'
 
 describe('without any configuration', () => {
   test('the server listens on loopback alone, and its origin is localhost', () => {
@@ -176,110 +138,18 @@ describe('a wrong configuration', () => {
     expect(problemsOf({ env }).join()).not.toContain('hunter2')
   })
 
-  test('variables that others own are left alone', () => {
-    const env = { COUNTERFOIL_KEY: 'x', COUNTERFOIL_PORT: 'tcp://x', COUNTERFOIL_SERVICE_HOST: 'x' }
-    expect(problemsOf({ env })).toEqual([])
-  })
-})
-
-describe('secrets', () => {
-  const env = { COUNTERFOIL_DATABASE_URL_FILE: '/run/db' }
-  const file = (mode: number) => () => ({ text: 'postgres://u:p@h/db\n', mode })
-
-  test('the database comes from a file that its owner alone may read', () => {
-    expect(configOf({ env, readFile: file(0o600) }).database_url).toBe('postgres://u:p@h/db')
-    expect(problemsOf({ env, readFile: file(0o640) })).toEqual([
-      'COUNTERFOIL_DATABASE_URL_FILE: /run/db can be read by others; chmod 600 it',
-    ])
-    expect(problemsOf({ env })).toEqual(['COUNTERFOIL_DATABASE_URL_FILE: cannot read /run/db'])
-  })
-
-  test('the variable and its file together are refused', () => {
-    const both = { ...env, COUNTERFOIL_DATABASE_URL: 'sqlite:x' }
-    expect(problemsOf({ env: both, readFile: file(0o600) })).toHaveLength(1)
-  })
-
-  test('an upstream key comes from its variable or its file', () => {
-    const byEnv = `${upstream}api_key_env = "COUNTERFOIL_LOCAL"`
-    const env = { COUNTERFOIL_LOCAL: 'sk-1' }
-    expect(configOf({ fileText: byEnv, env }).upstreams[0]?.api_key).toBe('sk-1')
-    expect(problemsOf({ fileText: byEnv })).toEqual([
-      'upstreams[1].api_key_env: the variable COUNTERFOIL_LOCAL is not set',
-    ])
-    const byFile = `${upstream}api_key_file = "key"`
-    const readFile = () => ({ text: 'sk-2\n', mode: 0o400 })
-    expect(configOf({ fileText: byFile, readFile }).upstreams[0]?.api_key).toBe('sk-2')
-  })
-
-  test('the settings in force are shown without them', () => {
-    const loaded = load({ env: { COUNTERFOIL_DATABASE_URL: 'postgres://u:hunter2@h/db' } })
-    if ('problems' in loaded) throw new Error('a sound configuration was refused')
-    const shown = showConfig(loaded.config, loaded.sources)
-    expect(shown).not.toContain('hunter2')
-    expect(shown).toContain('database_url = (secret)  # env')
-    expect(shown).toContain('listen = "127.0.0.1:4663"  # default')
-  })
-})
-
-describe('models and upstreams', () => {
-  test('an entry is read whole, prices exact', () => {
-    const config = configOf({ fileText: upstream + model })
-    expect(config.upstreams).toEqual([
-      {
-        id: 'local',
-        base_url: 'http://127.0.0.1:8000/v1',
-        timeout_first_byte_ms: 60_000,
-        timeout_idle_ms: 60_000,
-        timeout_total_ms: 600_000,
-        api_key: undefined,
-      },
-    ])
-    expect(config.models[0]).toMatchObject({
-      id: 'acme/small',
-      route: ['local:small:8b'],
-      kind: 'chat',
-      input_pusd: 150_000n,
-      request_nusd: 0n,
-      status: 'live',
-    })
-    const exact = model.replace('150_000', '8_999_999_999_999_999')
-    expect(configOf({ fileText: upstream + exact }).models[0]?.input_pusd).toBe(
-      8_999_999_999_999_999n,
+  test('an address with a wrong digit is found by its checksum', () => {
+    const treasury = '0x5fc5360D0400a0Fd4f2af552ADD042D716F1d168'
+    expect(configOf({ flags: { chainTreasury: treasury } }).chain.treasury).toBe(treasury)
+    const slip = treasury.replace('5fc5', '5fc6')
+    expect(problemsOf({ flags: { chainTreasury: slip } })[0]).toStartWith(
+      '--chain-treasury must be',
     )
   })
 
-  test.each([
-    ['no price', model.replace('input_pusd = 150_000', ''), 'models[1].input_pusd is missing'],
-    [
-      'a fraction as price',
-      model.replace('150_000', '0.5'),
-      'models[1].input_pusd must be a whole number',
-    ],
-    ['no output price', model.replace('output_pusd = 600_000', ''), 'output_pusd is missing'],
-    ['an unknown upstream', model.replace('local:', 'locl:'), 'names the upstream locl'],
-    ['no route', model.replace('"local:small:8b"', ''), 'route is missing'],
-    ['an unknown key', `${model}inputpusd = 1`, 'did you mean input_pusd?'],
-    ['two of an id', model + model, 'there are two models called acme/small'],
-  ])('%s is refused', (_, text, problem) => {
-    const problems = problemsOf({ fileText: upstream + text })
-    expect(problems).toHaveLength(1)
-    expect(problems[0]).toContain(problem)
-  })
-
-  test('a built-in model may be priced and takes no route', () => {
-    const priced =
-      '[[models]]\nid = "counterfoil/echo-1"\ninput_pusd = 20_000\noutput_pusd = 20_000'
-    expect(configOf({ fileText: priced }).models[0]?.output_pusd).toBe(20_000n)
-    expect(problemsOf({ fileText: `${upstream}${priced}\nroute = ["local:x"]` })).toHaveLength(1)
-  })
-
-  test('a plan may change a default one in part', () => {
-    const fileText = '[[plans]]\nid = "free"\nlimits = { rpm = 600, max_keys = 9 }'
-    const [plan] = configOf({ fileText }).plans
-    expect(plan?.limits).toMatchObject({ rpm: 600, max_keys: 9 })
-    expect(problemsOf({ fileText: fileText.replace('rpm', 'rpmm') })).toEqual([
-      'unknown key plans[1].limits.rpmm; did you mean rpm?',
-    ])
+  test('variables that others own are left alone', () => {
+    const env = { COUNTERFOIL_KEY: 'x', COUNTERFOIL_PORT: 'tcp://x', COUNTERFOIL_SERVICE_HOST: 'x' }
+    expect(problemsOf({ env })).toEqual([])
   })
 })
 
