@@ -1,0 +1,123 @@
+import { connect } from './connection.ts'
+import { type ProcessUsage, usageOf } from './processes.ts'
+
+/** Something that answers OpenAI-shaped chat requests; `pid` when its CPU and memory count. */
+export type Target = {
+  name: string
+  origin: string
+  model: (behaviour: string) => string
+  headers: Record<string, string>
+  pid?: number
+}
+
+export type Load = {
+  /** What the stub is to do: `t16`, `t100-i20`. */
+  behaviour: string
+  stream: boolean
+  connections: number
+  seconds: number
+  /** Open loop: so many requests a second in all, each timed from when it was due. */
+  ratePerSecond?: number
+}
+
+export type LoadResult = {
+  perSecond: number
+  requests: number
+  errors: Record<string, number>
+  latencyMs: Spread
+  /** Until the first byte of the body. */
+  firstMs: Spread
+  /** Frames that came within the time of the load, a second. */
+  framesPerSecond: number
+  /** CPU of the target's process for one request; 0 without a pid. */
+  cpuUsPerRequest: number
+  after: ProcessUsage | undefined
+}
+
+export type Spread = { p50: number; p90: number; p99: number; max: number }
+
+/** Asks `target` on all connections until the time is over, then lets what runs come to its end. */
+export async function runLoad(target: Target, load: Load): Promise<LoadResult> {
+  const url = new URL('/v1/chat/completions', target.origin)
+  const request = requestOf(target, url, load)
+  const latencies: number[] = []
+  const firsts: number[] = []
+  const errors: Record<string, number> = {}
+  let frames = 0
+  const before = target.pid === undefined ? undefined : usageOf(target.pid)
+  const startAt = performance.now()
+  const endAt = startAt + load.seconds * 1000
+  const onFrames = (count: number) => {
+    if (performance.now() < endAt) frames += count
+  }
+
+  const keepAsking = async (index: number) => {
+    let connection = await connect(url)
+    for (let turn = 0; ; turn++) {
+      const dueAt = dueAtOf(load, startAt, index + turn * load.connections)
+      if (dueAt !== undefined) await Bun.sleep(Math.max(0, dueAt - performance.now()))
+      // A timer may fire early: then the time counts from the asking.
+      const askedAt = Math.min(dueAt ?? Number.POSITIVE_INFINITY, performance.now())
+      if (askedAt >= endAt) break
+      const answer = await connection.ask(request, onFrames)
+      const now = performance.now()
+      if (answer.status === 200 && answer.whole) {
+        latencies.push(now - askedAt)
+        firsts.push(answer.firstAt - askedAt)
+        continue
+      }
+      const what = answer.status === 200 ? 'incomplete' : `status ${answer.status}`
+      errors[what] = (errors[what] ?? 0) + 1
+      if (answer.status === 0) connection = await connect(url)
+    }
+    connection.cut()
+  }
+  await Promise.all(Array.from({ length: load.connections }, (_, index) => keepAsking(index)))
+
+  const seconds = (performance.now() - startAt) / 1000
+  const after = target.pid === undefined ? undefined : usageOf(target.pid)
+  const cpuUs = after && before ? after.cpuUs - before.cpuUs : 0
+  return {
+    perSecond: latencies.length / seconds,
+    requests: latencies.length,
+    errors,
+    latencyMs: spreadOf(latencies),
+    firstMs: spreadOf(firsts),
+    framesPerSecond: frames / load.seconds,
+    cpuUsPerRequest: cpuUs / Math.max(1, latencies.length),
+    after,
+  }
+}
+
+/** When the n-th request of an open loop is due; undefined in a closed loop. */
+function dueAtOf({ ratePerSecond }: Load, startAt: number, n: number): number | undefined {
+  return ratePerSecond === undefined ? undefined : startAt + (n * 1000) / ratePerSecond
+}
+
+/** The bytes of a request, the same for every turn. */
+export function requestOf(
+  target: Target,
+  url: URL,
+  { behaviour, stream }: Pick<Load, 'behaviour' | 'stream'>,
+): Uint8Array {
+  const body = JSON.stringify({
+    model: target.model(behaviour),
+    messages: [{ role: 'user', content: 'Say hello to the benchmark.' }],
+    max_tokens: Number(/t(\d+)/.exec(behaviour)?.[1] ?? 16),
+    ...(stream ? { stream: true } : {}),
+  })
+  const headers = {
+    host: url.host,
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    ...target.headers,
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return Buffer.from(`POST ${url.pathname} HTTP/1.1\r\n${lines.join('')}\r\n${body}`)
+}
+
+function spreadOf(values: number[]): Spread {
+  const sorted = Float64Array.from(values).sort()
+  const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
+  return { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) }
+}
