@@ -1,0 +1,142 @@
+import type { Json } from '../kernel/canonical.ts'
+import { refuse } from '../kernel/refusal.ts'
+import { findJsonError } from './json-position.ts'
+
+/** A JSON body: the value, and the text it was read from. */
+export type JsonBody = { value: Json; text: string }
+
+/** Deeper values are refused before anything walks them. */
+export const maxJsonDepth = 32
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * Reads a request's JSON body. Call it after the guards: nothing of the body is read before.
+ * @throws Refusal 'payload_too_large' above `limitBytes`, 'unsupported_media_type' unless it is
+ * uncompressed application/json, 'invalid_request' when it is no JSON with a canonical form.
+ */
+export async function readJson(
+  request: Request,
+  { limitBytes }: { limitBytes: number },
+): Promise<JsonBody> {
+  const text = await readText(request, { limitBytes, contentType: 'application/json' })
+  const value = parseJson(text)
+  assertSound(value, /\\ud/i.test(text))
+  return { value, text }
+}
+
+/**
+ * Reads a body as UTF-8 text, of that media type only.
+ * @throws Refusal as {@link readJson}
+ */
+export async function readText(
+  request: Request,
+  { limitBytes, contentType }: { limitBytes: number; contentType: string },
+): Promise<string> {
+  const { headers } = request
+  // A declared length needs no reading; a body in chunks is counted.
+  const declared = headers.get('content-length')
+  if (Number(declared) > limitBytes) refuseTooLarge(limitBytes)
+  const encoding = headers.get('content-encoding')
+  if (encoding !== null && encoding.toLowerCase() !== 'identity') refuse('unsupported_media_type')
+  if (!isMediaType(headers.get('content-type'), contentType)) {
+    refuse('unsupported_media_type', `Send an uncompressed body as ${contentType}.`)
+  }
+  const bytes = await readBytes(request, declared !== null, limitBytes)
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    refuse('invalid_request', 'The body is not valid UTF-8.')
+  }
+}
+
+/** `application/json; charset=utf-8` is application/json; another charset is not what we read. */
+function isMediaType(header: string | null, wanted: string): boolean {
+  if (header === wanted) return true
+  if (header === null) return false
+  const [type = '', ...parameters] = header.toLowerCase().split(';')
+  if (type.trim() !== wanted) return false
+  return parameters.every((parameter) => {
+    const [name = '', value = ''] = parameter.trim().split('=')
+    return name !== 'charset' || /^"?utf-?8"?$/.test(value)
+  })
+}
+
+async function readBytes(
+  request: Request,
+  hasLength: boolean,
+  limitBytes: number,
+): Promise<Uint8Array> {
+  try {
+    if (hasLength || request.body === null) return await request.bytes()
+  } catch {
+    refuse('invalid_request', 'The body was cut off.')
+  }
+  return readCounted(request.body, limitBytes)
+}
+
+async function readCounted(
+  body: ReadableStream<Uint8Array>,
+  limitBytes: number,
+): Promise<Uint8Array> {
+  const reader = body.getReader()
+  const parts: Uint8Array[] = []
+  let length = 0
+  while (true) {
+    const part = await reader.read().catch(() => refuse('invalid_request', 'The body was cut off.'))
+    if (part.done) return Buffer.concat(parts, length)
+    length += part.value.byteLength
+    if (length > limitBytes) {
+      // Not awaited: the client may take its time to stop sending.
+      reader.cancel().catch(() => undefined)
+      refuseTooLarge(limitBytes)
+    }
+    parts.push(part.value)
+  }
+}
+
+function parseJson(text: string): Json {
+  try {
+    return JSON.parse(text)
+  } catch {
+    const { line, column, offset } = findJsonError(text)
+    refuse('invalid_request', {
+      message: `The body is not valid JSON: see line ${line}, column ${column}.`,
+      metadata: { line, column, offset },
+    })
+  }
+}
+
+/** Refuses what is too deep and, when an escape could have made one, a lone surrogate. */
+function assertSound(value: Json, mayHaveSurrogates: boolean): void {
+  const level = (node: Json, depth: number): void => {
+    if (typeof node === 'string') {
+      if (mayHaveSurrogates && !node.isWellFormed()) refuseSurrogate()
+      return
+    }
+    if (typeof node !== 'object' || node === null) return
+    if (depth === maxJsonDepth) {
+      refuse('invalid_request', `The body is nested deeper than ${maxJsonDepth} levels.`)
+    }
+    if (Array.isArray(node)) {
+      for (const item of node) level(item, depth + 1)
+      return
+    }
+    for (const name in node) {
+      if (mayHaveSurrogates && !name.isWellFormed()) refuseSurrogate()
+      level(node[name] ?? null, depth + 1)
+    }
+  }
+  level(value, 0)
+}
+
+function refuseSurrogate(): never {
+  refuse('invalid_request', 'The body holds half of a surrogate pair, which is no text.')
+}
+
+function refuseTooLarge(limitBytes: number): never {
+  refuse('payload_too_large', {
+    message: `The body is too large. The limit is ${limitBytes} bytes.`,
+    metadata: { limit_bytes: limitBytes },
+  })
+}

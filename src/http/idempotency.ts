@@ -1,0 +1,23 @@
+import { sha256Hex } from '../kernel/hash.ts'
+import { refuse } from '../kernel/refusal.ts'
+
+/**
+ * The Idempotency-Key of a request, or undefined when it sends none.
+ * @throws Refusal 'invalid_request' unless it is 1–128 printable ASCII characters.
+ */
+export function readIdempotencyKey(headers: Headers): string | undefined {
+  const key = headers.get('idempotency-key')
+  if (key === null) return undefined
+  if (!/^[\x20-\x7e]{1,128}$/.test(key)) {
+    refuse('invalid_request', {
+      message: 'Idempotency-Key must be 1 to 128 printable ASCII characters.',
+      param: 'Idempotency-Key',
+    })
+  }
+  return key
+}
+
+/** What makes two requests with one Idempotency-Key the same: method, path and body text. */
+export function fingerprint(method: string, path: string, bodyText: string): string {
+  return sha256Hex(`${method}\n${path}\n${bodyText}`)
+}

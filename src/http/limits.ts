@@ -1,0 +1,107 @@
+import type { Clock } from '../kernel/clock.ts'
+import { Refusal, refuse } from '../kernel/refusal.ts'
+
+/** What a limiter said of one request. Times in ms. */
+export type Verdict =
+  | { ok: true; remaining: number; resetMs: number }
+  | { ok: false; remaining: 0; resetMs: number; retryAfterMs: number }
+
+/** Counts requests per key, `perMinute` at once and refilled evenly. */
+export type Limiter = {
+  /** Takes one; a refused one costs nothing. */
+  take(key: string, perMinute: number): Verdict
+  /** Says what `take` would, and takes nothing. */
+  peek(key: string, perMinute: number): Verdict
+  readonly size: number
+}
+
+const windowMs = 60_000
+const crowd = '\0'
+
+/**
+ * A limiter that remembers at most `maxKeys` keys. It holds one number a key, the time at which its
+ * bucket is full again (GCRA), in order of last use. A key whose bucket is full again is forgotten
+ * without loss; while none is, new keys share one bucket, so a flood of made-up addresses can
+ * neither grow the memory nor wash out what was counted.
+ */
+export function makeLimiter(clock: Pick<Clock, 'monotonic'>, maxKeys = 100_000): Limiter {
+  const fullAt = new Map<string, number>()
+
+  function place(key: string, now: number): string {
+    if (fullAt.has(key) || fullAt.size < maxKeys) return key
+    for (const [oldest, at] of fullAt) {
+      if (at > now) break
+      fullAt.delete(oldest)
+      return key
+    }
+    return crowd
+  }
+
+  function judge(key: string, perMinute: number, now: number): Verdict {
+    const next = Math.max(now, fullAt.get(key) ?? now) + windowMs / perMinute
+    const resetMs = Math.ceil(next - now)
+    // The sum of many fractions of a minute is a little off.
+    const overMs = next - now - windowMs
+    if (overMs > 0.001) return { ok: false, remaining: 0, resetMs, retryAfterMs: Math.ceil(overMs) }
+    return { ok: true, remaining: Math.floor((0.001 - overMs) / (windowMs / perMinute)), resetMs }
+  }
+
+  return {
+    take(key, perMinute) {
+      const now = clock.monotonic()
+      const counted = place(key, now)
+      const verdict = judge(counted, perMinute, now)
+      if (verdict.ok) {
+        const next = Math.max(now, fullAt.get(counted) ?? now) + windowMs / perMinute
+        fullAt.delete(counted)
+        fullAt.set(counted, next)
+      }
+      return verdict
+    },
+    peek(key, perMinute) {
+      return judge(key, perMinute, clock.monotonic())
+    },
+    get size() {
+      return fullAt.size
+    },
+  }
+}
+
+/** The 429 of a limiter, with the two headers clients wait by. */
+export function tooMany(
+  retryAfterMs: number,
+  type: 'rate_limited' | 'concurrency_limited',
+): Refusal {
+  return new Refusal(type, { headers: retryHeaders(retryAfterMs) })
+}
+
+/**
+ * Counts a failed authentication of one client and refuses it. Good keys never come here, so an
+ * address that is over its limit can still use them.
+ * @throws Refusal 'invalid_key', or 'rate_limited' above `perMinute`
+ */
+export function refuseInvalidKey(failures: Limiter, clientKey: string, perMinute: number): never {
+  const verdict = failures.take(clientKey, perMinute)
+  if (!verdict.ok) throw tooMany(verdict.retryAfterMs, 'rate_limited')
+  refuse('invalid_key')
+}
+
+/** `retry-after` in whole seconds, rounded up, and `retry-after-ms`. */
+export function retryHeaders(retryAfterMs: number): Record<string, string> {
+  return {
+    'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))),
+    'retry-after-ms': String(Math.max(1, Math.ceil(retryAfterMs))),
+  }
+}
+
+/** Where a key's limit stands, in headers (draft-ietf-httpapi-ratelimit-headers-11). */
+export function rateHeaders(perMinute: number, verdict: Verdict): Record<string, string> {
+  const seconds = Math.ceil(verdict.resetMs / 1000)
+  return {
+    'ratelimit-policy': `"minute";q=${perMinute};w=60`,
+    ratelimit: `"minute";r=${verdict.remaining};t=${seconds}`,
+    'x-ratelimit-limit-requests': String(perMinute),
+    'x-ratelimit-remaining-requests': String(verdict.remaining),
+    'x-ratelimit-reset-requests': `${seconds}s`,
+  }
+}

@@ -1,0 +1,78 @@
+import type { AnyElysia, Context } from 'elysia'
+import { Refusal } from '../kernel/refusal.ts'
+
+/**
+ * The hook of a route that any web page may read: keyless `/v1` GETs and POST /v1/receipts/verify.
+ * `.get('/v1/status', () => …, openToAnyOrigin)`. Never with credentials.
+ */
+export const openToAnyOrigin = {
+  transform: ({ set }: Pick<Context, 'set'>) => {
+    set.headers['access-control-allow-origin'] = '*'
+    set.headers['access-control-expose-headers'] = 'x-request-id, x-receipt-id, retry-after'
+  },
+}
+
+/**
+ * Call it once, after every route is mounted. Gives each path an answer for the methods it does not
+ * take: 405 with Allow, before any key is looked at, or 204 to a preflight of an open route.
+ * @throws Error naming a route that lets Elysia read its body: the key's guard must come first.
+ */
+export function methodNotAllowed(app: AnyElysia): void {
+  for (const [shape, routes] of byShape(app)) {
+    const methods = new Set(routes.map((route) => route.method))
+    if (methods.has('ALL')) continue
+    const open = routes.filter((route) => isOpen(route.hooks)).map((route) => route.method)
+    if (methods.has('GET')) methods.add('HEAD')
+    if (open.length > 0) methods.add('OPTIONS')
+    const allow = [...methods].sort().join(', ')
+    app.all(shape, ({ request, set }) => {
+      if (request.method !== 'OPTIONS' || open.length === 0) {
+        throw new Refusal('method_not_allowed', { headers: { allow } })
+      }
+      Object.assign(set.headers, preflightHeaders(open), { allow })
+      set.status = 204
+    })
+  }
+}
+
+type Route = AnyElysia['routes'][number]
+
+/** Routes that differ in method and parameter names only, under one path: `/v1/keys/:1/revoke`. */
+function byShape(app: AnyElysia): Map<string, Route[]> {
+  const shapes = new Map<string, Route[]>()
+  for (const route of app.routes) {
+    assertBodyUntouched(route)
+    const shape = route.path
+      .split('/')
+      .map((part, i) => (part.startsWith(':') ? `:${i}` : part))
+      .join('/')
+    shapes.set(shape, [...(shapes.get(shape) ?? []), route])
+  }
+  return shapes
+}
+
+function assertBodyUntouched({ method, path, hooks }: Route): void {
+  if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return
+  const parse: unknown[] = [hooks.parse].flat()
+  const only = parse.length === 1 ? parse[0] : undefined
+  if (only === 'none' || (isContainer(only) && only.fn === 'none')) return
+  throw new Error(`${method} ${path} must say parse: 'none' and read its body by readJson`)
+}
+
+function isOpen(hooks: { transform?: unknown }): boolean {
+  const hook = openToAnyOrigin.transform
+  return [hooks.transform]
+    .flat()
+    .some((one) => one === hook || (isContainer(one) && one.fn === hook))
+}
+
+const isContainer = (hook: unknown): hook is { fn: unknown } =>
+  typeof hook === 'object' && hook !== null && 'fn' in hook
+
+const preflightHeaders = (methods: string[]) => ({
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': methods.sort().join(', '),
+  // The wildcard covers every header but this one.
+  'access-control-allow-headers': 'authorization, *',
+  'access-control-max-age': '7200',
+})

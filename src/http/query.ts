@@ -1,0 +1,66 @@
+import { defaultPageLimit, maxPageLimit, type PageRequest } from '../kernel/page.ts'
+import { refuse } from '../kernel/refusal.ts'
+
+/** The query of a request target, as sent; a parameter that is given twice is refused when read. */
+export function queryOf(request: Request): URLSearchParams {
+  const at = request.url.indexOf('?')
+  return new URLSearchParams(at === -1 ? '' : request.url.slice(at + 1))
+}
+
+/**
+ * `limit` (1–100, 20 when absent) and `after` of a list route.
+ * @throws Refusal 'invalid_request'
+ */
+export function readPage(query: URLSearchParams): PageRequest {
+  const limit = readInteger(query, 'limit', { min: 1, max: maxPageLimit }) ?? defaultPageLimit
+  const after = readText(query, 'after')
+  if (after === '') refuseParam('after', '"after" must be the id of an item of this list.')
+  return { limit, after }
+}
+
+/**
+ * A decimal integer without sign, leading zeros or spaces, in bounds; undefined when absent.
+ * @throws Refusal 'invalid_request'
+ */
+export function readInteger(
+  query: URLSearchParams,
+  name: string,
+  bounds: { min: number; max: number },
+): number | undefined {
+  const text = readText(query, name)
+  if (text === undefined) return undefined
+  const value = /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN
+  if (!(value >= bounds.min && value <= bounds.max)) {
+    refuseParam(name, `"${name}" must be an integer from ${bounds.min} to ${bounds.max}.`)
+  }
+  return value
+}
+
+/**
+ * One of a few words; undefined when absent.
+ * @throws Refusal 'invalid_request'
+ */
+export function readChoice<const T extends string>(
+  query: URLSearchParams,
+  name: string,
+  choices: readonly T[],
+): T | undefined {
+  const text = readText(query, name)
+  if (text === undefined) return undefined
+  const choice = choices.find((one) => one === text)
+  return choice ?? refuseParam(name, `"${name}" must be one of: ${choices.join(', ')}.`)
+}
+
+/**
+ * A parameter as text; undefined when absent.
+ * @throws Refusal 'invalid_request' when it is given twice: which one is meant is anybody's guess.
+ */
+export function readText(query: URLSearchParams, name: string): string | undefined {
+  const values = query.getAll(name)
+  if (values.length > 1) refuseParam(name, `"${name}" is given more than once.`)
+  return values[0]
+}
+
+function refuseParam(param: string, message: string): never {
+  refuse('invalid_request', { message, param })
+}

@@ -1,0 +1,26 @@
+import type { AnyElysia } from 'elysia'
+import type { Listen } from './host.ts'
+
+/** Seconds without a byte after which Bun closes a connection; streams turn it off. */
+const idleTimeoutSeconds = 120
+
+/**
+ * Serves an app whose routes are all mounted. Not by `app.listen`: that adds Bun's router with its
+ * own reading of paths, shares a taken port silently, and shows errors in development mode.
+ */
+export function serve(app: AnyElysia, listen: Listen): Bun.Server<undefined> {
+  app.compile()
+  const server = Bun.serve({
+    hostname: listen.hostname,
+    port: listen.port,
+    idleTimeout: idleTimeoutSeconds,
+    development: false,
+    // Bun's own 413 comes before the Host is checked and has no body: `readText` counts instead.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    fetch: app.fetch,
+    error: () => new Response(null, { status: 500 }),
+  })
+  app.server = server
+  if (server.port !== undefined) listen.port = server.port
+  return server
+}

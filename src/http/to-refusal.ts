@@ -1,0 +1,16 @@
+import { InvalidCookieSignature, NotFoundError, ParseError, ValidationError } from 'elysia'
+import { Refusal } from '../kernel/refusal.ts'
+
+/** Elysia's own errors are refusals too; whatever is left is our bug and says nothing. */
+export function toRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error
+  if (error instanceof NotFoundError) return new Refusal('not_found')
+  if (error instanceof ParseError || error instanceof InvalidCookieSignature) {
+    return new Refusal('invalid_request')
+  }
+  // An answer that breaks its own schema is our bug, and its text would show the answer.
+  if (error instanceof ValidationError && error.type !== 'response') {
+    return new Refusal('invalid_request')
+  }
+  return new Refusal('internal_error')
+}

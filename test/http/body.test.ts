@@ -1,0 +1,208 @@
+import { describe, expect, test } from 'bun:test'
+import { Type } from '@sinclair/typebox'
+import fc from 'fast-check'
+import { readJson } from '../../src/http/body.ts'
+import { checkBody } from '../../src/http/check-body.ts'
+import { findJsonError } from '../../src/http/json-position.ts'
+import { Refusal } from '../../src/kernel/refusal.ts'
+
+const limitBytes = 100
+const post = (body: BodyInit, headers: Record<string, string> = {}) =>
+  new Request('http://localhost/', {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', ...headers },
+  })
+const read = (body: BodyInit, headers?: Record<string, string>) =>
+  readJson(post(body, headers), { limitBytes })
+const refusalOf = async (answer: Promise<unknown>): Promise<Refusal> => {
+  const error = await answer.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  if (error instanceof Refusal) return error
+  throw new Error(`not refused: ${error}`)
+}
+const inChunks = (...parts: (string | Uint8Array)[]) =>
+  new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      for (const part of parts)
+        controller.enqueue(typeof part === 'string' ? Buffer.from(part) : part)
+      controller.close()
+    },
+  })
+
+describe('a good body', () => {
+  test('is answered as value and text', async () => {
+    expect(await read('{"a": "ü"}')).toEqual({ value: { a: 'ü' }, text: '{"a": "ü"}' })
+  })
+  test('may come in chunks that split a character', async () => {
+    const bytes = Buffer.from('{"a":"ü"}')
+    expect((await read(inChunks(bytes.subarray(0, 7), bytes.subarray(7)))).value).toEqual({
+      a: 'ü',
+    })
+  })
+  test('may be exactly as long as the limit', async () => {
+    expect((await read(`"${'x'.repeat(limitBytes - 2)}"`)).text).toHaveLength(limitBytes)
+  })
+  test.each([
+    'application/json; charset=utf-8',
+    'Application/JSON',
+    'application/json;charset="UTF-8"',
+  ])('may be sent as %s', async (type) => {
+    expect((await read('{}', { 'content-type': type })).value).toEqual({})
+  })
+  test('may say Content-Encoding: identity', async () => {
+    expect((await read('{}', { 'content-encoding': 'identity' })).value).toEqual({})
+  })
+  test('may hold whole pairs as escapes', async () => {
+    expect((await read('"\\ud83d\\ude00"')).value).toBe('😀')
+  })
+  test('may be 32 levels deep', async () => {
+    expect((await read('['.repeat(32) + ']'.repeat(32))).text).toHaveLength(64)
+  })
+  test('may name __proto__ without touching any prototype', async () => {
+    const { value } = await read('{"__proto__":{"polluted":1}}')
+    expect(Object.keys(value ?? {})).toEqual(['__proto__'])
+    expect('polluted' in {}).toBe(false)
+  })
+})
+
+describe('413 payload_too_large', () => {
+  test('by the declared length, without reading', async () => {
+    const request = post('{}', { 'content-length': '101' })
+    expect((await refusalOf(readJson(request, { limitBytes }))).type).toBe('payload_too_large')
+    expect(request.bodyUsed).toBe(false)
+  })
+  test('by counting a body in chunks, which is then left', async () => {
+    let cancelled = false
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(60)),
+      cancel: () => {
+        cancelled = true
+      },
+    })
+    expect((await refusalOf(read(endless))).type).toBe('payload_too_large')
+    expect(cancelled).toBe(true)
+  })
+})
+
+describe('415 unsupported_media_type', () => {
+  const table: Record<string, string>[] = [
+    { 'content-type': 'text/plain' },
+    { 'content-type': 'application/jsonx' },
+    { 'content-type': 'application/json; charset=latin-1' },
+    { 'content-type': 'multipart/form-data; boundary=application/json' },
+    { 'content-type': '' },
+    { 'content-encoding': 'gzip' },
+    { 'content-encoding': 'identity, br' },
+  ]
+  test.each(table)('%j', async (headers) => {
+    expect((await refusalOf(read('{}', headers))).type).toBe('unsupported_media_type')
+  })
+})
+
+describe('400 invalid_request', () => {
+  const table: [string, string | Buffer<ArrayBuffer>][] = [
+    ['empty', ''],
+    ['not JSON', '{"a":1,}'],
+    ['text after it', '{} {}'],
+    ['a truncated four-byte character', Buffer.from([0x22, 0xf0, 0x9f, 0x98, 0x22])],
+    ['a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
+    ['an overlong slash', Buffer.from([0x22, 0xc0, 0xaf, 0x22])],
+    ['half a pair as escape', '"\\ud800"'],
+    ['half a pair in a name', '{"\\uDC00":1}'],
+    ['half a pair deep inside', '{"a":[{"b":"x\\ud83dy"}]}'],
+    ['33 levels', '['.repeat(33) + ']'.repeat(33)],
+  ]
+  test.each(table)('%s', async (_, body) => {
+    expect((await refusalOf(read(body))).type).toBe('invalid_request')
+    expect((await refusalOf(read(inChunks(body)))).type).toBe('invalid_request')
+  })
+  test('broken JSON is told by position and never quoted', async () => {
+    const refusal = await refusalOf(read('{\n  "a": sk-secret\n}'))
+    expect(refusal.detail.metadata).toEqual({ line: 2, column: 8, offset: 9 })
+    expect(refusal.message).not.toContain('secret')
+  })
+  test('two million levels are refused, not walked', async () => {
+    const text = '['.repeat(2e6) + ']'.repeat(2e6)
+    const answer = readJson(post(text), { limitBytes: 4 << 20 })
+    expect((await refusalOf(answer)).type).toBe('invalid_request')
+  })
+})
+
+describe('where JSON breaks', () => {
+  test.each([
+    ['', 0],
+    ['{', 1],
+    ['[1,]', 3],
+    ['{"a" 1}', 5],
+    ['{"a":1]', 6],
+    ['[01]', 1],
+    ['[1 2]', 3],
+    ['{a:1}', 1],
+    ['"a\nb"', 0],
+    ['["\\x"]', 1],
+    ['nul', 0],
+    ['[true, truex]', 7],
+    ['{} x', 3],
+    ['[1}', 2],
+    ['{"a":}', 5],
+    ["{'a':1}", 1],
+    ['[+1]', 1],
+    ['[1.]', 1],
+    [']', 0],
+    ['[,1]', 1],
+  ])('%j at %i', (text, offset) => {
+    expect(findJsonError(text).offset).toBe(offset)
+  })
+
+  test('a cut text breaks at or before its end, and valid JSON breaks nowhere before it', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.nat(), (text, at) => {
+        expect(findJsonError(text).offset).toBe(text.length)
+        const cut = text.slice(0, at % (text.length + 1))
+        expect(findJsonError(cut).offset).toBeLessThanOrEqual(cut.length)
+      }),
+    )
+  })
+})
+
+describe('checkBody', () => {
+  const schema = Type.Object(
+    {
+      name: Type.String({ maxLength: 5 }),
+      cap: Type.Optional(
+        Type.Object({ limit_nusd: Type.Integer({ minimum: 0 }) }, { additionalProperties: false }),
+      ),
+      tags: Type.Optional(Type.Array(Type.String())),
+    },
+    { additionalProperties: false },
+  )
+  test('answers the value itself', () => {
+    const value = { name: 'a', cap: { limit_nusd: 1 } }
+    expect(checkBody(schema, value)).toBe(value)
+  })
+  test.each([
+    [{ name: 'a', owner: 'sk-1' }, 'owner'],
+    [{ name: 'a', cap: { limit_nusd: 1, 'spent/x': 'sk-1' } }, 'cap.spent/x'],
+    [{ name: 'a', cap: { limit_nusd: '1' } }, 'cap.limit_nusd'],
+    [{ name: 'a', cap: { limit_nusd: 1.5 } }, 'cap.limit_nusd'],
+    [{ name: 'a', tags: ['x', 5] }, 'tags.1'],
+    [{ name: 'sk-secret' }, 'name'],
+    [{}, 'name'],
+    ['sk-1', undefined],
+    [null, undefined],
+    [[], undefined],
+  ])('%j is refused at %s without its value', (value, param) => {
+    const check = () => checkBody(schema, value)
+    expect(check).toThrow(Refusal)
+    try {
+      check()
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      expect(error.detail.param).toBe(param)
+      expect(error.message).not.toContain('sk-')
+    }
+  })
+})

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'bun:test'
+import { makeLimiter, rateHeaders, tooMany } from '../../src/http/limits.ts'
+
+/** A limiter and the clock in our hand. */
+function setUp(maxKeys?: number) {
+  const clock = { at: 5, monotonic: () => clock.at }
+  return { clock, limiter: makeLimiter(clock, maxKeys) }
+}
+
+describe('a minute', () => {
+  test.each([1, 7, 300, 600])('admits %i at once and not one more', (perMinute) => {
+    const { limiter } = setUp()
+    for (let left = perMinute - 1; left >= 0; left--) {
+      expect(limiter.take('a', perMinute)).toMatchObject({ ok: true, remaining: left })
+    }
+    expect(limiter.take('a', perMinute).ok).toBe(false)
+  })
+
+  test('refills evenly, and Retry-After is the truth', () => {
+    const { clock, limiter } = setUp()
+    for (let i = 0; i < 7; i++) limiter.take('a', 7)
+    const refused = limiter.take('a', 7)
+    if (refused.ok) throw new Error('should be refused')
+    clock.at += refused.retryAfterMs - 1
+    expect(limiter.take('a', 7).ok).toBe(false)
+    clock.at += 1
+    expect(limiter.take('a', 7).ok).toBe(true)
+    expect(limiter.take('a', 7).ok).toBe(false)
+  })
+
+  test('a refused request costs nothing, and looking costs nothing', () => {
+    const { clock, limiter } = setUp()
+    for (let i = 0; i < 100; i++) limiter.take('a', 2)
+    for (let i = 0; i < 100; i++) limiter.peek('a', 2)
+    clock.at += 30_000
+    expect(limiter.take('a', 2).ok).toBe(true)
+  })
+
+  test('keys do not share', () => {
+    const { limiter } = setUp()
+    limiter.take('a', 1)
+    expect(limiter.take('a', 1).ok).toBe(false)
+    expect(limiter.take('b', 1).ok).toBe(true)
+  })
+})
+
+describe('a flood of made-up keys', () => {
+  test('does not grow the memory or wash out what was counted', () => {
+    const { clock, limiter } = setUp(1000)
+    for (let i = 0; i < 5; i++) limiter.take('offender', 5)
+    for (let i = 0; i < 1_000_000; i++) limiter.take(`flood ${i}`, 5)
+    expect(limiter.size).toBeLessThanOrEqual(1001)
+    expect(limiter.take('offender', 5).ok).toBe(false)
+    clock.at += 60_000
+    for (let i = 0; i < 3000; i++) expect(limiter.take(`later ${i % 900}`, 5)).toBeDefined()
+    expect(limiter.take('offender', 5).ok).toBe(true)
+    expect(limiter.size).toBeLessThanOrEqual(1001)
+  })
+})
+
+test('headers agree with the verdict', () => {
+  const { limiter } = setUp()
+  limiter.take('a', 2)
+  expect(rateHeaders(2, limiter.take('a', 2))).toEqual({
+    'ratelimit-policy': '"minute";q=2;w=60',
+    ratelimit: '"minute";r=0;t=60',
+    'x-ratelimit-limit-requests': '2',
+    'x-ratelimit-remaining-requests': '0',
+    'x-ratelimit-reset-requests': '60s',
+  })
+  expect(tooMany(1500, 'rate_limited').detail.headers).toEqual({
+    'retry-after': '2',
+    'retry-after-ms': '1500',
+  })
+})
