@@ -4,10 +4,11 @@
  * where there is no git.
  */
 const target = Bun.argv[2]
+const outfile = `dist/counterfoil${target ? `-${target.replace(/^bun-/, '')}` : ''}`
 const result = await Bun.build({
   entrypoints: ['src/main.ts'],
   compile: {
-    outfile: `dist/counterfoil${target ? `-${target.replace(/^bun-/, '')}` : ''}`,
+    outfile,
     ...(target ? { target: target as Bun.Build.CompileTarget } : {}),
     // A stray .env or bunfig.toml in the working folder must not change what runs.
     autoloadDotenv: false,
@@ -24,7 +25,11 @@ const result = await Bun.build({
 })
 for (const log of result.logs) console.error(String(log))
 if (!result.success) process.exit(1)
-for (const output of result.outputs) console.log(output.path, output.size)
+// The map is inside the executable; the file beside it would only be forgotten.
+await Bun.file(`${outfile}.map`)
+  .delete()
+  .catch(() => {})
+console.log(outfile, Bun.file(outfile).size)
 
 /** The commit that is built, `-dirty` when tracked files differ from it; empty when unknown. */
 function commit(): string {

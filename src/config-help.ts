@@ -15,6 +15,13 @@ export function helpSettings(): string {
   )
 }
 
+const entryTables: [heading: string, settings: Settings][] = [
+  ['[[upstreams]]', lists.upstreams as Settings],
+  ['[[models]]', lists.models as Settings],
+  ['[[plans]]', lists.plans as Settings],
+  ['[plans.limits]', planLimits as Settings],
+]
+
 /** Every setting with all there is to know of it, in Markdown: `config --explain` and the docs. */
 export function explainSettings(): string {
   const main = [
@@ -31,18 +38,16 @@ export function explainSettings(): string {
       ]),
     ),
   ]
-  const entries = Object.entries({ ...lists, 'plans.limits': planLimits }).flatMap(
-    ([name, settings]) => [
-      '',
-      `### \`[[${name}]]\``,
-      '',
-      '| name | unit or form | default | meaning |',
-      '|---|---|---|---|',
-      ...Object.entries(settings as Settings).map(([key, { reader, initial, needed, meaning }]) =>
-        line([code(key), reader.unit, needed ? 'must be set' : code(initial ?? ''), meaning]),
-      ),
-    ],
-  )
+  const entries = entryTables.flatMap(([name, settings]) => [
+    '',
+    `### \`${name}\``,
+    '',
+    '| name | unit or form | default | meaning |',
+    '|---|---|---|---|',
+    ...Object.entries(settings).map(([key, { reader, initial, needed, meaning }]) =>
+      line([code(key), reader.unit, needed ? 'must be set' : code(initial ?? ''), meaning]),
+    ),
+  ])
   return [...main, ...entries].join('\n')
 }
 
@@ -50,10 +55,12 @@ export function explainSettings(): string {
 export function showConfig(config: Config, sources: Record<string, Source>): string {
   return rows
     .map((row) => {
-      const value = valueIn(config, row)
       const { reader, secret } = row.setting
-      const shown = value === undefined ? '(unset)' : secret ? '(secret)' : reader.show(value)
-      return `${row.path} = ${shown}  # ${sources[row.path]}`
+      const value = valueIn(config, row)
+      const source = sources[row.path]
+      const hidden = secret && source !== 'default'
+      const shown = value === undefined ? '(unset)' : hidden ? '(secret)' : reader.show(value)
+      return `${row.path} = ${shown}  # ${source}`
     })
     .join('\n')
 }
