@@ -6,11 +6,13 @@ import type { Random } from './kernel/random.ts'
 import type { KeyStore } from './keys/store.ts'
 import type { Ledger } from './ledger/store.ts'
 import type { Sequencer } from './log/sequence.ts'
+import type { LogStore } from './log/store.ts'
 import type { Catalogue } from './models/catalogue.ts'
 import type { ReceiptStore } from './receipts/store.ts'
 import type { LiveRuns } from './runs/live.ts'
 import type { RunStore } from './runs/store.ts'
 import type { Signer } from './signer/signer.ts'
+import type { Health } from './status/health.ts'
 import type { StatusStore } from './status/store.ts'
 import type { Upstream } from './upstream/upstream.ts'
 
@@ -27,11 +29,14 @@ export type Deps = {
   runs: RunStore
   receipts: ReceiptStore
   status: StatusStore
+  logStore: LogStore
+  health: Health
   catalogue: Catalogue
   upstreams: ReadonlyMap<string, Upstream>
   signer: Signer
   sequencer: Sequencer
   live: LiveRuns
+  version: { version: string; commit: string | null }
 }
 
 /** What of the configuration the domain and the doors need. */

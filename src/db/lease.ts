@@ -12,7 +12,10 @@ export type Lease = { name: string; epoch: number }
 /** How long a lease lasts without being renewed, in ms; whoever holds it renews it much sooner. */
 export const leaseMs = 10_000
 
-/** Takes or renews a lease; undefined while somebody else holds it. */
+/**
+ * Takes or renews a lease; undefined while somebody else holds it. Where this process owns the
+ * file there is nobody else: what holds a lease there is dead.
+ */
 export function takeLease(
   db: Db,
   clock: Pick<Clock, 'now'>,
@@ -28,7 +31,7 @@ export function takeLease(
       yield* insert(leases, [{ name, holder, epoch: 1, expiresAt }])
       return { name, epoch: 1 }
     }
-    if (row.holder !== holder && row.expiresAt > now) return undefined
+    if (row.holder !== holder && row.expiresAt > now && !db.exclusive) return undefined
     const epoch = row.holder === holder ? row.epoch : row.epoch + 1
     yield* update(leases, [{ name, holder, epoch, expiresAt }], ['holder', 'epoch', 'expiresAt'])
     return { name, epoch }

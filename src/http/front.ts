@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Ids } from '../kernel/ids.ts'
+import type { Log } from '../kernel/log.ts'
 import { Refusal, toErrorBody } from '../kernel/refusal.ts'
 import { hostCheck, type Listen } from './host.ts'
 import { toRefusal } from './to-refusal.ts'
@@ -9,7 +10,7 @@ export type FrontDeps = {
   baseUrl: string
   listen: Listen
   ids: Ids
-  log: { error(fields: Record<string, unknown>, message: string): void }
+  log: Pick<Log, 'error'>
   /** Shows a refusal to people: a page, or a fragment for htmx. Without it they get JSON too. */
   showRefusal?: ShowRefusal
 }
@@ -48,7 +49,7 @@ export const front = ({ baseUrl, listen, ids, log, showRefusal }: FrontDeps) => 
       const requestId = String(set.headers['x-request-id'] ?? ids.make('req'))
       const refusal = toRefusal(error)
       if (refusal.type === 'internal_error') {
-        log.error({ err: error, request_id: requestId }, 'a request failed')
+        log.error('request.failed', error, { request_id: requestId })
       }
       const allowed = set.headers[allowOrigin]
       const wants = wantsHtml(request)

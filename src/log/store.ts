@@ -9,9 +9,13 @@ export type LogStore = ReturnType<typeof logStore>
 
 const leaseName = 'sequencer'
 const sizeFact = 'log.size'
+export const originFact = 'log.origin'
 
 /** The order of the log. Numbers are given out without a gap, by the holder of the lease alone. */
-export function logStore(db: Db, clock: Pick<Clock, 'now'>, node: string) {
+export function logStore(
+  db: Db,
+  { clock, node, origin }: { clock: Pick<Clock, 'now'>; node: string; origin: string },
+) {
   const { receipts } = db.tables
   return {
     takeLease: (): Promise<Lease | undefined> => takeLease(db, clock, leaseName, node),
@@ -31,6 +35,8 @@ export function logStore(db: Db, clock: Pick<Clock, 'now'>, node: string) {
         const size = Number((yield* lockFact(db, q, sizeFact)) ?? 0)
         const numbered = waiting.map(({ id }, i) => ({ id, logIndex: size + i }))
         yield* update(receipts, numbered, ['logIndex'])
+        // From its first leaf on the log has this name, whatever base_url says later.
+        if (size === 0) yield* writeFact(db, originFact, origin)
         yield* writeFact(db, sizeFact, String(size + waiting.length))
         return waiting.length
       }),

@@ -59,7 +59,9 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
       },
     })
     const startedAt = deps.clock.monotonic()
-    const live = openLiveRun({ id: row.id, row, model, bound, body: wish.body, seed, startedAt })
+    const receiptId = deps.ids.make('rcpt')
+    const { body } = wish
+    const live = openLiveRun({ id: row.id, row, model, bound, body, seed, receiptId, startedAt })
     deps.live.add(live)
     return live
   } catch (error) {

@@ -180,6 +180,7 @@ async function fail(
     clamped: ended?.clamped ?? false,
     error: { type: refusal.type, message: refusal.message },
   })
+  refusal.detail.headers = { ...refusal.detail.headers, 'x-receipt-id': receiptId }
   refusal.detail.metadata = { ...refusal.detail.metadata, run_id: live.id, receipt_id: receiptId }
   return refusal
 }

@@ -40,7 +40,11 @@ type Needs = Pick<
 export async function finish(deps: Needs, live: LiveRun, ending: Ending): Promise<Finished> {
   const durationMs = Math.round(deps.clock.monotonic() - live.startedAt)
   try {
-    return await settle(deps, live.row, live.model.prices, ending, { seed: live.seed, durationMs })
+    return await settle(deps, live.row, live.model.prices, ending, {
+      seed: live.seed,
+      receiptId: live.receiptId,
+      durationMs,
+    })
   } catch (error) {
     deps.log.error('run.settle_failed', error, { run_id: live.id })
     const released: Ending = {
@@ -53,7 +57,7 @@ export async function finish(deps: Needs, live: LiveRun, ending: Ending): Promis
     deps.live.settleLater(live.id, async () => {
       const row = await deps.runs.find(live.id)
       if (row?.finishedAt !== null) return
-      const facts = { seed: live.seed, durationMs }
+      const facts = { seed: live.seed, receiptId: live.receiptId, durationMs }
       await settle(deps, live.row, live.model.prices, released, facts)
     })
     throw error
@@ -66,16 +70,15 @@ export async function finish(deps: Needs, live: LiveRun, ending: Ending): Promis
 
 /** The command itself, also for a run that an earlier process left open. */
 export async function settle(
-  deps: Pick<Deps, 'ledger' | 'clock' | 'ids' | 'settings' | 'sequencer'>,
+  deps: Pick<Deps, 'ledger' | 'clock' | 'settings' | 'sequencer'>,
   open: RunRow,
   prices: Prices | undefined,
   ending: Ending,
-  { seed, durationMs }: { seed: Uint8Array; durationMs: number },
+  { seed, receiptId, durationMs }: { seed: Uint8Array; receiptId: string; durationMs: number },
 ): Promise<Finished> {
   const lines = linesFor(open, prices, ending.usage)
   const cost = costOf(lines, open.discountBps)
   const finishedAt = deps.clock.now()
-  const receiptId = deps.ids.make('rcpt')
   const { receipt, digest } = makeReceipt({
     id: receiptId,
     issuer: deps.settings.issuer,

@@ -16,13 +16,18 @@ export type LiveRun = {
   /** The request in OpenAI's shape. */
   body: JsonObject
   seed: Uint8Array
+  /** The id its receipt will have: streams name it before it exists. */
+  receiptId: string
   /** From {@link Clock.monotonic}. */
   startedAt: number
   signal: AbortSignal
   /** Stops the upstream; what was delivered is charged. Only the first reason counts. */
   stop(reason: StopReason): void
   stopped(): StopReason | undefined
-  /** Called with each batch of chunks as it goes out, and once with nothing at the end. */
+  /**
+   * Called with each batch of chunks as it goes out, and once with nothing at the end. A
+   * background run first tells again what it said so far.
+   */
   watch(watcher: (chunks: JsonObject[] | undefined) => void): () => void
   tell(chunks: JsonObject[] | undefined): void
 }
@@ -34,12 +39,14 @@ export function liveRuns(options: { admission: number }) {
   const runs = new Map<string, LiveRun>()
   const unsettled = new Map<string, () => Promise<void>>()
   let admitted = 0
+  let closed = false
   return {
     /**
      * Takes one of the places for runs in flight; the caller gives it back.
      * @throws Refusal `unavailable` when all are taken.
      */
     admit(): void {
+      if (closed) refuse('unavailable', { message: 'The server is stopping. Try again.' })
       if (admitted >= options.admission) {
         refuse('unavailable', {
           message: 'As many runs are in flight as this server takes. Try again in a second.',
@@ -50,6 +57,10 @@ export function liveRuns(options: { admission: number }) {
     },
     release(): void {
       admitted--
+    },
+    /** Admits nothing from here on: the server is stopping. */
+    close(): void {
+      closed = true
     },
     count: (): number => admitted,
     add: (run: LiveRun): void => void runs.set(run.id, run),
@@ -72,6 +83,7 @@ export function openLiveRun(
 ): LiveRun {
   const abort = new AbortController()
   const watchers = new Set<(chunks: JsonObject[] | undefined) => void>()
+  const said: JsonObject[] = []
   let reason: StopReason | undefined
   return {
     ...run,
@@ -84,9 +96,11 @@ export function openLiveRun(
     stopped: () => reason,
     watch(watcher) {
       watchers.add(watcher)
+      if (said.length > 0) watcher(said)
       return () => void watchers.delete(watcher)
     },
     tell(chunks) {
+      if (chunks && run.row.background) said.push(...chunks)
       for (const watcher of watchers) watcher(chunks)
     },
   }

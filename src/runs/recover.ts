@@ -1,7 +1,8 @@
 import type { Deps } from '../deps.ts'
 import { settle } from './finish.ts'
 
-type Needs = Parameters<typeof settle>[0] & Pick<Deps, 'runs' | 'catalogue' | 'random' | 'log'>
+type Needs = Parameters<typeof settle>[0] &
+  Pick<Deps, 'runs' | 'catalogue' | 'ids' | 'random' | 'log'>
 
 /** Runs ended in one pass over the table. */
 const batch = 500
@@ -17,9 +18,10 @@ export async function endAbandoned(deps: Needs): Promise<number> {
     await Promise.all(
       open.map((run) => {
         const prices = deps.catalogue.get(run.model)?.prices
+        const receiptId = deps.ids.make('rcpt')
         const seed = run.seed ?? deps.random.bytes(32)
         const durationMs = Math.max(0, deps.clock.now() - (run.startedAt ?? run.createdAt))
-        return settle(deps, run, prices, interrupted, { seed, durationMs })
+        return settle(deps, run, prices, interrupted, { seed, receiptId, durationMs })
       }),
     )
     ended += open.length

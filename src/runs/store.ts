@@ -9,7 +9,7 @@ export type RunStore = ReturnType<typeof runStore>
 /** What a list of runs can be narrowed by. */
 export type RunFilter = { status?: RunRow['status'] | undefined; model?: string | undefined }
 
-export function runStore(db: Db) {
+export function runStore(db: Db, node: string) {
   const { runs, leases } = db.tables
   return {
     find: (id: string): Promise<RunRow | undefined> =>
@@ -26,13 +26,17 @@ export function runStore(db: Db) {
         const found = q.select().from(runs).where(narrowed).orderBy(desc(runs.id))
         return toPage(yield* rows(found.limit(page.limit + 1)), page.limit)
       }),
-    /** Runs without an end whose node is not alive: its lease ran out, or it never had one. */
+    /**
+     * Runs without an end whose node is not alive: its lease ran out, or it never had one. Where
+     * this process owns the file, no other node is alive.
+     */
     abandoned: (now: Millis, limit: number): Promise<RunRow[]> =>
       db.read(function* (q) {
-        const alive = yield* rows(q.select().from(leases))
+        const alive = db.exclusive ? [] : yield* rows(q.select().from(leases))
         const nodes = alive
           .filter((lease) => lease.name.startsWith('node:') && lease.expiresAt > now)
           .map((lease) => lease.holder)
+          .concat(node)
         const others = nodes.map((node) => ne(runs.node, node))
         const open = q
           .select()

@@ -16,7 +16,10 @@ const receiptStructs = [
 /** `GET /v1/signer`: whose signature a receipt must carry, and over what. */
 export const signerApi = ({ signer, settings }: Pick<Deps, 'signer' | 'settings'>) => {
   const types = Object.fromEntries(
-    receiptStructs.map((name) => [name, structs[name].map(([type, member]) => ({ name: member, type }))]),
+    receiptStructs.map((name) => [
+      name,
+      structs[name].map(([type, member]) => ({ name: member, type })),
+    ]),
   )
   return new Elysia({ name: 'signer-api' }).get(
     '/v1/signer',

@@ -49,7 +49,7 @@ export function startService(
     baseUrl,
     listen,
     ids: makeIds(systemClock, systemRandom()),
-    log: { error: (fields) => logged.push(fields) },
+    log: { error: (_event, error) => void logged.push(error) },
     ...more,
   })
     .use(keyGuard(failuresPerMinute))

@@ -1,0 +1,16 @@
+import { Elysia } from 'elysia'
+import type { Deps } from '../deps.ts'
+import { keyAuth } from '../keys/auth.ts'
+import { toAccountView } from '../keys/view.ts'
+
+/** `GET /v1/balance`: what the account has, holds and may still spend. */
+export const accountsApi = (deps: Pick<Deps, 'keys' | 'accounts' | 'clock' | 'settings'>) =>
+  new Elysia({ name: 'accounts-api' }).use(keyAuth(deps)).get(
+    '/v1/balance',
+    async ({ caller }) => {
+      const account = await deps.accounts.find(caller.account)
+      if (!account) throw new Error('a key without an account')
+      return { object: 'balance', account: account.id, ...toAccountView(account) }
+    },
+    { needsKey: 'usage:read' },
+  )

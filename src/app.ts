@@ -1,0 +1,25 @@
+import { accountsApi } from './accounts/api.ts'
+import type { Deps } from './deps.ts'
+import { front } from './http/front.ts'
+import { methodNotAllowed } from './http/methods.ts'
+import { keysApi } from './keys/api.ts'
+import { modelsApi } from './models/api.ts'
+import { receiptsApi } from './receipts/api.ts'
+import { runsApi } from './runs/api.ts'
+import { signerApi } from './signer/api.ts'
+import { statusApi } from './status/api.ts'
+
+/** The whole service as one Elysia instance. No side effects: tests call it too. */
+export function createApp(deps: Deps) {
+  const { baseUrl, listen } = deps.settings
+  const app = front({ baseUrl, listen, ids: deps.ids, log: deps.log })
+    .use(statusApi(deps))
+    .use(modelsApi(deps))
+    .use(signerApi(deps))
+    .use(keysApi(deps))
+    .use(accountsApi(deps))
+    .use(runsApi(deps))
+    .use(receiptsApi(deps))
+  methodNotAllowed(app)
+  return app
+}

@@ -1,0 +1,39 @@
+import type { Command } from 'commander'
+import { type Config, readConfig } from '../config.ts'
+import { rows } from '../config-table.ts'
+
+/** Exit codes of every command: 0 is fine. */
+export const exitCodes = { failed: 1, usage: 2, unavailable: 3, configuration: 78 } as const
+
+/** An end of a command that was foreseen: its words for stderr, and the exit code. */
+export class Exit extends Error {
+  constructor(
+    readonly code: number,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+/** Lets a command take every setting as a flag; the list of them stands in `--help` of the whole. */
+export function withSettings(command: Command): Command {
+  command.option('--config <file>', 'configuration file (counterfoil.toml)')
+  for (const row of rows) {
+    const option = command.createOption(`${row.flag} <value>`, row.setting.meaning)
+    command.addOption(option.hideHelp())
+  }
+  return command
+}
+
+/** The configuration of this call. @throws Exit 78 that lists everything that is wrong with it. */
+export function configOf(options: Record<string, unknown>): Config {
+  const loaded = readConfig(options, options['config'] as string | undefined)
+  if ('config' in loaded) return loaded.config
+  const list = loaded.problems.map((problem) => `  - ${problem}`).join('\n')
+  throw new Exit(exitCodes.configuration, `The configuration is wrong:\n${list}`)
+}
+
+/** Data goes to stdout, words go to stderr. */
+export const print = (text: string): void => void process.stdout.write(`${text}\n`)
+export const say = (text: string): void => void process.stderr.write(`${text}\n`)
+export const printJson = (value: unknown): void => print(JSON.stringify(value))

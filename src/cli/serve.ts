@@ -1,0 +1,146 @@
+import { mkdirSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { toAccountId } from '../accounts/address.ts'
+import type { Config } from '../config.ts'
+import { issueKey } from '../keys/issue.ts'
+import { defaultLifeMs } from '../keys/key.ts'
+import { grantCredit } from '../ledger/grant.ts'
+import { lockDataFolder } from '../lock.ts'
+import { openLog } from '../logging.ts'
+import { openDatabase, openDataSigner } from '../open.ts'
+import { type Running, startServer } from '../serve.ts'
+import { configOf, exitCodes, print, say, withSettings } from './context.ts'
+
+/** How long runs in flight may take after SIGTERM; a second signal ends them at once. */
+const graceMs = 25_000
+/** Outbound requests beyond the admitted runs: the chain, health checks. */
+const spareRequests = 256
+
+/** The first well-known test account; everybody has its private key. */
+const devAccount = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+const devCredit = 10_000_000_000n
+const devCap = 5_000_000_000n
+const devKeyLifeMs = defaultLifeMs / 3
+
+type ServeOptions = Record<string, unknown> & { dev?: boolean; data?: string }
+
+/** `serve`, also what a bare `counterfoil` does. */
+export function serveCommand(program: Command): void {
+  withSettings(program.command('serve', { isDefault: true }))
+    .description('run the server')
+    .option('--dev', 'try it out: temporary data, a funded test account and a ready key')
+    .action(run)
+}
+
+async function run(options: ServeOptions): Promise<void> {
+  if (options.dev && options.data === undefined) {
+    options.data = mkdtempSync(join(tmpdir(), 'counterfoil-'))
+  }
+  const config = configOf(options)
+  raiseFetchLimit(config.limits.admission + spareRequests, options.data)
+  process.umask(0o077)
+  const { level, format } = config.log
+  const isPretty = format === 'pretty' || (format === 'auto' && process.stderr.isTTY === true)
+  const log = openLog({ level, format: isPretty ? 'pretty' : 'json' })
+  mkdirSync(config.data, { recursive: true, mode: 0o700 })
+  const isEmbedded = config.database_url.startsWith('sqlite:')
+  const lock = isEmbedded ? lockDataFolder(config.data, process.pid) : undefined
+  choosePort(config)
+  const { db, migrated } = await openDatabase(config)
+  if (migrated.length > 0) log.info('database.migrated', { steps: migrated })
+  const server = await startServer({ config, db, signer: openDataSigner(config), log })
+  process.on('unhandledRejection', (error) => log.error('process.unhandled', error))
+  stopOnSignals(server, lock)
+  say(`counterfoil listens on ${server.url}; receipts are signed by ${server.deps.signer.address}`)
+  if (options.dev) await printDevKey(server)
+  else say(missingForRealUse(config))
+}
+
+/**
+ * Bun's fetch runs 256 requests at once unless this variable is set before the process starts,
+ * and slow upstreams would starve all others. So the process replaces itself, before it locks or
+ * listens; nothing changes for whoever supervises it.
+ */
+function raiseFetchLimit(most: number, data: string | undefined): void {
+  const name = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
+  if (Number(process.env[name] ?? 0) >= most) return
+  const isCompiled = Bun.main.startsWith('/$bunfs/')
+  const own = isCompiled ? [] : [Bun.main]
+  // A temporary folder that was made for this process goes along.
+  const folder = data === undefined || process.argv.includes('--data') ? [] : ['--data', data]
+  const given = process.argv.slice(2)
+  const argv = [process.execPath, ...own, ...(given.length > 0 ? given : ['serve']), ...folder]
+  const env = { ...process.env, [name]: String(most) } as Record<string, string>
+  if (process.execve) process.execve(process.execPath, argv, env)
+}
+
+/** `listen` with port 0 takes a free one now, because the origin of receipts names it. */
+function choosePort(config: Config): void {
+  if (config.listen.port !== 0) return
+  const probe = Bun.serve({
+    hostname: config.listen.hostname,
+    port: 0,
+    fetch: () => new Response(),
+  })
+  config.listen.port = probe.port ?? 0
+  probe.stop(true)
+  config.base_url = config.base_url.replace(/:0$/, `:${config.listen.port}`)
+}
+
+function stopOnSignals(server: Running, lock: { release(): void } | undefined): void {
+  let asked = 0
+  const stop = (): void => {
+    asked++
+    if (asked > 1) {
+      for (const run of server.deps.live.all()) run.stop('shutdown')
+      return
+    }
+    server
+      .stop(graceMs)
+      .catch((error: unknown) => {
+        server.deps.log.error('server.stop_failed', error)
+        process.exitCode = exitCodes.failed
+      })
+      .finally(() => {
+        lock?.release()
+        process.exit()
+      })
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}
+
+/** The key that makes the README's minute work. The account is everybody's: never for real use. */
+async function printDevKey({ deps }: Running): Promise<void> {
+  const account = toAccountId(devAccount)
+  const known = await deps.accounts.find(account)
+  if (!known || known.balance < devCap) {
+    const reason = 'serve --dev'
+    await grantCredit(deps, { account, amount: devCredit, reason, actor: 'operator' })
+  }
+  const { secret } = await issueKey(deps, {
+    account,
+    name: 'dev',
+    capLimit: devCap,
+    capWindow: 'lifetime',
+    expiresAt: deps.clock.now() + devKeyLifeMs,
+    actor: 'operator',
+  })
+  say('This is for trying out: everybody has the private key of its account.')
+  print(`COUNTERFOIL_KEY=${secret}`)
+}
+
+function missingForRealUse(config: Config): string {
+  const missing = [
+    ...(config.models.length === 0
+      ? ['[[upstreams]] and [[models]] in counterfoil.toml: so far only the built-in models answer']
+      : []),
+    ...(config.base_url.startsWith('http://localhost')
+      ? ['base_url: the public origin that receipts name as their issuer']
+      : []),
+    'a copy of signer.key in a safe place: receipts are worth what it is worth',
+  ]
+  return ['For real use there is missing:', ...missing.map((line) => `  - ${line}`)].join('\n')
+}

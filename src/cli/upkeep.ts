@@ -1,0 +1,58 @@
+import type { Command } from 'commander'
+import { readConfig } from '../config.ts'
+import { explainSettings, showConfig } from '../config-help.ts'
+import { openDatabase } from '../open.ts'
+import { request } from '../upstream/http.ts'
+import { commit, version } from '../version.ts'
+import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
+
+/** How long a server may take to say that it lives, in ms. */
+const healthWithinMs = 5000
+
+/** The small commands around a server: `healthcheck`, `migrate`, `config`, `version`. */
+export function upkeepCommands(program: Command): void {
+  withSettings(program.command('healthcheck'))
+    .description('ask a running server whether it is ready; for supervisors')
+    .argument('[url]', 'its origin; the configured one if absent')
+    .action(checkHealth)
+  withSettings(program.command('migrate'))
+    .description("bring the database to this build's schema")
+    .option('--json', 'print JSON')
+    .action(async (options: { json?: boolean }) => {
+      const { db, migrated } = await openDatabase(configOf(options))
+      await db.close()
+      if (options.json) printJson({ migrated })
+      else say(migrated.length === 0 ? 'Nothing to do.' : `Applied ${migrated.join(', ')}.`)
+    })
+  withSettings(program.command('config'))
+    .description('show the settings in force and where each came from')
+    .option('--explain', 'every setting with its meaning, in Markdown')
+    .action((options: Record<string, unknown>) => {
+      if (options['explain']) return print(explainSettings())
+      const config = configOf(options)
+      const loaded = readConfig(options, options['config'] as string | undefined)
+      if ('sources' in loaded) print(showConfig(config, loaded.sources))
+    })
+  program
+    .command('version')
+    .description('show the version')
+    .option('--json', 'print JSON')
+    .action((options: { json?: boolean }) => {
+      if (options.json) printJson({ version, commit, bun: Bun.version })
+      else print(`counterfoil ${version}${commit ? ` (${commit})` : ''}`)
+    })
+}
+
+async function checkHealth(url: string | undefined, options: Record<string, unknown>) {
+  const origin = (url ?? configOf(options).base_url).replace(/\/+$/, '')
+  try {
+    const signal = AbortSignal.timeout(healthWithinMs)
+    const answer = await request({ url: `${origin}/readyz`, method: 'GET', signal })
+    const text = await answer.text()
+    if (answer.status === 200) return say('ready')
+    throw new Exit(exitCodes.failed, `not ready (status ${answer.status}): ${text.slice(0, 200)}`)
+  } catch (error) {
+    if (error instanceof Exit) throw error
+    throw new Exit(exitCodes.failed, `${origin} does not answer`)
+  }
+}

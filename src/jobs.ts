@@ -1,0 +1,44 @@
+import type { Clock } from './kernel/clock.ts'
+import type { Log } from './kernel/log.ts'
+
+/** Work that recurs. `tick` is never run twice at once, and what it throws is logged, not fatal. */
+export type Job = { name: string; everyMs: number; tick: () => Promise<unknown> }
+
+/** How long a tick may take before it is reported as stuck, in ms. */
+const stuckMs = 60_000
+
+/** The clockwork: no logic of its own. */
+export function startJobs(
+  jobs: Job[],
+  { log, clock }: { log: Log; clock: Pick<Clock, 'monotonic'> },
+): { stop(): Promise<void> } {
+  let stopped = false
+  const running = new Map<string, { since: number; done: Promise<void>; told: boolean }>()
+
+  const run = (job: Job): void => {
+    const busy = running.get(job.name)
+    if (busy) {
+      const late = clock.monotonic() - busy.since > stuckMs
+      if (late && !busy.told) log.warn('job.stuck', { job: job.name })
+      busy.told ||= late
+      return
+    }
+    const done = job
+      .tick()
+      .then(() => {})
+      .catch((error: unknown) => {
+        if (!stopped) log.error('job.failed', error, { job: job.name })
+      })
+      .finally(() => void running.delete(job.name))
+    running.set(job.name, { since: clock.monotonic(), done, told: false })
+  }
+
+  const timers = jobs.map((job) => setInterval(() => run(job), job.everyMs))
+  return {
+    async stop() {
+      stopped = true
+      for (const timer of timers) clearInterval(timer)
+      await Promise.all([...running.values()].map(({ done }) => done))
+    },
+  }
+}

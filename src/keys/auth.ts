@@ -1,0 +1,77 @@
+import { Elysia } from 'elysia'
+import type { Deps } from '../deps.ts'
+import { clientAddress, rateKey, trustedProxies } from '../http/address.ts'
+import { makeLimiter, refuseInvalidKey } from '../http/limits.ts'
+import { Refusal, refuse } from '../kernel/refusal.ts'
+import { assertScope, assertUsable, type Caller, type Scope, statusOf } from './key.ts'
+import { hashSecret, isSecret } from './secret.ts'
+
+/** What a keyed route asks of its caller: a scope, or `any` for a usable key of whatever scope. */
+export type KeyNeed = Scope | 'any' | 'also-paused'
+
+/**
+ * Gives routes marked `needsKey` their `caller`, or refuses before the body is looked at. Failures
+ * of one client address are limited; a good key from the same address is not.
+ */
+export const keyAuth = (deps: Pick<Deps, 'keys' | 'clock' | 'settings'>) => {
+  const { keys, clock, settings } = deps
+  const failures = makeLimiter(clock)
+  const isTrusted = trustedProxies(settings.trustedProxies)
+
+  const refuseFailure = (request: Request, server: Bun.Server<unknown> | null): never => {
+    const client = rateKey(clientAddress(request, server, isTrusted))
+    refuseInvalidKey(failures, client, settings.failedAuthPerMinute)
+  }
+
+  return new Elysia({ name: 'key-auth' }).macro({
+    needsKey: (need: KeyNeed) => ({
+      resolve: async ({ request, server }) => {
+        const hash = secretHashOf(request)
+        if (hash === undefined) return refuseFailure(request, server)
+        // Awaited only when it was not remembered: a promise a request is not free.
+        const found = keys.findCaller(hash)
+        const caller = found instanceof Promise ? await found : found
+        if (!caller) return refuseFailure(request, server)
+        assertMay(caller, need, clock.now())
+        keys.noteUse(caller.key.id, clock.now())
+        return { caller }
+      },
+    }),
+  })
+}
+
+/**
+ * The caller of a keyless route that shows more to an owner: undefined for no key, and for a key
+ * that is not usable, does not carry `scope`, or does not exist.
+ */
+export async function optionalCaller(
+  { keys, clock }: Pick<Deps, 'keys' | 'clock'>,
+  request: Request,
+  scope: Scope,
+): Promise<Caller | undefined> {
+  const hash = secretHashOf(request)
+  const caller = hash === undefined ? undefined : await keys.findCaller(hash)
+  if (!caller) return undefined
+  try {
+    assertMay(caller, scope, clock.now())
+    return caller
+  } catch (error) {
+    if (error instanceof Refusal) return undefined
+    throw error
+  }
+}
+
+function assertMay(caller: Caller, need: KeyNeed, now: number): void {
+  const pausedIsFine = need === 'also-paused' && statusOf(caller.chain, now) === 'paused'
+  if (!pausedIsFine) assertUsable(caller.chain, now)
+  if (caller.suspended) refuse('account_suspended')
+  if (need !== 'any' && need !== 'also-paused') assertScope(caller.chain, need)
+}
+
+/** The hash of a bearer secret with the right form and checksum; junk costs no look-up. */
+function secretHashOf(request: Request): string | undefined {
+  const header = request.headers.get('authorization')
+  if (header === null || !/^bearer /i.test(header)) return undefined
+  const secret = header.slice(7)
+  return isSecret(secret) ? hashSecret(secret) : undefined
+}

@@ -1,0 +1,71 @@
+import pino from 'pino'
+import pretty from 'pino-pretty'
+import type { Log } from './kernel/log.ts'
+
+export type LogOptions = {
+  level: 'debug' | 'info' | 'warn' | 'error'
+  format: 'pretty' | 'json'
+  /** File descriptor: 2 is stderr, because stdout is for data. */
+  fd?: number
+}
+
+/** One structured line an event, UTC, redacted; a log that cannot be written fails nothing. */
+export function openLog({ level, format, fd = 2 }: LogOptions): Log {
+  const options = {
+    level,
+    base: undefined,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+  }
+  const stream =
+    format === 'pretty'
+      ? pretty({ destination: fd, sync: true, singleLine: true, ignore: 'pid,hostname' })
+      : pino.destination({ dest: fd, sync: true })
+  const ignore = () => {}
+  if ('flushSync' in stream) stream.on('error', ignore)
+  else stream.on('error', ignore)
+  const out = pino(options, stream)
+  return {
+    debug: (event, fields) => out.debug(redactFields(fields), event),
+    info: (event, fields) => out.info(redactFields(fields), event),
+    warn: (event, fields) => out.warn(redactFields(fields), event),
+    error: (event, error, fields) =>
+      out.error({ ...redactFields(fields), fault: redact(faultOf(error)) }, event),
+  }
+}
+
+/** An error as text: its name, its message and where it came from, also of what caused it. */
+function faultOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause === undefined ? '' : `\ncaused by ${faultOf(error.cause)}`
+  return `${error.stack ?? `${error.name}: ${error.message}`}${cause}`
+}
+
+/** What must never stand in a log, whoever put it there. */
+const secrets: [RegExp, string][] = [
+  [/sk-service-[0-9A-Za-z]+/g, 'sk-service-[redacted]'],
+  [/\b(bearer|basic)\s+[^\s"',]+/gi, '$1 [redacted]'],
+  [/\b(0x)?[0-9a-fA-F]{130}\b/g, '[signature redacted]'],
+  [/\b(0x)?[0-9a-fA-F]{64}\b/g, '[32 bytes redacted]'],
+  [/(\w+:\/\/)[^/\s:@]+:[^/\s@]+@/g, '$1[redacted]@'],
+  [/([?&][^=\s&]*(?:key|token|secret|auth)[^=\s&]*=)[^&\s"']+/gi, '$1[redacted]'],
+]
+
+export function redact(text: string): string {
+  let out = text
+  for (const [pattern, replacement] of secrets) out = out.replace(pattern, replacement)
+  return out
+}
+
+function redactFields(fields: Record<string, unknown> = {}): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      typeof value === 'string'
+        ? redact(value)
+        : typeof value === 'object' && value !== null
+          ? JSON.parse(redact(JSON.stringify(value)))
+          : value,
+    ]),
+  )
+}

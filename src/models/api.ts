@@ -1,0 +1,41 @@
+import { Elysia } from 'elysia'
+import type { Deps } from '../deps.ts'
+import { openToAnyOrigin } from '../http/methods.ts'
+import { refuse } from '../kernel/refusal.ts'
+import { keyAuth } from '../keys/auth.ts'
+import { toModelView } from './catalogue.ts'
+
+/** `/v1/models`: the list is for everybody, a single model for keys. */
+export const modelsApi = (deps: Pick<Deps, 'catalogue' | 'keys' | 'clock' | 'settings'>) => {
+  const { catalogue } = deps
+  const { priceList } = catalogue
+  const data = catalogue.list().map(toModelView)
+  return new Elysia({ name: 'models-api' })
+    .use(keyAuth(deps))
+    .get(
+      '/v1/models',
+      () => ({
+        object: 'list',
+        data,
+        has_more: false,
+        first_id: data.at(0)?.id ?? null,
+        last_id: data.at(-1)?.id ?? null,
+        price_list: priceList,
+      }),
+      openToAnyOrigin,
+    )
+    .get(
+      '/v1/models/*',
+      ({ params }) => toModelView(catalogue.get(nameIn(params['*'])) ?? refuse('model_not_found')),
+      { needsKey: 'any' },
+    )
+}
+
+/** `counterfoil%2Fecho-1` is how clients write an id with a slash; a bare slash works too. */
+function nameIn(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}

@@ -1,0 +1,43 @@
+import type { Deps } from '../deps.ts'
+import { Refusal } from '../kernel/refusal.ts'
+import { complete, stream } from './execute.ts'
+import type { LiveRun } from './live.ts'
+
+type Needs = Parameters<typeof stream>[0] & Pick<Deps, 'ledger'>
+
+/** Runs what was answered with 202. Whatever happens ends in the run's row, so nothing is thrown. */
+export async function runInBackground(deps: Needs, live: LiveRun): Promise<void> {
+  try {
+    await start(deps, live)
+  } catch (error) {
+    deps.log.error('run.start_failed', error, { run_id: live.id })
+    // The engine below ends it at once and frees the hold.
+    live.stop('shutdown')
+  }
+  try {
+    if (live.model.kind === 'embedding') await complete(deps, live)
+    else await stream(deps, live, { send: () => undefined })
+  } catch (error) {
+    if (!(error instanceof Refusal)) {
+      deps.log.error('run.background_failed', error, { run_id: live.id })
+    }
+  }
+}
+
+/** `queued → running`. */
+async function start(deps: Needs, live: LiveRun): Promise<void> {
+  await deps.ledger.post({
+    account: live.row.accountId,
+    keys: [],
+    run: live.id,
+    decide(book) {
+      const run = book.run(live.id)
+      if (!run) throw new Error(`run ${live.id} is not open`)
+      run.status = 'running'
+      run.startedAt = book.now
+      book.changed('run', run)
+    },
+  })
+  live.row.status = 'running'
+  live.row.startedAt = deps.clock.now()
+}

@@ -1,0 +1,71 @@
+import { type SseClient, type SseContext, sseResponse } from '../http/sse.ts'
+import type { Log } from '../kernel/log.ts'
+import type { JsonObject } from '../upstream/upstream.ts'
+import { type Sink, type Streamed, stream } from './execute.ts'
+import type { LiveRun } from './live.ts'
+
+type Needs = Parameters<typeof stream>[0]
+
+/** How a run is written to a client: its chunks, and what follows the settle's COMMIT. */
+export type Shape = {
+  chunks(chunks: readonly JsonObject[]): string
+  last(done: Streamed): string
+}
+
+/**
+ * How long an answer waits for the first chunk before its headers go out. Until then a failure
+ * is a plain error with its own status, which clients can retry.
+ */
+const openWithinMs = 10_000
+
+/**
+ * Streams a run to a client. A client that goes away stops the upstream at once; a failure after
+ * the first chunk is said in band, and no `[DONE]` follows it.
+ */
+export async function streamRun(
+  deps: Needs,
+  live: LiveRun,
+  context: SseContext,
+  shape: Shape,
+): Promise<Response> {
+  stopWithClient(live, context.request.signal)
+  const opened = Promise.withResolvers<void>()
+  const connected = Promise.withResolvers<SseClient>()
+  let client: SseClient | undefined
+  const sink: Sink = {
+    send(chunks) {
+      const frames = shape.chunks(chunks)
+      if (client) return client.send(frames)
+      opened.resolve()
+      return connected.promise.then((late) => late.send(frames))
+    },
+  }
+  const ended = stream(deps, live, sink)
+  const tooLong = setTimeout(opened.resolve, openWithinMs)
+  try {
+    await Promise.race([opened.promise, ended])
+  } finally {
+    clearTimeout(tooLong)
+  }
+  context.set.headers['x-receipt-id'] = live.receiptId
+  return sseResponse(
+    context,
+    async (late) => {
+      stopWithClient(live, late.signal)
+      client = late
+      connected.resolve(late)
+      late.send(shape.last(await ended))
+    },
+    { onBug: (error) => logBug(deps.log, live, error) },
+  )
+}
+
+/** Stops a run whose client hangs up. */
+export function stopWithClient(live: LiveRun, signal: AbortSignal): void {
+  const stop = () => live.stop('client_gone')
+  if (signal.aborted) stop()
+  else signal.addEventListener('abort', stop, { once: true })
+}
+
+const logBug = (log: Log, live: LiveRun, error: unknown): void =>
+  log.error('run.stream_failed', error, { run_id: live.id })

@@ -1,0 +1,113 @@
+import type { Deps } from '../deps.ts'
+import { toUnixSeconds } from '../kernel/clock.ts'
+import { toJsonInteger } from '../kernel/money.ts'
+import { refuse } from '../kernel/refusal.ts'
+import type { Usage } from '../models/model.ts'
+import type { JsonObject } from '../upstream/upstream.ts'
+import { objects } from './answer.ts'
+import type { Completed, Streamed } from './execute.ts'
+import type { Finished } from './finish.ts'
+import type { LiveRun } from './live.ts'
+
+/** Answers in OpenAI's shapes. Members are written out, so nothing of an upstream slips through. */
+
+type Links = { baseUrl: string }
+
+/** The enabled model that a request names. @throws Refusal `model_not_found`, `invalid_request`. */
+export function findModel({ catalogue }: Pick<Deps, 'catalogue'>, body: JsonObject) {
+  const id = body['model']
+  if (typeof id !== 'string') {
+    refuse('invalid_request', { param: 'model', message: '"model" must name a model.' })
+  }
+  const model = catalogue.get(id)
+  if (!model || model.status === 'disabled') refuse('model_not_found', { param: 'model' })
+  return model
+}
+
+export const toReceiptLink = ({ run, receiptId, digest }: Finished, { baseUrl }: Links) => ({
+  id: receiptId,
+  digest,
+  url: `${baseUrl}/v1/receipts/${receiptId}`,
+  cost_nusd: toJsonInteger(run.cost),
+})
+
+export const toCompletion = (live: LiveRun, done: Completed, links: Links) => ({
+  id: live.id,
+  object: 'chat.completion',
+  created: toUnixSeconds(live.row.createdAt),
+  model: live.model.id,
+  ...fingerprintOf(done.body),
+  choices: done.body['choices'] ?? [],
+  usage: toUsage(done.usage, done),
+  receipt: toReceiptLink(done, links),
+})
+
+export const toEmbeddings = (live: LiveRun, done: Completed, links: Links) => ({
+  object: 'list',
+  data: done.output,
+  model: live.model.id,
+  usage: {
+    prompt_tokens: done.usage.inputTokens,
+    total_tokens: done.usage.inputTokens,
+    cost_nusd: toJsonInteger(done.run.cost),
+  },
+  receipt: toReceiptLink(done, links),
+})
+
+/** The frames of chunks on their way; `base` is what all chunks of one run share. */
+export function chunkFrames(base: ChunkBase, chunks: readonly JsonObject[]): string {
+  let frames = ''
+  for (const chunk of chunks) frames += frame(toChunk(base, chunk))
+  return frames
+}
+
+export type ChunkBase = { id: string; object: string; created: number; model: string }
+
+export const chunkBase = (live: LiveRun): ChunkBase => ({
+  id: live.id,
+  object: 'chat.completion.chunk',
+  created: toUnixSeconds(live.row.createdAt),
+  model: live.model.id,
+})
+
+/**
+ * The frames that end a stream. The receipt rides on the last chunk that SDKs keep: the usage
+ * chunk where it was asked for, else the chunk that finishes.
+ */
+export function lastFrames(
+  base: ChunkBase,
+  done: Streamed,
+  links: Links,
+  includeUsage: boolean,
+): string {
+  const receipt = toReceiptLink(done, links)
+  const finishing = done.tail.length > 0 ? done.tail : [unfinished]
+  const chunks = finishing.map((chunk) => toChunk(base, chunk))
+  if (includeUsage) {
+    chunks.push({ ...base, choices: [], usage: toUsage(done.usage, done), receipt })
+  } else Object.assign(chunks.at(-1) ?? {}, { receipt })
+  return `${chunks.map(frame).join('')}data: [DONE]\n\n`
+}
+
+/** For an upstream that ends without saying why. */
+const unfinished: JsonObject = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
+
+const frame = (chunk: object): string => `data: ${JSON.stringify(chunk)}\n\n`
+
+const toChunk = (base: ChunkBase, chunk: JsonObject): Record<string, unknown> => ({
+  ...base,
+  ...fingerprintOf(chunk),
+  choices: objects(chunk['choices']),
+})
+
+const fingerprintOf = (from: JsonObject): { system_fingerprint?: string } => {
+  const fingerprint = from['system_fingerprint']
+  return typeof fingerprint === 'string' ? { system_fingerprint: fingerprint } : {}
+}
+
+const toUsage = ({ inputTokens, outputTokens }: Usage, { run }: Finished) => ({
+  prompt_tokens: inputTokens,
+  completion_tokens: outputTokens,
+  total_tokens: inputTokens + outputTokens,
+  cost_nusd: toJsonInteger(run.cost),
+})
