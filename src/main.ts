@@ -21,11 +21,10 @@ for (const addTo of [serveCommand, keyCommands, grantCommand, verifyCommand, upk
 }
 for (const command of program.commands) passOnTo(command)
 
-try {
-  await program.parseAsync(process.argv)
-} catch (error) {
+// No top-level await: the bytecode of an executable cannot hold one.
+program.parseAsync(process.argv).catch((error: unknown) => {
   process.exitCode = report(error)
-}
+})
 
 /** Sub-commands must throw too, instead of ending the process themselves. */
 function passOnTo(command: Command): void {

@@ -34,7 +34,7 @@ function floorOf(file: string): Floor {
   if (file.startsWith('src/kernel/')) return 'kernel'
   if (file.startsWith('src/browser/')) return 'browser'
   if (/^src\/(http|ui)\//.test(file)) return 'door'
-  if (/\/(api\.ts|auth\.ts|portal\.tsx|pages\.tsx)$/.test(file)) return 'door'
+  if (/[/-](api\.ts|auth\.ts|portal\.tsx|pages\.tsx)$/.test(file)) return 'door'
   if (/^src\/(db|chain|upstream|signer)\/|[/-]store\.ts$/.test(file)) return 'outside'
   if (/^src\/(cli\/)?[^/]+$/.test(file)) return 'house'
   return 'domain'

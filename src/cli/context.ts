@@ -15,7 +15,7 @@ export class Exit extends Error {
   }
 }
 
-/** Lets a command take every setting as a flag; the list of them stands in `--help` of the whole. */
+/** Lets a command take every setting as a flag; `--help` of the whole lists them. */
 export function withSettings(command: Command): Command {
   command.option('--config <file>', 'configuration file (counterfoil.toml)')
   for (const row of rows) {

@@ -23,7 +23,7 @@ export type Db = {
   write<T>(work: (q: Query) => Work<T>): Promise<T>
   /** Runs `work` without a transaction. */
   read<T>(work: (q: Query) => Work<T>): Promise<T>
-  /** Runs `work` on one unmoving picture of the database, yielding to the event loop between steps. */
+  /** Runs `work` on one unmoving picture; the event loop turns between its steps. */
   snapshot<T>(work: (q: Query) => Work<T>): Promise<T>
   /** Called when remembered rows may be wrong: another writer was here, or a COMMIT failed. */
   onForeignWrite(listener: () => void): void

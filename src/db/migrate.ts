@@ -13,7 +13,8 @@ const pgMigrations: Migration[] = embedMigrations('pg')
 const applicationId = 0x43464c31
 
 const bookkeeping =
-  'create table if not exists migrations (tag text primary key, hash text not null, applied_at bigint not null)'
+  'create table if not exists migrations ' +
+  '(tag text primary key, hash text not null, applied_at bigint not null)'
 
 /** What a database still lacks. @throws Error when it is newer than this build, or was edited. */
 export function pendingOf(all: Migration[], applied: { tag: string; hash: string }[]): Migration[] {

@@ -163,7 +163,7 @@ export function buildSchema(c: Columns) {
     ],
   )
 
-  /** What is signed for a run. `body` is the whole receipt; without `seed` its text is unguessable. */
+  /** What is signed for a run. `body` is the whole receipt; without `seed` texts stay hidden. */
   const receipts = c.table(
     'receipts',
     {

@@ -8,7 +8,7 @@ import { type RowStatement, rowStatement } from './statements.ts'
 
 /** How long a write waits for another process's lock before it is tried again later, in ms. */
 const busyTimeoutMs = 100
-/** How many times a batch that found the lock taken is tried again before its callers hear of it. */
+/** How often a batch that found the lock taken is tried again before its callers hear of it. */
 const busyRetries = 50
 
 type Command = {
@@ -182,7 +182,7 @@ function tableName(step: Extract<Step, { table: unknown }>): string {
 const placeholders = (values: Values): Values =>
   Object.fromEntries(Object.keys(values).map((name) => [name, sql.placeholder(name) as unknown]))
 
-/** Reads on a connection of its own inside one read transaction, a step a turn of the event loop. */
+/** Reads on a connection of its own in one read transaction, a step a turn of the event loop. */
 async function snapshot<T>(file: string, work: (q: Query) => Work<T>): Promise<T> {
   const raw = connect(file, { readonly: true })
   try {

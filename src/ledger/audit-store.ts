@@ -26,18 +26,19 @@ export function auditStore(db: Db) {
   }
 
   function* everyTransfer(q: Query, audit: Audit): Work<void> {
+    const { accountId, ref, kind } = transfers
     let last: TransferRow | undefined
     for (;;) {
       const after: TransferRow | undefined = last
       const beyond = after
-        ? sql`(${transfers.accountId}, ${transfers.ref}, ${transfers.kind}) > (${after.accountId}, ${after.ref}, ${after.kind})`
+        ? sql`(${accountId}, ${ref}, ${kind}) > (${after.accountId}, ${after.ref}, ${after.kind})`
         : undefined
       const page: TransferRow[] = yield* rows(
         q
           .select()
           .from(transfers)
           .where(beyond)
-          .orderBy(asc(transfers.accountId), asc(transfers.ref), asc(transfers.kind))
+          .orderBy(asc(accountId), asc(ref), asc(kind))
           .limit(pageRows),
       )
       for (const transfer of page) audit.addTransfer(transfer)

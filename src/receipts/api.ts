@@ -10,7 +10,7 @@ import { refuse } from '../kernel/refusal.ts'
 import { keyAuth, optionalCaller } from '../keys/auth.ts'
 import { assertListed, owns } from '../keys/owns.ts'
 import type { FullReceipt, ReceiptFile } from '../verify/receipt.ts'
-import { signedReceipt } from './sign.ts'
+import { type SignedReceipt, signedReceipt } from './sign.ts'
 import { checkReceipt, verifyBodyBytes } from './verify.ts'
 import { toDisclosures, toReceiptFile } from './view.ts'
 
@@ -59,19 +59,18 @@ const find = async ({ receipts }: Needs, id: string): Promise<ReceiptRow | undef
   isId('rcpt', id) ? receipts.find(id) : undefined
 
 /** The whole receipt with the salts that open its commitments. */
-async function fileOf(deps: Needs, receipt: ReceiptRow): Promise<ReceiptFile> {
-  const { body, digest, signature, seed } = await signedReceipt(deps, receipt)
+const fileOf = async (deps: Needs, receipt: ReceiptRow): Promise<ReceiptFile> =>
+  toOwnFile(await signedReceipt(deps, receipt))
+
+function toOwnFile({ body, digest, signature, seed }: SignedReceipt): ReceiptFile {
   const full: FullReceipt = JSON.parse(body)
-  return toReceiptFile(
-    full,
-    digest,
-    signature,
-    seed ? toDisclosures(seed, full.content, {}) : undefined,
-  )
+  const disclosures = seed ? toDisclosures(seed, full.content, {}) : undefined
+  return toReceiptFile(full, digest, signature, disclosures)
 }
 
 async function ownView(deps: Needs, receipt: ReceiptRow) {
-  const { logIndex } = receipt
-  const place = { log_index: logIndex, run_id: receipt.runId, visibility: receipt.visibility }
-  return { id: receipt.id, object: 'receipt', ...place, ...(await fileOf(deps, receipt)) }
+  const signed = await signedReceipt(deps, receipt)
+  const { id, logIndex, runId, visibility } = signed
+  const place = { log_index: logIndex, run_id: runId, visibility }
+  return { id, object: 'receipt', ...place, ...toOwnFile(signed) }
 }

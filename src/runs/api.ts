@@ -17,10 +17,9 @@ import { asObject } from './answer.ts'
 import { runInBackground } from './background.ts'
 import { begin } from './begin.ts'
 import { cancelRun } from './cancel.ts'
-import { followRun } from './events.ts'
+import { followRun } from './events-api.ts'
 import { type Completed, complete } from './execute.ts'
-import { stopWithClient, streamRun } from './flow.ts'
-import { runBody, toOpenAi } from './native.ts'
+import { runBody, toOpenAi } from './native-api.ts'
 import {
   chunkBase,
   chunkFrames,
@@ -31,6 +30,7 @@ import {
   toReceiptLink,
 } from './openai.ts'
 import { toRunView } from './run.ts'
+import { stopWithClient, streamRun } from './stream-api.ts'
 
 type Needs = Pick<
   Deps,

@@ -5,7 +5,7 @@ import type { LiveRun } from './live.ts'
 
 type Needs = Parameters<typeof stream>[0] & Pick<Deps, 'ledger'>
 
-/** Runs what was answered with 202. Whatever happens ends in the run's row, so nothing is thrown. */
+/** Runs what was answered with 202. Whatever happens ends in the run's row; nothing is thrown. */
 export async function runInBackground(deps: Needs, live: LiveRun): Promise<void> {
   try {
     await start(deps, live)

@@ -1,0 +1,109 @@
+import { accountStore } from './accounts/store.ts'
+import type { Config } from './config.ts'
+import type { Db } from './db/db.ts'
+import { findFact } from './db/facts.ts'
+import type { Deps } from './deps.ts'
+import { canonical } from './kernel/canonical.ts'
+import { type Clock, systemClock } from './kernel/clock.ts'
+import { makeIds } from './kernel/ids.ts'
+import type { Log } from './kernel/log.ts'
+import { type Random, systemRandom } from './kernel/random.ts'
+import { keyStore } from './keys/store.ts'
+import { openLedger } from './ledger/store.ts'
+import { sequencer } from './log/sequence.ts'
+import { logStore, originFact } from './log/store.ts'
+import { makeCatalogue } from './models/catalogue.ts'
+import { settlePriceList } from './models/prices-store.ts'
+import { receiptStore } from './receipts/store.ts'
+import { liveRuns } from './runs/live.ts'
+import { runStore } from './runs/store.ts'
+import type { Signer } from './signer/signer.ts'
+import { newHealth } from './status/health.ts'
+import { statusStore } from './status/store.ts'
+import { builtinUpstream } from './upstream/builtin.ts'
+import { openaiUpstream } from './upstream/openai.ts'
+import type { Upstream } from './upstream/upstream.ts'
+import { commit, version } from './version.ts'
+
+/** What a server is made of: opened outside, because commands and tests open the same things. */
+export type Parts = {
+  config: Config
+  db: Db
+  signer: Signer
+  log: Log
+  clock?: Clock
+  random?: Random
+}
+
+/** Makes everything the domain and the doors need, from what is open. Nothing runs yet. */
+export async function makeDeps(parts: Parts): Promise<Deps> {
+  const { config, db, signer, log, clock = systemClock, random = systemRandom() } = parts
+  const ids = makeIds(clock, random)
+  const node = `node_${Buffer.from(random.bytes(8)).toString('hex')}`
+  const origin = (await findFact(db, originFact)) ?? config.base_url
+  const logs = logStore(db, { clock, node, origin })
+  return {
+    settings: {
+      baseUrl: config.base_url,
+      issuer: origin,
+      listen: config.listen,
+      trustedProxies: config.trusted_proxies,
+      bodyBytes: config.limits.body_bytes,
+      failedAuthPerMinute: config.limits.failed_auth_per_minute,
+      node,
+    },
+    clock,
+    random,
+    ids,
+    log,
+    ledger: openLedger(db, clock),
+    accounts: accountStore(db),
+    keys: keyStore(db, clock),
+    runs: runStore(db, node),
+    receipts: receiptStore(db),
+    status: statusStore(db),
+    logStore: logs,
+    health: newHealth(clock),
+    catalogue: await versionedCatalogue(config, db, clock),
+    upstreams: makeUpstreams(config, { clock, ids }),
+    signer,
+    sequencer: sequencer({ store: logs, log, clock }),
+    live: liveRuns({ admission: config.limits.admission }),
+    version: { version, commit },
+  }
+}
+
+/** The catalogue under the version its prices have in the database: new prices, new version. */
+async function versionedCatalogue({ models, upstreams }: Config, db: Db, clock: Clock) {
+  const upstreamIds = upstreams.map(({ id }) => id)
+  const { priceList, ...draft } = makeCatalogue({ models, upstreamIds })
+  const prices = draft.list().map(({ id, prices: price }) => ({
+    id,
+    input_pusd: price.inputPusd.toString(),
+    output_pusd: price.outputPusd.toString(),
+    request_nusd: price.requestNusd.toString(),
+  }))
+  const stored = { id: priceList.id, digest: priceList.digest, content: canonical(prices) }
+  const found = await settlePriceList(db, stored, clock.now())
+  return { ...draft, priceList: { ...priceList, version: found } }
+}
+
+function makeUpstreams(
+  config: Config,
+  deps: Parameters<typeof builtinUpstream>[0],
+): Map<string, Upstream> {
+  const builtin = builtinUpstream(deps)
+  const configured = config.upstreams.map((upstream) =>
+    openaiUpstream({
+      id: upstream.id,
+      baseUrl: upstream.base_url,
+      ...(upstream.api_key === undefined ? {} : { apiKey: upstream.api_key }),
+      limits: {
+        firstByteMs: upstream.timeout_first_byte_ms,
+        idleMs: upstream.timeout_idle_ms,
+        totalMs: upstream.timeout_total_ms,
+      },
+    }),
+  )
+  return new Map([builtin, ...configured].map((upstream) => [upstream.id, upstream]))
+}

@@ -1,0 +1,162 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PGlite } from '@electric-sql/pglite'
+import { drizzle } from 'drizzle-orm/pglite'
+import { createApp } from '../../src/app.ts'
+import { loadConfig } from '../../src/config.ts'
+import type { Db } from '../../src/db/db.ts'
+import { migratePostgres, migrateSqlite } from '../../src/db/migrate.ts'
+import { openPostgres, type PgDrizzle, postgresDb } from '../../src/db/postgres.ts'
+import { openSqlite } from '../../src/db/sqlite.ts'
+import { serve } from '../../src/http/serve.ts'
+import type { Log } from '../../src/kernel/log.ts'
+import { systemRandom } from '../../src/kernel/random.ts'
+import { issueKey, type KeyWish } from '../../src/keys/issue.ts'
+import { grantCredit } from '../../src/ledger/grant.ts'
+import { makeDeps } from '../../src/make-deps.ts'
+import { endAbandoned } from '../../src/runs/recover.ts'
+import { signerFromHex } from '../../src/signer/signer.ts'
+
+/** The first well-known test account and its private key, which everybody has. */
+export const testAccount = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+export const testPrivateKey = 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
+export const usd = 1_000_000_000n
+
+export type Engine = 'sqlite' | 'pglite' | 'postgres'
+
+/** The engines to test on: a real server too where `TEST_DATABASE_URL` names one. */
+export const engines: Engine[] = process.env['TEST_DATABASE_URL']
+  ? ['sqlite', 'pglite', 'postgres']
+  : ['sqlite', 'pglite']
+
+export type World = Awaited<ReturnType<typeof world>>
+
+export type WorldOptions = {
+  engine?: Engine
+  /** `counterfoil.toml`: upstreams, models, limits. */
+  toml?: string
+  /** The time at the start; it moves only by `advance`. Without it the system's clock runs. */
+  now?: number
+}
+
+/**
+ * A whole service in this process: a fresh database, a clock you can hold, really served on a
+ * loopback port. Stop it when done.
+ */
+export async function world({ engine = 'sqlite', toml = '', now }: WorldOptions = {}) {
+  const { db, drop } = await freshDb(engine)
+  let time = now
+  const clock = {
+    now: () => time ?? Date.now(),
+    monotonic: () => performance.now(),
+  }
+  const logged: { event: string; fields: unknown; error?: unknown }[] = []
+  const deps = await makeDeps({
+    config: { ...configOf(toml), listen: { hostname: '127.0.0.1', port: 0 } },
+    db,
+    signer: signerFromHex(testPrivateKey),
+    log: recordingLog(logged),
+    clock,
+  })
+  await endAbandoned(deps)
+  const server = serve(createApp(deps), deps.settings.listen)
+  const origin = `http://localhost:${server.port}`
+  deps.settings.baseUrl = origin
+  return {
+    deps,
+    db,
+    origin,
+    logged,
+    advance: (ms: number) => {
+      time = (time ?? Date.now()) + ms
+    },
+    /** A funded key; `balance` is granted on top of what the account has. */
+    key: async (wish: Partial<KeyWish> & { balance?: bigint } = {}) => {
+      const { balance = 0n, ...rest } = wish
+      const account = rest.account ?? testAccount
+      if (balance > 0n) {
+        await grantCredit(deps, { account, amount: balance, reason: 'test', actor: 'test' })
+      }
+      return issueKey(deps, {
+        account,
+        name: 'test',
+        capLimit: 1000n * usd,
+        capWindow: 'lifetime',
+        actor: 'test',
+        ...rest,
+      })
+    },
+    call: (path: string, init: RequestInit & { key?: string; json?: unknown } = {}) => {
+      const { key, json, ...rest } = init
+      const headers = new Headers(rest.headers)
+      if (key) headers.set('authorization', `Bearer ${key}`)
+      if (json === undefined) return fetch(origin + path, { ...rest, headers })
+      headers.set('content-type', 'application/json')
+      return fetch(origin + path, { method: 'POST', ...rest, headers, body: JSON.stringify(json) })
+    },
+    stop: async () => {
+      await server.stop(true)
+      for (const run of deps.live.all()) run.stop('shutdown')
+      const until = performance.now() + 2000
+      while (deps.live.count() > 0 && performance.now() < until) await Bun.sleep(5)
+      await deps.sequencer.stop()
+      await db.close()
+      await drop()
+    },
+  }
+}
+
+/** A migrated, empty database of an engine. */
+export async function freshDb(engine: Engine): Promise<{ db: Db; drop: () => Promise<void> }> {
+  if (engine === 'sqlite') {
+    const folder = mkdtempSync(join(tmpdir(), 'counterfoil-test-'))
+    const db = openSqlite(join(folder, 'counterfoil.db'))
+    migrateSqlite(db.raw, 0, () => {})
+    return { db, drop: async () => rmSync(folder, { recursive: true, force: true }) }
+  }
+  if (engine === 'pglite') {
+    const client = new PGlite()
+    const db = postgresDb(drizzle(client) as unknown as PgDrizzle, () => client.close())
+    await migratePostgres(db.drizzle, 0)
+    return { db, drop: async () => {} }
+  }
+  return freshPostgres()
+}
+
+/** A database of its own on the server that `TEST_DATABASE_URL` names. */
+async function freshPostgres(): Promise<{ db: Db; drop: () => Promise<void> }> {
+  const base = process.env['TEST_DATABASE_URL'] ?? ''
+  const name = `t_${Buffer.from(systemRandom().bytes(8)).toString('hex')}`
+  const admin = new Bun.SQL({ url: base, max: 1 })
+  await admin.unsafe(`create database ${name}`)
+  const url = new URL(base)
+  url.pathname = `/${name}`
+  const db = openPostgres(url.href)
+  await migratePostgres(db.drizzle, 0)
+  return {
+    db,
+    drop: async () => {
+      await admin.unsafe(`drop database if exists ${name} with (force)`)
+      await admin.close()
+    },
+  }
+}
+
+function configOf(toml: string) {
+  const inputs = { flags: {}, env: {}, filePath: 'test.toml', readFile: () => undefined }
+  const loaded = loadConfig({ ...inputs, fileText: toml })
+  if ('problems' in loaded) throw new Error(loaded.problems.join('\n'))
+  return loaded.config
+}
+
+/** Keeps what is logged, so that a test can ask for it. */
+function recordingLog(logged: { event: string; fields: unknown; error?: unknown }[]): Log {
+  const note = (event: string, fields?: unknown) => void logged.push({ event, fields })
+  return {
+    debug: note,
+    info: note,
+    warn: note,
+    error: (event, error, fields) => void logged.push({ event, fields, error }),
+  }
+}
