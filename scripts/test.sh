@@ -1,8 +1,14 @@
 #!/bin/sh
-# bun run test: all tests this machine can run, then what was left out and how to have it,
+# bun run test: sets up, runs all tests this machine can run, then what was left out and how to have it,
 # then one plain line 'N passed, N failed' taken from bun test's own summary.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+
+# A fresh checkout needs no other command: the packages, then the executable its tests start.
+bun install --frozen-lockfile || exit 1
+if [ ! -x dist/counterfoil ] || [ -n "$(find src drizzle package.json -newer dist/counterfoil)" ]; then
+  bun run build || exit 1
+fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -14,7 +20,6 @@ left_out() { printf 'left out: %s\n          %s\n' "$1" "$2"; }
   'apt-get install postgresql, then TEST_DATABASE_URL=postgres://user@127.0.0.1/empty_database'
 [ -n "${VECTORS_DIR:-}" ] || left_out 'the published test vectors' \
   'VECTORS_DIR=<folder with c2sp, eip712, jcs, rfc6962 and siwe>'
-[ -x dist/counterfoil ] || left_out 'tests of the compiled binary' 'bun run build'
 
 count() { sed -n "s/^ *\([0-9][0-9]*\) $1\$/\1/p" "$work/log" | tail -n 1; }
 passed=$(count pass)

@@ -13,7 +13,7 @@ const raceRetries = 50
 /** Connections of one node. Money of one account is serial anyway; the rest is reads. */
 const connections = 16
 
-/** The part of drizzle's PostgreSQL drivers that the seam needs; Bun's and PGlite's both have it. */
+/** What the seam needs of drizzle's PostgreSQL drivers; Bun's and PGlite's both have it. */
 export type PgDrizzle = {
   transaction<T>(work: (tx: PgDrizzle) => Promise<T>, options?: PgTransaction): Promise<T>
   execute(query: unknown): PromiseLike<unknown>
