@@ -100,7 +100,7 @@ export async function everythingWritten(w: World): Promise<string> {
   })
   const toText = (_: string, value: unknown): unknown => {
     if (typeof value === 'bigint') return value.toString()
-    if (value instanceof Error) return { message: value.message, stack: value.stack, ...value }
+    if (value instanceof Error) return [value.message, value.stack, { ...value }]
     return value
   }
   return JSON.stringify([stored, w.logged], toText)
