@@ -49,7 +49,7 @@ export type Sink = { send(chunks: JsonObject[]): void | Promise<void> }
 export type Streamed = Finished & {
   usage: Usage
   choices: Choice[]
-  /** The finishing chunks, held back so that the receipt can ride on the last of them. */
+  /** The finishing chunks, at least one, held back: the receipt rides on the last of them. */
   tail: JsonObject[]
 }
 
@@ -70,6 +70,7 @@ export async function stream(deps: Needs, live: LiveRun, sink: Sink): Promise<St
       return upstream.stream({ kind: live.model.kind, body, signal: live.signal })
     })
     const greet = roleGiver()
+    const stopped = untilAborted(live.signal)
     for await (const batch of chunks) {
       if (live.stopped()) break
       firstByteAt ??= deps.clock.now()
@@ -85,9 +86,11 @@ export async function stream(deps: Needs, live: LiveRun, sink: Sink): Promise<St
       if (outgoing.length === 0) continue
       live.tell(outgoing)
       const sent = sink.send(outgoing)
-      if (sent) await sent
+      // A reader who takes nothing must not keep a stopped run from its end.
+      if (sent) await Promise.race([sent, stopped])
     }
     if (live.stopped()) throw new UpstreamFailure('aborted')
+    if (tail.length === 0) tail.push(unfinished)
     // Only now: what is held back has not been delivered while the run can still fail.
     for (const chunk of tail) collected.addChunk(chunk)
     const answer = collected.answer()
@@ -101,6 +104,12 @@ export async function stream(deps: Needs, live: LiveRun, sink: Sink): Promise<St
     throw await fail(deps, live, error, step, delivered, firstByteAt)
   }
 }
+
+/** What a client is sent, and the receipt commits to, when an upstream ends without saying why. */
+const unfinished: JsonObject = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
+
+const untilAborted = (signal: AbortSignal): Promise<unknown> =>
+  new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 
 /** Tries the steps of the route in order until one answers; only before the first byte. */
 async function firstOf<T>(
@@ -166,7 +175,7 @@ async function fail(
   firstByteAt: Millis | null = null,
 ): Promise<unknown> {
   const stopped = live.stopped()
-  const refusal = refusalOf(error, stopped)
+  const refusal = refusalOf(error, stopped, delivered !== undefined)
   if (refusal.type === 'internal_error') deps.log.error('run.failed', error, { run_id: live.id })
   const output = (delivered?.choices ?? null) as Json
   const facts = { firstByteAt, output }

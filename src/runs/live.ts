@@ -5,7 +5,13 @@ import type { Model } from '../models/model.ts'
 import type { JsonObject } from '../upstream/upstream.ts'
 
 /** Why a run was stopped before its upstream was done. */
-export type StopReason = 'client_gone' | 'cancelled' | 'key_revoked' | 'shutdown' | 'deadline'
+export type StopReason =
+  | 'client_gone'
+  | 'cancelled'
+  | 'key_revoked'
+  | 'account_suspended'
+  | 'shutdown'
+  | 'deadline'
 
 /** A run of this process between its hold and its settle. */
 export type LiveRun = {

@@ -81,16 +81,12 @@ export function lastFrames(
   includeUsage: boolean,
 ): string {
   const receipt = toReceiptLink(done, links)
-  const finishing = done.tail.length > 0 ? done.tail : [unfinished]
-  const chunks = finishing.map((chunk) => toChunk(base, chunk))
+  const chunks = done.tail.map((chunk) => toChunk(base, chunk))
   if (includeUsage) {
     chunks.push({ ...base, choices: [], usage: toUsage(done.usage, done), receipt })
   } else Object.assign(chunks.at(-1) ?? {}, { receipt })
   return `${chunks.map(frame).join('')}data: [DONE]\n\n`
 }
-
-/** For an upstream that ends without saying why. */
-const unfinished: JsonObject = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
 
 const frame = (chunk: object): string => `data: ${JSON.stringify(chunk)}\n\n`
 

@@ -29,19 +29,31 @@ export function outcomeOf(stopped: StopReason | undefined, delivered: boolean): 
   return 'cancelled'
 }
 
-/** What the caller is told of a failure. Never the upstream's own words. */
-export function refusalOf(error: unknown, stopped: StopReason | undefined): Refusal {
-  if (stopped === 'key_revoked') return new Refusal('key_revoked')
+/**
+ * What the caller is told of a failure. Never the upstream's own words, and never that nothing was
+ * charged when part of the answer was delivered.
+ */
+export function refusalOf(
+  error: unknown,
+  stopped: StopReason | undefined,
+  delivered: boolean,
+): Refusal {
+  const charged = delivered ? { message: brokeOff } : {}
+  if (stopped === 'key_revoked' || stopped === 'account_suspended') return new Refusal(stopped)
   if (stopped === 'shutdown') {
     const headers = { 'retry-after': '1' }
     return new Refusal('unavailable', { message: 'The server is stopping. Try again.', headers })
   }
-  if (stopped === 'deadline') return new Refusal('upstream_timeout')
-  if (stopped) return new Refusal('conflict', { message: 'The run was cancelled.' })
+  if (stopped === 'deadline') return new Refusal('upstream_timeout', charged)
+  if (stopped) {
+    // SDKs try a 409 again, and would start the run that was just cancelled once more.
+    const headers = { 'x-should-retry': 'false' }
+    return new Refusal('conflict', { message: 'The run was cancelled.', headers })
+  }
   if (!(error instanceof UpstreamFailure)) {
     return error instanceof Refusal ? error : new Refusal('internal_error')
   }
-  if (error.reason === 'timeout') return new Refusal('upstream_timeout')
+  if (error.reason === 'timeout') return new Refusal('upstream_timeout', charged)
   if (error.reason === 'busy') {
     return new Refusal('unavailable', {
       message: 'The model server is busy. Nothing was charged; try again in a few seconds.',
@@ -53,8 +65,10 @@ export function refusalOf(error: unknown, stopped: StopReason | undefined): Refu
       message: `The model server refused the request (status ${error.status}). Check its fields.`,
     })
   }
-  return new Refusal('upstream_error')
+  return new Refusal('upstream_error', charged)
 }
+
+const brokeOff = 'The model server broke off. What it had delivered was charged: see the receipt.'
 
 /** A run as `/v1/runs` shows it; `output` only where it is kept or was asked for just now. */
 export function toRunView(run: RunRow, output?: Json) {

@@ -25,6 +25,7 @@ export async function stopForbidden(deps: Pick<Deps, 'live' | 'keys' | 'accounts
   }
   for (const run of runs) {
     const isRevoked = run.row.windows.some(([keyId]) => revoked.has(keyId))
-    if (isRevoked || suspended.has(run.row.accountId)) run.stop('key_revoked')
+    if (isRevoked) run.stop('key_revoked')
+    else if (suspended.has(run.row.accountId)) run.stop('account_suspended')
   }
 }
