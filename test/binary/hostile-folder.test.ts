@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { version } from '../package.json'
+import { version } from '../../package.json'
 
 const binary = resolve('dist/counterfoil')
 

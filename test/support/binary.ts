@@ -1,0 +1,220 @@
+import { expect } from 'bun:test'
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { systemRandom } from '../../src/kernel/random.ts'
+import { makeSecret } from '../../src/keys/secret.ts'
+
+/** The executable that `bun run build` makes; scripts/test.sh says when it is missing. */
+export const binary = resolve('dist/counterfoil')
+export const noBinary = !existsSync(binary)
+
+/** A folder of its own for one service: configuration, data and what was printed. */
+export type Home = {
+  folder: string
+  data: string
+  /** What every server started here wrote, in one file each. */
+  printed: { stdout: string; stderr: string }
+  configure(toml: string): void
+  /** Runs a command to its end, as an operator beside the server would. */
+  cli(...args: string[]): Promise<Done>
+  start(options?: StartOptions): Promise<Server>
+  remove(): Promise<void>
+}
+
+export type Done = { code: number; stdout: string; stderr: string }
+
+export type StartOptions = { args?: string[]; env?: Record<string, string> }
+
+/** A server that answered `/readyz`. */
+export type Server = {
+  origin: string
+  port: number
+  pid: number
+  /** From the start of the process to the first good answer, in ms. */
+  readyMs: number
+  call(path: string, init?: RequestInit & { key?: string; json?: unknown }): Promise<Response>
+  /** Sends a signal to this process alone and waits for its end; undefined when it was killed. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+  signal(signal: NodeJS.Signals): void
+  exited: Promise<number | null>
+}
+
+/** How long a server may take to answer on a busy machine, in ms. */
+const readyWithinMs = 20_000
+
+/** An empty folder in which the binary is started; a free port is chosen at each start. */
+export async function makeHome(toml = ''): Promise<Home> {
+  const folder = await mkdtemp(join(tmpdir(), 'counterfoil-binary-'))
+  const printedIn = await mkdtemp(join(tmpdir(), 'counterfoil-printed-'))
+  const printed = { stdout: join(printedIn, 'stdout'), stderr: join(printedIn, 'stderr') }
+  const running = new Set<Server>()
+  const home: Home = {
+    folder,
+    data: join(folder, 'data'),
+    printed,
+    configure: (text) =>
+      writeFileSync(join(folder, 'counterfoil.toml'), `listen = "127.0.0.1:0"\n${text}`),
+    cli: (...args) => run(folder, args),
+    async start(options) {
+      const server = await startBinary(home, options)
+      running.add(server)
+      void server.exited.then(() => running.delete(server))
+      return server
+    },
+    async remove() {
+      await Promise.all([...running].map((server) => server.stop('SIGKILL')))
+      await rm(folder, { recursive: true, force: true })
+      await rm(printedIn, { recursive: true, force: true })
+    },
+  }
+  home.configure(toml)
+  return home
+}
+
+/** Nothing of the tester's own environment reaches the binary. */
+const cleanEnv = (home: string) => ({ PATH: process.env['PATH'] ?? '', HOME: home })
+
+/** Runs the binary in a folder and waits for its end. */
+export async function run(
+  folder: string,
+  args: string[],
+  env: Record<string, string> = {},
+): Promise<Done> {
+  const child = Bun.spawn([binary, ...args], {
+    cwd: folder,
+    env: { ...cleanEnv(folder), ...env },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { code, stdout, stderr }
+}
+
+async function startBinary(home: Home, { args = [], env = {} }: StartOptions = {}) {
+  const before = existsSync(home.printed.stderr) ? readFileSync(home.printed.stderr).length : 0
+  const stdout = openSync(home.printed.stdout, 'a')
+  const stderr = openSync(home.printed.stderr, 'a')
+  const startedAt = performance.now()
+  const child = Bun.spawn([binary, 'serve', ...args], {
+    cwd: home.folder,
+    env: { ...cleanEnv(home.folder), ...env },
+    stdin: 'ignore',
+    stdout,
+    stderr,
+  })
+  closeSync(stdout)
+  closeSync(stderr)
+  const said = () => readFileSync(home.printed.stderr).subarray(before).toString()
+  const exited = child.exited.then(() => child.exitCode)
+  const origin = await untilReady(child, said, startedAt)
+  const server: Server = {
+    origin,
+    port: Number(new URL(origin).port),
+    pid: child.pid,
+    readyMs: performance.now() - startedAt,
+    call: (path, init = {}) => callAt(origin, path, init),
+    signal: (signal) => process.kill(child.pid, signal),
+    stop(signal = 'SIGTERM') {
+      if (child.exitCode === null && child.signalCode === null) process.kill(child.pid, signal)
+      return exited
+    },
+    exited,
+  }
+  return server
+}
+
+async function untilReady(
+  child: Bun.Subprocess,
+  said: () => string,
+  startedAt: number,
+): Promise<string> {
+  let origin: string | undefined
+  while (performance.now() - startedAt < readyWithinMs) {
+    if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}:\n${said()}`)
+    origin ??= /counterfoil listens on (\S+);/.exec(said())?.[1]
+    if (origin && (await isReady(origin))) return origin
+    await Bun.sleep(2)
+  }
+  child.kill('SIGKILL')
+  throw new Error(`not ready in time:\n${said()}`)
+}
+
+async function isReady(origin: string): Promise<boolean> {
+  try {
+    return (await fetch(`${origin}/readyz`)).ok
+  } catch {
+    return false
+  }
+}
+
+function callAt(
+  origin: string,
+  path: string,
+  { key, json, ...rest }: RequestInit & { key?: string; json?: unknown },
+): Promise<Response> {
+  const headers = new Headers(rest.headers)
+  if (key) headers.set('authorization', `Bearer ${key}`)
+  if (json === undefined) return fetch(origin + path, { ...rest, headers })
+  if (!headers.has('content-type')) headers.set('content-type', 'application/json')
+  return fetch(origin + path, { method: 'POST', ...rest, headers, body: JSON.stringify(json) })
+}
+
+/** What `key create --json` prints. */
+export type MadeKey = {
+  id: string
+  secret: string
+  fingerprint: string
+  account: string
+  cap: { limit_nusd: number; window: string }
+  expires_at: string
+}
+
+/** The first well-known test account. */
+export const someAccount = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+
+/** Makes a key by the command line. @throws Error with what it said when it failed. */
+export async function makeKey(
+  home: Home,
+  { account = someAccount, cap = '1000.00' } = {},
+  ...more: string[]
+): Promise<MadeKey> {
+  const args = ['key', 'create', '--account', account, '--cap', cap, '--json', ...more]
+  return JSON.parse(await must(home, ...args))
+}
+
+/** Right form and checksum, but no server's. */
+export const unknownSecret = makeSecret(systemRandom())
+
+/** Credits an account by the command line. */
+export async function grant(home: Home, usd: string, account = someAccount): Promise<void> {
+  await must(home, 'grant', account, usd, '--reason', 'test')
+}
+
+/** Runs a command that has to succeed and returns its stdout. */
+export async function must(home: Home, ...args: string[]): Promise<string> {
+  const done = await home.cli(...args)
+  if (done.code !== 0) throw new Error(`${args.join(' ')} ended with ${done.code}: ${done.stderr}`)
+  return done.stdout
+}
+
+/** Checks an answer against the one error shape; it must name its own request id. */
+export async function expectRefusal(answer: Response, status: number, type: string) {
+  const { error } = (await answer.json()) as { error: Record<string, unknown> }
+  expect({ status: answer.status, ...error }).toMatchObject({
+    status,
+    type,
+    code: type,
+    message: expect.any(String),
+    request_id: answer.headers.get('x-request-id'),
+  })
+  expect(error).toHaveProperty('param')
+  expect(error['request_id']).toMatch(/^req_[0-9a-z]{26}$/)
+  expect(answer.headers.get('content-type')).toStartWith('application/json')
+}
