@@ -1,0 +1,196 @@
+import { asc } from 'drizzle-orm'
+import { type Db, rows } from '../../src/db/db.ts'
+import type { AccountRow, KeyRow, RunRow, TransferRow, WindowRow } from '../../src/db/schema.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
+import { makeIds } from '../../src/kernel/ids.ts'
+import { systemRandom } from '../../src/kernel/random.ts'
+import { refuse } from '../../src/kernel/refusal.ts'
+import { issueKey, type KeyWish } from '../../src/keys/issue.ts'
+import { assertUsable } from '../../src/keys/key.ts'
+import { revokeKey } from '../../src/keys/revoke.ts'
+import { keyStore } from '../../src/keys/store.ts'
+import { windowId } from '../../src/ledger/book.ts'
+import { grantCredit } from '../../src/ledger/grant.ts'
+import { endHold, takeHold } from '../../src/ledger/ledger.ts'
+import { type Ledger, openLedger } from '../../src/ledger/store.ts'
+import { type Engine, freshDb } from '../support/world.ts'
+
+export type Office = ReturnType<typeof officeOn>
+
+export type HeldClock = Clock & { set(at: number): void }
+
+/** A clock that stands until it is set. */
+export function heldClock(start = Date.UTC(2026, 0, 15, 12)): HeldClock {
+  let time = start
+  return {
+    now: () => time,
+    monotonic: () => performance.now(),
+    set(at) {
+      time = at
+    },
+  }
+}
+
+/** Keys and money over a fresh database, without the doors. */
+export async function openOffice(engine: Engine, clock = heldClock()) {
+  const { db, drop } = await freshDb(engine)
+  const close = async () => {
+    await db.close()
+    await drop()
+  }
+  return { ...officeOn(db, clock), clock, close }
+}
+
+/** One node over a database that others may use too: a ledger of its own, keys, ids. */
+export function officeOn(db: Db, clock: Clock) {
+  const random = systemRandom()
+  const ids = makeIds(clock, random)
+  const deps = { ledger: openLedger(db, clock), keys: keyStore(db, clock), ids, random, clock }
+  return {
+    ...deps,
+    db,
+    grant: (account: string, amount: bigint, ledger: Ledger = deps.ledger) =>
+      grantCredit({ ledger, ids }, { account, amount, reason: 'test', actor: 'test' }),
+    key: async (wish: Partial<KeyWish> & { account: string }, ledger: Ledger = deps.ledger) => {
+      const plain = { name: 'test', capLimit: 10n ** 15n, capWindow: 'lifetime', actor: 'test' }
+      const made = await issueKey({ ...deps, ledger }, { ...(plain as KeyWish), ...wish })
+      return made.key
+    },
+    revoke: (key: KeyRow, ledger: Ledger = deps.ledger) =>
+      revokeKey({ ...deps, ledger }, { keyId: key.id, actor: 'test' }),
+    /** Reserves `amount` as the begin of a run does. */
+    hold: (key: KeyRow, amount: bigint, ledger: Ledger = deps.ledger): Promise<RunRow> => {
+      const id = ids.make('run')
+      return ledger.post({
+        account: key.accountId,
+        keys: key.lineage,
+        decide(book) {
+          const chain = key.lineage.map((each) => book.key(each) ?? refuse('invalid_key'))
+          assertUsable(chain, book.now)
+          const windows = takeHold(book, chain, amount, () => ({}))
+          const run = { ...blankRun(id, key), hold: amount, windows, createdAt: book.now }
+          book.addRun(run)
+          return { ...run }
+        },
+      })
+    },
+    /** Ends a hold as the end of a run does; at 0 it is released. */
+    end: (run: RunRow, cost: bigint, ledger: Ledger = deps.ledger): Promise<void> =>
+      ledger.post({
+        account: run.accountId,
+        keys: run.windows.map(([keyId]) => keyId),
+        run: run.id,
+        decide(book) {
+          const open = book.run(run.id)
+          if (!open) throw new Error(`run ${run.id} is not open`)
+          endHold(book, open, cost)
+          Object.assign(open, { cost, status: 'succeeded', finishedAt: book.now })
+          book.changed('run', open)
+        },
+      }),
+  }
+}
+
+export type Picture = {
+  accounts: AccountRow[]
+  keys: KeyRow[]
+  windows: WindowRow[]
+  transfers: TransferRow[]
+  runs: RunRow[]
+}
+
+/** All of the money in the database at one moment, read beside the writer. */
+export function pictureOf({ tables, ...db }: Db): Promise<Picture> {
+  return db.snapshot(function* (q) {
+    const accounts: AccountRow[] = yield* rows(q.select().from(tables.accounts))
+    const keys: KeyRow[] = yield* rows(q.select().from(tables.keys).orderBy(asc(tables.keys.id)))
+    const windows: WindowRow[] = yield* rows(q.select().from(tables.keyWindows))
+    const transfers: TransferRow[] = yield* rows(q.select().from(tables.transfers))
+    const runs: RunRow[] = yield* rows(q.select().from(tables.runs))
+    return { accounts, keys, windows, transfers, runs }
+  })
+}
+
+/** Every rule of money that a picture breaks. Knows nothing of how the ledger works. */
+export function faultsOf({ accounts, keys, windows, transfers, runs }: Picture): string[] {
+  const faults: string[] = []
+  const must = (holds: boolean, what: string) => void (holds || faults.push(what))
+  const sum = (amounts: bigint[]) => amounts.reduce((total, amount) => total + amount, 0n)
+  for (const { id, balance, held } of accounts) {
+    must(balance >= held && held >= 0n, `account ${id}: balance ${balance}, held ${held}`)
+    const own = transfers.filter((transfer) => transfer.accountId === id)
+    const came = sum(own.filter((t) => t.target === 'user').map((t) => t.amount))
+    const went = sum(own.filter((t) => t.source === 'user').map((t) => t.amount))
+    must(balance === came - went, `account ${id}: balance ${balance}, journal ${came - went}`)
+    const open = runs.filter((run) => run.accountId === id && run.finishedAt === null)
+    const holds = sum(open.map((run) => run.hold))
+    must(held === holds, `account ${id}: held ${held}, open holds ${holds}`)
+  }
+  const caps = new Map(keys.map((key) => [key.id, key.capLimit]))
+  const bySpend = new Map<string, { held: bigint; spent: bigint }>()
+  for (const run of runs) {
+    for (const [keyId, start] of run.windows) {
+      const at = windowId(keyId, start)
+      const so = bySpend.get(at) ?? { held: 0n, spent: 0n }
+      bySpend.set(at, {
+        held: so.held + (run.finishedAt === null ? run.hold : 0n),
+        spent: so.spent + run.cost,
+      })
+    }
+  }
+  for (const { keyId, windowStart, limit, spent, held } of windows) {
+    const at = windowId(keyId, windowStart)
+    must(limit === caps.get(keyId), `window ${at}: limit ${limit}, cap ${caps.get(keyId)}`)
+    must(held >= 0n && spent >= 0n, `window ${at}: spent ${spent}, held ${held}`)
+    must(spent + held <= limit, `window ${at}: ${spent} + ${held} of ${limit}`)
+    const so = bySpend.get(at) ?? { held: 0n, spent: 0n }
+    must(so.held === held, `window ${at}: held ${held}, open holds ${so.held}`)
+    must(so.spent === spent, `window ${at}: spent ${spent}, costs ${so.spent}`)
+    bySpend.delete(at)
+  }
+  for (const at of bySpend.keys()) faults.push(`window ${at} is missing`)
+  for (const run of runs) {
+    const chain = keys.find((key) => key.id === run.keyId)?.lineage ?? []
+    const charged = run.windows.map(([keyId]) => keyId)
+    must(chain.join() === charged.join(), `run ${run.id} is not charged to its whole chain`)
+  }
+  return faults
+}
+
+let accountsMade = 0
+
+/** An account nobody has used, so that tests share a database. */
+export const newAccount = (): string => `0x${(++accountsMade).toString(16).padStart(40, 'a')}`
+
+const blankRun = (id: string, key: KeyRow): RunRow => ({
+  id,
+  accountId: key.accountId,
+  keyId: key.id,
+  node: 'test',
+  status: 'running',
+  kind: 'chat',
+  model: 'echo-1',
+  route: '',
+  createdAt: 0,
+  startedAt: null,
+  firstByteAt: null,
+  finishedAt: null,
+  hold: 0n,
+  windows: [],
+  priceList: 'test@1',
+  lines: [],
+  cost: 0n,
+  discountBps: 0,
+  usageSource: null,
+  clamped: false,
+  outcome: null,
+  error: null,
+  receiptId: null,
+  tags: {},
+  metadata: {},
+  seed: null,
+  inputCommitment: new Uint8Array(32),
+  background: false,
+  output: null,
+  outputUntil: null,
+})
