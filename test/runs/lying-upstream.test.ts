@@ -139,16 +139,10 @@ input_pusd = 1_000_000
             expect({ source: String(run.usageSource), clamped: run.clamped }).toEqual(how)
             expect(run.outcome).toBe('complete')
             expect(text).toContain(`"cost_nusd":${run.cost}`)
-            expect(text).not.toContain('null,"completion_tokens"')
+            if (!isStream) expect(text).toContain(`"prompt_tokens":${read},`)
           }
         })
       }
-
-      test('the usage shown is the one that is charged', async () => {
-        const said = await (await chat('stub/usage-huge')).json()
-        expect(said.usage.completion_tokens).toBe(1000)
-        expect(said.usage.prompt_tokens).toBe(boundInput)
-      })
 
       test('a huge usage of an embedding is clamped to its hold', async () => {
         const json = { model: 'stub/embed-bad', input: 'hello' }

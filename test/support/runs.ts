@@ -113,6 +113,25 @@ export const eventsOf = (text: string): string[] =>
     .filter((frame) => frame.startsWith('data: '))
     .map((frame) => frame.slice(6))
 
+/** Reads the first bytes of a stream now, and all of it when asked for. */
+export async function afterFirst(answer: Promise<Response>) {
+  const { body } = await answer
+  if (!body) throw new Error('the answer has no body')
+  const reader = body.getReader()
+  const first = await reader.read()
+  const decoder = new TextDecoder()
+  return {
+    async rest(): Promise<string> {
+      let text = decoder.decode(first.value)
+      for (;;) {
+        const next = await reader.read()
+        if (next.value === undefined) return text
+        text += decoder.decode(next.value)
+      }
+    },
+  }
+}
+
 /** One chunk of an OpenAI stream as an upstream writes it. */
 export const chunkOf = (delta: object, reason: string | null = null, index = 0): string =>
   frameOf({

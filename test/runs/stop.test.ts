@@ -1,0 +1,285 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import { revokeKey } from '../../src/keys/revoke.ts'
+import { stopForbidden } from '../../src/runs/watch.ts'
+import {
+  afterFirst,
+  chunkOf,
+  eventsOf,
+  expectSettled,
+  lastRun,
+  modelsToml,
+  modelToml,
+  until,
+  upstreamToml,
+} from '../support/runs.ts'
+import { type StubHandler, startStubUpstream } from '../support/stub-upstream.ts'
+import { engines, usd, type World, world } from '../support/world.ts'
+
+/** Bytes of the stream that nobody reads. */
+let flooded = 0
+
+/** Writes as fast as it is read, for ever. */
+const flood: StubHandler = async (_, response) => {
+  const chunk = chunkOf({ content: 'x'.repeat(60_000) })
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  const closed = new Promise((resolve) => response.once('close', resolve))
+  while (!response.destroyed) {
+    const drained = new Promise((resolve) => response.once('drain', resolve))
+    if (!response.write(chunk)) await Promise.race([drained, closed])
+    flooded += chunk.length
+  }
+}
+
+const otherAccount = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
+
+for (const engine of engines) {
+  describe(`runs that are stopped, on ${engine}`, () => {
+    let stub: Awaited<ReturnType<typeof startStubUpstream>>
+    let flooding: typeof stub
+    let w: World
+    let secret: string
+
+    beforeAll(async () => {
+      stub = await startStubUpstream()
+      flooding = await startStubUpstream({ handler: flood })
+      flooded = 0
+      const short = (name: string, field: string) =>
+        upstreamToml(name, stub.url, `${field} = 80`) +
+        ['stall', 'stall-1', 'slow']
+          .map((m) => modelToml(`${name}/${m}`, `"${name}:${m}"`))
+          .join('')
+      const toml =
+        modelsToml(stub.url, ['stall', 'stall-1', 'slow', 'normal']) +
+        upstreamToml('flood', flooding.url) +
+        modelToml('flood/any', '"flood:any"') +
+        short('first', 'timeout_first_byte_ms') +
+        short('idle', 'timeout_idle_ms') +
+        short('total', 'timeout_total_ms')
+      w = await world({ engine, toml })
+      secret = (await w.key({ balance: 10n * usd })).secret
+    })
+    afterAll(async () => {
+      await expectSettled(w)
+      await w.stop()
+      await stub.stop()
+      await flooding.stop()
+    })
+
+    const chat = (
+      model: string,
+      stream: boolean,
+      init: { signal?: AbortSignal; key?: string } = {},
+    ) =>
+      w.call('/v1/chat/completions', {
+        key: secret,
+        json: { model, messages: [{ role: 'user', content: 'hello' }], stream },
+        ...init,
+      })
+
+    /** Starts a run, and waits until the upstream has it. */
+    async function started(model: string, stream: boolean, key = secret) {
+      const before = stub.counts.requests
+      const leave = new AbortController()
+      const answer = chat(model, stream, { signal: leave.signal, key })
+      answer.catch(() => undefined)
+      await until('the upstream to be asked', () => stub.counts.requests > before)
+      return { leave: () => leave.abort(), answer }
+    }
+
+    const upstreamStopped = () =>
+      until('the upstream to stop', () => stub.counts.active === 0, 1000)
+    const settled = () =>
+      until('the run to be settled', async () => {
+        const run = await lastRun(w)
+        return run.finishedAt === null ? undefined : run
+      })
+
+    describe('a client that goes away', () => {
+      for (const stream of [false, true]) {
+        test(`before the first byte, ${stream ? 'streamed' : 'plain'}: nothing is charged`, async () => {
+          const run = await started('stub/stall', stream)
+          run.leave()
+          await upstreamStopped()
+          const ended = await settled()
+          expect([ended.status, ended.outcome, ended.cost]).toEqual(['cancelled', 'cancelled', 0n])
+          expect(ended.receiptId).toStartWith('rcpt_')
+          await expectSettled(w)
+        })
+      }
+
+      test('in a stream: what was delivered is charged', async () => {
+        const run = await started('stub/slow', true)
+        await afterFirst(run.answer)
+        run.leave()
+        await upstreamStopped()
+        const ended = await settled()
+        expect([ended.status, ended.outcome]).toEqual(['cancelled', 'cancelled'])
+        expect(ended.lines.find(({ meter }) => meter === 'output')?.quantity).toBeGreaterThan(0)
+        expect(ended.cost).toBeGreaterThan(0n)
+        await expectSettled(w)
+      })
+
+      test('in a stream that fell silent: its upstream is stopped as well', async () => {
+        const run = await started('stub/stall-1', true)
+        await afterFirst(run.answer)
+        run.leave()
+        await upstreamStopped()
+        const ended = await settled()
+        expect(ended.lines.find(({ meter }) => meter === 'output')?.quantity).toBe(1)
+      })
+    })
+
+    describe('POST /v1/runs/:id/cancel', () => {
+      test('stops the upstream, answers the settled run, and the stream says so', async () => {
+        const run = await started('stub/slow', true)
+        const { rest } = await afterFirst(run.answer)
+        const { id } = await lastRun(w)
+        const answer = await w.call(`/v1/runs/${id}/cancel`, { key: secret, method: 'POST' })
+        expect(answer.status).toBe(200)
+        const shown = await answer.json()
+        expect(shown).toMatchObject({ id, status: 'cancelled', outcome: 'cancelled' })
+        expect(shown.cost_nusd).toBeGreaterThan(0)
+        await upstreamStopped()
+        const events = eventsOf(await rest())
+        expect(JSON.parse(events.at(-1) ?? '').error.type).toBe('conflict')
+        expect(events).not.toContain('[DONE]')
+      })
+
+      test('a plain run answers 409 that no SDK tries again, and costs nothing', async () => {
+        const run = await started('stub/stall', false)
+        const { id } = await lastRun(w)
+        await w.call(`/v1/runs/${id}/cancel`, { key: secret, method: 'POST' })
+        const answer = await run.answer
+        expect(answer.status).toBe(409)
+        expect(answer.headers.get('x-should-retry')).toBe('false')
+        expect((await settled()).cost).toBe(0n)
+      })
+
+      test('an ended run is a conflict; of others and unknown ones nothing is told', async () => {
+        const { id } = await lastRun(w)
+        const ended = await w.call(`/v1/runs/${id}/cancel`, { key: secret, method: 'POST' })
+        expect(ended.status).toBe(409)
+        const stranger = await w.key({ account: otherAccount })
+        for (const run of [id, 'run_00000000000000000000000000', 'nonsense']) {
+          const key = stranger.secret
+          const answer = await w.call(`/v1/runs/${run}/cancel`, { key, method: 'POST' })
+          expect(answer.status).toBe(404)
+        }
+      })
+    })
+
+    describe('a right that ends during a stream', () => {
+      const rights: [string, 'key_revoked' | 'account_suspended'][] = [
+        ['the key is revoked', 'key_revoked'],
+        ['a key above is revoked', 'key_revoked'],
+        ['the account is suspended', 'account_suspended'],
+      ]
+      for (const [what, type] of rights) {
+        test(`${what}: the run stops and pays for what it delivered`, async () => {
+          const parent = await w.key({ account: otherAccount, balance: usd })
+          const child = await w.key({ account: otherAccount, parentId: parent.key.id })
+          const run = await started('stub/slow', true, child.secret)
+          const { rest } = await afterFirst(run.answer)
+          if (type === 'account_suspended') await setStatus('suspended')
+          else {
+            const { key } = what === 'the key is revoked' ? child : parent
+            await revokeKey(w.deps, { keyId: key.id, actor: 'test' })
+          }
+          await stopForbidden(w.deps)
+          await upstreamStopped()
+          const events = eventsOf(await rest())
+          const last = JSON.parse(events.at(-1) ?? '')
+          expect(last.error.type).toBe(type)
+          expect(events).not.toContain('[DONE]')
+          const ended = await settled()
+          expect([ended.outcome, ended.error?.type]).toEqual(['cancelled', type])
+          expect(ended.cost).toBeGreaterThan(0n)
+          const again = await chat('stub/normal', false, { key: child.secret })
+          expect((await again.json()).error.type).toBe(type)
+          await setStatus('active')
+        })
+      }
+
+      test('others are left alone', async () => {
+        const run = await started('stub/slow', true)
+        const { rest } = await afterFirst(run.answer)
+        await stopForbidden(w.deps)
+        expect((await lastRun(w)).status).toBe('running')
+        run.leave()
+        await rest().catch(() => undefined)
+        await settled()
+      })
+
+      const setStatus = (status: 'active' | 'suspended') =>
+        w.deps.ledger.post({
+          account: otherAccount,
+          keys: [],
+          decide(book) {
+            const account = book.account(otherAccount)
+            if (!account) throw new Error('no such account')
+            account.status = status
+            book.changed('account', account)
+          },
+        })
+    })
+
+    describe('504 upstream_timeout', () => {
+      for (const [model, streams] of [
+        ['first/stall', [false, true]],
+        ['total/stall', [false, true]],
+        ['idle/stall-1', [true]],
+        ['total/slow', [true]],
+      ] as const) {
+        for (const stream of streams) {
+          test(`${model}, ${stream ? 'streamed' : 'plain'}: the hold is gone with the answer`, async () => {
+            const answer = await chat(model, stream)
+            const text = await answer.text()
+            const ended = await lastRun(w)
+            expect(ended.finishedAt).not.toBeNull()
+            const isPartial = !model.endsWith('stall')
+            expect(answer.status).toBe(isPartial ? 200 : 504)
+            const last = isPartial ? (eventsOf(text).at(-1) ?? '') : text
+            expect(JSON.parse(last).error.type).toBe('upstream_timeout')
+            expect(ended.outcome).toBe(isPartial ? 'partial' : 'failed')
+            if (isPartial) expect(ended.cost).toBeGreaterThan(0n)
+            else expect(ended.cost).toBe(0n)
+            await upstreamStopped()
+          })
+        }
+      }
+    })
+
+    test('a reader that takes nothing does not keep a cancelled run from its end', async () => {
+      const body = JSON.stringify({
+        model: 'flood/any',
+        messages: [{ role: 'user', content: 'hello' }],
+        stream: true,
+      })
+      const head = [
+        'POST /v1/chat/completions HTTP/1.1',
+        `host: ${new URL(w.origin).host}`,
+        `authorization: Bearer ${secret}`,
+        'content-type: application/json',
+        `content-length: ${body.length}`,
+      ]
+      const socket = connect({ port: Number(new URL(w.origin).port), host: '127.0.0.1' })
+      socket.pause()
+      socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+      let before = -1
+      await until('the stream to be stuck', async () => {
+        const isStuck = flooded > 0 && flooded === before
+        before = flooded
+        await Bun.sleep(50)
+        return isStuck
+      })
+      const { id, status } = await lastRun(w)
+      expect(status).toBe('running')
+      const since = performance.now()
+      await w.call(`/v1/runs/${id}/cancel`, { key: secret, method: 'POST' })
+      expect((await lastRun(w)).status).toBe('cancelled')
+      expect(performance.now() - since).toBeLessThan(1900)
+      socket.destroy()
+    })
+  })
+}
