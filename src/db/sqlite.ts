@@ -36,6 +36,11 @@ export function openSqlite(file: string): Db & { raw: Database } {
   let queue: Command[] = []
   let closed = false
 
+  const failTick = (commands: Command[], error: unknown): void => {
+    distrust()
+    failAll(commands, error)
+  }
+
   const flush = (retry: number): void => {
     if (queue.length === 0 || closed) return
     try {
@@ -50,24 +55,29 @@ export function openSqlite(file: string): Db & { raw: Database } {
     const version = dataVersion.values()[0]?.[0]
     if (version !== seenVersion) distrust()
     seenVersion = version
-    const tell = commands.map((command) => {
+    const tell: (() => void)[] = []
+    for (const command of commands) {
       mark.run()
       try {
         const value = driver.drive(command.work(driver.query)) as never
         keep.run()
-        return () => command.done(value)
+        tell.push(() => command.done(value))
       } catch (error) {
+        // A full or failing disk undoes the whole transaction: nothing of this tick is stored.
+        if (!raw.inTransaction) {
+          failTick(commands, error)
+          return
+        }
         undo.run()
         keep.run()
-        return () => command.failed(error)
+        tell.push(() => command.failed(error))
       }
-    })
+    }
     try {
       commit.run()
     } catch (error) {
       if (raw.inTransaction) rollback.run()
-      distrust()
-      failAll(commands, error)
+      failTick(commands, error)
       return
     }
     for (const answer of tell) answer()
