@@ -15,6 +15,8 @@ export function serve(app: AnyElysia, listen: Listen): Bun.Server<undefined> {
     port: listen.port,
     idleTimeout: idleTimeoutSeconds,
     development: false,
+    // Without development mode Bun shares a taken port with whoever has it, silently.
+    reusePort: false,
     // Bun's own 413 comes before the Host is checked and has no body: `readText` counts instead.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     fetch: app.fetch,

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
+import { pacedModels, startPacedUpstream } from '../support/paced-upstream.ts'
+import type { StubUpstream } from '../support/stub-upstream.ts'
+
+describe.skipIf(noBinary)('SIGTERM under load, on the binary', () => {
+  let stub: StubUpstream
+  let home: Home
+  let server: Server
+  let key = ''
+
+  beforeAll(async () => {
+    stub = await startPacedUpstream()
+    home = await makeHome(pacedModels(stub.url))
+    key = (await makeKey(home)).secret
+    await grant(home, '10.00')
+    server = await home.start()
+  })
+  afterAll(async () => {
+    await home?.remove()
+    await stub?.stop()
+  })
+
+  const ask = (model: string, stream: boolean) =>
+    server.call('/v1/chat/completions', {
+      key,
+      json: { model, stream, messages: [{ role: 'user', content: 'hi' }] },
+    })
+
+  test('what was taken is finished, long streams end with an error in band, all is settled', async () => {
+    const endless = await Promise.all(Array.from({ length: 10 }, () => ask('stub/endless', true)))
+    const readers = endless.map((answer) => readAll(answer))
+    const short = Array.from({ length: 20 }, (_, i) => ask('stub/pace-300', i % 2 === 1))
+    const waiting = ask('stub/silent', false)
+    await until(() => stub.counts.active === 31)
+
+    server.signal('SIGTERM')
+    const answers = await Promise.all(short)
+    for (const answer of answers) {
+      expect(answer.status).toBe(200)
+      const text = await answer.text()
+      expect(text).toContain('word')
+      expect(text).toContain('"receipt"')
+      expect(text).not.toContain('"error"')
+    }
+    await expect(server.call('/v1/status')).rejects.toThrow()
+    // The grace is 25 s; whoever asks twice does not want to wait.
+    server.signal('SIGTERM')
+    for (const text of await Promise.all(readers)) {
+      const last = text.trimEnd().split('\n\n').at(-1) ?? ''
+      expect(JSON.parse(last.replace('data: ', '')).error.type).toBe('unavailable')
+      expect(text).not.toContain('[DONE]')
+    }
+    const unanswered = await waiting
+    expect(unanswered.status).toBe(503)
+    expect(await unanswered.text()).toContain('"unavailable"')
+    expect(await server.exited).toBe(0)
+    expect(stub.counts.active).toBe(0)
+  }, 20_000)
+
+  test('afterwards nothing is held, and each run was paid once', async () => {
+    server = await home.start()
+    const balance = await json(server, '/v1/balance', key)
+    expect(balance['held_nusd']).toBe(0)
+    const { data } = (await json(server, '/v1/runs?limit=100', key)) as { data: Run[] }
+    const count = (status: string) => data.filter((run) => run.status === status).length
+    expect({
+      succeeded: count('succeeded'),
+      failed: count('failed'),
+      interrupted: count('interrupted'),
+      all: data.length,
+    }).toEqual({ succeeded: 20, failed: 10, interrupted: 1, all: 31 })
+    for (const run of data) {
+      expect(run.receipt_id).toMatch(/^rcpt_/)
+      expect(run.cost_nusd > 0).toBe(run.status !== 'interrupted')
+    }
+    const costs = data.reduce((sum, run) => sum + run.cost_nusd, 0)
+    expect(balance['balance_nusd']).toBe(10_000_000_000 - costs)
+    expect((await json(server, '/v1/status'))['ledger']).toBe('balanced')
+    expect(await server.stop()).toBe(0)
+  })
+})
+
+describe.skipIf(noBinary)('a server and what is around it', () => {
+  let home: Home
+  let key = ''
+  beforeAll(async () => {
+    home = await makeHome()
+    key = (await makeKey(home)).secret
+  })
+  afterAll(() => home?.remove())
+
+  test('an idle server ends at once, on SIGINT too, with a clean database', async () => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const idle = await home.start()
+      const asked = performance.now()
+      expect(await idle.stop(signal)).toBe(0)
+      expect(performance.now() - asked).toBeLessThan(5000)
+    }
+  })
+
+  test('a second server on the same data folder is refused and says why; the first goes on', async () => {
+    const first = await home.start()
+    const second = await home.cli('serve')
+    expect(second.code).toBe(1)
+    expect(second.stderr).toContain('another counterfoil serves the data folder')
+    expect(second.stderr).not.toContain('    at ')
+    expect((await first.call('/v1/keys/self', { key })).status).toBe(200)
+    await first.stop('SIGKILL')
+    // A crash leaves no lock behind.
+    await (await home.start()).stop()
+  })
+
+  test('a port that is taken is said in words', async () => {
+    const first = await home.start()
+    const other = await home.cli('serve', '--data', 'other', '--listen', `127.0.0.1:${first.port}`)
+    expect(other.code).toBe(1)
+    expect(other.stderr).toContain(String(first.port))
+    expect(other.stderr).not.toContain('    at ')
+    await first.stop()
+  })
+
+  test('what a supervisor asks: healthcheck is 0 while it is ready and 1 when it is gone', async () => {
+    const up = await home.start()
+    expect((await home.cli('healthcheck', up.origin)).code).toBe(0)
+    expect((await home.cli('healthcheck', '--base-url', up.origin)).code).toBe(0)
+    await up.stop()
+    const gone = await home.cli('healthcheck', up.origin)
+    expect(gone.code).toBe(1)
+    expect(gone.stderr).toContain('does not answer')
+  })
+})
+
+type Run = { status: string; cost_nusd: number; receipt_id: string }
+
+async function json(server: Server, path: string, key?: string): Promise<Record<string, unknown>> {
+  const answer = await server.call(path, key ? { key } : {})
+  return (await answer.json()) as Record<string, unknown>
+}
+
+/** The text of a stream that may be cut. */
+async function readAll(answer: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const bytes of answer.body ?? []) text += decoder.decode(bytes, { stream: true })
+  return text
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  const end = performance.now() + 10_000
+  while (!isTrue()) {
+    if (performance.now() > end) throw new Error('did not come true in time')
+    await Bun.sleep(5)
+  }
+}
