@@ -30,19 +30,9 @@ const { values: options } = parseArgs({
 const seconds = Number(options.seconds)
 const rounds = Number(options.rounds)
 
-const folder = await mkdtemp(join(tmpdir(), 'counterfoil-bench-'))
 const started: Running[] = []
-try {
-  if (!existsSync('dist/counterfoil')) await run([process.execPath, 'run', 'build'])
-  console.log(`Bun ${Bun.version}, ${cpus().length} cores, ${rounds} rounds of ${seconds} s\n`)
-  await compare()
-} finally {
-  await Promise.all(started.map((target) => target.process.stop()))
-  await rm(folder, { recursive: true, force: true })
-}
-process.exit(0)
 
-async function compare(): Promise<void> {
+async function compare(folder: string): Promise<void> {
   const startsMs: number[] = []
   for (let i = 0; i < 5; i++) startsMs.push(await measureStart(`${folder}/start-${i}`))
   const stub = await keep(startStub())
@@ -196,3 +186,15 @@ function note(quantity: string, measured: number): void {
 
 const digits = (value: number): string =>
   Number.isInteger(value) ? String(value) : value.toFixed(value < 10 ? 2 : 0)
+
+// Last, because it uses what is defined above.
+const folder = await mkdtemp(join(tmpdir(), 'counterfoil-bench-'))
+try {
+  if (!existsSync('dist/counterfoil')) await run([process.execPath, 'run', 'build'])
+  console.log(`Bun ${Bun.version}, ${cpus().length} cores, ${rounds} rounds of ${seconds} s\n`)
+  await compare(folder)
+} finally {
+  await Promise.all(started.map((target) => target.process.stop()))
+  await rm(folder, { recursive: true, force: true })
+}
+process.exit(0)

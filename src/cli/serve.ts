@@ -17,6 +17,8 @@ import { configOf, exitCodes, print, say, withSettings } from './context.ts'
 const graceMs = 25_000
 /** Outbound requests beyond the admitted runs: the chain, health checks. */
 const spareRequests = 256
+/** A larger number is no number to Bun, which falls back to 256 then. */
+const mostRequests = 65_535
 
 /** The first well-known test account; everybody has its private key. */
 const devAccount = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -39,7 +41,7 @@ async function run(options: ServeOptions): Promise<void> {
     options.data = mkdtempSync(join(tmpdir(), 'counterfoil-'))
   }
   const config = configOf(options)
-  raiseFetchLimit(config.limits.admission + spareRequests, options.data)
+  raiseFetchLimit(Math.min(config.limits.admission + spareRequests, mostRequests), options.data)
   process.umask(0o077)
   const { level, format } = config.log
   const isPretty = format === 'pretty' || (format === 'auto' && process.stderr.isTTY === true)
