@@ -20,6 +20,8 @@ export type Home = {
   /** Runs a command to its end, as an operator beside the server would. */
   cli(...args: string[]): Promise<Done>
   start(options?: StartOptions): Promise<Server>
+  /** Starts a server and kills it `afterMs` later, wherever it is then. */
+  killStarting(afterMs: number): Promise<void>
   remove(): Promise<void>
 }
 
@@ -63,6 +65,12 @@ export async function makeHome(toml = ''): Promise<Home> {
       void server.exited.then(() => running.delete(server))
       return server
     },
+    async killStarting(afterMs) {
+      const child = spawnServer(home, {})
+      await Bun.sleep(afterMs)
+      child.kill('SIGKILL')
+      await child.exited
+    },
     async remove() {
       await Promise.all([...running].map((server) => server.stop('SIGKILL')))
       await rm(folder, { recursive: true, force: true })
@@ -97,11 +105,9 @@ export async function run(
   return { code, stdout, stderr }
 }
 
-async function startBinary(home: Home, { args = [], env = {} }: StartOptions = {}) {
-  const before = existsSync(home.printed.stderr) ? readFileSync(home.printed.stderr).length : 0
+function spawnServer(home: Home, { args = [], env = {} }: StartOptions): Bun.Subprocess {
   const stdout = openSync(home.printed.stdout, 'a')
   const stderr = openSync(home.printed.stderr, 'a')
-  const startedAt = performance.now()
   const child = Bun.spawn([binary, 'serve', ...args], {
     cwd: home.folder,
     env: { ...cleanEnv(home.folder), ...env },
@@ -111,10 +117,17 @@ async function startBinary(home: Home, { args = [], env = {} }: StartOptions = {
   })
   closeSync(stdout)
   closeSync(stderr)
+  return child
+}
+
+async function startBinary(home: Home, options: StartOptions = {}): Promise<Server> {
+  const before = existsSync(home.printed.stderr) ? readFileSync(home.printed.stderr).length : 0
+  const startedAt = performance.now()
+  const child = spawnServer(home, options)
   const said = () => readFileSync(home.printed.stderr).subarray(before).toString()
   const exited = child.exited.then(() => child.exitCode)
   const origin = await untilReady(child, said, startedAt)
-  const server: Server = {
+  return {
     origin,
     port: Number(new URL(origin).port),
     pid: child.pid,
@@ -127,7 +140,6 @@ async function startBinary(home: Home, { args = [], env = {} }: StartOptions = {
     },
     exited,
   }
-  return server
 }
 
 async function untilReady(

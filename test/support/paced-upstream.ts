@@ -14,6 +14,9 @@ export const paces = ['pace-5', 'pace-50', 'pace-300', 'endless', 'silent'] as c
 /** 20 × 150,000 + 10 × 600,000 pUSD, and 1,000 nUSD a request. */
 export const pacedCost = 10_000
 
+/** What a run of `stub/flat` costs, and the most it could cost: its hold is its price. */
+export const flatCost = 1000
+
 /**
  * An upstream that takes its time: `pace-<ms>` spreads ten words over that long (streamed or
  * not), `endless` says a word every 10 ms until the other side goes, `silent` never answers.
@@ -56,7 +59,7 @@ const chunk = (model: string, delta: JsonObject, reason: string | null): JsonObj
   choices: [{ index: 0, delta, finish_reason: reason }],
 })
 
-/** The configuration that offers all of it, priced, as `stub/<name>`. */
+/** The configuration that offers all of it, priced, as `stub/<name>`, and `stub/flat`. */
 export function pacedModels(url: string): string {
   const models = paces.map(
     (name) => `
@@ -70,5 +73,15 @@ input_pusd = 150_000
 output_pusd = 600_000
 request_nusd = 1000`,
   )
+  models.push(`
+[[models]]
+id = "stub/flat"
+route = ["stub:pace-50"]
+kind = "chat"
+context_tokens = 1000
+max_output_tokens = 100
+input_pusd = 0
+output_pusd = 0
+request_nusd = ${flatCost}`)
   return [`[[upstreams]]\nid = "stub"\nbase_url = "${url}"`, ...models].join('\n')
 }
