@@ -8,6 +8,7 @@ import {
   expectSettled,
   modelsToml,
   pricedBuiltins,
+  receiptIdOf,
   until,
 } from '../support/runs.ts'
 import { startStubUpstream } from '../support/stub-upstream.ts'
@@ -103,7 +104,7 @@ for (const engine of engines) {
         'cancelled',
       ])
       for (const run of runs) {
-        const file = await fileOf(run.receiptId)
+        const file = await fileOf(await receiptIdOf(w, secret, run.id))
         const { lines, amount } = file.receipt.charge
         const sum = lines.reduce((all, l) => all + BigInt(l.quantity) * BigInt(l.price), 0n)
         expect(BigInt(amount)).toBe((sum + 999n) / 1000n)

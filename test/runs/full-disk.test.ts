@@ -1,7 +1,15 @@
 import type { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { rows } from '../../src/db/db.ts'
-import { allRuns, eventsOf, expectSettled, modelsToml, moneyOf, until } from '../support/runs.ts'
+import {
+  allRuns,
+  eventsOf,
+  expectSettled,
+  modelsToml,
+  moneyOf,
+  receiptIdOf,
+  until,
+} from '../support/runs.ts'
 import { type StubHandler, startStubUpstream, stubUsage } from '../support/stub-upstream.ts'
 import { usd, type World, world } from '../support/world.ts'
 
@@ -26,7 +34,9 @@ const troubles: Record<string, { begin(raw: Database): void; end(raw: Database):
     begin: (raw) => {
       raw.run('CREATE TABLE p (id INTEGER PRIMARY KEY)')
       raw.run('CREATE TABLE c (id INTEGER REFERENCES p (id) DEFERRABLE INITIALLY DEFERRED)')
-      raw.run('CREATE TRIGGER t AFTER INSERT ON receipts BEGIN INSERT INTO c VALUES (1); END')
+      raw.run(
+        'CREATE TRIGGER t AFTER UPDATE OF finished_at ON runs BEGIN INSERT INTO c VALUES (1); END',
+      )
     },
     end: (raw) => raw.run('DROP TRIGGER t'),
   },
@@ -107,7 +117,7 @@ for (const [what, trouble] of Object.entries(troubles)) {
       const runs = await allRuns(w)
       expect(runs.filter(({ status }) => status === 'succeeded')).toHaveLength(paid.length)
       expect(runs.filter(({ status }) => status === 'failed')).toHaveLength(failed.length)
-      expect(runs.every(({ receiptId }) => receiptId !== null)).toBe(true)
+      for (const { id } of runs) expect(await receiptIdOf(w, secret, id)).toStartWith('rcpt_')
       expect(await paidFor()).toBe(paid.length)
       const spent = paid.length * (7 * 1000 + 5 * 2000)
       expect((await moneyOf(w, secret)).balance_nusd).toBe(Number(usd) - spent)

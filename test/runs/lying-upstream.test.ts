@@ -12,6 +12,7 @@ import {
   modelsToml,
   modelToml,
   outputPrice,
+  receiptIdOf,
   upstreamToml,
 } from '../support/runs.ts'
 import { type StubHandler, startStubUpstream, stubWords } from '../support/stub-upstream.ts'
@@ -175,7 +176,7 @@ input_pusd = 1_000_000
           )
           expect(run.cost).toBeGreaterThan(0n)
           expect(run.error?.message).not.toContain('Nothing was charged')
-          expect(last.error.metadata.receipt_id).toBe(run.receiptId)
+          expect(last.error.metadata.receipt_id).toBe(await receiptIdOf(w, secret, run.id))
           expect(await isRaised(`scripted/${name}`)).toBe(true)
         })
       }
@@ -188,7 +189,7 @@ input_pusd = 1_000_000
           expect(answer.headers.get('x-should-retry')).toBeNull()
           const run = await lastRun(w)
           expect([run.status, run.outcome, run.cost]).toEqual(['failed', 'failed', 0n])
-          expect(run.receiptId).toBe(answer.headers.get('x-receipt-id'))
+          expect(await receiptIdOf(w, secret, run.id)).toBe(answer.headers.get('x-receipt-id'))
           expect(await isRaised(name)).toBe(true)
         })
       }

@@ -10,6 +10,7 @@ import {
   lastRun,
   modelsToml,
   modelToml,
+  receiptIdOf,
   until,
   upstreamToml,
 } from '../support/runs.ts'
@@ -103,7 +104,7 @@ for (const engine of engines) {
           await upstreamStopped()
           const ended = await settled()
           expect([ended.status, ended.outcome, ended.cost]).toEqual(['cancelled', 'cancelled', 0n])
-          expect(ended.receiptId).toStartWith('rcpt_')
+          expect(await receiptIdOf(w, secret, ended.id)).toStartWith('rcpt_')
           await expectSettled(w)
         })
       }

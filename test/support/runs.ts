@@ -69,6 +69,10 @@ export const moneyOf = async (w: World, key: string): Promise<Money> =>
 export const allRuns = (w: World): Promise<RunRow[]> =>
   w.db.read((q) => rows(q.select().from(w.db.tables.runs).orderBy(w.db.tables.runs.id)))
 
+/** The receipt that a run names to a key that may see it. */
+export const receiptIdOf = async (w: World, key: string, runId: string): Promise<string | null> =>
+  (await (await w.call(`/v1/runs/${runId}`, { key })).json()).receipt_id
+
 export const lastRun = async (w: World): Promise<RunRow> => {
   const run = (await allRuns(w)).at(-1)
   if (!run) throw new Error('there is no run')
