@@ -40,15 +40,12 @@ export type KeyWish = {
  * parent's chain refuses.
  */
 export async function issueKey(
-  { ledger, keys, random, ids, clock }: Pick<Deps, 'ledger' | 'keys' | 'random' | 'ids' | 'clock'>,
+  { ledger, keys, random, ids }: Pick<Deps, 'ledger' | 'keys' | 'random' | 'ids'>,
   wish: KeyWish,
 ): Promise<{ key: KeyRow; secret: string }> {
   const parent = wish.parentId === undefined ? undefined : await keys.find(wish.parentId)
   if (wish.parentId !== undefined && parent?.accountId !== wish.account) {
     refuse('invalid_request', { param: 'parent_id', message: 'There is no such parent key.' })
-  }
-  if ((await keys.countActive(wish.account, clock.now())) >= maxActiveKeys) {
-    refuse('conflict', `An account has at most ${maxActiveKeys} active keys. Revoke one first.`)
   }
   const secret = makeSecret(random)
   const hash = hashSecret(secret)
@@ -57,8 +54,12 @@ export async function issueKey(
   const key = await ledger.post({
     account: wish.account,
     opens: true,
+    mints: true,
     keys: lineage,
     decide(book) {
+      if (book.activeKeys(wish.account) >= maxActiveKeys) {
+        refuse('conflict', `An account has at most ${maxActiveKeys} active keys. Revoke one first.`)
+      }
       const chain = lineage.map((ancestor) => book.key(ancestor) ?? refuse('invalid_key'))
       const row = toKeyRow(wish, chain, { id, hash, now: book.now })
       const above = chain[0]

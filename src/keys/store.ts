@@ -1,4 +1,4 @@
-import { and, count, eq, gt, inArray, isNull, or } from 'drizzle-orm'
+import { and, eq, gt, inArray, or } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import { type Db, first, prepared, rows, type Work } from '../db/db.ts'
 import type { KeyRow, WindowRow } from '../db/schema.ts'
@@ -81,15 +81,6 @@ export function keyStore(db: Db, clock: Pick<Clock, 'now'>) {
         ),
       )
       return all.filter((row) => row.lineage.includes(key.id)).map((row) => row.id)
-    },
-    countActive: async (account: string, now: Millis): Promise<number> => {
-      const active = and(
-        eq(keys.accountId, account),
-        isNull(keys.revokedAt),
-        gt(keys.expiresAt, now),
-      )
-      const found = await db.read((q) => first(q.select({ n: count() }).from(keys).where(active)))
-      return Number(found?.n ?? 0)
     },
     windows: (wanted: { keyId: string; start: Millis }[]): Promise<WindowRow[]> =>
       db.read((q) => {

@@ -21,6 +21,8 @@ export type Book = {
   now: Millis
   account(id: string): AccountRow | undefined
   key(id: string): KeyRow | undefined
+  /** Keys of an account that are neither revoked nor expired, for a command that mints. */
+  activeKeys(account: string): number
   /** The run, if it is still open. */
   run(id: string): RunRow | undefined
   /** What `key` spent and holds in the window that `now` falls into. */
@@ -38,6 +40,7 @@ export type Book = {
 export type Pages = {
   accounts: Map<string, AccountRow>
   keys: Map<string, KeyRow>
+  activeKeys: Map<string, number>
   windows: Map<string, WindowRow>
   runs: Map<string, RunRow>
   written: {
@@ -61,6 +64,7 @@ export const windowId = (keyId: string, start: Millis): string => `${keyId}:${st
 export const emptyPages = (): Pages => ({
   accounts: new Map(),
   keys: new Map(),
+  activeKeys: new Map(),
   windows: new Map(),
   runs: new Map(),
   written: { accounts: new Set(), keys: new Set(), windows: new Set(), runs: new Set() },
@@ -73,6 +77,7 @@ export function openBook(pages: Pages, now: Millis): Book {
     now,
     account: (id) => pages.accounts.get(id),
     key: (id) => pages.keys.get(id),
+    activeKeys: (account) => pages.activeKeys.get(account) ?? 0,
     run: (id) => pages.runs.get(id),
     window(key) {
       const start = windowStart(key.capWindow, now)
@@ -95,6 +100,7 @@ export function openBook(pages: Pages, now: Millis): Book {
     },
     addKey(row, secret) {
       pages.keys.set(row.id, row)
+      pages.activeKeys.set(row.accountId, book.activeKeys(row.accountId) + 1)
       added.keys.push(row)
       added.secrets.push(secret)
     },

@@ -13,6 +13,7 @@ import { type Memory, remember } from '../db/memory.ts'
 import type { KeyRow, RunRow, Tables } from '../db/schema.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Refusal } from '../kernel/refusal.ts'
+import { countActiveKeys } from './active-store.ts'
 import { type Book, emptyPages, openBook, type Pages, windowId } from './book.ts'
 import { windowStart } from './window.ts'
 
@@ -24,6 +25,8 @@ export type Command<T> = {
   account: string
   /** Whether the account is opened, with nothing in it, if it was never seen. */
   opens?: boolean
+  /** Whether it adds a key, and so needs to know how many the account has. */
+  mints?: boolean
   keys: readonly string[]
   /** An open run that is to end. */
   run?: string
@@ -152,6 +155,10 @@ function* load(
 ): Work<void> {
   yield* loadAccounts(q, tables, pages, commands, now, memory)
   const { keys, runs } = tables
+  const minting = commands.filter((command) => command.mints).map(({ account }) => account)
+  if (minting.length > 0) {
+    pages.activeKeys = yield* countActiveKeys(q, tables, [...new Set(minting)], now)
+  }
   const keyIds = missing(
     commands.flatMap((command) => [...command.keys]),
     memory?.keys,

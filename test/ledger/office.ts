@@ -162,35 +162,23 @@ let accountsMade = 0
 /** An account nobody has used, so that tests share a database. */
 export const newAccount = (): string => `0x${(++accountsMade).toString(16).padStart(40, 'a')}`
 
-const blankRun = (id: string, key: KeyRow): RunRow => ({
-  id,
-  accountId: key.accountId,
-  keyId: key.id,
-  node: 'test',
-  status: 'running',
-  kind: 'chat',
-  model: 'echo-1',
-  route: '',
-  createdAt: 0,
-  startedAt: null,
-  firstByteAt: null,
-  finishedAt: null,
-  hold: 0n,
-  windows: [],
-  priceList: 'test@1',
-  lines: [],
-  cost: 0n,
-  discountBps: 0,
-  usageSource: null,
-  clamped: false,
-  outcome: null,
-  error: null,
-  receiptId: null,
-  tags: {},
-  metadata: {},
-  seed: null,
-  inputCommitment: new Uint8Array(32),
-  background: false,
-  output: null,
-  outputUntil: null,
-})
+function blankRun(id: string, key: KeyRow): RunRow {
+  const owner = { id, accountId: key.accountId, keyId: key.id, node: 'test' }
+  const states = { status: 'running', kind: 'chat', model: 'echo-1', route: '' } as const
+  const times = { createdAt: 0, startedAt: null, firstByteAt: null, finishedAt: null }
+  const money = { hold: 0n, windows: [], priceList: 'test@1', lines: [], cost: 0n, discountBps: 0 }
+  const ending = { usageSource: null, clamped: false, outcome: null, error: null, durationMs: null }
+  const receipt = {
+    receiptId: null,
+    issuer: 'test',
+    passport: '',
+    seed: new Uint8Array(32),
+    inputCommitment: new Uint8Array(32),
+    outputCommitment: null,
+    digest: null,
+    logIndex: null,
+    signature: null,
+  }
+  const rest = { tags: {}, metadata: {}, background: false, output: null, outputUntil: null }
+  return { ...owner, ...states, ...times, ...money, ...ending, ...receipt, ...rest }
+}

@@ -1,0 +1,22 @@
+import { and, count, gt, inArray, isNull } from 'drizzle-orm'
+import { type Query, rows, type Work } from '../db/db.ts'
+import type { Tables } from '../db/schema.ts'
+import type { Millis } from '../kernel/clock.ts'
+
+/** How many keys of each account are neither revoked nor expired; the accounts are locked. */
+export function* countActiveKeys(
+  q: Query,
+  { keys }: Tables,
+  accounts: string[],
+  now: Millis,
+): Work<Map<string, number>> {
+  const active = and(
+    inArray(keys.accountId, accounts),
+    isNull(keys.revokedAt),
+    gt(keys.expiresAt, now),
+  )
+  const counted = yield* rows(
+    q.select({ id: keys.accountId, n: count() }).from(keys).where(active).groupBy(keys.accountId),
+  )
+  return new Map(counted.map(({ id, n }) => [id, Number(n)]))
+}

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { rows } from '../../src/db/db.ts'
+import { newAccount, openOffice, pictureOf } from '../ledger/office.ts'
+import { engines } from '../support/world.ts'
+
+describe.each(engines)('the database itself, %s', (engine) => {
+  let office: Awaited<ReturnType<typeof openOffice>>
+  let account: string
+  beforeAll(async () => {
+    office = await openOffice(engine)
+    account = newAccount()
+    await office.grant(account, 100n)
+  }, 30_000)
+  afterAll(() => office.close())
+
+  test('changes no transfer and deletes none', async () => {
+    const { transfers } = office.db.tables
+    const own = eq(transfers.accountId, account)
+    const before = await pictureOf(office.db)
+    expect(before.transfers.length).toBe(1)
+    const change = office.db.write((q) =>
+      rows(q.update(transfers).set({ amount: 1n }).where(own).returning()),
+    )
+    await expect(change).rejects.toThrow()
+    const vanish = office.db.write((q) => rows(q.delete(transfers).where(own).returning()))
+    await expect(vanish).rejects.toThrow()
+    expect(await pictureOf(office.db)).toEqual(before)
+  })
+
+  test('keeps 0 ≤ held ≤ balance ≤ 9,000,000 USD', async () => {
+    const { accounts } = office.db.tables
+    const set = (values: { balance?: bigint; held?: bigint }) =>
+      office.db.write((q) =>
+        rows(q.update(accounts).set(values).where(eq(accounts.id, account)).returning()),
+      )
+    for (const values of [
+      { held: 101n },
+      { held: -1n },
+      { balance: -1n },
+      { balance: 9_000_000_000_000_001n },
+    ]) {
+      await expect(set(values)).rejects.toThrow()
+    }
+    expect((await pictureOf(office.db)).accounts).toMatchObject([{ balance: 100n, held: 0n }])
+  })
+
+  test('keeps spent + held of a window within its limit', async () => {
+    const key = await office.key({ account, capLimit: 10n })
+    await office.hold(key, 10n)
+    const { keyWindows } = office.db.tables
+    const set = (values: { spent?: bigint; held?: bigint }) =>
+      office.db.write((q) =>
+        rows(q.update(keyWindows).set(values).where(eq(keyWindows.keyId, key.id)).returning()),
+      )
+    for (const values of [{ held: 11n }, { spent: 1n }, { held: -1n }, { spent: -1n }]) {
+      await expect(set(values)).rejects.toThrow()
+    }
+  })
+
+  test('lets no run cost more than it holds', async () => {
+    const run = await office.hold(await office.key({ account }), 5n)
+    const { runs } = office.db.tables
+    const set = (cost: bigint) =>
+      office.db.write((q) =>
+        rows(q.update(runs).set({ cost }).where(eq(runs.id, run.id)).returning()),
+      )
+    await expect(set(6n)).rejects.toThrow()
+    await expect(set(-1n)).rejects.toThrow()
+  })
+})
