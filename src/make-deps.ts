@@ -56,7 +56,7 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     random,
     ids,
     log,
-    ledger: openLedger(db, clock),
+    ledger: openLedger(db, clock, db.exclusive ? logs.numbering : undefined),
     accounts: accountStore(db),
     keys: keyStore(db, clock),
     runs: runStore(db, node),

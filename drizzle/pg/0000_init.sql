@@ -82,20 +82,6 @@ CREATE TABLE "price_lists" (
 	CONSTRAINT "price_lists_id_version_pk" PRIMARY KEY("id","version")
 );
 --> statement-breakpoint
-CREATE TABLE "receipts" (
-	"id" text PRIMARY KEY NOT NULL,
-	"account_id" text NOT NULL,
-	"key_id" text NOT NULL,
-	"run_id" text NOT NULL,
-	"issued_at" bigint NOT NULL,
-	"body" text NOT NULL,
-	"digest" "bytea" NOT NULL,
-	"seed" "bytea",
-	"visibility" text NOT NULL,
-	"log_index" bigint,
-	"signature" "bytea"
-);
---> statement-breakpoint
 CREATE TABLE "runs" (
 	"id" text PRIMARY KEY NOT NULL,
 	"account_id" text NOT NULL,
@@ -119,11 +105,17 @@ CREATE TABLE "runs" (
 	"clamped" boolean NOT NULL,
 	"outcome" text,
 	"error" text,
-	"receipt_id" text,
 	"tags" text NOT NULL,
 	"metadata" text NOT NULL,
-	"seed" "bytea",
+	"duration_ms" bigint,
+	"seed" "bytea" NOT NULL,
 	"input_commitment" "bytea" NOT NULL,
+	"output_commitment" "bytea",
+	"issuer" text NOT NULL,
+	"passport" text NOT NULL,
+	"digest" "bytea",
+	"log_index" bigint,
+	"signature" "bytea",
 	"background" boolean NOT NULL,
 	"output" text,
 	"output_until" bigint,
@@ -144,15 +136,11 @@ CREATE TABLE "transfers" (
 --> statement-breakpoint
 CREATE INDEX "audit_entries_by_account" ON "audit_entries" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "keys_by_account" ON "keys" USING btree ("account_id","id");--> statement-breakpoint
-CREATE INDEX "receipts_by_account" ON "receipts" USING btree ("account_id","id");--> statement-breakpoint
-CREATE UNIQUE INDEX "receipts_by_index" ON "receipts" USING btree ("log_index");--> statement-breakpoint
-CREATE INDEX "receipts_waiting" ON "receipts" USING btree ("id") WHERE "receipts"."log_index" is null;--> statement-breakpoint
-CREATE INDEX "runs_by_account" ON "runs" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "runs_by_key" ON "runs" USING btree ("key_id","id");--> statement-breakpoint
 CREATE INDEX "runs_open" ON "runs" USING btree ("node") WHERE "runs"."finished_at" is null;--> statement-breakpoint
+CREATE UNIQUE INDEX "runs_by_log_index" ON "runs" USING btree ("log_index") WHERE "runs"."log_index" is not null;--> statement-breakpoint
+CREATE INDEX "runs_unnumbered" ON "runs" USING btree ("finished_at") WHERE "runs"."log_index" is null and "runs"."finished_at" is not null;--> statement-breakpoint
 CREATE INDEX "runs_kept" ON "runs" USING btree ("output_until") WHERE "runs"."output_until" is not null;--> statement-breakpoint
-CREATE INDEX "transfers_by_time" ON "transfers" USING btree ("at");--> statement-breakpoint
 CREATE FUNCTION never_again() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''this table is append-only''; END';--> statement-breakpoint
 CREATE TRIGGER transfers_never_change BEFORE UPDATE OR DELETE ON "transfers" FOR EACH ROW EXECUTE FUNCTION never_again();--> statement-breakpoint
-CREATE TRIGGER keys_stay_revoked BEFORE UPDATE ON "keys" FOR EACH ROW WHEN (OLD.revoked_at IS NOT NULL AND NEW.revoked_at IS DISTINCT FROM OLD.revoked_at) EXECUTE FUNCTION never_again();--> statement-breakpoint
-CREATE TRIGGER keys_stay_in_place BEFORE UPDATE ON "keys" FOR EACH ROW WHEN (NEW.account_id IS DISTINCT FROM OLD.account_id OR NEW.parent_id IS DISTINCT FROM OLD.parent_id OR NEW.lineage IS DISTINCT FROM OLD.lineage) EXECUTE FUNCTION never_again();
+CREATE TRIGGER keys_stay_revoked BEFORE UPDATE ON "keys" FOR EACH ROW WHEN (OLD.revoked_at IS NOT NULL AND NEW.revoked_at IS DISTINCT FROM OLD.revoked_at) EXECUTE FUNCTION never_again();

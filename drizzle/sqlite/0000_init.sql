@@ -84,23 +84,6 @@ CREATE TABLE `price_lists` (
 	PRIMARY KEY(`id`, `version`)
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
-CREATE TABLE `receipts` (
-	`id` text PRIMARY KEY NOT NULL,
-	`account_id` text NOT NULL,
-	`key_id` text NOT NULL,
-	`run_id` text NOT NULL,
-	`issued_at` integer NOT NULL,
-	`body` text NOT NULL,
-	`digest` blob NOT NULL,
-	`seed` blob,
-	`visibility` text NOT NULL,
-	`log_index` integer,
-	`signature` blob
-) STRICT;
---> statement-breakpoint
-CREATE INDEX `receipts_by_account` ON `receipts` (`account_id`,`id`);--> statement-breakpoint
-CREATE UNIQUE INDEX `receipts_by_index` ON `receipts` (`log_index`);--> statement-breakpoint
-CREATE INDEX `receipts_waiting` ON `receipts` (`id`) WHERE "receipts"."log_index" is null;--> statement-breakpoint
 CREATE TABLE `runs` (
 	`id` text PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,
@@ -124,20 +107,27 @@ CREATE TABLE `runs` (
 	`clamped` integer NOT NULL,
 	`outcome` text,
 	`error` text,
-	`receipt_id` text,
 	`tags` text NOT NULL,
 	`metadata` text NOT NULL,
-	`seed` blob,
+	`duration_ms` integer,
+	`seed` blob NOT NULL,
 	`input_commitment` blob NOT NULL,
+	`output_commitment` blob,
+	`issuer` text NOT NULL,
+	`passport` text NOT NULL,
+	`digest` blob,
+	`log_index` integer,
+	`signature` blob,
 	`background` integer NOT NULL,
 	`output` text,
 	`output_until` integer,
 	CONSTRAINT "runs_paid_within_hold" CHECK("runs"."cost" >= 0 and "runs"."cost" <= "runs"."hold")
 ) STRICT;
 --> statement-breakpoint
-CREATE INDEX `runs_by_account` ON `runs` (`account_id`,`id`);--> statement-breakpoint
 CREATE INDEX `runs_by_key` ON `runs` (`key_id`,`id`);--> statement-breakpoint
 CREATE INDEX `runs_open` ON `runs` (`node`) WHERE "runs"."finished_at" is null;--> statement-breakpoint
+CREATE UNIQUE INDEX `runs_by_log_index` ON `runs` (`log_index`) WHERE "runs"."log_index" is not null;--> statement-breakpoint
+CREATE INDEX `runs_unnumbered` ON `runs` (`finished_at`) WHERE "runs"."log_index" is null and "runs"."finished_at" is not null;--> statement-breakpoint
 CREATE INDEX `runs_kept` ON `runs` (`output_until`) WHERE "runs"."output_until" is not null;--> statement-breakpoint
 CREATE TABLE `transfers` (
 	`account_id` text NOT NULL,
@@ -149,10 +139,7 @@ CREATE TABLE `transfers` (
 	`at` integer NOT NULL,
 	PRIMARY KEY(`account_id`, `ref`, `kind`),
 	CONSTRAINT "transfers_move" CHECK("transfers"."amount" > 0 and "transfers"."source" <> "transfers"."target")
-) STRICT, WITHOUT ROWID;
---> statement-breakpoint
-CREATE INDEX `transfers_by_time` ON `transfers` (`at`);--> statement-breakpoint
+) STRICT, WITHOUT ROWID;--> statement-breakpoint
 CREATE TRIGGER `transfers_never_change` BEFORE UPDATE ON `transfers` BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;--> statement-breakpoint
 CREATE TRIGGER `transfers_never_vanish` BEFORE DELETE ON `transfers` BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;--> statement-breakpoint
-CREATE TRIGGER `keys_stay_revoked` BEFORE UPDATE ON `keys` WHEN OLD.`revoked_at` IS NOT NULL AND NEW.`revoked_at` IS NOT OLD.`revoked_at` BEGIN SELECT RAISE(ABORT, 'a revocation is final'); END;--> statement-breakpoint
-CREATE TRIGGER `keys_stay_in_place` BEFORE UPDATE ON `keys` WHEN NEW.`account_id` IS NOT OLD.`account_id` OR NEW.`parent_id` IS NOT OLD.`parent_id` OR NEW.`lineage` IS NOT OLD.`lineage` BEGIN SELECT RAISE(ABORT, 'a key keeps its account and its parent'); END;
+CREATE TRIGGER `keys_stay_revoked` BEFORE UPDATE ON `keys` WHEN OLD.`revoked_at` IS NOT NULL AND NEW.`revoked_at` IS NOT OLD.`revoked_at` BEGIN SELECT RAISE(ABORT, 'a revocation is final'); END;

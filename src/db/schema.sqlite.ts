@@ -9,7 +9,6 @@ export const {
   keyWindows,
   transfers,
   runs,
-  receipts,
   leases,
   facts,
   priceLists,

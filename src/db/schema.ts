@@ -11,7 +11,6 @@ export type SecretRow = Tables['keySecrets']['$inferSelect']
 export type WindowRow = Tables['keyWindows']['$inferSelect']
 export type TransferRow = Tables['transfers']['$inferSelect']
 export type RunRow = Tables['runs']['$inferSelect']
-export type ReceiptRow = Tables['receipts']['$inferSelect']
 export type AuditRow = Tables['auditEntries']['$inferSelect']
 
 /** The purses a hold was taken from, besides the account: a key and the start of its window. */
@@ -108,12 +107,14 @@ export function buildSchema(c: Columns) {
     },
     (t) => [
       c.primaryKey({ columns: [t.accountId, t.ref, t.kind] }),
-      c.index('transfers_by_time').on(t.at),
       c.check('transfers_move', sql`${t.amount} > 0 and ${t.source} <> ${t.target}`),
     ],
   )
 
-  /** A run, which is also its own hold: `hold` is reserved while `status` is queued or running. */
+  /**
+   * A run, which is also its own hold, reserved while it is queued or running, and its own receipt
+   * once it ended: what was signed follows from its columns, and `digest` proves that it still does.
+   */
   const runs = c.table(
     'runs',
     {
@@ -144,46 +145,36 @@ export function buildSchema(c: Columns) {
         .text('outcome')
         .$type<'complete' | 'partial' | 'failed' | 'cancelled' | 'interrupted'>(),
       error: c.json<{ type: string; message: string } | null>('error'),
-      receiptId: c.text('receipt_id'),
       tags: c.json<Record<string, string>>('tags').notNull(),
       metadata: c.json<Record<string, Json>>('metadata').notNull(),
-      seed: c.bytes('seed'),
+      /** Whole milliseconds by a clock that does not jump. */
+      durationMs: c.ms('duration_ms'),
+      /** What the receipt's salts follow from; without it the texts stay hidden for ever. */
+      seed: c.bytes('seed').notNull(),
       inputCommitment: c.bytes('input_commitment').notNull(),
+      outputCommitment: c.bytes('output_commitment'),
+      issuer: c.text('issuer').notNull(),
+      passport: c.text('passport').notNull(),
+      /** Of the receipt: the leaf of the log and what is signed. Null until the run ended. */
+      digest: c.bytes('digest'),
+      /** The receipt's number in the log. */
+      logIndex: c.ms('log_index'),
+      signature: c.bytes('signature'),
       background: c.bool('background').notNull(),
       /** Kept for a background run only, until an hour after its end. */
       output: c.json<Json>('output'),
       outputUntil: c.ms('output_until'),
     },
     (t) => [
-      c.index('runs_by_account').on(t.accountId, t.id),
       c.index('runs_by_key').on(t.keyId, t.id),
       c.index('runs_open').on(t.node).where(sql`${t.finishedAt} is null`),
+      c.uniqueIndex('runs_by_log_index').on(t.logIndex).where(sql`${t.logIndex} is not null`),
+      c
+        .index('runs_unnumbered')
+        .on(t.finishedAt)
+        .where(sql`${t.logIndex} is null and ${t.finishedAt} is not null`),
       c.index('runs_kept').on(t.outputUntil).where(sql`${t.outputUntil} is not null`),
       c.check('runs_paid_within_hold', sql`${t.cost} >= 0 and ${t.cost} <= ${t.hold}`),
-    ],
-  )
-
-  /** What is signed for a run. `body` is the whole receipt; without `seed` texts stay hidden. */
-  const receipts = c.table(
-    'receipts',
-    {
-      id: c.text('id').primaryKey(),
-      accountId: c.text('account_id').notNull(),
-      keyId: c.text('key_id').notNull(),
-      runId: c.text('run_id').notNull(),
-      issuedAt: c.ms('issued_at').notNull(),
-      body: c.text('body').notNull(),
-      digest: c.bytes('digest').notNull(),
-      seed: c.bytes('seed'),
-      visibility: c.text('visibility').$type<'private' | 'unlisted' | 'public'>().notNull(),
-      /** Its number in the log; null until the sequencer gave one. */
-      logIndex: c.ms('log_index'),
-      signature: c.bytes('signature'),
-    },
-    (t) => [
-      c.index('receipts_by_account').on(t.accountId, t.id),
-      c.uniqueIndex('receipts_by_index').on(t.logIndex),
-      c.index('receipts_waiting').on(t.id).where(sql`${t.logIndex} is null`),
     ],
   )
 
@@ -236,7 +227,6 @@ export function buildSchema(c: Columns) {
     keyWindows,
     transfers,
     runs,
-    receipts,
     leases,
     facts,
     priceLists,

@@ -2,7 +2,6 @@ import type {
   AccountRow,
   AuditRow,
   KeyRow,
-  ReceiptRow,
   RunRow,
   SecretRow,
   TransferRow,
@@ -31,7 +30,6 @@ export type Book = {
   addKey(row: KeyRow, secret: SecretRow): void
   addRun(row: RunRow): void
   addTransfer(row: TransferRow): void
-  addReceipt(row: ReceiptRow): void
   addAudit(row: AuditRow): void
   changed(what: 'account' | 'key' | 'window' | 'run', row: object): void
 }
@@ -54,7 +52,6 @@ export type Pages = {
     secrets: SecretRow[]
     runs: RunRow[]
     transfers: TransferRow[]
-    receipts: ReceiptRow[]
     audits: AuditRow[]
   }
 }
@@ -68,7 +65,7 @@ export const emptyPages = (): Pages => ({
   windows: new Map(),
   runs: new Map(),
   written: { accounts: new Set(), keys: new Set(), windows: new Set(), runs: new Set() },
-  added: { keys: [], secrets: [], runs: [], transfers: [], receipts: [], audits: [] },
+  added: { keys: [], secrets: [], runs: [], transfers: [], audits: [] },
 })
 
 export function openBook(pages: Pages, now: Millis): Book {
@@ -109,7 +106,6 @@ export function openBook(pages: Pages, now: Millis): Book {
       added.runs.push(row)
     },
     addTransfer: (row) => void added.transfers.push(row),
-    addReceipt: (row) => void added.receipts.push(row),
     addAudit: (row) => void added.audits.push(row),
     changed(what, row) {
       if (what === 'account') written.accounts.add(row as AccountRow)

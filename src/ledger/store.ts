@@ -48,9 +48,19 @@ type Waiting = {
 }
 type Outcome = { value: unknown } | { refusal: Refusal }
 
-export function openLedger(db: Db, clock: Pick<Clock, 'now'>): Ledger {
+/**
+ * Gives ended runs their number in the log inside the transaction that ends them. Only where one
+ * process writes alone; elsewhere the sequencer does it afterwards, under its lease.
+ */
+export type Numbering = { number(q: Query, ended: RunRow[]): Work<void>; forget(): void }
+
+export function openLedger(db: Db, clock: Pick<Clock, 'now'>, numbering?: Numbering): Ledger {
   const memory = db.exclusive ? remember() : undefined
-  db.onForeignWrite(() => memory?.forget())
+  const distrust = (): void => {
+    memory?.forget()
+    numbering?.forget()
+  }
+  db.onForeignWrite(distrust)
 
   /** Loads, decides and writes one batch. Same code on both engines. */
   function* postAll(q: Query, batch: Waiting[]): Work<Outcome[]> {
@@ -60,12 +70,14 @@ export function openLedger(db: Db, clock: Pick<Clock, 'now'>): Ledger {
       const book = openBook(pages, clock.now())
       yield* load(q, db.tables, pages, commands, book.now, memory)
       const outcomes = commands.map((command) => decide(command, book))
+      const ended = [...pages.written.runs].filter((run) => run.finishedAt !== null)
+      if (numbering && ended.length > 0) yield* numbering.number(q, ended)
       yield* writeBack(db.tables, pages)
       memory?.keep(pages)
       return outcomes
     } catch (error) {
       // The rows were changed in place, and the savepoint took the changes back.
-      memory?.forget()
+      distrust()
       throw error
     }
   }
@@ -257,7 +269,6 @@ function* writeBack(tables: Tables, { written, added }: Pages): Work<void> {
   yield* insert(tables.runs, added.runs)
   yield* update(tables.runs, [...written.runs], runChanges)
   yield* insert(tables.transfers, added.transfers)
-  yield* insert(tables.receipts, added.receipts)
   yield* insert(tables.auditEntries, added.audits)
 }
 
@@ -283,8 +294,10 @@ const runChanges: (keyof RunRow)[] = [
   'clamped',
   'outcome',
   'error',
-  'receiptId',
-  'seed',
+  'durationMs',
+  'outputCommitment',
+  'digest',
+  'logIndex',
   'output',
   'outputUntil',
 ]

@@ -1,5 +1,4 @@
 import { Elysia } from 'elysia'
-import type { ReceiptRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { readJson } from '../http/body.ts'
 import { openToAnyOrigin } from '../http/methods.ts'
@@ -9,8 +8,9 @@ import { toListView } from '../kernel/page.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { keyAuth, optionalCaller } from '../keys/auth.ts'
 import { assertListed, owns } from '../keys/owns.ts'
-import type { FullReceipt, ReceiptFile } from '../verify/receipt.ts'
-import { type SignedReceipt, signedReceipt } from './sign.ts'
+import type { ReceiptFile } from '../verify/receipt.ts'
+import { type Ended, receiptIdOf, receiptOf } from './receipt.ts'
+import { type Signed, signed } from './sign.ts'
 import { checkReceipt, verifyBodyBytes } from './verify.ts'
 import { toDisclosures, toReceiptFile } from './view.ts'
 
@@ -29,7 +29,7 @@ export const receiptsApi = (deps: Needs) =>
         const page = readPage(queryOf(request))
         const keyIds = await deps.keys.subtree(caller.key)
         if (page.after !== undefined) await assertListed(deps, caller, find(deps, page.after))
-        const found = await deps.receipts.list(caller.account, keyIds, page)
+        const found = await deps.receipts.list(keyIds, page)
         const items = await Promise.all(found.items.map((row) => ownView(deps, row)))
         return toListView({ items, hasMore: found.hasMore })
       },
@@ -42,7 +42,7 @@ export const receiptsApi = (deps: Needs) =>
         const caller = await optionalCaller(deps, request, 'receipts:read')
         if (!found || !caller || !(await owns(deps, caller, found))) refuse('receipt_not_found')
         set.headers['vary'] = 'authorization'
-        return fileOf(deps, found)
+        return toOwnFile(await signed(deps, params.id, found))
       },
       openToAnyOrigin,
     )
@@ -55,22 +55,19 @@ export const receiptsApi = (deps: Needs) =>
       { ...openToAnyOrigin, parse: 'none' },
     )
 
-const find = async ({ receipts }: Needs, id: string): Promise<ReceiptRow | undefined> =>
+const find = async ({ receipts }: Needs, id: string): Promise<Ended | undefined> =>
   isId('rcpt', id) ? receipts.find(id) : undefined
 
 /** The whole receipt with the salts that open its commitments. */
-const fileOf = async (deps: Needs, receipt: ReceiptRow): Promise<ReceiptFile> =>
-  toOwnFile(await signedReceipt(deps, receipt))
-
-function toOwnFile({ body, digest, signature, seed }: SignedReceipt): ReceiptFile {
-  const full: FullReceipt = JSON.parse(body)
-  const disclosures = seed ? toDisclosures(seed, full.content, {}) : undefined
-  return toReceiptFile(full, digest, signature, disclosures)
+function toOwnFile(run: Signed): ReceiptFile {
+  const receipt = receiptOf(run)
+  const disclosures = toDisclosures(run.seed, receipt.content, {})
+  return toReceiptFile(receipt, run.digest, run.signature, disclosures)
 }
 
-async function ownView(deps: Needs, receipt: ReceiptRow) {
-  const signed = await signedReceipt(deps, receipt)
-  const { id, logIndex, runId, visibility } = signed
-  const place = { log_index: logIndex, run_id: runId, visibility }
-  return { id, object: 'receipt', ...place, ...toOwnFile(signed) }
+async function ownView(deps: Needs, ended: Ended) {
+  const id = receiptIdOf(ended.id)
+  const run = await signed(deps, id, ended)
+  const place = { log_index: run.logIndex, run_id: run.id, visibility: 'private' }
+  return { id, object: 'receipt', ...place, ...toOwnFile(run) }
 }

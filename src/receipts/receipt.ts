@@ -1,12 +1,14 @@
+import type { RunRow } from '../db/schema.ts'
 import { canonical, type Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { hmacSha256, sha256 } from '../kernel/hash.ts'
 import type { Nusd } from '../kernel/money.ts'
 import { costOf, type MeterLine } from '../models/model.ts'
 import type { CommitmentTag } from '../verify/commitment.ts'
-import { receiptDigest } from '../verify/eip712.ts'
+import { structDigest } from '../verify/eip712.ts'
 import { type Hex, toHex } from '../verify/hex.ts'
 import type { FullReceipt } from '../verify/receipt.ts'
+import type { Value } from '../verify/typed-data.ts'
 
 /** What is known of a run when it has ended and is to leave a receipt. */
 export type ReceiptFacts = {
@@ -39,80 +41,127 @@ export type ReceiptFacts = {
   }
   /** Of the parsed request body as received, by {@link commitInput}: 32 bytes. */
   inputCommitment: Uint8Array
-  /** The choices in their non-streaming form, or the embeddings; null when nothing came out. */
-  output: Json | null
+  /** Of the choices or the embeddings, by {@link commitOutput}; null when nothing came out. */
+  outputCommitment: Uint8Array | null
   /** 32 random bytes of this receipt alone; stored, never public. */
   seed: Uint8Array
 }
 
-export type MadeReceipt = {
-  receipt: FullReceipt
-  /** 32 bytes: the leaf of the log and what is signed. */
-  digest: Uint8Array
-  inputSalt: Hex
-  outputSalt: Hex
-}
+/** A run that ended, and so has a receipt. */
+export type Ended = RunRow & { digest: Uint8Array; finishedAt: Millis }
+
+export const isEnded = (run: RunRow): run is Ended => run.digest !== null && run.finishedAt !== null
+
+/** A receipt is found by its run: both ids are the same but for the prefix. */
+export const receiptIdOf = (runId: string): string => `rcpt_${runId.slice('run_'.length)}`
+export const runIdOf = (receiptId: string): string => `run_${receiptId.slice('rcpt_'.length)}`
 
 /**
- * Writes the receipt of a run, version 1 (receipts.md, section 1). Pure and deterministic.
- * @throws when the amount does not follow from the lines, or the content has no canonical form.
+ * The digest of a run's receipt, version 1: the leaf of the log and what is signed. Pure.
+ * @throws when the amount does not follow from the lines.
  */
-export function makeReceipt(facts: ReceiptFacts): MadeReceipt {
+export const digestOf = (facts: ReceiptFacts): Uint8Array =>
+  structDigest('Receipt', valuesOf(facts))
+
+/** The receipt itself: every number as decimal text, every byte as hex. */
+export const makeReceipt = (facts: ReceiptFacts): FullReceipt =>
+  asText(valuesOf(facts)) as FullReceipt
+
+/**
+ * The receipt of an ended run, written anew from its row.
+ * @throws when it would not be the one that was logged: then the row, or this code, changed.
+ */
+export function receiptOf(run: Ended): FullReceipt {
+  const facts = factsOf(run)
+  if (toHex(digestOf(facts)) !== toHex(run.digest)) {
+    throw new Error(`the receipt of ${run.id} is no longer the one that was logged`)
+  }
+  return makeReceipt(facts)
+}
+
+/** What a run's receipt says. Give the row as it will be stored. */
+export const factsOf = (run: Omit<Ended, 'digest'>): ReceiptFacts => ({
+  id: receiptIdOf(run.id),
+  issuer: run.issuer,
+  issuedAt: run.finishedAt,
+  account: run.accountId,
+  keyId: run.keyId,
+  passportHandle: run.passport,
+  run: {
+    kind: run.kind,
+    model: run.model,
+    route: run.route,
+    outcome: run.outcome ?? '',
+    startedAt: run.startedAt ?? run.createdAt,
+    durationMs: run.durationMs ?? 0,
+    usageSource: run.usageSource ?? '',
+  },
+  charge: {
+    lines: run.lines.map(({ meter, quantity, price }) => ({
+      meter: meter as MeterLine['meter'],
+      quantity,
+      pricePusd: BigInt(price),
+    })),
+    discountBps: run.discountBps,
+    amount: run.cost,
+    priceList: run.priceList,
+  },
+  inputCommitment: run.inputCommitment,
+  outputCommitment: run.outputCommitment,
+  seed: run.seed,
+})
+
+/** The members of the typed data, numbers and bytes still as such. */
+function valuesOf(facts: ReceiptFacts): { [member: string]: Value } {
   const { run, charge, seed } = facts
   if (costOf(charge.lines, charge.discountBps) !== charge.amount) {
     throw new Error('the amount of a receipt does not follow from its lines')
   }
-  const salts = contentSalts(seed)
-  const receipt: FullReceipt = {
+  return {
     id: facts.id,
     issuer: facts.issuer,
-    issuedAt: facts.issuedAt.toString(),
-    subject: { account: facts.account, key: facts.keyId, salt: toHex(saltOf(seed, 'subject')) },
-    passport: { handle: facts.passportHandle, salt: toHex(saltOf(seed, 'passport')) },
-    run: {
-      kind: run.kind,
-      model: run.model,
-      route: run.route,
-      outcome: run.outcome,
-      startedAt: run.startedAt.toString(),
-      durationMs: run.durationMs.toString(),
-      usageSource: run.usageSource,
-      salt: toHex(saltOf(seed, 'run')),
-    },
+    issuedAt: facts.issuedAt,
+    subject: { account: facts.account, key: facts.keyId, salt: saltOf(seed, 'subject') },
+    passport: { handle: facts.passportHandle, salt: saltOf(seed, 'passport') },
+    run: { ...run, salt: saltOf(seed, 'run') },
     charge: {
       unit: 'nUSD',
       lines: charge.lines.map(({ meter, quantity, pricePusd }) => ({
         meter,
-        quantity: quantity.toString(),
-        price: pricePusd.toString(),
+        quantity,
+        price: pricePusd,
       })),
-      discountBps: charge.discountBps.toString(),
-      amount: charge.amount.toString(),
+      discountBps: charge.discountBps,
+      amount: charge.amount,
       priceList: charge.priceList,
-      salt: toHex(saltOf(seed, 'charge')),
+      salt: saltOf(seed, 'charge'),
     },
     content: {
-      input: toHex(facts.inputCommitment),
-      output:
-        facts.output === null
-          ? noCommitment
-          : toHex(commit('output/v1', salts.output, facts.output)),
+      input: facts.inputCommitment,
+      output: facts.outputCommitment ?? noBytes,
     },
   }
-  return {
-    receipt,
-    digest: receiptDigest(receipt),
-    inputSalt: toHex(salts.input),
-    outputSalt: toHex(salts.output),
-  }
+}
+
+function asText(value: Value): unknown {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'bigint') return value.toString()
+  if (value instanceof Uint8Array) return toHex(value)
+  if (Array.isArray(value)) return value.map(asText)
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, asText(member)]))
 }
 
 /** Commits to a request before it runs, so that its text need not be kept until it ended. */
 export const commitInput = (seed: Uint8Array, input: Json): Uint8Array =>
   commit('input/v1', saltOf(seed, 'input'), input)
 
+export const commitOutput = (seed: Uint8Array, output: Json): Uint8Array =>
+  commit('output/v1', saltOf(seed, 'output'), output)
+
+const noBytes = new Uint8Array(32)
+
 /** The commitment of a receipt without an output. */
-export const noCommitment: Hex = `0x${'0'.repeat(64)}`
+export const noCommitment: Hex = toHex(noBytes)
 
 /** What opens the commitments of a receipt, together with the values. */
 export const contentSalts = (seed: Uint8Array): { input: Uint8Array; output: Uint8Array } => ({

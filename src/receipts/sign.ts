@@ -1,34 +1,34 @@
-import type { ReceiptRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { refuse } from '../kernel/refusal.ts'
+import type { Ended } from './receipt.ts'
 
 type Needs = Pick<Deps, 'receipts' | 'signer' | 'sequencer'>
 
-/** A receipt as it is shown: numbered in the log and signed by the key that is valid there. */
-export type SignedReceipt = ReceiptRow & { logIndex: number; signature: Uint8Array }
+/** An ended run whose receipt can be shown: numbered, and signed by the key that is valid there. */
+export type Signed = Ended & { logIndex: number; signature: Uint8Array }
 
 /**
  * Numbers and signs a receipt that is read before the background came to it. The nonce follows
  * from the digest (RFC 6979), so the bytes are the same whoever signs, and however often.
  * @throws Refusal `unavailable` while another node numbers the log and has not come to it.
  */
-export async function signedReceipt(deps: Needs, receipt: ReceiptRow): Promise<SignedReceipt> {
-  let row: ReceiptRow | undefined = receipt
-  if (row.logIndex === null) {
+export async function signed(deps: Needs, receiptId: string, ended: Ended): Promise<Signed> {
+  let run: Ended | undefined = ended
+  if (run.logIndex === null) {
     await deps.sequencer.flush()
-    row = await deps.receipts.find(receipt.id)
+    run = await deps.receipts.find(receiptId)
   }
-  if (!row || row.logIndex === null) {
+  if (!run || run.logIndex === null) {
     refuse('unavailable', {
       message: 'The receipt is being numbered. Ask again in a second.',
       headers: { 'retry-after': '1' },
     })
   }
-  const { logIndex } = row
-  if (row.signature) return { ...row, logIndex, signature: row.signature }
-  const signature = deps.signer.sign(row.digest)
-  await deps.receipts.sign([{ id: row.id, signature }])
-  return { ...row, logIndex, signature }
+  const { logIndex } = run
+  if (run.signature) return { ...run, logIndex, signature: run.signature }
+  const signature = deps.signer.sign(run.digest)
+  await deps.receipts.sign([{ id: run.id, signature }])
+  return { ...run, logIndex, signature }
 }
 
 /** Receipts signed in one go, about a millisecond of work. */
@@ -44,9 +44,10 @@ export function backgroundSigner(deps: Needs & Pick<Deps, 'live'>) {
   return async (): Promise<void> => {
     while (deps.live.count() === 0) {
       const found = await deps.receipts.numberedFrom(next, batch)
-      const unsigned = found.filter((row) => row.signature === null)
-      const signed = unsigned.map(({ id, digest }) => ({ id, signature: deps.signer.sign(digest) }))
-      if (signed.length > 0) await deps.receipts.sign(signed)
+      const unsigned = found.flatMap(({ id, digest, signature }) =>
+        digest && !signature ? [{ id, signature: deps.signer.sign(digest) }] : [],
+      )
+      if (unsigned.length > 0) await deps.receipts.sign(unsigned)
       next = (found.at(-1)?.logIndex ?? next - 1) + 1
       if (found.length < batch) return
     }

@@ -1,4 +1,3 @@
-import type { ReceiptRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { isId } from '../kernel/ids.ts'
@@ -6,10 +5,9 @@ import { refuse } from '../kernel/refusal.ts'
 import { toHex } from '../verify/hex.ts'
 import { readVerifyRequest } from '../verify/input.ts'
 import { type Trust, type Verdict, verifyReceipt } from '../verify/verify.ts'
-import { signedReceipt } from './sign.ts'
-import { toReceiptFile } from './view.ts'
+import type { Ended } from './receipt.ts'
 
-type Needs = Pick<Deps, 'receipts' | 'signer' | 'sequencer' | 'clock' | 'settings'>
+type Needs = Pick<Deps, 'receipts' | 'signer' | 'clock' | 'settings'>
 
 /** Most bytes of a request to verify: a receipt with its texts. */
 export const verifyBodyBytes = 1024 * 1024
@@ -22,7 +20,7 @@ export const verifyBodyBytes = 1024 * 1024
 export async function checkReceipt(
   deps: Needs,
   body: unknown,
-): Promise<Verdict & { source: 'given' | 'stored' }> {
+): Promise<Verdict & { source: 'given' }> {
   const read = readVerifyRequest(body)
   if (!read.ok) {
     refuse('unprocessable', {
@@ -34,35 +32,28 @@ export async function checkReceipt(
   const verifiedAt = toRfc3339(deps.clock.now())
   const options = { chain: request.chain, verifiedAt }
   if ('id' in request) {
-    const stored = isId('rcpt', request.id) ? await deps.receipts.find(request.id) : undefined
-    if (!stored || stored.visibility === 'private') refuse('receipt_not_found')
-    const { digest, signature, body: text } = await signedReceipt(deps, stored)
-    const file = toReceiptFile(JSON.parse(text), digest, signature)
-    return { ...verifyReceipt({ file }, trustOf(deps, stored), options), source: 'stored' }
+    // Every receipt is private until sharing exists, and a private one is as none.
+    refuse('receipt_not_found')
   }
   const known = await findNamed(deps, request.file)
   return { ...verifyReceipt(request, trustOf(deps, known, request.file), options), source: 'given' }
 }
 
 /** The receipt in our store that a file says it is. */
-function findNamed(deps: Needs, file: unknown): Promise<ReceiptRow | undefined> {
+function findNamed(deps: Needs, file: unknown): Promise<Ended | undefined> {
   const id = (file as { receipt?: { id?: unknown } }).receipt?.id
   if (typeof id !== 'string' || !isId('rcpt', id)) return Promise.resolve(undefined)
   return deps.receipts.find(id)
 }
 
 /** We trust our own signer, under our own name, and know what we issued. */
-function trustOf(
-  { signer, settings }: Needs,
-  stored: ReceiptRow | undefined,
-  file?: unknown,
-): Trust {
+function trustOf({ signer, settings }: Needs, stored: Ended | undefined, file: unknown): Trust {
   const base = { signers: [{ address: signer.address }], issuers: [settings.issuer] }
   if (!stored) {
     return { ...base, known: { status: 'fail', reason: 'This server issued no such receipt.' } }
   }
   const index = stored.logIndex === null ? {} : { index: BigInt(stored.logIndex) }
-  const claimed = (file as { digest?: unknown } | undefined)?.digest ?? toHex(stored.digest)
+  const claimed = (file as { digest?: unknown }).digest
   if (claimed !== toHex(stored.digest)) {
     const reason = 'This server issued a receipt with this id, but with another digest.'
     return { ...base, known: { status: 'fail', reason, ...index } }

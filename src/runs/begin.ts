@@ -55,13 +55,12 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
         const run = { ...draft, windows, createdAt: book.now }
         if (!wish.background) run.startedAt = book.now
         book.addRun(run)
-        return run
+        // A copy: the book's row is the ledger's own.
+        return { ...run }
       },
     })
     const startedAt = deps.clock.monotonic()
-    const receiptId = deps.ids.make('rcpt')
-    const { body } = wish
-    const live = openLiveRun({ id: row.id, row, model, bound, body, seed, receiptId, startedAt })
+    const live = openLiveRun({ id: row.id, row, model, bound, body: wish.body, startedAt })
     deps.live.add(live)
     return live
   } catch (error) {
@@ -116,11 +115,17 @@ function toDraft(deps: Needs, wish: RunWish, hold: Nusd, seed: Uint8Array): RunR
     clamped: false,
     outcome: null,
     error: null,
-    receiptId: null,
     tags: wish.tags,
     metadata: wish.metadata,
+    durationMs: null,
     seed,
     inputCommitment: commitInput(seed, wish.received),
+    outputCommitment: null,
+    issuer: deps.settings.issuer,
+    passport: '',
+    digest: null,
+    logIndex: null,
+    signature: null,
     background: wish.background,
     output: null,
     outputUntil: null,

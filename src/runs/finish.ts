@@ -1,10 +1,10 @@
-import type { ReceiptRow, RunRow } from '../db/schema.ts'
+import type { RunRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { endHold } from '../ledger/ledger.ts'
 import { costOf, linesOf, type MeterLine, type Prices, type Usage } from '../models/model.ts'
-import { makeReceipt } from '../receipts/receipt.ts'
+import { commitOutput, digestOf, factsOf, receiptIdOf } from '../receipts/receipt.ts'
 import { type Hex, toHex } from '../verify/hex.ts'
 import type { LiveRun } from './live.ts'
 import { type RunError, statusOf } from './run.ts'
@@ -27,10 +27,7 @@ export type Finished = { run: RunRow; receiptId: string; digest: Hex }
 /** How long the output of a background run is kept after its end. */
 const outputKeptMs = 3_600_000
 
-type Needs = Pick<
-  Deps,
-  'ledger' | 'clock' | 'ids' | 'settings' | 'sequencer' | 'live' | 'log' | 'runs'
->
+type Needs = Pick<Deps, 'ledger' | 'clock' | 'sequencer' | 'live' | 'log' | 'runs'>
 
 /**
  * Ends a run: charges its lines, frees the rest of its hold, and leaves the receipt, all in one
@@ -40,11 +37,7 @@ type Needs = Pick<
 export async function finish(deps: Needs, live: LiveRun, ending: Ending): Promise<Finished> {
   const durationMs = Math.round(deps.clock.monotonic() - live.startedAt)
   try {
-    return await settle(deps, live.row, live.model.prices, ending, {
-      seed: live.seed,
-      receiptId: live.receiptId,
-      durationMs,
-    })
+    return await settle(deps, live.row, live.model.prices, ending, durationMs)
   } catch (error) {
     deps.log.error('run.settle_failed', error, { run_id: live.id })
     const released: Ending = {
@@ -57,8 +50,7 @@ export async function finish(deps: Needs, live: LiveRun, ending: Ending): Promis
     deps.live.settleLater(live.id, async () => {
       const row = await deps.runs.find(live.id)
       if (row?.finishedAt !== null) return
-      const facts = { seed: live.seed, receiptId: live.receiptId, durationMs }
-      await settle(deps, live.row, live.model.prices, released, facts)
+      await settle(deps, live.row, live.model.prices, released, durationMs)
     })
     throw error
   } finally {
@@ -70,49 +62,16 @@ export async function finish(deps: Needs, live: LiveRun, ending: Ending): Promis
 
 /** The command itself, also for a run that an earlier process left open. */
 export async function settle(
-  deps: Pick<Deps, 'ledger' | 'clock' | 'settings' | 'sequencer'>,
+  deps: Pick<Deps, 'ledger' | 'clock' | 'sequencer'>,
   open: RunRow,
   prices: Prices | undefined,
   ending: Ending,
-  { seed, receiptId, durationMs }: { seed: Uint8Array; receiptId: string; durationMs: number },
+  durationMs: number,
 ): Promise<Finished> {
   const lines = linesFor(open, prices, ending.usage)
-  const cost = costOf(lines, open.discountBps)
   const finishedAt = deps.clock.now()
-  const { receipt, digest } = makeReceipt({
-    id: receiptId,
-    issuer: deps.settings.issuer,
-    issuedAt: finishedAt,
-    account: open.accountId,
-    keyId: open.keyId,
-    passportHandle: '',
-    run: {
-      kind: open.kind,
-      model: open.model,
-      route: ending.route,
-      outcome: ending.outcome,
-      startedAt: open.startedAt ?? open.createdAt,
-      durationMs,
-      usageSource: ending.usageSource,
-    },
-    charge: { lines, discountBps: open.discountBps, amount: cost, priceList: open.priceList },
-    inputCommitment: open.inputCommitment,
-    output: ending.output,
-    seed,
-  })
-  const row: ReceiptRow = {
-    id: receiptId,
-    accountId: open.accountId,
-    keyId: open.keyId,
-    runId: open.id,
-    issuedAt: finishedAt,
-    body: JSON.stringify(receipt),
-    digest,
-    seed,
-    visibility: 'private',
-    logIndex: null,
-    signature: null,
-  }
+  const ended = { ...open, ...changesOf(open, ending, lines, finishedAt), durationMs }
+  const digest = digestOf(factsOf(ended))
   const run = await deps.ledger.post({
     account: open.accountId,
     keys: open.windows.map(([keyId]) => keyId),
@@ -120,15 +79,14 @@ export async function settle(
     decide(book) {
       const held = book.run(open.id)
       if (!held) throw new Error(`run ${open.id} is not open`)
-      endHold(book, held, cost)
-      Object.assign(held, changesOf(open, ending, lines, { cost, finishedAt, receiptId }))
+      endHold(book, held, ended.cost)
+      Object.assign(held, ended, { digest })
       book.changed('run', held)
-      book.addReceipt(row)
-      return { ...held }
+      return held
     },
   })
   deps.sequencer.wake()
-  return { run, receiptId, digest: toHex(digest) }
+  return { run, receiptId: receiptIdOf(run.id), digest: toHex(digest) }
 }
 
 /** What delivered nothing has its meters at zero, or no line where the prices are not known. */
@@ -139,31 +97,27 @@ function linesFor(open: RunRow, prices: Prices | undefined, usage: Usage | undef
   return linesOf({ ...prices, requestNusd: 0n }, open.kind, nothing)
 }
 
-function changesOf(
-  open: RunRow,
-  ending: Ending,
-  lines: MeterLine[],
-  paid: { cost: bigint; finishedAt: Millis; receiptId: string },
-): Partial<RunRow> {
-  const keeps = open.background && ending.output !== null
+/** What a run's row says from its end on. */
+function changesOf(open: RunRow, ending: Ending, lines: MeterLine[], finishedAt: Millis) {
+  const { output, outcome } = ending
+  const isKept = open.background && output !== null
   return {
-    ...paid,
-    status: statusOf(ending.outcome),
+    finishedAt,
+    status: statusOf(outcome),
     route: ending.route,
-    startedAt: open.startedAt,
     firstByteAt: ending.firstByteAt,
     lines: lines.map(({ meter, quantity, pricePusd }) => ({
       meter,
       quantity,
       price: pricePusd.toString(),
     })),
+    cost: costOf(lines, open.discountBps),
     usageSource: ending.usageSource,
     clamped: ending.clamped,
-    outcome: ending.outcome,
+    outcome,
     error: ending.error,
-    // From here on the receipt keeps it, and erasing the receipt erases it.
-    seed: null,
-    output: keeps ? ending.output : null,
-    outputUntil: keeps ? paid.finishedAt + outputKeptMs : null,
+    outputCommitment: output === null ? null : commitOutput(open.seed, output),
+    output: isKept ? output : null,
+    outputUntil: isKept ? finishedAt + outputKeptMs : null,
   }
 }

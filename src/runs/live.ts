@@ -21,9 +21,6 @@ export type LiveRun = {
   bound: Bound
   /** The request in OpenAI's shape. */
   body: JsonObject
-  seed: Uint8Array
-  /** The id its receipt will have: streams name it before it exists. */
-  receiptId: string
   /** From {@link Clock.monotonic}. */
   startedAt: number
   signal: AbortSignal

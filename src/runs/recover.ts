@@ -1,8 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { settle } from './finish.ts'
 
-type Needs = Parameters<typeof settle>[0] &
-  Pick<Deps, 'runs' | 'catalogue' | 'ids' | 'random' | 'log'>
+type Needs = Parameters<typeof settle>[0] & Pick<Deps, 'runs' | 'catalogue' | 'log'>
 
 /** Runs ended in one pass over the table. */
 const batch = 500
@@ -18,10 +17,8 @@ export async function endAbandoned(deps: Needs): Promise<number> {
     await Promise.all(
       open.map((run) => {
         const prices = deps.catalogue.get(run.model)?.prices
-        const receiptId = deps.ids.make('rcpt')
-        const seed = run.seed ?? deps.random.bytes(32)
         const durationMs = Math.max(0, deps.clock.now() - (run.startedAt ?? run.createdAt))
-        return settle(deps, run, prices, interrupted, { seed, receiptId, durationMs })
+        return settle(deps, run, prices, interrupted, durationMs)
       }),
     )
     ended += open.length

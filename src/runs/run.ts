@@ -3,6 +3,7 @@ import type { Json } from '../kernel/canonical.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { toJsonInteger } from '../kernel/money.ts'
 import { Refusal, type RefusalType } from '../kernel/refusal.ts'
+import { receiptIdOf } from '../receipts/receipt.ts'
 import { UpstreamFailure } from '../upstream/upstream.ts'
 import type { StopReason } from './live.ts'
 
@@ -96,7 +97,7 @@ export function toRunView(run: RunRow, output?: Json) {
     clamped: run.clamped,
     outcome: run.outcome,
     error: run.error,
-    receipt_id: run.receiptId,
+    receipt_id: run.finishedAt === null ? null : receiptIdOf(run.id),
     background: run.background,
     tags: run.tags,
     metadata: run.metadata,

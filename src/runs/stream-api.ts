@@ -1,5 +1,6 @@
 import { type SseClient, type SseContext, sseResponse } from '../http/sse.ts'
 import type { Log } from '../kernel/log.ts'
+import { receiptIdOf } from '../receipts/receipt.ts'
 import type { JsonObject } from '../upstream/upstream.ts'
 import { type Sink, type Streamed, stream } from './execute.ts'
 import type { LiveRun } from './live.ts'
@@ -47,7 +48,7 @@ export async function streamRun(
   } finally {
     clearTimeout(tooLong)
   }
-  context.set.headers['x-receipt-id'] = live.receiptId
+  context.set.headers['x-receipt-id'] = receiptIdOf(live.id)
   return sseResponse(
     context,
     async (late) => {

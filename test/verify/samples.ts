@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import type { Json } from '../../src/kernel/canonical.ts'
-import { commitInput, makeReceipt, type ReceiptFacts } from '../../src/receipts/receipt.ts'
+import {
+  commitInput,
+  commitOutput,
+  contentSalts,
+  digestOf,
+  makeReceipt,
+  type ReceiptFacts,
+} from '../../src/receipts/receipt.ts'
 import { toDisclosures, toReceiptFile } from '../../src/receipts/view.ts'
 import { signerFromHex } from '../../src/signer/signer.ts'
 import { structs } from '../../src/verify/eip712.ts'
@@ -12,8 +19,11 @@ export const testSigner = signerFromHex(
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
 )
 
-/** What a receipt is made of, with the input itself. */
-export type SampleFacts = Omit<ReceiptFacts, 'inputCommitment'> & { input: Json }
+/** What a receipt is made of, with the texts themselves. */
+export type SampleFacts = Omit<ReceiptFacts, 'inputCommitment' | 'outputCommitment'> & {
+  input: Json
+  output: Json | null
+}
 
 export const facts: SampleFacts = {
   id: 'rcpt_01jd7m3v5k8q2w4x6y9z0a1b2c',
@@ -45,8 +55,21 @@ export const facts: SampleFacts = {
   seed: new Uint8Array(32).fill(7),
 }
 
-export const make = (of: SampleFacts = facts) =>
-  makeReceipt({ ...of, inputCommitment: commitInput(of.seed, of.input) })
+export function make(of: SampleFacts = facts) {
+  const { seed, input, output, ...rest } = of
+  const commitments = {
+    inputCommitment: commitInput(seed, input),
+    outputCommitment: output === null ? null : commitOutput(seed, output),
+  }
+  const whole: ReceiptFacts = { ...rest, seed, ...commitments }
+  const salts = contentSalts(seed)
+  return {
+    receipt: makeReceipt(whole),
+    digest: digestOf(whole),
+    inputSalt: toHex(salts.input),
+    outputSalt: toHex(salts.output),
+  }
+}
 
 /** A whole receipt file, signed with the test key, everything disclosed. */
 export function fileOf(of: SampleFacts = facts): ReceiptFile {
