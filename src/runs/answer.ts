@@ -7,7 +7,12 @@ export type Choice = {
   message: { role: 'assistant'; content: string | null; tool_calls?: ToolCall[] }
   finish_reason: string | null
 }
-type ToolCall = { id: string; type: string; function: { name: string; arguments: string } }
+type ToolCall = {
+  id: string
+  type: string
+  function?: { name: string; arguments: string }
+  custom?: { name: string; input: string }
+}
 
 /** What an answer amounts to: counted while it passes, and kept in its non-streaming form. */
 export type Answer = {
@@ -57,6 +62,9 @@ export function collectAnswer() {
       if (typeof text === 'string') bytes += Buffer.byteLength(text)
     }
     if (said['tool_calls']) bytes += addToolCalls(calls, said['tool_calls'])
+    // The old way to call a function is output like the new one, and paid for.
+    const { name, arguments: args } = asObject(said['function_call'])
+    bytes += Buffer.byteLength(textOf(name)) + Buffer.byteLength(textOf(args))
     if (typeof from['finish_reason'] === 'string') choice.finish_reason = from['finish_reason']
     outputBytes += bytes
     if (bytes > 0) deltas++
@@ -96,16 +104,22 @@ function addToolCalls(calls: Map<number, ToolCall>, pieces: Json): number {
   let bytes = 0
   objects(pieces).forEach((piece, position) => {
     const index = piece['index'] === undefined ? position : integer(piece['index'])
-    const blank = { id: '', type: 'function', function: { name: '', arguments: '' } }
-    const call = calls.get(index) ?? blank
-    const { name, arguments: text } = asObject(piece['function'])
+    const call = calls.get(index) ?? { id: '', type: 'function' }
     if (typeof piece['id'] === 'string') call.id = piece['id']
     if (typeof piece['type'] === 'string') call.type = piece['type']
-    if (typeof name === 'string') call.function.name += name
-    if (typeof text === 'string') call.function.arguments += text
-    for (const said of [name, text]) {
-      if (typeof said === 'string') bytes += Buffer.byteLength(said)
+    const { custom } = piece
+    const { name, arguments: args, input } = asObject(custom ?? piece['function'])
+    const [named, text] = [textOf(name), textOf(custom ? input : args)]
+    if (custom || call.custom) {
+      call.custom ??= { name: '', input: '' }
+      call.custom.name += named
+      call.custom.input += text
+    } else {
+      call.function ??= { name: '', arguments: '' }
+      call.function.name += named
+      call.function.arguments += text
     }
+    bytes += Buffer.byteLength(named) + Buffer.byteLength(text)
     calls.set(index, call)
   })
   return bytes
@@ -119,3 +133,5 @@ export const objects = (value: Json | undefined): JsonObject[] =>
 
 const integer = (value: Json | undefined): number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : 0
+
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')

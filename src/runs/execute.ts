@@ -70,18 +70,18 @@ export async function stream(deps: Needs, live: LiveRun, sink: Sink): Promise<St
       return upstream.stream({ kind: live.model.kind, body, signal: live.signal })
     })
     const greet = roleGiver()
+    const split = endKeeper()
     const stopped = untilAborted(live.signal)
     for await (const batch of chunks) {
       if (live.stopped()) break
       firstByteAt ??= deps.clock.now()
       const outgoing: JsonObject[] = []
       for (const chunk of batch) {
-        if (isFinishing(chunk)) {
-          tail.push(greet(chunk))
-          continue
-        }
-        collected.addChunk(chunk)
-        if (objects(chunk['choices']).length > 0) outgoing.push(greet(chunk))
+        const { ending, going } = split(chunk)
+        if (ending) tail.push(greet(ending))
+        if (!going) continue
+        collected.addChunk(going)
+        if (objects(going['choices']).length > 0) outgoing.push(greet(going))
       }
       if (outgoing.length === 0) continue
       live.tell(outgoing)
@@ -202,9 +202,23 @@ function readEmbeddings(body: JsonObject): Delivered & { data: Json } {
   return { data, outputBytes: 0, deltas: objects(data).length, usage: body['usage'] }
 }
 
-/** Whether a chunk finishes a choice or reports the usage: such a chunk waits for the settle. */
-function isFinishing(chunk: JsonObject): boolean {
-  return objects(chunk['choices']).some((choice) => typeof choice['finish_reason'] === 'string')
+/**
+ * Parts a chunk into what finishes a choice, or follows its finish, and what goes out now: each
+ * choice keeps its order, and none waits for another to finish.
+ */
+function endKeeper() {
+  const finished = new Set<unknown>()
+  return (chunk: JsonObject): { ending?: JsonObject; going?: JsonObject } => {
+    const choices = objects(chunk['choices'])
+    for (const choice of choices) {
+      if (typeof choice['finish_reason'] === 'string') finished.add(choice['index'])
+    }
+    const ending = choices.filter((choice) => finished.has(choice['index']))
+    if (ending.length === 0) return { going: chunk }
+    if (ending.length === choices.length) return { ending: chunk }
+    const going = choices.filter((choice) => !finished.has(choice['index']))
+    return { ending: { ...chunk, choices: ending }, going: { ...chunk, choices: going } }
+  }
 }
 
 /** Some upstreams leave out the role of the first delta; openai's stream helper needs it. */
