@@ -116,23 +116,26 @@ export function reportOf({ killed, crowded, build }: Result, when: string): stri
     return `| ${[round.round, round.killedAfterMs, again, ...figures].join(' | ')} |`
   })
   const sizes = crowded.map((crowd) => `- ${crowd.name}: ${wordsOf(crowd)}`)
+  const columns =
+    'round | killed after ms | restart killed after ms | answers held | runs | interrupted | ' +
+    'restart ms | faults'
   return `# Drills
 
-What \`bun run drill\` found the last time it was written down. Build: \`${build}\`; ${when}.
+What \`bun run drill\` found the last time it was written down. ${when}, build \`${build}\`.
 
 ## Killed in the middle of runs
 
-${killed.length} rounds on one data folder, each: 24 clients run models (plain, streamed, native, in
-the background), SIGKILL at a random moment, every second time SIGKILL again during the restart, then
-a start and a check: the ledger is balanced, nothing is held, the balance is what was granted less the
-cost of every run, each answer that a client holds is there with its cost and its receipt, and each
-run that was cut is \`interrupted\`, cost nothing and has a receipt.
+${killed.length} rounds on one data folder. In each, 24 clients run models (plain, streamed, native,
+in the background) until SIGKILL at a random moment; every second time the restart is killed too.
+Then it starts again and is checked: the ledger is balanced, nothing is held, the balance is what was
+granted less the cost of every run, each answer that a client holds is there with its cost and its
+receipt, and each run that was cut is \`interrupted\`, cost nothing and has a receipt.
 
-**${faults} faults.** In the end: ${last?.runs ?? 0} runs, of which clients hold ${last?.acknowledged ?? 0} \
-whole answers, ${last?.interrupted ?? 0} were interrupted.
+**${faults} faults.** In the end there are ${last?.runs ?? 0} runs. Clients hold
+${last?.acknowledged ?? 0} whole answers; ${last?.interrupted ?? 0} runs were interrupted.
 
-| round | killed after ms | killed in restart after ms | answers held | runs | interrupted | restart ms | faults |
-|---|---|---|---|---|---|---|---|
+| ${columns} |
+|${'---|'.repeat(columns.split('|').length)}
 ${rows.join('\n')}
 
 ## 1,000 runs at once, 50 can be paid

@@ -7,11 +7,14 @@ import { serveCommand } from './cli/serve.ts'
 import { upkeepCommands } from './cli/upkeep.ts'
 import { verifyCommand } from './cli/verify.ts'
 import { helpSettings } from './config-help.ts'
+import { nearest } from './kernel/nearest.ts'
 import { Refusal } from './kernel/refusal.ts'
+import { version } from './version.ts'
 
 /** The binary: commands, and what their ends mean to a shell. */
 const program = new Command('counterfoil')
   .description('A prepaid, verifiable gateway to AI models.')
+  .version(version, '--version')
   .exitOverride()
   .configureOutput({ writeOut: (text) => process.stdout.write(text) })
   .addHelpText('after', `\n${helpSettings()}`)
@@ -21,10 +24,24 @@ for (const addTo of [serveCommand, keyCommands, grantCommand, verifyCommand, upk
 }
 for (const command of program.commands) passOnTo(command)
 
+// Whatever a command writes is for its owner alone: keys, money and the signer lie in these files.
+process.umask(0o077)
 // No top-level await: the bytecode of an executable cannot hold one.
-program.parseAsync(process.argv).catch((error: unknown) => {
+run(process.argv).catch((error: unknown) => {
   process.exitCode = report(error)
 })
+
+/** A bare `counterfoil` serves, so a misspelt command would be taken for its argument. */
+async function run(argv: string[]): Promise<void> {
+  const [, , word = ''] = argv
+  const names = [...program.commands.map((command) => command.name()), 'help']
+  if (/^[^-]/.test(word) && !names.includes(word)) {
+    const near = nearest(word, names)
+    const hint = near ? `, did you mean "${near}"?` : '; --help lists them'
+    throw new Exit(exitCodes.usage, `There is no command "${word}"${hint}`)
+  }
+  await program.parseAsync(argv)
+}
 
 /** Sub-commands must throw too, instead of ending the process themselves. */
 function passOnTo(command: Command): void {

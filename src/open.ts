@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { accountStore } from './accounts/store.ts'
 import type { Config } from './config.ts'
@@ -26,11 +26,27 @@ export async function openDatabase(config: Config): Promise<Opened> {
   }
   const file = url.slice('sqlite:'.length)
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  assertWhole(file)
   const db = openSqlite(file)
   chmodSync(file, 0o600)
   const now = systemClock.now()
   const migrated = migrateSqlite(db.raw, now, () => backUp(file, now))
   return { db, migrated }
+}
+
+/**
+ * A database that was lost must not be taken for one that never was: a new, empty ledger would
+ * look fine.
+ * @throws Error when the file is empty, or gone while its log is there.
+ */
+function assertWhole(file: string): void {
+  const sizeOf = (path: string): number | undefined =>
+    statSync(path, { throwIfNoEntry: false })?.size
+  const wal = `${file}-wal`
+  const isLost = sizeOf(file) === undefined && sizeOf(wal) !== undefined
+  if (isLost) throw new Error(`${file} is gone, but ${wal} is there; put the database back`)
+  if (sizeOf(file) !== 0) return
+  throw new Error(`${file} is empty; put the database back, or delete the file to begin anew`)
 }
 
 /** A copy of the whole database beside it, before its schema changes. */

@@ -23,8 +23,14 @@ export type Running = {
 /** How long the runs that are ended at the close may take to settle, in ms. */
 const settleWithinMs = 5000
 
-/** Makes everything, repairs what a crash left, then listens: nobody meets a half-open server. */
-export async function startServer(parts: Parts): Promise<Running> {
+/**
+ * Makes everything, repairs what a crash left, lets `prepare` add what must be there, then
+ * listens: nobody meets a half-open server.
+ */
+export async function startServer(
+  parts: Parts,
+  prepare?: (deps: Deps) => Promise<void>,
+): Promise<Running> {
   const { config, db, signer, log } = parts
   await useWasmKeccak()
   await assertSigner(db, signer)
@@ -34,6 +40,7 @@ export async function startServer(parts: Parts): Promise<Running> {
   await endAbandoned(deps)
   await checkLedger(deps, audits.sinceLast)
   await deps.sequencer.flush()
+  await prepare?.(deps)
   const server = serve(createApp(deps), deps.settings.listen)
   const jobs = startJobs(jobsOf(deps, db, audits), { log, clock: deps.clock })
   log.info('server.listening', { url: config.base_url, version })

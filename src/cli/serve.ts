@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { toAccountId } from '../accounts/address.ts'
 import type { Config } from '../config.ts'
 import { lockDataFolder } from '../db/lock.ts'
+import type { Deps } from '../deps.ts'
 import { issueKey } from '../keys/issue.ts'
 import { defaultLifeMs } from '../keys/key.ts'
 import { grantCredit } from '../ledger/grant.ts'
@@ -42,7 +43,6 @@ async function run(options: ServeOptions): Promise<void> {
   }
   const config = configOf(options)
   raiseFetchLimit(Math.min(config.limits.admission + spareRequests, mostRequests), options.data)
-  process.umask(0o077)
   const { level, format } = config.log
   const isPretty = format === 'pretty' || (format === 'auto' && process.stderr.isTTY === true)
   const log = openLog({ level, format: isPretty ? 'pretty' : 'json' })
@@ -52,12 +52,13 @@ async function run(options: ServeOptions): Promise<void> {
   choosePort(config)
   const { db, migrated } = await openDatabase(config)
   if (migrated.length > 0) log.info('database.migrated', { steps: migrated })
-  const server = await startServer({ config, db, signer: openDataSigner(config), log })
+  const parts = { config, db, signer: openDataSigner(config), log }
+  // The key is printed before anybody can find the server ready.
+  const server = await startServer(parts, options.dev ? printDevKey : undefined)
   process.on('unhandledRejection', (error) => log.error('process.unhandled', error))
   stopOnSignals(server, lock)
   say(`counterfoil listens on ${server.url}; receipts are signed by ${server.deps.signer.address}`)
-  if (options.dev) await printDevKey(server)
-  else say(missingForRealUse(config))
+  if (!options.dev) say(missingForRealUse(config))
 }
 
 /**
@@ -115,7 +116,7 @@ function stopOnSignals(server: Running, lock: { release(): void } | undefined): 
 }
 
 /** The key that makes the README's minute work. The account is everybody's: never for real use. */
-async function printDevKey({ deps }: Running): Promise<void> {
+async function printDevKey(deps: Deps): Promise<void> {
   const account = toAccountId(devAccount)
   const known = await deps.accounts.find(account)
   if (!known || known.balance < devCap) {

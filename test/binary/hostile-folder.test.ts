@@ -1,51 +1,67 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { version } from '../../package.json'
-
-const binary = resolve('dist/counterfoil')
+import { type Home, makeHome, makeKey, must, noBinary } from '../support/binary.ts'
 
 // `bun run build` makes it; scripts/test.sh says when it is missing.
-describe.skipIf(!existsSync(binary))('the compiled binary in a folder somebody else wrote', () => {
-  let folder = ''
+describe.skipIf(noBinary)('the compiled binary in a folder somebody else wrote', () => {
+  let home: Home
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'counterfoil-hostile-'))
-    const evil = 'console.log("EVIL"); console.error("EVIL")'
+    home = await makeHome()
+    const evil = 'console.log("EVIL"); console.error("EVIL"); process.exit(9)'
     const files = {
-      '.env': 'COUNTERFOIL_LISTEN=nonsense\nNODE_ENV=development\n',
-      '.env.production': 'COUNTERFOIL_LISTEN=nonsense\n',
+      '.env': 'COUNTERFOIL_LOG_LEVEL=nonsense\nCOUNTERFOIL_DATA=/nowhere\nNODE_ENV=development\n',
+      '.env.local': 'COUNTERFOIL_LOG_LEVEL=nonsense\n',
+      '.env.production': 'COUNTERFOIL_LOG_LEVEL=nonsense\n',
       'bunfig.toml': 'preload = ["./evil.ts"]\n[run]\nbun = true\n',
       'evil.ts': evil,
       'package.json': '{"name":"evil","type":"commonjs","imports":{"#evil":"./evil.ts"}}',
       'tsconfig.json': '{"compilerOptions":{"paths":{"*":["./evil.ts"]}}}',
+      'index.ts': evil,
+      'serve.ts': evil,
+      'version.ts': evil,
       'node_modules/commander/index.js': evil,
       'node_modules/commander/package.json': '{"name":"commander","main":"index.js"}',
       'node_modules/secp256k1/index.js': evil,
+      'node_modules/secp256k1/bindings.js': evil,
+      'node_modules/node-gyp-build/index.js': evil,
+      'node_modules/pino-pretty/index.js': evil,
+      'node_modules/elysia/index.js': evil,
     }
     await Promise.all(
-      Object.entries(files).map(([name, text]) => Bun.write(join(folder, name), text)),
+      Object.entries(files).map(([name, text]) => Bun.write(join(home.folder, name), text)),
     )
   })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
+  afterAll(() => home?.remove())
 
-  const runs = (...args: string[]) => {
-    const env = { PATH: process.env['PATH'] ?? '', HOME: folder }
-    const done = Bun.spawnSync([binary, ...args], { cwd: folder, env, stdin: 'ignore' })
-    return { code: done.exitCode, text: done.stdout.toString() + done.stderr.toString() }
-  }
-
-  test('runs nothing that lies there', () => {
-    const { code, text } = runs('version', '--json')
-    expect(text).not.toContain('EVIL')
-    expect(text).toContain(version)
-    expect(code).toBe(0)
+  test('runs nothing that lies there', async () => {
+    const { code, stdout, stderr } = await home.cli('version', '--json')
+    expect({ code, stderr, version: JSON.parse(stdout).version }).toEqual({
+      code: 0,
+      stderr: '',
+      version,
+    })
   })
 
-  test('takes no setting from its .env', () => {
-    const { code, text } = runs('config')
-    expect(text).not.toContain('nonsense')
-    expect(code).toBe(0)
+  test('takes no setting from its .env', async () => {
+    const shown = await must(home, 'config')
+    expect(shown).not.toContain('nonsense')
+    expect(shown).not.toContain('/nowhere')
+  })
+
+  test('serves, makes keys, runs and signs as anywhere else', async () => {
+    const server = await home.start()
+    const { secret: key } = await makeKey(home)
+    const json = { model: 'counterfoil/echo-1', input: 'hello' }
+    expect((await server.call('/v1/runs', { key, json })).status).toBe(200)
+    // A fault shows nothing of itself, as in production.
+    const lost = await server.call('/v1/runs', { method: 'POST', key, body: '{' })
+    expect(await lost.text()).not.toContain('stack')
+    expect(await server.stop()).toBe(0)
+    for (const file of Object.values(home.printed)) {
+      expect(readFileSync(file, 'utf8')).not.toContain('EVIL')
+    }
+    expect(readdirSync(home.data)).toContain('signer.key')
   })
 })

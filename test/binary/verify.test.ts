@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Home, makeHome, noBinary, someAccount } from '../support/binary.ts'
+
+const run = { model: 'counterfoil/echo-1', input: 'hello' }
+
+describe.skipIf(noBinary)('verify, offline', () => {
+  let home: Home
+  let signer = ''
+  let receipt = ''
+  beforeAll(async () => {
+    home = await makeHome()
+    const server = await home.start({ args: ['--dev'] })
+    const key = /^COUNTERFOIL_KEY=(\S+)$/m.exec(await Bun.file(home.printed.stdout).text())?.[1]
+    expect(key).toBeDefined()
+    const made = await server.call('/v1/runs', { key: key ?? '', json: run })
+    const { receipt: link } = (await made.json()) as { receipt: { id: string } }
+    receipt = await (await server.call(`/v1/receipts/${link.id}`, { key: key ?? '' })).text()
+    signer = ((await (await server.call('/v1/signer')).json()) as { address: string }).address
+    await server.stop()
+    writeFileSync(join(home.folder, 'good.json'), receipt)
+    writeFileSync(join(home.folder, 'text.json'), 'hello')
+    writeFileSync(join(home.folder, 'other.json'), '{"type":"something.else"}')
+  })
+  afterAll(() => home?.remove())
+
+  const verify = (...args: string[]) => home.cli('verify', ...args)
+
+  test('0: every check passed and a trusted signer signed it', async () => {
+    const done = await verify('good.json', '--signer', signer)
+    expect([done.code, done.stdout.includes(`valid: signed by ${signer}`)]).toEqual([0, true])
+    const told = await verify('good.json', '--signer', signer.toLowerCase(), '--json')
+    expect([told.code, told.stderr, JSON.parse(told.stdout).valid]).toEqual([0, '', true])
+  })
+
+  test('1: one digit changed, or somebody else signed it', async () => {
+    expect((await verify('good.json', '--signer', someAccount)).code).toBe(1)
+    const forged = join(home.folder, 'forged.json')
+    let digits = 0
+    // What is signed and the signature; salts of texts that are not shown prove nothing.
+    const signed = receipt.slice(0, receipt.indexOf('"disclosures"'))
+    for (const { 0: digit, index } of signed.matchAll(/\d/g)) {
+      if (digits++ % 20 !== 0) continue
+      const other = String((Number(digit) + 1) % 10)
+      writeFileSync(forged, receipt.slice(0, index) + other + receipt.slice(index + 1))
+      const { code } = await verify('forged.json', '--signer', signer)
+      expect([signed.slice(index - 30, index + 5), code]).toEqual([expect.any(String), 1])
+    }
+    expect(digits).toBeGreaterThan(100)
+  }, 20_000)
+
+  test('2: no receipt; 3: nobody was named as trusted', async () => {
+    for (const file of ['text.json', 'other.json', 'nothing.json', '.']) {
+      expect((await verify(file, '--signer', signer)).code).toBe(2)
+    }
+    expect((await verify('good.json', '--signer', '0x12')).code).toBe(2)
+    const untold = await verify('good.json')
+    expect([untold.code, untold.stderr.includes(signer)]).toEqual([3, true])
+  })
+})
