@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import type { Clock, Millis } from '../kernel/clock.ts'
-import { type Db, insert, lockedRows, type Query, update, type Work } from './db.ts'
+import { type Db, lockedRows, type Query, rows, update, type Work } from './db.ts'
 
 /**
  * The right to do a singleton's work, for a while. `epoch` grows with each new holder, and every
@@ -25,12 +25,12 @@ export function takeLease(
   const { leases } = db.tables
   return db.write(function* (q) {
     const now = clock.now()
-    const [row] = yield* lockedRows(q.select().from(leases).where(eq(leases.name, name)))
     const expiresAt = now + leaseMs
-    if (!row) {
-      yield* insert(leases, [{ name, holder, epoch: 1, expiresAt }])
-      return { name, epoch: 1 }
-    }
+    // Of two that come first at once, one adds the row and the other finds it.
+    const first = { name, holder, epoch: 1, expiresAt }
+    yield* rows(q.insert(leases).values(first).onConflictDoNothing().returning())
+    const [row] = yield* lockedRows(q.select().from(leases).where(eq(leases.name, name)))
+    if (!row) throw new Error(`the lease ${name} has no row`)
     if (row.holder !== holder && row.expiresAt > now && !db.exclusive) return undefined
     const epoch = row.holder === holder ? row.epoch : row.epoch + 1
     yield* update(leases, [{ name, holder, epoch, expiresAt }], ['holder', 'epoch', 'expiresAt'])

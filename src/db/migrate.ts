@@ -12,6 +12,9 @@ const pgMigrations: Migration[] = embedMigrations('pg')
 /** The `application_id` of our SQLite files, "CFL1": a foreign database is never taken for ours. */
 const applicationId = 0x43464c31
 
+/** How long a process waits for another one that migrates the same file, in ms. */
+const migrationWaitMs = 10_000
+
 const bookkeeping =
   'create table if not exists migrations ' +
   '(tag text primary key, hash text not null, applied_at bigint not null)'
@@ -33,8 +36,18 @@ const hashOf = ({ statements }: Migration): string => sha256Hex(statements.join(
  * steps taken. `backup` is called once before the first step on a file that has a schema.
  */
 export function migrateSqlite(raw: Database, now: Millis, backup: () => void): string[] {
-  const stamp = raw.prepare('PRAGMA application_id').values()[0]?.[0]
+  const patience = raw.prepare('PRAGMA busy_timeout').values()[0]?.[0]
+  raw.run(`PRAGMA busy_timeout = ${migrationWaitMs}`)
+  try {
+    return migrateAlone(raw, now, backup)
+  } finally {
+    raw.run(`PRAGMA busy_timeout = ${patience}`)
+  }
+}
+
+function migrateAlone(raw: Database, now: Millis, backup: () => void): string[] {
   const empty = raw.prepare('select 1 from sqlite_master limit 1').values().length === 0
+  const stamp = raw.prepare('PRAGMA application_id').values()[0]?.[0]
   if (!empty && Number(stamp) !== applicationId) {
     throw new Error('this file is a database of something else; choose another data folder')
   }
@@ -45,9 +58,12 @@ export function migrateSqlite(raw: Database, now: Millis, backup: () => void): s
   if (pending.length > 0 && applied.length > 0) backup()
   // A rebuilt table must not fire ON DELETE; SQLite ignores this pragma inside a transaction.
   raw.run('PRAGMA foreign_keys = OFF')
+  const isApplied = raw.query('select 1 from migrations where tag = ?')
   for (const migration of pending) {
     raw
       .transaction(() => {
+        // Another process may have taken this step while we waited for the lock.
+        if (isApplied.get(migration.tag)) return
         for (const statement of migration.statements) raw.run(statement)
         if (raw.prepare('PRAGMA foreign_key_check').values().length > 0) {
           throw new Error(`migration ${migration.tag} breaks a foreign key`)

@@ -95,11 +95,11 @@ export function auditStore(db: Db) {
       }
       return faults
     },
-    /** The open holds, and the total of all balances since the last whole audit. */
+    /** The open holds, and the total of all balances since the last whole audit, of one moment. */
     sinceLast: async (): Promise<string[]> => {
       const stored = await findFact(db, pointFact)
       const point: AuditPoint = stored ? JSON.parse(stored) : { until: -1, total: '0' }
-      return db.read(function* (q) {
+      return db.snapshot(function* (q) {
         const audit = makeAudit(point.until)
         yield* openRuns(q, audit)
         yield* everyPurse(q, audit, false)

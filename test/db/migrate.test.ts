@@ -1,0 +1,210 @@
+import type { Database } from 'bun:sqlite'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import type { Db } from '../../src/db/db.ts'
+import { migratePostgres, migrateSqlite, pendingOf, schemaVersion } from '../../src/db/migrate.ts'
+import type { PgDrizzle } from '../../src/db/postgres.ts'
+import { connect } from '../../src/db/sqlite.ts'
+import { engines, freshDb } from '../support/world.ts'
+import { closeAll, freshFile, opened, openFile } from './file.ts'
+
+const applicationId = 0x43464c31
+afterEach(closeAll)
+
+function openRaw(file: string): Database {
+  const raw = connect(file)
+  opened.push(() => raw.close())
+  return raw
+}
+
+const tablesOf = (raw: Database): string[] =>
+  raw
+    .query("select name from sqlite_master where type = 'table' order by name")
+    .values()
+    .flat() as string[]
+
+describe('the steps a database lacks', () => {
+  const all = [
+    { tag: '0000_a', statements: ['one'] },
+    { tag: '0001_b', statements: ['two', 'three'] },
+  ]
+  const sha = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('hex')
+
+  test('are those it does not know, in order', () => {
+    expect(pendingOf(all, [])).toEqual(all)
+    expect(pendingOf(all, [{ tag: '0000_a', hash: sha('one') }])).toEqual(all.slice(1))
+  })
+
+  test('are none of a database that is newer than this build: it is refused', () => {
+    const applied = [{ tag: '0002_c', hash: '' }]
+    expect(() => pendingOf(all, applied)).toThrow('run a newer build')
+  })
+
+  test('are none of a database whose step was edited since: it is refused', () => {
+    const applied = [{ tag: '0001_b', hash: sha('two;\nTHREE') }]
+    expect(() => pendingOf(all, applied)).toThrow('0001_b changed after it was applied')
+  })
+})
+
+describe('a SQLite file', () => {
+  test('is brought up once; the second time there is nothing to do and nothing to back up', () => {
+    const raw = openRaw(freshFile())
+    let backups = 0
+    const steps = migrateSqlite(raw, 5, () => void backups++)
+    expect(steps.length).toBe(schemaVersion('sqlite'))
+    const before = raw.query('select * from migrations').all()
+    expect(migrateSqlite(raw, 6, () => void backups++)).toEqual([])
+    expect(raw.query('select * from migrations').all()).toEqual(before)
+    expect(backups).toBe(0)
+    expect(raw.query('PRAGMA foreign_keys').values()).toEqual([[1n]])
+    expect(raw.query('PRAGMA application_id').values()).toEqual([[BigInt(applicationId)]])
+  })
+
+  test('has only STRICT tables', () => {
+    const raw = openRaw(freshFile())
+    migrateSqlite(raw, 0, () => {})
+    const loose = raw.query(
+      "select name from pragma_table_list where schema = 'main' and strict = 0",
+    )
+    expect(
+      loose
+        .values()
+        .flat()
+        .filter((name) => !String(name).startsWith('sqlite_')),
+    ).toEqual([])
+  })
+
+  test('newer than this build is refused and left alone', () => {
+    const raw = openRaw(freshFile())
+    migrateSqlite(raw, 0, () => {})
+    raw.run("insert into migrations values ('9999_later', 'x', 0)")
+    expect(() => migrateSqlite(raw, 1, () => {})).toThrow('run a newer build')
+  })
+
+  test('with an edited step is refused', () => {
+    const raw = openRaw(freshFile())
+    migrateSqlite(raw, 0, () => {})
+    raw.run("update migrations set hash = 'x'")
+    expect(() => migrateSqlite(raw, 1, () => {})).toThrow('changed after it was applied')
+  })
+
+  test.each([
+    ['of nobody', 0],
+    ['of another program', 42],
+  ])('%s with tables in it is refused and left alone', (_, stamp) => {
+    const raw = openRaw(freshFile())
+    raw.run(`PRAGMA application_id = ${stamp}`)
+    raw.run('create table recipes (text text)')
+    expect(() => migrateSqlite(raw, 0, () => {})).toThrow('a database of something else')
+    expect(tablesOf(raw)).toEqual(['recipes'])
+    expect(Number(raw.query('PRAGMA application_id').values()[0]?.[0])).toBe(stamp)
+  })
+
+  test('that is no database at all is refused and left alone', async () => {
+    const file = freshFile()
+    const text = 'Dear diary, today nothing happened. '.repeat(40)
+    await Bun.write(file, text)
+    expect(() => openFile(file)).toThrow('not a database')
+    expect(await Bun.file(file).text()).toBe(text)
+  })
+
+  test('keeps its old schema when a statement in the middle fails', () => {
+    const raw = openRaw(freshFile())
+    raw.run(`PRAGMA application_id = ${applicationId}`)
+    // In the way of a later statement of the first step.
+    raw.run('create table transfers (mine text)')
+    expect(() => migrateSqlite(raw, 0, () => {})).toThrow('transfers')
+    expect(tablesOf(raw)).toEqual(['migrations', 'transfers'])
+    expect(raw.query('select * from migrations').all()).toEqual([])
+    raw.run('drop table transfers')
+    expect(migrateSqlite(raw, 0, () => {}).length).toBe(schemaVersion('sqlite'))
+  })
+
+  test.each([1, 3, 9, 20])('survives a kill at statement %d of the first start', async (count) => {
+    const file = freshFile()
+    expect(await migrateIn(file, count)).toBe('SIGKILL')
+    const raw = openRaw(file)
+    expect(tablesOf(raw).filter((name) => name !== 'migrations')).toEqual([])
+    expect(migrateSqlite(raw, 0, () => {}).length).toBe(schemaVersion('sqlite'))
+  })
+
+  test('is migrated once by four processes that start at once', async () => {
+    const file = freshFile()
+    const ends = await Promise.all([1, 2, 3, 4].map(() => migrateIn(file)))
+    expect(ends).toEqual(['fine', 'fine', 'fine', 'fine'])
+    const raw = openRaw(file)
+    expect(raw.query('select tag from migrations').all().length).toBe(schemaVersion('sqlite'))
+  }, 20_000)
+})
+
+describe.each(engines.filter((engine) => engine !== 'sqlite'))('a database on %s', (engine) => {
+  let db: Db & { drizzle: PgDrizzle }
+  let close: () => Promise<void>
+  beforeAll(async () => {
+    const fresh = await freshDb(engine)
+    db = fresh.db as typeof db
+    close = async () => {
+      await db.close()
+      await fresh.drop()
+    }
+  }, 30_000)
+  afterAll(() => close())
+
+  const run = (text: string) => db.drizzle.execute(sql.raw(text))
+  const tables = async (): Promise<unknown[]> => {
+    const text = "select tablename from pg_tables where schemaname = 'public' order by tablename"
+    const result = (await run(text)) as { rows?: { tablename: string }[] }
+    const found = result.rows ?? (result as unknown as { tablename: string }[])
+    return [...found].map(({ tablename }) => tablename)
+  }
+  const startAnew = async () => {
+    await run('drop schema public cascade')
+    await run('create schema public')
+  }
+
+  test('is brought up once, also by three nodes that start at once', async () => {
+    await startAnew()
+    const steps = await Promise.all([1, 2, 3].map((at) => migratePostgres(db.drizzle, at)))
+    expect(steps.flat().length).toBe(schemaVersion('postgres'))
+    expect(await migratePostgres(db.drizzle, 9)).toEqual([])
+  })
+
+  test('keeps its old schema when a statement in the middle fails', async () => {
+    await startAnew()
+    await run('create table transfers (mine text)')
+    await expect(migratePostgres(db.drizzle, 0)).rejects.toThrow()
+    expect(await tables()).toEqual(['transfers'])
+    await run('drop table transfers')
+    expect((await migratePostgres(db.drizzle, 0)).length).toBe(schemaVersion('postgres'))
+  })
+
+  test('newer than this build is refused, and one with an edited step', async () => {
+    await startAnew()
+    await migratePostgres(db.drizzle, 0)
+    await run("insert into migrations values ('9999_later', 'x', 0)")
+    await expect(migratePostgres(db.drizzle, 1)).rejects.toThrow('run a newer build')
+    await run("delete from migrations where tag = '9999_later'")
+    await run("update migrations set hash = 'x'")
+    await expect(migratePostgres(db.drizzle, 1)).rejects.toThrow('changed after it was applied')
+  })
+})
+
+/** Migrates in a process of its own, which kills itself before statement `dieAt`. */
+async function migrateIn(file: string, dieAt = 0): Promise<string> {
+  const src = `${import.meta.dir}/../../src/db`
+  const script = `
+    import { migrateSqlite } from '${src}/migrate.ts'
+    import { connect } from '${src}/sqlite.ts'
+    const raw = connect(${JSON.stringify(file)})
+    const run = raw.run.bind(raw)
+    let count = 0
+    raw.run = (...args) => {
+      if (/^create /i.test(args[0]) && ++count === ${dieAt} + 1 && ${dieAt} > 0) process.kill(process.pid, 'SIGKILL')
+      return run(...args)
+    }
+    migrateSqlite(raw, 0, () => {})
+    raw.close()`
+  const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'ignore', stderr: 'pipe' })
+  const [code, said] = await Promise.all([child.exited, new Response(child.stderr).text()])
+  return String(child.signalCode ?? (code === 0 ? 'fine' : said))
+}
