@@ -49,7 +49,7 @@ export function startService(
     baseUrl,
     listen,
     ids: makeIds(systemClock, systemRandom()),
-    log: { error: (_event, error) => void logged.push(error) },
+    log: { error: (_event, err, fields) => void logged.push({ err, ...fields }) },
     ...more,
   })
     .use(keyGuard(failuresPerMinute))
