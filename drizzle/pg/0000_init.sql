@@ -143,4 +143,5 @@ CREATE INDEX "runs_unnumbered" ON "runs" USING btree ("finished_at") WHERE "runs
 CREATE INDEX "runs_kept" ON "runs" USING btree ("output_until") WHERE "runs"."output_until" is not null;--> statement-breakpoint
 CREATE FUNCTION never_again() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''this table is append-only''; END';--> statement-breakpoint
 CREATE TRIGGER transfers_never_change BEFORE UPDATE OR DELETE ON "transfers" FOR EACH ROW EXECUTE FUNCTION never_again();--> statement-breakpoint
-CREATE TRIGGER keys_stay_revoked BEFORE UPDATE ON "keys" FOR EACH ROW WHEN (OLD.revoked_at IS NOT NULL AND NEW.revoked_at IS DISTINCT FROM OLD.revoked_at) EXECUTE FUNCTION never_again();
+CREATE TRIGGER keys_stay_revoked BEFORE UPDATE ON "keys" FOR EACH ROW WHEN (OLD.revoked_at IS NOT NULL AND NEW.revoked_at IS DISTINCT FROM OLD.revoked_at) EXECUTE FUNCTION never_again();--> statement-breakpoint
+CREATE TRIGGER keys_stay_in_place BEFORE UPDATE ON "keys" FOR EACH ROW WHEN (NEW.account_id IS DISTINCT FROM OLD.account_id OR NEW.parent_id IS DISTINCT FROM OLD.parent_id OR NEW.lineage IS DISTINCT FROM OLD.lineage) EXECUTE FUNCTION never_again();

@@ -142,4 +142,5 @@ CREATE TABLE `transfers` (
 ) STRICT, WITHOUT ROWID;--> statement-breakpoint
 CREATE TRIGGER `transfers_never_change` BEFORE UPDATE ON `transfers` BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;--> statement-breakpoint
 CREATE TRIGGER `transfers_never_vanish` BEFORE DELETE ON `transfers` BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;--> statement-breakpoint
-CREATE TRIGGER `keys_stay_revoked` BEFORE UPDATE ON `keys` WHEN OLD.`revoked_at` IS NOT NULL AND NEW.`revoked_at` IS NOT OLD.`revoked_at` BEGIN SELECT RAISE(ABORT, 'a revocation is final'); END;
+CREATE TRIGGER `keys_stay_revoked` BEFORE UPDATE ON `keys` WHEN OLD.`revoked_at` IS NOT NULL AND NEW.`revoked_at` IS NOT OLD.`revoked_at` BEGIN SELECT RAISE(ABORT, 'a revocation is final'); END;--> statement-breakpoint
+CREATE TRIGGER `keys_stay_in_place` BEFORE UPDATE ON `keys` WHEN NEW.`account_id` IS NOT OLD.`account_id` OR NEW.`parent_id` IS NOT OLD.`parent_id` OR NEW.`lineage` IS NOT OLD.`lineage` BEGIN SELECT RAISE(ABORT, 'a key keeps its account and its parent'); END;
