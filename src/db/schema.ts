@@ -113,7 +113,7 @@ export function buildSchema(c: Columns) {
 
   /**
    * A run, which is also its own hold, reserved while it is queued or running, and its own receipt
-   * once it ended: what was signed follows from its columns, and `digest` proves that it still does.
+   * once it ended: what was signed follows from its columns, and `digest` proves it still does.
    */
   const runs = c.table(
     'runs',

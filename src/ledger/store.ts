@@ -1,21 +1,10 @@
-import { and, inArray, isNull } from 'drizzle-orm'
-import {
-  type Db,
-  insert,
-  lockedRows,
-  type Query,
-  rows,
-  update,
-  upsert,
-  type Work,
-} from '../db/db.ts'
-import { type Memory, remember } from '../db/memory.ts'
+import { type Db, insert, type Query, update, upsert, type Work } from '../db/db.ts'
+import { remember } from '../db/memory.ts'
 import type { KeyRow, RunRow, Tables } from '../db/schema.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Refusal } from '../kernel/refusal.ts'
-import { countActiveKeys } from './active-store.ts'
-import { type Book, emptyPages, openBook, type Pages, windowId } from './book.ts'
-import { windowStart } from './window.ts'
+import { type Book, emptyPages, openBook, type Pages } from './book.ts'
+import { load } from './load-store.ts'
 
 /**
  * A change of money or of who may spend it. Names the rows it needs, all of one account; `decide`
@@ -151,112 +140,6 @@ function answer(waiting: Waiting | undefined, outcome: Outcome): void {
 function isOneCommandsFault(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return code === '' || code.startsWith('SQLITE_CONSTRAINT') || code.startsWith('23')
-}
-
-/**
- * Locks accounts by id, then keys by id, then the open runs and the windows. What the only writer
- * remembers is not read again.
- */
-function* load(
-  q: Query,
-  tables: Tables,
-  pages: Pages,
-  commands: Command<unknown>[],
-  now: number,
-  memory: Memory | undefined,
-): Work<void> {
-  yield* loadAccounts(q, tables, pages, commands, now, memory)
-  const { keys, runs } = tables
-  const minting = commands.filter((command) => command.mints).map(({ account }) => account)
-  if (minting.length > 0) {
-    pages.activeKeys = yield* countActiveKeys(q, tables, [...new Set(minting)], now)
-  }
-  const keyIds = missing(
-    commands.flatMap((command) => [...command.keys]),
-    memory?.keys,
-    pages.keys,
-  )
-  if (keyIds.length > 0) {
-    const found = q.select().from(keys).where(inArray(keys.id, keyIds)).orderBy(keys.id)
-    for (const row of yield* lockedRows(found)) pages.keys.set(row.id, row)
-  }
-  const runIds = missing(
-    commands.flatMap((command) => command.run ?? []),
-    memory?.runs,
-    pages.runs,
-  )
-  if (runIds.length > 0) {
-    const open = and(inArray(runs.id, runIds), isNull(runs.finishedAt))
-    const found = q.select().from(runs).where(open).orderBy(runs.id)
-    for (const row of yield* lockedRows(found)) pages.runs.set(row.id, row)
-  }
-  yield* loadWindows(q, tables, pages, now, memory)
-}
-
-function* loadAccounts(
-  q: Query,
-  { accounts }: Tables,
-  pages: Pages,
-  commands: Command<unknown>[],
-  now: number,
-  memory: Memory | undefined,
-): Work<void> {
-  const ids = missing(
-    commands.map((command) => command.account),
-    memory?.accounts,
-    pages.accounts,
-  )
-  if (ids.length === 0) return
-  const opened = ids.filter((id) => commands.some((c) => c.account === id && c.opens))
-  if (opened.length > 0) {
-    // Written before it is locked, so that two nodes opening one account see the same row.
-    const blank = { balance: 0n, held: 0n, status: 'active' as const, createdAt: now }
-    const fresh = opened.map((id) => ({ id, ...blank }))
-    yield* rows(q.insert(accounts).values(fresh).onConflictDoNothing().returning())
-  }
-  const found = q.select().from(accounts).where(inArray(accounts.id, ids)).orderBy(accounts.id)
-  for (const row of yield* lockedRows(found)) pages.accounts.set(row.id, row)
-}
-
-/** The windows that `now` falls into, for every key, and those the open runs were held from. */
-function* loadWindows(
-  q: Query,
-  { keyWindows }: Tables,
-  pages: Pages,
-  now: number,
-  memory: Memory | undefined,
-): Work<void> {
-  const wanted = [...pages.keys.values()].map((key) =>
-    windowId(key.id, windowStart(key.capWindow, now)),
-  )
-  for (const run of pages.runs.values()) {
-    for (const [keyId, start] of run.windows) wanted.push(windowId(keyId, start))
-  }
-  const ids = missing(wanted, memory?.windows, pages.windows)
-  if (ids.length === 0) return
-  const keyIds = [...new Set(ids.map((id) => id.slice(0, id.indexOf(':'))))].sort()
-  const starts = [...new Set(ids.map((id) => Number(id.slice(id.indexOf(':') + 1))))]
-  const named = and(inArray(keyWindows.keyId, keyIds), inArray(keyWindows.windowStart, starts))
-  const ordered = q.select().from(keyWindows).where(named)
-  for (const row of yield* lockedRows(ordered.orderBy(keyWindows.keyId, keyWindows.windowStart))) {
-    pages.windows.set(windowId(row.keyId, row.windowStart), row)
-  }
-}
-
-/** Puts remembered rows on the pages and returns the ids that must be read, in lock order. */
-function missing<T extends object>(
-  ids: string[],
-  known: { get(id: string): T | undefined } | undefined,
-  pages: Map<string, T>,
-): string[] {
-  const unread = new Set<string>()
-  for (const id of ids) {
-    if (pages.has(id)) continue
-    const row = known?.get(id)
-    if (row) pages.set(id, row)
-    else unread.add(id)
-  }
-  return [...unread].sort()
 }
 
 /** One update for each account and window touched, however many commands touched it. */
