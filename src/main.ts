@@ -1,64 +1,10 @@
 #!/usr/bin/env bun
-import { Command, CommanderError } from 'commander'
-import { Exit, exitCodes, say } from './cli/context.ts'
-import { grantCommand } from './cli/grant.ts'
-import { keyCommands } from './cli/keys.ts'
-import { serveCommand } from './cli/serve.ts'
-import { upkeepCommands } from './cli/upkeep.ts'
-import { verifyCommand } from './cli/verify.ts'
-import { helpSettings } from './config-help.ts'
-import { nearest } from './kernel/nearest.ts'
-import { Refusal } from './kernel/refusal.ts'
-import { version } from './version.ts'
+import { raiseFetchLimit } from './cli/fetch-limit.ts'
 
-/** The binary: commands, and what their ends mean to a shell. */
-const program = new Command('counterfoil')
-  .description('A prepaid, verifiable gateway to AI models.')
-  .version(version, '--version')
-  .exitOverride()
-  .configureOutput({ writeOut: (text) => process.stdout.write(text) })
-  .addHelpText('after', `\n${helpSettings()}`)
-
-for (const addTo of [serveCommand, keyCommands, grantCommand, verifyCommand, upkeepCommands]) {
-  addTo(program)
-}
-for (const command of program.commands) passOnTo(command)
-
+/** The binary. */
 // Whatever a command writes is for its owner alone: keys, money and the signer lie in these files.
 process.umask(0o077)
+raiseFetchLimit()
+// Everything else comes only now: the process that just replaced itself had no use for it.
 // No top-level await: the bytecode of an executable cannot hold one.
-run(process.argv).catch((error: unknown) => {
-  process.exitCode = report(error)
-})
-
-/** A bare `counterfoil` serves, so a misspelt command would be taken for its argument. */
-async function run(argv: string[]): Promise<void> {
-  const [, , word = ''] = argv
-  const names = [...program.commands.map((command) => command.name()), 'help']
-  if (/^[^-]/.test(word) && !names.includes(word)) {
-    const near = nearest(word, names)
-    const hint = near ? `, did you mean "${near}"?` : '; --help lists them'
-    throw new Exit(exitCodes.usage, `There is no command "${word}"${hint}`)
-  }
-  await program.parseAsync(argv)
-}
-
-/** Sub-commands must throw too, instead of ending the process themselves. */
-function passOnTo(command: Command): void {
-  command.exitOverride()
-  for (const sub of command.commands) passOnTo(sub)
-}
-
-function report(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage
-  if (error instanceof Exit) {
-    say(error.message)
-    return error.code
-  }
-  if (error instanceof Refusal) {
-    say(error.detail.param ? `${error.detail.param}: ${error.message}` : error.message)
-    return exitCodes.failed
-  }
-  say(error instanceof Error ? error.message : String(error))
-  return exitCodes.failed
-}
+import('./cli/program.ts').then(({ runCommand }) => runCommand(process.argv))

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { accountStore } from './accounts/store.ts'
 import type { Config } from './config.ts'
@@ -36,18 +36,28 @@ export async function openDatabase(config: Config): Promise<Opened> {
 
 /**
  * A database that was lost must not be taken for one that never was: a new, empty ledger would
- * look fine.
- * @throws Error when the file is empty, or gone while its log is there.
+ * look fine, and so would one that SQLite patches together from the log beside a broken file.
+ * @throws Error when the file is empty or no database, or gone while its log is there.
  */
 function assertWhole(file: string): void {
-  const sizeOf = (path: string): number | undefined =>
-    statSync(path, { throwIfNoEntry: false })?.size
   const wal = `${file}-wal`
-  const isLost = sizeOf(file) === undefined && sizeOf(wal) !== undefined
-  if (isLost) throw new Error(`${file} is gone, but ${wal} is there; put the database back`)
-  if (sizeOf(file) !== 0) return
-  throw new Error(`${file} is empty; put the database back, or delete the file to begin anew`)
+  if (!existsSync(file)) {
+    if (!existsSync(wal)) return
+    throw new Error(`${file} is gone, but ${wal} is there; put the database back`)
+  }
+  const head = Buffer.alloc(sqliteMagic.length)
+  const opened = openSync(file, 'r')
+  const size = readSync(opened, head)
+  closeSync(opened)
+  if (size === 0) {
+    throw new Error(`${file} is empty; put the database back, or delete the file to begin anew`)
+  }
+  if (head.toString('latin1') === sqliteMagic) return
+  throw new Error(`${file} is no database; put the right file back`)
 }
+
+/** How every SQLite file begins. */
+const sqliteMagic = 'SQLite format 3\0'
 
 /** A copy of the whole database beside it, before its schema changes. */
 function backUp(file: string, now: number): void {

@@ -16,10 +16,6 @@ import { configOf, exitCodes, print, say, withSettings } from './context.ts'
 
 /** How long runs in flight may take after SIGTERM; a second signal ends them at once. */
 const graceMs = 25_000
-/** Outbound requests beyond the admitted runs: the chain, health checks. */
-const spareRequests = 256
-/** A larger number is no number to Bun, which falls back to 256 then. */
-const mostRequests = 65_535
 
 /** The first well-known test account; everybody has its private key. */
 const devAccount = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -42,7 +38,6 @@ async function run(options: ServeOptions): Promise<void> {
     options.data = mkdtempSync(join(tmpdir(), 'counterfoil-'))
   }
   const config = configOf(options)
-  raiseFetchLimit(Math.min(config.limits.admission + spareRequests, mostRequests), options.data)
   const { level, format } = config.log
   const isPretty = format === 'pretty' || (format === 'auto' && process.stderr.isTTY === true)
   const log = openLog({ level, format: isPretty ? 'pretty' : 'json' })
@@ -59,24 +54,6 @@ async function run(options: ServeOptions): Promise<void> {
   stopOnSignals(server, lock)
   say(`counterfoil listens on ${server.url}; receipts are signed by ${server.deps.signer.address}`)
   if (!options.dev) say(missingForRealUse(config))
-}
-
-/**
- * Bun's fetch runs 256 requests at once unless this variable is set before the process starts,
- * and slow upstreams would starve all others. So the process replaces itself, before it locks or
- * listens; nothing changes for whoever supervises it.
- */
-function raiseFetchLimit(most: number, data: string | undefined): void {
-  const name = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
-  if (Number(process.env[name] ?? 0) >= most) return
-  const isCompiled = Bun.main.startsWith('/$bunfs/')
-  const own = isCompiled ? [] : [Bun.main]
-  // A temporary folder that was made for this process goes along.
-  const folder = data === undefined || process.argv.includes('--data') ? [] : ['--data', data]
-  const given = process.argv.slice(2)
-  const argv = [process.execPath, ...own, ...(given.length > 0 ? given : ['serve']), ...folder]
-  const env = { ...process.env, [name]: String(most) } as Record<string, string>
-  if (process.execve) process.execve(process.execPath, argv, env)
 }
 
 /** `listen` with port 0 takes a free one now, because the origin of receipts names it. */

@@ -5,7 +5,7 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import type { Random } from '../kernel/random.ts'
 import { addressOf } from '../verify/address.ts'
 import { type Hex, toHex } from '../verify/hex.ts'
-import { signDigest } from './secp256k1.ts'
+import { publicKeyOf, signDigest } from './secp256k1.ts'
 
 /** A key that signs receipts. The key itself lives in a closure: nothing here can print it. */
 export type Signer = {
@@ -36,7 +36,7 @@ export function signerFromHex(hex: string, source = 'the signer key'): Signer {
   if (!/^[0-9a-fA-F]{64}$/.test(digits)) throw new Error(`${source} is not 64 hex digits`)
   const key = hexToBytes(digits)
   if (!secp256k1.utils.isValidSecretKey(key)) throw new Error(`${source} is out of range`)
-  const publicKey = secp256k1.getPublicKey(key, false)
+  const publicKey = publicKeyOf(key)
   return Object.freeze({
     address: addressOf(publicKey),
     publicKey: toHex(publicKey),

@@ -254,7 +254,8 @@ route = ["y:z"]
       const empty = await lost.cli('serve')
       expect([empty.code, empty.stderr.includes('is empty')]).toEqual([1, true])
       writeFileSync(file, 'this is no database at all, whatever its name says')
-      expect((await lost.cli('serve')).code).toBe(1)
+      const broken = await lost.cli('serve')
+      expect([broken.code, broken.stderr.includes('is no database')]).toEqual([1, true])
       expect(statSync(file).size).toBeLessThan(100)
     } finally {
       await lost.remove()

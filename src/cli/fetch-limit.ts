@@ -1,0 +1,19 @@
+/** A larger number is no number to Bun, which falls back to 256 then. */
+const mostRequests = '65535'
+const name = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
+
+/**
+ * Bun's fetch runs 256 requests at once unless this variable is set before the process starts,
+ * and slow upstreams would starve all others; how many there may be is for `limits.admission` to
+ * say. So a process that is to serve replaces itself, before it locks or listens; nothing changes
+ * for whoever supervises it.
+ */
+export function raiseFetchLimit(): void {
+  const given = process.argv.slice(2)
+  const isServing = given[0] === undefined || given[0] === 'serve' || given[0].startsWith('-')
+  if (!isServing || process.env[name] === mostRequests || !process.execve) return
+  const own = Bun.main.startsWith('/$bunfs/') ? [] : [Bun.main]
+  const argv = [process.execPath, ...own, ...(given.length > 0 ? given : ['serve'])]
+  const env = { ...process.env, [name]: mostRequests } as Record<string, string>
+  process.execve(process.execPath, argv, env)
+}

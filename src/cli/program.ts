@@ -1,0 +1,64 @@
+import { Command, CommanderError } from 'commander'
+import { helpSettings } from '../config-help.ts'
+import { nearest } from '../kernel/nearest.ts'
+import { Refusal } from '../kernel/refusal.ts'
+import { version } from '../version.ts'
+import { Exit, exitCodes, say } from './context.ts'
+import { grantCommand } from './grant.ts'
+import { keyCommands } from './keys.ts'
+import { serveCommand } from './serve.ts'
+import { upkeepCommands } from './upkeep.ts'
+import { verifyCommand } from './verify.ts'
+
+/** All commands, and what their ends mean to a shell. */
+const program = new Command('counterfoil')
+  .description('A prepaid, verifiable gateway to AI models.')
+  .version(version, '--version')
+  .exitOverride()
+  .configureOutput({ writeOut: (text) => process.stdout.write(text) })
+  .addHelpText('after', `\n${helpSettings()}`)
+
+for (const addTo of [serveCommand, keyCommands, grantCommand, verifyCommand, upkeepCommands]) {
+  addTo(program)
+}
+for (const command of program.commands) passOnTo(command)
+
+/** Runs the command of an argument vector; sets the exit code of the process. */
+export async function runCommand(argv: string[]): Promise<void> {
+  try {
+    assertKnown(argv)
+    await program.parseAsync(argv)
+  } catch (error) {
+    process.exitCode = report(error)
+  }
+}
+
+/** A bare `counterfoil` serves, so a misspelt command would be taken for its argument. */
+function assertKnown(argv: string[]): void {
+  const [, , word = ''] = argv
+  const names = [...program.commands.map((command) => command.name()), 'help']
+  if (!/^[^-]/.test(word) || names.includes(word)) return
+  const near = nearest(word, names)
+  const hint = near ? `, did you mean "${near}"?` : '; --help lists them'
+  throw new Exit(exitCodes.usage, `There is no command "${word}"${hint}`)
+}
+
+/** Sub-commands must throw too, instead of ending the process themselves. */
+function passOnTo(command: Command): void {
+  command.exitOverride()
+  for (const sub of command.commands) passOnTo(sub)
+}
+
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage
+  if (error instanceof Exit) {
+    say(error.message)
+    return error.code
+  }
+  if (error instanceof Refusal) {
+    say(error.detail.param ? `${error.detail.param}: ${error.message}` : error.message)
+    return exitCodes.failed
+  }
+  say(error instanceof Error ? error.message : String(error))
+  return exitCodes.failed
+}
