@@ -51,7 +51,12 @@ export async function check(
   claim(cap.spent_nusd === costs, `the key spent ${cap.spent_nusd}, its runs cost ${costs}`)
   claim(cap.held_nusd === 0, `${cap.held_nusd} nUSD of the cap are held`)
 
-  for (const id of seen.begun) claim(runs.has(id), `${id} was begun and is not there`)
+  for (const [id, promised] of seen.begun) {
+    const run = runs.get(id)
+    claim(run !== undefined, `${id} was begun and is not there`)
+    const isKept = promised === undefined || run?.receipt_id === promised
+    claim(isKept, `${id} was promised the receipt ${promised}`)
+  }
   for (const [receiptId, { runId, cost }] of seen.paid) {
     const run = runs.get(runId)
     claim(run?.status === 'succeeded', `${runId} was answered and is ${run?.status}`)

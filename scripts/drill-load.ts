@@ -4,11 +4,11 @@ import type { Server } from '../test/support/binary.ts'
 export type Seen = {
   /** By receipt: an answer came whole, and said what it cost. */
   paid: Map<string, { runId: string; cost: number }>
-  /** Runs of which a client saw anything at all. */
-  begun: Set<string>
+  /** Runs of which a client saw anything at all, with the receipt its headers promised. */
+  begun: Map<string, string | undefined>
 }
 
-export const nothingSeen = (): Seen => ({ paid: new Map(), begun: new Set() })
+export const nothingSeen = (): Seen => ({ paid: new Map(), begun: new Map() })
 
 const workers = 24
 
@@ -58,7 +58,7 @@ async function native({ server, key, seen, model }: Client): Promise<void> {
 async function background({ server, key, seen, model }: Client): Promise<void> {
   const json = { model, input: 'a drill', background: true }
   const run = await read(await server.call('/v1/runs', { key, json }), 202)
-  seen.begun.add((run as Paid).id)
+  seen.begun.set((run as Paid).id, undefined)
 }
 
 async function streamed({ server, key, seen, model }: Client): Promise<void> {
@@ -66,28 +66,29 @@ async function streamed({ server, key, seen, model }: Client): Promise<void> {
   const json = { model, messages, stream: true }
   const answer = await server.call('/v1/chat/completions', { key, json })
   if (answer.status !== 200) await read(answer, 200)
+  const promised = answer.headers.get('x-receipt-id') ?? 'none'
   const decoder = new TextDecoder()
   let text = ''
   for await (const bytes of answer.body ?? []) {
     text += decoder.decode(bytes, { stream: true })
     const events = text.split('\n\n')
     text = events.pop() ?? ''
-    for (const event of events) noteEvent(seen, event)
+    for (const event of events) noteEvent(seen, event, promised)
   }
 }
 
-function noteEvent(seen: Seen, event: string): void {
+function noteEvent(seen: Seen, event: string, promised: string): void {
   if (!event.startsWith('data: {')) return
   const chunk = JSON.parse(event.slice('data: '.length))
   if (chunk.error) throw new Unexpected(`a stream said ${event}`)
-  seen.begun.add(chunk.id)
+  seen.begun.set(chunk.id, promised)
   if (chunk.receipt) notePaid(seen, chunk)
 }
 
 function notePaid({ paid, begun }: Seen, { id, receipt }: Paid): void {
   if (paid.has(receipt.id)) throw new Unexpected(`receipt ${receipt.id} was given out twice`)
   paid.set(receipt.id, { runId: id, cost: receipt.cost_nusd })
-  begun.add(id)
+  begun.set(id, receipt.id)
 }
 
 async function read(answer: Response, status: number): Promise<unknown> {
