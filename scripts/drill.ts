@@ -127,9 +127,9 @@ What \`bun run drill\` found the last time it was written down. ${when}, build \
 
 ${killed.length} rounds on one data folder. In each, 24 clients run models (plain, streamed, native,
 in the background) until SIGKILL at a random moment; every second time the restart is killed too.
-Then it starts again and is checked: the ledger is balanced, nothing is held, the balance is what was
-granted less the cost of every run, each answer that a client holds is there with its cost and its
-receipt, and each run that was cut is \`interrupted\`, cost nothing and has a receipt.
+Then it starts again and is checked: the ledger is balanced, nothing is held, the balance is what
+was granted less the cost of every run, each answer that a client holds is there with its cost and
+its receipt, and each run that was cut is \`interrupted\`, cost nothing and has a receipt.
 
 **${faults} faults.** In the end there are ${last?.runs ?? 0} runs. Clients hold
 ${last?.acknowledged ?? 0} whole answers; ${last?.interrupted ?? 0} runs were interrupted.
