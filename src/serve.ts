@@ -32,7 +32,7 @@ export async function startServer(
   prepare?: (deps: Deps) => Promise<void>,
 ): Promise<Running> {
   const { config, db, signer, log } = parts
-  await useWasmKeccak()
+  useWasmKeccak()
   await assertSigner(db, signer)
   const deps = await makeDeps(parts)
   const audits = auditStore(db)

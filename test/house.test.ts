@@ -21,9 +21,9 @@ const mayImport: Record<Floor, Floor[]> = {
 }
 
 const packages: Record<Floor, RegExp> = {
-  kernel: /^(canonicalize|@noble\/.+|hash-wasm)$/,
-  domain: /^(node:net$|viem|@noble\/|hash-wasm|siwe|lru-cache)/,
-  outside: /^(drizzle-orm|bun|node:|viem|secp256k1|@noble\/|lru-cache|hash-wasm)/,
+  kernel: /^(canonicalize|@noble\/.+)$/,
+  domain: /^(node:net$|viem|@noble\/|siwe|lru-cache)/,
+  outside: /^(drizzle-orm|bun|node:|viem|secp256k1|@noble\/|lru-cache)/,
   door: /^(node:net$|elysia|@elysiajs\/|@sinclair\/typebox|@kitajs\/|d3-|uqr|@modelcontext)/,
   house: /./,
   browser: /^(viem|@noble\/|htmx)/,

@@ -88,7 +88,9 @@ export const structs = {
 export type StructName = keyof typeof structs
 
 const hasher = makeStructHasher(structs)
-const separator = hasher.hash('EIP712Domain', domain)
+
+/** Makes a digest ours and of version 1: the hash of the domain, 32 bytes. */
+export const separator: Uint8Array = hasher.hash('EIP712Domain', domain)
 
 /** EIP-712 `hashStruct`, 32 bytes. @throws when a member does not fit its type. */
 export const hashStruct = (name: StructName, value: Value): Uint8Array => hasher.hash(name, value)

@@ -117,7 +117,8 @@ function hashText(value: Value): Uint8Array {
   return hash
 }
 
-function writeBytes(value: Value, count: number, out: Uint8Array, at: number): void {
+/** Writes so many bytes, given as such or as hex. @throws when they are others. */
+export function writeBytes(value: Value, count: number, out: Uint8Array, at: number): void {
   if (value instanceof Uint8Array) {
     if (value.length !== count) throw new TypeError(`not ${count} bytes`)
     out.set(value, at)
@@ -155,13 +156,18 @@ function writeUint(value: Value, bits: 64 | 256, out: Uint8Array, at: number): v
   }
 }
 
-/** The usual case, without a bigint: a safe number, or at most 15 digits. */
+/** The usual case, without arithmetic on bigints: a safe number, or at most 15 digits. */
 function toSmallInteger(value: Value): number | undefined {
+  if (typeof value === 'bigint') {
+    return value >= 0n && value <= largestSafe ? Number(value) : undefined
+  }
   if (typeof value === 'string') return value.length <= 15 ? Number(digits(value)) : undefined
   if (typeof value !== 'number') return undefined
   if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('not a whole number')
   return value
 }
+
+const largestSafe = BigInt(Number.MAX_SAFE_INTEGER)
 
 function toBigInteger(value: Value): bigint {
   if (typeof value === 'bigint') return value

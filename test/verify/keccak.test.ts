@@ -1,0 +1,45 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import fc from 'fast-check'
+import { toHex } from '../../src/verify/hex.ts'
+import { keccak256, useKeccak } from '../../src/verify/keccak.ts'
+import { makeKeccakMemory, pad, useWasmKeccak } from '../../src/verify/keccak-wasm.ts'
+
+afterAll(() => useKeccak(keccak_256))
+
+describe('the keccak in WebAssembly', () => {
+  test('gives the portable one’s bytes for every length up to 600', () => {
+    useWasmKeccak()
+    for (let length = 0; length <= 600; length++) {
+      const [message] = fc.sample(fc.uint8Array({ minLength: length, maxLength: length }), 1)
+      if (!message) throw new Error('no sample')
+      expect(toHex(keccak256(message))).toBe(toHex(keccak_256(message)))
+    }
+  })
+
+  test('gives them at the edge of its memory and beyond', () => {
+    useWasmKeccak()
+    for (const length of [65_279, 65_280, 65_415, 65_416, 65_504, 65_536, 70_000, 200_000]) {
+      const message = new Uint8Array(length).map((_, i) => i * 31)
+      expect(toHex(keccak256(message))).toBe(toHex(keccak_256(message)))
+    }
+  })
+
+  test('keeps nothing of the message before, and gives bytes of its own', () => {
+    useWasmKeccak()
+    const first = keccak256(new Uint8Array(300).fill(255))
+    const kept = toHex(first)
+    expect(toHex(keccak256(new Uint8Array(3)))).toBe(toHex(keccak_256(new Uint8Array(3))))
+    expect(toHex(first)).toBe(kept)
+    expect(kept).toBe(toHex(keccak_256(new Uint8Array(300).fill(255))))
+  })
+
+  test('two memories know nothing of each other', () => {
+    const [one, other] = [makeKeccakMemory(), makeKeccakMemory()]
+    one.bytes.fill(7, 136, 236)
+    pad(one.bytes, 136, 100)
+    one.hash(136, 1, 0)
+    expect(other.bytes.every((byte) => byte === 0)).toBe(true)
+    expect(toHex(one.bytes.slice(0, 32))).toBe(toHex(keccak_256(new Uint8Array(100).fill(7))))
+  })
+})
