@@ -1,5 +1,6 @@
 import { encodeType, type StructName, structs } from './eip712.ts'
 import { keccak256 } from './keccak.ts'
+import { blockBytes } from './keccak-code.ts'
 import { blocksOf, makeKeccakMemory, pad, roomFrom } from './keccak-wasm.ts'
 
 /** Where one struct lies in the memory, from its type hash on; offsets count bytes. */
@@ -39,7 +40,7 @@ export function makeStructMemory(): StructMemory {
   let free = 32
   const reserve = (length: number) => {
     const at = free
-    free += blocksOf(length) * 136
+    free += blocksOf(length) * blockBytes
     if (free > textsAt) throw new Error('no room for this struct')
     return at
   }
