@@ -11,6 +11,8 @@ export const {
   runs,
   leases,
   facts,
+  logLeaves,
+  logCheckpoints,
   priceLists,
   auditEntries,
 } = buildSchema(sqliteColumns)

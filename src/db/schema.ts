@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Json } from '../kernel/canonical.ts'
+import type { LeafKind } from '../verify/merkle.ts'
 import type { Columns } from './columns.ts'
 
 /** Every table, built for one engine from the column vocabulary. */
@@ -12,6 +13,7 @@ export type WindowRow = Tables['keyWindows']['$inferSelect']
 export type TransferRow = Tables['transfers']['$inferSelect']
 export type RunRow = Tables['runs']['$inferSelect']
 export type AuditRow = Tables['auditEntries']['$inferSelect']
+export type CheckpointRow = Tables['logCheckpoints']['$inferSelect']
 
 /** The purses a hold was taken from, besides the account: a key and the start of its window. */
 export type HoldWindow = [keyId: string, windowStart: number]
@@ -192,6 +194,25 @@ export function buildSchema(c: Columns) {
     value: c.text('value').notNull(),
   })
 
+  /**
+   * The log: leaf by leaf its kind and 32-byte hashes, its own and those of the perfect subtrees
+   * that it completed. Never changed, never deleted.
+   */
+  const logLeaves = c.table('log_leaves', {
+    idx: c.ms('idx').primaryKey(),
+    kind: c.int('kind').$type<LeafKind>().notNull(),
+    hashes: c.bytes('hashes').notNull(),
+  })
+
+  /** What was signed of the log: its root at a size. Never changed, never deleted. */
+  const logCheckpoints = c.table('log_checkpoints', {
+    size: c.ms('size').primaryKey(),
+    issuer: c.text('issuer').notNull(),
+    root: c.bytes('root').notNull(),
+    timestamp: c.ms('timestamp').notNull(),
+    signature: c.bytes('signature').notNull(),
+  })
+
   /** Every version of the prices that was ever charged. */
   const priceLists = c.table(
     'price_lists',
@@ -229,6 +250,8 @@ export function buildSchema(c: Columns) {
     runs,
     leases,
     facts,
+    logLeaves,
+    logCheckpoints,
     priceLists,
     auditEntries,
   }

@@ -4,8 +4,12 @@ import type { LeafKind } from '../verify/merkle.ts'
 /** A perfect subtree of the log: the 2^level leaves from idx × 2^level on. */
 export type Place = { level: number; idx: number }
 
-/** A stored subtree. Its hash never changes once its last leaf is there. `kind` is a leaf's. */
-export type TreeNode = Place & { hash: Uint8Array; kind: LeafKind | null }
+/**
+ * What is stored of leaf `idx`: its own hash and, after it, the hashes of all perfect subtrees that
+ * it is the last leaf of, each twice as large as the one before. 32 bytes each; nothing of it ever
+ * changes. One row a leaf, always at the end: a row a node would cost twice as much.
+ */
+export type StoredLeaf = { idx: number; kind: LeafKind; hashes: Uint8Array }
 
 /** What is to be logged: 32 bytes and what they are about. */
 export type Leaf = { kind: LeafKind; digest: Uint8Array }
@@ -21,30 +25,37 @@ export type Range = { from: number; to: number }
 
 export const emptyFrontier: Frontier = { size: 0, peaks: [] }
 
-/** Adds leaves: about two SHA-256 and two new nodes each, whatever the size. */
+/** Adds leaves: about two SHA-256 each, whatever the size. */
 export function append(
   frontier: Frontier,
   leaves: readonly Leaf[],
-): { nodes: TreeNode[]; frontier: Frontier } {
-  const nodes: TreeNode[] = []
+): { stored: StoredLeaf[]; frontier: Frontier } {
   const peaks = [...frontier.peaks]
   let { size } = frontier
-  for (const { kind, digest } of leaves) {
+  const stored = leaves.map(({ kind, digest }) => {
     let hash = hashLeaf(kind, digest)
-    let idx = size
-    nodes.push({ level: 0, idx, hash, kind })
+    const hashes = [hash]
     // An odd place is a right child: its parent is perfect now, and so on upwards.
-    for (let level = 1; idx % 2 === 1; level++) {
+    for (let idx = size; idx % 2 === 1; idx = (idx - 1) / 2) {
       const left = peaks.pop()
       if (!left) throw new Error(`the log of ${size} leaves lacks a peak`)
       hash = hashNode(left, hash)
-      idx = (idx - 1) / 2
-      nodes.push({ level, idx, hash, kind: null })
+      hashes.push(hash)
     }
     peaks.push(hash)
-    size++
-  }
-  return { nodes, frontier: { size, peaks } }
+    return { idx: size++, kind, hashes: joined(hashes) }
+  })
+  return { stored, frontier: { size, peaks } }
+}
+
+/** The leaf in whose row the hash of a subtree is stored: its last one. */
+export const homeOf = ({ level, idx }: Place): number => (idx + 1) * 2 ** level - 1
+
+/** The hash of a subtree in the row of its last leaf. @throws when the row is too short for it. */
+export function hashIn({ idx, hashes }: Pick<StoredLeaf, 'idx' | 'hashes'>, { level }: Place) {
+  const hash = hashes.subarray(32 * level, 32 * level + 32)
+  if (hash.length !== 32) throw new Error(`leaf ${idx} of the log lacks its subtree ${level}`)
+  return hash
 }
 
 /** The perfect subtrees a range consists of, largest first: log2 of its length at most. */
@@ -116,6 +127,14 @@ function splitOf(count: number): number {
 /** Exact up to 2^53, which Math.log2 is not. */
 const floorLog2 = (count: number): number =>
   count < 2 ** 32 ? 31 - Math.clz32(count) : 63 - Math.clz32(count / 2 ** 32)
+
+function joined(hashes: readonly Uint8Array[]): Uint8Array {
+  const [only] = hashes
+  if (only && hashes.length === 1) return only
+  const out = new Uint8Array(32 * hashes.length)
+  for (const [i, hash] of hashes.entries()) out.set(hash, 32 * i)
+  return out
+}
 
 /** As `verify/merkle.ts` has them, with the server's faster hash; a test keeps them equal. */
 function hashLeaf(kind: LeafKind, digest: Uint8Array): Uint8Array {

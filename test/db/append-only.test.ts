@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { rows } from '../../src/db/db.ts'
+import { insert, rows } from '../../src/db/db.ts'
 import { newAccount, openOffice, pictureOf } from '../ledger/office.ts'
 import { engines } from '../support/world.ts'
 
@@ -26,6 +26,28 @@ describe.each(engines)('the database itself, %s', (engine) => {
     const vanish = office.db.write((q) => rows(q.delete(transfers).where(own).returning()))
     await expect(vanish).rejects.toThrow()
     expect(await pictureOf(office.db)).toEqual(before)
+  })
+
+  test('changes nothing of the log and deletes nothing', async () => {
+    const { logLeaves, logCheckpoints } = office.db.tables
+    const leaf = { idx: 0, hashes: new Uint8Array(32), kind: 0 } as const
+    const signed = { root: new Uint8Array(32), timestamp: 1, signature: new Uint8Array(65) }
+    const checkpoint = { size: 1, issuer: 'http://localhost', ...signed }
+    await office.db.write(function* () {
+      yield* insert(logLeaves, [leaf])
+      yield* insert(logCheckpoints, [checkpoint])
+    })
+    const changed = { hashes: new Uint8Array(32).fill(1), root: new Uint8Array(32).fill(1) }
+    for (const table of [logLeaves, logCheckpoints]) {
+      const change = office.db.write((q) => rows(q.update(table).set(changed).returning()))
+      await expect(change).rejects.toThrow()
+      const vanish = office.db.write((q) => rows(q.delete(table).returning()))
+      await expect(vanish).rejects.toThrow()
+    }
+    const kept = await office.db.read(function* (q) {
+      return [yield* rows(q.select().from(logLeaves)), yield* rows(q.select().from(logCheckpoints))]
+    })
+    expect(kept).toEqual([[leaf], [checkpoint]])
   })
 
   test('keeps 0 ≤ held ≤ balance ≤ 9,000,000 USD', async () => {

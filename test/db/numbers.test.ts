@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { rows } from '../../src/db/db.ts'
 import { findFact } from '../../src/db/facts.ts'
 import { leaseMs } from '../../src/db/lease.ts'
 import type { KeyRow, RunRow } from '../../src/db/schema.ts'
@@ -6,6 +7,9 @@ import type { Log } from '../../src/kernel/log.ts'
 import { openLedger } from '../../src/ledger/store.ts'
 import { sequencer } from '../../src/log/sequence.ts'
 import { logStore } from '../../src/log/store.ts'
+import { append, emptyFrontier, type StoredLeaf } from '../../src/log/tree.ts'
+import { toHex } from '../../src/verify/hex.ts'
+import { leafKinds } from '../../src/verify/merkle.ts'
 import { heldClock, newAccount, openOffice, pictureOf } from '../ledger/office.ts'
 import { engines } from '../support/world.ts'
 
@@ -24,6 +28,17 @@ function faultsOf(runs: RunRow[], size: string | undefined): string[] {
   return faults
 }
 
+/** The rows of the tree over these runs in the order of their numbers, made at once. */
+function leavesOf(runs: RunRow[]): string[] {
+  const leaves = runs
+    .filter((run) => run.logIndex !== null)
+    .sort((a, b) => Number(a.logIndex) - Number(b.logIndex))
+    .map(({ digest }) => ({ kind: leafKinds.receipt, digest: digest ?? new Uint8Array() }))
+  return append(emptyFrontier, leaves).stored.map(leafLine)
+}
+
+const leafLine = ({ idx, kind, hashes }: StoredLeaf) => `${idx} ${kind} ${toHex(hashes)}`
+
 describe.each(engines)('the numbers of the log on %s', (engine) => {
   let office: Awaited<ReturnType<typeof openOffice>>
   let key: KeyRow
@@ -40,7 +55,13 @@ describe.each(engines)('the numbers of the log on %s', (engine) => {
   const expectSound = async () => {
     const { runs } = await pictureOf(office.db)
     expect(faultsOf(runs, await findFact(office.db, 'log.size'))).toEqual([])
+    expect(await storedLeaves()).toEqual(leavesOf(runs))
     return runs
+  }
+  const storedLeaves = async () => {
+    const { logLeaves } = office.db.tables
+    const found = await office.db.read((q) => rows(q.select().from(logLeaves)))
+    return found.sort((a, b) => a.idx - b.idx).map(leafLine)
   }
 
   if (engine === 'sqlite') {

@@ -84,7 +84,8 @@ export function officeOn(db: Db, clock: Clock) {
           const open = book.run(run.id)
           if (!open) throw new Error(`run ${run.id} is not open`)
           endHold(book, open, cost)
-          Object.assign(open, { cost, status: 'succeeded', finishedAt: book.now })
+          const digest = random.bytes(32)
+          Object.assign(open, { cost, status: 'succeeded', finishedAt: book.now, digest })
           book.changed('run', open)
         },
       }),
