@@ -2,13 +2,14 @@ import type { RunRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { maxNusd, type Nusd } from '../kernel/money.ts'
-import { refuse } from '../kernel/refusal.ts'
+import { Refusal, refuse } from '../kernel/refusal.ts'
 import { assertModelAllowed, assertUsable, type Caller } from '../keys/key.ts'
 import { takeHold } from '../ledger/ledger.ts'
 import { type Bound, boundOf } from '../models/bound.ts'
 import { costOf, linesOf, type Model } from '../models/model.ts'
 import { commitInput } from '../receipts/receipt.ts'
 import type { JsonObject } from '../upstream/upstream.ts'
+import { freeLater, unstored } from './finish.ts'
 import { type LiveRun, openLiveRun } from './live.ts'
 
 /** What a caller asks to run. */
@@ -24,7 +25,8 @@ export type RunWish = {
   metadata: Record<string, Json>
 }
 
-type Needs = Pick<Deps, 'ledger' | 'clock' | 'ids' | 'random' | 'live' | 'catalogue' | 'settings'>
+type Needs = Pick<Deps, 'ledger' | 'clock' | 'ids' | 'random' | 'live' | 'catalogue' | 'settings'> &
+  Parameters<typeof freeLater>[0]
 
 /**
  * Reserves the most a run can cost and writes its row, in one command. From its COMMIT on the run
@@ -38,9 +40,10 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
   const bound = boundOf(model, wish.body)
   const hold = holdOf(model, bound)
   deps.live.admit()
+  const id = deps.ids.make('run')
   try {
     const seed = deps.random.bytes(32)
-    const draft = toDraft(deps, wish, hold, seed)
+    const draft = toDraft(deps, wish, { id, hold, seed })
     const row = await deps.ledger.post({
       account: caller.account,
       keys: caller.key.lineage,
@@ -65,9 +68,19 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
     return live
   } catch (error) {
     deps.live.release()
+    // A COMMIT whose answer was lost may have taken the hold all the same.
+    if (!(error instanceof Refusal)) freeLater(deps, id, model.prices, neverBegun, 0)
     throw error
   }
 }
+
+const neverBegun = {
+  ...unstored,
+  route: '',
+  usageSource: 'counted',
+  clamped: false,
+  firstByteAt: null,
+} as const
 
 /** The most a request can cost, in nano-USD. @throws Refusal when no balance could cover it. */
 function holdOf(model: Model, bound: Bound): Nusd {
@@ -90,10 +103,14 @@ function affordableTokens(model: Model, bound: Bound, room: Nusd): number | null
   return Math.min(Number(rest / outputPusd / BigInt(bound.n)), model.maxOutputTokens)
 }
 
-function toDraft(deps: Needs, wish: RunWish, hold: Nusd, seed: Uint8Array): RunRow {
+function toDraft(
+  deps: Needs,
+  wish: RunWish,
+  { id, hold, seed }: { id: string; hold: Nusd; seed: Uint8Array },
+): RunRow {
   const { priceList } = deps.catalogue
   return {
-    id: deps.ids.make('run'),
+    id,
     accountId: wish.caller.account,
     keyId: wish.caller.key.id,
     node: deps.settings.node,

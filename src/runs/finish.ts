@@ -40,24 +40,36 @@ export async function finish(deps: Needs, live: LiveRun, ending: Ending): Promis
     return await settle(deps, live.row, live.model.prices, ending, durationMs)
   } catch (error) {
     deps.log.error('run.settle_failed', error, { run_id: live.id })
-    const released: Ending = {
-      ...ending,
-      outcome: 'failed',
-      usage: undefined,
-      output: null,
-      error: { type: 'internal_error', message: 'The end of the run could not be stored.' },
-    }
-    deps.live.settleLater(live.id, async () => {
-      const row = await deps.runs.find(live.id)
-      if (row?.finishedAt !== null) return
-      await settle(deps, live.row, live.model.prices, released, durationMs)
-    })
+    freeLater(deps, live.id, live.model.prices, { ...ending, ...unstored }, durationMs)
     throw error
   } finally {
     deps.live.remove(live.id)
     deps.live.release()
     live.tell(undefined)
   }
+}
+
+/** What is known of a run whose beginning or end could not be stored: it charges nothing. */
+export const unstored = {
+  outcome: 'failed',
+  usage: undefined,
+  output: null,
+  error: { type: 'internal_error', message: 'The end of the run could not be stored.' },
+} as const
+
+/** Ends a run as soon as the database takes writes again, if it is there and still open. */
+export function freeLater(
+  deps: Pick<Deps, 'ledger' | 'clock' | 'sequencer' | 'live' | 'runs'>,
+  id: string,
+  prices: Prices,
+  ending: Ending,
+  durationMs: number,
+): void {
+  deps.live.settleLater(id, async () => {
+    const row = await deps.runs.find(id)
+    if (row?.finishedAt !== null) return
+    await settle(deps, row, prices, ending, durationMs)
+  })
 }
 
 /** The command itself, also for a run that an earlier process left open. */

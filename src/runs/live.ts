@@ -11,7 +11,6 @@ export type StopReason =
   | 'key_revoked'
   | 'account_suspended'
   | 'shutdown'
-  | 'deadline'
 
 /** A run of this process between its hold and its settle. */
 export type LiveRun = {
@@ -72,11 +71,18 @@ export function liveRuns(options: { admission: number }) {
     all: (): LiveRun[] => [...runs.values()],
     /** Remembers a settle that could not be written, to be tried again until it is. */
     settleLater: (id: string, settle: () => Promise<void>): void => void unsettled.set(id, settle),
+    /** Tries all of them. @throws what the first that failed again threw. */
     settleAgain: async (): Promise<void> => {
+      let fault: unknown
       for (const [id, settle] of unsettled) {
-        await settle()
-        unsettled.delete(id)
+        try {
+          await settle()
+          unsettled.delete(id)
+        } catch (error) {
+          fault ??= error
+        }
       }
+      if (fault) throw fault
     },
   }
 }

@@ -1,3 +1,4 @@
+import type { RunRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { settle } from './finish.ts'
 
@@ -14,18 +15,28 @@ export async function endAbandoned(deps: Needs): Promise<number> {
   let ended = 0
   for (;;) {
     const open = await deps.runs.abandoned(deps.clock.now(), batch)
-    await Promise.all(
-      open.map((run) => {
-        const prices = deps.catalogue.get(run.model)?.prices
-        const durationMs = Math.max(0, deps.clock.now() - (run.startedAt ?? run.createdAt))
-        return settle(deps, run, prices, interrupted, durationMs)
-      }),
-    )
-    ended += open.length
+    const tried = await Promise.allSettled(open.map((run) => end(deps, run)))
+    const failure = tried.find((one) => one.status === 'rejected')
+    if (failure) throw failure.reason
+    ended += tried.filter((one) => one.status === 'fulfilled' && one.value).length
     if (open.length < batch) break
   }
   if (ended > 0) deps.log.warn('runs.interrupted', { count: ended })
   return ended
+}
+
+/** Ends one run; false when another node did it in the meantime. */
+async function end(deps: Needs, run: RunRow): Promise<boolean> {
+  const prices = deps.catalogue.get(run.model)?.prices
+  const durationMs = Math.max(0, deps.clock.now() - (run.startedAt ?? run.createdAt))
+  try {
+    await settle(deps, run, prices, interrupted, durationMs)
+    return true
+  } catch (error) {
+    const now = await deps.runs.find(run.id)
+    if (now && now.finishedAt === null) throw error
+    return false
+  }
 }
 
 const interrupted = {

@@ -25,7 +25,7 @@ export function statusOf(outcome: Outcome): RunStatus {
 
 /** How a run that was stopped or whose upstream failed ended. */
 export function outcomeOf(stopped: StopReason | undefined, delivered: boolean): Outcome {
-  if (stopped === undefined || stopped === 'deadline') return delivered ? 'partial' : 'failed'
+  if (stopped === undefined) return delivered ? 'partial' : 'failed'
   if (stopped === 'shutdown') return delivered ? 'partial' : 'interrupted'
   return 'cancelled'
 }
@@ -45,7 +45,6 @@ export function refusalOf(
     const headers = { 'retry-after': '1' }
     return new Refusal('unavailable', { message: 'The server is stopping. Try again.', headers })
   }
-  if (stopped === 'deadline') return new Refusal('upstream_timeout', charged)
   if (stopped) {
     // SDKs try a 409 again, and would start the run that was just cancelled once more.
     const headers = { 'x-should-retry': 'false' }

@@ -9,6 +9,9 @@ export type RunStore = ReturnType<typeof runStore>
 /** What a list of runs can be narrowed by. */
 export type RunFilter = { status?: RunRow['status'] | undefined; model?: string | undefined }
 
+/** Outputs forgotten in one transaction; settles wait for it. */
+const dropBatch = 500
+
 export function runStore(db: Db, node: string) {
   const { runs, leases } = db.tables
   return {
@@ -45,13 +48,16 @@ export function runStore(db: Db, node: string) {
         return yield* rows(open.orderBy(asc(runs.id)).limit(limit))
       }),
     /** Forgets the outputs of background runs that were kept long enough. */
-    dropOutputs: (now: Millis): Promise<void> =>
-      db.write(function* (q) {
-        const due = yield* rows(
-          q.select({ id: runs.id }).from(runs).where(lt(runs.outputUntil, now)).limit(500),
-        )
-        const dropped = due.map(({ id }) => ({ id, output: null, outputUntil: null }))
-        yield* update(runs, dropped, ['output', 'outputUntil'])
-      }),
+    dropOutputs: async (now: Millis): Promise<void> => {
+      const drop = () =>
+        db.write(function* (q) {
+          const named = q.select({ id: runs.id }).from(runs)
+          const due = yield* rows(named.where(lt(runs.outputUntil, now)).limit(dropBatch))
+          const dropped = due.map(({ id }) => ({ id, output: null, outputUntil: null }))
+          yield* update(runs, dropped, ['output', 'outputUntil'])
+          return due.length
+        })
+      while ((await drop()) === dropBatch);
+    },
   }
 }

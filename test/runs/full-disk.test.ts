@@ -108,7 +108,10 @@ for (const [what, trouble] of Object.entries(troubles)) {
       const stuck = await moneyOf(w, secret)
       expect(stuck.held_nusd).toBeGreaterThan(0)
       await w.deps.live.settleAgain().catch(() => undefined)
-      expect((await moneyOf(w, secret)).held_nusd).toBe(stuck.held_nusd)
+      // A full disk may have room for one settle where it had none for many.
+      const open = (await allRuns(w)).filter(({ finishedAt }) => finishedAt === null)
+      const holds = open.reduce((sum, { hold }) => sum + hold, 0n)
+      expect((await moneyOf(w, secret)).held_nusd).toBe(Number(holds))
 
       trouble.end(raw)
       await w.deps.live.settleAgain()

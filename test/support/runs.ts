@@ -2,7 +2,6 @@ import { expect } from 'bun:test'
 import { rows } from '../../src/db/db.ts'
 import type { RunRow } from '../../src/db/schema.ts'
 import { auditStore } from '../../src/ledger/audit-store.ts'
-import type { StubHandler } from './stub-upstream.ts'
 import type { World } from './world.ts'
 
 /** The price of a token of {@link modelsToml}, in nano-USD: big enough to tell tokens apart. */
@@ -147,11 +146,3 @@ export const chunkOf = (delta: object, reason: string | null = null, index = 0):
   })
 
 export const frameOf = (value: object): string => `data: ${JSON.stringify(value)}\n\n`
-
-/** A stub that streams these frames, whatever it is asked. */
-export const streams =
-  (...frames: string[]): StubHandler =>
-  (_, response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    response.end(frames.join(''))
-  }

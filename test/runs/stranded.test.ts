@@ -1,0 +1,95 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import type { Ledger } from '../../src/ledger/store.ts'
+import { begin } from '../../src/runs/begin.ts'
+import { liveRuns } from '../../src/runs/live.ts'
+import { endAbandoned } from '../../src/runs/recover.ts'
+import { runStore } from '../../src/runs/store.ts'
+import { allRuns, expectSettled, modelsToml } from '../support/runs.ts'
+import { usd, type World, world } from '../support/world.ts'
+
+let w: World
+afterEach(() => w.stop())
+
+/** Takes the hold of a run as the engine does, with `ledger` in place of the real one. */
+async function hold(ledger: Ledger) {
+  const { key } = await w.key({ balance: usd })
+  const model = w.deps.catalogue.get('stub/any')
+  if (!model) throw new Error('no model')
+  const body = { model: model.id, messages: [{ role: 'user', content: 'hi' }] }
+  const caller = { account: key.accountId, suspended: false, chain: [key], key }
+  const rest = { background: false, tags: {}, metadata: {} }
+  return begin({ ...w.deps, ledger }, { caller, model, body, received: body, ...rest })
+}
+
+const toml = modelsToml('http://127.0.0.1:9', ['any'])
+
+describe('a hold whose COMMIT was done, but whose answer was lost', () => {
+  test('goes with the next try to settle, uncharged and with a receipt', async () => {
+    w = await world({ toml })
+    const { ledger } = w.deps
+    let lost = false
+    const lossy: Ledger = {
+      post: async (command) => {
+        const done = await ledger.post(command)
+        if (lost) return done
+        lost = true
+        throw new Error('connection lost')
+      },
+    }
+    await expect(hold(lossy)).rejects.toThrow('connection lost')
+    expect(w.deps.live.count()).toBe(0)
+    expect(await allRuns(w)).toMatchObject([{ status: 'running', finishedAt: null }])
+    await w.deps.live.settleAgain()
+    await expectSettled(w)
+    expect(await allRuns(w)).toMatchObject([{ status: 'failed', cost: 0n }])
+  })
+
+  test('leaves nothing to do where nothing was stored', async () => {
+    w = await world({ toml })
+    const dead: Ledger = { post: () => Promise.reject(new Error('connection lost')) }
+    await expect(hold(dead)).rejects.toThrow('connection lost')
+    await w.deps.live.settleAgain()
+    expect(await allRuns(w)).toEqual([])
+  })
+})
+
+describe('the runs of a dead node', () => {
+  test('are ended once by two nodes that find them at the same time', async () => {
+    w = await world({ engine: 'pglite', toml })
+    for (let i = 0; i < 3; i++) w.deps.live.remove((await hold(w.deps.ledger)).id)
+    for (let i = 0; i < 3; i++) w.deps.live.release()
+    const { clock } = w.deps
+    const nodes = ['a', 'b'].map((node) => ({ ...w.deps, runs: runStore(w.db, node) }))
+    // Both look before either ends one.
+    const looked = Promise.withResolvers<void>()
+    let count = 0
+    const ended = await Promise.all(
+      nodes.map((node) => {
+        const abandoned: typeof node.runs.abandoned = async (...args) => {
+          const open = await node.runs.abandoned(...args)
+          if (++count === nodes.length) looked.resolve()
+          await looked.promise
+          return open
+        }
+        return endAbandoned({ ...node, clock, runs: { ...node.runs, abandoned } })
+      }),
+    )
+    expect(ended.reduce((sum, one) => sum + one, 0)).toBe(3)
+    await expectSettled(w)
+    expect((await allRuns(w)).map(({ status }) => status)).toEqual(Array(3).fill('interrupted'))
+  }, 30_000)
+})
+
+describe('settles that are tried again', () => {
+  test('are all tried, also behind one that fails again', async () => {
+    w = await world()
+    const live = liveRuns({ admission: 1 })
+    const done: string[] = []
+    live.settleLater('run_a', () => Promise.reject(new Error('still full')))
+    live.settleLater('run_b', async () => void done.push('run_b'))
+    await expect(live.settleAgain()).rejects.toThrow('still full')
+    expect(done).toEqual(['run_b'])
+    await expect(live.settleAgain()).rejects.toThrow('still full')
+    expect(done).toEqual(['run_b'])
+  })
+})
