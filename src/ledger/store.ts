@@ -136,10 +136,18 @@ function answer(waiting: Waiting | undefined, outcome: Outcome): void {
   else waiting?.done(outcome.value as never)
 }
 
-/** A fault of a decision or a broken CHECK, as against a full disk or a lost connection. */
-function isOneCommandsFault(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return code === '' || code.startsWith('SQLITE_CONSTRAINT') || code.startsWith('23')
+/**
+ * A fault of a decision, or of a value that the database does not take (SQLSTATE classes 22 and
+ * 23), as against a full disk or a lost connection. Drizzle wraps what the driver threw.
+ */
+export function isOneCommandsFault(error: unknown): boolean {
+  const codes: string[] = []
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const { code, errno } = at as { code?: unknown; errno?: unknown }
+    codes.push(...[code, errno].filter((one) => typeof one === 'string'))
+  }
+  if (codes.length === 0) return true
+  return codes.some((code) => /^(SQLITE_CONSTRAINT|2[23]...$)/.test(code))
 }
 
 /** One update for each account and window touched, however many commands touched it. */
