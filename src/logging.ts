@@ -38,7 +38,21 @@ export function openLog({ level, format, fd = 2 }: LogOptions): Log {
 function faultOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const cause = error.cause === undefined ? '' : `\ncaused by ${faultOf(error.cause)}`
-  return `${error.stack ?? `${error.name}: ${error.message}`}${cause}`
+  const said = messageOf(error)
+  // The first lines of a stack repeat the message, which may say too much.
+  const frames = error.stack?.match(/^\s+at .*$/gm)?.join('\n') ?? ''
+  return `${error.name}: ${said}${frames && `\n${frames}`}${cause}`
+}
+
+/** What an error says to people, redacted. Also for the command line. */
+export const sayingOf = (error: unknown): string =>
+  redact(error instanceof Error ? messageOf(error) : String(error))
+
+/** Drizzle writes the values of a failed query into its message: they can be anybody's words. */
+function messageOf(error: Error): string {
+  if (!('query' in error && 'params' in error)) return error.message
+  const why = error.cause instanceof Error ? `: ${error.cause.message}` : ''
+  return `Failed query: ${error.query}${why}`
 }
 
 /** What must never stand in a log, whoever put it there. */
@@ -57,15 +71,11 @@ export function redact(text: string): string {
   return out
 }
 
-function redactFields(fields: Record<string, unknown> = {}): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      name,
-      typeof value === 'string'
-        ? redact(value)
-        : typeof value === 'object' && value !== null
-          ? JSON.parse(redact(JSON.stringify(value)))
-          : value,
-    ]),
+/** String by string: redacted as a whole, the JSON of an object could stop being JSON. */
+const redactFields = (fields: Record<string, unknown> = {}): Record<string, unknown> =>
+  JSON.parse(
+    JSON.stringify(fields, (_, value: unknown) => {
+      if (typeof value === 'bigint') return value.toString()
+      return typeof value === 'string' ? redact(value) : value
+    }),
   )
-}

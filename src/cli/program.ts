@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { helpSettings } from '../config-help.ts'
 import { nearest } from '../kernel/nearest.ts'
 import { Refusal } from '../kernel/refusal.ts'
+import { sayingOf } from '../logging.ts'
 import { version } from '../version.ts'
 import { Exit, exitCodes, say } from './context.ts'
 import { grantCommand } from './grant.ts'
@@ -59,6 +60,6 @@ function report(error: unknown): number {
     say(error.detail.param ? `${error.detail.param}: ${error.message}` : error.message)
     return exitCodes.failed
   }
-  say(error instanceof Error ? error.message : String(error))
+  say(sayingOf(error))
   return exitCodes.failed
 }
