@@ -4,7 +4,7 @@ import { accountStore } from './accounts/store.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/db.ts'
 import { settleFact } from './db/facts.ts'
-import { migratePostgres, migrateSqlite } from './db/migrate.ts'
+import { assertOurs, migratePostgres, migrateSqlite } from './db/migrate.ts'
 import { openPostgres } from './db/postgres.ts'
 import { connect, openSqlite } from './db/sqlite.ts'
 import { systemClock } from './kernel/clock.ts'
@@ -26,7 +26,7 @@ export async function openDatabase(config: Config): Promise<Opened> {
   }
   const file = url.slice('sqlite:'.length)
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  assertWhole(file)
+  await assertWhole(file)
   const db = openSqlite(file)
   chmodSync(file, 0o600)
   const now = systemClock.now()
@@ -37,27 +37,46 @@ export async function openDatabase(config: Config): Promise<Opened> {
 /**
  * A database that was lost must not be taken for one that never was: a new, empty ledger would
  * look fine, and so would one that SQLite patches together from the log beside a broken file.
- * @throws Error when the file is empty or no database, or gone while its log is there.
+ * Looks at the bytes only: a database of something else stays as it is.
+ * @throws Error when the file is empty, no database or not ours, or gone while its log is there.
  */
-function assertWhole(file: string): void {
+async function assertWhole(file: string): Promise<void> {
   const wal = `${file}-wal`
   if (!existsSync(file)) {
     if (!existsSync(wal)) return
     throw new Error(`${file} is gone, but ${wal} is there; put the database back`)
   }
-  const head = Buffer.alloc(sqliteMagic.length)
-  const opened = openSync(file, 'r')
-  const size = readSync(opened, head)
-  closeSync(opened)
-  if (size === 0) {
+  // A file that another process is making right now is empty for a moment.
+  let head = readHead(file)
+  for (let waited = 0; head.length === 0 && waited < madeWithinMs; waited += 50) {
+    await Bun.sleep(50)
+    head = readHead(file)
+  }
+  if (head.length === 0) {
     throw new Error(`${file} is empty; put the database back, or delete the file to begin anew`)
   }
-  if (head.toString('latin1') === sqliteMagic) return
-  throw new Error(`${file} is no database; put the right file back`)
+  if (head.length < headBytes || head.toString('latin1', 0, sqliteMagic.length) !== sqliteMagic) {
+    throw new Error(`${file} is no database; put the right file back`)
+  }
+  assertOurs(head.readUInt32BE(68), head.readUInt32BE(40) === 0)
 }
 
-/** How every SQLite file begins. */
+/** How every SQLite file begins; its header holds the schema's count of changes and its owner. */
 const sqliteMagic = 'SQLite format 3\0'
+const headBytes = 100
+/** How long a first start may take from making the file to writing into it, in ms. */
+const madeWithinMs = 3000
+
+/** The header of a file, or what there is of it. */
+function readHead(file: string): Buffer {
+  const head = Buffer.alloc(headBytes)
+  const opened = openSync(file, 'r')
+  try {
+    return head.subarray(0, readSync(opened, head))
+  } finally {
+    closeSync(opened)
+  }
+}
 
 /** A copy of the whole database beside it, before its schema changes. */
 function backUp(file: string, now: number): void {

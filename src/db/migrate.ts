@@ -19,6 +19,12 @@ const bookkeeping =
   'create table if not exists migrations ' +
   '(tag text primary key, hash text not null, applied_at bigint not null)'
 
+/** @throws Error when a SQLite file with this `application_id` belongs to something else. */
+export function assertOurs(stamp: number, empty: boolean): void {
+  if (empty || stamp === applicationId) return
+  throw new Error('this file is a database of something else; choose another data folder')
+}
+
 /** What a database still lacks. @throws Error when it is newer than this build, or was edited. */
 export function pendingOf(all: Migration[], applied: { tag: string; hash: string }[]): Migration[] {
   for (const { tag, hash } of applied) {
@@ -48,9 +54,7 @@ export function migrateSqlite(raw: Database, now: Millis, backup: () => void): s
 function migrateAlone(raw: Database, now: Millis, backup: () => void): string[] {
   const empty = raw.prepare('select 1 from sqlite_master limit 1').values().length === 0
   const stamp = raw.prepare('PRAGMA application_id').values()[0]?.[0]
-  if (!empty && Number(stamp) !== applicationId) {
-    throw new Error('this file is a database of something else; choose another data folder')
-  }
+  assertOurs(Number(stamp), empty)
   if (empty) raw.run(`PRAGMA application_id = ${applicationId}`)
   raw.run(`${bookkeeping} strict`.replace('bigint', 'integer'))
   const applied = raw.query('select tag, hash from migrations').all() as Applied[]

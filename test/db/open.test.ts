@@ -1,0 +1,68 @@
+import { Database } from 'bun:sqlite'
+import { afterEach, describe, expect, test } from 'bun:test'
+import {
+  chmodSync,
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { loadConfig } from '../../src/config.ts'
+import { openDatabase } from '../../src/open.ts'
+import { closeAll, freshFile, openFile } from './file.ts'
+
+afterEach(closeAll)
+
+/** Opens a database as the commands do. */
+async function open(file: string) {
+  const inputs = { env: {}, filePath: 'test.toml', readFile: () => undefined }
+  const loaded = loadConfig({ ...inputs, flags: {}, fileText: `database_url = "sqlite:${file}"` })
+  if ('problems' in loaded) throw new Error(loaded.problems.join('\n'))
+  const { db } = await openDatabase(loaded.config)
+  await db.close()
+}
+
+describe('a database of something else', () => {
+  test('is refused and stays as it was: its bytes, its mode, its neighbours', async () => {
+    const file = freshFile()
+    const raw = new Database(file)
+    raw.run('create table photos (id integer)')
+    raw.close()
+    chmodSync(file, 0o644)
+    const before = readFileSync(file)
+    await expect(open(file)).rejects.toThrow('a database of something else')
+    expect(readFileSync(file)).toEqual(before)
+    expect(statSync(file).mode & 0o777).toBe(0o644)
+    expect(readdirSync(dirname(file))).toEqual(['counterfoil.db'])
+  })
+})
+
+describe('our own database', () => {
+  test('opens again, also with its first steps still in the log beside it', async () => {
+    const file = freshFile()
+    // Held open, so that nothing is moved from the log into the file.
+    openFile(file)
+    await open(file)
+    await open(file)
+  })
+})
+
+describe('an empty file', () => {
+  test('that another process is just making is waited for', async () => {
+    const file = freshFile()
+    closeSync(openSync(file, 'w'))
+    const opening = open(file)
+    await Bun.sleep(120)
+    openFile(file)
+    await opening
+  })
+
+  test('that stays empty is taken for a lost database', async () => {
+    const file = freshFile()
+    writeFileSync(file, '')
+    await expect(open(file)).rejects.toThrow('is empty')
+  }, 10_000)
+})
