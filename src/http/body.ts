@@ -107,12 +107,15 @@ function parseJson(text: string): Json {
   }
 }
 
-/** Refuses what is too deep and, when an escape could have made one, a lone surrogate. */
+/** Refuses what is too deep, too large a number and, where an escape could make one, half a pair. */
 function assertSound(value: Json, mayHaveSurrogates: boolean): void {
   const level = (node: Json, depth: number): void => {
     if (typeof node === 'string') {
       if (mayHaveSurrogates && !node.isWellFormed()) refuseSurrogate()
       return
+    }
+    if (node === Number.POSITIVE_INFINITY || node === Number.NEGATIVE_INFINITY) {
+      refuse('invalid_request', 'The body holds a number that is too large to be read.')
     }
     if (typeof node !== 'object' || node === null) return
     if (depth === maxJsonDepth) {

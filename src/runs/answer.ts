@@ -84,20 +84,27 @@ export function collectAnswer() {
   }
 }
 
+/** Half of a surrogate pair, as a cut can leave one, has no form that a receipt can commit to. */
 function toChoice({ choice, calls }: { choice: Choice; calls: Map<number, ToolCall> }): Choice {
-  const { index, message, finish_reason } = choice
+  const { index, message } = choice
+  const finish_reason = choice.finish_reason?.toWellFormed() ?? null
   if (calls.size === 0) {
     return {
       index,
-      message: { role: 'assistant', content: message.content ?? '' },
+      message: { role: 'assistant', content: message.content?.toWellFormed() ?? '' },
       finish_reason,
     }
   }
-  const ordered = [...calls].sort(([a], [b]) => a - b).map(([, call]) => call)
+  const ordered = [...calls].sort(([a], [b]) => a - b).map(([, call]) => wellFormed(call))
   // An empty text beside tool calls is written as '' or null, as an upstream likes; here as null.
-  const content = message.content === '' ? null : message.content
+  const content = message.content?.toWellFormed() || null
   return { index, message: { role: 'assistant', content, tool_calls: ordered }, finish_reason }
 }
+
+const wellFormed = (call: ToolCall): ToolCall =>
+  JSON.parse(JSON.stringify(call), (_, value) =>
+    typeof value === 'string' ? value.toWellFormed() : value,
+  )
 
 /** Adds the pieces of tool calls, which come by index; returns their UTF-8 bytes. */
 function addToolCalls(calls: Map<number, ToolCall>, pieces: Json): number {

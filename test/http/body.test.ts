@@ -113,6 +113,7 @@ describe('400 invalid_request', () => {
     ['half a pair as escape', '"\\ud800"'],
     ['half a pair in a name', '{"\\uDC00":1}'],
     ['half a pair deep inside', '{"a":[{"b":"x\\ud83dy"}]}'],
+    ['a number beyond a double', '{"a":[1e999]}'],
     ['33 levels', '['.repeat(33) + ']'.repeat(33)],
   ]
   test.each(table)('%s', async (_, body) => {
