@@ -52,17 +52,29 @@ export function explainSettings(): string {
 }
 
 /** The settings in force, one a line, with where each came from. Secrets are not shown. */
-export function showConfig(config: Config, sources: Record<string, Source>): string {
-  return rows
-    .map((row) => {
-      const { reader, secret } = row.setting
-      const value = valueIn(config, row)
-      const source = sources[row.path]
-      const hidden = secret && source !== 'default'
-      const shown = value === undefined ? '(unset)' : hidden ? '(secret)' : reader.show(value)
-      return `${row.path} = ${shown}  # ${source}`
-    })
+export const showConfig = (config: Config, sources: Record<string, Source>): string =>
+  inForce(config, sources)
+    .map(({ name, shown, source }) => `${name} = ${shown ?? '(unset)'}  # ${source}`)
     .join('\n')
+
+/** The settings in force as data: each value as the file would have it, null where none is. */
+export const configView = (config: Config, sources: Record<string, Source>) =>
+  inForce(config, sources).map(({ name, shown, source, hidden }) => {
+    const value = shown === null || hidden ? shown : toValue(shown)
+    return { name, value, source }
+  })
+
+const toValue = (shown: string): unknown => Object.values(Bun.TOML.parse(`value = ${shown}`))[0]
+
+function inForce(config: Config, sources: Record<string, Source>) {
+  return rows.map((row) => {
+    const { reader, secret } = row.setting
+    const value = valueIn(config, row)
+    const source = sources[row.path] ?? 'default'
+    const hidden = secret && source !== 'default'
+    const shown = value === undefined ? null : hidden ? '(secret)' : reader.show(value)
+    return { name: row.path, shown, source, hidden }
+  })
 }
 
 const defaultOf = ({ setting }: Row): string => setting.initial ?? ''

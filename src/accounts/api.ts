@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { keyAuth } from '../keys/auth.ts'
 import { toAccountView } from '../keys/view.ts'
+import { toChecksumAddress } from '../verify/address.ts'
 
 /** `GET /v1/balance`: what the account has, holds and may still spend. */
 export const accountsApi = (deps: Pick<Deps, 'keys' | 'accounts' | 'clock' | 'settings'>) =>
@@ -10,7 +11,11 @@ export const accountsApi = (deps: Pick<Deps, 'keys' | 'accounts' | 'clock' | 'se
     async ({ caller }) => {
       const account = await deps.accounts.find(caller.account)
       if (!account) throw new Error('a key without an account')
-      return { object: 'balance', account: account.id, ...toAccountView(account) }
+      return {
+        object: 'balance',
+        account: toChecksumAddress(account.id),
+        ...toAccountView(account),
+      }
     },
     { needsKey: 'usage:read' },
   )

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { toJsonInteger, toUsd } from '../kernel/money.ts'
 import { grantCredit } from '../ledger/grant.ts'
 import { openOffice } from '../open.ts'
+import { toChecksumAddress } from '../verify/address.ts'
 import { configOf, Exit, exitCodes, printJson, say, withSettings } from './context.ts'
 import { readAccount, readUsd } from './values.ts'
 
@@ -16,15 +17,16 @@ export function grantCommand(program: Command): void {
     .action(async (account: string, amount: bigint, options: GrantOptions) => {
       const reason = options.reason.trim()
       if (reason === '') throw new Exit(exitCodes.usage, 'Say why: --reason "…"')
+      const shown = toChecksumAddress(account)
       const office = await openOffice(configOf(options))
       try {
         const wish = { account, amount, reason, actor: 'operator' }
         const balance = await grantCredit(office, wish)
         if (options.json) {
           const balance_nusd = toJsonInteger(balance)
-          printJson({ account, granted_nusd: toJsonInteger(amount), balance_nusd })
+          printJson({ account: shown, granted_nusd: toJsonInteger(amount), balance_nusd })
         } else {
-          say(`Granted ${toUsd(amount)} USD to ${account}. Its balance is ${toUsd(balance)} USD.`)
+          say(`Granted ${toUsd(amount)} USD to ${shown}. Its balance is ${toUsd(balance)} USD.`)
         }
       } finally {
         await office.close()

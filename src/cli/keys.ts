@@ -7,6 +7,7 @@ import { revokeKey } from '../keys/revoke.ts'
 import { toKeyView, windowOf } from '../keys/view.ts'
 import { windowStart } from '../ledger/window.ts'
 import { openOffice } from '../open.ts'
+import { toChecksumAddress } from '../verify/address.ts'
 import { configOf, print, printJson, say, withSettings } from './context.ts'
 import { readAccount, readDuration, readList, readScopes, readUsd, readWindow } from './values.ts'
 
@@ -66,18 +67,19 @@ async function create(options: CreateOptions): Promise<void> {
       maxCostPerRun: options.maxCostPerRun,
       actor: 'operator',
     })
+    const account = toChecksumAddress(key.accountId)
     if (options.json) {
       printJson({
         id: key.id,
         secret,
         fingerprint: key.fingerprint,
-        account: key.accountId,
+        account,
         cap: { limit_nusd: toJsonInteger(key.capLimit), window: key.capWindow },
         expires_at: toRfc3339(key.expiresAt),
       })
       return
     }
-    say(`Made ${key.id} for ${key.accountId}. The secret is shown this once:`)
+    say(`Made ${key.id} for ${account}. The secret is shown this once:`)
     print(secret)
   } finally {
     await office.close()

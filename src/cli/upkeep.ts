@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { readConfig } from '../config.ts'
-import { explainSettings, showConfig } from '../config-help.ts'
+import { configView, explainSettings, showConfig } from '../config-help.ts'
 import { openDatabase } from '../open.ts'
 import { request } from '../upstream/http.ts'
 import { commit, version } from '../version.ts'
@@ -14,6 +14,7 @@ export function upkeepCommands(program: Command): void {
   withSettings(program.command('healthcheck'))
     .description('ask a running server whether it is ready; for supervisors')
     .argument('[url]', 'its origin; the configured one if absent')
+    .option('--json', 'print JSON')
     .action(checkHealth)
   withSettings(program.command('migrate'))
     .description("bring the database to this build's schema")
@@ -27,11 +28,14 @@ export function upkeepCommands(program: Command): void {
   withSettings(program.command('config'))
     .description('show the settings in force and where each came from')
     .option('--explain', 'every setting with its meaning, in Markdown')
+    .option('--json', 'print JSON')
     .action((options: Record<string, unknown>) => {
       if (options['explain']) return print(explainSettings())
       const config = configOf(options)
       const loaded = readConfig(options, options['config'] as string | undefined)
-      if ('sources' in loaded) print(showConfig(config, loaded.sources))
+      if (!('sources' in loaded)) return
+      if (!options['json']) return print(showConfig(config, loaded.sources))
+      printJson({ object: 'list', data: configView(config, loaded.sources) })
     })
   program
     .command('version')
@@ -49,10 +53,13 @@ async function checkHealth(url: string | undefined, options: Record<string, unkn
     const signal = AbortSignal.timeout(healthWithinMs)
     const answer = await request({ url: `${origin}/readyz`, method: 'GET', signal })
     const text = await answer.text()
-    if (answer.status === 200) return say('ready')
+    const ready = answer.status === 200
+    if (options['json']) printJson({ url: origin, ready, status: answer.status })
+    if (ready) return say('ready')
     throw new Exit(exitCodes.failed, `not ready (status ${answer.status}): ${text.slice(0, 200)}`)
   } catch (error) {
     if (error instanceof Exit) throw error
+    if (options['json']) printJson({ url: origin, ready: false, status: null })
     throw new Exit(exitCodes.failed, `${origin} does not answer`)
   }
 }

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { windowStart } from '../ledger/window.ts'
+import { toChecksumAddress } from '../verify/address.ts'
 import { keyAuth } from './auth.ts'
 import { nextBlock, toAccountView, toChainView, toKeyView, windowOf } from './view.ts'
 
@@ -22,7 +23,7 @@ export const keysApi = (deps: Needs) =>
       if (!account) throw new Error('a key without an account')
       return {
         ...toKeyView(chain, windowOf(caller.key, windows, now), now),
-        account: { address: account.id, ...toAccountView(account) },
+        account: { address: toChecksumAddress(account.id), ...toAccountView(account) },
         chain: toChainView(chain, windows, now),
         next_block: nextBlock(chain, windows, account, now),
       }

@@ -47,13 +47,14 @@ request_nusd = 1000
       cap: { limit_nusd: 5_000_000_000, window: 'day' },
       expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     })
-    expect(key.account.toLowerCase()).toBe(someAccount.toLowerCase())
+    expect(key.account).toBe(someAccount)
     const hours = (Date.parse(key.expires_at) - Date.now()) / 3_600_000
     expect(hours).toBeGreaterThan(23.9)
     expect(hours).toBeLessThanOrEqual(24)
     const self = await server.call('/v1/keys/self', { key: key.secret })
     expect(self.status).toBe(200)
-    expect(await self.json()).toMatchObject({ id: key.id, name: 'agent' })
+    const account = { address: someAccount }
+    expect(await self.json()).toMatchObject({ id: key.id, name: 'agent', account })
   })
 
   test('without --json stdout is the secret alone', async () => {
@@ -206,6 +207,9 @@ describe.skipIf(noBinary)('a command', () => {
       expect(explained).toContain(name)
     }
     expect(await must(home, 'config', '--log-level', 'warn')).toMatch(/log\.level.*warn.*flag/)
+    const { object, data } = JSON.parse(await must(home, 'config', '--json', '--log-level', 'warn'))
+    expect(object).toBe('list')
+    expect(data).toContainEqual({ name: 'log.level', value: 'warn', source: 'flag' })
   })
 
   test('a wrong configuration ends with 78 and names every fault', async () => {

@@ -124,6 +124,8 @@ describe.skipIf(noBinary)('a server and what is around it', () => {
     const up = await home.start()
     expect((await home.cli('healthcheck', up.origin)).code).toBe(0)
     expect((await home.cli('healthcheck', '--base-url', up.origin)).code).toBe(0)
+    const { stdout } = await home.cli('healthcheck', up.origin, '--json')
+    expect(JSON.parse(stdout)).toEqual({ url: up.origin, ready: true, status: 200 })
     await up.stop()
     const gone = await home.cli('healthcheck', up.origin)
     expect(gone.code).toBe(1)
