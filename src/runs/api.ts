@@ -53,11 +53,24 @@ type Context = SseContext & { caller: Caller; set: { status?: unknown } }
 export const runsApi = (deps: Needs) => {
   const writes = { needsKey: 'runs:write', parse: 'none' } as const
   const reads = { needsKey: 'runs:read' } as const
+  // Handlers name what they use: given the context whole, Elysia reads headers, cookies and query.
   return new Elysia({ name: 'runs-api' })
     .use(keyAuth(deps))
-    .post('/v1/chat/completions', (context) => chat(deps, context), writes)
-    .post('/v1/embeddings', (context) => embeddings(deps, context), writes)
-    .post('/v1/runs', (context) => native(deps, context), writes)
+    .post(
+      '/v1/chat/completions',
+      ({ caller, request, server, set }) => chat(deps, { caller, request, server, set }),
+      writes,
+    )
+    .post(
+      '/v1/embeddings',
+      ({ caller, request, server, set }) => embeddings(deps, { caller, request, server, set }),
+      writes,
+    )
+    .post(
+      '/v1/runs',
+      ({ caller, request, server, set }) => native(deps, { caller, request, server, set }),
+      writes,
+    )
     .get(
       '/v1/runs',
       async ({ caller, request }) => {
@@ -84,9 +97,9 @@ export const runsApi = (deps: Needs) => {
     )
     .get(
       '/v1/runs/:id/events',
-      async (context) => {
-        const run = await findOwn(deps, context.caller, context.params.id)
-        return followRun(deps, context, run)
+      async ({ caller, params, request, server, set }) => {
+        const run = await findOwn(deps, caller, params.id)
+        return followRun(deps, { request, server, set }, run)
       },
       reads,
     )
