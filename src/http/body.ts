@@ -107,7 +107,7 @@ function parseJson(text: string): Json {
   }
 }
 
-/** Refuses what is too deep, too large a number and, where an escape could make one, half a pair. */
+/** Refuses what is too deep, too large a number and, where an escape can make one, half a pair. */
 function assertSound(value: Json, mayHaveSurrogates: boolean): void {
   const level = (node: Json, depth: number): void => {
     if (typeof node === 'string') {

@@ -53,11 +53,14 @@ export function readChoice<const T extends string>(
 
 /**
  * A parameter as text; undefined when absent.
- * @throws Refusal 'invalid_request' when it is given twice: which one is meant is anybody's guess.
+ * @throws Refusal 'invalid_request' for a zero byte, and when it is given twice: which one is meant
+ * is anybody's guess.
  */
 export function readText(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name)
   if (values.length > 1) refuseParam(name, `"${name}" is given more than once.`)
+  // No text that PostgreSQL stores has one, so nothing could be found by it.
+  if (values[0]?.includes('\0')) refuseParam(name, `"${name}" holds a zero byte.`)
   return values[0]
 }
 

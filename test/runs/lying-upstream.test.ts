@@ -291,12 +291,10 @@ input_pusd = 1_000_000
     test('no hold is left, and nothing of the upstreams is written or logged', async () => {
       await expectSettled(w)
       const written = await everythingWritten(w)
-      for (const url of [stub.url, scripted.url, elsewhere.url]) {
-        expect(written).not.toContain(new URL(url).host)
+      const hosts = [stub.url, scripted.url, elsewhere.url].map((url) => new URL(url).host)
+      for (const never of [...hosts, upstreamKey, 'sk-upstream', secret]) {
+        expect(written).not.toContain(never)
       }
-      expect(written).not.toContain(upstreamKey)
-      expect(written).not.toContain('sk-upstream')
-      expect(written).not.toContain(secret)
     })
   })
 }

@@ -207,7 +207,8 @@ for (const engine of engines) {
         expect(new Set(echoes.data.map((run: { model: string }) => run.model))).toEqual(
           new Set([echo]),
         )
-        for (const query of ['status=ended', 'limit=0', 'limit=101', 'limit=x', `after=${noRun}`]) {
+        const wrong = ['status=ended', 'model=%00', 'limit=0', 'limit=101', 'limit=x']
+        for (const query of [...wrong, `after=${noRun}`]) {
           const answer = await get(`/v1/runs?${query}`)
           expect([query, answer.status]).toEqual([query, 400])
           expect((await answer.json()).error.param).toBe(query.split('=')[0])
