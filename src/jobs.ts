@@ -2,7 +2,13 @@ import type { Clock } from './kernel/clock.ts'
 import type { Log } from './kernel/log.ts'
 
 /** Work that recurs. `tick` is never run twice at once, and what it throws is logged, not fatal. */
-export type Job = { name: string; everyMs: number; tick: () => Promise<unknown> }
+export type Job = {
+  name: string
+  everyMs: number
+  /** Whether it also runs at once, not only after its first pause. */
+  atStart?: boolean
+  tick: () => Promise<unknown>
+}
 
 /** How long a tick may take before it is reported as stuck, in ms. */
 const stuckMs = 60_000
@@ -33,6 +39,7 @@ export function startJobs(
     running.set(job.name, { since: clock.monotonic(), done, told: false })
   }
 
+  for (const job of jobs) if (job.atStart) run(job)
   const timers = jobs.map((job) => setInterval(() => run(job), job.everyMs))
   return {
     async stop() {

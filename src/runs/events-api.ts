@@ -39,10 +39,19 @@ async function untilEnded(
   const here = live.find(run.id)
   if (here) {
     await new Promise<void>((resolve) => {
+      let isBehind = false
       const leave = here.watch((chunks) => {
         if (!chunks) return resolve()
-        if (!run.background) return
-        for (const { choices } of chunks) client.send(event('run.output.delta', { choices }))
+        // A reader that is behind misses pieces rather than fill our memory: the end has it all.
+        if (!run.background || isBehind) return
+        for (const { choices } of chunks) {
+          const behind = client.send(event('run.output.delta', { choices }))
+          if (!behind || isBehind) continue
+          isBehind = true
+          void behind.then(() => {
+            isBehind = false
+          })
+        }
       })
       client.signal.addEventListener('abort', () => {
         leave()
