@@ -97,7 +97,8 @@ export async function settle(
       return held
     },
   })
-  deps.sequencer.wake()
+  // Where this process writes alone it has its number already.
+  if (run.logIndex === null) deps.sequencer.wake()
   return { run, receiptId: receiptIdOf(run.id), digest: toHex(digest) }
 }
 
