@@ -1,4 +1,5 @@
 import { accountsApi } from './accounts/api.ts'
+import { anchorsApi } from './anchors/api.ts'
 import type { Deps } from './deps.ts'
 import { front } from './http/front.ts'
 import { methodNotAllowed } from './http/methods.ts'
@@ -20,6 +21,7 @@ export function createApp(deps: Deps) {
     .use(accountsApi(deps))
     .use(runsApi(deps))
     .use(receiptsApi(deps))
+    .use(anchorsApi(deps))
   methodNotAllowed(app)
   return app
 }

@@ -5,6 +5,7 @@ import type { Log } from './kernel/log.ts'
 import type { Random } from './kernel/random.ts'
 import type { KeyStore } from './keys/store.ts'
 import type { Ledger } from './ledger/store.ts'
+import type { CheckpointStore } from './log/checkpoint-store.ts'
 import type { Sequencer } from './log/sequence.ts'
 import type { LogStore } from './log/store.ts'
 import type { Catalogue } from './models/catalogue.ts'
@@ -30,6 +31,7 @@ export type Deps = {
   receipts: ReceiptStore
   status: StatusStore
   logStore: LogStore
+  checkpoints: CheckpointStore
   health: Health
   catalogue: Catalogue
   upstreams: ReadonlyMap<string, Upstream>

@@ -10,6 +10,7 @@ import type { Log } from './kernel/log.ts'
 import { type Random, systemRandom } from './kernel/random.ts'
 import { keyStore } from './keys/store.ts'
 import { openLedger } from './ledger/store.ts'
+import { checkpointStore } from './log/checkpoint-store.ts'
 import { sequencer } from './log/sequence.ts'
 import { logStore, originFact } from './log/store.ts'
 import { makeCatalogue } from './models/catalogue.ts'
@@ -63,6 +64,7 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     receipts: receiptStore(db),
     status: statusStore(db),
     logStore: logs,
+    checkpoints: checkpointStore(db),
     health: newHealth(clock),
     catalogue: await versionedCatalogue(config, db, clock),
     upstreams: makeUpstreams(config, { clock, ids }),

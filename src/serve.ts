@@ -5,6 +5,7 @@ import type { Deps } from './deps.ts'
 import { serve } from './http/serve.ts'
 import { type Job, startJobs } from './jobs.ts'
 import { auditStore } from './ledger/audit-store.ts'
+import { keepCheckpoint } from './log/checkpoint.ts'
 import { makeDeps, type Parts } from './make-deps.ts'
 import { assertSigner } from './open.ts'
 import { backgroundSigner } from './receipts/sign.ts'
@@ -77,6 +78,7 @@ function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[
   return [
     { name: 'number', everyMs: 1000, tick: deps.sequencer.flush },
     { name: 'sign', everyMs: 1000, tick: sign },
+    { name: 'checkpoint', everyMs: 5000, tick: () => keepCheckpoint(deps) },
     { name: 'stop-forbidden', everyMs: 1000, tick: () => stopForbidden(deps) },
     { name: 'settle-again', everyMs: 1000, tick: deps.live.settleAgain },
     {

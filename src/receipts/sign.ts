@@ -13,6 +13,23 @@ export type Signed = Ended & { logIndex: number; signature: Uint8Array }
  * @throws Refusal `unavailable` while another node numbers the log and has not come to it.
  */
 export async function signed(deps: Needs, receiptId: string, ended: Ended): Promise<Signed> {
+  const run = await numbered(deps, receiptId, ended)
+  const { logIndex } = run
+  if (run.signature) return { ...run, logIndex, signature: run.signature }
+  const signature = deps.signer.sign(run.digest)
+  await deps.receipts.sign([{ id: run.id, signature }])
+  return { ...run, logIndex, signature }
+}
+
+/**
+ * Numbers a receipt that is read before the sequencer came to it.
+ * @throws Refusal `unavailable` while another node numbers the log and has not come to it.
+ */
+export async function numbered(
+  deps: Pick<Needs, 'receipts' | 'sequencer'>,
+  receiptId: string,
+  ended: Ended,
+): Promise<Ended & { logIndex: number }> {
   let run: Ended | undefined = ended
   if (run.logIndex === null) {
     await deps.sequencer.flush()
@@ -24,11 +41,7 @@ export async function signed(deps: Needs, receiptId: string, ended: Ended): Prom
       headers: { 'retry-after': '1' },
     })
   }
-  const { logIndex } = run
-  if (run.signature) return { ...run, logIndex, signature: run.signature }
-  const signature = deps.signer.sign(run.digest)
-  await deps.receipts.sign([{ id: run.id, signature }])
-  return { ...run, logIndex, signature }
+  return { ...run, logIndex: run.logIndex }
 }
 
 /** Receipts signed in one go, about a millisecond of work. */

@@ -10,20 +10,22 @@ export type ReadVerifyRequest =
 
 /**
  * Reads the body of a verification: a receipt file, `{receipt: <file>, proof?, disclosures?,
- * options?}`, or `{id, options?}`. What is not even meant as a receipt is a problem, for a 422;
- * a receipt that is wrong inside is read and judged.
+ * checkpoint?, consistency?, options?}`, or `{id, options?}`. What is not even meant as a receipt is
+ * a problem, for a 422; a receipt that is wrong inside is read and judged.
  */
 export function readVerifyRequest(body: unknown): ReadVerifyRequest {
   if (isReceiptFile(body)) return { ok: true, request: { file: body, chain: 'auto' } }
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return no('', 'not an object')
   }
-  const { id, receipt, proof, disclosures, options } = body as Record<string, unknown>
+  const { id, receipt, options, ...beside } = body as Record<string, unknown>
   const chain = readChain(options)
   if (!chain) return no('options.chain', 'not auto, skip or require')
   if (typeof id === 'string' && receipt === undefined) return { ok: true, request: { id, chain } }
   if (!isReceiptFile(receipt)) return no('receipt', 'not a receipt file')
-  return { ok: true, request: { file: receipt, proof, disclosures, chain } }
+  const { proof, disclosures, checkpoint, consistency } = beside
+  const evidence = { proof, checkpoint, consistency }
+  return { ok: true, request: { file: receipt, disclosures, ...evidence, chain } }
 }
 
 function readChain(options: unknown): VerifyOptions['chain'] | undefined {

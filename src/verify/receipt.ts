@@ -110,7 +110,7 @@ export function parseReceiptFile(value: unknown): ParsedReceiptFile {
   const file = { type: value['type'], version: value['version'], receipt, digest, signature }
   const extra = {
     ...(disclosures && { disclosures }),
-    ...(value['proof'] ? { proof: value['proof'] } : {}),
+    ...(value['proof'] === undefined || value['proof'] === null ? {} : { proof: value['proof'] }),
   }
   return { ok: true, file: { ...file, ...extra } as ReceiptFile }
 }
@@ -123,7 +123,13 @@ const structOf = {
   content: 'Content',
 } as const satisfies Record<SectionName, StructName>
 
-function readStruct(name: StructName, value: unknown, path: string, problems: Problem[]): unknown {
+/** Reads the members of a struct, no more and no fewer, each of its type. */
+export function readStruct(
+  name: StructName,
+  value: unknown,
+  path: string,
+  problems: Problem[],
+): unknown {
   if (!isObject(value)) return say(problems, path, 'not an object')
   const isSection = name !== 'Receipt' && name !== 'Line'
   if (isSection && Object.hasOwn(value, '$hash')) {
@@ -141,7 +147,13 @@ function readStruct(name: StructName, value: unknown, path: string, problems: Pr
   return out
 }
 
-function readMember(type: string, value: unknown, path: string, problems: Problem[]): unknown {
+/** The value, when it is text of the type; numbers are decimal text. */
+export function readMember(
+  type: string,
+  value: unknown,
+  path: string,
+  problems: Problem[],
+): unknown {
   if (type === 'Line[]') {
     if (!Array.isArray(value)) return say(problems, path, 'not a list')
     if (value.length > maxLines) return say(problems, path, `more than ${maxLines} lines`)
@@ -184,10 +196,11 @@ function readDisclosures(value: unknown, problems: Problem[]): Disclosures | und
   return out
 }
 
-function say(problems: Problem[], path: string, message: string): undefined {
+/** Notes a problem and gives nothing. */
+export function say(problems: Problem[], path: string, message: string): undefined {
   // A hostile file can be wrong in a million places; twenty are enough to mend an honest one.
   if (problems.length < 20) problems.push({ path: path.slice(0, 100), message })
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
+export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

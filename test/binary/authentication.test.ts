@@ -32,13 +32,11 @@ const keyed: [method: string, path: string, json?: object][] = [
 
 /** Keyless routes of the contract that this build does not have yet. */
 const notYet: [method: string, path: string][] = [
-  ['GET', '/v1/receipts/rcpt_00000000000000000000000000/proof'],
   ['GET', '/v1/explorer/stats'],
   ['GET', '/v1/explorer/recent'],
   ['POST', '/v1/terminal/run'],
   ['GET', '/v1/passports'],
   ['GET', '/v1/passports/someone'],
-  ['GET', '/v1/anchors'],
 ]
 
 describe.skipIf(noBinary)('the authentication table, on the binary', () => {

@@ -5,9 +5,10 @@ import { signerFromHex } from '../../src/signer/signer.ts'
 import { receiptDigest } from '../../src/verify/eip712.ts'
 import { readVerifyRequest } from '../../src/verify/input.ts'
 import { type ReceiptFile, redact, sectionNames } from '../../src/verify/receipt.ts'
-import { type VerifyInput, type VerifyOptions, verifyReceipt } from '../../src/verify/verify.ts'
+import { verifyReceipt } from '../../src/verify/verify.ts'
 import fixture from '../fixtures/receipt-v1.json'
 import { failed, judge, set, statusOf, trust } from './judge.ts'
+import { proofAt } from './proof-samples.ts'
 import { facts, fileOf, make, type SampleFacts, testSigner } from './samples.ts'
 
 /** Signs what the facts say, or something made of it, whether it is right or not. */
@@ -142,20 +143,17 @@ describe('content', () => {
 })
 
 describe('the chain', () => {
-  const proof = { type: 'counterfoil.proof' }
-  const of = (input: Partial<VerifyInput>, chain: VerifyOptions['chain']) => {
-    const verdict = verifyReceipt({ file: fileOf(), ...input }, trust, { chain })
-    return [verdict.valid, verdict.level, statusOf(verdict, 'leaf'), statusOf(verdict, 'anchor')]
-  }
-
   test.each([
-    ['auto', {}, [true, 'signed', 'skip', 'skip']],
-    ['auto', { proof }, [true, 'signed', 'unavailable', 'unavailable']],
-    ['skip', { proof }, [true, 'signed', 'unavailable', 'skip']],
-    ['require', {}, [false, 'signed', 'unavailable', 'unavailable']],
-    ['require', { proof }, [false, 'signed', 'unavailable', 'unavailable']],
-  ] as const)('%s with %p', (chain, input, expected) => {
-    expect(of(input, chain)).toEqual([...expected])
+    ['auto', 'no proof', [true, 'signed', 'skip', 'skip']],
+    ['auto', 'a proof', [true, 'logged', 'pass', 'unavailable']],
+    ['skip', 'a proof', [true, 'logged', 'pass', 'skip']],
+    ['require', 'no proof', [false, 'signed', 'unavailable', 'unavailable']],
+    ['require', 'a proof', [false, 'logged', 'pass', 'unavailable']],
+  ] as const)('%s with %s', (chain, given, expected) => {
+    const input = { file: fileOf(), ...(given === 'a proof' ? { proof: proofAt(13) } : {}) }
+    const verdict = verifyReceipt(input, trust, { chain })
+    const told = [verdict.valid, verdict.level, statusOf(verdict, 'leaf')]
+    expect([...told, statusOf(verdict, 'anchor')]).toEqual([...expected])
   })
 })
 
