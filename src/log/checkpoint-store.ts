@@ -1,5 +1,5 @@
 import { desc, eq } from 'drizzle-orm'
-import { type Db, first, rows } from '../db/db.ts'
+import { type Db, first, prepared, rows } from '../db/db.ts'
 import type { CheckpointRow } from '../db/schema.ts'
 
 export type CheckpointStore = ReturnType<typeof checkpointStore>
@@ -9,7 +9,10 @@ export function checkpointStore(db: Db) {
   const { logCheckpoints: checkpoints } = db.tables
   return {
     latest: (): Promise<CheckpointRow | undefined> =>
-      db.read((q) => first(q.select().from(checkpoints).orderBy(desc(checkpoints.size)).limit(1))),
+      db.read(function* (q) {
+        const newest = () => q.select().from(checkpoints).orderBy(desc(checkpoints.size)).limit(1)
+        return (yield* prepared('log.latest_checkpoint', {}, newest))[0]
+      }),
     find: (size: number): Promise<CheckpointRow | undefined> =>
       db.read((q) => first(q.select().from(checkpoints).where(eq(checkpoints.size, size)))),
     /** Adds one, unless its size was signed before, and gives the one that stands. */

@@ -1,4 +1,5 @@
 import { and, asc, eq, inArray, isNotNull, isNull } from 'drizzle-orm'
+import { LRUCache } from 'lru-cache'
 import { type Db, insert, prepared, type Query, rows, update, type Work } from '../db/db.ts'
 import { findFact, lockFact, writeFact } from '../db/facts.ts'
 import { assertLease, type Lease, takeLease } from '../db/lease.ts'
@@ -22,6 +23,10 @@ const leaseName = 'sequencer'
 const sizeFact = 'log.size'
 export const originFact = 'log.origin'
 
+/** Rows kept for proofs, and the fewest bytes of one: a sixteenth of all rows have five hashes. */
+const sharedMax = 20_000
+const sharedBytes = 5 * 32
+
 /** The log itself: every receipt has a number and a leaf, and no number is left out. */
 export function logStore(
   db: Db,
@@ -33,7 +38,12 @@ export function logStore(
   const forget = (): void => {
     remembered = undefined
   }
-  db.onForeignWrite(forget)
+  /** Rows that many proofs share, as committed; they never change. */
+  const shared = new LRUCache<number, FoundLeaf>({ max: sharedMax })
+  db.onForeignWrite(() => {
+    forget()
+    shared.clear()
+  })
 
   /** Gives ended runs their numbers and their leaves, in the caller's transaction. */
   function* appendRuns(
@@ -90,7 +100,14 @@ export function logStore(
     size: async (): Promise<number> => Number((await findFact(db, sizeFact)) ?? 0),
     /** The hashes of stored subtrees, to be asked by place. */
     hashes: (places: readonly Place[]): Promise<HashAt> =>
-      db.read((q) => readHashes(db, q, places)),
+      db.read(function* (q) {
+        const homes = [...new Set(places.map(homeOf))]
+        const known = homes.flatMap((idx) => shared.get(idx) ?? [])
+        const missing = homes.filter((idx) => !shared.has(idx))
+        const read = yield* findLeaves(db, q, missing)
+        for (const leaf of read) if (leaf.hashes.length >= sharedBytes) shared.set(leaf.idx, leaf)
+        return hashesIn([...known, ...read])
+      }),
   }
 }
 
@@ -98,13 +115,12 @@ export function logStore(
 function* readFrontier(db: Db, q: Query): Work<Frontier> {
   const size = Number((yield* lockFact(db, q, sizeFact)) ?? 0)
   const places = peaksOf({ from: 0, to: size })
-  const hashAt = yield* readHashes(db, q, places)
-  return { size, peaks: places.map(hashAt) }
+  const leaves = yield* findLeaves(db, q, places.map(homeOf))
+  return { size, peaks: places.map(hashesIn(leaves)) }
 }
 
-function* readHashes(db: Db, q: Query, places: readonly Place[]): Work<HashAt> {
-  const homes = [...new Set(places.map(homeOf))]
-  const found = new Map((yield* findLeaves(db, q, homes)).map((leaf) => [leaf.idx, leaf]))
+function hashesIn(leaves: readonly FoundLeaf[]): HashAt {
+  const found = new Map(leaves.map((leaf) => [leaf.idx, leaf]))
   return (place) => {
     const leaf = found.get(homeOf(place))
     if (!leaf) throw new Error(`the log lacks its leaf ${homeOf(place)}`)

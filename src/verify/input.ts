@@ -10,8 +10,8 @@ export type ReadVerifyRequest =
 
 /**
  * Reads the body of a verification: a receipt file, `{receipt: <file>, proof?, disclosures?,
- * checkpoint?, consistency?, options?}`, or `{id, options?}`. What is not even meant as a receipt is
- * a problem, for a 422; a receipt that is wrong inside is read and judged.
+ * checkpoint?, consistency?, options?}`, or `{id, options?}`. What is not even meant as a receipt
+ * is a problem, for a 422; a receipt that is wrong inside is read and judged.
  */
 export function readVerifyRequest(body: unknown): ReadVerifyRequest {
   if (isReceiptFile(body)) return { ok: true, request: { file: body, chain: 'auto' } }

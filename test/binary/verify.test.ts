@@ -17,6 +17,10 @@ describe.skipIf(noBinary)('verify, offline', () => {
     const made = await server.call('/v1/runs', { key: key ?? '', json: run })
     const { receipt: link } = (await made.json()) as { receipt: { id: string } }
     receipt = await (await server.call(`/v1/receipts/${link.id}`, { key: key ?? '' })).text()
+    const asked = { proof: `/v1/receipts/${link.id}/proof`, anchors: '/v1/anchors?from=1' }
+    for (const [name, path] of Object.entries(asked)) {
+      writeFileSync(join(home.folder, `${name}.json`), await (await server.call(path)).text())
+    }
     signer = ((await (await server.call('/v1/signer')).json()) as { address: string }).address
     await server.stop()
     writeFileSync(join(home.folder, 'good.json'), receipt)
@@ -32,6 +36,28 @@ describe.skipIf(noBinary)('verify, offline', () => {
     expect([done.code, done.stdout.includes(`valid: signed by ${signer}`)]).toEqual([0, true])
     const told = await verify('good.json', '--signer', signer.toLowerCase(), '--json')
     expect([told.code, told.stderr, JSON.parse(told.stdout).valid]).toEqual([0, '', true])
+  })
+
+  test('the proof in the file or beside it puts the receipt in the log', async () => {
+    const { proof: inside, ...bare } = JSON.parse(receipt)
+    expect(inside.anchor).toEqual({ status: 'disabled' })
+    writeFileSync(join(home.folder, 'bare.json'), JSON.stringify(bare))
+    const signed = await verify('bare.json', '--signer', signer)
+    expect([signed.code, signed.stdout.includes('in the log')]).toEqual([0, false])
+    const beside = ['bare.json', '--proof', 'proof.json', '--signer', signer]
+    for (const args of [beside, ['good.json', '--signer', signer]]) {
+      const logged = await verify(...args)
+      expect([logged.code, logged.stdout.includes(`signed by ${signer}, in the log`)]).toEqual([
+        0,
+        true,
+      ])
+    }
+    const compared = await verify(...beside, '--anchors', 'anchors.json')
+    expect(compared.stdout).toContain('✓ checkpoint_consistent')
+    expect((await verify('good.json', '--proof', 'good.json', '--signer', signer)).code).toBe(1)
+    for (const option of ['--proof', '--anchors']) {
+      expect((await verify('good.json', option, 'text.json', '--signer', signer)).code).toBe(2)
+    }
   })
 
   test('1: one digit changed, or somebody else signed it', async () => {

@@ -1,0 +1,120 @@
+/**
+ * `bun bench/log.ts [leaves…]`: the Merkle log on SQLite, in process: what an append, a proof, its
+ * check and a consistency path cost, and the bytes of a receipt's place, at several sizes.
+ */
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Db, insert } from '../src/db/db.ts'
+import { writeFact } from '../src/db/facts.ts'
+import { migrateSqlite } from '../src/db/migrate.ts'
+import { openSqlite } from '../src/db/sqlite.ts'
+import { systemClock } from '../src/kernel/clock.ts'
+import { systemRandom } from '../src/kernel/random.ts'
+import { checkpointStore } from '../src/log/checkpoint-store.ts'
+import { consistencyOf, proofOf } from '../src/log/proof.ts'
+import { logStore } from '../src/log/store.ts'
+import { append, emptyFrontier, type Frontier } from '../src/log/tree.ts'
+import { signerFromHex } from '../src/signer/signer.ts'
+import { checkLog } from '../src/verify/check-log.ts'
+import { useWasmKeccak } from '../src/verify/keccak-wasm.ts'
+import { usageOf } from './processes.ts'
+
+const given = Bun.argv.slice(2).map(Number)
+const sizes = (given.length > 0 ? given : [1000, 10_000, 100_000, 1_000_000]).sort((a, b) => a - b)
+/** As many as share a transaction under load. */
+const batch = 128
+const asked = 2000
+
+useWasmKeccak()
+const folder = mkdtempSync(join(tmpdir(), 'counterfoil-log-'))
+const file = join(folder, 'counterfoil.db')
+const db = openSqlite(file)
+migrateSqlite(db.raw, systemClock.now(), () => {})
+const random = systemRandom()
+const issuer = 'http://localhost:4663'
+const signer = signerFromHex(Buffer.from(random.bytes(32)).toString('hex'))
+const log = { debug() {}, info() {}, warn() {}, error: console.error }
+const deps = {
+  logStore: logStore(db, { clock: systemClock, node: 'bench', origin: issuer }),
+  checkpoints: checkpointStore(db),
+  signer,
+  clock: systemClock,
+  settings: { issuer } as Parameters<typeof proofOf>[0]['settings'],
+  log,
+}
+const digests: Uint8Array[] = []
+
+console.log('   leaves  append µs  bytes/leaf  proof µs  proofs/s  path  file B  check µs  path µs')
+let frontier = emptyFrontier
+for (const size of sizes) {
+  const before = { size: frontier.size, bytes: bytesOfLog() }
+  const appendUs = await costOf(size - before.size, () => growTo(size))
+  const bytesPerLeaf = (bytesOfLog() - before.bytes) / (size - before.size)
+  const indices = Array.from({ length: asked }, () => Math.floor(Math.random() * size))
+  const first = await proofOf(deps, 'rcpt', 0)
+  const proofs = await Promise.all(indices.slice(0, 50).map((i) => proofOf(deps, 'rcpt', i)))
+  const proofUs = await costOf(asked, async () => {
+    for (const index of indices) await proofOf(deps, 'rcpt', index)
+  })
+  const checkUs = await costOf(proofs.length, async () => {
+    for (const proof of proofs) {
+      const digest = digests[Number(proof.index)] ?? new Uint8Array()
+      const receipt = { id: 'rcpt', issuer, digest }
+      const { index } = checkLog(receipt, { proof }, [{ address: signer.address }], false)
+      if (index === undefined) throw new Error('a proof does not hold')
+    }
+  })
+  const pathUs = await costOf(asked, async () => {
+    for (const index of indices) await consistencyOf(deps, index + 1, size)
+  })
+  const cells = [
+    [size, 9],
+    [appendUs.toFixed(2), 11],
+    [bytesPerLeaf.toFixed(0), 12],
+    [proofUs.toFixed(1), 10],
+    [(1e6 / proofUs).toFixed(0), 10],
+    [first.path.length, 6],
+    [JSON.stringify(first).length, 8],
+    [checkUs.toFixed(0), 10],
+    [pathUs.toFixed(1), 9],
+  ] as const
+  console.log(cells.map(([value, width]) => String(value).padStart(width)).join(''))
+}
+await db.close()
+rmSync(folder, { recursive: true, force: true })
+
+/** Appends as the ledger does, `batch` leaves a transaction with its fsync. */
+async function growTo(size: number): Promise<void> {
+  while (frontier.size < size) {
+    const count = Math.min(batch, size - frontier.size)
+    const leaves = Array.from({ length: count }, () => random.bytes(32))
+    frontier = await appendTo(db, frontier, leaves)
+    digests.push(...leaves)
+  }
+}
+
+function appendTo(to: Db, at: Frontier, leaves: Uint8Array[]): Promise<Frontier> {
+  return to.write(function* () {
+    const kind = 0 as const
+    const grown = append(
+      at,
+      leaves.map((digest) => ({ kind, digest })),
+    )
+    yield* insert(to.tables.logLeaves, grown.stored)
+    yield* writeFact(to, 'log.size', String(grown.frontier.size))
+    return grown.frontier
+  })
+}
+
+function bytesOfLog(): number {
+  db.raw.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  return statSync(file).size
+}
+
+/** µs of this process's CPU a piece. */
+async function costOf(pieces: number, work: () => Promise<void>): Promise<number> {
+  const before = usageOf(process.pid).cpuUs
+  await work()
+  return (usageOf(process.pid).cpuUs - before) / pieces
+}
