@@ -11,6 +11,7 @@ import { migrateSqlite } from '../src/db/migrate.ts'
 import { openSqlite } from '../src/db/sqlite.ts'
 import { systemClock } from '../src/kernel/clock.ts'
 import { systemRandom } from '../src/kernel/random.ts'
+import { signCheckpoint } from '../src/log/checkpoint.ts'
 import { checkpointStore } from '../src/log/checkpoint-store.ts'
 import { consistencyOf, proofOf } from '../src/log/proof.ts'
 import { logStore } from '../src/log/store.ts'
@@ -52,6 +53,7 @@ for (const size of sizes) {
   const appendUs = await costOf(size - before.size, () => growTo(size))
   const bytesPerLeaf = (bytesOfLog() - before.bytes) / (size - before.size)
   const indices = Array.from({ length: asked }, () => Math.floor(Math.random() * size))
+  await signCheckpoint(deps)
   const first = await proofOf(deps, 'rcpt', 0)
   const proofs = await Promise.all(indices.slice(0, 50).map((i) => proofOf(deps, 'rcpt', i)))
   const proofUs = await costOf(asked, async () => {
