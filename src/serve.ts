@@ -1,6 +1,6 @@
 import { createApp } from './app.ts'
 import type { Db } from './db/db.ts'
-import { takeLease } from './db/lease.ts'
+import { dropLeases, nodeLease, takeLease } from './db/lease.ts'
 import type { Deps } from './deps.ts'
 import { serve } from './http/serve.ts'
 import { type Job, startJobs } from './jobs.ts'
@@ -37,7 +37,7 @@ export async function startServer(
   await assertSigner(db, signer)
   const deps = await makeDeps(parts)
   const audits = auditStore(db)
-  await takeLease(db, deps.clock, `node:${deps.settings.node}`, deps.settings.node)
+  await takeLease(db, deps.clock, nodeLease(deps.settings.node), deps.settings.node)
   await endAbandoned(deps)
   await checkLedger(deps, audits.sinceLast)
   await deps.sequencer.flush()
@@ -62,6 +62,7 @@ export async function startServer(
       await deps.sequencer.flush()
       await deps.sequencer.stop()
       await deps.keys.writeUses()
+      await dropLeases(db, deps.settings.node)
       await db.close()
     },
   }
@@ -84,7 +85,7 @@ function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[
     {
       name: 'alive',
       everyMs: 3000,
-      tick: () => takeLease(db, deps.clock, `node:${node}`, node),
+      tick: () => takeLease(db, deps.clock, nodeLease(node), node),
     },
     { name: 'end-abandoned', everyMs: 10_000, tick: () => endAbandoned(deps) },
     { name: 'note-uses', everyMs: 30_000, tick: deps.keys.writeUses },
@@ -92,6 +93,7 @@ function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[
     {
       name: 'audit',
       everyMs: 3_600_000,
+      atStart: true,
       tick: () => checkLedger(deps, () => audits.whole(deps.clock.now())),
     },
   ]

@@ -38,6 +38,28 @@ export function takeLease(
   })
 }
 
+/**
+ * Lets go of everything a stopping process holds, so that others need not wait for it to run out.
+ * The row of a process itself goes; those of singletons stay, because their epoch must not start
+ * again.
+ */
+export function dropLeases(db: Db, holder: string): Promise<void> {
+  const { leases } = db.tables
+  return db.write(function* (q) {
+    const own = eq(leases.holder, holder)
+    yield* rows(q.update(leases).set({ expiresAt: 0 }).where(own).returning())
+    yield* rows(
+      q
+        .delete(leases)
+        .where(eq(leases.name, nodeLease(holder)))
+        .returning(),
+    )
+  })
+}
+
+/** The lease that says a process is alive. */
+export const nodeLease = (node: string): string => `node:${node}`
+
 /** @throws Error when the lease went to somebody else; the transaction around it is undone. */
 export function* assertLease(db: Db, q: Query, lease: Lease, now: Millis): Work<void> {
   const { leases } = db.tables

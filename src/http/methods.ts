@@ -1,16 +1,16 @@
 import type { AnyElysia, Context } from 'elysia'
 import { Refusal } from '../kernel/refusal.ts'
 
+const allowAnyOrigin = ({ set }: Pick<Context, 'set'>): void => {
+  set.headers['access-control-allow-origin'] = '*'
+  set.headers['access-control-expose-headers'] = 'x-request-id, x-receipt-id, retry-after'
+}
+
 /**
  * The hook of a route that any web page may read: keyless `/v1` GETs and POST /v1/receipts/verify.
  * `.get('/v1/status', () => …, openToAnyOrigin)`. Never with credentials.
  */
-export const openToAnyOrigin = {
-  transform: ({ set }: Pick<Context, 'set'>) => {
-    set.headers['access-control-allow-origin'] = '*'
-    set.headers['access-control-expose-headers'] = 'x-request-id, x-receipt-id, retry-after'
-  },
-}
+export const openToAnyOrigin = { transform: allowAnyOrigin }
 
 /**
  * Call it once, after every route is mounted. Gives each path an answer for the methods it does not
@@ -60,10 +60,9 @@ function assertBodyUntouched({ method, path, hooks }: Route): void {
 }
 
 function isOpen(hooks: { transform?: unknown }): boolean {
-  const hook = openToAnyOrigin.transform
   return [hooks.transform]
     .flat()
-    .some((one) => one === hook || (isContainer(one) && one.fn === hook))
+    .some((one) => one === openHook || (isContainer(one) && one.fn === openHook))
 }
 
 const isContainer = (hook: unknown): hook is { fn: unknown } =>

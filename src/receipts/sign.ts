@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { Ended } from './receipt.ts'
 
-type Needs = Pick<Deps, 'receipts' | 'signer' | 'sequencer'>
+type Needs = Pick<Deps, 'receipts' | 'signer' | 'sequencer' | 'log'>
 
 /** An ended run whose receipt can be shown: numbered, and signed by the key that is valid there. */
 export type Signed = Ended & { logIndex: number; signature: Uint8Array }
@@ -17,7 +17,12 @@ export async function signed(deps: Needs, receiptId: string, ended: Ended): Prom
   const { logIndex } = run
   if (run.signature) return { ...run, logIndex, signature: run.signature }
   const signature = deps.signer.sign(run.digest)
-  await deps.receipts.sign([{ id: run.id, signature }])
+  try {
+    await deps.receipts.sign([{ id: run.id, signature }])
+  } catch (error) {
+    // The same bytes come out the next time: a full disk does not keep anybody from a receipt.
+    deps.log.warn('receipt.signature_not_kept', { receipt_id: receiptId, reason: String(error) })
+  }
   return { ...run, logIndex, signature }
 }
 

@@ -106,6 +106,14 @@ for (const engine of engines) {
       expect(proof.leaf).not.toBe((await fileOf(id)).digest)
     })
 
+    test('any web page may ask: the preflight of both routes is answered', async () => {
+      for (const path of ['/v1/receipts/rcpt_1/proof', '/v1/anchors']) {
+        const answer = await w.call(path, { method: 'OPTIONS' })
+        expect([path, answer.status]).toEqual([path, 204])
+        expect(answer.headers.get('access-control-allow-methods')).toBe('GET')
+      }
+    })
+
     test('the proof of an unknown receipt is the 404 of every unknown one', async () => {
       const told = new Set<string>()
       for (const path of ['rcpt_00000000000000000000000000/proof', 'nonsense/proof', 'nonsense']) {
