@@ -27,6 +27,12 @@ export type Ledger = { post<T>(command: Command<T>): Promise<T> }
 
 /** Commands of one batch; more wait for the next. */
 const batchMax = 128
+/** A batch of this many or more says that commands come in company. */
+const companyMin = 4
+/** A batch that is this large already does not wait for more. */
+const companyMax = 24
+/** How long a small batch waits for company, in ms. */
+const gatherMs = 1
 /** Batches in flight on PostgreSQL; the commands of one account always share one lane. */
 const lanes = 8
 
@@ -71,7 +77,8 @@ export function openLedger(db: Db, clock: Pick<Clock, 'now'>, numbering?: Number
     }
   }
 
-  const run = async (take: () => Waiting[]): Promise<void> => {
+  /** Returns how many commands there were. */
+  const run = async (take: () => Waiting[]): Promise<number> => {
     let batch: Waiting[] | undefined
     try {
       const outcomes = await db.write((q) => {
@@ -86,6 +93,7 @@ export function openLedger(db: Db, clock: Pick<Clock, 'now'>, numbering?: Number
         for (const waiting of all) await run(() => [waiting])
       } else for (const waiting of all) waiting.failed(error)
     }
+    return batch?.length ?? 0
   }
 
   const queues = Array.from({ length: db.exclusive ? 1 : lanes }, () => makeLane(run))
@@ -98,13 +106,21 @@ export function openLedger(db: Db, clock: Pick<Clock, 'now'>, numbering?: Number
   }
 }
 
-/** One batch in flight; everything that arrives meanwhile forms the next one. */
-function makeLane(run: (take: () => Waiting[]) => Promise<void>) {
+/**
+ * One batch in flight; everything that arrives meanwhile forms the next one. While commands come
+ * in company, a small batch waits a moment for more: a COMMIT costs several times what a command
+ * in it does. One that comes alone is never kept waiting.
+ */
+function makeLane(run: (take: () => Waiting[]) => Promise<number>) {
   const queue: Waiting[] = []
   let busy = false
+  let lately = 0
   const go = async (): Promise<void> => {
     busy = true
-    while (queue.length > 0) await run(() => queue.splice(0, batchMax))
+    while (queue.length > 0) {
+      if (lately >= companyMin && queue.length < companyMax) await Bun.sleep(gatherMs)
+      lately = await run(() => queue.splice(0, batchMax))
+    }
     busy = false
   }
   return {
