@@ -109,7 +109,7 @@ export function openLedger(db: Db, clock: Pick<Clock, 'now'>, numbering?: Number
 /**
  * One batch in flight; everything that arrives meanwhile forms the next one. While commands come
  * in company, a small batch waits a moment for more: a COMMIT costs several times what a command
- * in it does. One that comes alone is never kept waiting.
+ * in it does. A lone caller waits at most once, after company.
  */
 function makeLane(run: (take: () => Waiting[]) => Promise<number>) {
   const queue: Waiting[] = []

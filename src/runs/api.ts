@@ -12,6 +12,7 @@ import { refuse } from '../kernel/refusal.ts'
 import { keyAuth } from '../keys/auth.ts'
 import type { Caller } from '../keys/key.ts'
 import { assertListed, owns } from '../keys/owns.ts'
+import type { ModelKind } from '../models/model.ts'
 import type { JsonObject } from '../upstream/upstream.ts'
 import { asObject } from './answer.ts'
 import { runInBackground } from './background.ts'
@@ -19,6 +20,7 @@ import { begin } from './begin.ts'
 import { cancelRun } from './cancel.ts'
 import { followRun } from './events-api.ts'
 import { type Completed, complete } from './execute.ts'
+import type { LiveRun } from './live.ts'
 import { runBody, toOpenAi } from './native-api.ts'
 import {
   chunkBase,
@@ -114,11 +116,7 @@ export const runsApi = (deps: Needs) => {
 const statuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'interrupted'] as const
 
 async function chat(deps: Needs, context: Context) {
-  const body = await readBody(deps, context)
-  const model = findModel(deps, body)
-  if (model.kind !== 'chat') refuse('invalid_request', wrongKind('POST /v1/embeddings'))
-  const wish = { caller: context.caller, model, body, received: body as Json }
-  const live = await begin(deps, { ...wish, background: false, tags: {}, metadata: {} })
+  const { live, body } = await beginOpenAi(deps, context, 'chat')
   if (body['stream'] === true) {
     const base = chunkBase(live)
     const includeUsage = asObject(body['stream_options'])['include_usage'] === true
@@ -127,22 +125,31 @@ async function chat(deps: Needs, context: Context) {
       last: (done) => lastFrames(base, done, deps.settings, includeUsage),
     })
   }
-  stopWithClient(live, context.request.signal)
-  const done = await complete(deps, live)
-  showPaid(context, done)
-  return toCompletion(live, done, deps.settings)
+  return toCompletion(live, await completeFor(deps, context, live), deps.settings)
 }
 
 async function embeddings(deps: Needs, context: Context) {
+  const { live } = await beginOpenAi(deps, context, 'embedding')
+  return toEmbeddings(live, await completeFor(deps, context, live), deps.settings)
+}
+
+/** Begins what one of OpenAI's routes was asked, if it is the route for this kind of model. */
+async function beginOpenAi(deps: Needs, context: Context, kind: ModelKind) {
   const body = await readBody(deps, context)
   const model = findModel(deps, body)
-  if (model.kind !== 'embedding') refuse('invalid_request', wrongKind('POST /v1/chat/completions'))
+  if (model.kind !== kind) refuse('invalid_request', wrongKind(model.kind))
   const wish = { caller: context.caller, model, body, received: body as Json }
   const live = await begin(deps, { ...wish, background: false, tags: {}, metadata: {} })
+  return { live, body }
+}
+
+/** The whole answer for a client that waits for it; one that hangs up stops the run. */
+async function completeFor(deps: Needs, context: Context, live: LiveRun): Promise<Completed> {
   stopWithClient(live, context.request.signal)
   const done = await complete(deps, live)
-  showPaid(context, done)
-  return toEmbeddings(live, done, deps.settings)
+  context.set.headers['x-receipt-id'] = done.receiptId
+  context.set.headers['x-cost-nusd'] = String(toJsonInteger(done.run.cost))
+  return done
 }
 
 async function native(deps: Needs, context: Context) {
@@ -172,28 +179,25 @@ async function native(deps: Needs, context: Context) {
       },
     })
   }
-  stopWithClient(live, context.request.signal)
-  const done = await complete(deps, live)
-  showPaid(context, done)
+  const done = await completeFor(deps, context, live)
   const receipt = toReceiptLink(done, deps.settings)
   return { ...toRunView(done.run, done.output), receipt }
 }
 
-const wrongKind = (route: string) => ({
+const routeOf: Record<ModelKind, string> = {
+  chat: 'POST /v1/chat/completions',
+  embedding: 'POST /v1/embeddings',
+}
+
+const wrongKind = (kind: ModelKind) => ({
   param: 'model',
-  message: `This model is of another kind. Use it at ${route}.`,
+  message: `This model is of another kind. Use it at ${routeOf[kind]}.`,
 })
 
 const event = (type: string, fields: object): string =>
   `data: ${JSON.stringify({ type, ...fields })}\n\n`
 
 const deltaOf = (chunk: JsonObject): object => ({ choices: chunk['choices'] ?? [] })
-
-/** What a plain answer says of its price in headers. */
-function showPaid({ set }: Context, { run, receiptId }: Completed): void {
-  set.headers['x-receipt-id'] = receiptId
-  set.headers['x-cost-nusd'] = String(toJsonInteger(run.cost))
-}
 
 async function readBody(deps: Needs, { request }: Context): Promise<JsonObject> {
   const { value } = await readJson(request, { limitBytes: deps.settings.bodyBytes })

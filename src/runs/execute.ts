@@ -199,6 +199,11 @@ const nameOf = (step: RouteStep | undefined): string =>
 
 function readEmbeddings(body: JsonObject): Delivered & { data: Json } {
   const data = body['data'] ?? []
+  // A number beyond a double has no canonical form: no receipt could commit to it.
+  const isSound = objects(data).every(({ embedding }) => {
+    return !Array.isArray(embedding) || embedding.every((number) => Number.isFinite(number))
+  })
+  if (!isSound) throw new UpstreamFailure('error')
   return { data, outputBytes: 0, deltas: objects(data).length, usage: body['usage'] }
 }
 
