@@ -143,8 +143,8 @@ describe('style', () => {
   })
 
   test('functions have at most 70 lines', () => {
-    // The schema is a declaration: every table, one page.
-    const files = [...source].filter(([file]) => file !== 'src/db/schema.ts')
+    // The schema is a declaration: a page of tables.
+    const files = [...source].filter(([file]) => !file.startsWith('src/db/schema'))
     expect(files.flatMap(([file, body]) => longFunctions(file, body))).toEqual([])
   })
 })

@@ -22,7 +22,7 @@ export function settlePriceList(
     )
     if (last?.digest === list.digest) return last.version
     const version = (last?.version ?? 0) + 1
-    yield* insert(priceLists, [{ ...list, version, createdAt: now }])
+    yield* insert(priceLists, [{ ...list, version, createdAt: now, logPlace: null }])
     return version
   })
 }

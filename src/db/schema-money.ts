@@ -1,0 +1,175 @@
+import { sql } from 'drizzle-orm'
+import type { Json } from '../kernel/canonical.ts'
+import type { Columns } from './columns.ts'
+
+/** The purses a hold was taken from, besides the account: a key and the start of its window. */
+export type HoldWindow = [keyId: string, windowStart: number]
+
+/** A meter line as JSON keeps it: the price as decimal text, because JSON has no bigint. */
+export type StoredLine = { meter: string; quantity: number; price: string }
+
+/** Balances, keys, what moved between them, and the runs that are paid for. */
+export function moneyTables(c: Columns) {
+  /** A wallet address (lower case) and its money. `held` is reserved by runs in flight. */
+  const accounts = c.table(
+    'accounts',
+    {
+      id: c.text('id').primaryKey(),
+      balance: c.money('balance').notNull(),
+      held: c.money('held').notNull(),
+      status: c.text('status').$type<'active' | 'suspended'>().notNull(),
+      createdAt: c.ms('created_at').notNull(),
+    },
+    (t) => [
+      c.check('accounts_solvent', sql`${t.held} >= 0 and ${t.balance} >= ${t.held}`),
+      c.check('accounts_bounded', sql`${t.balance} <= 9000000000000000`),
+    ],
+  )
+
+  /** A key. `lineage` is the key itself, its parent, … up to the root; it never changes. */
+  const keys = c.table(
+    'keys',
+    {
+      id: c.text('id').primaryKey(),
+      accountId: c.text('account_id').notNull(),
+      parentId: c.text('parent_id'),
+      lineage: c.json<string[]>('lineage').notNull(),
+      name: c.text('name').notNull(),
+      fingerprint: c.text('fingerprint').notNull(),
+      capLimit: c.money('cap_limit').notNull(),
+      capWindow: c.text('cap_window').$type<'lifetime' | 'day' | 'week' | 'month'>().notNull(),
+      rpm: c.int('rpm'),
+      concurrency: c.int('concurrency'),
+      maxCostPerRun: c.money('max_cost_per_run'),
+      scopes: c.json<string[]>('scopes').notNull(),
+      models: c.json<string[]>('models').notNull(),
+      ipCidrs: c.json<string[]>('ip_cidrs').notNull(),
+      tags: c.json<Record<string, string>>('tags').notNull(),
+      childrenCount: c.int('children_count').notNull(),
+      createdAt: c.ms('created_at').notNull(),
+      expiresAt: c.ms('expires_at').notNull(),
+      pausedAt: c.ms('paused_at'),
+      revokedAt: c.ms('revoked_at'),
+      revokedBy: c.text('revoked_by'),
+      lastUsedAt: c.ms('last_used_at'),
+    },
+    (t) => [
+      c.index('keys_by_account').on(t.accountId, t.id),
+      c.check('keys_capped', sql`${t.capLimit} >= 1 and ${t.capLimit} <= 9000000000000000`),
+      c.check('keys_expire', sql`${t.expiresAt} > ${t.createdAt}`),
+    ],
+  )
+
+  /** The SHA-256 of a secret and whose it is. A rotated secret stays until `validUntil`. */
+  const keySecrets = c.table('key_secrets', {
+    hash: c.text('hash').primaryKey(),
+    keyId: c.text('key_id').notNull(),
+    validUntil: c.ms('valid_until'),
+  })
+
+  /** What a key spent and holds in one window of its cap. `limit` repeats the cap for the check. */
+  const keyWindows = c.table(
+    'key_windows',
+    {
+      keyId: c.text('key_id').notNull(),
+      windowStart: c.ms('window_start').notNull(),
+      limit: c.money('limit_nusd').notNull(),
+      spent: c.money('spent').notNull(),
+      held: c.money('held').notNull(),
+    },
+    (t) => [
+      c.primaryKey({ columns: [t.keyId, t.windowStart] }),
+      c.check(
+        'key_windows_capped',
+        sql`${t.held} >= 0 and ${t.spent} >= 0 and ${t.spent} + ${t.held} <= ${t.limit}`,
+      ),
+    ],
+  )
+
+  /** The journal: `amount` moved from one side to the other. Never changed, never deleted. */
+  const transfers = c.table(
+    'transfers',
+    {
+      accountId: c.text('account_id').notNull(),
+      ref: c.text('ref').notNull(),
+      kind: c.text('kind').$type<'run' | 'grant'>().notNull(),
+      source: c.text('source').$type<'user' | 'revenue' | 'grants'>().notNull(),
+      target: c.text('target').$type<'user' | 'revenue' | 'grants'>().notNull(),
+      amount: c.money('amount').notNull(),
+      at: c.ms('at').notNull(),
+    },
+    (t) => [
+      c.primaryKey({ columns: [t.accountId, t.ref, t.kind] }),
+      c.check('transfers_move', sql`${t.amount} > 0 and ${t.source} <> ${t.target}`),
+    ],
+  )
+
+  /**
+   * A run, which is also its own hold, reserved while it is queued or running, and its own receipt
+   * once it ended: what was signed follows from its columns, and `digest` proves it still does.
+   */
+  const runs = c.table(
+    'runs',
+    {
+      id: c.text('id').primaryKey(),
+      accountId: c.text('account_id').notNull(),
+      keyId: c.text('key_id').notNull(),
+      node: c.text('node').notNull(),
+      status: c
+        .text('status')
+        .$type<'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'interrupted'>()
+        .notNull(),
+      kind: c.text('kind').$type<'chat' | 'embedding'>().notNull(),
+      model: c.text('model').notNull(),
+      route: c.text('route').notNull(),
+      createdAt: c.ms('created_at').notNull(),
+      startedAt: c.ms('started_at'),
+      firstByteAt: c.ms('first_byte_at'),
+      finishedAt: c.ms('finished_at'),
+      hold: c.money('hold').notNull(),
+      windows: c.json<HoldWindow[]>('windows').notNull(),
+      priceList: c.text('price_list').notNull(),
+      lines: c.json<StoredLine[]>('lines').notNull(),
+      cost: c.money('cost').notNull(),
+      discountBps: c.int('discount_bps').notNull(),
+      usageSource: c.text('usage_source').$type<'reported' | 'counted' | 'embedded'>(),
+      clamped: c.bool('clamped').notNull(),
+      outcome: c
+        .text('outcome')
+        .$type<'complete' | 'partial' | 'failed' | 'cancelled' | 'interrupted'>(),
+      error: c.json<{ type: string; message: string } | null>('error'),
+      tags: c.json<Record<string, string>>('tags').notNull(),
+      metadata: c.json<Record<string, Json>>('metadata').notNull(),
+      /** Whole milliseconds by a clock that does not jump. */
+      durationMs: c.ms('duration_ms'),
+      /** What the receipt's salts follow from; without it the texts stay hidden for ever. */
+      seed: c.bytes('seed').notNull(),
+      inputCommitment: c.bytes('input_commitment').notNull(),
+      outputCommitment: c.bytes('output_commitment'),
+      issuer: c.text('issuer').notNull(),
+      passport: c.text('passport').notNull(),
+      /** Of the receipt: the leaf of the log and what is signed. Null until the run ended. */
+      digest: c.bytes('digest'),
+      /** The receipt's number in the log. */
+      logIndex: c.ms('log_index'),
+      signature: c.bytes('signature'),
+      background: c.bool('background').notNull(),
+      /** Kept for a background run only, until an hour after its end. */
+      output: c.json<Json>('output'),
+      outputUntil: c.ms('output_until'),
+    },
+    (t) => [
+      c.index('runs_by_key').on(t.keyId, t.id),
+      c.index('runs_open').on(t.node).where(sql`${t.finishedAt} is null`),
+      c.uniqueIndex('runs_by_log_index').on(t.logIndex).where(sql`${t.logIndex} is not null`),
+      c
+        .index('runs_unnumbered')
+        .on(t.finishedAt)
+        .where(sql`${t.logIndex} is null and ${t.finishedAt} is not null`),
+      c.index('runs_kept').on(t.outputUntil).where(sql`${t.outputUntil} is not null`),
+      c.check('runs_paid_within_hold', sql`${t.cost} >= 0 and ${t.cost} <= ${t.hold}`),
+    ],
+  )
+
+  return { accounts, keys, keySecrets, keyWindows, transfers, runs }
+}
