@@ -5,6 +5,7 @@ import {
   pass,
   skip,
   type TrustedSigner,
+  told,
   unavailable,
 } from './checks.ts'
 import { structDigest } from './eip712.ts'
@@ -38,6 +39,8 @@ export type LogVerdict = {
   problems: Problem[]
   /** The receipt's log index, once leaf, inclusion and the checkpoint's signature hold. */
   index?: bigint
+  /** The proof, if one was given that can be read. */
+  proof?: Proof
 }
 
 type Receipt = { id: string; issuer: string; digest: Uint8Array }
@@ -67,9 +70,8 @@ export function checkLog(
     checkpoint_signature: checkCheckpoint(proof.checkpoint, receipt.issuer, signers),
     checkpoint_consistent: checkConsistent(proof.checkpoint, other, between, signers),
   }
-  return isLogged(outcomes)
-    ? { outcomes, problems, index: BigInt(proof.index) }
-    : { outcomes, problems }
+  const verdict = { outcomes, problems, proof }
+  return isLogged(outcomes) ? { ...verdict, index: BigInt(proof.index) } : verdict
 }
 
 /** Whether the receipt is in the log under a checkpoint of a trusted signer. */
@@ -91,9 +93,11 @@ const same = (outcome: Outcome, problems: Problem[] = []): LogVerdict => ({
 })
 
 const checkLeaf = ({ leaf }: Proof, digest: Uint8Array): Outcome =>
-  leaf === toHex(leafHash(leafKinds.receipt, digest))
+  leaf === leafOf(digest)
     ? pass("The leaf is the hash of this receipt's digest.")
-    : fail('The leaf is not that of this receipt.')
+    : fail(`Expected the leaf of this receipt, ${leafOf(digest)}; found ${leaf}.`)
+
+const leafOf = (digest: Uint8Array): string => toHex(leafHash(leafKinds.receipt, digest))
 
 function checkInclusion({ index, size, leaf, path, checkpoint }: Proof): Outcome {
   const holds = verifyInclusion({
@@ -114,7 +118,9 @@ function checkCheckpoint(
   issuer: string,
   signers: readonly TrustedSigner[] | undefined,
 ): Outcome {
-  if (signed.issuer !== issuer) return fail('The checkpoint is of the log of another issuer.')
+  if (signed.issuer !== issuer) {
+    return fail(`Expected a checkpoint of ${told(issuer)}; found one of ${told(signed.issuer)}.`)
+  }
   const recovered = recoverSigner(structDigest('Checkpoint', signed), signature)
   if (!recovered.ok) return fail(recovered.reason)
   return checkSigner(recovered, signers, BigInt(signed.size) - 1n)

@@ -1,3 +1,4 @@
+import { toChecksumAddress } from './address.ts'
 import { commit } from './commitment.ts'
 import { fromHex, type Hex, toHex } from './hex.ts'
 import { type Disclosures, isHidden, type Problem, type Receipt } from './receipt.ts'
@@ -37,15 +38,21 @@ export const fail = (reason: string): Outcome => ({ status: 'fail', reason })
 export const skip = (reason: string): Outcome => ({ status: 'skip', reason })
 export const unavailable = (reason: string): Outcome => ({ status: 'unavailable', reason })
 
+/** Text of a file as part of a reason: short, and nothing that a terminal would obey. */
+export const told = (text: string): string => {
+  const plain = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')
+  return plain.length > 100 ? `${plain.slice(0, 100)}…` : plain
+}
+
 export const checkSchema = (problems: readonly Problem[]): Outcome =>
   problems.length === 0
     ? pass('The file is a receipt of version 1.')
-    : fail(problems.map(({ path, message }) => `${path}: ${message}`).join('; '))
+    : fail(problems.map(({ path, message }) => `${told(path)}: ${message}`).join('; '))
 
 export const checkDigest = (claimed: string, computed: Hex): Outcome =>
   claimed === computed
     ? pass('The digest follows from the fields.')
-    : fail('The fields give another digest: something was changed.')
+    : fail(`Something was changed: expected ${computed} from the fields; found ${told(claimed)}.`)
 
 export const checkSignature = (recovered: Recovered): Outcome =>
   recovered.ok ? pass(`Made by the key of ${recovered.address}.`) : fail(recovered.reason)
@@ -60,7 +67,10 @@ export function checkSigner(
   if (!trusted) return unavailable('Nobody was named as trusted to sign.')
   const address = recovered.address.toLowerCase()
   const entries = trusted.filter((signer) => signer.address.toLowerCase() === address)
-  if (entries.length === 0) return fail(`${recovered.address} is not a trusted signer.`)
+  if (entries.length === 0) {
+    const named = trusted.map((signer) => toChecksumAddress(signer.address)).join(' or ')
+    return fail(`Expected a signature of ${named || 'nobody'}; found one of ${recovered.address}.`)
+  }
   if (index === undefined) {
     return entries.some(({ untilIndex }) => untilIndex === undefined)
       ? pass(`${recovered.address} is a trusted signer.`)
@@ -80,7 +90,7 @@ export function checkIssuer(issuer: string, trusted: readonly string[] | undefin
   if (!trusted) return skip('No issuer was named to compare with.')
   return trusted.includes(issuer)
     ? pass('The issuer is the expected one.')
-    : fail('The issuer is another one than expected.')
+    : fail(`Expected the issuer ${trusted.join(' or ')}; found ${told(issuer)}.`)
 }
 
 /** ceil(Σ quantity × price / 1000) nano-USD, less the discount, which is rounded down. */
@@ -95,7 +105,7 @@ export function checkArithmetic(charge: Receipt['charge']): Outcome {
   const amount = cost - (cost * discountBps) / 10_000n
   return amount === BigInt(charge.amount)
     ? pass('The amount follows from the lines and the discount.')
-    : fail(`The lines and the discount give ${amount}.`)
+    : fail(`Expected ${amount} from the lines and the discount; found ${charge.amount}.`)
 }
 
 /** Whether the disclosed value is what the receipt committed to. */

@@ -1,3 +1,4 @@
+import { domain } from './eip712.ts'
 import { type Hex, toHex } from './hex.ts'
 import { keccak256 } from './keccak.ts'
 import { isObject, type Problem, readMember, readStruct, say } from './receipt.ts'
@@ -29,21 +30,30 @@ export type Proof = {
   anchor: ProofAnchor
 }
 
-/** Where the log's head stands on the chain. What it says beyond its status is not believed. */
-export type ProofAnchor = { status: (typeof anchorStatuses)[number] }
+/** Where the issuer says that this root stands on the chain. Only the chain itself proves it. */
+export type ProofAnchor =
+  | { status: 'disabled' }
+  | ({
+      status: 'pending' | 'submitted' | 'superseded' | 'failed'
+      /** RFC 3339; null when nobody can say. */
+      expected_by: string | null
+    } & AnchorPlace)
+  | ({
+      status: 'confirmed' | 'final'
+      /** That of the checkpoint. */
+      size: string
+      tx_hash: string
+      block_number: string
+      block_hash: string
+      /** RFC 3339. */
+      block_time: string
+    } & AnchorPlace)
+
+/** Which contract, and who opened the log there. */
+export type AnchorPlace = { chain_id: number; registry: string; log_owner: string }
 
 /** That a log of `to` leaves begins with its first `from`. */
 export type Consistency = { from: string; to: string; path: Hex[] }
-
-const anchorStatuses = [
-  'disabled',
-  'pending',
-  'submitted',
-  'confirmed',
-  'final',
-  'superseded',
-  'failed',
-] as const
 
 /** Enough for a log of 2^64 leaves, with room for the longer path of consistency. */
 const maxPath = 128
@@ -83,10 +93,7 @@ export function parseProof(
   if (checkpoint && logIdOf(checkpoint.issuer) !== value['log_id']) {
     say(problems, 'proof.log_id', 'not the log of the checkpoint')
   }
-  const { anchor } = value
-  if (!isObject(anchor) || !anchorStatuses.some((status) => status === anchor['status'])) {
-    say(problems, 'proof.anchor', 'without a known status')
-  }
+  readAnchor(value['anchor'], value['size'], problems)
   return problems.length === before ? (value as Proof) : undefined
 }
 
@@ -101,6 +108,55 @@ const proofMembers = new Set([
   'path',
   'checkpoint',
   'anchor',
+])
+
+function readAnchor(value: unknown, size: unknown, problems: Problem[]): undefined {
+  if (!isObject(value)) return say(problems, 'proof.anchor', 'not an object')
+  const { status, ...rest } = value
+  const members = typeof status === 'string' ? anchorMembers.get(status) : undefined
+  if (!members) return say(problems, 'proof.anchor.status', 'no known status')
+  for (const [member, type] of Object.entries(members)) {
+    const path = `proof.anchor.${member}`
+    const given = rest[member]
+    if (type === 'chain') {
+      if (given !== domain.chainId) say(problems, path, `not ${domain.chainId}`)
+    } else if (type === 'time') {
+      if (!isTime(given) && !(given === null && member === 'expected_by')) {
+        say(problems, path, 'not a time')
+      }
+    } else readMember(type, given, path, problems)
+  }
+  for (const member of Object.keys(rest)) {
+    if (!Object.hasOwn(members, member)) say(problems, `proof.anchor.${member}`, 'unknown member')
+  }
+  if ('size' in members && rest['size'] !== size) {
+    say(problems, 'proof.anchor.size', 'not the size of the proof')
+  }
+}
+
+const isTime = (value: unknown): boolean =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/.test(value)
+
+const anchorPlace = { chain_id: 'chain', registry: 'address', log_owner: 'address' } as const
+const onItsWay = { ...anchorPlace, expected_by: 'time' } as const
+const onChain = {
+  ...anchorPlace,
+  size: 'uint64',
+  tx_hash: 'bytes32',
+  block_number: 'uint64',
+  block_hash: 'bytes32',
+  block_time: 'time',
+} as const
+
+/** Per status the members that stand beside it, no more and no fewer. */
+const anchorMembers = new Map<string, Record<string, string>>([
+  ['disabled', {}],
+  ['pending', onItsWay],
+  ['submitted', onItsWay],
+  ['superseded', onItsWay],
+  ['failed', onItsWay],
+  ['confirmed', onChain],
+  ['final', onChain],
 ])
 
 /** Reads a checkpoint strictly; undefined when `problems` has grown. */

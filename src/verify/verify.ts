@@ -1,3 +1,4 @@
+import { type AnchorOutcomes, type ChainEvidence, checkAnchor } from './check-anchor.ts'
 import { checkLog, isLogged, type LogEvidence, type LogVerdict } from './check-log.ts'
 import {
   type Check,
@@ -39,6 +40,8 @@ export type Trust = {
   issuers?: readonly string[]
   /** What the verifying server's own store says, with the receipt's log index if it has one. */
   known?: { status: CheckStatus; reason: string; index?: bigint }
+  /** What the chain says of the proof's size, from whoever asked it; absent when nobody did. */
+  chain?: ChainEvidence
 }
 
 export type VerifyOptions = {
@@ -49,7 +52,7 @@ export type VerifyOptions = {
 }
 
 /** How far a receipt's evidence reaches. */
-export type Level = 'signed' | 'logged'
+export type Level = 'signed' | 'logged' | 'anchored' | 'final'
 
 /** The answer of `POST /v1/receipts/verify`, in its JSON shape. */
 export type Verdict = {
@@ -80,10 +83,9 @@ export function verifyReceipt(input: VerifyInput, trust: Trust, options: VerifyO
   const outcomes = runChecks({ file, digest, recovered, log }, trust, options)
   const checks = checkNames.map((name): Check => ({ name, ...outcomes[name] }))
   const reached = isSigned(outcomes) && checks.every(({ status }) => status !== 'fail')
-  const level = isLogged(outcomes) ? 'logged' : 'signed'
   return {
     valid: reached && (!required || logChecks.every((name) => isPass(outcomes[name]))),
-    level: reached ? level : null,
+    level: reached ? levelOf(outcomes) : null,
     receipt_id: file.receipt.id,
     digest: toHex(digest),
     signer: recovered.ok ? recovered.address : null,
@@ -112,6 +114,7 @@ const neverProven = [
 
 const notLogged = 'that the receipt is in the log'
 const notAnchored = 'that the operator cannot drop or rewrite the log later'
+const notFinal = 'that the chain keeps the block of the anchor: it is not final yet'
 
 function withParts({ file, proof, disclosures }: VerifyInput): unknown {
   if (typeof file !== 'object' || file === null) return file
@@ -135,7 +138,7 @@ function runChecks(
   options: VerifyOptions,
 ): Record<CheckName, Outcome> {
   const { receipt, disclosures } = file
-  const chain = checkChain(file.proof !== undefined, options.chain)
+  const signer = recovered.ok ? recovered.address : null
   return {
     schema: checkSchema(log.problems),
     digest: checkDigest(file.digest, toHex(digest)),
@@ -144,8 +147,7 @@ function runChecks(
     issuer: checkIssuer(receipt.issuer, trust.issuers),
     arithmetic: checkArithmetic(receipt.charge),
     ...log.outcomes,
-    anchor: chain,
-    anchor_final: chain,
+    ...checkChain(log, signer, trust.chain, options.chain),
     content_input: checkContent('input', receipt.content, disclosures),
     content_output: checkContent('output', receipt.content, disclosures),
     known_here: trust.known
@@ -154,10 +156,18 @@ function runChecks(
   }
 }
 
-function checkChain(hasProof: boolean, chain: VerifyOptions['chain']): Outcome {
-  if (chain === 'skip') return skip('The chain was not to be asked.')
-  if (hasProof) return unavailable('This version does not ask the chain yet.')
-  return chain === 'require' ? unavailable('A proof is required.') : skip('No proof was given.')
+function checkChain(
+  { proof, problems }: LogVerdict,
+  signer: string | null,
+  evidence: ChainEvidence | undefined,
+  chain: VerifyOptions['chain'],
+): AnchorOutcomes {
+  const same = (outcome: Outcome): AnchorOutcomes => ({ anchor: outcome, anchor_final: outcome })
+  const required = chain === 'require'
+  if (chain === 'skip') return same(skip('The chain was not to be asked.'))
+  if (proof) return checkAnchor({ proof, signer }, evidence, required)
+  if (problems.length > 0) return same(skip('The proof could not be read.'))
+  return same(required ? unavailable('A proof is required.') : skip('No proof was given.'))
 }
 
 /** A file that cannot be read has nothing else to check. */
@@ -190,14 +200,26 @@ function provenBy(outcomes: Record<CheckName, Outcome>): string[] {
     proven.push('that it is in the log that the trusted signer signed the root of')
   if (isPass(outcomes.checkpoint_consistent))
     proven.push('that the log was not rewritten between the two checkpoints')
+  const level = levelOf(outcomes)
+  if (level === 'anchored' || level === 'final')
+    proven.push('that the root of that log is on chain 4663, where nobody can change it')
+  if (level === 'final') proven.push('that the block of the anchor is final')
   return proven
 }
 
-const notProvenBy = (outcomes: Record<CheckName, Outcome>): string[] => [
-  ...neverProven,
-  ...(isSigned(outcomes) && isLogged(outcomes) ? [] : [notLogged]),
-  notAnchored,
-]
+function notProvenBy(outcomes: Record<CheckName, Outcome>): string[] {
+  const level = isSigned(outcomes) ? levelOf(outcomes) : 'signed'
+  if (level === 'final') return neverProven
+  if (level === 'anchored') return [...neverProven, notFinal]
+  return [...neverProven, ...(level === 'logged' ? [] : [notLogged]), notAnchored]
+}
+
+/** How far the evidence reaches, each level on top of the one before. */
+function levelOf(outcomes: Record<CheckName, Outcome>): Level {
+  if (!isLogged(outcomes)) return 'signed'
+  if (!isPass(outcomes.anchor)) return 'logged'
+  return isPass(outcomes.anchor_final) ? 'final' : 'anchored'
+}
 
 const isSigned = ({ schema, digest, signature, signer_authorized }: Record<CheckName, Outcome>) =>
   [schema, digest, signature, signer_authorized].every(isPass)
