@@ -22,8 +22,8 @@ export const registryAbi = parseAbi([
   'function head(bytes32 id) view returns (uint64 size, bytes32 root, uint32 count)',
   'function logs(bytes32 id) view returns (address owner, uint64 size, uint32 count)',
   'function rootAt(bytes32 id, uint64 size) view returns (bytes32)',
-  'function signers(bytes32 id, address signer) view returns (uint64 from, uint64 until, bool added)',
-  'event Anchored(bytes32 indexed id, uint64 indexed size, bytes32 root, uint64 previousSize, uint32 count)',
+  'function signers(bytes32 id, address signer) view returns (uint64, uint64, bool)',
+  'event Anchored(bytes32 indexed id, uint64 indexed size, bytes32 root, uint64 before, uint32 count)',
   'error LogExists()',
   'error NotOwner()',
   'error ZeroValue()',
@@ -229,6 +229,6 @@ export function readAnchored({ topics, data }: Pick<ChainLog, 'topics' | 'data'>
     topics: topics as [Hex, ...Hex[]],
     data,
   })
-  const { size, root, previousSize, count } = args
-  return { size: Number(size), root, previousSize: Number(previousSize), count }
+  const { size, root, before, count } = args
+  return { size: Number(size), root, previousSize: Number(before), count }
 }
