@@ -89,6 +89,7 @@ CREATE INDEX "chain_txs_by_subject" ON "chain_txs" USING btree ("purpose","subje
 CREATE INDEX "chain_txs_by_nonce" ON "chain_txs" USING btree ("sender","nonce");--> statement-breakpoint
 CREATE UNIQUE INDEX "logs_by_origin" ON "logs" USING btree ("origin");--> statement-breakpoint
 CREATE INDEX "run_texts_by_end" ON "run_texts" USING btree ("until");--> statement-breakpoint
+CREATE INDEX "run_texts_by_account" ON "run_texts" USING btree ("account_id");--> statement-breakpoint
 CREATE INDEX "shares_by_visibility" ON "shares" USING btree ("visibility","receipt_id");--> statement-breakpoint
 CREATE INDEX "shares_by_account" ON "shares" USING btree ("account_id","receipt_id");--> statement-breakpoint
 -- The log that was there before logs had a page of their own.

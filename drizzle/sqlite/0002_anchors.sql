@@ -62,6 +62,7 @@ CREATE TABLE `run_texts` (
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `run_texts_by_end` ON `run_texts` (`until`);--> statement-breakpoint
+CREATE INDEX `run_texts_by_account` ON `run_texts` (`account_id`);--> statement-breakpoint
 CREATE TABLE `shares` (
 	`receipt_id` text PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,

@@ -24,7 +24,10 @@ export function peopleTables(c: Columns) {
       output: c.json<Json>('output'),
       until: c.ms('until').notNull(),
     },
-    (t) => [c.index('run_texts_by_end').on(t.until)],
+    (t) => [
+      c.index('run_texts_by_end').on(t.until),
+      c.index('run_texts_by_account').on(t.accountId),
+    ],
   )
 
   /** A receipt that others may see: which sections, and which texts. Gone when private again. */
