@@ -28,7 +28,7 @@ const db = openSqlite(join(folder, 'counterfoil.db'))
 migrateSqlite(db.raw, systemClock.now(), () => {})
 const random = systemRandom()
 const ids = makeIds(systemClock, random)
-const logs = logStore(db, { clock: systemClock, node: 'bench', origin: 'http://localhost' })
+const logs = logStore(db, { clock: systemClock, node: 'bench', start: 0 })
 const ledger = openLedger(db, systemClock, logs.numbering)
 const keys = keyStore(db, systemClock)
 const credit = 1_000_000_000_000_000n
@@ -101,7 +101,7 @@ rmSync(folder, { recursive: true, force: true })
 function draftOf(): RunRow {
   const blank = { startedAt: null, firstByteAt: null, finishedAt: null, usageSource: null }
   const open = { outcome: null, error: null, durationMs: null, outputCommitment: null }
-  const unsigned = { digest: null, logIndex: null, signature: null, output: null }
+  const unsigned = { digest: null, logPlace: null, signature: null, output: null }
   return {
     id: ids.make('run'),
     accountId: account,

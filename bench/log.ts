@@ -13,6 +13,7 @@ import { systemClock } from '../src/kernel/clock.ts'
 import { systemRandom } from '../src/kernel/random.ts'
 import { signCheckpoint } from '../src/log/checkpoint.ts'
 import { checkpointStore } from '../src/log/checkpoint-store.ts'
+import { logsOf } from '../src/log/logs.ts'
 import { consistencyOf, proofOf } from '../src/log/proof.ts'
 import { logStore } from '../src/log/store.ts'
 import { append, emptyFrontier, type Frontier } from '../src/log/tree.ts'
@@ -37,11 +38,11 @@ const issuer = 'http://localhost:4663'
 const signer = signerFromHex(Buffer.from(random.bytes(32)).toString('hex'))
 const log = { debug() {}, info() {}, warn() {}, error: console.error }
 const deps = {
-  logStore: logStore(db, { clock: systemClock, node: 'bench', origin: issuer }),
-  checkpoints: checkpointStore(db),
+  logs: logsOf([{ origin: issuer, start: 0, openedAt: 0, reason: '' }]),
+  logStore: logStore(db, { clock: systemClock, node: 'bench', start: 0 }),
+  checkpoints: checkpointStore(db, { wasSignedAgain: () => false }),
   signer,
   clock: systemClock,
-  settings: { issuer } as Parameters<typeof proofOf>[0]['settings'],
   log,
 }
 const digests: Uint8Array[] = []
@@ -54,10 +55,10 @@ for (const size of sizes) {
   const bytesPerLeaf = (bytesOfLog() - before.bytes) / (size - before.size)
   const indices = Array.from({ length: asked }, () => Math.floor(Math.random() * size))
   await signCheckpoint(deps)
-  const first = await proofOf(deps, 'rcpt', 0)
-  const proofs = await Promise.all(indices.slice(0, 50).map((i) => proofOf(deps, 'rcpt', i)))
+  const first = await proofAt(0)
+  const proofs = await Promise.all(indices.slice(0, 50).map(proofAt))
   const proofUs = await costOf(asked, async () => {
-    for (const index of indices) await proofOf(deps, 'rcpt', index)
+    for (const index of indices) await proofAt(index)
   })
   const checkUs = await costOf(proofs.length, async () => {
     for (const proof of proofs) {
@@ -85,6 +86,10 @@ for (const size of sizes) {
 }
 await db.close()
 rmSync(folder, { recursive: true, force: true })
+
+function proofAt(index: number) {
+  return proofOf(deps, { id: 'rcpt', issuer, index })
+}
 
 /** Appends as the ledger does, `batch` leaves a transaction with its fsync. */
 async function growTo(size: number): Promise<void> {

@@ -6,15 +6,19 @@ import type { Random } from './kernel/random.ts'
 import type { KeyStore } from './keys/store.ts'
 import type { Ledger } from './ledger/store.ts'
 import type { CheckpointStore } from './log/checkpoint-store.ts'
+import type { Logs } from './log/logs.ts'
 import type { Sequencer } from './log/sequence.ts'
 import type { LogStore } from './log/store.ts'
 import type { Catalogue } from './models/catalogue.ts'
+import type { ShareStore } from './receipts/share-store.ts'
 import type { ReceiptStore } from './receipts/store.ts'
 import type { LiveRuns } from './runs/live.ts'
 import type { RunStore } from './runs/store.ts'
+import type { Signers } from './signer/history.ts'
 import type { Signer } from './signer/signer.ts'
 import type { Health } from './status/health.ts'
 import type { StatusStore } from './status/store.ts'
+import type { TextStore } from './texts/store.ts'
 import type { Upstream } from './upstream/upstream.ts'
 
 /** Everything the outside world gives us. Built once in serve.ts, and by hand in test/world.ts. */
@@ -29,13 +33,17 @@ export type Deps = {
   keys: KeyStore
   runs: RunStore
   receipts: ReceiptStore
+  shares: ShareStore
+  texts: TextStore
   status: StatusStore
+  logs: Logs
   logStore: LogStore
   checkpoints: CheckpointStore
   health: Health
   catalogue: Catalogue
   upstreams: ReadonlyMap<string, Upstream>
   signer: Signer
+  signers: Signers
   sequencer: Sequencer
   live: LiveRuns
   version: { version: string; commit: string | null }
@@ -45,7 +53,7 @@ export type Deps = {
 export type Settings = {
   /** Public origin of links: lower case, no trailing slash. */
   baseUrl: string
-  /** The log's origin, fixed when the database was made; the issuer of every receipt. */
+  /** The origin of the current log, fixed at its first leaf; the issuer of every receipt. */
   issuer: string
   /** Where the server listens; its loopback names are answered too. */
   listen: { hostname: string; port: number }

@@ -1,7 +1,6 @@
 import { accountStore } from './accounts/store.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/db.ts'
-import { findFact } from './db/facts.ts'
 import type { Deps } from './deps.ts'
 import { canonical } from './kernel/canonical.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
@@ -11,16 +10,20 @@ import { type Random, systemRandom } from './kernel/random.ts'
 import { keyStore } from './keys/store.ts'
 import { openLedger } from './ledger/store.ts'
 import { checkpointStore } from './log/checkpoint-store.ts'
+import { settleLogs } from './log/logs-store.ts'
 import { sequencer } from './log/sequence.ts'
-import { logStore, originFact } from './log/store.ts'
+import { type LogStore, logStore } from './log/store.ts'
 import { makeCatalogue } from './models/catalogue.ts'
 import { settlePriceList } from './models/prices-store.ts'
+import { shareStore } from './receipts/share-store.ts'
 import { receiptStore } from './receipts/store.ts'
 import { liveRuns } from './runs/live.ts'
 import { runStore } from './runs/store.ts'
 import type { Signer } from './signer/signer.ts'
+import { settleSigners } from './signer/store.ts'
 import { newHealth } from './status/health.ts'
 import { statusStore } from './status/store.ts'
+import { textStore } from './texts/store.ts'
 import { builtinUpstream } from './upstream/builtin.ts'
 import { openaiUpstream } from './upstream/openai.ts'
 import type { Upstream } from './upstream/upstream.ts'
@@ -41,12 +44,13 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
   const { config, db, signer, log, clock = systemClock, random = systemRandom() } = parts
   const ids = makeIds(clock, random)
   const node = `node_${Buffer.from(random.bytes(8)).toString('hex')}`
-  const origin = (await findFact(db, originFact)) ?? config.base_url
-  const logs = logStore(db, { clock, node, origin })
+  const logs = await settleLogs(db, config.base_url, clock.now())
+  const signers = await settleSigners(db, logs, signer, clock.now())
+  const store = logStore(db, { clock, node, start: logs.current.start })
   return {
     settings: {
       baseUrl: config.base_url,
-      issuer: origin,
+      issuer: logs.current.origin,
       listen: config.listen,
       trustedProxies: config.trusted_proxies,
       bodyBytes: config.limits.body_bytes,
@@ -57,26 +61,35 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     random,
     ids,
     log,
-    ledger: openLedger(db, clock, db.exclusive ? logs.numbering : undefined),
+    ledger: openLedger(db, clock, db.exclusive ? store.numbering : undefined),
     accounts: accountStore(db),
     keys: keyStore(db, clock),
     runs: runStore(db, node),
     receipts: receiptStore(db),
+    shares: shareStore(db),
+    texts: textStore(db, clock),
     status: statusStore(db),
-    logStore: logs,
-    checkpoints: checkpointStore(db),
+    logs,
+    logStore: store,
+    checkpoints: checkpointStore(db, signers),
     health: newHealth(clock),
-    catalogue: await versionedCatalogue(config, db, clock),
+    catalogue: await versionedCatalogue(config, db, store, clock),
     upstreams: makeUpstreams(config, { clock, ids }),
     signer,
-    sequencer: sequencer({ store: logs, log, clock }),
+    signers,
+    sequencer: sequencer({ store, log, clock }),
     live: liveRuns({ admission: config.limits.admission }),
     version: { version, commit },
   }
 }
 
 /** The catalogue under the version its prices have in the database: new prices, new version. */
-async function versionedCatalogue({ models, upstreams }: Config, db: Db, clock: Clock) {
+async function versionedCatalogue(
+  { models, upstreams }: Config,
+  db: Db,
+  log: LogStore,
+  clock: Clock,
+) {
   const upstreamIds = upstreams.map(({ id }) => id)
   const { priceList, ...draft } = makeCatalogue({ models, upstreamIds })
   const prices = draft.list().map(({ id, prices: price }) => ({
@@ -86,7 +99,7 @@ async function versionedCatalogue({ models, upstreams }: Config, db: Db, clock: 
     request_nusd: price.requestNusd.toString(),
   }))
   const stored = { id: priceList.id, digest: priceList.digest, content: canonical(prices) }
-  const found = await settlePriceList(db, stored, clock.now())
+  const found = await settlePriceList(db, log, stored, clock.now())
   return { ...draft, priceList: { ...priceList, version: found } }
 }
 

@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path'
 import { accountStore } from './accounts/store.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/db.ts'
-import { settleFact } from './db/facts.ts'
 import { assertOurs, migratePostgres, migrateSqlite } from './db/migrate.ts'
 import { openPostgres } from './db/postgres.ts'
 import { connect, openSqlite } from './db/sqlite.ts'
@@ -91,20 +90,6 @@ function backUp(file: string, now: number): void {
 export function openDataSigner(config: Config): Signer {
   mkdirSync(config.data, { recursive: true, mode: 0o700 })
   return openSigner({ keyFile: join(config.data, 'signer.key'), random: systemRandom() })
-}
-
-/**
- * The database remembers its signer: a node with another key file would issue receipts that
- * nobody trusts.
- * @throws Error naming both addresses.
- */
-export async function assertSigner(db: Db, signer: Signer): Promise<void> {
-  const known = await settleFact(db, 'signer.address', signer.address)
-  if (known === signer.address) return
-  throw new Error(
-    `this database was signed by ${known}, but the key file is of ${signer.address}; ` +
-      'put the right signer.key into the data folder',
-  )
 }
 
 /** What commands beside a running server need to change keys and money. */

@@ -7,7 +7,6 @@ import { type Job, startJobs } from './jobs.ts'
 import { auditStore } from './ledger/audit-store.ts'
 import { keepCheckpoint } from './log/checkpoint.ts'
 import { makeDeps, type Parts } from './make-deps.ts'
-import { assertSigner } from './open.ts'
 import { backgroundSigner } from './receipts/sign.ts'
 import { endAbandoned } from './runs/recover.ts'
 import { stopForbidden } from './runs/watch.ts'
@@ -32,9 +31,8 @@ export async function startServer(
   parts: Parts,
   prepare?: (deps: Deps) => Promise<void>,
 ): Promise<Running> {
-  const { config, db, signer, log } = parts
+  const { config, db, log } = parts
   useWasmKeccak()
-  await assertSigner(db, signer)
   const deps = await makeDeps(parts)
   const audits = auditStore(db)
   await takeLease(db, deps.clock, nodeLease(deps.settings.node), deps.settings.node)
@@ -90,6 +88,12 @@ function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[
     { name: 'end-abandoned', everyMs: 10_000, tick: () => endAbandoned(deps) },
     { name: 'note-uses', everyMs: 30_000, tick: deps.keys.writeUses },
     { name: 'drop-outputs', everyMs: 60_000, tick: () => deps.runs.dropOutputs(deps.clock.now()) },
+    {
+      name: 'drop-texts',
+      everyMs: 60_000,
+      atStart: true,
+      tick: () => deps.texts.dropPast(deps.clock.now()),
+    },
     {
       name: 'audit',
       everyMs: 3_600_000,

@@ -8,7 +8,10 @@ import { toCheckpointView } from '../log/checkpoint.ts'
 import { consistencyOf } from '../log/proof.ts'
 import { logIdOf } from '../verify/proof.ts'
 
-type Needs = Pick<Deps, 'logStore' | 'checkpoints' | 'signer' | 'clock' | 'settings' | 'log'>
+type Needs = Pick<
+  Deps,
+  'logStore' | 'logs' | 'checkpoints' | 'signer' | 'clock' | 'settings' | 'log'
+>
 
 /**
  * `GET /v1/anchors`: the log's head as it was signed last, and where it stands on the chain, which
@@ -24,7 +27,7 @@ export const anchorsApi = (deps: Needs) =>
         refuse('invalid_request', { message: 'There is no such anchor.', param: 'after' })
       }
       const size = await deps.logStore.size()
-      const latest = await deps.checkpoints.latest()
+      const latest = await deps.checkpoints.latest(deps.logs.current.origin)
       const to = readInteger(query, 'to', { min: 1, max: size }) ?? latest?.size ?? 0
       const from = readInteger(query, 'from', { min: 1, max: to })
       const origin = deps.settings.issuer

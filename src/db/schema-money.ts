@@ -150,8 +150,8 @@ export function moneyTables(c: Columns) {
       passport: c.text('passport').notNull(),
       /** Of the receipt: the leaf of the log and what is signed. Null until the run ended. */
       digest: c.bytes('digest'),
-      /** The receipt's number in the log. */
-      logIndex: c.ms('log_index'),
+      /** The place of the receipt's leaf; its index is that less the start of its log. */
+      logPlace: c.ms('log_index'),
       signature: c.bytes('signature'),
       background: c.bool('background').notNull(),
       /** Kept for a background run only, until an hour after its end. */
@@ -161,11 +161,11 @@ export function moneyTables(c: Columns) {
     (t) => [
       c.index('runs_by_key').on(t.keyId, t.id),
       c.index('runs_open').on(t.node).where(sql`${t.finishedAt} is null`),
-      c.uniqueIndex('runs_by_log_index').on(t.logIndex).where(sql`${t.logIndex} is not null`),
+      c.uniqueIndex('runs_by_log_index').on(t.logPlace).where(sql`${t.logPlace} is not null`),
       c
         .index('runs_unnumbered')
         .on(t.finishedAt)
-        .where(sql`${t.logIndex} is null and ${t.finishedAt} is not null`),
+        .where(sql`${t.logPlace} is null and ${t.finishedAt} is not null`),
       c.index('runs_kept').on(t.outputUntil).where(sql`${t.outputUntil} is not null`),
       c.check('runs_paid_within_hold', sql`${t.cost} >= 0 and ${t.cost} <= ${t.hold}`),
     ],

@@ -3,6 +3,7 @@ import { remember } from '../db/memory.ts'
 import type { KeyRow, RunRow, Tables } from '../db/schema.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Refusal } from '../kernel/refusal.ts'
+import { keepTexts } from '../texts/store.ts'
 import { type Book, emptyPages, openBook, type Pages } from './book.ts'
 import { load } from './load-store.ts'
 
@@ -68,6 +69,7 @@ export function openLedger(db: Db, clock: Pick<Clock, 'now'>, numbering?: Number
       const ended = [...pages.written.runs].filter((run) => run.finishedAt !== null)
       if (numbering && ended.length > 0) yield* numbering.number(q, ended)
       yield* writeBack(db.tables, pages)
+      yield* keepTexts(q, db.tables, pages.added.texts, book.now)
       memory?.keep(pages)
       return outcomes
     } catch (error) {
@@ -204,7 +206,8 @@ const runChanges: (keyof RunRow)[] = [
   'durationMs',
   'outputCommitment',
   'digest',
-  'logIndex',
+  'issuer',
+  'logPlace',
   'output',
   'outputUntil',
 ]

@@ -4,31 +4,35 @@ import { refuse } from '../kernel/refusal.ts'
 import { toHex } from '../verify/hex.ts'
 import { type Consistency, logIdOf, type Proof } from '../verify/proof.ts'
 import { checkpointOver, toCheckpointView } from './checkpoint.ts'
+import { type LogSpan, logOf } from './logs.ts'
 import { consistencyRanges, hashOf, inclusionRanges, peaksOf, type Range } from './tree.ts'
 
-type Needs = Pick<Deps, 'logStore' | 'checkpoints' | 'signer' | 'clock' | 'settings' | 'log'>
+type Needs = Pick<Deps, 'logStore' | 'checkpoints' | 'signer' | 'clock' | 'logs' | 'log'>
 
 /**
- * That a receipt is leaf `index` of the log: under the checkpoint of `size`, or else the latest.
+ * That a receipt is leaf `index` of its issuer's log: under the checkpoint of `size`, or else the latest.
  * @throws Refusal `invalid_request` for a size that was never signed or does not cover the leaf,
  * `log_diverged`
  */
 export async function proofOf(
   deps: Needs,
-  receiptId: string,
-  index: number,
+  receipt: { id: string; issuer: string; index: number },
   size?: number,
 ): Promise<Proof> {
+  const { id, issuer, index } = receipt
+  const log = logOf(deps.logs, issuer)
   const checkpoint =
-    size === undefined ? await checkpointOver(deps, index) : await signedAt(deps, size, index)
+    size === undefined
+      ? await checkpointOver(deps, log, index)
+      : await signedAt(deps, log, size, index)
   const self = { from: index, to: index + 1 }
   const ranges = [self, ...inclusionRanges(index, checkpoint.size)]
-  const [leaf, ...path] = await hashesOf(deps, ranges)
+  const [leaf, ...path] = await hashesOf(deps, log, ranges)
   if (!leaf) throw new Error(`the log lacks its leaf ${index}`)
   return {
     type: 'counterfoil.proof',
     version: '1',
-    receipt_id: receiptId,
+    receipt_id: id,
     log_id: logIdOf(checkpoint.issuer),
     index: String(index),
     leaf: toHex(leaf),
@@ -39,14 +43,24 @@ export async function proofOf(
   }
 }
 
-/** That the log of `to` leaves begins with that of `from`; 1 ≤ from ≤ to ≤ the log's size. */
-export async function consistencyOf(deps: Needs, from: number, to: number): Promise<Consistency> {
-  const path = await hashesOf(deps, consistencyRanges(from, to))
+/** That a log of `to` leaves begins with that of `from`; 1 ≤ from ≤ to ≤ the log's size. */
+export async function consistencyOf(
+  deps: Needs,
+  from: number,
+  to: number,
+  log: LogSpan = deps.logs.current,
+): Promise<Consistency> {
+  const path = await hashesOf(deps, log, consistencyRanges(from, to))
   return { from: String(from), to: String(to), path: path.map(toHex) }
 }
 
-async function signedAt(deps: Needs, size: number, index: number): Promise<CheckpointRow> {
-  const found = size > index ? await deps.checkpoints.find(size) : undefined
+async function signedAt(
+  deps: Needs,
+  log: LogSpan,
+  size: number,
+  index: number,
+): Promise<CheckpointRow> {
+  const found = size > index ? await deps.checkpoints.find(log.origin, size) : undefined
   if (found) return found
   const message =
     size > index
@@ -55,7 +69,11 @@ async function signedAt(deps: Needs, size: number, index: number): Promise<Check
   refuse('invalid_request', { message, param: 'size' })
 }
 
-async function hashesOf({ logStore }: Needs, ranges: readonly Range[]): Promise<Uint8Array[]> {
-  const hashAt = await logStore.hashes(ranges.flatMap(peaksOf))
+async function hashesOf(
+  { logStore }: Needs,
+  log: LogSpan,
+  ranges: readonly Range[],
+): Promise<Uint8Array[]> {
+  const hashAt = await logStore.hashes(log, ranges.flatMap(peaksOf))
   return ranges.map((range) => hashOf(range, hashAt))
 }

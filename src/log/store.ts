@@ -1,38 +1,60 @@
-import { and, asc, eq, inArray, isNotNull, isNull } from 'drizzle-orm'
+import { and, asc, isNotNull, isNull } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import { type Db, insert, prepared, type Query, rows, update, type Work } from '../db/db.ts'
-import { findFact, lockFact, writeFact } from '../db/facts.ts'
+import { type Db, insert, type Query, rows, update, type Work } from '../db/db.ts'
+import { findFact, writeFact } from '../db/facts.ts'
 import { assertLease, type Lease, takeLease } from '../db/lease.ts'
 import type { RunRow } from '../db/schema.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { sha256 } from '../kernel/hash.ts'
+import { structDigest } from '../verify/eip712.ts'
 import { leafKinds } from '../verify/merkle.ts'
+import { type FoundLeaf, findLeaves, hashesIn, readFrontier, sizeFact } from './leaf-store.ts'
 import {
   append,
+  emptyFrontier,
   type Frontier,
   type HashAt,
-  hashIn,
   homeOf,
+  type Leaf,
   type Place,
-  peaksOf,
-  type StoredLeaf,
 } from './tree.ts'
 
 export type LogStore = ReturnType<typeof logStore>
 
+/** The steps of a transaction that appends: see {@link LogStore.change}. */
+export type Appending = {
+  /** Adds leaves to the current log; they may say at which index the first of them will be. */
+  append(leavesFrom: (index: number) => Leaf[]): Work<Appended>
+  /** Numbers every ended run that waits for it. */
+  numberWaiting(): Work<void>
+  /** Logs every version of the prices that is not in the log. */
+  appendPrices(): Work<void>
+  /** Lets the log end here and opens the next; gives the place of its first leaf. */
+  startAnew(): Work<number>
+}
+
+/** The index of the first leaf added, its place, and the edge of the log with all of them. */
+export type Appended = { index: number; place: number; frontier: Frontier }
+
+type Waiting = Pick<RunRow, 'id' | 'digest' | 'logPlace'>
+
 const leaseName = 'sequencer'
-const sizeFact = 'log.size'
-export const originFact = 'log.origin'
 
 /** Rows kept for proofs, and the fewest bytes of one: a sixteenth of all rows have five hashes. */
 const sharedMax = 20_000
 const sharedBytes = 5 * 32
 
-/** The log itself: every receipt has a number and a leaf, and no number is left out. */
+/**
+ * The log itself: every receipt has a number and a leaf, and no number is left out. `start` is the
+ * place of the first leaf of the current log among the leaves of all.
+ */
 export function logStore(
   db: Db,
-  { clock, node, origin }: { clock: Pick<Clock, 'now'>; node: string; origin: string },
+  options: { clock: Pick<Clock, 'now'>; node: string; start: number },
 ) {
-  const { runs } = db.tables
+  const { clock, node } = options
+  const { runs, priceLists } = db.tables
+  let { start } = options
   /** The tree's edge as this process last wrote it; only where it writes alone. */
   let remembered: Frontier | undefined
   const forget = (): void => {
@@ -45,104 +67,125 @@ export function logStore(
     shared.clear()
   })
 
-  /** Gives ended runs their numbers and their leaves, in the caller's transaction. */
-  function* appendRuns(
-    q: Query,
-    ended: { digest: Uint8Array | null; logIndex: number | null }[],
-  ): Work<void> {
-    const before = remembered ?? (yield* readFrontier(db, q))
+  function* appendLeaves(q: Query, leavesFrom: (index: number) => Leaf[]): Work<Appended> {
+    let before = remembered ?? (yield* readFrontier(db, q, start))
     // Until the whole transaction stands, nothing is known.
     forget()
-    const leaves = ended.map(({ digest }) => {
-      if (!digest) throw new Error('a run ended without a digest')
-      return { kind: leafKinds.receipt, digest }
-    })
+    // Prices wait for the first leaf, for until then the log has no name yet. Another node may
+    // have come with new ones at any time.
+    if (before.size === 0 || !db.exclusive) before = yield* appendPrices(q, before)
+    return yield* write(before, leavesFrom(before.size))
+  }
+
+  function* write(before: Frontier, leaves: Leaf[]): Work<Appended> {
     const { stored, frontier } = append(before, leaves)
-    for (const [i, run] of ended.entries()) run.logIndex = before.size + i
-    // From its first leaf on the log has this name, whatever base_url says later.
-    if (before.size === 0) yield* writeFact(db, originFact, origin)
+    for (const leaf of stored) leaf.idx += start
     yield* insert(db.tables.logLeaves, stored)
     yield* writeFact(db, sizeFact, String(frontier.size))
     if (db.exclusive) remembered = frontier
+    return { index: before.size, place: start + before.size, frontier }
   }
+
+  /** A version is in the log before any receipt there can name it. */
+  function* appendPrices(q: Query, before: Frontier): Work<Frontier> {
+    const unlogged = q.select().from(priceLists).where(isNull(priceLists.logPlace))
+    const lists = yield* rows(unlogged.orderBy(asc(priceLists.id), asc(priceLists.version)))
+    if (lists.length === 0) return before
+    const leaves = lists.map(({ id, version, content }) => {
+      const digest = structDigest('PriceList', { id, version, content: sha256(content) })
+      return { kind: leafKinds.priceList, digest }
+    })
+    const { place, frontier } = yield* write(before, leaves)
+    for (const [i, list] of lists.entries()) list.logPlace = place + i
+    yield* update(priceLists, lists, ['logPlace'])
+    return frontier
+  }
+
+  /** Gives ended runs their places and their leaves, in the caller's transaction. */
+  function* appendRuns(q: Query, ended: Waiting[]): Work<void> {
+    const { place } = yield* appendLeaves(q, () =>
+      ended.map(({ digest }) => {
+        if (!digest) throw new Error('a run ended without a digest')
+        return { kind: leafKinds.receipt, digest }
+      }),
+    )
+    for (const [i, run] of ended.entries()) run.logPlace = place + i
+  }
+
+  function* numberSome(q: Query, most: number): Work<number> {
+    const waiting: Waiting[] = yield* rows(
+      q
+        .select({ id: runs.id, digest: runs.digest, logPlace: runs.logPlace })
+        .from(runs)
+        .where(and(isNull(runs.logPlace), isNotNull(runs.finishedAt)))
+        .orderBy(asc(runs.finishedAt), asc(runs.id))
+        .limit(most),
+    )
+    if (waiting.length === 0) return 0
+    yield* appendRuns(q, waiting)
+    yield* update(runs, waiting, ['logPlace'])
+    return waiting.length
+  }
+
+  /** Runs work in a transaction; what was remembered of the log is taken back with it. */
+  async function forgetful<T>(work: (q: Query) => Work<T>): Promise<T> {
+    const startedAt = start
+    try {
+      return await db.write(work)
+    } catch (error) {
+      start = startedAt
+      forget()
+      throw error
+    }
+  }
+
+  const appending = (q: Query): Appending => ({
+    append: (leavesFrom) => appendLeaves(q, leavesFrom),
+    *numberWaiting() {
+      while ((yield* numberSome(q, 1000)) === 1000);
+    },
+    *appendPrices() {
+      const before = remembered ?? (yield* readFrontier(db, q, start))
+      if (before.size === 0) return
+      forget()
+      yield* appendPrices(q, before)
+    },
+    *startAnew() {
+      const { size } = remembered ?? (yield* readFrontier(db, q, start))
+      start += size
+      remembered = emptyFrontier
+      yield* rows(q.update(priceLists).set({ logPlace: null }).returning())
+      return start
+    },
+  })
 
   return {
     takeLease: (): Promise<Lease | undefined> => takeLease(db, clock, leaseName, node),
     /** Numbers up to `most` ended runs, oldest first, and returns how many. */
-    number: async (lease: Lease, most: number): Promise<number> => {
-      try {
-        return await db.write(function* (q) {
-          yield* assertLease(db, q, lease, clock.now())
-          const waiting = yield* rows(
-            q
-              .select({ id: runs.id, digest: runs.digest, logIndex: runs.logIndex })
-              .from(runs)
-              .where(and(isNull(runs.logIndex), isNotNull(runs.finishedAt)))
-              .orderBy(asc(runs.finishedAt), asc(runs.id))
-              .limit(most),
-          )
-          if (waiting.length === 0) return 0
-          yield* appendRuns(q, waiting)
-          yield* update(runs, waiting, ['logIndex'])
-          return waiting.length
-        })
-      } catch (error) {
-        // What was remembered of it was taken back with it.
-        forget()
-        throw error
-      }
-    },
+    number: (lease: Lease, most: number): Promise<number> =>
+      forgetful(function* (q) {
+        yield* assertLease(db, q, lease, clock.now())
+        return yield* numberSome(q, most)
+      }),
     /** Numbers runs in the transaction that ends them, where this process writes alone. */
     numbering: {
       number: (q: Query, ended: RunRow[]): Work<void> => appendRuns(q, ended),
       forget,
     },
+    /** One transaction that appends what is no receipt, and what belongs to it. */
+    change: <T>(work: (q: Query, log: Appending) => Work<T>): Promise<T> =>
+      forgetful((q) => work(q, appending(q))),
+    /** How many leaves the current log has. */
     size: async (): Promise<number> => Number((await findFact(db, sizeFact)) ?? 0),
-    /** The hashes of stored subtrees, to be asked by place. */
-    hashes: (places: readonly Place[]): Promise<HashAt> =>
+    /** The hashes of stored subtrees of a log, to be asked by place in its tree. */
+    hashes: (log: { start: number }, places: readonly Place[]): Promise<HashAt> =>
       db.read(function* (q) {
-        const homes = [...new Set(places.map(homeOf))]
+        const homes = [...new Set(places.map((place) => log.start + homeOf(place)))]
         const known = homes.flatMap((idx) => shared.get(idx) ?? [])
         const missing = homes.filter((idx) => !shared.has(idx))
         const read = yield* findLeaves(db, q, missing)
         for (const leaf of read) if (leaf.hashes.length >= sharedBytes) shared.set(leaf.idx, leaf)
-        return hashesIn([...known, ...read])
+        return hashesIn([...known, ...read], log.start)
       }),
   }
-}
-
-/** The edge of the stored tree, locked until the transaction ends. */
-function* readFrontier(db: Db, q: Query): Work<Frontier> {
-  const size = Number((yield* lockFact(db, q, sizeFact)) ?? 0)
-  const places = peaksOf({ from: 0, to: size })
-  const leaves = yield* findLeaves(db, q, places.map(homeOf))
-  return { size, peaks: places.map(hashesIn(leaves)) }
-}
-
-function hashesIn(leaves: readonly FoundLeaf[]): HashAt {
-  const found = new Map(leaves.map((leaf) => [leaf.idx, leaf]))
-  return (place) => {
-    const leaf = found.get(homeOf(place))
-    if (!leaf) throw new Error(`the log lacks its leaf ${homeOf(place)}`)
-    return hashIn(leaf, place)
-  }
-}
-
-type FoundLeaf = Pick<StoredLeaf, 'idx' | 'hashes'>
-
-/** One round trip to a server; in process, where there is none, a compiled look-up for each. */
-function* findLeaves(db: Db, q: Query, wanted: readonly number[]): Work<FoundLeaf[]> {
-  const { logLeaves: leaves } = db.tables
-  const select = () => q.select({ idx: leaves.idx, hashes: leaves.hashes }).from(leaves)
-  if (!db.exclusive) {
-    return wanted.length === 0 ? [] : yield* rows(select().where(inArray(leaves.idx, [...wanted])))
-  }
-  const found: FoundLeaf[] = []
-  for (const idx of wanted) {
-    const read = prepared('log.leaf', { idx }, (values) =>
-      select().where(eq(leaves.idx, values.idx)),
-    )
-    found.push(...(yield* read))
-  }
-  return found
 }

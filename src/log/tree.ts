@@ -71,13 +71,16 @@ export function peaksOf({ from, to }: Range): Place[] {
 }
 
 /** The hash of a range (RFC 9162 §2.1.1): its peaks, folded from the smallest. */
-export function hashOf(range: Range, hashAt: HashAt): Uint8Array {
-  const folded = peaksOf(range)
-    .map(hashAt)
-    .reduceRight<Uint8Array | undefined>(
-      (right, left) => (right ? hashNode(left, right) : left),
-      undefined,
-    )
+export const hashOf = (range: Range, hashAt: HashAt): Uint8Array => fold(peaksOf(range).map(hashAt))
+
+/** The hash of a whole tree. */
+export const rootOf = ({ peaks }: Frontier): Uint8Array => fold(peaks)
+
+function fold(peaks: readonly Uint8Array[]): Uint8Array {
+  const folded = peaks.reduceRight<Uint8Array | undefined>(
+    (right, left) => (right ? hashNode(left, right) : left),
+    undefined,
+  )
   return folded ?? sha256(new Uint8Array())
 }
 

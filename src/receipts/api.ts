@@ -1,30 +1,36 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { readJson } from '../http/body.ts'
+import { answerFresh } from '../http/etag.ts'
 import { openToAnyOrigin } from '../http/methods.ts'
 import { queryOf, readInteger, readPage } from '../http/query.ts'
 import { isId } from '../kernel/ids.ts'
 import { toListView } from '../kernel/page.ts'
-import { Refusal, refuse } from '../kernel/refusal.ts'
+import { refuse } from '../kernel/refusal.ts'
 import { keyAuth, optionalCaller } from '../keys/auth.ts'
 import { assertListed, owns } from '../keys/owns.ts'
 import { proofOf } from '../log/proof.ts'
-import type { Proof } from '../verify/proof.ts'
-import type { ReceiptFile } from '../verify/receipt.ts'
-import { type Ended, receiptIdOf, receiptOf } from './receipt.ts'
-import { numbered, type Signed, signed } from './sign.ts'
+import { ownFileOf, sharedFileOf, toOwnFile } from './file.ts'
+import { type Ended, receiptIdOf } from './receipt.ts'
+import type { Visibility } from './share.ts'
+import { shareApi } from './share-api.ts'
+import { numbered, signed } from './sign.ts'
 import { checkReceipt, verifyBodyBytes } from './verify.ts'
-import { toDisclosures, toReceiptFile } from './view.ts'
 
 type Needs = Pick<
   Deps,
   | 'receipts'
+  | 'shares'
+  | 'texts'
+  | 'ids'
   | 'signer'
+  | 'signers'
   | 'sequencer'
   | 'keys'
   | 'clock'
   | 'settings'
   | 'accounts'
+  | 'logs'
   | 'logStore'
   | 'checkpoints'
   | 'log'
@@ -34,6 +40,7 @@ type Needs = Pick<
 export const receiptsApi = (deps: Needs) =>
   new Elysia({ name: 'receipts-api' })
     .use(keyAuth(deps))
+    .use(shareApi(deps))
     .get(
       '/v1/receipts',
       async ({ caller, request }) => {
@@ -41,7 +48,11 @@ export const receiptsApi = (deps: Needs) =>
         const keyIds = await deps.keys.subtree(caller.key)
         if (page.after !== undefined) await assertListed(deps, caller, find(deps, page.after))
         const found = await deps.receipts.list(keyIds, page)
-        const items = await Promise.all(found.items.map((row) => ownView(deps, row)))
+        const ids = found.items.map(({ id }) => receiptIdOf(id))
+        const shared = await deps.shares.visibilities(caller.account, ids)
+        const items = await Promise.all(
+          found.items.map((row, i) => ownView(deps, row, shared.get(ids[i] ?? ''))),
+        )
         return toListView({ items, hasMore: found.hasMore })
       },
       { needsKey: 'receipts:read' },
@@ -51,10 +62,15 @@ export const receiptsApi = (deps: Needs) =>
       async ({ params, request, set }) => {
         const found = await find(deps, params.id)
         const caller = await optionalCaller(deps, request, 'receipts:read')
-        if (!found || !caller || !(await owns(deps, caller, found))) refuse('receipt_not_found')
-        set.headers['vary'] = 'authorization'
-        const run = await signed(deps, params.id, found)
-        return { ...toOwnFile(run), ...(await proofIfAny(deps, params.id, run.logIndex)) }
+        const share = found && (await deps.shares.find(params.id))
+        const headers = { vary: 'authorization' }
+        Object.assign(set.headers, headers)
+        if (found && caller && (await owns(deps, caller, found))) {
+          const file = await ownFileOf(deps, found, await deps.texts.find(found.id))
+          return { ...file, visibility: share?.visibility ?? 'private' }
+        }
+        if (!found || !share) refuse('receipt_not_found', { headers })
+        return answerFresh(request, set, await sharedFileOf(deps, found, share))
       },
       openToAnyOrigin,
     )
@@ -64,8 +80,8 @@ export const receiptsApi = (deps: Needs) =>
         const bounds = { min: 1, max: Number.MAX_SAFE_INTEGER }
         const size = readInteger(queryOf(request), 'size', bounds)
         const found = (await find(deps, params.id)) ?? refuse('receipt_not_found')
-        const { logIndex } = await numbered(deps, params.id, found)
-        return proofOf(deps, params.id, logIndex, size)
+        const { issuer, logIndex } = await numbered(deps, params.id, found)
+        return proofOf(deps, { id: params.id, issuer, index: logIndex }, size)
       },
       openToAnyOrigin,
     )
@@ -81,26 +97,9 @@ export const receiptsApi = (deps: Needs) =>
 const find = async ({ receipts }: Needs, id: string): Promise<Ended | undefined> =>
   isId('rcpt', id) ? receipts.find(id) : undefined
 
-/** The whole receipt with the salts that open its commitments. */
-function toOwnFile(run: Signed): ReceiptFile {
-  const receipt = receiptOf(run)
-  const disclosures = toDisclosures(run.seed, receipt.content, {})
-  return toReceiptFile(receipt, run.digest, run.signature, disclosures)
-}
-
-/** A log that disagrees with itself proves nothing any more, but its receipts can still be read. */
-async function proofIfAny(deps: Needs, id: string, index: number): Promise<{ proof?: Proof }> {
-  try {
-    return { proof: await proofOf(deps, id, index) }
-  } catch (error) {
-    if (error instanceof Refusal && error.type === 'log_diverged') return {}
-    throw error
-  }
-}
-
-async function ownView(deps: Needs, ended: Ended) {
+async function ownView(deps: Needs, ended: Ended, visibility: Visibility = 'private') {
   const id = receiptIdOf(ended.id)
   const run = await signed(deps, id, ended)
-  const place = { log_index: run.logIndex, run_id: run.id, visibility: 'private' }
-  return { id, object: 'receipt', ...place, ...toOwnFile(run) }
+  const place = { log_index: run.logIndex, run_id: run.id, visibility }
+  return { id, object: 'receipt', ...place, ...toOwnFile(run, undefined) }
 }

@@ -1,11 +1,15 @@
 import type { Deps } from '../deps.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { logOf } from '../log/logs.ts'
 import type { Ended } from './receipt.ts'
 
-type Needs = Pick<Deps, 'receipts' | 'signer' | 'sequencer' | 'log'>
+type Needs = Pick<Deps, 'receipts' | 'signer' | 'signers' | 'logs' | 'sequencer' | 'log'>
 
-/** An ended run whose receipt can be shown: numbered, and signed by the key that is valid there. */
-export type Signed = Ended & { logIndex: number; signature: Uint8Array }
+/** An ended run with its index in the log of its issuer. */
+export type Numbered = Ended & { logPlace: number; logIndex: number }
+
+/** One whose receipt can be shown: signed by the key that is valid at its index. */
+export type Signed = Numbered & { signature: Uint8Array }
 
 /**
  * Numbers and signs a receipt that is read before the background came to it. The nonce follows
@@ -14,8 +18,8 @@ export type Signed = Ended & { logIndex: number; signature: Uint8Array }
  */
 export async function signed(deps: Needs, receiptId: string, ended: Ended): Promise<Signed> {
   const run = await numbered(deps, receiptId, ended)
-  const { logIndex } = run
-  if (run.signature) return { ...run, logIndex, signature: run.signature }
+  if (run.signature) return { ...run, signature: run.signature }
+  if (!deps.signers.covers(run)) throw new Error(`${receiptId} was left to a key that is retired`)
   const signature = deps.signer.sign(run.digest)
   try {
     await deps.receipts.sign([{ id: run.id, signature }])
@@ -23,7 +27,7 @@ export async function signed(deps: Needs, receiptId: string, ended: Ended): Prom
     // The same bytes come out the next time: a full disk does not keep anybody from a receipt.
     deps.log.warn('receipt.signature_not_kept', { receipt_id: receiptId, reason: String(error) })
   }
-  return { ...run, logIndex, signature }
+  return { ...run, signature }
 }
 
 /**
@@ -31,22 +35,23 @@ export async function signed(deps: Needs, receiptId: string, ended: Ended): Prom
  * @throws Refusal `unavailable` while another node numbers the log and has not come to it.
  */
 export async function numbered(
-  deps: Pick<Needs, 'receipts' | 'sequencer'>,
+  deps: Pick<Needs, 'receipts' | 'sequencer' | 'logs'>,
   receiptId: string,
   ended: Ended,
-): Promise<Ended & { logIndex: number }> {
+): Promise<Numbered> {
   let run: Ended | undefined = ended
-  if (run.logIndex === null) {
+  if (run.logPlace === null) {
     await deps.sequencer.flush()
     run = await deps.receipts.find(receiptId)
   }
-  if (!run || run.logIndex === null) {
+  if (!run || run.logPlace === null) {
     refuse('unavailable', {
       message: 'The receipt is being numbered. Ask again in a second.',
       headers: { 'retry-after': '1' },
     })
   }
-  return { ...run, logIndex: run.logIndex }
+  const { logPlace } = run
+  return { ...run, logPlace, logIndex: logPlace - logOf(deps.logs, run.issuer).start }
 }
 
 /** Receipts signed in one go, about a millisecond of work. */
@@ -54,11 +59,11 @@ const batch = 32
 
 /**
  * Signs numbered receipts in the order of the log, a few at a time: nobody waits for these, so
- * they take the moments when no run is in flight. Starts over after a restart and skips what is
- * signed.
+ * they take the moments when no run is in flight. Begins where the range of the key begins, and
+ * after a restart again, and skips what is signed.
  */
 export function backgroundSigner(deps: Needs & Pick<Deps, 'live'>) {
-  let next = 0
+  let next = deps.logs.current.start + deps.signers.current.fromIndex
   return async (): Promise<void> => {
     while (deps.live.count() === 0) {
       const found = await deps.receipts.numberedFrom(next, batch)
@@ -66,7 +71,7 @@ export function backgroundSigner(deps: Needs & Pick<Deps, 'live'>) {
         digest && !signature ? [{ id, signature: deps.signer.sign(digest) }] : [],
       )
       if (unsigned.length > 0) await deps.receipts.sign(unsigned)
-      next = (found.at(-1)?.logIndex ?? next - 1) + 1
+      next = (found.at(-1)?.logPlace ?? next - 1) + 1
       if (found.length < batch) return
     }
   }

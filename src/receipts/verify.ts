@@ -2,12 +2,15 @@ import type { Deps } from '../deps.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { isId } from '../kernel/ids.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { indexIn } from '../log/logs.ts'
 import { toHex } from '../verify/hex.ts'
 import { readVerifyRequest } from '../verify/input.ts'
-import { type Trust, type Verdict, verifyReceipt } from '../verify/verify.ts'
+import { type Trust, type Verdict, type VerifyOptions, verifyReceipt } from '../verify/verify.ts'
+import { sharedFileOf } from './file.ts'
 import type { Ended } from './receipt.ts'
 
-type Needs = Pick<Deps, 'receipts' | 'signer' | 'clock' | 'settings'>
+type Needs = Pick<Deps, 'receipts' | 'shares' | 'signers' | 'logs' | 'clock'> &
+  Parameters<typeof sharedFileOf>[0]
 
 /** Most bytes of a request to verify: a receipt with its texts. */
 export const verifyBodyBytes = 1024 * 1024
@@ -20,7 +23,7 @@ export const verifyBodyBytes = 1024 * 1024
 export async function checkReceipt(
   deps: Needs,
   body: unknown,
-): Promise<Verdict & { source: 'given' }> {
+): Promise<Verdict & { source: 'given' | 'stored' }> {
   const read = readVerifyRequest(body)
   if (!read.ok) {
     refuse('unprocessable', {
@@ -31,29 +34,52 @@ export async function checkReceipt(
   const { request } = read
   const verifiedAt = toRfc3339(deps.clock.now())
   const options = { chain: request.chain, verifiedAt }
-  if ('id' in request) {
-    // Every receipt is private until sharing exists, and a private one is as none.
-    refuse('receipt_not_found')
-  }
+  if ('id' in request) return checkShared(deps, request.id, options)
   const known = await findNamed(deps, request.file)
   return { ...verifyReceipt(request, trustOf(deps, known, request.file), options), source: 'given' }
 }
 
+/** A receipt of ours that its owner shares, checked as everybody sees it. */
+async function checkShared(
+  deps: Needs,
+  id: string,
+  options: VerifyOptions,
+): Promise<Verdict & { source: 'stored' }> {
+  const share = isId('rcpt', id) ? await deps.shares.find(id) : undefined
+  const stored = share && (await deps.receipts.find(id))
+  if (!share || !stored) refuse('receipt_not_found')
+  const file = await sharedFileOf(deps, stored, share)
+  const verdict = verifyReceipt({ file }, trustOf(deps, stored, file), options)
+  return { ...verdict, source: 'stored' }
+}
+
+/** What a file says, without being believed in anything. */
+type Claims = { digest?: unknown; receipt?: { id?: unknown; issuer?: unknown } }
+
 /** The receipt in our store that a file says it is. */
 function findNamed(deps: Needs, file: unknown): Promise<Ended | undefined> {
-  const id = (file as { receipt?: { id?: unknown } }).receipt?.id
+  const id = (file as Claims).receipt?.id
   if (typeof id !== 'string' || !isId('rcpt', id)) return Promise.resolve(undefined)
   return deps.receipts.find(id)
 }
 
-/** We trust our own signer, under our own name, and know what we issued. */
-function trustOf({ signer, settings }: Needs, stored: Ended | undefined, file: unknown): Trust {
-  const base = { signers: [{ address: signer.address }], issuers: [settings.issuer] }
+/** We trust our own signers, each in its range of its log, and know what we issued. */
+function trustOf({ signers, logs }: Needs, stored: Ended | undefined, file: unknown): Trust {
+  const { digest: claimed, receipt } = file as Claims
+  const log = logs.of(String(receipt?.issuer)) ?? logs.current
+  const base = {
+    signers: signers.of(log.origin).map(({ address, fromIndex, untilIndex }) => ({
+      address,
+      fromIndex: BigInt(fromIndex),
+      ...(untilIndex === null ? {} : { untilIndex: BigInt(untilIndex) }),
+    })),
+    issuers: logs.all.map(({ origin }) => origin),
+  }
   if (!stored) {
     return { ...base, known: { status: 'fail', reason: 'This server issued no such receipt.' } }
   }
-  const index = stored.logIndex === null ? {} : { index: BigInt(stored.logIndex) }
-  const claimed = (file as { digest?: unknown }).digest
+  const place = indexIn(logs, stored)
+  const index = place === null ? {} : { index: BigInt(place) }
   if (claimed !== toHex(stored.digest)) {
     const reason = 'This server issued a receipt with this id, but with another digest.'
     return { ...base, known: { status: 'fail', reason, ...index } }

@@ -25,7 +25,10 @@ export type RunWish = {
   metadata: Record<string, Json>
 }
 
-type Needs = Pick<Deps, 'ledger' | 'clock' | 'ids' | 'random' | 'live' | 'catalogue' | 'settings'> &
+type Needs = Pick<
+  Deps,
+  'ledger' | 'clock' | 'ids' | 'random' | 'live' | 'catalogue' | 'settings' | 'texts'
+> &
   Parameters<typeof freeLater>[0]
 
 /**
@@ -39,6 +42,8 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
   assertModelAllowed(caller.chain, model.id)
   const bound = boundOf(model, wish.body)
   const hold = holdOf(model, bound)
+  const asked = deps.texts.retentionOf(caller.account)
+  const retention = asked instanceof Promise ? await asked : asked
   deps.live.admit()
   const id = deps.ids.make('run')
   try {
@@ -63,7 +68,9 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
       },
     })
     const startedAt = deps.clock.monotonic()
-    const live = openLiveRun({ id: row.id, row, model, bound, body: wish.body, startedAt })
+    const received = retention === 'none' ? undefined : wish.received
+    const { body } = wish
+    const live = openLiveRun({ id: row.id, row, model, bound, body, received, startedAt })
     deps.live.add(live)
     return live
   } catch (error) {
@@ -141,7 +148,7 @@ function toDraft(
     issuer: deps.settings.issuer,
     passport: '',
     digest: null,
-    logIndex: null,
+    logPlace: null,
     signature: null,
     background: wish.background,
     output: null,

@@ -27,7 +27,7 @@ export type Finished = { run: RunRow; receiptId: string; digest: Hex }
 /** How long the output of a background run is kept after its end. */
 const outputKeptMs = 3_600_000
 
-type Needs = Pick<Deps, 'ledger' | 'clock' | 'sequencer' | 'live' | 'log' | 'runs'>
+type Needs = Pick<Deps, 'ledger' | 'clock' | 'settings' | 'sequencer' | 'live' | 'log' | 'runs'>
 
 /**
  * Ends a run: charges its lines, frees the rest of its hold, and leaves the receipt, all in one
@@ -37,7 +37,7 @@ type Needs = Pick<Deps, 'ledger' | 'clock' | 'sequencer' | 'live' | 'log' | 'run
 export async function finish(deps: Needs, live: LiveRun, ending: Ending): Promise<Finished> {
   const durationMs = Math.round(deps.clock.monotonic() - live.startedAt)
   try {
-    return await settle(deps, live.row, live.model.prices, ending, durationMs)
+    return await settle(deps, live.row, live.model.prices, ending, durationMs, live.received)
   } catch (error) {
     deps.log.error('run.settle_failed', error, { run_id: live.id })
     freeLater(deps, live.id, live.model.prices, { ...ending, ...unstored }, durationMs)
@@ -59,7 +59,7 @@ export const unstored = {
 
 /** Ends a run as soon as the database takes writes again, if it is there and still open. */
 export function freeLater(
-  deps: Pick<Deps, 'ledger' | 'clock' | 'sequencer' | 'live' | 'runs'>,
+  deps: Pick<Deps, 'ledger' | 'clock' | 'settings' | 'sequencer' | 'live' | 'runs'>,
   id: string,
   prices: Prices,
   ending: Ending,
@@ -72,17 +72,23 @@ export function freeLater(
   })
 }
 
-/** The command itself, also for a run that an earlier process left open. */
+/**
+ * The command itself, also for a run that an earlier process left open. `received` is there when
+ * the account wants its texts kept.
+ */
 export async function settle(
-  deps: Pick<Deps, 'ledger' | 'clock' | 'sequencer'>,
+  deps: Pick<Deps, 'ledger' | 'clock' | 'settings' | 'sequencer'>,
   open: RunRow,
   prices: Prices | undefined,
   ending: Ending,
   durationMs: number,
+  received?: Json,
 ): Promise<Finished> {
   const lines = linesFor(open, prices, ending.usage)
   const finishedAt = deps.clock.now()
-  const ended = { ...open, ...changesOf(open, ending, lines, finishedAt), durationMs }
+  // Its receipt goes into the log of now, whichever was there when it began.
+  const { issuer } = deps.settings
+  const ended = { ...open, ...changesOf(open, ending, lines, finishedAt), issuer, durationMs }
   const digest = digestOf(factsOf(ended))
   const run = await deps.ledger.post({
     account: open.accountId,
@@ -94,11 +100,15 @@ export async function settle(
       endHold(book, held, ended.cost)
       Object.assign(held, ended, { digest })
       book.changed('run', held)
+      if (received !== undefined) {
+        const { id, accountId } = open
+        book.keepText({ runId: id, accountId, input: received, output: ending.output })
+      }
       return held
     },
   })
   // Where this process writes alone it has its number already.
-  if (run.logIndex === null) deps.sequencer.wake()
+  if (run.logPlace === null) deps.sequencer.wake()
   return { run, receiptId: receiptIdOf(run.id), digest: toHex(digest) }
 }
 

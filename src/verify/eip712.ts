@@ -77,6 +77,13 @@ export const structs = {
     ['uint64', 'asOfSize'],
     ['bytes32', 'record'],
   ],
+  LogReopening: [
+    ['string', 'issuer'],
+    ['string', 'previous'],
+    ['uint64', 'previousSize'],
+    ['bytes32', 'previousRoot'],
+    ['string', 'reason'],
+  ],
   Checkpoint: [
     ['string', 'issuer'],
     ['uint64', 'size'],

@@ -6,6 +6,7 @@ export const leafKinds = {
   priceList: 1,
   signerRotation: 2,
   passportStatement: 3,
+  reopening: 4,
 } as const
 
 export type LeafKind = (typeof leafKinds)[keyof typeof leafKinds]

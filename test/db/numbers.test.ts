@@ -16,14 +16,14 @@ import { engines } from '../support/world.ts'
 /** The numbers of the log: 0, 1, 2, … each of one ended run, none for an open one. */
 function faultsOf(runs: RunRow[], size: string | undefined): string[] {
   const faults: string[] = []
-  const numbers = runs.flatMap((run) => (run.logIndex === null ? [] : [run.logIndex]))
+  const numbers = runs.flatMap((run) => (run.logPlace === null ? [] : [run.logPlace]))
   numbers.sort((a, b) => a - b)
   numbers.forEach((number, i) => {
     if (number !== i) faults.push(`number ${i} is ${number}`)
   })
   if (Number(size ?? 0) !== numbers.length) faults.push(`size ${size} of ${numbers.length}`)
   for (const run of runs) {
-    if (run.finishedAt === null && run.logIndex !== null) faults.push(`${run.id} is open`)
+    if (run.finishedAt === null && run.logPlace !== null) faults.push(`${run.id} is open`)
   }
   return faults
 }
@@ -31,8 +31,8 @@ function faultsOf(runs: RunRow[], size: string | undefined): string[] {
 /** The rows of the tree over these runs in the order of their numbers, made at once. */
 function leavesOf(runs: RunRow[]): string[] {
   const leaves = runs
-    .filter((run) => run.logIndex !== null)
-    .sort((a, b) => Number(a.logIndex) - Number(b.logIndex))
+    .filter((run) => run.logPlace !== null)
+    .sort((a, b) => Number(a.logPlace) - Number(b.logPlace))
     .map(({ digest }) => ({ kind: leafKinds.receipt, digest: digest ?? new Uint8Array() }))
   return append(emptyFrontier, leaves).stored.map(leafLine)
 }
@@ -77,7 +77,7 @@ describe.each(engines)('the numbers of the log on %s', (engine) => {
       const outcomes = await Promise.allSettled(asked)
       expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBe(120)
       const numbered = await expectSound()
-      expect(numbered.every((run) => run.logIndex !== null)).toBe(true)
+      expect(numbered.every((run) => run.logPlace !== null)).toBe(true)
     })
     return
   }
@@ -98,7 +98,7 @@ describe.each(engines)('the numbers of the log on %s', (engine) => {
     for (const node of nodes) await node.flush()
     for (const node of nodes) await node.stop()
     const numbered = await expectSound()
-    expect(numbered.every((run) => run.logIndex !== null)).toBe(true)
+    expect(numbered.every((run) => run.logPlace !== null)).toBe(true)
     expect(logged).toEqual([])
   }, 30_000)
 
@@ -126,7 +126,7 @@ describe.each(engines)('the numbers of the log on %s', (engine) => {
     expect(good).toEqual({ status: 'fulfilled', value: 20 })
     expect(await fast.store.number(second, 256)).toBe(20)
     const all = await expectSound()
-    expect(all.filter((run) => run.logIndex !== null).length).toBe(before + 60)
+    expect(all.filter((run) => run.logPlace !== null).length).toBe(before + 60)
   }, 30_000)
 
   const logOf = (logged: string[]): Log => ({
@@ -137,6 +137,6 @@ describe.each(engines)('the numbers of the log on %s', (engine) => {
   })
 
   function storeOf(node: string, clock = office.clock) {
-    return logStore(office.db, { clock, node, origin: 'http://localhost' })
+    return logStore(office.db, { clock, node, start: 0 })
   }
 })

@@ -177,7 +177,7 @@ function blankRun(id: string, key: KeyRow): RunRow {
     inputCommitment: new Uint8Array(32),
     outputCommitment: null,
     digest: null,
-    logIndex: null,
+    logPlace: null,
     signature: null,
   }
   const rest = { tags: {}, metadata: {}, background: false, output: null, outputUntil: null }
