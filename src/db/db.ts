@@ -27,6 +27,11 @@ export type Db = {
   snapshot<T>(work: (q: Query) => Work<T>): Promise<T>
   /** Called when remembered rows may be wrong: another writer was here, or a COMMIT failed. */
   onForeignWrite(listener: () => void): void
+  /**
+   * Takes what was deleted out of the database's files, as far as this process can. False while
+   * somebody reads an older state of a SQLite file, whose log must then stay as it is.
+   */
+  scrub(): Promise<boolean>
   close(): Promise<void>
 }
 

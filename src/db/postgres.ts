@@ -58,6 +58,8 @@ export function postgresDb(
     snapshot: (work) =>
       inTransaction(work, { isolationLevel: 'repeatable read', accessMode: 'read only' }),
     onForeignWrite: () => {},
+    // The server's vacuum does it, and its write-ahead log is its operator's.
+    scrub: async () => true,
     close: async () => void (await close()),
   }
 }

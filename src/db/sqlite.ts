@@ -97,6 +97,7 @@ export function openSqlite(file: string): Db & { raw: Database } {
     read: async (work) => driver.drive(work(driver.query)),
     snapshot: (work) => snapshot(file, work),
     onForeignWrite: (listener) => void listeners.push(listener),
+    scrub: async () => closed || emptyLog(raw),
     close: async () => {
       flush(busyRetries)
       closed = true
@@ -116,7 +117,23 @@ export function connect(file: string, options: { readonly?: boolean } = {}): Dat
   raw.run('PRAGMA cache_size = -65536')
   raw.run('PRAGMA wal_autocheckpoint = 4000')
   raw.run('PRAGMA journal_size_limit = 67108864')
+  // What is deleted is overwritten: texts and seeds must be gone when their owner was told so.
+  raw.run('PRAGMA secure_delete = ON')
   return raw
+}
+
+/**
+ * Moves the write-ahead log into the file and empties it: it holds pages as they were before a
+ * delete. Waits for nobody, because a reader of this process could not go on meanwhile.
+ */
+function emptyLog(raw: Database): boolean {
+  raw.run('PRAGMA busy_timeout = 0')
+  try {
+    const [row] = raw.query<{ busy: bigint }, []>('PRAGMA wal_checkpoint(TRUNCATE)').all()
+    return row?.busy === 0n
+  } finally {
+    raw.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+  }
 }
 
 const isBusy = (error: unknown): boolean =>

@@ -8,6 +8,7 @@ import type {
   WindowRow,
 } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
+import type { RunText } from '../texts/store.ts'
 import { windowStart } from './window.ts'
 
 /**
@@ -31,6 +32,8 @@ export type Book = {
   addRun(row: RunRow): void
   addTransfer(row: TransferRow): void
   addAudit(row: AuditRow): void
+  /** Keeps the texts of a run that ends, if its account wants that at this moment. */
+  keepText(text: RunText): void
   changed(what: 'account' | 'key' | 'window' | 'run', row: object): void
 }
 
@@ -53,6 +56,7 @@ export type Pages = {
     runs: RunRow[]
     transfers: TransferRow[]
     audits: AuditRow[]
+    texts: RunText[]
   }
 }
 
@@ -65,7 +69,7 @@ export const emptyPages = (): Pages => ({
   windows: new Map(),
   runs: new Map(),
   written: { accounts: new Set(), keys: new Set(), windows: new Set(), runs: new Set() },
-  added: { keys: [], secrets: [], runs: [], transfers: [], audits: [] },
+  added: { keys: [], secrets: [], runs: [], transfers: [], audits: [], texts: [] },
 })
 
 export function openBook(pages: Pages, now: Millis): Book {
@@ -107,6 +111,7 @@ export function openBook(pages: Pages, now: Millis): Book {
     },
     addTransfer: (row) => void added.transfers.push(row),
     addAudit: (row) => void added.audits.push(row),
+    keepText: (text) => void added.texts.push(text),
     changed(what, row) {
       if (what === 'account') written.accounts.add(row as AccountRow)
       else if (what === 'window') written.windows.add(row as WindowRow)

@@ -5,7 +5,7 @@ import { hmacSha256, makeHmacSha256, sha256, sha256Into } from '../kernel/hash.t
 import type { Nusd } from '../kernel/money.ts'
 import { costOf, type MeterLine } from '../models/model.ts'
 import type { CommitmentTag } from '../verify/commitment.ts'
-import { structDigest } from '../verify/eip712.ts'
+import { receiptDigest, structDigest } from '../verify/eip712.ts'
 import { type Hex, toHex } from '../verify/hex.ts'
 import type { FullReceipt } from '../verify/receipt.ts'
 import type { Value } from '../verify/typed-data.ts'
@@ -49,9 +49,17 @@ export type ReceiptFacts = {
 }
 
 /** A run that ended, and so has a receipt. */
-export type Ended = RunRow & { digest: Uint8Array; finishedAt: Millis }
+export type Ended = RunRow & {
+  digest: Uint8Array
+  finishedAt: Millis
+  /** The receipt as it was before its seed was deleted: its salts cannot be made any more. */
+  erased?: FullReceipt
+}
 
 export const isEnded = (run: RunRow): run is Ended => run.digest !== null && run.finishedAt !== null
+
+/** Whether the seed was deleted: what the commitments are over can no longer be found out. */
+export const isErased = ({ seed }: Pick<RunRow, 'seed'>): boolean => seed.length === 0
 
 /** A receipt is found by its run: both ids are the same but for the prefix. */
 export const receiptIdOf = (runId: string): string => `rcpt_${runId.slice('run_'.length)}`
@@ -75,18 +83,19 @@ export const makeReceipt = (facts: ReceiptFacts): FullReceipt =>
   asText(valuesOf(facts)) as FullReceipt
 
 /**
- * The receipt of an ended run, written anew from its row.
+ * The receipt of an ended run, written anew from its row, or as it was when it was erased.
  * @throws when it would not be the one that was logged: then the row, or this code, changed.
  */
 export function receiptOf(run: Ended): FullReceipt {
   const facts = factsOf(run)
-  if (toHex(digestOf(facts)) !== toHex(run.digest)) {
+  const digest = run.erased ? receiptDigest(run.erased) : digestOf(facts)
+  if (toHex(digest) !== toHex(run.digest)) {
     throw new Error(`the receipt of ${run.id} is no longer the one that was logged`)
   }
-  return makeReceipt(facts)
+  return run.erased ?? makeReceipt(facts)
 }
 
-/** What a run's receipt says. Give the row as it will be stored. */
+/** What a run's receipt says; the seed is empty once it was erased. Give the row as stored. */
 export const factsOf = (run: Omit<Ended, 'digest'>): ReceiptFacts => ({
   id: receiptIdOf(run.id),
   issuer: run.issuer,

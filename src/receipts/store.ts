@@ -1,20 +1,39 @@
 import { and, asc, desc, eq, gte, inArray, isNotNull, lt } from 'drizzle-orm'
-import { type Db, first, rows, update } from '../db/db.ts'
+import { type Db, first, type Query, rows, update, type Work } from '../db/db.ts'
 import type { RunRow } from '../db/schema.ts'
 import { type Page, type PageRequest, toPage } from '../kernel/page.ts'
-import { type Ended, isEnded, runIdOf } from './receipt.ts'
+import { type Ended, isEnded, isErased, receiptIdOf, runIdOf } from './receipt.ts'
 
 export type ReceiptStore = ReturnType<typeof receiptStore>
 
 /** Receipts, which are the ended runs seen from the side of who checks them. */
 export function receiptStore(db: Db) {
-  const { runs } = db.tables
+  const { runs, erasedReceipts } = db.tables
+
+  /** Adds to runs whose seed is gone the receipts that were kept of them. */
+  function* withErased(q: Query, found: Ended[]): Work<Ended[]> {
+    const ids = found.filter(isErased).map(({ id }) => receiptIdOf(id))
+    if (ids.length === 0) return found
+    const named = inArray(erasedReceipts.receiptId, ids)
+    const kept = yield* rows(q.select().from(erasedReceipts).where(named))
+    const receiptOf = new Map(kept.map(({ receiptId, receipt }) => [receiptId, receipt]))
+    return found.map((run) => {
+      const erased = receiptOf.get(receiptIdOf(run.id))
+      return erased ? { ...run, erased } : run
+    })
+  }
+
   return {
-    find: async (id: string): Promise<Ended | undefined> => {
-      const named = eq(runs.id, runIdOf(id))
-      const run = await db.read((q) => first(q.select().from(runs).where(named)))
-      return run && isEnded(run) ? run : undefined
-    },
+    find: (id: string): Promise<Ended | undefined> =>
+      db.read(function* (q) {
+        const run = yield* first(
+          q
+            .select()
+            .from(runs)
+            .where(eq(runs.id, runIdOf(id))),
+        )
+        return (yield* withErased(q, run && isEnded(run) ? [run] : []))[0]
+      }),
     /** Those of some keys, newest run first; `after` is the id of one of them. */
     list: (keyIds: string[], page: PageRequest): Promise<Page<Ended>> =>
       db.read(function* (q) {
@@ -25,13 +44,13 @@ export function receiptStore(db: Db) {
         )
         const found = q.select().from(runs).where(listed).orderBy(desc(runs.id))
         const { items, hasMore } = toPage(yield* rows(found.limit(page.limit + 1)), page.limit)
-        return { items: items.filter(isEnded), hasMore }
+        return { items: yield* withErased(q, items.filter(isEnded)), hasMore }
       }),
-    /** Numbered receipts from a log index on, in the log's order. */
-    numberedFrom: (index: number, limit: number): Promise<RunRow[]> =>
+    /** Numbered receipts from a place among the leaves on, in their order. */
+    numberedFrom: (place: number, limit: number): Promise<RunRow[]> =>
       db.read((q) => {
-        const from = q.select().from(runs).where(gte(runs.logIndex, index))
-        return rows(from.orderBy(asc(runs.logIndex)).limit(limit))
+        const from = q.select().from(runs).where(gte(runs.logPlace, place))
+        return rows(from.orderBy(asc(runs.logPlace)).limit(limit))
       }),
     sign: (signed: { id: string; signature: Uint8Array }[]): Promise<void> =>
       db.write(function* () {

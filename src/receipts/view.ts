@@ -20,7 +20,7 @@ export function toReceiptFile(
   }
 }
 
-/** What the owner gets: the salts always, the text where it was kept. */
+/** What the owner gets: the salts until they were erased, the text where it was kept. */
 export function toDisclosures(
   seed: Uint8Array,
   content: { input: string; output: string },

@@ -47,6 +47,7 @@ type Needs = Pick<
   | 'runs'
   | 'sequencer'
   | 'settings'
+  | 'texts'
   | 'upstreams'
 >
 type Context = SseContext & { caller: Caller; set: { status?: unknown } }

@@ -1,4 +1,5 @@
 import type { RunRow } from '../db/schema.ts'
+import type { Json } from '../kernel/canonical.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { Bound } from '../models/bound.ts'
 import type { Model } from '../models/model.ts'
@@ -20,6 +21,8 @@ export type LiveRun = {
   bound: Bound
   /** The request in OpenAI's shape. */
   body: JsonObject
+  /** The request as it was received; only where the account wants its texts kept. */
+  received: Json | undefined
   /** From {@link Clock.monotonic}. */
   startedAt: number
   signal: AbortSignal

@@ -1,0 +1,26 @@
+import type { Context } from 'elysia'
+import { sha256Hex } from '../kernel/hash.ts'
+
+/**
+ * Answers with JSON that may be kept but must be asked for again each time: 304 without a body to
+ * whoever has it already. What may be seen at all was decided before.
+ */
+export function answerFresh<T extends object>(
+  request: Request,
+  set: Context['set'],
+  value: T,
+): T | undefined {
+  const etag = `"${sha256Hex(JSON.stringify(value)).slice(0, 32)}"`
+  set.headers['etag'] = etag
+  set.headers['cache-control'] = 'no-cache'
+  if (!names(request.headers.get('if-none-match'), etag)) return value
+  set.status = 304
+  return undefined
+}
+
+/** Whether `If-None-Match` names the tag, weakly compared (RFC 9110 §13.1.2). */
+function names(header: string | null, etag: string): boolean {
+  if (header === null) return false
+  const tags = header.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  return tags.includes(etag) || tags.includes('*')
+}
