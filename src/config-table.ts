@@ -95,6 +95,14 @@ export const table = {
     max_delay_s: set(integer('s', 1), '600', 'Longest a receipt waits for its anchor.'),
     min_interval_s: set(integer('s', 1), '60', 'Least time between two anchors.'),
   },
+  signer: {
+    keystore_file: optional(filePath, 'Web3 keystore (version 3) of the key that signs receipts.'),
+    password_file: optional(filePath, 'Its password, in a file of mode 0600.'),
+    key_file: optional(
+      filePath,
+      'The key in a file of mode 0600. Else COUNTERFOIL_SIGNER_KEY, else signer.key inside data.',
+    ),
+  },
   sign_in: {
     contract_wallets: set(flag, 'false', 'Accept ERC-1271 and ERC-6492 wallets, over rpc_urls.'),
   },

@@ -72,6 +72,10 @@ export function loadConfig(inputs: Inputs): Loaded {
   if (top.listen && !top.base_url && !isLoopback(top.listen.hostname)) {
     problems.push('base_url must be set to listen beyond loopback: it is the public origin')
   }
+  const { signer } = rest
+  if ((signer.keystore_file === undefined) !== (signer.password_file === undefined)) {
+    problems.push('signer.keystore_file and signer.password_file belong together')
+  }
   if (problems.length > 0) return { problems }
   const config = {
     ...top,
@@ -205,6 +209,9 @@ function unknownFileKeys(file: Record<string, unknown>): string[] {
   return out
 }
 
+/** Variables that are no settings. */
+const freeNames = ['COUNTERFOIL_CONFIG', 'COUNTERFOIL_KEY', 'COUNTERFOIL_SIGNER_KEY']
+
 /**
  * Misspelt variables. `COUNTERFOIL_KEY` is a client's; Kubernetes adds `…_SERVICE_*` and
  * `…_PORT*` for a service of our name.
@@ -212,7 +219,7 @@ function unknownFileKeys(file: Record<string, unknown>): string[] {
 function unknownVariables(env: Record<string, string | undefined>, upstreams: unknown): string[] {
   const known = rows.flatMap(({ env, setting }) => (setting.secret ? [env, `${env}_FILE`] : [env]))
   const others = Array.isArray(upstreams) ? upstreams.map((entry) => entry?.api_key_env) : []
-  const free = new Set([...known, ...others, 'COUNTERFOIL_CONFIG', 'COUNTERFOIL_KEY'])
+  const free = new Set([...known, ...others, ...freeNames])
   return Object.keys(env)
     .filter((name) => name.startsWith('COUNTERFOIL_') && !free.has(name))
     .filter((name) => !/^COUNTERFOIL_(SERVICE_|PORT(_|$))/.test(name))

@@ -11,7 +11,12 @@ import { makeIds } from './kernel/ids.ts'
 import { systemRandom } from './kernel/random.ts'
 import { keyStore } from './keys/store.ts'
 import { openLedger } from './ledger/store.ts'
-import { openSigner, type Signer } from './signer/signer.ts'
+import { shareStore } from './receipts/share-store.ts'
+import { receiptStore } from './receipts/store.ts'
+import type { Signer } from './signer/signer.ts'
+import { type KeySource, openSource } from './signer/source.ts'
+import { findKnownSigner } from './signer/store.ts'
+import { textStore } from './texts/store.ts'
 
 /** The database of a configuration, at this build's schema. */
 export type Opened = { db: Db; migrated: string[] }
@@ -86,13 +91,27 @@ function backUp(file: string, now: number): void {
   chmodSync(copy, 0o600)
 }
 
-/** The receipt signer of a data folder, made at the first start. */
-export function openDataSigner(config: Config): Signer {
+/** Who signs receipts: the first that is there of keystore, key file, environment and data folder. */
+export async function openDataSigner(
+  config: Config,
+  db: Db,
+  envKey: string | undefined,
+): Promise<Signer> {
   mkdirSync(config.data, { recursive: true, mode: 0o700 })
-  return openSigner({ keyFile: join(config.data, 'signer.key'), random: systemRandom() })
+  return openSource(keySourceOf(config, envKey), await findKnownSigner(db), systemRandom())
 }
 
-/** What commands beside a running server need to change keys and money. */
+export function keySourceOf({ data, signer }: Config, envKey: string | undefined): KeySource {
+  const { keystore_file: keystore, password_file: passwordFile, key_file: file } = signer
+  if (keystore !== undefined && passwordFile !== undefined) {
+    return { kind: 'keystore', file: keystore, passwordFile }
+  }
+  if (file !== undefined) return { kind: 'file', file }
+  if (envKey !== undefined) return { kind: 'env', hex: envKey }
+  return { kind: 'data', file: join(data, 'signer.key') }
+}
+
+/** What commands beside a running server need to change keys, money and who sees receipts. */
 export async function openOffice(config: Config) {
   const { db } = await openDatabase(config)
   const clock = systemClock
@@ -105,6 +124,9 @@ export async function openOffice(config: Config) {
     ledger: openLedger(db, clock),
     keys: keyStore(db, clock),
     accounts: accountStore(db),
+    receipts: receiptStore(db),
+    shares: shareStore(db),
+    texts: textStore(db, clock),
     close: () => db.close(),
   }
 }

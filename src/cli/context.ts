@@ -33,6 +33,13 @@ export function configOf(options: Record<string, unknown>): Config {
   throw new Exit(exitCodes.configuration, `The configuration is wrong:\n${list}`)
 }
 
+/** The signer's key of the environment, once: nothing that looks there later finds it. */
+export function takeSignerKey(): string | undefined {
+  const key = process.env['COUNTERFOIL_SIGNER_KEY']
+  delete process.env['COUNTERFOIL_SIGNER_KEY']
+  return key || undefined
+}
+
 /** Data goes to stdout, words go to stderr. */
 export const print = (text: string): void => void process.stdout.write(`${text}\n`)
 export const say = (text: string): void => void process.stderr.write(`${text}\n`)

@@ -12,7 +12,7 @@ import { grantCredit } from '../ledger/grant.ts'
 import { openLog } from '../logging.ts'
 import { openDatabase, openDataSigner } from '../open.ts'
 import { type Running, startServer } from '../serve.ts'
-import { configOf, exitCodes, print, say, withSettings } from './context.ts'
+import { configOf, exitCodes, print, say, takeSignerKey, withSettings } from './context.ts'
 
 /** How long runs in flight may take after SIGTERM; a second signal ends them at once. */
 const graceMs = 25_000
@@ -47,7 +47,8 @@ async function run(options: ServeOptions): Promise<void> {
   choosePort(config)
   const { db, migrated } = await openDatabase(config)
   if (migrated.length > 0) log.info('database.migrated', { steps: migrated })
-  const parts = { config, db, signer: openDataSigner(config), log }
+  const signer = await openDataSigner(config, db, takeSignerKey())
+  const parts = { config, db, signer, log }
   // The key is printed before anybody can find the server ready.
   const server = await startServer(parts, options.dev ? printDevKey : undefined)
   process.on('unhandledRejection', (error) => log.error('process.unhandled', error))
