@@ -7,6 +7,7 @@ import { version } from '../version.ts'
 import { Exit, exitCodes, say } from './context.ts'
 import { grantCommand } from './grant.ts'
 import { keyCommands } from './keys.ts'
+import { receiptCommands } from './receipt.ts'
 import { serveCommand } from './serve.ts'
 import { upkeepCommands } from './upkeep.ts'
 import { verifyCommand } from './verify.ts'
@@ -19,7 +20,14 @@ const program = new Command('counterfoil')
   .configureOutput({ writeOut: (text) => process.stdout.write(text) })
   .addHelpText('after', `\n${helpSettings()}`)
 
-for (const addTo of [serveCommand, keyCommands, grantCommand, verifyCommand, upkeepCommands]) {
+for (const addTo of [
+  serveCommand,
+  keyCommands,
+  grantCommand,
+  receiptCommands,
+  verifyCommand,
+  upkeepCommands,
+]) {
   addTo(program)
 }
 for (const command of program.commands) passOnTo(command)

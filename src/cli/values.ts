@@ -39,6 +39,22 @@ export const readScopes = (text: string): Scope[] =>
         usage(`"${one}" is no scope; they are ${scopes.join(', ')}`),
     )
 
+/** One of a few words. */
+export const readWord = <const T extends string>(
+  what: string,
+  text: string,
+  words: readonly T[],
+): T =>
+  words.find((word) => word === text) ??
+  usage(`"${text}" is no ${what}; it is one of ${words.join(', ')}`)
+
+/** Some of a few words, with commas between. */
+export const readWords = <const T extends string>(
+  what: string,
+  text: string,
+  words: readonly T[],
+): T[] => readList(text).map((one) => readWord(what, one, words))
+
 export const readList = (text: string): string[] =>
   text
     .split(',')

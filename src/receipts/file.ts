@@ -17,7 +17,10 @@ export async function ownFileOf(deps: Needs, ended: Ended, texts: Texts | undefi
 }
 
 /** The whole receipt, with what opens its commitments. */
-export function toOwnFile(run: Signed, texts: Texts | undefined): ReceiptFile {
+export function toOwnFile(
+  run: Ended & { signature: Uint8Array },
+  texts: Texts | undefined,
+): ReceiptFile {
   const receipt = receiptOf(run)
   const { input, output } = texts ?? {}
   const kept = {

@@ -1,0 +1,162 @@
+import { readFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import type { Json } from '../kernel/canonical.ts'
+import { toRfc3339 } from '../kernel/clock.ts'
+import { isId } from '../kernel/ids.ts'
+import { toUsd } from '../kernel/money.ts'
+import { refuse } from '../kernel/refusal.ts'
+import { openOffice } from '../open.ts'
+import { eraseReceipt } from '../receipts/erase.ts'
+import { toOwnFile } from '../receipts/file.ts'
+import { isErased } from '../receipts/receipt.ts'
+import {
+  revealedNames,
+  shareReceipt,
+  type TextName,
+  textNames,
+  toShareView,
+} from '../receipts/share.ts'
+import { setRetention } from '../texts/retain.ts'
+import { type Retention, retentions } from '../texts/retention.ts'
+import { toChecksumAddress } from '../verify/address.ts'
+import { type SectionName, sectionNames } from '../verify/receipt.ts'
+import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
+import { readAccount, readWord, readWords } from './values.ts'
+
+/** `receipt show|share|unshare|erase` and `retention`: also beside a running server. */
+export function receiptCommands(program: Command): void {
+  const receipt = program.command('receipt').description('show, share and erase receipts')
+  withSettings(receipt.command('show'))
+    .description('show a receipt with everything; --json prints the receipt file')
+    .argument('<receipt id>')
+    .option('--json', 'print JSON')
+    .action(show)
+  withSettings(receipt.command('share'))
+    .description('let others see a receipt; a copy they make cannot be recalled')
+    .argument('<receipt id>')
+    .option('--visibility <word>', 'unlisted or public', readShared, 'unlisted')
+    .option('--sections <a,b>', `among ${sectionNames.join(', ')}`, readSections)
+    .option('--reveal <a,b>', 'texts to show: input, output', readTexts)
+    .option('--input <file>', 'the input as JSON, where it was not kept')
+    .option('--output <file>', 'the output as JSON, where it was not kept')
+    .option('--json', 'print JSON')
+    .action(share)
+  withSettings(receipt.command('unshare'))
+    .description('make a receipt private again')
+    .argument('<receipt id>')
+    .option('--json', 'print JSON')
+    .action((id: string, options: Options) => share(id, { ...options, visibility: 'private' }))
+  withSettings(receipt.command('erase'))
+    .description('delete for good what the texts of a receipt could be found by')
+    .argument('<receipt id>')
+    .option('--json', 'print JSON')
+    .action(erase)
+  withSettings(program.command('retention'))
+    .description("how long the texts of an account's runs are kept")
+    .argument('<0x…>', 'wallet address', readAccount)
+    .argument('<time>', retentions.join(', '), (text) => readWord('time', text, retentions))
+    .option('--json', 'print JSON')
+    .action(retain)
+}
+
+type Options = Record<string, unknown> & { json?: boolean }
+type ShareOptions = Options & {
+  visibility: 'private' | 'unlisted' | 'public'
+  sections?: SectionName[]
+  reveal?: TextName[]
+  input?: string
+  output?: string
+}
+type Office = Awaited<ReturnType<typeof openOffice>>
+
+const readShared = (text: string) => readWord('visibility', text, ['unlisted', 'public'] as const)
+const readSections = (text: string) => readWords('section', text, sectionNames)
+const readTexts = (text: string) => readWords('text', text, textNames)
+
+async function show(id: string, options: Options): Promise<void> {
+  const office = await openOffice(configOf(options))
+  try {
+    const run = await find(office, id)
+    const { signature } = run
+    if (!signature) {
+      throw new Exit(exitCodes.failed, `${id} is not signed yet; a running server does it at once`)
+    }
+    const [share, texts] = await Promise.all([office.shares.find(id), office.texts.find(run.id)])
+    const file = toOwnFile({ ...run, signature }, texts)
+    const visibility = share?.visibility ?? 'private'
+    if (options.json) return printJson({ ...file, visibility })
+    const revealed = revealedNames(share).join(' and ')
+    print(`${id}  ${visibility}${revealed ? `, shows its ${revealed}` : ''}`)
+    print(`${toRfc3339(run.finishedAt)}  ${run.model}  ${run.outcome}  ${toUsd(run.cost)} USD`)
+    print(`account ${toChecksumAddress(run.accountId)}, key ${run.keyId}`)
+    print(`digest ${file.digest}`)
+    if (isErased(run)) print('erased: what its texts could be found by was deleted')
+    else if (texts) print(JSON.stringify(texts))
+  } finally {
+    await office.close()
+  }
+}
+
+async function share(id: string, options: ShareOptions): Promise<void> {
+  const config = configOf(options)
+  const { visibility, sections } = options
+  const texts = {
+    ...(options.input === undefined ? {} : { input: readText(options.input) }),
+    ...(options.output === undefined ? {} : { output: readText(options.output) }),
+  }
+  const reveal = textNames.filter((name) => options.reveal?.includes(name) || name in texts)
+  const office = await openOffice(config)
+  try {
+    const { accountId: account } = await find(office, id)
+    const wish = { account, receiptId: id, visibility, sections, reveal, texts }
+    const shared = await shareReceipt(office, { ...wish, actor: 'operator' })
+    const view = toShareView(id, shared, { baseUrl: config.base_url })
+    if (options.json) return printJson(view)
+    if (!shared) return say(`${id} is private. Copies that were made cannot be recalled.`)
+    const shown = [...view.sections, ...view.reveal.map((name) => `its ${name}`)].join(', ')
+    say(`${id} is ${view.visibility} and shows ${shown || 'only its date'}.`)
+    print(String(view.url))
+  } finally {
+    await office.close()
+  }
+}
+
+async function erase(id: string, options: Options): Promise<void> {
+  const office = await openOffice(configOf(options))
+  try {
+    const { accountId: account } = await find(office, id)
+    const erasedAt = await eraseReceipt(office, { account, receiptId: id, actor: 'operator' })
+    const erased_at = toRfc3339(erasedAt)
+    if (options.json) printJson({ object: 'erasure', receipt_id: id, erased_at })
+    else say(`Erased ${id} at ${erased_at}. Its signature and its proof hold as before.`)
+  } finally {
+    await office.close()
+  }
+}
+
+async function retain(account: string, retention: Retention, options: Options): Promise<void> {
+  const office = await openOffice(configOf(options))
+  try {
+    await setRetention(office, { account, retention, actor: 'operator' })
+    const shown = toChecksumAddress(account)
+    if (options.json) printJson({ account: shown, retention })
+    else if (retention === 'none') say(`The texts of ${shown} are not kept; those kept are gone.`)
+    else say(`The texts of ${shown} are kept for ${retention} from now on.`)
+  } finally {
+    await office.close()
+  }
+}
+
+/** @throws Refusal `receipt_not_found` */
+async function find({ receipts }: Office, id: string) {
+  const found = isId('rcpt', id) ? await receipts.find(id) : undefined
+  return found ?? refuse('receipt_not_found', 'There is no such receipt.')
+}
+
+function readText(path: string): Json {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw new Exit(exitCodes.usage, `${path} cannot be read as JSON: ${(error as Error).message}`)
+  }
+}
