@@ -1,46 +1,89 @@
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { systemClock, toRfc3339 } from '../kernel/clock.ts'
+import { type AskChain, askRegistry, verifyWithChain } from '../receipts/evidence.ts'
 import { isAddress } from '../verify/address.ts'
 import type { LogEvidence } from '../verify/check-log.ts'
 import { isObject, isReceiptFile } from '../verify/receipt.ts'
-import { type Verdict, verifyReceipt } from '../verify/verify.ts'
+import { type Trust, type Verdict, type VerifyInput, verifyReceipt } from '../verify/verify.ts'
+import { headlineOf, kindOf, summaryOf } from '../verify/words.ts'
+import { openRpc } from './chain.ts'
 import { Exit, exitCodes, print, printJson, say } from './context.ts'
 
 /** Largest file that is read: a receipt with its texts. */
 const fileBytes = 1024 * 1024
 
-/** `verify <file>`: offline; needs no server, no database and no configuration. */
+/** `verify <file>`: offline unless `--rpc` is given; needs no server, database or configuration. */
 export function verifyCommand(program: Command): void {
   program
     .command('verify')
-    .description('check a receipt file, offline')
-    .argument('<receipt.json>')
+    .description('check a receipt file, offline; with --rpc also its anchor on the chain')
+    .argument('[receipt.json]')
     .option('--signer <0x…>', 'address that is trusted to sign; repeatable', addSigner, [])
     .option('--issuer <origin>', 'origin the receipt must be from')
     .option('--proof <file>', 'answer of GET /v1/receipts/<id>/proof, if the file lacks it')
     .option('--anchors <file>', 'answer of GET /v1/anchors?from=<size>, to compare checkpoints')
+    .option('--rpc <url>', 'a JSON-RPC server of chain 4663 that you trust')
+    .option('--registry <0x…>', 'the anchor registry; never taken from the file', toAddress)
+    .option('--owner <0x…>', 'who opened the log there; else the file says', toAddress)
+    .option('--require-chain', 'fail unless the anchor was checked on the chain and is final')
     .option('--json', 'print the whole verdict as JSON')
-    .action((path: string, options: Options) => {
-      const verdict = verifyReceipt(
-        { file: readReceipt(path), ...readEvidence(options) },
-        {
-          ...(options.signer.length > 0
-            ? { signers: options.signer.map((address) => ({ address })) }
-            : {}),
-          ...(options.issuer ? { issuers: [options.issuer] } : {}),
-        },
-        { chain: 'auto', verifiedAt: toRfc3339(systemClock.now()) },
-      )
+    .option('--page <out.html>', 'write a page that checks receipts in any browser, offline')
+    .option('--force', 'let --page replace a file')
+    .action(async (path: string | undefined, options: Options) => {
+      if (options.page !== undefined) return writePage(options.page, path, options.force === true)
+      if (path === undefined) throw new Exit(exitCodes.usage, 'name a receipt file, or --page')
+      const hasSigners = options.signer.length > 0
+      const verdict = await judge({ file: readReceipt(path), ...readEvidence(options) }, options)
       if (options.json) printJson(verdict)
-      else show(verdict, options.signer.length > 0)
-      process.exitCode = exitCodeOf(verdict, options.signer.length > 0)
+      else show(verdict, hasSigners)
+      process.exitCode = exitCodeOf(verdict, hasSigners)
     })
 }
 
-function addSigner(text: string, signers: string[]): string[] {
-  if (!isAddress(text)) throw new Exit(exitCodes.usage, `"${text}" is no address`)
-  return [...signers, text]
+function judge(input: VerifyInput, options: Options): Promise<Verdict> {
+  const trust: Trust = {
+    ...(options.signer.length > 0 && { signers: options.signer.map((address) => ({ address })) }),
+    ...(options.issuer !== undefined && { issuers: [options.issuer] }),
+  }
+  const chain = options.requireChain ? 'require' : 'auto'
+  const how = { chain, verifiedAt: toRfc3339(systemClock.now()) } as const
+  const ask = askedChain(options)
+  return ask ? verifyWithChain(input, trust, how, ask) : verifiedOffline(input, trust, how)
+}
+
+const verifiedOffline = async (...asked: Parameters<typeof verifyReceipt>): Promise<Verdict> =>
+  verifyReceipt(...asked)
+
+/** How to ask the chain, undefined when nobody is to be asked. @throws Exit 2 */
+function askedChain({ rpc, registry, owner }: Options): AskChain | undefined {
+  if (rpc === undefined && registry === undefined && owner === undefined) return undefined
+  if (rpc === undefined || registry === undefined) {
+    const why = 'To ask the chain, name --rpc and --registry: a file cannot say whom to believe.'
+    throw new Exit(exitCodes.usage, why)
+  }
+  const chain = openRpc(rpc)
+  return async (claim) => {
+    const { anchor } = claim.proof
+    const named = anchor.status === 'disabled' ? undefined : anchor.log_owner
+    const from = owner ?? named
+    if (from === undefined) {
+      const reason = 'The file does not say who opened the log on the chain. Name it: --owner 0x…'
+      return { status: 'unavailable', reason }
+    }
+    const evidence = await askRegistry({ chain, registry, owner: from }, claim)
+    if (owner !== undefined || evidence.status !== 'read') return evidence
+    const note = `Its owner ${from} is the one that the file names; --owner 0x… fixes it.`
+    return { ...evidence, note }
+  }
+}
+
+const addSigner = (text: string, signers: string[]): string[] => [...signers, toAddress(text)]
+
+/** @throws Exit 2 */
+function toAddress(text: string): string {
+  if (isAddress(text)) return text
+  throw new Exit(exitCodes.usage, `"${text}" is no address`)
 }
 
 type Options = {
@@ -48,7 +91,13 @@ type Options = {
   issuer?: string
   proof?: string
   anchors?: string
+  rpc?: string
+  registry?: string
+  owner?: string
+  requireChain?: boolean
   json?: boolean
+  page?: string
+  force?: boolean
 }
 
 /** @throws Exit 2 for what cannot be read as a receipt at all. */
@@ -90,13 +139,28 @@ function readJsonFile(path: string): unknown {
   }
 }
 
-function exitCodeOf(verdict: Verdict, hasSigners: boolean): number {
-  if (verdict.checks.some(({ status }) => status === 'fail')) return exitCodes.failed
-  if (!hasSigners) return exitCodes.unavailable
-  return verdict.valid ? 0 : exitCodes.failed
+/** @throws Exit 2 for a file that is there already, and for one beside it that is to be checked. */
+async function writePage(out: string, receipt: string | undefined, force: boolean): Promise<void> {
+  if (receipt !== undefined) {
+    throw new Exit(exitCodes.usage, '--page writes the page that checks; it checks no file itself')
+  }
+  // Its script is bundled when this is read: nobody else pays for it.
+  const { verifyPage } = await import('../verify/page.ts')
+  try {
+    writeFileSync(out, verifyPage, { flag: force ? 'w' : 'wx', mode: 0o644 })
+  } catch (error) {
+    const exists = (error as NodeJS.ErrnoException).code === 'EEXIST'
+    const why = exists ? 'is there already; --force replaces it' : 'cannot be written'
+    throw new Exit(exitCodes.usage, `${out} ${why}`)
+  }
+  say(`${out}: open it in any browser. It asks nobody and works without a network.`)
 }
 
-const loggedAt = ({ level }: Verdict): string => (level === 'logged' ? ', in the log' : '')
+function exitCodeOf(verdict: Verdict, hasSigners: boolean): number {
+  const kind = kindOf(verdict)
+  if (kind === 'bad') return exitCodes.failed
+  return kind === 'good' && hasSigners ? 0 : exitCodes.unavailable
+}
 
 const marks = { pass: '✓', fail: '✗', skip: '-', unavailable: '?' } as const
 
@@ -104,10 +168,9 @@ function show(verdict: Verdict, hasSigners: boolean): void {
   for (const { name, status, reason } of verdict.checks) {
     print(`${marks[status]} ${name.padEnd(22)} ${reason}`)
   }
-  const isWrong = verdict.checks.some(({ status }) => status === 'fail')
-  if (isWrong) print('Not valid')
-  else if (hasSigners && verdict.valid)
-    print(`valid: signed by ${verdict.signer}${loggedAt(verdict)}`)
+  const kind = kindOf(verdict)
+  if (kind !== 'unsure') print(`${headlineOf(verdict)}. ${summaryOf(verdict)}`)
+  else if (hasSigners) say(summaryOf(verdict))
   else {
     say('Nobody was named as trusted, so this says only what holds. Name whom you trust with')
     say(`--signer; this one was signed by ${verdict.signer}.`)

@@ -27,6 +27,8 @@ export type ChainEvidence =
       finalRoot: Hex | null
       /** Whether the registry lets the receipt's signer sign at its index. */
       signerAllowed: boolean
+      /** What a reader must know of how it was asked. */
+      note?: string
     }
   | { status: 'unavailable'; reason: string }
 
@@ -98,8 +100,9 @@ function checkRead(
     const index = `log index ${proof.index}`
     return both(fail(`The root is there, but the ${where} does not let ${signer} sign ${index}.`))
   }
+  const note = evidence.note === undefined ? '' : ` ${evidence.note}`
   return {
-    anchor: pass(`The ${where} on chain 4663 has this root at size ${size}.`),
+    anchor: pass(`The ${where} on chain 4663 has this root at size ${size}.${note}`),
     anchor_final: checkFinal(root, evidence),
   }
 }

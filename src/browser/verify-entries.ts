@@ -1,0 +1,79 @@
+import { isAddress } from '../verify/address.ts'
+import { isObject, isReceiptFile } from '../verify/receipt.ts'
+import type { Trust, VerifyInput } from '../verify/verify.ts'
+import { byId } from './dom.ts'
+
+export type Entries = { input: VerifyInput; trust: Trust }
+
+/** What stands in the fields; undefined when one is marked as wrong. */
+export function readEntries(): Entries | undefined {
+  const file = read('text', (text) => {
+    if (text === '') return 'Choose a receipt file or paste its text.'
+    const value = parse(text)
+    if (!isReceiptFile(value)) return 'This is no receipt file.'
+    return { value }
+  })
+  const signers = read('signers', (text) => {
+    const addresses = text.split(/[\s,;]+/).filter((word) => word !== '')
+    const wrong = addresses.find((word) => !isAddress(word))
+    return wrong === undefined ? { value: addresses } : `“${short(wrong)}” is no address.`
+  })
+  const proof = read('proof', (text) => optional(text, (value) => value))
+  const between = read('anchors', (text) => optional(text, toEvidence))
+  if (!file || !signers || !proof || !between) return undefined
+  const issuer = byId('issuer', HTMLInputElement).value.trim()
+  const evidence = isObject(between.value) ? between.value : {}
+  return {
+    input: { file: file.value, proof: proof.value, ...evidence },
+    trust: {
+      ...(signers.value.length > 0 && {
+        signers: signers.value.map((address) => ({ address })),
+      }),
+      ...(issuer !== '' && { issuers: [issuer] }),
+    },
+  }
+}
+
+/** Reads a field and marks it when it is wrong: text is what is wrong with it. */
+function read<T>(
+  id: string,
+  to: (text: string) => { value: T } | string,
+): { value: T } | undefined {
+  const field = byId(id, HTMLTextAreaElement)
+  const message = byId(`${id}Error`, HTMLElement)
+  const got = to(field.value.trim())
+  const isWrong = typeof got === 'string'
+  message.hidden = !isWrong
+  message.textContent = isWrong ? got : ''
+  if (!isWrong) {
+    field.removeAttribute('aria-invalid')
+    return got
+  }
+  field.setAttribute('aria-invalid', 'true')
+  const folded = field.closest('details')
+  if (folded) folded.open = true
+  return undefined
+}
+
+function optional(text: string, to: (value: unknown) => unknown): { value: unknown } | string {
+  if (text === '') return { value: undefined }
+  const value = to(parse(text))
+  return isObject(value) ? { value } : 'This is not what the server answers there.'
+}
+
+/** The checkpoint and the path of an answer of `GET /v1/anchors`. */
+function toEvidence(answer: unknown): unknown {
+  const log = isObject(answer) ? answer['log'] : undefined
+  if (!isObject(answer) || !isObject(log) || !isObject(log['checkpoint'])) return undefined
+  return { checkpoint: log['checkpoint'], consistency: answer['consistency'] }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const short = (text: string): string => (text.length > 50 ? `${text.slice(0, 50)}…` : text)

@@ -1,0 +1,68 @@
+import type { Check, CheckStatus } from '../verify/checks.ts'
+import type { Level, Verdict } from '../verify/verify.ts'
+import { drawing, element } from './dom.ts'
+import { checkTitles, headlineOf, kindOf, levelWords, summaryOf } from './verify.ts'
+
+/** A verdict as a page shows it: the line above all, each check in words, what follows from it. */
+export function verdictOf(verdict: Verdict): Node[] {
+  const told = verdict.checks.filter(({ status }) => status !== 'skip')
+  const skipped = verdict.checks.filter(({ status }) => status === 'skip')
+  return [
+    element(
+      'div',
+      { class: `note ${kindOf(verdict)}` },
+      element('h2', { id: 'verdictTitle' }, headlineOf(verdict)),
+      element('p', {}, summaryOf(verdict)),
+    ),
+    ...levels(verdict.level),
+    element('ul', { class: 'checks', role: 'list' }, ...told.map(checkOf)),
+    element(
+      'details',
+      {},
+      element('summary', {}, `Not asked: ${skipped.length}`),
+      element('ul', { class: 'checks', role: 'list' }, ...skipped.map(checkOf)),
+    ),
+    ...list('What it proves', verdict.proves),
+    ...list('What it does not prove', verdict.does_not_prove),
+  ]
+}
+
+const order: readonly Level[] = ['signed', 'logged', 'anchored', 'final']
+const levelSteps = ['Signed', 'Logged', 'Anchored', 'Final']
+
+/** How far the evidence reaches, of four. */
+function levels(level: Level | null): Node[] {
+  if (level === null) return []
+  const reached = order.indexOf(level)
+  const steps = levelSteps.map((word, i) => element('li', { class: i <= reached && 'on' }, word))
+  const label = `Level ${reached + 1} of 4: ${levelWords[level]}`
+  return [element('ol', { class: 'levels', role: 'list', 'aria-label': label }, ...steps)]
+}
+
+function checkOf({ name, status, reason }: Check): Node {
+  const icon = drawing(24, [icons[status]], {})
+  const said = element('span', { class: 'vh' }, ` (${statusWords[status]})`)
+  const title = element('strong', {}, checkTitles[name], said)
+  const attributes = { class: status, 'data-check': name, 'data-status': status }
+  return element('li', attributes, icon, title, element('small', {}, reason))
+}
+
+function list(title: string, items: readonly string[]): Node[] {
+  if (items.length === 0) return []
+  const rows = items.map((item) => element('li', {}, item))
+  return [element('h3', {}, title), element('ul', { class: 'says' }, ...rows)]
+}
+
+const icons: Record<CheckStatus, string> = {
+  pass: 'M4 12.5l5 5L20 6.5',
+  fail: 'M6 6l12 12M18 6L6 18',
+  skip: 'M6 12h12',
+  unavailable: 'M9 9a3 3 0 1 1 4 3c-.7.4-1 1-1 2M12 18v.01',
+}
+
+const statusWords: Record<CheckStatus, string> = {
+  pass: 'holds',
+  fail: 'does not hold',
+  skip: 'not asked',
+  unavailable: 'could not be checked',
+}
