@@ -1,0 +1,38 @@
+import { Elysia } from 'elysia'
+import type { Deps } from '../deps.ts'
+import { downloadResponse } from '../http/download.ts'
+import { queryOf } from '../http/query.ts'
+import { keyAuth } from '../keys/auth.ts'
+import { exportUsage } from './export.ts'
+import { readExportQuery, readSumsQuery } from './query-api.ts'
+import { usageOf } from './sum.ts'
+import { toUsageView } from './view.ts'
+
+type Needs = Pick<Deps, 'usage' | 'keys' | 'exportSlots' | 'clock' | 'settings' | 'log'>
+
+/** `/v1/usage`: what the key and the keys below it used, as sums and as a file. */
+export const usageApi = (deps: Needs) =>
+  new Elysia({ name: 'usage-api' })
+    .use(keyAuth(deps))
+    .get(
+      '/v1/usage',
+      async ({ caller, request }) => {
+        const wish = readSumsQuery(queryOf(request), deps.clock.now())
+        const keyIds = await deps.keys.subtree(caller.key)
+        return toUsageView(await usageOf(deps, { account: caller.account, keyIds, ...wish }))
+      },
+      { needsKey: 'usage:read' },
+    )
+    .get(
+      '/v1/usage/export',
+      async ({ caller, request, server, set }) => {
+        const wish = readExportQuery(queryOf(request))
+        const keyIds = await deps.keys.subtree(caller.key)
+        const file = await exportUsage(deps, { account: caller.account, keyIds, ...wish })
+        set.headers['x-as-of'] = String(file.asOf)
+        return downloadResponse({ request, server, set }, file, {
+          onBug: (error) => deps.log.error('usage.export_failed', error),
+        })
+      },
+      { needsKey: 'usage:read' },
+    )
