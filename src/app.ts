@@ -9,6 +9,7 @@ import { receiptsApi } from './receipts/api.ts'
 import { runsApi } from './runs/api.ts'
 import { signerApi } from './signer/api.ts'
 import { statusApi } from './status/api.ts'
+import { usageApi } from './usage/api.ts'
 
 /** The whole service as one Elysia instance. No side effects: tests call it too. */
 export function createApp(deps: Deps) {
@@ -22,6 +23,7 @@ export function createApp(deps: Deps) {
     .use(runsApi(deps))
     .use(receiptsApi(deps))
     .use(anchorsApi(deps))
+    .use(usageApi(deps))
   methodNotAllowed(app)
   return app
 }

@@ -20,6 +20,9 @@ import type { Health } from './status/health.ts'
 import type { StatusStore } from './status/store.ts'
 import type { TextStore } from './texts/store.ts'
 import type { Upstream } from './upstream/upstream.ts'
+import type { CountStore } from './usage/count-store.ts'
+import type { ExportSlots } from './usage/export-slots.ts'
+import type { UsageStore } from './usage/store.ts'
 
 /** Everything the outside world gives us. Built once in serve.ts, and by hand in test/world.ts. */
 export type Deps = {
@@ -46,6 +49,9 @@ export type Deps = {
   signers: Signers
   sequencer: Sequencer
   live: LiveRuns
+  usage: UsageStore
+  usageCounts: CountStore
+  exportSlots: ExportSlots
   version: { version: string; commit: string | null }
 }
 

@@ -27,6 +27,9 @@ import { textStore } from './texts/store.ts'
 import { builtinUpstream } from './upstream/builtin.ts'
 import { openaiUpstream } from './upstream/openai.ts'
 import type { Upstream } from './upstream/upstream.ts'
+import { countStore } from './usage/count-store.ts'
+import { makeExportSlots } from './usage/export-slots.ts'
+import { usageStore } from './usage/store.ts'
 import { commit, version } from './version.ts'
 
 /** What a server is made of: opened outside, because commands and tests open the same things. */
@@ -79,6 +82,9 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     signers,
     sequencer: sequencer({ store, log, clock }),
     live: liveRuns({ admission: config.limits.admission }),
+    usage: usageStore(db),
+    usageCounts: countStore(db, { clock, node }),
+    exportSlots: makeExportSlots(),
     version: { version, commit },
   }
 }

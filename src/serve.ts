@@ -10,6 +10,7 @@ import { makeDeps, type Parts } from './make-deps.ts'
 import { backgroundSigner } from './receipts/sign.ts'
 import { endAbandoned } from './runs/recover.ts'
 import { stopForbidden } from './runs/watch.ts'
+import { usageCounter } from './usage/count.ts'
 import { useWasmKeccak } from './verify/keccak-wasm.ts'
 import { version } from './version.ts'
 
@@ -86,6 +87,7 @@ function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[
       tick: () => takeLease(db, deps.clock, nodeLease(node), node),
     },
     { name: 'end-abandoned', everyMs: 10_000, tick: () => endAbandoned(deps) },
+    { name: 'count-usage', everyMs: 1000, tick: usageCounter(deps) },
     { name: 'note-uses', everyMs: 30_000, tick: deps.keys.writeUses },
     { name: 'drop-outputs', everyMs: 60_000, tick: () => deps.runs.dropOutputs(deps.clock.now()) },
     {
