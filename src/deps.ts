@@ -1,4 +1,10 @@
+import type { NonceStore } from './accounts/nonce-store.ts'
+import type { SessionStore } from './accounts/session-store.ts'
+import type { IsContractSignature } from './accounts/sign-in.ts'
 import type { AccountStore } from './accounts/store.ts'
+import type { Anchoring } from './anchors/anchoring.ts'
+import type { AnchorStore } from './anchors/store.ts'
+import type { Chain } from './chain/chain.ts'
 import type { Clock } from './kernel/clock.ts'
 import type { Ids } from './kernel/ids.ts'
 import type { Log } from './kernel/log.ts'
@@ -33,6 +39,10 @@ export type Deps = {
   log: Log
   ledger: Ledger
   accounts: AccountStore
+  sessions: SessionStore
+  nonces: NonceStore
+  /** Undefined unless contract wallets may sign in: then nothing ever asks the chain. */
+  isContractSignature: IsContractSignature | undefined
   keys: KeyStore
   runs: RunStore
   receipts: ReceiptStore
@@ -42,6 +52,10 @@ export type Deps = {
   logs: Logs
   logStore: LogStore
   checkpoints: CheckpointStore
+  /** Undefined without `chain.rpc_urls`: then nothing ever asks a chain. */
+  chain: Chain | undefined
+  anchors: AnchorStore
+  anchoring: Anchoring
   health: Health
   catalogue: Catalogue
   upstreams: ReadonlyMap<string, Upstream>

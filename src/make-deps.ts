@@ -1,4 +1,11 @@
+import { contractWallets } from './accounts/contract-wallet.ts'
+import { nonceStore } from './accounts/nonce-store.ts'
+import { sessionStore } from './accounts/session-store.ts'
 import { accountStore } from './accounts/store.ts'
+import { openAnchoring } from './anchors/anchoring.ts'
+import type { Sender } from './anchors/sender.ts'
+import { anchorStore } from './anchors/store.ts'
+import { rpcChain } from './chain/rpc.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/db.ts'
 import type { Deps } from './deps.ts'
@@ -40,6 +47,8 @@ export type Parts = {
   log: Log
   clock?: Clock
   random?: Random
+  /** Who pays for anchors; nothing is anchored without. */
+  sender?: Sender | undefined
 }
 
 /** Makes everything the domain and the doors need, from what is open. Nothing runs yet. */
@@ -50,6 +59,9 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
   const logs = await settleLogs(db, config.base_url, clock.now())
   const signers = await settleSigners(db, logs, signer, clock.now())
   const store = logStore(db, { clock, node, start: logs.current.start })
+  const urls = config.chain.rpc_urls
+  const chain = urls.length > 0 ? rpcChain({ urls, clock, random }) : undefined
+  const anchors = anchorStore(db, { clock, node })
   return {
     settings: {
       baseUrl: config.base_url,
@@ -66,6 +78,11 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     log,
     ledger: openLedger(db, clock, db.exclusive ? store.numbering : undefined),
     accounts: accountStore(db),
+    sessions: sessionStore(db),
+    nonces: nonceStore(db),
+    isContractSignature: config.sign_in.contract_wallets
+      ? contractWallets(rpcChain({ urls: config.chain.rpc_urls, clock, random }))
+      : undefined,
     keys: keyStore(db, clock),
     runs: runStore(db, node),
     receipts: receiptStore(db),
@@ -75,6 +92,9 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     logs,
     logStore: store,
     checkpoints: checkpointStore(db, signers),
+    chain,
+    anchors,
+    anchoring: openAnchoring(anchors, { policy: policyOf(config), chain, sender: parts.sender }),
     health: newHealth(clock),
     catalogue: await versionedCatalogue(config, db, store, clock),
     upstreams: makeUpstreams(config, { clock, ids }),
@@ -88,6 +108,12 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     version: { version, commit },
   }
 }
+
+const policyOf = ({ anchors }: Config) => ({
+  minReceipts: anchors.min_receipts,
+  maxDelayMs: anchors.max_delay_s * 1000,
+  minIntervalMs: anchors.min_interval_s * 1000,
+})
 
 /** The catalogue under the version its prices have in the database: new prices, new version. */
 async function versionedCatalogue(

@@ -2,15 +2,13 @@ import {
   decodeErrorResult,
   decodeEventLog,
   decodeFunctionResult,
-  encodeAbiParameters,
   encodeEventTopics,
   encodeFunctionData,
-  keccak256,
   parseAbi,
-  stringToBytes,
 } from 'viem'
-import { type BlockAt, type Chain, type ChainLog, ChainReverted, chainId } from '../chain/chain.ts'
+import { type BlockAt, type Chain, type ChainLog, ChainReverted } from '../chain/chain.ts'
 import { toChecksumAddress } from '../verify/address.ts'
+import { registryLogId } from '../verify/check-anchor.ts'
 import type { Hex } from '../verify/hex.ts'
 
 /** The contract that keeps the heads of logs: contracts/AnchorRegistry.sol. */
@@ -36,16 +34,6 @@ export const registryAbi = parseAbi([
 
 /** Who a log belongs to and where its heads are: from these three follows its id. */
 export type LogName = { registry: string; owner: string; origin: string }
-
-/** The id of a log in a registry, as `logIdOf` of the contract makes it. */
-export function logIdIn({ registry, owner, origin }: LogName): Hex {
-  return keccak256(
-    encodeAbiParameters(
-      [{ type: 'uint256' }, { type: 'address' }, { type: 'address' }, { type: 'bytes32' }],
-      [BigInt(chainId), registry as Hex, owner as Hex, keccak256(stringToBytes(origin))],
-    ),
-  )
-}
 
 /** The newest head: no leaves and no root before the first anchor. */
 export type Head = { size: number; root: Hex; count: number }
@@ -127,8 +115,8 @@ export async function readEvidence(
   chain: Pick<Chain, 'call'>,
   asked: LogName & { size: bigint; signer: string; index: bigint },
 ): Promise<ChainEvidence> {
-  const { registry, size, signer, index } = asked
-  const id = logIdIn(asked)
+  const { registry, owner, origin, size, signer, index } = asked
+  const id = registryLogId(registry, owner, origin)
   const latest = await readRoot(chain, registry, { id, size })
   // In a final block the registry itself can be missing still.
   const finalized =

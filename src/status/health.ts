@@ -1,12 +1,24 @@
-import type { Clock } from '../kernel/clock.ts'
+import type { ChainTrouble } from '../chain/chain.ts'
+import type { Clock, Millis } from '../kernel/clock.ts'
 
 /** What a background check found of the ledger; `checking` until the first one came through. */
 export type LedgerHealth = 'balanced' | 'checking' | 'unbalanced'
+
+/** Whether the log begins with what the chain holds of it; `unchecked` until the chain was asked. */
+export type LogHealth = 'ok' | 'unchecked' | 'diverged'
+
+/** What keeps heads of the log from the chain, besides a chain that does not answer. */
+export type AnchorTrouble = 'no_registry' | 'no_funds' | 'not_owner' | 'refused'
 
 /** How this process is, as its jobs found it. Doors read it, jobs write it. */
 export type Health = {
   startedAt: number
   ledger: LedgerHealth
+  log: LogHealth
+  /** The newest block that was seen, and why none newer is. */
+  chain: { head: number | null; headAt: Millis | null; trouble: ChainTrouble | null }
+  /** Of who pays for anchors: wei at the last look, and whether that lasts for a few only. */
+  anchors: { trouble: AnchorTrouble | null; balanceWei: bigint | null; isLow: boolean }
   /** Set when the process has begun to stop: nothing new is taken. */
   stopping: boolean
 }
@@ -14,5 +26,8 @@ export type Health = {
 export const newHealth = (clock: Pick<Clock, 'monotonic'>): Health => ({
   startedAt: clock.monotonic(),
   ledger: 'checking',
+  log: 'unchecked',
+  chain: { head: null, headAt: null, trouble: null },
+  anchors: { trouble: null, balanceWei: null, isLow: false },
   stopping: false,
 })

@@ -1,0 +1,60 @@
+import type { Chain } from '../chain/chain.ts'
+import { registryLogId } from '../verify/check-anchor.ts'
+import type { Hex } from '../verify/hex.ts'
+import type { AnchorPolicy } from './anchor.ts'
+import type { Sender } from './sender.ts'
+import type { AnchorStore } from './store.ts'
+
+/** Where the logs of this database stand on the chain, and what it takes to get them there. */
+export type Anchoring = {
+  policy: AnchorPolicy
+  /** Undefined without `chain.rpc_urls`: then nothing ever asks a chain. */
+  chain: Chain | undefined
+  /** Undefined without `anchors.sender_key_file`: then nothing is sent. */
+  sender: Sender | undefined
+  /** Whether new heads go to the chain: with a chain, a sender and a registry, never without. */
+  isOn(): Promise<boolean>
+  /** The contract; undefined before there is one. A running server finds a deployed one here. */
+  registry(): Promise<string | undefined>
+  /** Where the log of an origin is, or is going to be; undefined when it is not on a chain. */
+  placeOf(origin: string): Promise<Place | undefined>
+}
+
+/** A log in a registry. Addresses in EIP-55. */
+export type Place = {
+  registry: string
+  /** Who opened the log, or will. */
+  owner: string
+  /** The log's id there. */
+  id: Hex
+}
+
+export function openAnchoring(
+  store: Pick<AnchorStore, 'registry' | 'owner'>,
+  parts: Pick<Anchoring, 'policy' | 'chain' | 'sender'>,
+): Anchoring {
+  // Both never change once they are known.
+  let known: string | undefined
+  const owners = new Map<string, string>()
+
+  const registry = async (): Promise<string | undefined> => {
+    known ??= await store.registry()
+    return known
+  }
+  const ownerOf = async (origin: string): Promise<string | undefined> => {
+    const owner = owners.get(origin) ?? (await store.owner(origin))
+    if (owner !== undefined) owners.set(origin, owner)
+    return owner
+  }
+  return {
+    ...parts,
+    registry,
+    isOn: async () => Boolean(parts.chain && parts.sender && (await registry())),
+    placeOf: async (origin) => {
+      const contract = await registry()
+      const owner = (await ownerOf(origin)) ?? (parts.chain && parts.sender?.address)
+      if (contract === undefined || owner === undefined) return undefined
+      return { registry: contract, owner, id: registryLogId(contract, owner, origin) }
+    },
+  }
+}
