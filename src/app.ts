@@ -1,4 +1,6 @@
 import { accountsApi } from './accounts/api.ts'
+import { sessionsApi } from './accounts/sessions-api.ts'
+import { signInApi } from './accounts/sign-in-api.ts'
 import { anchorsApi } from './anchors/api.ts'
 import type { Deps } from './deps.ts'
 import { front } from './http/front.ts'
@@ -20,6 +22,8 @@ export function createApp(deps: Deps) {
     .use(signerApi(deps))
     .use(keysApi(deps))
     .use(accountsApi(deps))
+    .use(signInApi(deps))
+    .use(sessionsApi(deps))
     .use(runsApi(deps))
     .use(receiptsApi(deps))
     .use(anchorsApi(deps))

@@ -87,6 +87,7 @@ function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[
       tick: () => takeLease(db, deps.clock, nodeLease(node), node),
     },
     { name: 'end-abandoned', everyMs: 10_000, tick: () => endAbandoned(deps) },
+    { name: 'drop-sign-ins', everyMs: 60_000, tick: () => dropSignIns(deps) },
     { name: 'count-usage', everyMs: 1000, tick: usageCounter(deps) },
     { name: 'note-uses', everyMs: 30_000, tick: deps.keys.writeUses },
     { name: 'drop-outputs', everyMs: 60_000, tick: () => deps.runs.dropOutputs(deps.clock.now()) },
@@ -103,6 +104,11 @@ function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[
       tick: () => checkLedger(deps, () => audits.whole(deps.clock.now())),
     },
   ]
+}
+
+async function dropSignIns({ sessions, nonces, clock }: Deps): Promise<void> {
+  await nonces.dropExpired(clock.now())
+  await sessions.dropEnded(clock.now())
 }
 
 /** Compares money with its journal and lets the status say what came out. */

@@ -11,8 +11,11 @@ export const chainId = 4663
  */
 export type Chain = {
   block(at: BlockAt): Promise<Block>
-  /** What a contract answers; `0x` where there is no contract. At `latest` unless told. */
-  call(to: string, data: Hex, at?: BlockAt): Promise<Hex>
+  /**
+   * What a contract answers; `0x` where there is no contract. At `latest` unless told. To null:
+   * what a contract's making answers, which makes nothing.
+   */
+  call(to: string | null, data: Hex, at?: BlockAt): Promise<Hex>
   /** The code at an address, `0x` when there is none. At `latest` unless told. */
   code(address: string, at?: BlockAt): Promise<Hex>
   /** How many transactions of a sender are in blocks up to `latest`. */

@@ -31,7 +31,7 @@ export function rpcChain(options: RpcOptions): Chain {
   return {
     block: async (at) => readBlock(await run('eth_getBlockByNumber', [toParameter(at), false])),
     call: async (to, data, at = 'latest') =>
-      readHex(await run('eth_call', [{ to, data }, toParameter(at)])),
+      readHex(await run('eth_call', [to === null ? { data } : { to, data }, toParameter(at)])),
     code: async (address, at = 'latest') =>
       readHex(await run('eth_getCode', [address, toParameter(at)])),
     nonce: async (sender) => Number(await number('eth_getTransactionCount', [sender, 'latest'])),
