@@ -53,6 +53,9 @@ function check(): void {
   const verdict = verify(input, trust)
   show(verdictOf(verdict), slipOf(input.file, verdict))
   status.textContent = headlineOf(verdict)
+  // On a narrow screen it stands below the fields.
+  const isBelow = verdictPart.getBoundingClientRect().top > window.innerHeight / 2
+  if (isBelow) verdictPart.scrollIntoView({ block: 'start' })
 }
 
 function clear(): void {

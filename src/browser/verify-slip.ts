@@ -45,7 +45,7 @@ function rowsOf({ subject, passport, run, charge, content }: Receipt, verdict: V
   if (isHidden(charge)) rows.push(['Charge', undefined])
   else {
     for (const { meter, quantity, price } of charge.lines) {
-      rows.push([meter, `${grouped(quantity)} at ${priceOf(price)}`])
+      rows.push([titled(meter), `${grouped(quantity)} at ${priceOf(price)}`])
     }
     if (charge.discountBps !== '0') rows.push(['Discount', `${Number(charge.discountBps) / 100} %`])
   }
@@ -54,7 +54,8 @@ function rowsOf({ subject, passport, run, charge, content }: Receipt, verdict: V
   if (isHidden(passport)) rows.push(['Passport', undefined])
   else if (passport.handle !== '') rows.push(['Passport', `@${passport.handle}`])
   if (isHidden(content)) rows.push(['Commitments', undefined])
-  else rows.push(['Input', shortHash(content.input)], ['Output', shortHash(content.output)])
+  else
+    rows.push(['Input hash', shortHash(content.input)], ['Output hash', shortHash(content.output)])
   rows.push(['Signed by', verdict.signer ?? 'nobody'])
   if (verdict.digest) rows.push(['Digest', verdict.digest])
   return rows.flatMap(([name, value]) => [
@@ -113,6 +114,8 @@ function priceOf(pusd: string): string {
   const whole = digits.slice(0, point).replace(/^0+(?=\d)/, '')
   return `$${grouped(whole)}.${fraction} ${isSmall ? 'per 1M' : 'each'}`
 }
+
+const titled = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
 
 const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+$)/g, ',')
 

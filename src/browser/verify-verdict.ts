@@ -1,7 +1,7 @@
 import type { Check, CheckStatus } from '../verify/checks.ts'
 import type { Level, Verdict } from '../verify/verify.ts'
 import { drawing, element } from './dom.ts'
-import { checkTitles, headlineOf, kindOf, levelWords, summaryOf } from './verify.ts'
+import { headlineOf, kindOf, levelWords, summaryOf, titleOf } from './verify.ts'
 
 /** A verdict as a page shows it: the line above all, each check in words, what follows from it. */
 export function verdictOf(verdict: Verdict): Node[] {
@@ -39,10 +39,11 @@ function levels(level: Level | null): Node[] {
   return [element('ol', { class: 'levels', role: 'list', 'aria-label': label }, ...steps)]
 }
 
-function checkOf({ name, status, reason }: Check): Node {
+function checkOf(check: Check): Node {
+  const { name, status, reason } = check
   const icon = drawing(24, [icons[status]], {})
   const said = element('span', { class: 'vh' }, ` (${statusWords[status]})`)
-  const title = element('strong', {}, checkTitles[name], said)
+  const title = element('strong', {}, titleOf(check), said)
   const attributes = { class: status, 'data-check': name, 'data-status': status }
   return element('li', attributes, icon, title, element('small', {}, reason))
 }
@@ -57,7 +58,7 @@ const icons: Record<CheckStatus, string> = {
   pass: 'M4 12.5l5 5L20 6.5',
   fail: 'M6 6l12 12M18 6L6 18',
   skip: 'M6 12h12',
-  unavailable: 'M9 9a3 3 0 1 1 4 3c-.7.4-1 1-1 2M12 18v.01',
+  unavailable: 'M8.5 8.5a3.5 3.5 0 1 1 5 3.2c-1 .5-1.5 1.2-1.5 2.8M12 19v.01',
 }
 
 const statusWords: Record<CheckStatus, string> = {

@@ -1,6 +1,6 @@
 import { type Trust, type Verdict, type VerifyInput, verifyReceipt } from '../verify/verify.ts'
 
-export { checkTitles, headlineOf, kindOf, levelWords, summaryOf } from '../verify/words.ts'
+export { headlineOf, kindOf, levelWords, summaryOf, titleOf } from '../verify/words.ts'
 
 /** Judges a receipt in the reader's own browser: nothing is asked of anybody. Never throws. */
 export const verify = (input: VerifyInput, trust: Trust): Verdict =>

@@ -1,24 +1,28 @@
-import type { CheckName } from './checks.ts'
+import type { Check, CheckName } from './checks.ts'
 import type { Level, Verdict } from './verify.ts'
 
-/** What each check asks, as a sentence that is true when it passes. */
-export const checkTitles: Record<CheckName, string> = {
-  schema: 'The file is a receipt',
-  digest: 'No field was changed',
-  signature: 'The signature is whole',
-  signer_authorized: 'A trusted key signed it',
-  issuer: 'The issuer is the expected one',
-  arithmetic: 'The total adds up',
-  leaf: 'The proof is of this receipt',
-  inclusion: 'The receipt is in the log',
-  checkpoint_signature: 'A trusted key signed the log',
-  checkpoint_consistent: 'The log was not rewritten',
-  anchor: 'The log is on chain 4663',
-  anchor_final: 'Its block is final',
-  content_input: 'The input is the one committed to',
-  content_output: 'The output is the one committed to',
-  known_here: 'The server that was asked issued it',
+/** Each check as what is so when it passes, and as what is so when it fails. */
+const titles: Record<CheckName, [holds: string, fails: string]> = {
+  schema: ['The file is a receipt', 'The file is no whole receipt'],
+  digest: ['No field was changed', 'A field was changed'],
+  signature: ['The signature is whole', 'The signature is none'],
+  signer_authorized: ['A trusted key signed it', 'No trusted key signed it'],
+  issuer: ['The issuer is the expected one', 'The issuer is another one'],
+  arithmetic: ['The total adds up', 'The total does not add up'],
+  leaf: ['The proof is of this receipt', 'The proof is of another receipt'],
+  inclusion: ['The receipt is in the log', 'The receipt is not in this log'],
+  checkpoint_signature: ['A trusted key signed the log', 'No trusted key signed the log'],
+  checkpoint_consistent: ['The log was not rewritten', 'The log was rewritten'],
+  anchor: ['The log is on chain 4663', 'The chain says otherwise'],
+  anchor_final: ['Its block is final', 'The final block says otherwise'],
+  content_input: ['The input fits its commitment', 'The input is another one'],
+  content_output: ['The output fits its commitment', 'The output is another one'],
+  known_here: ['The server that was asked issued it', 'The server that was asked did not issue it'],
 }
+
+/** A check in words, as it came out. */
+export const titleOf = ({ name, status }: Pick<Check, 'name' | 'status'>): string =>
+  titles[name][status === 'fail' ? 1 : 0]
 
 /** How far the evidence reaches, in words. */
 export const levelWords: Record<Level, string> = {
