@@ -3,19 +3,24 @@ import { dirname, join } from 'node:path'
 import { accountStore } from './accounts/store.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/db.ts'
+import { liveNodes } from './db/lease.ts'
+import { lockDataFolder } from './db/lock.ts'
 import { assertOurs, migratePostgres, migrateSqlite } from './db/migrate.ts'
 import { openPostgres } from './db/postgres.ts'
 import { connect, openSqlite } from './db/sqlite.ts'
 import { systemClock } from './kernel/clock.ts'
 import { makeIds } from './kernel/ids.ts'
+import type { Log } from './kernel/log.ts'
 import { systemRandom } from './kernel/random.ts'
 import { keyStore } from './keys/store.ts'
 import { openLedger } from './ledger/store.ts'
+import { checkpointStore } from './log/checkpoint-store.ts'
+import { logStore as openLogStore } from './log/store.ts'
 import { shareStore } from './receipts/share-store.ts'
 import { receiptStore } from './receipts/store.ts'
 import type { Signer } from './signer/signer.ts'
 import { type KeySource, openSource } from './signer/source.ts'
-import { findKnownSigner } from './signer/store.ts'
+import { findHistory, findKnownSigner } from './signer/store.ts'
 import { textStore } from './texts/store.ts'
 
 /** The database of a configuration, at this build's schema. */
@@ -109,6 +114,37 @@ export function keySourceOf({ data, signer }: Config, envKey: string | undefined
   if (file !== undefined) return { kind: 'file', file }
   if (envKey !== undefined) return { kind: 'env', hex: envKey }
   return { kind: 'data', file: join(data, 'signer.key') }
+}
+
+/**
+ * What commands need that change the log or its signer: nobody else may do anything meanwhile.
+ * @throws Error while a server runs on the data folder or the database, or before the first start.
+ */
+export async function openLogOffice(config: Config, pid: number, log: Log) {
+  const isEmbedded = config.database_url.startsWith('sqlite:')
+  if (isEmbedded) mkdirSync(config.data, { recursive: true, mode: 0o700 })
+  const lock = isEmbedded ? lockDataFolder(config.data, pid) : undefined
+  const clock = systemClock
+  const random = systemRandom()
+  const { db } = await openDatabase(config)
+  const close = async () => {
+    await db.close()
+    lock?.release()
+  }
+  try {
+    const [alive] = db.exclusive ? [] : await liveNodes(db, clock.now())
+    if (alive) throw new Error(`the server ${alive} runs on this database; stop it first`)
+    const history = await findHistory(db)
+    if (!history) throw new Error('this database has no log yet; start the server once')
+    const { logs, signers } = history
+    const logStore = openLogStore(db, { clock, node: 'command', start: logs.current.start })
+    const checkpoints = checkpointStore(db, signers)
+    const ids = makeIds(clock, random)
+    return { db, clock, random, ids, log, logs, signers, logStore, checkpoints, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
 }
 
 /** What commands beside a running server need to change keys, money and who sees receipts. */

@@ -7,8 +7,10 @@ import { version } from '../version.ts'
 import { Exit, exitCodes, say } from './context.ts'
 import { grantCommand } from './grant.ts'
 import { keyCommands } from './keys.ts'
+import { logCommands } from './log.ts'
 import { receiptCommands } from './receipt.ts'
 import { serveCommand } from './serve.ts'
+import { signerCommands } from './signer.ts'
 import { upkeepCommands } from './upkeep.ts'
 import { verifyCommand } from './verify.ts'
 
@@ -26,6 +28,8 @@ for (const addTo of [
   grantCommand,
   receiptCommands,
   verifyCommand,
+  signerCommands,
+  logCommands,
   upkeepCommands,
 ]) {
   addTo(program)

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { and, eq, gt, like } from 'drizzle-orm'
 import type { Clock, Millis } from '../kernel/clock.ts'
 import { type Db, lockedRows, type Query, rows, update, type Work } from './db.ts'
 
@@ -59,6 +59,13 @@ export function dropLeases(db: Db, holder: string): Promise<void> {
 
 /** The lease that says a process is alive. */
 export const nodeLease = (node: string): string => `node:${node}`
+
+/** The processes that live on this database, by their names. */
+export async function liveNodes(db: Db, now: Millis): Promise<string[]> {
+  const { leases } = db.tables
+  const alive = and(like(leases.name, nodeLease('%')), gt(leases.expiresAt, now))
+  return (await db.read((q) => rows(q.select().from(leases).where(alive)))).map((row) => row.holder)
+}
 
 /** @throws Error when the lease went to somebody else; the transaction around it is undone. */
 export function* assertLease(db: Db, q: Query, lease: Lease, now: Millis): Work<void> {

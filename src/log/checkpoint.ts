@@ -53,6 +53,21 @@ export async function signCheckpoint(deps: Needs): Promise<CheckpointRow | undef
   return deps.checkpoints.add({ ...signed, signature })
 }
 
+/**
+ * The current log still begins with all that was signed of it.
+ * @throws Refusal `log_diverged`
+ */
+export async function assertUnbroken(deps: Omit<Needs, 'signer' | 'clock'>): Promise<void> {
+  const { current } = deps.logs
+  const last = await deps.checkpoints.latest(current.origin)
+  if (!last) return
+  const size = await deps.logStore.size()
+  if (last.size > size) diverged(deps, last, `it has only ${size} leaves`)
+  const whole = { from: 0, to: last.size }
+  const root = toHex(hashOf(whole, await deps.logStore.hashes(current, peaksOf(whole))))
+  if (root !== toHex(last.root)) diverged(deps, last, `its root there is ${root}`)
+}
+
 /** The background's checkpoint, by the node that numbers: a burst of receipts shares one. */
 export async function keepCheckpoint(deps: Needs): Promise<void> {
   const latest = await deps.checkpoints.latest(deps.logs.current.origin)

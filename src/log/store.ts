@@ -29,8 +29,8 @@ export type Appending = {
   numberWaiting(): Work<void>
   /** Logs every version of the prices that is not in the log. */
   appendPrices(): Work<void>
-  /** Lets the log end here and opens the next; gives the place of its first leaf. */
-  startAnew(): Work<number>
+  /** Lets the log end here and begins the next with this leaf; gives the place of that. */
+  startAnew(leaf: Leaf): Work<number>
 }
 
 /** The index of the first leaf added, its place, and the edge of the log with all of them. */
@@ -150,11 +150,13 @@ export function logStore(
       forget()
       yield* appendPrices(q, before)
     },
-    *startAnew() {
-      const { size } = remembered ?? (yield* readFrontier(db, q, start))
-      start += size
-      remembered = emptyFrontier
+    *startAnew(leaf) {
+      start += (remembered ?? (yield* readFrontier(db, q, start))).size
+      forget()
+      const { frontier } = yield* write(emptyFrontier, [leaf])
+      // Its receipts may name any of them.
       yield* rows(q.update(priceLists).set({ logPlace: null }).returning())
+      yield* appendPrices(q, frontier)
       return start
     },
   })

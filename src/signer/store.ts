@@ -1,9 +1,9 @@
-import { eq } from 'drizzle-orm'
+import { asc } from 'drizzle-orm'
 import { type Db, rows } from '../db/db.ts'
 import { findFact, settleFact } from '../db/facts.ts'
 import type { SignerRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
-import type { Logs } from '../log/logs.ts'
+import { type Logs, logsOf } from '../log/logs.ts'
 import { historyOf, type Signers } from './history.ts'
 import type { Signer } from './signer.ts'
 
@@ -36,18 +36,22 @@ export async function settleSigners(
   return history
 }
 
-/** Who signs the newest log, as far as the database knows; undefined before the first start. */
-export async function findKnownSigner(db: Db): Promise<string | undefined> {
+/** The logs and their signers as the database has them; undefined before the first start. */
+export async function findHistory(db: Db): Promise<{ logs: Logs; signers: Signers } | undefined> {
   const { logs, signers } = db.tables
-  const current = await db.read(function* (q) {
-    const all = yield* rows(q.select().from(logs))
-    const newest = all.toSorted((a, b) => a.number - b.number).at(-1)
-    if (!newest) return undefined
-    const own = yield* rows(q.select().from(signers).where(eq(signers.issuer, newest.origin)))
-    return own.find(({ untilIndex }) => untilIndex === null)
+  const [spans, known] = await db.read(function* (q) {
+    const all = yield* rows(q.select().from(logs).orderBy(asc(logs.number)))
+    return [all, yield* rows(q.select().from(signers))] as const
   })
-  return current?.address ?? (await findFact(db, signerFact))
+  const newest = spans.at(-1)
+  if (!newest || !known.some(({ issuer }) => issuer === newest.origin)) return undefined
+  const found = logsOf(spans)
+  return { logs: found, signers: historyOf(known, found) }
 }
+
+/** Who signs the newest log, as far as the database knows; undefined before the first start. */
+export const findKnownSigner = async (db: Db): Promise<string | undefined> =>
+  (await findHistory(db))?.signers.current.address ?? (await findFact(db, signerFact))
 
 /** The row of a log's first signer, whom nobody named. */
 export const firstSignerOf = (issuer: string, signer: Signer, now: Millis): SignerRow => ({
@@ -63,7 +67,8 @@ export const firstSignerOf = (issuer: string, signer: Signer, now: Millis): Sign
   logPlace: null,
 })
 
-function assertSame(known: string, signer: Signer): void {
+/** @throws Error naming both addresses. */
+export function assertSame(known: string, signer: Signer): void {
   if (known === signer.address) return
   throw new Error(
     `this database was signed by ${known}, but the signer key is of ${signer.address}; ` +

@@ -1,0 +1,136 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import type { Config } from '../config.ts'
+import { openLog } from '../logging.ts'
+import { keySourceOf, openDatabase, openLogOffice } from '../open.ts'
+import { leafIndexOf } from '../signer/history.ts'
+import { revokeSigner, rotateSigner, type Turned, type Wish } from '../signer/rotate.ts'
+import type { Signer } from '../signer/signer.ts'
+import { openSource } from '../signer/source.ts'
+import { findHistory } from '../signer/store.ts'
+import {
+  configOf,
+  Exit,
+  exitCodes,
+  print,
+  printJson,
+  say,
+  takeSignerKey,
+  withSettings,
+} from './context.ts'
+
+/** `signer show|rotate|revoke`; the last two while no server runs. */
+export function signerCommands(program: Command): void {
+  const signer = program.command('signer').description('show and change the key that signs')
+  withSettings(signer.command('show'))
+    .description('list the signers and the part of the log that each may sign')
+    .option('--json', 'print JSON')
+    .action(show)
+  withSettings(signer.command('rotate'))
+    .description('let another key sign from here on; stop the server first')
+    .requiredOption('--reason <words>', 'why; stands in the log for ever')
+    .option('--key-file <file>', 'the next key; a new one is made when absent')
+    .option('--json', 'print JSON')
+    .action(rotate)
+  withSettings(signer.command('revoke'))
+    .description('take a stolen key its signatures from an index on; stop the server first')
+    .requiredOption('--from-index <n>', 'first index of the log that it may not sign', readIndex)
+    .requiredOption('--reason <words>', 'why; stands in the log for ever')
+    .option('--key-file <file>', 'the next key; a new one is made when absent')
+    .option('--json', 'print JSON')
+    .action(revoke)
+}
+
+async function show(options: { json?: boolean }): Promise<void> {
+  const { db } = await openDatabase(configOf(options))
+  try {
+    const history = await findHistory(db)
+    if (!history) throw new Exit(exitCodes.failed, 'There is no signer yet: start the server once.')
+    const { logs, signers } = history
+    const data = signers.all.map((row) => ({
+      issuer: row.issuer,
+      address: row.address,
+      from_index: row.fromIndex,
+      until_index: row.untilIndex,
+      named_at_index: leafIndexOf(row, logs),
+      reason: row.reason,
+    }))
+    if (options.json) return printJson({ object: 'list', data })
+    for (const one of data) {
+      const range = `${one.from_index}…${one.until_index === null ? '' : one.until_index - 1}`
+      print(`${one.address}  ${range.padEnd(16)}  ${one.issuer}  ${one.reason}`.trimEnd())
+    }
+  } finally {
+    await db.close()
+  }
+}
+
+type Options = { reason: string; keyFile?: string; json?: boolean }
+
+async function rotate(options: Options): Promise<void> {
+  const config = configOf(options)
+  const wish = wishOf(config, options)
+  await inOffice(config, async (office) => {
+    const { address } = office.signers.current
+    const turned = await rotateSigner(office, wish, openSource(wish.source, address, office.random))
+    tell(turned, wish, options.json)
+  })
+}
+
+async function revoke(options: Options & { fromIndex: number }): Promise<void> {
+  const config = configOf(options)
+  const wish = { ...wishOf(config, options), fromIndex: options.fromIndex }
+  await inOffice(config, async (office) => {
+    const old = openIfThere(office, wish)
+    const turned = await revokeSigner(office, wish, old)
+    if (!old) say('The old key was not there: the statement in the log is not signed by it.')
+    tell(turned, wish, options.json)
+  })
+}
+
+type Office = Awaited<ReturnType<typeof openLogOffice>>
+
+async function inOffice(config: Config, work: (office: Office) => Promise<void>): Promise<void> {
+  const log = openLog({ level: 'error', format: 'pretty' })
+  const office = await openLogOffice(config, process.pid, log)
+  try {
+    await work(office)
+  } finally {
+    await office.close()
+  }
+}
+
+function wishOf(config: Config, { reason, keyFile }: Options): Wish {
+  const words = reason.trim()
+  if (words === '') throw new Exit(exitCodes.usage, 'Say why: --reason "…"')
+  const source = keySourceOf(config, takeSignerKey())
+  return { reason: words, source, data: config.data, nextKeyFile: keyFile }
+}
+
+/** A key that was stolen may also be gone. */
+function openIfThere({ signers, random }: Office, { source }: Wish): Signer | undefined {
+  try {
+    return openSource(source, signers.current.address, random)
+  } catch (error) {
+    say(`${error instanceof Error ? error.message : 'The key cannot be read'}.`)
+    return undefined
+  }
+}
+
+function tell(turned: Turned, { source }: Wish, json: boolean | undefined): void {
+  const { previous, next, fromIndex, logIndex, keyFile, oldKeyFile } = turned
+  if (json) {
+    const files = { key_file: keyFile, old_key_file: oldKeyFile ?? null }
+    printJson({ previous, next, from_index: fromIndex, log_index: logIndex, ...files })
+  }
+  say(`From index ${fromIndex} on the log is signed by ${next}; before, by ${previous}.`)
+  if (oldKeyFile) say(`Its key is in ${keyFile}. Move ${oldKeyFile} to a safe place.`)
+  else if (source.kind === 'keystore') {
+    say(`Its key is in ${keyFile}. Set [signer] key_file to it and remove keystore_file.`)
+  } else
+    say(`Its key is in ${keyFile}. Set [signer] key_file to it, without COUNTERFOIL_SIGNER_KEY.`)
+}
+
+function readIndex(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('an index of the log, from 0')
+}
