@@ -35,4 +35,5 @@ ALTER TABLE "account_settings" ADD COLUMN "console_key_id" text;--> statement-br
 CREATE UNIQUE INDEX "sessions_by_token" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "sessions_by_account" ON "sessions" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "sessions_by_end" ON "sessions" USING btree ("expires_at");--> statement-breakpoint
-CREATE INDEX "sign_in_nonces_by_end" ON "sign_in_nonces" USING btree ("expires_at");
+CREATE INDEX "sign_in_nonces_by_end" ON "sign_in_nonces" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "key_secrets_by_key" ON "key_secrets" USING btree ("key_id");

@@ -35,4 +35,5 @@ CREATE TABLE `usage_days` (
 	PRIMARY KEY(`account_id`, `day`, `key_id`, `model`)
 ) STRICT;
 --> statement-breakpoint
-ALTER TABLE `account_settings` ADD `console_key_id` text;
+ALTER TABLE `account_settings` ADD `console_key_id` text;--> statement-breakpoint
+CREATE INDEX `key_secrets_by_key` ON `key_secrets` (`key_id`);

@@ -2,10 +2,8 @@ import type { Command } from 'commander'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { toJsonInteger, toUsd } from '../kernel/money.ts'
 import { issueKey, type KeyWish } from '../keys/issue.ts'
-import type { Chain } from '../keys/key.ts'
 import { revokeKey } from '../keys/revoke.ts'
-import { toKeyView, windowOf } from '../keys/view.ts'
-import { windowStart } from '../ledger/window.ts'
+import { toKeyView } from '../keys/view.ts'
 import { openOffice } from '../open.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import { configOf, print, printJson, say, withSettings } from './context.ts'
@@ -90,16 +88,8 @@ async function list(options: { account?: string; json?: boolean }): Promise<void
   const office = await openOffice(configOf(options))
   try {
     const now = office.clock.now()
-    const keys = await office.keys.list(options.account)
-    const byId = new Map(keys.map((key) => [key.id, key]))
-    const views = await Promise.all(
-      keys.map(async (key) => {
-        const chain = key.lineage.flatMap((id) => byId.get(id) ?? []) satisfies Chain
-        const start = windowStart(key.capWindow, now)
-        const windows = await office.keys.windows([{ keyId: key.id, start }])
-        return toKeyView(chain, windowOf(key, windows, now), now)
-      }),
-    )
+    const keys = await office.keys.list(options.account, now)
+    const views = keys.map((shown) => toKeyView(shown, now))
     if (options.json) return printJson({ object: 'list', data: views })
     for (const view of views) {
       const { limit_nusd, remaining_nusd, window } = view.cap

@@ -61,11 +61,15 @@ export function moneyTables(c: Columns) {
   )
 
   /** The SHA-256 of a secret and whose it is. A rotated secret stays until `validUntil`. */
-  const keySecrets = c.table('key_secrets', {
-    hash: c.text('hash').primaryKey(),
-    keyId: c.text('key_id').notNull(),
-    validUntil: c.ms('valid_until'),
-  })
+  const keySecrets = c.table(
+    'key_secrets',
+    {
+      hash: c.text('hash').primaryKey(),
+      keyId: c.text('key_id').notNull(),
+      validUntil: c.ms('valid_until'),
+    },
+    (t) => [c.index('key_secrets_by_key').on(t.keyId)],
+  )
 
   /** What a key spent and holds in one window of its cap. `limit` repeats the cap for the check. */
   const keyWindows = c.table(

@@ -1,9 +1,16 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { clientAddress, rateKey, trustedProxies } from '../http/address.ts'
+import { clientAddress, type PeerSource, rateKey, trustedProxies } from '../http/address.ts'
 import { makeLimiter, refuseInvalidKey } from '../http/limits.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
-import { assertScope, assertUsable, type Caller, type Scope, statusOf } from './key.ts'
+import {
+  assertAddressAllowed,
+  assertScope,
+  assertUsable,
+  type Caller,
+  type Scope,
+  statusOf,
+} from './key.ts'
 import { hashSecret, isSecret } from './secret.ts'
 
 /** What a keyed route asks of its caller: a scope, or `any` for a usable key of whatever scope. */
@@ -32,7 +39,7 @@ export const keyAuth = (deps: Pick<Deps, 'keys' | 'clock' | 'settings'>) => {
         const found = keys.findCaller(hash)
         const caller = found instanceof Promise ? await found : found
         if (!caller) return refuseFailure(request, server)
-        assertMay(caller, need, clock.now())
+        assertMay(caller, need, clock.now(), () => clientAddress(request, server, isTrusted))
         keys.noteUse(caller.key.id, clock.now())
         return { caller }
       },
@@ -45,15 +52,16 @@ export const keyAuth = (deps: Pick<Deps, 'keys' | 'clock' | 'settings'>) => {
  * that is not usable, does not carry `scope`, or does not exist.
  */
 export async function optionalCaller(
-  { keys, clock }: Pick<Deps, 'keys' | 'clock'>,
-  request: Request,
+  { keys, clock, settings }: Pick<Deps, 'keys' | 'clock' | 'settings'>,
+  { request, server }: { request: Request; server: PeerSource | null },
   scope: Scope,
 ): Promise<Caller | undefined> {
   const hash = secretHashOf(request)
   const caller = hash === undefined ? undefined : await keys.findCaller(hash)
   if (!caller) return undefined
   try {
-    assertMay(caller, scope, clock.now())
+    const isTrusted = trustedProxies(settings.trustedProxies)
+    assertMay(caller, scope, clock.now(), () => clientAddress(request, server, isTrusted))
     return caller
   } catch (error) {
     if (error instanceof Refusal) return undefined
@@ -61,10 +69,11 @@ export async function optionalCaller(
   }
 }
 
-function assertMay(caller: Caller, need: KeyNeed, now: number): void {
+function assertMay(caller: Caller, need: KeyNeed, now: number, address: () => string): void {
   const pausedIsFine = need === 'also-paused' && statusOf(caller.chain, now) === 'paused'
   if (!pausedIsFine) assertUsable(caller.chain, now)
   if (caller.suspended) refuse('account_suspended')
+  assertAddressAllowed(caller.chain, address)
   if (need !== 'any' && need !== 'also-paused') assertScope(caller.chain, need)
 }
 

@@ -1,20 +1,22 @@
 import type { KeyRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { Millis } from '../kernel/clock.ts'
-import { maxNusd, type Nusd } from '../kernel/money.ts'
+import type { Nusd } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { CapWindow } from '../ledger/window.ts'
 import {
-  assertUsable,
-  defaultLifeMs,
-  defaultScopes,
-  depthOf,
-  matches,
-  maxActiveKeys,
-  maxDepth,
-  maxLifeMs,
-  type Scope,
-} from './key.ts'
+  boundCap,
+  boundExpiry,
+  boundLimits,
+  boundModels,
+  boundName,
+  boundNetworks,
+  boundScopes,
+  boundTags,
+  type Limits,
+} from './bounds.ts'
+import { assertUsable, chainOf, depthOf, maxActiveKeys, maxDepth, type Scope } from './key.ts'
+import { noteKey, toDetail } from './note.ts'
 import { fingerprintOf, hashSecret, makeSecret } from './secret.ts'
 
 /** What a new key is asked to be. What is left out is the default, or the parent's. */
@@ -27,8 +29,11 @@ export type KeyWish = {
   expiresAt?: Millis | undefined
   scopes?: Scope[] | undefined
   models?: string[] | undefined
+  ipCidrs?: string[] | undefined
   tags?: Record<string, string> | undefined
-  maxCostPerRun?: Nusd | undefined
+  rpm?: number | null | undefined
+  concurrency?: number | null | undefined
+  maxCostPerRun?: Nusd | null | undefined
   /** Who made it, for the audit: `operator`, a wallet or a key id. */
   actor: string
 }
@@ -57,88 +62,55 @@ export async function issueKey(
     mints: true,
     keys: lineage,
     decide(book) {
+      const chain = chainOf(book, lineage)
+      assertUsable(chain, book.now)
+      const row = toKeyRow(wish, chain[0], { id, hash, now: book.now })
       if (book.activeKeys(wish.account) >= maxActiveKeys) {
         refuse('conflict', `An account has at most ${maxActiveKeys} active keys. Revoke one first.`)
       }
-      const chain = lineage.map((ancestor) => book.key(ancestor) ?? refuse('invalid_key'))
-      const row = toKeyRow(wish, chain, { id, hash, now: book.now })
       const above = chain[0]
       if (above) {
         above.childrenCount += 1
         book.changed('key', above)
       }
       book.addKey(row, { hash, keyId: id, validUntil: null })
-      book.addAudit({
-        id: ids.make('req'),
-        at: book.now,
-        actor: wish.actor,
-        action: 'key.create',
-        accountId: wish.account,
-        subject: id,
-        detail: { name: wish.name, parent_id: wish.parentId ?? null },
-      })
-      return row
+      const detail = { parent_id: row.parentId, fingerprint: row.fingerprint, ...toDetail(row) }
+      noteKey(book, ids, row, { actor: wish.actor, action: 'key.create', detail })
+      // A copy: the book's row is the ledger's own.
+      return { ...row }
     },
   })
   return { key, secret }
 }
 
-/** The row a wish becomes below `chain` (the parent first), or the refusal it earns. */
+/** The row a wish becomes below `parent`, or the refusal it earns. */
 function toKeyRow(
   wish: KeyWish,
-  chain: readonly KeyRow[],
+  parent: KeyRow | undefined,
   made: { id: string; hash: string; now: Millis },
 ): KeyRow {
-  const { now } = made
-  const parent = chain[0]
-  assertUsable(chain, now)
-  const no = (param: string, message: string): never =>
-    refuse('invalid_request', { param, message })
-  if (wish.name.length < 1 || wish.name.length > 64) no('name', 'A name has 1 to 64 characters.')
-  if (wish.capLimit < 1n || wish.capLimit > maxNusd) {
-    no('cap.limit_nusd', 'A cap is between 1 and 9,000,000,000,000,000 nano-USD.')
-  }
-  if (parent && wish.capLimit > parent.capLimit) {
-    no('cap.limit_nusd', `A child's cap is at most its parent's, ${parent.capLimit} nano-USD.`)
-  }
   if (parent && depthOf(parent) >= maxDepth) {
-    no('parent_id', `Keys nest at most ${maxDepth} deep. Make the key under a higher one.`)
+    const message = `Keys nest at most ${maxDepth} deep. Make the key under a higher one.`
+    refuse('invalid_request', { param: 'parent_id', message })
   }
-  const latest = Math.min(now + maxLifeMs, parent?.expiresAt ?? Number.POSITIVE_INFINITY)
-  const expiresAt = wish.expiresAt ?? Math.min(now + defaultLifeMs, latest)
-  if (expiresAt <= now) no('expires_at', 'An expiry lies in the future.')
-  if (expiresAt > latest) {
-    no('expires_at', 'An expiry is at most 366 days away and not later than the parent’s.')
-  }
-  const scopes = wish.scopes ?? defaultScopes.filter((s) => parent?.scopes.includes(s) ?? true)
-  if (parent && !scopes.every((scope) => parent.scopes.includes(scope))) {
-    no('scopes', `A child's scopes are among its parent's: ${parent.scopes.join(', ')}.`)
-  }
-  const models = wish.models?.length ? wish.models : (parent?.models ?? [])
-  if (parent?.models.length && !models.every((m) => parent.models.some((g) => matches(g, m)))) {
-    no('models', `A child's models are among its parent's: ${parent.models.join(', ')}.`)
-  }
-  const tags = wish.tags ?? {}
-  if (Object.keys(tags).length > 8) no('tags', 'A key has at most 8 tags.')
+  const { rpm = null, concurrency = null, maxCostPerRun = null } = wish
   return {
     id: made.id,
     accountId: wish.account,
     parentId: parent?.id ?? null,
     lineage: [made.id, ...(parent?.lineage ?? [])],
-    name: wish.name,
+    name: boundName(wish.name),
     fingerprint: fingerprintOf(made.hash),
-    capLimit: wish.capLimit,
+    capLimit: boundCap(wish.capLimit, parent),
     capWindow: wish.capWindow,
-    rpm: null,
-    concurrency: null,
-    maxCostPerRun: wish.maxCostPerRun ?? null,
-    scopes: [...scopes],
-    models: [...models],
-    ipCidrs: parent?.ipCidrs ?? [],
-    tags,
+    ...boundLimits<Limits>({ rpm, concurrency, maxCostPerRun }),
+    scopes: boundScopes(wish.scopes, parent),
+    models: boundModels(wish.models, parent),
+    ipCidrs: boundNetworks(wish.ipCidrs, parent),
+    tags: boundTags(wish.tags ?? {}),
     childrenCount: 0,
-    createdAt: now,
-    expiresAt,
+    createdAt: made.now,
+    expiresAt: boundExpiry(wish.expiresAt, parent, made.now),
     pausedAt: null,
     revokedAt: null,
     revokedBy: null,

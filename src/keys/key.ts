@@ -1,6 +1,9 @@
 import type { KeyRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { refuse } from '../kernel/refusal.ts'
+import type { Book } from '../ledger/book.ts'
+import { parseAddress } from '../network/address.ts'
+import { isWithin, parseBlock } from '../network/block.ts'
 
 /**
  * A key: what an agent holds to spend its account's balance, up to a cap and until an expiry.
@@ -47,6 +50,16 @@ export function statusOf(chain: Chain, now: Millis): KeyStatus {
   return 'usable'
 }
 
+/** The keys of a lineage as a command finds them, which is how they are at its COMMIT. */
+export const chainOf = (book: Book, lineage: readonly string[]): KeyRow[] =>
+  lineage.map((id) => book.key(id) ?? refuse('invalid_key'))
+
+/** @throws Refusal `conflict` for a key that is revoked, or under one that is. */
+export function assertNotRevoked(chain: Chain): void {
+  if (chain.every((key) => key.revokedAt === null)) return
+  refuse('conflict', 'The key is revoked, and that is final. Make another one.')
+}
+
 /** @throws Refusal `key_revoked`, `key_expired` or `key_paused`, in this order. */
 export function assertUsable(chain: Chain, now: Millis): void {
   const status = statusOf(chain, now)
@@ -67,6 +80,21 @@ export function assertModelAllowed(chain: Chain, model: string): void {
     return
   }
   refuse('model_not_allowed')
+}
+
+/**
+ * `address` is asked for only where a key of the chain is bound to networks.
+ * @throws Refusal `ip_not_allowed` unless every key of the chain may be used from there.
+ */
+export function assertAddressAllowed(chain: Chain, address: () => string): void {
+  if (chain.every((key) => key.ipCidrs.length === 0)) return
+  const from = parseAddress(address())
+  const isIn = (entry: string): boolean => {
+    const block = parseBlock(entry)
+    return from !== undefined && block !== undefined && isWithin(from, block)
+  }
+  const allows = (key: KeyRow) => key.ipCidrs.length === 0 || key.ipCidrs.some(isIn)
+  if (!chain.every(allows)) refuse('ip_not_allowed')
 }
 
 /** Whether a glob such as `acme/*` covers a model id; `*` stands for any run of characters. */

@@ -1,4 +1,6 @@
+import type { KeyRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
+import { isId } from '../kernel/ids.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { Caller } from './key.ts'
 
@@ -12,6 +14,35 @@ export async function owns(
   if (caller.key.id === thing.keyId) return true
   const key = await keys.find(thing.keyId)
   return key?.lineage.includes(caller.key.id) ?? false
+}
+
+/**
+ * The caller's own key, also named `self`, or a key below it.
+ * @throws Refusal `not_found`, the same for a key of others as for none.
+ */
+export async function findOwnKey(
+  { keys }: Pick<Deps, 'keys'>,
+  caller: Caller,
+  id: string,
+): Promise<KeyRow> {
+  const wanted = id === 'self' ? caller.key.id : id
+  const key = isId('key', wanted) ? await keys.find(wanted) : undefined
+  if (key?.accountId === caller.account && key.lineage.includes(caller.key.id)) return key
+  refuse('not_found', 'There is no such key.')
+}
+
+/**
+ * A key of an account, for its owner.
+ * @throws Refusal `not_found`, the same for a key of others as for none.
+ */
+export async function findAccountKey(
+  { keys }: Pick<Deps, 'keys'>,
+  account: string,
+  id: string,
+): Promise<KeyRow> {
+  const key = isId('key', id) ? await keys.find(id) : undefined
+  if (key?.accountId === account) return key
+  refuse('not_found', 'There is no such key.')
 }
 
 /** @throws Refusal `invalid_request` when `after` names nothing of the list that is asked for. */

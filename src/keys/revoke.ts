@@ -1,9 +1,11 @@
 import type { Deps } from '../deps.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { noteKey } from './note.ts'
 
 /**
- * Revokes a key for good, and with it every key below. Revoking twice changes nothing. Runs in
- * flight are stopped by whoever watches them; no hold is taken from the commit on.
+ * Revokes a key for good, and with it every key below: each is marked, so that none of them
+ * counts as active. Revoking twice changes nothing. Runs in flight are stopped by whoever watches
+ * them; no hold is taken from the commit on. `stopped` counts the key and those below it.
  * @throws Refusal `not_found`.
  */
 export async function revokeKey(
@@ -11,26 +13,24 @@ export async function revokeKey(
   { keyId, actor }: { keyId: string; actor: string },
 ): Promise<{ stopped: number }> {
   const found = (await keys.find(keyId)) ?? refuse('not_found', 'There is no such key.')
-  await ledger.post({
+  const stopped = await ledger.post({
     account: found.accountId,
     keys: [keyId],
+    below: keyId,
     decide(book) {
-      const key = book.key(keyId)
-      if (!key || key.revokedAt !== null) return
-      key.revokedAt = book.now
-      key.revokedBy = actor
-      book.changed('key', key)
-      book.addAudit({
-        id: ids.make('req'),
-        at: book.now,
-        actor,
-        action: 'key.revoke',
-        accountId: key.accountId,
-        subject: keyId,
-        detail: {},
-      })
+      const all = book.below(keyId)
+      const live = all.filter((key) => key.revokedAt === null)
+      for (const key of live) {
+        key.revokedAt = book.now
+        key.revokedBy = actor
+        book.changed('key', key)
+      }
+      const key = live.find(({ id }) => id === keyId)
+      const detail = { stopped: live.length }
+      if (key) noteKey(book, ids, key, { actor, action: 'key.revoke', detail })
+      return all.length
     },
   })
   keys.forget(keyId)
-  return { stopped: (await keys.subtree(found)).length }
+  return { stopped }
 }

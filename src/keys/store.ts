@@ -1,9 +1,11 @@
-import { and, eq, gt, inArray, or } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNull, or } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import { type Db, first, prepared, rows, type Work } from '../db/db.ts'
+import { isUnder } from '../db/lineage.ts'
 import type { KeyRow, WindowRow } from '../db/schema.ts'
 import type { Clock, Millis } from '../kernel/clock.ts'
 import type { Caller } from './key.ts'
+import { shownKeys } from './shown-store.ts'
 
 export type KeyStore = ReturnType<typeof keyStore>
 
@@ -14,9 +16,10 @@ const rememberedMax = 100_000
 type Remembered = { caller: Caller; validUntil: Millis }
 
 export function keyStore(db: Db, clock: Pick<Clock, 'now'>) {
-  const { keys, keySecrets, keyWindows, accounts } = db.tables
+  const { keys, keySecrets, keyWindows, accounts, runs } = db.tables
   const remembered = new LRUCache<string, Remembered>({ max: rememberedMax })
   const used = new Map<string, Millis>()
+  let changes = 0
 
   function* callerOf(q: Parameters<Parameters<Db['read']>[0]>[0], hash: string): Work<Found> {
     const [found] = yield* prepared('key_by_secret', { hash }, (v) =>
@@ -43,15 +46,20 @@ export function keyStore(db: Db, clock: Pick<Clock, 'now'>) {
   }
 
   const read = async (hash: string): Promise<Caller | undefined> => {
+    const before = changes
     const found = await db.read((q) => callerOf(q, hash))
     const now = clock.now()
     if (!found || found.validUntil <= now) return undefined
     const validUntil = Math.min(now + rememberedMs, found.validUntil)
-    remembered.set(hash, { caller: found.caller, validUntil })
+    // What was read before a change of ours must not be remembered after it.
+    if (before === changes) remembered.set(hash, { caller: found.caller, validUntil })
     return found.caller
   }
 
+  const isBelow = (key: KeyRow) => and(eq(keys.accountId, key.accountId), isUnder(keys, key.id))
+
   return {
+    ...shownKeys(db),
     /** Who a secret's hash belongs to; at once when it was asked for within the last second. */
     findCaller(hash: string): Caller | Promise<Caller | undefined> {
       const known = remembered.get(hash)
@@ -59,29 +67,30 @@ export function keyStore(db: Db, clock: Pick<Clock, 'now'>) {
     },
     /** Drops what is remembered of a key and of all below it. */
     forget(keyId: string): void {
+      changes++
       for (const [hash, { caller }] of remembered.entries()) {
         if (caller.key.lineage.includes(keyId)) remembered.delete(hash)
       }
     },
     find: (id: string): Promise<KeyRow | undefined> =>
       db.read((q) => first(q.select().from(keys).where(eq(keys.id, id)))),
-    list: (account?: string): Promise<KeyRow[]> =>
-      db.read((q) => {
-        const all = q.select().from(keys)
-        return rows((account ? all.where(eq(keys.accountId, account)) : all).orderBy(keys.id))
-      }),
     /** The ids of a key and of all keys below it. */
     subtree: async (key: KeyRow): Promise<string[]> => {
-      const all = await db.read((q) =>
-        rows(
-          q
-            .select({ id: keys.id, lineage: keys.lineage })
-            .from(keys)
-            .where(eq(keys.accountId, key.accountId)),
-        ),
+      const found = await db.read((q) =>
+        rows(q.select({ id: keys.id }).from(keys).where(isBelow(key))),
       )
-      return all.filter((row) => row.lineage.includes(key.id)).map((row) => row.id)
+      return found.map(({ id }) => id)
     },
+    /** A key and all keys below it. */
+    below: (key: KeyRow): Promise<KeyRow[]> =>
+      db.read((q) => rows(q.select().from(keys).where(isBelow(key)))),
+    /** The key of each run of an account that has not ended, on any node. */
+    runsInFlight: (account: string): Promise<{ keyId: string }[]> =>
+      db.read((q) => {
+        // Not counted here: a GROUP BY would read an index of all runs there ever were.
+        const open = and(isNull(runs.finishedAt), eq(runs.accountId, account))
+        return rows(q.select({ keyId: runs.keyId }).from(runs).where(open))
+      }),
     windows: (wanted: { keyId: string; start: Millis }[]): Promise<WindowRow[]> =>
       db.read((q) => {
         const named = wanted.map(({ keyId, start }) =>

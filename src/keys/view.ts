@@ -3,11 +3,10 @@ import { type Millis, toRfc3339 } from '../kernel/clock.ts'
 import { toJsonInteger } from '../kernel/money.ts'
 import { windowEnd, windowStart } from '../ledger/window.ts'
 import { type Chain, depthOf, statusOf } from './key.ts'
+import type { ShownKey } from './shown.ts'
 
-/** A key as `/v1` and the command line show it. `window` is what its present window counts. */
-export function toKeyView(chain: Chain, window: WindowRow | undefined, now: Millis) {
-  const [key] = chain
-  if (!key) throw new Error('a chain without a key')
+/** A key as `/v1`, the dashboard and the command line show it. */
+export function toKeyView({ key, chain, window, overlapUntil }: ShownKey, now: Millis) {
   return {
     id: key.id,
     object: 'key' as const,
@@ -40,7 +39,7 @@ export function toKeyView(chain: Chain, window: WindowRow | undefined, now: Mill
     tags: key.tags,
     passport: null,
     children_count: key.childrenCount,
-    rotation: null,
+    rotation: overlapUntil === null ? null : { overlap_until: toRfc3339(overlapUntil) },
   }
 }
 

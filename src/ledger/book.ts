@@ -23,18 +23,23 @@ export type Book = {
   key(id: string): KeyRow | undefined
   /** Keys of an account that are neither revoked nor expired, for a command that mints. */
   activeKeys(account: string): number
+  /** A key and all below it, for a command that names it as `below`. */
+  below(keyId: string): KeyRow[]
+  /** The secrets of a key that still work, for a command that names it as `secretsOf`. */
+  secrets(keyId: string): SecretRow[]
   /** The run, if it is still open. */
   run(id: string): RunRow | undefined
   /** What `key` spent and holds in the window that `now` falls into. */
   window(key: KeyRow): WindowRow
   windowAt(keyId: string, start: Millis): WindowRow
   addKey(row: KeyRow, secret: SecretRow): void
+  addSecret(row: SecretRow): void
   addRun(row: RunRow): void
   addTransfer(row: TransferRow): void
   addAudit(row: AuditRow): void
   /** Keeps the texts of a run that ends, if its account wants that at this moment. */
   keepText(text: RunText): void
-  changed(what: 'account' | 'key' | 'window' | 'run', row: object): void
+  changed(what: 'account' | 'key' | 'secret' | 'window' | 'run', row: object): void
 }
 
 /** What a book holds: loaded rows by id, and the changes that the store has to write. */
@@ -42,11 +47,13 @@ export type Pages = {
   accounts: Map<string, AccountRow>
   keys: Map<string, KeyRow>
   activeKeys: Map<string, number>
+  secrets: Map<string, SecretRow>
   windows: Map<string, WindowRow>
   runs: Map<string, RunRow>
   written: {
     accounts: Set<AccountRow>
     keys: Set<KeyRow>
+    secrets: Set<SecretRow>
     windows: Set<WindowRow>
     runs: Set<RunRow>
   }
@@ -66,9 +73,16 @@ export const emptyPages = (): Pages => ({
   accounts: new Map(),
   keys: new Map(),
   activeKeys: new Map(),
+  secrets: new Map(),
   windows: new Map(),
   runs: new Map(),
-  written: { accounts: new Set(), keys: new Set(), windows: new Set(), runs: new Set() },
+  written: {
+    accounts: new Set(),
+    keys: new Set(),
+    secrets: new Set(),
+    windows: new Set(),
+    runs: new Set(),
+  },
   added: { keys: [], secrets: [], runs: [], transfers: [], audits: [], texts: [] },
 })
 
@@ -79,6 +93,8 @@ export function openBook(pages: Pages, now: Millis): Book {
     account: (id) => pages.accounts.get(id),
     key: (id) => pages.keys.get(id),
     activeKeys: (account) => pages.activeKeys.get(account) ?? 0,
+    below: (id) => [...pages.keys.values()].filter((key) => key.lineage.includes(id)),
+    secrets: (id) => [...pages.secrets.values()].filter((secret) => secret.keyId === id),
     run: (id) => pages.runs.get(id),
     window(key) {
       const start = windowStart(key.capWindow, now)
@@ -103,7 +119,11 @@ export function openBook(pages: Pages, now: Millis): Book {
       pages.keys.set(row.id, row)
       pages.activeKeys.set(row.accountId, book.activeKeys(row.accountId) + 1)
       added.keys.push(row)
-      added.secrets.push(secret)
+      book.addSecret(secret)
+    },
+    addSecret(row) {
+      pages.secrets.set(row.hash, row)
+      added.secrets.push(row)
     },
     addRun(row) {
       pages.runs.set(row.id, row)
@@ -115,7 +135,9 @@ export function openBook(pages: Pages, now: Millis): Book {
     changed(what, row) {
       if (what === 'account') written.accounts.add(row as AccountRow)
       else if (what === 'window') written.windows.add(row as WindowRow)
-      else if (what === 'key') {
+      else if (what === 'secret') {
+        if (!added.secrets.includes(row as SecretRow)) written.secrets.add(row as SecretRow)
+      } else if (what === 'key') {
         if (!added.keys.includes(row as KeyRow)) written.keys.add(row as KeyRow)
       } else if (!added.runs.includes(row as RunRow)) written.runs.add(row as RunRow)
     },

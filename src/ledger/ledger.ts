@@ -16,9 +16,9 @@ export type Room = { available: Nusd; limitedBy: 'key' | 'ancestor' | 'balance';
 /** The rooms of a chain in the order they are asked: the key, its ancestors, the balance. */
 export function roomsOf(book: Book, accountId: string, chain: readonly KeyRow[]): Room[] {
   const rooms: Room[] = chain.map((key, depth) => {
-    const { limit, spent, held } = book.window(key)
+    const { spent, held } = book.window(key)
     const limitedBy = depth === 0 ? 'key' : 'ancestor'
-    return { available: limit - spent - held, limitedBy, keyId: key.id }
+    return { available: key.capLimit - spent - held, limitedBy, keyId: key.id }
   })
   const account = book.account(accountId)
   const available = account ? account.balance - account.held : 0n
@@ -46,7 +46,8 @@ export function takeHold(
     if (most !== null && amount > most) {
       const limitedBy = depth === 0 ? 'key' : 'ancestor'
       const room: Room = { available: most, limitedBy, keyId: key.id }
-      refuseSpend(book, room, key, amount, explain(min(least, most)))
+      // No window of it ever resets.
+      refuseSpend(book, room, undefined, amount, explain(min(least, most)))
     }
   })
   rooms.forEach((room, depth) => {
@@ -57,6 +58,8 @@ export function takeHold(
   return chain.map((key) => {
     const window = book.window(key)
     window.held += amount
+    // The cap may have been changed by a node whose clock was in another window.
+    window.limit = key.capLimit
     book.changed('window', window)
     return [key.id, window.windowStart]
   })

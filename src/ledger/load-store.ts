@@ -1,5 +1,6 @@
-import { and, inArray, isNull } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNull, or } from 'drizzle-orm'
 import { lockedRows, type Query, rows, type Work } from '../db/db.ts'
+import { isUnder } from '../db/lineage.ts'
 import type { Memory } from '../db/memory.ts'
 import type { Tables } from '../db/schema.ts'
 import { countActiveKeys } from './active-store.ts'
@@ -33,6 +34,14 @@ export function* load(
   if (keyIds.length > 0) {
     const found = q.select().from(keys).where(inArray(keys.id, keyIds)).orderBy(keys.id)
     for (const row of yield* lockedRows(found)) pages.keys.set(row.id, row)
+  }
+  for (const command of commands) {
+    if (command.below !== undefined) {
+      yield* loadBelow(q, tables, pages, command.account, command.below, memory)
+    }
+    if (command.secretsOf !== undefined) {
+      yield* loadSecrets(q, tables, pages, command.secretsOf, now)
+    }
   }
   const runIds = missing(
     commands.flatMap((command) => command.run ?? []),
@@ -70,6 +79,39 @@ function* loadAccounts(
   }
   const found = q.select().from(accounts).where(inArray(accounts.id, ids)).orderBy(accounts.id)
   for (const row of yield* lockedRows(found)) pages.accounts.set(row.id, row)
+}
+
+/** A key and all below it. Their account is locked, so no key is added under it meanwhile. */
+function* loadBelow(
+  q: Query,
+  { keys }: Tables,
+  pages: Pages,
+  account: string,
+  keyId: string,
+  memory: Memory | undefined,
+): Work<void> {
+  const under = and(eq(keys.accountId, account), isUnder(keys, keyId))
+  for (const row of yield* lockedRows(q.select().from(keys).where(under).orderBy(keys.id))) {
+    if (!pages.keys.has(row.id)) pages.keys.set(row.id, memory?.keys.get(row.id) ?? row)
+  }
+}
+
+/** The secrets of a key that work now; never remembered, because they are seldom changed. */
+function* loadSecrets(
+  q: Query,
+  { keySecrets }: Tables,
+  pages: Pages,
+  keyId: string,
+  now: number,
+): Work<void> {
+  const working = or(isNull(keySecrets.validUntil), gt(keySecrets.validUntil, now))
+  const found = q
+    .select()
+    .from(keySecrets)
+    .where(and(eq(keySecrets.keyId, keyId), working))
+  for (const row of yield* lockedRows(found)) {
+    if (!pages.secrets.has(row.hash)) pages.secrets.set(row.hash, row)
+  }
 }
 
 /** The windows that `now` falls into, for every key, and those the open runs were held from. */

@@ -18,6 +18,10 @@ export type Command<T> = {
   /** Whether it adds a key, and so needs to know how many the account has. */
   mints?: boolean
   keys: readonly string[]
+  /** A key that is to be changed together with all keys below it. */
+  below?: string
+  /** A key whose secrets are to be changed. */
+  secretsOf?: string
   /** An open run that is to end. */
   run?: string
   decide(book: Book): T
@@ -174,6 +178,7 @@ function* writeBack(tables: Tables, { written, added }: Pages): Work<void> {
   yield* insert(tables.keys, added.keys)
   yield* insert(tables.keySecrets, added.secrets)
   yield* update(tables.keys, [...written.keys], keyChanges)
+  yield* update(tables.keySecrets, [...written.secrets], ['validUntil'])
   yield* upsert(tables.keyWindows, [...written.windows], ['limit', 'spent', 'held'])
   yield* insert(tables.runs, added.runs)
   yield* update(tables.runs, [...written.runs], runChanges)
@@ -183,7 +188,15 @@ function* writeBack(tables: Tables, { written, added }: Pages): Work<void> {
 
 const keyChanges: (keyof KeyRow)[] = [
   'name',
+  'fingerprint',
   'capLimit',
+  'rpm',
+  'concurrency',
+  'maxCostPerRun',
+  'scopes',
+  'models',
+  'ipCidrs',
+  'tags',
   'expiresAt',
   'childrenCount',
   'pausedAt',

@@ -59,9 +59,9 @@ export const receiptsApi = (deps: Needs) =>
     )
     .get(
       '/v1/receipts/:id',
-      async ({ params, request, set }) => {
+      async ({ params, request, server, set }) => {
         const found = await find(deps, params.id)
-        const caller = await optionalCaller(deps, request, 'receipts:read')
+        const caller = await optionalCaller(deps, { request, server }, 'receipts:read')
         const share = found && (await deps.shares.find(params.id))
         const headers = { vary: 'authorization' }
         Object.assign(set.headers, headers)

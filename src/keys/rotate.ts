@@ -1,0 +1,54 @@
+import type { KeyRow } from '../db/schema.ts'
+import type { Deps } from '../deps.ts'
+import { toRfc3339 } from '../kernel/clock.ts'
+import { refuse } from '../kernel/refusal.ts'
+import { assertNotRevoked, chainOf } from './key.ts'
+import { noteKey } from './note.ts'
+import { fingerprintOf, hashSecret, makeSecret } from './secret.ts'
+
+/** The longest that an old secret may work beside the new one: a week. */
+export const maxOverlapSeconds = 604_800
+
+/**
+ * Gives a key another secret and returns it, this once. The one before works for `overlapSeconds`
+ * (0–604800) more; one that was already on its way out ends now, so at most two ever work.
+ * @throws Refusal `not_found`, `invalid_request` with `param`, `conflict` for a revoked key.
+ */
+export async function rotateKey(
+  { ledger, keys, random, ids }: Pick<Deps, 'ledger' | 'keys' | 'random' | 'ids'>,
+  { keyId, actor, overlapSeconds }: { keyId: string; actor: string; overlapSeconds: number },
+): Promise<{ key: KeyRow; secret: string }> {
+  const isWhole = Number.isInteger(overlapSeconds)
+  if (!isWhole || overlapSeconds < 0 || overlapSeconds > maxOverlapSeconds) {
+    const message = 'An overlap is between 0 and 604,800 seconds, which is a week.'
+    refuse('invalid_request', { param: 'overlap_seconds', message })
+  }
+  const found = (await keys.find(keyId)) ?? refuse('not_found', 'There is no such key.')
+  const secret = makeSecret(random)
+  const hash = hashSecret(secret)
+  const key = await ledger.post({
+    account: found.accountId,
+    keys: found.lineage,
+    secretsOf: keyId,
+    decide(book) {
+      const chain = chainOf(book, found.lineage)
+      assertNotRevoked(chain)
+      const [key] = chain
+      if (!key) throw new Error('a chain without a key')
+      const overlapUntil = book.now + overlapSeconds * 1000
+      for (const old of book.secrets(keyId)) {
+        old.validUntil = old.validUntil === null ? overlapUntil : book.now
+        book.changed('secret', old)
+      }
+      book.addSecret({ hash, keyId, validUntil: null })
+      const fingerprint = { from: key.fingerprint, to: fingerprintOf(hash) }
+      key.fingerprint = fingerprint.to
+      book.changed('key', key)
+      const detail = { fingerprint, overlap_until: toRfc3339(overlapUntil) }
+      noteKey(book, ids, key, { actor, action: 'key.rotate', detail })
+      return { ...key }
+    },
+  })
+  keys.forget(keyId)
+  return { key, secret }
+}
