@@ -78,6 +78,12 @@ export type Settings = {
   /** Where the server listens; its loopback names are answered too. */
   listen: { hostname: string; port: number }
   trustedProxies: readonly string[]
+  /** Where deposits are sent; null where there are none. */
+  treasury: string | null
+  /** The contract of the stablecoin that deposits are made in. */
+  token: string
+  /** Longest that a receipt waits for its anchor. */
+  maxAnchorDelayS: number
   /** Bytes of a request body. */
   bodyBytes: number
   /** Failures of one client address before further failures are 429. */
