@@ -1,0 +1,14 @@
+/** A process that counts in small batches until it is killed. `bun counter.ts <file>` */
+import { openSqlite } from '../../src/db/sqlite.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { countStore } from '../../src/usage/count-store.ts'
+
+const db = openSqlite(process.argv[2] ?? '')
+const counts = countStore(db, { clock: systemClock, node: `node_${process.pid}` })
+for (;;) {
+  const lease = await counts.takeLease()
+  if (!lease) throw new Error('no lease')
+  const count = await counts.count(lease, 20)
+  process.stdout.write(`${count}\n`)
+  if (count === 0) await Bun.sleep(1000)
+}

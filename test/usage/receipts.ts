@@ -1,0 +1,155 @@
+import { insert, rows } from '../../src/db/db.ts'
+import type { RunRow, StoredLine } from '../../src/db/schema.ts'
+import { systemRandom } from '../../src/kernel/random.ts'
+import { costOf, type MeterLine } from '../../src/models/model.ts'
+import { usageCounter } from '../../src/usage/count.ts'
+import { type CountedRun, toUsageDays } from '../../src/usage/usage.ts'
+import type { World } from '../support/world.ts'
+
+type Wished = Partial<RunRow> & { accountId: string; keyId: string; finishedAt: number }
+
+/**
+ * Ended runs written as the log has them: with a place each, behind all that is there. Quicker than
+ * running them, for tests that need thousands.
+ */
+export async function addReceipts(w: Pick<World, 'db' | 'deps'>, wished: Wished[]) {
+  const { runs, logLeaves } = w.db.tables
+  const start = await w.deps.usage.size()
+  const made = wished.map((wish, i) => endedRun(w, { logPlace: start + i, ...wish }))
+  const leaves = made.map((_, i) => ({ idx: start + i, kind: 1 as const, hashes: noHash }))
+  await w.db.write(function* () {
+    yield* insert(runs, made)
+    yield* insert(logLeaves, leaves)
+  })
+  return made
+}
+
+const noHash = new Uint8Array(32)
+const random = systemRandom()
+
+export function endedRun({ deps }: Pick<World, 'deps'>, wish: Wished): RunRow {
+  const lines = wish.lines ?? linesOf(12, 345)
+  const discountBps = wish.discountBps ?? 0
+  const cost = costOf(toMeterLines(lines), discountBps)
+  return {
+    id: deps.ids.make('run'),
+    node: 'node_test',
+    status: 'succeeded',
+    kind: 'chat',
+    model: 'acme/small',
+    route: 'acme:small',
+    createdAt: wish.finishedAt - 1500,
+    startedAt: wish.finishedAt - 1500,
+    firstByteAt: wish.finishedAt - 1000,
+    hold: cost,
+    windows: [],
+    priceList: 'prices@1',
+    lines,
+    cost,
+    discountBps,
+    usageSource: 'reported',
+    clamped: false,
+    outcome: 'complete',
+    error: null,
+    tags: {},
+    metadata: {},
+    durationMs: 1500,
+    seed: noHash,
+    inputCommitment: noHash,
+    outputCommitment: null,
+    issuer: 'https://gw.example',
+    passport: '',
+    digest: random.bytes(32),
+    logPlace: null,
+    signature: null,
+    background: false,
+    output: null,
+    outputUntil: null,
+    ...wish,
+  }
+}
+
+export const linesOf = (input: number, output: number): StoredLine[] => [
+  { meter: 'input', quantity: input, price: '150000' },
+  { meter: 'output', quantity: output, price: '600000' },
+]
+
+const toMeterLines = (lines: StoredLine[]): MeterLine[] =>
+  lines.map(({ meter, quantity, price }) => ({
+    meter: meter as MeterLine['meter'],
+    quantity,
+    pricePusd: BigInt(price),
+  }))
+
+/** Ticks the job until nothing is left to count. */
+export async function countAll(w: Pick<World, 'deps'>): Promise<void> {
+  const tick = usageCounter(w.deps)
+  while (await w.deps.usageCounts.waits()) await tick()
+}
+
+/** What was counted, and what a fresh count over all numbered runs gives: both in one order. */
+export async function countedAndFresh({ db }: Pick<World, 'db'>) {
+  const { usageDays, runs } = db.tables
+  const counted = await db.read((q) => rows(q.select().from(usageDays)))
+  const all = await db.read((q) => rows(q.select().from(runs)))
+  const ended = all.filter(
+    (run): run is RunRow & { finishedAt: number } =>
+      run.finishedAt !== null && run.logPlace !== null,
+  )
+  const name = ({ accountId, day, keyId, model }: (typeof counted)[number]) =>
+    JSON.stringify([accountId, day, keyId, model])
+  return {
+    counted: counted.sort((a, b) => (name(a) < name(b) ? -1 : 1)),
+    fresh: toUsageDays(ended as CountedRun[]),
+  }
+}
+
+/** A strict reader of RFC 4180: every field, and no line that is longer or shorter than the first. */
+export function parseCsv(text: string): string[][] {
+  const lines: string[][] = []
+  let at = 0
+  while (at < text.length) {
+    const line: string[] = []
+    for (;;) {
+      const [field, next] = text[at] === '"' ? quoted(text, at) : bare(text, at)
+      line.push(field)
+      if (text[next] === ',') {
+        at = next + 1
+        continue
+      }
+      if (text.slice(next, next + 2) !== '\r\n') throw new Error(`no end of line at ${next}`)
+      at = next + 2
+      break
+    }
+    lines.push(line)
+  }
+  const width = lines[0]?.length
+  if (lines.some((line) => line.length !== width)) throw new Error('lines of different length')
+  return lines
+}
+
+function bare(text: string, at: number): [string, number] {
+  const field = /[^,\r\n"]*/y
+  field.lastIndex = at
+  return [field.exec(text)?.[0] ?? '', field.lastIndex]
+}
+
+function quoted(text: string, at: number): [string, number] {
+  const field = /"((?:[^"]|"")*)"/y
+  field.lastIndex = at
+  const found = field.exec(text)
+  if (!found) throw new Error(`an open quote at ${at}`)
+  return [(found[1] ?? '').replaceAll('""', '"'), field.lastIndex]
+}
+
+/** The lines of a CSV by the names of its columns. */
+export function recordsOf(text: string): Record<string, string>[] {
+  const [header = [], ...lines] = parseCsv(text)
+  return lines.map((line) => Object.fromEntries(header.map((name, i) => [name, line[i] ?? ''])))
+}
+
+/** Decimal USD as pico-USD, exactly. */
+export function picoOf(usd: string): bigint {
+  const [whole = '0', fraction = ''] = usd.split('.')
+  return BigInt(whole) * 10n ** 12n + BigInt(fraction.padEnd(12, '0'))
+}
