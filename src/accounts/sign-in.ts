@@ -7,7 +7,14 @@ import { Refusal, refuse } from '../kernel/refusal.ts'
 import { isAddress } from '../verify/address.ts'
 import { toAccountId } from './address.ts'
 import { hashToken, lifeMs, newToken, type Visitor } from './session.ts'
-import { checkIssuedAfter, checkSiwe, parseSiwe, type SignInFault, writeSiwe } from './siwe.ts'
+import {
+  checkIssued,
+  checkPlace,
+  checkTimes,
+  parseSiwe,
+  type SignInFault,
+  writeSiwe,
+} from './siwe.ts'
 
 /** How long a nonce is good for. */
 export const nonceLifeMs = 5 * 60_000
@@ -120,16 +127,17 @@ async function verifyAttempt(
   const now = clock.now()
   const accountId = toAccountId(parsed.address)
   claimed.account = accountId
-  checkSiwe(parsed, { baseUrl: settings.baseUrl, now })
+  checkPlace(parsed, settings.baseUrl)
+  checkTimes(parsed, now)
   const browserHash = browser === undefined ? undefined : hashToken(browser)
   const known = browserHash && (await nonces.find(parsed.nonce, browserHash, now))
   if (!browserHash || !known) return refuseNonce()
   if (known.accountId !== null && known.accountId !== accountId) refuseNonce()
-  checkIssuedAfter(parsed, known.issuedAt)
+  checkIssued(parsed, known.issuedAt, now)
   // From here the nonce is used up, whatever comes out.
   if (!(await nonces.take(parsed.nonce, browserHash, now))) refuseNonce()
   const asked = { address: parsed.address, message, signature }
-  const signed = (await isOwnSignature(asked)) || (await isContractSignature?.(asked))
+  const signed = (await isSignatureOf(asked)) || (await isContractSignature?.(asked))
   if (!signed) refuse('signature_invalid', { metadata: { reason: 'signature' } })
   return accountId
 }
@@ -138,8 +146,8 @@ function refuseNonce(): never {
   refuse('nonce_invalid', { metadata: { reason: 'nonce' satisfies SignInFault } })
 }
 
-/** Over the text as it was received, and offline. */
-async function isOwnSignature(asked: Parameters<IsContractSignature>[0]): Promise<boolean> {
+/** Whether a key signed the text, as it was received. Found out offline. */
+export async function isSignatureOf(asked: Parameters<IsContractSignature>[0]): Promise<boolean> {
   if (!eoaSignature.test(asked.signature)) return false
   const { verifyMessage } = await import('viem/utils')
   const { address, message, signature } = asked as Record<keyof typeof asked, `0x${string}`>

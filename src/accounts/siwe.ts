@@ -94,12 +94,10 @@ export async function parseSiwe(raw: string): Promise<SiweMessage> {
 }
 
 /**
- * Checks everything of a message but its nonce and its signature: that it is for this site, this
- * chain and this moment.
+ * Checks that a message is for this site and this chain.
  * @throws Refusal 'signature_invalid' whose `metadata.reason` names the field
  */
-export function checkSiwe(message: SiweMessage, expected: { baseUrl: string; now: Millis }): void {
-  const { baseUrl, now } = expected
+export function checkPlace(message: SiweMessage, baseUrl: string): void {
   const { host, protocol } = new URL(baseUrl)
   if (message.domain !== host) refuseField('domain', `domain must be ${host}`)
   if (message.scheme !== undefined && `${message.scheme}:` !== protocol) {
@@ -111,21 +109,31 @@ export function checkSiwe(message: SiweMessage, expected: { baseUrl: string; now
   if (message.address !== toChecksumAddress(message.address)) {
     refuseField('address', 'the address must have its EIP-55 checksum')
   }
-  if (!(timeOf(message.issuedAt) <= now + skewMs)) {
-    refuseField('issued_at', 'Issued At must not be in the future')
-  }
-  if (message.expirationTime !== undefined && !(now < timeOf(message.expirationTime))) {
+}
+
+/**
+ * Checks that a message is good now: neither expired nor too early.
+ * @throws Refusal 'signature_invalid'
+ */
+export function checkTimes(message: SiweMessage, now: Millis): void {
+  const { expirationTime, notBefore } = message
+  if (expirationTime !== undefined && !(now < timeOf(expirationTime))) {
     refuseField('expired', 'its Expiration Time has passed')
   }
-  if (message.notBefore !== undefined && !(timeOf(message.notBefore) <= now)) {
+  if (notBefore !== undefined && !(timeOf(notBefore) <= now)) {
     refuseField('not_before', 'its Not Before has not come yet')
   }
 }
 
-/** @throws Refusal 'signature_invalid' for a text that is older than its nonce */
-export function checkIssuedAfter(message: SiweMessage, nonceIssuedAt: Millis): void {
-  if (!(timeOf(message.issuedAt) >= nonceIssuedAt - skewMs)) {
-    refuseField('issued_at', 'Issued At must not be before its nonce was made')
+/**
+ * Checks that a message was written between when its nonce was made and now, give or take what
+ * clocks differ by.
+ * @throws Refusal 'signature_invalid'
+ */
+export function checkIssued(message: SiweMessage, nonceIssuedAt: Millis, now: Millis): void {
+  const at = timeOf(message.issuedAt)
+  if (!(at >= nonceIssuedAt - skewMs && at <= now + skewMs)) {
+    refuseField('issued_at', 'Issued At must lie between when the nonce was made and now')
   }
 }
 
@@ -133,8 +141,8 @@ export function checkIssuedAfter(message: SiweMessage, nonceIssuedAt: Millis): v
 const isWithin = (uri: string, origin: string): boolean =>
   uri === origin || ['/', '?', '#'].some((next) => uri.startsWith(origin + next))
 
-/** NaN for what is no time: it compares as false with everything. */
-const timeOf = (text: string | undefined): number => Date.parse(text ?? '')
+/** NaN, which compares as false with everything, for what is no time. */
+const timeOf = (text: string | undefined): Millis => Date.parse(text ?? '')
 
 function refuseForm(reason: SignInFault, message: string): never {
   refuse('invalid_request', { message, param: 'message', metadata: { reason } })
