@@ -3,20 +3,29 @@ import { sessionsApi } from './accounts/sessions-api.ts'
 import { signInApi } from './accounts/sign-in-api.ts'
 import { anchorsApi } from './anchors/api.ts'
 import type { Deps } from './deps.ts'
+import { frameOf } from './frame.ts'
+import { assets } from './http/assets.ts'
 import { front } from './http/front.ts'
 import { methodNotAllowed } from './http/methods.ts'
 import { keysApi } from './keys/api.ts'
 import { modelsApi } from './models/api.ts'
 import { receiptsApi } from './receipts/api.ts'
+import { verifyPageApi } from './receipts/page-api.ts'
 import { runsApi } from './runs/api.ts'
 import { signerApi } from './signer/api.ts'
 import { statusApi } from './status/api.ts'
+import { refusalPages } from './ui/refusal.tsx'
+import { themeRoute } from './ui/theme.ts'
 import { usageApi } from './usage/api.ts'
 
 /** The whole service as one Elysia instance. No side effects: tests call it too. */
 export function createApp(deps: Deps) {
   const { baseUrl, listen } = deps.settings
-  const app = front({ baseUrl, listen, ids: deps.ids, log: deps.log })
+  const frame = frameOf(deps)
+  const showRefusal = refusalPages(frame)
+  const app = front({ baseUrl, listen, ids: deps.ids, log: deps.log, showRefusal })
+    .use(assets())
+    .use(themeRoute())
     .use(statusApi(deps))
     .use(modelsApi(deps))
     .use(signerApi(deps))
@@ -27,6 +36,7 @@ export function createApp(deps: Deps) {
     .use(runsApi(deps))
     .use(receiptsApi(deps))
     .use(anchorsApi(deps))
+    .use(verifyPageApi())
     .use(usageApi(deps))
   methodNotAllowed(app)
   return app

@@ -15,9 +15,13 @@ export type FrontDeps = {
   showRefusal?: ShowRefusal
 }
 
-export type ShowRefusal = (refusal: Refusal, requestId: string, wants: 'page' | 'fragment') => Shown
+export type ShowRefusal = (
+  refusal: Refusal,
+  asked: { request: Request; requestId: string; wants: 'page' | 'fragment' },
+) => Shown
 
-export type Shown = { html: string; headers: Record<string, string> }
+/** `status` only where it is not the refusal's own: a page that sends somebody to the sign-in. */
+export type Shown = { html: string; headers: Record<string, string>; status?: number }
 
 const csp = "default-src 'none'; frame-ancestors 'none'"
 
@@ -53,8 +57,8 @@ export const front = ({ baseUrl, listen, ids, log, showRefusal }: FrontDeps) => 
       }
       const allowed = set.headers[allowOrigin]
       const wants = wantsHtml(request)
-      const shown = wants && showRefusal?.(refusal, requestId, wants)
-      set.status = refusal.status
+      const shown = wants && showRefusal?.(refusal, { request, requestId, wants })
+      set.status = shown?.status ?? refusal.status
       set.headers = {
         ...baseHeaders(requestId),
         ...(allowed === undefined ? {} : { [allowOrigin]: allowed }),

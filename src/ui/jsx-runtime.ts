@@ -60,11 +60,7 @@ export function renderChild(child: Child): string {
 
 const nothing = new Markup('')
 
-const voidTags = new Set(
-  'area br col hr img input link meta path rect line circle polyline source track use wbr'.split(
-    ' ',
-  ),
-)
+const voidTags = new Set('area br col hr img input link meta source track wbr'.split(' '))
 
 /** Elements that run, frame or restyle: nothing of ours needs them. */
 const refusedTags = new Set(['base', 'embed', 'frame', 'iframe', 'object', 'style', 'template'])

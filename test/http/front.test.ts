@@ -8,8 +8,8 @@ import { systemRandom } from '../../src/kernel/random.ts'
 import { goodKey, limitBytes, raw, startService } from './service.ts'
 
 const service = startService({
-  showRefusal: (refusal, id, wants) => ({
-    html: `<p>${wants} ${refusal.type} ${id}`,
+  showRefusal: (refusal, { requestId, wants }) => ({
+    html: `<p>${wants} ${refusal.type} ${requestId}`,
     headers: { 'content-security-policy': "default-src 'self'" },
   }),
 })

@@ -1,0 +1,22 @@
+/** What every page needs beyond htmx: the copy buttons. Without script their values are selectable. */
+document.addEventListener('click', async (event) => {
+  const button = event.target instanceof Element ? event.target.closest('[data-copy]') : null
+  if (!(button instanceof HTMLElement)) return
+  const label = button.querySelector('[data-label]') ?? button
+  const before = label.textContent
+  try {
+    await navigator.clipboard.writeText(textToCopy(button))
+    label.textContent = 'Copied'
+  } catch {
+    label.textContent = 'Select it and copy'
+  }
+  setTimeout(() => {
+    label.textContent = before
+  }, 2000)
+})
+
+/** The text of the element that `data-copy` names, or of the page's address. */
+function textToCopy(button: HTMLElement): string {
+  const id = button.dataset['copy']
+  return (id ? document.getElementById(id)?.textContent : location.href) ?? ''
+}

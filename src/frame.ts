@@ -1,0 +1,18 @@
+import { chainId } from './chain/chain.ts'
+import type { Deps } from './deps.ts'
+import type { Frame, NavItem } from './ui/frame.ts'
+
+/** The pages there are, in their order. One line a page, added together with the page. */
+const nav: readonly NavItem[] = []
+
+/** What surrounds every page of this service. */
+export const frameOf = ({ signer, health }: Pick<Deps, 'signer' | 'health'>): Frame => ({
+  nav,
+  foot: () => ({ signer: signer.address, chainId, status: statusText(health) }),
+})
+
+function statusText({ ledger, stopping }: Deps['health']): string {
+  if (stopping) return 'Going down for a restart'
+  if (ledger === 'checking') return 'Checking the books'
+  return ledger === 'balanced' ? 'All systems normal' : 'The books do not balance'
+}

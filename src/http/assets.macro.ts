@@ -1,0 +1,79 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** A file that browsers get, as the executable carries it. */
+export type EmbeddedAsset = {
+  name: string
+  /** `/assets/<name>-<first 16 hex of the SHA-256 of its bytes>.<extension>`. */
+  path: string
+  type: string
+  /** Base64 of the bytes, or of their gzip where that is smaller. */
+  bytes: string
+  gzipped: boolean
+}
+
+const root = join(import.meta.dir, '../..')
+
+/** Files as they are, by the name that pages ask for. */
+const files: Record<string, string> = {
+  'geist-mono.woff2': 'public/geist-mono.woff2',
+  'geist-mono.LICENSE.txt': 'public/geist-mono.LICENSE.txt',
+  'lucide.LICENSE.txt': 'public/lucide.LICENSE.txt',
+  'icon.svg': 'public/icon.svg',
+  'htmx.js': 'node_modules/htmx.org/dist/htmx.min.js',
+  'hx-sse.js': 'node_modules/htmx.org/dist/ext/hx-sse.min.js',
+}
+
+/** Scripts of ours, each bundled from `src/browser/<name>.ts`. */
+const scripts = ['page', 'wallet', 'verify']
+
+/** Runs while Bun transpiles: bundles the browser's scripts and reads what goes to browsers. */
+export function embedAssets(): EmbeddedAsset[] {
+  const plain = Object.entries(files).map(([name, path]) => embed(name, read(path)))
+  const bundled = scripts
+    .filter((name) => existsSync(join(root, `src/browser/${name}.ts`)))
+    .map((name) => embed(`${name}.js`, bundle(`src/browser/${name}.ts`)))
+  const urlOf = new Map(plain.map(({ name, path }) => [name, path]))
+  const css = read('public/app.css')
+    .toString()
+    .replace(/\/\*(?!!)[\s\S]*?\*\//g, '')
+    .replace(/\n\s+/g, '\n')
+    .replace(/\{asset:([\w.-]+)\}/g, (_, name: string) => urlOf.get(name) ?? missing(name))
+  return [...plain, ...bundled, embed('app.css', Buffer.from(css))]
+}
+
+const read = (path: string): Buffer => readFileSync(join(root, path))
+
+/** `Bun.build` would deadlock inside of a macro; the command line does not. */
+function bundle(entry: string): Buffer {
+  const flags = ['--target=browser', '--format=esm', '--minify']
+  const built = Bun.spawnSync([process.execPath, 'build', join(root, entry), ...flags])
+  if (!built.success) throw new Error(built.stderr.toString())
+  return built.stdout
+}
+
+function missing(name: string): never {
+  throw new Error(`app.css names ${name}, which is no asset`)
+}
+
+const types: Record<string, string> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+  txt: 'text/plain; charset=utf-8',
+  woff2: 'font/woff2',
+}
+
+function embed(name: string, body: Buffer): EmbeddedAsset {
+  const dot = name.lastIndexOf('.')
+  const hash = new Bun.CryptoHasher('sha256').update(body).digest('hex').slice(0, 16)
+  const gzip = Buffer.from(Bun.gzipSync(new Uint8Array(body), { level: 9 }))
+  const gzipped = gzip.byteLength < body.byteLength * 0.9
+  return {
+    name,
+    path: `/assets/${name.slice(0, dot)}-${hash}${name.slice(dot)}`,
+    type: types[name.slice(dot + 1)] ?? 'application/octet-stream',
+    bytes: (gzipped ? gzip : body).toString('base64'),
+    gzipped,
+  }
+}

@@ -1,0 +1,51 @@
+import { Elysia } from 'elysia'
+import { refuse } from '../kernel/refusal.ts'
+import { embedAssets } from './assets.macro.ts' with { type: 'macro' }
+import type { EmbeddedAsset } from './assets.macro.ts'
+
+const embedded: EmbeddedAsset[] = embedAssets()
+const byName = new Map(embedded.map((asset) => [asset.name, asset.path]))
+const byPath = new Map(embedded.map((asset) => [asset.path, lazily(asset)]))
+
+/** Where browsers find an embedded file. @throws Error when there is none of that name. */
+export function assetPath(name: string): string {
+  const path = byName.get(name)
+  if (path === undefined) throw new Error(`there is no asset ${name}`)
+  return path
+}
+
+/**
+ * `GET /assets/:name`: the embedded files and nothing else. A name carries the hash of its bytes,
+ * so an answer never grows old; every other name is 404.
+ */
+export const assets = () =>
+  new Elysia().get('/assets/:name', ({ params, request, set }) => {
+    const asset = byPath.get(`/assets/${params.name}`) ?? refuse('not_found')
+    const zipped = asset.gzip !== undefined && acceptsGzip(request.headers.get('accept-encoding'))
+    set.headers['content-type'] = asset.type
+    set.headers['cache-control'] = 'public, max-age=31536000, immutable'
+    set.headers['cross-origin-resource-policy'] = 'same-origin'
+    if (asset.gzip) set.headers['vary'] = 'Accept-Encoding'
+    if (zipped) set.headers['content-encoding'] = 'gzip'
+    return new Response(zipped ? asset.gzip : asset.plain())
+  })
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+/** Most are only ever sent zipped: the plain bytes are made when somebody asks for them. */
+function lazily({ type, bytes, gzipped }: EmbeddedAsset) {
+  const stored: Bytes = Uint8Array.from(Buffer.from(bytes, 'base64'))
+  if (!gzipped) return { type, gzip: undefined, plain: () => stored }
+  let plain: Bytes | undefined
+  return {
+    type,
+    gzip: stored,
+    plain: () => {
+      plain ??= Bun.gunzipSync(stored)
+      return plain
+    },
+  }
+}
+
+const acceptsGzip = (header: string | null): boolean =>
+  /(?:^|,)\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))|,|$)/i.test(header ?? '')

@@ -1,0 +1,25 @@
+import { type Nusd, toUsd } from '../kernel/money.ts'
+
+/**
+ * An amount of money: dollars and cents to be read, the digits below a cent small and quiet.
+ * `places` decimals at least, so that the points of a column stand under each other; two by default.
+ */
+export function Amount({ nusd, places = 2 }: { nusd: Nusd; places?: number }) {
+  const [whole = '0', fraction = ''] = toUsd(nusd < 0n ? -nusd : nusd).split('.')
+  const digits = fraction.padEnd(places, '0')
+  const small = digits.slice(2)
+  return (
+    <data class="amount" value={toUsd(nusd)}>
+      {nusd < 0n ? '−' : ''}${grouped(whole)}.{digits.slice(0, 2)}
+      {small ? <small>{small}</small> : null}
+    </data>
+  )
+}
+
+/** The same in running text and titles: `$1,234.50`. */
+export function amountText(nusd: Nusd): string {
+  const [whole = '0', fraction = ''] = toUsd(nusd < 0n ? -nusd : nusd).split('.')
+  return `${nusd < 0n ? '−' : ''}$${grouped(whole)}.${fraction}`
+}
+
+const grouped = (whole: string): string => whole.replace(/\B(?=(\d{3})+$)/g, ',')

@@ -1,0 +1,61 @@
+import { Icon, type IconName } from './icon.tsx'
+import type { Child } from './jsx-runtime.ts'
+
+/** `go`: the one action a panel is for. `bad`: what destroys. `plain`: the way out. */
+type Look = 'go' | 'bad' | 'plain'
+
+type ButtonProps = {
+  children: Child
+  look?: Look
+  icon?: IconName
+  small?: boolean
+  /** Sent with the form, where it has several buttons. */
+  name?: string
+  value?: string
+  disabled?: boolean
+}
+
+/** Submits the form it stands in. */
+export const Button = ({ children, look, icon, small, name, value, disabled }: ButtonProps) => (
+  <button
+    class={['btn', look, small && 'small']}
+    type="submit"
+    name={name}
+    value={value}
+    disabled={disabled}
+  >
+    {icon ? <Icon name={icon} /> : null}
+    {children}
+  </button>
+)
+
+type LinkProps = {
+  children: Child
+  href: string
+  look?: Look
+  icon?: IconName
+  small?: boolean
+  /** Saved as a file instead of shown. */
+  download?: boolean
+}
+
+/** Goes somewhere and looks like a button. */
+export const ButtonLink = ({ children, href, look, icon, small, download }: LinkProps) => (
+  <a class={['btn', look, small && 'small']} href={href} download={download ? '' : undefined}>
+    {icon ? <Icon name={icon} /> : null}
+    {children}
+  </a>
+)
+
+/**
+ * Copies the text of the element with the id `of`; without `of`, the address of the page. It shows
+ * only where scripts run: without them the value itself is selected by one click.
+ */
+export const CopyButton = ({ of = '', label = 'Copy' }: { of?: string; label?: string }) => (
+  <button class="btn copy" type="button" data-copy={of}>
+    <Icon name="copy" />
+    <span data-label="" aria-live="polite">
+      {label}
+    </span>
+  </button>
+)

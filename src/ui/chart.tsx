@@ -1,0 +1,150 @@
+import { scaleBand, scaleLinear, scalePoint } from 'd3-scale'
+import { line } from 'd3-shape'
+import type { Markup } from './jsx-runtime.ts'
+
+/** One point in time: how it is called on the axis, its size, and that size in words. */
+export type Point = {
+  label: string
+  value: number
+  words: string
+  /** Not whole yet, as today is: drawn paler. */
+  open?: boolean
+}
+
+type ChartProps = {
+  id: string
+  /** Says the finding: "Spend per day, last 30 days. Highest $4.40 on Nov 19." */
+  finding: string
+  points: readonly Point[]
+  /** What a column of the table is called. */
+  head: readonly [label: string, value: string]
+  /** How a value reads on the axis. */
+  tick: (value: number) => string
+}
+
+const width = 640
+const height = 132
+/** Room for the axis at the right, and for the labels below. */
+const right = 40
+const below = 20
+
+/** Bars from zero, and the same as a table. */
+export function BarChart(props: ChartProps) {
+  const band = scaleBand<number>()
+    .domain(props.points.map((_, i) => i))
+    .range([0, width])
+    .paddingInner(0.2)
+  const y = valueScale(props.points)
+  return (
+    <Framed props={props} y={y}>
+      {props.points.map(({ label, value, words, open }, i) => (
+        <rect
+          class={['b', open && 'part']}
+          x={(band(i) ?? 0).toFixed(1)}
+          y={y(value).toFixed(1)}
+          width={band.bandwidth().toFixed(1)}
+          height={(height - y(value)).toFixed(1)}
+        >
+          <title>
+            {label}: {words}
+          </title>
+        </rect>
+      ))}
+    </Framed>
+  )
+}
+
+/** A line from zero, and the same as a table. */
+export function LineChart(props: ChartProps) {
+  const x = scalePoint<number>()
+    .domain(props.points.map((_, i) => i))
+    .range([0, width])
+  const y = valueScale(props.points)
+  const path = line<Point>(
+    (_, i) => Number((x(i) ?? 0).toFixed(1)),
+    ({ value }) => Number(y(value).toFixed(1)),
+  )(props.points)
+  return (
+    <Framed props={props} y={y}>
+      <path class="ln" d={path ?? ''} />
+    </Framed>
+  )
+}
+
+type ValueScale = ReturnType<typeof valueScale>
+
+const valueScale = (points: readonly Point[]) =>
+  scaleLinear()
+    .domain([0, Math.max(...points.map(({ value }) => value), 0) || 1])
+    .nice(3)
+    .range([height, 4])
+
+type FramedProps = { props: ChartProps; y: ValueScale; children: Markup | Markup[] }
+
+const Framed = ({ props, y, children }: FramedProps) => (
+  <figure class="chartbox">
+    <svg
+      class="chart"
+      viewBox={`0 0 ${width + right} ${height + below}`}
+      role="img"
+      aria-labelledby={`${props.id}-finding`}
+    >
+      <title id={`${props.id}-finding`}>{props.finding}</title>
+      {y.ticks(3).map((value) => (
+        <>
+          <line class="grid" x1="0" x2={width} y1={y(value)} y2={y(value)} />
+          <text x={width + 6} y={y(value) + 3.5}>
+            {props.tick(value)}
+          </text>
+        </>
+      ))}
+      {children}
+      <AxisLabels points={props.points} />
+    </svg>
+    <details>
+      <summary>As a table</summary>
+      <Twin props={props} />
+    </details>
+  </figure>
+)
+
+/** The first, the middle and the last label: more would not fit on a phone. */
+function AxisLabels({ points }: { points: readonly Point[] }) {
+  const [first, last] = [points.at(0), points.at(-1)]
+  const middle = points.length > 4 ? points[Math.floor(points.length / 2)] : undefined
+  const y = height + 15
+  return (
+    <>
+      <text x="0" y={y}>
+        {first?.label}
+      </text>
+      <text x={width / 2} y={y} text-anchor="middle">
+        {middle?.label}
+      </text>
+      <text x={width} y={y} text-anchor="end">
+        {points.length > 1 ? last?.label : ''}
+      </text>
+    </>
+  )
+}
+
+const Twin = ({ props: { head, points } }: { props: ChartProps }) => (
+  <table class="bars twin">
+    <thead>
+      <tr>
+        <th scope="col">{head[0]}</th>
+        <th scope="col" class="num">
+          {head[1]}
+        </th>
+      </tr>
+    </thead>
+    <tbody>
+      {points.map(({ label, words }) => (
+        <tr>
+          <td>{label}</td>
+          <td class="num">{words}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)

@@ -1,0 +1,23 @@
+import { CopyButton } from './button.tsx'
+
+/**
+ * A value to take along, in an `output`: a click selects it whole, the button copies it. `strong`
+ * is for a secret that is shown once.
+ */
+export const CopyBox = ({ id, label, value, strong }: CopyBoxProps) => (
+  <div class={['secret', strong && 'strong']}>
+    <output id={id} aria-label={label}>
+      {value}
+    </output>
+    <CopyButton of={id} />
+  </div>
+)
+
+type CopyBoxProps = { id: string; label: string; value: string; strong?: boolean }
+
+/** A listing to read or copy. It scrolls by itself and by keyboard. */
+export const Code = ({ id, label, text }: { id?: string; label: string; text: string }) => (
+  <section class="code" tabindex="0" aria-label={label}>
+    <pre id={id}>{text}</pre>
+  </section>
+)

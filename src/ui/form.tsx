@@ -1,0 +1,191 @@
+import type { Child, Markup } from './jsx-runtime.ts'
+
+type ActionProps = {
+  /** The portal route that does it. */
+  action: string
+  /** What the answer replaces: `#keys`. Without it the form is a plain one, also with scripts. */
+  target?: string
+  /** `outerHTML` unless said. */
+  swap?: 'outerHTML' | 'innerHTML' | 'beforeend' | 'outerMorph' | 'innerMorph' | 'none'
+  /** Asked by the browser before it is sent; without script a confirm page has to ask. */
+  confirm?: string
+  /** `row` stands in a line, `stack` below each other inside of a panel. */
+  look?: 'row' | 'stack'
+  children: Child
+}
+
+/** A form that changes something: with htmx in place, without it by a whole page. */
+export const ActionForm = ({ action, target, swap, confirm, look, children }: ActionProps) => (
+  <form
+    class={look === 'stack' ? 'pad stack' : 'row'}
+    method="post"
+    action={action}
+    hx-post={target && action}
+    hx-target={target}
+    hx-swap={target && (swap ?? 'outerHTML')}
+    hx-disable={target && 'find button'}
+    hx-confirm={confirm}
+  >
+    {children}
+  </form>
+)
+
+type FieldProps = {
+  /** What the form sends it as. */
+  name: string
+  label: Child
+  /** Tells the fields of several forms on a page apart; the id is `<form>-<name>`. */
+  form?: string
+  hint?: Child
+  /** What is wrong with the value that was sent, and what to enter instead. */
+  error?: Child
+  required?: boolean
+}
+
+type TextProps = FieldProps & {
+  value?: string
+  type?: 'text' | 'search' | 'date' | 'number' | 'url'
+  inputmode?: 'decimal' | 'numeric'
+  placeholder?: string
+  autocomplete?: string
+  maxlength?: number
+}
+
+/** One line of text. */
+export const TextField = (props: TextProps) => (
+  <Labelled field={props}>
+    <input
+      class="in"
+      id={idOf(props)}
+      name={props.name}
+      type={props.type ?? 'text'}
+      value={props.value}
+      inputmode={props.inputmode}
+      placeholder={props.placeholder}
+      autocomplete={props.autocomplete ?? 'off'}
+      maxlength={props.maxlength}
+      required={props.required}
+      aria-invalid={props.error ? 'true' : undefined}
+      aria-describedby={describedBy(props)}
+    />
+  </Labelled>
+)
+
+type AreaProps = FieldProps & {
+  value?: string
+  rows?: number
+  placeholder?: string
+  mono?: boolean
+}
+
+/** Several lines of text. */
+export const AreaField = (props: AreaProps) => (
+  <Labelled field={props}>
+    <textarea
+      class={['in', props.mono && 'mono']}
+      id={idOf(props)}
+      name={props.name}
+      rows={String(props.rows ?? 3)}
+      placeholder={props.placeholder}
+      required={props.required}
+      aria-invalid={props.error ? 'true' : undefined}
+      aria-describedby={describedBy(props)}
+    >
+      {props.value}
+    </textarea>
+  </Labelled>
+)
+
+export type Option = { value: string; label: string }
+
+type SelectProps = FieldProps & { options: readonly Option[]; value?: string }
+
+/** One of many. */
+export const SelectField = (props: SelectProps) => (
+  <Labelled field={props}>
+    <select
+      class="in"
+      id={idOf(props)}
+      name={props.name}
+      required={props.required}
+      aria-invalid={props.error ? 'true' : undefined}
+      aria-describedby={describedBy(props)}
+    >
+      {props.options.map(({ value, label }) => (
+        <option value={value} selected={value === props.value}>
+          {label}
+        </option>
+      ))}
+    </select>
+  </Labelled>
+)
+
+/** One of a few, all in sight. */
+export const ChoiceField = (props: SelectProps) => (
+  <fieldset class="field" aria-describedby={describedBy(props)}>
+    <legend>{props.label}</legend>
+    <div class="pick">
+      {props.options.map(({ value, label }) => (
+        <label>
+          <input
+            type="radio"
+            name={props.name}
+            value={value}
+            checked={value === props.value}
+            required={props.required}
+          />
+          <span>{label}</span>
+        </label>
+      ))}
+    </div>
+    <Below field={props} />
+  </fieldset>
+)
+
+type CheckProps = FieldProps & { value?: string; checked?: boolean }
+
+/** Yes or no. */
+export const CheckField = (props: CheckProps) => (
+  <div class="field">
+    <label class="check">
+      <input
+        type="checkbox"
+        id={idOf(props)}
+        name={props.name}
+        value={props.value ?? 'true'}
+        checked={props.checked}
+        required={props.required}
+        aria-invalid={props.error ? 'true' : undefined}
+        aria-describedby={describedBy(props)}
+      />
+      <span>{props.label}</span>
+    </label>
+    <Below field={props} />
+  </div>
+)
+
+const Labelled = ({ field, children }: { field: FieldProps; children: Markup }) => (
+  <div class="field">
+    <label for={idOf(field)}>{field.label}</label>
+    {children}
+    <Below field={field} />
+  </div>
+)
+
+const Below = ({ field }: { field: FieldProps }) => (
+  <>
+    {field.error ? (
+      <small class="err" id={`${idOf(field)}-error`}>
+        {field.error}
+      </small>
+    ) : null}
+    {field.hint ? <small id={`${idOf(field)}-hint`}>{field.hint}</small> : null}
+  </>
+)
+
+const idOf = ({ form, name }: FieldProps): string => (form ? `${form}-${name}` : name)
+
+function describedBy(field: FieldProps): string | undefined {
+  const ids = [field.error && `${idOf(field)}-error`, field.hint && `${idOf(field)}-hint`]
+  return ids.filter(Boolean).join(' ') || undefined
+}

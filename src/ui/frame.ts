@@ -1,0 +1,27 @@
+import type { IconName } from './icon.tsx'
+
+/** A page one can go to. The first path segment after `/dashboard` decides which one is current. */
+export type NavItem = {
+  href: string
+  label: string
+  icon: IconName
+  /** Public pages stand in the top nav too. */
+  group: 'Use' | 'Account' | 'Public'
+}
+
+/** What the foot of every page says of the service. */
+export type Foot = {
+  /** Address of the key that signs receipts. */
+  signer: string
+  chainId: number
+  /** The newest block that was seen; undefined until one was. */
+  block?: number
+  /** In words: "All systems normal". */
+  status: string
+}
+
+/** What surrounds every page: where one can go, which only ever are pages that exist, and how we are. */
+export type Frame = {
+  nav: readonly NavItem[]
+  foot: () => Foot
+}

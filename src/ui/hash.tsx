@@ -1,0 +1,28 @@
+/** A hash or signature in hex: its two ends to the eye, whole in its title. */
+export const Hash = ({ value }: { value: string }) => (
+  <code class="hex" title={value}>
+    {shortHash(value)}
+  </code>
+)
+
+/** One of our ids: the prefix says of what, the end tells neighbours apart. */
+export const Id = ({ value }: { value: string }) => (
+  <code class="hex" title={value}>
+    {shortId(value)}
+  </code>
+)
+
+/** As {@link Id}, and the way to it. */
+export const IdLink = ({ value, href }: { value: string; href: string }) => (
+  <a href={href}>
+    <Id value={value} />
+  </a>
+)
+
+export const shortHash = (hash: string): string =>
+  hash.length > 14 ? `${hash.slice(0, 6)}…${hash.slice(-4)}` : hash
+
+export function shortId(id: string): string {
+  const [prefix = '', rest = ''] = id.split('_')
+  return rest.length > 12 ? `${prefix}_${rest.slice(0, 4)}…${rest.slice(-6)}` : id
+}

@@ -1,0 +1,62 @@
+import type { Nusd } from '../kernel/money.ts'
+import { Amount } from './amount.tsx'
+import { shortHash } from './hash.tsx'
+import type { Child } from './jsx-runtime.ts'
+import { Rosette } from './rosette.tsx'
+import { ExactTime } from './when.tsx'
+
+type SlipProps = {
+  id: string
+  /** Milliseconds since 1970. */
+  at: number
+  /** What the signature signs: the figure is drawn from it. */
+  digest: string
+  lines: readonly (readonly [name: Child, value: Child])[]
+  total: Nusd
+  /** Small print. */
+  note?: Child
+  /** A {@link Stamp}; only once every check has passed. */
+  stamp?: Child
+}
+
+/** A receipt as a slip of paper: it stays paper in the dark, and prints as it looks. */
+export const Slip = ({ id, at, digest, lines, total, note, stamp }: SlipProps) => (
+  <div class="slipwrap">
+    <article class="slip" aria-labelledby="slip-id">
+      <div class="mark">
+        <Rosette hash={digest} label={`Figure of the digest ${shortHash(digest)}`} />
+      </div>
+      <p class="quiet">
+        <small>Receipt</small>
+      </p>
+      <h1 id="slip-id">{id}</h1>
+      <p class="quiet">
+        <ExactTime at={at} />
+      </p>
+      <dl>
+        {lines.map(([name, value]) => (
+          <>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </>
+        ))}
+      </dl>
+      <div class="total">
+        <span>Total</span>
+        <Amount nusd={total} />
+      </div>
+      {note ? <p class="print quiet">{note}</p> : null}
+      <div class="stampplace" id="stamp">
+        {stamp}
+      </div>
+    </article>
+  </div>
+)
+
+/** "Verified" in red, and against what. */
+export const Stamp = ({ children, against }: { children: Child; against: Child }) => (
+  <div class="stampmark">
+    {children}
+    <small>{against}</small>
+  </div>
+)

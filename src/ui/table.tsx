@@ -1,0 +1,93 @@
+import type { Child } from './jsx-runtime.ts'
+
+export type Column<Row> = {
+  head: Child
+  cell: (row: Row) => Child
+  /** `number`: right-aligned figures. `optional`: the first to go where space is short. */
+  kind?: 'number' | 'optional' | 'optional-number' | 'unnamed'
+}
+
+type TableProps<Row> = {
+  /** What it lists; readers hear it, the eye has the panel's title. */
+  caption: string
+  columns: readonly Column<Row>[]
+  rows: readonly Row[]
+  /** Of the body, where htmx puts new rows. */
+  bodyId?: string
+}
+
+/** Green-bar rows in a container that scrolls sideways by itself. */
+export const Table = <Row,>({ caption, columns, rows, bodyId }: TableProps<Row>) => (
+  <section class="scroll" tabindex="0" aria-label={caption}>
+    <table class="bars">
+      <thead>
+        <tr>
+          {columns.map(({ head, kind }) => (
+            <th scope="col" class={classOf(kind)}>
+              {kind === 'unnamed' ? <span class="vh">{head}</span> : head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody id={bodyId}>
+        {rows.map((row) => (
+          <TableRow columns={columns} row={row} />
+        ))}
+      </tbody>
+    </table>
+  </section>
+)
+
+type RowProps<Row> = {
+  columns: readonly Column<Row>[]
+  row: Row
+  /** Came in while somebody was looking: it flashes once. */
+  fresh?: boolean
+}
+
+/** One row, for a list that grows while it is looked at. */
+export const TableRow = <Row,>({ columns, row, fresh }: RowProps<Row>) => (
+  <tr class={fresh ? 'new' : undefined}>
+    {columns.map(({ cell, kind }) => (
+      <td class={classOf(kind)}>{cell(row)}</td>
+    ))}
+  </tr>
+)
+
+const classes = {
+  number: 'num',
+  optional: 'opt',
+  'optional-number': 'num opt',
+  unnamed: undefined,
+} as const
+
+const classOf = (kind: keyof typeof classes | undefined): string | undefined =>
+  kind === undefined ? undefined : classes[kind]
+
+type PagerProps = {
+  /** "Showing 20 of 1,284", "That is all." */
+  children: Child
+  /** The next page of older entries; undefined at the end. */
+  older?: string | undefined
+  /** Back to the newest; undefined when they are shown. */
+  newest?: string | undefined
+}
+
+/** The foot of a list that goes by `after=<id>`. */
+export const Pager = ({ children, older, newest }: PagerProps) => (
+  <>
+    <span>{children}</span>
+    <span class="row">
+      {newest === undefined ? null : (
+        <a class="btn small" href={newest}>
+          Newest
+        </a>
+      )}
+      {older === undefined ? null : (
+        <a class="btn small" href={older} rel="next">
+          Older
+        </a>
+      )}
+    </span>
+  </>
+)

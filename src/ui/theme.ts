@@ -1,0 +1,36 @@
+import { Elysia } from 'elysia'
+import { readText } from '../http/body.ts'
+import { refuse } from '../kernel/refusal.ts'
+import { isSafeUrl } from './safe-url.ts'
+
+export const themes = ['system', 'light', 'dark'] as const
+
+/** `system` follows the reader's own setting. */
+export type Theme = (typeof themes)[number]
+
+export const themeOf = ({ headers }: Request): Theme => {
+  const chosen = /(?:^|;\s*)theme=(light|dark)(?:;|$)/.exec(headers.get('cookie') ?? '')?.[1]
+  return chosen === 'light' || chosen === 'dark' ? chosen : 'system'
+}
+
+/** `POST /theme`: remembers the colours in a cookie and goes back. Nothing else depends on it. */
+export const themeRoute = () =>
+  new Elysia({ name: 'theme' }).post(
+    '/theme',
+    async ({ request, set }) => {
+      const contentType = 'application/x-www-form-urlencoded'
+      const form = new URLSearchParams(await readText(request, { limitBytes: 4096, contentType }))
+      const theme = themes.find((one) => one === form.get('theme'))
+      if (!theme) refuse('invalid_request', `The theme is one of ${themes.join(', ')}.`)
+      const back = form.get('back') ?? '/'
+      // Not `secure`: it is no secret, and must work on a loopback name without https.
+      set.headers['set-cookie'] =
+        theme === 'system'
+          ? 'theme=; Path=/; Max-Age=0; SameSite=Lax; HttpOnly'
+          : `theme=${theme}; Path=/; Max-Age=31536000; SameSite=Lax; HttpOnly`
+      set.headers['location'] = isSafeUrl('form', 'action', back) ? back : '/'
+      set.status = 303
+      return ''
+    },
+    { parse: 'none' },
+  )
