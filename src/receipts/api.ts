@@ -20,6 +20,7 @@ import { checkReceipt, verifyBodyBytes } from './verify.ts'
 type Needs = Pick<
   Deps,
   | 'receipts'
+  | 'anchoring'
   | 'shares'
   | 'texts'
   | 'ids'

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+import type { Anchoring } from '../anchors/anchoring.ts'
 import { NoRegistry, readEvidence } from '../anchors/registry.ts'
 import { type Chain, ChainUnavailable } from '../chain/chain.ts'
 import { type AnchorClaim, type ChainEvidence, registryLogId } from '../verify/check-anchor.ts'
@@ -11,8 +13,11 @@ import {
   verifyReceipt,
 } from '../verify/verify.ts'
 
-/** Asks the chain about a receipt's place, for somebody who trusts what answers. */
-export type AskChain = (claim: AnchorClaim) => Promise<ChainEvidence>
+/**
+ * Asks the chain about a receipt's place, for somebody who trusts what answers; undefined when
+ * there is nobody to ask.
+ */
+export type AskChain = (claim: AnchorClaim) => Promise<ChainEvidence | undefined>
 
 /**
  * Judges a receipt, and asks the chain only when nothing fails without it and the proof puts the
@@ -29,7 +34,41 @@ export async function verifyWithChain(
   const isProven = first.checks.some((check) => check.name === 'inclusion' && isPass(check))
   if (options.chain === 'skip' || !isFine || !isProven) return first
   const chain = await ask({ proof: proofOf(input), signer: first.signer })
-  return verifyReceipt(input, { ...trust, chain }, options)
+  return chain ? verifyReceipt(input, { ...trust, chain }, options) : first
+}
+
+/** How long a question to this server may wait for the chain, in ms. */
+const patienceMs = 5000
+/** How long an answer of the chain is good for, in ms: whoever repeats a question asks us alone. */
+const freshMs = 15_000
+
+/**
+ * How this server asks its own chain, registry and owner, never those that a file names. Answers
+ * are remembered for a moment, so that no crowd with a good receipt can make us ask for each.
+ */
+export function askOwnChain(anchoring: Pick<Anchoring, 'chain' | 'placeOf'>): AskChain {
+  const { chain } = anchoring
+  const answers = new LRUCache<string, Promise<ChainEvidence>>({ max: 1000, ttl: freshMs })
+  return async (claim) => {
+    const { checkpoint, index } = claim.proof
+    const place = await anchoring.placeOf(checkpoint.issuer)
+    if (!chain || !place) return undefined
+    const { registry, owner } = place
+    const question = [place.id, checkpoint.size, index, claim.signer].join()
+    const asked = answers.get(question) ?? askRegistry({ chain, registry, owner }, claim)
+    answers.set(question, asked)
+    const evidence = await withinPatience(asked)
+    if (evidence.status === 'unavailable') answers.delete(question)
+    return evidence
+  }
+}
+
+function withinPatience(asked: Promise<ChainEvidence>): Promise<ChainEvidence> {
+  const reason = 'The chain was asked and did not answer in time.'
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, patienceMs, { status: 'unavailable', reason })
+    asked.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 }
 
 /** Who is trusted to know the anchors of a log. */

@@ -5,11 +5,12 @@ import { refuse } from '../kernel/refusal.ts'
 import { indexIn } from '../log/logs.ts'
 import { toHex } from '../verify/hex.ts'
 import { readVerifyRequest } from '../verify/input.ts'
-import { type Trust, type Verdict, type VerifyOptions, verifyReceipt } from '../verify/verify.ts'
+import type { Trust, Verdict, VerifyOptions } from '../verify/verify.ts'
+import { type AskChain, askOwnChain, verifyWithChain } from './evidence.ts'
 import { sharedFileOf } from './file.ts'
 import type { Ended } from './receipt.ts'
 
-type Needs = Pick<Deps, 'receipts' | 'shares' | 'signers' | 'logs' | 'clock'> &
+type Needs = Pick<Deps, 'receipts' | 'shares' | 'signers' | 'logs' | 'clock' | 'anchoring'> &
   Parameters<typeof sharedFileOf>[0]
 
 /** Most bytes of a request to verify: a receipt with its texts. */
@@ -36,7 +37,9 @@ export async function checkReceipt(
   const options = { chain: request.chain, verifiedAt }
   if ('id' in request) return checkShared(deps, request.id, options)
   const known = await findNamed(deps, request.file)
-  return { ...verifyReceipt(request, trustOf(deps, known, request.file), options), source: 'given' }
+  const trust = trustOf(deps, known, request.file)
+  const verdict = await verifyWithChain(request, trust, options, askerOf(deps))
+  return { ...verdict, source: 'given' }
 }
 
 /** A receipt of ours that its owner shares, checked as everybody sees it. */
@@ -49,8 +52,18 @@ async function checkShared(
   const stored = share && (await deps.receipts.find(id))
   if (!share || !stored) refuse('receipt_not_found')
   const file = await sharedFileOf(deps, stored, share)
-  const verdict = verifyReceipt({ file }, trustOf(deps, stored, file), options)
+  const trust = trustOf(deps, stored, file)
+  const verdict = await verifyWithChain({ file }, trust, options, askerOf(deps))
   return { ...verdict, source: 'stored' }
+}
+
+/** One for each server: it remembers what the chain said. */
+const askers = new WeakMap<Needs['anchoring'], AskChain>()
+
+function askerOf({ anchoring }: Needs): AskChain {
+  const known = askers.get(anchoring) ?? askOwnChain(anchoring)
+  askers.set(anchoring, known)
+  return known
 }
 
 /** What a file says, without being believed in anything. */
