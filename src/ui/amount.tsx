@@ -2,7 +2,7 @@ import { type Nusd, toUsd } from '../kernel/money.ts'
 
 /**
  * An amount of money: dollars and cents to be read, the digits below a cent small and quiet.
- * `places` decimals at least, so that the points of a column stand under each other; two by default.
+ * `places` decimals at least, so that the points of a column stand under each other.
  */
 export function Amount({ nusd, places = 2 }: { nusd: Nusd; places?: number }) {
   const [whole = '0', fraction = ''] = toUsd(nusd < 0n ? -nusd : nusd).split('.')

@@ -20,7 +20,7 @@ export const Empty = ({ hash, title, children, action }: EmptyProps) => (
   </div>
 )
 
-/** Stands where something is fetched; it shows after 200 ms, so that what is fast does not flash. */
+/** Stands where something is fetched; it shows after 200 ms: what is fast does not flash. */
 export const Loading = ({ what }: { what: string }) => (
   <p class="loading quiet" role="status">
     Loading {what}…

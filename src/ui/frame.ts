@@ -20,7 +20,7 @@ export type Foot = {
   status: string
 }
 
-/** What surrounds every page: where one can go, which only ever are pages that exist, and how we are. */
+/** What surrounds every page: where one can go, only ever to pages that exist, and how we are. */
 export type Frame = {
   nav: readonly NavItem[]
   foot: () => Foot

@@ -1,7 +1,7 @@
 /**
- * The JSX of our pages, safe by default: every child is escaped unless JSX made it, and there is no
- * way to say otherwise. Text of people, models and upstreams can go anywhere a child or an attribute
- * value stands. What the Content-Security-Policy would block does not render at all: it throws.
+ * The JSX of our pages, safe by default: every child is escaped unless JSX made it, and there is
+ * no way to say otherwise. Text of people, models and upstreams can go anywhere a child or an
+ * attribute value stands. What the Content-Security-Policy would block does not render: it throws.
  */
 import type {} from '@kitajs/html/jsx-runtime'
 import { isSafeUrl } from './safe-url.ts'

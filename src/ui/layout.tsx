@@ -102,7 +102,7 @@ function document(parts: PageParts, { theme }: Reader, body: Markup): string {
   return `<!doctype html>${renderChild(html)}`
 }
 
-/** No inline styles, no code in attributes; going back asks the server, so nothing private stays. */
+/** No inline styles, no code in attributes; going back asks the server: nothing private stays. */
 const htmxConfig = JSON.stringify({
   includeIndicatorCSS: false,
   extensions: 'sse',

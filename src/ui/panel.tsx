@@ -13,7 +13,7 @@ type PanelProps = {
   screenOnly?: boolean
 }
 
-/** A sheet with a title. Tables and lists reach its edges; anything else goes into a {@link Pad}. */
+/** A sheet with a title. Tables and lists reach its edges; the rest goes into a {@link Pad}. */
 export const Panel = ({ id, title, aside, foot, children, screenOnly }: PanelProps) => (
   <section class={['sheet', screenOnly && 'noprint']} id={id} aria-labelledby={`${id}-title`}>
     <header>

@@ -1,7 +1,7 @@
 /** Milliseconds since 1970. */
 type At = { at: number }
 
-/** A moment in words that need no clock in the browser: "2 min ago", "in 3 days", "Feb 19, 2027". */
+/** A moment in words that need no clock in the browser: "2 min ago", "in 3 days", or the date. */
 export const When = ({ at, now }: At & { now: number }) => (
   <time datetime={new Date(at).toISOString()} title={exactTime(at)}>
     {relativeTime(at, now)}
