@@ -21,6 +21,7 @@ import { receiptStore } from './receipts/store.ts'
 import type { Signer } from './signer/signer.ts'
 import { type KeySource, openSource } from './signer/source.ts'
 import { findHistory, findKnownSigner } from './signer/store.ts'
+import { newHealth } from './status/health.ts'
 import { textStore } from './texts/store.ts'
 
 /** The database of a configuration, at this build's schema. */
@@ -140,7 +141,8 @@ export async function openLogOffice(config: Config, pid: number, log: Log) {
     const logStore = openLogStore(db, { clock, node: 'command', start: logs.current.start })
     const checkpoints = checkpointStore(db, signers)
     const ids = makeIds(clock, random)
-    return { db, clock, random, ids, log, logs, signers, logStore, checkpoints, close }
+    const health = newHealth(clock)
+    return { db, clock, random, ids, log, logs, signers, logStore, checkpoints, health, close }
   } catch (error) {
     await close()
     throw error

@@ -13,7 +13,7 @@ export type Reopened = { origin: string; previous: LogSpan; head: Head }
 
 type Needs = Pick<
   Deps,
-  'logStore' | 'checkpoints' | 'signer' | 'clock' | 'logs' | 'log' | 'ids'
+  'logStore' | 'checkpoints' | 'signer' | 'clock' | 'logs' | 'log' | 'health' | 'ids'
 > & { reopenings: Reopenings }
 
 /**
