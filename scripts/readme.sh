@@ -39,11 +39,11 @@ started=$(date +%s)
 
 says() { grep -q "$1" "$work/said" || fail "nothing said: $1"; }
 says '^Every run leaves a receipt\.$'
-says '^valid: signed by 0x'
+says '^Signed and logged\. Signed by 0x'
 says '^✗ '
-says '^Not valid$'
+says '^Not valid\.'
 says '^the forgery was found$'
-[ "$(grep -c '^valid: signed by 0x' "$work/said")" -eq 1 ] || fail 'the forgery passed too'
+[ "$(grep -c '^Signed and logged\. Signed by 0x' "$work/said")" -eq 1 ] || fail 'the forgery passed too'
 cd "$work/here"
 ! cmp -s run.receipt.json forged.receipt.json || fail 'the forgery is no different file'
 echo "the README's block ran as it says, in $(($(date +%s) - started)) s"

@@ -76,11 +76,7 @@ function totalOf(charge: Receipt['charge']): Node {
 
 function disclosed(name: 'input' | 'output', value: Json): Node {
   const title = name === 'input' ? 'The input, as disclosed' : 'The output, as disclosed'
-  const text = element(
-    'pre',
-    { tabindex: '0', 'aria-label': title },
-    JSON.stringify(value, null, 2),
-  )
+  const text = element('pre', {}, JSON.stringify(value, null, 2))
   return element('details', {}, element('summary', {}, title), text)
 }
 

@@ -33,7 +33,7 @@ describe.skipIf(noBinary)('verify, offline', () => {
 
   test('0: every check passed and a trusted signer signed it', async () => {
     const done = await verify('good.json', '--signer', signer)
-    expect([done.code, done.stdout.includes(`valid: signed by ${signer}`)]).toEqual([0, true])
+    expect([done.code, done.stdout]).toEqual([0, expect.stringContaining(`Signed by ${signer}.`)])
     const told = await verify('good.json', '--signer', signer.toLowerCase(), '--json')
     expect([told.code, told.stderr, JSON.parse(told.stdout).valid]).toEqual([0, '', true])
   })
@@ -43,14 +43,11 @@ describe.skipIf(noBinary)('verify, offline', () => {
     expect(inside.anchor).toEqual({ status: 'disabled' })
     writeFileSync(join(home.folder, 'bare.json'), JSON.stringify(bare))
     const signed = await verify('bare.json', '--signer', signer)
-    expect([signed.code, signed.stdout.includes('in the log')]).toEqual([0, false])
+    expect([signed.code, /^Verified\. Signed by 0x/m.test(signed.stdout)]).toEqual([0, true])
     const beside = ['bare.json', '--proof', 'proof.json', '--signer', signer]
     for (const args of [beside, ['good.json', '--signer', signer]]) {
       const logged = await verify(...args)
-      expect([logged.code, logged.stdout.includes(`signed by ${signer}, in the log`)]).toEqual([
-        0,
-        true,
-      ])
+      expect([logged.code, /^Signed and logged\. Signed/m.test(logged.stdout)]).toEqual([0, true])
     }
     const compared = await verify(...beside, '--anchors', 'anchors.json')
     expect(compared.stdout).toContain('✓ checkpoint_consistent')
@@ -83,5 +80,51 @@ describe.skipIf(noBinary)('verify, offline', () => {
     expect((await verify('good.json', '--signer', '0x12')).code).toBe(2)
     const untold = await verify('good.json')
     expect([untold.code, untold.stderr.includes(signer)]).toEqual([3, true])
+    expect(untold.stdout).not.toMatch(/^(Verified|Signed|Anchored|Final)/m)
+  })
+
+  test('3: the chain is required, and nobody was named to ask', async () => {
+    const required = await verify('good.json', '--signer', signer, '--require-chain')
+    expect([required.code, required.stdout.includes('✗')]).toEqual([3, false])
+  })
+
+  test('2: the chain is asked only by a server and a registry that the reader names', async () => {
+    const asked = ['good.json', '--signer', signer]
+    const registry = someAccount
+    for (const wrong of [
+      ['--rpc', 'http://127.0.0.1:9'],
+      ['--registry', registry],
+      ['--owner', registry],
+      ['--rpc', 'file:///etc/passwd', '--registry', registry],
+      ['--rpc', 'http://127.0.0.1:9', '--registry', '0x12'],
+    ]) {
+      const done = await verify(...asked, ...wrong)
+      expect([wrong, done.code, done.stdout]).toEqual([wrong, 2, ''])
+    }
+  })
+
+  test('a chain that does not answer is said so, and is never a pass', async () => {
+    const rpc = ['--rpc', 'http://user:secret@127.0.0.1:9/key', '--registry', someAccount]
+    const asked = ['good.json', '--signer', signer, ...rpc, '--owner', someAccount]
+    const done = await verify(...asked)
+    expect(done.code).toBe(0)
+    expect(done.stdout).toMatch(/^\? anchor {16}The chain was asked and does not say/m)
+    expect(done.stdout + done.stderr).not.toContain('secret')
+    expect((await verify(...asked, '--require-chain')).code).toBe(3)
+  })
+
+  test('--page writes the page once, and again only by force', async () => {
+    const written = await home.cli('verify', '--page', 'page.html')
+    expect([written.code, written.stdout]).toEqual([0, ''])
+    const page = await Bun.file(join(home.folder, 'page.html')).text()
+    expect(page).toStartWith('<!doctype html>')
+    writeFileSync(join(home.folder, 'page.html'), 'mine')
+    expect((await home.cli('verify', '--page', 'page.html')).code).toBe(2)
+    expect(await Bun.file(join(home.folder, 'page.html')).text()).toBe('mine')
+    expect((await home.cli('verify', '--page', 'page.html', '--force')).code).toBe(0)
+    expect(await Bun.file(join(home.folder, 'page.html')).text()).toBe(page)
+    expect((await home.cli('verify', 'good.json', '--page', 'other.html')).code).toBe(2)
+    expect((await home.cli('verify', '--page', 'no/such/folder.html')).code).toBe(2)
+    expect((await home.cli('verify')).code).toBe(2)
   })
 })

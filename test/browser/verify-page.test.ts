@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { verifyPage } from '../../src/verify/page.ts'
+import { redact, sectionNames } from '../../src/verify/receipt.ts'
+import { headlineOf } from '../../src/verify/words.ts'
+import { noChromium, openChromium } from '../support/chromium.ts'
+import { anchoredFile } from '../verify/anchor-samples.ts'
+import { judge, set } from '../verify/judge.ts'
+import { proofAt, sampleLog } from '../verify/proof-samples.ts'
+import { facts, fileOf, testSigner } from '../verify/samples.ts'
+
+// A browser on a busy machine.
+setDefaultTimeout(60_000)
+
+type Opened = {
+  page: Page
+  /** What it asked for beside itself, and what went wrong in it. */
+  asked: string[]
+  wrong: string[]
+}
+
+describe.skipIf(noChromium)('the offline page in Chromium, without a network', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-page-'))
+  const path = join(folder, 'verify.html')
+  let browser: Browser
+  beforeAll(async () => {
+    writeFileSync(path, verifyPage)
+    browser = await openChromium()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  /** The page as somebody opens it from a disk. */
+  async function open(options: BrowserContextOptions = {}): Promise<Opened> {
+    const context = await browser.newContext({ offline: true, ...options })
+    const page = await context.newPage()
+    const asked: string[] = []
+    const wrong: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    page.on('console', (message) => wrong.push(message.text()))
+    page.on('pageerror', (error) => wrong.push(String(error)))
+    await page.goto(`file://${path}`)
+    return { page, asked, wrong }
+  }
+
+  async function using<T>(work: (opened: Opened) => Promise<T>, options?: BrowserContextOptions) {
+    const opened = await open(options)
+    try {
+      return await work(opened)
+    } finally {
+      await opened.page.context().close()
+    }
+  }
+
+  const fill = async (page: Page, file: unknown, signer = testSigner.address) => {
+    await page.getByLabel('Or paste its text').fill(JSON.stringify(file))
+    await page.getByLabel('Whom do you trust to sign?').fill(signer)
+    await page.getByRole('button', { name: 'Verify' }).click()
+  }
+  const headline = (page: Page) => page.locator('#verdict h2').textContent()
+  /** Each check and how it came out, as the page shows them. */
+  const outcomes = (page: Page): Promise<string[]> =>
+    page
+      .locator('[data-check]')
+      .evaluateAll((all) =>
+        all.map((one) => `${one.getAttribute('data-check')} ${one.getAttribute('data-status')}`),
+      )
+  const flip = (text: string, at: number) =>
+    text.slice(0, at) + (text[at] === '0' ? '1' : '0') + text.slice(at + 1)
+
+  const changed = (place: string, value: unknown) => {
+    const file = structuredClone(anchoredFile())
+    set(file, place, value)
+    return file
+  }
+  const { receipt, digest, signature, proof } = anchoredFile()
+  const hidden = { ...fileOf(), receipt: redact(receipt, sectionNames), disclosures: undefined }
+
+  test.each([
+    ['signed', fileOf()],
+    ['logged and, by its own word, anchored', anchoredFile()],
+    ['with everything hidden', hidden],
+    ['with another model', changed('receipt.run.model', 'acme/small-2')],
+    ['with another digest', changed('digest', flip(digest, 9))],
+    ['with another signature', changed('signature', flip(signature, 9))],
+    ['with another path', changed('proof.path.1', flip(proof.path[1] ?? '', 9))],
+    ['with another root', changed('proof.checkpoint.root', flip(proof.checkpoint.root, 9))],
+    ['with another signature of the log', changed('proof.checkpoint.signature', signature)],
+    ['with another input', changed('disclosures.input.value', 'other')],
+    ['that is none inside', changed('receipt.run', 5)],
+  ])('comes to the same as everywhere about a receipt %s, and asks nobody', (_, file) =>
+    using(async ({ page, asked, wrong }) => {
+      await fill(page, file)
+      const verdict = judge(JSON.parse(JSON.stringify(file)))
+      expect(await headline(page)).toBe(headlineOf(verdict))
+      const expected = verdict.checks.map(({ name, status }) => `${name} ${status}`)
+      expect((await outcomes(page)).sort()).toEqual(expected.sort())
+      expect(await page.locator('.stamp').count()).toBe(verdict.valid ? 1 : 0)
+      expect([asked, wrong]).toEqual([[`file://${path}`], []])
+    }),
+  )
+
+  test('never says valid while nobody is trusted', () =>
+    using(async ({ page }) => {
+      await fill(page, anchoredFile(), '')
+      expect(await headline(page)).toBe('Undecided')
+      expect(await page.locator('.stamp').count()).toBe(0)
+      await fill(page, anchoredFile(), `0x${'12'.repeat(20)}`)
+      expect(await headline(page)).toBe('Not valid')
+    }))
+
+  test('takes a chosen file, and the proof and another checkpoint beside it', () =>
+    using(async ({ page }) => {
+      const bare = join(folder, 'bare.json')
+      writeFileSync(bare, JSON.stringify(fileOf()))
+      await page.getByLabel('Whom do you trust to sign?').fill(testSigner.address)
+      await page.getByLabel('Drop a receipt file here').setInputFiles(bare)
+      await page.getByRole('heading', { name: 'Verified' }).waitFor()
+      await page.getByText('Issuer, proof and a second checkpoint').click()
+      await page.getByLabel('Issuer it must be from').fill(facts.issuer)
+      await page.getByLabel('Proof, when').fill(JSON.stringify(proofAt(13)))
+      const log = sampleLog(40)
+      const answer = { log: { checkpoint: log.checkpoint() }, consistency: log.consistency(13) }
+      await page.getByLabel('Another checkpoint').fill(JSON.stringify(answer))
+      await page.keyboard.press('Tab')
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'Signed and logged' }).waitFor()
+      const told = await outcomes(page)
+      for (const name of ['issuer', 'inclusion', 'checkpoint_consistent']) {
+        expect(told).toContain(`${name} pass`)
+      }
+      await page.getByRole('button', { name: 'Clear' }).click()
+      await page.getByRole('heading', { name: 'What is checked' }).waitFor()
+      expect(await page.getByLabel('Or paste its text').inputValue()).toBe('')
+    }))
+
+  test('marks the field that is wrong and says why', () =>
+    using(async ({ page }) => {
+      await page.getByRole('button', { name: 'Verify' }).click()
+      await page.getByText('Choose a receipt file or paste its text.').waitFor()
+      await fill(page, { type: 'something.else' })
+      await page.getByText('This is no receipt file.').waitFor()
+      await fill(page, fileOf(), '0x12')
+      await page.getByText('“0x12” is no address.').waitFor()
+      const field = page.getByLabel('Whom do you trust to sign?')
+      expect(await field.getAttribute('aria-invalid')).toBe('true')
+      expect(await field.evaluate((one) => one === document.activeElement)).toBe(true)
+      expect(await page.locator('#verdict').isVisible()).toBe(false)
+    }))
+
+  test('shows what a file says as text, never as a page', () =>
+    using(async ({ page, asked, wrong }) => {
+      const evil = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
+      const file = fileOf({ ...facts, run: { ...facts.run, model: evil }, input: { evil } })
+      await fill(page, file)
+      expect(await headline(page)).toBe('Verified')
+      expect(await page.locator('dd', { hasText: evil }).count()).toBe(1)
+      expect(await page.title()).toContain('Verify a receipt')
+      expect([asked.length, wrong]).toEqual([1, []])
+    }))
+
+  test('may not connect to anybody, by its own rules', () =>
+    using(
+      async ({ page }) => {
+        const tried = await page.evaluate(() =>
+          fetch('http://127.0.0.1:9/').then(
+            () => 'connected',
+            (error: unknown) => String(error),
+          ),
+        )
+        expect(tried).toContain('TypeError')
+        const policy = /content-security-policy" content="([^"]+)"/.exec(verifyPage)?.[1]
+        expect(policy).toStartWith("default-src 'none'; script-src 'sha256-")
+        expect(policy).not.toMatch(/connect-src|unsafe|\*|http/)
+        expect(verifyPage).not.toMatch(/\beval\(|new Function\(|<link[^>]+http|<script src/)
+      },
+      { offline: false },
+    ))
+
+  const looks = [390, 1280].flatMap((width) =>
+    (['light', 'dark'] as const).map((colorScheme) => [width, colorScheme] as const),
+  )
+  test.each(looks)('is accessible and as wide as its window at %i, %s', (width, colorScheme) =>
+    using(
+      async ({ page }) => {
+        const bad = changed('receipt.run.model', 'acme/small-2')
+        for (const file of [undefined, anchoredFile(), bad]) {
+          if (file) await fill(page, file)
+          const { violations } = await new AxeBuilder({ page }).analyze()
+          const told = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])
+          expect(told).toEqual([])
+          const extra = await page.evaluate(
+            () => document.documentElement.scrollWidth - window.innerWidth,
+          )
+          expect(extra).toBeLessThanOrEqual(0)
+        }
+      },
+      { viewport: { width, height: 900 }, colorScheme },
+    ),
+  )
+})
