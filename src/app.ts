@@ -25,7 +25,7 @@ export function createApp(deps: Deps) {
   const showRefusal = refusalPages(frame)
   const app = front({ baseUrl, listen, ids: deps.ids, log: deps.log, showRefusal })
     .use(assets())
-    .use(themeRoute())
+    .use(themeRoute(deps))
     .use(statusApi(deps))
     .use(modelsApi(deps))
     .use(signerApi(deps))

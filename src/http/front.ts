@@ -20,8 +20,7 @@ export type ShowRefusal = (
   asked: { request: Request; requestId: string; wants: 'page' | 'fragment' },
 ) => Shown
 
-/** `status` only where it is not the refusal's own: a page that sends somebody to the sign-in. */
-export type Shown = { html: string; headers: Record<string, string>; status?: number }
+export type Shown = { html: string; headers: Record<string, string> }
 
 const csp = "default-src 'none'; frame-ancestors 'none'"
 
@@ -58,7 +57,7 @@ export const front = ({ baseUrl, listen, ids, log, showRefusal }: FrontDeps) => 
       const allowed = set.headers[allowOrigin]
       const wants = wantsHtml(request)
       const shown = wants && showRefusal?.(refusal, { request, requestId, wants })
-      set.status = shown?.status ?? refusal.status
+      set.status = refusal.status
       set.headers = {
         ...baseHeaders(requestId),
         ...(allowed === undefined ? {} : { [allowOrigin]: allowed }),

@@ -1,58 +1,31 @@
-import type { Shown, ShowRefusal } from '../http/front.ts'
+import type { ShowRefusal } from '../http/front.ts'
 import type { Refusal } from '../kernel/refusal.ts'
 import { ButtonLink } from './button.tsx'
 import type { Frame } from './frame.ts'
 import { renderChild } from './jsx-runtime.ts'
 import { publicPage } from './layout.tsx'
 import { ErrorNote } from './notice.tsx'
-import { pageHeaders } from './reply.ts'
+import { pageHeaders, readerOf } from './reply.ts'
 import { Rosette } from './rosette.tsx'
-import { isSafeUrl } from './safe-url.ts'
-import { themeOf } from './theme.ts'
 
 /**
  * How people see a no: a note that lands in place for htmx, a page of its own for a plain browser.
- * Who is not signed in is sent to the sign-in, and comes back after it.
+ * Whoever has to sign in first was sent there before it comes to this.
  */
 export const refusalPages =
   (frame: Frame): ShowRefusal =>
   (refusal, { request, requestId, wants }) => {
-    const isGuest = refusal.type === 'session_required'
     if (wants === 'fragment') {
-      const headers: Record<string, string> = isGuest
-        ? { 'hx-redirect': signInUrl(currentPath(request)) }
-        : {}
-      return { html: renderChild(fragmentOf(refusal, requestId)), headers: htmlHeaders(headers) }
+      return { html: renderChild(fragmentOf(refusal, requestId)), headers: pageHeaders }
     }
-    if (isGuest) return toSignIn(request)
     const page = publicPage({
       frame,
       title: titleOf(refusal),
       here: '',
       main: <RefusalPage refusal={refusal} requestId={requestId} />,
     })
-    const path = pathOf(request.url)
-    return { html: page.html({ theme: themeOf(request), path }), headers: htmlHeaders({}) }
+    return { html: page.html(readerOf(request)), headers: pageHeaders }
   }
-
-const htmlHeaders = (headers: Record<string, string>) => ({ ...pageHeaders, ...headers })
-
-function toSignIn(request: Request): Shown {
-  // An action cannot be done again by going back to it.
-  const next = request.method === 'GET' ? pathOf(request.url) : '/dashboard'
-  return { html: '', status: 303, headers: htmlHeaders({ location: signInUrl(next) }) }
-}
-
-const signInUrl = (next: string): string => `/signin?next=${encodeURIComponent(next)}`
-
-const pathOf = (url: string): string => url.slice(url.indexOf('/', 8))
-
-/** The path of the page that htmx runs on. */
-function currentPath({ headers }: Request): string {
-  const url = headers.get('hx-current-url') ?? ''
-  const path = /^https?:\/\/[^/]+(\/.*)$/.exec(url)?.[1] ?? ''
-  return isSafeUrl('form', 'action', path) ? path : '/dashboard'
-}
 
 const fragmentOf = (refusal: Refusal, requestId: string) => (
   <ErrorNote

@@ -1,6 +1,6 @@
 import type { Markup } from './jsx-runtime.ts'
 import { renderChild } from './jsx-runtime.ts'
-import type { Page } from './layout.tsx'
+import type { Page, Reader } from './layout.tsx'
 import { themeOf } from './theme.ts'
 
 /** What of Elysia's context an answer in HTML reads and writes. */
@@ -32,9 +32,14 @@ export function reply({ request, set }: ReplyContext, view: View): string {
   }
   if (view.status !== undefined) set.status = view.status
   if (part) return renderChild(view.fragment ?? view.page.main)
-  const path = request.url.slice(request.url.indexOf('/', 8))
-  return view.page.html({ theme: themeOf(request), path })
+  return view.page.html(readerOf(request))
 }
+
+/** What a page must know of whoever reads it. */
+export const readerOf = (request: Request): Reader => ({
+  theme: themeOf(request),
+  path: request.url.slice(request.url.indexOf('/', 8)),
+})
 
 /** htmx asks for a part unless it fills the body or selects from a whole page. */
 const wantsFragment = ({ headers }: Request): boolean =>

@@ -1,5 +1,7 @@
 import { Elysia } from 'elysia'
 import { readText } from '../http/body.ts'
+import { parseForm } from '../http/form.ts'
+import { assertSameOrigin } from '../http/same-origin.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { isSafeUrl } from './safe-url.ts'
 
@@ -13,16 +15,18 @@ export const themeOf = ({ headers }: Request): Theme => {
   return chosen === 'light' || chosen === 'dark' ? chosen : 'system'
 }
 
+const contentType = 'application/x-www-form-urlencoded'
+
 /** `POST /theme`: remembers the colours in a cookie and goes back. Nothing else depends on it. */
-export const themeRoute = () =>
+export const themeRoute = ({ settings }: { settings: { baseUrl: string } }) =>
   new Elysia({ name: 'theme' }).post(
     '/theme',
     async ({ request, set }) => {
-      const contentType = 'application/x-www-form-urlencoded'
-      const form = new URLSearchParams(await readText(request, { limitBytes: 4096, contentType }))
-      const theme = themes.find((one) => one === form.get('theme'))
+      assertSameOrigin(request, settings.baseUrl)
+      const form = parseForm(await readText(request, { limitBytes: 4096, contentType }))
+      const theme = themes.find((one) => one === form['theme'])
       if (!theme) refuse('invalid_request', `The theme is one of ${themes.join(', ')}.`)
-      const back = form.get('back') ?? '/'
+      const back = form['back'] ?? '/'
       // Not `secure`: it is no secret, and must work on a loopback name without https.
       set.headers['set-cookie'] =
         theme === 'system'

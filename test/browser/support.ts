@@ -1,0 +1,158 @@
+import { existsSync } from 'node:fs'
+import { AxeBuilder } from '@axe-core/playwright'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+
+/** Whether this machine has no browser; scripts/test.sh says how to get one. */
+export const noChromium = !existsSync(executablePath)
+
+/** Starts Chromium. Close it when done. */
+export const startChromium = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath,
+    headless: true,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+
+export type Look = { theme: 'light' | 'dark'; width: 390 | 1280; script: boolean }
+
+/** Every way in which a page is looked at. */
+export const looks: Look[] = [true, false].flatMap((script) =>
+  (['light', 'dark'] as const).flatMap((theme) =>
+    ([390, 1280] as const).map((width) => ({ theme, width, script })),
+  ),
+)
+
+export const lookName = ({ theme, width, script }: Look): string =>
+  `${theme}, ${width} px${script ? '' : ', no script'}`
+
+type Cookie = { name: string; value: string }
+
+type Visit = Look & {
+  /** Of the signed-in person. */
+  cookies?: Cookie[]
+  /** Where a picture of the page goes. */
+  shot?: string
+  /** What is done before the page is judged. */
+  act?: (page: Page) => Promise<void>
+}
+
+/** The largest page: everything it loads, compressed. */
+export const maxBytes = 60_000
+
+/**
+ * Opens a page as one reader would and says what is wrong with it: nothing, or one line for each
+ * violation of WCAG 2.2 AA, shift of the layout, console error, violation of the CSP, foreign
+ * request, and for scrolling sideways or weighing too much.
+ */
+export async function inspectPage(browser: Browser, url: string, visit: Visit): Promise<string[]> {
+  const context = await openContext(browser, url, visit)
+  try {
+    const page = await context.newPage()
+    const faults = listen(page, new URL(url).origin)
+    await page.goto(url, { waitUntil: 'networkidle' })
+    await visit.act?.(page)
+    // Fonts swap and modules run after the load: what shifts then counts too.
+    await page.evaluate('document.fonts.ready')
+    await page.waitForTimeout(100)
+    if (visit.shot) await page.screenshot({ path: visit.shot, fullPage: true })
+    const bytes = await faults.bytes()
+    const found = [...faults.lines]
+    if (bytes > maxBytes) found.push(`${bytes} bytes compressed`)
+    found.push(...(await sidewaysScroll(page)))
+    if (visit.script) found.push(...(await shifts(page)), ...(await axe(page)))
+    found.push(...(await shape(page)))
+    return found
+  } finally {
+    await context.close()
+  }
+}
+
+async function openContext(browser: Browser, url: string, visit: Visit): Promise<BrowserContext> {
+  const context = await browser.newContext({
+    javaScriptEnabled: visit.script,
+    colorScheme: visit.theme,
+    viewport: { width: visit.width, height: visit.width === 390 ? 844 : 860 },
+    reducedMotion: 'reduce',
+  })
+  const cookies = (visit.cookies ?? []).map((cookie) => ({ ...cookie, url }))
+  if (cookies.length > 0) await context.addCookies(cookies)
+  if (visit.script) await context.addInitScript(watchShifts)
+  return context
+}
+
+/** Runs in the page, before anything else does. */
+function watchShifts(): void {
+  const shifted: number[] = []
+  Object.assign(window, { shifted })
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries())
+      shifted.push((entry as unknown as { value: number }).value)
+  }).observe({ type: 'layout-shift', buffered: true })
+}
+
+function listen(page: Page, origin: string) {
+  const lines: string[] = []
+  const sizes: Promise<number>[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') {
+      lines.push(`console: ${message.text()}`)
+    }
+  })
+  page.on('pageerror', (error) => lines.push(`error: ${error.message}`))
+  page.on('dialog', async (dialog) => {
+    lines.push(`dialog: ${dialog.message()}`)
+    await dialog.dismiss()
+  })
+  page.on('request', (request) => {
+    const url = request.url()
+    if (!url.startsWith(`${origin}/`) && !/^(data|blob):/.test(url)) lines.push(`foreign: ${url}`)
+  })
+  page.on('requestfinished', (request) => {
+    sizes.push(request.sizes().then((size) => size.responseBodySize))
+  })
+  return {
+    lines,
+    bytes: async () => (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0),
+  }
+}
+
+async function sidewaysScroll(page: Page): Promise<string[]> {
+  const sizes = await page.evaluate<[number, number]>(
+    '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
+  )
+  return sizes[0] > sizes[1] ? [`scrolls sideways: ${sizes[0]} px in ${sizes[1]} px`] : []
+}
+
+async function shifts(page: Page): Promise<string[]> {
+  const sum = await page.evaluate<number>('window.shifted.reduce((sum, one) => sum + one, 0)')
+  return sum >= 0.01 ? [`layout shifted by ${sum}`] : []
+}
+
+async function axe(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze()
+  return violations.map(
+    ({ id, nodes }) => `axe ${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`,
+  )
+}
+
+/** One h1, one main, and nothing inline that the CSP would have to allow. */
+async function shape(page: Page): Promise<string[]> {
+  const counts = await page.evaluate<Record<string, number>>(`({
+    h1: document.querySelectorAll('h1').length,
+    main: document.querySelectorAll('main').length,
+    skip: document.querySelectorAll('a.skip').length,
+  })`)
+  return Object.entries(counts).flatMap(([name, count]) =>
+    count === 1 ? [] : [`${count} elements of ${name}`],
+  )
+}
