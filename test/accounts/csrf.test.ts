@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createApp } from '../../src/app.ts'
+import { type World, world } from '../support/world.ts'
+import { askNonce, browser, cookieHeader, type Jar, signInWith, wallet } from './wallet.ts'
+
+let service: World
+let jar: Jar
+beforeAll(async () => {
+  service = await world()
+  const own = browser(service)
+  await signInWith(own)
+  jar = own.jar
+})
+afterAll(() => service.stop())
+
+/** Every route that browsers reach with a cookie and that may change something. */
+function unsafeRoutes(): [method: string, path: string][] {
+  return createApp(service.deps)
+    .routes.filter(({ method, path }) => /^\/api\//.test(path) && !/^(GET|HEAD|ALL)$/.test(method))
+    .map(({ method, path }) => [method, path.replace(/:\w+/g, `sess_${'0'.repeat(26)}`)])
+}
+
+const sites = [undefined, 'none', 'same-origin', 'same-site', 'cross-site', 'nonsense', ''] as const
+
+/** What a page could send as its origin, by ours. */
+const origins: [what: string, of: (own: string) => string | undefined][] = [
+  ['no origin', () => undefined],
+  ['ours', (own) => own],
+  ['another site', () => 'https://evil.example'],
+  ['null', () => 'null'],
+  ['another port of this host', (own) => `${own}1`],
+  ['another scheme', (own) => own.replace('http:', 'https:')],
+  ['ours and more', (own) => `${own}.evil.example`],
+  ['more and ours', (own) => own.replace('//', '//evil.')],
+  ['another name of this host', (own) => own.replace('localhost', '127.0.0.1')],
+]
+
+describe('403 csrf_failed, on every unsafe route under /api', () => {
+  test.each(origins)('every Sec-Fetch-Site with the origin: %s', async (what, of) => {
+    const routes = unsafeRoutes()
+    expect(routes.length).toBeGreaterThan(3)
+    for (const site of sites) {
+      for (const [method, path] of routes) {
+        const origin = of(service.origin)
+        const answer = await service.call(path, {
+          method,
+          headers: {
+            ...cookieHeader(jar),
+            ...(site === undefined ? {} : { 'sec-fetch-site': site }),
+            ...(origin === undefined ? {} : { origin }),
+          },
+          redirect: 'manual',
+        })
+        const isOwn =
+          site === undefined
+            ? what === 'no origin' || what === 'ours'
+            : site === 'same-origin' || site === 'none'
+        const body = await answer.text()
+        expect([site, path, body.includes('csrf_failed')]).toEqual([site, path, !isOwn])
+        if (!isOwn) expect(answer.status).toBe(403)
+      }
+    }
+  })
+
+  test('a refused request changes nothing: the session is still there', async () => {
+    const own = browser(service)
+    await signInWith(own)
+    const headers = { ...cookieHeader(own.jar), 'sec-fetch-site': 'same-site' }
+    const answer = await service.call('/api/auth/logout', { method: 'POST', headers })
+    expect(answer.status).toBe(403)
+    expect((await own.call('/api/portal/sessions')).status).toBe(200)
+  })
+
+  test('no answer under /api lets another origin read it', async () => {
+    const headers = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
+    for (const [, path] of unsafeRoutes()) {
+      for (const method of ['OPTIONS', 'GET']) {
+        const answer = await service.call(path, { method, headers })
+        expect(answer.headers.get('access-control-allow-origin')).toBeNull()
+        expect(answer.status).toBeGreaterThanOrEqual(400)
+      }
+    }
+  })
+
+  test('every unsafe route under /api/portal refuses who is not signed in', async () => {
+    for (const [method, path] of unsafeRoutes()) {
+      if (!path.startsWith('/api/portal/')) continue
+      const answer = await service.call(path, { method })
+      expect([path, answer.status]).toEqual([path, 401])
+      expect(await answer.json()).toMatchObject({ error: { type: 'session_required' } })
+    }
+  })
+})
+
+describe('cookies', () => {
+  const lines = async (baseUrl: string) => {
+    const { settings } = service.deps
+    const before = settings.baseUrl
+    settings.baseUrl = baseUrl
+    const own = browser(service)
+    const { message } = await askNonce(own)
+    const signature = await wallet.signMessage({ message })
+    const signedIn = await own.call('/api/auth/verify', { json: { message, signature } })
+    const out = await own.call('/api/auth/logout', { method: 'POST' })
+    settings.baseUrl = before
+    return { signedIn: signedIn.headers.getSetCookie(), out: out.headers.getSetCookie() }
+  }
+  const past = 'Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT'
+
+  test('on https only this host can set them, and they never leave it in the clear', async () => {
+    const { signedIn, out } = await lines('https://gw.example')
+    const kept = 'Path=/; HttpOnly; SameSite=Lax; Secure'
+    expect(signedIn[0]).toMatch(/^__Host-sid=[\w-]{43}; Max-Age=604800; /)
+    expect(signedIn[0]).toEndWith(kept)
+    expect(signedIn[1]).toBe(`__Host-signin=; ${past}; ${kept}`)
+    expect(out).toEqual([`__Host-sid=; ${past}; ${kept}`, `__Host-signin=; ${past}; ${kept}`])
+  })
+
+  test('on http they carry no Secure, which would keep some clients from sending them', async () => {
+    const { signedIn, out } = await lines(service.origin)
+    const kept = 'Path=/; HttpOnly; SameSite=Lax'
+    expect(signedIn[0]).toMatch(/^sid=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/)
+    expect(out).toEqual([`sid=; ${past}; ${kept}`, `signin=; ${past}; ${kept}`])
+  })
+})
+
+describe('who is not signed in', () => {
+  test('comes from htmx: 401, and htmx is told to go to the sign-in and back', async () => {
+    const headers = {
+      'hx-request': 'true',
+      'hx-current-url': `${service.origin}/dashboard/keys?a=1`,
+    }
+    const answer = await service.call('/api/portal/sessions', { headers })
+    expect(answer.status).toBe(401)
+    expect(answer.headers.get('hx-redirect')).toBe('/signin?next=%2Fdashboard%2Fkeys%3Fa%3D1')
+  })
+
+  test('comes with a browser: 303 to the sign-in', async () => {
+    const headers = { accept: 'text/html' }
+    const answer = await service.call('/api/portal/sessions/others/revoke', {
+      method: 'POST',
+      headers,
+      redirect: 'manual',
+    })
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/signin'])
+  })
+
+  test('is limited in how often it may begin and try', async () => {
+    const limited = await world({ toml: '[limits]\nfailed_auth_per_minute = 5\n' })
+    for (const path of ['/api/auth/nonce', '/api/auth/verify']) {
+      const answers = await Promise.all(
+        Array.from({ length: 7 }, () => limited.call(path, { json: {} })),
+      )
+      const refused = answers.filter(({ status }) => status === 429)
+      expect(refused.length).toBe(2)
+      expect(refused[0]?.headers.get('retry-after')).toMatch(/^\d+$/)
+    }
+    await limited.stop()
+  })
+})

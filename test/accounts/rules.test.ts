@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { isLocalPath, nextPage, signInPath } from '../../src/accounts/next-page.ts'
+import { nonceStore } from '../../src/accounts/nonce-store.ts'
+import { rows } from '../../src/db/db.ts'
+import { parseForm } from '../../src/http/form.ts'
+import { Refusal } from '../../src/kernel/refusal.ts'
+import { engines, freshDb } from '../support/world.ts'
+
+describe('where a sign-in leads', () => {
+  test.each([
+    '/',
+    '/dashboard',
+    '/dashboard/keys?limit=5&after=key_1#top',
+    '/a//b',
+    '/@user',
+    '/https://evil.example',
+    '/%2f%2fevil.example',
+  ])('to %s', (path) => {
+    expect([isLocalPath(path), nextPage(path)]).toEqual([true, path])
+  })
+
+  test.each([
+    '',
+    'dashboard',
+    'https://evil.example',
+    'http:evil.example',
+    'HTTPS://evil.example/',
+    '//evil.example',
+    '///evil.example',
+    '/\\evil.example',
+    '\\\\evil.example',
+    '/\t/evil.example',
+    '/\n/evil.example',
+    '\t//evil.example',
+    ' //evil.example',
+    '/\r\nSet-Cookie: a=b',
+    '/a\\b',
+    '/a b',
+    '/ä',
+    '/\u0000',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    '?next=//evil.example',
+    '#//evil.example',
+    './/evil.example',
+    '@evil.example',
+    `/${'x'.repeat(2048)}`,
+  ])('never to %j', (path) => {
+    expect([isLocalPath(path), nextPage(path), signInPath(path)]).toEqual([
+      false,
+      '/dashboard',
+      '/signin',
+    ])
+  })
+})
+
+describe('a form', () => {
+  test('is read as it was typed', () => {
+    expect(parseForm('a=1&b=x+y%26z&c=&d')).toEqual({ a: '1', b: 'x y&z', c: '', d: '' })
+    expect(parseForm('text=a%0D%0Ab%0Ac')).toEqual({ text: 'a\nb\nc' })
+    expect(Object.keys(parseForm('__proto__=x'))).toEqual(['__proto__'])
+  })
+
+  test.each(['a=1&a=2', 'a=%00', '%00=a', 'a=1&b=2&a=1'])('%s is refused', (text) => {
+    expect(() => parseForm(text)).toThrow(Refusal)
+  })
+})
+
+describe.each(engines)('nonces on %s', (engine) => {
+  let opened: Awaited<ReturnType<typeof freshDb>>
+  beforeAll(async () => {
+    opened = await freshDb(engine)
+  }, 30_000)
+  afterAll(async () => {
+    await opened.db.close()
+    await opened.drop()
+  })
+
+  test('are never more than a bound, and the oldest go first', async () => {
+    const { db } = opened
+    const store = nonceStore(db, 50)
+    const blank = { browserHash: 'b', accountId: null, message: null, issuedAt: 0 }
+    for (let i = 0; i < 260; i++) {
+      await store.add({ ...blank, nonce: `n${i}`, expiresAt: i + 1 })
+      const held = await db.read((q) => rows(q.select().from(db.tables.signInNonces)))
+      expect(held.length).toBeLessThanOrEqual(50)
+      expect(held.some(({ nonce }) => nonce === `n${i}`)).toBe(true)
+      expect(Math.min(...held.map(({ expiresAt }) => expiresAt))).toBeGreaterThan(i - 50)
+    }
+  })
+})
