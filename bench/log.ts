@@ -5,6 +5,8 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openAnchoring } from '../src/anchors/anchoring.ts'
+import { anchorStore } from '../src/anchors/store.ts'
 import { type Db, insert } from '../src/db/db.ts'
 import { writeFact } from '../src/db/facts.ts'
 import { migrateSqlite } from '../src/db/migrate.ts'
@@ -18,6 +20,7 @@ import { consistencyOf, proofOf } from '../src/log/proof.ts'
 import { logStore } from '../src/log/store.ts'
 import { append, emptyFrontier, type Frontier } from '../src/log/tree.ts'
 import { signerFromHex } from '../src/signer/signer.ts'
+import { newHealth } from '../src/status/health.ts'
 import { checkLog } from '../src/verify/check-log.ts'
 import { useWasmKeccak } from '../src/verify/keccak-wasm.ts'
 import { usageOf } from './processes.ts'
@@ -37,12 +40,20 @@ const random = systemRandom()
 const issuer = 'http://localhost:4663'
 const signer = signerFromHex(Buffer.from(random.bytes(32)).toString('hex'))
 const log = { debug() {}, info() {}, warn() {}, error: console.error }
-const deps = {
+const stores = {
   logs: logsOf([{ origin: issuer, start: 0, openedAt: 0, reason: '' }]),
   logStore: logStore(db, { clock: systemClock, node: 'bench', start: 0 }),
   checkpoints: checkpointStore(db, { wasSignedAgain: () => false }),
-  signer,
+  anchors: anchorStore(db, { clock: systemClock, node: 'bench' }),
   clock: systemClock,
+}
+const policy = { minReceipts: 1, maxDelayMs: 1, minIntervalMs: 1 }
+const off = { chain: undefined, sender: undefined, configured: undefined }
+const deps = {
+  ...stores,
+  anchoring: openAnchoring(stores, { ...off, policy }),
+  health: newHealth(systemClock),
+  signer,
   log,
 }
 const digests: Uint8Array[] = []

@@ -2,9 +2,7 @@ import { contractWallets } from './accounts/contract-wallet.ts'
 import { nonceStore } from './accounts/nonce-store.ts'
 import { sessionStore } from './accounts/session-store.ts'
 import { accountStore } from './accounts/store.ts'
-import { openAnchoring } from './anchors/anchoring.ts'
 import type { Sender } from './anchors/sender.ts'
-import { anchorStore } from './anchors/store.ts'
 import { rpcChain } from './chain/rpc.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/db.ts'
@@ -20,6 +18,7 @@ import { checkpointStore } from './log/checkpoint-store.ts'
 import { settleLogs } from './log/logs-store.ts'
 import { sequencer } from './log/sequence.ts'
 import { type LogStore, logStore } from './log/store.ts'
+import { makeAnchoring } from './make-anchoring.ts'
 import { makeCatalogue } from './models/catalogue.ts'
 import { settlePriceList } from './models/prices-store.ts'
 import { shareStore } from './receipts/share-store.ts'
@@ -59,9 +58,18 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
   const logs = await settleLogs(db, config.base_url, clock.now())
   const signers = await settleSigners(db, logs, signer, clock.now())
   const store = logStore(db, { clock, node, start: logs.current.start })
-  const urls = config.chain.rpc_urls
-  const chain = urls.length > 0 ? rpcChain({ urls, clock, random }) : undefined
-  const anchors = anchorStore(db, { clock, node })
+  const checkpoints = checkpointStore(db, signers)
+  const { sender } = parts
+  if (sender?.address === signer.address) throw new Error(oneKey)
+  const onChain = await makeAnchoring(config, {
+    checkpoints,
+    clock,
+    logs,
+    random,
+    db,
+    node,
+    sender,
+  })
   return {
     settings: {
       baseUrl: config.base_url,
@@ -84,7 +92,7 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     sessions: sessionStore(db),
     nonces: nonceStore(db),
     isContractSignature: config.sign_in.contract_wallets
-      ? contractWallets(rpcChain({ urls: config.chain.rpc_urls, clock, random }))
+      ? contractWallets(onChain.chain ?? rpcChain({ urls: [], clock, random }))
       : undefined,
     keys: keyStore(db, clock),
     runs: runStore(db, node),
@@ -94,10 +102,8 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     status: statusStore(db),
     logs,
     logStore: store,
-    checkpoints: checkpointStore(db, signers),
-    chain,
-    anchors,
-    anchoring: openAnchoring(anchors, { policy: policyOf(config), chain, sender: parts.sender }),
+    checkpoints,
+    ...onChain,
     health: newHealth(clock),
     catalogue: await versionedCatalogue(config, db, store, clock),
     upstreams: makeUpstreams(config, { clock, ids }),
@@ -112,11 +118,9 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
   }
 }
 
-const policyOf = ({ anchors }: Config) => ({
-  minReceipts: anchors.min_receipts,
-  maxDelayMs: anchors.max_delay_s * 1000,
-  minIntervalMs: anchors.min_interval_s * 1000,
-})
+const oneKey =
+  'the key that pays for anchors is the one that signs receipts; make another for ' +
+  'anchors.sender_key_file, so that a lost one is not both'
 
 /** The catalogue under the version its prices have in the database: new prices, new version. */
 async function versionedCatalogue(

@@ -1,3 +1,5 @@
+import { anchorWorker } from './anchors/pace.ts'
+import { watchChain } from './anchors/watch.ts'
 import { createApp } from './app.ts'
 import type { Db } from './db/db.ts'
 import { dropLeases, nodeLease, takeLease } from './db/lease.ts'
@@ -23,6 +25,8 @@ export type Running = {
 
 /** How long the runs that are ended at the close may take to settle, in ms. */
 const settleWithinMs = 5000
+/** How long a start waits for the chain, in ms. */
+const chainWithinMs = 3000
 
 /**
  * Makes everything, repairs what a crash left, lets `prepare` add what must be there, then
@@ -40,6 +44,7 @@ export async function startServer(
   await endAbandoned(deps)
   await checkLedger(deps, audits.sinceLast)
   await deps.sequencer.flush()
+  await lookAtChain(deps)
   await prepare?.(deps)
   const server = serve(createApp(deps), deps.settings.listen)
   const jobs = startJobs(jobsOf(deps, db, audits), { log, clock: deps.clock })
@@ -57,6 +62,7 @@ export async function startServer(
       // Answers that are whole still have to leave; idle connections do not keep us.
       await Promise.race([closed, Bun.sleep(250)])
       await server.stop(true)
+      deps.chain?.close()
       await jobs.stop()
       await deps.sequencer.flush()
       await deps.sequencer.stop()
@@ -65,6 +71,12 @@ export async function startServer(
       await db.close()
     },
   }
+}
+
+/** Issues nothing before the chain was asked whether the log is whole, but does not wait for long. */
+async function lookAtChain(deps: Deps): Promise<void> {
+  const failed = (error: unknown) => deps.log.error('chain.watch_failed', error)
+  await Promise.race([watchChain(deps).catch(failed), Bun.sleep(chainWithinMs)])
 }
 
 async function untilIdle({ live, clock }: Deps, mostMs: number): Promise<void> {
@@ -79,6 +91,7 @@ function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[
     { name: 'number', everyMs: 1000, tick: deps.sequencer.flush },
     { name: 'sign', everyMs: 1000, tick: sign },
     { name: 'checkpoint', everyMs: 5000, tick: () => keepCheckpoint(deps) },
+    { name: 'anchor', everyMs: 1000, atStart: true, tick: anchorWorker(deps) },
     { name: 'stop-forbidden', everyMs: 1000, tick: () => stopForbidden(deps) },
     { name: 'settle-again', everyMs: 1000, tick: deps.live.settleAgain },
     {

@@ -1,9 +1,11 @@
 import type { Chain } from '../chain/chain.ts'
+import type { Deps } from '../deps.ts'
 import { registryLogId } from '../verify/check-anchor.ts'
 import type { Hex } from '../verify/hex.ts'
+import type { ProofAnchor } from '../verify/proof.ts'
 import type { AnchorPolicy } from './anchor.ts'
 import type { Sender } from './sender.ts'
-import type { AnchorStore } from './store.ts'
+import { standingOf } from './standing.ts'
 
 /** Where the logs of this database stand on the chain, and what it takes to get them there. */
 export type Anchoring = {
@@ -18,6 +20,10 @@ export type Anchoring = {
   registry(): Promise<string | undefined>
   /** Where the log of an origin is, or is going to be; undefined when it is not on a chain. */
   placeOf(origin: string): Promise<Place | undefined>
+  /** The smallest size on the chain that covers a leaf of a log; undefined while there is none. */
+  sizeOver(origin: string, index: number): Promise<number | undefined>
+  /** How a size of a log stands on the chain. */
+  standingOf(head: { origin: string; size: number }): Promise<ProofAnchor>
 }
 
 /** A log in a registry. Addresses in EIP-55. */
@@ -30,24 +36,25 @@ export type Place = {
 }
 
 export function openAnchoring(
-  store: Pick<AnchorStore, 'registry' | 'owner'>,
-  parts: Pick<Anchoring, 'policy' | 'chain' | 'sender'>,
+  deps: Pick<Deps, 'anchors' | 'checkpoints' | 'clock' | 'logs'>,
+  parts: Pick<Anchoring, 'policy' | 'chain' | 'sender'> & { configured: string | undefined },
 ): Anchoring {
+  const { configured, ...rest } = parts
   // Both never change once they are known.
   let known: string | undefined
   const owners = new Map<string, string>()
 
   const registry = async (): Promise<string | undefined> => {
-    known ??= await store.registry()
-    return known
+    known ??= await deps.anchors.registry()
+    return known ?? configured
   }
   const ownerOf = async (origin: string): Promise<string | undefined> => {
-    const owner = owners.get(origin) ?? (await store.owner(origin))
+    const owner = owners.get(origin) ?? (await deps.anchors.owner(origin))
     if (owner !== undefined) owners.set(origin, owner)
     return owner
   }
-  return {
-    ...parts,
+  const anchoring: Anchoring = {
+    ...rest,
     registry,
     isOn: async () => Boolean(parts.chain && parts.sender && (await registry())),
     placeOf: async (origin) => {
@@ -56,5 +63,8 @@ export function openAnchoring(
       if (contract === undefined || owner === undefined) return undefined
       return { registry: contract, owner, id: registryLogId(contract, owner, origin) }
     },
+    sizeOver: async (origin, index) => (await deps.anchors.covering(origin, index))?.size,
+    standingOf: (head) => standingOf(deps, anchoring, head),
   }
+  return anchoring
 }

@@ -104,7 +104,13 @@ export function anchorStore(db: Db, { clock, node }: { clock: Pick<Clock, 'now'>
       change(lease, { id, status: 'final', finalizedAt: at }),
     /** Back to where nothing was sent: its block went away, or another took its nonce. */
     putBack: (lease: Lease, id: string, why: string): Promise<void> =>
-      change(lease, { id, status: 'pending', nonce: null, error: why, ...notMined }),
+      write(lease, function* (q) {
+        const back = { id, status: 'pending', nonce: null, error: why, ...notMined } as const
+        yield* update(anchors, [back], ['status', 'nonce', 'error', ...minedColumns])
+        // What was sent may be forgotten by now: as far as its nonce still serves, it is sent again.
+        const signed = and(eq(chainTxs.purpose, 'anchor'), eq(chainTxs.subject, id))
+        yield* rows(q.update(chainTxs).set({ sentAt: null }).where(signed).returning())
+      }),
     supersede: (lease: Lease, id: string): Promise<void> =>
       change(lease, { id, status: 'superseded' }),
     fail: (lease: Lease, id: string, error: string): Promise<void> =>
@@ -130,20 +136,21 @@ export function anchorStore(db: Db, { clock, node }: { clock: Pick<Clock, 'now'>
           ['size', 'prevSize', 'root', 'status', 'nonce', 'submittedAt'],
         )
       }),
+    /** The same transaction is on its way again. */
+    resubmit: (lease: Lease, id: string, nonce: number): Promise<void> =>
+      change(lease, { id, status: 'submitted', nonce }),
     markSent: (lease: Lease, hash: string): Promise<void> =>
       write(lease, () => update(chainTxs, [{ hash, sentAt: clock.now() }], ['sentAt'])),
     /** What was signed for one thing, newest first. */
-    txsFor: (purpose: ChainTxRow['purpose'], subject: string): Promise<ChainTxRow[]> =>
-      db.read((q) => {
-        const named = and(eq(chainTxs.purpose, purpose), eq(chainTxs.subject, subject))
-        return rows(q.select().from(chainTxs).where(named).orderBy(desc(chainTxs.createdAt)))
-      }),
+    txsFor: async (purpose: ChainTxRow['purpose'], subject: string): Promise<ChainTxRow[]> => {
+      const named = and(eq(chainTxs.purpose, purpose), eq(chainTxs.subject, subject))
+      return (await db.read((q) => rows(q.select().from(chainTxs).where(named)))).sort(newestFirst)
+    },
     /** What a sender signed with this nonce, newest first. */
-    txsWith: (sender: string, nonce: number): Promise<ChainTxRow[]> =>
-      db.read((q) => {
-        const named = and(eq(chainTxs.sender, sender), eq(chainTxs.nonce, nonce))
-        return rows(q.select().from(chainTxs).where(named).orderBy(desc(chainTxs.createdAt)))
-      }),
+    txsWith: async (sender: string, nonce: number): Promise<ChainTxRow[]> => {
+      const named = and(eq(chainTxs.sender, sender), eq(chainTxs.nonce, nonce))
+      return (await db.read((q) => rows(q.select().from(chainTxs).where(named)))).sort(newestFirst)
+    },
   }
 
   function* find(q: Query, id: string): Work<AnchorRow | undefined> {
@@ -155,4 +162,9 @@ export function anchorStore(db: Db, { clock, node }: { clock: Pick<Clock, 'now'>
   }
 }
 
+/** By nonce, and then by fees: what replaces another offers more. */
+const newestFirst = (a: ChainTxRow, b: ChainTxRow): number =>
+  b.nonce - a.nonce || (BigInt(b.maxFeeWei) > BigInt(a.maxFeeWei) ? 1 : -1)
+
 const notMined = { txHash: null, blockNumber: null, blockHash: null, blockTime: null } as const
+const minedColumns = ['txHash', 'blockNumber', 'blockHash', 'blockTime'] as const

@@ -1,4 +1,4 @@
-import { and, desc, eq } from 'drizzle-orm'
+import { and, asc, desc, eq, gt } from 'drizzle-orm'
 import { type Db, first, prepared, type Query, rows, type Work } from '../db/db.ts'
 import { findFact } from '../db/facts.ts'
 import type { CheckpointRow } from '../db/schema.ts'
@@ -41,6 +41,14 @@ export function checkpointStore(
           return first(q.select().from(checkpoints).where(named))
         }),
       ),
+    /** The first that was signed over more than `size` leaves: when they were logged, about. */
+    firstOver: (issuer: string, size: number): Promise<CheckpointRow | undefined> =>
+      db.read((q) => {
+        const over = and(eq(checkpoints.issuer, issuer), gt(checkpoints.size, size))
+        return first(
+          q.select().from(checkpoints).where(over).orderBy(asc(checkpoints.size)).limit(1),
+        )
+      }),
     /** Adds one, unless its size was signed before, and gives the one that stands. */
     add: (checkpoint: CheckpointRow): Promise<CheckpointRow> =>
       db.write((q) => addCheckpoint(db, q, checkpoint)),

@@ -7,7 +7,7 @@ import type { Checkpoint } from '../verify/proof.ts'
 import type { LogSpan } from './logs.ts'
 import { hashOf, peaksOf } from './tree.ts'
 
-type Needs = Pick<Deps, 'logStore' | 'checkpoints' | 'signer' | 'clock' | 'logs' | 'log'>
+type Needs = Pick<Deps, 'logStore' | 'checkpoints' | 'signer' | 'clock' | 'logs' | 'log' | 'health'>
 
 /**
  * The latest checkpoint of a log; a new one is signed when its leaf `index` is not under it yet.
@@ -36,6 +36,7 @@ export async function checkpointOver(
  */
 export async function signCheckpoint(deps: Needs): Promise<CheckpointRow | undefined> {
   const { current } = deps.logs
+  if (deps.health.log === 'diverged') refuse('log_diverged')
   const last = await deps.checkpoints.latest(current.origin)
   const size = await deps.logStore.size()
   if (last && last.size > size) return diverged(deps, last, `it has only ${size} leaves`)
@@ -57,7 +58,9 @@ export async function signCheckpoint(deps: Needs): Promise<CheckpointRow | undef
  * The current log still begins with all that was signed of it.
  * @throws Refusal `log_diverged`
  */
-export async function assertUnbroken(deps: Omit<Needs, 'signer' | 'clock'>): Promise<void> {
+export async function assertUnbroken(
+  deps: Pick<Deps, 'logStore' | 'checkpoints' | 'logs' | 'log'>,
+): Promise<void> {
   const { current } = deps.logs
   const last = await deps.checkpoints.latest(current.origin)
   if (!last) return

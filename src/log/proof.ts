@@ -7,10 +7,14 @@ import { checkpointOver, toCheckpointView } from './checkpoint.ts'
 import { type LogSpan, logOf } from './logs.ts'
 import { consistencyRanges, hashOf, inclusionRanges, peaksOf, type Range } from './tree.ts'
 
-type Needs = Pick<Deps, 'logStore' | 'checkpoints' | 'signer' | 'clock' | 'logs' | 'log'>
+type Needs = Pick<
+  Deps,
+  'logStore' | 'checkpoints' | 'signer' | 'clock' | 'logs' | 'log' | 'health' | 'anchoring'
+>
 
 /**
- * That a receipt is leaf `index` of its issuer's log: under the checkpoint of `size`, or else the latest.
+ * That a receipt is leaf `index` of its issuer's log: under the checkpoint of `size`, or else of the
+ * smallest size on the chain that covers it, or else under the latest.
  * @throws Refusal `invalid_request` for a size that was never signed or does not cover the leaf,
  * `log_diverged`
  */
@@ -23,7 +27,7 @@ export async function proofOf(
   const log = logOf(deps.logs, issuer)
   const checkpoint =
     size === undefined
-      ? await checkpointOver(deps, log, index)
+      ? ((await anchoredOver(deps, log, index)) ?? (await checkpointOver(deps, log, index)))
       : await signedAt(deps, log, size, index)
   const self = { from: index, to: index + 1 }
   const ranges = [self, ...inclusionRanges(index, checkpoint.size)]
@@ -39,7 +43,7 @@ export async function proofOf(
     size: String(checkpoint.size),
     path: path.map(toHex),
     checkpoint: toCheckpointView(checkpoint),
-    anchor: { status: 'disabled' },
+    anchor: await deps.anchoring.standingOf({ origin: checkpoint.issuer, size: checkpoint.size }),
   }
 }
 
@@ -52,6 +56,16 @@ export async function consistencyOf(
 ): Promise<Consistency> {
   const path = await hashesOf(deps, log, consistencyRanges(from, to))
   return { from: String(from), to: String(to), path: path.map(toHex) }
+}
+
+/** The first checkpoint over a leaf that is on the chain; undefined while there is none. */
+async function anchoredOver(
+  { anchoring, checkpoints }: Needs,
+  { origin }: LogSpan,
+  index: number,
+): Promise<CheckpointRow | undefined> {
+  const size = await anchoring.sizeOver(origin, index)
+  return size === undefined ? undefined : checkpoints.find(origin, size)
 }
 
 async function signedAt(

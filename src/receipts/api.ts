@@ -21,6 +21,7 @@ type Needs = Pick<
   Deps,
   | 'receipts'
   | 'anchoring'
+  | 'health'
   | 'shares'
   | 'texts'
   | 'ids'

@@ -38,6 +38,7 @@ type Needs = Pick<
   Deps,
   | 'catalogue'
   | 'clock'
+  | 'health'
   | 'ids'
   | 'keys'
   | 'ledger'

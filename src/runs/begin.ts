@@ -27,7 +27,7 @@ export type RunWish = {
 
 type Needs = Pick<
   Deps,
-  'ledger' | 'clock' | 'ids' | 'random' | 'live' | 'catalogue' | 'settings' | 'texts'
+  'ledger' | 'clock' | 'ids' | 'random' | 'live' | 'catalogue' | 'settings' | 'texts' | 'health'
 > &
   Parameters<typeof freeLater>[0]
 
@@ -35,10 +35,11 @@ type Needs = Pick<
  * Reserves the most a run can cost and writes its row, in one command. From its COMMIT on the run
  * exists and must be ended by {@link finish}, whatever happens.
  * @throws Refusal `insufficient_balance`, `cap_exceeded`, `unavailable`, `invalid_request`,
- * `model_not_allowed`, or what the state of the chain earns. Nothing is held then.
+ * `model_not_allowed`, `log_diverged`, or what the state of the chain earns. Nothing is held then.
  */
 export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
   const { caller, model } = wish
+  if (deps.health.log === 'diverged') refuse('log_diverged')
   assertModelAllowed(caller.chain, model.id)
   const bound = boundOf(model, wish.body)
   const hold = holdOf(model, bound)

@@ -1,0 +1,51 @@
+import { type Anchoring, openAnchoring } from './anchors/anchoring.ts'
+import type { Sender } from './anchors/sender.ts'
+import { type AnchorStore, anchorStore } from './anchors/store.ts'
+import type { Chain } from './chain/chain.ts'
+import { rpcChain } from './chain/rpc.ts'
+import type { Config } from './config.ts'
+import type { Db } from './db/db.ts'
+import type { Deps } from './deps.ts'
+import { toChecksumAddress } from './verify/address.ts'
+
+type Needs = Pick<Deps, 'checkpoints' | 'clock' | 'logs' | 'random'> & {
+  db: Db
+  /** This process among the nodes of one database. */
+  node: string
+  sender: Sender | undefined
+}
+
+/**
+ * The chain of a configuration and what goes there.
+ * @throws Error when the configuration names another registry than the one that the log is in.
+ */
+export async function makeAnchoring(
+  config: Config,
+  needs: Needs,
+): Promise<{ chain: Chain | undefined; anchors: AnchorStore; anchoring: Anchoring }> {
+  const { db, node, sender, ...deps } = needs
+  const urls = config.chain.rpc_urls
+  const chain =
+    urls.length > 0 ? rpcChain({ urls, clock: deps.clock, random: deps.random }) : undefined
+  const anchors = anchorStore(db, { clock: deps.clock, node })
+  const { registry, min_receipts, max_delay_s, min_interval_s } = config.anchors
+  const policy = {
+    minReceipts: min_receipts,
+    maxDelayMs: max_delay_s * 1000,
+    minIntervalMs: min_interval_s * 1000,
+  }
+  const configured = registry && toChecksumAddress(registry)
+  await assertRegistry(anchors, configured)
+  const parts = { policy, chain, sender, configured }
+  return { chain, anchors, anchoring: openAnchoring({ ...deps, anchors }, parts) }
+}
+
+/** @throws Error naming both addresses. */
+async function assertRegistry(anchors: AnchorStore, configured: string | undefined): Promise<void> {
+  const known = await anchors.registry()
+  if (configured === undefined || known === undefined || configured === known) return
+  throw new Error(
+    `this log is anchored in the registry ${known}, but the configuration names ${configured}; ` +
+      'put the right one into [anchors] registry, or leave it out',
+  )
+}
