@@ -79,7 +79,7 @@ for (const engine of engines) {
         const verdict = await s.verify(await s.shown(id))
         expect([verdict.valid, failedIn(verdict)]).toEqual([true, []])
       }
-    })
+    }, 60_000)
 
     test('twice is once; the audit has one line, without a text', async () => {
       const id = await s.ask('twice-said')
@@ -138,6 +138,6 @@ for (const engine of engines) {
         expect((await s.shown(id)).disclosures).toBeUndefined()
       }
       expect(await everythingWritten(s.w)).not.toContain('race-')
-    })
+    }, 60_000)
   })
 }

@@ -129,7 +129,7 @@ for (const engine of engines) {
           const stored = await s.verify({ id })
           expect([stored.valid, stored.source, stored.hidden]).toEqual([true, 'stored', hidden])
         }
-      })
+      }, 60_000)
 
       test('what is shown by default: run, charge and passport, nothing of the texts', async () => {
         const id = await s.ask('defaults')

@@ -60,7 +60,7 @@ export const without = (...left: Scope[]): Scope[] => scopes.filter((one) => !le
 export const auditsOf = (w: World, subject: string): Promise<AuditRow[]> =>
   w.db.read(function* (q) {
     const all = yield* rows(q.select().from(w.db.tables.auditEntries))
-    return all.filter((row) => row.subject === subject)
+    return all.filter((row) => row.subject === subject).sort((one, other) => one.at - other.at)
   })
 
 export const sharesOf = (w: World): Promise<ShareRow[]> =>
