@@ -161,7 +161,7 @@ export function faultsOf({ accounts, keys, windows, transfers, runs }: Picture):
 let accountsMade = 0
 
 /** An account nobody has used, so that tests share a database. */
-export const newAccount = (): string => `0x${(++accountsMade).toString(16).padStart(40, 'a')}`
+export const newAccount = (): string => `0x${(++accountsMade).toString(16).padStart(40, '0')}`
 
 function blankRun(id: string, key: KeyRow): RunRow {
   const owner = { id, accountId: key.accountId, keyId: key.id, node: 'test' }
