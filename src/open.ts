@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { accountStore } from './accounts/store.ts'
+import { type Sender, senderOf } from './anchors/sender.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/db.ts'
 import { liveNodes } from './db/lease.ts'
@@ -18,7 +19,8 @@ import { checkpointStore } from './log/checkpoint-store.ts'
 import { logStore as openLogStore } from './log/store.ts'
 import { shareStore } from './receipts/share-store.ts'
 import { receiptStore } from './receipts/store.ts'
-import type { Signer } from './signer/signer.ts'
+import { readSecretFile } from './signer/key-file.ts'
+import { type Signer, signerFromHex } from './signer/signer.ts'
 import { type KeySource, openSource } from './signer/source.ts'
 import { findHistory, findKnownSigner } from './signer/store.ts'
 import { newHealth } from './status/health.ts'
@@ -147,6 +149,20 @@ export async function openLogOffice(config: Config, pid: number, log: Log) {
     await close()
     throw error
   }
+}
+
+/**
+ * Who pays for anchors; undefined when nobody is named. The key is never made: it needs gas.
+ * @throws Error that names the file and what to do.
+ */
+export function openAnchorSender({ anchors }: Config): Sender | undefined {
+  const { sender_key_file: file } = anchors
+  if (file === undefined) return undefined
+  const text = readSecretFile(file, 'anchor sender key file')
+  if (text === undefined) {
+    throw new Error(`the anchor sender key file ${file} is not there; make it, mode 0600`)
+  }
+  return senderOf(signerFromHex(text, `the anchor sender key in ${file}`))
 }
 
 /** What commands beside a running server need to change keys, money and who sees receipts. */

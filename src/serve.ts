@@ -73,7 +73,7 @@ export async function startServer(
   }
 }
 
-/** Issues nothing before the chain was asked whether the log is whole, but does not wait for long. */
+/** Nothing is issued before the chain was asked whether the log is whole, if it answers soon. */
 async function lookAtChain(deps: Deps): Promise<void> {
   const failed = (error: unknown) => deps.log.error('chain.watch_failed', error)
   await Promise.race([watchChain(deps).catch(failed), Bun.sleep(chainWithinMs)])

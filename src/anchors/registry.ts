@@ -21,7 +21,7 @@ export const registryAbi = parseAbi([
   'function logs(bytes32 id) view returns (address owner, uint64 size, uint32 count)',
   'function rootAt(bytes32 id, uint64 size) view returns (bytes32)',
   'function signers(bytes32 id, address signer) view returns (uint64, uint64, bool)',
-  'event Anchored(bytes32 indexed id, uint64 indexed size, bytes32 root, uint64 before, uint32 count)',
+  'event Anchored(bytes32 indexed id, uint64 indexed size, bytes32 root, uint64 last, uint32 n)',
   'error LogExists()',
   'error NotOwner()',
   'error ZeroValue()',
@@ -217,6 +217,6 @@ export function readAnchored({ topics, data }: Pick<ChainLog, 'topics' | 'data'>
     topics: topics as [Hex, ...Hex[]],
     data,
   })
-  const { size, root, before, count } = args
-  return { size: Number(size), root, previousSize: Number(before), count }
+  const { size, root, last, n } = args
+  return { size: Number(size), root, previousSize: Number(last), count: n }
 }

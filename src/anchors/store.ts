@@ -107,7 +107,7 @@ export function anchorStore(db: Db, { clock, node }: { clock: Pick<Clock, 'now'>
       write(lease, function* (q) {
         const back = { id, status: 'pending', nonce: null, error: why, ...notMined } as const
         yield* update(anchors, [back], ['status', 'nonce', 'error', ...minedColumns])
-        // What was sent may be forgotten by now: as far as its nonce still serves, it is sent again.
+        // What was sent may be forgotten by now: where its nonce still serves, it goes out again.
         const signed = and(eq(chainTxs.purpose, 'anchor'), eq(chainTxs.subject, id))
         yield* rows(q.update(chainTxs).set({ sentAt: null }).where(signed).returning())
       }),

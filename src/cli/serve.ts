@@ -10,7 +10,7 @@ import { issueKey } from '../keys/issue.ts'
 import { defaultLifeMs } from '../keys/key.ts'
 import { grantCredit } from '../ledger/grant.ts'
 import { openLog } from '../logging.ts'
-import { openDatabase, openDataSigner } from '../open.ts'
+import { openAnchorSender, openDatabase, openDataSigner } from '../open.ts'
 import { type Running, startServer } from '../serve.ts'
 import { configOf, exitCodes, print, say, takeSignerKey, withSettings } from './context.ts'
 
@@ -48,7 +48,7 @@ async function run(options: ServeOptions): Promise<void> {
   const { db, migrated } = await openDatabase(config)
   if (migrated.length > 0) log.info('database.migrated', { steps: migrated })
   const signer = await openDataSigner(config, db, takeSignerKey())
-  const parts = { config, db, signer, log }
+  const parts = { config, db, signer, log, sender: openAnchorSender(config) }
   // The key is printed before anybody can find the server ready.
   const server = await startServer(parts, options.dev ? printDevKey : undefined)
   process.on('unhandledRejection', (error) => log.error('process.unhandled', error))

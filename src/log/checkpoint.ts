@@ -30,8 +30,8 @@ export async function checkpointOver(
 }
 
 /**
- * Signs the current log as it is now and gives its checkpoint; undefined while it is empty. The log must
- * still begin with all that was signed before: a signer that signs two histories proves nothing.
+ * Signs the current log as it is now and gives its checkpoint; undefined while it is empty. The log
+ * must still begin with all that was signed before: a signer that signs two histories proves nothing.
  * @throws Refusal `log_diverged`
  */
 export async function signCheckpoint(deps: Needs): Promise<CheckpointRow | undefined> {

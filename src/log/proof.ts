@@ -13,8 +13,8 @@ type Needs = Pick<
 >
 
 /**
- * That a receipt is leaf `index` of its issuer's log: under the checkpoint of `size`, or else of the
- * smallest size on the chain that covers it, or else under the latest.
+ * That a receipt is leaf `index` of its issuer's log: under the checkpoint of `size`, or else of
+ * the smallest size on the chain that covers it, or else under the latest.
  * @throws Refusal `invalid_request` for a size that was never signed or does not cover the leaf,
  * `log_diverged`
  */

@@ -4,7 +4,7 @@ import type { Clock, Millis } from '../kernel/clock.ts'
 /** What a background check found of the ledger; `checking` until the first one came through. */
 export type LedgerHealth = 'balanced' | 'checking' | 'unbalanced'
 
-/** Whether the log begins with what the chain holds of it; `unchecked` until the chain was asked. */
+/** Whether the log begins with what the chain holds of it; `unchecked` until it was asked. */
 export type LogHealth = 'ok' | 'unchecked' | 'diverged'
 
 /** What keeps heads of the log from the chain, besides a chain that does not answer. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { drizzle } from 'drizzle-orm/pglite'
+import { senderOf } from '../../src/anchors/sender.ts'
 import { createApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { Db } from '../../src/db/db.ts'
@@ -38,13 +39,15 @@ export type WorldOptions = {
   toml?: string
   /** The time at the start; it moves only by `advance`. Without it the system's clock runs. */
   now?: number
+  /** The private key that pays for anchors; the chain and its registry are the toml's to name. */
+  sender?: string
 }
 
 /**
  * A whole service in this process: a fresh database, a clock you can hold, really served on a
  * loopback port. Stop it when done.
  */
-export async function world({ engine = 'sqlite', toml = '', now }: WorldOptions = {}) {
+export async function world({ engine = 'sqlite', toml = '', now, sender }: WorldOptions = {}) {
   const { db, drop } = await freshDb(engine)
   let time = now
   const clock = {
@@ -58,6 +61,7 @@ export async function world({ engine = 'sqlite', toml = '', now }: WorldOptions 
     signer: signerFromHex(testPrivateKey),
     log: recordingLog(logged),
     clock,
+    ...(sender ? { sender: senderOf(signerFromHex(sender)) } : {}),
   })
   await endAbandoned(deps)
   const server = serve(createApp(deps), deps.settings.listen)
@@ -101,6 +105,7 @@ export async function world({ engine = 'sqlite', toml = '', now }: WorldOptions 
       const until = performance.now() + 2000
       while (deps.live.count() > 0 && performance.now() < until) await Bun.sleep(5)
       await deps.sequencer.stop()
+      deps.chain?.close()
       await db.close()
       await drop()
     },
