@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { asc } from 'drizzle-orm'
+import { type Db, insert, rows } from '../../src/db/db.ts'
+import { reopenLog } from '../../src/log/reopen.ts'
+import { reopenings } from '../../src/log/reopen-store.ts'
+import { endAbandoned } from '../../src/runs/recover.ts'
+import { signerFromHex } from '../../src/signer/signer.ts'
+import { structDigest } from '../../src/verify/eip712.ts'
+import { fromHex, toHex } from '../../src/verify/hex.ts'
+import { leafHash, leafKinds } from '../../src/verify/merkle.ts'
+import { logIdOf } from '../../src/verify/proof.ts'
+import { failed, type Service, serviceOn } from '../signer/service.ts'
+import { engines, freshDb, testPrivateKey } from '../support/world.ts'
+
+const signer = signerFromHex(testPrivateKey)
+
+for (const engine of engines) {
+  describe(`a reopened log on ${engine}`, () => {
+    let db: Db
+    let close: () => Promise<void>
+    let service: Service
+    /** Of the first log, as they were given out. */
+    const old: Awaited<ReturnType<Service['receipt']>>[] = []
+    let first = ''
+
+    beforeAll(async () => {
+      const fresh = await freshDb(engine)
+      db = fresh.db
+      close = async () => {
+        await db.close()
+        await fresh.drop()
+      }
+      service = await serviceOn(db, signer)
+      first = service.deps.settings.issuer
+      for (let i = 0; i < 5; i++) old.push(await service.receipt())
+    }, 30_000)
+    afterAll(async () => {
+      await service.stop()
+      await close()
+    })
+
+    const reopen = async (wish: Parameters<typeof reopenLog>[1]) => {
+      await service.stop()
+      const deps = { ...service.deps, reopenings: reopenings(db, service.deps.logStore) }
+      const reopened = await reopenLog(deps, wish)
+      service = await serviceOn(db, signer, service.secret)
+      return reopened
+    }
+    const leavesFrom = async (place: number) => {
+      const { logLeaves } = db.tables
+      const all = await db.read((q) => rows(q.select().from(logLeaves).orderBy(asc(logLeaves.idx))))
+      expect(all.map(({ idx }) => idx)).toEqual(all.map((_, i) => i))
+      return all.slice(place)
+    }
+
+    test('issues under the next origin, and its first leaf names what the chain has of the old one', async () => {
+      // The chain has more than this database: it is an old copy.
+      const head = { size: 1000, root: new Uint8Array(32).fill(7) }
+      const reopened = await reopen({ reason: 'restored from an old copy', head })
+      expect(reopened).toMatchObject({ origin: `${first}#2`, head })
+      const { start, origin } = service.deps.logs.current
+      expect([service.deps.settings.issuer, origin]).toEqual([`${first}#2`, `${first}#2`])
+      const statement = {
+        issuer: origin,
+        previous: first,
+        previousSize: 1000,
+        previousRoot: head.root,
+        reason: 'restored from an old copy',
+      }
+      const leaf = leafHash(leafKinds.reopening, structDigest('LogReopening', statement))
+      const [opening, prices] = await leavesFrom(start)
+      expect(toHex(opening?.hashes.subarray(0, 32) ?? new Uint8Array())).toBe(toHex(leaf))
+      // The prices that its receipts name are in it too.
+      expect([opening?.kind, prices?.kind]).toEqual([leafKinds.reopening, leafKinds.priceList])
+    })
+
+    test('goes on issuing: its indices begin anew, and its proofs hold', async () => {
+      for (const index of [2, 3, 4]) {
+        const file = await service.receipt()
+        expect([file.receipt.issuer, file.proof.index]).toEqual([`${first}#2`, String(index)])
+        expect(file.proof.log_id).toBe(logIdOf(`${first}#2`))
+        const verdict = await service.verify(file)
+        expect([failed(verdict), verdict.valid, verdict.level]).toEqual([[], true, 'logged'])
+      }
+    })
+
+    test('leaves old receipts what they were: valid, in the old log, under its checkpoints', async () => {
+      for (const file of old) {
+        const now = await service.call(`/v1/receipts/${file.receipt.id}`)
+        expect([now.signature, now.receipt.issuer]).toEqual([file.signature, first])
+        for (const one of [file, now]) {
+          const verdict = await service.verify(one)
+          expect([failed(verdict), verdict.valid, verdict.level]).toEqual([[], true, 'logged'])
+        }
+        expect(now.proof.checkpoint.issuer).toBe(first)
+      }
+      const mixed = { ...old[0], proof: (await service.receipt()).proof }
+      expect((await service.verify(mixed)).valid).toBe(false)
+    })
+
+    test('a run that was open meanwhile gets its receipt in the new log', async () => {
+      const { runs } = db.tables
+      const [ended] = await db.read((q) => rows(q.select().from(runs).limit(1)))
+      if (!ended) throw new Error('no run')
+      const id = `${ended.id.slice(0, -4)}0000`
+      const still = { finishedAt: null, digest: null, logPlace: null, signature: null }
+      const open = { ...ended, ...still, id, status: 'running', hold: 0n, cost: 0n } as const
+      await db.write(() => insert(runs, [{ ...open, windows: [], node: 'of a dead process' }]))
+      const { origin } = await reopen({ reason: 'again' })
+      expect(origin).toBe(`${first}#3`)
+      await endAbandoned(service.deps)
+      const file = await service.call(`/v1/receipts/rcpt_${id.slice('run_'.length)}`)
+      expect(file.receipt).toMatchObject({ issuer: origin, run: { outcome: 'interrupted' } })
+      expect(failed(await service.verify(file))).toEqual([])
+    })
+
+    test('is told by GET /v1/signer, and the chain of heads by GET /v1/anchors', async () => {
+      const told = await service.call('/v1/signer')
+      expect([told.issuer, told.log.origin]).toEqual([`${first}#3`, `${first}#3`])
+      expect(told.former_logs.map(({ origin }: { origin: string }) => origin)).toEqual([
+        first,
+        `${first}#2`,
+      ])
+      expect(told.former_logs[0].size).toBe(old.length + 1)
+      expect(told.former_logs[0].signers[0].address).toBe(signer.address)
+      const { log } = await service.call('/v1/anchors')
+      expect([log.origin, log.size]).toEqual([`${first}#3`, told.log.size])
+    })
+
+    test('without a chain names the newest head that was signed', async () => {
+      const { proof } = await service.receipt()
+      await service.call(`/v1/receipts/${(await service.receipt()).receipt.id}`)
+      const latest = await service.deps.checkpoints.latest(`${first}#3`)
+      const { head } = await reopen({ reason: 'once more' })
+      expect([head.size, toHex(head.root)]).toEqual([
+        latest?.size ?? 0,
+        toHex(latest?.root ?? fromHex('0x')),
+      ])
+      expect(head.size).toBeGreaterThan(Number(proof.size))
+    })
+  })
+}
