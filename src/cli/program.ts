@@ -4,6 +4,7 @@ import { nearest } from '../kernel/nearest.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import { sayingOf } from '../logging.ts'
 import { version } from '../version.ts'
+import { auditCommand } from './audit.ts'
 import { Exit, exitCodes, say } from './context.ts'
 import { grantCommand } from './grant.ts'
 import { keyCommands } from './keys.ts'
@@ -28,6 +29,7 @@ for (const addTo of [
   grantCommand,
   receiptCommands,
   verifyCommand,
+  auditCommand,
   signerCommands,
   logCommands,
   upkeepCommands,

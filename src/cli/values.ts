@@ -13,6 +13,10 @@ const usage = (message: string): never => {
 export const readAccount = (text: string): string =>
   isAddress(text) ? toAccountId(text) : usage(`"${text}" is no wallet address (0x and 40 digits)`)
 
+/** An address as it was written, with the right checksum if it has one. */
+export const readAddress = (text: string): string =>
+  isAddress(text) ? text : usage(`"${text}" is no address (0x and 40 digits)`)
+
 /** Decimal USD with up to nine decimals. */
 export const readUsd = (text: string): Nusd =>
   parseUsd(text) ?? usage(`"${text}" is no amount; write decimal USD such as 5.00`)

@@ -2,13 +2,13 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { systemClock, toRfc3339 } from '../kernel/clock.ts'
 import { type AskChain, askRegistry, verifyWithChain } from '../receipts/evidence.ts'
-import { isAddress } from '../verify/address.ts'
 import type { LogEvidence } from '../verify/check-log.ts'
 import { isObject, isReceiptFile } from '../verify/receipt.ts'
 import { type Trust, type Verdict, type VerifyInput, verifyReceipt } from '../verify/verify.ts'
 import { headlineOf, kindOf, summaryOf } from '../verify/words.ts'
 import { openRpc } from './chain.ts'
 import { Exit, exitCodes, print, printJson, say } from './context.ts'
+import { readAddress } from './values.ts'
 
 /** Largest file that is read: a receipt with its texts. */
 const fileBytes = 1024 * 1024
@@ -24,8 +24,8 @@ export function verifyCommand(program: Command): void {
     .option('--proof <file>', 'answer of GET /v1/receipts/<id>/proof, if the file lacks it')
     .option('--anchors <file>', 'answer of GET /v1/anchors?from=<size>, to compare checkpoints')
     .option('--rpc <url>', 'a JSON-RPC server of chain 4663 that you trust')
-    .option('--registry <0x…>', 'the anchor registry; never taken from the file', toAddress)
-    .option('--owner <0x…>', 'who opened the log there; else the file says', toAddress)
+    .option('--registry <0x…>', 'the anchor registry; never taken from the file', readAddress)
+    .option('--owner <0x…>', 'who opened the log there; else the file says', readAddress)
     .option('--require-chain', 'fail unless the anchor was checked on the chain and is final')
     .option('--json', 'print the whole verdict as JSON')
     .option('--page <out.html>', 'write a page that checks receipts in any browser, offline')
@@ -78,13 +78,7 @@ function askedChain({ rpc, registry, owner }: Options): AskChain | undefined {
   }
 }
 
-const addSigner = (text: string, signers: string[]): string[] => [...signers, toAddress(text)]
-
-/** @throws Exit 2 */
-function toAddress(text: string): string {
-  if (isAddress(text)) return text
-  throw new Exit(exitCodes.usage, `"${text}" is no address`)
-}
+const addSigner = (text: string, signers: string[]): string[] => [...signers, readAddress(text)]
 
 type Options = {
   signer: string[]

@@ -39,9 +39,9 @@ export const skip = (reason: string): Outcome => ({ status: 'skip', reason })
 export const unavailable = (reason: string): Outcome => ({ status: 'unavailable', reason })
 
 /** Text of a file as part of a reason: short, and nothing that a terminal would obey. */
-export const told = (text: string): string => {
+export const told = (text: string, most = 100): string => {
   const plain = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')
-  return plain.length > 100 ? `${plain.slice(0, 100)}…` : plain
+  return plain.length > most ? `${plain.slice(0, most)}…` : plain
 }
 
 export const checkSchema = (problems: readonly Problem[]): Outcome =>
