@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { dirname, join } from 'node:path'
+import { changeKey } from '../../src/keys/change.ts'
+import { pauseKey } from '../../src/keys/pause.ts'
+import { resumeKey } from '../../src/keys/resume.ts'
 import { faultsOf, newAccount, pictureOf } from '../ledger/office.ts'
 import { closeAll, freshFile, openFile as open } from './file.ts'
 
@@ -28,6 +31,27 @@ describe('another process that writes to the file', () => {
     await server.hold(key, 1n)
     await open(file).revoke(parent)
     await expect(server.hold(key, 1n)).rejects.toMatchObject({ type: 'key_revoked' })
+  })
+
+  test('narrows a cap, pauses and resumes, and each binds the next hold', async () => {
+    const file = freshFile()
+    const server = open(file)
+    const account = newAccount()
+    await server.grant(account, 100n)
+    const key = await server.key({ account, capLimit: 100n })
+    await server.hold(key, 10n)
+    const other = open(file)
+    const by = { keyId: key.id, actor: 'test' }
+    await changeKey(other, { ...by, change: { capLimit: 15n } })
+    await expect(server.hold(key, 6n)).rejects.toMatchObject({ type: 'cap_exceeded' })
+    await pauseKey(other, by)
+    await expect(server.hold(key, 1n)).rejects.toMatchObject({ type: 'key_paused' })
+    await resumeKey(other, by)
+    await server.hold(key, 5n)
+    // And back: what the other one remembers is as little trusted.
+    const asked = changeKey(other, { ...by, change: { capLimit: 14n } })
+    await expect(asked).rejects.toMatchObject({ type: 'conflict' })
+    expect(faultsOf(await pictureOf(server.db))).toEqual([])
   })
 
   test('is the command line: its grant and its revocation count at the next command', async () => {

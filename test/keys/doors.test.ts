@@ -147,9 +147,9 @@ describe.each(engines)('/v1/keys on %s', (engine) => {
         const { type, param, message } = (await answer.json()).error
         return { type, param, message }
       })
-      const [first, ...others] = await Promise.all(answers)
-      expect(first).toMatchObject({ type: 'invalid_request', param: 'parent_id' })
-      for (const other of others) expect(other).toEqual(first)
+      const all = await Promise.all(answers)
+      expect(all[0]).toMatchObject({ type: 'invalid_request', param: 'parent_id' })
+      for (const one of all) expect(one).toEqual(all[0] ?? one)
     })
 
     test('403 without keys:mint, before the body is looked at', async () => {

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { changeKey } from '../../src/keys/change.ts'
+import type { KeyWish } from '../../src/keys/issue.ts'
+import { allRuns, pricedBuiltins } from '../support/runs.ts'
+import { usd, type World, world } from '../support/world.ts'
+
+describe('what binds a key where it is used', () => {
+  let w: World
+  beforeAll(async () => {
+    // The test is a proxy whose word is taken, so that it can call from anywhere.
+    const toml = `trusted_proxies = ["127.0.0.1", "::1"]\n${pricedBuiltins}`
+    w = await world({ toml })
+    await w.key({ balance: 10n * usd })
+  })
+  afterAll(() => w.stop())
+
+  const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+  const run = (key: string, init: RequestInit = {}) => {
+    const messages = [{ role: 'user', content: 'one two three' }]
+    const json = { model: 'counterfoil/echo-1', messages, max_tokens: 10 }
+    return w.call('/v1/chat/completions', { key, json, ...init })
+  }
+  const chainOf = async (above: Partial<KeyWish>, own: Partial<KeyWish> = {}) => {
+    const parent = await w.key(above)
+    return { parent, child: await w.key({ parentId: parent.key.id, ...own }) }
+  }
+  const expectRefused = async (asked: Promise<Response>, status: number, type: string) => {
+    const before = (await allRuns(w)).length
+    const answer = await asked
+    const { error } = await answer.json()
+    expect([answer.status, error.type]).toEqual([status, type])
+    expect((await allRuns(w)).length).toBe(before)
+    return error
+  }
+
+  describe('403 ip_not_allowed', () => {
+    test('from an address outside of its networks, or of those of a key above', async () => {
+      const { parent, child } = await chainOf({ ipCidrs: ['10.0.0.0/8', '2001:db8::/32'] })
+      expect(child.key.ipCidrs).toEqual(parent.key.ipCidrs)
+      const changed = { keyId: child.key.id, actor: 'test', change: { ipCidrs: ['10.1.0.0/16'] } }
+      await changeKey(w.deps, changed)
+      for (const [address, secret] of [
+        ['192.0.2.1', parent.secret],
+        ['192.0.2.1', child.secret],
+        ['10.2.0.1', child.secret],
+        ['2001:db8::1', child.secret],
+      ] as const) {
+        await expectRefused(run(secret, from(address)), 403, 'ip_not_allowed')
+        const self = w.call('/v1/keys/self', { key: secret, ...from(address) })
+        await expectRefused(self, 403, 'ip_not_allowed')
+      }
+      expect((await run(parent.secret, from('2001:db8::1'))).status).toBe(200)
+      expect((await run(parent.secret, from('10.2.0.1'))).status).toBe(200)
+      expect((await run(child.secret, from('10.1.2.3'))).status).toBe(200)
+    })
+
+    test('an address that only a stranger claims does not count', async () => {
+      const strict = await world()
+      try {
+        const { secret: key } = await strict.key({ ipCidrs: ['10.0.0.0/8'] })
+        const answer = await strict.call('/v1/keys/self', { key, ...from('10.0.0.1') })
+        expect(answer.status).toBe(403)
+      } finally {
+        await strict.stop()
+      }
+    })
+
+    test('on a receipt such a key is none: 404, as for everybody', async () => {
+      const { secret: key } = await w.key({ ipCidrs: ['10.0.0.0/8'] })
+      const answer = await run(key, from('10.0.0.1'))
+      const path = `/v1/receipts/${(await answer.json()).receipt.id}`
+      expect((await w.call(path, { key, ...from('10.0.0.1') })).status).toBe(200)
+      expect((await w.call(path, { key, ...from('192.0.2.1') })).status).toBe(404)
+    })
+  })
+
+  test('403 model_not_allowed for a model that it, or a key above, does not name', async () => {
+    const { parent, child } = await chainOf({ models: ['counterfoil/*'] })
+    expect((await run(child.secret)).status).toBe(200)
+    await changeKey(w.deps, {
+      keyId: parent.key.id,
+      actor: 'test',
+      change: { models: ['counterfoil/embed-1'] },
+    })
+    await expectRefused(run(child.secret), 403, 'model_not_allowed')
+    const json = { model: 'counterfoil/embed-1', input: 'a' }
+    expect((await w.call('/v1/embeddings', { key: child.secret, json })).status).toBe(200)
+  })
+
+  test('402 cap_exceeded for a run that may cost more than the most a run, before any hold', async () => {
+    const { parent, child } = await chainOf({ maxCostPerRun: 1n })
+    const error = await expectRefused(run(child.secret), 402, 'cap_exceeded')
+    expect(error.metadata).toMatchObject({
+      limited_by: 'ancestor',
+      blocking_key_id: parent.key.id,
+      available_nusd: 1,
+      resets_at: null,
+    })
+  })
+})
