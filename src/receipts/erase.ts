@@ -18,7 +18,9 @@ export async function eraseReceipt(
   const at = deps.clock.now()
   const id = deps.ids.make('req')
   const wish = { receiptId, receipt: receiptOf(ended), at }
+  let wasErased = false
   const erasedAt = await deps.shares.erase(wish, ({ isErased, share }) => {
+    wasErased = isErased
     if (isErased) return { share, audit: undefined }
     if (share?.visibility === 'public') {
       refuse('conflict', 'The receipt is public. Unshare it first: visibility "private".')
@@ -34,6 +36,6 @@ export async function eraseReceipt(
     }
     return { share: share && { ...share, revealed: {}, updatedAt: at }, audit }
   })
-  await deps.texts.scrub()
+  if (!wasErased) await deps.texts.scrub()
   return erasedAt
 }

@@ -28,16 +28,8 @@ export const shareApi = (deps: Needs) => {
       '/v1/receipts/:id/share',
       async ({ caller, params, request }) => {
         const { value } = await readJson(request, { limitBytes: deps.settings.bodyBytes })
-        const { disclosures = {}, ...body } = checkBody(shareBody, value)
-        const texts = Object.fromEntries(
-          Object.entries(disclosures).map(([name, given]) => [name, given.value as Json]),
-        )
-        const unasked = textNames.find((one) => one in texts && !body.reveal?.includes(one))
-        if (unasked) {
-          const message = `"reveal" does not name ${unasked}, so its text has no use here.`
-          refuse('invalid_request', { param: `disclosures.${unasked}`, message })
-        }
-        const wish = { ...(await ownedBy(deps, caller, params.id)), ...body, texts }
+        const asked = readShareBody(value)
+        const wish = { ...(await ownedBy(deps, caller, params.id)), ...asked }
         return toShareView(params.id, await shareReceipt(deps, wish), deps.settings)
       },
       shares,
@@ -50,6 +42,23 @@ export const shareApi = (deps: Needs) => {
       },
       shares,
     )
+}
+
+/**
+ * The body of a share, of whatever door.
+ * @throws Refusal `invalid_request` with `param`
+ */
+export function readShareBody(value: Json) {
+  const { disclosures = {}, ...body } = checkBody(shareBody, value)
+  const texts = Object.fromEntries(
+    Object.entries(disclosures).map(([name, given]) => [name, given.value as Json]),
+  )
+  const unasked = textNames.find((one) => one in texts && !body.reveal?.includes(one))
+  if (unasked) {
+    const message = `"reveal" does not name ${unasked}, so its text has no use here.`
+    refuse('invalid_request', { param: `disclosures.${unasked}`, message })
+  }
+  return { ...body, texts }
 }
 
 const text = Type.Object({ value: Type.Unknown() }, { additionalProperties: false })
