@@ -13,17 +13,21 @@ type Needs = Pick<Deps, 'checkpoints' | 'clock' | 'logs' | 'random'> & {
   /** This process among the nodes of one database. */
   node: string
   sender: Sender | undefined
+  /** All keys that ever signed receipts here. */
+  signerAddresses: readonly string[]
 }
 
 /**
  * The chain of a configuration and what goes there.
- * @throws Error when the configuration names another registry than the one that the log is in.
+ * @throws Error when the configuration names another registry than the one that the log is in, or
+ * when one key signs receipts and pays for anchors.
  */
 export async function makeAnchoring(
   config: Config,
   needs: Needs,
 ): Promise<{ chain: Chain | undefined; anchors: AnchorStore; anchoring: Anchoring }> {
-  const { db, node, sender, ...deps } = needs
+  const { db, node, sender, signerAddresses, ...deps } = needs
+  if (sender && signerAddresses.includes(sender.address)) throw new Error(oneKey)
   const urls = config.chain.rpc_urls
   const chain =
     urls.length > 0 ? rpcChain({ urls, clock: deps.clock, random: deps.random }) : undefined
@@ -39,6 +43,10 @@ export async function makeAnchoring(
   const parts = { policy, chain, sender, configured }
   return { chain, anchors, anchoring: openAnchoring({ ...deps, anchors }, parts) }
 }
+
+const oneKey =
+  'the key that pays for anchors is one that signs receipts; make another for ' +
+  'anchors.sender_key_file, so that whoever steals one has not both'
 
 /** @throws Error naming both addresses. */
 async function assertRegistry(anchors: AnchorStore, configured: string | undefined): Promise<void> {

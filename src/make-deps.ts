@@ -59,8 +59,6 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
   const signers = await settleSigners(db, logs, signer, clock.now())
   const store = logStore(db, { clock, node, start: logs.current.start })
   const checkpoints = checkpointStore(db, signers)
-  const { sender } = parts
-  if (sender?.address === signer.address) throw new Error(oneKey)
   const onChain = await makeAnchoring(config, {
     checkpoints,
     clock,
@@ -68,7 +66,8 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     random,
     db,
     node,
-    sender,
+    sender: parts.sender,
+    signerAddresses: signers.all.map(({ address }) => address),
   })
   return {
     settings: {
@@ -117,10 +116,6 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     version: { version, commit },
   }
 }
-
-const oneKey =
-  'the key that pays for anchors is the one that signs receipts; make another for ' +
-  'anchors.sender_key_file, so that a lost one is not both'
 
 /** The catalogue under the version its prices have in the database: new prices, new version. */
 async function versionedCatalogue(

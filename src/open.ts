@@ -135,7 +135,7 @@ export async function openLogOffice(config: Config, pid: number, log: Log) {
     lock?.release()
   }
   try {
-    const [alive] = db.exclusive ? [] : await liveNodes(db, clock.now())
+    const [alive] = db.exclusive ? [] : await db.read((q) => liveNodes(db, q, clock.now()))
     if (alive) throw new Error(`the server ${alive} runs on this database; stop it first`)
     const history = await findHistory(db)
     if (!history) throw new Error('this database has no log yet; start the server once')

@@ -1,7 +1,7 @@
 import { type Chain, ChainUnavailable } from '../chain/chain.ts'
 import type { Deps } from '../deps.ts'
 import { hashOf, peaksOf } from '../log/tree.ts'
-import { toHex } from '../verify/hex.ts'
+import { fromHex, toHex } from '../verify/hex.ts'
 import type { Place } from './anchoring.ts'
 import { type Head, NoRegistry, readHead } from './registry.ts'
 
@@ -31,6 +31,20 @@ export async function watchChain(deps: Needs): Promise<Seen | undefined> {
   } catch (error) {
     return noteTrouble(deps, error)
   }
+}
+
+/**
+ * The head that the chain has of a log; undefined where the log is on no chain.
+ * @throws ChainUnavailable, NoRegistry
+ */
+export async function headOnChain(
+  { anchoring }: Pick<Deps, 'anchoring'>,
+  origin: string,
+): Promise<{ size: number; root: Uint8Array } | undefined> {
+  const place = anchoring.chain && (await anchoring.placeOf(origin))
+  if (!place || !anchoring.chain) return undefined
+  const { size, root } = await readHead(anchoring.chain, place.registry, place.id)
+  return size === 0 ? undefined : { size, root: fromHex(root) }
 }
 
 /** Writes a trouble of the chain down. @throws what is none. */

@@ -1,8 +1,12 @@
 import type { Command } from 'commander'
-import { reopenLog } from '../log/reopen.ts'
+import { headOnChain } from '../anchors/watch.ts'
+import { ChainUnavailable } from '../chain/chain.ts'
+import type { Config } from '../config.ts'
+import { type Head, reopenLog } from '../log/reopen.ts'
 import { reopenings } from '../log/reopen-store.ts'
 import { openLog } from '../logging.ts'
-import { keySourceOf, openLogOffice } from '../open.ts'
+import { makeAnchoring } from '../make-anchoring.ts'
+import { keySourceOf, openAnchorSender, openLogOffice } from '../open.ts'
 import { openSource } from '../signer/source.ts'
 import { assertSame } from '../signer/store.ts'
 import {
@@ -36,7 +40,8 @@ async function reopen(options: { reason: string; json?: boolean }): Promise<void
     const signer = openSource(keySourceOf(config, takeSignerKey()), address, office.random)
     assertSame(address, signer)
     const deps = { ...office, signer, reopenings: reopenings(office.db, office.logStore) }
-    const { origin, previous, head } = await reopenLog(deps, { reason })
+    const onChain = await askChain(config, office)
+    const { origin, previous, head } = await reopenLog(deps, { reason, head: onChain })
     if (options.json) {
       return printJson({ origin, previous: previous.origin, previous_size: head.size })
     }
@@ -44,5 +49,24 @@ async function reopen(options: { reason: string; json?: boolean }): Promise<void
     say(`The log of ${previous.origin} was abandoned; its head of ${head.size} leaves is named.`)
   } finally {
     await office.close()
+  }
+}
+
+/**
+ * The head that the chain has of the log; undefined where the log is on no chain.
+ * @throws Exit 3 when the chain does not answer: the new log would name too little of the old one.
+ */
+async function askChain(
+  config: Config,
+  office: Awaited<ReturnType<typeof openLogOffice>>,
+): Promise<Head | undefined> {
+  const signerAddresses = office.signers.all.map(({ address }) => address)
+  const parts = { ...office, node: 'command', sender: openAnchorSender(config), signerAddresses }
+  try {
+    return await headOnChain(await makeAnchoring(config, parts), office.logs.current.origin)
+  } catch (error) {
+    if (!(error instanceof ChainUnavailable)) throw error
+    const hint = 'try again; to go on without the chain: --chain-rpc-urls ""'
+    throw new Exit(exitCodes.unavailable, `${error.message}; ${hint}`)
   }
 }

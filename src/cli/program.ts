@@ -4,6 +4,7 @@ import { nearest } from '../kernel/nearest.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import { sayingOf } from '../logging.ts'
 import { version } from '../version.ts'
+import { anchorCommands } from './anchor.ts'
 import { auditCommand } from './audit.ts'
 import { Exit, exitCodes, say } from './context.ts'
 import { grantCommand } from './grant.ts'
@@ -32,6 +33,7 @@ for (const addTo of [
   auditCommand,
   signerCommands,
   logCommands,
+  anchorCommands,
   upkeepCommands,
 ]) {
   addTo(program)

@@ -1,0 +1,162 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import artefact from '../../contracts/AnchorRegistry.json' with { type: 'json' }
+import { toAnchorView } from '../anchors/anchor.ts'
+import { deployStep } from '../anchors/deploy.ts'
+import { anchorStatus } from '../anchors/status.ts'
+import { syncAnchors } from '../anchors/sync.ts'
+import { watchChain } from '../anchors/watch.ts'
+import { maxPageLimit } from '../kernel/page.ts'
+import { openAnchorOffice } from '../open-anchors.ts'
+import type { Hex } from '../verify/hex.ts'
+import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
+
+/** Between looks at a deployment, in ms. */
+const lookMs = 1000
+
+/** `anchor deploy|now|status|sync`, all beside a running server too. */
+export function anchorCommands(program: Command): void {
+  const anchor = program.command('anchor').description("put the log's heads on chain 4663")
+  withSettings(anchor.command('deploy'))
+    .description('deploy an anchor registry; the sender key pays')
+    .option('--json', 'print JSON')
+    .action(deploy)
+  withSettings(anchor.command('now'))
+    .description('ask the server to anchor at once')
+    .option('--json', 'print JSON')
+    .action(now)
+  withSettings(anchor.command('status'))
+    .description('list the newest anchors and what waits for one')
+    .option('--json', 'print JSON')
+    .action(status)
+  withSettings(anchor.command('sync'))
+    .description('read all anchors from the chain again and repair what the database says of them')
+    .option('--from-block <n>', 'block to begin with', readBlock, 0)
+    .option('--json', 'print JSON')
+    .action(sync)
+}
+
+type Options = { json?: boolean }
+
+async function deploy(options: Options): Promise<void> {
+  const office = await openAnchorOffice(configOf(options))
+  try {
+    const known = await office.anchoring.registry()
+    if (known !== undefined) {
+      throw new Exit(exitCodes.failed, `There is a registry already: ${known}`)
+    }
+    const { chain, sender } = needed(office)
+    say(`Deploying an anchor registry on chain 4663, paid by ${sender.address} …`)
+    let deployed: Awaited<ReturnType<typeof deployStep>>
+    while (!deployed) {
+      deployed = await deployStep(office, { chain, sender }, artefact.bytecode as Hex)
+      if (!deployed) await Bun.sleep(lookMs)
+    }
+    const address = await office.anchors.settleRegistry(deployed.address)
+    const { txHash, gasUsed } = deployed
+    if (options.json) return printJson({ address, tx_hash: txHash, gas_used: Number(gasUsed) })
+    print(address)
+    say(
+      `It cost ${gasUsed} gas. The database knows it; a running server anchors there from now on.`,
+    )
+  } finally {
+    await office.close()
+  }
+}
+
+async function now(options: Options): Promise<void> {
+  const office = await openAnchorOffice(configOf(options))
+  try {
+    needed(office)
+    if (!(await office.anchoring.isOn())) throw new Exit(exitCodes.failed, noRegistry)
+    await office.anchors.want()
+    if (options.json) printJson({ asked: true })
+    else say('The server anchors what is new with its next look, within seconds.')
+  } finally {
+    await office.close()
+  }
+}
+
+async function status(options: Options): Promise<void> {
+  const office = await openAnchorOffice(configOf(options))
+  try {
+    assertOpened(office)
+    const { origin } = office.logs.current
+    const page = await office.anchors.list(origin, { limit: maxPageLimit, after: undefined })
+    const data = (page?.items ?? []).map(toAnchorView)
+    const size = await office.logStore.size()
+    const place = await office.anchoring.placeOf(origin)
+    const { log: reach } = await anchorStatus(office)
+    const where = { registry: place?.registry ?? null, log_owner: place?.owner ?? null }
+    if (options.json)
+      return printJson({ object: 'list', ...where, log: { origin, size, ...reach }, data })
+    for (const { status, prev_size, size, block_number, tx_hash, created_at } of data) {
+      const at = block_number === null ? '' : `block ${block_number}`
+      print(`${created_at}  ${status.padEnd(10)}  ${prev_size}…${size}  ${at}  ${tx_hash ?? ''}`)
+    }
+    say(`${origin}: ${reach.anchored_size} of ${size} leaves are on the chain.`)
+    if (reach.oldest_unanchored_s !== null)
+      say(`The oldest other waits for ${reach.oldest_unanchored_s} s.`)
+    say(place ? `Registry ${place.registry}, owner ${place.owner}.` : noRegistry)
+  } finally {
+    await office.close()
+  }
+}
+
+async function sync(options: Options & { fromBlock: number }): Promise<void> {
+  const office = await openAnchorOffice(configOf(options))
+  try {
+    assertOpened(office)
+    const seen = await watchChain(office)
+    if (!seen) throw new Exit(exitCodes.unavailable, unseen(office))
+    const lease = await office.anchors.takeLease()
+    if (!lease) throw new Exit(exitCodes.failed, 'A server anchors now; stop it first.')
+    const { fromBlock } = options
+    const { found, repaired, diverged } = await syncAnchors(office, seen, { lease, fromBlock })
+    if (options.json) printJson({ found, repaired, diverged })
+    else say(`${found} anchors on the chain, ${repaired} repaired here.`)
+    if (diverged.length === 0) return
+    const sizes = diverged.join(', ')
+    throw new Exit(
+      exitCodes.failed,
+      `The log does not begin with what is anchored at the sizes ${sizes}: this database is an ` +
+        'old copy. Put the newest one back, or give the log up: counterfoil log reopen --reason "…"',
+    )
+  } finally {
+    await office.close()
+  }
+}
+
+type Office = Awaited<ReturnType<typeof openAnchorOffice>>
+
+const noRegistry =
+  'There is no registry yet. Make one with: counterfoil anchor deploy, or name one in ' +
+  '[anchors] registry.'
+
+/** What costs gas needs both. @throws Exit 78 */
+function needed({ chain, anchoring }: Pick<Office, 'chain' | 'anchoring'>) {
+  const { sender } = anchoring
+  if (chain && sender) return { chain, sender }
+  const missing = [
+    ...(chain ? [] : ['[chain] rpc_urls']),
+    ...(sender ? [] : ['[anchors] sender_key_file']),
+  ]
+  const message = `Anchoring is off. Set ${missing.join(' and ')}.`
+  throw new Exit(exitCodes.configuration, message)
+}
+
+/** @throws Exit 1 before the first start. */
+function assertOpened({ isOpened }: Office): void {
+  if (isOpened) return
+  throw new Exit(exitCodes.failed, 'This database has no log yet; start the server once.')
+}
+
+function unseen({ health, chain }: Office): string {
+  if (!chain) return 'Anchoring is off. Set [chain] rpc_urls.'
+  if (health.anchors.trouble === 'no_registry') return 'Nothing at that address is a registry.'
+  return health.chain.trouble ? `The chain does not answer: ${health.chain.trouble}` : noRegistry
+}
+
+function readBlock(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('a block is a whole number')
+  return Number(text)
+}

@@ -1,0 +1,44 @@
+import type { Config } from './config.ts'
+import { systemClock } from './kernel/clock.ts'
+import { makeIds } from './kernel/ids.ts'
+import { systemRandom } from './kernel/random.ts'
+import { checkpointStore } from './log/checkpoint-store.ts'
+import { logsOf } from './log/logs.ts'
+import { logStore as openLogStore } from './log/store.ts'
+import { openLog } from './logging.ts'
+import { makeAnchoring } from './make-anchoring.ts'
+import { openAnchorSender, openDatabase } from './open.ts'
+import { findHistory } from './signer/store.ts'
+import { newHealth } from './status/health.ts'
+
+/** What the commands need that look after anchors, beside a running server or before the first. */
+export async function openAnchorOffice(config: Config) {
+  const { db } = await openDatabase(config)
+  const clock = systemClock
+  const random = systemRandom()
+  const sender = openAnchorSender(config)
+  try {
+    const found = await findHistory(db)
+    const node = `command_${Buffer.from(random.bytes(8)).toString('hex')}`
+    const log = openLog({ level: 'error', format: 'pretty' })
+    const start = found?.logs.current.start ?? 0
+    const logStore = openLogStore(db, { clock, node, start })
+    const noSigners = { wasSignedAgain: () => false }
+    const checkpoints = checkpointStore(db, found?.signers ?? noSigners)
+    const signerAddresses = found?.signers.all.map(({ address }) => address) ?? []
+    // Before the first start: the log as it will be.
+    const logs = found?.logs ?? logsOf([{ ...unopened, origin: config.base_url }])
+    const opened = { db, node, sender, signerAddresses, checkpoints, clock, logs, random }
+    const made = await makeAnchoring(config, opened)
+    const health = newHealth(clock)
+    const ids = makeIds(clock, random)
+    const close = () => db.close()
+    const isOpened = found !== undefined
+    return { ...made, isOpened, logs, checkpoints, logStore, health, ids, clock, log, close }
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+}
+
+const unopened = { start: 0, openedAt: 0, reason: '' }
