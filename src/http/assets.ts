@@ -21,7 +21,7 @@ export function assetPath(name: string): string {
 export const assets = () =>
   new Elysia().get('/assets/:name', ({ params, request, set }) => {
     const asset = byPath.get(`/assets/${params.name}`) ?? refuse('not_found')
-    const zipped = asset.gzip !== undefined && acceptsGzip(request.headers.get('accept-encoding'))
+    const zipped = asset.gzip !== undefined && acceptsGzip(request)
     set.headers['content-type'] = asset.type
     set.headers['cache-control'] = 'public, max-age=31536000, immutable'
     set.headers['cross-origin-resource-policy'] = 'same-origin'
@@ -47,5 +47,8 @@ function lazily({ type, bytes, gzipped }: EmbeddedAsset) {
   }
 }
 
-const acceptsGzip = (header: string | null): boolean =>
-  /(?:^|,)\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))|,|$)/i.test(header ?? '')
+/** Whether an answer may be compressed; a list that says `gzip;q=0` says no. */
+export const acceptsGzip = ({ headers }: Request): boolean =>
+  /(?:^|,)\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))|,|$)/i.test(
+    headers.get('accept-encoding') ?? '',
+  )

@@ -69,7 +69,9 @@ export const publicPage = (parts: PageParts): Page => ({
 })
 
 function document(parts: PageParts, { theme }: Reader, body: Markup): string {
-  const { title, description, scripts = [] } = parts
+  const { title, description, account } = parts
+  // Wherever somebody is signed in, another account in the wallet signs them out.
+  const scripts = [...new Set([...(parts.scripts ?? []), ...(account ? ['wallet'] : [])])]
   const head = (
     <head>
       <meta charset="utf-8" />
@@ -174,7 +176,7 @@ const Count = ({ of }: { of: number | undefined }) =>
   of === undefined ? null : <span class="n">{of.toLocaleString('en')}</span>
 
 const SignedIn = ({ account }: { account: string }) => (
-  <form class="who" method="post" action="/api/auth/logout">
+  <form class="who" method="post" action="/api/auth/logout" data-account={account}>
     <RosetteMark hash={account} />
     <Address value={account} />
     <button class="link" type="submit">

@@ -1,3 +1,4 @@
+import { acceptsGzip } from '../http/assets.ts'
 import type { Markup } from './jsx-runtime.ts'
 import { renderChild } from './jsx-runtime.ts'
 import type { Page, Reader } from './layout.tsx'
@@ -21,7 +22,7 @@ export type View =
  * `({ request, set }) => reply({ request, set }, { page: dashboardPage({ … }) })`. Whether the
  * caller wants JSON, the door decides before.
  */
-export function reply({ request, set }: ReplyContext, view: View): string {
+export function reply({ request, set }: ReplyContext, view: View): string | Response {
   Object.assign(set.headers, pageHeaders)
   const part = wantsFragment(request)
   if ('seeOther' in view) {
@@ -32,7 +33,10 @@ export function reply({ request, set }: ReplyContext, view: View): string {
   }
   if (view.status !== undefined) set.status = view.status
   if (part) return renderChild(view.fragment ?? view.page.main)
-  return view.page.html(readerOf(request))
+  const html = view.page.html(readerOf(request))
+  if (!acceptsGzip(request)) return html
+  set.headers['content-encoding'] = 'gzip'
+  return new Response(Bun.gzipSync(html))
 }
 
 /** What a page must know of whoever reads it. */
@@ -55,5 +59,5 @@ export const pageHeaders = {
   // Wallets open windows that must find their opener.
   'cross-origin-opener-policy': 'same-origin-allow-popups',
   'cross-origin-resource-policy': 'same-origin',
-  vary: 'HX-Request, HX-Request-Type',
+  vary: 'HX-Request, HX-Request-Type, Accept-Encoding',
 }

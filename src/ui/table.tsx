@@ -18,7 +18,7 @@ type TableProps<Row> = {
 
 /** Green-bar rows in a container that scrolls sideways by itself. */
 export const Table = <Row,>({ caption, columns, rows, bodyId }: TableProps<Row>) => (
-  <section class="scroll" tabindex="0" aria-label={caption}>
+  <section class="scroll" tabindex="0" aria-label={`Table: ${caption}`}>
     <table class="bars">
       <thead>
         <tr>

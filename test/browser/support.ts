@@ -64,13 +64,14 @@ export async function inspectPage(browser: Browser, url: string, visit: Visit): 
     // Fonts swap and modules run after the load: what shifts then counts too.
     await page.evaluate('document.fonts.ready')
     await page.waitForTimeout(100)
-    if (visit.shot) await page.screenshot({ path: visit.shot, fullPage: true })
     const bytes = await faults.bytes()
     const found = [...faults.lines]
     if (bytes > maxBytes) found.push(`${bytes} bytes compressed`)
     found.push(...(await sidewaysScroll(page)))
     if (visit.script) found.push(...(await shifts(page)), ...(await axe(page)))
     found.push(...(await shape(page)))
+    // Last: taking the whole page changes its size.
+    if (visit.shot) await page.screenshot({ path: visit.shot, fullPage: true })
     return found
   } finally {
     await context.close()
@@ -95,8 +96,8 @@ function watchShifts(): void {
   const shifted: number[] = []
   Object.assign(window, { shifted })
   new PerformanceObserver((list) => {
-    for (const entry of list.getEntries())
-      shifted.push((entry as unknown as { value: number }).value)
+    const entries = list.getEntries() as unknown as { value: number }[]
+    shifted.push(...entries.map(({ value }) => value))
   }).observe({ type: 'layout-shift', buffered: true })
 }
 

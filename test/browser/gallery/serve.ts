@@ -1,0 +1,52 @@
+import { Elysia } from 'elysia'
+import { assets } from '../../../src/http/assets.ts'
+import { front } from '../../../src/http/front.ts'
+import { serve } from '../../../src/http/serve.ts'
+import { systemClock } from '../../../src/kernel/clock.ts'
+import { makeIds } from '../../../src/kernel/ids.ts'
+import { systemRandom } from '../../../src/kernel/random.ts'
+import type { Markup } from '../../../src/ui/jsx-runtime.ts'
+import { dashboardPage, type Page, publicPage } from '../../../src/ui/layout.tsx'
+import { refusalPages } from '../../../src/ui/refusal.tsx'
+import { reply } from '../../../src/ui/reply.ts'
+import { themeRoute } from '../../../src/ui/theme.ts'
+import { Console, Keys, Overview } from './dashboard.tsx'
+import { Explorer, Receipt, SignIn } from './public.tsx'
+import { account, counts, frame } from './samples.tsx'
+
+const inside = (title: string, main: Markup): Page =>
+  dashboardPage({ frame, title, here: `/${title.toLowerCase()}`, main, account, counts })
+const outside = (title: string, main: Markup): Page =>
+  publicPage({ frame, title, here: `/${title.toLowerCase()}`, main })
+
+/** Every part of the interface in its states, by page. */
+export const gallery: Record<string, () => Page> = {
+  '/overview': () => inside('Overview', Overview()),
+  '/keys': () => inside('Keys', Keys()),
+  '/console': () => inside('Console', Console()),
+  '/receipt': () => outside('Receipt', Receipt()),
+  '/explorer': () => outside('Explorer', Explorer()),
+  '/signin': () => outside('Connect a wallet', SignIn()),
+}
+
+/** Serves the gallery on a loopback port. It is no part of the product. */
+export function serveGallery() {
+  const listen = { hostname: '127.0.0.1', port: 0 }
+  const settings = { baseUrl: 'http://localhost' }
+  const app = front({
+    baseUrl: settings.baseUrl,
+    listen,
+    ids: makeIds(systemClock, systemRandom()),
+    log: { error: console.error },
+    showRefusal: refusalPages(frame),
+  })
+    .use(assets())
+    .use(themeRoute({ settings }))
+  const pages = new Elysia()
+  for (const [path, page] of Object.entries(gallery)) {
+    pages.get(path, ({ request, set }) => reply({ request, set }, { page: page() }))
+  }
+  const server = serve(app.use(pages), listen)
+  settings.baseUrl = `http://localhost:${server.port}`
+  return { origin: settings.baseUrl, stop: () => server.stop(true) }
+}
