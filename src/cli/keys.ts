@@ -2,16 +2,19 @@ import type { Command } from 'commander'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { toJsonInteger, toUsd } from '../kernel/money.ts'
 import { issueKey, type KeyWish } from '../keys/issue.ts'
+import { pauseKey } from '../keys/pause.ts'
+import { resumeKey } from '../keys/resume.ts'
 import { revokeKey } from '../keys/revoke.ts'
+import { rotateKey } from '../keys/rotate.ts'
 import { toKeyView } from '../keys/view.ts'
 import { openOffice } from '../open.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import { configOf, print, printJson, say, withSettings } from './context.ts'
 import { readAccount, readDuration, readList, readScopes, readUsd, readWindow } from './values.ts'
 
-/** `key create|list|revoke`: also beside a running server, which notices at once. */
+/** `key create|list|pause|…`: also beside a running server, which notices at once. */
 export function keyCommands(program: Command): void {
-  const key = program.command('key').description('make, list and revoke keys')
+  const key = program.command('key').description('make, list, pause, rotate and revoke keys')
   withSettings(key.command('create'))
     .description('make a key and print its secret, this once')
     .requiredOption('--account <0x…>', 'wallet address of the account', readAccount)
@@ -30,6 +33,26 @@ export function keyCommands(program: Command): void {
     .option('--account <0x…>', 'only of this account', readAccount)
     .option('--json', 'print JSON')
     .action(list)
+  withSettings(key.command('pause'))
+    .description('stop a key and every key below it until it is resumed')
+    .argument('<key id>')
+    .option('--json', 'print JSON')
+    .action(pause)
+  withSettings(key.command('resume'))
+    .description('end the pause of a key')
+    .argument('<key id>')
+    .option('--json', 'print JSON')
+    .action(resume)
+  withSettings(key.command('rotate'))
+    .description('give a key another secret and print it, this once')
+    .argument('<key id>')
+    .option(
+      '--overlap <duration>',
+      'how long the old secret still works (default: 0)',
+      readDuration,
+    )
+    .option('--json', 'print JSON')
+    .action(rotate)
   withSettings(key.command('revoke'))
     .description('revoke a key and every key below it, for good')
     .argument('<key id>')
@@ -96,6 +119,47 @@ async function list(options: { account?: string; json?: boolean }): Promise<void
       const left = `${toUsd(BigInt(remaining_nusd))} of ${toUsd(BigInt(limit_nusd))} USD left`
       print(`${view.id}  ${view.status.padEnd(7)}  ${left} (${window})  ${view.name}`)
     }
+  } finally {
+    await office.close()
+  }
+}
+
+async function pause(keyId: string, options: { json?: boolean }): Promise<void> {
+  const office = await openOffice(configOf(options))
+  try {
+    const key = await pauseKey(office, { keyId, actor: 'operator' })
+    if (options.json) printJson({ id: key.id, paused: true })
+    else say(`Paused ${key.id}, and with it every key below, until it is resumed.`)
+  } finally {
+    await office.close()
+  }
+}
+
+async function resume(keyId: string, options: { json?: boolean }): Promise<void> {
+  const office = await openOffice(configOf(options))
+  try {
+    const key = await resumeKey(office, { keyId, actor: 'operator' })
+    if (options.json) printJson({ id: key.id, paused: false })
+    else say(`Resumed ${key.id}.`)
+  } finally {
+    await office.close()
+  }
+}
+
+async function rotate(keyId: string, options: { overlap?: number; json?: boolean }): Promise<void> {
+  const office = await openOffice(configOf(options))
+  try {
+    const overlapSeconds = (options.overlap ?? 0) / 1000
+    const { key, secret } = await rotateKey(office, { keyId, actor: 'operator', overlapSeconds })
+    const { overlapUntil } = await office.keys.show(key.id, office.clock.now())
+    const until = overlapUntil === null ? null : toRfc3339(overlapUntil)
+    if (options.json) {
+      const { id, fingerprint } = key
+      return printJson({ id, secret, fingerprint, overlap_until: until })
+    }
+    const old = until === null ? 'The old secret is void' : `The old secret works until ${until}`
+    say(`Rotated ${key.id}. ${old}. The new one is shown this once:`)
+    print(secret)
   } finally {
     await office.close()
   }
