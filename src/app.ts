@@ -1,5 +1,6 @@
 import { accountsApi } from './accounts/api.ts'
-import { sessionsApi } from './accounts/sessions-api.ts'
+import { signInPages } from './accounts/pages.tsx'
+import { sessionsPortal } from './accounts/portal.tsx'
 import { signInApi } from './accounts/sign-in-api.ts'
 import { anchorsApi } from './anchors/api.ts'
 import type { Deps } from './deps.ts'
@@ -31,8 +32,9 @@ export function createApp(deps: Deps) {
     .use(signerApi(deps))
     .use(keysApi(deps))
     .use(accountsApi(deps))
-    .use(signInApi(deps))
-    .use(sessionsApi(deps))
+    .use(signInApi(deps, frame))
+    .use(signInPages(deps, frame))
+    .use(sessionsPortal(deps, frame))
     .use(runsApi(deps))
     .use(receiptsApi(deps))
     .use(anchorsApi(deps))

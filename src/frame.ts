@@ -3,7 +3,9 @@ import type { Deps } from './deps.ts'
 import type { Frame, NavItem } from './ui/frame.ts'
 
 /** The pages there are, in their order. One line a page, added together with the page. */
-const nav: readonly NavItem[] = []
+const nav: readonly NavItem[] = [
+  { href: '/dashboard/sessions', label: 'Sessions', icon: 'sessions', group: 'Account' },
+]
 
 /** What surrounds every page of this service. */
 export const frameOf = ({ signer, health }: Pick<Deps, 'signer' | 'health'>): Frame => ({

@@ -44,7 +44,7 @@ export const sessionAuth = (deps: Needs) => {
         const found = await currentSession(deps, request)
         if (!found) {
           const path = pathToComeBackTo(request)
-          if (request.headers.get('hx-request') === 'true') {
+          if (isHtmx(request.headers)) {
             const headers = { 'hx-redirect': signInPath(path) }
             throw new Refusal('session_required', { headers })
           }
@@ -81,13 +81,18 @@ export async function currentSession(
 }
 
 /** Whether it is a browser that goes somewhere, not a script that calls. */
-export function wantsPage({ headers }: Request): boolean {
-  return headers.get('hx-request') !== 'true' && (headers.get('accept') ?? '').includes('text/html')
-}
+export const wantsPage = ({ headers }: Request): boolean =>
+  !isHtmx(headers) && (headers.get('accept') ?? '').includes('text/html')
+
+/** Whether it is a script that calls: neither a browser that goes somewhere nor htmx. */
+export const wantsJson = (request: Request): boolean =>
+  !isHtmx(request.headers) && !wantsPage(request)
+
+const isHtmx = (headers: Headers): boolean => headers.get('hx-request') === 'true'
 
 /** The page somebody was on or wanted: of an action it is known only where htmx says it. */
 function pathToComeBackTo({ method, url, headers }: Request): string | undefined {
-  if (headers.get('hx-request') === 'true') {
+  if (isHtmx(headers)) {
     const page = URL.parse(headers.get('hx-current-url') ?? '')
     return page ? page.pathname + page.search : undefined
   }

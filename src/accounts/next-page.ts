@@ -16,6 +16,10 @@ export function isLocalPath(text: string): boolean {
 export const nextPage = (wanted: string | null | undefined): string =>
   wanted && isLocalPath(wanted) ? wanted : homePage
 
-/** The sign-in page that leads on to `next`. */
-export const signInPath = (next?: string): string =>
-  next && isLocalPath(next) ? `/signin?next=${encodeURIComponent(next)}` : '/signin'
+/** The sign-in page that leads on to `next`; with a nonce, the one that shows its text. */
+export function signInPath(next?: string, nonce?: string): string {
+  const query = new URLSearchParams()
+  if (nonce !== undefined) query.set('nonce', nonce)
+  if (next && isLocalPath(next)) query.set('next', next)
+  return query.size === 0 ? '/signin' : `/signin?${query}`
+}

@@ -1,15 +1,21 @@
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
+import { type Context, Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { rateKey } from '../http/address.ts'
 import { checkBody } from '../http/check-body.ts'
 import { deleteCookie, readCookie, writeCookie } from '../http/cookies.ts'
 import { readFields } from '../http/form.ts'
 import { type Limiter, makeLimiter, tooMany } from '../http/limits.ts'
+import type { Json } from '../kernel/canonical.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
+import { Refusal } from '../kernel/refusal.ts'
+import type { Frame } from '../ui/frame.ts'
+import { pageHeaders } from '../ui/reply.ts'
+import { themeOf } from '../ui/theme.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import { currentSession, sessionAuth, wantsPage } from './auth.ts'
 import { nextPage, signInPath } from './next-page.ts'
+import { signInPage } from './pages.tsx'
 import { endOf, isToken, lifeMs, newToken, type Visitor } from './session.ts'
 import { auditOf, beginSignIn, nonceLifeMs, signIn } from './sign-in.ts'
 
@@ -34,74 +40,58 @@ type Needs = Pick<
   | 'settings'
   | 'isContractSignature'
 >
+type Asked = Pick<Context, 'request' | 'set'> & { visitor: Visitor }
+/** What a program is told, and where a plain form goes on. */
+type Done = { json: Record<string, unknown>; seeOther: string }
 
 /**
- * `/api/auth`: signing in with a wallet (EIP-4361) and out again. Takes JSON, and forms of the
+ * `/api/auth`: signing in with a wallet (EIP-4361) and out again. Takes JSON, and the forms of the
  * sign-in page, which go on to a page.
  */
-export const signInApi = (deps: Needs) => {
-  const { settings, clock, random, sessions } = deps
+export const signInApi = (deps: Needs, frame: Frame) => {
+  const { settings, clock, sessions } = deps
   const begun = makeLimiter(clock)
   const tried = makeLimiter(clock)
 
-  const assertRate = (limiter: Limiter, { clientAddress }: Visitor): void => {
-    const verdict = limiter.take(rateKey(clientAddress), settings.failedAuthPerMinute)
+  const answer = async (
+    { request, set, visitor }: Asked,
+    limiter: Limiter,
+    work: (value: Json) => Promise<Done>,
+  ): Promise<Record<string, unknown> | string> => {
+    const verdict = limiter.take(rateKey(visitor.clientAddress), settings.failedAuthPerMinute)
     if (!verdict.ok) throw tooMany(verdict.retryAfterMs, 'rate_limited')
+    const { value, isForm } = await readFields(request, { limitBytes })
+    if (!isForm || !wantsPage(request)) return (await work(value)).json
+    try {
+      const { seeOther } = await work(value)
+      return goOn(set, seeOther)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      const page = signInPage(frame, {
+        baseUrl: settings.baseUrl,
+        next: wantedNext(value),
+        refusal: error,
+      })
+      set.status = error.status
+      Object.assign(set.headers, pageHeaders)
+      return page.html({ theme: themeOf(request), path: '/signin' })
+    }
   }
 
   return new Elysia({ name: 'sign-in-api' })
     .use(sessionAuth(deps))
     .post(
       '/api/auth/nonce',
-      async ({ request, set, visitor }) => {
-        assertRate(begun, visitor)
-        const { value, isForm } = await readFields(request, { limitBytes })
-        const wish = checkBody(nonceBody, value)
-        // A browser with two tabs keeps one cookie, or the first tab's nonce would be lost.
-        const known = readCookie(request.headers, 'signin', settings.baseUrl)
-        const browser = known !== undefined && isToken(known) ? known : newToken(random)
-        const { nonce, message, expiresAt } = await beginSignIn(deps, {
-          address: wish.address,
-          browser,
-        })
-        const { baseUrl } = settings
-        const maxAgeS = nonceLifeMs / 1000
-        set.headers['set-cookie'] = writeCookie('signin', browser, { baseUrl, maxAgeS })
-        if (isForm && wantsPage(request)) {
-          set.status = 303
-          const more = signInPath(wish.next).replace(/^\/signin\??/, '&')
-          set.headers['location'] = `/signin?nonce=${nonce}${more === '&' ? '' : more}`
-          return ''
-        }
-        return { nonce, ...(message ? { message } : {}), expires_at: toRfc3339(expiresAt) }
-      },
+      ({ request, set, visitor }) =>
+        answer({ request, set, visitor }, begun, (value) => begin(deps, { request, set }, value)),
       { sameOrigin: true, parse: 'none' },
     )
     .post(
       '/api/auth/verify',
-      async ({ request, set, visitor }) => {
-        assertRate(tried, visitor)
-        const { value, isForm } = await readFields(request, { limitBytes })
-        const wish = checkBody(verifyBody, value)
-        const { baseUrl } = settings
-        const { token, accountId, expiresAt } = await signIn(deps, {
-          message: wish.message,
-          signature: wish.signature,
-          browser: readCookie(request.headers, 'signin', baseUrl),
-          replaces: readCookie(request.headers, 'sid', baseUrl),
-          visitor,
-        })
-        set.headers['set-cookie'] = [
-          writeCookie('sid', token, { baseUrl, maxAgeS: lifeMs / 1000 }),
-          deleteCookie('signin', baseUrl),
-        ]
-        if (isForm && wantsPage(request)) {
-          set.status = 303
-          set.headers['location'] = nextPage(wish.next)
-          return ''
-        }
-        return { account: toChecksumAddress(accountId), expires_at: toRfc3339(expiresAt) }
-      },
+      ({ request, set, visitor }) =>
+        answer({ request, set, visitor }, tried, (value) =>
+          finish(deps, { request, set, visitor }, value),
+        ),
       { sameOrigin: true, parse: 'none' },
     )
     .post(
@@ -116,12 +106,7 @@ export const signInApi = (deps: Needs) => {
         }
         set.headers['set-cookie'] = [deleteCookie('sid', baseUrl), deleteCookie('signin', baseUrl)]
         set.headers['clear-site-data'] = '"cache", "cookies", "storage"'
-        if (wantsPage(request)) {
-          set.status = 303
-          set.headers['location'] = '/signin'
-          return ''
-        }
-        return { account: null }
+        return wantsPage(request) ? goOn(set, '/signin') : { account: null }
       },
       { sameOrigin: true, parse: 'none' },
     )
@@ -133,4 +118,56 @@ export const signInApi = (deps: Needs) => {
         expires_at: toRfc3339(endOf(found.session)),
       }
     })
+}
+
+async function begin(
+  deps: Needs,
+  { request, set }: Pick<Asked, 'request' | 'set'>,
+  value: Json,
+): Promise<Done> {
+  const { baseUrl } = deps.settings
+  const wish = checkBody(nonceBody, value)
+  // A browser with two tabs keeps one cookie, or the first tab's nonce would be lost.
+  const known = readCookie(request.headers, 'signin', baseUrl)
+  const browser = known !== undefined && isToken(known) ? known : newToken(deps.random)
+  const address = wish.address?.trim()
+  const { nonce, message, expiresAt } = await beginSignIn(deps, { address, browser })
+  const maxAgeS = nonceLifeMs / 1000
+  set.headers['set-cookie'] = writeCookie('signin', browser, { baseUrl, maxAgeS })
+  return {
+    json: { nonce, ...(message ? { message } : {}), expires_at: toRfc3339(expiresAt) },
+    seeOther: signInPath(wish.next, nonce),
+  }
+}
+
+async function finish(deps: Needs, { request, set, visitor }: Asked, value: Json): Promise<Done> {
+  const { baseUrl } = deps.settings
+  const wish = checkBody(verifyBody, value)
+  const { token, accountId, expiresAt } = await signIn(deps, {
+    message: wish.message,
+    // Pasted by hand, it may have brought a line break along.
+    signature: wish.signature.trim(),
+    browser: readCookie(request.headers, 'signin', baseUrl),
+    replaces: readCookie(request.headers, 'sid', baseUrl),
+    visitor,
+  })
+  set.headers['set-cookie'] = [
+    writeCookie('sid', token, { baseUrl, maxAgeS: lifeMs / 1000 }),
+    deleteCookie('signin', baseUrl),
+  ]
+  return {
+    json: { account: toChecksumAddress(accountId), expires_at: toRfc3339(expiresAt) },
+    seeOther: nextPage(wish.next),
+  }
+}
+
+function goOn(set: Asked['set'], path: string): string {
+  set.status = 303
+  set.headers['location'] = path
+  return ''
+}
+
+const wantedNext = (value: Json): string | undefined => {
+  const wanted = typeof value === 'object' && value && 'next' in value ? value['next'] : undefined
+  return typeof wanted === 'string' ? wanted : undefined
 }

@@ -45,25 +45,43 @@ export type SignInFault =
   | 'signature'
 
 /** The whole text for a wallet to sign. */
-export function writeSiwe(wish: {
+export const writeSiwe = (wish: {
   baseUrl: string
   address: string
   nonce: string
   issuedAt: Millis
   expiresAt: Millis
-}): string {
-  return `${new URL(wish.baseUrl).host} wants you to sign in with your Ethereum account:
-${toChecksumAddress(wish.address)}
+}): string =>
+  textOf(wish.baseUrl, {
+    address: toChecksumAddress(wish.address),
+    nonce: wish.nonce,
+    issuedAt: toRfc3339(wish.issuedAt),
+    expiresAt: toRfc3339(wish.expiresAt),
+  })
+
+/** The same text for people to see beforehand; it cannot be signed in with. */
+export const sampleSiwe = (baseUrl: string): string =>
+  textOf(baseUrl, {
+    address: '(your wallet address)',
+    nonce: '(new each time)',
+    issuedAt: '(now)',
+    expiresAt: '(in five minutes)',
+  })
+
+const textOf = (
+  baseUrl: string,
+  told: { address: string; nonce: string; issuedAt: string; expiresAt: string },
+): string => `${new URL(baseUrl).host} wants you to sign in with your Ethereum account:
+${told.address}
 
 ${statement}
 
-URI: ${wish.baseUrl}
+URI: ${baseUrl}
 Version: 1
 Chain ID: ${chainId}
-Nonce: ${wish.nonce}
-Issued At: ${toRfc3339(wish.issuedAt)}
-Expiration Time: ${toRfc3339(wish.expiresAt)}`
-}
+Nonce: ${told.nonce}
+Issued At: ${told.issuedAt}
+Expiration Time: ${told.expiresAt}`
 
 /**
  * Reads a message by EIP-4361's grammar, and only if it is written the one way that the grammar's

@@ -1,0 +1,150 @@
+import { byId, element } from './dom.ts'
+import { type Announced, type Provider, readAnnounced } from './provider.ts'
+import { wordsOf } from './wallet-words.ts'
+
+/** The wallets of this browser: signing in with one, and noticing when its account changes. */
+
+/** How long wallets have to announce themselves before it is said that there is none, in ms. */
+const patienceMs = 500
+/** Which wallet somebody signed in with, for as long as the tab is open. */
+const chosenKey = 'counterfoil.wallet'
+
+const wallets = new Map<string, Announced>()
+const place = document.getElementById('wallets')
+
+window.addEventListener('eip6963:announceProvider', (event) => {
+  const wallet = readAnnounced((event as CustomEvent<unknown>).detail)
+  if (!wallet || wallets.has(wallet.id)) return
+  wallets.delete('window.ethereum')
+  wallets.set(wallet.id, wallet)
+  if (place) show(place)
+  watch(wallet)
+})
+window.dispatchEvent(new Event('eip6963:requestProvider'))
+if (place) setTimeout(() => showFallback(place), patienceMs)
+
+/** Wallets of before EIP-6963 have no name to tell. */
+function showFallback(place: HTMLElement): void {
+  const { ethereum } = window as { ethereum?: Provider }
+  if (wallets.size === 0 && typeof ethereum?.request === 'function') {
+    const id = 'window.ethereum'
+    wallets.set(id, { id, name: 'Browser wallet', icon: undefined, provider: ethereum })
+    show(place)
+  }
+  seen('no-wallet', wallets.size === 0)
+}
+
+function show(place: HTMLElement): void {
+  seen('no-wallet', false)
+  place.replaceChildren(...[...wallets.values()].map((wallet) => buttonOf(wallet, place)))
+}
+
+function buttonOf(wallet: Announced, place: HTMLElement): HTMLButtonElement {
+  const icon = wallet.icon
+    ? element('img', { src: wallet.icon, alt: '', width: '32', height: '32' })
+    : element('i')
+  const hint = element('small', { class: 'quiet' }, 'Found in this browser')
+  const name = element('span', {}, wallet.name, element('br'), hint)
+  const state = element('span', { class: 'tag ok' }, 'Ready')
+  const button = element('button', { type: 'button' }, icon, name, state)
+  button.addEventListener('click', async () => {
+    const buttons = [...place.querySelectorAll('button')]
+    for (const one of buttons) one.disabled = true
+    try {
+      await signIn(wallet)
+    } catch (error) {
+      tell(wordsOf(error))
+    } finally {
+      for (const one of buttons) one.disabled = false
+    }
+  })
+  return button
+}
+
+async function signIn({ id, name, provider }: Announced): Promise<void> {
+  say(`Waiting for ${name}: choose an account there.`)
+  const [account] = (await provider.request({ method: 'eth_requestAccounts' })) as unknown[]
+  if (typeof account !== 'string') throw new Error('locked')
+  const { message } = await post<{ message: string }>('/api/auth/nonce', {
+    address: account.toLowerCase(),
+  })
+  say(`Waiting for ${name}: sign the text there. It costs nothing.`)
+  const signature = await signWith(provider, account, message)
+  say('Checking the signature.')
+  await post('/api/auth/verify', { message, signature })
+  sessionStorage.setItem(chosenKey, id)
+  location.assign(place?.dataset['next'] ?? '/dashboard')
+}
+
+/** Gives up when the wallet's account changes meanwhile: it would sign as another one. */
+function signWith(provider: Provider, account: string, message: string): Promise<unknown> {
+  const { promise: changed, reject } = Promise.withResolvers<never>()
+  const stop = (accounts: unknown) => {
+    const [now] = Array.isArray(accounts) ? accounts : []
+    if (now !== account) reject(new Error(now === undefined ? 'locked' : 'changed'))
+  }
+  const gone = () => reject(new Error('gone'))
+  provider.on?.('accountsChanged', stop)
+  provider.on?.('disconnect', gone)
+  const params = [toHex(message), account]
+  const signed = provider.request({ method: 'personal_sign', params })
+  return Promise.race([signed, changed]).finally(() => {
+    provider.removeListener?.('accountsChanged', stop)
+    provider.removeListener?.('disconnect', gone)
+  })
+}
+
+/** On pages of somebody signed in: another account in the wallet is another person. */
+function watch({ id, provider }: Announced): void {
+  const account = document.querySelector<HTMLElement>('[data-account]')?.dataset['account']
+  if (!account || sessionStorage.getItem(chosenKey) !== id) return
+  const check = async (accounts: unknown) => {
+    const [now] = Array.isArray(accounts) ? accounts : []
+    // A wallet that locks itself shows no account: that is nobody else.
+    if (typeof now !== 'string' || now.toLowerCase() === account.toLowerCase()) return
+    await post('/api/auth/logout', {})
+    sessionStorage.removeItem(chosenKey)
+    location.assign('/signin?changed=1')
+  }
+  provider.on?.('accountsChanged', check)
+  provider.request({ method: 'eth_accounts' }).then(check, () => {})
+}
+
+/** @throws Error with the server's own words */
+async function post<T>(path: string, body: unknown): Promise<T> {
+  const answer = await fetch(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    body: JSON.stringify(body),
+  }).catch(() => {
+    throw new Error('offline')
+  })
+  const told = await answer.json().catch(() => undefined)
+  if (!answer.ok)
+    throw { refusal: told?.error?.message ?? 'The server did not answer as it should.' }
+  return told
+}
+
+const toHex = (text: string): string =>
+  `0x${[...new TextEncoder().encode(text)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
+
+function say(words: string): void {
+  byId('wallet-status', HTMLElement).textContent = words
+  seen('wallet-status', true)
+  seen('wallet-hint', false)
+  seen('wallet-trouble', false)
+}
+
+/** The first sentence stands out. */
+function tell(words: string): void {
+  const end = words.indexOf('. ') + 1
+  byId('wallet-trouble-title', HTMLElement).textContent = end ? words.slice(0, end) : words
+  byId('wallet-trouble-more', HTMLElement).textContent = end ? words.slice(end) : ''
+  seen('wallet-trouble', true)
+  seen('wallet-status', false)
+  seen('wallet-hint', false)
+}
+
+function seen(id: string, isSeen: boolean): void {
+  document.getElementById(id)?.classList.toggle('unseen', !isSeen)
+}
