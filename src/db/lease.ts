@@ -61,10 +61,10 @@ export function dropLeases(db: Db, holder: string): Promise<void> {
 export const nodeLease = (node: string): string => `node:${node}`
 
 /** The processes that live on this database, by their names. */
-export async function liveNodes(db: Db, now: Millis): Promise<string[]> {
+export function* liveNodes(db: Db, q: Query, now: Millis): Work<string[]> {
   const { leases } = db.tables
   const alive = and(like(leases.name, nodeLease('%')), gt(leases.expiresAt, now))
-  return (await db.read((q) => rows(q.select().from(leases).where(alive)))).map((row) => row.holder)
+  return (yield* rows(q.select().from(leases).where(alive))).map(({ holder }) => holder)
 }
 
 /** @throws Error when the lease went to somebody else; the transaction around it is undone. */

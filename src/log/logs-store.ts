@@ -1,5 +1,6 @@
 import { asc, isNotNull } from 'drizzle-orm'
 import { type Db, first, rows, update } from '../db/db.ts'
+import { liveNodes } from '../db/lease.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type Logs, logsOf } from './logs.ts'
 
@@ -15,6 +16,8 @@ export function settleLogs(db: Db, origin: string, now: Millis): Promise<Logs> {
     const found = yield* rows(q.select().from(logs).orderBy(asc(logs.number)))
     const [only] = found
     if (!only || only.origin === origin || found.length > 1) return logsOf(found)
+    // Another node that runs would go on under the name that it found.
+    if (!db.exclusive && (yield* liveNodes(db, q, now)).length > 0) return logsOf(found)
     const { idx } = logLeaves
     const leaf = yield* first(q.select({ idx }).from(logLeaves).limit(1))
     const ended = q.select({ id: runs.id }).from(runs).where(isNotNull(runs.finishedAt))

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { copyFileSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { systemRandom } from '../../src/kernel/random.ts'
+import { toHex } from '../../src/verify/hex.ts'
+import { leafHash, leafKinds } from '../../src/verify/merkle.ts'
+import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
+
+const server = process.env['TEST_DATABASE_URL']
+/** More than a lease lasts, so that the other node takes over. */
+const frozenMs = 13_000
+
+const run = { model: 'counterfoil/echo-1', input: 'hello' }
+
+type Run = { log_index: string | null; digest: Uint8Array | null; id: string }
+type Leaf = { idx: string; kind: number; hashes: Uint8Array }
+
+describe.skipIf(noBinary || !server)('two nodes on one PostgreSQL', () => {
+  const name = `t_${Buffer.from(systemRandom().bytes(8)).toString('hex')}`
+  const homes: Home[] = []
+  const nodes: Server[] = []
+  let admin: Bun.SQL
+  let sql: Bun.SQL
+  let secret = ''
+
+  beforeAll(async () => {
+    admin = new Bun.SQL({ url: server ?? '', max: 1 })
+    await admin.unsafe(`create database ${name}`)
+    const url = new URL(server ?? '')
+    url.pathname = `/${name}`
+    sql = new Bun.SQL({ url: url.href, max: 1 })
+    const first = await makeHome(`database_url = "${url.href}"\n`)
+    const second = await makeHome(`database_url = "${url.href}"\n`)
+    homes.push(first, second)
+    const node = await first.start()
+    await grant(first, '100.00')
+    secret = (await makeKey(first)).secret
+    // The first leaf gives the log its origin, whatever the second node is called.
+    await (await node.call('/v1/runs', { key: secret, json: run })).text()
+    mkdirSync(second.data, { mode: 0o700 })
+    copyFileSync(join(first.data, 'signer.key'), join(second.data, 'signer.key'))
+    nodes.push(node, await second.start())
+  }, 60_000)
+  afterAll(async () => {
+    for (const home of homes) await home.remove()
+    await sql?.close()
+    await admin?.unsafe(`drop database if exists ${name} with (force)`)
+    await admin?.close()
+  }, 30_000)
+
+  test('no index is missing and none is there twice while one is frozen past its lease and comes back', async () => {
+    const [sleeper, other] = nodes
+    if (!sleeper || !other) throw new Error('no nodes')
+    const answered: string[] = []
+    let isOver = false
+    const load = async (node: Server) => {
+      while (!isOver) {
+        const answer = await node.call('/v1/runs', { key: secret, json: run })
+        if (answer.status === 200) answered.push((await answer.json()).receipt.id)
+        else await answer.body?.cancel()
+      }
+    }
+    const workers = [sleeper, other].flatMap((node) => Array.from({ length: 4 }, () => load(node)))
+    // Twice: the node that numbers is frozen, whichever of both that is.
+    for (const node of [sleeper, other]) {
+      await Bun.sleep(1000)
+      node.signal('SIGSTOP')
+      await Bun.sleep(frozenMs)
+      node.signal('SIGCONT')
+    }
+    await Bun.sleep(1000)
+    isOver = true
+    await Promise.all(workers)
+    await untilNumbered()
+    const runs: Run[] = await sql`select id, log_index, digest from runs order by log_index`
+    const leaves: Leaf[] = await sql`select idx, kind, hashes from log_leaves order by idx`
+    expect(leaves.map(({ idx }) => Number(idx))).toEqual(leaves.map((_, i) => i))
+    const receipts = leaves.filter(({ kind }) => kind === leafKinds.receipt)
+    expect(runs.map((run) => Number(run.log_index))).toEqual(receipts.map(({ idx }) => Number(idx)))
+    for (const [i, { digest }] of runs.entries()) {
+      const stored = new Uint8Array(receipts[i]?.hashes.subarray(0, 32) ?? [])
+      expect(toHex(stored)).toBe(toHex(leafHash(leafKinds.receipt, digest ?? new Uint8Array())))
+    }
+    expect(answered.length).toBeGreaterThan(20)
+    for (const id of answered.filter((_, i) => i % Math.ceil(answered.length / 20) === 0)) {
+      for (const node of [sleeper, other]) {
+        const file = await (await node.call(`/v1/receipts/${id}`, { key: secret })).json()
+        const verdict = await node.call('/v1/receipts/verify', { json: file })
+        expect(await verdict.json()).toMatchObject({ valid: true, level: 'logged' })
+      }
+    }
+  }, 120_000)
+
+  /** Until no run is open and none waits for its number. */
+  async function untilNumbered(): Promise<void> {
+    for (const until = performance.now() + 30_000; performance.now() < until; ) {
+      const [left] = await sql`select count(*) as open from runs where log_index is null`
+      if (Number(left.open) === 0) return
+      await Bun.sleep(100)
+    }
+    throw new Error('runs are left without a number')
+  }
+})
