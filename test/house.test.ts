@@ -106,7 +106,11 @@ describe('the outside world enters through its own files', () => {
       /\bprocess\.|\bBun\.(env|argv|main)\b/,
       /^src\/((main|config)\.ts|cli\/.+|.+\.macro\.ts)$/,
     ],
-    ['outbound HTTP', /(?<![.\w])fetch\(|from 'node:https?'/, /^src\/upstream\/http\.ts$/],
+    [
+      'outbound HTTP',
+      /(?<![.\w])fetch\(|from 'node:https?'/,
+      /^src\/(upstream\/http\.ts$|browser\/)/,
+    ],
     ['SQL', /from '(drizzle-orm|bun:sqlite)|\bsql`/, /^src\/(db\/.+|.+[/-]store\.ts)$/],
     ['raw SQL text', /\bsql\.(raw|identifier)\(/, /^src\/db\//],
     ['evaluated text', /\beval\(|new Function\(|\bBun\.\$/, /^$/],

@@ -1,3 +1,4 @@
+import { toHex } from '../verify/hex.ts'
 import { byId, element } from './dom.ts'
 import { type Announced, type Provider, readAnnounced } from './provider.ts'
 import { wordsOf } from './wallet-words.ts'
@@ -86,7 +87,7 @@ function signWith(provider: Provider, account: string, message: string): Promise
   const gone = () => reject(new Error('gone'))
   provider.on?.('accountsChanged', stop)
   provider.on?.('disconnect', gone)
-  const params = [toHex(message), account]
+  const params = [toHex(new TextEncoder().encode(message)), account]
   const signed = provider.request({ method: 'personal_sign', params })
   return Promise.race([signed, changed]).finally(() => {
     provider.removeListener?.('accountsChanged', stop)
@@ -120,13 +121,10 @@ async function post<T>(path: string, body: unknown): Promise<T> {
     throw new Error('offline')
   })
   const told = await answer.json().catch(() => undefined)
-  if (!answer.ok)
-    throw { refusal: told?.error?.message ?? 'The server did not answer as it should.' }
+  const refusal = told?.error?.message ?? 'The server did not answer as it should.'
+  if (!answer.ok) throw Object.assign(new Error('refused'), { refusal })
   return told
 }
-
-const toHex = (text: string): string =>
-  `0x${[...new TextEncoder().encode(text)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
 
 function say(words: string): void {
   byId('wallet-status', HTMLElement).textContent = words
