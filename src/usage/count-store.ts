@@ -5,7 +5,7 @@ import { assertLease, type Lease, takeLease } from '../db/lease.ts'
 import type { UsageDayRow } from '../db/schema.ts'
 import type { Clock, Millis } from '../kernel/clock.ts'
 import type { Span } from './places.ts'
-import { type CountedRun, dayOf, toUsageDays } from './usage.ts'
+import { dayOf, toUsageDays } from './usage.ts'
 
 export type CountStore = ReturnType<typeof countStore>
 
@@ -34,11 +34,10 @@ export function countStore(db: Db, { clock, node }: { clock: Pick<Clock, 'now'>;
     status: runs.status,
     lines: runs.lines,
     cost: runs.cost,
-    tags: runs.tags,
     finishedAt: runs.finishedAt,
   }
 
-  function* addDays(q: Query, days: UsageDayRow[]): Work<void> {
+  const adding = (q: Query, days: UsageDayRow[]) => {
     const { accountId, day, keyId, model } = usageDays
     const target = [accountId, day, keyId, model]
     const set = {
@@ -48,14 +47,22 @@ export function countStore(db: Db, { clock, node }: { clock: Pick<Clock, 'now'>;
       outputUnits: sql`${usageDays.outputUnits} + excluded.output_units`,
       cost: sql`${usageDays.cost} + excluded.cost`,
     }
+    return q.insert(usageDays).values(days).onConflictDoUpdate({ target, set }).returning({ day })
+  }
+
+  /** A server gets many rows in one statement; in process, one compiled statement for each is less. */
+  function* addDays(q: Query, days: UsageDayRow[]): Work<void> {
+    if (db.exclusive) {
+      for (const day of days) yield* prepared('usage.add', day, (values) => adding(q, [values]))
+      return
+    }
     for (let at = 0; at < days.length; at += upsertMax) {
-      const added = q.insert(usageDays).values(days.slice(at, at + upsertMax))
-      yield* rows(added.onConflictDoUpdate({ target, set }).returning({ day }))
+      yield* rows(adding(q, days.slice(at, at + upsertMax)))
     }
   }
 
   /** Widens the marks of the days that these receipts are of. */
-  function* markDays(q: Query, receipts: (CountedRun & { place: number })[]): Work<void> {
+  function* markDays(q: Query, receipts: { finishedAt: Millis; place: number }[]): Work<void> {
     const marks = new Map<Millis, Span>()
     for (const { finishedAt, place } of receipts) {
       const day = dayOf(finishedAt)
@@ -97,8 +104,14 @@ export function countStore(db: Db, { clock, node }: { clock: Pick<Clock, 'now'>;
       const { cursor, count } = await db.write(function* (q) {
         yield* assertLease(db, q, lease, clock.now())
         const from = Number((yield* lockFact(db, q, cursorFact)) ?? 0)
-        const beyond = q.select(counted).from(runs).where(gte(runs.logPlace, from))
-        const found = yield* rows(beyond.orderBy(asc(runs.logPlace)).limit(most))
+        const found = yield* prepared('usage.next', { from, most }, (values) =>
+          q
+            .select(counted)
+            .from(runs)
+            .where(gte(runs.logPlace, values.from))
+            .orderBy(asc(runs.logPlace))
+            .limit(values.most),
+        )
         const receipts = found.map((run) => {
           if (run.place === null || run.finishedAt === null) throw new Error('a run without an end')
           return { ...run, place: run.place, finishedAt: run.finishedAt }

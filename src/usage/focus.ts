@@ -8,12 +8,15 @@ import { plainField, textField, toLine } from './csv.ts'
 import type { ExportedRun } from './store.ts'
 
 /** What one meter line of a run is written from. */
-type Charge = { run: ExportedRun; line: MeterLine; cost: Nusd; keyName: string }
+type Charge = { run: ExportedRun; line: MeterLine; cost: Nusd }
 
-/** A column of FinOps FOCUS 1.2 and its field; an empty field is its null. */
-type Column = [id: string, field: (charge: Charge) => string]
+/** A field of a column: the same in all lines of a run, or each line's own. */
+type Field =
+  | { run: (run: ExportedRun, keyName: string) => string }
+  | { line: (charge: Charge) => string }
 
-const absent = () => ''
+/** An empty field is FOCUS's null. */
+const absent = { run: () => '' }
 
 /**
  * Every mandatory column of a FOCUS 1.2 cost and usage dataset, the conditional ones whose condition
@@ -21,49 +24,49 @@ const absent = () => ''
  * contracted costs are the exact product of quantity and price; billed and effective ones are what
  * the account was charged, which is rounded once a run and less its discount.
  */
-const columns: readonly Column[] = [
-  ['BilledCost', ({ cost }) => plainField(toUsd(cost))],
-  ['BillingAccountId', ({ run }) => plainField(run.accountId)],
+const columns: readonly [id: string, field: Field][] = [
+  ['BilledCost', { line: ({ cost }) => plainField(toUsd(cost)) }],
+  ['BillingAccountId', { run: (run) => plainField(run.accountId) }],
   ['BillingAccountName', absent],
-  ['BillingCurrency', () => 'USD'],
-  ['BillingPeriodEnd', ({ run }) => toSeconds(monthOf(run.finishedAt, 1))],
-  ['BillingPeriodStart', ({ run }) => toSeconds(monthOf(run.finishedAt, 0))],
-  ['ChargeCategory', () => 'Usage'],
+  ['BillingCurrency', { run: () => 'USD' }],
+  ['BillingPeriodEnd', { run: (run) => toSeconds(monthOf(run.finishedAt, 1)) }],
+  ['BillingPeriodStart', { run: (run) => toSeconds(monthOf(run.finishedAt, 0)) }],
+  ['ChargeCategory', { run: () => 'Usage' }],
   ['ChargeClass', absent],
-  ['ChargeDescription', ({ run, line }) => textField(describe(run, line))],
-  ['ChargeFrequency', () => 'Usage-Based'],
-  ['ChargePeriodEnd', ({ run }) => toSeconds(run.finishedAt + secondMs)],
-  ['ChargePeriodStart', ({ run }) => toSeconds(run.startedAt ?? run.createdAt)],
-  ['ConsumedQuantity', ({ line }) => plainField(line.quantity)],
-  ['ConsumedUnit', ({ line }) => unitOf(line)],
-  ['ContractedCost', ({ line }) => plainField(picoToUsd(listOf(line)))],
-  ['ContractedUnitPrice', ({ line }) => plainField(picoToUsd(line.pricePusd))],
-  ['EffectiveCost', ({ cost }) => plainField(toUsd(cost))],
-  ['InvoiceIssuerName', ({ run }) => textField(run.issuer)],
-  ['ListCost', ({ line }) => plainField(picoToUsd(listOf(line)))],
-  ['ListUnitPrice', ({ line }) => plainField(picoToUsd(line.pricePusd))],
-  ['PricingCategory', () => 'Standard'],
-  ['PricingQuantity', ({ line }) => plainField(line.quantity)],
-  ['PricingUnit', ({ line }) => unitOf(line)],
-  ['ProviderName', ({ run }) => textField(run.issuer)],
-  ['PublisherName', ({ run }) => textField(ownerOf(run.model))],
-  ['ServiceCategory', () => 'AI and Machine Learning'],
-  ['ServiceName', ({ run }) => services[run.kind].name],
-  ['ServiceSubcategory', ({ run }) => services[run.kind].subcategory],
-  ['SkuId', ({ run, line }) => textField(skuOf(run, line))],
-  ['SkuMeter', ({ line }) => meters[line.meter].sku],
+  ['ChargeDescription', { line: ({ run, line }) => textField(describe(run, line)) }],
+  ['ChargeFrequency', { run: () => 'Usage-Based' }],
+  ['ChargePeriodEnd', { run: (run) => toSeconds(run.finishedAt + secondMs) }],
+  ['ChargePeriodStart', { run: (run) => toSeconds(run.startedAt ?? run.createdAt) }],
+  ['ConsumedQuantity', { line: ({ line }) => plainField(line.quantity) }],
+  ['ConsumedUnit', { line: ({ line }) => unitOf(line) }],
+  ['ContractedCost', { line: ({ line }) => plainField(picoToUsd(listOf(line))) }],
+  ['ContractedUnitPrice', { line: ({ line }) => plainField(picoToUsd(line.pricePusd)) }],
+  ['EffectiveCost', { line: ({ cost }) => plainField(toUsd(cost)) }],
+  ['InvoiceIssuerName', { run: (run) => textField(run.issuer) }],
+  ['ListCost', { line: ({ line }) => plainField(picoToUsd(listOf(line))) }],
+  ['ListUnitPrice', { line: ({ line }) => plainField(picoToUsd(line.pricePusd)) }],
+  ['PricingCategory', { run: () => 'Standard' }],
+  ['PricingQuantity', { line: ({ line }) => plainField(line.quantity) }],
+  ['PricingUnit', { line: ({ line }) => unitOf(line) }],
+  ['ProviderName', { run: (run) => textField(run.issuer) }],
+  ['PublisherName', { run: (run) => textField(ownerOf(run.model)) }],
+  ['ServiceCategory', { run: () => 'AI and Machine Learning' }],
+  ['ServiceName', { run: (run) => services[run.kind].name }],
+  ['ServiceSubcategory', { run: (run) => services[run.kind].subcategory }],
+  ['SkuId', { line: ({ run, line }) => textField(skuOf(run, line)) }],
+  ['SkuMeter', { line: ({ line }) => meters[line.meter].sku }],
   ['SkuPriceDetails', absent],
-  ['SkuPriceId', ({ run, line }) => textField(`${skuOf(run, line)}:${run.priceList}`)],
-  ['SubAccountId', ({ run }) => plainField(run.keyId)],
-  ['SubAccountName', ({ keyName }) => textField(keyName)],
-  ['Tags', ({ run }) => textField(canonical(run.tags))],
-  ['x_DiscountBasisPoints', ({ run }) => plainField(run.discountBps)],
-  ['x_Outcome', ({ run }) => plainField(run.outcome ?? '')],
-  ['x_Passport', ({ run }) => textField(run.passport)],
-  ['x_ReceiptDigest', ({ run }) => plainField(toHex(run.digest))],
-  ['x_ReceiptId', ({ run }) => plainField(receiptIdOf(run.id))],
-  ['x_RunId', ({ run }) => plainField(run.id)],
-  ['x_UsageSource', ({ run }) => plainField(run.usageSource ?? '')],
+  ['SkuPriceId', { line: ({ run, line }) => textField(`${skuOf(run, line)}:${run.priceList}`) }],
+  ['SubAccountId', { run: (run) => plainField(run.keyId) }],
+  ['SubAccountName', { run: (_, keyName) => textField(keyName) }],
+  ['Tags', { run: (run) => textField(canonical(run.tags)) }],
+  ['x_DiscountBasisPoints', { run: (run) => plainField(run.discountBps) }],
+  ['x_Outcome', { run: (run) => plainField(run.outcome ?? '') }],
+  ['x_Passport', { run: (run) => textField(run.passport) }],
+  ['x_ReceiptDigest', { run: (run) => plainField(toHex(run.digest)) }],
+  ['x_ReceiptId', { run: (run) => plainField(receiptIdOf(run.id)) }],
+  ['x_RunId', { run: (run) => plainField(run.id) }],
+  ['x_UsageSource', { run: (run) => plainField(run.usageSource ?? '') }],
 ]
 
 export const focusColumns: readonly string[] = columns.map(([id]) => id)
@@ -73,9 +76,16 @@ export const focus = {
   /** One line for each of a run's meter lines; a run that used nothing known has none. */
   linesOf(run: ExportedRun, lines: readonly MeterLine[], keyName: string): string {
     const costs = shareCost(run.cost, lines)
+    const shared = columns.map(([, field]) => ('run' in field ? field.run(run, keyName) : ''))
     return lines
-      .map((line, i) => ({ run, line, cost: costs[i] ?? 0n, keyName }))
-      .map((charge) => toLine(columns.map(([, field]) => field(charge))))
+      .map((line, i) => {
+        const charge = { run, line, cost: costs[i] ?? 0n }
+        return toLine(
+          columns.map(([, field], at) =>
+            'line' in field ? field.line(charge) : (shared[at] ?? ''),
+          ),
+        )
+      })
       .join('')
   },
 }

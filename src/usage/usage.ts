@@ -50,7 +50,7 @@ export function addSums(total: Sums, more: Sums): void {
 }
 
 /** The rows that some runs add up to, in the order of their primary key. */
-export function toUsageDays(runs: readonly CountedRun[]): UsageDayRow[] {
+export function toUsageDays(runs: readonly Omit<CountedRun, 'tags'>[]): UsageDayRow[] {
   const days = new Map<string, UsageDayRow>()
   for (const run of runs) {
     const { accountId, keyId, model } = run

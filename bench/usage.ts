@@ -1,0 +1,172 @@
+/**
+ * `bun bench/usage.ts [receipts]`: counting and exporting a large log (10^6 receipts, half of them
+ * another account's) through a server of its own, from SQLite: rates, CPU, and the server's memory.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { insert } from '../src/db/db.ts'
+import type { RunRow } from '../src/db/schema.ts'
+import { openSqlite } from '../src/db/sqlite.ts'
+import { systemClock } from '../src/kernel/clock.ts'
+import { makeIds } from '../src/kernel/ids.ts'
+import { systemRandom } from '../src/kernel/random.ts'
+import { logStore } from '../src/log/store.ts'
+import { costOf } from '../src/models/model.ts'
+import { start, usageOf } from './processes.ts'
+
+const count = Number(Bun.argv[2] ?? 1_000_000)
+const account = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+const other = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
+const folder = mkdtempSync(join(tmpdir(), 'counterfoil-usage-'))
+const random = systemRandom()
+const ids = makeIds(systemClock, random)
+const port = 20_000 + (process.pid % 20_000)
+const origin = `http://127.0.0.1:${port}`
+const command = ['bun', 'src/main.ts']
+const flags = ['--data', folder]
+
+const serve = () =>
+  start({
+    command: [...command, 'serve', ...flags, '--listen', `127.0.0.1:${port}`],
+    env: { COUNTERFOIL_BASE_URL: origin },
+    ready: /listening/,
+  })
+
+await (await serve()).stop()
+const create = ['key', 'create', ...flags, '--account', account, '--cap', '5', '--json']
+const made = JSON.parse(Bun.spawnSync([...command, ...create]).stdout.toString())
+const get = (path: string) =>
+  fetch(origin + path, { headers: { authorization: `Bearer ${made.secret}` } })
+
+await writeReceipts(made.id)
+const server = await serve()
+try {
+  await measureCount()
+  for (const format of ['csv', 'jsonl', 'focus']) await measureExport(format)
+  await measureSums()
+} finally {
+  await server.stop()
+  rmSync(folder, { recursive: true })
+}
+
+/** Writes ended runs of 30 days and lets the log number them. */
+async function writeReceipts(keyId: string): Promise<void> {
+  const db = openSqlite(join(folder, 'counterfoil.db'))
+  const begun = systemClock.now() - 30 * 86_400_000
+  for (let at = 0; at < count; at += 1000) {
+    const batch = Array.from({ length: Math.min(1000, count - at) }, (_, i) =>
+      endedRun(keyId, at + i, Math.floor(begun + ((at + i) / count) * 30 * 86_400_000)),
+    )
+    await db.write(() => insert(db.tables.runs, batch))
+  }
+  const log = logStore(db, { clock: systemClock, node: 'bench', start: 0 })
+  for (;;) {
+    const lease = await log.takeLease()
+    if (!lease || (await log.number(lease, 1000)) === 0) break
+  }
+  await db.close()
+}
+
+function endedRun(keyId: string, index: number, finishedAt: number): RunRow {
+  const mine = index % 2 === 0
+  const lines = [
+    { meter: 'input' as const, quantity: 100 + (index % 900), pricePusd: 150_000n },
+    { meter: 'output' as const, quantity: index % 500, pricePusd: 600_000n },
+  ]
+  const cost = costOf(lines, 500)
+  const nothing = new Uint8Array(32)
+  return {
+    id: ids.make('run'),
+    accountId: mine ? account : other,
+    keyId: mine ? keyId : 'key_other',
+    node: 'bench',
+    status: 'succeeded',
+    kind: 'chat',
+    model: `acme/model-${index % 7}`,
+    route: 'acme:model',
+    createdAt: finishedAt - 900,
+    startedAt: finishedAt - 900,
+    firstByteAt: finishedAt - 500,
+    finishedAt,
+    hold: cost,
+    windows: [],
+    priceList: 'prices@1',
+    lines: lines.map(({ pricePusd, ...line }) => ({ ...line, price: pricePusd.toString() })),
+    cost,
+    discountBps: 500,
+    usageSource: 'reported',
+    clamped: false,
+    outcome: 'complete',
+    error: null,
+    tags: { team: `team-${index % 3}` },
+    metadata: {},
+    durationMs: 900,
+    seed: nothing,
+    inputCommitment: nothing,
+    outputCommitment: nothing,
+    issuer: origin,
+    passport: '',
+    digest: random.bytes(32),
+    logPlace: null,
+    signature: new Uint8Array(65),
+    background: false,
+    output: null,
+    outputUntil: null,
+  }
+}
+
+/** Waits until the job has counted all that was there at the start. */
+async function measureCount(): Promise<void> {
+  const [begun, before] = [performance.now(), usageOf(server.pid)]
+  for (;;) {
+    const { uncounted } = await (await get('/v1/usage')).json()
+    if (uncounted === 0) break
+    await Bun.sleep(1000)
+  }
+  const cpuUs = (usageOf(server.pid).cpuUs - before.cpuUs) / count
+  const seconds = (performance.now() - begun) / 1000
+  console.log(`counted in ${seconds.toFixed(1)} s, ${cpuUs.toFixed(1)} µs of CPU a receipt`)
+}
+
+/** Downloads an export by another process, and asks for something else every 20 ms meanwhile. */
+async function measureExport(format: string): Promise<void> {
+  const before = usageOf(server.pid)
+  const begun = performance.now()
+  const url = `${origin}/v1/usage/export?format=${format}`
+  const bearer = `authorization: Bearer ${made.secret}`
+  const file = join(folder, `export.${format}`)
+  const client = Bun.spawn(['curl', '-sSf', '-H', bearer, '-o', file, url])
+  const waits: number[] = []
+  let most = 0
+  const watch = setInterval(async () => {
+    most = Math.max(most, usageOf(server.pid).rssMiB)
+    const asked = performance.now()
+    await fetch(`${origin}/livez`)
+    waits.push(performance.now() - asked)
+  }, 20)
+  const exit = await client.exited
+  clearInterval(watch)
+  if (exit !== 0) throw new Error('the export broke off')
+  const seconds = (performance.now() - begun) / 1000
+  const bytes = Bun.file(file).size
+  const lines = Number(Bun.spawnSync(['wc', '-l', file]).stdout.toString().split(' ')[0])
+  const cpuUs = (usageOf(server.pid).cpuUs - before.cpuUs) / lines
+  const p99 = waits.sort((a, b) => a - b)[Math.floor(waits.length * 0.99)] ?? 0
+  console.log(
+    `${format}: ${lines} lines, ${(bytes / 2 ** 20).toFixed(0)} MiB in ${seconds.toFixed(1)} s, ` +
+      `${cpuUs.toFixed(1)} µs of CPU a line; memory ${before.rssMiB.toFixed(0)} → ` +
+      `${most.toFixed(0)} MiB; another request meanwhile waits ${p99.toFixed(1)} ms (p99)`,
+  )
+}
+
+async function measureSums(): Promise<void> {
+  const times: number[] = []
+  for (let i = 0; i < 200; i++) {
+    const asked = performance.now()
+    await (await get('/v1/usage?group_by=day,key,model')).json()
+    times.push(performance.now() - asked)
+  }
+  const median = times.sort((a, b) => a - b)[100] ?? 0
+  console.log(`sums of 30 days by day, key and model: ${median.toFixed(1)} ms`)
+}
