@@ -40,7 +40,7 @@ export async function verifyWithChain(
 /** How long a question to this server may wait for the chain, in ms. */
 const patienceMs = 5000
 /** How long an answer of the chain is good for, in ms: whoever repeats a question asks us alone. */
-const freshMs = 15_000
+const freshMs = 2000
 
 /**
  * How this server asks its own chain, registry and owner, never those that a file names. Answers

@@ -1,0 +1,174 @@
+import { describe, expect, test } from 'bun:test'
+import { type AuditReport, auditService } from '../../src/audit/audit.ts'
+import { type Service, ServiceTrouble } from '../../src/audit/told.ts'
+import type { Checkpoint } from '../../src/verify/proof.ts'
+import { sampleLog } from '../verify/proof-samples.ts'
+import { testSigner } from '../verify/samples.ts'
+import {
+  anchorAnswer,
+  oldSigner,
+  type Paper,
+  paper,
+  rotatedSigner,
+  rotationOf,
+  serviceOf,
+  signerAnswer,
+} from './paper.ts'
+
+const audit = (change: Partial<Paper> = {}, remembered?: Checkpoint) =>
+  auditService({ service: serviceOf(paper(change)), ...(remembered && { remembered }) })
+
+const having = ({ checks }: AuditReport, status: string) =>
+  checks.filter((check) => check.status === status).map(({ name }) => name)
+
+const chainChecks = ['chain_roots', 'chain_final', 'chain_count', 'chain_signers']
+
+describe('a service whose log is in order', () => {
+  test('holds, and says what was not asked', async () => {
+    const report = await audit()
+    expect([report.holds, report.size, report.anchors]).toEqual([true, '40', 3])
+    expect(having(report, 'skip')).toEqual(['remembered', ...chainChecks] as never)
+    expect(having(report, 'pass')).toHaveLength(5)
+    expect(report.checkpoint).toEqual(sampleLog(40).checkpoint())
+  })
+
+  test('holds page by page, with nothing anchored, and while it is empty', async () => {
+    const sizes = [5, 7, 13, 20, 29, 33, 40]
+    const many = await audit({ anchors: sizes.map(anchorAnswer), page: 2 })
+    expect([many.holds, many.anchors]).toEqual([true, 7])
+    expect((await audit({ anchors: [] })).holds).toBe(true)
+    const empty = await audit({ anchors: [], size: 0 })
+    expect([empty.holds, empty.size, empty.checkpoint]).toEqual([true, null, null])
+  })
+
+  test('leaves out what did not get to the chain', async () => {
+    const ways = ['pending', 'submitted', 'superseded', 'failed']
+    const others = ways.map((status, i) => ({ ...anchorAnswer(30 + i), status, root: zero }))
+    const report = await audit({ anchors: [...paper().anchors, ...others] })
+    expect([report.holds, report.anchors]).toEqual([true, 3])
+  })
+})
+
+const zero = `0x${'00'.repeat(32)}`
+const swap = (at: number, change: object) =>
+  paper().anchors.map((anchor, i) => (i === at ? { ...anchor, ...change } : anchor))
+
+describe('a service that lies is found out', () => {
+  test.each<[what: string, change: Partial<Paper>, names: string[]]>([
+    ['a root in the middle', { anchors: swap(1, { root: zero }) }, ['consistency']],
+    ['the last root', { anchors: swap(2, { root: zero }) }, ['consistency']],
+    ['a rewritten log', { seed: 3 }, ['consistency']],
+    ['a path to another size', { pathTo: 39 }, ['consistency']],
+    ['an anchor beyond the head', { size: 28 }, ['anchors']],
+    ['two anchors of one size', { anchors: [5, 13, 13].map(anchorAnswer) }, ['anchors']],
+    ['another signer', { signer: signerAnswer({ address: oldSigner.address }) }, ['checkpoint']],
+    ['a signer from later on', { signer: signerAnswer({ from_index: 7 }) }, ['signers']],
+    [
+      'the log of another',
+      { signer: signerAnswer({ issuer: 'https://evil.example' }) },
+      ['signers'],
+    ],
+  ])('%s', async (_, change, names) => {
+    const report = await audit(change)
+    expect([report.holds, having(report, 'fail')]).toEqual([false, names] as never)
+  })
+
+  test.each([
+    ['anchors', { anchors: swap(0, { size: '5' }) }],
+    ['anchors', { anchors: swap(0, { size: -1 }) }],
+    ['anchors', { anchors: swap(0, { root: '0x12' }) }],
+    ['signer', { signer: { address: testSigner.address } }],
+    ['signer', { signer: signerAnswer({ address: 'me' }) }],
+    ['signer', { signer: signerAnswer({ previous: 'none' }) }],
+    ['signer', { signer: [] as never }],
+  ])('an answer about its %s that is not as the API says', async (_, change) => {
+    const report = await audit(change as never)
+    expect([report.holds, having(report, 'fail')]).toEqual([false, ['signers']] as never)
+    expect(report.checks[0]?.reason).toContain('is not what its API says')
+  })
+
+  test('a list without an end', async () => {
+    const { get } = serviceOf(paper())
+    const service: Service = {
+      get: async (path) => ({ ...((await get(path)) as object), has_more: true }),
+    }
+    const report = await auditService({ service })
+    expect(having(report, 'fail')).toEqual(['signers'])
+  })
+
+  test('one that does not answer is no liar: it could not be checked', async () => {
+    const service: Service = {
+      get: async () => {
+        throw new ServiceTrouble('GET /v1/signer has no answer.')
+      },
+    }
+    const report = await auditService({ service })
+    expect([report.holds, having(report, 'unavailable')]).toEqual([false, ['signers']] as never)
+    const { get } = serviceOf(paper())
+    const breaking: Service = {
+      get: (path) => (path.includes('from=') ? service.get(path) : get(path)),
+    }
+    const broken = await auditService({ service: breaking })
+    expect([broken.holds, having(broken, 'unavailable')]).toEqual([false, ['consistency']] as never)
+  })
+})
+
+describe('what an earlier audit saw', () => {
+  const earlier = sampleLog(17).checkpoint()
+
+  test('is still there', async () => {
+    const report = await audit({}, earlier)
+    expect([report.holds, having(report, 'skip')]).toEqual([true, chainChecks] as never)
+    expect((await audit({}, sampleLog(40).checkpoint())).holds).toBe(true)
+  })
+
+  test('is not there any more: a rewritten, a shorter, another log', async () => {
+    const rewritten = await audit({ seed: 3, anchors: [] }, earlier)
+    expect(having(rewritten, 'fail')).toEqual(['remembered'])
+    const shorter = await audit({ size: 16, anchors: [] }, earlier)
+    expect(having(shorter, 'fail')).toEqual(['remembered'])
+    const split = await audit({ size: 17, seed: 3, anchors: [] }, earlier)
+    expect(having(split, 'fail')).toEqual(['remembered'])
+    const other = { ...earlier, issuer: 'https://other.example' }
+    expect(having(await audit({}, other), 'fail')).toEqual(['remembered'])
+  })
+})
+
+describe('a signer that took over', () => {
+  test('was named by the one before, over its signature', async () => {
+    const report = await audit({ signer: rotatedSigner() })
+    expect([report.holds, having(report, 'fail')]).toEqual([true, []])
+  })
+
+  test.each([
+    ['by itself', rotationOf({}, testSigner)],
+    ['for another index', rotationOf({ fromIndex: '19' })],
+    ['for another key', rotationOf({ next: oldSigner.address })],
+    ['by another key', rotationOf({ previous: testSigner.address })],
+    ['of another log', rotationOf({ issuer: 'https://evil.example' })],
+    ['with another reason than was signed', { ...rotationOf(), reason: 'other' }],
+    ['with no signature that can be', { ...rotationOf(), signature: '0x12' }],
+  ])('fails when it was named %s', async (_, rotation) => {
+    const report = await audit({ signer: rotatedSigner(rotation) })
+    expect(having(report, 'fail')).toEqual(['rotations'])
+  })
+
+  test('cannot be checked where the key before was gone', async () => {
+    for (const rotation of [null, { ...rotationOf(), signature: null }]) {
+      const report = await audit({ signer: rotatedSigner(rotation) })
+      expect([report.holds, having(report, 'unavailable')]).toEqual([false, ['rotations']] as never)
+    }
+  })
+
+  test('leaves no gap and no overlap', async () => {
+    for (const until of [19, 21]) {
+      const report = await audit({ signer: rotatedSigner(rotationOf(), until) })
+      expect(having(report, 'fail')).toEqual(['signers'])
+    }
+  })
+
+  test('may not have signed a head before its time', async () => {
+    const report = await audit({ signer: rotatedSigner(), size: 20, anchors: [] })
+    expect(having(report, 'fail')).toEqual(['checkpoint'])
+  })
+})
