@@ -164,6 +164,7 @@ export function moneyTables(c: Columns) {
     },
     (t) => [
       c.index('runs_by_key').on(t.keyId, t.id),
+      c.index('runs_by_account').on(t.accountId, t.id),
       c.index('runs_open').on(t.node).where(sql`${t.finishedAt} is null`),
       c.uniqueIndex('runs_by_log_index').on(t.logPlace).where(sql`${t.logPlace} is not null`),
       c

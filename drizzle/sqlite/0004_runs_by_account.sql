@@ -1,0 +1,1 @@
+CREATE INDEX `runs_by_account` ON `runs` (`account_id`,`id`);
