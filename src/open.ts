@@ -99,7 +99,7 @@ function backUp(file: string, now: number): void {
   chmodSync(copy, 0o600)
 }
 
-/** Who signs receipts: the first that is there of keystore, key file, environment and data folder. */
+/** Who signs receipts: the first there is of keystore, key file, environment and data folder. */
 export async function openDataSigner(
   config: Config,
   db: Db,

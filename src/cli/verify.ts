@@ -1,8 +1,9 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { systemClock, toRfc3339 } from '../kernel/clock.ts'
 import { type AskChain, askRegistry, verifyWithChain } from '../receipts/evidence.ts'
 import type { LogEvidence } from '../verify/check-log.ts'
+import type { TrustedSigner } from '../verify/checks.ts'
 import { isObject, isReceiptFile } from '../verify/receipt.ts'
 import { type Trust, type Verdict, type VerifyInput, verifyReceipt } from '../verify/verify.ts'
 import { headlineOf, kindOf, summaryOf } from '../verify/words.ts'
@@ -19,7 +20,12 @@ export function verifyCommand(program: Command): void {
     .command('verify')
     .description('check a receipt file, offline; with --rpc also its anchor on the chain')
     .argument('[receipt.json]')
-    .option('--signer <0x…>', 'address that is trusted to sign; repeatable', addSigner, [])
+    .option(
+      '--signer <0x…>',
+      'who may sign; @from-until adds which part of the log, as in /v1/signer; repeatable',
+      addSigner,
+      [],
+    )
     .option('--issuer <origin>', 'origin the receipt must be from')
     .option('--proof <file>', 'answer of GET /v1/receipts/<id>/proof, if the file lacks it')
     .option('--anchors <file>', 'answer of GET /v1/anchors?from=<size>, to compare checkpoints')
@@ -43,7 +49,7 @@ export function verifyCommand(program: Command): void {
 
 function judge(input: VerifyInput, options: Options): Promise<Verdict> {
   const trust: Trust = {
-    ...(options.signer.length > 0 && { signers: options.signer.map((address) => ({ address })) }),
+    ...(options.signer.length > 0 && { signers: options.signer }),
     ...(options.issuer !== undefined && { issuers: [options.issuer] }),
   }
   const chain = options.requireChain ? 'require' : 'auto'
@@ -78,10 +84,21 @@ function askedChain({ rpc, registry, owner }: Options): AskChain | undefined {
   }
 }
 
-const addSigner = (text: string, signers: string[]): string[] => [...signers, readAddress(text)]
+/** `0x…`, `0x…@12-` or `0x…@12-40`: the index behind the last is no part of it. */
+function addSigner(text: string, signers: TrustedSigner[]): TrustedSigner[] {
+  const [address = '', range] = text.split('@')
+  const trusted = { address: readAddress(address) }
+  if (range === undefined) return [...signers, trusted]
+  const [, from, until] = /^(\d{1,15})-(\d{1,15})?$/.exec(range) ?? []
+  if (from === undefined) {
+    throw new InvalidArgumentError('the part of the log is written @from- or @from-until')
+  }
+  const end = until === undefined ? {} : { untilIndex: BigInt(until) }
+  return [...signers, { ...trusted, fromIndex: BigInt(from), ...end }]
+}
 
 type Options = {
-  signer: string[]
+  signer: TrustedSigner[]
   issuer?: string
   proof?: string
   anchors?: string

@@ -4,7 +4,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { fromHex } from '../verify/hex.ts'
 import { isObject } from '../verify/receipt.ts'
 
-/** Most memory that the derivation of a key may take, in bytes: the usual n = 2^18 takes 256 MiB. */
+/** Most memory to derive a key in, in bytes: the usual n = 2^18 takes 256 MiB. */
 const scryptBytes = 1024 ** 3
 const pbkdf2Rounds = 10_000_000
 

@@ -77,6 +77,22 @@ describe.skipIf(noBinary)('the life of the signer', () => {
     expect((await cli('before.json', turned.next)).code).toBe(1)
     expect((await cli('after.json', turned.next)).code).toBe(0)
     expect((await cli('after.json', turned.previous)).code).toBe(1)
+    // Both keys named, each for its part of the log: what the old one signs later is worth nothing.
+    const parts = [
+      `${turned.previous}@0-${turned.from_index}`,
+      `${turned.next}@${turned.from_index}-`,
+    ]
+    const named = parts.flatMap((part) => ['--signer', part])
+    const swapped = [
+      `${turned.next}@0-${turned.from_index}`,
+      `${turned.previous}@${turned.from_index}-`,
+    ]
+    for (const file of ['before.json', 'after.json', 'again.json']) {
+      expect((await home.cli('verify', file, ...named)).code).toBe(0)
+      const other = swapped.flatMap((part) => ['--signer', part])
+      expect((await home.cli('verify', file, ...other)).code).toBe(1)
+    }
+    expect((await home.cli('verify', 'after.json', '--signer', `${turned.next}@x`)).code).toBe(2)
     const shown = JSON.parse(await must(home, 'signer', 'show', '--json'))
     expect(shown.data).toMatchObject([
       { address: turned.previous, from_index: 0, until_index: turned.from_index },
