@@ -10,7 +10,7 @@ import { hashOf, peaksOf } from './tree.ts'
 type Needs = Pick<Deps, 'logStore' | 'checkpoints' | 'signer' | 'clock' | 'logs' | 'log' | 'health'>
 
 /**
- * The latest checkpoint of a log; a new one is signed when its leaf `index` is not under it yet.
+ * The latest checkpoint of a log; a new one is signed when leaf `index` is not under it yet.
  * @throws Refusal `log_diverged`
  */
 export async function checkpointOver(
@@ -30,8 +30,8 @@ export async function checkpointOver(
 }
 
 /**
- * Signs the current log as it is now and gives its checkpoint; undefined while it is empty. The log
- * must still begin with all that was signed before: a signer that signs two histories proves nothing.
+ * Signs the current log as it is now and gives its checkpoint; undefined while it is empty. It must
+ * still begin with all that was signed before: a signer that signs two histories proves nothing.
  * @throws Refusal `log_diverged`
  */
 export async function signCheckpoint(deps: Needs): Promise<CheckpointRow | undefined> {
