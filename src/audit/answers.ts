@@ -24,7 +24,7 @@ export type SignerAnswer = {
   fromIndex: number
   /** null: to the end. */
   untilIndex: number | null
-  /** How the one before named it; absent for the first. */
+  /** How it named the next one; absent for the one that signs now. */
   rotation: Rotation | undefined
 }
 
@@ -33,7 +33,7 @@ export type Rotation = {
   issuer: string
   previous: string
   next: string
-  fromIndex: string
+  fromIndex: number
   reason: string
   signature: string | null
 }
@@ -103,7 +103,7 @@ function readRotation(value: unknown): Rotation {
     issuer: member('string', issuer, 'rotation.issuer'),
     previous: member('address', previous, 'rotation.previous'),
     next: member('address', next, 'rotation.next'),
-    fromIndex: member('uint64', fromIndex, 'rotation.fromIndex'),
+    fromIndex: integer(fromIndex, 'rotation.fromIndex'),
     reason: member('string', reason, 'rotation.reason'),
     signature: signature === null ? null : member('string', signature, 'rotation.signature'),
   }

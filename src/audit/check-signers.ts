@@ -28,7 +28,7 @@ export function checkRotations({ origin, signers }: Told): Outcome {
   for (const [i, signer] of signers.entries()) {
     const before = signers[i - 1]
     if (!before) continue
-    const { rotation } = signer
+    const { rotation } = before
     const place = rotation && placeProblem(rotation, before, signer, origin)
     if (place) return fail(place)
     if (!rotation || rotation.signature === null) {
@@ -63,7 +63,7 @@ function placeProblem(
   if (issuer !== origin) return `${of} is of another log.`
   if (!isSame(next, signer.address)) return `${of} names ${next}.`
   if (!isSame(previous, before.address)) return `${of} is from ${previous}, not ${before.address}.`
-  if (fromIndex === String(signer.fromIndex)) return undefined
+  if (fromIndex === signer.fromIndex) return undefined
   return `${of} is from index ${fromIndex}, not ${signer.fromIndex}.`
 }
 

@@ -142,7 +142,7 @@ describe('a signer that took over', () => {
 
   test.each([
     ['by itself', rotationOf({}, testSigner)],
-    ['for another index', rotationOf({ fromIndex: '19' })],
+    ['for another index', rotationOf({ fromIndex: 19 })],
     ['for another key', rotationOf({ next: oldSigner.address })],
     ['by another key', rotationOf({ previous: testSigner.address })],
     ['of another log', rotationOf({ issuer: 'https://evil.example' })],

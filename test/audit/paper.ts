@@ -84,7 +84,7 @@ export function rotationOf(change: Partial<Rotation> = {}, by: Signer = oldSigne
     issuer: facts.issuer,
     previous: oldSigner.address,
     next: testSigner.address,
-    fromIndex: '20',
+    fromIndex: 20,
     reason: 'planned',
     ...rest,
   }
@@ -96,6 +96,5 @@ export function rotationOf(change: Partial<Rotation> = {}, by: Signer = oldSigne
 export const rotatedSigner = (rotation: unknown = rotationOf(), until = 20) =>
   signerAnswer({
     from_index: 20,
-    rotation,
-    previous: [{ address: oldSigner.address, from_index: 0, until_index: until, rotation: null }],
+    previous: [{ address: oldSigner.address, from_index: 0, until_index: until, rotation }],
   })
