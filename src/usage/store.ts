@@ -1,4 +1,5 @@
 import { and, asc, eq, gte, inArray, isNotNull, isNull, like, lt, max, sql } from 'drizzle-orm'
+import { isBeside } from '../db/beside.ts'
 import { type Db, first, type Query, rows, type Work } from '../db/db.ts'
 import type { RunRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
@@ -90,7 +91,7 @@ export function usageStore(db: Db) {
     )
 
   const inSpan = ({ start, end }: Span, account: string) =>
-    and(gte(runs.logPlace, start), lt(runs.logPlace, end), eq(runs.accountId, account))
+    and(gte(runs.logPlace, start), lt(runs.logPlace, end), isBeside(runs.accountId, account))
 
   function* readSums(q: Query, whose: Whose, days: Period, by: DayGrouping): Work<DaySums[]> {
     const { day, keyId, model } = usageDays
@@ -132,7 +133,7 @@ export function usageStore(db: Db) {
         const counted = yield* readCounted(q)
         const sums = days.from < days.to ? yield* readSums(q, whose, days, by) : []
         const open = and(isNull(runs.logPlace), isNotNull(runs.finishedAt))
-        const mine = and(open, eq(runs.accountId, whose.account))
+        const mine = and(open, isBeside(runs.accountId, whose.account))
         const found = yield* rows(q.select(few).from(runs).where(mine).limit(unnumberedMax))
         return { ...counted, sums, unnumbered: found.filter(hasEnded) }
       }

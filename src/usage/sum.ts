@@ -32,7 +32,7 @@ export type Usage = Period & {
 /** Places of the log that one question may read: those of edges of days, and all for tags. */
 export const readMax = 100_000
 /** Places beyond the count that are read to show what just ran. */
-export const freshMax = 10_000
+export const freshMax = 5000
 /** Groups of one answer. */
 export const rowsMax = 10_000
 /** Places of one read, which nothing else of this process runs beside. */

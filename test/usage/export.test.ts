@@ -173,7 +173,7 @@ describe.each(engines)('GET /v1/usage/export on %s', (engine) => {
       expect((await get(`?format=${format}`)).headers.get('x-as-of')).not.toBe(asOf)
     }
     expect(recordsOf(await textOf('?as_of=0'))).toEqual([])
-  })
+  }, 60_000)
 
   describe('400 invalid_request', () => {
     const wrong: [query: string, param: string][] = [
@@ -218,5 +218,5 @@ describe.each(engines)('GET /v1/usage/export on %s', (engine) => {
     }
     expect(billed.size).toBe(30)
     for (const [id, cost] of billed) expect(cost).toBe((paid.get(id) ?? 0n) * 1000n)
-  })
+  }, 60_000)
 })

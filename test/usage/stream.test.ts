@@ -44,7 +44,7 @@ describe('a long export', () => {
     }
     await until('the places of gone clients', () => w.deps.exportSlots.count() === 0)
     expect(w.logged.filter(({ error }) => error !== undefined)).toEqual([])
-  })
+  }, 60_000)
 
   test('429 concurrency_limited beyond four of an account', async () => {
     const open = await Promise.all(Array.from({ length: 4 }, () => get()))
@@ -53,5 +53,5 @@ describe('a long export', () => {
     await Promise.all(open.map((answer) => answer.body?.cancel()))
     await until('their places', () => w.deps.exportSlots.count() === 0)
     expect(parseCsv(await (await get()).text()).length).toBe(count + 1)
-  })
+  }, 60_000)
 })
