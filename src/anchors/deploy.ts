@@ -49,7 +49,7 @@ async function findDeployed(
 ): Promise<Deployed | undefined> {
   for (const { hash } of txs) {
     const receipt = await chain.receipt(hash)
-    if (receipt?.status === 'reverted') log.warn('registry.not_deployed', { tx: hash })
+    if (receipt?.status === 'reverted') log.warn('registry.not_deployed')
     if (receipt?.status !== 'success' || receipt.contractAddress === null) continue
     if ((await chain.code(receipt.contractAddress)) === '0x') continue
     const address = toChecksumAddress(receipt.contractAddress)

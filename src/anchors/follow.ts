@@ -45,7 +45,7 @@ async function settle(
 ): Promise<void> {
   const { anchors, log, clock } = deps
   if (receipt.status === 'reverted') {
-    log.warn('anchor.reverted', { anchor: row.id, tx: receipt.hash })
+    log.warn('anchor.reverted', { anchor: row.id, size: row.size })
     return anchors.fail(lease, row.id, 'the registry refused it')
   }
   if (row.status === 'confirmed' && row.blockHash === receipt.blockHash) {
@@ -61,7 +61,7 @@ async function settle(
   const { hash: txHash, blockNumber, blockHash } = receipt
   const mined = { txHash, blockNumber, blockHash, blockTime: block.timestampMs }
   await anchors.confirm(lease, row.id, mined)
-  log.info('anchor.confirmed', { anchor: row.id, size: row.size, tx: txHash })
+  log.info('anchor.confirmed', { anchor: row.id, size: row.size, block: blockNumber })
 }
 
 /** Whether the registry holds its root: a receipt alone says only that something was executed. */
@@ -71,7 +71,10 @@ async function isReadBack({ anchoring, log }: Needs, chain: Chain, row: AnchorRo
   const { registry, id } = place
   const root = await readRoot(chain, registry, { id, size: BigInt(row.size) })
   if (root === undefined || root === toHex(row.root)) return root !== undefined
-  log.error('anchor.another_root', new Error(`the registry holds ${root} at ${row.size} leaves`))
+  log.error(
+    'anchor.another_root',
+    new Error(`the registry holds another root at ${row.size} leaves`),
+  )
   return false
 }
 

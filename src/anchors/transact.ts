@@ -54,7 +54,7 @@ export async function place(
   const { raw, hash } = sender.sign({ nonce, gas, fees, ...call })
   const tx = txOf(deps, { sender: sender.address, nonce, purpose, subject, raw, hash, gas }, fees)
   await deps.anchors.writeAhead(lease, tx, anchor)
-  deps.log.info('chain.transaction', { purpose, subject, tx: hash, nonce })
+  deps.log.info('chain.transaction', { purpose, subject, nonce })
   await send(deps, { chain, sender, lease }, tx)
   return true
 }
@@ -145,7 +145,7 @@ async function bump(
     fees,
   )
   await deps.anchors.writeAhead(lease, bumped)
-  deps.log.warn('chain.fees_raised', { tx: hash, replaces: tx.hash, nonce })
+  deps.log.warn('chain.fees_raised', { purpose, subject, nonce, max_fee_wei: fees.maxFeeWei })
   return bumped
 }
 

@@ -70,7 +70,7 @@ async function guard({ logs, logStore, health, log }: Needs, head: Head): Promis
   const size = await logStore.size()
   const fault = await faultOf({ logs, logStore }, head, size)
   if (fault !== undefined && health.log !== 'diverged') {
-    const what = `the chain holds the root ${head.root} at ${head.size} leaves, but ${fault}`
+    const what = `the chain holds a head of ${head.size} leaves, but ${fault}`
     log.error('log.diverged', new Error(what))
   }
   health.log = fault === undefined ? 'ok' : 'diverged'
@@ -85,5 +85,5 @@ async function faultOf(
   if (head.size > size) return `the log has only ${size}`
   const range = { from: 0, to: head.size }
   const root = toHex(hashOf(range, await logStore.hashes(logs.current, peaksOf(range))))
-  return root === head.root ? undefined : `the root of the log there is ${root}`
+  return root === head.root ? undefined : 'the log has another root there'
 }

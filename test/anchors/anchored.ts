@@ -1,6 +1,7 @@
 import artefact from '../../contracts/AnchorRegistry.json' with { type: 'json' }
 import { keepAnchored } from '../../src/anchors/publish.ts'
 import { rows } from '../../src/db/db.ts'
+import { toChecksumAddress } from '../../src/verify/address.ts'
 import { type Chain, openChain } from '../contracts/chain.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { type Engine, usd, type World, world } from '../support/world.ts'
@@ -13,14 +14,15 @@ export const senderKey = '59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f460
 export async function anchoredWorld(options: { engine?: Engine; flags?: string[] } = {}) {
   const chain = await openChain(...(options.flags ?? []))
   const registry = await chain.deploy(artefact)
-  const toml = tomlOf([chain.url], registry.address)
+  const address = toChecksumAddress(registry.address)
+  const toml = tomlOf([chain.url], address)
   const engine = options.engine ?? 'sqlite'
   const w = await world({ engine, toml, now: Date.now(), sender: senderKey })
   const { secret } = await w.key({ balance: 10n * usd })
   return {
     ...w,
     chain,
-    registry,
+    registry: { ...registry, address },
     ...doings(w, secret),
     rpc: (method: string, ...params: unknown[]) => rpc(chain, method, params),
     stop: async () => {
