@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { type ExportedKey, type FormName, forms } from './forms.ts'
-import { cut, isIn, type Period, placesOf, type Span } from './places.ts'
+import { isIn, type Period, placesOf, type Span, walk } from './places.ts'
 import type { Whose } from './store.ts'
 import { mineOnly } from './sum.ts'
 import { dayMs, dayOf } from './usage.ts'
@@ -29,8 +29,8 @@ export type UsageExport = {
 
 type Needs = Pick<Deps, 'usage' | 'keys' | 'exportSlots'>
 
-/** Places of one read, which nothing else of this process runs beside. */
-const stepMax = 500
+/** Places of one read, which nothing else of this process runs beside: some milliseconds. */
+const stepMax = 200
 
 /**
  * An export of what was used: every receipt of a period, one after the other. What it says never
@@ -67,7 +67,7 @@ async function* write(
   const isMine = mineOnly(wish)
   const keys = new Map<string, ExportedKey>()
   if (form.header !== '') yield form.header
-  for (const step of cut(await placesToRead(deps, wish), stepMax)) {
+  for await (const step of walk(await placesToRead(deps, wish), stepMax)) {
     if (signal.aborted) return
     const found = await deps.usage.exportedIn(step, wish.account)
     const runs = found.filter((run) => isMine(run) && isIn(wish, run.finishedAt))
@@ -78,8 +78,6 @@ async function* write(
       text += form.linesOf(run, key)
     }
     if (text !== '') yield text
-    // The embedded database answers at once: others must get their turn.
-    await new Promise((resume) => setImmediate(resume))
   }
 }
 

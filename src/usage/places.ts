@@ -35,10 +35,16 @@ function merge(spans: Span[], size: number): Span[] {
   return merged
 }
 
-/** The same places in pieces of at most `most`. */
-export function* cut(spans: readonly Span[], most: number): Generator<Span> {
+/**
+ * The same places in pieces of at most `most`. The embedded database answers at once, so between
+ * two pieces everybody else gets a turn.
+ */
+export async function* walk(spans: readonly Span[], most: number): AsyncGenerator<Span> {
   for (const { start, end } of spans) {
-    for (let at = start; at < end; at += most) yield { start: at, end: Math.min(at + most, end) }
+    for (let at = start; at < end; at += most) {
+      yield { start: at, end: Math.min(at + most, end) }
+      await new Promise((resume) => setImmediate(resume))
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { maxNusd } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
-import { cut, isIn, lengthOf, type Period, placesOf, type Span, splitDays } from './places.ts'
+import { isIn, lengthOf, type Period, placesOf, type Span, splitDays, walk } from './places.ts'
 import type { Whose } from './store.ts'
 import { addSums, type CountedRun, dayMs, dayOf, noSums, type Sums, sumsOf } from './usage.ts'
 
@@ -35,8 +35,8 @@ export const readMax = 100_000
 export const freshMax = 5000
 /** Groups of one answer. */
 export const rowsMax = 10_000
-/** Places of one read, which nothing else of this process runs beside. */
-const stepMax = 2000
+/** Places of one read, which nothing else of this process runs beside: some milliseconds. */
+const stepMax = 1000
 
 /**
  * What an account, or some of its keys, used: whole days from their sums, the rest and what just
@@ -65,10 +65,10 @@ export async function usageOf({ usage }: Pick<Deps, 'usage'>, wish: UsageWish): 
   }
   add(picture.unnumbered, [wish])
   const asOf = Math.min(size, cursor + freshMax)
-  for (const step of cut([{ start: cursor, end: asOf }], stepMax)) {
+  for await (const step of walk([{ start: cursor, end: asOf }], stepMax)) {
     add(await usage.runsIn(step, wish.account), [wish])
   }
-  for (const step of cut(await countedPlaces(usage, wish, readPeriods, cursor), stepMax)) {
+  for await (const step of walk(await countedPlaces(usage, wish, readPeriods, cursor), stepMax)) {
     add(await usage.runsIn(step, wish.account), readPeriods)
   }
   const { from, to, groupBy } = wish

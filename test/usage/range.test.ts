@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { cut, placesOf, splitDays } from '../../src/usage/places.ts'
+import { placesOf, splitDays, walk } from '../../src/usage/places.ts'
 import { readPeriod } from '../../src/usage/range.ts'
 
 const day = 86_400_000
@@ -81,8 +81,9 @@ describe('places to read', () => {
     expect(placesOf([2 * day], marks, { cursor: 40, size: 15 })).toEqual([])
   })
 
-  test('are read in pieces', () => {
-    expect([...cut([{ start: 0, end: 5 }], 2)].map(({ start, end }) => [start, end])).toEqual([
+  test('are read in pieces', async () => {
+    const pieces = await Array.fromAsync(walk([{ start: 0, end: 5 }], 2))
+    expect(pieces.map(({ start, end }) => [start, end])).toEqual([
       [0, 2],
       [2, 4],
       [4, 5],
