@@ -1,5 +1,6 @@
 import { and, eq, gt, inArray, isNull, or } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
+import { isBeside } from '../db/beside.ts'
 import { type Db, first, prepared, rows, type Work } from '../db/db.ts'
 import { isUnder } from '../db/lineage.ts'
 import type { KeyRow, WindowRow } from '../db/schema.ts'
@@ -88,7 +89,7 @@ export function keyStore(db: Db, clock: Pick<Clock, 'now'>) {
     runsInFlight: (account: string): Promise<{ keyId: string }[]> =>
       db.read((q) => {
         // Not counted here: a GROUP BY would read an index of all runs there ever were.
-        const open = and(isNull(runs.finishedAt), eq(runs.accountId, account))
+        const open = and(isNull(runs.finishedAt), isBeside(runs.accountId, account))
         return rows(q.select({ keyId: runs.keyId }).from(runs).where(open))
       }),
     windows: (wanted: { keyId: string; start: Millis }[]): Promise<WindowRow[]> =>
