@@ -55,7 +55,7 @@ describe.skipIf(noBinary)('the life of the signer', () => {
     expect((await home.cli('signer', 'rotate', '--reason', ' ')).code).toBe(2)
     expect((await home.cli('signer', 'rotate')).code).toBe(2)
     expect(readdirSync(home.data).filter((name) => name.endsWith('.key'))).toEqual(['signer.key'])
-  })
+  }, 60_000)
 
   test('a rotation while runs come and go: all receipts are valid, the files are where it says', async () => {
     const before = await receipt('before.json')
@@ -98,7 +98,7 @@ describe.skipIf(noBinary)('the life of the signer', () => {
       { address: turned.previous, from_index: 0, until_index: turned.from_index },
       { address: turned.next, from_index: turned.from_index, until_index: null },
     ])
-  })
+  }, 60_000)
 
   test('killed at any moment, a rotation has happened or has not, and the next start says which', async () => {
     const file = await receipt('kept.json')
@@ -143,7 +143,7 @@ describe.skipIf(noBinary)('the life of the signer', () => {
       const again = await keep('resigned.json', one.receipt.id)
       expect(await judge(again)).toMatchObject({ valid: true, level: 'logged' })
     }
-  })
+  }, 60_000)
 
   test('log reopen issues under the next origin, and old receipts stay valid', async () => {
     const old = await receipt('old.json')
@@ -158,7 +158,7 @@ describe.skipIf(noBinary)('the life of the signer', () => {
     for (const file of [made, old, await keep('again.json', old.receipt.id)]) {
       expect(await judge(file)).toMatchObject({ valid: true, level: 'logged' })
     }
-  })
+  }, 60_000)
 
   test('a database that was signed by another key does not start, and nothing is made instead', async () => {
     await server.stop()
@@ -170,7 +170,7 @@ describe.skipIf(noBinary)('the life of the signer', () => {
     expect(existsSync(path)).toBe(false)
     writeFileSync(path, text, { mode: 0o600 })
     server = await home.start()
-  })
+  }, 60_000)
 
   test('the key of the environment signs, and is not in it any more', async () => {
     const other = await makeHome()
@@ -186,5 +186,5 @@ describe.skipIf(noBinary)('the life of the signer', () => {
     } finally {
       await other.remove()
     }
-  })
+  }, 60_000)
 })
