@@ -1,7 +1,13 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { clientAddress, type PeerSource, rateKey, trustedProxies } from '../http/address.ts'
-import { makeLimiter, refuseInvalidKey } from '../http/limits.ts'
+import {
+  type Limiter,
+  makeLimiter,
+  rateHeaders,
+  refuseInvalidKey,
+  tooMany,
+} from '../http/limits.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
 import {
   assertAddressAllowed,
@@ -16,13 +22,26 @@ import { hashSecret, isSecret } from './secret.ts'
 /** What a keyed route asks of its caller: a scope, or `any` for a usable key of whatever scope. */
 export type KeyNeed = Scope | 'any' | 'also-paused'
 
+type Needs = Pick<Deps, 'keys' | 'clock' | 'settings'>
+
 /**
  * Gives routes marked `needsKey` their `caller`, or refuses before the body is looked at. Failures
- * of one client address are limited; a good key from the same address is not.
+ * of one client address are limited; a good key from the same address is not. All doors of one
+ * service share one guard, so that what is counted is counted once.
  */
-export const keyAuth = (deps: Pick<Deps, 'keys' | 'clock' | 'settings'>) => {
-  const { keys, clock, settings } = deps
+export const keyAuth = (deps: Needs): ReturnType<typeof makeGuard> => {
+  const known = guards.get(deps.keys)
+  if (known) return known
+  const made = makeGuard(deps)
+  guards.set(deps.keys, made)
+  return made
+}
+
+const guards = new WeakMap<Deps['keys'], ReturnType<typeof makeGuard>>()
+
+const makeGuard = ({ keys, clock, settings }: Needs) => {
   const failures = makeLimiter(clock)
+  const requests = makeLimiter(clock)
   const isTrusted = trustedProxies(settings.trustedProxies)
 
   const refuseFailure = (request: Request, server: Bun.Server<unknown> | null): never => {
@@ -32,7 +51,7 @@ export const keyAuth = (deps: Pick<Deps, 'keys' | 'clock' | 'settings'>) => {
 
   return new Elysia({ name: 'key-auth' }).macro({
     needsKey: (need: KeyNeed) => ({
-      resolve: async ({ request, server }) => {
+      resolve: async ({ request, server, set }) => {
         const hash = secretHashOf(request)
         if (hash === undefined) return refuseFailure(request, server)
         // Awaited only when it was not remembered: a promise a request is not free.
@@ -40,6 +59,7 @@ export const keyAuth = (deps: Pick<Deps, 'keys' | 'clock' | 'settings'>) => {
         const caller = found instanceof Promise ? await found : found
         if (!caller) return refuseFailure(request, server)
         assertMay(caller, need, clock.now(), () => clientAddress(request, server, isTrusted))
+        countRequest(requests, caller, set.headers)
         keys.noteUse(caller.key.id, clock.now())
         return { caller }
       },
@@ -66,6 +86,27 @@ export async function optionalCaller(
   } catch (error) {
     if (error instanceof Refusal) return undefined
     throw error
+  }
+}
+
+/**
+ * Counts a request against every key of the chain that has a limit, and says in headers where the
+ * nearest one stands.
+ * @throws Refusal `rate_limited`.
+ */
+function countRequest(
+  requests: Limiter,
+  { chain }: Caller,
+  headers: Record<string, string | number>,
+): void {
+  let nearest = Number.POSITIVE_INFINITY
+  for (const { id, rpm } of chain) {
+    if (rpm === null) continue
+    const verdict = requests.take(id, rpm)
+    if (!verdict.ok) throw tooMany(verdict.retryAfterMs, 'rate_limited')
+    if (verdict.remaining >= nearest) continue
+    nearest = verdict.remaining
+    Object.assign(headers, rateHeaders(rpm, verdict))
   }
 }
 

@@ -34,7 +34,7 @@ type Needs = Pick<
 /**
  * Reserves the most a run can cost and writes its row, in one command. From its COMMIT on the run
  * exists and must be ended by {@link finish}, whatever happens.
- * @throws Refusal `insufficient_balance`, `cap_exceeded`, `unavailable`, `invalid_request`,
+ * @throws Refusal `insufficient_balance`, `cap_exceeded`, `concurrency_limited`, `unavailable`, `invalid_request`,
  * `model_not_allowed`, `log_diverged`, or what the state of the chain earns. Nothing is held then.
  */
 export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
@@ -45,7 +45,7 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
   const hold = holdOf(model, bound)
   const asked = deps.texts.retentionOf(caller.account)
   const retention = asked instanceof Promise ? await asked : asked
-  deps.live.admit()
+  deps.live.admit(caller.chain)
   const id = deps.ids.make('run')
   try {
     const seed = deps.random.bytes(32)
@@ -75,7 +75,7 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
     deps.live.add(live)
     return live
   } catch (error) {
-    deps.live.release()
+    deps.live.release(caller.key.lineage)
     // A COMMIT whose answer was lost may have taken the hold all the same.
     if (!(error instanceof Refusal)) freeLater(deps, id, model.prices, neverBegun, 0)
     throw error

@@ -44,7 +44,7 @@ export async function finish(deps: Needs, live: LiveRun, ending: Ending): Promis
     throw error
   } finally {
     deps.live.remove(live.id)
-    deps.live.release()
+    deps.live.release(live.row.windows.map(([keyId]) => keyId))
     live.tell(undefined)
   }
 }

@@ -1,4 +1,4 @@
-import type { RunRow } from '../db/schema.ts'
+import type { KeyRow, RunRow } from '../db/schema.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { Bound } from '../models/bound.ts'
@@ -43,14 +43,17 @@ export type LiveRuns = ReturnType<typeof liveRuns>
 export function liveRuns(options: { admission: number }) {
   const runs = new Map<string, LiveRun>()
   const unsettled = new Map<string, () => Promise<void>>()
+  /** Runs in flight of each key, those of the keys below it included. */
+  const busy = new Map<string, number>()
   let admitted = 0
   let closed = false
   return {
     /**
-     * Takes one of the places for runs in flight; the caller gives it back.
-     * @throws Refusal `unavailable` when all are taken.
+     * Takes one of the places for runs in flight, of this process and of each key of the chain;
+     * the caller gives it back.
+     * @throws Refusal `unavailable` when all are taken, `concurrency_limited` when a key's are.
      */
-    admit(): void {
+    admit(chain: readonly KeyRow[]): void {
       if (closed) refuse('unavailable', { message: 'The server is stopping. Try again.' })
       if (admitted >= options.admission) {
         refuse('unavailable', {
@@ -58,10 +61,21 @@ export function liveRuns(options: { admission: number }) {
           headers: { 'retry-after': '1', 'retry-after-ms': '1000' },
         })
       }
+      for (const { id, concurrency } of chain) {
+        if (concurrency !== null && (busy.get(id) ?? 0) >= concurrency) {
+          refuse('concurrency_limited')
+        }
+      }
       admitted++
+      for (const { id } of chain) busy.set(id, (busy.get(id) ?? 0) + 1)
     },
-    release(): void {
+    release(lineage: readonly string[]): void {
       admitted--
+      for (const id of lineage) {
+        const left = (busy.get(id) ?? 0) - 1
+        if (left > 0) busy.set(id, left)
+        else busy.delete(id)
+      }
     },
     /** Admits nothing from here on: the server is stopping. */
     close(): void {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { KeyRow } from '../../src/db/schema.ts'
 import { changeKey } from '../../src/keys/change.ts'
 import type { KeyWish } from '../../src/keys/issue.ts'
+import { liveRuns } from '../../src/runs/live.ts'
 import { allRuns, pricedBuiltins } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'
 
@@ -95,6 +97,71 @@ describe('what binds a key where it is used', () => {
       blocking_key_id: parent.key.id,
       available_nusd: 1,
       resets_at: null,
+    })
+  })
+
+  describe('429', () => {
+    test('rate_limited beyond the requests a minute of the key, or of one above', async () => {
+      const { parent, child } = await chainOf({ rpm: 4 }, { rpm: 9 })
+      const ask = (key: string) => w.call('/v1/keys/self', { key })
+      const first = await ask(child.secret)
+      expect(first.headers.get('x-ratelimit-limit-requests')).toBe('4')
+      expect(first.headers.get('x-ratelimit-remaining-requests')).toBe('3')
+      // Whatever route it is, and whichever of the keys.
+      expect((await w.call('/v1/balance', { key: child.secret })).status).toBe(200)
+      expect((await w.call('/v1/runs', { key: parent.secret })).status).toBe(200)
+      expect((await ask(parent.secret)).status).toBe(200)
+      const refused = await run(child.secret)
+      expect((await refused.json()).error.type).toBe('rate_limited')
+      expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true])
+      expect((await ask((await w.key()).secret)).status).toBe(200)
+    })
+
+    test('for failures of one address is counted over all routes together', async () => {
+      const strict = await world({ toml: '[limits]\nfailed_auth_per_minute = 3' })
+      try {
+        const { secret } = await strict.key()
+        const statuses: number[] = []
+        for (const path of [
+          '/v1/balance',
+          '/v1/runs',
+          '/v1/keys',
+          '/v1/keys/self',
+          '/v1/receipts',
+        ]) {
+          statuses.push((await strict.call(path)).status)
+        }
+        expect(statuses).toEqual([401, 401, 401, 429, 429])
+        expect((await strict.call('/v1/balance', { key: secret })).status).toBe(200)
+      } finally {
+        await strict.stop()
+      }
+    })
+
+    test('concurrency_limited for more runs at once than the key, or one above, may have', () => {
+      const live = liveRuns({ admission: 100 })
+      const keys = { top: ['top', 3], one: ['one', 2], two: ['two', null] } as const
+      const chain = (name: 'one' | 'two') =>
+        [keys[name], keys.top].map(([id, concurrency]) => ({ id, concurrency }) as KeyRow)
+      const limited = expect.objectContaining({ type: 'concurrency_limited' })
+      live.admit(chain('one'))
+      live.admit(chain('one'))
+      expect(() => live.admit(chain('one'))).toThrow(limited)
+      live.admit(chain('two'))
+      expect(() => live.admit(chain('two'))).toThrow(limited)
+      live.release(['one', 'top'])
+      live.admit(chain('two'))
+      expect(live.count()).toBe(3)
+    })
+
+    test('a key of one run at once has the next one when that has ended', async () => {
+      const { secret } = await w.key({ concurrency: 1 })
+      for (let i = 0; i < 3; i++) expect((await run(secret)).status).toBe(200)
+      await expectRefused(
+        run((await w.key({ capLimit: 1n, concurrency: 1 })).secret),
+        402,
+        'cap_exceeded',
+      )
     })
   })
 })

@@ -57,7 +57,7 @@ describe('the runs of a dead node', () => {
   test('are ended once by two nodes that find them at the same time', async () => {
     w = await world({ engine: 'pglite', toml })
     for (let i = 0; i < 3; i++) w.deps.live.remove((await hold(w.deps.ledger)).id)
-    for (let i = 0; i < 3; i++) w.deps.live.release()
+    for (let i = 0; i < 3; i++) w.deps.live.release([])
     const { clock } = w.deps
     const nodes = ['a', 'b'].map((node) => ({ ...w.deps, runs: runStore(w.db, node) }))
     // Both look before either ends one.
