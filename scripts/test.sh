@@ -20,7 +20,7 @@ left_out() { printf 'left out: %s\n          %s\n' "$1" "$2"; }
   'apt-get install postgresql, then TEST_DATABASE_URL=postgres://user@127.0.0.1/empty_database'
 [ -n "${VECTORS_DIR:-}" ] || left_out 'the published test vectors' \
   'VECTORS_DIR=<folder with c2sp, eip712, jcs, rfc6962 and siwe>'
-[ -x /usr/bin/chromium ] || left_out 'pages in a real browser' 'apt-get install chromium'
+[ -x "${CHROMIUM:-/usr/bin/chromium}" ] || left_out 'pages in a real browser' 'apt-get install chromium'
 
 count() { sed -n "s/^ *\([0-9][0-9]*\) $1\$/\1/p" "$work/log" | tail -n 1; }
 passed=$(count pass)

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 
-const executable = '/usr/bin/chromium'
+const executable = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
 
 export const noChromium = !existsSync(executable)
 if (noChromium) console.warn('left out: pages in a real browser (apt-get install chromium)')
