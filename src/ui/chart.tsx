@@ -22,17 +22,17 @@ type ChartProps = {
   tick: (value: number) => string
 }
 
-const width = 640
+/** Pixels. The width is whatever there is: across, everything stands in percent. */
 const height = 132
-/** Room for the axis at the right, and for the labels below. */
-const right = 40
 const below = 20
+/** Of one figure of the axis. */
+const digitWidth = 6.4
 
 /** Bars from zero, and the same as a table. */
 export function BarChart(props: ChartProps) {
   const band = scaleBand<number>()
     .domain(props.points.map((_, i) => i))
-    .range([0, width])
+    .range([0, 100])
     .paddingInner(0.2)
   const y = valueScale(props.points)
   return (
@@ -40,9 +40,9 @@ export function BarChart(props: ChartProps) {
       {props.points.map(({ label, value, words, open }, i) => (
         <rect
           class={['b', open && 'part']}
-          x={(band(i) ?? 0).toFixed(1)}
+          x={percent(band(i) ?? 0)}
           y={y(value).toFixed(1)}
-          width={band.bandwidth().toFixed(1)}
+          width={percent(band.bandwidth())}
           height={(height - y(value)).toFixed(1)}
         >
           <title>
@@ -58,15 +58,25 @@ export function BarChart(props: ChartProps) {
 export function LineChart(props: ChartProps) {
   const x = scalePoint<number>()
     .domain(props.points.map((_, i) => i))
-    .range([0, width])
+    .range([0, 1000])
   const y = valueScale(props.points)
   const path = line<Point>(
-    (_, i) => Number((x(i) ?? 0).toFixed(1)),
+    (_, i) => Math.round(x(i) ?? 0),
     ({ value }) => Number(y(value).toFixed(1)),
   )(props.points)
   return (
     <Framed props={props} y={y}>
-      <path class="ln" d={path ?? ''} />
+      <svg
+        x="0"
+        y="0"
+        width="100%"
+        height={height}
+        viewBox={`0 0 1000 ${height}`}
+        preserveAspectRatio="none"
+        aria-hidden="true"
+      >
+        <path class="ln" d={path ?? ''} />
+      </svg>
     </Framed>
   )
 }
@@ -77,36 +87,47 @@ const valueScale = (points: readonly Point[]) =>
   scaleLinear()
     .domain([0, Math.max(...points.map(({ value }) => value), 0) || 1])
     .nice(3)
-    .range([height, 4])
+    .range([height, 5])
+
+const percent = (share: number): string => `${share.toFixed(2)}%`
 
 type FramedProps = { props: ChartProps; y: ValueScale; children: Markup | Markup[] }
 
-const Framed = ({ props, y, children }: FramedProps) => (
-  <figure class="chartbox">
-    <svg
-      class="chart"
-      viewBox={`0 0 ${width + right} ${height + below}`}
-      role="img"
-      aria-labelledby={`${props.id}-finding`}
-    >
-      <title id={`${props.id}-finding`}>{props.finding}</title>
-      {y.ticks(3).map((value) => (
-        <>
-          <line class="grid" x1="0" x2={width} y1={y(value)} y2={y(value)} />
-          <text x={width + 6} y={y(value) + 3.5}>
-            {props.tick(value)}
-          </text>
-        </>
-      ))}
-      {children}
-      <AxisLabels points={props.points} />
-    </svg>
-    <details>
-      <summary>As a table</summary>
-      <Twin props={props} />
-    </details>
-  </figure>
-)
+function Framed({ props, y, children }: FramedProps) {
+  const ticks = y.ticks(3).map((value) => ({ at: y(value), text: props.tick(value) }))
+  const axisWidth = Math.ceil(Math.max(...ticks.map(({ text }) => text.length)) * digitWidth) + 8
+  return (
+    <figure class="chartbox">
+      <div class="plot">
+        <svg
+          class="chart"
+          width="100%"
+          height={height + below}
+          role="img"
+          aria-labelledby={`${props.id}-finding`}
+        >
+          <title id={`${props.id}-finding`}>{props.finding}</title>
+          {ticks.map(({ at }) => (
+            <line class="grid" x1="0" x2="100%" y1={at} y2={at} />
+          ))}
+          {children}
+          <AxisLabels points={props.points} />
+        </svg>
+        <svg class="chart" width={axisWidth} height={height + below} aria-hidden="true">
+          {ticks.map(({ at, text }) => (
+            <text x="6" y={at + 3.5}>
+              {text}
+            </text>
+          ))}
+        </svg>
+      </div>
+      <details>
+        <summary>As a table</summary>
+        <Twin props={props} />
+      </details>
+    </figure>
+  )
+}
 
 /** The first, the middle and the last label: more would not fit on a phone. */
 function AxisLabels({ points }: { points: readonly Point[] }) {
@@ -118,10 +139,10 @@ function AxisLabels({ points }: { points: readonly Point[] }) {
       <text x="0" y={y}>
         {first?.label}
       </text>
-      <text x={width / 2} y={y} text-anchor="middle">
+      <text x="50%" y={y} text-anchor="middle">
         {middle?.label}
       </text>
-      <text x={width} y={y} text-anchor="end">
+      <text x="100%" y={y} text-anchor="end">
         {points.length > 1 ? last?.label : ''}
       </text>
     </>
