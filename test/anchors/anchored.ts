@@ -1,6 +1,7 @@
 import artefact from '../../contracts/AnchorRegistry.json' with { type: 'json' }
 import { keepAnchored } from '../../src/anchors/publish.ts'
 import { rows } from '../../src/db/db.ts'
+import { keepCheckpoint } from '../../src/log/checkpoint.ts'
 import { toChecksumAddress } from '../../src/verify/address.ts'
 import { type Chain, openChain } from '../contracts/chain.ts'
 import { pricedBuiltins } from '../support/runs.ts'
@@ -11,25 +12,29 @@ export const senderAddress = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 export const senderKey = '59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
 
 /** A service in this process with an anvil of its own and a registry on it. Stop both. */
-export async function anchoredWorld(options: { engine?: Engine; flags?: string[] } = {}) {
-  const chain = await openChain(...(options.flags ?? []))
-  const registry = await chain.deploy(artefact)
-  const address = toChecksumAddress(registry.address)
-  const toml = tomlOf([chain.url], address)
-  const engine = options.engine ?? 'sqlite'
-  const w = await world({ engine, toml, now: Date.now(), sender: senderKey })
-  const { secret } = await w.key({ balance: 10n * usd })
+export async function anchoredWorld({ engine = 'sqlite' }: { engine?: Engine } = {}) {
+  const chain = await openChain()
+  const deployed = await chain.deploy(artefact)
+  const registry = { ...deployed, address: toChecksumAddress(deployed.address) }
+  const w = await worldOn({ engine, urls: [chain.url], registry: registry.address })
   return {
     ...w,
     chain,
-    registry: { ...registry, address },
-    ...doings(w, secret),
+    registry,
     rpc: (method: string, ...params: unknown[]) => rpc(chain, method, params),
     stop: async () => {
       await w.stop()
       await chain.stop()
     },
   }
+}
+
+/** A service in this process on a chain that others use too, its clock at the time of now. */
+export async function worldOn(on: { engine?: Engine; urls: string[]; registry: string }) {
+  const toml = tomlOf(on.urls, on.registry)
+  const w = await world({ ...on, toml, now: Date.now(), sender: senderKey })
+  const { secret } = await w.key({ balance: 10n * usd })
+  return { ...w, ...doings(w, secret) }
 }
 
 export type Anchored = Awaited<ReturnType<typeof anchoredWorld>>
@@ -57,8 +62,11 @@ function doings(w: World, secret: string) {
         id = (await (await w.call('/v1/runs', { key: secret, json })).json()).receipt.id
       }
       await w.deps.sequencer.flush()
+      await keepCheckpoint(w.deps).catch(() => {})
       return id
     },
+    run: () =>
+      w.call('/v1/runs', { key: secret, json: { model: 'counterfoil/echo-1', input: 'hello' } }),
     /** The worker looks at the chain so often. */
     look: async (times = 1): Promise<void> => {
       for (let i = 0; i < times; i++) await keepAnchored(w.deps)
