@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { encryptKeystoreJsonSync } from 'ethers'
+import { takeSignerKey } from '../../src/cli/context.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { openKeystore } from '../../src/signer/keystore.ts'
 import { signerFromHex } from '../../src/signer/signer.ts'
@@ -157,6 +158,12 @@ describe('a source of the key', () => {
     const said = messageOf(() => openSource({ kind: 'env', hex: bad }, undefined, random))
     expect(said).toContain('COUNTERFOIL_SIGNER_KEY is not 64 hex digits')
     expect(said).not.toContain(bad.slice(0, 16))
+  })
+
+  test('in the environment is taken out of it', () => {
+    process.env['COUNTERFOIL_SIGNER_KEY'] = testPrivateKey
+    expect([takeSignerKey(), takeSignerKey()]).toEqual([testPrivateKey, undefined])
+    expect('COUNTERFOIL_SIGNER_KEY' in process.env).toBe(false)
   })
 
   test('that the configuration names is never made; that of the data folder only once', () => {
