@@ -3,7 +3,7 @@ const browsers: [mark: RegExp, name: string][] = [
   [/\bEdgA?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
   [/\bFirefox\//, 'Firefox'],
-  [/\b(Chrome|CriOS)\//, 'Chrome'],
+  [/(Chrome|CriOS)\//, 'Chrome'],
   [/\bVersion\/.*Safari\//, 'Safari'],
   [/^curl\//, 'curl'],
 ]

@@ -4,7 +4,6 @@ import { readCookie } from '../http/cookies.ts'
 import { queryOf, readText } from '../http/query.ts'
 import type { Refusal } from '../kernel/refusal.ts'
 import { Button, CopyButton } from '../ui/button.tsx'
-import { CopyBox } from '../ui/copy-box.tsx'
 import { ActionForm, AreaField, TextField } from '../ui/form.tsx'
 import type { Frame } from '../ui/frame.ts'
 import type { Child } from '../ui/jsx-runtime.ts'
@@ -97,44 +96,49 @@ const Sheet = ({ step, children }: { step: number; children: Child }) => (
 
 const Choose = ({ view }: { view: SignInView }) => (
   <Split>
-    <Sheet step={1}>
-      <Pad>
-        <p>Your wallet address is your account. Signing is free and sends no transaction.</p>
-        <div class="slot">
-          <div class="wallets" id="wallets" aria-live="polite" data-next={nextPage(view.next)} />
-          <div class="unseen" id="no-wallet">
-            <NoWallet />
-          </div>
-          <noscript>
-            <p>Wallets in this browser need JavaScript. Sign by hand instead: it works as well.</p>
-          </noscript>
-        </div>
-        <div class="slot">
-          <p class="quiet" id="wallet-hint">
-            <small>
-              Found through EIP-6963. On a phone, open this page inside your wallet’s browser.
-            </small>
-          </p>
-          <div class="unseen" id="wallet-trouble" role="alert">
-            <Notice tone="bad" title={<span id="wallet-trouble-title" />}>
-              <span id="wallet-trouble-more" />
-            </Notice>
-          </div>
-          <p class="unseen" id="wallet-status" role="status" />
-        </div>
-      </Pad>
-    </Sheet>
     <section class="stack">
-      <Panel id="sample" title="What you will sign">
-        <Pad>
-          <section class="code" tabindex="0" aria-label="The text to sign">
-            <pre>{sampleSiwe(view.baseUrl)}</pre>
-          </section>
-        </Pad>
-      </Panel>
+      <Wallets view={view} />
       <ByHand view={view} />
     </section>
+    <Panel id="sample" title="What you will sign">
+      <Pad>
+        <section class="code wrap" tabindex="0" aria-label="The text to sign">
+          <pre>{sampleSiwe(view.baseUrl)}</pre>
+        </section>
+      </Pad>
+    </Panel>
   </Split>
+)
+
+/** What the wallet script fills. Whatever may come later has its place from the start. */
+const Wallets = ({ view }: { view: SignInView }) => (
+  <Sheet step={1}>
+    <Pad>
+      <p>Your wallet address is your account. Signing is free and sends no transaction.</p>
+      <div class="slot">
+        <div class="wallets" id="wallets" aria-live="polite" data-next={nextPage(view.next)} />
+        <div class="unseen" id="no-wallet">
+          <NoWallet />
+        </div>
+        <noscript>
+          <p>Wallets in this browser need JavaScript. Sign by hand instead: it works as well.</p>
+        </noscript>
+      </div>
+      <div class="slot">
+        <p class="quiet" id="wallet-hint">
+          <small>
+            Found through EIP-6963. On a phone, open this page inside your wallet’s browser.
+          </small>
+        </p>
+        <div class="unseen" id="wallet-trouble" role="alert">
+          <Notice tone="bad" title={<span id="wallet-trouble-title" />}>
+            <span id="wallet-trouble-more" />
+          </Notice>
+        </div>
+        <p class="unseen" id="wallet-status" role="status" />
+      </div>
+    </Pad>
+  </Sheet>
 )
 
 const NoWallet = () => (
@@ -174,7 +178,12 @@ const SignByHand = ({ view }: { view: SignInView }) => (
         Sign exactly this text in your wallet (<code>personal_sign</code>, EIP-191), within five
         minutes. It costs nothing and sends no transaction.
       </p>
-      <CopyBox id="text" label="The text to sign" value={view.message ?? ''} />
+      <div class="secret lines">
+        <output id="text" aria-label="The text to sign">
+          {view.message}
+        </output>
+        <CopyButton of="text" />
+      </div>
       <input type="hidden" name="message" value={view.message} />
       <NextField next={view.next} />
       <AreaField

@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { noChromium, openChromium } from '../support/chromium.ts'
 import { type World, world } from '../support/world.ts'
 import { signer } from './injected-wallet.ts'
-import { inspectPage, lookName, looks } from './support.ts'
+import { inspectPage, type Look, lookName, looks } from './support.ts'
 
 const inside = '/dashboard/sessions'
 
@@ -116,29 +116,40 @@ describe.skipIf(noChromium)('signing in by hand', () => {
   }, 60_000)
 
   describe('the pages have no fault', () => {
+    let cookies: { name: string; value: string }[]
+    beforeAll(async () => {
+      const page = await open()
+      await signIn(page)
+      cookies = (await context?.cookies())?.map(({ name, value }) => ({ name, value })) ?? []
+    }, 60_000)
+
+    const name = (page: string, look: Look) =>
+      process.env['SHOTS'] ? { shot: `${process.env['SHOTS']}/${page} ${lookName(look)}.png` } : {}
+
     test.each(looks)(
-      '%#: the sign-in and the sessions',
+      'the sign-in: %j',
       async (look) => {
-        const page = await open()
-        await signIn(page)
-        const [cookie] = (await context?.cookies()) ?? []
-        if (!cookie) throw new Error('not signed in')
-        const shot = (name: string) =>
-          process.env['SHOTS']
-            ? { shot: `${process.env['SHOTS']}/${name} ${lookName(look)}.png` }
-            : {}
         const url = `${service.origin}/signin`
-        expect(await inspectPage(browser, url, { ...look, ...shot('signin') })).toEqual([])
-        const cookies = [{ name: cookie.name, value: cookie.value }]
-        const there = service.origin + inside
-        const visit = { ...look, ...shot('sessions'), cookies }
-        expect(await inspectPage(browser, there, visit)).toEqual([])
-        const byHand = async (opened: Page) => {
-          await askText(opened)
-          // The page before it shifted nothing; what a click loads is a page of its own.
-        }
-        const second = { ...look, ...shot('signin-2'), act: byHand }
-        expect(await inspectPage(browser, url, second)).toEqual([])
+        expect(await inspectPage(browser, url, { ...look, ...name('signin', look) })).toEqual([])
+      },
+      120_000,
+    )
+
+    test.each(looks)(
+      'the text to sign: %j',
+      async (look) => {
+        const act = async (page: Page) => void (await askText(page))
+        const visit = { ...look, ...name('signin-2', look), act }
+        expect(await inspectPage(browser, `${service.origin}/signin`, visit)).toEqual([])
+      },
+      120_000,
+    )
+
+    test.each(looks)(
+      'the sessions: %j',
+      async (look) => {
+        const visit = { ...look, ...name('sessions', look), cookies }
+        expect(await inspectPage(browser, service.origin + inside, visit)).toEqual([])
       },
       120_000,
     )
