@@ -240,11 +240,8 @@ describe.each(engines)('/v1/keys on %s', (engine) => {
         const answer = await post(top.secret, `/v1/keys/${below.id}/${verb}`)
         expect(await typeOf(answer)).toEqual([409, 'conflict'])
       }
-      const patched = await w.call(`/v1/keys/${below.id}`, {
-        key: top.secret,
-        method: 'PATCH',
-        json: { name: 'x' },
-      })
+      const patch = { key: top.secret, method: 'PATCH', json: { name: 'x' } }
+      const patched = await w.call(`/v1/keys/${below.id}`, patch)
       expect(await typeOf(patched)).toEqual([409, 'conflict'])
     })
 
