@@ -33,6 +33,12 @@ const ping = encoder.encode(': ping\n\n')
 /** One unnamed event; OpenAI's clients break on named ones. */
 export const dataFrame = (json: string): string => `data: ${json}\n\n`
 
+/** One unnamed event that a page takes for its content; `id` comes back as `Last-Event-ID`. */
+export function htmlFrame(id: string, html: string): string {
+  const lines = html.split(/\r\n|\r|\n/).map((line) => `data: ${line}`)
+  return `id: ${id}\n${lines.join('\n')}\n\n`
+}
+
 /**
  * Answers with a stream of server-sent events that `run` writes. A silent stream carries a comment
  * every 15 s; at most 1 MiB waits for a slow client, and one that takes nothing for 30 s counts as

@@ -31,6 +31,9 @@ export function isId(prefix: IdPrefix, text: string): boolean {
   )
 }
 
+/** What every id made at `at` or later is not before: ids sort by their time. */
+export const firstIdAt = (prefix: IdPrefix, at: Millis): string => `${prefix}_${encodeTime(at)}`
+
 /** 48 bits of milliseconds as ten base32 characters; sorts like the number. */
 function encodeTime(at: Millis): string {
   let rest = at

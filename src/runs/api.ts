@@ -31,7 +31,7 @@ import {
   toEmbeddings,
   toReceiptLink,
 } from './openai.ts'
-import { toRunView } from './run.ts'
+import { runStatuses, toRunView } from './run.ts'
 import { stopWithClient, streamRun } from './stream-api.ts'
 
 type Needs = Pick<
@@ -81,7 +81,7 @@ export const runsApi = (deps: Needs) => {
         const query = queryOf(request)
         const page = readPage(query)
         const filter = {
-          status: readChoice(query, 'status', statuses),
+          status: readChoice(query, 'status', runStatuses),
           model: readText(query, 'model'),
         }
         if (page.after !== undefined) await assertListed(deps, caller, find(deps, page.after))
@@ -114,8 +114,6 @@ export const runsApi = (deps: Needs) => {
       writes,
     )
 }
-
-const statuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'interrupted'] as const
 
 async function chat(deps: Needs, context: Context) {
   const { live, body } = await beginOpenAi(deps, context, 'chat')

@@ -4,6 +4,7 @@ import { refuse } from '../kernel/refusal.ts'
 import type { Bound } from '../models/bound.ts'
 import type { Model } from '../models/model.ts'
 import type { JsonObject } from '../upstream/upstream.ts'
+import { runNotices } from './notices.ts'
 
 /** Why a run was stopped before its upstream was done. */
 export type StopReason =
@@ -45,6 +46,7 @@ export function liveRuns(options: { admission: number }) {
   const unsettled = new Map<string, () => Promise<void>>()
   /** Runs in flight of each key, those of the keys below it included. */
   const busy = new Map<string, number>()
+  const notices = runNotices()
   let admitted = 0
   let closed = false
   return {
@@ -82,8 +84,17 @@ export function liveRuns(options: { admission: number }) {
       closed = true
     },
     count: (): number => admitted,
-    add: (run: LiveRun): void => void runs.set(run.id, run),
-    remove: (id: string): void => void runs.delete(id),
+    add(run: LiveRun): void {
+      runs.set(run.id, run)
+      notices.tell(run.row.accountId)
+    },
+    /** After the COMMIT of its end, if it could be stored. */
+    remove(id: string): void {
+      const run = runs.get(id)
+      if (runs.delete(id) && run) notices.tell(run.row.accountId)
+    },
+    /** Told when a run begins or ends here. */
+    notices,
     find: (id: string): LiveRun | undefined => runs.get(id),
     all: (): LiveRun[] => [...runs.values()],
     /** Remembers a settle that could not be written, to be tried again until it is. */

@@ -12,6 +12,14 @@ import type { StopReason } from './live.ts'
  * `running → succeeded | failed | cancelled | interrupted`; a background run starts `queued`.
  */
 export type RunStatus = RunRow['status']
+export const runStatuses = [
+  'queued',
+  'running',
+  'succeeded',
+  'failed',
+  'cancelled',
+  'interrupted',
+] as const satisfies readonly RunStatus[]
 export type Outcome = NonNullable<RunRow['outcome']>
 
 /** Why a run did not complete, in the words of the error table. */

@@ -1,0 +1,48 @@
+import { readChoice, readText } from '../http/query.ts'
+import { isId } from '../kernel/ids.ts'
+import { refuse } from '../kernel/refusal.ts'
+import { readPeriod } from '../usage/range.ts'
+import { runStatuses } from './run.ts'
+import { readTag, type ShownFilter, tagText } from './shown.ts'
+
+/** The fields of the filter form, as they stand in an address. */
+export const filterNames = ['status', 'model', 'key', 'tag', 'from', 'to'] as const
+
+/**
+ * Reads what a list of runs is narrowed by; a field that was left empty narrows nothing.
+ * @throws Refusal 'invalid_request'
+ */
+export function readFilter(query: URLSearchParams): ShownFilter {
+  const filled = withoutEmpty(query)
+  const keyId = readText(filled, 'key')
+  if (keyId !== undefined && !isId('key', keyId)) {
+    refuse('invalid_request', { param: 'key', message: '"key" must be the id of a key.' })
+  }
+  const tag = readText(filled, 'tag')
+  const { from, to } = readPeriod({ from: readText(filled, 'from'), to: readText(filled, 'to') })
+  return {
+    status: readChoice(filled, 'status', runStatuses),
+    model: readText(filled, 'model'),
+    keyId,
+    tag: tag === undefined ? undefined : readTag(tag),
+    from,
+    to: Number.isFinite(to) ? to : undefined,
+  }
+}
+
+/** The filter of an address as the query of another one: what was filled in, and nothing else. */
+export function filterQuery(query: URLSearchParams): URLSearchParams {
+  const kept = filterNames.flatMap((name) => {
+    const value = query.get(name)
+    return value ? [[name, value] as [string, string]] : []
+  })
+  return new URLSearchParams(kept)
+}
+
+/** How the filter reads in its form again. */
+export const tagValue = ({ tag }: ShownFilter): string => (tag ? tagText(tag) : '')
+
+/** A form sends every field, also those that nobody filled in. */
+function withoutEmpty(query: URLSearchParams): URLSearchParams {
+  return new URLSearchParams([...query].filter(([, value]) => value !== ''))
+}

@@ -1,0 +1,149 @@
+import {
+  type AnyColumn,
+  and,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  gte,
+  inArray,
+  isNull,
+  lt,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
+import { type Db, first, type Query, rows, type Work } from '../db/db.ts'
+import type { RunRow } from '../db/schema.ts'
+import type { Millis } from '../kernel/clock.ts'
+import { firstIdAt } from '../kernel/ids.ts'
+import { type PageRequest, toPage } from '../kernel/page.ts'
+import { hasTag, type ShownFilter, type ShownPage, type ShownRun, type TagFilter } from './shown.ts'
+
+/** Runs of one reading that a filter may pass over; the next page goes on behind them. */
+export const passedMax = 4000
+/** An id is made up to this long before or after the time that stands in its row, in ms. */
+const idSlackMs = 60_000
+
+/** An account's runs for its owner: no reading goes through all of them, however rare a match. */
+export function shownRuns(db: Db) {
+  const { runs, keys } = db.tables
+  // What a background run said can be large, and no list shows it.
+  const { output: _, ...columns } = getTableColumns(runs)
+
+  const select = (q: Query) =>
+    q
+      .select({ run: columns, keyName: keys.name })
+      .from(runs)
+      .leftJoin(keys, eq(keys.id, runs.keyId))
+
+  const within = (account: string, filter: ShownFilter, after: string | undefined) =>
+    and(
+      // The account of a chosen key was checked: the index of a key's runs is the narrower one.
+      filter.keyId === undefined ? eq(runs.accountId, account) : eq(runs.keyId, filter.keyId),
+      after === undefined ? undefined : lt(runs.id, after),
+      filter.from === undefined
+        ? undefined
+        : gte(runs.id, firstIdAt('run', Math.max(0, filter.from - idSlackMs))),
+      filter.to === undefined ? undefined : lt(runs.id, firstIdAt('run', filter.to + idSlackMs)),
+    )
+
+  const matching = ({ status, model, tag, from, to }: ShownFilter) =>
+    and(
+      status === undefined ? undefined : eq(runs.status, status),
+      model === undefined ? undefined : eq(runs.model, model),
+      tag === undefined ? undefined : tagLike(runs.tags, tag),
+      from === undefined ? undefined : gte(runs.createdAt, from),
+      to === undefined ? undefined : lt(runs.createdAt, to),
+    )
+
+  /** The last run that one reading gets to; undefined where it gets to the end. */
+  function* lastPassed(q: Query, account: string, filter: ShownFilter, after: string | undefined) {
+    if (!isNarrow(filter)) return undefined
+    const order = q
+      .select({ id: runs.id })
+      .from(runs)
+      .where(within(account, filter, after))
+      .orderBy(desc(runs.id))
+    return (yield* first(order.limit(1).offset(passedMax - 1)))?.id
+  }
+
+  return {
+    /** One page of an account's runs, newest first; with a filter it may hold less and go on. */
+    listShown: (account: string, filter: ShownFilter, page: PageRequest): Promise<ShownPage> =>
+      db.read(function* (q): Work<ShownPage> {
+        const stop = yield* lastPassed(q, account, filter, page.after)
+        const found = yield* rows(
+          select(q)
+            .where(
+              and(
+                within(account, filter, page.after),
+                stop === undefined ? undefined : gte(runs.id, stop),
+                matching(filter),
+              ),
+            )
+            .orderBy(desc(runs.id))
+            .limit(page.limit + 1),
+        )
+        const { items, hasMore } = toPage(found, page.limit)
+        const shown = items.map(toShown).filter(({ run }) => hasTag(run, filter.tag))
+        const next = hasMore ? items.at(-1)?.run.id : stop
+        return { items: shown, next }
+      }),
+    /** The ids of those that came after one, newest first; at most `most`. */
+    newerThan: (
+      account: string,
+      filter: ShownFilter,
+      since: string,
+      most: number,
+    ): Promise<{ id: string }[]> =>
+      db.read(function* (q): Work<{ id: string }[]> {
+        const stop = yield* lastPassed(q, account, filter, undefined)
+        const newer = gt(runs.id, stop === undefined || since > stop ? since : stop)
+        const named = q.select({ id: runs.id }).from(runs)
+        const found = named.where(and(within(account, filter, undefined), newer, matching(filter)))
+        return yield* rows(found.orderBy(desc(runs.id)).limit(most))
+      }),
+    /** A run of an account; undefined also for one of another. */
+    findShown: (account: string, id: string): Promise<ShownRun | undefined> =>
+      db.read(function* (q): Work<ShownRun | undefined> {
+        const found = yield* first(select(q).where(eq(runs.id, id)))
+        return found?.run.accountId === account ? toShown(found) : undefined
+      }),
+    /** Those of some runs of an account that have ended. */
+    endedAmong: (account: string, ids: readonly string[]): Promise<ShownRun[]> =>
+      db.read(function* (q): Work<ShownRun[]> {
+        if (ids.length === 0) return []
+        const found = yield* rows(select(q).where(inArray(runs.id, [...ids])))
+        const own = found.filter(({ run }) => run.accountId === account && run.finishedAt !== null)
+        return own.map(toShown)
+      }),
+    /** Keys of an account to choose from, the newest first; revoked ones are found by their id. */
+    keysToChoose: (account: string, limit: number): Promise<{ id: string; name: string }[]> =>
+      db.read((q) => {
+        const listed = and(eq(keys.accountId, account), isNull(keys.revokedAt))
+        const named = q.select({ id: keys.id, name: keys.name }).from(keys).where(listed)
+        return rows(named.orderBy(desc(keys.id)).limit(limit))
+      }),
+  }
+}
+
+/** Whether a filter may pass over many runs; a time or a key alone never does. */
+const isNarrow = ({ status, model, tag }: ShownFilter): boolean =>
+  status !== undefined || model !== undefined || tag !== undefined
+
+/**
+ * At least the runs that have a tag: tags are JSON text, SQLite compares without case, and the
+ * name may be the end of a longer one. {@link hasTag} tells them apart.
+ */
+function tagLike(tags: AnyColumn, { name, value }: TagFilter): SQL {
+  const pair = value === undefined ? JSON.stringify(name) : JSON.stringify({ [name]: value })
+  const part = value === undefined ? pair : pair.slice(1, -1)
+  return sql`${tags} like ${`%${part.replace(/[%_|]/g, '|$&')}%`} escape '|'`
+}
+
+type Found = { run: Omit<RunRow, 'output'>; keyName: string | null }
+
+const toShown = ({ run, keyName }: Found): ShownRun => ({
+  run: { ...run, output: null },
+  keyName: keyName ?? run.keyId,
+})
