@@ -24,7 +24,9 @@ export async function anchorStatus(deps: Needs) {
   const isDiverged = health.log === 'diverged'
   if (!(await anchoring.isOn())) {
     const status = isDiverged ? ('diverged' as const) : ('disabled' as const)
-    return { log, anchors: { status, lag_s: null }, isDegraded: isDiverged }
+    // Nobody waits for what does not come.
+    const still = { ...log, oldest_unanchored_s: null }
+    return { log: still, anchors: { status, lag_s: null }, isDegraded: isDiverged }
   }
   const { trouble, balanceWei, isLow } = health.anchors
   const reason = trouble ?? (isLate(oldest, anchoring.policy, now) ? 'late' : null)

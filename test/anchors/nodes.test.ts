@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { keepAnchored } from '../../src/anchors/publish.ts'
+import { anchorStore } from '../../src/anchors/store.ts'
+import { rows } from '../../src/db/db.ts'
+import { leaseMs } from '../../src/db/lease.ts'
+import type { Deps } from '../../src/deps.ts'
+import { noAnvil } from '../contracts/anvil.ts'
+import { type Anchored, anchoredWorld } from './anchored.ts'
+
+/** Engines on which several processes share a database. */
+const shared = process.env['TEST_DATABASE_URL']
+  ? (['pglite', 'postgres'] as const)
+  : (['pglite'] as const)
+
+for (const engine of shared) {
+  describe.skipIf(noAnvil)(`two nodes on one ${engine}`, () => {
+    let a: Anchored
+    let other: Deps
+    beforeAll(async () => {
+      a = await anchoredWorld({ engine })
+      const anchors = anchorStore(a.db, { clock: a.deps.clock, node: 'node_other' })
+      other = { ...a.deps, anchors }
+    }, 60_000)
+    afterAll(() => a.stop())
+
+    const both = async (times: number): Promise<void> => {
+      for (let i = 0; i < times; i++) {
+        await Promise.all([keepAnchored(a.deps), keepAnchored(other)])
+      }
+    }
+
+    test('one of them anchors, and each head once', async () => {
+      for (let round = 1; round <= 3; round++) {
+        await a.receipts(2)
+        a.advance(leaseMs)
+        await both(4)
+        expect((await a.anchors()).length).toBe(round)
+      }
+      const nonces = (await a.transactions()).map(({ nonce }) => nonce)
+      expect(nonces).toEqual([0, 1, 2, 3])
+    }, 60_000)
+
+    test('when the one that anchors stops, the other goes on with what it left', async () => {
+      await a.receipts(2)
+      a.advance(leaseMs)
+      await a.rpc('evm_setAutomine', false)
+      await keepAnchored(a.deps)
+      expect((await a.anchors()).at(-1)).toStartWith('submitted')
+      a.advance(leaseMs - 1)
+      await keepAnchored(other)
+      expect((await a.anchors()).at(-1)).toStartWith('submitted')
+      a.advance(1)
+      await a.rpc('anvil_mine', '0x1')
+      await keepAnchored(other)
+      expect((await a.anchors()).at(-1)).toStartWith('confirmed')
+      await a.rpc('evm_setAutomine', true)
+    }, 60_000)
+
+    test('one that slept past its lease writes nothing when it wakes up', async () => {
+      await a.receipts(2)
+      a.advance(leaseMs)
+      const slow = await a.deps.anchors.takeLease()
+      if (!slow) throw new Error('nobody else holds the lease')
+      a.advance(leaseMs)
+      await keepAnchored(other)
+      const before = await a.db.read((q) => rows(q.select().from(a.db.tables.anchors)))
+      const [row] = before
+      await expect(a.deps.anchors.putBack(slow, row?.id ?? '', 'late')).rejects.toThrow('lost')
+      expect(await a.db.read((q) => rows(q.select().from(a.db.tables.anchors)))).toEqual(before)
+    }, 60_000)
+  })
+}
