@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { readCookie } from '../http/cookies.ts'
+import { isLoopback } from '../http/host.ts'
 import { queryOf, readText } from '../http/query.ts'
 import type { Refusal } from '../kernel/refusal.ts'
 import { Button, CopyButton } from '../ui/button.tsx'
@@ -25,9 +26,11 @@ export const signInPages = (deps: Needs, frame: Frame) =>
     const query = queryOf(request)
     const next = readText(query, 'next')
     const found = await currentSession(deps, request)
-    if (found?.status === 'active') {
+    const elsewhere =
+      found?.status === 'active' ? nextPage(next) : underOurName(request, settings.baseUrl)
+    if (elsewhere !== undefined) {
       set.status = 303
-      set.headers['location'] = nextPage(next)
+      set.headers['location'] = elsewhere
       return ''
     }
     const nonce = readText(query, 'nonce')
@@ -41,6 +44,16 @@ export const signInPages = (deps: Needs, frame: Frame) =>
     const page = signInPage(frame, { baseUrl: settings.baseUrl, next, message, note })
     return reply({ request, set }, { page })
   })
+
+/**
+ * The same page under base_url's name, for whoever came by another name of this machine: a wallet
+ * signs for the name it sees. Not beyond loopback, where a proxy may not hand the name on.
+ */
+function underOurName({ headers, url }: Request, baseUrl: string): string | undefined {
+  const { host, hostname } = new URL(baseUrl)
+  if (!isLoopback(hostname) || headers.get('host')?.toLowerCase() === host) return undefined
+  return baseUrl + url.slice(url.indexOf('/', url.indexOf('//') + 2))
+}
 
 type SignInView = {
   baseUrl: string

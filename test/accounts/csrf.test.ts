@@ -145,6 +145,15 @@ describe('who is not signed in', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/signin'])
   })
 
+  test('and comes to the sign-in by another name of this machine: 303 to ours', async () => {
+    const path = '/signin?next=%2Fdashboard'
+    const answer = await fetch(service.origin.replace('localhost', '127.0.0.1') + path, {
+      redirect: 'manual',
+    })
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, service.origin + path])
+    expect((await service.call(path)).status).toBe(200)
+  })
+
   test('is limited in how often it may begin and try', async () => {
     const limited = await world({ toml: '[limits]\nfailed_auth_per_minute = 5\n' })
     for (const path of ['/api/auth/nonce', '/api/auth/verify']) {
