@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 # A fresh checkout needs no other command: the packages, then the executable its tests start.
 bun install --frozen-lockfile || exit 1
-if [ ! -x dist/counterfoil ] || [ -n "$(find src drizzle package.json -newer dist/counterfoil)" ]; then
+if [ ! -x dist/counterfoil ] || [ -n "$(find src drizzle public package.json -newer dist/counterfoil)" ]; then
   bun run build || exit 1
 fi
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** A file that browsers get, as the executable carries it. */
@@ -30,9 +30,7 @@ const scripts = ['page', 'wallet', 'verify']
 /** Runs while Bun transpiles: bundles the browser's scripts and reads what goes to browsers. */
 export function embedAssets(): EmbeddedAsset[] {
   const plain = Object.entries(files).map(([name, path]) => embed(name, read(path)))
-  const bundled = scripts
-    .filter((name) => existsSync(join(root, `src/browser/${name}.ts`)))
-    .map((name) => embed(`${name}.js`, bundle(`src/browser/${name}.ts`)))
+  const bundled = scripts.map((name) => embed(`${name}.js`, bundle(`src/browser/${name}.ts`)))
   const urlOf = new Map(plain.map(({ name, path }) => [name, path]))
   const css = read('public/app.css')
     .toString()

@@ -85,8 +85,7 @@ type ValueScale = ReturnType<typeof valueScale>
 
 const valueScale = (points: readonly Point[]) =>
   scaleLinear()
-    .domain([0, Math.max(...points.map(({ value }) => value), 0) || 1])
-    .nice(3)
+    .domain([0, Math.max(...points.map(({ value }) => value), 0) * 1.08 || 1])
     .range([height, 5])
 
 const percent = (share: number): string => `${share.toFixed(2)}%`

@@ -1,4 +1,5 @@
 import { CopyButton } from './button.tsx'
+import type { Child } from './jsx-runtime.ts'
 
 /**
  * A value to take along, in an `output`: a click selects it whole, the button copies it. `strong`
@@ -15,8 +16,8 @@ export const CopyBox = ({ id, label, value, strong }: CopyBoxProps) => (
 
 type CopyBoxProps = { id: string; label: string; value: string; strong?: boolean }
 
-/** A listing to read or copy. It scrolls by itself and by keyboard. */
-export const Code = ({ id, label, text }: { id?: string; label: string; text: string }) => (
+/** A listing to read or copy, its words in `<b>`, its strings and remarks in `<i>`. */
+export const Code = ({ id, label, text }: { id?: string; label: string; text: Child }) => (
   <section class="code" tabindex="0" aria-label={label}>
     <pre id={id}>{text}</pre>
   </section>

@@ -112,5 +112,8 @@ export declare namespace JSX {
       'children' | 'safe' | 'style'
     > &
       OwnProps
+  } & {
+    /** A part of an answer that htmx puts elsewhere: `hx-target` names where. */
+    'hx-partial': OwnProps
   }
 }

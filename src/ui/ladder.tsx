@@ -20,10 +20,7 @@ export const Ladder = ({ rungs, root, rootIs }: LadderProps) => (
         <span class="me">
           <Hash value={hash} />
         </span>
-        <span class="sib">
-          {side === 'left' ? 'after ' : 'before '}
-          <Hash value={sibling} />
-        </span>
+        <Sibling hash={sibling} side={side} />
       </li>
     ))}
     <li>
@@ -35,3 +32,16 @@ export const Ladder = ({ rungs, root, rootIs }: LadderProps) => (
     </li>
   </ol>
 )
+
+/** The order in which the two are hashed: `0x… +` comes before, `+ 0x…` after. */
+const Sibling = ({ hash, side }: { hash: string; side: Rung['side'] }) =>
+  side === 'left' ? (
+    <span class="sib">
+      <span class="vh">after </span>
+      <Hash value={hash} /> +
+    </span>
+  ) : (
+    <span class="sib">
+      <span class="vh">before </span>+ <Hash value={hash} />
+    </span>
+  )

@@ -14,10 +14,12 @@ type TableProps<Row> = {
   rows: readonly Row[]
   /** Of the body, where htmx puts new rows. */
   bodyId?: string
+  /** Of a row that htmx replaces. */
+  rowId?: (row: Row) => string
 }
 
 /** Green-bar rows in a container that scrolls sideways by itself. */
-export const Table = <Row,>({ caption, columns, rows, bodyId }: TableProps<Row>) => (
+export const Table = <Row,>({ caption, columns, rows, bodyId, rowId }: TableProps<Row>) => (
   <section class="scroll" tabindex="0" aria-label={`Table: ${caption}`}>
     <table class="bars">
       <thead>
@@ -31,7 +33,7 @@ export const Table = <Row,>({ caption, columns, rows, bodyId }: TableProps<Row>)
       </thead>
       <tbody id={bodyId}>
         {rows.map((row) => (
-          <TableRow columns={columns} row={row} />
+          <TableRow columns={columns} row={row} id={rowId?.(row)} />
         ))}
       </tbody>
     </table>
@@ -41,13 +43,14 @@ export const Table = <Row,>({ caption, columns, rows, bodyId }: TableProps<Row>)
 type RowProps<Row> = {
   columns: readonly Column<Row>[]
   row: Row
+  id?: string | undefined
   /** Came in while somebody was looking: it flashes once. */
   fresh?: boolean
 }
 
 /** One row, for a list that grows while it is looked at. */
-export const TableRow = <Row,>({ columns, row, fresh }: RowProps<Row>) => (
-  <tr class={fresh ? 'new' : undefined}>
+export const TableRow = <Row,>({ columns, row, id, fresh }: RowProps<Row>) => (
+  <tr id={id} class={fresh ? 'new' : undefined}>
     {columns.map(({ cell, kind }) => (
       <td class={classOf(kind)}>{cell(row)}</td>
     ))}

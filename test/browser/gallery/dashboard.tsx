@@ -343,7 +343,13 @@ export const Console = () => (
           />
           <Code
             label="Same call as code"
-            text={'# same call from an agent\ncurl -N …/v1/chat/completions'}
+            text={
+              <>
+                <i># same call from an agent</i>
+                {'\n'}
+                <b>curl</b> -N …/v1/chat/completions
+              </>
+            }
           />
         </Pad>
       </Panel>
