@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { browserName } from '../../src/accounts/browser-name.ts'
 import { isLocalPath, nextPage, signInPath } from '../../src/accounts/next-page.ts'
 import { nonceStore } from '../../src/accounts/nonce-store.ts'
 import { rows } from '../../src/db/db.ts'
@@ -64,6 +65,37 @@ describe('a form', () => {
   test.each(['a=1&a=2', 'a=%00', '%00=a', 'a=1&b=2&a=1'])('%s is refused', (text) => {
     expect(() => parseForm(text)).toThrow(Refusal)
   })
+})
+
+describe('a browser is called', () => {
+  const linux = 'Mozilla/5.0 (X11; Linux x86_64)'
+  test.each([
+    [`${linux} Gecko/20100101 Firefox/145.0`, 'Firefox on Linux'],
+    [
+      `${linux} AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0 Safari/537.36`,
+      'Chrome on Linux',
+    ],
+    [
+      'Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/142.0 Safari/537.36 Edg/142.0',
+      'Edge on Windows',
+    ],
+    [
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Version/19.0 Mobile Safari/604.1',
+      'Safari on iOS',
+    ],
+    ['curl/8.5.0', 'curl'],
+    ['something else', 'something else'],
+    ['', 'An unnamed program'],
+  ])('%s', (userAgent, name) => {
+    expect(browserName(userAgent)).toBe(name)
+  })
+})
+
+test('the wallet script has at most 10 kB on the wire', async () => {
+  const flags = ['--target=browser', '--format=esm', '--minify']
+  const built = Bun.spawnSync([process.execPath, 'build', 'src/browser/wallet.ts', ...flags])
+  expect(built.success).toBe(true)
+  expect(Bun.gzipSync(new Uint8Array(built.stdout)).byteLength).toBeLessThan(10_000)
 })
 
 describe.each(engines)('nonces on %s', (engine) => {

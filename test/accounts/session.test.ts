@@ -126,6 +126,24 @@ describe.each(engines)('sessions on %s', (engine) => {
     ])
   })
 
+  test('revoking answers a script in JSON, htmx with the panel, a plain form with the page', async () => {
+    const signer = privateKeyToAccount(generatePrivateKey())
+    const own = await signedIn(signer)
+    const revoke = async (headers: Record<string, string>) => {
+      const other = await signedIn(signer)
+      const { data } = await listOf(other)
+      const id = data.find(({ current }) => current)?.id
+      return own.call(`/api/portal/sessions/${id}/revoke`, { method: 'POST', headers })
+    }
+    const json = await revoke({ accept: 'application/json' })
+    expect(await json.json()).toMatchObject({ object: 'session', current: false })
+    const panel = await revoke({ 'hx-request': 'true', accept: 'text/html' })
+    expect(panel.status).toBe(200)
+    expect(await panel.text()).toMatch(/^<section class="sheet" id="sessions"/)
+    const form = await revoke({ accept: 'text/html' })
+    expect([form.status, form.headers.get('location')]).toEqual([303, '/dashboard/sessions'])
+  })
+
   test('end after a day without use, and after a week with it', async () => {
     const [idle, used] = [await signedIn(), await signedIn()]
     for (let day = 0; day < 6; day++) {
