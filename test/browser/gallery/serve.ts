@@ -10,7 +10,9 @@ import { dashboardPage, type Page, publicPage } from '../../../src/ui/layout.tsx
 import { refusalPages } from '../../../src/ui/refusal.tsx'
 import { reply } from '../../../src/ui/reply.ts'
 import { themeRoute } from '../../../src/ui/theme.ts'
-import { Console, Keys, Overview } from './dashboard.tsx'
+import { Console } from './console.tsx'
+import { Keys } from './keys.tsx'
+import { Overview } from './overview.tsx'
 import { Explorer, Receipt, SignIn } from './public.tsx'
 import { account, counts, frame } from './samples.tsx'
 
