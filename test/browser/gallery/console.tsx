@@ -7,7 +7,7 @@ import { Meter } from '../../../src/ui/meter.tsx'
 import { ErrorNote } from '../../../src/ui/notice.tsx'
 import { Facts, Pad, PageHead, Panel, Split } from '../../../src/ui/panel.tsx'
 import { Live } from '../../../src/ui/status.tsx'
-import { account, hashOf, runs } from './samples.tsx'
+import { account, hashOf } from './samples.tsx'
 
 export const Console = () => (
   <>
