@@ -55,11 +55,11 @@ export function askOwnChain(anchoring: Pick<Anchoring, 'chain' | 'placeOf'>): As
     if (!chain || !place) return undefined
     const { registry, owner } = place
     const question = [place.id, checkpoint.size, index, claim.signer].join()
-    const asked = answers.get(question) ?? askRegistry({ chain, registry, owner }, claim)
+    const known = answers.get(question)
+    if (known) return withinPatience(known)
+    const asked = askRegistry({ chain, registry, owner }, claim)
     answers.set(question, asked)
-    const evidence = await withinPatience(asked)
-    if (evidence.status === 'unavailable') answers.delete(question)
-    return evidence
+    return withinPatience(asked)
   }
 }
 
