@@ -121,6 +121,9 @@ function missingForRealUse(config: Config): string {
     ...(config.base_url.startsWith('http://localhost')
       ? ['base_url: the public origin that receipts name as their issuer']
       : []),
+    ...(config.chain.rpc_urls.length === 0 || config.anchors.sender_key_file === undefined
+      ? ['[chain] rpc_urls and [anchors] sender_key_file: the log is anchored on no chain']
+      : []),
     'a copy of signer.key in a safe place: receipts are worth what it is worth',
   ]
   return ['For real use there is missing:', ...missing.map((line) => `  - ${line}`)].join('\n')
