@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Home, makeHome, noBinary, someAccount } from '../support/binary.ts'
+
+// Each call of the command is a process, on a busy machine.
+setDefaultTimeout(60_000)
 
 const run = { model: 'counterfoil/echo-1', input: 'hello' }
 
