@@ -13,6 +13,7 @@ import { modelsApi } from './models/api.ts'
 import { receiptsApi } from './receipts/api.ts'
 import { verifyPageApi } from './receipts/page-api.ts'
 import { runsApi } from './runs/api.ts'
+import { runsPortal } from './runs/portal.tsx'
 import { signerApi } from './signer/api.ts'
 import { statusApi } from './status/api.ts'
 import { refusalPages } from './ui/refusal.tsx'
@@ -36,6 +37,7 @@ export function createApp(deps: Deps) {
     .use(signInPages(deps, frame))
     .use(sessionsPortal(deps, frame))
     .use(runsApi(deps))
+    .use(runsPortal(deps, frame))
     .use(receiptsApi(deps))
     .use(anchorsApi(deps))
     .use(verifyPageApi())

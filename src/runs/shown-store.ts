@@ -14,13 +14,17 @@ import {
 } from 'drizzle-orm'
 import { type Db, first, type Query, rows, type Work } from '../db/db.ts'
 import type { RunRow } from '../db/schema.ts'
-import type { Millis } from '../kernel/clock.ts'
 import { firstIdAt } from '../kernel/ids.ts'
 import { type PageRequest, toPage } from '../kernel/page.ts'
-import { hasTag, type ShownFilter, type ShownPage, type ShownRun, type TagFilter } from './shown.ts'
+import {
+  hasTag,
+  passedMax,
+  type ShownFilter,
+  type ShownPage,
+  type ShownRun,
+  type TagFilter,
+} from './shown.ts'
 
-/** Runs of one reading that a filter may pass over; the next page goes on behind them. */
-export const passedMax = 4000
 /** An id is made up to this long before or after the time that stands in its row, in ms. */
 const idSlackMs = 60_000
 

@@ -24,6 +24,9 @@ export type ShownPage = {
   next: string | undefined
 }
 
+/** Runs of one reading that a filter may pass over; the next page goes on behind them. */
+export const passedMax = 4000
+
 export const hasTag = ({ tags }: Pick<RunRow, 'tags'>, tag: TagFilter | undefined): boolean =>
   tag === undefined ||
   (Object.hasOwn(tags, tag.name) && (tag.value === undefined || tags[tag.name] === tag.value))

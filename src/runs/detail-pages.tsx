@@ -1,0 +1,220 @@
+import type { StoredLine } from '../db/schema-money.ts'
+import type { Nusd } from '../kernel/money.ts'
+import { receiptIdOf } from '../receipts/receipt.ts'
+import { Amount, amountText } from '../ui/amount.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { ActionForm } from '../ui/form.tsx'
+import { Id, IdLink } from '../ui/hash.tsx'
+import type { Child } from '../ui/jsx-runtime.ts'
+import { ErrorNote } from '../ui/notice.tsx'
+import { Facts, Pad, PageHead, Panel, Split } from '../ui/panel.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { durationText, ExactTime } from '../ui/when.tsx'
+import { isInFlight, type ShownRun } from './shown.ts'
+import { RunState, receiptPath, type StandingOf } from './state-pages.tsx'
+
+type RunProps = {
+  shown: ShownRun
+  standingOf: StandingOf
+  /** What the page shows is marked by this. */
+  mark: string
+  /** Why the last thing that was asked of the run did not happen. */
+  trouble?: string | undefined
+}
+
+/** One run, from its hold to its receipt. */
+export const RunPage = (props: RunProps) => (
+  <div class="stack" id="run">
+    <PageHead title="Run">
+      <div class="row">
+        <code class="quiet">{props.shown.run.id}</code>
+        <RunState run={props.shown.run} standingOf={props.standingOf} />
+      </div>
+    </PageHead>
+    {props.trouble ? <ErrorNote what={props.trouble} /> : null}
+    {isInFlight(props.shown.run) ? <InFlight {...props} /> : <Failure run={props.shown.run} />}
+    <Split>
+      <Charge run={props.shown.run} />
+      <Timing {...props} />
+    </Split>
+  </div>
+)
+
+/** The way out of a run that still runs, and the stream that tells of its end. */
+const InFlight = ({ shown: { run }, mark }: RunProps) => (
+  <Panel id="in-flight" title="In flight">
+    <Pad>
+      <span
+        hx-sse:connect={`/api/portal/runs/${run.id}/live?mark=${encodeURIComponent(mark)}`}
+        hx-target="#run"
+        hx-swap="outerHTML"
+      />
+      <p>
+        Cancelling stops the model at once. What it delivered until then is charged, at most{' '}
+        <Amount nusd={run.hold} />; the rest of the hold is free again.
+      </p>
+      <ActionForm action={`/api/portal/runs/${run.id}/cancel`} target="#run">
+        <Button look="bad">Cancel this run</Button>
+        <span class="htmx-indicator quiet">Cancelling…</span>
+      </ActionForm>
+    </Pad>
+  </Panel>
+)
+
+function Failure({ run }: { run: ShownRun['run'] }) {
+  if (run.status === 'succeeded') return null
+  return <ErrorNote what={run.error?.message ?? endings[run.status]} charged={chargedText(run)} />
+}
+
+const endings: Partial<Record<ShownRun['run']['status'], string>> = {
+  cancelled: 'The run was stopped before its end.',
+  interrupted: 'The server stopped while the run was in flight.',
+  failed: 'The run did not get to its end.',
+}
+
+function chargedText({ cost, hold }: ShownRun['run']): string {
+  if (cost === 0n) return 'Nothing was charged; the whole hold is free again.'
+  const rest = amountText(hold - cost)
+  return `You were charged ${amountText(cost)} for what was delivered; ${rest} of the hold is free again.`
+}
+
+function Charge({ run }: { run: ShownRun['run'] }) {
+  const list = run.lines.reduce((sum, line) => sum + exact(line), 0n)
+  const discount = run.discountBps === 0 ? null : `${run.discountBps / 100} %`
+  return (
+    <Panel
+      id="cost"
+      title="Cost"
+      aside={
+        isInFlight(run) ? null : (
+          <strong>
+            <Amount nusd={run.cost} />
+          </strong>
+        )
+      }
+      foot={
+        <span>
+          Held <Amount nusd={run.hold} /> at most
+          {discount ? `; a discount of ${discount} is taken off ${exactText(list)}` : ''}
+          {run.clamped ? '; the model server reported more than it could have delivered' : ''}.
+        </span>
+      }
+    >
+      {run.lines.length === 0 ? (
+        <Pad>
+          <p class="quiet">
+            {isInFlight(run) ? 'Counted when the run ends.' : 'Nothing was counted.'}
+          </p>
+        </Pad>
+      ) : (
+        <Table caption="Meter lines" columns={lineColumns} rows={run.lines} />
+      )}
+    </Panel>
+  )
+}
+
+const lineColumns: Column<StoredLine>[] = [
+  { head: 'Meter', cell: ({ meter }) => meters[meter] ?? meter },
+  { head: 'Quantity', kind: 'number', cell: ({ quantity }) => quantity.toLocaleString('en-US') },
+  { head: 'Price', kind: 'optional-number', cell: priceText },
+  { head: 'Amount', kind: 'number', cell: (line) => exactText(exact(line)) },
+]
+
+const meters: Record<string, string> = {
+  input: 'Input tokens',
+  output: 'Output tokens',
+  request: 'Request',
+}
+
+function priceText({ meter, price }: StoredLine): string {
+  if (meter === 'request') return `${exactText(BigInt(price))} each`
+  return `${amountText(BigInt(price) * 1000n)} per 1M`
+}
+
+/** In pico-USD: a line can be finer than what is charged. */
+const exact = ({ quantity, price }: StoredLine): bigint => BigInt(quantity) * BigInt(price)
+
+function exactText(pusd: bigint): string {
+  const whole: Nusd = pusd / 1000n
+  const finer = pusd % 1000n
+  if (finer === 0n) return amountText(whole)
+  const [dollars = '0', fraction = ''] = amountText(whole).split('.')
+  const digits = fraction.padEnd(9, '0') + String(finer).padStart(3, '0')
+  return `${dollars}.${digits.replace(/0+$/, '')}`
+}
+
+const Timing = ({ shown: { run, keyName } }: RunProps) => (
+  <Panel
+    id="about"
+    title="About it"
+    aside={
+      isInFlight(run) ? null : (
+        <ButtonLink small href={receiptPath(run.id)}>
+          Open receipt
+        </ButtonLink>
+      )
+    }
+  >
+    <Pad>
+      <Facts of={[...madeBy(run, keyName), ...times(run), ...sources(run)]} />
+    </Pad>
+  </Panel>
+)
+
+type Fact = readonly [name: Child, value: Child]
+
+const madeBy = (run: ShownRun['run'], keyName: string): Fact[] => [
+  ['Model', run.model],
+  ['Kind', run.kind === 'chat' ? 'Chat' : 'Embedding'],
+  ...(run.route === '' ? [] : [['Route', <code>{run.route}</code>] as Fact]),
+  [
+    'Key',
+    <>
+      {keyName} <Id value={run.keyId} />
+    </>,
+  ],
+  ['Tags', tagList(run.tags)],
+]
+
+function times(run: ShownRun['run']): Fact[] {
+  const facts: (Fact | undefined)[] = [
+    ['Begun', <ExactTime at={run.createdAt} />],
+    run.firstByteAt === null
+      ? undefined
+      : ['First byte after', spanText(run.firstByteAt - (run.startedAt ?? run.createdAt))],
+    run.finishedAt === null ? undefined : ['Ended', <ExactTime at={run.finishedAt} />],
+    run.durationMs === null ? undefined : ['Took', spanText(run.durationMs)],
+  ]
+  return facts.filter((fact) => fact !== undefined)
+}
+
+function sources(run: ShownRun['run']): Fact[] {
+  if (run.finishedAt === null) return [['In the background', run.background ? 'Yes' : 'No']]
+  return [
+    ['Usage', run.usageSource === null ? '—' : usageSources[run.usageSource]],
+    ['Prices', <code>{run.priceList}</code>],
+    ['Receipt', <IdLink value={receiptIdOf(run.id)} href={receiptPath(run.id)} />],
+  ]
+}
+
+const usageSources = {
+  reported: 'As the model server reported, within what was possible',
+  counted: 'Counted here',
+  embedded: 'Counted by the model itself',
+}
+
+function tagList(tags: Record<string, string>): Child {
+  const all = Object.entries(tags)
+  if (all.length === 0) return 'None'
+  return all.map(([name, value], i) => (
+    <>
+      {i > 0 ? ', ' : ''}
+      <code>
+        {name}: {value}
+      </code>
+    </>
+  ))
+}
+
+const spanText = (ms: number): string =>
+  ms < 10_000 ? `${Math.max(0, ms).toLocaleString('en-US')} ms` : durationText(ms)

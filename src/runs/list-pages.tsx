@@ -1,0 +1,233 @@
+import type { Refusal } from '../kernel/refusal.ts'
+import { ButtonLink } from '../ui/button.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { type Option, SelectField, TextField } from '../ui/form.tsx'
+import { ErrorNote } from '../ui/notice.tsx'
+import { PageHead, Panel } from '../ui/panel.tsx'
+import { Live } from '../ui/status.tsx'
+import { Pager, Table, TableRow } from '../ui/table.tsx'
+import { runStatuses } from './run.ts'
+import { isInFlight, passedMax, type ShownPage, type ShownRun } from './shown.ts'
+import { runColumns, type StandingOf, statusWords } from './state-pages.tsx'
+
+export const runsPath = '/dashboard/runs'
+
+/** What the page of all runs shows. */
+export type RunsView = {
+  account: string
+  now: number
+  /** The filter as it stands in the address. */
+  query: URLSearchParams
+  models: readonly string[]
+  /** Undefined where there are too many to choose from: then a key is named by its id. */
+  keys: readonly { id: string; name: string }[] | undefined
+  page: ShownPage
+  /** Whether these are the newest. */
+  isFirst: boolean
+  standingOf: StandingOf
+  /** What was wrong with the filter. */
+  refusal?: Refusal | undefined
+}
+
+export const RunsPage = ({ view }: { view: RunsView }) => (
+  <>
+    <PageHead title="Runs">
+      <p class="quiet">Every run of every key, what it cost, and its receipt.</p>
+    </PageHead>
+    <Filters view={view} />
+    {view.refusal ? <ErrorNote what={view.refusal.message} /> : <RunsPanel view={view} />}
+  </>
+)
+
+/** The list alone: what htmx puts in its place. */
+export function RunsPanel({ view }: { view: RunsView }) {
+  const { page, isFirst, query } = view
+  const older = page.next === undefined ? undefined : hrefOf(query, page.next)
+  return (
+    <Panel
+      id="runs"
+      title={query.size > 0 ? 'Runs that fit' : 'All runs'}
+      aside={isFirst ? <News view={view} /> : null}
+      foot={
+        page.items.length === 0 && older === undefined && isFirst ? null : (
+          <Pager older={older} newest={isFirst ? undefined : hrefOf(query)}>
+            {footText(page)}
+          </Pager>
+        )
+      }
+    >
+      {page.items.length === 0 ? (
+        <NoRuns view={view} />
+      ) : (
+        <Table
+          caption="Runs"
+          columns={runColumns(view.standingOf, view.now)}
+          rows={page.items}
+          rowId={({ run }) => run.id}
+        />
+      )}
+    </Panel>
+  )
+}
+
+/** What came in since the list was read waits here until somebody asks for it. */
+function News({ view: { page, query } }: { view: RunsView }) {
+  const since = page.items.at(0)?.run.id
+  const open = page.items.filter(({ run }) => isInFlight(run)).map(({ run }) => run.id)
+  const asked = new URLSearchParams(query)
+  if (since !== undefined) asked.set('since', since)
+  if (open.length > 0) asked.set('open', open.join(','))
+  return (
+    <div class="row">
+      <span
+        id="run-news"
+        aria-live="polite"
+        hx-sse:connect={`/api/portal/runs/live?${asked}`}
+        hx-swap="innerHTML"
+      />
+      <Live />
+    </div>
+  )
+}
+
+type NewsProps = {
+  query: URLSearchParams
+  count: number
+  ended: readonly ShownRun[]
+  standingOf: StandingOf
+  now: number
+}
+
+/** More than this many new runs are not counted. */
+export const newsMax = 100
+
+/** One message of the list: how many wait, and the rows of those that ended meanwhile. */
+export const NewsMessage = ({ query, count, ended, standingOf, now }: NewsProps) => (
+  <>
+    {count === 0 ? null : (
+      <a
+        class="btn small"
+        href={hrefOf(query)}
+        hx-get={hrefOf(query)}
+        hx-target="#runs"
+        hx-swap="outerHTML"
+      >
+        {count < newsMax ? count : `${newsMax}+`} new
+      </a>
+    )}
+    {ended.map((shown) => (
+      <hx-partial hx-target={`#${shown.run.id}`} hx-swap="outerHTML">
+        <TableRow columns={runColumns(standingOf, now)} row={shown} id={shown.run.id} fresh />
+      </hx-partial>
+    ))}
+  </>
+)
+
+function NoRuns({ view: { account, query, page } }: { view: RunsView }) {
+  if (page.next !== undefined) {
+    return (
+      <Empty
+        hash={account}
+        title="None so far"
+        action={<ButtonLink href={hrefOf(query, page.next)}>Look further back</ButtonLink>}
+      >
+        None of the {passedMax.toLocaleString('en-US')} runs that were looked at fits. Older ones
+        may.
+      </Empty>
+    )
+  }
+  if (query.size > 0) {
+    return (
+      <Empty
+        hash={account}
+        title="No run fits"
+        action={<ButtonLink href={runsPath}>Show all runs</ButtonLink>}
+      >
+        Take something out of the filter, or ask for another time.
+      </Empty>
+    )
+  }
+  return (
+    <Empty
+      hash={account}
+      title="No runs yet"
+      action={<ButtonLink href="/dashboard/keys">Create a key</ButtonLink>}
+    >
+      A run appears here the moment a key of yours makes it, with what it cost and its receipt.
+    </Empty>
+  )
+}
+
+function footText({ items, next }: ShownPage): string {
+  if (next === undefined) return 'That is all.'
+  return `Showing ${items.length}. There are older ones.`
+}
+
+/** The list with this filter; `after` is where a page goes on. */
+function hrefOf(query: URLSearchParams, after?: string): string {
+  const asked = new URLSearchParams(query)
+  if (after !== undefined) asked.set('after', after)
+  return asked.size === 0 ? runsPath : `${runsPath}?${asked}`
+}
+
+const Filters = ({ view: { query, models, keys } }: { view: RunsView }) => (
+  <search class="sheet">
+    <form class="pad filters" method="get" action={runsPath}>
+      <SelectField
+        name="status"
+        label="State"
+        value={query.get('status') ?? ''}
+        options={[any, ...runStatuses.map((value) => ({ value, label: statusWords[value] }))]}
+      />
+      <SelectField
+        name="model"
+        label="Model"
+        value={query.get('model') ?? ''}
+        options={withChosen(
+          models.map((id) => ({ value: id, label: id })),
+          query.get('model'),
+        )}
+      />
+      {keys ? (
+        <SelectField
+          name="key"
+          label="Key"
+          value={query.get('key') ?? ''}
+          options={withChosen(
+            keys.map(({ id, name }) => ({ value: id, label: name })),
+            query.get('key'),
+          )}
+        />
+      ) : (
+        <TextField name="key" label="Key" value={query.get('key') ?? ''} placeholder="key_…" />
+      )}
+      <TextField
+        name="tag"
+        label="Tag"
+        value={query.get('tag') ?? ''}
+        placeholder="team:search"
+        maxlength={400}
+      />
+      <TextField name="from" label="From" type="date" value={query.get('from') ?? ''} />
+      <TextField name="to" label="To" type="date" value={query.get('to') ?? ''} />
+      <div class="row">
+        <button class="btn" type="submit">
+          Filter
+        </button>
+        {query.size > 0 ? (
+          <ButtonLink look="plain" href={runsPath}>
+            Clear
+          </ButtonLink>
+        ) : null}
+      </div>
+    </form>
+  </search>
+)
+
+const any: Option = { value: '', label: 'Any' }
+
+/** All options, and what is asked for though it is not among them: a revoked key, an old model. */
+function withChosen(options: readonly Option[], chosen: string | null): Option[] {
+  const isKnown = !chosen || options.some(({ value }) => value === chosen)
+  return [any, ...options, ...(isKnown ? [] : [{ value: chosen, label: chosen }])]
+}

@@ -1,0 +1,68 @@
+import type { Deps } from '../deps.ts'
+import { htmlFrame, type SseClient, type SseContext, sseResponse } from '../http/sse.ts'
+import { refuse } from '../kernel/refusal.ts'
+
+/** What a page would show now, and a mark of that: the same mark says that nothing changed. */
+export type Look = { mark: string; html: string }
+
+/** Without a notice it is looked this often: another process may have written, in ms. */
+const pollMs = 2000
+/** What happens at once is shown at once; what follows within this time is shown together, in ms. */
+const gatherMs = 250
+/** Pages of one account that follow at a time. */
+const followersMax = 50
+
+export type FollowNeeds = Pick<Deps, 'live' | 'sessions' | 'clock' | 'log'>
+
+type Following = {
+  context: SseContext
+  session: { id: string; accountId: string }
+  /** The mark of what the page shows already; a client that comes back names a later one. */
+  mark: string | undefined
+  look: () => Promise<Look>
+}
+
+/**
+ * Keeps a part of a page as it is: each message is the whole part, so that a client that missed
+ * some misses nothing. Ends with the session.
+ * @throws Refusal 'rate_limited' when too many pages of the account follow already.
+ */
+export function followAccount(deps: FollowNeeds, following: Following): Response {
+  const { context, session } = following
+  if (deps.live.notices.count(session.accountId) >= followersMax) {
+    refuse('rate_limited', 'Too many pages of this account are open. Close some and try again.')
+  }
+  const onBug = (error: unknown) => deps.log.error('page.follow_failed', error)
+  // What is thrown ends the stream without a word: the page would take it for its content.
+  return sseResponse(context, (client) => follow(deps, following, client).catch(onBug), { onBug })
+}
+
+async function follow(
+  deps: FollowNeeds,
+  { context, session, mark, look }: Following,
+  client: SseClient,
+): Promise<void> {
+  let shown = context.request.headers.get('last-event-id') ?? mark
+  let wake = () => {}
+  const stopWatching = deps.live.notices.watch(session.accountId, () => wake())
+  client.signal.addEventListener('abort', () => wake())
+  try {
+    while (!client.signal.aborted && (await isSignedIn(deps, session))) {
+      const noticed = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      const now = await look()
+      if (now.mark !== shown) await client.send(htmlFrame(now.mark, now.html))
+      shown = now.mark
+      await Promise.race([noticed, Bun.sleep(pollMs)])
+      if (!client.signal.aborted) await Bun.sleep(gatherMs)
+    }
+  } finally {
+    stopWatching()
+  }
+}
+
+const isSignedIn = async (
+  { sessions, clock }: FollowNeeds,
+  { accountId, id }: Following['session'],
+): Promise<boolean> => (await sessions.get(accountId, id, clock.now())) !== undefined

@@ -1,0 +1,224 @@
+import { Elysia } from 'elysia'
+import { sessionAuth, wantsJson } from '../accounts/auth.ts'
+import type { SessionRow } from '../db/schema.ts'
+import type { Deps } from '../deps.ts'
+import { queryOf, readPage, readText } from '../http/query.ts'
+import type { SseContext } from '../http/sse.ts'
+import { isId } from '../kernel/ids.ts'
+import { toListView } from '../kernel/page.ts'
+import { Refusal, refuse } from '../kernel/refusal.ts'
+import type { Frame } from '../ui/frame.ts'
+import { type Markup, renderChild } from '../ui/jsx-runtime.ts'
+import { dashboardPage } from '../ui/layout.tsx'
+import { reply } from '../ui/reply.ts'
+import { cancelRun } from './cancel.ts'
+import { RunPage } from './detail-pages.tsx'
+import {
+  NewsMessage,
+  newsMax,
+  RunsPage,
+  RunsPanel,
+  type RunsView,
+  runsPath,
+} from './list-pages.tsx'
+import { filterQuery, readFilter } from './list-query-api.ts'
+import { type FollowNeeds, followAccount, type Look } from './live-api.ts'
+import { toRunView } from './run.ts'
+import type { ShownFilter, ShownRun } from './shown.ts'
+import { markOf, readStandings, runPath } from './state-pages.tsx'
+
+type Needs = FollowNeeds &
+  Pick<Deps, 'anchors' | 'catalogue' | 'keys' | 'logs' | 'runs' | 'settings'>
+
+/** Keys that a list to choose from may hold. */
+const keysMax = 100
+/** Rows of one page of the list that can be watched. */
+const openMax = 100
+
+/** An account's runs: their list, each of them, and the end of one in flight. */
+export const runsPortal = (deps: Needs, frame: Frame) =>
+  new Elysia({ name: 'runs-portal' })
+    .use(sessionAuth(deps))
+    .get(
+      runsPath,
+      async ({ request, set, account }) => {
+        const view = await viewOf(deps, account, queryOf(request))
+        const main = <RunsPage view={view} />
+        const shown = { frame, title: 'Runs', here: runsPath, account, main }
+        const page = dashboardPage({ ...shown, scripts: ['hx-sse'] })
+        const status = view.refusal ? { status: view.refusal.status } : {}
+        return reply({ request, set }, { page, fragment: <RunsPanel view={view} />, ...status })
+      },
+      { needsSession: 'page' },
+    )
+    .get(
+      `${runsPath}/:id`,
+      async ({ request, set, account, params }) => {
+        const shown = await findOwn(deps, account, params.id)
+        const page = runPage(frame, account, await detail(deps, shown))
+        return reply({ request, set }, { page })
+      },
+      { needsSession: 'page' },
+    )
+    .get(
+      '/api/portal/runs',
+      async ({ request, set, account }) => {
+        if (isHtmx(request)) {
+          const view = await viewOf(deps, account, queryOf(request))
+          if (view.refusal) throw view.refusal
+          return reply(
+            { request, set },
+            { fragment: <RunsPanel view={view} />, seeOther: runsPath },
+          )
+        }
+        const { items, next } = await readList(deps, account, queryOf(request))
+        const list = toListView({
+          items: items.map(({ run }) => toRunView(run)),
+          hasMore: next !== undefined,
+        })
+        // With a filter a page may end before its last match does: it goes on from there.
+        return { ...list, last_id: next ?? list.last_id }
+      },
+      { needsSession: 'action' },
+    )
+    .get(
+      '/api/portal/runs/live',
+      async ({ request, server, set, session }) =>
+        followList(deps, { request, server, set }, session),
+      { needsSession: 'action' },
+    )
+    .get(
+      '/api/portal/runs/:id',
+      async ({ request, set, account, params }) => {
+        const shown = await findOwn(deps, account, params.id)
+        if (!isHtmx(request)) return toRunView(shown.run)
+        const fragment = await detail(deps, shown)
+        return reply({ request, set }, { fragment, seeOther: runPath(shown.run.id) })
+      },
+      { needsSession: 'action' },
+    )
+    .get(
+      '/api/portal/runs/:id/live',
+      async ({ request, server, set, session, params }) => {
+        const { run } = await findOwn(deps, session.accountId, params.id)
+        const mark = readText(queryOf(request), 'mark')
+        const look = () => lookAtRun(deps, session.accountId, run.id)
+        return followAccount(deps, { context: { request, server, set }, session, mark, look })
+      },
+      { needsSession: 'action' },
+    )
+    .post(
+      '/api/portal/runs/:id/cancel',
+      async ({ request, set, account, params }) => {
+        const { run } = await findOwn(deps, account, params.id)
+        const cancelled = await cancelRun(deps, run).catch(conflictOf)
+        if (wantsJson(request)) {
+          if (cancelled instanceof Refusal) throw cancelled
+          return toRunView(cancelled)
+        }
+        const shown = await findOwn(deps, account, run.id)
+        if (cancelled instanceof Refusal) {
+          const main = await detail(deps, shown, cancelled.message)
+          const page = runPage(frame, account, main)
+          return reply({ request, set }, { page, status: cancelled.status })
+        }
+        const fragment = await detail(deps, shown)
+        return reply({ request, set }, { fragment, seeOther: runPath(run.id) })
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+
+const isHtmx = ({ headers }: Request): boolean => headers.get('hx-request') === 'true'
+
+const runPage = (frame: Frame, account: string, main: Markup) =>
+  dashboardPage({ frame, title: 'Run', here: runsPath, account, main, scripts: ['hx-sse'] })
+
+/** A run that has ended meanwhile is shown as it is, with the reason why nothing was cancelled. */
+function conflictOf(error: unknown): Refusal {
+  if (error instanceof Refusal && error.type === 'conflict') return error
+  throw error
+}
+
+/** @throws Refusal 'not_found', the same for a run of another account as for none. */
+async function findOwn({ runs }: Needs, account: string, id: string): Promise<ShownRun> {
+  const found = isId('run', id) ? await runs.findShown(account, id) : undefined
+  return found ?? refuse('not_found', 'There is no such run.')
+}
+
+/** @throws Refusal 'invalid_request' for a filter or a place that the account does not have. */
+async function readList(deps: Needs, account: string, query: URLSearchParams) {
+  const filter = await ownFilter(deps, account, query)
+  const page = readPage(query)
+  const isKnown =
+    page.after === undefined ||
+    (isId('run', page.after) && (await deps.runs.findShown(account, page.after)))
+  if (!isKnown) refuse('invalid_request', { message: 'There is no such run.', param: 'after' })
+  return deps.runs.listShown(account, filter, page)
+}
+
+async function ownFilter(
+  deps: Needs,
+  account: string,
+  query: URLSearchParams,
+): Promise<ShownFilter> {
+  const filter = readFilter(query)
+  if (filter.keyId === undefined) return filter
+  const key = await deps.keys.find(filter.keyId)
+  if (key?.accountId === account) return filter
+  refuse('invalid_request', { message: 'There is no such key.', param: 'key' })
+}
+
+async function viewOf(deps: Needs, account: string, query: URLSearchParams): Promise<RunsView> {
+  const keys = await deps.runs.keysToChoose(account, keysMax + 1)
+  const view = {
+    account,
+    now: deps.clock.now(),
+    query: filterQuery(query),
+    models: deps.catalogue.list().map(({ id }) => id),
+    keys: keys.length > keysMax ? undefined : keys,
+    isFirst: !query.has('after'),
+    standingOf: await readStandings(deps),
+  }
+  try {
+    return { ...view, page: await readList(deps, account, query) }
+  } catch (error) {
+    // What was typed stays in the form, with what is wrong with it.
+    if (!(error instanceof Refusal) || error.type !== 'invalid_request') throw error
+    return { ...view, page: { items: [], next: undefined }, refusal: error }
+  }
+}
+
+async function detail(deps: Needs, shown: ShownRun, trouble?: string) {
+  const standingOf = await readStandings(deps)
+  const mark = markOf(shown, standingOf)
+  return <RunPage shown={shown} standingOf={standingOf} mark={mark} trouble={trouble} />
+}
+
+async function lookAtRun(deps: Needs, account: string, id: string): Promise<Look> {
+  const shown = await findOwn(deps, account, id)
+  const mark = markOf(shown, await readStandings(deps))
+  return { mark, html: renderChild(await detail(deps, shown)) }
+}
+
+/** Follows what the list was asked for: what is newer than `since`, and the end of `open` runs. */
+async function followList(deps: Needs, context: SseContext, session: SessionRow) {
+  const query = queryOf(context.request)
+  const filter = await ownFilter(deps, session.accountId, query)
+  const since = readText(query, 'since') ?? ''
+  const open = (readText(query, 'open') ?? '').split(',').filter((id) => isId('run', id))
+  const look = async (): Promise<Look> => {
+    const { accountId } = session
+    const newer = await deps.runs.newerThan(accountId, filter, since, newsMax)
+    const ended = await deps.runs.endedAmong(accountId, open.slice(0, openMax))
+    const message = {
+      query: filterQuery(query),
+      count: newer.length,
+      ended,
+      standingOf: await readStandings(deps),
+      now: deps.clock.now(),
+    }
+    const mark = `${newer.at(0)?.id ?? ''}.${newer.length}.${ended.length}`
+    return { mark, html: renderChild(<NewsMessage {...message} />) }
+  }
+  return followAccount(deps, { context, session, mark: '.0.0', look })
+}
