@@ -35,6 +35,9 @@ export type Place = {
   id: Hex
 }
 
+/** How long it is believed that there is no registry, in ms: every proof asks. */
+const againMs = 500
+
 export function openAnchoring(
   deps: Pick<Deps, 'anchors' | 'checkpoints' | 'clock' | 'logs'>,
   parts: Pick<Anchoring, 'policy' | 'chain' | 'sender'> & { configured: string | undefined },
@@ -42,10 +45,15 @@ export function openAnchoring(
   const { configured, ...rest } = parts
   // Both never change once they are known.
   let known: string | undefined
+  let askedAt = Number.NEGATIVE_INFINITY
   const owners = new Map<string, string>()
 
   const registry = async (): Promise<string | undefined> => {
-    known ??= await deps.anchors.registry()
+    const now = deps.clock.monotonic()
+    if (known === undefined && now - askedAt > againMs) {
+      askedAt = now
+      known = await deps.anchors.registry()
+    }
     return known ?? configured
   }
   const ownerOf = async (origin: string): Promise<string | undefined> => {
@@ -59,11 +67,15 @@ export function openAnchoring(
     isOn: async () => Boolean(parts.chain && parts.sender && (await registry())),
     placeOf: async (origin) => {
       const contract = await registry()
+      if (contract === undefined) return undefined
       const owner = (await ownerOf(origin)) ?? (parts.chain && parts.sender?.address)
-      if (contract === undefined || owner === undefined) return undefined
+      if (owner === undefined) return undefined
       return { registry: contract, owner, id: registryLogId(contract, owner, origin) }
     },
-    sizeOver: async (origin, index) => (await deps.anchors.covering(origin, index))?.size,
+    sizeOver: async (origin, index) => {
+      const place = await anchoring.placeOf(origin)
+      return place && (await deps.anchors.covering(origin, index))
+    },
     standingOf: (head) => standingOf(deps, anchoring, head),
   }
   return anchoring

@@ -12,7 +12,7 @@ const idleMs = 15_000
 export function anchorWorker(
   deps: Parameters<typeof keepAnchored>[0] & Pick<Deps, 'chain'>,
 ): () => Promise<void> {
-  const { anchors, anchoring, clock } = deps
+  const { anchors, anchoring, clock, health } = deps
   const calmMs = Math.min(idleMs, Math.max(1000, anchoring.policy.minIntervalMs / 4))
   let restsUntil = Number.NEGATIVE_INFINITY
   let wantedAt: number | undefined
@@ -28,7 +28,10 @@ export function anchorWorker(
     const wanted = await isWanted()
     if (clock.monotonic() < restsUntil && !wanted) return
     await keepAnchored(deps)
-    const isBusy = (await anchors.open()).some(({ status }) => status !== 'confirmed')
+    // What cannot be sent is not tried every other second.
+    const isStopped = health.anchors.trouble !== null || health.chain.trouble !== null
+    const open = isStopped ? [] : await anchors.open()
+    const isBusy = open.some(({ status }) => status !== 'confirmed')
     restsUntil = clock.monotonic() + (isBusy ? busyMs : calmMs)
   }
 }

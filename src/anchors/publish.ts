@@ -49,7 +49,10 @@ export async function keepAnchored(deps: Needs): Promise<void> {
 async function publish(deps: Needs, desk: Desk, seen: Seen): Promise<void> {
   const { anchors, health } = deps
   const { chain, sender, lease } = desk
-  if (health.anchors.balanceWei === null) await canPay(deps, chain, sender, await usualCost(chain))
+  const { balanceWei, trouble } = health.anchors
+  if (balanceWei === null || trouble === 'no_funds') {
+    await canPay(deps, chain, sender, await usualCost(chain))
+  }
   const nonce = await chain.nonce(sender.address)
   const { putBack } = await followAnchors(deps, { chain, lease, nonce })
   // What was put back for an answer of a server that lags is found again with the next look.
@@ -62,7 +65,8 @@ async function publish(deps: Needs, desk: Desk, seen: Seen): Promise<void> {
   if (health.log !== 'ok') return
   if (!(await keepRegistry(deps, desk, seen.place, nonce))) return
   const next = (await pending(deps)) ?? (await makeDue(deps, lease, seen))
-  if (next) await submit(deps, desk, seen, nonce, next)
+  if (next) return submit(deps, desk, seen, nonce, next)
+  if (health.anchors.trouble === 'refused') health.anchors.trouble = null
 }
 
 /** Gas of an anchor of a large log, with room. */

@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, gt, inArray, lt, or } from 'drizzle-orm'
-import { type Db, first, insert, type Query, rows, update, type Work } from '../db/db.ts'
+import { type Db, first, insert, prepared, type Query, rows, update, type Work } from '../db/db.ts'
 import { findFact, settleFact, writeFact } from '../db/facts.ts'
 import { assertLease, type Lease, takeLease } from '../db/lease.ts'
 import type { AnchorRow, ChainTxRow } from '../db/schema.ts'
@@ -76,11 +76,17 @@ export function anchorStore(db: Db, { clock, node }: { clock: Pick<Clock, 'now'>
       db.read((q) =>
         first(q.select().from(anchors).where(onChain(issuer)).orderBy(desc(anchors.size)).limit(1)),
       ),
-    /** The smallest on the chain that covers a leaf. */
-    covering: (issuer: string, index: number): Promise<AnchorRow | undefined> =>
-      db.read((q) => {
-        const covers = and(onChain(issuer), gt(anchors.size, index))
-        return first(q.select().from(anchors).where(covers).orderBy(asc(anchors.size)).limit(1))
+    /** The smallest size on the chain that covers a leaf. */
+    covering: (issuer: string, index: number): Promise<number | undefined> =>
+      db.read(function* (q) {
+        const covering = (values: { issuer: string; index: number }) =>
+          q
+            .select({ size: anchors.size })
+            .from(anchors)
+            .where(and(onChain(values.issuer), gt(anchors.size, values.index)))
+            .orderBy(asc(anchors.size))
+            .limit(1)
+        return (yield* prepared('anchors.covering', { issuer, index }, covering))[0]?.size
       }),
     /** The one of a size, if there is; of several the last one made. */
     at: (issuer: string, size: number): Promise<AnchorRow | undefined> =>

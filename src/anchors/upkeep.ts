@@ -40,6 +40,7 @@ export async function keepRegistry(
     health.anchors = { ...health.anchors, trouble: 'not_owner' }
     return false
   }
+  if (health.anchors.trouble === 'not_owner') health.anchors.trouble = null
   await anchors.settleOwner(origin, owner)
   for (const row of rows) {
     const order = await orderFor(desk, { registry, id }, row)
