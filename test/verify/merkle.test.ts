@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Glob } from 'bun'
 import {
   append,
@@ -18,6 +18,9 @@ import {
   verifyConsistency,
   verifyInclusion,
 } from '../../src/verify/merkle.ts'
+
+// 45,000 paths on a busy machine.
+setDefaultTimeout(60_000)
 
 const vectors = Bun.env['VECTORS_DIR']
 const largest = 300
