@@ -59,11 +59,12 @@ export async function inspectPage(browser: Browser, url: string, visit: Visit): 
   try {
     const page = await context.newPage()
     const faults = listen(page, new URL(url).origin)
-    await page.goto(url, { waitUntil: 'networkidle' })
+    // Not until the network is idle: a page with live parts never is.
+    await page.goto(url)
     await visit.act?.(page)
     // Fonts swap and modules run after the load: what shifts then counts too.
     await page.evaluate('document.fonts.ready')
-    await page.waitForTimeout(100)
+    await page.waitForTimeout(150)
     const bytes = await faults.bytes()
     const found = [...faults.lines]
     if (bytes > maxBytes) found.push(`${bytes} bytes compressed`)
