@@ -1,4 +1,3 @@
-import { accountsApi } from './accounts/api.ts'
 import { signInPages } from './accounts/pages.tsx'
 import { sessionsPortal } from './accounts/portal.tsx'
 import { signInApi } from './accounts/sign-in-api.ts'
@@ -9,6 +8,7 @@ import { assets } from './http/assets.ts'
 import { front } from './http/front.ts'
 import { methodNotAllowed } from './http/methods.ts'
 import { keysApi } from './keys/api.ts'
+import { balanceApi } from './keys/balance-api.ts'
 import { modelsApi } from './models/api.ts'
 import { receiptsApi } from './receipts/api.ts'
 import { verifyPageApi } from './receipts/page-api.ts'
@@ -32,7 +32,7 @@ export function createApp(deps: Deps) {
     .use(modelsApi(deps))
     .use(signerApi(deps))
     .use(keysApi(deps))
-    .use(accountsApi(deps))
+    .use(balanceApi(deps))
     .use(signInApi(deps, frame))
     .use(signInPages(deps, frame))
     .use(sessionsPortal(deps, frame))

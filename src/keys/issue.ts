@@ -22,6 +22,8 @@ import { fingerprintOf, hashSecret, makeSecret } from './secret.ts'
 /** What a new key is asked to be. What is left out is the default, or the parent's. */
 export type KeyWish = {
   account: string
+  /** Only where somebody may ask for the same key twice and is to get one; else it is a new one. */
+  id?: string | undefined
   parentId?: string | undefined
   name: string
   capLimit: Nusd
@@ -41,8 +43,8 @@ export type KeyWish = {
 /**
  * Makes a key and returns it with its secret, which is nowhere kept. A child asks for no more
  * than its parent has.
- * @throws Refusal `invalid_request` with `param`, `conflict` above 500 active keys, or what the
- * parent's chain refuses.
+ * @throws Refusal `invalid_request` with `param`, `conflict` above 500 active keys and for an id
+ * that is taken, or what the parent's chain refuses.
  */
 export async function issueKey(
   { ledger, keys, random, ids }: Pick<Deps, 'ledger' | 'keys' | 'random' | 'ids'>,
@@ -54,14 +56,15 @@ export async function issueKey(
   }
   const secret = makeSecret(random)
   const hash = hashSecret(secret)
-  const id = ids.make('key')
+  const id = wish.id ?? ids.make('key')
   const lineage = parent?.lineage ?? []
   const key = await ledger.post({
     account: wish.account,
     opens: true,
     mints: true,
-    keys: lineage,
+    keys: wish.id === undefined ? lineage : [wish.id, ...lineage],
     decide(book) {
+      if (book.key(id)) refuse('conflict', 'This key was made already. Its secret was shown once.')
       const chain = chainOf(book, lineage)
       assertUsable(chain, book.now)
       const row = toKeyRow(wish, chain[0], { id, hash, now: book.now })

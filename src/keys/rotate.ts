@@ -9,14 +9,23 @@ import { fingerprintOf, hashSecret, makeSecret } from './secret.ts'
 /** The longest that an old secret may work beside the new one: a week. */
 export const maxOverlapSeconds = 604_800
 
+type RotateWish = {
+  keyId: string
+  actor: string
+  overlapSeconds: number
+  from?: string | undefined
+}
+
 /**
  * Gives a key another secret and returns it, this once. The one before works for `overlapSeconds`
- * (0–604800) more; one that was already on its way out ends now, so at most two ever work.
- * @throws Refusal `not_found`, `invalid_request` with `param`, `conflict` for a revoked key.
+ * (0–604800) more; one that was already on its way out ends now, so at most two ever work. `from` is the fingerprint of
+ * the secret that is to go, for whoever may ask twice and is to get one.
+ * @throws Refusal `not_found`, `invalid_request` with `param`, `conflict` for a revoked key and for
+ * one whose secret is not that of `from` any more.
  */
 export async function rotateKey(
   { ledger, keys, random, ids }: Pick<Deps, 'ledger' | 'keys' | 'random' | 'ids'>,
-  { keyId, actor, overlapSeconds }: { keyId: string; actor: string; overlapSeconds: number },
+  { keyId, actor, overlapSeconds, from }: RotateWish,
 ): Promise<{ key: KeyRow; secret: string }> {
   const isWhole = Number.isInteger(overlapSeconds)
   if (!isWhole || overlapSeconds < 0 || overlapSeconds > maxOverlapSeconds) {
@@ -35,6 +44,9 @@ export async function rotateKey(
       assertNotRevoked(chain)
       const [key] = chain
       if (!key) throw new Error('a chain without a key')
+      if (from !== undefined && from !== key.fingerprint) {
+        refuse('conflict', 'The secret was rotated meanwhile. It was shown once, to whoever did.')
+      }
       const overlapUntil = book.now + overlapSeconds * 1000
       for (const old of book.secrets(keyId)) {
         old.validUntil = old.validUntil === null ? overlapUntil : book.now

@@ -1,11 +1,25 @@
-import { and, asc, desc, eq, gt, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import {
+  type AnyColumn,
+  and,
+  asc,
+  desc,
+  eq,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
 import { type Db, type Query, rows, type Work } from '../db/db.ts'
 import { isUnder } from '../db/lineage.ts'
 import type { KeyRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type Page, type PageRequest, toPage } from '../kernel/page.ts'
 import { windowStart } from '../ledger/window.ts'
-import { inTreeOrder, type ShownKey } from './shown.ts'
+import { inTreeOrder, type KeyFilter, type ShownKey } from './shown.ts'
 
 /** Keys together with all that is shown of them: a page takes one query, whatever is on it. */
 export function shownKeys({ tables, ...db }: Db) {
@@ -77,21 +91,32 @@ export function shownKeys({ tables, ...db }: Db) {
         return { items: yield* withChains(q, items), hasMore }
       }),
     /**
-     * The keys of an account for its owner, in tree order: each below its parent, the newest
-     * first. Without those that are revoked, which {@link listRevoked} has.
+     * The keys of an account that are neither revoked nor expired themselves, in tree order: each
+     * below its parent, the newest first. At most 500; {@link listAll} has the others.
      */
     tree: (account: string, now: Millis): Promise<ShownKey[]> =>
       db.read(function* (q) {
-        const listed = and(eq(keys.accountId, account), sql`${keys.revokedAt} is null`)
+        const active = and(isNull(keys.revokedAt), gt(keys.expiresAt, now))
+        const listed = and(eq(keys.accountId, account), active)
         const found: Found[] = yield* rows(select(q, now).where(listed).orderBy(desc(keys.id)))
         return inTreeOrder(yield* withChains(q, found))
       }),
-    /** The revoked keys of an account, newest first; `after` is the id of one of them. */
-    listRevoked: (account: string, page: PageRequest, now: Millis): Promise<Page<ShownKey>> =>
+    /** The keys of an account, or some of them, newest first; `after` is the id of one of them. */
+    listAll: (
+      account: string,
+      { ended, name }: KeyFilter,
+      page: PageRequest,
+      now: Millis,
+    ): Promise<Page<ShownKey>> =>
       db.read(function* (q) {
+        const states = {
+          revoked: isNotNull(keys.revokedAt),
+          expired: and(isNull(keys.revokedAt), lte(keys.expiresAt, now)),
+        }
         const listed = and(
           eq(keys.accountId, account),
-          sql`${keys.revokedAt} is not null`,
+          ended && states[ended],
+          name === undefined ? undefined : isNamed(keys.name, name),
           page.after === undefined ? undefined : lt(keys.id, page.after),
         )
         const found: Found[] = yield* rows(
@@ -104,6 +129,12 @@ export function shownKeys({ tables, ...db }: Db) {
         return { items: yield* withChains(q, items), hasMore }
       }),
   }
+}
+
+/** Whether a name holds these words, in letters of any size. */
+const isNamed = (column: AnyColumn, words: string): SQL => {
+  const pattern = `%${words.replace(/[!%_]/g, '!$&')}%`
+  return sql`lower(${column}) like lower(${pattern}) escape '!'`
 }
 
 type Found = Pick<ShownKey, 'key' | 'overlapUntil'> & { window: ShownKey['window'] | null }

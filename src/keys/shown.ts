@@ -13,6 +13,9 @@ export type ShownKey = {
   overlapUntil: Millis | null
 }
 
+/** Which keys: those that ended one way, those whose name holds some words; left out, all. */
+export type KeyFilter = { ended?: 'revoked' | 'expired' | undefined; name?: string | undefined }
+
 /** Each key directly below its parent; keys of one parent stay in the order they came in. */
 export function inTreeOrder(shown: readonly ShownKey[]): ShownKey[] {
   const present = new Set(shown.map(({ key }) => key.id))

@@ -43,9 +43,10 @@ describe.each(engines)('the keys of an account on %s', (engine) => {
     expect(shown.map(({ key }) => key.id)).toEqual([young, old, b, a, deep].map(({ id }) => id))
     expect(shown.map(({ chain }) => chain.length)).toEqual([1, 1, 2, 2, 3])
     const now = office.clock.now()
-    const page = await office.keys.listRevoked(account, { limit: 1, after: undefined }, now)
+    const revoked = { ended: 'revoked' } as const
+    const page = await office.keys.listAll(account, revoked, { limit: 1, after: undefined }, now)
     expect([page.items.map(({ key }) => key.id), page.hasMore]).toEqual([[below.id], true])
-    const next = await office.keys.listRevoked(account, { limit: 1, after: below.id }, now)
+    const next = await office.keys.listAll(account, revoked, { limit: 1, after: below.id }, now)
     expect([next.items.map(({ key }) => key.id), next.hasMore]).toEqual([[gone.id], false])
     expect(statusOf(next.items[0]?.chain ?? [], now)).toBe('revoked')
   })

@@ -1,12 +1,12 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { keyAuth } from '../keys/auth.ts'
-import { toAccountView } from '../keys/view.ts'
 import { toChecksumAddress } from '../verify/address.ts'
+import { keyAuth } from './auth.ts'
+import { toAccountView } from './view.ts'
 
-/** `GET /v1/balance`: what the account has, holds and may still spend. */
-export const accountsApi = (deps: Pick<Deps, 'keys' | 'accounts' | 'clock' | 'settings'>) =>
-  new Elysia({ name: 'accounts-api' }).use(keyAuth(deps)).get(
+/** `GET /v1/balance`: what the account of a key has, holds and may still spend. */
+export const balanceApi = (deps: Pick<Deps, 'keys' | 'accounts' | 'clock' | 'settings'>) =>
+  new Elysia({ name: 'balance-api' }).use(keyAuth(deps)).get(
     '/v1/balance',
     async ({ caller }) => {
       const account = await deps.accounts.find(caller.account)
