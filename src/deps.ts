@@ -16,6 +16,7 @@ import type { Logs } from './log/logs.ts'
 import type { Sequencer } from './log/sequence.ts'
 import type { LogStore } from './log/store.ts'
 import type { Catalogue } from './models/catalogue.ts'
+import type { OnboardingStore } from './overview/store.ts'
 import type { ShareStore } from './receipts/share-store.ts'
 import type { ReceiptStore } from './receipts/store.ts'
 import type { LiveRuns } from './runs/live.ts'
@@ -49,6 +50,7 @@ export type Deps = {
   shares: ShareStore
   texts: TextStore
   status: StatusStore
+  onboarding: OnboardingStore
   logs: Logs
   logStore: LogStore
   checkpoints: CheckpointStore

@@ -21,6 +21,7 @@ import { type LogStore, logStore } from './log/store.ts'
 import { makeAnchoring } from './make-anchoring.ts'
 import { makeCatalogue } from './models/catalogue.ts'
 import { settlePriceList } from './models/prices-store.ts'
+import { onboardingStore } from './overview/store.ts'
 import { shareStore } from './receipts/share-store.ts'
 import { receiptStore } from './receipts/store.ts'
 import { liveRuns } from './runs/live.ts'
@@ -99,6 +100,7 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     shares: shareStore(db),
     texts: textStore(db, clock),
     status: statusStore(db),
+    onboarding: onboardingStore(db),
     logs,
     logStore: store,
     checkpoints,

@@ -11,7 +11,8 @@ import { Facts, Pad, PageHead, Panel, Split } from '../ui/panel.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { durationText, ExactTime } from '../ui/when.tsx'
 import { isInFlight, type ShownRun } from './shown.ts'
-import { RunState, receiptPath, type StandingOf } from './state-pages.tsx'
+import type { StandingOf } from './standing.ts'
+import { RunState, receiptPath } from './state-pages.tsx'
 
 type RunProps = {
   shown: ShownRun

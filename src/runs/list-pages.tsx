@@ -8,7 +8,8 @@ import { Live } from '../ui/status.tsx'
 import { Pager, Table, TableRow } from '../ui/table.tsx'
 import { runStatuses } from './run.ts'
 import { isInFlight, passedMax, type ShownPage, type ShownRun } from './shown.ts'
-import { runColumns, type StandingOf, statusWords } from './state-pages.tsx'
+import type { StandingOf } from './standing.ts'
+import { runColumns, statusWords } from './state-pages.tsx'
 
 export const runsPath = '/dashboard/runs'
 

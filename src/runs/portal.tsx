@@ -25,7 +25,8 @@ import { filterQuery, readFilter } from './list-query-api.ts'
 import { type FollowNeeds, followAccount, type Look } from './live-api.ts'
 import { toRunView } from './run.ts'
 import type { ShownFilter, ShownRun } from './shown.ts'
-import { markOf, readStandings, runPath } from './state-pages.tsx'
+import { readStandings } from './standing.ts'
+import { markOf, runPath } from './state-pages.tsx'
 
 type Needs = FollowNeeds &
   Pick<Deps, 'anchors' | 'catalogue' | 'keys' | 'logs' | 'runs' | 'settings'>

@@ -1,5 +1,3 @@
-import type { Deps } from '../deps.ts'
-import { indexIn } from '../log/logs.ts'
 import { receiptIdOf } from '../receipts/receipt.ts'
 import { Amount } from '../ui/amount.tsx'
 import { IdLink } from '../ui/hash.tsx'
@@ -11,25 +9,7 @@ import { When } from '../ui/when.tsx'
 import { unitsOf } from '../usage/usage.ts'
 import { toHex } from '../verify/hex.ts'
 import { isInFlight, type ShownRun } from './shown.ts'
-
-/** How far the receipt of an ended run has come. */
-type Standing = 'signing' | 'signed' | 'anchored'
-
-/** Says of each run how far its receipt has come: one look at the chain's part for all of them. */
-export type StandingOf = (run: ShownRun['run']) => Standing
-
-export async function readStandings({
-  anchors,
-  logs,
-}: Pick<Deps, 'anchors' | 'logs'>): Promise<StandingOf> {
-  const { origin } = logs.current
-  const size = (await anchors.newest(origin))?.size ?? 0
-  return (run) => {
-    const index = run.issuer === origin ? indexIn(logs, run) : null
-    if (index !== null && index < size) return 'anchored'
-    return run.signature === null ? 'signing' : 'signed'
-  }
-}
+import type { Standing, StandingOf } from './standing.ts'
 
 export const runPath = (id: string): string => `/dashboard/runs/${id}`
 export const receiptPath = (runId: string): string => `/receipts/${receiptIdOf(runId)}`
