@@ -18,23 +18,27 @@ const ownerFact = (origin: string): string => `anchors.owner/${origin}`
 export type Mined = { txHash: string; blockNumber: number; blockHash: string; blockTime: Millis }
 
 /** Anchors and the transactions that carry them. Whoever writes holds the lease. */
-export function anchorStore(db: Db, { clock, node }: { clock: Pick<Clock, 'now'>; node: string }) {
-  const { anchors, chainTxs } = db.tables
-
+export function anchorStore(db: Db, deps: { clock: Pick<Clock, 'now'>; node: string }) {
+  const { clock, node } = deps
   /** One write of the worker; fails when the lease went to somebody else. */
-  const write = <T>(lease: Lease, work: (q: Query) => Work<T>): Promise<T> =>
+  const write: Write = (lease, work) =>
     db.write(function* (q) {
       yield* assertLease(db, q, lease, clock.now())
       return yield* work(q)
     })
-  const change = (lease: Lease, changed: Partial<AnchorRow> & { id: string }): Promise<void> => {
-    const set = Object.keys(changed).filter((name) => name !== 'id')
-    return write(lease, () => update(anchors, [changed], set as (keyof AnchorRow & string)[]))
-  }
-
   return {
     takeLease: (): Promise<Lease | undefined> => takeLease(db, clock, leaseName, node),
+    ...registryFacts(db, clock),
+    ...anchorReads(db),
+    ...anchorChanges(db, write),
+    ...transactions(db, clock, write),
+  }
+}
 
+type Write = <T>(lease: Lease, work: (q: Query) => Work<T>) => Promise<T>
+
+function registryFacts(db: Db, clock: Pick<Clock, 'now'>) {
+  return {
     /** The registry of this database; undefined before one was named or deployed. */
     registry: () => findFact(db, registryFact),
     /** Names the registry, and gives the one that stands. */
@@ -49,11 +53,20 @@ export function anchorStore(db: Db, { clock, node }: { clock: Pick<Clock, 'now'>
     },
     /** Asks for an anchor at once: the worker reads it with its next look. */
     want: (): Promise<void> => db.write(() => writeFact(db, wantedFact, String(clock.now()))),
+  }
+}
 
+function anchorReads(db: Db) {
+  const { anchors } = db.tables
+  const onChain = (issuer: string) =>
+    and(eq(anchors.issuer, issuer), inArray(anchors.status, ['confirmed', 'final']))
+
+  return {
     /** Largest first; `after` is the id of one of them. */
     list: (issuer: string, page: PageRequest): Promise<Page<AnchorRow> | undefined> =>
       db.read(function* (q) {
-        const from = page.after === undefined ? undefined : yield* find(q, page.after)
+        const named = page.after === undefined ? undefined : eq(anchors.id, page.after)
+        const from = named && (yield* first(q.select().from(anchors).where(named)))
         if (page.after !== undefined && from?.issuer !== issuer) return undefined
         const behind =
           from &&
@@ -100,7 +113,17 @@ export function anchorStore(db: Db, { clock, node }: { clock: Pick<Clock, 'now'>
         const ours = q.select().from(anchors).where(eq(anchors.issuer, issuer))
         return first(ours.orderBy(desc(anchors.createdAt), desc(anchors.id)).limit(1))
       }),
+  }
+}
 
+function anchorChanges(db: Db, write: Write) {
+  const { anchors, chainTxs } = db.tables
+  const change = (lease: Lease, changed: Partial<AnchorRow> & { id: string }): Promise<void> => {
+    const set = Object.keys(changed).filter((name) => name !== 'id')
+    return write(lease, () => update(anchors, [changed], set as (keyof AnchorRow & string)[]))
+  }
+
+  return {
     add: (lease: Lease, row: AnchorRow): Promise<void> =>
       write(lease, () => insert(anchors, [row])),
     /** Its transaction is in a block, and the registry holds its root. */
@@ -117,11 +140,19 @@ export function anchorStore(db: Db, { clock, node }: { clock: Pick<Clock, 'now'>
         const signed = and(eq(chainTxs.purpose, 'anchor'), eq(chainTxs.subject, id))
         yield* rows(q.update(chainTxs).set({ sentAt: null }).where(signed).returning())
       }),
+    /** The same transaction is on its way again. */
+    resubmit: (lease: Lease, id: string, nonce: number): Promise<void> =>
+      change(lease, { id, status: 'submitted', nonce }),
     supersede: (lease: Lease, id: string): Promise<void> =>
       change(lease, { id, status: 'superseded' }),
     fail: (lease: Lease, id: string, error: string): Promise<void> =>
       change(lease, { id, status: 'failed', error }),
+  }
+}
 
+function transactions(db: Db, clock: Pick<Clock, 'now'>, write: Write) {
+  const { anchors, chainTxs } = db.tables
+  return {
     /**
      * Writes a signed transaction before it is sent. That of an anchor fixes its size and root:
      * what was signed once can come to stand on the chain.
@@ -142,9 +173,6 @@ export function anchorStore(db: Db, { clock, node }: { clock: Pick<Clock, 'now'>
           ['size', 'prevSize', 'root', 'status', 'nonce', 'submittedAt'],
         )
       }),
-    /** The same transaction is on its way again. */
-    resubmit: (lease: Lease, id: string, nonce: number): Promise<void> =>
-      change(lease, { id, status: 'submitted', nonce }),
     markSent: (lease: Lease, hash: string): Promise<void> =>
       write(lease, () => update(chainTxs, [{ hash, sentAt: clock.now() }], ['sentAt'])),
     /** What was signed for one thing, newest first. */
@@ -157,14 +185,6 @@ export function anchorStore(db: Db, { clock, node }: { clock: Pick<Clock, 'now'>
       const named = and(eq(chainTxs.sender, sender), eq(chainTxs.nonce, nonce))
       return (await db.read((q) => rows(q.select().from(chainTxs).where(named)))).sort(newestFirst)
     },
-  }
-
-  function* find(q: Query, id: string): Work<AnchorRow | undefined> {
-    return yield* first(q.select().from(anchors).where(eq(anchors.id, id)))
-  }
-
-  function onChain(issuer: string) {
-    return and(eq(anchors.issuer, issuer), inArray(anchors.status, ['confirmed', 'final']))
   }
 }
 

@@ -119,7 +119,7 @@ async function sync(options: Options & { fromBlock: number }): Promise<void> {
     throw new Exit(
       exitCodes.failed,
       `The log does not begin with what is anchored at the sizes ${sizes}: this database is an ` +
-        'old copy. Put the newest one back, or give the log up: counterfoil log reopen --reason "…"',
+        'old copy. Put the newest one back, or give it up: counterfoil log reopen --reason "…"',
     )
   } finally {
     await office.close()
