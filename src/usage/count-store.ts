@@ -50,7 +50,7 @@ export function countStore(db: Db, { clock, node }: { clock: Pick<Clock, 'now'>;
     return q.insert(usageDays).values(days).onConflictDoUpdate({ target, set }).returning({ day })
   }
 
-  /** A server gets many rows in one statement; in process, one compiled statement for each is less. */
+  /** One round trip to a server; in process, where there is none, a compiled statement for each. */
   function* addDays(q: Query, days: UsageDayRow[]): Work<void> {
     if (db.exclusive) {
       for (const day of days) yield* prepared('usage.add', day, (values) => adding(q, [values]))

@@ -19,10 +19,10 @@ type Field =
 const absent = { run: () => '' }
 
 /**
- * Every mandatory column of a FOCUS 1.2 cost and usage dataset, the conditional ones whose condition
- * we meet (published unit prices, sub-accounts, tags, measured usage), then our own. List and
- * contracted costs are the exact product of quantity and price; billed and effective ones are what
- * the account was charged, which is rounded once a run and less its discount.
+ * Every mandatory column of a FOCUS 1.2 cost and usage dataset, the conditional ones whose
+ * condition we meet (published unit prices, sub-accounts, tags, measured usage), then our own. List
+ * and contracted costs are the exact product of quantity and price; billed and effective ones are
+ * what the account was charged, which is rounded once a run and less its discount.
  */
 const columns: readonly [id: string, field: Field][] = [
   ['BilledCost', { line: ({ cost }) => plainField(toUsd(cost)) }],

@@ -93,8 +93,8 @@ async function countedPlaces(
   refuse('invalid_request', {
     param: wish.groupBy.includes('tag') ? 'group_by' : 'from',
     message:
-      'This range holds too many receipts to go through one by one. Take whole days (UTC) without ' +
-      'tags, a shorter range, or GET /v1/usage/export.',
+      'This range holds too many receipts to go through one by one. Take whole days (UTC) ' +
+      'without tags, a shorter range, or GET /v1/usage/export.',
   })
 }
 
