@@ -105,10 +105,10 @@ describe('another process that writes to the file', () => {
 
 /** Runs a command of ours as a process of its own, with this file as its database. */
 async function commandLine(file: string, ...args: string[]): Promise<void> {
-  const main = join(import.meta.dir, '../../src/main.ts')
   const data = dirname(file)
-  const run = Bun.spawn([process.execPath, main, ...args, '--data', data], {
-    cwd: data,
+  // From the root of the project: Bun takes how to read JSX from the folder it is started in.
+  const run = Bun.spawn([process.execPath, 'src/main.ts', ...args, '--data', data], {
+    cwd: join(import.meta.dir, '../..'),
     stdout: 'ignore',
     stderr: 'pipe',
   })
