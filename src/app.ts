@@ -10,6 +10,7 @@ import { methodNotAllowed } from './http/methods.ts'
 import { keysApi } from './keys/api.ts'
 import { balanceApi } from './keys/balance-api.ts'
 import { modelsApi } from './models/api.ts'
+import { overviewPortal } from './overview/portal.tsx'
 import { receiptsApi } from './receipts/api.ts'
 import { verifyPageApi } from './receipts/page-api.ts'
 import { runsApi } from './runs/api.ts'
@@ -36,6 +37,7 @@ export function createApp(deps: Deps) {
     .use(signInApi(deps, frame))
     .use(signInPages(deps, frame))
     .use(sessionsPortal(deps, frame))
+    .use(overviewPortal(deps, frame))
     .use(runsApi(deps))
     .use(runsPortal(deps, frame))
     .use(receiptsApi(deps))

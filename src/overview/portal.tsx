@@ -1,0 +1,164 @@
+import { Elysia } from 'elysia'
+import { currentSession, sessionAuth, wantsJson } from '../accounts/auth.ts'
+import { anchorStatus } from '../anchors/status.ts'
+import type { AccountRow } from '../db/schema.ts'
+import type { Deps } from '../deps.ts'
+import { readFields } from '../http/form.ts'
+import { queryOf, readText } from '../http/query.ts'
+import { isId } from '../kernel/ids.ts'
+import { toJsonInteger } from '../kernel/money.ts'
+import { refuse } from '../kernel/refusal.ts'
+import { toAccountView } from '../keys/view.ts'
+import { type FollowNeeds, followAccount, type Look } from '../runs/live-api.ts'
+import { toRunView } from '../runs/run.ts'
+import { readStandings } from '../runs/standing.ts'
+import { markOf, receiptPath } from '../runs/state-pages.tsx'
+import type { Frame } from '../ui/frame.ts'
+import { renderChild } from '../ui/jsx-runtime.ts'
+import { dashboardPage } from '../ui/layout.tsx'
+import { reply } from '../ui/reply.ts'
+import { usageOf } from '../usage/sum.ts'
+import { dayOf } from '../usage/usage.ts'
+import { alertsOf } from './alerts.ts'
+import { readOnboarding, stepsDone, verifyOwn } from './onboarding.ts'
+import {
+  LiveMessage,
+  type LiveView,
+  Overview,
+  type OverviewView,
+  stepsMark,
+} from './overview-pages.tsx'
+import { lastingOf, spendOf, spendPeriod } from './spend.ts'
+
+type Needs = FollowNeeds &
+  Pick<Deps, 'accounts' | 'keys' | 'runs' | 'settings' | 'usage'> &
+  Parameters<typeof anchorStatus>[0] &
+  Parameters<typeof verifyOwn>[0]
+
+const path = '/dashboard'
+/** The newest runs that are shown. */
+const recentMax = 5
+/** Bytes of a request that names a run. */
+const bodyBytes = 4096
+
+/** The first page of somebody who is signed in, and `/`, which leads there or to the sign-in. */
+export const overviewPortal = (deps: Needs, frame: Frame) =>
+  new Elysia({ name: 'overview-portal' })
+    .use(sessionAuth(deps))
+    .get('/', async ({ request, set }) => {
+      const found = await currentSession(deps, request)
+      set.headers['location'] = found?.status === 'active' ? path : '/signin'
+      set.status = 303
+      return ''
+    })
+    .get(
+      path,
+      async ({ request, set, account }) => {
+        const main = <Overview view={await readOverview(deps, account)} />
+        const parts = { frame, title: 'Overview', here: path, account, main }
+        const page = dashboardPage({ ...parts, scripts: ['hx-sse'] })
+        return reply({ request, set }, { page })
+      },
+      { needsSession: 'page' },
+    )
+    .get('/api/portal/overview', async ({ account }) => toView(await readOverview(deps, account)), {
+      needsSession: 'action',
+    })
+    .get(
+      '/api/portal/overview/live',
+      ({ request, server, set, session }) => {
+        const mark = readText(queryOf(request), 'mark')
+        const look = () => lookAt(deps, session.accountId)
+        return followAccount(deps, { context: { request, server, set }, session, mark, look })
+      },
+      { needsSession: 'action' },
+    )
+    .post(
+      '/api/portal/overview/verify',
+      async ({ request, set, account }) => {
+        const { value } = await readFields(request, { limitBytes: bodyBytes })
+        const runId = (value as { run_id?: unknown } | null)?.run_id
+        if (typeof runId !== 'string' || !isId('run', runId)) {
+          refuse('invalid_request', { param: 'run_id', message: '"run_id" must name a run.' })
+        }
+        await verifyOwn(deps, { account, runId, actor: account })
+        if (wantsJson(request)) return { verified: true }
+        set.headers['location'] = receiptPath(runId)
+        set.status = 303
+        return ''
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+
+async function readOverview(deps: Needs, accountId: string): Promise<OverviewView> {
+  const { clock, health } = deps
+  const now = clock.now()
+  const live = await readLive(deps, accountId)
+  const days = await usageOf(deps, { account: accountId, ...spendPeriod(now), groupBy: ['day'] })
+  const keys = await deps.keys.tree(accountId, now)
+  const { account, onboarding } = live
+  const available = account.balance - account.held
+  const spend = spendOf(days)
+  const lasting = lastingOf(available, spend, now)
+  const alerts = alertsOf({
+    now,
+    // Whoever never had credit is told by the first steps.
+    available: onboarding?.hasCredit === false ? undefined : available,
+    lasting,
+    keys,
+    spentToday: await spentToday(deps, accountId, now),
+    isDiverged: health.log === 'diverged',
+    isUnbalanced: health.ledger === 'unbalanced',
+    isDegraded: (await anchorStatus(deps)).isDegraded,
+  })
+  return { ...live, now, spend, lasting, alerts, keys, mark: markOfAll(live) }
+}
+
+/** What each key spent today by itself. */
+async function spentToday(deps: Needs, account: string, now: number): Promise<Map<string, bigint>> {
+  const { to } = spendPeriod(now)
+  const today = await usageOf(deps, { account, from: dayOf(now), to, groupBy: ['key'] })
+  return new Map(today.rows.map(({ keyId, cost }) => [keyId ?? '', cost]))
+}
+
+async function readLive(deps: Needs, accountId: string): Promise<LiveView> {
+  const account = await findAccount(deps, accountId)
+  const newest = { limit: recentMax, after: undefined }
+  const { items: recent } = await deps.runs.listShown(accountId, {}, newest)
+  const onboarding = await readOnboarding(deps, account, recent)
+  return { account, recent, standingOf: await readStandings(deps), onboarding }
+}
+
+async function findAccount({ accounts }: Needs, id: string): Promise<AccountRow> {
+  const found = await accounts.find(id)
+  if (!found) throw new Error('a session without an account')
+  return found
+}
+
+async function lookAt(deps: Needs, accountId: string): Promise<Look> {
+  const view = await readLive(deps, accountId)
+  return { mark: markOfAll(view), html: renderChild(<LiveMessage view={view} />) }
+}
+
+function markOfAll(view: LiveView): string {
+  const { account, recent, standingOf } = view
+  const money = `${account.balance}-${account.held}`
+  return [money, stepsMark(view), ...recent.map((run) => markOf(run, standingOf))].join('.')
+}
+
+function toView({ account, recent, spend, lasting, alerts, onboarding }: OverviewView) {
+  return {
+    object: 'overview' as const,
+    ...toAccountView(account),
+    spent_nusd: toJsonInteger(spend.total),
+    spend_days: spend.days.length,
+    per_day_nusd: lasting ? toJsonInteger(lasting.perDay) : null,
+    lasts_days: lasting?.days ?? null,
+    alerts: alerts.map((alert) => ({
+      type: alert.kind,
+      key_id: 'key' in alert ? alert.key.id : null,
+    })),
+    recent_runs: recent.map(({ run }) => toRunView(run)),
+    onboarding: onboarding ? { done: stepsDone(onboarding) } : null,
+  }
+}

@@ -1,0 +1,58 @@
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { ActionForm } from '../ui/form.tsx'
+import { Panel } from '../ui/panel.tsx'
+import { type Step, Steps } from '../ui/steps.tsx'
+import { type Onboarding, stepCount, stepsDone } from './onboarding.ts'
+
+/** The five steps to a receipt that was verified. */
+export const Start = ({ of }: { of: Onboarding }) => (
+  <Panel
+    id="start"
+    title="Get your first receipt"
+    aside={
+      <small class="quiet">
+        {stepsDone(of)} of {stepCount} done
+      </small>
+    }
+  >
+    <Steps of={stepsOf(of)} />
+  </Panel>
+)
+
+const stepsOf = ({ hasCredit, hasKey, ended }: Onboarding): Step[] => [
+  { label: 'Connect a wallet', done: true },
+  {
+    label: hasCredit ? 'Get credit' : 'Get credit: the operator of this server grants it',
+    done: hasCredit,
+  },
+  {
+    label: 'Create a capped key',
+    done: hasKey,
+    action: (
+      <ButtonLink small look={hasCredit ? 'go' : undefined} href="/dashboard/keys">
+        Create one
+      </ButtonLink>
+    ),
+  },
+  {
+    label: 'Make a run with the key',
+    done: ended !== undefined,
+    action: hasKey ? (
+      <ButtonLink small look="go" href="/dashboard/console">
+        Run one
+      </ButtonLink>
+    ) : null,
+  },
+  {
+    label: 'Verify its receipt in your browser',
+    done: false,
+    action: ended ? (
+      <ActionForm action="/api/portal/overview/verify">
+        <input type="hidden" name="run_id" value={ended.id} />
+        <Button small look="go">
+          Verify
+        </Button>
+      </ActionForm>
+    ) : null,
+  },
+]
