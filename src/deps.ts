@@ -5,6 +5,7 @@ import type { AccountStore } from './accounts/store.ts'
 import type { Anchoring } from './anchors/anchoring.ts'
 import type { AnchorStore } from './anchors/store.ts'
 import type { Chain } from './chain/chain.ts'
+import type { ConsoleStore } from './console/store.ts'
 import type { Clock } from './kernel/clock.ts'
 import type { Ids } from './kernel/ids.ts'
 import type { Log } from './kernel/log.ts'
@@ -45,6 +46,7 @@ export type Deps = {
   /** Undefined unless contract wallets may sign in: then nothing ever asks the chain. */
   isContractSignature: IsContractSignature | undefined
   keys: KeyStore
+  console: ConsoleStore
   runs: RunStore
   receipts: ReceiptStore
   shares: ShareStore

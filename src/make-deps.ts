@@ -5,6 +5,7 @@ import { accountStore } from './accounts/store.ts'
 import type { Sender } from './anchors/sender.ts'
 import { rpcChain } from './chain/rpc.ts'
 import type { Config } from './config.ts'
+import { consoleStore } from './console/store.ts'
 import type { Db } from './db/db.ts'
 import type { Deps } from './deps.ts'
 import { canonical } from './kernel/canonical.ts'
@@ -95,6 +96,7 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
       ? contractWallets(onChain.chain ?? rpcChain({ urls: [], clock, random }))
       : undefined,
     keys: keyStore(db, clock),
+    console: consoleStore(db),
     runs: runStore(db, node),
     receipts: receiptStore(db),
     shares: shareStore(db),

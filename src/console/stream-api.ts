@@ -1,0 +1,45 @@
+import type { Deps } from '../deps.ts'
+import { dataFrame, type SseContext, sseResponse } from '../http/sse.ts'
+import { toJsonInteger } from '../kernel/money.ts'
+import { receiptIdOf } from '../receipts/receipt.ts'
+import type { LiveRun } from '../runs/live.ts'
+import { toReceiptLink } from '../runs/openai.ts'
+import { toRunView } from '../runs/run.ts'
+import { stopWithClient } from '../runs/stream-api.ts'
+import { askModel, textOf } from './ask.ts'
+
+type Needs = Parameters<typeof askModel>[0] & Pick<Deps, 'settings' | 'log'>
+
+/**
+ * A run as a page follows it: `run.started` with its hold, the text as it comes in
+ * `run.output.delta`, and `run.completed` with its cost and receipt; or an error in band, with
+ * what was charged. A page that goes away stops the run.
+ */
+export function streamAnswer(deps: Needs, live: LiveRun, context: SseContext): Response {
+  context.set.headers['x-receipt-id'] = receiptIdOf(live.id)
+  return sseResponse(
+    context,
+    async (client) => {
+      stopWithClient(live, client.signal)
+      client.send(event('run.started', startOf(live)))
+      const done = await askModel(deps, live, {
+        send(chunks) {
+          const text = textOf(chunks)
+          if (text !== '') return client.send(event('run.output.delta', { text }))
+        },
+      })
+      const run = toRunView(done.run, done.choices)
+      client.send(event('run.completed', { run, receipt: toReceiptLink(done, deps.settings) }))
+    },
+    { onBug: (error) => deps.log.error('console.stream_failed', error, { run_id: live.id }) },
+  )
+}
+
+const startOf = (live: LiveRun) => ({
+  run_id: live.id,
+  receipt_id: receiptIdOf(live.id),
+  hold_nusd: toJsonInteger(live.row.hold),
+})
+
+const event = (type: string, fields: object): string =>
+  dataFrame(JSON.stringify({ type, ...fields }))
