@@ -89,6 +89,12 @@ function anchorReads(db: Db) {
       db.read((q) =>
         first(q.select().from(anchors).where(onChain(issuer)).orderBy(desc(anchors.size)).limit(1)),
       ),
+    /** The largest whose block is final. */
+    newestFinal: (issuer: string): Promise<AnchorRow | undefined> =>
+      db.read((q) => {
+        const final = and(eq(anchors.issuer, issuer), eq(anchors.status, 'final'))
+        return first(q.select().from(anchors).where(final).orderBy(desc(anchors.size)).limit(1))
+      }),
     /** The smallest size on the chain that covers a leaf. */
     covering: (issuer: string, index: number): Promise<number | undefined> =>
       db.read(function* (q) {

@@ -3,6 +3,7 @@ import { type Db, first, type Query, rows, update, type Work } from '../db/db.ts
 import type { RunRow } from '../db/schema.ts'
 import { type Page, type PageRequest, toPage } from '../kernel/page.ts'
 import { type Ended, isEnded, isErased, receiptIdOf, runIdOf } from './receipt.ts'
+import { shownReceipts } from './shown-store.ts'
 
 export type ReceiptStore = ReturnType<typeof receiptStore>
 
@@ -24,6 +25,7 @@ export function receiptStore(db: Db) {
   }
 
   return {
+    ...shownReceipts(db),
     find: (id: string): Promise<Ended | undefined> =>
       db.read(function* (q) {
         const run = yield* first(

@@ -60,7 +60,7 @@ async function checkShared(
 /** One for each server: it remembers what the chain said. */
 const askers = new WeakMap<Needs['anchoring'], AskChain>()
 
-function askerOf({ anchoring }: Needs): AskChain {
+export function askerOf({ anchoring }: Pick<Needs, 'anchoring'>): AskChain {
   const known = askers.get(anchoring) ?? askOwnChain(anchoring)
   askers.set(anchoring, known)
   return known
@@ -77,7 +77,11 @@ function findNamed(deps: Needs, file: unknown): Promise<Ended | undefined> {
 }
 
 /** We trust our own signers, each in its range of its log, and know what we issued. */
-function trustOf({ signers, logs }: Needs, stored: Ended | undefined, file: unknown): Trust {
+export function trustOf(
+  { signers, logs }: Pick<Needs, 'signers' | 'logs'>,
+  stored: Ended | undefined,
+  file: unknown,
+): Trust {
   const { digest: claimed, receipt } = file as Claims
   const log = logs.of(String(receipt?.issuer)) ?? logs.current
   const base = {

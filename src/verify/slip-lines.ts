@@ -1,4 +1,4 @@
-import { isHidden, type Receipt } from './receipt.ts'
+import type { Hidden, Receipt } from './receipt.ts'
 
 /** One line of a slip of paper; a value of undefined is one that the owner hides. */
 export type SlipLine = readonly [name: string, value: string | undefined]
@@ -71,3 +71,6 @@ const shortHash = (hash: string): string =>
   /^0x0+$/.test(hash) ? 'none' : `${hash.slice(0, 10)}…${hash.slice(-8)}`
 
 const seconds = (ms: string): string => `${(Number(ms) / 1000).toFixed(2)} s`
+
+/** As `receipt.ts` has it, without the hashes that a page would load with that. */
+const isHidden = <T extends object>(section: T | Hidden): section is Hidden => '$hash' in section

@@ -1,0 +1,38 @@
+import type { ChainEvidence } from './check-anchor.ts'
+import type { ReceiptFile } from './receipt.ts'
+import type { Trust } from './verify.ts'
+
+/**
+ * What a page hands to the browser that is to judge its receipt, as JSON: the file, whom the
+ * service names as its signers, and what it read from the chain. Log indices are decimal text.
+ */
+export type Carried = {
+  file: ReceiptFile
+  signers: { address: string; from: string; until: string | null }[]
+  issuers: string[]
+  chain: ChainEvidence | null
+  /** The server's time, for how long something may still take. */
+  now: number
+}
+
+export const toCarried = (file: ReceiptFile, trust: Trust, now: number): Carried => ({
+  file,
+  signers: (trust.signers ?? []).map(({ address, fromIndex, untilIndex }) => ({
+    address,
+    from: String(fromIndex ?? 0),
+    until: untilIndex === undefined ? null : String(untilIndex),
+  })),
+  issuers: [...(trust.issuers ?? [])],
+  chain: trust.chain ?? null,
+  now,
+})
+
+export const toTrust = ({ signers, issuers, chain }: Omit<Carried, 'file'>): Trust => ({
+  signers: signers.map(({ address, from, until }) => ({
+    address,
+    fromIndex: BigInt(from),
+    ...(until === null ? {} : { untilIndex: BigInt(until) }),
+  })),
+  issuers,
+  ...(chain ? { chain } : {}),
+})

@@ -1,0 +1,158 @@
+import type { Check, CheckName } from './checks.ts'
+import type { Proof, ProofAnchor } from './proof.ts'
+import type { ReceiptFile } from './receipt.ts'
+import { totalOf } from './slip-lines.ts'
+import type { Verdict } from './verify.ts'
+import { kindOf, levelWords, titleOf } from './words.ts'
+
+/** A few checks together, as a page tells them: what was found, and the figures behind it. */
+export type ShownCheck = { result: 'ok' | 'wait' | 'bad'; label: string; detail: string }
+
+type Judged = {
+  verdict: Verdict
+  /** What was judged, with its proof. */
+  file: Pick<ReceiptFile, 'receipt' | 'proof'>
+  /** Milliseconds since 1970, for how long something may still take. */
+  now: number
+}
+
+/** The checks of a receipt in plain words, those that fail with what was expected and found. */
+export function shownChecks(judged: Judged): ShownCheck[] {
+  const { checks } = judged.verdict
+  if (judged.verdict.receipt_id === null) {
+    return checks.filter(({ status }) => status === 'fail').map(failed)
+  }
+  return parts.flatMap(({ names, tell }) => {
+    const own = names.flatMap((name) => checks.find((check) => check.name === name) ?? [])
+    const wrong = own.filter(({ status }) => status === 'fail')
+    return wrong.length > 0 ? wrong.map(failed) : (tell(own, judged) ?? [])
+  })
+}
+
+type Part = {
+  names: readonly CheckName[]
+  /** Of checks none of which fails; undefined where there is nothing to say. */
+  tell: (own: readonly Check[], judged: Judged) => ShownCheck | undefined
+}
+
+const failed = (check: Check): ShownCheck => ({
+  result: 'bad',
+  label: titleOf(check),
+  detail: check.reason,
+})
+
+const ok = (label: string, detail: string): ShownCheck => ({ result: 'ok', label, detail })
+const wait = (label: string, detail: string): ShownCheck => ({ result: 'wait', label, detail })
+
+const isPass = ({ status }: Check): boolean => status === 'pass'
+/** Why the first of these that did not pass did not. */
+const whyNot = (own: readonly Check[]): string => own.find((one) => !isPass(one))?.reason ?? ''
+
+const parts: readonly Part[] = [
+  {
+    names: ['schema', 'digest', 'signature', 'signer_authorized'],
+    tell: (own, { verdict }) =>
+      own.every(isPass)
+        ? ok('Signature is from this service', `EIP-712, recovered ${shortHex(verdict.signer)}`)
+        : wait('Signer is not known', whyNot(own)),
+  },
+  { names: ['issuer', 'known_here'], tell: () => undefined },
+  { names: ['arithmetic'], tell: tellTotal },
+  { names: ['leaf', 'inclusion', 'checkpoint_signature', 'checkpoint_consistent'], tell: tellLog },
+  { names: ['anchor', 'anchor_final'], tell: tellAnchor },
+  {
+    names: ['content_input', 'content_output'],
+    tell: (own) => {
+      const opened = own.filter(isPass)
+      if (opened.length === 0) return undefined
+      const names = opened.map(({ name }) => (name === 'content_input' ? 'input' : 'output'))
+      const which = names.join(' and ')
+      return ok('Shown text is the one committed to', `Salt and text open the ${which} hash`)
+    },
+  },
+]
+
+function tellTotal(own: readonly Check[], { file }: Judged): ShownCheck {
+  const { charge } = file.receipt
+  const total = totalOf(file.receipt)
+  if (!own.every(isPass) || '$hash' in charge || !total) {
+    return wait('Total is hidden', 'The owner does not show the charge')
+  }
+  const lines = charge.lines.map(({ meter, quantity }) => `${grouped(quantity)} ${meter}`)
+  return ok('Total adds up', `${lines.join(' + ') || 'Nothing used'} = ${total.join('')}`)
+}
+
+function tellLog(own: readonly Check[], judged: Judged): ShownCheck {
+  const proof = proofIn(judged)
+  const needed = own.filter(({ name }) => name !== 'checkpoint_consistent')
+  if (!proof || !needed.every(isPass)) return wait('Place in the log is not shown', whyNot(needed))
+  const hashes = proof.path.length === 1 ? '1 hash' : `${proof.path.length} hashes`
+  const place = `Leaf ${grouped(proof.index)} of ${grouped(proof.size)}, counted from 0`
+  return ok('Receipt is in the log', `${place}, ${hashes} to the root`)
+}
+
+function tellAnchor(own: readonly Check[], judged: Judged): ShownCheck {
+  const [anchor, final] = own
+  const proof = proofIn(judged)
+  if (!proof) return wait('Not on a chain', 'There is no proof that could be')
+  const where = placeText(proof.anchor)
+  if (anchor && final && isPass(anchor)) {
+    const finality = isPass(final) ? 'final' : 'not final yet'
+    return ok('Root is on chain 4663', [where, finality].filter(Boolean).join(', '))
+  }
+  if (where) {
+    return wait('Chain was not asked', `This service says: ${where}. ${whyNot(own)}`)
+  }
+  const label =
+    proof.anchor.status === 'disabled' ? 'Not anchored on a chain' : 'Waiting for the anchor'
+  return wait(label, waitingWords(proof.anchor, judged.now))
+}
+
+/** The proof of a file that was judged, where it could be read. */
+export function proofIn({ verdict, file }: Omit<Judged, 'now'>): Proof | undefined {
+  const isRead = verdict.checks.some((check) => check.name === 'schema' && isPass(check))
+  return isRead ? ((file.proof ?? undefined) as Proof | undefined) : undefined
+}
+
+/** Where an anchor is by the word of its service; empty while it is nowhere. */
+function placeText(anchor: ProofAnchor): string {
+  if (anchor.status !== 'confirmed' && anchor.status !== 'final') return ''
+  return `Block ${grouped(anchor.block_number)}, tx ${shortHex(anchor.tx_hash)}`
+}
+
+/** How far a receipt is that is not anchored, and how long that may take. */
+export function waitingWords(anchor: ProofAnchor, now: number): string {
+  if (anchor.status === 'disabled') return 'Signed and logged. This service anchors nothing.'
+  const words = 'Signed and logged, waiting for the anchor'
+  if (anchor.status === 'superseded') return `${words} of a larger log: ask for the proof again`
+  const by = 'expected_by' in anchor ? Date.parse(anchor.expected_by ?? '') : Number.NaN
+  const minutes = Math.max(1, Math.ceil((by - now) / 60_000))
+  return Number.isNaN(minutes) ? `${words}, which is late` : `${words}, about ${minutes} min`
+}
+
+/** What stands on the slip once all was checked: that it holds, and against what; or that not. */
+export type StampWords = { words: string; against: string; isBad: boolean }
+
+export function stampWords(verdict: Verdict, proof: Proof | undefined): StampWords | undefined {
+  if (kindOf(verdict) === 'bad') {
+    return { words: 'Not valid', against: 'see the checks', isBad: true }
+  }
+  const { level } = verdict
+  if (!verdict.valid || level === null) return undefined
+  const isOnChain = level === 'anchored' || level === 'final'
+  const against = isOnChain
+    ? `chain 4663 · anchor of ${grouped(proof?.size ?? '')}`
+    : levelWords[level].toLowerCase()
+  return { words: 'Verified', against, isBad: false }
+}
+
+/** The state of a receipt in a word or two. */
+export function stateWords(verdict: Verdict): string {
+  if (kindOf(verdict) === 'bad') return 'Not valid'
+  return verdict.level === null ? 'Undecided' : levelWords[verdict.level]
+}
+
+const shortHex = (hex: string | null): string =>
+  hex === null ? 'nobody' : hex.length > 14 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex
+
+const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+$)/g, ',')
