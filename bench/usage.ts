@@ -12,7 +12,7 @@ import { systemClock } from '../src/kernel/clock.ts'
 import { makeIds } from '../src/kernel/ids.ts'
 import { systemRandom } from '../src/kernel/random.ts'
 import { logStore } from '../src/log/store.ts'
-import { costOf } from '../src/models/model.ts'
+import { endedRun } from './ended-run.ts'
 import { start, usageOf } from './processes.ts'
 
 const count = Number(Bun.argv[2] ?? 1_000_000)
@@ -56,7 +56,7 @@ async function writeReceipts(keyId: string): Promise<void> {
   const begun = systemClock.now() - 30 * 86_400_000
   for (let at = 0; at < count; at += 1000) {
     const batch = Array.from({ length: Math.min(1000, count - at) }, (_, i) =>
-      endedRun(keyId, at + i, Math.floor(begun + ((at + i) / count) * 30 * 86_400_000)),
+      runAt(keyId, at + i, Math.floor(begun + ((at + i) / count) * 30 * 86_400_000)),
     )
     await db.write(() => insert(db.tables.runs, batch))
   }
@@ -68,52 +68,16 @@ async function writeReceipts(keyId: string): Promise<void> {
   await db.close()
 }
 
-function endedRun(keyId: string, index: number, finishedAt: number): RunRow {
+/** Every second one is another account's. */
+function runAt(keyId: string, index: number, finishedAt: number): RunRow {
   const mine = index % 2 === 0
-  const lines = [
-    { meter: 'input' as const, quantity: 100 + (index % 900), pricePusd: 150_000n },
-    { meter: 'output' as const, quantity: index % 500, pricePusd: 600_000n },
-  ]
-  const cost = costOf(lines, 500)
-  const nothing = new Uint8Array(32)
-  return {
+  return endedRun({
     id: ids.make('run'),
-    accountId: mine ? account : other,
+    account: mine ? account : other,
     keyId: mine ? keyId : 'key_other',
-    node: 'bench',
-    status: 'succeeded',
-    kind: 'chat',
-    model: `acme/model-${index % 7}`,
-    route: 'acme:model',
-    createdAt: finishedAt - 900,
-    startedAt: finishedAt - 900,
-    firstByteAt: finishedAt - 500,
     finishedAt,
-    hold: cost,
-    windows: [],
-    priceList: 'prices@1',
-    lines: lines.map(({ pricePusd, ...line }) => ({ ...line, price: pricePusd.toString() })),
-    cost,
-    discountBps: 500,
-    usageSource: 'reported',
-    clamped: false,
-    outcome: 'complete',
-    error: null,
-    tags: { team: `team-${index % 3}` },
-    metadata: {},
-    durationMs: 900,
-    seed: nothing,
-    inputCommitment: nothing,
-    outputCommitment: nothing,
-    issuer: origin,
-    passport: '',
-    digest: random.bytes(32),
-    logPlace: null,
-    signature: new Uint8Array(65),
-    background: false,
-    output: null,
-    outputUntil: null,
-  }
+    index,
+  })
 }
 
 /** Waits until the job has counted all that was there at the start. */
