@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, lt, or } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, lt, or, sql } from 'drizzle-orm'
 import { type Db, first, insert, prepared, type Query, rows, update, type Work } from '../db/db.ts'
 import { findFact, settleFact, writeFact } from '../db/facts.ts'
 import { assertLease, type Lease, takeLease } from '../db/lease.ts'
@@ -81,7 +81,8 @@ function anchorReads(db: Db) {
     /** Those of any log whose end is open, oldest first. */
     open: (): Promise<AnchorRow[]> =>
       db.read((q) => {
-        const isOpen = inArray(anchors.status, ['pending', 'submitted', 'confirmed'])
+        // In the words of the index: SQLite does not look into parameters for it.
+        const isOpen = sql`${anchors.status} in ('pending', 'submitted', 'confirmed')`
         return rows(q.select().from(anchors).where(isOpen).orderBy(asc(anchors.id)))
       }),
     /** The largest that is on the chain. */
@@ -117,7 +118,8 @@ function anchorReads(db: Db) {
     last: (issuer: string): Promise<AnchorRow | undefined> =>
       db.read((q) => {
         const ours = q.select().from(anchors).where(eq(anchors.issuer, issuer))
-        return first(ours.orderBy(desc(anchors.createdAt), desc(anchors.id)).limit(1))
+        // Ids begin with their time, and a later anchor never has a smaller size.
+        return first(ours.orderBy(desc(anchors.size), desc(anchors.id)).limit(1))
       }),
   }
 }

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import type { LeafKind } from '../verify/merkle.ts'
 import type { Columns } from './columns.ts'
 
@@ -107,7 +108,13 @@ export function logTables(c: Columns) {
       finalizedAt: c.ms('finalized_at'),
       error: c.text('error'),
     },
-    (t) => [c.index('anchors_by_size').on(t.issuer, t.size)],
+    (t) => [
+      c.index('anchors_by_size').on(t.issuer, t.size),
+      c
+        .index('anchors_open')
+        .on(t.id)
+        .where(sql`${t.status} in ('pending', 'submitted', 'confirmed')`),
+    ],
   )
 
   /** Signed transactions, stored before they are sent: what is on its way is never forgotten. */
