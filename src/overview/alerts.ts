@@ -58,9 +58,10 @@ export function alertsOf(found: Found): Alert[] {
 
 /** Those that stop first come first. */
 function keyAlerts({ keys, now, spentToday }: Found): Alert[] {
+  const spent = spentWithBelow(keys, spentToday)
   const usable = keys.filter(({ chain }) => statusOf(chain, now) === 'usable')
   const found = usable.flatMap((shown): { at: number; alert: Alert }[] => {
-    const cap = capAlert(shown, spentBelow(keys, shown.key, spentToday), now)
+    const cap = capAlert(shown, spent.get(shown.key.id) ?? 0n, now)
     const { key } = shown
     const expires: Alert[] =
       key.expiresAt - now <= expiresSoonMs ? [{ kind: 'key_expires', key }] : []
@@ -87,13 +88,16 @@ function capAlert(
   return [{ at, alert: { kind: 'cap_near', key, left, stopsInMs } }]
 }
 
-/** A key's cap is charged by the keys below it too. */
-const spentBelow = (
+/** What each key and the keys below it spent: all of that is charged to its cap. */
+function spentWithBelow(
   keys: readonly ShownKey[],
-  { id }: KeyRow,
   spentToday: ReadonlyMap<string, Nusd>,
-): Nusd =>
-  keys.reduce(
-    (sum, { key }) => (key.lineage.includes(id) ? sum + (spentToday.get(key.id) ?? 0n) : sum),
-    0n,
-  )
+): Map<string, Nusd> {
+  const sums = new Map<string, Nusd>()
+  for (const { key } of keys) {
+    const spent = spentToday.get(key.id)
+    if (spent === undefined) continue
+    for (const id of key.lineage) sums.set(id, (sums.get(id) ?? 0n) + spent)
+  }
+  return sums
+}

@@ -17,8 +17,6 @@ import type { Frame } from '../ui/frame.ts'
 import { renderChild } from '../ui/jsx-runtime.ts'
 import { dashboardPage } from '../ui/layout.tsx'
 import { reply } from '../ui/reply.ts'
-import { usageOf } from '../usage/sum.ts'
-import { dayOf } from '../usage/usage.ts'
 import { alertsOf } from './alerts.ts'
 import { readOnboarding, stepsDone, verifyOwn } from './onboarding.ts'
 import {
@@ -28,7 +26,7 @@ import {
   type OverviewView,
   stepsMark,
 } from './overview-pages.tsx'
-import { lastingOf, spendOf, spendPeriod } from './spend.ts'
+import { lastingOf, spendReader } from './spend.ts'
 
 type Needs = FollowNeeds &
   Pick<Deps, 'accounts' | 'keys' | 'runs' | 'settings' | 'usage'> &
@@ -42,8 +40,9 @@ const recentMax = 5
 const bodyBytes = 4096
 
 /** The first page of somebody who is signed in, and `/`, which leads there or to the sign-in. */
-export const overviewPortal = (deps: Needs, frame: Frame) =>
-  new Elysia({ name: 'overview-portal' })
+export const overviewPortal = (deps: Needs, frame: Frame) => {
+  const readSpend = spendReader(deps)
+  return new Elysia({ name: 'overview-portal' })
     .use(sessionAuth(deps))
     .get('/', async ({ request, set }) => {
       const found = await currentSession(deps, request)
@@ -54,16 +53,20 @@ export const overviewPortal = (deps: Needs, frame: Frame) =>
     .get(
       path,
       async ({ request, set, account }) => {
-        const main = <Overview view={await readOverview(deps, account)} />
+        const main = <Overview view={await readOverview(deps, readSpend, account)} />
         const parts = { frame, title: 'Overview', here: path, account, main }
         const page = dashboardPage({ ...parts, scripts: ['hx-sse'] })
         return reply({ request, set }, { page })
       },
       { needsSession: 'page' },
     )
-    .get('/api/portal/overview', async ({ account }) => toView(await readOverview(deps, account)), {
-      needsSession: 'action',
-    })
+    .get(
+      '/api/portal/overview',
+      async ({ account }) => toView(await readOverview(deps, readSpend, account)),
+      {
+        needsSession: 'action',
+      },
+    )
     .get(
       '/api/portal/overview/live',
       ({ request, server, set, session }) => {
@@ -89,16 +92,20 @@ export const overviewPortal = (deps: Needs, frame: Frame) =>
       },
       { needsSession: 'action', parse: 'none' },
     )
+}
 
-async function readOverview(deps: Needs, accountId: string): Promise<OverviewView> {
+async function readOverview(
+  deps: Needs,
+  readSpend: ReturnType<typeof spendReader>,
+  accountId: string,
+): Promise<OverviewView> {
   const { clock, health } = deps
   const now = clock.now()
   const live = await readLive(deps, accountId)
-  const days = await usageOf(deps, { account: accountId, ...spendPeriod(now), groupBy: ['day'] })
+  const { spend, spentToday } = await readSpend(accountId, now)
   const keys = await deps.keys.tree(accountId, now)
   const { account, onboarding } = live
   const available = account.balance - account.held
-  const spend = spendOf(days)
   const lasting = lastingOf(available, spend, now)
   const alerts = alertsOf({
     now,
@@ -106,19 +113,12 @@ async function readOverview(deps: Needs, accountId: string): Promise<OverviewVie
     available: onboarding?.hasCredit === false ? undefined : available,
     lasting,
     keys,
-    spentToday: await spentToday(deps, accountId, now),
+    spentToday,
     isDiverged: health.log === 'diverged',
     isUnbalanced: health.ledger === 'unbalanced',
     isDegraded: (await anchorStatus(deps)).isDegraded,
   })
   return { ...live, now, spend, lasting, alerts, keys, mark: markOfAll(live) }
-}
-
-/** What each key spent today by itself. */
-async function spentToday(deps: Needs, account: string, now: number): Promise<Map<string, bigint>> {
-  const { to } = spendPeriod(now)
-  const today = await usageOf(deps, { account, from: dayOf(now), to, groupBy: ['key'] })
-  return new Map(today.rows.map(({ keyId, cost }) => [keyId ?? '', cost]))
 }
 
 async function readLive(deps: Needs, accountId: string): Promise<LiveView> {

@@ -1,6 +1,8 @@
+import { LRUCache } from 'lru-cache'
+import type { Deps } from '../deps.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { max, type Nusd } from '../kernel/money.ts'
-import type { Usage } from '../usage/sum.ts'
+import { type UsageRow, usageOf } from '../usage/sum.ts'
 import { dayMs, dayOf } from '../usage/usage.ts'
 
 /** What an account spent on each of the last days, today last. */
@@ -9,21 +11,58 @@ export type Spend = { days: { day: Millis; cost: Nusd }[]; total: Nusd; runs: nu
 export const spendDays = 30
 /** Days that say what a day costs lately. */
 const latelyDays = 7
+/** So long after midnight every run of the day before is stored, whatever held it up, in ms. */
+const settledAfterMs = 600_000
+/** Until then the days before are read again after this, in ms. */
+const unsettledMs = 10_000
+const rememberedMax = 10_000
 
-/** The range of {@link Spend}. */
-export const spendPeriod = (now: Millis): { from: Millis; to: Millis } => ({
-  from: dayOf(now) - (spendDays - 1) * dayMs,
-  to: dayOf(now) + dayMs,
-})
+type Past = { today: Millis; until: Millis; rows: UsageRow[] }
+
+/**
+ * Reads what accounts spent, and which key spent what today. The days before today do not change
+ * any more and are remembered: an account may have a sum for each of many keys and models a day.
+ */
+export function spendReader(deps: Pick<Deps, 'usage'>) {
+  const remembered = new LRUCache<string, Past>({ max: rememberedMax })
+
+  const readPast = async (account: string, now: Millis): Promise<UsageRow[]> => {
+    const today = dayOf(now)
+    const known = remembered.get(account)
+    if (known?.today === today && now < known.until) return known.rows
+    const from = today - (spendDays - 1) * dayMs
+    const { rows, uncounted } = await usageOf(deps, { account, from, to: today, groupBy: ['day'] })
+    const isSettled = now - today > settledAfterMs && uncounted === 0
+    const until = isSettled ? Number.POSITIVE_INFINITY : now + unsettledMs
+    remembered.set(account, { today, until, rows })
+    return rows
+  }
+
+  return async (
+    account: string,
+    now: Millis,
+  ): Promise<{ spend: Spend; spentToday: Map<string, Nusd> }> => {
+    const today = dayOf(now)
+    const past = await readPast(account, now)
+    const range = { from: today, to: today + dayMs }
+    const { rows, totals } = await usageOf(deps, { account, ...range, groupBy: ['key'] })
+    const spend = spendOf([...past, { day: today, ...totals }], today)
+    return { spend, spentToday: new Map(rows.map(({ keyId, cost }) => [keyId ?? '', cost])) }
+  }
+}
 
 /** Days without a run have a place too. */
-export function spendOf({ rows, totals, from }: Pick<Usage, 'rows' | 'totals' | 'from'>): Spend {
+export function spendOf(
+  rows: readonly Pick<UsageRow, 'day' | 'cost' | 'runs'>[],
+  today: Millis,
+): Spend {
   const costs = new Map(rows.map(({ day, cost }) => [day, cost]))
   const days = Array.from({ length: spendDays }, (_, i) => {
-    const day = from + i * dayMs
+    const day = today - (spendDays - 1 - i) * dayMs
     return { day, cost: costs.get(day) ?? 0n }
   })
-  return { days, total: totals.cost, runs: totals.runs }
+  const total = rows.reduce((sum, { cost }) => sum + cost, 0n)
+  return { days, total, runs: rows.reduce((sum, { runs }) => sum + runs, 0) }
 }
 
 /**

@@ -4,11 +4,11 @@ import {
   desc,
   eq,
   getTableColumns,
-  gt,
   gte,
   inArray,
   isNull,
   lt,
+  ne,
   type SQL,
   sql,
 } from 'drizzle-orm'
@@ -40,16 +40,19 @@ export function shownRuns(db: Db) {
       .from(runs)
       .leftJoin(keys, eq(keys.id, runs.keyId))
 
-  const within = (account: string, filter: ShownFilter, after: string | undefined) =>
-    and(
+  /** Both ends of what is read; only the later of two beginnings is named, as an index takes one. */
+  const within = (account: string, filter: ShownFilter, { after, stop = '' }: Ends) => {
+    const { keyId, from, to } = filter
+    const begin = from === undefined ? '' : firstIdAt('run', Math.max(0, from - idSlackMs))
+    const least = begin > stop ? begin : stop
+    return and(
       // The account of a chosen key was checked: the index of a key's runs is the narrower one.
-      filter.keyId === undefined ? eq(runs.accountId, account) : eq(runs.keyId, filter.keyId),
+      keyId === undefined ? eq(runs.accountId, account) : eq(runs.keyId, keyId),
       after === undefined ? undefined : lt(runs.id, after),
-      filter.from === undefined
-        ? undefined
-        : gte(runs.id, firstIdAt('run', Math.max(0, filter.from - idSlackMs))),
-      filter.to === undefined ? undefined : lt(runs.id, firstIdAt('run', filter.to + idSlackMs)),
+      least === '' ? undefined : gte(runs.id, least),
+      to === undefined ? undefined : lt(runs.id, firstIdAt('run', to + idSlackMs)),
     )
+  }
 
   const matching = ({ status, model, tag, from, to }: ShownFilter) =>
     and(
@@ -66,7 +69,7 @@ export function shownRuns(db: Db) {
     const order = q
       .select({ id: runs.id })
       .from(runs)
-      .where(within(account, filter, after))
+      .where(within(account, filter, { after }))
       .orderBy(desc(runs.id))
     return (yield* first(order.limit(1).offset(passedMax - 1)))?.id
   }
@@ -78,13 +81,7 @@ export function shownRuns(db: Db) {
         const stop = yield* lastPassed(q, account, filter, page.after)
         const found = yield* rows(
           select(q)
-            .where(
-              and(
-                within(account, filter, page.after),
-                stop === undefined ? undefined : gte(runs.id, stop),
-                matching(filter),
-              ),
-            )
+            .where(and(within(account, filter, { after: page.after, stop }), matching(filter)))
             .orderBy(desc(runs.id))
             .limit(page.limit + 1),
         )
@@ -102,9 +99,9 @@ export function shownRuns(db: Db) {
     ): Promise<{ id: string }[]> =>
       db.read(function* (q): Work<{ id: string }[]> {
         const stop = yield* lastPassed(q, account, filter, undefined)
-        const newer = gt(runs.id, stop === undefined || since > stop ? since : stop)
         const named = q.select({ id: runs.id }).from(runs)
-        const found = named.where(and(within(account, filter, undefined), newer, matching(filter)))
+        const newest = within(account, filter, { stop: stop && stop > since ? stop : since })
+        const found = named.where(and(newest, ne(runs.id, since), matching(filter)))
         return yield* rows(found.orderBy(desc(runs.id)).limit(most))
       }),
     /** A run of an account; undefined also for one of another. */
@@ -130,6 +127,9 @@ export function shownRuns(db: Db) {
       }),
   }
 }
+
+/** Runs with an id below `after` and from `stop` on. */
+type Ends = { after?: string | undefined; stop?: string | undefined }
 
 /** Whether a filter may pass over many runs; a time or a key alone never does. */
 const isNarrow = ({ status, model, tag }: ShownFilter): boolean =>
