@@ -2,6 +2,7 @@ import { signInPages } from './accounts/pages.tsx'
 import { sessionsPortal } from './accounts/portal.tsx'
 import { signInApi } from './accounts/sign-in-api.ts'
 import { anchorsApi } from './anchors/api.ts'
+import { consolePortal } from './console/portal.tsx'
 import type { Deps } from './deps.ts'
 import { frameOf } from './frame.ts'
 import { assets } from './http/assets.ts'
@@ -13,6 +14,8 @@ import { modelsApi } from './models/api.ts'
 import { overviewPortal } from './overview/portal.tsx'
 import { receiptsApi } from './receipts/api.ts'
 import { verifyPageApi } from './receipts/page-api.ts'
+import { receiptPages } from './receipts/pages.tsx'
+import { receiptsPortal } from './receipts/portal.tsx'
 import { runsApi } from './runs/api.ts'
 import { runsPortal } from './runs/portal.tsx'
 import { signerApi } from './signer/api.ts'
@@ -20,6 +23,7 @@ import { statusApi } from './status/api.ts'
 import { refusalPages } from './ui/refusal.tsx'
 import { themeRoute } from './ui/theme.ts'
 import { usageApi } from './usage/api.ts'
+import { usagePortal } from './usage/portal.tsx'
 
 /** The whole service as one Elysia instance. No side effects: tests call it too. */
 export function createApp(deps: Deps) {
@@ -40,10 +44,14 @@ export function createApp(deps: Deps) {
     .use(overviewPortal(deps, frame))
     .use(runsApi(deps))
     .use(runsPortal(deps, frame))
+    .use(consolePortal(deps, frame))
     .use(receiptsApi(deps))
+    .use(receiptPages(deps, frame))
+    .use(receiptsPortal(deps, frame))
     .use(anchorsApi(deps))
     .use(verifyPageApi())
     .use(usageApi(deps))
+    .use(usagePortal(deps, frame))
   methodNotAllowed(app)
   return app
 }

@@ -3,6 +3,8 @@ import type { Child } from './jsx-runtime.ts'
 export type Column<Row> = {
   head: Child
   cell: (row: Row) => Child
+  /** What all rows come to, in a last line that is there when any column has one. */
+  total?: Child
   /** `number`: right-aligned figures. `optional`: the first to go where space is short. */
   kind?: 'number' | 'optional' | 'optional-number' | 'unnamed'
 }
@@ -36,8 +38,19 @@ export const Table = <Row,>({ caption, columns, rows, bodyId, rowId }: TableProp
           <TableRow columns={columns} row={row} id={rowId?.(row)} />
         ))}
       </tbody>
+      {columns.some(({ total }) => total !== undefined) ? <Totals columns={columns} /> : null}
     </table>
   </section>
+)
+
+const Totals = <Row,>({ columns }: { columns: readonly Column<Row>[] }) => (
+  <tfoot>
+    <tr>
+      {columns.map(({ total, kind }, i) =>
+        i === 0 ? <th scope="row">{total}</th> : <td class={classOf(kind)}>{total}</td>,
+      )}
+    </tr>
+  </tfoot>
 )
 
 type RowProps<Row> = {

@@ -45,7 +45,7 @@ const unnumberedMax = 1000
 
 /** Reads what was counted, and receipts in the order of the log. */
 export function usageStore(db: Db) {
-  const { runs, usageDays, facts, logLeaves } = db.tables
+  const { runs, usageDays, facts, logLeaves, keys } = db.tables
   const few = {
     accountId: runs.accountId,
     keyId: runs.keyId,
@@ -159,6 +159,14 @@ export function usageStore(db: Db) {
         ),
       )
       return new Map(found.map(({ name, value }) => [dayNamed(name), readMark(value)]))
+    },
+    /** The names of some keys of an account, as they are today. */
+    keyNames: async (account: string, ids: string[]): Promise<Map<string, string>> => {
+      if (ids.length === 0) return new Map()
+      const { id, name, accountId } = keys
+      const named = and(inArray(id, ids), isBeside(accountId, account))
+      const found = await db.read((q) => rows(q.select({ id, name }).from(keys).where(named)))
+      return new Map(found.map((key) => [key.id, key.name]))
     },
     /** An account's receipts in some places of the log, for sums. */
     runsIn: async (span: Span, account: string): Promise<CountedRun[]> => {
