@@ -17,6 +17,7 @@ const wanted = {
   usage: 'chart-column',
   passport: 'id-card',
   sessions: 'monitor-smartphone',
+  settings: 'sliders-horizontal',
   explorer: 'globe',
   verify: 'shield-check',
   models: 'boxes',
