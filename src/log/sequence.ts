@@ -29,6 +29,7 @@ export function sequencer(deps: {
   let renewedAt = Number.NEGATIVE_INFINITY
   let timer: ReturnType<typeof setTimeout> | undefined
   let running: Promise<void> | undefined
+  let next: Promise<void> | undefined
   let stopped = false
 
   const numberAll = async (): Promise<void> => {
@@ -40,9 +41,7 @@ export function sequencer(deps: {
     while ((await store.number(lease, batchMax)) === batchMax);
   }
 
-  const flush = async (): Promise<void> => {
-    // One pass at a time; a caller that comes during one needs the next to see its receipt.
-    while (running) await running
+  const pass = (): Promise<void> => {
     running = numberAll()
       .catch((error: unknown) => {
         lease = undefined
@@ -51,7 +50,17 @@ export function sequencer(deps: {
       .finally(() => {
         running = undefined
       })
-    await running
+    return running
+  }
+
+  // One pass at a time. Callers that come during one share the next, which sees their receipts.
+  const flush = (): Promise<void> => {
+    if (!running) return pass()
+    next ??= running.then(() => {
+      next = undefined
+      return pass()
+    })
+    return next
   }
 
   return {
@@ -66,7 +75,7 @@ export function sequencer(deps: {
     async stop() {
       stopped = true
       clearTimeout(timer)
-      await running
+      await (next ?? running)
     },
   }
 }

@@ -30,6 +30,10 @@ export async function signed(deps: Needs, receiptId: string, ended: Ended): Prom
   return { ...run, signature }
 }
 
+/** How long the node that numbers is waited for, and the pause between two looks, in ms. */
+const elsewhereMs = 1500
+const lookMs = 50
+
 /**
  * Numbers a receipt that is read before the sequencer came to it.
  * @throws Refusal `unavailable` while another node numbers the log and has not come to it.
@@ -43,6 +47,11 @@ export async function numbered(
   if (run.logPlace === null) {
     await deps.sequencer.flush()
     run = await deps.receipts.find(receiptId)
+    // Where another node numbers, it comes to this one within a second.
+    for (let waited = 0; run?.logPlace === null && waited < elsewhereMs; waited += lookMs) {
+      await Bun.sleep(lookMs)
+      run = await deps.receipts.find(receiptId)
+    }
   }
   if (!run || run.logPlace === null) {
     refuse('unavailable', {
