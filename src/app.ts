@@ -10,6 +10,7 @@ import { front } from './http/front.ts'
 import { methodNotAllowed } from './http/methods.ts'
 import { keysApi } from './keys/api.ts'
 import { balanceApi } from './keys/balance-api.ts'
+import { keysPortal } from './keys/portal.tsx'
 import { modelsApi } from './models/api.ts'
 import { overviewPortal } from './overview/portal.tsx'
 import { receiptsApi } from './receipts/api.ts'
@@ -41,6 +42,7 @@ export function createApp(deps: Deps) {
     .use(signInApi(deps, frame))
     .use(signInPages(deps, frame))
     .use(sessionsPortal(deps, frame))
+    .use(keysPortal(deps, frame))
     .use(overviewPortal(deps, frame))
     .use(runsApi(deps))
     .use(runsPortal(deps, frame))

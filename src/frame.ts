@@ -7,6 +7,8 @@ const nav: readonly NavItem[] = [
   { href: '/dashboard/console', label: 'Console', icon: 'console', group: 'Use' },
   { href: '/dashboard', label: 'Overview', icon: 'home', group: 'Use' },
   { href: '/dashboard/runs', label: 'Runs', icon: 'runs', group: 'Use' },
+  { href: '/dashboard/receipts', label: 'Receipts', icon: 'receipts', group: 'Use' },
+  { href: '/dashboard/keys', label: 'Keys', icon: 'keys', group: 'Account' },
   { href: '/dashboard/usage', label: 'Usage', icon: 'usage', group: 'Account' },
   { href: '/dashboard/sessions', label: 'Sessions', icon: 'sessions', group: 'Account' },
 ]

@@ -86,7 +86,8 @@ function toRights(body: Omit<ChangeBody, 'name' | 'cap'>) {
 
 const rfc3339 = /^\d{4}-(\d\d)-(\d\d)T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/
 
-function readTime(written: string): Millis {
+/** @throws Refusal `invalid_request` unless it is an RFC 3339 time. */
+export function readTime(written: string): Millis {
   const at = rfc3339.test(written) ? Date.parse(written) : Number.NaN
   // A day that the month does not have would otherwise be one of the next month.
   const day = new Date(`${written.slice(0, 10)}T00:00:00Z`)

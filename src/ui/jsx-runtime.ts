@@ -96,7 +96,9 @@ function attributeText(name: string, value: unknown): string | undefined {
   throw new TypeError(`${name} cannot hold a ${typeof value}`)
 }
 
-type OwnProps = { children?: Child } & { [hx: `hx-${string}`]: string | undefined } & {
+type OwnProps = { children?: Child; autofocus?: boolean } & {
+  [hx: `hx-${string}`]: string | undefined
+} & {
   [data: `data-${string}`]: string | number | bigint | undefined
 }
 

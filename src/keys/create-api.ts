@@ -1,0 +1,63 @@
+import type { KeyRow } from '../db/schema.ts'
+import type { Deps } from '../deps.ts'
+import { checkBody } from '../http/check-body.ts'
+import type { Fields } from '../http/form.ts'
+import { isId } from '../kernel/ids.ts'
+import { mintBody, toWish } from './body-api.ts'
+import { type Draft, draftOf, readNewKey } from './form-api.ts'
+import { issueKey } from './issue.ts'
+import { matches } from './key.ts'
+import { idOfOnce } from './once.ts'
+import type { RevealView } from './reveal-pages.tsx'
+
+type Needs = Pick<Deps, 'keys' | 'ledger' | 'ids' | 'random' | 'clock' | 'catalogue' | 'settings'>
+
+export type Made = { key: KeyRow; secret: string }
+
+/**
+ * Makes a key as its owner asked for it: by the body of `POST /v1/keys`, or by the fields of a form.
+ * @throws Refusal as {@link issueKey}, in the words of the form's fields where one was sent.
+ */
+export async function createKey(
+  deps: Needs,
+  account: string,
+  { value, isForm }: Fields,
+): Promise<Made> {
+  const who = { account, actor: account }
+  if (!isForm) return issueKey(deps, { ...toWish(checkBody(mintBody, value)), ...who })
+  const draft = draftOf(value)
+  const now = deps.clock.now()
+  const { parent_id: parentId = '', once } = draft
+  const found = isId('key', parentId) ? await deps.keys.find(parentId) : undefined
+  const parent = found?.accountId === account ? found : undefined
+  const id = once === undefined ? undefined : idOfOnce(account, once, now)
+  return issueKey(deps, { ...readNewKey(draft, { parent, now }), ...who, id })
+}
+
+/** The key that this very form made when it was sent before. */
+export async function findMade(
+  { keys, clock }: Pick<Deps, 'keys' | 'clock'>,
+  account: string,
+  { once }: Draft,
+): Promise<KeyRow | undefined> {
+  return once === undefined ? undefined : keys.find(idOfOnce(account, once, clock.now()))
+}
+
+/** A secret with what is shown beside it: code for a model that its key may use. */
+export async function toReveal(
+  { keys, clock, catalogue, settings }: Needs,
+  { key, secret }: Made,
+  by: RevealView['by'],
+): Promise<RevealView> {
+  const { chain } = await keys.show(key.id, clock.now())
+  const fit = catalogue
+    .list()
+    .find(
+      ({ id, kind, status }) =>
+        kind === 'chat' &&
+        status === 'live' &&
+        chain.every((one) => one.models.length === 0 || one.models.some((g) => matches(g, id))),
+    )
+  const model = fit?.id ?? key.models[0] ?? 'a-model'
+  return { key, secret, baseUrl: settings.baseUrl, model, by }
+}
