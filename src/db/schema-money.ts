@@ -8,6 +8,12 @@ export type HoldWindow = [keyId: string, windowStart: number]
 /** A meter line as JSON keeps it: the price as decimal text, because JSON has no bigint. */
 export type StoredLine = { meter: string; quantity: number; price: string }
 
+/**
+ * Where money comes from and goes to. `deposits` is the treasury on the chain, `loss` what the
+ * operator bears of deposits that a reorg took away, `plans` what subscriptions cost.
+ */
+export type LedgerSide = 'user' | 'revenue' | 'grants' | 'deposits' | 'loss' | 'plans'
+
 /** Balances, keys, what moved between them, and the runs that are paid for. */
 export function moneyTables(c: Columns) {
   /** A wallet address (lower case) and its money. `held` is reserved by runs in flight. */
@@ -96,9 +102,12 @@ export function moneyTables(c: Columns) {
     {
       accountId: c.text('account_id').notNull(),
       ref: c.text('ref').notNull(),
-      kind: c.text('kind').$type<'run' | 'grant'>().notNull(),
-      source: c.text('source').$type<'user' | 'revenue' | 'grants'>().notNull(),
-      target: c.text('target').$type<'user' | 'revenue' | 'grants'>().notNull(),
+      kind: c
+        .text('kind')
+        .$type<'run' | 'grant' | 'deposit' | 'reversal' | 'loss' | 'claim' | 'plan' | 'refund'>()
+        .notNull(),
+      source: c.text('source').$type<LedgerSide>().notNull(),
+      target: c.text('target').$type<LedgerSide>().notNull(),
       amount: c.money('amount').notNull(),
       at: c.ms('at').notNull(),
     },

@@ -9,6 +9,7 @@ export const {
   keyWindows,
   transfers,
   runs,
+  deposits,
   leases,
   facts,
   logs,

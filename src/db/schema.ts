@@ -1,4 +1,5 @@
 import type { Columns } from './columns.ts'
+import { depositTables } from './schema-deposits.ts'
 import { logTables } from './schema-log.ts'
 import { moneyTables } from './schema-money.ts'
 import { peopleTables } from './schema-people.ts'
@@ -15,6 +16,7 @@ export type WindowRow = Tables['keyWindows']['$inferSelect']
 export type TransferRow = Tables['transfers']['$inferSelect']
 export type RunRow = Tables['runs']['$inferSelect']
 export type AuditRow = Tables['auditEntries']['$inferSelect']
+export type DepositRow = Tables['deposits']['$inferSelect']
 export type LogRow = Tables['logs']['$inferSelect']
 export type CheckpointRow = Tables['logCheckpoints']['$inferSelect']
 export type PriceListRow = Tables['priceLists']['$inferSelect']
@@ -28,6 +30,7 @@ export type ShareRow = Tables['shares']['$inferSelect']
 
 export const buildSchema = (c: Columns) => ({
   ...moneyTables(c),
+  ...depositTables(c),
   ...logTables(c),
   ...peopleTables(c),
   ...processTables(c),

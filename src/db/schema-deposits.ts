@@ -1,0 +1,61 @@
+import { sql } from 'drizzle-orm'
+import type { Columns } from './columns.ts'
+
+/** What came in over the chain. */
+export function depositTables(c: Columns) {
+  /**
+   * A transfer of the stablecoin to the treasury, known by chain, transaction and log index. Once
+   * credited it is part of the journal: `credits` says how often, because a reorg can take it away
+   * and bring it back.
+   */
+  const deposits = c.table(
+    'deposits',
+    {
+      id: c.text('id').primaryKey(),
+      chainId: c.int('chain_id').notNull(),
+      txHash: c.text('tx_hash').notNull(),
+      logIndex: c.int('log_index').notNull(),
+      blockNumber: c.ms('block_number').notNull(),
+      blockHash: c.text('block_hash').notNull(),
+      /** Null until it was looked at for its credit. */
+      blockTime: c.ms('block_time'),
+      /** Lower case, as are `from` and `account`. */
+      token: c.text('token').notNull(),
+      /** Whole units of the token, in decimal: up to 2^256 - 1. */
+      tokenAmount: c.text('token_amount').notNull(),
+      /** Null when it is more than any balance can hold. */
+      amount: c.money('amount_nusd'),
+      from: c.text('from_address').notNull(),
+      /** Whose it is: the sender's, until another wallet claimed it or was assigned it. */
+      account: c.text('account_id').notNull(),
+      status: c
+        .text('status')
+        .$type<
+          'detected' | 'confirming' | 'credited' | 'finalized' | 'orphaned' | 'reversed' | 'ignored'
+        >()
+        .notNull(),
+      /** Why it is ignored or waits. */
+      reason: c.text('reason').$type<'below_minimum' | 'above_bounds' | 'balance_full' | null>(),
+      seenAt: c.ms('seen_at').notNull(),
+      creditedAt: c.ms('credited_at'),
+      finalizedAt: c.ms('finalized_at'),
+      credits: c.int('credits').notNull(),
+      /** Of a reversed one: what could not be taken back and is the operator's loss. */
+      loss: c.money('loss_nusd').notNull(),
+      /** What went from the sender's account to another; null while it is still the sender's. */
+      moved: c.money('moved_nusd'),
+    },
+    (t) => [
+      c.uniqueIndex('deposits_by_log').on(t.chainId, t.txHash, t.logIndex),
+      c.index('deposits_by_account').on(t.account, t.id),
+      c.index('deposits_by_block').on(t.blockNumber),
+      c
+        .index('deposits_open')
+        .on(t.blockNumber, t.id)
+        .where(sql`${t.status} in ('detected', 'confirming', 'credited')`),
+      c.check('deposits_counted', sql`${t.credits} >= 0 and ${t.loss} >= 0`),
+    ],
+  )
+
+  return { deposits }
+}
