@@ -4,8 +4,8 @@ import type { Frame, NavItem } from './ui/frame.ts'
 
 /** The pages there are, in their order. One line a page, added together with the page. */
 const nav: readonly NavItem[] = [
-  { href: '/dashboard/console', label: 'Console', icon: 'console', group: 'Use' },
   { href: '/dashboard', label: 'Overview', icon: 'home', group: 'Use' },
+  { href: '/dashboard/console', label: 'Console', icon: 'console', group: 'Use' },
   { href: '/dashboard/runs', label: 'Runs', icon: 'runs', group: 'Use' },
   { href: '/dashboard/receipts', label: 'Receipts', icon: 'receipts', group: 'Use' },
   { href: '/dashboard/keys', label: 'Keys', icon: 'keys', group: 'Account' },

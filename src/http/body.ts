@@ -20,9 +20,17 @@ export async function readJson(
   { limitBytes }: { limitBytes: number },
 ): Promise<JsonBody> {
   const text = await readText(request, { limitBytes, contentType: 'application/json' })
+  return { value: parseSound(text), text }
+}
+
+/**
+ * JSON that stands as text in a field of a form.
+ * @throws Refusal 'invalid_request' when it is no JSON with a canonical form
+ */
+export function parseSound(text: string): Json {
   const value = parseJson(text)
   assertSound(value, /\\ud/i.test(text))
-  return { value, text }
+  return value
 }
 
 /**

@@ -70,7 +70,7 @@ export const toShareView = (
   visibility: share?.visibility ?? ('private' as const),
   sections: share?.sections ?? [],
   reveal: revealedNames(share),
-  url: share ? `${baseUrl}/v1/receipts/${receiptId}` : null,
+  url: share ? `${baseUrl}/receipts/${receiptId}` : null,
   created_at: share ? toRfc3339(share.createdAt) : null,
   updated_at: share ? toRfc3339(share.updatedAt) : null,
 })

@@ -62,7 +62,7 @@ export function shownReceipts(db: Db) {
   }
 
   return {
-    /** One page of an account's receipts, newest first; with a filter it may hold less and go on. */
+    /** One page, newest first; with a filter it may hold less and go on. */
     listShown: (
       account: string,
       filter: ReceiptFilter,

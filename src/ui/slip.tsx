@@ -11,8 +11,12 @@ type SlipProps = {
   at: number
   /** What the signature signs: the figure is drawn from it. */
   digest: string
+  /** A value of undefined is hidden. */
   lines: readonly (readonly [name: Child, value: Child])[]
-  total: Nusd
+  /** Undefined where it is hidden. */
+  total: Nusd | undefined
+  /** What stands instead of what is hidden. */
+  hidden?: string
   /** Small print. */
   note?: Child
   /** A {@link Stamp}; only once every check has passed. */
@@ -20,7 +24,7 @@ type SlipProps = {
 }
 
 /** A receipt as a slip of paper: it stays paper in the dark, and prints as it looks. */
-export const Slip = ({ id, at, digest, lines, total, note, stamp }: SlipProps) => (
+export const Slip = ({ id, at, digest, lines, total, hidden, note, stamp }: SlipProps) => (
   <div class="slipwrap">
     <article class="slip" aria-labelledby="slip-id">
       <div class="mark">
@@ -37,13 +41,13 @@ export const Slip = ({ id, at, digest, lines, total, note, stamp }: SlipProps) =
         {lines.map(([name, value]) => (
           <>
             <dt>{name}</dt>
-            <dd>{value}</dd>
+            {value === undefined ? <dd class="hid">{hidden}</dd> : <dd>{value}</dd>}
           </>
         ))}
       </dl>
       <div class="total">
         <span>Total</span>
-        <Amount nusd={total} />
+        {total === undefined ? <small class="hid">{hidden}</small> : <Amount nusd={total} />}
       </div>
       {note ? <p class="print quiet">{note}</p> : null}
       <div class="stampplace" id="stamp">
@@ -53,10 +57,12 @@ export const Slip = ({ id, at, digest, lines, total, note, stamp }: SlipProps) =
   </div>
 )
 
-/** "Verified" in red, and against what. */
-export const Stamp = ({ children, against }: { children: Child; against: Child }) => (
-  <div class="stampmark">
+/** "Verified" in red, and against what; `bad` when it does not hold. */
+export const Stamp = ({ children, against, bad }: StampProps) => (
+  <div class={['stampmark', bad && 'bad']}>
     {children}
     <small>{against}</small>
   </div>
 )
+
+type StampProps = { children: Child; against: Child; bad?: boolean }

@@ -2,7 +2,7 @@ import { fromHex, type Hex, toHex } from './hex.ts'
 import { nodeHash } from './merkle.ts'
 import type { Proof } from './proof.ts'
 
-/** One step of a path: what was reached, and what is hashed with it; `side` is where that stands. */
+/** One step of a path: what was reached, and what is hashed with it; `side` is where that is. */
 export type PathStep = { hash: Hex; sibling: Hex; side: 'left' | 'right' }
 
 /**

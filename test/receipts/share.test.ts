@@ -139,7 +139,7 @@ for (const engine of engines) {
           visibility: 'public',
           sections: ['passport', 'run', 'charge'],
           reveal: [],
-          url: `${s.w.origin}/v1/receipts/${id}`,
+          url: `${s.w.origin}/receipts/${id}`,
           created_at: expect.stringMatching(/Z$/),
           updated_at: expect.stringMatching(/Z$/),
         })
