@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
+import { noChromium, startChromium } from '../support/chromium.ts'
 import { gallery, serveGallery } from './gallery/serve.ts'
-import { inspectPage, lookName, looks, noChromium, startChromium } from './support.ts'
+import { inspectPage, lookName, looks } from './support.ts'
 
 describe.skipIf(noChromium)('every part, in every look, is sound', () => {
   const { origin, stop } = serveGallery()

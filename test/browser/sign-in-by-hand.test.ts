@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { noChromium, openChromium } from '../support/chromium.ts'
+import { noChromium, startChromium } from '../support/chromium.ts'
 import { type World, world } from '../support/world.ts'
 import { signer } from './injected-wallet.ts'
 import { inspectPage, type Look, lookName, looks } from './support.ts'
@@ -13,7 +13,7 @@ describe.skipIf(noChromium)('signing in by hand', () => {
   let context: BrowserContext | undefined
   beforeAll(async () => {
     service = await world()
-    browser = await openChromium()
+    browser = await startChromium()
   }, 60_000)
   afterEach(() => context?.close())
   afterAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { noChromium, openChromium } from '../support/chromium.ts'
+import { noChromium, startChromium } from '../support/chromium.ts'
 import { type World, world } from '../support/world.ts'
 import { type Conduct, injectWallet, signer } from './injected-wallet.ts'
 
@@ -12,7 +12,7 @@ describe.skipIf(noChromium)('signing in, in a real browser', () => {
   let context: BrowserContext
   beforeAll(async () => {
     service = await world()
-    browser = await openChromium()
+    browser = await startChromium()
   }, 60_000)
   afterEach(() => context?.close())
   afterAll(async () => {

@@ -1,27 +1,5 @@
-import { existsSync } from 'node:fs'
 import { AxeBuilder } from '@axe-core/playwright'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
-
-/** Whether this machine has no browser; scripts/test.sh says how to get one. */
-export const noChromium = !existsSync(executablePath)
-
-/** Starts Chromium. Close it when done. */
-export const startChromium = (): Promise<Browser> =>
-  chromium.launch({
-    executablePath,
-    headless: true,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  })
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 export type Look = { theme: 'light' | 'dark'; width: 390 | 1280; script: boolean }
 

@@ -7,7 +7,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { verifyPage } from '../../src/verify/page.ts'
 import { redact, sectionNames } from '../../src/verify/receipt.ts'
 import { headlineOf } from '../../src/verify/words.ts'
-import { noChromium, openChromium } from '../support/chromium.ts'
+import { noChromium, startChromium } from '../support/chromium.ts'
 import { anchoredFile } from '../verify/anchor-samples.ts'
 import { judge, set } from '../verify/judge.ts'
 import { proofAt, sampleLog } from '../verify/proof-samples.ts'
@@ -29,7 +29,7 @@ describe.skipIf(noChromium)('the offline page in Chromium, without a network', (
   let browser: Browser
   beforeAll(async () => {
     writeFileSync(path, verifyPage)
-    browser = await openChromium()
+    browser = await startChromium()
   })
   afterAll(async () => {
     await browser?.close()

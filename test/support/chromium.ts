@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 
-const executable = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
 
-export const noChromium = !existsSync(executable)
-if (noChromium) console.warn('left out: pages in a real browser (apt-get install chromium)')
+/** Whether this machine has no browser; scripts/test.sh says how to get one. */
+export const noChromium = !existsSync(executablePath)
 
-/** A real browser that talks to nobody by itself. */
-export const openChromium = (): Promise<Browser> =>
+/** A real browser that talks to nobody by itself. Close it when done. */
+export const startChromium = (): Promise<Browser> =>
   chromium.launch({
-    executablePath: executable,
+    executablePath,
     args: [
       '--no-sandbox',
       '--disable-gpu',

@@ -12,7 +12,7 @@ import { type Anchored, anchoredWorld, senderAddress } from '../anchors/anchored
 import { noAnvil } from '../contracts/anvil.ts'
 import type { Contract } from '../contracts/chain.ts'
 import { hashedForm } from '../contracts/receipt-form.ts'
-import { noChromium, openChromium } from '../support/chromium.ts'
+import { noChromium, startChromium } from '../support/chromium.ts'
 import { failed, set } from './judge.ts'
 
 // A chain, a command line and a browser on a busy machine.
@@ -168,7 +168,7 @@ describe.skipIf(noAnvil)('a receipt of a running server with a chain', () => {
 
   test.skipIf(noChromium)('in the offline page in Chromium, which asks nobody', async () => {
     writeFileSync(join(folder, 'page.html'), verifyPage)
-    const browser = await openChromium()
+    const browser = await startChromium()
     try {
       const page = await (await browser.newContext({ offline: true })).newPage()
       const asked: string[] = []
