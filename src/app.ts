@@ -1,5 +1,6 @@
 import { signInPages } from './accounts/pages.tsx'
 import { sessionsPortal } from './accounts/portal.tsx'
+import { settingsPortal } from './accounts/settings-portal.tsx'
 import { signInApi } from './accounts/sign-in-api.ts'
 import { anchorsApi } from './anchors/api.ts'
 import { consolePortal } from './console/portal.tsx'
@@ -42,6 +43,7 @@ export function createApp(deps: Deps) {
     .use(signInApi(deps, frame))
     .use(signInPages(deps, frame))
     .use(sessionsPortal(deps, frame))
+    .use(settingsPortal(deps, frame))
     .use(keysPortal(deps, frame))
     .use(overviewPortal(deps, frame))
     .use(runsApi(deps))

@@ -11,6 +11,7 @@ const nav: readonly NavItem[] = [
   { href: '/dashboard/keys', label: 'Keys', icon: 'keys', group: 'Account' },
   { href: '/dashboard/usage', label: 'Usage', icon: 'usage', group: 'Account' },
   { href: '/dashboard/sessions', label: 'Sessions', icon: 'sessions', group: 'Account' },
+  { href: '/dashboard/settings', label: 'Settings', icon: 'settings', group: 'Account' },
 ]
 
 /** What surrounds every page of this service. */

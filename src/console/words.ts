@@ -10,7 +10,7 @@ export type FaultWords = { what: string; charged: string; receiptId: string | un
 const brokeOff: Record<string, string> = {
   conflict: 'You stopped it',
   upstream_error: 'The model server stopped',
-  upstream_timeout: 'The model server fell silent',
+  upstream_timeout: 'The model server took too long: it was stopped',
   key_revoked: 'The key was revoked: it stopped',
 }
 
@@ -59,6 +59,13 @@ function moneyWords(type: string, metadata: Record<string, unknown>): FaultWords
 /** `1 token`, `1,388 tokens`. */
 export const counted = (count: number, noun: string): string =>
   `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`
+
+/** Why a cap cannot be, in words without nano-dollars. */
+export function capFaultOf({ message, metadata = {} }: Omit<Fault, 'type'>): string {
+  const smallest = nusdOf(metadata['smallest_nusd'])
+  if (smallest === undefined) return message
+  return `$${toUsd(smallest)} of it is spent or held already: that is the smallest cap there can be.`
+}
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined

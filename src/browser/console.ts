@@ -1,0 +1,180 @@
+import { type Ask, curlOf, mostOf, recentTurns, type Turn } from '../console/talk.ts'
+import { type Fault, wordsOf } from '../console/words.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { toUsd } from '../kernel/money.ts'
+import { answerPanel } from './console-answer.ts'
+import { byId, element } from './dom.ts'
+import { eventsOf } from './event-stream.ts'
+
+/**
+ * The console with script: a question goes out as JSON, its answer comes as events and is written
+ * as text. Without script the same form is posted, and the answer is a page.
+ */
+
+const form = byId('ask', HTMLFormElement)
+const talk = byId('talk', HTMLElement)
+const model = byId('model', HTMLSelectElement)
+const message = byId('input', HTMLTextAreaElement)
+const stop = byId('stop', HTMLButtonElement)
+const send = form.querySelector<HTMLButtonElement>('button[type="submit"]')
+const turnsField = form.elements.namedItem('turns') as HTMLInputElement
+let turns: Turn[] = JSON.parse(turnsField.value)
+let running: { abort: AbortController; id: string | undefined } | undefined
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault()
+  if (!running && message.value.trim() !== '') void ask()
+})
+form.addEventListener('input', foresee)
+model.addEventListener('input', foresee)
+message.addEventListener('keydown', (event) => {
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit()
+})
+stop.addEventListener('click', () => void stopRun())
+document.getElementById('example')?.addEventListener('click', (event) => {
+  event.preventDefault()
+  const link = (event.target as Element).closest('a')
+  message.value = new URL(link?.href ?? '', location.href).searchParams.get('input') ?? ''
+  message.focus()
+  foresee()
+})
+foresee()
+
+/** Sends what is written and shows what comes of it. */
+async function ask(): Promise<void> {
+  const asked = readAsk()
+  const abort = new AbortController()
+  running = { abort, id: undefined }
+  setRunning(true)
+  document.getElementById('nothing')?.remove()
+  tell(undefined)
+  const panel = answerPanel(talk, asked.input, priceOf('output'))
+  byId('curl', HTMLElement).textContent = curlOf(form.dataset['base'] ?? location.origin, asked)
+  message.value = ''
+  try {
+    const text = await follow(asked, abort.signal, panel)
+    if (text.fault) fail(text.fault, asked.input)
+    else turns = recentTurns([...turns, { input: asked.input, output: text.said }])
+    panel.end(text.fault === undefined)
+  } catch {
+    panel.end(false)
+    fail({ type: '', message: lostWords }, asked.input)
+  }
+  turnsField.value = JSON.stringify(turns)
+  running = undefined
+  setRunning(false)
+  foresee()
+  refreshKey()
+}
+
+const lostWords =
+  'The connection broke, and with it the run. What was said until then is charged: see Runs.'
+
+type Panel = ReturnType<typeof answerPanel>
+
+/** Follows one run to its end; what the server says no to is a fault, a broken line throws. */
+async function follow(
+  asked: Ask,
+  signal: AbortSignal,
+  panel: Panel,
+): Promise<{ said: string; fault?: Fault }> {
+  const startedAt = systemClock.monotonic()
+  const answer = await fetch(form.action, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify(asked),
+    signal,
+  })
+  if (!answer.ok) return { said: '', fault: (await answer.json()).error }
+  for await (const data of eventsOf(answer)) {
+    const event = JSON.parse(data)
+    if (event.error) {
+      panel.charge(event.error.metadata)
+      return { said: '', fault: event.error }
+    }
+    if (event.type === 'run.started') {
+      if (running) running.id = event.run_id
+      panel.start(event)
+    } else if (event.type === 'run.output.delta') {
+      panel.add(event.text, systemClock.monotonic() - startedAt)
+    } else if (event.type === 'run.completed') return { said: panel.complete(event.run) }
+  }
+  throw new Error('the stream ended before its run')
+}
+
+/** Ends the run and lets its stream say what it cost; before it began, drops the request. */
+async function stopRun(): Promise<void> {
+  stop.disabled = true
+  if (running?.id === undefined) return running?.abort.abort()
+  const cancelled = await fetch(`/api/portal/runs/${running.id}/cancel`, {
+    method: 'POST',
+    headers: { accept: 'application/json' },
+  }).catch(() => undefined)
+  // On another node, or on no line: hanging up stops it too.
+  if (!cancelled?.ok) running?.abort.abort()
+}
+
+/** Shows why there is no answer, and keeps the question to be sent again. */
+function fail(fault: Fault, input: string): void {
+  if (message.value === '') message.value = input
+  tell(fault)
+}
+
+function tell(fault: Fault | undefined): void {
+  byId('trouble', HTMLElement).hidden = fault === undefined
+  if (!fault) return
+  const words = wordsOf(fault)
+  byId('trouble-what', HTMLElement).textContent = words.what
+  byId('trouble-charged', HTMLElement).textContent = words.charged
+  const { receiptId } = words
+  const link = receiptId ? [element('a', { href: `/receipts/${receiptId}` }, 'Its receipt')] : []
+  byId('trouble-receipt', HTMLElement).replaceChildren(...link)
+}
+
+function setRunning(isRunning: boolean): void {
+  stop.disabled = !isRunning
+  if (send) send.disabled = isRunning
+  byId('retry', HTMLButtonElement).disabled = isRunning
+  talk.setAttribute('aria-busy', String(isRunning))
+}
+
+function readAsk(): Ask {
+  const fields = new FormData(form)
+  const textAt = (name: string): string => String(fields.get(name) ?? '').trim()
+  const most = textAt('max_output_tokens')
+  const temperature = textAt('temperature')
+  const system = textAt('system')
+  return {
+    model: model.value,
+    input: message.value,
+    ...(most === '' ? {} : { max_output_tokens: Number(most) }),
+    ...(temperature === '' ? {} : { params: { temperature: Number(temperature) } }),
+    ...(system === '' ? {} : { system }),
+    ...(turns.length > 0 ? { turns } : {}),
+  }
+}
+
+const priceOf = (name: string): bigint => BigInt(model.selectedOptions[0]?.dataset[name] ?? '0')
+
+/** Says what the question would hold, and how an agent would ask it. */
+function foresee(): void {
+  if (running) return
+  const asked = readAsk()
+  const limit = Number(priceOf('most'))
+  const most = Math.min(asked.max_output_tokens || limit, limit)
+  const prices = {
+    inputPusd: priceOf('input'),
+    outputPusd: priceOf('output'),
+    requestNusd: priceOf('request'),
+  }
+  const overhead = { perMessage: Number(priceOf('message')), fixed: Number(priceOf('fixed')) }
+  const held = most > 0 ? mostOf({ prices, overhead }, asked, Math.trunc(most)) : 0n
+  byId('most', HTMLElement).textContent = `$${toUsd(held)}`
+  byId('curl', HTMLElement).textContent = curlOf(form.dataset['base'] ?? location.origin, asked)
+}
+
+/** What is left of the cap changed, or the key itself was made. */
+function refreshKey(): void {
+  const { htmx } = window as { htmx?: { ajax(verb: string, path: string, how: object): unknown } }
+  void htmx?.ajax('GET', '/api/portal/console', { target: '#console-key', swap: 'outerHTML' })
+}

@@ -1,0 +1,168 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { sessionAuth, wantsJson } from '../accounts/auth.ts'
+import type { Deps } from '../deps.ts'
+import { checkBody } from '../http/check-body.ts'
+import { readFields } from '../http/form.ts'
+import { makeLimiter } from '../http/limits.ts'
+import { queryOf, readText } from '../http/query.ts'
+import { toRfc3339 } from '../kernel/clock.ts'
+import { toJsonInteger } from '../kernel/money.ts'
+import { Refusal } from '../kernel/refusal.ts'
+import { dayMs } from '../keys/key.ts'
+import type { ShownKey } from '../keys/shown.ts'
+import { toKeyView } from '../keys/view.ts'
+import { windowStart } from '../ledger/window.ts'
+import { toModelView } from '../models/catalogue.ts'
+import { toReceiptLink } from '../runs/openai.ts'
+import { toRunView } from '../runs/run.ts'
+import { stopWithClient } from '../runs/stream-api.ts'
+import type { Frame } from '../ui/frame.ts'
+import { dashboardPage } from '../ui/layout.tsx'
+import { type ReplyContext, reply } from '../ui/reply.ts'
+import { askModel, chatModels } from './ask.ts'
+import { type Draft, readAsked } from './ask-api.ts'
+import { beginAsked, type Needs } from './begin-api.ts'
+import { changeCap, defaultCap, readKey, renewKey } from './key.ts'
+import { KeyPanel } from './side-pages.tsx'
+import { streamAnswer } from './stream-api.ts'
+import { ConsolePage, type ConsoleView, consolePath } from './talk-pages.tsx'
+import { answerByPage } from './whole-api.ts'
+import { capFaultOf } from './words.ts'
+
+const capBody = Type.Object({ cap: Type.String() }, { additionalProperties: false })
+
+/** The longest answer that is asked for unless somebody says otherwise, in tokens. */
+const usualTokens = 1024
+
+/** Talking to a model: the page, its runs, and the key that pays for them. */
+export const consolePortal = (deps: Needs, frame: Frame) => {
+  const { settings, clock } = deps
+  const requests = makeLimiter(clock)
+
+  const viewOf = async (account: string, draft: Draft, more: Partial<ConsoleView> = {}) => ({
+    account,
+    baseUrl: settings.baseUrl,
+    now: clock.now(),
+    models: chatModels(deps),
+    draft,
+    key: await readKey(deps, account),
+    ...more,
+  })
+  const show = (context: ReplyContext, view: ConsoleView, status = 200) => {
+    const main = <ConsolePage view={view} />
+    const shown = { frame, title: 'Console', here: consolePath, account: view.account, main }
+    return reply(context, { page: dashboardPage({ ...shown, scripts: ['console'] }), status })
+  }
+  const panel = (key: ShownKey) => <KeyPanel shown={key} now={clock.now()} />
+
+  return new Elysia({ name: 'console-portal' })
+    .use(sessionAuth(deps))
+    .get(
+      consolePath,
+      async ({ request, set, account }) => {
+        const query = queryOf(request)
+        const [model, input] = [readText(query, 'model'), readText(query, 'input')]
+        return show({ request, set }, await viewOf(account, newDraft(deps, model, input)))
+      },
+      { needsSession: 'page' },
+    )
+    .get(
+      '/api/portal/console',
+      async ({ request, set, account }) => {
+        const key = await readKey(deps, account)
+        const now = clock.now()
+        if (request.headers.get('hx-request') === 'true') {
+          const fragment = <KeyPanel shown={key} now={now} />
+          return reply({ request, set }, { fragment, seeOther: consolePath })
+        }
+        return toConsoleView(deps, key)
+      },
+      { needsSession: 'action' },
+    )
+    .post(
+      '/api/portal/console/run',
+      async ({ request, server, set, account, visitor }) => {
+        const asked = await readAsked(request, settings.bodyBytes)
+        const begin = () =>
+          beginAsked(deps, requests, { asked, account, address: visitor.clientAddress })
+        if (wantsJson(request)) {
+          const live = await begin()
+          if (!wantsWhole(request)) return streamAnswer(deps, live, { request, server, set })
+          stopWithClient(live, request.signal)
+          const done = await askModel(deps, live, { send: () => undefined })
+          const receipt = toReceiptLink(done, settings)
+          return { ...toRunView(done.run, done.choices), receipt }
+        }
+        const { draft, status, ...more } = await answerByPage(deps, request, asked.draft, begin)
+        return show({ request, set }, await viewOf(account, draft, more), status)
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/console/cap',
+      async ({ request, set, account }) => {
+        const { value } = await readFields(request, { limitBytes: settings.bodyBytes })
+        const { cap } = checkBody(capBody, value)
+        const key = await changeCap(deps, account, cap).catch(refusalOf)
+        if (!(key instanceof Refusal)) {
+          if (wantsJson(request)) return toConsoleView(deps, key)
+          return reply({ request, set }, { fragment: panel(key), seeOther: consolePath })
+        }
+        if (wantsJson(request)) throw key
+        const error = capFaultOf({ message: key.message, ...key.detail })
+        const view = await viewOf(account, newDraft(deps), { cap: { cap, error } })
+        if (request.headers.get('hx-request') !== 'true') {
+          return show({ request, set }, view, key.status)
+        }
+        set.status = key.status
+        const fragment = <KeyPanel shown={view.key} now={view.now} asked={view.cap} />
+        return reply({ request, set }, { fragment, seeOther: consolePath })
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/console/key',
+      async ({ request, set, account }) => {
+        const key = await renewKey(deps, account)
+        if (wantsJson(request)) return toConsoleView(deps, key)
+        return reply({ request, set }, { fragment: panel(key), seeOther: consolePath })
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+}
+
+/** `GET /api/portal/console`. Before its first use there is no key, and the cap is the usual. */
+function toConsoleView(deps: Needs, shown: ShownKey | undefined) {
+  const now = deps.clock.now()
+  const key = shown ? toKeyView(shown, now) : null
+  const limit = toJsonInteger(defaultCap)
+  const resets = toRfc3339(windowStart('day', now) + dayMs)
+  const unused = { limit_nusd: limit, window: 'day', spent_nusd: 0, held_nusd: 0 }
+  return {
+    object: 'console' as const,
+    models: chatModels(deps).map(toModelView),
+    key,
+    cap: key?.cap ?? { ...unused, remaining_nusd: limit, resets_at: resets },
+  }
+}
+
+/** A program that asks for JSON and not for a stream gets the run when it has ended. */
+const wantsWhole = ({ headers }: Request): boolean => {
+  const accept = headers.get('accept') ?? ''
+  return accept.includes('application/json') && !accept.includes('text/event-stream')
+}
+
+/** The fields of a page that nobody wrote into yet. */
+function newDraft(deps: Pick<Deps, 'catalogue'>, wished = '', input = ''): Draft {
+  const models = chatModels(deps)
+  const model = models.find(({ id }) => id === wished) ?? models[0]
+  const most = Math.min(usualTokens, model?.maxOutputTokens ?? usualTokens)
+  const empty = { temperature: '', system: '', turns: [] }
+  return { ...empty, model: model?.id ?? '', input, max_output_tokens: String(most) }
+}
+
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error
+  throw error
+}

@@ -1,0 +1,156 @@
+import type { RunRow } from '../db/schema.ts'
+import { type Millis, toRfc3339 } from '../kernel/clock.ts'
+import { toUsd } from '../kernel/money.ts'
+import { statusOf } from '../keys/key.ts'
+import type { ShownKey } from '../keys/shown.ts'
+import { windowEnd } from '../ledger/window.ts'
+import { receiptIdOf } from '../receipts/receipt.ts'
+import { Amount } from '../ui/amount.tsx'
+import { Button, CopyButton } from '../ui/button.tsx'
+import { Code } from '../ui/copy-box.tsx'
+import { ActionForm, TextField } from '../ui/form.tsx'
+import { IdLink } from '../ui/hash.tsx'
+import { Meter } from '../ui/meter.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Facts, Pad, Panel } from '../ui/panel.tsx'
+import { Badge } from '../ui/status.tsx'
+import { tokensOf } from './ask.ts'
+import { defaultCap } from './key.ts'
+
+/** Where the receipt of a run is shown. */
+export const receiptPath = (receiptId: string): string => `/receipts/${receiptId}`
+
+/** What a run costs while it goes on, and the same call by an agent. The script fills it. */
+export const ThisRun = ({ run, curl }: { run: RunRow | undefined; curl: string }) => (
+  <Panel id="this-run" title="This run" aside={<RunState run={run} />}>
+    <Pad>
+      <Meter used={run?.cost ?? 0n} limit={run?.hold ?? 0n} of="held" />
+      <Facts of={factsOf(run)} />
+      <div class="row apart">
+        <h3 id="by-agent">The same call by an agent</h3>
+        <CopyButton of="curl" label="Copy as curl" />
+      </div>
+      <Code id="curl" label="The same call by an agent" text={curl} />
+    </Pad>
+  </Panel>
+)
+
+function RunState({ run }: { run: RunRow | undefined }) {
+  if (!run) return <span id="run-state" />
+  const isWhole = run.outcome === 'complete'
+  return (
+    <span id="run-state">
+      <Badge tone={isWhole ? 'ok' : 'bad'}>{isWhole ? 'Done' : `Ended: ${run.outcome}`}</Badge>
+    </span>
+  )
+}
+
+/** The ids are how the script finds the values. */
+const factsOf = (run: RunRow | undefined) =>
+  [
+    ['First token', <code id="run-first">{run ? firstToken(run) : none}</code>],
+    ['Speed', <code id="run-speed">{run ? speed(run) : none}</code>],
+    ['Input', <code id="run-input">{run ? tokens(tokensOf(run, 'input')) : none}</code>],
+    ['Output', <code id="run-output">{run ? tokens(tokensOf(run, 'output')) : none}</code>],
+    ['Cost', <code id="run-cost">{run ? <Amount nusd={run.cost} /> : none}</code>],
+    ['Receipt', <span id="run-receipt">{run ? <ReceiptLink run={run} /> : none}</span>],
+  ] as const
+
+const none = '–'
+
+const ReceiptLink = ({ run }: { run: RunRow }) => (
+  <IdLink value={receiptIdOf(run.id)} href={receiptPath(receiptIdOf(run.id))} />
+)
+
+const tokens = (count: number): string =>
+  `${count.toLocaleString('en-US')} ${count === 1 ? 'token' : 'tokens'}`
+
+const firstToken = ({ startedAt, firstByteAt }: RunRow): string =>
+  startedAt === null || firstByteAt === null ? none : `${firstByteAt - startedAt} ms`
+
+function speed(run: RunRow): string {
+  const { firstByteAt, finishedAt } = run
+  const ms = firstByteAt === null || finishedAt === null ? 0 : finishedAt - firstByteAt
+  if (ms < 1) return none
+  return `${Math.round((tokensOf(run, 'output') * 1000) / ms).toLocaleString('en-US')} tokens/s`
+}
+
+type KeyView = {
+  shown: ShownKey | undefined
+  now: Millis
+  /** The cap that was asked for, and why it cannot be. */
+  asked?: { cap: string; error: string } | undefined
+}
+
+/** The key that pays: what of its cap is left, and another cap. */
+export function KeyPanel({ shown, now, asked }: KeyView) {
+  const state = shown ? statusOf(shown.chain, now) : undefined
+  if (state === 'revoked') return <RevokedPanel />
+  const limit = shown?.key.capLimit ?? defaultCap
+  const used = (shown?.window?.spent ?? 0n) + (shown?.window?.held ?? 0n)
+  return (
+    <Panel
+      id="console-key"
+      title="What it may spend"
+      aside={state === 'paused' ? <Badge tone="warn">Paused</Badge> : null}
+    >
+      <Pad>
+        <Meter used={used} limit={limit} of={periodOf(shown, now)} />
+        <p class="quiet">
+          <small>{state === undefined ? beforeUse : <Pays shown={shown} now={now} />}</small>
+        </p>
+      </Pad>
+      <ActionForm action="/api/portal/console/cap" target="#console-key" look="stack">
+        <div class="row">
+          <TextField
+            name="cap"
+            label="Cap, USD"
+            form="console"
+            inputmode="decimal"
+            value={asked?.cap ?? toUsd(limit)}
+            error={asked?.error}
+            maxlength={20}
+            required
+          />
+          <Button>Change cap</Button>
+        </div>
+      </ActionForm>
+    </Panel>
+  )
+}
+
+const beforeUse =
+  'Your first message makes a key named Console, which pays for what you send here. It is one ' +
+  'of your keys, and its secret is shown to nobody.'
+
+function Pays({ shown, now }: { shown: ShownKey | undefined; now: Millis }) {
+  const resetsAt = shown && windowEnd(shown.key.capWindow, now)
+  return (
+    <>
+      Paid by your key <a href="/dashboard/keys">{shown?.key.name}</a>
+      {resetsAt ? `, whose cap starts anew at ${toRfc3339(resetsAt).slice(11, 16)} UTC` : ''}. Its
+      secret is shown to nobody.
+    </>
+  )
+}
+
+function periodOf(shown: ShownKey | undefined, now: Millis): string {
+  const window = shown?.key.capWindow ?? 'day'
+  if (window === 'lifetime' || windowEnd(window, now) === null) return ''
+  return window === 'day' ? 'today' : `this ${window}`
+}
+
+const RevokedPanel = () => (
+  <Panel id="console-key" title="What it may spend">
+    <Pad>
+      <Notice tone="warn" title="You revoked the key of the console.">
+        Nothing can be sent until you make another one. It gets the same cap.
+      </Notice>
+    </Pad>
+    <ActionForm action="/api/portal/console/key" target="#console-key" look="stack">
+      <p>
+        <Button>Make a new key</Button>
+      </p>
+    </ActionForm>
+  </Panel>
+)
