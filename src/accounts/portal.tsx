@@ -5,9 +5,10 @@ import { deleteCookie } from '../http/cookies.ts'
 import { queryOf, readPage } from '../http/query.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { isId } from '../kernel/ids.ts'
-import { type Page, toListView } from '../kernel/page.ts'
+import { maxPageLimit, type Page, toListView } from '../kernel/page.ts'
 import { refuse } from '../kernel/refusal.ts'
-import { Button } from '../ui/button.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { Confirm } from '../ui/confirm.tsx'
 import { ActionForm } from '../ui/form.tsx'
 import type { Frame } from '../ui/frame.ts'
 import { dashboardPage } from '../ui/layout.tsx'
@@ -24,6 +25,10 @@ import { auditOf } from './sign-in.ts'
 type Needs = Pick<Deps, 'sessions' | 'clock' | 'ids' | 'log' | 'settings'>
 
 const path = '/dashboard/sessions'
+/** Asks before all others are ended. */
+const othersPath = `${path}/others`
+/** Sessions that are named before they are ended. */
+const namedMax = 5
 
 /** Where an account is signed in, and the end of it there: the page and `/api/portal/sessions`. */
 export const sessionsPortal = (deps: Needs, frame: Frame) => {
@@ -61,9 +66,34 @@ export const sessionsPortal = (deps: Needs, frame: Frame) => {
       { needsSession: 'page' },
     )
     .get(
+      othersPath,
+      async ({ request, set, account, session }) => {
+        const found = await sessions.list(
+          account,
+          { limit: maxPageLimit, after: undefined },
+          clock.now(),
+        )
+        const others = found.items.filter(({ id }) => id !== session.id)
+        if (others.length === 0) {
+          set.status = 303
+          set.headers['location'] = path
+          return ''
+        }
+        const main = <ConfirmOthers others={others} hasMore={found.hasMore} />
+        const page = dashboardPage({ frame, title: 'Sessions', here: path, account, main })
+        return reply({ request, set }, { page })
+      },
+      { needsSession: 'page' },
+    )
+    .get(
       '/api/portal/sessions',
-      async ({ request, session }) => {
-        const { found } = await read(session, queryOf(request))
+      async ({ request, set, session }) => {
+        const listed = await read(session, queryOf(request))
+        if (request.headers.get('hx-request') === 'true') {
+          const fragment = <SessionsPanel of={listed} />
+          return reply({ request, set }, { fragment, seeOther: path })
+        }
+        const { found } = listed
         const items = found.items.map((row) => toSessionView(row, session))
         return toListView({ items, hasMore: found.hasMore })
       },
@@ -123,16 +153,44 @@ function SessionsPanel({ of: { own, now, found, isFirst } }: { of: Listed }) {
 }
 
 const SignOutOthers = () => (
-  <ActionForm
-    action="/api/portal/sessions/others/revoke"
-    target="#sessions"
-    confirm="This signs you out everywhere but here, at once."
-  >
-    <Button small look="bad">
-      Sign out everywhere else
-    </Button>
-  </ActionForm>
+  <ButtonLink small look="bad" href={othersPath}>
+    Sign out everywhere else
+  </ButtonLink>
 )
+
+type OthersProps = { others: readonly SessionRow[]; hasMore: boolean }
+
+function ConfirmOthers({ others, hasMore }: OthersProps) {
+  const what = others.length === 1 ? '1 session' : `${others.length}${hasMore ? '+' : ''} sessions`
+  const unnamed = others.length - namedMax
+  return (
+    <>
+      <PageHead title="Sessions" />
+      <Confirm
+        id="others"
+        title="Sign out everywhere else?"
+        consequence={
+          <>
+            This ends <strong>{what} at once</strong>. Each browser has to sign in with your wallet
+            again. This one stays signed in, and keys go on working.
+          </>
+        }
+        affected={[
+          ...others.slice(0, namedMax).map(({ userAgent, clientAddress }) => (
+            <>
+              {browserName(userAgent)}, <code>{clientAddress}</code>
+            </>
+          )),
+          ...(unnamed > 0 ? [`and ${unnamed}${hasMore ? ' or more' : ''} others`] : []),
+        ]}
+        action="/api/portal/sessions/others/revoke"
+        button={`Sign out ${what}`}
+        keep="Keep them"
+        keepHref={path}
+      />
+    </>
+  )
+}
 
 const columnsFor = (own: SessionRow, now: Millis): Column<SessionRow>[] => [
   {

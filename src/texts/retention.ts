@@ -13,4 +13,7 @@ export const retentionMs: Readonly<Record<Retention, Millis>> = {
   '30d': 2_592_000_000,
 }
 
+export const isShorter = (one: Retention, than: Retention): boolean =>
+  retentionMs[one] < retentionMs[than]
+
 export const retentions = Object.keys(retentionMs) as readonly Retention[]

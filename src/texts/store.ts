@@ -65,6 +65,15 @@ export function textStore(db: Db, clock: Pick<Clock, 'now'>) {
       const known = remembered.get(account)
       return known && known.until > clock.now() ? known.retention : read(account)
     },
+    /** Of how many runs an account's texts are kept beyond a moment; `most` if there are more. */
+    countBeyond: async (account: string, moment: Millis, most: number): Promise<number> => {
+      const { runId, accountId, until } = runTexts
+      const kept = and(eq(accountId, account), gt(until, moment))
+      const found = await db.read((q) =>
+        rows(q.select({ runId }).from(runTexts).where(kept).limit(most)),
+      )
+      return found.length
+    },
     setRetention: async (
       account: string,
       retention: Retention,
