@@ -19,7 +19,12 @@ export function keepCookies(jar: Jar, answer: Response): void {
 export const cookieHeader = (jar: Jar): Record<string, string> =>
   jar.size === 0 ? {} : { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') }
 
-type Init = { json?: unknown; headers?: Record<string, string>; method?: string }
+type Init = {
+  json?: unknown
+  headers?: Record<string, string>
+  method?: string
+  body?: string
+}
 
 /** A browser without pages: it calls, and keeps what it is given. */
 export function browser(service: Pick<World, 'call'>, jar: Jar = new Map()) {
