@@ -25,6 +25,13 @@ export function moneyTables(c: Columns) {
       held: c.money('held').notNull(),
       status: c.text('status').$type<'active' | 'suspended'>().notNull(),
       createdAt: c.ms('created_at').notNull(),
+      /** The plan that its runs are priced and limited by, from this command on. */
+      plan: c.text('plan').notNull().default('free'),
+      /** When the plan ends if it was cancelled; null while it goes on. */
+      planUntil: c.ms('plan_until'),
+      /** Transfers of it so far, and the time of the last. */
+      moves: c.ms('moves').notNull().default(0),
+      movedAt: c.ms('moved_at').notNull().default(0),
     },
     (t) => [
       c.check('accounts_solvent', sql`${t.held} >= 0 and ${t.balance} >= ${t.held}`),
@@ -109,10 +116,17 @@ export function moneyTables(c: Columns) {
       source: c.text('source').$type<LedgerSide>().notNull(),
       target: c.text('target').$type<LedgerSide>().notNull(),
       amount: c.money('amount').notNull(),
+      /** Never before the transfer of the account that came before it. */
       at: c.ms('at').notNull(),
+      /** Its place among the transfers of its account, from 1 on. */
+      seq: c.ms('seq').notNull().default(0),
+      /** What the account had after it. */
+      balance: c.money('balance').notNull().default(sql`0`),
     },
     (t) => [
       c.primaryKey({ columns: [t.accountId, t.ref, t.kind] }),
+      c.uniqueIndex('transfers_in_order').on(t.accountId, t.at, t.seq),
+      c.index('transfers_beside_runs').on(t.accountId, t.at, t.seq).where(sql`${t.kind} <> 'run'`),
       c.check('transfers_move', sql`${t.amount} > 0 and ${t.source} <> ${t.target}`),
     ],
   )

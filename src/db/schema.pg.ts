@@ -10,6 +10,7 @@ export const {
   transfers,
   runs,
   deposits,
+  subscriptions,
   leases,
   facts,
   logs,

@@ -3,6 +3,7 @@ import { depositTables } from './schema-deposits.ts'
 import { logTables } from './schema-log.ts'
 import { moneyTables } from './schema-money.ts'
 import { peopleTables } from './schema-people.ts'
+import { planTables } from './schema-plans.ts'
 
 export type { HoldWindow, StoredLine } from './schema-money.ts'
 
@@ -16,6 +17,7 @@ export type WindowRow = Tables['keyWindows']['$inferSelect']
 export type TransferRow = Tables['transfers']['$inferSelect']
 export type RunRow = Tables['runs']['$inferSelect']
 export type AuditRow = Tables['auditEntries']['$inferSelect']
+export type SubscriptionRow = Tables['subscriptions']['$inferSelect']
 export type DepositRow = Tables['deposits']['$inferSelect']
 export type LogRow = Tables['logs']['$inferSelect']
 export type CheckpointRow = Tables['logCheckpoints']['$inferSelect']
@@ -31,6 +33,7 @@ export type ShareRow = Tables['shares']['$inferSelect']
 export const buildSchema = (c: Columns) => ({
   ...moneyTables(c),
   ...depositTables(c),
+  ...planTables(c),
   ...logTables(c),
   ...peopleTables(c),
   ...processTables(c),
