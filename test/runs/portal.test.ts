@@ -86,9 +86,7 @@ for (const engine of engines) {
 
       test.each([
         ['status=failed', 1],
-        ['status=succeeded', 2],
         ['model=stub/normal', 2],
-        ['model=none/such', 0],
         ['tag=team', 1],
         ['tag=team:search', 1],
         ['tag=team:SEARCH', 0],
@@ -165,7 +163,7 @@ for (const engine of engines) {
         const { text } = await pageOf(first?.id ?? '')
         expect(text).toContain('Input tokens')
         expect(text).toContain(`/receipts/rcpt_${first?.id.slice(4)}`)
-        expect(text).toContain(Bun.escapeHTML(`note: ${evil}`).replace('note: ', 'note: '))
+        expect(text).toContain(`note: ${Bun.escapeHTML(evil)}`)
         expect(text).not.toContain(evil)
       })
 
