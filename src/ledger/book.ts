@@ -1,13 +1,16 @@
 import type {
   AccountRow,
   AuditRow,
+  DepositRow,
   KeyRow,
   RunRow,
   SecretRow,
+  SubscriptionRow,
   TransferRow,
   WindowRow,
 } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
+import type { Nusd } from '../kernel/money.ts'
 import type { RunText } from '../texts/store.ts'
 import { windowStart } from './window.ts'
 
@@ -29,18 +32,28 @@ export type Book = {
   secrets(keyId: string): SecretRow[]
   /** The run, if it is still open. */
   run(id: string): RunRow | undefined
+  /** The subscription of an account that goes on, for a command that is about it. */
+  subscription(account: string): SubscriptionRow | undefined
+  /** The deposit that a command named. */
+  deposit(id: string): DepositRow | undefined
   /** What `key` spent and holds in the window that `now` falls into. */
   window(key: KeyRow): WindowRow
   windowAt(keyId: string, start: Millis): WindowRow
   addKey(row: KeyRow, secret: SecretRow): void
   addSecret(row: SecretRow): void
   addRun(row: RunRow): void
-  addTransfer(row: TransferRow): void
+  /** Its place and the balance after it follow from the account when the batch is written. */
+  addTransfer(row: NewTransfer): void
+  addSubscription(row: SubscriptionRow): void
   addAudit(row: AuditRow): void
   /** Keeps the texts of a run that ends, if its account wants that at this moment. */
   keepText(text: RunText): void
-  changed(what: 'account' | 'key' | 'secret' | 'window' | 'run', row: object): void
+  changed(what: Changed, row: object): void
 }
+
+type Changed = 'account' | 'key' | 'secret' | 'window' | 'run' | 'deposit' | 'subscription'
+
+export type NewTransfer = Omit<TransferRow, 'seq' | 'balance'>
 
 /** What a book holds: loaded rows by id, and the changes that the store has to write. */
 export type Pages = {
@@ -50,18 +63,24 @@ export type Pages = {
   secrets: Map<string, SecretRow>
   windows: Map<string, WindowRow>
   runs: Map<string, RunRow>
+  deposits: Map<string, DepositRow>
+  /** By account. */
+  subscriptions: Map<string, SubscriptionRow>
   written: {
     accounts: Set<AccountRow>
     keys: Set<KeyRow>
     secrets: Set<SecretRow>
     windows: Set<WindowRow>
     runs: Set<RunRow>
+    deposits: Set<DepositRow>
+    subscriptions: Set<SubscriptionRow>
   }
   added: {
     keys: KeyRow[]
     secrets: SecretRow[]
     runs: RunRow[]
-    transfers: TransferRow[]
+    transfers: NewTransfer[]
+    subscriptions: SubscriptionRow[]
     audits: AuditRow[]
     texts: RunText[]
   }
@@ -76,14 +95,26 @@ export const emptyPages = (): Pages => ({
   secrets: new Map(),
   windows: new Map(),
   runs: new Map(),
+  deposits: new Map(),
+  subscriptions: new Map(),
   written: {
     accounts: new Set(),
     keys: new Set(),
     secrets: new Set(),
     windows: new Set(),
     runs: new Set(),
+    deposits: new Set(),
+    subscriptions: new Set(),
   },
-  added: { keys: [], secrets: [], runs: [], transfers: [], audits: [], texts: [] },
+  added: {
+    keys: [],
+    secrets: [],
+    runs: [],
+    transfers: [],
+    subscriptions: [],
+    audits: [],
+    texts: [],
+  },
 })
 
 export function openBook(pages: Pages, now: Millis): Book {
@@ -96,6 +127,11 @@ export function openBook(pages: Pages, now: Millis): Book {
     below: (id) => [...pages.keys.values()].filter((key) => key.lineage.includes(id)),
     secrets: (id) => [...pages.secrets.values()].filter((secret) => secret.keyId === id),
     run: (id) => pages.runs.get(id),
+    deposit: (id) => pages.deposits.get(id),
+    subscription: (account) => {
+      const row = pages.subscriptions.get(account)
+      return row?.endedAt === null ? row : undefined
+    },
     window(key) {
       const start = windowStart(key.capWindow, now)
       const known = pages.windows.get(windowId(key.id, start))
@@ -130,17 +166,53 @@ export function openBook(pages: Pages, now: Millis): Book {
       added.runs.push(row)
     },
     addTransfer: (row) => void added.transfers.push(row),
+    addSubscription(row) {
+      pages.subscriptions.set(row.accountId, row)
+      added.subscriptions.push(row)
+    },
     addAudit: (row) => void added.audits.push(row),
     keepText: (text) => void added.texts.push(text),
     changed(what, row) {
       if (what === 'account') written.accounts.add(row as AccountRow)
+      else if (what === 'deposit') written.deposits.add(row as DepositRow)
       else if (what === 'window') written.windows.add(row as WindowRow)
       else if (what === 'secret') {
         if (!added.secrets.includes(row as SecretRow)) written.secrets.add(row as SecretRow)
       } else if (what === 'key') {
         if (!added.keys.includes(row as KeyRow)) written.keys.add(row as KeyRow)
+      } else if (what === 'subscription') {
+        const isNew = added.subscriptions.includes(row as SubscriptionRow)
+        if (!isNew) written.subscriptions.add(row as SubscriptionRow)
       } else if (!added.runs.includes(row as RunRow)) written.runs.add(row as RunRow)
     },
   }
   return book
 }
+
+/**
+ * Numbers the transfers of a batch for each account and says what it had after each of them, from
+ * what it has now; their times never go back, whatever the clock does.
+ */
+export function numberTransfers(pages: Pages): TransferRow[] {
+  const numbered: TransferRow[] = []
+  const byAccount = Map.groupBy(pages.added.transfers, ({ accountId }) => accountId)
+  for (const [id, transfers] of byAccount) {
+    const account = pages.accounts.get(id)
+    if (!account) throw new Error(`money moved of ${id}, which is not on the book`)
+    let balance = transfers.reduce((rest, one) => rest - changeOf(one), account.balance)
+    for (const transfer of transfers) {
+      account.moves += 1
+      account.movedAt = Math.max(account.movedAt, transfer.at)
+      balance += changeOf(transfer)
+      numbered.push({ ...transfer, at: account.movedAt, seq: account.moves, balance })
+    }
+    pages.written.accounts.add(account)
+  }
+  return numbered
+}
+
+/** What a transfer did to the balance of its account: less than nothing for what was paid. */
+export const changeOf = ({ source, target, amount }: Moved): Nusd =>
+  (target === 'user' ? amount : 0n) - (source === 'user' ? amount : 0n)
+
+type Moved = Pick<TransferRow, 'source' | 'target' | 'amount'>

@@ -54,6 +54,9 @@ export function* load(
     for (const row of yield* lockedRows(found)) pages.runs.set(row.id, row)
   }
   yield* loadWindows(q, tables, pages, now, memory)
+  yield* loadDeposits(q, tables, pages, commands)
+  const about = commands.filter((command) => command.subscribes).map(({ account }) => account)
+  if (about.length > 0) yield* loadSubscriptions(q, tables, pages, [...new Set(about)])
 }
 
 function* loadAccounts(
@@ -65,12 +68,14 @@ function* loadAccounts(
   memory: Memory | undefined,
 ): Work<void> {
   const ids = missing(
-    commands.map((command) => command.account),
+    commands.flatMap(({ account, to }) => (to === undefined ? account : [account, to])),
     memory?.accounts,
     pages.accounts,
   )
   if (ids.length === 0) return
-  const opened = ids.filter((id) => commands.some((c) => c.account === id && c.opens))
+  const opened = ids.filter((id) =>
+    commands.some((c) => c.opens && (c.account === id || c.to === id)),
+  )
   if (opened.length > 0) {
     // Written before it is locked, so that two nodes opening one account see the same row.
     const blank = { balance: 0n, held: 0n, status: 'active' as const, createdAt: now }
@@ -112,6 +117,34 @@ function* loadSecrets(
   for (const row of yield* lockedRows(found)) {
     if (!pages.secrets.has(row.hash)) pages.secrets.set(row.hash, row)
   }
+}
+
+/** The deposits that commands name; never remembered, because they change without the ledger too. */
+function* loadDeposits(
+  q: Query,
+  { deposits }: Tables,
+  pages: Pages,
+  commands: Command<unknown>[],
+): Work<void> {
+  const ids = [...new Set(commands.flatMap((command) => command.deposit ?? []))]
+  if (ids.length === 0) return
+  const found = q.select().from(deposits).where(inArray(deposits.id, ids)).orderBy(deposits.id)
+  for (const row of yield* lockedRows(found)) pages.deposits.set(row.id, row)
+}
+
+/** The subscriptions that go on; never remembered, because they are seldom changed. */
+function* loadSubscriptions(
+  q: Query,
+  { subscriptions }: Tables,
+  pages: Pages,
+  accounts: string[],
+): Work<void> {
+  const goingOn = inArray(subscriptions.status, ['active', 'canceling'])
+  const found = q
+    .select()
+    .from(subscriptions)
+    .where(and(inArray(subscriptions.accountId, accounts), goingOn))
+  for (const row of yield* lockedRows(found)) pages.subscriptions.set(row.accountId, row)
 }
 
 /** The windows that `now` falls into, for every key, and those the open runs were held from. */

@@ -1,19 +1,29 @@
 import { type Db, insert, type Query, update, upsert, type Work } from '../db/db.ts'
 import { remember } from '../db/memory.ts'
-import type { KeyRow, RunRow, Tables } from '../db/schema.ts'
+import type {
+  AccountRow,
+  DepositRow,
+  KeyRow,
+  RunRow,
+  SubscriptionRow,
+  Tables,
+} from '../db/schema.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import { keepTexts } from '../texts/store.ts'
-import { type Book, emptyPages, openBook, type Pages } from './book.ts'
+import { type Book, emptyPages, numberTransfers, openBook, type Pages } from './book.ts'
 import { load } from './load-store.ts'
 
 /**
- * A change of money or of who may spend it. Names the rows it needs, all of one account; `decide`
- * changes them on the book and may refuse, and then must have changed nothing.
+ * A change of money or of who may spend it. Names the rows it needs, all of one account but where
+ * money goes to another; `decide` changes them on the book and may refuse, and then must have
+ * changed nothing.
  */
 export type Command<T> = {
   account: string
-  /** Whether the account is opened, with nothing in it, if it was never seen. */
+  /** The account that money goes to from `account`. */
+  to?: string
+  /** Whether the account, and `to`, is opened, with nothing in it, if it was never seen. */
   opens?: boolean
   /** Whether it adds a key, and so needs to know how many the account has. */
   mints?: boolean
@@ -24,6 +34,10 @@ export type Command<T> = {
   secretsOf?: string
   /** An open run that is to end. */
   run?: string
+  /** A deposit that comes to `account`, or is there. */
+  deposit?: string
+  /** Whether it is about the subscription of its account. */
+  subscribes?: boolean
   decide(book: Book): T
 }
 
@@ -173,8 +187,10 @@ export function isOneCommandsFault(error: unknown): boolean {
 }
 
 /** One update for each account and window touched, however many commands touched it. */
-function* writeBack(tables: Tables, { written, added }: Pages): Work<void> {
-  yield* upsert(tables.accounts, [...written.accounts], ['balance', 'held', 'status'])
+function* writeBack(tables: Tables, pages: Pages): Work<void> {
+  const { written, added } = pages
+  const transfers = numberTransfers(pages)
+  yield* upsert(tables.accounts, [...written.accounts], accountChanges)
   yield* insert(tables.keys, added.keys)
   yield* insert(tables.keySecrets, added.secrets)
   yield* update(tables.keys, [...written.keys], keyChanges)
@@ -182,9 +198,33 @@ function* writeBack(tables: Tables, { written, added }: Pages): Work<void> {
   yield* upsert(tables.keyWindows, [...written.windows], ['limit', 'spent', 'held'])
   yield* insert(tables.runs, added.runs)
   yield* update(tables.runs, [...written.runs], runChanges)
-  yield* insert(tables.transfers, added.transfers)
+  yield* update(tables.deposits, [...written.deposits], depositChanges)
+  yield* insert(tables.transfers, transfers)
+  // What ended leaves its place to what begins.
+  yield* update(tables.subscriptions, [...written.subscriptions], subscriptionChanges)
+  yield* insert(tables.subscriptions, added.subscriptions)
   yield* insert(tables.auditEntries, added.audits)
 }
+
+const accountChanges: (keyof AccountRow)[] = [
+  'balance',
+  'held',
+  'status',
+  'plan',
+  'planUntil',
+  'moves',
+  'movedAt',
+]
+
+const subscriptionChanges: (keyof SubscriptionRow)[] = [
+  'plan',
+  'status',
+  'price',
+  'periodStart',
+  'periodEnd',
+  'nextPlan',
+  'endedAt',
+]
 
 const keyChanges: (keyof KeyRow)[] = [
   'name',
@@ -223,4 +263,15 @@ const runChanges: (keyof RunRow)[] = [
   'logPlace',
   'output',
   'outputUntil',
+]
+
+const depositChanges: (keyof DepositRow)[] = [
+  'blockTime',
+  'account',
+  'status',
+  'reason',
+  'creditedAt',
+  'credits',
+  'loss',
+  'moved',
 ]
