@@ -1,6 +1,6 @@
 /**
- * `bun bench/pages.ts [runs] [path …]`: how long the pages of a loaded account take, from SQLite: by
- * default 10^5 runs of 500 keys over 30 days. One request at a time, seen from another process.
+ * `bun bench/pages.ts [runs] [path …]`: how long the pages of a loaded account take, from SQLite;
+ * by default 10^5 runs of 500 keys over 30 days. One request at a time, from another process.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -36,7 +36,7 @@ function wordsOf(alert: Alert, now: number): Words {
       return {
         tone: 'bad',
         title: 'Your balance is used up.',
-        more: 'Runs are refused until there is credit again. The operator of this server grants it.',
+        more: 'Runs are refused until the operator of this server grants more.',
         action: 'See what was spent',
         href: '/dashboard/usage',
       }
@@ -72,7 +72,7 @@ const serviceWords = {
   },
   degraded: {
     title: 'Anchors are late.',
-    more: 'Receipts are signed and logged as always; they reach the chain later than they should.',
+    more: 'Receipts are signed and logged as always; they reach the chain later.',
   },
 } as const
 

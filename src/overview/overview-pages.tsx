@@ -117,7 +117,7 @@ function roundText(nusd: bigint): string {
 
 function SpendChart({ spend: { days, total } }: { spend: Spend }) {
   const top = days.reduce((most, day) => (day.cost > most.cost ? day : most))
-  const today = days.at(-1)
+  const today = amountText(days.at(-1)?.cost ?? 0n)
   const highest =
     top.cost === 0n
       ? 'Nothing was spent.'
@@ -132,7 +132,7 @@ function SpendChart({ spend: { days, total } }: { spend: Spend }) {
       </div>
       <BarChart
         id="spend"
-        finding={`Spend per day, last ${days.length} days. ${highest} Today so far ${amountText(today?.cost ?? 0n)}.`}
+        finding={`Spend per day, last ${days.length} days. ${highest} Today so far ${today}.`}
         points={days.map(({ day, cost }, i) => ({
           label: i === days.length - 1 ? 'Today' : labelOf(day),
           value: Number(cost) / 1e9,

@@ -75,8 +75,8 @@ const endings: Partial<Record<ShownRun['run']['status'], string>> = {
 
 function chargedText({ cost, hold }: ShownRun['run']): string {
   if (cost === 0n) return 'Nothing was charged; the whole hold is free again.'
-  const rest = amountText(hold - cost)
-  return `You were charged ${amountText(cost)} for what was delivered; ${rest} of the hold is free again.`
+  const [charged, rest] = [amountText(cost), amountText(hold - cost)]
+  return `You were charged ${charged} for what was delivered; ${rest} of the hold is free again.`
 }
 
 function Charge({ run }: { run: ShownRun['run'] }) {

@@ -7,7 +7,7 @@ export type Look = { mark: string; html: string }
 
 /** Without a notice it is looked this often: another process may have written, in ms. */
 const pollMs = 2000
-/** What happens at once is shown at once; what follows within this time is shown together, in ms. */
+/** What follows what was shown within this time is shown together, in ms. */
 const gatherMs = 250
 /** Pages of one account that follow at a time. */
 const followersMax = 50

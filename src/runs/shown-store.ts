@@ -40,7 +40,7 @@ export function shownRuns(db: Db) {
       .from(runs)
       .leftJoin(keys, eq(keys.id, runs.keyId))
 
-  /** Both ends of what is read; only the later of two beginnings is named, as an index takes one. */
+  /** Both ends of what is read. An index takes one beginning: the later of two is named. */
   const within = (account: string, filter: ShownFilter, { after, stop = '' }: Ends) => {
     const { keyId, from, to } = filter
     const begin = from === undefined ? '' : firstIdAt('run', Math.max(0, from - idSlackMs))
