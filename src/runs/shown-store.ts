@@ -13,7 +13,7 @@ import {
   sql,
 } from 'drizzle-orm'
 import { type Db, first, type Query, rows, type Work } from '../db/db.ts'
-import type { RunRow } from '../db/schema.ts'
+import type { RunRow, Tables } from '../db/schema.ts'
 import { firstIdAt } from '../kernel/ids.ts'
 import { type PageRequest, toPage } from '../kernel/page.ts'
 import {
@@ -40,36 +40,13 @@ export function shownRuns(db: Db) {
       .from(runs)
       .leftJoin(keys, eq(keys.id, runs.keyId))
 
-  /** Both ends of what is read. An index takes one beginning: the later of two is named. */
-  const within = (account: string, filter: ShownFilter, { after, stop = '' }: Ends) => {
-    const { keyId, from, to } = filter
-    const begin = from === undefined ? '' : firstIdAt('run', Math.max(0, from - idSlackMs))
-    const least = begin > stop ? begin : stop
-    return and(
-      // The account of a chosen key was checked: the index of a key's runs is the narrower one.
-      keyId === undefined ? eq(runs.accountId, account) : eq(runs.keyId, keyId),
-      after === undefined ? undefined : lt(runs.id, after),
-      least === '' ? undefined : gte(runs.id, least),
-      to === undefined ? undefined : lt(runs.id, firstIdAt('run', to + idSlackMs)),
-    )
-  }
-
-  const matching = ({ status, model, tag, from, to }: ShownFilter) =>
-    and(
-      status === undefined ? undefined : eq(runs.status, status),
-      model === undefined ? undefined : eq(runs.model, model),
-      tag === undefined ? undefined : tagLike(runs.tags, tag),
-      from === undefined ? undefined : gte(runs.createdAt, from),
-      to === undefined ? undefined : lt(runs.createdAt, to),
-    )
-
   /** The last run that one reading gets to; undefined where it gets to the end. */
   function* lastPassed(q: Query, account: string, filter: ShownFilter, after: string | undefined) {
     if (!isNarrow(filter)) return undefined
     const order = q
       .select({ id: runs.id })
       .from(runs)
-      .where(within(account, filter, { after }))
+      .where(within(runs, account, filter, { after }))
       .orderBy(desc(runs.id))
     return (yield* first(order.limit(1).offset(passedMax - 1)))?.id
   }
@@ -81,7 +58,12 @@ export function shownRuns(db: Db) {
         const stop = yield* lastPassed(q, account, filter, page.after)
         const found = yield* rows(
           select(q)
-            .where(and(within(account, filter, { after: page.after, stop }), matching(filter)))
+            .where(
+              and(
+                within(runs, account, filter, { after: page.after, stop }),
+                matching(runs, filter),
+              ),
+            )
             .orderBy(desc(runs.id))
             .limit(page.limit + 1),
         )
@@ -100,8 +82,8 @@ export function shownRuns(db: Db) {
       db.read(function* (q): Work<{ id: string }[]> {
         const stop = yield* lastPassed(q, account, filter, undefined)
         const named = q.select({ id: runs.id }).from(runs)
-        const newest = within(account, filter, { stop: stop && stop > since ? stop : since })
-        const found = named.where(and(newest, ne(runs.id, since), matching(filter)))
+        const newest = within(runs, account, filter, { stop: stop && stop > since ? stop : since })
+        const found = named.where(and(newest, ne(runs.id, since), matching(runs, filter)))
         return yield* rows(found.orderBy(desc(runs.id)).limit(most))
       }),
     /** A run of an account; undefined also for one of another. */
@@ -130,6 +112,32 @@ export function shownRuns(db: Db) {
 
 /** Runs with an id below `after` and from `stop` on. */
 type Ends = { after?: string | undefined; stop?: string | undefined }
+
+type Runs = Tables['runs']
+
+/** Both ends of what is read. An index takes one beginning: the later of two is named. */
+function within(runs: Runs, account: string, filter: ShownFilter, { after, stop = '' }: Ends) {
+  const { keyId, from, to } = filter
+  const begin = from === undefined ? '' : firstIdAt('run', Math.max(0, from - idSlackMs))
+  const least = begin > stop ? begin : stop
+  return and(
+    // The account of a chosen key was checked: the index of a key's runs is the narrower one.
+    keyId === undefined ? eq(runs.accountId, account) : eq(runs.keyId, keyId),
+    after === undefined ? undefined : lt(runs.id, after),
+    least === '' ? undefined : gte(runs.id, least),
+    to === undefined ? undefined : lt(runs.id, firstIdAt('run', to + idSlackMs)),
+  )
+}
+
+function matching(runs: Runs, { status, model, tag, from, to }: ShownFilter) {
+  return and(
+    status === undefined ? undefined : eq(runs.status, status),
+    model === undefined ? undefined : eq(runs.model, model),
+    tag === undefined ? undefined : tagLike(runs.tags, tag),
+    from === undefined ? undefined : gte(runs.createdAt, from),
+    to === undefined ? undefined : lt(runs.createdAt, to),
+  )
+}
 
 /** Whether a filter may pass over many runs; a time or a key alone never does. */
 const isNarrow = ({ status, model, tag }: ShownFilter): boolean =>
