@@ -21,7 +21,7 @@ import { revokeKey } from './revoke.ts'
 import { rotateKey } from './rotate.ts'
 import { nextBlock, toAccountView, toChainView, toKeyView } from './view.ts'
 
-type Needs = Pick<Deps, 'keys' | 'accounts' | 'clock' | 'settings' | 'ledger' | 'ids' | 'random'>
+type Needs = Pick<Deps, 'keys' | 'accounts' | 'clock' | 'settings' | 'ledger' | 'ids' | 'plans' | 'random'>
 
 /** `/v1/keys`: what a key may know of itself, and what it does with the keys below it. */
 export const keysApi = (deps: Needs) =>
@@ -110,7 +110,7 @@ const changingApi = (deps: Needs) =>
       { needsKey: 'any', parse: 'none' },
     )
 
-async function showSelf(deps: Needs, { account: id, key: { id: keyId } }: Caller) {
+async function showSelf(deps: Needs, { account: id, plan, key: { id: keyId } }: Caller) {
   const now = deps.clock.now()
   const [account, shown] = await Promise.all([deps.accounts.find(id), deps.keys.show(keyId, now)])
   if (!account) throw new Error('a key without an account')
@@ -120,7 +120,7 @@ async function showSelf(deps: Needs, { account: id, key: { id: keyId } }: Caller
   )
   return {
     ...toKeyView(shown, now),
-    account: { address: toChecksumAddress(account.id), ...toAccountView(account) },
+    account: { address: toChecksumAddress(account.id), ...toAccountView(account, plan) },
     chain: toChainView(chain, windows, now),
     next_block: nextBlock(chain, windows, account, now),
   }

@@ -90,18 +90,18 @@ export async function optionalCaller(
 }
 
 /**
- * Counts a request against every key of the chain that has a limit, and says in headers where the
- * nearest one stands.
+ * Counts a request against every key of the chain, each with its own limit or that of the plan,
+ * whichever is lower, and says in headers where the nearest one stands.
  * @throws Refusal `rate_limited`.
  */
 function countRequest(
   requests: Limiter,
-  { chain }: Caller,
+  { chain, plan }: Caller,
   headers: Record<string, string | number>,
 ): void {
   let nearest = Number.POSITIVE_INFINITY
-  for (const { id, rpm } of chain) {
-    if (rpm === null) continue
+  for (const { id, rpm: own } of chain) {
+    const rpm = Math.min(own ?? plan.limits.rpm, plan.limits.rpm)
     const verdict = requests.take(id, rpm)
     if (!verdict.ok) throw tooMany(verdict.retryAfterMs, 'rate_limited')
     if (verdict.remaining >= nearest) continue

@@ -14,7 +14,7 @@ export const balanceApi = (deps: Pick<Deps, 'keys' | 'accounts' | 'clock' | 'set
       return {
         object: 'balance',
         account: toChecksumAddress(account.id),
-        ...toAccountView(account),
+        ...toAccountView(account, caller.plan),
       }
     },
     { needsKey: 'usage:read' },

@@ -5,7 +5,7 @@ import { refuse } from '../kernel/refusal.ts'
 import { type KeyStatus, statusOf } from './key.ts'
 import type { ShownKey } from './shown.ts'
 
-/** What an owner asks to see of their keys; without a state, what is neither expired nor revoked. */
+/** What an owner asks to see of their keys; each that is left out asks for nothing. */
 export type Wanted = { state?: KeyStatus | undefined; name?: string | undefined }
 
 type Needs = Pick<Deps, 'keys' | 'clock'>

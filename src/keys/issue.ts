@@ -4,6 +4,7 @@ import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { CapWindow } from '../ledger/window.ts'
+import type { Plan } from '../plans/plan.ts'
 import {
   boundCap,
   boundExpiry,
@@ -43,11 +44,11 @@ export type KeyWish = {
 /**
  * Makes a key and returns it with its secret, which is nowhere kept. A child asks for no more
  * than its parent has.
- * @throws Refusal `invalid_request` with `param`, `conflict` above 500 active keys and for an id
- * that is taken, or what the parent's chain refuses.
+ * @throws Refusal `invalid_request` with `param`, `conflict` above the active keys and
+ * levels of the plan and for an id that is taken, or what the parent's chain refuses.
  */
 export async function issueKey(
-  { ledger, keys, random, ids }: Pick<Deps, 'ledger' | 'keys' | 'random' | 'ids'>,
+  { ledger, keys, plans, random, ids }: Pick<Deps, 'ledger' | 'keys' | 'plans' | 'random' | 'ids'>,
   wish: KeyWish,
 ): Promise<{ key: KeyRow; secret: string }> {
   const parent = wish.parentId === undefined ? undefined : await keys.find(wish.parentId)
@@ -68,9 +69,9 @@ export async function issueKey(
       const chain = chainOf(book, lineage)
       assertUsable(chain, book.now)
       const row = toKeyRow(wish, chain[0], { id, hash, now: book.now })
-      if (book.activeKeys(wish.account) >= maxActiveKeys) {
-        refuse('conflict', `An account has at most ${maxActiveKeys} active keys. Revoke one first.`)
-      }
+      const account = book.account(wish.account)
+      if (!account) throw new Error('a key for an account that was not opened')
+      assertInPlan(plans.of(account, book.now), book.activeKeys(wish.account), row)
       const above = chain[0]
       if (above) {
         above.childrenCount += 1
@@ -84,6 +85,19 @@ export async function issueKey(
     },
   })
   return { key, secret }
+}
+
+/** @throws Refusal `conflict` when the plan has no room for one more key, or not so deep. */
+function assertInPlan({ name, limits }: Plan, active: number, row: KeyRow): void {
+  const most = Math.min(limits.maxKeys, maxActiveKeys)
+  if (active >= most) {
+    const message = `An account has at most ${most} active keys on the plan ${name}.`
+    refuse('conflict', `${message} Revoke one first, or choose a larger plan.`)
+  }
+  if (depthOf(row) > limits.maxDepth) {
+    const message = `Keys nest at most ${limits.maxDepth} deep on the plan ${name}.`
+    refuse('conflict', `${message} Make the key under a higher one.`)
+  }
 }
 
 /** The row a wish becomes below `parent`, or the refusal it earns. */

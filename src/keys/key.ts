@@ -4,6 +4,7 @@ import { refuse } from '../kernel/refusal.ts'
 import type { Book } from '../ledger/book.ts'
 import { parseAddress } from '../network/address.ts'
 import { isWithin, parseBlock } from '../network/block.ts'
+import type { Plan } from '../plans/plan.ts'
 
 /**
  * A key: what an agent holds to spend its account's balance, up to a cap and until an expiry.
@@ -12,7 +13,13 @@ import { isWithin, parseBlock } from '../network/block.ts'
 export type Chain = readonly KeyRow[]
 
 /** Who is calling: a usable chain of keys and the account they spend from. */
-export type Caller = { account: string; suspended: boolean; chain: Chain; key: KeyRow }
+export type Caller = {
+  account: string
+  suspended: boolean
+  plan: Plan
+  chain: Chain
+  key: KeyRow
+}
 
 export type KeyStatus = 'usable' | 'paused' | 'expired' | 'revoked'
 
@@ -80,6 +87,13 @@ export function assertModelAllowed(chain: Chain, model: string): void {
     return
   }
   refuse('model_not_allowed')
+}
+
+/** @throws Refusal `model_not_allowed` unless the plan opens the model. */
+export function assertModelInPlan({ models, name }: Plan, model: string): void {
+  if (models.length === 0 || models.some((glob) => matches(glob, model))) return
+  const message = `The plan ${name} does not open this model. GET /v1/plans lists what each opens.`
+  refuse('model_not_allowed', message)
 }
 
 /**

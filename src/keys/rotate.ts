@@ -18,8 +18,9 @@ type RotateWish = {
 
 /**
  * Gives a key another secret and returns it, this once. The one before works for `overlapSeconds`
- * (0–604800) more; one that was already on its way out ends now, so at most two ever work. `from` is the fingerprint of
- * the secret that is to go, for whoever may ask twice and is to get one.
+ * (0–604800) more; one that was already on its way out ends now, so at most two ever work.
+ * `from` is the fingerprint of the secret that is to go, for whoever may ask twice and is to get
+ * one.
  * @throws Refusal `not_found`, `invalid_request` with `param`, `conflict` for a revoked key and for
  * one whose secret is not that of `from` any more.
  */

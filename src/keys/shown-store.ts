@@ -63,6 +63,24 @@ export function shownKeys({ tables, ...db }: Db) {
       return yield* withChains(q, found)
     })
 
+  /** Newest first; `after` is the id of one of them. */
+  const paged = (
+    where: SQL | undefined,
+    { after, limit }: PageRequest,
+    now: Millis,
+  ): Promise<Page<ShownKey>> =>
+    db.read(function* (q) {
+      const older = after === undefined ? undefined : lt(keys.id, after)
+      const found: Found[] = yield* rows(
+        select(q, now)
+          .where(and(where, older))
+          .orderBy(desc(keys.id))
+          .limit(limit + 1),
+      )
+      const { items, hasMore } = toPage(found, limit)
+      return { items: yield* withChains(q, items), hasMore }
+    })
+
   return {
     /** One key with its chain. @throws when there is none: ask {@link KeyStore.find} first. */
     show: async (id: string, now: Millis): Promise<ShownKey> => {
@@ -75,21 +93,7 @@ export function shownKeys({ tables, ...db }: Db) {
       all(account === undefined ? undefined : eq(keys.accountId, account), now),
     /** A key and all below it, newest first; `after` is the id of one of them. */
     listBelow: (top: KeyRow, page: PageRequest, now: Millis): Promise<Page<ShownKey>> =>
-      db.read(function* (q) {
-        const listed = and(
-          eq(keys.accountId, top.accountId),
-          isUnder(keys, top.id),
-          page.after === undefined ? undefined : lt(keys.id, page.after),
-        )
-        const found: Found[] = yield* rows(
-          select(q, now)
-            .where(listed)
-            .orderBy(desc(keys.id))
-            .limit(page.limit + 1),
-        )
-        const { items, hasMore } = toPage(found, page.limit)
-        return { items: yield* withChains(q, items), hasMore }
-      }),
+      paged(and(eq(keys.accountId, top.accountId), isUnder(keys, top.id)), page, now),
     /**
      * The keys of an account that are neither revoked nor expired themselves, in tree order: each
      * below its parent, the newest first. At most 500; {@link listAll} has the others.
@@ -107,27 +111,14 @@ export function shownKeys({ tables, ...db }: Db) {
       { ended, name }: KeyFilter,
       page: PageRequest,
       now: Millis,
-    ): Promise<Page<ShownKey>> =>
-      db.read(function* (q) {
-        const states = {
-          revoked: isNotNull(keys.revokedAt),
-          expired: and(isNull(keys.revokedAt), lte(keys.expiresAt, now)),
-        }
-        const listed = and(
-          eq(keys.accountId, account),
-          ended && states[ended],
-          name === undefined ? undefined : isNamed(keys.name, name),
-          page.after === undefined ? undefined : lt(keys.id, page.after),
-        )
-        const found: Found[] = yield* rows(
-          select(q, now)
-            .where(listed)
-            .orderBy(desc(keys.id))
-            .limit(page.limit + 1),
-        )
-        const { items, hasMore } = toPage(found, page.limit)
-        return { items: yield* withChains(q, items), hasMore }
-      }),
+    ): Promise<Page<ShownKey>> => {
+      const states = {
+        revoked: isNotNull(keys.revokedAt),
+        expired: and(isNull(keys.revokedAt), lte(keys.expiresAt, now)),
+      }
+      const named = name === undefined ? undefined : isNamed(keys.name, name)
+      return paged(and(eq(keys.accountId, account), ended && states[ended], named), page, now)
+    },
   }
 }
 

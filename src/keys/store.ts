@@ -5,6 +5,7 @@ import { type Db, first, prepared, rows, type Work } from '../db/db.ts'
 import { isUnder } from '../db/lineage.ts'
 import type { KeyRow, WindowRow } from '../db/schema.ts'
 import type { Clock, Millis } from '../kernel/clock.ts'
+import type { Plans } from '../plans/plan.ts'
 import type { Caller } from './key.ts'
 import { shownKeys } from './shown-store.ts'
 
@@ -16,7 +17,7 @@ const rememberedMax = 100_000
 
 type Remembered = { caller: Caller; validUntil: Millis }
 
-export function keyStore(db: Db, clock: Pick<Clock, 'now'>) {
+export function keyStore(db: Db, clock: Pick<Clock, 'now'>, plans: Plans) {
   const { keys, keySecrets, keyWindows, accounts, runs } = db.tables
   const remembered = new LRUCache<string, Remembered>({ max: rememberedMax })
   const used = new Map<string, Millis>()
@@ -25,7 +26,13 @@ export function keyStore(db: Db, clock: Pick<Clock, 'now'>) {
   function* callerOf(q: Parameters<Parameters<Db['read']>[0]>[0], hash: string): Work<Found> {
     const [found] = yield* prepared('key_by_secret', { hash }, (v) =>
       q
-        .select({ key: keys, status: accounts.status, validUntil: keySecrets.validUntil })
+        .select({
+          key: keys,
+          status: accounts.status,
+          plan: accounts.plan,
+          planUntil: accounts.planUntil,
+          validUntil: keySecrets.validUntil,
+        })
         .from(keySecrets)
         .innerJoin(keys, eq(keys.id, keySecrets.keyId))
         .innerJoin(accounts, eq(accounts.id, keys.accountId))
@@ -42,7 +49,8 @@ export function keyStore(db: Db, clock: Pick<Clock, 'now'>) {
     if (!chain.every((row): row is KeyRow => row !== undefined)) {
       throw new Error(`key ${key.id} lacks an ancestor`)
     }
-    const caller = { account: key.accountId, suspended: status === 'suspended', chain, key }
+    const plan = plans.of(found, clock.now())
+    const caller = { account: key.accountId, suspended: status === 'suspended', plan, chain, key }
     return { caller, validUntil: validUntil ?? Number.POSITIVE_INFINITY }
   }
 
@@ -71,6 +79,13 @@ export function keyStore(db: Db, clock: Pick<Clock, 'now'>) {
       changes++
       for (const [hash, { caller }] of remembered.entries()) {
         if (caller.key.lineage.includes(keyId)) remembered.delete(hash)
+      }
+    },
+    /** Drops what is remembered of all keys of an account. */
+    forgetAccount(account: string): void {
+      changes++
+      for (const [hash, { caller }] of remembered.entries()) {
+        if (caller.account === account) remembered.delete(hash)
       }
     },
     find: (id: string): Promise<KeyRow | undefined> =>

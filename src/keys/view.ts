@@ -60,11 +60,11 @@ export function toChainView(chain: Chain, windows: readonly WindowRow[], now: Mi
 }
 
 /** The money of an account as keyed routes show it. */
-export const toAccountView = (account: AccountRow) => ({
+export const toAccountView = (account: AccountRow, plan: Plan) => ({
   balance_nusd: toJsonInteger(account.balance),
   held_nusd: toJsonInteger(account.held),
   available_nusd: toJsonInteger(account.balance - account.held),
-  plan: 'free',
+  plan: plan.id,
 })
 
 /** What would refuse the next call, and when: now for what is used up, else the first expiry. */

@@ -1,13 +1,13 @@
-import type { Millis } from '../kernel/clock.ts'
-import type { Nusd } from '../kernel/money.ts'
-import { type CapWindow, capWindows } from '../ledger/window.ts'
-import { Hash } from '../ui/hash.tsx'
-import { Meter } from '../ui/meter.tsx'
-import { Badge } from '../ui/status.tsx'
-import type { Column } from '../ui/table.tsx'
-import { dateText, relativeTime, When } from '../ui/when.tsx'
-import { dayMs, depthOf, type KeyStatus, statusOf } from './key.ts'
-import type { ShownKey } from './shown.ts'
+import type { Millis } from '../../kernel/clock.ts'
+import type { Nusd } from '../../kernel/money.ts'
+import { type CapWindow, capWindows } from '../../ledger/window.ts'
+import { Hash } from '../../ui/hash.tsx'
+import { Meter } from '../../ui/meter.tsx'
+import { Badge } from '../../ui/status.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { dateText, relativeTime, When } from '../../ui/when.tsx'
+import { dayMs, depthOf, type KeyStatus, statusOf } from '../key.ts'
+import type { ShownKey } from '../shown.ts'
 
 export const keysPath = '/dashboard/keys'
 export const keyPath = (id: string): string => `${keysPath}/${id}`
@@ -98,7 +98,7 @@ function KeyCell({ shown: { key, chain }, look }: { shown: ShownKey; look: 'tree
   const parent = look === 'list' ? chain[1] : undefined
   return (
     <div class={depth > 0 ? ['kid', `d${depth}`] : undefined}>
-      <strong class="name" title={key.name}>
+      <strong class="name" dir="auto" title={key.name}>
         {key.name}
       </strong>
       <small class="quiet">

@@ -1,17 +1,17 @@
-import type { KeyRow } from '../db/schema.ts'
-import type { Json } from '../kernel/canonical.ts'
-import type { Millis } from '../kernel/clock.ts'
-import { type Nusd, parseUsd, toUsd } from '../kernel/money.ts'
-import { type Refusal, refuse } from '../kernel/refusal.ts'
-import { capWindows } from '../ledger/window.ts'
-import { amountText } from '../ui/amount.tsx'
-import { dateText } from '../ui/when.tsx'
-import { readTime } from './body-api.ts'
-import type { KeyChange } from './change.ts'
-import type { KeyWish } from './issue.ts'
-import { dayMs, maxLifeMs, type Scope, scopes } from './key.ts'
+import type { KeyRow } from '../../db/schema.ts'
+import type { Json } from '../../kernel/canonical.ts'
+import type { Millis } from '../../kernel/clock.ts'
+import { type Nusd, parseUsd, toUsd } from '../../kernel/money.ts'
+import { type Refusal, refuse } from '../../kernel/refusal.ts'
+import { capWindows } from '../../ledger/window.ts'
+import { amountText } from '../../ui/amount.tsx'
+import { dateText } from '../../ui/when.tsx'
+import { readTime } from '../body-api.ts'
+import type { KeyChange } from '../change.ts'
+import type { KeyWish } from '../issue.ts'
+import { dayMs, maxLifeMs, type Scope, scopes } from '../key.ts'
 
-/** The fields of a form of a key, as somebody typed them: they are shown again when one is wrong. */
+/** The fields of a form of a key as somebody typed them, to be shown again when one is wrong. */
 export type Draft = Readonly<Record<string, string>>
 
 const rights = ['models', 'scopes', 'scopes_from', 'ip_cidrs', 'tags']

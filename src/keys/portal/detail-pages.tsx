@@ -1,21 +1,21 @@
-import type { KeyRow } from '../db/schema.ts'
-import type { Refusal } from '../kernel/refusal.ts'
-import { Button, ButtonLink } from '../ui/button.tsx'
-import { ActionForm } from '../ui/form.tsx'
-import type { Child } from '../ui/jsx-runtime.ts'
-import { Notice } from '../ui/notice.tsx'
-import { PageHead, Panel, Split } from '../ui/panel.tsx'
-import { Rosette } from '../ui/rosette.tsx'
-import { Pager, Table } from '../ui/table.tsx'
+import type { KeyRow } from '../../db/schema.ts'
+import type { Refusal } from '../../kernel/refusal.ts'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { ActionForm } from '../../ui/form.tsx'
+import type { Child } from '../../ui/jsx-runtime.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { PageHead, Panel, Split } from '../../ui/panel.tsx'
+import { Rosette } from '../../ui/rosette.tsx'
+import { Pager, Table } from '../../ui/table.tsx'
+import type { KeyDetail } from '../detail.ts'
+import { depthOf, maxDepth, statusOf } from '../key.ts'
+import type { ShownKey } from '../shown.ts'
+import { nextBlock } from '../view.ts'
 import { CapPanel, ChainPanel } from './cap-pages.tsx'
-import type { KeyDetail } from './detail.ts'
 import { EditPanel } from './edit-pages.tsx'
 import { FactsPanel } from './facts-pages.tsx'
 import type { Draft } from './form-api.ts'
-import { depthOf, maxDepth, statusOf } from './key.ts'
-import type { ShownKey } from './shown.ts'
 import { actionPath, keyColumns, keyPath, keysPath, StateBadge } from './state-pages.tsx'
-import { nextBlock } from './view.ts'
 
 /** All that the page of one key shows. */
 export type DetailView = KeyDetail & {
@@ -58,7 +58,7 @@ export function KeyPage({ view, reveal }: { view: DetailView; reveal?: Child }) 
 const KeyTitle = ({ of: key }: { of: KeyRow }) => (
   <span class="keyname">
     <Rosette hash={key.fingerprint} />
-    {key.name}
+    <span dir="auto">{key.name}</span>
   </span>
 )
 

@@ -1,13 +1,13 @@
-import type { KeyRow } from '../db/schema.ts'
-import type { Deps } from '../deps.ts'
-import { checkBody } from '../http/check-body.ts'
-import type { Fields } from '../http/form.ts'
-import { isId } from '../kernel/ids.ts'
-import { mintBody, toWish } from './body-api.ts'
+import type { KeyRow } from '../../db/schema.ts'
+import type { Deps } from '../../deps.ts'
+import { checkBody } from '../../http/check-body.ts'
+import type { Fields } from '../../http/form.ts'
+import { isId } from '../../kernel/ids.ts'
+import { mintBody, toWish } from '../body-api.ts'
+import { issueKey } from '../issue.ts'
+import { matches } from '../key.ts'
+import { idOfOnce } from '../once.ts'
 import { type Draft, draftOf, readNewKey } from './form-api.ts'
-import { issueKey } from './issue.ts'
-import { matches } from './key.ts'
-import { idOfOnce } from './once.ts'
 import type { RevealView } from './reveal-pages.tsx'
 
 type Needs = Pick<Deps, 'keys' | 'ledger' | 'ids' | 'random' | 'clock' | 'catalogue' | 'settings'>
@@ -15,7 +15,7 @@ type Needs = Pick<Deps, 'keys' | 'ledger' | 'ids' | 'random' | 'clock' | 'catalo
 export type Made = { key: KeyRow; secret: string }
 
 /**
- * Makes a key as its owner asked for it: by the body of `POST /v1/keys`, or by the fields of a form.
+ * Makes a key as its owner asked for it: by the body of `POST /v1/keys`, or by a form's fields.
  * @throws Refusal as {@link issueKey}, in the words of the form's fields where one was sent.
  */
 export async function createKey(

@@ -1,13 +1,13 @@
-import { max } from '../kernel/money.ts'
-import { windowEnd } from '../ledger/window.ts'
-import { Amount, amountText } from '../ui/amount.tsx'
-import { BarChart } from '../ui/chart.tsx'
-import { Facts, Pad, Panel } from '../ui/panel.tsx'
-import { type Column, Table } from '../ui/table.tsx'
-import { dateText, When } from '../ui/when.tsx'
+import { max } from '../../kernel/money.ts'
+import { windowEnd } from '../../ledger/window.ts'
+import { Amount, amountText } from '../../ui/amount.tsx'
+import { BarChart } from '../../ui/chart.tsx'
+import { Facts, Pad, Panel } from '../../ui/panel.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { dateText, When } from '../../ui/when.tsx'
+import { windowOf } from '../view.ts'
 import type { DetailView } from './detail-pages.tsx'
 import { CapMeter, keyPath, StateBadge, windowWords } from './state-pages.tsx'
-import { windowOf } from './view.ts'
 
 type Props = { view: DetailView }
 
@@ -89,7 +89,7 @@ const chainColumns = (now: number): Column<Link>[] => [
     head: 'Key',
     cell: ({ shown: { key }, depth }) =>
       depth === 0 ? (
-        <strong class="name" title={key.name}>
+        <strong class="name" dir="auto" title={key.name}>
           {key.name}
         </strong>
       ) : (

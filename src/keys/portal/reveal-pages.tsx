@@ -1,9 +1,9 @@
-import type { KeyRow } from '../db/schema.ts'
-import { Button, CopyButton } from '../ui/button.tsx'
-import { Code, CopyBox } from '../ui/copy-box.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Pad, Panel } from '../ui/panel.tsx'
-import { Badge } from '../ui/status.tsx'
+import type { KeyRow } from '../../db/schema.ts'
+import { Button, CopyButton } from '../../ui/button.tsx'
+import { Code, CopyBox } from '../../ui/copy-box.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Pad, Panel } from '../../ui/panel.tsx'
+import { Badge } from '../../ui/status.tsx'
 import { keyPath, keysPath } from './state-pages.tsx'
 
 /** A secret on its only way to whoever asked for it. */
@@ -43,7 +43,7 @@ export const Reveal = ({ view: { key, secret, baseUrl, model, by } }: { view: Re
           <Snippet
             id="try-sdk"
             title="Or with the OpenAI SDK"
-            label="TypeScript example"
+            label="Python example"
             text={sdkOf(baseUrl, model)}
           />
         </div>
@@ -85,13 +85,14 @@ curl ${baseUrl}/v1/chat/completions \\
   -d '${JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] })}'`
 
 const sdkOf = (baseUrl: string, model: string): string =>
-  `import OpenAI from 'openai'
+  `import os
+from openai import OpenAI
 
-const ai = new OpenAI({
-  baseURL: '${baseUrl}/v1',
-  apiKey: process.env.COUNTERFOIL_KEY,
-})
-const answer = await ai.chat.completions.create({
-  model: '${model}',
-  messages: [{ role: 'user', content: 'hi' }],
-})`
+ai = OpenAI(
+    base_url="${baseUrl}/v1",
+    api_key=os.environ["COUNTERFOIL_KEY"],
+)
+answer = ai.chat.completions.create(
+    model="${model}",
+    messages=[{"role": "user", "content": "hi"}],
+)`

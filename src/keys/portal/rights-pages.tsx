@@ -1,7 +1,7 @@
-import type { Refusal } from '../kernel/refusal.ts'
-import { AreaField, CheckField, TextField } from '../ui/form.tsx'
+import type { Refusal } from '../../kernel/refusal.ts'
+import { AreaField, CheckField, TextField } from '../../ui/form.tsx'
+import { defaultScopes, scopes } from '../key.ts'
 import { type Draft, errorOf } from './form-api.ts'
-import { defaultScopes, scopes } from './key.ts'
 
 type RightsProps = {
   form: string
