@@ -6,6 +6,8 @@ import type { Anchoring } from './anchors/anchoring.ts'
 import type { AnchorStore } from './anchors/store.ts'
 import type { Chain } from './chain/chain.ts'
 import type { ConsoleStore } from './console/store.ts'
+import type { DepositPolicy } from './deposits/deposit.ts'
+import type { DepositStore } from './deposits/store.ts'
 import type { Clock } from './kernel/clock.ts'
 import type { Ids } from './kernel/ids.ts'
 import type { Log } from './kernel/log.ts'
@@ -18,6 +20,8 @@ import type { Sequencer } from './log/sequence.ts'
 import type { LogStore } from './log/store.ts'
 import type { Catalogue } from './models/catalogue.ts'
 import type { OnboardingStore } from './overview/store.ts'
+import type { Plans } from './plans/plan.ts'
+import type { SubscriptionStore } from './plans/store.ts'
 import type { ShareStore } from './receipts/share-store.ts'
 import type { ReceiptStore } from './receipts/store.ts'
 import type { LiveRuns } from './runs/live.ts'
@@ -48,6 +52,8 @@ export type Deps = {
   keys: KeyStore
   console: ConsoleStore
   runs: RunStore
+  plans: Plans
+  subscriptions: SubscriptionStore
   receipts: ReceiptStore
   shares: ShareStore
   texts: TextStore
@@ -60,6 +66,9 @@ export type Deps = {
   chain: Chain | undefined
   anchors: AnchorStore
   anchoring: Anchoring
+  deposits: DepositStore
+  /** Undefined without a chain or a treasury: then nobody can deposit. */
+  depositPolicy: DepositPolicy | undefined
   health: Health
   catalogue: Catalogue
   upstreams: ReadonlyMap<string, Upstream>

@@ -1,3 +1,4 @@
+import { toAccountId } from './accounts/address.ts'
 import { contractWallets } from './accounts/contract-wallet.ts'
 import { nonceStore } from './accounts/nonce-store.ts'
 import { sessionStore } from './accounts/session-store.ts'
@@ -7,6 +8,8 @@ import { rpcChain } from './chain/rpc.ts'
 import type { Config } from './config.ts'
 import { consoleStore } from './console/store.ts'
 import type { Db } from './db/db.ts'
+import type { DepositPolicy } from './deposits/deposit.ts'
+import { depositStore } from './deposits/store.ts'
 import type { Deps } from './deps.ts'
 import { canonical } from './kernel/canonical.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
@@ -23,6 +26,8 @@ import { makeAnchoring } from './make-anchoring.ts'
 import { makeCatalogue } from './models/catalogue.ts'
 import { settlePriceList } from './models/prices-store.ts'
 import { onboardingStore } from './overview/store.ts'
+import { makePlans } from './plans/plan.ts'
+import { subscriptionStore } from './plans/store.ts'
 import { shareStore } from './receipts/share-store.ts'
 import { receiptStore } from './receipts/store.ts'
 import { liveRuns } from './runs/live.ts'
@@ -61,6 +66,7 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
   const signers = await settleSigners(db, logs, signer, clock.now())
   const store = logStore(db, { clock, node, start: logs.current.start })
   const checkpoints = checkpointStore(db, signers)
+  const plans = makePlans(config.plans, config.limits)
   const onChain = await makeAnchoring(config, {
     checkpoints,
     clock,
@@ -95,7 +101,9 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     isContractSignature: config.sign_in.contract_wallets
       ? contractWallets(onChain.chain ?? rpcChain({ urls: [], clock, random }))
       : undefined,
-    keys: keyStore(db, clock),
+    keys: keyStore(db, clock, plans),
+    plans,
+    subscriptions: subscriptionStore(db, { clock, node }),
     console: consoleStore(db),
     runs: runStore(db, node),
     receipts: receiptStore(db),
@@ -107,6 +115,8 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     logStore: store,
     checkpoints,
     ...onChain,
+    deposits: depositStore(db, { clock, node }),
+    depositPolicy: depositPolicyOf(config),
     health: newHealth(clock),
     catalogue: await versionedCatalogue(config, db, store, clock),
     upstreams: makeUpstreams(config, { clock, ids }),
@@ -118,6 +128,20 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     usageCounts: countStore(db, { clock, node }),
     exportSlots: makeExportSlots(),
     version: { version, commit },
+  }
+}
+
+/** Undefined where nobody can deposit: without a chain to watch or a treasury to send to. */
+function depositPolicyOf({ chain, deposits }: Config): DepositPolicy | undefined {
+  if (chain.rpc_urls.length === 0 || chain.treasury === undefined) return undefined
+  return {
+    treasury: toAccountId(chain.treasury),
+    token: toAccountId(chain.token),
+    decimals: chain.token_decimals,
+    minNusd: deposits.min_nusd,
+    softLimitNusd: deposits.soft_limit_nusd_per_day,
+    finalAboveNusd: deposits.final_above_nusd,
+    pollMs: deposits.poll_ms,
   }
 }
 

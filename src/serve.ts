@@ -3,12 +3,14 @@ import { watchChain } from './anchors/watch.ts'
 import { createApp } from './app.ts'
 import type { Db } from './db/db.ts'
 import { dropLeases, nodeLease, takeLease } from './db/lease.ts'
+import { depositWatcher } from './deposits/watch.ts'
 import type { Deps } from './deps.ts'
 import { serve } from './http/serve.ts'
 import { type Job, startJobs } from './jobs.ts'
 import { auditStore } from './ledger/audit-store.ts'
 import { keepCheckpoint } from './log/checkpoint.ts'
 import { makeDeps, type Parts } from './make-deps.ts'
+import { planRenewer } from './plans/renew.ts'
 import { backgroundSigner } from './receipts/sign.ts'
 import { endAbandoned } from './runs/recover.ts'
 import { stopForbidden } from './runs/watch.ts'
@@ -86,12 +88,14 @@ async function untilIdle({ live, clock }: Deps, mostMs: number): Promise<void> {
 
 function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[] {
   const { node } = deps.settings
+  const depositsEveryMs = deps.depositPolicy?.pollMs ?? 60_000
   const sign = backgroundSigner(deps)
   return [
     { name: 'number', everyMs: 1000, tick: deps.sequencer.flush },
     { name: 'sign', everyMs: 1000, tick: sign },
     { name: 'checkpoint', everyMs: 5000, tick: () => keepCheckpoint(deps) },
     { name: 'anchor', everyMs: 1000, atStart: true, tick: anchorWorker(deps) },
+    { name: 'deposits', everyMs: depositsEveryMs, atStart: true, tick: depositWatcher(deps) },
     { name: 'stop-forbidden', everyMs: 1000, tick: () => stopForbidden(deps) },
     { name: 'settle-again', everyMs: 1000, tick: deps.live.settleAgain },
     {
@@ -102,6 +106,7 @@ function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[
     { name: 'end-abandoned', everyMs: 10_000, tick: () => endAbandoned(deps) },
     { name: 'drop-sign-ins', everyMs: 60_000, tick: () => dropSignIns(deps) },
     { name: 'count-usage', everyMs: 1000, tick: usageCounter(deps) },
+    { name: 'renew-plans', everyMs: 1000, atStart: true, tick: planRenewer(deps) },
     { name: 'note-uses', everyMs: 30_000, tick: deps.keys.writeUses },
     { name: 'drop-outputs', everyMs: 60_000, tick: () => deps.runs.dropOutputs(deps.clock.now()) },
     {

@@ -1,11 +1,13 @@
 import { Elysia } from 'elysia'
 import { anchorStatus, chainStatus } from '../anchors/status.ts'
+import { depositStatus } from '../deposits/status.ts'
 import type { Deps } from '../deps.ts'
 import { openToAnyOrigin } from '../http/methods.ts'
 import { refuse } from '../kernel/refusal.ts'
 
 type Needs = Pick<Deps, 'status' | 'catalogue' | 'logStore' | 'version'> &
-  Parameters<typeof anchorStatus>[0]
+  Parameters<typeof anchorStatus>[0] &
+  Parameters<typeof depositStatus>[0]
 
 /** `GET /v1/status`, and the two questions of a supervisor: alive, and ready for traffic. */
 export const statusApi = (deps: Needs) =>
@@ -25,7 +27,9 @@ async function statusOf(deps: Needs) {
   const size = isUp ? await logStore.size() : null
   const onChain = isUp ? await anchorStatus(deps) : undefined
   const live = catalogue.list().filter((model) => model.status === 'live').length
-  const isDegraded = !onChain || onChain.isDegraded || health.ledger === 'unbalanced'
+  const deposits = depositStatus(deps)
+  const isWell = onChain && !onChain.isDegraded && deposits.status !== 'degraded'
+  const isDegraded = !isWell || health.ledger === 'unbalanced'
   return {
     object: 'status',
     status: isDegraded ? 'degraded' : 'ok',
@@ -38,7 +42,7 @@ async function statusOf(deps: Needs) {
     models: { live, degraded: 0 },
     database: { ...status.database, status: isUp ? 'ok' : 'down' },
     anchors: onChain?.anchors ?? { status: 'unchecked', lag_s: null },
-    deposits: { status: 'disabled' },
+    deposits,
     features: { chat: true, embeddings: true, runs: true, receipts: true },
   }
 }

@@ -1,4 +1,5 @@
 import type { ChainTrouble } from '../chain/chain.ts'
+import type { TokenTrouble } from '../deposits/token.ts'
 import type { Clock, Millis } from '../kernel/clock.ts'
 
 /** What a background check found of the ledger; `checking` until the first one came through. */
@@ -19,6 +20,12 @@ export type Health = {
   chain: { head: number | null; headAt: Millis | null; trouble: ChainTrouble | null }
   /** Of who pays for anchors: wei at the last look, and whether that lasts for a few only. */
   anchors: { trouble: AnchorTrouble | null; balanceWei: bigint | null; isLow: boolean }
+  /** What keeps deposits from being credited, whether that was asked yet, and the last block read. */
+  deposits: {
+    trouble: ChainTrouble | TokenTrouble | null
+    isChecked: boolean
+    cursor: number | null
+  }
   /** Set when the process has begun to stop: nothing new is taken. */
   stopping: boolean
 }
@@ -29,5 +36,6 @@ export const newHealth = (clock: Pick<Clock, 'monotonic'>): Health => ({
   log: 'unchecked',
   chain: { head: null, headAt: null, trouble: null },
   anchors: { trouble: null, balanceWei: null, isLow: false },
+  deposits: { trouble: null, isChecked: false, cursor: null },
   stopping: false,
 })

@@ -1,0 +1,106 @@
+import { type Chain, type ChainTrouble, ChainUnavailable } from '../chain/chain.ts'
+import type { Lease } from '../db/lease.ts'
+import type { DepositRow } from '../db/schema.ts'
+import type { Deps } from '../deps.ts'
+import type { DepositPolicy } from './deposit.ts'
+import { compare, toRow } from './found.ts'
+import { settleTx } from './settle.ts'
+import { filterOf, placeOf, readTransfers, type Transfer } from './transfer.ts'
+
+type Needs = Parameters<typeof settleTx>[0]
+
+/** Blocks that are asked for at once, at most: servers take 10,000. */
+const rangeMost = 9000
+/** Blocks behind the cursor that every look reads again: for reorgs and for servers that lag. */
+const overlap = 600
+/** Transfers that are written in one transaction. */
+const batch = 500
+
+export type Scan = { chain: Chain; lease: Lease; policy: DepositPolicy; latest: number }
+
+/** How many blocks servers take at once, as it turned out; kept between looks. */
+export type Reach = { blocks: number }
+
+export const newReach = (): Reach => ({ blocks: rangeMost })
+
+/**
+ * Reads the transfers of all blocks that were not read yet, and again of those before. Nothing
+ * happens while the server is behind the cursor: what it says of newer blocks is nothing.
+ * @throws ChainUnavailable
+ */
+export async function scan(deps: Needs, on: Scan, reach: Reach): Promise<void> {
+  const { deposits } = deps
+  const cursor = await deposits.cursor()
+  if (cursor !== undefined && on.latest < cursor) return
+  const wanted = await deposits.rescanFrom()
+  const usual = Math.max(0, (cursor ?? on.latest) + 1 - overlap)
+  let from = Math.min(usual, wanted ?? usual)
+  let was = wanted
+  while (from <= on.latest) {
+    const lease = await deposits.takeLease()
+    if (!lease) return
+    const to = Math.min(from + reach.blocks - 1, on.latest)
+    const transfers = await readRange(on, { from, to }, reach)
+    if (!transfers) continue
+    const next = to >= usual || to === on.latest ? undefined : to + 1
+    const rescan = was === undefined ? undefined : { was, next }
+    const reached = { cursor: Math.max(cursor ?? 0, to), rescan }
+    await absorb(deps, { ...on, lease }, { from, to }, transfers, reached)
+    was = next
+    from = to + 1
+  }
+}
+
+/** Undefined when the range was too much and the next try asks for half. */
+async function readRange(
+  { chain, policy }: Scan,
+  range: { from: number; to: number },
+  reach: Reach,
+): Promise<Transfer[] | undefined> {
+  try {
+    const logs = await chain.logs(filterOf(policy, range))
+    reach.blocks = Math.min(rangeMost, reach.blocks * 2)
+    const within = (at: number) => at >= range.from && at <= range.to
+    return readTransfers(logs, policy).filter(({ blockNumber }) => within(blockNumber))
+  } catch (error) {
+    if (!(error instanceof ChainUnavailable) || !tooMuch.includes(error.reason)) throw error
+    const asked = range.to - range.from + 1
+    reach.blocks = Math.max(1, Math.floor(Math.min(asked, reach.blocks) / 2))
+    // After a timeout the server rests; what cannot be halved is another trouble.
+    if (error.reason === 'timeout' || asked === 1) throw error
+    return undefined
+  }
+}
+
+/** What servers say to a range that is too large for them. */
+const tooMuch: ChainTrouble[] = ['refused', 'too_large', 'timeout']
+
+/**
+ * Takes in what a range holds: new transfers are written, those that stand elsewhere than before
+ * or no longer are looked up by their transaction.
+ */
+async function absorb(
+  deps: Needs,
+  on: Scan,
+  range: { from: number; to: number },
+  transfers: Transfer[],
+  reached: Parameters<Deps['deposits']['record']>[2],
+): Promise<void> {
+  const { deposits } = deps
+  const doubtful = new Set<string>()
+  let rows: DepositRow[] = []
+  for (let at = 0; at < transfers.length; at += batch) {
+    const some = transfers.slice(at, at + batch)
+    const known = await deposits.ofTxs([...new Set(some.map(({ txHash }) => txHash))])
+    const { fresh, moved } = compare(some, known)
+    for (const txHash of moved) doubtful.add(txHash)
+    if (rows.length > 0) await deposits.record(on.lease, rows, undefined)
+    rows = fresh.map((transfer) => toRow(deps, transfer, on.policy))
+  }
+  const found = new Set(transfers.map(placeOf))
+  for (const row of await deposits.openIn(range)) {
+    if (!found.has(placeOf(row))) doubtful.add(row.txHash)
+  }
+  for (const txHash of doubtful) await settleTx(deps, on, txHash)
+  await deposits.record(on.lease, rows, reached)
+}

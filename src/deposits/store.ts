@@ -1,0 +1,191 @@
+import { and, asc, desc, eq, gt, gte, inArray, lt, lte, or, sql } from 'drizzle-orm'
+import { type Db, first, type Query, rows, update } from '../db/db.ts'
+import { findFact, lockFact, settleFact, writeFact } from '../db/facts.ts'
+import { assertLease, type Lease, takeLease } from '../db/lease.ts'
+import type { DepositRow } from '../db/schema.ts'
+import type { Clock, Millis } from '../kernel/clock.ts'
+import type { Nusd } from '../kernel/money.ts'
+import { type Page, type PageRequest, toPage } from '../kernel/page.ts'
+
+export type DepositStore = ReturnType<typeof depositStore>
+
+const leaseName = 'deposits'
+const cursorFact = 'deposits.cursor'
+const rescanFact = 'deposits.rescan_from'
+const codeFact = (token: string): string => `deposits.code/${token}`
+
+/**
+ * How far a look at the chain came: the last block, and where a rescan that runs was and goes on,
+ * or that it ended.
+ */
+export type Reached = {
+  cursor: number
+  rescan: { was: number; next: number | undefined } | undefined
+}
+
+/** What of a deposit the chain can change. */
+export type Place = Pick<DepositRow, 'id' | 'logIndex' | 'blockNumber' | 'blockHash' | 'status'>
+
+/** Deposits as they are found and followed. Their money moves in the ledger alone. */
+export function depositStore(db: Db, deps: { clock: Pick<Clock, 'now'>; node: string }) {
+  const { clock, node } = deps
+  return {
+    takeLease: (): Promise<Lease | undefined> => takeLease(db, clock, leaseName, node),
+    /** The hash of a token's code as it was first seen, and now for ever. */
+    settleCode: (token: string, hash: string) => settleFact(db, codeFact(token), hash),
+    ...progress(db, clock),
+    ...depositReads(db),
+    ...depositChanges(db, clock),
+  }
+}
+
+function progress(db: Db, clock: Pick<Clock, 'now'>) {
+  const numberOf = async (fact: string): Promise<number | undefined> => {
+    const text = await findFact(db, fact)
+    return text ? Number(text) : undefined
+  }
+  const { deposits } = db.tables
+  return {
+    /** The last block that was looked at; undefined before the first. */
+    cursor: () => numberOf(cursorFact),
+    /** Where somebody asked to look again from. */
+    rescanFrom: () => numberOf(rescanFact),
+    /** Asks the worker to look again from a block on; of two wishes the earlier block counts. */
+    wantRescan: (from: number): Promise<void> =>
+      db.write(function* (q) {
+        const wanted = Number((yield* lockFact(db, q, rescanFact)) || from)
+        yield* writeFact(db, rescanFact, String(Math.min(wanted, from)))
+      }),
+    /** What was found, and how far that brings us, in one transaction. Known ones are left alone. */
+    record: (lease: Lease, found: DepositRow[], reached: Reached | undefined): Promise<void> =>
+      db.write(function* (q) {
+        yield* assertLease(db, q, lease, clock.now())
+        if (found.length > 0) {
+          yield* rows(q.insert(deposits).values(found).onConflictDoNothing().returning())
+        }
+        if (!reached) return
+        yield* writeFact(db, cursorFact, String(reached.cursor))
+        if (reached.rescan) yield* keepRescan(db, q, reached.rescan)
+      }),
+  }
+}
+
+/** How far the rescan came; a wish for an earlier block that came meanwhile stays. */
+function* keepRescan(db: Db, q: Query, rescan: { was: number; next: number | undefined }) {
+  const wanted = yield* lockFact(db, q, rescanFact)
+  if (wanted === String(rescan.was)) yield* writeFact(db, rescanFact, String(rescan.next ?? ''))
+}
+
+function depositReads(db: Db) {
+  const { deposits } = db.tables
+  const isWaiting = inArray(deposits.status, ['detected', 'confirming'])
+  const isCredited = eq(deposits.status, 'credited')
+  return {
+    find: (id: string): Promise<DepositRow | undefined> =>
+      db.read((q) => first(q.select().from(deposits).where(eq(deposits.id, id)))),
+    /** All of these transactions. */
+    ofTxs: (hashes: readonly string[]): Promise<DepositRow[]> =>
+      db.read((q) => {
+        const named = inArray(deposits.txHash, [...hashes])
+        return rows(q.select().from(deposits).where(named).orderBy(asc(deposits.logIndex)))
+      }),
+    /** What can still change and is in one of these blocks. */
+    openIn: ({ from, to }: { from: number; to: number }): Promise<DepositRow[]> =>
+      db.read((q) => {
+        const within = and(gte(deposits.blockNumber, from), lte(deposits.blockNumber, to))
+        return rows(
+          q
+            .select()
+            .from(deposits)
+            .where(and(within, or(isWaiting, isCredited))),
+        )
+      }),
+    /** What waits for its credit, and what is credited in blocks that are final; in their order. */
+    due: (finalized: number, limit: number, after?: DepositRow): Promise<DepositRow[]> =>
+      db.read((q) => {
+        const { blockNumber, id } = deposits
+        const open = or(isWaiting, and(isCredited, lte(blockNumber, finalized)))
+        const behind = after
+          ? or(
+              gt(blockNumber, after.blockNumber),
+              and(eq(blockNumber, after.blockNumber), gt(id, after.id)),
+            )
+          : undefined
+        const found = q.select().from(deposits).where(and(open, behind))
+        return rows(found.orderBy(asc(blockNumber), asc(id)).limit(limit))
+      }),
+    /** What an account was credited of blocks of one day. */
+    creditedOn: (account: string, day: Millis): Promise<Nusd> =>
+      db.read(function* (q) {
+        const total = sql<string>`cast(coalesce(sum(${deposits.amount}), 0) as text)`
+        const that = and(
+          eq(deposits.account, account),
+          inArray(deposits.status, ['credited', 'finalized']),
+          gte(deposits.blockTime, day),
+          lt(deposits.blockTime, day + 86_400_000),
+        )
+        const found = yield* first(q.select({ total }).from(deposits).where(that))
+        return BigInt(found?.total ?? 0)
+      }),
+    /** Newest first; `after` is the id of one of them. */
+    list: (account: string, page: PageRequest): Promise<Page<DepositRow>> =>
+      db.read(function* (q) {
+        const own = eq(deposits.account, account)
+        const after = page.after === undefined ? undefined : lt(deposits.id, page.after)
+        const listed = q.select().from(deposits).where(and(own, after)).orderBy(desc(deposits.id))
+        return toPage(yield* rows(listed.limit(page.limit + 1)), page.limit)
+      }),
+    /** How many there are in each state, of all accounts, and what they come to. */
+    totals: (): Promise<{ status: DepositRow['status']; count: number; total: string }[]> =>
+      db.read((q) => {
+        const total = sql<string>`cast(coalesce(sum(${deposits.amount}), 0) as text)`
+        const count = sql<number>`cast(count(*) as integer)`.mapWith(Number)
+        const { status } = deposits
+        return rows(q.select({ status, count, total }).from(deposits).groupBy(status))
+      }),
+    /** Those made last, of all accounts. */
+    newest: (limit: number): Promise<DepositRow[]> =>
+      db.read((q) => rows(q.select().from(deposits).orderBy(desc(deposits.id)).limit(limit))),
+  }
+}
+
+function depositChanges(db: Db, clock: Pick<Clock, 'now'>) {
+  const { deposits } = db.tables
+  /** Changes of one that is still as it was looked at; another's write wins. */
+  const changeSame = (lease: Lease, row: DepositRow, change: Partial<DepositRow>): Promise<void> =>
+    db.write(function* (q) {
+      yield* assertLease(db, q, lease, clock.now())
+      const same = and(
+        eq(deposits.id, row.id),
+        eq(deposits.status, row.status),
+        eq(deposits.blockHash, row.blockHash),
+      )
+      yield* rows(q.update(deposits).set(change).where(same).returning())
+    })
+  return {
+    /** It waits for a block that is safe or final. */
+    confirm: (lease: Lease, row: DepositRow) => changeSame(lease, row, { status: 'confirming' }),
+    finalize: (lease: Lease, row: DepositRow) =>
+      changeSame(lease, row, { status: 'finalized', finalizedAt: clock.now() }),
+    orphan: (lease: Lease, row: DepositRow) => changeSame(lease, row, { status: 'orphaned' }),
+    /**
+     * Writes where the transfers of one transaction are after a reorg. Log indices shift over each
+     * other, so those of all that were there are first taken out of the way.
+     */
+    replace: (lease: Lease, gone: DepositRow[], moved: Place[], found: DepositRow[]) =>
+      db.write(function* (q) {
+        yield* assertLease(db, q, lease, clock.now())
+        const aside = [...moved, ...gone].map(({ id }) => id)
+        const away = sql`-1 - ${deposits.logIndex}`
+        const named = and(inArray(deposits.id, aside), gte(deposits.logIndex, 0))
+        if (aside.length > 0) {
+          yield* rows(q.update(deposits).set({ logIndex: away }).where(named).returning())
+        }
+        const columns = ['logIndex', 'blockNumber', 'blockHash', 'status'] as const
+        yield* update(deposits, moved, [...columns])
+        if (found.length > 0) {
+          yield* rows(q.insert(deposits).values(found).onConflictDoNothing().returning())
+        }
+      }),
+  }
+}

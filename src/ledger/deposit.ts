@@ -1,0 +1,110 @@
+import type { DepositRow } from '../db/schema.ts'
+import type { Millis } from '../kernel/clock.ts'
+import { maxNusd, min, type Nusd } from '../kernel/money.ts'
+import { refuse } from '../kernel/refusal.ts'
+import type { Book } from './book.ts'
+
+/**
+ * The rules of money that came in over the chain. A deposit is credited once; one that the chain
+ * takes away is taken back as far as it is still there, and the rest is the operator's loss.
+ */
+
+/** The block that a deposit was found in again, right before its state changes. */
+export type SeenIn = { blockHash: string; blockTime: Millis }
+
+/**
+ * Credits a deposit to its account. False when it is no longer what was looked at, or when the
+ * balance would pass the most an account can hold: then it waits.
+ */
+export function creditDeposit(book: Book, id: string, seen: SeenIn): boolean {
+  const row = book.deposit(id)
+  const account = row && book.account(row.account)
+  if (!row || !account || row.amount === null || row.blockHash !== seen.blockHash) return false
+  if (row.status !== 'detected' && row.status !== 'confirming') return false
+  // One that comes back gives what was taken; what was lost was spent already.
+  const gain = row.amount - row.loss
+  if (account.balance + gain > maxNusd) {
+    Object.assign(row, { status: 'confirming', reason: 'balance_full' })
+    book.changed('deposit', row)
+    return false
+  }
+  row.credits++
+  const ref = refOf(row)
+  account.balance += gain
+  book.changed('account', account)
+  move(book, row, { ref, kind: 'deposit', source: 'deposits', target: 'user', amount: gain })
+  const back = `${ref}/returned`
+  move(book, row, { ref: back, kind: 'loss', source: 'deposits', target: 'loss', amount: row.loss })
+  const { blockTime } = seen
+  const credited = { status: 'credited', reason: null, loss: 0n, creditedAt: book.now, blockTime }
+  book.changed('deposit', Object.assign(row, credited))
+  return true
+}
+
+/**
+ * Takes back a credited deposit whose block left the chain. Gives what could not be taken; nothing
+ * when the deposit is no longer what was looked at.
+ */
+export function reverseDeposit(book: Book, id: string, blockHash: string): Nusd | undefined {
+  const row = book.deposit(id)
+  const account = row && book.account(row.account)
+  if (!row || !account || row.amount === null) return undefined
+  if (row.status !== 'credited' || row.blockHash !== blockHash) return undefined
+  // Of a claimed one, what its sender had spent before stays spent.
+  const taken = min(account.balance - account.held, row.moved ?? row.amount)
+  const loss = row.amount - taken
+  const ref = refOf(row)
+  account.balance -= taken
+  book.changed('account', account)
+  move(book, row, { ref, kind: 'reversal', source: 'user', target: 'deposits', amount: taken })
+  move(book, row, { ref, kind: 'loss', source: 'loss', target: 'deposits', amount: loss })
+  book.changed('deposit', Object.assign(row, { status: 'reversed', loss, creditedAt: null }))
+  return loss
+}
+
+/**
+ * Gives a deposit that is still its sender's to another account, once: before its credit the whole,
+ * after it what is still available. Gives the row as it is then.
+ * @throws Refusal 'not_found', 'conflict'
+ */
+export function moveDeposit(book: Book, id: string, to: string): DepositRow {
+  const row = book.deposit(id)
+  if (!row) return refuse('not_found', { message: 'There is no such deposit.' })
+  const source = book.account(row.from)
+  const target = book.account(to)
+  if (row.account === to) refuse('conflict', { message: 'This deposit is there already.' })
+  if (row.account !== row.from || !source || !target) {
+    refuse('conflict', { message: 'This deposit was claimed or assigned before.' })
+  }
+  if (row.status === 'detected' || row.status === 'confirming') {
+    book.changed('deposit', Object.assign(row, { account: to }))
+    return row
+  }
+  if ((row.status !== 'credited' && row.status !== 'finalized') || row.amount === null) {
+    refuse('conflict', { message: `This deposit is ${row.status}; there is nothing to move.` })
+  }
+  const moved = min(row.amount, source.balance - source.held)
+  if (moved === 0n) refuse('conflict', { message: 'Nothing of this deposit is left.' })
+  if (target.balance + moved > maxNusd) {
+    refuse('conflict', { message: 'The balance would pass 9,000,000 USD, the most there can be.' })
+  }
+  source.balance -= moved
+  target.balance += moved
+  book.changed('account', source)
+  book.changed('account', target)
+  const claim = { ref: row.id, kind: 'claim', amount: moved } as const
+  move(book, row, { ...claim, source: 'user', target: 'deposits' })
+  book.changed('deposit', Object.assign(row, { account: to, moved }))
+  move(book, row, { ...claim, source: 'deposits', target: 'user' })
+  return row
+}
+
+/** What its transfers are found by: a deposit that came back has others. */
+const refOf = ({ id, credits }: DepositRow): string => (credits <= 1 ? id : `${id}/${credits}`)
+
+type Move = Omit<Parameters<Book['addTransfer']>[0], 'accountId' | 'at'>
+
+/** One line of the journal, of whoever's the deposit is; none for nothing. */
+function move(book: Book, { account }: DepositRow, transfer: Move): void {
+  if (transfer.amount > 0n) book.addTransfer({ ...transfer, accountId: account, at: book.now })
+}
