@@ -17,6 +17,7 @@ import { grantCredit } from '../src/ledger/grant.ts'
 import { endHold, takeHold } from '../src/ledger/ledger.ts'
 import { openLedger } from '../src/ledger/store.ts'
 import { logStore } from '../src/log/store.ts'
+import { makePlans } from '../src/plans/plan.ts'
 import { usageOf } from './processes.ts'
 
 const account = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
@@ -30,11 +31,12 @@ const random = systemRandom()
 const ids = makeIds(systemClock, random)
 const logs = logStore(db, { clock: systemClock, node: 'bench', start: 0 })
 const ledger = openLedger(db, systemClock, logs.numbering)
-const keys = keyStore(db, systemClock)
+const plans = makePlans([], { rpm: 6000, concurrency: 1024 })
+const keys = keyStore(db, systemClock, plans)
 const credit = 1_000_000_000_000_000n
 await grantCredit({ ledger, ids }, { account, amount: credit, reason: 'bench', actor: 'bench' })
 const wish = { account, name: 'bench', capLimit: credit, capWindow: 'day', actor: 'bench' } as const
-const { key } = await issueKey({ ledger, keys, random, ids }, wish)
+const { key } = await issueKey({ ledger, keys, plans, random, ids }, wish)
 
 /** One run as the engine does it, but for its model. */
 async function runOnce(): Promise<void> {

@@ -18,6 +18,7 @@ import { keyStore } from '../src/keys/store.ts'
 import { grantCredit } from '../src/ledger/grant.ts'
 import { openLedger } from '../src/ledger/store.ts'
 import { logStore } from '../src/log/store.ts'
+import { makePlans } from '../src/plans/plan.ts'
 import { usageCounter } from '../src/usage/count.ts'
 import { countStore } from '../src/usage/count-store.ts'
 import { endedRun } from './ended-run.ts'
@@ -108,7 +109,9 @@ async function measure(path: string): Promise<void> {
 /** Keys in trees, each with something spent. */
 async function makeKeys(): Promise<KeyRow[]> {
   const ledger = openLedger(db, clock)
-  const deps = { ledger, ids, random, keys: keyStore(db, clock) }
+  const limits = { rpm: 6000, concurrency: 1024 }
+  const plans = makePlans([{ id: 'free', limits: { max_keys: 500 } }], limits)
+  const deps = { ledger, ids, random, plans, keys: keyStore(db, clock, plans) }
   const credit = 1_000_000_000_000n
   await grantCredit(deps, { account, amount: credit, reason: 'bench', actor: 'bench' })
   const made: KeyRow[] = []

@@ -13,6 +13,7 @@ import { isTable, readValue, unknownKey, type ValuesOf } from './config-setting.
 import { type Row, rows, table } from './config-table.ts'
 import { isLoopback } from './config-values.ts'
 import { faultsOf, type ModelConfig } from './models/catalogue.ts'
+import { planFaults } from './plans/plan.ts'
 
 type Sections = { [Section in keyof typeof table]: ValuesOf<(typeof table)[Section]> }
 
@@ -76,6 +77,7 @@ export function loadConfig(inputs: Inputs): Loaded {
   if ((signer.keystore_file === undefined) !== (signer.password_file === undefined)) {
     problems.push('signer.keystore_file and signer.password_file belong together')
   }
+  problems.push(...planFaults(entries.plans).map((fault) => `plans: ${fault}`))
   if (problems.length > 0) return { problems }
   const config = {
     ...top,

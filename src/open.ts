@@ -17,6 +17,7 @@ import { keyStore } from './keys/store.ts'
 import { openLedger } from './ledger/store.ts'
 import { checkpointStore } from './log/checkpoint-store.ts'
 import { logStore as openLogStore } from './log/store.ts'
+import { makePlans } from './plans/plan.ts'
 import { shareStore } from './receipts/share-store.ts'
 import { receiptStore } from './receipts/store.ts'
 import { readSecretFile } from './signer/key-file.ts'
@@ -170,13 +171,15 @@ export async function openOffice(config: Config) {
   const { db } = await openDatabase(config)
   const clock = systemClock
   const random = systemRandom()
+  const plans = makePlans(config.plans, config.limits)
   return {
     db,
     clock,
     random,
     ids: makeIds(clock, random),
     ledger: openLedger(db, clock),
-    keys: keyStore(db, clock),
+    keys: keyStore(db, clock, plans),
+    plans,
     accounts: accountStore(db),
     receipts: receiptStore(db),
     shares: shareStore(db),

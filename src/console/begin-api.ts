@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { type Limiter, tooMany } from '../http/limits.ts'
-import type { Chain } from '../keys/key.ts'
+import type { Caller } from '../keys/key.ts'
 import { begin } from '../runs/begin.ts'
 import type { LiveRun } from '../runs/live.ts'
 import { type Asked, toAsk, toRequest } from './ask-api.ts'
@@ -22,6 +22,7 @@ export type Needs = Pick<
   | 'runs'
   | 'sequencer'
   | 'sessions'
+  | 'plans'
   | 'settings'
   | 'texts'
   | 'upstreams'
@@ -40,15 +41,15 @@ export async function beginAsked(
 ): Promise<LiveRun> {
   const { model, body } = toRequest(deps, toAsk(asked))
   const caller = await payerOf(deps, account, address)
-  countRequest(requests, caller.chain)
+  countRequest(requests, caller)
   const { received } = asked
   return begin(deps, { caller, model, body, received, background: false, tags: {}, metadata: {} })
 }
 
 /** Of this key's requests the guard of `/v1` sees none: nobody has its secret. */
-function countRequest(requests: Limiter, chain: Chain): void {
+function countRequest(requests: Limiter, { chain, plan }: Caller): void {
   for (const { id, rpm } of chain) {
-    const verdict = rpm === null ? undefined : requests.take(id, rpm)
-    if (verdict?.ok === false) throw tooMany(verdict.retryAfterMs, 'rate_limited')
+    const verdict = requests.take(id, Math.min(rpm ?? plan.limits.rpm, plan.limits.rpm))
+    if (!verdict.ok) throw tooMany(verdict.retryAfterMs, 'rate_limited')
   }
 }

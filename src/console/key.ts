@@ -20,7 +20,10 @@ import type { ShownKey } from '../keys/shown.ts'
  * whose secret nobody has. One that expired is made anew as it was; one that its owner revoked
  * only when they ask for it.
  */
-export type KeyDeps = Pick<Deps, 'console' | 'ledger' | 'keys' | 'random' | 'ids' | 'clock'>
+export type KeyDeps = Pick<
+  Deps,
+  'accounts' | 'clock' | 'console' | 'ids' | 'keys' | 'ledger' | 'plans' | 'random'
+>
 
 /** What it may spend a day unless its owner says otherwise: $1. */
 export const defaultCap: Nusd = 1_000_000_000n
@@ -34,7 +37,7 @@ export async function readKey(deps: KeyDeps, account: string): Promise<ShownKey 
 /**
  * Who pays for a run of the console, asked from `address`.
  * @throws Refusal `key_revoked`, `key_paused`, `scope_denied`, `ip_not_allowed`, or `conflict`
- * above 500 active keys.
+ * above the active keys of the plan.
  */
 export async function payerOf(deps: KeyDeps, account: string, address: string): Promise<Caller> {
   const found = await readKey(deps, account)
@@ -47,7 +50,10 @@ export async function payerOf(deps: KeyDeps, account: string, address: string): 
   assertAddressAllowed(chain, () => address)
   assertScope(chain, 'runs:write')
   deps.keys.noteUse(key.id, deps.clock.now())
-  return { account, suspended: false, chain, key }
+  const row = await deps.accounts.find(account)
+  if (!row) throw new Error('a session without an account')
+  const plan = deps.plans.of(row, deps.clock.now())
+  return { account, suspended: row.status === 'suspended', plan, chain, key }
 }
 
 const revokedWords = 'The key of the console was revoked. Make a new one to go on here.'

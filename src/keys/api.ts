@@ -21,7 +21,10 @@ import { revokeKey } from './revoke.ts'
 import { rotateKey } from './rotate.ts'
 import { nextBlock, toAccountView, toChainView, toKeyView } from './view.ts'
 
-type Needs = Pick<Deps, 'keys' | 'accounts' | 'clock' | 'settings' | 'ledger' | 'ids' | 'plans' | 'random'>
+type Needs = Pick<
+  Deps,
+  'keys' | 'accounts' | 'clock' | 'settings' | 'ledger' | 'ids' | 'plans' | 'random'
+>
 
 /** `/v1/keys`: what a key may know of itself, and what it does with the keys below it. */
 export const keysApi = (deps: Needs) =>

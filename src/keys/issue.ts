@@ -96,7 +96,10 @@ function assertInPlan({ name, limits }: Plan, active: number, row: KeyRow): void
   }
   if (depthOf(row) > limits.maxDepth) {
     const message = `Keys nest at most ${limits.maxDepth} deep on the plan ${name}.`
-    refuse('conflict', `${message} Make the key under a higher one.`)
+    refuse('invalid_request', {
+      param: 'parent_id',
+      message: `${message} Make the key under a higher one.`,
+    })
   }
 }
 

@@ -29,7 +29,7 @@ import {
 import { lastingOf, spendReader } from './spend.ts'
 
 type Needs = FollowNeeds &
-  Pick<Deps, 'accounts' | 'keys' | 'runs' | 'settings' | 'usage'> &
+  Pick<Deps, 'accounts' | 'keys' | 'plans' | 'runs' | 'settings' | 'usage'> &
   Parameters<typeof anchorStatus>[0] &
   Parameters<typeof verifyOwn>[0]
 
@@ -62,7 +62,7 @@ export const overviewPortal = (deps: Needs, frame: Frame) => {
     )
     .get(
       '/api/portal/overview',
-      async ({ account }) => toView(await readOverview(deps, readSpend, account)),
+      async ({ account }) => toView(deps, await readOverview(deps, readSpend, account)),
       {
         needsSession: 'action',
       },
@@ -146,10 +146,11 @@ function markOfAll(view: LiveView): string {
   return [money, stepsMark(view), ...recent.map((run) => markOf(run, standingOf))].join('.')
 }
 
-function toView({ account, recent, spend, lasting, alerts, onboarding }: OverviewView) {
+function toView({ plans }: Needs, view: OverviewView) {
+  const { account, recent, spend, lasting, alerts, onboarding, now } = view
   return {
     object: 'overview' as const,
-    ...toAccountView(account),
+    ...toAccountView(account, plans.of(account, now)),
     spent_nusd: toJsonInteger(spend.total),
     spend_days: spend.days.length,
     per_day_nusd: lasting ? toJsonInteger(lasting.perDay) : null,

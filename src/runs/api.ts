@@ -44,6 +44,7 @@ type Needs = Pick<
   | 'ledger'
   | 'live'
   | 'log'
+  | 'plans'
   | 'random'
   | 'runs'
   | 'sequencer'

@@ -3,10 +3,10 @@ import type { Deps } from '../deps.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { maxNusd, type Nusd } from '../kernel/money.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
-import { assertModelAllowed, assertUsable, type Caller } from '../keys/key.ts'
+import { assertModelAllowed, assertModelInPlan, assertUsable, type Caller } from '../keys/key.ts'
 import { takeHold } from '../ledger/ledger.ts'
 import { type Bound, boundOf } from '../models/bound.ts'
-import { costOf, linesOf, type Model } from '../models/model.ts'
+import { costOf, linesOf, type MeterLine, type Model } from '../models/model.ts'
 import { commitInput } from '../receipts/receipt.ts'
 import type { JsonObject } from '../upstream/upstream.ts'
 import { freeLater, unstored } from './finish.ts'
@@ -27,7 +27,16 @@ export type RunWish = {
 
 type Needs = Pick<
   Deps,
-  'ledger' | 'clock' | 'ids' | 'random' | 'live' | 'catalogue' | 'settings' | 'texts' | 'health'
+  | 'ledger'
+  | 'clock'
+  | 'ids'
+  | 'random'
+  | 'live'
+  | 'catalogue'
+  | 'plans'
+  | 'settings'
+  | 'texts'
+  | 'health'
 > &
   Parameters<typeof freeLater>[0]
 
@@ -43,26 +52,32 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
   if (deps.health.log === 'diverged') refuse('log_diverged')
   assertModelAllowed(caller.chain, model.id)
   const bound = boundOf(model, wish.body)
-  const hold = holdOf(model, bound)
+  const most = mostOf(model, bound)
   const asked = deps.texts.retentionOf(caller.account)
   const retention = asked instanceof Promise ? await asked : asked
-  deps.live.admit(caller.chain)
+  deps.live.admit(caller.chain, caller.plan.limits.concurrency)
   const id = deps.ids.make('run')
   try {
     const seed = deps.random.bytes(32)
-    const draft = toDraft(deps, wish, { id, hold, seed })
+    const draft = toDraft(deps, wish, { id, seed })
     const row = await deps.ledger.post({
       account: caller.account,
       keys: caller.key.lineage,
       decide(book) {
         const chain = caller.key.lineage.map((id) => book.key(id) ?? refuse('invalid_key'))
         assertUsable(chain, book.now)
-        if (book.account(caller.account)?.status !== 'active') refuse('account_suspended')
+        const account = book.account(caller.account)
+        if (account?.status !== 'active') return refuse('account_suspended')
+        // The plan of this moment: whatever changes later, the run keeps its discount.
+        const plan = deps.plans.of(account, book.now)
+        assertModelInPlan(plan, model.id)
+        const { discountBps } = plan
+        const hold = costOf(most, discountBps)
         const windows = takeHold(book, chain, hold, (room) => ({
-          max_affordable_output_tokens: affordableTokens(model, bound, room),
+          max_affordable_output_tokens: affordableTokens(model, bound, room, discountBps),
           top_up_url: `${deps.settings.baseUrl}/dashboard/deposits`,
         }))
-        const run = { ...draft, windows, createdAt: book.now }
+        const run = { ...draft, hold, discountBps, windows, createdAt: book.now }
         if (!wish.background) run.startedAt = book.now
         book.addRun(run)
         // A copy: the book's row is the ledger's own.
@@ -91,23 +106,29 @@ const neverBegun = {
   firstByteAt: null,
 } as const
 
-/** The most a request can cost, in nano-USD. @throws Refusal when no balance could cover it. */
-function holdOf(model: Model, bound: Bound): Nusd {
-  const hold = costOf(linesOf(model.prices, model.kind, bound), 0)
-  if (hold > maxNusd) {
+/** The most a request can use. @throws Refusal when no balance could cover what that costs. */
+function mostOf(model: Model, bound: Bound): MeterLine[] {
+  const most = linesOf(model.prices, model.kind, bound)
+  if (costOf(most, 0) > maxNusd) {
     refuse('invalid_request', {
       param: 'max_tokens',
       message: 'This could cost more than any balance can hold. Lower max_tokens.',
     })
   }
-  return hold
+  return most
 }
 
 /** How many tokens a choice could have for `room` nano-USD; null where output is free. */
-function affordableTokens(model: Model, bound: Bound, room: Nusd): number | null {
+function affordableTokens(
+  model: Model,
+  bound: Bound,
+  room: Nusd,
+  discountBps: number,
+): number | null {
   const { inputPusd, outputPusd, requestNusd } = model.prices
-  if (outputPusd === 0n || bound.outputTokens === 0) return null
-  const rest = (room - requestNusd) * 1000n - BigInt(bound.inputTokens) * inputPusd
+  if (outputPusd === 0n || bound.outputTokens === 0 || discountBps === 10_000) return null
+  const beforeDiscount = (room * 10_000n) / BigInt(10_000 - discountBps)
+  const rest = (beforeDiscount - requestNusd) * 1000n - BigInt(bound.inputTokens) * inputPusd
   if (rest <= 0n) return 0
   return Math.min(Number(rest / outputPusd / BigInt(bound.n)), model.maxOutputTokens)
 }
@@ -115,7 +136,7 @@ function affordableTokens(model: Model, bound: Bound, room: Nusd): number | null
 function toDraft(
   deps: Needs,
   wish: RunWish,
-  { id, hold, seed }: { id: string; hold: Nusd; seed: Uint8Array },
+  { id, seed }: { id: string; seed: Uint8Array },
 ): RunRow {
   const { priceList } = deps.catalogue
   return {
@@ -131,7 +152,7 @@ function toDraft(
     startedAt: null,
     firstByteAt: null,
     finishedAt: null,
-    hold,
+    hold: 0n,
     windows: [],
     priceList: `${priceList.id}@${priceList.version}`,
     lines: [],

@@ -51,11 +51,11 @@ export function liveRuns(options: { admission: number }) {
   let closed = false
   return {
     /**
-     * Takes one of the places for runs in flight, of this process and of each key of the chain;
-     * the caller gives it back.
+     * Takes one of the places for runs in flight, of this process and of each key of the chain,
+     * which has `most` of them or fewer of its own; the caller gives it back.
      * @throws Refusal `unavailable` when all are taken, `concurrency_limited` when a key's are.
      */
-    admit(chain: readonly KeyRow[]): void {
+    admit(chain: readonly KeyRow[], most: number): void {
       if (closed) refuse('unavailable', { message: 'The server is stopping. Try again.' })
       if (admitted >= options.admission) {
         refuse('unavailable', {
@@ -64,7 +64,7 @@ export function liveRuns(options: { admission: number }) {
         })
       }
       for (const { id, concurrency } of chain) {
-        if (concurrency !== null && (busy.get(id) ?? 0) >= concurrency) {
+        if ((busy.get(id) ?? 0) >= Math.min(concurrency ?? most, most)) {
           refuse('concurrency_limited')
         }
       }

@@ -140,7 +140,7 @@ describe.each(engines)('an audit on %s', (engine) => {
 
   test('finds an account that has money and no journal', async () => {
     const { whole: all, sinceLast } = await plant(
-      "insert into accounts values ('0xnone', 5, 0, 'active', 0)",
+      "insert into accounts (id, balance, held, status, created_at) values ('0xnone', 5, 0, 'active', 0)",
       "delete from accounts where id = '0xnone'",
     )
     expect(all).toEqual(['balance of account 0xnone is 5, but should be 0'])

@@ -13,6 +13,7 @@ import { windowId } from '../../src/ledger/book.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { endHold, takeHold } from '../../src/ledger/ledger.ts'
 import { type Ledger, openLedger } from '../../src/ledger/store.ts'
+import { makePlans } from '../../src/plans/plan.ts'
 import { type Engine, freshDb } from '../support/world.ts'
 
 export type Office = ReturnType<typeof officeOn>
@@ -45,7 +46,12 @@ export async function openOffice(engine: Engine, clock = heldClock()) {
 export function officeOn(db: Db, clock: Clock) {
   const random = systemRandom()
   const ids = makeIds(clock, random)
-  const deps = { ledger: openLedger(db, clock), keys: keyStore(db, clock), ids, random, clock }
+  const plans = makePlans([{ id: 'free', limits: { max_keys: 500 } }], {
+    rpm: 6000,
+    concurrency: 1024,
+  })
+  const keys = keyStore(db, clock, plans)
+  const deps = { ledger: openLedger(db, clock), keys, plans, ids, random, clock }
   return {
     ...deps,
     db,

@@ -16,7 +16,9 @@ async function hold(ledger: Ledger) {
   const model = w.deps.catalogue.get('stub/any')
   if (!model) throw new Error('no model')
   const body = { model: model.id, messages: [{ role: 'user', content: 'hi' }] }
-  const caller = { account: key.accountId, suspended: false, chain: [key], key }
+  const [plan] = w.deps.plans.list
+  if (!plan) throw new Error('no plan')
+  const caller = { account: key.accountId, suspended: false, plan, chain: [key], key }
   const rest = { background: false, tags: {}, metadata: {} }
   return begin({ ...w.deps, ledger }, { caller, model, body, received: body, ...rest })
 }

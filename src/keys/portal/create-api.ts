@@ -10,7 +10,10 @@ import { idOfOnce } from '../once.ts'
 import { type Draft, draftOf, readNewKey } from './form-api.ts'
 import type { RevealView } from './reveal-pages.tsx'
 
-type Needs = Pick<Deps, 'keys' | 'ledger' | 'ids' | 'random' | 'clock' | 'catalogue' | 'settings'>
+type Needs = Pick<
+  Deps,
+  'catalogue' | 'clock' | 'ids' | 'keys' | 'ledger' | 'plans' | 'random' | 'settings'
+>
 
 export type Made = { key: KeyRow; secret: string }
 

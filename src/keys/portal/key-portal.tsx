@@ -40,6 +40,7 @@ type Needs = Pick<
   | 'catalogue'
   | 'settings'
   | 'log'
+  | 'plans'
 >
 type Context = ReplyContext & { account: string }
 

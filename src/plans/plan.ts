@@ -1,0 +1,154 @@
+import type { AccountRow } from '../db/schema.ts'
+import type { Millis } from '../kernel/clock.ts'
+import type { Nusd } from '../kernel/money.ts'
+
+/** What an account pays for a period, what it gets off every run, and what it may use. */
+export type Plan = {
+  id: string
+  name: string
+  price: Nusd
+  /** How often it is paid; `none` once and for all. */
+  period: 'month' | 'none'
+  /** Off the price of every run, in 0.01 %. */
+  discountBps: number
+  limits: PlanLimits
+  /** Globs of the models it opens; empty for all. */
+  models: readonly string[]
+}
+
+export type PlanLimits = {
+  /** Requests a minute of one key. */
+  rpm: number
+  /** Runs of one key at once. */
+  concurrency: number
+  /** Keys of an account that are neither revoked nor expired. */
+  maxKeys: number
+  /** Levels of keys below a root key. */
+  maxDepth: number
+  /** How far back runs and receipts are listed. */
+  historyDays: number
+}
+
+/** The plans there are. */
+export type Plans = ReturnType<typeof makePlans>
+
+/** An entry of the configuration; what is undefined is the default's. */
+export type PlanEntry = {
+  id: string
+  name?: string | undefined
+  price_nusd?: Nusd | undefined
+  period?: 'month' | 'none' | undefined
+  discount_bps?: number | undefined
+  models?: readonly string[] | undefined
+  limits: {
+    rpm?: number | undefined
+    concurrency?: number | undefined
+    max_keys?: number | undefined
+    max_depth?: number | undefined
+    history_days?: number | undefined
+  }
+}
+
+/** The plan of an account that pays for none. */
+export const freeId = 'free'
+
+/** What the whole server allows a key: of this and of the plan the lower one holds. */
+type ServerLimits = Pick<PlanLimits, 'rpm' | 'concurrency'>
+
+export function makePlans(entries: readonly PlanEntry[], server: ServerLimits) {
+  const added = entries.filter(({ id }) => !defaults.some((plan) => plan.id === id))
+  const all = [
+    ...defaults.map((plan) => merge(plan, find(entries, plan.id))),
+    ...added.map((entry) => merge({ ...blank, id: entry.id, name: entry.id }, entry)),
+  ].map((plan) => within(plan, server))
+  const byId = new Map(all.map((plan) => [plan.id, plan]))
+  const free = byId.get(freeId)
+  if (!free) throw new Error('there is no free plan')
+  return {
+    /** The cheapest first. */
+    list: all.toSorted((a, b) => (a.price < b.price ? -1 : a.price > b.price ? 1 : 0)),
+    find: (id: string): Plan | undefined => byId.get(id),
+    /** What an account has at a moment: the free one when its own is over or no longer offered. */
+    of: ({ plan, planUntil }: Pick<AccountRow, 'plan' | 'planUntil'>, now: Millis): Plan =>
+      (planUntil !== null && planUntil <= now ? undefined : byId.get(plan)) ?? free,
+  }
+}
+
+/** What is wrong with the plans of a configuration, each a sentence without its end. */
+export function planFaults(entries: readonly PlanEntry[]): string[] {
+  return entries.flatMap((entry) => {
+    const isNew = !defaults.some((plan) => plan.id === entry.id)
+    const plan = merge(find(defaults, entry.id) ?? { ...blank, id: entry.id }, entry)
+    const faults: string[] = []
+    if (plan.id === freeId && plan.price > 0n) {
+      faults.push('"free" is what an account has that pays nothing; its price_nusd must be 0')
+    }
+    if (plan.id === freeId && plan.period !== 'none') {
+      faults.push('"free" is paid never; its period must be "none"')
+    }
+    if (isNew && entry.price_nusd === undefined) {
+      faults.push(`"${plan.id}" needs price_nusd, 0 when it is free`)
+    }
+    return faults
+  })
+}
+
+const year = 365
+
+const blank: Omit<Plan, 'id'> = {
+  name: '',
+  price: 0n,
+  period: 'month',
+  discountBps: 0,
+  limits: { rpm: 6000, concurrency: 1024, maxKeys: 50, maxDepth: 4, historyDays: 30 },
+  models: [],
+}
+
+const defaults: readonly Plan[] = [
+  { ...blank, id: freeId, name: 'Free', period: 'none' },
+  {
+    ...blank,
+    id: 'builder',
+    name: 'Builder',
+    price: 20_000_000_000n,
+    discountBps: 500,
+    limits: { rpm: 20_000, concurrency: 2048, maxKeys: 200, maxDepth: 4, historyDays: year },
+  },
+  {
+    ...blank,
+    id: 'scale',
+    name: 'Scale',
+    price: 200_000_000_000n,
+    discountBps: 1000,
+    limits: { rpm: 100_000, concurrency: 8192, maxKeys: 500, maxDepth: 4, historyDays: 3 * year },
+  },
+]
+
+const find = <T extends { id: string }>(all: readonly T[], id: string): T | undefined =>
+  all.find((one) => one.id === id)
+
+function merge(plan: Plan, entry: PlanEntry | undefined): Plan {
+  if (!entry) return plan
+  const { limits } = entry
+  return {
+    id: plan.id,
+    name: entry.name ?? plan.name,
+    price: entry.price_nusd ?? plan.price,
+    period: entry.period ?? plan.period,
+    discountBps: entry.discount_bps ?? plan.discountBps,
+    limits: {
+      rpm: limits.rpm ?? plan.limits.rpm,
+      concurrency: limits.concurrency ?? plan.limits.concurrency,
+      maxKeys: limits.max_keys ?? plan.limits.maxKeys,
+      maxDepth: limits.max_depth ?? plan.limits.maxDepth,
+      historyDays: limits.history_days ?? plan.limits.historyDays,
+    },
+    models: entry.models ?? plan.models,
+  }
+}
+
+function within(plan: Plan, server: ServerLimits): Plan {
+  const rpm = Math.min(plan.limits.rpm, server.rpm)
+  const concurrency = Math.min(plan.limits.concurrency, server.concurrency)
+  return { ...plan, limits: { ...plan.limits, rpm, concurrency } }
+}

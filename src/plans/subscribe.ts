@@ -1,0 +1,108 @@
+import type { SubscriptionRow } from '../db/schema.ts'
+import type { Deps } from '../deps.ts'
+import { type Millis, toRfc3339 } from '../kernel/clock.ts'
+import { refuse } from '../kernel/refusal.ts'
+import type { Book } from '../ledger/book.ts'
+import { freeId, type Plan } from './plan.ts'
+import { currentOf, type Quote, quoteOf } from './quote.ts'
+import {
+  accountOf,
+  assertAffordable,
+  cancelSubscription,
+  endSubscription,
+  keepSubscription,
+  notePlan,
+  payPeriod,
+  setPlan,
+} from './subscription.ts'
+
+/** How long what was shown may be taken at its price, in ms. */
+const quotedMs = 600_000
+
+export type SubscribeWish = {
+  account: string
+  plan: Plan
+  /** When its price was shown, so that exactly that is paid; now when undefined. */
+  quotedAt?: Millis | undefined
+}
+
+type Needs = Pick<Deps, 'ledger' | 'ids' | 'keys' | 'settings'>
+
+/**
+ * Begins a plan and pays for it, or says what follows on the present one, in one command. Asked
+ * for again, it is what the account has, and costs nothing.
+ * @throws Refusal `insufficient_balance`, or `conflict` for a price shown too long ago.
+ */
+export async function subscribe(
+  deps: Needs,
+  { account, plan, quotedAt }: SubscribeWish,
+): Promise<{ quote: Quote; subscription: SubscriptionRow | undefined }> {
+  const id = deps.ids.make('sub')
+  const done = await deps.ledger.post({
+    account,
+    keys: [],
+    subscribes: true,
+    decide(book) {
+      const known = book.subscription(account)
+      const at = quotedAt ?? book.now
+      assertFresh(at, book.now)
+      const current = currentOf(known, at)
+      const quote = quoteOf(current, plan, at)
+      const topUp = `${deps.settings.baseUrl}/dashboard/deposits`
+      assertAffordable(accountOf(book, account), quote.charge, topUp)
+      if (quote.change === 'now') {
+        if (known) endSubscription(book, known, 'ended')
+        begin(book, deps, id, account, quote)
+      } else if (current) change(book, deps, current, quote)
+      const now = book.subscription(account)
+      return { quote, subscription: now && { ...now } }
+    },
+  })
+  deps.keys.forgetAccount(account)
+  return done
+}
+
+function assertFresh(at: Millis, now: Millis): void {
+  if (at <= now && at > now - quotedMs) return
+  refuse('conflict', {
+    param: 'quoted_at',
+    message: 'What this costs was shown too long ago. Nothing was charged; look at it again.',
+  })
+}
+
+function begin(book: Book, { ids }: Needs, id: string, account: string, quote: Quote): void {
+  const { plan, charge, credit } = quote
+  const row: SubscriptionRow = {
+    id,
+    accountId: account,
+    plan: plan.id,
+    status: 'active',
+    price: plan.price,
+    startedAt: quote.startsAt,
+    periodStart: quote.startsAt,
+    periodEnd: quote.paidUntil,
+    nextPlan: null,
+    endedAt: null,
+  }
+  payPeriod(book, row, charge)
+  book.addSubscription(row)
+  setPlan(book, account, plan.id, null)
+  const detail = {
+    plan: plan.id,
+    charge_nusd: charge.toString(),
+    credit_nusd: credit.toString(),
+    period_end: row.periodEnd === null ? null : toRfc3339(row.periodEnd),
+  }
+  notePlan(book, ids, row, { actor: account, action: 'plan.subscribe', detail })
+}
+
+/** What is to follow on the present period, while nothing is paid. */
+function change(book: Book, { ids }: Needs, row: SubscriptionRow, quote: Quote): void {
+  const before = `${row.status} ${row.nextPlan}`
+  if (quote.change === 'cancel') cancelSubscription(book, row)
+  else keepSubscription(book, row)
+  if (quote.change === 'later') row.nextPlan = quote.plan.id
+  if (`${row.status} ${row.nextPlan}` === before) return
+  const detail = { plan: row.plan, next: quote.change === 'cancel' ? freeId : quote.plan.id }
+  notePlan(book, ids, row, { actor: row.accountId, action: `plan.${quote.change}`, detail })
+}
