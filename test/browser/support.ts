@@ -64,7 +64,8 @@ async function openContext(browser: Browser, url: string, visit: Visit): Promise
     viewport: { width: visit.width, height: visit.width === 390 ? 844 : 860 },
     reducedMotion: 'reduce',
   })
-  const cookies = (visit.cookies ?? []).map((cookie) => ({ ...cookie, url }))
+  const { origin } = new URL(url)
+  const cookies = (visit.cookies ?? []).map((cookie) => ({ ...cookie, url: origin }))
   if (cookies.length > 0) await context.addCookies(cookies)
   if (visit.script) await context.addInitScript(watchShifts)
   return context
