@@ -42,6 +42,8 @@ async function follow(
   { context, session, mark, look }: Following,
   client: SseClient,
 ): Promise<void> {
+  // Nothing may have changed for long, and a server sends its headers with the first bytes.
+  client.send(': open\n\n')
   let shown = context.request.headers.get('last-event-id') ?? mark
   let wake = () => {}
   const stopWatching = deps.live.notices.watch(session.accountId, () => wake())
