@@ -3,7 +3,7 @@ import { ButtonLink } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
 import type { Child } from '../ui/jsx-runtime.ts'
 import { Ladder } from '../ui/ladder.tsx'
-import { Panel, Split } from '../ui/panel.tsx'
+import { Panel } from '../ui/panel.tsx'
 import { Slip, Stamp } from '../ui/slip.tsx'
 import type { Tone } from '../ui/status.tsx'
 import { Checks } from '../ui/steps.tsx'
@@ -40,9 +40,14 @@ export function ReceiptPage({ view }: { view: ReceiptView }) {
   return (
     <>
       {notice}
-      <Split>
+      <div class="split beside">
+        <Paper judged={judged} />
+        <div class="stack side">
+          <Verification view={view} />
+          {proof ? <PathToRoot proof={proof} judged={judged} /> : null}
+          {aside}
+        </div>
         <div class="stack wide">
-          <Paper judged={judged} />
           <Texts file={file} />
           <VerifyWithoutUs
             id={file.receipt.id}
@@ -53,12 +58,7 @@ export function ReceiptPage({ view }: { view: ReceiptView }) {
             isShared={view.isShared}
           />
         </div>
-        <div class="stack">
-          <Verification view={view} />
-          {proof ? <PathToRoot proof={proof} judged={judged} /> : null}
-          {aside}
-        </div>
-      </Split>
+      </div>
     </>
   )
 }
@@ -140,7 +140,7 @@ function Verification({ view: { judged, path } }: { view: ReceiptView }) {
             <span>Checked by this service.</span>
             <span class="unseen" id="checked-here">
               {carried.chain?.status === 'read'
-                ? 'Checked in your browser; we only asked the chain.'
+                ? 'Checked in your browser; the chain by us.'
                 : 'Checked in your browser, not by the server.'}
             </span>
           </span>

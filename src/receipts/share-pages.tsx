@@ -29,7 +29,10 @@ export type OwnView = {
 
 const shareAction = (id: string): string => `/api/portal/receipts/${id}/share`
 
-/** Who sees the receipt, and the end of its texts: what htmx puts in its place after a change. */
+/**
+ * Who sees the receipt, and the end of its texts. Plain forms: beside the verifier there is no room
+ * for htmx in what a page may weigh, and after a change all is checked anew.
+ */
 export const OwnPanels = ({ view }: { view: OwnView }) => (
   <div class="stack noprint" id="own">
     <SharePanel view={view} />
@@ -58,7 +61,7 @@ function SharePanel({ view }: { view: OwnView }) {
             <ButtonLink href={`/receipts/${id}`} small>
               See what others see
             </ButtonLink>
-            <ActionForm action={shareAction(id)} target="#own">
+            <ActionForm action={shareAction(id)}>
               <input type="hidden" name="visibility" value="private" />
               <Button small>Make it private</Button>
             </ActionForm>
@@ -76,7 +79,7 @@ function ShareFields({ view }: { view: OwnView }) {
   const field = refusal?.detail.param?.replace(/^(disclosures\.\w+)$/, '$1.value')
   const isInField = textNames.some((name) => fieldOf(name) === field)
   return (
-    <ActionForm action={shareAction(id)} target="#own" look="stack">
+    <ActionForm action={shareAction(id)} look="stack">
       {refusal && !isInField ? (
         <ErrorNote what={refusal.message} charged="Nothing was changed." />
       ) : null}

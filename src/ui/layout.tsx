@@ -72,13 +72,15 @@ function document(parts: PageParts, { theme }: Reader, body: Markup): string {
   const { title, description, account } = parts
   // Wherever somebody is signed in, another account in the wallet signs them out.
   const scripts = [...new Set([...(parts.scripts ?? []), ...(account ? ['wallet'] : [])])]
+  // A page that asks nothing of it does not load it; text that looks so does no harm.
+  const usesHtmx = renderChild(parts.main).includes(' hx-')
   const head = (
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <title>{title} · Counterfoil</title>
       {description ? <meta name="description" content={description} /> : null}
-      <meta name="htmx-config" content={htmxConfig} />
+      {usesHtmx ? <meta name="htmx-config" content={htmxConfig} /> : null}
       <link rel="icon" href={assetPath('icon.svg')} type="image/svg+xml" />
       <link
         rel="preload"
@@ -88,7 +90,7 @@ function document(parts: PageParts, { theme }: Reader, body: Markup): string {
         crossorigin="anonymous"
       />
       <link rel="stylesheet" href={assetPath('app.css')} />
-      <script src={assetPath('htmx.js')} defer></script>
+      {usesHtmx ? <script src={assetPath('htmx.js')} defer></script> : null}
       {scripts.includes('hx-sse') ? <script src={assetPath('hx-sse.js')} defer></script> : null}
       {['page', ...scripts.filter((name) => name !== 'hx-sse')].map((name) => (
         <script type="module" src={assetPath(`${name}.js`)}></script>
