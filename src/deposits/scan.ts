@@ -1,10 +1,10 @@
 import { type Chain, type ChainTrouble, ChainUnavailable } from '../chain/chain.ts'
 import type { Lease } from '../db/lease.ts'
 import type { DepositRow } from '../db/schema.ts'
-import type { Deps } from '../deps.ts'
 import type { DepositPolicy } from './deposit.ts'
 import { compare, toRow } from './found.ts'
 import { settleTx } from './settle.ts'
+import type { Reached } from './store.ts'
 import { filterOf, placeOf, readTransfers, type Transfer } from './transfer.ts'
 
 type Needs = Parameters<typeof settleTx>[0]
@@ -84,7 +84,7 @@ async function absorb(
   on: Scan,
   range: { from: number; to: number },
   transfers: Transfer[],
-  reached: Parameters<Deps['deposits']['record']>[2],
+  reached: Reached,
 ): Promise<void> {
   const { deposits } = deps
   const doubtful = new Set<string>()
@@ -94,7 +94,7 @@ async function absorb(
     const known = await deposits.ofTxs([...new Set(some.map(({ txHash }) => txHash))])
     const { fresh, moved } = compare(some, known)
     for (const txHash of moved) doubtful.add(txHash)
-    if (rows.length > 0) await deposits.record(on.lease, rows, undefined)
+    if (rows.length > 0) await deposits.record(on.lease, rows)
     rows = fresh.map((transfer) => toRow(deps, transfer, on.policy))
   }
   const found = new Set(transfers.map(placeOf))

@@ -35,6 +35,7 @@ export function depositStore(db: Db, deps: { clock: Pick<Clock, 'now'>; node: st
     settleCode: (token: string, hash: string) => settleFact(db, codeFact(token), hash),
     ...progress(db, clock),
     ...depositReads(db),
+    ...depositTotals(db),
     ...depositChanges(db, clock),
   }
 }
@@ -57,7 +58,7 @@ function progress(db: Db, clock: Pick<Clock, 'now'>) {
         yield* writeFact(db, rescanFact, String(Math.min(wanted, from)))
       }),
     /** What was found, and how far that brings us, in one transaction. Known ones are left alone. */
-    record: (lease: Lease, found: DepositRow[], reached: Reached | undefined): Promise<void> =>
+    record: (lease: Lease, found: DepositRow[], reached?: Reached): Promise<void> =>
       db.write(function* (q) {
         yield* assertLease(db, q, lease, clock.now())
         if (found.length > 0) {
@@ -135,6 +136,12 @@ function depositReads(db: Db) {
         const listed = q.select().from(deposits).where(and(own, after)).orderBy(desc(deposits.id))
         return toPage(yield* rows(listed.limit(page.limit + 1)), page.limit)
       }),
+  }
+}
+
+function depositTotals(db: Db) {
+  const { deposits } = db.tables
+  return {
     /** How many there are in each state, of all accounts, and what they come to. */
     totals: (): Promise<{ status: DepositRow['status']; count: number; total: string }[]> =>
       db.read((q) => {
