@@ -1,4 +1,4 @@
-import { type Ask, curlOf, mostOf, recentTurns, type Turn } from '../console/talk.ts'
+import { type Ask, curlOf, mostOf, recentTurns, type Turn, usualTokensOf } from '../console/talk.ts'
 import { type Fault, wordsOf } from '../console/words.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { toUsd } from '../kernel/money.ts'
@@ -48,7 +48,7 @@ async function ask(): Promise<void> {
   setRunning(true)
   document.getElementById('nothing')?.remove()
   tell(undefined)
-  const panel = answerPanel(talk, asked.input, priceOf('output'))
+  const panel = answerPanel(talk, asked.input, numberOf('output'))
   byId('curl', HTMLElement).textContent = curlOf(form.dataset['base'] ?? location.origin, asked)
   message.value = ''
   try {
@@ -141,34 +141,35 @@ function setRunning(isRunning: boolean): void {
 function readAsk(): Ask {
   const fields = new FormData(form)
   const textAt = (name: string): string => String(fields.get(name) ?? '').trim()
-  const most = textAt('max_output_tokens')
+  const most = Math.trunc(Number(textAt('max_output_tokens')))
   const temperature = textAt('temperature')
   const system = textAt('system')
   return {
     model: model.value,
     input: message.value,
-    ...(most === '' ? {} : { max_output_tokens: Number(most) }),
+    max_output_tokens: most > 0 ? most : usualTokensOf(Number(numberOf('most'))),
     ...(temperature === '' ? {} : { params: { temperature: Number(temperature) } }),
     ...(system === '' ? {} : { system }),
     ...(turns.length > 0 ? { turns } : {}),
   }
 }
 
-const priceOf = (name: string): bigint => BigInt(model.selectedOptions[0]?.dataset[name] ?? '0')
+/** A number of the chosen model: its prices, its limit, what it adds. */
+function numberOf(name: string): bigint {
+  return BigInt(model.selectedOptions[0]?.dataset[name] ?? '0')
+}
 
 /** Says what the question would hold, and how an agent would ask it. */
 function foresee(): void {
   if (running) return
   const asked = readAsk()
-  const limit = Number(priceOf('most'))
-  const most = Math.min(asked.max_output_tokens || limit, limit)
   const prices = {
-    inputPusd: priceOf('input'),
-    outputPusd: priceOf('output'),
-    requestNusd: priceOf('request'),
+    inputPusd: numberOf('input'),
+    outputPusd: numberOf('output'),
+    requestNusd: numberOf('request'),
   }
-  const overhead = { perMessage: Number(priceOf('message')), fixed: Number(priceOf('fixed')) }
-  const held = most > 0 ? mostOf({ prices, overhead }, asked, Math.trunc(most)) : 0n
+  const overhead = { perMessage: Number(numberOf('message')), fixed: Number(numberOf('fixed')) }
+  const held = mostOf({ prices, overhead }, asked)
   byId('most', HTMLElement).textContent = `$${toUsd(held)}`
   byId('curl', HTMLElement).textContent = curlOf(form.dataset['base'] ?? location.origin, asked)
 }

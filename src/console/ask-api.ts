@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import type { Deps } from '../deps.ts'
 import { checkBody } from '../http/check-body.ts'
 import { type Fields, readFields } from '../http/form.ts'
 import type { Json } from '../kernel/canonical.ts'
@@ -8,7 +9,7 @@ import type { Model } from '../models/model.ts'
 import { toOpenAi } from '../runs/native-api.ts'
 import { findModel } from '../runs/openai.ts'
 import type { JsonObject } from '../upstream/upstream.ts'
-import { type Ask, maxTurns, messagesOf, type Turn } from './talk.ts'
+import { type Ask, maxTurns, messagesOf, type Turn, usualTokensOf } from './talk.ts'
 
 const closed = { additionalProperties: false } as const
 const turns = Type.Array(
@@ -65,8 +66,12 @@ export async function readAsked(request: Request, limitBytes: number): Promise<A
 }
 
 /** @throws Refusal `invalid_request` with `param`. */
-export function toAsk({ received, isForm, draft }: Asked): Ask {
-  const body = checkBody(askBody, isForm ? fromForm(draft) : received)
+export function toAsk(
+  { catalogue }: Pick<Deps, 'catalogue'>,
+  { received, isForm, draft }: Asked,
+): Ask {
+  const usual = usualTokensOf(catalogue.get(draft.model)?.maxOutputTokens ?? 1)
+  const body = checkBody(askBody, isForm ? fromForm(draft, usual) : received)
   if (body.input.trim() === '') {
     refuse('invalid_request', { param: 'input', message: 'Write a message first.' })
   }
@@ -91,15 +96,15 @@ export function toRequest(
   return { model, body }
 }
 
-/** A form's fields in the shape of the JSON body; what is left empty is left out. */
-function fromForm(draft: Draft): object {
+/** A form's fields in the shape of the JSON body; what is left empty is left out, or `usual`. */
+function fromForm(draft: Draft, usual: number): object {
   const { model, input, system, turns } = draft
   const most = numberOf('max_output_tokens', draft.max_output_tokens, /^\d{1,9}$/)
   const temperature = numberOf('temperature', draft.temperature, /^\d(\.\d{1,6})?$/)
   return {
     model,
     input,
-    ...(most === undefined ? {} : { max_output_tokens: most }),
+    max_output_tokens: most ?? usual,
     ...(temperature === undefined ? {} : { params: { temperature } }),
     ...(system === '' ? {} : { system }),
     turns,

@@ -39,7 +39,7 @@ export async function beginAsked(
   requests: Limiter,
   { asked, account, address }: Wish,
 ): Promise<LiveRun> {
-  const { model, body } = toRequest(deps, toAsk(asked))
+  const { model, body } = toRequest(deps, toAsk(deps, asked))
   const caller = await payerOf(deps, account, address)
   countRequest(requests, caller)
   const { received } = asked

@@ -32,9 +32,6 @@ import { capFaultOf } from './words.ts'
 
 const capBody = Type.Object({ cap: Type.String() }, { additionalProperties: false })
 
-/** The longest answer that is asked for unless somebody says otherwise, in tokens. */
-const usualTokens = 1024
-
 /** Talking to a model: the page, its runs, and the key that pays for them. */
 export const consolePortal = (deps: Needs, frame: Frame) => {
   const { settings, clock } = deps
@@ -155,11 +152,8 @@ const wantsWhole = ({ headers }: Request): boolean => {
 
 /** The fields of a page that nobody wrote into yet. */
 function newDraft(deps: Pick<Deps, 'catalogue'>, wished = '', input = ''): Draft {
-  const models = chatModels(deps)
-  const model = models.find(({ id }) => id === wished) ?? models[0]
-  const most = Math.min(usualTokens, model?.maxOutputTokens ?? usualTokens)
-  const empty = { temperature: '', system: '', turns: [] }
-  return { ...empty, model: model?.id ?? '', input, max_output_tokens: String(most) }
+  const model = wished || (chatModels(deps)[0]?.id ?? '')
+  return { model, input, max_output_tokens: '', temperature: '', system: '', turns: [] }
 }
 
 function refusalOf(error: unknown): Refusal {

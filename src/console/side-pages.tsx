@@ -1,11 +1,11 @@
 import type { RunRow } from '../db/schema.ts'
 import { type Millis, toRfc3339 } from '../kernel/clock.ts'
-import { toUsd } from '../kernel/money.ts'
+import { type Nusd, toUsd } from '../kernel/money.ts'
 import { statusOf } from '../keys/key.ts'
 import type { ShownKey } from '../keys/shown.ts'
 import { windowEnd } from '../ledger/window.ts'
 import { receiptIdOf } from '../receipts/receipt.ts'
-import { Amount } from '../ui/amount.tsx'
+import { Amount, amountText } from '../ui/amount.tsx'
 import { Button, CopyButton } from '../ui/button.tsx'
 import { Code } from '../ui/copy-box.tsx'
 import { ActionForm, TextField } from '../ui/form.tsx'
@@ -24,16 +24,28 @@ export const receiptPath = (receiptId: string): string => `/receipts/${receiptId
 export const ThisRun = ({ run, curl }: { run: RunRow | undefined; curl: string }) => (
   <Panel id="this-run" title="This run" aside={<RunState run={run} />}>
     <Pad>
-      <Meter used={run?.cost ?? 0n} limit={run?.hold ?? 0n} of="held" />
+      <Held used={run?.cost ?? 0n} held={run?.hold ?? 0n} />
       <Facts of={factsOf(run)} />
       <div class="row apart">
-        <h3 id="by-agent">The same call by an agent</h3>
+        <h3>From an agent</h3>
         <CopyButton of="curl" label="Copy as curl" />
       </div>
       <Code id="curl" label="The same call by an agent" text={curl} />
     </Pad>
   </Panel>
 )
+
+/** Like {@link Meter}, but nothing of nothing, as before a run and of a free model, is no alarm. */
+function Held({ used, held }: { used: Nusd; held: Nusd }) {
+  const words = `${amountText(used)} of ${amountText(held)} held`
+  const perMille = held === 0n ? 0n : (used * 1000n) / held
+  return (
+    <div class="meter">
+      <progress max="1000" value={String(perMille)} aria-label={words}></progress>
+      <small>{words}</small>
+    </div>
+  )
+}
 
 function RunState({ run }: { run: RunRow | undefined }) {
   if (!run) return <span id="run-state" />
@@ -101,19 +113,19 @@ export function KeyPanel({ shown, now, asked }: KeyView) {
         </p>
       </Pad>
       <ActionForm action="/api/portal/console/cap" target="#console-key" look="stack">
-        <div class="row">
-          <TextField
-            name="cap"
-            label="Cap, USD"
-            form="console"
-            inputmode="decimal"
-            value={asked?.cap ?? toUsd(limit)}
-            error={asked?.error}
-            maxlength={20}
-            required
-          />
+        <TextField
+          name="cap"
+          label="Cap, USD"
+          form="console"
+          inputmode="decimal"
+          value={asked?.cap ?? toUsd(limit)}
+          error={asked?.error}
+          maxlength={20}
+          required
+        />
+        <p>
           <Button>Change cap</Button>
-        </div>
+        </p>
       </ActionForm>
     </Panel>
   )

@@ -14,7 +14,7 @@ import { Notice } from '../ui/notice.tsx'
 import { PageHead, Split } from '../ui/panel.tsx'
 import type { Draft } from './ask-api.ts'
 import { KeyPanel, receiptPath, ThisRun } from './side-pages.tsx'
-import { type Ask, curlOf, mostOf, recentTurns, type Turn } from './talk.ts'
+import { type Ask, curlOf, mostOf, recentTurns, type Turn, usualTokensOf } from './talk.ts'
 import type { FaultWords } from './words.ts'
 
 export const consolePath = '/dashboard/console'
@@ -48,16 +48,15 @@ export function ConsolePage({ view }: { view: ConsoleView }) {
       <PageHead title="Console">
         <div class="row">
           <ModelField models={models} value={model?.id} />
+          <ButtonLink look="plain" href={consolePath}>
+            Start over
+          </ButtonLink>
         </div>
       </PageHead>
       <Split>
         <section class="sheet" aria-label="Conversation">
           <Talk view={view} />
-          <AskForm
-            draft={draft}
-            baseUrl={view.baseUrl}
-            most={model && mostOf(model, ask, tokensAsked(ask, model))}
-          />
+          <AskForm draft={draft} baseUrl={view.baseUrl} most={model && mostOf(model, ask)} />
         </section>
         <div class="stack">
           <ThisRun run={said?.run} curl={curlOf(view.baseUrl, ask)} />
@@ -188,6 +187,7 @@ const AskForm = ({ draft, baseUrl, most }: AskFormProps) => (
             label="Longest answer, tokens"
             type="number"
             inputmode="numeric"
+            placeholder="1024, or the model’s most"
             value={draft.max_output_tokens}
           />
           <TextField
@@ -206,9 +206,6 @@ const AskForm = ({ draft, baseUrl, most }: AskFormProps) => (
         Holds up to <code id="most">${toUsd(most ?? 0n)}</code>. You pay only for what is used.
       </small>
       <span class="row">
-        <ButtonLink look="plain" href={consolePath}>
-          Start over
-        </ButtonLink>
         <button class="btn scripted" id="stop" type="button" disabled>
           Stop
         </button>
@@ -244,17 +241,18 @@ const Trouble = ({ fault }: { fault: FaultWords | undefined }) => (
 
 /** What the fields would ask, as far as they can be read. */
 function askOf(draft: Draft, model: Model | undefined): Ask {
-  const most = Number(draft.max_output_tokens)
   const temperature = Number.parseFloat(draft.temperature)
   return {
     model: model?.id ?? '',
     input: draft.input,
     turns: draft.turns,
+    max_output_tokens: tokensAsked(draft, model?.maxOutputTokens ?? 1),
     ...(draft.system ? { system: draft.system } : {}),
-    ...(most > 0 ? { max_output_tokens: most } : {}),
     ...(Number.isFinite(temperature) ? { params: { temperature } } : {}),
   }
 }
 
-const tokensAsked = ({ max_output_tokens: most }: Ask, { maxOutputTokens }: Model): number =>
-  Math.min(Math.trunc(most ?? maxOutputTokens) || maxOutputTokens, maxOutputTokens)
+function tokensAsked({ max_output_tokens: text }: Draft, limit: number): number {
+  const most = Math.trunc(Number(text))
+  return most > 0 ? Math.min(most, limit) : usualTokensOf(limit)
+}

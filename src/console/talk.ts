@@ -37,6 +37,12 @@ export function recentTurns(turns: readonly Turn[]): Turn[] {
   return recent.slice(first)
 }
 
+/** The longest answer the page asks for unless somebody says otherwise, in tokens. */
+const usualTokens = 1024
+
+export const usualTokensOf = (maxOutputTokens: number): number =>
+  Math.min(usualTokens, maxOutputTokens)
+
 /** What the model is sent: the system text, the turns in their order, the question. */
 export function messagesOf({ system, turns = [], input }: Ask): Json[] {
   const said = turns.flatMap((turn) => [
@@ -50,12 +56,13 @@ export function messagesOf({ system, turns = [], input }: Ask): Json[] {
 /** Prices of a model, and the tokens that its template adds. */
 export type Tariff = { prices: Prices; overhead: { perMessage: number; fixed: number } }
 
-/** The most an answer of `maxTokens` to this can cost: what will be held for it. */
-export function mostOf({ prices, overhead }: Tariff, ask: Ask, maxTokens: number): Nusd {
+/** The most that an answer to this can cost: what will be held for it. */
+export function mostOf({ prices, overhead }: Tariff, ask: Ask): Nusd {
+  const { max_output_tokens: outputTokens = 0 } = ask
   const messages = messagesOf(ask)
   const bytes = new TextEncoder().encode(JSON.stringify({ messages, ...ask.params })).length
   const inputTokens = bytes + overhead.fixed + overhead.perMessage * messages.length
-  return costOf(linesOf(prices, 'chat', { inputTokens, outputTokens: maxTokens }), 0)
+  return costOf(linesOf(prices, 'chat', { inputTokens, outputTokens }), 0)
 }
 
 /** The same call by an agent, for a shell. The key stays a name: no secret is ever shown here. */

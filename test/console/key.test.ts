@@ -68,8 +68,8 @@ describe('the key that the console spends through', () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => askByStream(own, ask)))
     expect(all.map(saidIn)).toEqual(Array(8).fill('one two'))
     const { key } = await state()
-    const mine = await w.deps.keys.list(account, { limit: 100, after: undefined }, start)
-    const usable = mine.items.filter((one) => one.key.revokedAt === null)
+    const mine = await w.deps.keys.list(account, start)
+    const usable = mine.filter((one) => one.key.revokedAt === null)
     expect(usable.map((one) => one.key.id)).toEqual([key.id])
   })
 

@@ -3,7 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { type Browser, browser } from '../accounts/wallet.ts'
 import { expectSettled, lastRun, modelsToml, pricedBuiltins } from '../support/runs.ts'
 import { startStubUpstream, stubWords } from '../support/stub-upstream.ts'
-import { usd, type World, world } from '../support/world.ts'
+import { type World, world } from '../support/world.ts'
 import { account, askByStream, postForm, readable, runPath, saidIn, signedIn } from './support.ts'
 
 /** The second of the well-known test accounts: it has nothing. */
