@@ -78,18 +78,7 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     signerAddresses: signers.all.map(({ address }) => address),
   })
   return {
-    settings: {
-      baseUrl: config.base_url,
-      issuer: logs.current.origin,
-      listen: config.listen,
-      trustedProxies: config.trusted_proxies,
-      treasury: config.chain.treasury ?? null,
-      token: config.chain.token,
-      maxAnchorDelayS: config.anchors.max_delay_s,
-      bodyBytes: config.limits.body_bytes,
-      failedAuthPerMinute: config.limits.failed_auth_per_minute,
-      node,
-    },
+    settings: { ...settingsOf(config), issuer: logs.current.origin, node },
     clock,
     random,
     ids,
@@ -130,6 +119,17 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     version: { version, commit },
   }
 }
+
+const settingsOf = (config: Config) => ({
+  baseUrl: config.base_url,
+  listen: config.listen,
+  trustedProxies: config.trusted_proxies,
+  treasury: config.chain.treasury ?? null,
+  token: config.chain.token,
+  maxAnchorDelayS: config.anchors.max_delay_s,
+  bodyBytes: config.limits.body_bytes,
+  failedAuthPerMinute: config.limits.failed_auth_per_minute,
+})
 
 /** Undefined where nobody can deposit: without a chain to watch or a treasury to send to. */
 function depositPolicyOf({ chain, deposits }: Config): DepositPolicy | undefined {

@@ -119,7 +119,7 @@ function* loadSecrets(
   }
 }
 
-/** The deposits that commands name; never remembered, because they change without the ledger too. */
+/** The deposits that commands name; never remembered: they change without the ledger too. */
 function* loadDeposits(
   q: Query,
   { deposits }: Tables,

@@ -82,7 +82,10 @@ export function keepSubscription(book: Book, row: SubscriptionRow): void {
 
 /** Nothing follows on its period; without one it ends now. */
 export function cancelSubscription(book: Book, row: SubscriptionRow): void {
-  if (row.periodEnd === null) return endSubscription(book, row, 'ended')
+  if (row.periodEnd === null) {
+    endSubscription(book, row, 'ended')
+    return
+  }
   Object.assign(row, { status: 'canceling', nextPlan: null })
   book.changed('subscription', row)
   setPlan(book, row.accountId, row.plan, row.periodEnd)
