@@ -5,6 +5,7 @@ import { Confirm } from '../ui/confirm.tsx'
 import { CopyBox } from '../ui/copy-box.tsx'
 import { ActionForm, ChoiceField } from '../ui/form.tsx'
 import { Facts, Pad, PageHead, Panel, Split } from '../ui/panel.tsx'
+import { RosetteMark } from '../ui/rosette.tsx'
 import { Badge } from '../ui/status.tsx'
 import { type Theme, themes } from '../ui/theme.ts'
 import { dateText } from '../ui/when.tsx'
@@ -156,7 +157,7 @@ type ConfirmProps = {
 }
 
 const AccountPanel = ({ view: { account, sessions } }: { view: SettingsView }) => (
-  <Panel id="account" title="Account">
+  <Panel id="account" title="Account" aside={<RosetteMark hash={account.id} />}>
     <Pad>
       <CopyBox id="address" label="Your address" value={toChecksumAddress(account.id)} />
       <p class="quiet">

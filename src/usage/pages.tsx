@@ -1,7 +1,7 @@
 import { toRfc3339 } from '../kernel/clock.ts'
 import type { Refusal } from '../kernel/refusal.ts'
 import { Amount, amountText } from '../ui/amount.tsx'
-import { ButtonLink } from '../ui/button.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
 import { BarChart } from '../ui/chart.tsx'
 import { Tabs } from '../ui/filters.tsx'
 import { TextField } from '../ui/form.tsx'
@@ -55,24 +55,18 @@ export const UsageBody = ({ view: { account, now, query, found } }: { view: Usag
 
 const Range = ({ view: { query, found } }: { view: UsageView }) => (
   <search class="sheet">
-    <form class="pad filters" method="get" action={usagePath}>
-      <div class="field">
-        <Tabs
-          label="Range"
-          tabs={rangeDays.map((days) => ({ href: rangeHref(query, days), label: `${days} days` }))}
-          here={rangeHref(query, daysOf(query))}
-        />
-      </div>
+    <form class="pad range" method="get" action={usagePath}>
+      <Tabs
+        label="Range"
+        tabs={rangeDays.map((days) => ({ href: rangeHref(query, days), label: `${days} days` }))}
+        here={rangeHref(query, daysOf(query))}
+      />
       <TextField name="from" label="From" type="date" value={edgeOf(query, 'from', found)} />
       <TextField name="to" label="To" type="date" value={edgeOf(query, 'to', found)} />
       {query.has('group_by') ? (
         <input type="hidden" name="group_by" value={query.get('group_by') ?? ''} />
       ) : null}
-      <div class="row">
-        <button class="btn" type="submit">
-          Show
-        </button>
-      </div>
+      <Button>Show</Button>
     </form>
   </search>
 )

@@ -99,7 +99,7 @@ function Foot({ query, report }: Pick<TableProps, 'query' | 'report'>) {
   const first = (page - 1) * pageRows + 1
   const words =
     pages === 1
-      ? `${count === 1 ? '1 row' : `${count} rows`}. That is all.`
+      ? `${count} ${unitOf(groupBy)}${count === 1 ? '' : 's'}. That is all.`
       : `${first}–${first + table.rows.length - 1} of ${count.toLocaleString('en-US')}`
   return (
     <>
@@ -125,12 +125,19 @@ function Foot({ query, report }: Pick<TableProps, 'query' | 'report'>) {
   )
 }
 
+const unitOf = ([first, ...more]: readonly Dimension[]): string =>
+  first === undefined || more.length > 0 ? 'row' : first
+
 function columnsOf(report: Report, table: ReportTable): Column<UsageRow>[] {
   const { totals } = table
   const groups = report.groupBy.map(
     (by): Column<UsageRow> => ({
       head: groupWords[by],
-      cell: (row) => <GroupCell by={by} row={row} report={report} names={table.keyNames} />,
+      cell: (row) => (
+        <span class={by === 'day' ? undefined : 'name'}>
+          <GroupCell by={by} row={row} report={report} names={table.keyNames} />
+        </span>
+      ),
     }),
   )
   const [firstGroup, ...others] = groups
