@@ -79,7 +79,8 @@ export function answerPanel(talk: HTMLElement, input: string, outputPusd: bigint
     },
     /** It broke off, and this is what was charged, where that is known. */
     charge(metadata: Record<string, unknown> = {}): void {
-      const { cost_nusd: cost, output_tokens: count } = metadata
+      const { cost_nusd: cost, input_tokens: read, output_tokens: count } = metadata
+      if (typeof read === 'number') put('run-input', tokens(read))
       if (typeof count === 'number') showTokens(count)
       if (typeof cost === 'number') showCost(BigInt(cost), `/receipts/${receiptId}`)
     },
@@ -113,4 +114,4 @@ const tokens = (count: number): string =>
   `${count.toLocaleString('en-US')} ${count === 1 ? 'token' : 'tokens'}`
 
 /** As the server writes ids: both ends. */
-const shortId = (id: string): string => `${id.slice(0, 9)}…${id.slice(-6)}`
+export const shortId = (id: string): string => `${id.slice(0, 9)}…${id.slice(-6)}`

@@ -2,7 +2,7 @@ import { type Ask, curlOf, mostOf, recentTurns, type Turn, usualTokensOf } from 
 import { type Fault, wordsOf } from '../console/words.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { toUsd } from '../kernel/money.ts'
-import { answerPanel } from './console-answer.ts'
+import { answerPanel, shortId } from './console-answer.ts'
 import { byId, element } from './dom.ts'
 import { eventsOf } from './event-stream.ts'
 
@@ -58,7 +58,7 @@ async function ask(): Promise<void> {
     panel.end(text.fault === undefined)
   } catch {
     panel.end(false)
-    fail({ type: '', message: lostWords }, asked.input)
+    fail({ type: '', message: abort.signal.aborted ? hungUpWords : lostWords }, asked.input)
   }
   turnsField.value = JSON.stringify(turns)
   running = undefined
@@ -69,6 +69,8 @@ async function ask(): Promise<void> {
 
 const lostWords =
   'The connection broke, and with it the run. What was said until then is charged: see Runs.'
+
+const hungUpWords = 'You hung up before it was known whether it began: see Runs.'
 
 type Panel = ReturnType<typeof answerPanel>
 
@@ -120,15 +122,24 @@ function fail(fault: Fault, input: string): void {
   tell(fault)
 }
 
+/** A note at the end of the talk, or none. */
 function tell(fault: Fault | undefined): void {
-  byId('trouble', HTMLElement).hidden = fault === undefined
+  const trouble = byId('trouble', HTMLElement)
+  trouble.hidden = fault === undefined
   if (!fault) return
-  const words = wordsOf(fault)
-  byId('trouble-what', HTMLElement).textContent = words.what
-  byId('trouble-charged', HTMLElement).textContent = words.charged
-  const { receiptId } = words
-  const link = receiptId ? [element('a', { href: `/receipts/${receiptId}` }, 'Its receipt')] : []
-  byId('trouble-receipt', HTMLElement).replaceChildren(...link)
+  talk.append(trouble)
+  const { what, charged, receiptId } = wordsOf(fault)
+  byId('trouble-what', HTMLElement).textContent = what
+  byId('trouble-charged', HTMLElement).textContent = charged
+  const more = byId('trouble-receipt', HTMLElement)
+  more.replaceChildren()
+  if (receiptId) {
+    more.append('Receipt ', element('a', { href: `/receipts/${receiptId}` }, shortId(receiptId)))
+  } else if (fault.type === 'session_required') {
+    const href = `/signin?next=${encodeURIComponent(location.pathname)}`
+    more.append(element('a', { href }, 'Sign in again'))
+  }
+  talk.scrollTop = talk.scrollHeight
 }
 
 function setRunning(isRunning: boolean): void {

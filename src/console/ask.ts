@@ -13,7 +13,7 @@ export const chatModels = ({ catalogue }: Pick<Deps, 'catalogue'>): Model[] =>
 
 /**
  * Runs what {@link begin} held money for, and says of a run that broke off what it cost.
- * @throws Refusal with `outcome`, `cost_nusd` and `output_tokens` in its metadata, where they are
+ * @throws Refusal with `outcome`, `cost_nusd`, `input_tokens` and `output_tokens` in its metadata, where they are
  * known.
  */
 export async function askModel(
@@ -36,6 +36,7 @@ export async function askModel(
 const chargeOf = (run: RunRow) => ({
   outcome: run.outcome,
   cost_nusd: toJsonInteger(run.cost),
+  input_tokens: tokensOf(run, 'input'),
   output_tokens: tokensOf(run, 'output'),
 })
 

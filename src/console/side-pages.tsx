@@ -52,7 +52,7 @@ function RunState({ run }: { run: RunRow | undefined }) {
   const isWhole = run.outcome === 'complete'
   return (
     <span id="run-state">
-      <Badge tone={isWhole ? 'ok' : 'bad'}>{isWhole ? 'Done' : `Ended: ${run.outcome}`}</Badge>
+      <Badge tone={isWhole ? 'ok' : 'bad'}>{isWhole ? 'Done' : 'Not finished'}</Badge>
     </span>
   )
 }
@@ -83,7 +83,8 @@ const firstToken = ({ startedAt, firstByteAt }: RunRow): string =>
 function speed(run: RunRow): string {
   const { firstByteAt, finishedAt } = run
   const ms = firstByteAt === null || finishedAt === null ? 0 : finishedAt - firstByteAt
-  if (ms < 1) return none
+  // Of what came at once there is no speed to tell.
+  if (ms < 50) return none
   return `${Math.round((tokensOf(run, 'output') * 1000) / ms).toLocaleString('en-US')} tokens/s`
 }
 

@@ -40,7 +40,7 @@ export type ConsoleView = {
 
 /** The whole page: the talk at the left, what it costs at the right. */
 export function ConsolePage({ view }: { view: ConsoleView }) {
-  const { draft, said, fault, key, now, models } = view
+  const { draft, said, key, now, models } = view
   const model = models.find(({ id }) => id === draft.model) ?? models[0]
   const ask = askOf(draft, model)
   return (
@@ -63,7 +63,6 @@ export function ConsolePage({ view }: { view: ConsoleView }) {
           <KeyPanel shown={key} now={now} asked={view.cap} />
         </div>
       </Split>
-      <Trouble fault={fault} />
     </>
   )
 }
@@ -101,7 +100,7 @@ function priceText({ prices: { inputPusd, outputPusd, requestNusd } }: Model): s
 /** Pico-USD a token are nano-USD a thousand tokens. */
 const perMillionText = (pusd: bigint): string => amountText(pusd * 1000n)
 
-function Talk({ view: { account, draft, said } }: { view: ConsoleView }) {
+function Talk({ view: { account, draft, said, fault } }: { view: ConsoleView }) {
   // An answer is a turn already, for the next question; it is shown with its cost instead.
   const last = said?.run && receiptIdOf(said.run.id)
   const before = draft.turns.filter(({ receipt_id: id }) => id === undefined || id !== last)
@@ -112,6 +111,7 @@ function Talk({ view: { account, draft, said } }: { view: ConsoleView }) {
       ))}
       {said ? <SaidView said={said} /> : null}
       {before.length === 0 && !said ? <Nothing account={account} /> : null}
+      <Trouble fault={fault} />
     </div>
   )
 }

@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'bun:test'
+import { type Ask, curlOf, messagesOf, mostOf, recentTurns } from '../../src/console/talk.ts'
+import { wordsOf } from '../../src/console/words.ts'
+import { boundOf } from '../../src/models/bound.ts'
+import { makeCatalogue } from '../../src/models/catalogue.ts'
+import { costOf, linesOf } from '../../src/models/model.ts'
+import { payloads } from '../ui/payloads.ts'
+
+const turn = (chars: number) => ({ input: 'a'.repeat(chars), output: '' })
+
+describe('the turns that go along', () => {
+  const cases: [what: string, sizes: number[], kept: number[]][] = [
+    ['none', [], []],
+    ['few and short ones, all', [1, 2, 3], [1, 2, 3]],
+    ['of many the newest eight', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], [3, 4, 5, 6, 7, 8, 9, 10]],
+    ['of long ones those that fit', [20_000, 20_000, 10_000], [20_000, 10_000]],
+    ['nothing before one that does not fit', [1, 32_001, 1], [1]],
+    ['exactly as much as fits', [16_000, 16_000], [16_000, 16_000]],
+    ['not even the newest when it is too long', [1, 32_001], []],
+  ]
+  test.each(cases)('%s', (_, sizes, kept) => {
+    expect(recentTurns(sizes.map(turn)).map(({ input }) => input.length)).toEqual(kept)
+  })
+})
+
+describe('what is foreseen is what is held', () => {
+  const catalogue = makeCatalogue({
+    models: [
+      {
+        id: 'acme/chat',
+        kind: 'chat',
+        route: ['up:chat'],
+        context_tokens: 1000,
+        max_output_tokens: 500,
+        input_pusd: 150_000,
+        output_pusd: 600_000,
+        request_nusd: 7,
+      },
+    ],
+    upstreamIds: ['up'],
+  })
+  const asks: Partial<Ask>[] = [
+    {},
+    { input: 'ü "quoted" \\ \n\t \u2028 😀' },
+    { system: 'Be brief.', params: { temperature: 0.5 } },
+    { turns: [{ input: 'a', output: 'b', receipt_id: 'rcpt_1' }] },
+  ]
+  test.each(asks)('%j', (more) => {
+    const model = catalogue.get('acme/chat')
+    if (!model) throw new Error('no model')
+    const ask: Ask = { model: model.id, input: 'hi', max_output_tokens: 20, ...more }
+    const body = { ...ask.params, model: model.id, messages: messagesOf(ask), max_tokens: 20 }
+    const held = costOf(linesOf(model.prices, 'chat', boundOf(model, body)), 0)
+    expect(mostOf(model, ask)).toBe(held)
+  })
+})
+
+describe('the call for an agent', () => {
+  test.each(payloads.filter((one) => !one.includes('\0')))(
+    'is one a shell takes as it is: %j',
+    (said) => {
+      const ask = { model: 'a/b', input: `it's ${said}`, system: "don't", max_output_tokens: 5 }
+      const script = `curl() { for last; do :; done; printf %s "$last"; }\n${curlOf('http://h', ask)}`
+      const { stdout } = Bun.spawnSync(['sh', '-c', script])
+      expect(JSON.parse(stdout.toString())).toEqual({
+        model: 'a/b',
+        messages: messagesOf(ask),
+        max_tokens: 5,
+        stream: true,
+      })
+    },
+  )
+})
+
+describe('a fault in words', () => {
+  const cases: [type: string, metadata: Record<string, unknown>, what: string, charged: string][] =
+    [
+      [
+        'upstream_error',
+        { cost_nusd: 3_180_000, output_tokens: 212 },
+        'The model server stopped after 212 tokens.',
+        'You were charged $0.00318 for those, and the rest of the hold is free again.',
+      ],
+      [
+        'upstream_error',
+        { cost_nusd: 0, output_tokens: 0 },
+        'The model server stopped before it said anything.',
+        'Nothing was charged, and the whole hold is free again.',
+      ],
+      [
+        'conflict',
+        { cost_nusd: 1, output_tokens: 1 },
+        'You stopped it after 1 token.',
+        'You were charged $0.000000001 for those, and the rest of the hold is free again.',
+      ],
+      [
+        'insufficient_balance',
+        {
+          required_nusd: 76_800_000,
+          available_nusd: 50_000_000,
+          max_affordable_output_tokens: 900,
+        },
+        'This could cost $0.0768, and the balance has $0.05 free.',
+        'Nothing was charged. Ask for at most 900 tokens, or top up.',
+      ],
+      [
+        'cap_exceeded',
+        { required_nusd: 2e9, available_nusd: 0, resets_at: '2026-07-02T00:00:00.000Z' },
+        'This could cost $2.00, and the console may spend $0.00 more until 2026-07-02 00:00 UTC.',
+        'Nothing was charged. Ask for less, or raise the cap.',
+      ],
+      ['key_paused', {}, 'said', ''],
+      [
+        'cap_exceeded',
+        { required_nusd: 'much' },
+        'This could cost $0.00, and the console may spend $0.00 more.',
+        'Nothing was charged. Ask for less, or raise the cap.',
+      ],
+    ]
+  test.each(cases)('%s %j', (type, metadata, what, charged) => {
+    expect(wordsOf({ type, message: 'said', metadata })).toMatchObject({ what, charged })
+  })
+})
