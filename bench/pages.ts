@@ -19,8 +19,10 @@ import { grantCredit } from '../src/ledger/grant.ts'
 import { openLedger } from '../src/ledger/store.ts'
 import { logStore } from '../src/log/store.ts'
 import { makePlans } from '../src/plans/plan.ts'
+import { digestOf, factsOf } from '../src/receipts/receipt.ts'
 import { usageCounter } from '../src/usage/count.ts'
 import { countStore } from '../src/usage/count-store.ts'
+import { useWasmKeccak } from '../src/verify/keccak-wasm.ts'
 import { endedRun } from './ended-run.ts'
 import { start, usageOf } from './processes.ts'
 
@@ -41,6 +43,7 @@ const port = 20_000 + (process.pid % 20_000)
 const origin = `http://localhost:${port}`
 const cookie = `sid=${newToken(random)}`
 
+useWasmKeccak()
 const keys = await makeKeys()
 const middle = await writeRuns(keys)
 await openSession()
@@ -144,8 +147,9 @@ async function writeRuns(keys: KeyRow[]): Promise<string> {
       const key = keys[(at + i * 7) % keys.length]
       if (!key) throw new Error('there is no key')
       const run = endedRun({ id, account, keyId: key.id, finishedAt: time, index: at + i })
-      const isFailed = (at + i) % 1000 === 0
-      return isFailed ? { ...run, status: 'failed' as const, outcome: 'failed' as const } : run
+      const failed = { status: 'failed', outcome: 'failed' } as const
+      const ended = (at + i) % 1000 === 0 ? { ...run, ...failed } : run
+      return { ...ended, digest: digestOf(factsOf({ ...ended, finishedAt: time })) }
     })
     if (at <= count / 2) middle = batch[0]?.id ?? ''
     await db.write(() => insert(db.tables.runs, batch))

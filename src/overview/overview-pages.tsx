@@ -1,4 +1,5 @@
 import type { AccountRow } from '../db/schema.ts'
+import { toUsd } from '../kernel/money.ts'
 import type { ShownKey } from '../keys/shown.ts'
 import { receiptIdOf } from '../receipts/receipt.ts'
 import { isInFlight, type ShownRun } from '../runs/shown.ts'
@@ -127,7 +128,7 @@ function SpendChart({ spend: { days, total } }: { spend: Spend }) {
       <div class="row apart">
         <h2>Spend per day</h2>
         <small class="quiet">
-          {days.length} days: <Amount nusd={total} />
+          {days.length} days: <data value={toUsd(total)}>{roundText(total)}</data>
         </small>
       </div>
       <BarChart

@@ -8,6 +8,7 @@ import { Id, IdLink } from '../ui/hash.tsx'
 import type { Child } from '../ui/jsx-runtime.ts'
 import { ErrorNote } from '../ui/notice.tsx'
 import { Facts, Pad, PageHead, Panel, Split } from '../ui/panel.tsx'
+import { Live } from '../ui/status.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { durationText, ExactTime } from '../ui/when.tsx'
 import { isInFlight, type ShownRun } from './shown.ts'
@@ -43,13 +44,20 @@ export const RunPage = (props: RunProps) => (
 
 /** The way out of a run that still runs, and the stream that tells of its end. */
 const InFlight = ({ shown: { run }, mark }: RunProps) => (
-  <Panel id="in-flight" title="In flight">
-    <Pad>
+  <Panel
+    id="in-flight"
+    title="In flight"
+    aside={
       <span
         hx-sse:connect={`/api/portal/runs/${run.id}/live?mark=${encodeURIComponent(mark)}`}
         hx-target="#run"
         hx-swap="outerHTML"
-      />
+      >
+        <Live />
+      </span>
+    }
+  >
+    <Pad>
       <p>
         Cancelling stops the model at once. What it delivered until then is charged, at most{' '}
         <Amount nusd={run.hold} />; the rest of the hold is free again.
@@ -73,8 +81,11 @@ const endings: Partial<Record<ShownRun['run']['status'], string>> = {
   failed: 'The run did not get to its end.',
 }
 
-function chargedText({ cost, hold }: ShownRun['run']): string {
-  if (cost === 0n) return 'Nothing was charged; the whole hold is free again.'
+function chargedText({ cost, hold, error }: ShownRun['run']): string {
+  if (cost === 0n) {
+    const isSaid = error?.message.includes('Nothing was charged')
+    return isSaid ? 'The whole hold is free again.' : 'Nothing was charged.'
+  }
   const [charged, rest] = [amountText(cost), amountText(hold - cost)]
   return `You were charged ${charged} for what was delivered; ${rest} of the hold is free again.`
 }
