@@ -26,14 +26,19 @@ export function reply({ request, set }: ReplyContext, view: View): string | Resp
   Object.assign(set.headers, pageHeaders)
   const part = wantsFragment(request)
   if ('seeOther' in view) {
-    if (part) return renderChild(view.fragment)
+    if (part) return compressed({ request, set }, renderChild(view.fragment))
     set.headers['location'] = view.seeOther
     set.status = 303
     return ''
   }
   if (view.status !== undefined) set.status = view.status
-  if (part) return renderChild(view.fragment ?? view.page.main)
-  const html = view.page.html(readerOf(request))
+  const html = part
+    ? renderChild(view.fragment ?? view.page.main)
+    : view.page.html(readerOf(request))
+  return compressed({ request, set }, html)
+}
+
+function compressed({ request, set }: ReplyContext, html: string): string | Response {
   if (!acceptsGzip(request)) return html
   set.headers['content-encoding'] = 'gzip'
   return new Response(Bun.gzipSync(html))

@@ -34,7 +34,7 @@ export const CreatePanel = ({ view }: { view: CreateView }) => {
   })
   return (
     <Panel id="create" title="Create a key">
-      <ActionForm action="/api/portal/keys" target="#create" look="stack">
+      <ActionForm action="/api/portal/keys" target="#main" swap="innerHTML" look="stack">
         {refusal ? <Refused refusal={refusal} what="Nothing was created." /> : null}
         <input type="hidden" name="once" value={view.once} />
         <div class="grid2">

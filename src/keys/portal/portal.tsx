@@ -6,13 +6,14 @@ import { queryOf, readChoice, readPage, readText } from '../../http/query.ts'
 import { defaultPageLimit, toListView } from '../../kernel/page.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import type { Frame } from '../../ui/frame.ts'
+import type { Child } from '../../ui/jsx-runtime.ts'
 import { dashboardPage } from '../../ui/layout.tsx'
 import { type ReplyContext, reply } from '../../ui/reply.ts'
 import { browseKeys, listKeys, type Wanted } from '../browse.ts'
 import { makeOnce } from '../once.ts'
 import { toKeyView } from '../view.ts'
-import { createKey, findMade, type Made, toReveal } from './create-api.ts'
-import { CreatePanel, type CreateView } from './create-pages.tsx'
+import { createKey, findMade, toReveal } from './create-api.ts'
+import type { CreateView } from './create-pages.tsx'
 import { type Draft, draftOf } from './form-api.ts'
 import { keyPortal, shownAt } from './key-portal.tsx'
 import { KeysPage, KeysPanel, type ListView } from './list-pages.tsx'
@@ -93,45 +94,27 @@ async function createForPage(deps: Needs, frame: Frame, context: Context, sent: 
     if (again) {
       return reply(context, { fragment: <></>, seeOther: `${keyPath(again.id)}?again=1` })
     }
-    return await showMade(deps, frame, context, await createKey(deps, account, sent))
+    const made = await createKey(deps, account, sent)
+    const reveal = <Reveal view={await toReveal(deps, made, 'create')} />
+    const create = await blankForm(deps, account, {})
+    return await showPage(deps, frame, context, { create, reveal, status: 201 })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    const form = { ...(await blankForm(deps, account, draft)), refusal: error }
-    return showForm(deps, frame, context, form)
+    const create = { ...(await blankForm(deps, account, draft)), refusal: error }
+    return showPage(deps, frame, context, { create, status: error.status })
   }
 }
 
-async function showMade(deps: Needs, frame: Frame, context: Context, made: Made) {
+type Showing = { create: CreateView; reveal?: Child; status: number }
+
+/** The whole page also to htmx: what moves down for a secret would shift under somebody's hand. */
+async function showPage(deps: Needs, frame: Frame, context: Context, showing: Showing) {
   const { account } = context
+  const { create, reveal, status } = showing
   const list = await readList(deps, account, new URLSearchParams())
-  const create = await blankForm(deps, account, {})
-  const reveal = <Reveal view={await toReveal(deps, made, 'create')} />
   const main = <KeysPage list={list} create={create} reveal={reveal} />
   const page = dashboardPage({ frame, title: 'Keys', here: keysPath, account, main })
-  const fragment = (
-    <>
-      <CreatePanel view={create} />
-      <hx-partial hx-target="#new-key" hx-swap="outerHTML">
-        {reveal}
-      </hx-partial>
-      <hx-partial hx-target="#all-keys" hx-swap="outerHTML">
-        <KeysPanel list={list} />
-      </hx-partial>
-    </>
-  )
-  return reply(context, { page: shownAt(page, keysPath), fragment, status: 201 })
-}
-
-async function showForm(deps: Needs, frame: Frame, context: Context, create: CreateView) {
-  const { account } = context
-  const list = await readList(deps, account, new URLSearchParams())
-  const main = <KeysPage list={list} create={create} />
-  const page = dashboardPage({ frame, title: 'Keys', here: keysPath, account, main })
-  return reply(context, {
-    page: shownAt(page, keysPath),
-    fragment: <CreatePanel view={create} />,
-    status: create.refusal?.status ?? 200,
-  })
+  return reply(context, { page: shownAt(page, keysPath), status })
 }
 
 async function readList(deps: Needs, account: string, query: URLSearchParams): Promise<ListView> {
