@@ -14,26 +14,31 @@ const together = 8
 
 /**
  * Goes through what waits: credits what stands deep enough, after it was looked up again in its
- * block, and closes what is final. Gives how many were credited.
+ * block, and closes what is final.
  * @throws ChainUnavailable
  */
-export async function creditDue(deps: Needs, on: On, heads: Heads): Promise<number> {
+export async function creditDue(deps: Needs, on: On, heads: Heads): Promise<void> {
   const { deposits } = deps
   const today = dayBook(deps)
-  let credited = 0
   let last: DepositRow | undefined
   for (;;) {
     const lease = await deposits.takeLease()
-    if (!lease) return credited
+    if (!lease) return
     const page = await deposits.due(heads.finalized, pageRows, last)
     const due = page.filter((row) => isReady(row, heads, on))
-    for (let at = 0; at < due.length; at += together) {
-      const some = due.slice(at, at + together)
-      credited += await creditSome(deps, { ...on, lease }, some, heads, today)
+    const credited = new Set<string>()
+    const hashes = [...new Set(due.map(({ txHash }) => txHash))]
+    for (let at = 0; at < hashes.length; at += together) {
+      const some = hashes.slice(at, at + together)
+      const theirs = due.filter(({ txHash }) => some.includes(txHash))
+      for (const id of await creditSome(deps, { ...on, lease }, theirs, heads, today)) {
+        credited.add(id)
+      }
     }
-    await confirmOld({ deposits }, { ...on, lease }, page, heads)
+    const rest = page.filter(({ id }) => !credited.has(id))
+    await confirmOld({ deposits }, { ...on, lease }, rest, heads)
     last = page.at(-1)
-    if (page.length < pageRows) return credited
+    if (page.length < pageRows) return
   }
 }
 
@@ -53,7 +58,6 @@ async function confirmOld(
 ): Promise<void> {
   for (const row of page) {
     const isOld = row.status === 'detected' && row.blockNumber <= latest - softDepth
-    // One that was credited meanwhile stays as it is.
     if (isOld) await deposits.confirm(lease, row)
   }
 }
@@ -64,33 +68,46 @@ type DayBook = ReturnType<typeof dayBook>
 function dayBook({ deposits }: Pick<Needs, 'deposits'>) {
   const sums = new Map<string, Nusd>()
   return {
-    of: async (account: string, day: number): Promise<Nusd> => {
-      const known = sums.get(`${account} ${day}`)
-      if (known !== undefined) return known
-      const stored = await deposits.creditedOn(account, day)
-      sums.set(`${account} ${day}`, stored)
-      return stored
+    /** Whether a deposit may be credited now; counts it if so. */
+    async allows(row: DepositRow, { blockTime }: Standing, heads: Heads, { policy }: On) {
+      const { amount, account, blockNumber } = row
+      if (amount === null) return false
+      const day = dayOf(blockTime)
+      const name = `${account} ${day}`
+      const today = sums.get(name) ?? (await deposits.creditedOn(account, day))
+      const isAllowed = isDeepEnough({ amount, blockNumber, today }, heads, policy)
+      sums.set(name, isAllowed ? today + amount : today)
+      return isAllowed
     },
-    set: (account: string, day: number, sum: Nusd) => void sums.set(`${account} ${day}`, sum),
   }
 }
 
-/** One after the other: what one account got today counts for its next deposit. */
+/**
+ * Decides one after the other: what one account got today counts for its next deposit. Gives the
+ * ids of what was credited.
+ */
 async function creditSome(
   deps: Needs,
   on: On,
   some: DepositRow[],
   heads: Heads,
   today: DayBook,
-): Promise<number> {
+): Promise<string[]> {
   const standings = await lookUp(on, some)
-  let credited = 0
+  const changed = new Set<string>()
+  const final: DepositRow[] = []
+  const credits: Promise<string | undefined>[] = []
   for (const row of some) {
     const standing = standings.get(row.txHash)
-    if (!standing || !standsAsBefore(row, standing)) await settleTx(deps, on, row.txHash)
-    else if (row.status === 'credited') await finalize(deps, on, row)
-    else if (await creditOne(deps, on, row, { standing, heads, today })) credited++
+    if (!standing || !standsAsBefore(row, standing)) changed.add(row.txHash)
+    else if (row.status === 'credited') final.push(row)
+    else if (await today.allows(row, standing, heads, on)) credits.push(credit(deps, row, standing))
   }
+  const credited = (await Promise.all(credits)).filter((id) => id !== undefined)
+  if (final.length > 0) await deps.deposits.finalize(on.lease, final)
+  for (const { id, txHash } of final)
+    deps.log.info('deposit.finalized', { deposit: id, tx: txHash })
+  for (const txHash of changed) await settleTx(deps, on, txHash)
   return credited
 }
 
@@ -109,32 +126,19 @@ function standsAsBefore(row: DepositRow, { transfers }: Standing): boolean {
   return found?.blockHash === row.blockHash && found.units.toString() === row.tokenAmount
 }
 
-async function finalize({ deposits, log }: Needs, { lease }: On, row: DepositRow): Promise<void> {
-  await deposits.finalize(lease, row)
-  log.info('deposit.finalized', { deposit: row.id, tx: row.txHash })
-}
-
-async function creditOne(
+async function credit(
   { ledger, log }: Needs,
-  { policy }: On,
   row: DepositRow,
-  at: { standing: Standing; heads: Heads; today: DayBook },
-): Promise<boolean> {
-  const { amount, account, blockNumber } = row
-  if (amount === null) return false
-  const { blockHash, blockTime } = at.standing
-  const day = dayOf(blockTime)
-  const today = await at.today.of(account, day)
-  if (!isDeepEnough({ amount, blockNumber, today }, at.heads, policy)) return false
+  { blockHash, blockTime }: Standing,
+): Promise<string | undefined> {
+  const { id, account, amount, txHash } = row
   const isCredited = await ledger.post({
     account,
     opens: true,
     keys: [],
-    deposit: row.id,
-    decide: (book) => creditDeposit(book, row.id, { blockHash, blockTime }),
+    deposit: id,
+    decide: (book) => creditDeposit(book, id, { blockHash, blockTime }),
   })
-  if (!isCredited) return false
-  at.today.set(account, day, today + amount)
-  log.info('deposit.credited', { deposit: row.id, tx: row.txHash, nusd: amount.toString() })
-  return true
+  if (isCredited) log.info('deposit.credited', { deposit: id, tx: txHash, nusd: String(amount) })
+  return isCredited ? id : undefined
 }

@@ -172,8 +172,17 @@ function depositChanges(db: Db, clock: Pick<Clock, 'now'>) {
   return {
     /** It waits for a block that is safe or final. */
     confirm: (lease: Lease, row: DepositRow) => changeSame(lease, row, { status: 'confirming' }),
-    finalize: (lease: Lease, row: DepositRow) =>
-      changeSame(lease, row, { status: 'finalized', finalizedAt: clock.now() }),
+    finalize: (lease: Lease, credited: DepositRow[]): Promise<void> =>
+      db.write(function* (q) {
+        yield* assertLease(db, q, lease, clock.now())
+        const named = inArray(
+          deposits.id,
+          credited.map(({ id }) => id),
+        )
+        const still = and(named, eq(deposits.status, 'credited'))
+        const final = { status: 'finalized', finalizedAt: clock.now() } as const
+        yield* rows(q.update(deposits).set(final).where(still).returning())
+      }),
     orphan: (lease: Lease, row: DepositRow) => changeSame(lease, row, { status: 'orphaned' }),
     /**
      * Writes where the transfers of one transaction are after a reorg. Log indices shift over each
