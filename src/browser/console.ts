@@ -49,7 +49,7 @@ async function ask(): Promise<void> {
   document.getElementById('nothing')?.remove()
   tell(undefined)
   const panel = answerPanel(talk, asked.input, numberOf('output'))
-  byId('curl', HTMLElement).textContent = curlOf(form.dataset['base'] ?? location.origin, asked)
+  showCall(asked)
   message.value = ''
   try {
     const text = await follow(asked, abort.signal, panel)
@@ -182,6 +182,11 @@ function foresee(): void {
   const overhead = { perMessage: Number(numberOf('message')), fixed: Number(numberOf('fixed')) }
   const held = mostOf({ prices, overhead }, asked)
   byId('most', HTMLElement).textContent = `$${toUsd(held)}`
+  // The call that was just made stays in sight until another one is written.
+  if (asked.input.trim() !== '') showCall(asked)
+}
+
+function showCall(asked: Ask): void {
   byId('curl', HTMLElement).textContent = curlOf(form.dataset['base'] ?? location.origin, asked)
 }
 

@@ -13,8 +13,8 @@ export const chatModels = ({ catalogue }: Pick<Deps, 'catalogue'>): Model[] =>
 
 /**
  * Runs what {@link begin} held money for, and says of a run that broke off what it cost.
- * @throws Refusal with `outcome`, `cost_nusd`, `input_tokens` and `output_tokens` in its metadata, where they are
- * known.
+ * @throws Refusal with `outcome`, `cost_nusd`, `input_tokens` and `output_tokens` in its metadata,
+ * where they are known.
  */
 export async function askModel(
   deps: Parameters<typeof stream>[0],

@@ -43,6 +43,8 @@ export function ConsolePage({ view }: { view: ConsoleView }) {
   const { draft, said, key, now, models } = view
   const model = models.find(({ id }) => id === draft.model) ?? models[0]
   const ask = askOf(draft, model)
+  // Of a question that was just asked, not of the one that nobody wrote yet.
+  const run = said ? { ...ask, input: said.input, turns: turnsBefore(draft, said) } : ask
   return (
     <>
       <PageHead title="Console">
@@ -59,7 +61,7 @@ export function ConsolePage({ view }: { view: ConsoleView }) {
           <AskForm draft={draft} baseUrl={view.baseUrl} most={model && mostOf(model, ask)} />
         </section>
         <div class="stack">
-          <ThisRun run={said?.run} curl={curlOf(view.baseUrl, ask)} />
+          <ThisRun run={said?.run} curl={curlOf(view.baseUrl, run)} />
           <KeyPanel shown={key} now={now} asked={view.cap} />
         </div>
       </Split>
@@ -101,9 +103,7 @@ function priceText({ prices: { inputPusd, outputPusd, requestNusd } }: Model): s
 const perMillionText = (pusd: bigint): string => amountText(pusd * 1000n)
 
 function Talk({ view: { account, draft, said, fault } }: { view: ConsoleView }) {
-  // An answer is a turn already, for the next question; it is shown with its cost instead.
-  const last = said?.run && receiptIdOf(said.run.id)
-  const before = draft.turns.filter(({ receipt_id: id }) => id === undefined || id !== last)
+  const before = turnsBefore(draft, said)
   return (
     <div class="talk held" id="talk" role="log" aria-label="Answers" tabindex="0">
       {before.map((turn) => (
@@ -114,6 +114,12 @@ function Talk({ view: { account, draft, said, fault } }: { view: ConsoleView }) 
       <Trouble fault={fault} />
     </div>
   )
+}
+
+/** An answer is a turn already, for the next question; it is shown with its cost instead. */
+function turnsBefore({ turns }: Draft, said: Said | undefined): Turn[] {
+  const last = said?.run && receiptIdOf(said.run.id)
+  return turns.filter(({ receipt_id: id }) => id === undefined || id !== last)
 }
 
 const TurnView = ({ turn: { input, output, receipt_id: receiptId } }: { turn: Turn }) => (

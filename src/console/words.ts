@@ -64,7 +64,7 @@ export const counted = (count: number, noun: string): string =>
 export function capFaultOf({ message, metadata = {} }: Omit<Fault, 'type'>): string {
   const smallest = nusdOf(metadata['smallest_nusd'])
   if (smallest === undefined) return message
-  return `$${toUsd(smallest)} of it is spent or held already: that is the smallest cap there can be.`
+  return `$${toUsd(smallest)} of it is spent or held: that is the smallest cap there can be.`
 }
 
 const textOf = (value: unknown): string | undefined =>

@@ -4,6 +4,7 @@ import { type Browser, browser } from '../accounts/wallet.ts'
 import { expectSettled, lastRun, modelsToml, pricedBuiltins } from '../support/runs.ts'
 import { startStubUpstream, stubWords } from '../support/stub-upstream.ts'
 import { type World, world } from '../support/world.ts'
+import { payloads } from '../ui/payloads.ts'
 import { account, askByStream, postForm, readable, runPath, saidIn, signedIn } from './support.ts'
 
 /** The second of the well-known test accounts: it has nothing. */
@@ -227,6 +228,14 @@ describe('POST /api/portal/console/run', () => {
         'The model server stopped after 2 tokens. You were charged $',
       )
       expect(html).toMatch(/<textarea[^>]*name="input"[^>]*>one two<\/textarea>/)
+    })
+
+    test('a link can bring a message and a model; both are only text', async () => {
+      const [message, model] = payloads.map(encodeURIComponent)
+      const query = `?input=${message}&model=${model}`
+      const html = await (await own.call(`/dashboard/console${query}`)).text()
+      expect(html).not.toContain('<script>alert')
+      expect(readable(html)).toContain(payloads[0] ?? '')
     })
 
     test('a number that is none: 400 on the page, with all that was written', async () => {
