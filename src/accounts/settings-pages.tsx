@@ -122,20 +122,7 @@ export const ConfirmRetention = ({ to, affectedCount }: ConfirmProps) => (
     <Confirm
       id="shorter"
       title={to === 'none' ? 'Keep no texts?' : `Keep texts for ${choices[to].name} only?`}
-      consequence={
-        to === 'none' ? (
-          <>
-            This deletes <strong>the texts of {countText(affectedCount)} at once</strong> and cannot
-            be undone. Their receipts stay and verify as before.
-          </>
-        ) : (
-          <>
-            The <strong>texts of {countText(affectedCount)}</strong> that would be kept for longer
-            are deleted {choices[to].name} from now, others as planned. Their receipts stay and
-            verify as before.
-          </>
-        )
-      }
+      consequence={<Consequence to={to} affectedCount={affectedCount} />}
       affected={['What a shared receipt shows stays until you take the share back.']}
       action="/api/portal/settings"
       fields={<input type="hidden" name="retention" value={to} />}
@@ -149,6 +136,27 @@ export const ConfirmRetention = ({ to, affectedCount }: ConfirmProps) => (
     />
   </>
 )
+
+function Consequence({ to, affectedCount }: ConfirmProps) {
+  if (affectedCount === 0) {
+    return <>No texts that are kept now are deleted sooner. It holds for runs from now on.</>
+  }
+  if (to === 'none') {
+    return (
+      <>
+        This deletes <strong>the texts of {countText(affectedCount)} at once</strong> and cannot be
+        undone. Their receipts stay and verify as before.
+      </>
+    )
+  }
+  return (
+    <>
+      The <strong>texts of {countText(affectedCount)}</strong> that would be kept for longer are
+      deleted {choices[to].name} from now, others as planned. Their receipts stay and verify as
+      before.
+    </>
+  )
+}
 
 type ConfirmProps = {
   to: Retention

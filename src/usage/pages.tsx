@@ -7,6 +7,7 @@ import { Tabs } from '../ui/filters.tsx'
 import { TextField } from '../ui/form.tsx'
 import { ErrorNote, Notice } from '../ui/notice.tsx'
 import { Facts, Pad, PageHead, Panel } from '../ui/panel.tsx'
+import { dateText } from '../ui/when.tsx'
 import { type RangeDays, rangeDays } from './query-api.ts'
 import type { Report } from './report.ts'
 import { UsageTable } from './table-pages.tsx'
@@ -125,7 +126,8 @@ function SpendChart({ of: { days, from, to }, now }: { of: Report; now: number }
     top.cost === 0n
       ? 'Nothing was spent.'
       : `Highest ${amountText(top.cost)} on ${labelOf(top.day)}.`
-  const range = `${labelOf(from)} to ${labelOf(to - 1)}`
+  const edgeText = yearOf(from) === yearOf(now) ? labelOf : dateText
+  const range = `${edgeText(from)} to ${edgeText(to - 1)}`
   return (
     <div class="stack">
       <div class="row apart">
@@ -150,6 +152,8 @@ function SpendChart({ of: { days, from, to }, now }: { of: Report; now: number }
 
 const tickText = (value: number): string =>
   Number.isInteger(value) ? `$${value}` : amountText(BigInt(Math.round(value * 1e9)))
+
+const yearOf = (at: number): number => new Date(at).getUTCFullYear()
 
 const labelOf = (day: number): string => dayFormat.format(day)
 const dayFormat = new Intl.DateTimeFormat('en-US', {

@@ -26,7 +26,11 @@ export const UsageTable = ({ account, query, report }: TableProps) => (
         here={hrefBy(query, report.groupBy.join(','))}
       />
     }
-    foot={<Foot query={query} report={report} />}
+    foot={
+      report.table instanceof Refusal || report.table.count === 0 ? null : (
+        <Foot query={query} by={report.groupBy} table={report.table} />
+      )
+    }
   >
     <Body account={account} query={query} report={report} />
   </Panel>
@@ -91,9 +95,9 @@ const NothingUsed = ({ account, query }: Pick<TableProps, 'account' | 'query'>) 
   </Empty>
 )
 
-function Foot({ query, report }: Pick<TableProps, 'query' | 'report'>) {
-  const { table, groupBy } = report
-  if (table instanceof Refusal || table.count === 0) return null
+type FootProps = { query: URLSearchParams; by: Report['groupBy']; table: ReportTable }
+
+function Foot({ query, by: groupBy, table }: FootProps) {
   const { page, pages, count } = table
   const by = groupBy.join(',')
   const first = (page - 1) * pageRows + 1
