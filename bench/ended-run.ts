@@ -1,10 +1,17 @@
 import type { RunRow } from '../src/db/schema.ts'
 import { costOf } from '../src/models/model.ts'
 
-type Wish = { id: string; account: string; keyId: string; finishedAt: number; index: number }
+type Wish = {
+  id: string
+  issuer: string
+  account: string
+  keyId: string
+  finishedAt: number
+  index: number
+}
 
 /** A run as it is stored, not numbered yet; `index` varies what it used and by which model. */
-export function endedRun({ id, account, keyId, finishedAt, index }: Wish): RunRow {
+export function endedRun({ id, issuer, account, keyId, finishedAt, index }: Wish): RunRow {
   const lines = [
     { meter: 'input' as const, quantity: 100 + (index % 900), pricePusd: 150_000n },
     { meter: 'output' as const, quantity: index % 500, pricePusd: 600_000n },
@@ -40,7 +47,7 @@ export function endedRun({ id, account, keyId, finishedAt, index }: Wish): RunRo
     seed: nothing,
     inputCommitment: nothing,
     outputCommitment: nothing,
-    issuer: 'http://localhost:4663',
+    issuer,
     passport: '',
     digest: new Bun.CryptoHasher('sha256').update(id).digest(),
     logPlace: null,

@@ -146,7 +146,14 @@ async function writeRuns(keys: KeyRow[]): Promise<string> {
       const id = firstIdAt('run', time) + ids.make('run').slice(-16)
       const key = keys[(at + i * 7) % keys.length]
       if (!key) throw new Error('there is no key')
-      const run = endedRun({ id, account, keyId: key.id, finishedAt: time, index: at + i })
+      const run = endedRun({
+        id,
+        issuer: origin,
+        account,
+        keyId: key.id,
+        finishedAt: time,
+        index: at + i,
+      })
       const failed = { status: 'failed', outcome: 'failed' } as const
       const ended = (at + i) % 1000 === 0 ? { ...run, ...failed } : run
       return { ...ended, digest: digestOf(factsOf({ ...ended, finishedAt: time })) }

@@ -73,6 +73,7 @@ function runAt(keyId: string, index: number, finishedAt: number): RunRow {
   const mine = index % 2 === 0
   return endedRun({
     id: ids.make('run'),
+    issuer: origin,
     account: mine ? account : other,
     keyId: mine ? keyId : 'key_other',
     finishedAt,
