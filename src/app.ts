@@ -14,6 +14,8 @@ import { balanceApi } from './keys/balance-api.ts'
 import { keysPortal } from './keys/portal/portal.tsx'
 import { modelsApi } from './models/api.ts'
 import { overviewPortal } from './overview/portal.tsx'
+import { plansApi } from './plans/api.ts'
+import { plansPortal } from './plans/portal.tsx'
 import { receiptsApi } from './receipts/api.ts'
 import { verifyPageApi } from './receipts/page-api.ts'
 import { receiptPages } from './receipts/pages.tsx'
@@ -21,6 +23,7 @@ import { receiptsPortal } from './receipts/portal.tsx'
 import { runsApi } from './runs/api.ts'
 import { runsPortal } from './runs/portal.tsx'
 import { signerApi } from './signer/api.ts'
+import { statementPortal } from './statement/portal.tsx'
 import { statusApi } from './status/api.ts'
 import { refusalPages } from './ui/refusal.tsx'
 import { themeRoute } from './ui/theme.ts'
@@ -40,6 +43,9 @@ export function createApp(deps: Deps) {
     .use(signerApi(deps))
     .use(keysApi(deps))
     .use(balanceApi(deps))
+    .use(plansApi(deps))
+    .use(plansPortal(deps, frame))
+    .use(statementPortal(deps, frame))
     .use(signInApi(deps, frame))
     .use(signInPages(deps, frame))
     .use(sessionsPortal(deps, frame))

@@ -28,6 +28,7 @@ import type { LiveRuns } from './runs/live.ts'
 import type { RunStore } from './runs/store.ts'
 import type { Signers } from './signer/history.ts'
 import type { Signer } from './signer/signer.ts'
+import type { StatementStore } from './statement/store.ts'
 import type { Health } from './status/health.ts'
 import type { StatusStore } from './status/store.ts'
 import type { TextStore } from './texts/store.ts'
@@ -54,6 +55,7 @@ export type Deps = {
   runs: RunStore
   plans: Plans
   subscriptions: SubscriptionStore
+  statements: StatementStore
   receipts: ReceiptStore
   shares: ShareStore
   texts: TextStore

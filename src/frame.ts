@@ -9,6 +9,8 @@ const nav: readonly NavItem[] = [
   { href: '/dashboard/runs', label: 'Runs', icon: 'runs', group: 'Use' },
   { href: '/dashboard/receipts', label: 'Receipts', icon: 'receipts', group: 'Use' },
   { href: '/dashboard/keys', label: 'Keys', icon: 'keys', group: 'Account' },
+  { href: '/dashboard/plan', label: 'Plan', icon: 'plan', group: 'Account' },
+  { href: '/dashboard/statement', label: 'Statement', icon: 'docs', group: 'Account' },
   { href: '/dashboard/usage', label: 'Usage', icon: 'usage', group: 'Account' },
   { href: '/dashboard/sessions', label: 'Sessions', icon: 'sessions', group: 'Account' },
   { href: '/dashboard/settings', label: 'Settings', icon: 'settings', group: 'Account' },

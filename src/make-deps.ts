@@ -34,6 +34,7 @@ import { liveRuns } from './runs/live.ts'
 import { runStore } from './runs/store.ts'
 import type { Signer } from './signer/signer.ts'
 import { settleSigners } from './signer/store.ts'
+import { statementStore } from './statement/store.ts'
 import { newHealth } from './status/health.ts'
 import { statusStore } from './status/store.ts'
 import { textStore } from './texts/store.ts'
@@ -93,6 +94,7 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     keys: keyStore(db, clock, plans),
     plans,
     subscriptions: subscriptionStore(db, { clock, node }),
+    statements: statementStore(db),
     console: consoleStore(db),
     runs: runStore(db, node),
     receipts: receiptStore(db),

@@ -1,0 +1,181 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { sessionAuth, wantsJson } from '../accounts/auth.ts'
+import type { Deps } from '../deps.ts'
+import { checkBody } from '../http/check-body.ts'
+import { readFields } from '../http/form.ts'
+import { queryOf, readText } from '../http/query.ts'
+import { Refusal, refuse } from '../kernel/refusal.ts'
+import type { Frame } from '../ui/frame.ts'
+import { dashboardPage } from '../ui/layout.tsx'
+import { type ReplyContext, reply } from '../ui/reply.ts'
+import { cancelPlan } from './cancel.ts'
+import type { Plan } from './plan.ts'
+import { PlanBody, PlanPage, type PlanView } from './plan-pages.tsx'
+import { quoteOf } from './quote.ts'
+import { resumePlan } from './resume.ts'
+import { readStanding } from './standing.ts'
+import { subscribe } from './subscribe.ts'
+import { toPlansView, toQuoteView, toSubscriptionView } from './view.ts'
+import { planPath } from './words.ts'
+
+type Needs = Pick<
+  Deps,
+  | 'accounts'
+  | 'clock'
+  | 'ids'
+  | 'keys'
+  | 'ledger'
+  | 'log'
+  | 'plans'
+  | 'sessions'
+  | 'settings'
+  | 'subscriptions'
+>
+type Context = ReplyContext & { account: string }
+
+const subscribeBody = Type.Object(
+  { quoted_at: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{8,12}Z$' })) },
+  { additionalProperties: false },
+)
+const emptyBody = Type.Object({}, { additionalProperties: false })
+
+/** The plan of an account: what there is, what a change costs before it is made, and its end. */
+export const plansPortal = (deps: Needs, frame: Frame) =>
+  new Elysia({ name: 'plans-portal' })
+    .use(sessionAuth(deps))
+    .get(
+      planPath,
+      async ({ request, set, account }) => {
+        const query = queryOf(request)
+        const wanted = readText(query, 'to')
+        const view = await viewOf(deps, account, wanted, query.has('cancel'))
+        return show(frame, { request, set, account }, view)
+      },
+      { needsSession: 'page' },
+    )
+    .get(
+      '/api/portal/plans',
+      async ({ request, set, account }) => {
+        if (isHtmx(request)) {
+          const fragment = <PlanBody view={await viewOf(deps, account)} />
+          return reply({ request, set }, { fragment, seeOther: planPath })
+        }
+        return toPlansView(deps.plans, await readStanding(deps, account))
+      },
+      { needsSession: 'action' },
+    )
+    .use(actions(deps, frame))
+
+const actions = (deps: Needs, frame: Frame) =>
+  new Elysia({ name: 'plans-actions' })
+    .use(sessionAuth(deps))
+    .post(
+      '/api/portal/plans/:id/preview',
+      async ({ request, set, account, params }) => {
+        const plan = findPlan(deps, params.id)
+        await readBody(deps, request, emptyBody)
+        if (wantsJson(request)) return preview(deps, account, plan)
+        const fragment = <PlanBody view={await viewOf(deps, account, plan.id)} />
+        return reply({ request, set }, { fragment, seeOther: `${planPath}?to=${plan.id}` })
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/plans/:id/subscribe',
+      async ({ request, set, account, params }) => {
+        const plan = findPlan(deps, params.id)
+        const { quoted_at: quoted } = await readBody(deps, request, subscribeBody)
+        const quotedAt = quoted === undefined ? undefined : Date.parse(quoted)
+        if (Number.isNaN(quotedAt)) {
+          const message = '"quoted_at" must be the one of a preview.'
+          refuse('invalid_request', { param: 'quoted_at', message })
+        }
+        const act = () => subscribe(deps, { account, plan, quotedAt })
+        return perform(deps, frame, { request, set, account }, act, plan.id)
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/plans/cancel',
+      async ({ request, set, account }) => {
+        await readBody(deps, request, emptyBody)
+        return perform(deps, frame, { request, set, account }, () => cancelPlan(deps, account))
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/plans/resume',
+      async ({ request, set, account }) => {
+        await readBody(deps, request, emptyBody)
+        return perform(deps, frame, { request, set, account }, () => resumePlan(deps, account))
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+
+/** Does it, and shows where the account stands then, or in place why it could not be done. */
+async function perform(
+  deps: Needs,
+  frame: Frame,
+  context: Context,
+  act: () => Promise<unknown>,
+  wanted?: string,
+) {
+  const { request, set, account } = context
+  try {
+    await act()
+  } catch (error) {
+    if (!(error instanceof Refusal) || wantsJson(request)) throw error
+    return show(frame, context, { ...(await viewOf(deps, account, wanted)), refusal: error })
+  }
+  const view = await viewOf(deps, account)
+  if (!wantsJson(request)) {
+    return reply({ request, set }, { fragment: <PlanBody view={view} />, seeOther: planPath })
+  }
+  const { plan, current, account: row, now } = view
+  return {
+    ...(current ? toSubscriptionView(current) : { object: 'subscription' as const, id: null }),
+    plan: plan.id,
+    available_nusd: Number(row.balance - row.held),
+    as_of: new Date(now).toISOString(),
+  }
+}
+
+function show(frame: Frame, { request, set, account }: Context, view: PlanView) {
+  const main = <PlanPage view={view} />
+  const page = dashboardPage({ frame, title: 'Plan', here: planPath, account, main })
+  const status = view.refusal ? { status: view.refusal.status } : {}
+  return reply({ request, set }, { page, fragment: <PlanBody view={view} />, ...status })
+}
+
+async function preview(deps: Needs, account: string, plan: Plan) {
+  const { current, now } = await readStanding(deps, account)
+  return toQuoteView(quoteOf(current, plan, now), now)
+}
+
+async function viewOf(
+  deps: Needs,
+  accountId: string,
+  wanted?: string,
+  cancels = false,
+): Promise<PlanView> {
+  const standing = await readStanding(deps, accountId)
+  const { current, now } = standing
+  const plan = wanted === undefined ? undefined : findPlan(deps, wanted)
+  const view = { ...standing, plans: deps.plans, cancels: cancels && current !== undefined }
+  return plan ? { ...view, quote: quoteOf(current, plan, now) } : view
+}
+
+const findPlan = ({ plans }: Needs, id: string): Plan =>
+  plans.find(id) ?? refuse('not_found', 'There is no such plan. GET /v1/plans lists them.')
+
+async function readBody<T extends typeof subscribeBody | typeof emptyBody>(
+  { settings }: Needs,
+  request: Request,
+  schema: T,
+): Promise<Static<T>> {
+  const { value } = await readFields(request, { limitBytes: settings.bodyBytes })
+  return checkBody(schema, value)
+}
+
+const isHtmx = ({ headers }: Request): boolean => headers.get('hx-request') === 'true'

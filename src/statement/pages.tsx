@@ -1,0 +1,162 @@
+import type { AccountRow } from '../db/schema.ts'
+import type { Nusd } from '../kernel/money.ts'
+import { changeOf } from '../ledger/book.ts'
+import { Amount } from '../ui/amount.tsx'
+import { ButtonLink } from '../ui/button.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { Tabs } from '../ui/filters.tsx'
+import type { Child } from '../ui/jsx-runtime.ts'
+import { Figures, PageHead, Panel } from '../ui/panel.tsx'
+import { type Column, Pager, Table } from '../ui/table.tsx'
+import { dateText, ExactTime } from '../ui/when.tsx'
+import type { StatementDay } from './days.ts'
+import { type Movement, placeText } from './movement.ts'
+
+export const statementPath = '/dashboard/statement'
+const eachPath = `${statementPath}?by=movement`
+
+export type StatementView = {
+  account: AccountRow
+  isFirst: boolean
+  hasMore: boolean
+} & ({ items: Movement[] } | { days: StatementDay[] })
+
+export const StatementPage = ({ view }: { view: StatementView }) => (
+  <>
+    <PageHead title="Statement">
+      <ButtonLink icon="download" href="/api/portal/statement/export" download>
+        Export CSV
+      </ButtonLink>
+    </PageHead>
+    <Figures
+      label="The balance"
+      of={[
+        [<Amount nusd={view.account.balance} />, 'Balance'],
+        [<Amount nusd={view.account.held} />, 'Held for runs in flight'],
+        [<Amount nusd={view.account.balance - view.account.held} />, 'Available'],
+      ]}
+    />
+    <StatementPanel view={view} />
+  </>
+)
+
+/** The list, and the way to the other form of it. */
+export const StatementPanel = ({ view }: { view: StatementView }) => {
+  const isByDay = 'days' in view
+  return (
+    <Panel
+      id="statement"
+      title="What moved the balance"
+      aside={
+        <Tabs
+          label="Lines"
+          here={isByDay ? statementPath : eachPath}
+          tabs={[
+            { href: statementPath, label: 'By day' },
+            { href: eachPath, label: 'Every movement' },
+          ]}
+        />
+      }
+      foot={
+        view.account.moves > 0 ? (
+          <Pager
+            older={view.hasMore ? olderPath(view) : undefined}
+            newest={view.isFirst ? undefined : isByDay ? statementPath : eachPath}
+          >
+            {view.hasMore ? 'There are older ones.' : 'That is all; it began with nothing.'}
+          </Pager>
+        ) : null
+      }
+    >
+      {view.account.moves === 0 ? (
+        <Empty hash={view.account.id} title="Nothing moved yet">
+          Every deposit, run and plan will stand here, with what the balance was after it.
+        </Empty>
+      ) : isByDay ? (
+        <Table caption="Days" columns={dayColumns} rows={view.days.flatMap(linesOf)} />
+      ) : (
+        <Table caption="Movements" columns={movementColumns} rows={view.items} />
+      )}
+    </Panel>
+  )
+}
+
+function olderPath(view: StatementView): string | undefined {
+  if ('items' in view) {
+    const last = view.items.at(-1)
+    return last && `${eachPath}&after=${placeText(last)}`
+  }
+  const last = view.days.at(-1)
+  return last && `${statementPath}?after=${new Date(last.day).toISOString().slice(0, 10)}`
+}
+
+/** A line of the list by day; the first one of a day says what was there at its end. */
+type DayLine = { what: Child; amount: Nusd; day?: number; closing?: Nusd }
+
+function linesOf({ day, closing, runs, others, isMixed }: StatementDay): DayLine[] {
+  const count = runs.count.toLocaleString('en-US')
+  const what = isMixed ? `${count} runs and others` : runs.count === 1 ? '1 run' : `${count} runs`
+  const lines: DayLine[] = [
+    ...(runs.count > 0 ? [{ what, amount: runs.amount }] : []),
+    ...others.map((one) => ({ what: whatOf(one), amount: changeOf(one) })),
+  ]
+  return lines.map((line, i) => (i === 0 ? { ...line, day, closing } : line))
+}
+
+const dayColumns: Column<DayLine>[] = [
+  { head: 'Day', cell: ({ day }) => (day === undefined ? '' : <Day at={day} />) },
+  { head: 'What', cell: ({ what }) => what },
+  { head: 'Amount', kind: 'number', cell: ({ amount }) => <Signed nusd={amount} /> },
+  {
+    head: 'At its end',
+    kind: 'number',
+    cell: ({ closing }) => (closing === undefined ? '' : <Amount nusd={closing} />),
+  },
+]
+
+const Day = ({ at }: { at: number }) => (
+  <time datetime={new Date(at).toISOString().slice(0, 10)}>{dateText(at)}</time>
+)
+
+const movementColumns: Column<Movement>[] = [
+  { head: 'When', cell: ({ at }) => <ExactTime at={at} /> },
+  { head: 'What', cell: whatOf },
+  { head: 'Amount', kind: 'number', cell: (line) => <Signed nusd={changeOf(line)} /> },
+  { head: 'After it', kind: 'number', cell: ({ balance }) => <Amount nusd={balance} /> },
+]
+
+const Signed = ({ nusd }: { nusd: Nusd }) => (
+  <>
+    {nusd > 0n ? '+' : ''}
+    <Amount nusd={nusd} />
+  </>
+)
+
+function whatOf({ kind, ref, source }: Movement): Child {
+  if (kind === 'run') {
+    return (
+      <>
+        Run{' '}
+        <a href={`/dashboard/runs/${encodeURIComponent(ref)}`}>
+          <code>{ref.slice(0, 12)}…</code>
+        </a>
+      </>
+    )
+  }
+  if (kind === 'plan') {
+    const start = Number(ref.split('/')[1])
+    return Number.isFinite(start) ? `Plan, period from ${dateText(start)}` : 'Plan'
+  }
+  if (kind === 'claim') {
+    return source === 'user' ? 'Deposit given to its claimer' : 'Deposit claimed'
+  }
+  return words[kind]
+}
+
+const words = {
+  grant: 'Credit from the operator',
+  deposit: 'Deposit',
+  reversal: 'Deposit taken back: the chain dropped its block',
+  loss: 'Loss of the operator',
+  refund: 'Refund',
+} as const
