@@ -20,7 +20,7 @@ export type Health = {
   chain: { head: number | null; headAt: Millis | null; trouble: ChainTrouble | null }
   /** Of who pays for anchors: wei at the last look, and whether that lasts for a few only. */
   anchors: { trouble: AnchorTrouble | null; balanceWei: bigint | null; isLow: boolean }
-  /** What keeps deposits from being credited, whether that was asked yet, and the last block read. */
+  /** What keeps deposits from being credited, whether that was asked yet, the last block read. */
   deposits: {
     trouble: ChainTrouble | TokenTrouble | null
     isChecked: boolean

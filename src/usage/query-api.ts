@@ -29,8 +29,8 @@ const pagesMax = 100
 export type ReportQuery = Pick<UsageWish, 'from' | 'to' | 'groupBy'> & { page: number }
 
 /**
- * What the dashboard is asked: {@link readSumsQuery}, or the last `days` instead of `from` and `to`,
- * and the `page` of the rows. A field that was left empty asks for nothing.
+ * What the dashboard is asked: {@link readSumsQuery}, or the last `days` instead of `from` and
+ * `to`, and the `page` of the rows. A field that was left empty asks for nothing.
  * @throws Refusal 'invalid_request'
  */
 export function readReportQuery(query: URLSearchParams, now: Millis): ReportQuery {
