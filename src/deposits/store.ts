@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, or, sql } from 'drizzle-orm'
-import { type Db, first, type Query, rows, update } from '../db/db.ts'
+import { type Db, first, insert, type Query, rows, update } from '../db/db.ts'
 import { findFact, lockFact, settleFact, writeFact } from '../db/facts.ts'
 import { assertLease, type Lease, takeLease } from '../db/lease.ts'
 import type { DepositRow } from '../db/schema.ts'
@@ -57,13 +57,11 @@ function progress(db: Db, clock: Pick<Clock, 'now'>) {
         const wanted = Number((yield* lockFact(db, q, rescanFact)) || from)
         yield* writeFact(db, rescanFact, String(Math.min(wanted, from)))
       }),
-    /** What was found, and how far that brings us, in one transaction. Known ones are left alone. */
+    /** What was never found before, and how far that brings us, in one transaction. */
     record: (lease: Lease, found: DepositRow[], reached?: Reached): Promise<void> =>
       db.write(function* (q) {
         yield* assertLease(db, q, lease, clock.now())
-        if (found.length > 0) {
-          yield* rows(q.insert(deposits).values(found).onConflictDoNothing().returning())
-        }
+        yield* insert(deposits, found)
         if (!reached) return
         yield* writeFact(db, cursorFact, String(reached.cursor))
         if (reached.rescan) yield* keepRescan(db, q, reached.rescan)
@@ -199,9 +197,7 @@ function depositChanges(db: Db, clock: Pick<Clock, 'now'>) {
         }
         const columns = ['logIndex', 'blockNumber', 'blockHash', 'status'] as const
         yield* update(deposits, moved, [...columns])
-        if (found.length > 0) {
-          yield* rows(q.insert(deposits).values(found).onConflictDoNothing().returning())
-        }
+        yield* insert(deposits, found)
       }),
   }
 }
