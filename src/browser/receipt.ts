@@ -1,14 +1,6 @@
-import { type Carried, toTrust } from '../verify/carried.ts'
+import type { Carried } from '../verify/carried.ts'
 import type { Receipt } from '../verify/receipt.ts'
-import {
-  proofIn,
-  type ShownCheck,
-  type StampWords,
-  shownChecks,
-  stampWords,
-  stateWords,
-} from '../verify/shown-checks.ts'
-import { hiddenWords, slipLines, totalOf } from '../verify/slip-lines.ts'
+import type { ShownCheck, StampWords } from '../verify/shown-checks.ts'
 import type { Verdict } from '../verify/verify.ts'
 import { byId, element } from './dom.ts'
 
@@ -24,36 +16,34 @@ const told = byId('checked-here', HTMLElement)
 
 void check()
 
+type Verifier = typeof import('./verify.ts')
+
 async function check(): Promise<void> {
   const { module, carried } = byId('carried', HTMLElement).dataset
   if (!module || !carried) return
-  const { file, now, ...trusted }: Carried = JSON.parse(carried)
-  const { verify } = (await import(module)) as typeof import('./verify.ts')
-  const verdict = verify({ file }, toTrust({ now, ...trusted }))
-  const judged = { verdict, file, now }
-  const other = verdict.receipt_id === null ? undefined : slipFault(file.receipt, verdict)
-  const shown = [...(other ? [other] : []), ...shownChecks(judged)]
+  const verifier: Verifier = await import(module)
+  const { file, ...trusted }: Carried = JSON.parse(carried)
+  const verdict = verifier.verify({ file }, verifier.toTrust(trusted))
+  const judged = { verdict, file, now: trusted.now }
+  const isRead = verdict.receipt_id !== null
+  const other = isRead ? slipFault(verifier, file.receipt, verdict) : undefined
+  const shown = [...verifier.shownChecks(judged), ...(other ? [other] : [])]
   for (const [i, one] of shown.entries()) show(one, i)
   for (const left of [...checks.children].slice(shown.length)) left.remove()
-  const isBad = shown.some(({ result }) => result === 'bad')
-  badge.textContent = isBad ? 'Not valid' : stateWords(verdict)
-  if (isBad) badge.className = 'tag bad'
-  const words = other
-    ? { words: 'Not valid', against: 'see the checks', isBad: true }
-    : stampWords(verdict, proofIn(judged))
+  const words = other ? otherSlip : verifier.stampWords(verdict, verifier.proofIn(judged))
+  badge.textContent = other ? otherSlip.words : verifier.stateWords(verdict)
+  if (words?.isBad) badge.className = 'tag bad'
   stamp.replaceChildren(...(words ? [stampOf(words)] : []))
   told.classList.remove('unseen')
   told.previousElementSibling?.classList.add('unseen')
 }
 
+const otherSlip: StampWords = { words: 'Not valid', against: 'see the checks', isBad: true }
+
 /** Puts a check where the server's stood: most of them say the same, and nothing moves. */
 function show({ result, label, detail }: ShownCheck, i: number): void {
-  const icon = document.getElementById(`icon-${result}`)?.cloneNode(true)
-  const made = element('li', { class: result })
-  if (icon instanceof Element) {
-    icon.removeAttribute('id')
-    made.append(icon)
-  }
+  const icon = document.getElementById(`icon-${result}`)?.firstElementChild?.cloneNode(true)
+  const made = element('li', { class: result }, ...(icon ? [icon] : []))
   made.append(element('strong', {}, label), element('small', {}, detail))
   const before = checks.children[i]
   if (before) before.replaceWith(made)
@@ -61,7 +51,11 @@ function show({ result, label, detail }: ShownCheck, i: number): void {
 }
 
 /** Whether the slip says something else than the receipt that was judged. */
-function slipFault(receipt: Receipt, verdict: Verdict): ShownCheck | undefined {
+function slipFault(
+  { slipLines, totalOf, hiddenWords }: Verifier,
+  receipt: Receipt,
+  verdict: Verdict,
+): ShownCheck | undefined {
   const due = [
     receipt.id,
     ...slipLines(receipt, verdict).flatMap(([name, value]) => [name, value ?? hiddenWords]),

@@ -67,7 +67,6 @@ function Paper({ judged }: { judged: Judged }) {
   const { file, verdict } = judged
   const { receipt } = file
   const stamp = stampWords(verdict, proofIn(judged))
-  const shown = Object.values(file.disclosures ?? {}).some(({ value }) => value !== undefined)
   return (
     <Slip
       id={receipt.id}
@@ -76,7 +75,7 @@ function Paper({ judged }: { judged: Judged }) {
       lines={slipLines(receipt, verdict)}
       total={isHidden(receipt.charge) ? undefined : BigInt(receipt.charge.amount)}
       hidden={hiddenWords}
-      note={shown ? shownNote : hiddenNote}
+      note={noteOf(file)}
       stamp={
         stamp ? (
           <noscript>
@@ -90,10 +89,15 @@ function Paper({ judged }: { judged: Judged }) {
   )
 }
 
-const hiddenNote =
-  'The prompt and the answer are not on this page. The hashes let anyone who holds them prove ' +
-  'they match.'
-const shownNote = 'The text below is the one that the hashes commit to, with the salt of the file.'
+function noteOf({ receipt, disclosures = {} }: ReceiptFile): string {
+  if (Object.values(disclosures).some(({ value }) => value !== undefined)) {
+    return 'The text on this page is the one that the hash commits to, with the salt of the file.'
+  }
+  const words = 'The prompt and the answer are not on this page'
+  return isHidden(receipt.content)
+    ? `${words}, and neither are their hashes.`
+    : `${words}. The hashes let anyone who holds them prove they match.`
+}
 
 /** What of the texts may be seen here, as the text that it is. */
 function Texts({ file: { disclosures = {} } }: { file: ReceiptFile }) {
@@ -139,9 +143,7 @@ function Verification({ view: { judged, path } }: { view: ReceiptView }) {
           <span class="slot">
             <span>Checked by this service.</span>
             <span class="unseen" id="checked-here">
-              {carried.chain?.status === 'read'
-                ? 'Checked in your browser; the chain by us.'
-                : 'Checked in your browser, not by the server.'}
+              Checked in your browser.
             </span>
           </span>
           <a href="#how">How it works</a>

@@ -1,5 +1,4 @@
 import { ButtonLink } from '../ui/button.tsx'
-import { Code } from '../ui/copy-box.tsx'
 import type { ProofAnchor } from '../verify/proof.ts'
 
 type VerifyProps = {
@@ -25,23 +24,20 @@ export function VerifyWithoutUs(props: VerifyProps) {
         arithmetic; only the root is looked up on the chain. Learn the signer from somewhere you
         trust.
       </p>
-      <Code
-        label="Commands that verify it"
-        text={
-          <>
-            <b>curl</b> -s {isShared ? null : '-H "Authorization: Bearer $COUNTERFOIL_KEY" '}
-            {url} {'> r.json\n'}
-            <b>counterfoil</b> verify r.json{signer ? ` --signer ${signer}` : null}
-            {anchor && anchor.status !== 'disabled' ? (
-              <>
-                {' \\\n  '}--rpc $RPC_URL --registry {anchor.registry}
-              </>
-            ) : null}
-            {'\n'}
-            <i># or open the offline page and drop r.json on it</i>
-          </>
-        }
-      />
+      <section class="code wrap" tabindex="0" aria-label="Commands that verify it">
+        <pre>
+          <b>curl</b> -s {isShared ? null : '-H "Authorization: Bearer $COUNTERFOIL_KEY" '}
+          {url} {'> r.json\n'}
+          <b>counterfoil</b> verify r.json{signer ? ` --signer ${signer}` : null}
+          {anchor && anchor.status !== 'disabled' ? (
+            <>
+              {' \\\n  '}--rpc $RPC_URL --registry {anchor.registry}
+            </>
+          ) : null}
+          {'\n'}
+          <i># or open the offline page and drop r.json on it</i>
+        </pre>
+      </section>
       <p class="row">
         <ButtonLink href={filePath} icon="download" download>
           Receipt file

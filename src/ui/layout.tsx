@@ -3,7 +3,7 @@ import { Address } from './address.tsx'
 import type { Foot, Frame, NavItem } from './frame.ts'
 import { Icon } from './icon.tsx'
 import { type Markup, renderChild } from './jsx-runtime.ts'
-import { Rosette, RosetteMark } from './rosette.tsx'
+import { RosetteMark } from './rosette.tsx'
 import { type Theme, themes } from './theme.ts'
 
 export type PageParts = {
@@ -122,7 +122,7 @@ const SkipLink = () => (
 
 const Brand = ({ href }: { href: string }) => (
   <a class="brand" href={href}>
-    <Rosette hash={brandHash} />
+    <RosetteMark hash={brandHash} />
     Counterfoil
   </a>
 )

@@ -87,7 +87,7 @@ function tellLog(own: readonly Check[], judged: Judged): ShownCheck {
   const needed = own.filter(({ name }) => name !== 'checkpoint_consistent')
   if (!proof || !needed.every(isPass)) return wait('Place in the log is not shown', whyNot(needed))
   const hashes = proof.path.length === 1 ? '1 hash' : `${proof.path.length} hashes`
-  const place = `Leaf ${grouped(proof.index)} of ${grouped(proof.size)}, counted from 0`
+  const place = `Leaf ${grouped(String(BigInt(proof.index) + 1n))} of ${grouped(proof.size)}`
   return ok('Receipt is in the log', `${place}, ${hashes} to the root`)
 }
 
@@ -98,7 +98,8 @@ function tellAnchor(own: readonly Check[], judged: Judged): ShownCheck {
   const where = placeText(proof.anchor)
   if (anchor && final && isPass(anchor)) {
     const finality = isPass(final) ? 'final' : 'not final yet'
-    return ok('Root is on chain 4663', [where, finality].filter(Boolean).join(', '))
+    const read = `${finality}, as this service read it there`
+    return ok('Root is on chain 4663', [where, read].filter(Boolean).join(', '))
   }
   if (where) {
     return wait('Chain was not asked', `This service says: ${where}. ${whyNot(own)}`)
