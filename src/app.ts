@@ -4,6 +4,7 @@ import { settingsPortal } from './accounts/settings-portal.tsx'
 import { signInApi } from './accounts/sign-in-api.ts'
 import { anchorsApi } from './anchors/api.ts'
 import { consolePortal } from './console/portal.tsx'
+import { depositsApi } from './deposits/api.ts'
 import type { Deps } from './deps.ts'
 import { frameOf } from './frame.ts'
 import { assets } from './http/assets.ts'
@@ -43,6 +44,7 @@ export function createApp(deps: Deps) {
     .use(signerApi(deps))
     .use(keysApi(deps))
     .use(balanceApi(deps))
+    .use(depositsApi(deps))
     .use(plansApi(deps))
     .use(plansPortal(deps, frame))
     .use(statementPortal(deps, frame))

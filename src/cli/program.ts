@@ -7,6 +7,7 @@ import { version } from '../version.ts'
 import { anchorCommands } from './anchor.ts'
 import { auditCommand } from './audit.ts'
 import { Exit, exitCodes, say } from './context.ts'
+import { depositCommands } from './deposits.ts'
 import { grantCommand } from './grant.ts'
 import { keyCommands } from './keys.ts'
 import { logCommands } from './log.ts'
@@ -34,6 +35,7 @@ for (const addTo of [
   signerCommands,
   logCommands,
   anchorCommands,
+  depositCommands,
   upkeepCommands,
 ]) {
   addTo(program)

@@ -1,0 +1,111 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { assignDeposit } from '../deposits/claim.ts'
+import { toDepositView } from '../deposits/deposit.ts'
+import { depositStore } from '../deposits/store.ts'
+import { isId } from '../kernel/ids.ts'
+import { toUsd } from '../kernel/money.ts'
+import { openOffice } from '../open.ts'
+import { toChecksumAddress } from '../verify/address.ts'
+import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
+import { readAccount } from './values.ts'
+
+/** Deposits that `status` lists. */
+const listed = 20
+
+/** `deposits status|rescan|assign`, all beside a running server too. */
+export function depositCommands(program: Command): void {
+  const deposits = program.command('deposits').description('look after deposits on chain 4663')
+  withSettings(deposits.command('status'))
+    .description('show how far the chain was read, and the newest deposits')
+    .option('--json', 'print JSON')
+    .action(status)
+  withSettings(deposits.command('rescan'))
+    .description('ask the server to read the chain again from a block on')
+    .requiredOption('--from-block <n>', 'block to begin with', readBlock)
+    .option('--json', 'print JSON')
+    .action(rescan)
+  withSettings(deposits.command('assign'))
+    .description('give a deposit of a wallet that is nobody here to an account')
+    .argument('<dep_…>', 'id of the deposit')
+    .argument('<0x…>', 'wallet address of the account', readAccount)
+    .requiredOption('--reason <words>', 'why, for the audit')
+    .option('--json', 'print JSON')
+    .action(assign)
+}
+
+type Options = { json?: boolean }
+
+async function openDesk(options: Options) {
+  const office = await openOffice(configOf(options))
+  return { ...office, deposits: depositStore(office.db, { clock: office.clock, node: 'command' }) }
+}
+
+async function status(options: Options): Promise<void> {
+  const desk = await openDesk(options)
+  try {
+    const { deposits } = desk
+    const block = (await deposits.cursor()) ?? null
+    const rescan = (await deposits.rescanFrom()) ?? null
+    const totals = await deposits.totals()
+    const data = (await deposits.newest(listed)).map(toDepositView)
+    if (options.json) {
+      const states = Object.fromEntries(
+        totals.map(({ status, count, total }) => [
+          status,
+          { count, amount_usd: toUsd(BigInt(total)) },
+        ]),
+      )
+      return printJson({ object: 'list', block, rescan_from: rescan, states, data })
+    }
+    for (const { id, status, amount_nusd, from, account, tx_hash, log_index } of data) {
+      const amount = amount_nusd === null ? 'too much' : `${toUsd(BigInt(amount_nusd))} USD`
+      const whose = account === from ? from : `${from} for ${account}`
+      print(
+        `${id}  ${status.padEnd(10)}  ${amount.padStart(14)}  ${whose}  ${tx_hash}:${log_index}`,
+      )
+    }
+    for (const { status, count, total } of totals) {
+      say(`${count} ${status}, ${toUsd(BigInt(total))} USD.`)
+    }
+    say(block === null ? 'The chain was not read yet.' : `Read up to block ${block}.`)
+    if (rescan !== null) say(`Being read again from block ${rescan}.`)
+  } finally {
+    await desk.close()
+  }
+}
+
+async function rescan(options: Options & { fromBlock: number }): Promise<void> {
+  const desk = await openDesk(options)
+  try {
+    await desk.deposits.wantRescan(options.fromBlock)
+    if (options.json) printJson({ rescan_from: options.fromBlock })
+    else say(`The server reads from block ${options.fromBlock} again with its next look.`)
+  } finally {
+    await desk.close()
+  }
+}
+
+async function assign(
+  id: string,
+  account: string,
+  options: Options & { reason: string },
+): Promise<void> {
+  const reason = options.reason.trim()
+  if (reason === '') throw new Exit(exitCodes.usage, 'Say why: --reason "…"')
+  if (!isId('dep', id)) throw new Exit(exitCodes.usage, `"${id}" is no id of a deposit (dep_…)`)
+  const desk = await openDesk(options)
+  try {
+    const row = await assignDeposit(desk, { id, account, reason, actor: 'operator' })
+    if (options.json) return printJson(toDepositView(row))
+    const what = row.moved === null ? 'It is credited there' : `${toUsd(row.moved)} USD went there`
+    const when = row.moved === null ? ' once it stands deep enough' : ''
+    say(`${id} belongs to ${toChecksumAddress(account)} now. ${what}${when}.`)
+  } finally {
+    await desk.close()
+  }
+}
+
+function readBlock(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('a block is a whole number')
+  return Number(text)
+}
