@@ -36,7 +36,8 @@ describe.skipIf(noChromium)('receipts in Chromium', () => {
   }
   const go = (page: Page, path: string) =>
     page.goto(s.w.origin + path, { waitUntil: 'networkidle' })
-  const stampOf = (page: Page) => page.locator('#stamp').textContent()
+  const stampOf = async (page: Page) =>
+    (await page.locator('#stamp .stampmark').allTextContents()).join()
   const checksOf = (page: Page) => page.locator('#checks').textContent()
 
   test('the owner’s browser checks a receipt itself, and stamps it only then', async () => {
