@@ -40,6 +40,9 @@ export const RunsPage = ({ view }: { view: RunsView }) => (
   </>
 )
 
+/** Whether the list tells what is new: only the newest page does. */
+export const isFollowed = ({ isFirst, refusal }: RunsView): boolean => isFirst && !refusal
+
 /** The list alone: what htmx puts in its place. */
 export function RunsPanel({ view }: { view: RunsView }) {
   const { page, isFirst, query } = view
@@ -48,7 +51,7 @@ export function RunsPanel({ view }: { view: RunsView }) {
     <Panel
       id="runs"
       title={query.size > 0 ? 'Runs that fit' : 'All runs'}
-      aside={isFirst ? <News view={view} /> : null}
+      aside={isFollowed(view) ? <News view={view} /> : null}
       foot={
         page.items.length === 0 && older === undefined && isFirst ? null : (
           <Pager older={older} newest={isFirst ? undefined : hrefOf(query)}>
@@ -209,8 +212,8 @@ const Filters = ({ view: { query, models, keys } }: { view: RunsView }) => (
         placeholder="team:search"
         maxlength={400}
       />
-      <TextField name="from" label="From" type="date" value={query.get('from') ?? ''} />
-      <TextField name="to" label="To" type="date" value={query.get('to') ?? ''} />
+      <TextField name="from" label="From" {...dateOrText(query.get('from'))} />
+      <TextField name="to" label="To" {...dateOrText(query.get('to'))} />
       <div class="row">
         <button class="btn" type="submit">
           Filter
@@ -224,6 +227,12 @@ const Filters = ({ view: { query, models, keys } }: { view: RunsView }) => (
     </form>
   </search>
 )
+
+/** A field for dates shows nothing else, so a time, or what is neither, stands in one for text. */
+const dateOrText = (value: string | null) => ({
+  type: !value || /^\d{4}-\d{2}-\d{2}$/.test(value) ? ('date' as const) : ('text' as const),
+  value: value ?? '',
+})
 
 const any: Option = { value: '', label: 'Any' }
 

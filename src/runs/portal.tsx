@@ -14,6 +14,7 @@ import { reply } from '../ui/reply.ts'
 import { cancelRun } from './cancel.ts'
 import { RunPage } from './detail-pages.tsx'
 import {
+  isFollowed,
   NewsMessage,
   newsMax,
   RunsPage,
@@ -24,7 +25,7 @@ import {
 import { filterQuery, readFilter } from './list-query-api.ts'
 import { type FollowNeeds, followAccount, type Look } from './live-api.ts'
 import { toRunView } from './run.ts'
-import type { ShownFilter, ShownRun } from './shown.ts'
+import { isInFlight, type ShownFilter, type ShownRun } from './shown.ts'
 import { readStandings } from './standing.ts'
 import { markOf, runPath } from './state-pages.tsx'
 
@@ -46,7 +47,7 @@ export const runsPortal = (deps: Needs, frame: Frame) =>
         const view = await viewOf(deps, account, queryOf(request))
         const main = <RunsPage view={view} />
         const shown = { frame, title: 'Runs', here: runsPath, account, main }
-        const page = dashboardPage({ ...shown, scripts: ['hx-sse'] })
+        const page = dashboardPage({ ...shown, scripts: isFollowed(view) ? ['hx-sse'] : [] })
         const status = view.refusal ? { status: view.refusal.status } : {}
         return reply({ request, set }, { page, fragment: <RunsPanel view={view} />, ...status })
       },
@@ -56,7 +57,7 @@ export const runsPortal = (deps: Needs, frame: Frame) =>
       `${runsPath}/:id`,
       async ({ request, set, account, params }) => {
         const shown = await findOwn(deps, account, params.id)
-        const page = runPage(frame, account, await detail(deps, shown))
+        const page = runPage(frame, account, shown, await detail(deps, shown))
         return reply({ request, set }, { page })
       },
       { needsSession: 'page' },
@@ -120,7 +121,7 @@ export const runsPortal = (deps: Needs, frame: Frame) =>
         const shown = await findOwn(deps, account, run.id)
         if (cancelled instanceof Refusal) {
           const main = await detail(deps, shown, cancelled.message)
-          const page = runPage(frame, account, main)
+          const page = runPage(frame, account, shown, main)
           return reply({ request, set }, { page, status: cancelled.status })
         }
         const fragment = await detail(deps, shown)
@@ -131,8 +132,10 @@ export const runsPortal = (deps: Needs, frame: Frame) =>
 
 const isHtmx = ({ headers }: Request): boolean => headers.get('hx-request') === 'true'
 
-const runPage = (frame: Frame, account: string, main: Markup) =>
-  dashboardPage({ frame, title: 'Run', here: runsPath, account, main, scripts: ['hx-sse'] })
+function runPage(frame: Frame, account: string, shown: ShownRun, main: Markup) {
+  const scripts = isInFlight(shown.run) ? ['hx-sse'] : []
+  return dashboardPage({ frame, title: 'Run', here: runsPath, account, main, scripts })
+}
 
 /** A run that has ended meanwhile is shown as it is, with the reason why nothing was cancelled. */
 function conflictOf(error: unknown): Refusal {

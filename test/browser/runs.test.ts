@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Browser, Page } from 'playwright-core'
+import { receiptIdOf } from '../../src/receipts/receipt.ts'
+import { browser as caller, signInWith } from '../accounts/wallet.ts'
+import { noChromium, startChromium } from '../support/chromium.ts'
+import { lastRun, modelsToml, pricedBuiltins } from '../support/runs.ts'
+import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
+import { usd, type World, world } from '../support/world.ts'
+import { inspectPage, lookName, looks } from './support.ts'
+
+// A browser on a busy machine.
+setDefaultTimeout(60_000)
+
+describe.skipIf(noChromium)('overview and runs, in a real browser', () => {
+  let stub: StubUpstream
+  let w: World
+  let browser: Browser
+  let cookies: { name: string; value: string }[]
+  let key: { secret: string }
+  let failed: string
+  beforeAll(async () => {
+    stub = await startStubUpstream()
+    w = await world({ toml: pricedBuiltins + modelsToml(stub.url, ['status-429', 'slow']) })
+    const own = caller(w)
+    await signInWith(own)
+    cookies = [...own.jar].map(([name, value]) => ({ name, value }))
+    key = await w.key({ name: 'research-fleet', balance: 5n * usd })
+    await w.key({ name: 'short', expiresAt: w.deps.clock.now() + 86_400_000 })
+    await run('counterfoil/echo-1')
+    await run('stub/status-429')
+    failed = (await lastRun(w)).id
+    browser = await startChromium()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await w?.stop()
+    await stub?.stop()
+  })
+
+  const run = (model: string, more: object = {}) =>
+    w.call('/v1/runs', { key: key.secret, json: { model, input: 'hello', ...more } })
+
+  /** Does something on a page; what went wrong in it comes back. */
+  async function on(path: string, script: boolean, act: (page: Page) => Promise<void>) {
+    const context = await browser.newContext({ javaScriptEnabled: script, reducedMotion: 'reduce' })
+    try {
+      await context.addCookies(cookies.map((cookie) => ({ ...cookie, url: w.origin })))
+      const page = await context.newPage()
+      const faults: string[] = []
+      page.on('pageerror', (error) => faults.push(String(error)))
+      page.on('console', (line) => line.type() === 'error' && faults.push(line.text()))
+      await page.goto(w.origin + path)
+      await act(page)
+      return faults
+    } finally {
+      await context.close()
+    }
+  }
+
+  describe.each([
+    ['the overview', () => '/dashboard'],
+    ['the list of runs', () => '/dashboard/runs'],
+    ['a list without a match', () => '/dashboard/runs?model=none'],
+    ['a filter that cannot be read', () => '/dashboard/runs?from=soon'],
+    ['a failed run', () => `/dashboard/runs/${failed}`],
+  ])('%s', (_, path) => {
+    test.each(looks.map((look) => [lookName(look), look] as const))('%s', async (_, look) => {
+      const found = await inspectPage(browser, w.origin + path(), { ...look, cookies })
+      // The one error that is asked for: a page that says 400.
+      expect(found.filter((line) => !/status of 400/.test(line))).toEqual([])
+    })
+  })
+
+  test('a run appears on the overview by itself, and the balance goes down', async () => {
+    const faults = await on('/dashboard', true, async (page) => {
+      const before = await page.locator('#balance').textContent()
+      await run('counterfoil/echo-1')
+      const { id } = await lastRun(w)
+      await page.locator(`#recent-runs a[href="/receipts/${receiptIdOf(id)}"]`).waitFor()
+      await page.waitForFunction(`document.querySelector('#balance').textContent !== '${before}'`)
+    })
+    expect(faults).toEqual([])
+  })
+
+  test('new runs wait until they are asked for; one in flight ends in its row', async () => {
+    await run('stub/slow', { background: true })
+    const { id: slow } = await lastRun(w)
+    const faults = await on('/dashboard/runs', true, async (page) => {
+      await page
+        .locator(`#${slow}`)
+        .getByText(/Running|Queued/)
+        .waitFor()
+      await run('counterfoil/echo-1')
+      const { id } = await lastRun(w)
+      const news = page.getByRole('link', { name: '1 new' })
+      await news.waitFor()
+      expect(await page.locator(`#${id}`).count()).toBe(0)
+      w.deps.live.find(slow)?.stop('cancelled')
+      await page.locator(`#${slow}`).getByText('Cancelled').waitFor()
+      await news.click()
+      await page.locator(`#${id}`).waitFor()
+      await news.waitFor({ state: 'detached' })
+      expect(page.url()).toBe(`${w.origin}/dashboard/runs`)
+    })
+    expect(faults).toEqual([])
+  })
+
+  test.each([true, false])(
+    'a run in flight is cancelled on its page, script %p',
+    async (script) => {
+      await run('stub/slow', { background: true })
+      const { id } = await lastRun(w)
+      const faults = await on(`/dashboard/runs/${id}`, script, async (page) => {
+        await page.getByRole('button', { name: 'Cancel this run' }).click()
+        await page.getByText('The run was cancelled').waitFor()
+        expect(page.url()).toBe(`${w.origin}/dashboard/runs/${id}`)
+        await page.getByRole('link', { name: 'Open receipt' }).waitFor()
+      })
+      expect(faults).toEqual([])
+    },
+  )
+
+  test('the page of a run in flight shows its end by itself', async () => {
+    await run('stub/slow', { background: true })
+    const { id } = await lastRun(w)
+    await on(`/dashboard/runs/${id}`, true, async (page) => {
+      await page.getByRole('button', { name: 'Cancel this run' }).waitFor()
+      w.deps.live.find(id)?.stop('cancelled')
+      await page.getByRole('link', { name: 'Open receipt' }).waitFor()
+    })
+  })
+
+  test.each([true, false])('a filter has an address of its own, script %p', async (script) => {
+    await on('/dashboard/runs', script, async (page) => {
+      await page.getByLabel('State').selectOption('failed')
+      await page.getByRole('button', { name: 'Filter' }).click()
+      await page.waitForURL(/status=failed/)
+      await page.locator(`#${failed}`).waitFor()
+      await page.getByRole('link', { name: 'Clear' }).click()
+      await page.waitForURL(`${w.origin}/dashboard/runs`)
+    })
+  })
+
+  // Last: the steps go with it.
+  test('the last of the first steps verifies the receipt and opens it', async () => {
+    await on('/dashboard', true, async (page) => {
+      await page.getByRole('button', { name: 'Verify' }).click()
+      await page.waitForURL(/\/receipts\/rcpt_/)
+      await page.goto(`${w.origin}/dashboard`)
+      expect(await page.getByText('Get your first receipt').count()).toBe(0)
+    })
+  })
+})
