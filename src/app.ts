@@ -5,6 +5,7 @@ import { signInApi } from './accounts/sign-in-api.ts'
 import { anchorsApi } from './anchors/api.ts'
 import { consolePortal } from './console/portal.tsx'
 import { depositsApi } from './deposits/api.ts'
+import { depositsPortal } from './deposits/portal.tsx'
 import type { Deps } from './deps.ts'
 import { frameOf } from './frame.ts'
 import { assets } from './http/assets.ts'
@@ -45,6 +46,7 @@ export function createApp(deps: Deps) {
     .use(keysApi(deps))
     .use(balanceApi(deps))
     .use(depositsApi(deps))
+    .use(depositsPortal(deps, frame))
     .use(plansApi(deps))
     .use(plansPortal(deps, frame))
     .use(statementPortal(deps, frame))

@@ -2,6 +2,9 @@ import { chainId } from './chain/chain.ts'
 import type { Deps } from './deps.ts'
 import type { Frame, NavItem } from './ui/frame.ts'
 
+/** Shown only where deposits are taken. */
+const depositsPath = '/dashboard/deposits'
+
 /** The pages there are, in their order. One line a page, added together with the page. */
 const nav: readonly NavItem[] = [
   { href: '/dashboard', label: 'Overview', icon: 'home', group: 'Use' },
@@ -9,6 +12,7 @@ const nav: readonly NavItem[] = [
   { href: '/dashboard/runs', label: 'Runs', icon: 'runs', group: 'Use' },
   { href: '/dashboard/receipts', label: 'Receipts', icon: 'receipts', group: 'Use' },
   { href: '/dashboard/keys', label: 'Keys', icon: 'keys', group: 'Account' },
+  { href: depositsPath, label: 'Deposits', icon: 'deposits', group: 'Account' },
   { href: '/dashboard/plan', label: 'Plan', icon: 'plan', group: 'Account' },
   { href: '/dashboard/statement', label: 'Statement', icon: 'docs', group: 'Account' },
   { href: '/dashboard/usage', label: 'Usage', icon: 'usage', group: 'Account' },
@@ -17,8 +21,12 @@ const nav: readonly NavItem[] = [
 ]
 
 /** What surrounds every page of this service. */
-export const frameOf = ({ signer, health }: Pick<Deps, 'signer' | 'health'>): Frame => ({
-  nav,
+export const frameOf = ({
+  signer,
+  health,
+  depositPolicy,
+}: Pick<Deps, 'signer' | 'health' | 'depositPolicy'>): Frame => ({
+  nav: nav.filter(({ href }) => depositPolicy !== undefined || href !== depositsPath),
   foot: () => ({ signer: signer.address, chainId, status: statusText(health) }),
 })
 

@@ -25,7 +25,7 @@ const files: Record<string, string> = {
 }
 
 /** Scripts of ours, each bundled from `src/browser/<name>.ts`. */
-const scripts = ['page', 'wallet', 'verify', 'receipt', 'console']
+const scripts = ['page', 'wallet', 'verify', 'receipt', 'console', 'deposit']
 
 /** Runs while Bun transpiles: bundles the browser's scripts and reads what goes to browsers. */
 export function embedAssets(): EmbeddedAsset[] {
