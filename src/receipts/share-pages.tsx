@@ -4,9 +4,10 @@ import { Button, ButtonLink } from '../ui/button.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { CopyBox } from '../ui/copy-box.tsx'
 import { ActionForm, AreaField, CheckField, ChoiceField } from '../ui/form.tsx'
+import { Id } from '../ui/hash.tsx'
 import type { Child } from '../ui/jsx-runtime.ts'
 import { ErrorNote } from '../ui/notice.tsx'
-import { Pad, Panel } from '../ui/panel.tsx'
+import { Pad, PageHead, Panel } from '../ui/panel.tsx'
 import { type SectionName, sectionNames } from '../verify/receipt.ts'
 import { ownPath, VisibilityBadge, visibilityWords } from './list-pages.tsx'
 import { defaultSections, revealedNames, type TextName, textNames, visibilities } from './share.ts'
@@ -87,7 +88,7 @@ function ShareFields({ view }: { view: OwnView }) {
         form="share"
         name="visibility"
         label="Who sees it"
-        value={asked?.['visibility'] ?? share?.visibility ?? 'private'}
+        value={asked?.['visibility'] ?? share?.visibility ?? 'unlisted'}
         options={visibilities.map((value) => ({ value, label: visibilityWords[value] }))}
         hint="Unlisted: whoever has the link. Public: everybody, in lists too."
       />
@@ -206,10 +207,15 @@ export function ErasePage({ view }: { view: OwnView }) {
   const things = lost.length === 1 ? '1 thing' : `${lost.length} things`
   return (
     <>
+      <PageHead title="Erase the texts" />
       {refusal ? <ErrorNote what={refusal.message} charged="Nothing was erased." /> : null}
       <Confirm
         id="erase"
-        title={<>Erase the texts of {id}?</>}
+        title={
+          <>
+            Erase the texts of <Id value={id} />?
+          </>
+        }
         consequence={`This deletes ${things} for good and cannot be undone.`}
         affected={lost}
         action={`/api/portal/receipts/${id}/erase`}

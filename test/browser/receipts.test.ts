@@ -179,7 +179,12 @@ describe.skipIf(noChromium)('receipts in Chromium', () => {
   }, 60_000)
 
   describe('every look is sound', () => {
-    const paths = ['/dashboard/receipts', '/dashboard/receipts/:id', '/receipts/:id']
+    const paths = [
+      '/dashboard/receipts',
+      '/dashboard/receipts/:id',
+      '/dashboard/receipts/:id/erase',
+      '/receipts/:id',
+    ]
     let id = ''
     beforeAll(async () => {
       id = await s.ask('looked at')
