@@ -72,8 +72,8 @@ function document(parts: PageParts, { theme }: Reader, body: Markup): string {
   const { title, description, account } = parts
   // Wherever somebody is signed in, another account in the wallet signs them out.
   const scripts = [...new Set([...(parts.scripts ?? []), ...(account ? ['wallet'] : [])])]
-  // A page that asks nothing of it does not load it; text that looks so does no harm.
-  const usesHtmx = renderChild(parts.main).includes(' hx-')
+  // A page that asks nothing of it does not load it. Text has no quotation marks of its own here.
+  const usesHtmx = / hx-[\w:-]+="/.test(renderChild(parts.main))
   const head = (
     <head>
       <meta charset="utf-8" />
