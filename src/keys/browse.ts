@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
+import type { Millis } from '../kernel/clock.ts'
 import { isId } from '../kernel/ids.ts'
-import type { Page, PageRequest } from '../kernel/page.ts'
+import { type Page, type PageRequest, toPage } from '../kernel/page.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { type KeyStatus, statusOf } from './key.ts'
 import type { ShownKey } from './shown.ts'
@@ -11,13 +12,13 @@ export type Wanted = { state?: KeyStatus | undefined; name?: string | undefined 
 type Needs = Pick<Deps, 'keys' | 'clock'>
 
 /**
- * The keys of an account as its owner looks at them: those that are active all at once and in tree
- * order, of which there are 500 at most; those that ended by page, newest first.
+ * The keys of an account as its owner looks at them: of those that are active, which are given,
+ * all that fit, in their order; of those that ended a page, newest first.
  * @throws Refusal `invalid_request` for an `after` that is not of this account.
  */
 export async function browseKeys(
   deps: Needs,
-  account: string,
+  { account, active }: { account: string; active: readonly ShownKey[] },
   { state, name }: Wanted,
   page: PageRequest,
 ): Promise<Page<ShownKey>> {
@@ -26,13 +27,7 @@ export async function browseKeys(
   if (state === 'expired' || state === 'revoked') {
     return deps.keys.listAll(account, { ended: state, name }, page, now)
   }
-  const words = name?.toLowerCase() ?? ''
-  const items = (await deps.keys.tree(account, now)).filter(
-    ({ key, chain }) =>
-      (state === undefined || statusOf(chain, now) === state) &&
-      key.name.toLowerCase().includes(words),
-  )
-  return { items, hasMore: false }
+  return { items: active.filter((shown) => fits(shown, { state, name }, now)), hasMore: false }
 }
 
 /**
@@ -45,17 +40,22 @@ export async function listKeys(
   { state, name }: Wanted,
   page: PageRequest,
 ): Promise<Page<ShownKey>> {
-  if (state === 'usable' || state === 'paused') {
-    const { items } = await browseKeys(deps, account, { state, name }, page)
-    const { after, limit } = page
-    const rest = items
-      .filter(({ key }) => after === undefined || key.id < after)
-      .sort((a, b) => (a.key.id < b.key.id ? 1 : -1))
-    return { items: rest.slice(0, limit), hasMore: rest.length > limit }
-  }
   await assertOwn(deps, account, page)
-  return deps.keys.listAll(account, { ended: state, name }, page, deps.clock.now())
+  const now = deps.clock.now()
+  if (state !== 'usable' && state !== 'paused') {
+    return deps.keys.listAll(account, { ended: state, name }, page, now)
+  }
+  const { after, limit } = page
+  const rest = (await deps.keys.tree(account, now))
+    .filter((shown) => fits(shown, { state, name }, now))
+    .filter(({ key }) => after === undefined || key.id < after)
+    .sort((a, b) => (a.key.id < b.key.id ? 1 : -1))
+  return toPage(rest, limit)
 }
+
+const fits = ({ key, chain }: ShownKey, { state, name = '' }: Wanted, now: Millis): boolean =>
+  (state === undefined || statusOf(chain, now) === state) &&
+  key.name.toLowerCase().includes(name.toLowerCase())
 
 async function assertOwn({ keys }: Needs, account: string, { after }: PageRequest): Promise<void> {
   if (after === undefined) return

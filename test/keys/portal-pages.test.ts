@@ -12,6 +12,9 @@ const priced = [
   'input_pusd = 0',
   'output_pusd = 0',
   'request_nusd = 1_000_000_000',
+  '[[plans]]',
+  'id = "free"',
+  'limits = { max_keys = 500 }',
 ].join('\n')
 
 let w: World

@@ -38,6 +38,7 @@ type Needs = Pick<
   | 'random'
   | 'clock'
   | 'catalogue'
+  | 'plans'
   | 'settings'
   | 'log'
   | 'plans'

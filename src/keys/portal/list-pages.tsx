@@ -172,7 +172,7 @@ const Rules = () => (
       </li>
       <li>A cap that starts again does so at 00:00 UTC: every day, on Monday, or on the 1st.</li>
       <li>Pausing or revoking a key stops every key below it as well.</li>
-      <li>Keys nest five deep. An account has up to 500 that are neither expired nor revoked.</li>
+      <li>Your plan says how many keys can be in use, and how deep they can nest.</li>
     </ul>
   </Panel>
 )

@@ -30,6 +30,7 @@ type Needs = Pick<
   | 'random'
   | 'clock'
   | 'catalogue'
+  | 'plans'
   | 'settings'
   | 'log'
   | 'plans'
@@ -44,9 +45,9 @@ export const keysPortal = (deps: Needs, frame: Frame) =>
       keysPath,
       async ({ request, set, account }) => {
         const query = queryOf(request)
-        const list = await readList(deps, account, query)
         const parent = readText(query, 'parent_id')
-        const create = await blankForm(deps, account, parent ? { parent_id: parent } : {})
+        const draft: Draft = parent ? { parent_id: parent } : {}
+        const { list, create } = await readViews(deps, account, { query, draft })
         const main = <KeysPage list={list} create={create} />
         const page = dashboardPage({ frame, title: 'Keys', here: keysPath, account, main })
         return reply({ request, set }, { page, fragment: <KeysPanel list={list} /> })
@@ -58,7 +59,8 @@ export const keysPortal = (deps: Needs, frame: Frame) =>
       async ({ request, set, account }) => {
         const query = queryOf(request)
         if (wantsJson(request)) return listView(deps, account, query)
-        const fragment = <KeysPanel list={await readList(deps, account, query)} />
+        const { list } = await readViews(deps, account, { query, draft: {} })
+        const fragment = <KeysPanel list={list} />
         const seeOther = query.size === 0 ? keysPath : `${keysPath}?${query}`
         return reply({ request, set }, { fragment, seeOther })
       },
@@ -96,32 +98,41 @@ async function createForPage(deps: Needs, frame: Frame, context: Context, sent: 
     }
     const made = await createKey(deps, account, sent)
     const reveal = <Reveal view={await toReveal(deps, made, 'create')} />
-    const create = await blankForm(deps, account, {})
-    return await showPage(deps, frame, context, { create, reveal, status: 201 })
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    const create = { ...(await blankForm(deps, account, draft)), refusal: error }
-    return showPage(deps, frame, context, { create, status: error.status })
+    return await showPage(deps, frame, context, { draft: {}, reveal, status: 201 })
+  } catch (refusal) {
+    if (!(refusal instanceof Refusal)) throw refusal
+    return showPage(deps, frame, context, { draft, refusal, status: refusal.status })
   }
 }
 
-type Showing = { create: CreateView; reveal?: Child; status: number }
+type Showing = { draft: Draft; refusal?: Refusal; reveal?: Child; status: number }
 
 /** The whole page also to htmx: what moves down for a secret would shift under somebody's hand. */
 async function showPage(deps: Needs, frame: Frame, context: Context, showing: Showing) {
   const { account } = context
-  const { create, reveal, status } = showing
-  const list = await readList(deps, account, new URLSearchParams())
-  const main = <KeysPage list={list} create={create} reveal={reveal} />
+  const { draft, refusal, reveal, status } = showing
+  const query = new URLSearchParams()
+  const { list, create } = await readViews(deps, account, { query, draft })
+  const main = <KeysPage list={list} create={{ ...create, refusal }} reveal={reveal} />
   const page = dashboardPage({ frame, title: 'Keys', here: keysPath, account, main })
   return reply(context, { page: shownAt(page, keysPath), status })
 }
 
-async function readList(deps: Needs, account: string, query: URLSearchParams): Promise<ListView> {
+type Asked = { query: URLSearchParams; draft: Draft }
+type Views = { list: ListView; create: CreateView }
+
+/** The list as it is asked for, and the form of a new key with a token of its own. */
+async function readViews(deps: Needs, account: string, { query, draft }: Asked): Promise<Views> {
   const wanted = readWanted(query)
   const page = query.has('after') ? readPage(query) : { limit: defaultPageLimit, after: undefined }
-  const found = await browseKeys(deps, account, wanted, page)
-  return { account, now: deps.clock.now(), wanted, found, isFirst: page.after === undefined }
+  const now = deps.clock.now()
+  const active = await deps.keys.tree(account, now)
+  const found = await browseKeys(deps, { account, active }, wanted, page)
+  const isFirst = page.after === undefined
+  return {
+    list: { account, now, wanted, found, isFirst },
+    create: { now, draft, parents: active, once: makeOnce(deps.ids, now) },
+  }
 }
 
 /** A form leaves out nothing: what is empty is not asked for. */
@@ -130,11 +141,4 @@ function readWanted(query: URLSearchParams): Wanted {
     ? readChoice(query, 'state', ['usable', 'paused', 'expired', 'revoked'])
     : undefined
   return { state, name: readText(query, 'name')?.trim() || undefined }
-}
-
-/** The form of a new key with a token of its own, whatever stands in it. */
-async function blankForm(deps: Needs, account: string, draft: Draft): Promise<CreateView> {
-  const now = deps.clock.now()
-  const parents = await deps.keys.tree(account, now)
-  return { now, draft, parents, once: makeOnce(deps.ids, now) }
 }
