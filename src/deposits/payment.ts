@@ -3,10 +3,10 @@ import { type Nusd, toJsonInteger, toUsd } from '../kernel/money.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import type { DepositPolicy } from './deposit.ts'
 
-/** What a wallet needs to know for a deposit. `units` and `link` hold the amount, if one was said. */
+/** What a wallet needs to know for a deposit. The link holds the amount, if one was said. */
 export type Payment = { treasury: string; token: string; amount: Nusd | undefined; link: string }
 
-/** A deposit of so much as a link that wallets open (EIP-681). Rounded up to a unit of the token. */
+/** A deposit as a link that wallets open (EIP-681), rounded up to a unit of the token. */
 export function paymentOf(policy: DepositPolicy, amount: Nusd | undefined): Payment {
   const treasury = toChecksumAddress(policy.treasury)
   const token = toChecksumAddress(policy.token)
