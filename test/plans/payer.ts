@@ -18,7 +18,7 @@ export async function payer(w: World, dollars: bigint | number) {
   const account = `0x${made.toString(16).padStart(40, '0')}`
   const fund = (amount: bigint) =>
     grantCredit(w.deps, { account, amount, reason: 'test', actor: 'test' })
-  await fund(BigInt(dollars) * usd)
+  if (dollars > 0) await fund(BigInt(dollars) * usd)
   const { accounts, subscriptions } = w.db.tables
   const all = (): Promise<SubscriptionRow[]> =>
     w.db.read((q) => {

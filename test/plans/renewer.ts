@@ -1,0 +1,28 @@
+/** A process that renews what is due until it is killed. `bun renewer.ts <file> <now>` */
+import { openSqlite } from '../../src/db/sqlite.ts'
+import { makeIds } from '../../src/kernel/ids.ts'
+import { systemRandom } from '../../src/kernel/random.ts'
+import { keyStore } from '../../src/keys/store.ts'
+import { openLedger } from '../../src/ledger/store.ts'
+import { makePlans } from '../../src/plans/plan.ts'
+import { renew } from '../../src/plans/renew.ts'
+import { subscriptionStore } from '../../src/plans/store.ts'
+
+const [file = '', now = '0'] = process.argv.slice(2)
+const clock = { now: () => Number(now), monotonic: () => performance.now() }
+const db = openSqlite(file)
+const plans = makePlans([], { rpm: 6000, concurrency: 1024 })
+const deps = {
+  ledger: openLedger(db, clock),
+  ids: makeIds(clock, systemRandom()),
+  keys: keyStore(db, clock, plans),
+  plans,
+}
+const subscriptions = subscriptionStore(db, { clock, node: 'node_renewer' })
+const due = await subscriptions.due(clock.now(), undefined, 10_000)
+process.stdout.write('.')
+// In small groups, so that there are many commits to be killed in.
+for (let i = 0; i < due.length; i += 3) {
+  await Promise.all(due.slice(i, i + 3).map((one) => renew(deps, one)))
+}
+process.stdout.write('done')
