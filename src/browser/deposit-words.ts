@@ -16,6 +16,7 @@ const byReason: Record<string, string> = {
   amount: 'Write an amount such as 25.00 first, not less than the least deposit.',
   locked: 'Your wallet is locked or shared no account. Nothing was sent: unlock it.',
   chain: 'Your wallet stayed on another chain. Nothing was sent: switch it to chain 4663.',
+  failed: 'The transfer failed on the chain. Nothing was deposited: is there enough of the token?',
   none: 'There is no wallet in this browser. Send to the address with the wallet you have.',
 }
 

@@ -15,6 +15,9 @@ const chainFacts = {
   rpcUrls: ['https://rpc.mainnet.chain.robinhood.com'],
   blockExplorerUrls: ['https://robinhoodchain.blockscout.com'],
 }
+/** How often, and how far apart in ms, the wallet is asked what became of a transfer. */
+const looks = 60
+const lookMs = 1000
 /** Which wallet somebody signed in with, as wallet.ts keeps it. */
 const chosenKey = 'counterfoil.wallet'
 
@@ -38,8 +41,9 @@ document.addEventListener('click', async (event) => {
   busy = true
   button.disabled = true
   try {
-    const hash = await send()
+    const { provider, hash } = await send()
     say(`Sent: ${hash.slice(0, 10)}…${hash.slice(-6)}. It shows below within seconds of its block.`)
+    if (await hasFailed(provider, hash)) throw new Error('failed')
   } catch (error) {
     say(depositWordsOf(error))
   } finally {
@@ -62,7 +66,7 @@ function chosen(): Provider | undefined {
   return known?.provider ?? first?.provider ?? (ethereum?.request ? ethereum : undefined)
 }
 
-async function send(): Promise<string> {
+async function send(): Promise<{ provider: Provider; hash: string }> {
   const {
     of = '',
     treasury = '',
@@ -88,7 +92,20 @@ async function send(): Promise<string> {
   const data = transferCall(treasury, unitsOf(amount, Number(decimals)))
   const params = [{ from: account, to: token, data, value: '0x0' }]
   const hash = await provider.request({ method: 'eth_sendTransaction', params })
-  return String(hash)
+  return { provider, hash: String(hash) }
+}
+
+/** Whether it came into a block and failed there, as far as the wallet can tell soon. */
+async function hasFailed(provider: Provider, hash: string): Promise<boolean> {
+  for (let look = 0; look < looks; look++) {
+    const params = [hash]
+    const receipt = await provider
+      .request({ method: 'eth_getTransactionReceipt', params })
+      .catch(() => ({ status: undefined }))
+    if (receipt) return (receipt as { status?: unknown }).status === '0x0'
+    await new Promise((done) => setTimeout(done, lookMs))
+  }
+  return false
 }
 
 /** Brings a wallet onto chain 4663, which it may have to learn of first. */

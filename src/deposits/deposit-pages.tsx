@@ -71,7 +71,7 @@ export const PayPanel = ({ view }: { view: PayView }) => {
         <Facts
           of={[
             ['Network', `Robinhood Chain, chain ${chainId}`],
-            ['Token', <code class="hex">{payment.token}</code>],
+            ['Token', <code>{payment.token}</code>],
             ['Least', amountText(policy.minNusd)],
           ]}
         />

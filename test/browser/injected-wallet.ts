@@ -9,6 +9,8 @@ export type Conduct = {
   accounts: string[]
   /** The code and words it refuses with. */
   refuses?: { method: string; code: number; message: string } | undefined
+  /** What it answers beyond accounts and signatures; undefined where it knows nothing of it. */
+  answers?: (method: string, params: unknown[]) => Promise<object | undefined>
 }
 
 /**
@@ -23,8 +25,10 @@ export async function injectWallet(
   const asked: string[] = []
   await context.exposeFunction('askWallet', async (method: string, params: string[]) => {
     asked.push(method)
-    const { accounts, refuses } = conduct
+    const { accounts, refuses, answers } = conduct
     if (refuses?.method === method) return { error: refuses }
+    const answer = await answers?.(method, params)
+    if (answer) return answer
     if (method === 'eth_requestAccounts' || method === 'eth_accounts') return { result: accounts }
     if (method !== 'personal_sign') return { error: { code: -32601, message: 'no such method' } }
     const raw = params[0] as `0x${string}`
