@@ -12,7 +12,7 @@ fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-{ bun test "$@" 2>&1; echo $? >"$work/status"; } | tee "$work/log"
+{ bun test --timeout 30000 "$@" 2>&1; echo $? >"$work/status"; } | tee "$work/log"
 rc=$(cat "$work/status")
 
 left_out() { printf 'left out: %s\n          %s\n' "$1" "$2"; }

@@ -152,7 +152,7 @@ describe('a glob', () => {
     }
   })
 
-  test('is decided in time linear in its length: 100 kB in less than 50 ms', () => {
+  test('is decided in time linear in its length', () => {
     const size = 100_000
     const hostile: [glob: string, model: string, expected: boolean][] = [
       [`*${'a'.repeat(size / 2)}b*`, 'a'.repeat(size), false],
@@ -162,13 +162,14 @@ describe('a glob', () => {
       [`${'a*'.repeat(size / 2)}`, `${'ab'.repeat(size / 2)}`, true],
     ]
     for (const [glob, model, expected] of hostile) {
-      // The best of three: another process may take the core meanwhile.
+      // Milliseconds of CPU, where squared it would be seconds; the best of three.
       const times = [0, 1, 2].map(() => {
-        const from = performance.now()
+        const from = process.cpuUsage()
         expect(matches(glob, model)).toBe(expected)
-        return performance.now() - from
+        const { user, system } = process.cpuUsage(from)
+        return (user + system) / 1000
       })
-      expect(Math.min(...times)).toBeLessThan(50)
+      expect(Math.min(...times)).toBeLessThan(250)
     }
   })
 })
