@@ -1,4 +1,5 @@
-import { and, asc, desc, eq, gt, gte, inArray, lt, lte, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, inArray, lt, lte, not, or, sql } from 'drizzle-orm'
+import { chainId } from '../chain/chain.ts'
 import { type Db, first, insert, type Query, rows, update } from '../db/db.ts'
 import { findFact, lockFact, settleFact, writeFact } from '../db/facts.ts'
 import { assertLease, type Lease, takeLease } from '../db/lease.ts'
@@ -77,33 +78,30 @@ function* keepRescan(db: Db, q: Query, rescan: { was: number; next: number | und
 
 function depositReads(db: Db) {
   const { deposits } = db.tables
-  const isWaiting = inArray(deposits.status, ['detected', 'confirming'])
   const isCredited = eq(deposits.status, 'credited')
+  // As the index says it: with parameters in it the index would not be used.
+  const isOpen = sql`${deposits.status} in ('detected', 'confirming', 'credited')`
   return {
     find: (id: string): Promise<DepositRow | undefined> =>
       db.read((q) => first(q.select().from(deposits).where(eq(deposits.id, id)))),
     /** All of these transactions. */
     ofTxs: (hashes: readonly string[]): Promise<DepositRow[]> =>
       db.read((q) => {
-        const named = inArray(deposits.txHash, [...hashes])
+        const here = eq(deposits.chainId, chainId)
+        const named = and(here, inArray(deposits.txHash, [...hashes]))
         return rows(q.select().from(deposits).where(named).orderBy(asc(deposits.logIndex)))
       }),
     /** What can still change and is in one of these blocks. */
     openIn: ({ from, to }: { from: number; to: number }): Promise<DepositRow[]> =>
       db.read((q) => {
         const within = and(gte(deposits.blockNumber, from), lte(deposits.blockNumber, to))
-        return rows(
-          q
-            .select()
-            .from(deposits)
-            .where(and(within, or(isWaiting, isCredited))),
-        )
+        return rows(q.select().from(deposits).where(and(within, isOpen)))
       }),
     /** What waits for its credit, and what is credited in blocks that are final; in their order. */
     due: (finalized: number, limit: number, after?: DepositRow): Promise<DepositRow[]> =>
       db.read((q) => {
         const { blockNumber, id } = deposits
-        const open = or(isWaiting, and(isCredited, lte(blockNumber, finalized)))
+        const open = and(isOpen, or(not(isCredited), lte(blockNumber, finalized)))
         const behind = after
           ? or(
               gt(blockNumber, after.blockNumber),

@@ -39,6 +39,9 @@ for (const engine of engines) {
 
     test('over the soft limit of a day it waits for a safe block, over the hard one for a final one', async () => {
       chain.add([transferLog(bob, units(60))])
+      chain.mine(20)
+      await w.look()
+      // Counted from what is stored, and from the time of blocks: the clock here is another.
       chain.add([transferLog(bob, units(60))])
       chain.add([transferLog(bob, units(10_001))])
       chain.mine(30)
