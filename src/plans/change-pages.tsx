@@ -17,7 +17,10 @@ export const PreviewPanel = ({ view, quote }: { view: PlanView; quote: Quote }) 
   const { plan } = quote
   if (quote.change === 'cancel') return <CancelPanel view={view} />
   return (
-    <Panel id="preview" title={`${view.plan.name} → ${plan.name}`}>
+    <Panel
+      id="preview"
+      title={quote.change === 'keep' ? `Keep ${plan.name}?` : `${view.plan.name} → ${plan.name}`}
+    >
       <Pad>
         <p>{sentenceOf(view, quote)}</p>
         {quote.change === 'now' ? <Cost view={view} quote={quote} /> : null}
@@ -31,7 +34,7 @@ export const PreviewPanel = ({ view, quote }: { view: PlanView; quote: Quote }) 
 }
 
 function sentenceOf({ plan: present }: PlanView, { change, plan, startsAt, paidUntil }: Quote) {
-  if (change === 'keep') return `${plan.name} is your plan. It goes on as it is.`
+  if (change === 'keep') return `${plan.name} is your plan. Kept, it goes on as it is.`
   if (change === 'later') {
     return (
       `${plan.name} begins on ${dateText(startsAt)}, when what is paid for ${present.name} ends. ` +

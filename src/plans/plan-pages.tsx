@@ -133,9 +133,11 @@ const PlanPanel = ({ view, plan }: { view: PlanView; plan: Plan }) => (
       />
       {plan.id === view.plan.id ? null : (
         <ActionForm action={`/api/portal/plans/${plan.id}/preview`} target="#plan">
-          <Button look={plan.price > view.plan.price ? 'go' : 'plain'}>
-            See what {plan.name} changes
-          </Button>
+          {plan.price > view.plan.price ? (
+            <Button look="go">See what {plan.name} changes</Button>
+          ) : (
+            <Button>See what {plan.name} changes</Button>
+          )}
         </ActionForm>
       )}
     </Pad>

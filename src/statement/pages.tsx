@@ -6,7 +6,7 @@ import { ButtonLink } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Tabs } from '../ui/filters.tsx'
 import type { Child } from '../ui/jsx-runtime.ts'
-import { Figures, PageHead, Panel } from '../ui/panel.tsx'
+import { Facts, Pad, PageHead, Panel } from '../ui/panel.tsx'
 import { type Column, Pager, Table } from '../ui/table.tsx'
 import { dateText, ExactTime } from '../ui/when.tsx'
 import type { StatementDay } from './days.ts'
@@ -28,14 +28,16 @@ export const StatementPage = ({ view }: { view: StatementView }) => (
         Export CSV
       </ButtonLink>
     </PageHead>
-    <Figures
-      label="The balance"
-      of={[
-        [<Amount nusd={view.account.balance} />, 'Balance'],
-        [<Amount nusd={view.account.held} />, 'Held for runs in flight'],
-        [<Amount nusd={view.account.balance - view.account.held} />, 'Available'],
-      ]}
-    />
+    <Panel id="balance" title="Balance" aside={<Amount nusd={view.account.balance} />}>
+      <Pad>
+        <Facts
+          of={[
+            ['Held for runs in flight', <Amount nusd={view.account.held} />],
+            ['Available', <Amount nusd={view.account.balance - view.account.held} />],
+          ]}
+        />
+      </Pad>
+    </Panel>
     <StatementPanel view={view} />
   </>
 )
@@ -91,39 +93,52 @@ function olderPath(view: StatementView): string | undefined {
 }
 
 /** A line of the list by day; the first one of a day says what was there at its end. */
-type DayLine = { what: Child; amount: Nusd; day?: number; closing?: Nusd }
+type DayLine = { what: Child; amount: Nusd; when: Child; closing?: Nusd }
 
 function linesOf({ day, closing, runs, others, isMixed }: StatementDay): DayLine[] {
   const count = runs.count.toLocaleString('en-US')
   const what = isMixed ? `${count} runs and others` : runs.count === 1 ? '1 run' : `${count} runs`
   const lines: DayLine[] = [
-    ...(runs.count > 0 ? [{ what, amount: runs.amount }] : []),
-    ...others.map((one) => ({ what: whatOf(one), amount: changeOf(one) })),
+    ...(runs.count > 0 ? [{ what, amount: runs.amount, when: <Day at={day} /> }] : []),
+    ...others.map((one) => ({
+      what: whatOf(one),
+      amount: changeOf(one),
+      when: <ExactTime at={one.at} />,
+    })),
   ]
-  return lines.map((line, i) => (i === 0 ? { ...line, day, closing } : line))
+  return lines.map((line, i) => (i === 0 ? { ...line, closing } : line))
 }
 
 const dayColumns: Column<DayLine>[] = [
-  { head: 'Day', cell: ({ day }) => (day === undefined ? '' : <Day at={day} />) },
-  { head: 'What', cell: ({ what }) => what },
+  { head: 'What', cell: ({ what, when }) => <Timed what={what} when={when} /> },
   { head: 'Amount', kind: 'number', cell: ({ amount }) => <Signed nusd={amount} /> },
   {
-    head: 'At its end',
+    head: 'End of day',
     kind: 'number',
     cell: ({ closing }) => (closing === undefined ? '' : <Amount nusd={closing} />),
   },
 ]
 
-const Day = ({ at }: { at: number }) => (
-  <time datetime={new Date(at).toISOString().slice(0, 10)}>{dateText(at)}</time>
-)
-
 const movementColumns: Column<Movement>[] = [
-  { head: 'When', cell: ({ at }) => <ExactTime at={at} /> },
-  { head: 'What', cell: whatOf },
+  {
+    head: 'What',
+    cell: (line) => <Timed what={whatOf(line)} when={<ExactTime at={line.at} />} />,
+  },
   { head: 'Amount', kind: 'number', cell: (line) => <Signed nusd={changeOf(line)} /> },
   { head: 'After it', kind: 'number', cell: ({ balance }) => <Amount nusd={balance} /> },
 ]
+
+/** The time below the words: on a phone the amounts need the width. */
+const Timed = ({ what, when }: { what: Child; when: Child }) => (
+  <>
+    {what}
+    <small class="quiet">{when}</small>
+  </>
+)
+
+const Day = ({ at }: { at: number }) => (
+  <time datetime={new Date(at).toISOString().slice(0, 10)}>{dateText(at)}</time>
+)
 
 const Signed = ({ nusd }: { nusd: Nusd }) => (
   <>
@@ -135,28 +150,20 @@ const Signed = ({ nusd }: { nusd: Nusd }) => (
 function whatOf({ kind, ref, source }: Movement): Child {
   if (kind === 'run') {
     return (
-      <>
-        Run{' '}
-        <a href={`/dashboard/runs/${encodeURIComponent(ref)}`}>
-          <code>{ref.slice(0, 12)}…</code>
-        </a>
-      </>
+      <a href={`/dashboard/runs/${encodeURIComponent(ref)}`}>
+        Run <code>{ref.slice(-6)}</code>
+      </a>
     )
   }
-  if (kind === 'plan') {
-    const start = Number(ref.split('/')[1])
-    return Number.isFinite(start) ? `Plan, period from ${dateText(start)}` : 'Plan'
-  }
-  if (kind === 'claim') {
-    return source === 'user' ? 'Deposit given to its claimer' : 'Deposit claimed'
-  }
+  if (kind === 'claim') return source === 'user' ? 'Deposit, given away' : 'Deposit, claimed'
   return words[kind]
 }
 
 const words = {
-  grant: 'Credit from the operator',
+  plan: 'Plan',
+  grant: 'Credit',
   deposit: 'Deposit',
-  reversal: 'Deposit taken back: the chain dropped its block',
+  reversal: 'Deposit, taken back',
   loss: 'Loss of the operator',
   refund: 'Refund',
 } as const

@@ -238,7 +238,7 @@ describe.each(engines)('the dashboard’s plans on %s', (engine) => {
       const asked = (await html('?cancel=1')).text
       expect(asked).toContain('Cancel Builder on Dec 21, 2026')
       expect(asked).toContain('Off every run: 5 % → Nothing')
-      expect((await html('?to=builder')).text).toContain('It goes on as it is.')
+      expect((await html('?to=builder')).text).toContain('Kept, it goes on as it is.')
       expect((await html('?to=gold')).status).toBe(404)
     })
 

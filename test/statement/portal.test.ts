@@ -148,8 +148,8 @@ describe.each(engines)('the dashboard’s statement on %s', (engine) => {
     test('200 by day, with every movement one link away, and pages of both', async () => {
       const text = await html()
       expect(text).toContain('2 runs')
-      expect(text).toContain('Plan, period from Nov 22, 2026')
-      expect(text).toContain('Credit from the operator')
+      expect(text).toContain('Plan<small')
+      expect(text).toContain('Credit<small')
       expect(text).toContain('href="/dashboard/statement?by=movement"')
       expect(await html('?limit=1')).toContain('href="/dashboard/statement?after=2026-11-22"')
       const each = await html('?by=movement&limit=2')
