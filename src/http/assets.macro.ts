@@ -21,7 +21,17 @@ const files: Record<string, string> = {
   'lucide.LICENSE.txt': 'public/lucide.LICENSE.txt',
   'icon.svg': 'public/icon.svg',
   'htmx.js': 'node_modules/htmx.org/dist/htmx.min.js',
-  'hx-sse.js': 'node_modules/htmx.org/dist/ext/hx-sse.min.js',
+}
+
+/**
+ * Files one behind the other. htmx looks at the page in the turn after it ran: an extension in a
+ * file of its own that comes later than that is never used.
+ */
+const joined: Record<string, string[]> = {
+  'htmx-sse.js': [
+    'node_modules/htmx.org/dist/htmx.min.js',
+    'node_modules/htmx.org/dist/ext/hx-sse.min.js',
+  ],
 }
 
 /** Scripts of ours, each bundled from `src/browser/<name>.ts`. */
@@ -30,6 +40,9 @@ const scripts = ['page', 'wallet', 'verify', 'receipt', 'console', 'deposit']
 /** Runs while Bun transpiles: bundles the browser's scripts and reads what goes to browsers. */
 export function embedAssets(): EmbeddedAsset[] {
   const plain = Object.entries(files).map(([name, path]) => embed(name, read(path)))
+  const whole = Object.entries(joined).map(([name, paths]) =>
+    embed(name, Buffer.from(paths.map((path) => read(path).toString()).join('\n'))),
+  )
   const bundled = scripts.map((name) => embed(`${name}.js`, bundle(`src/browser/${name}.ts`)))
   const urlOf = new Map(plain.map(({ name, path }) => [name, path]))
   const css = read('public/app.css')
@@ -37,7 +50,7 @@ export function embedAssets(): EmbeddedAsset[] {
     .replace(/\/\*(?!!)[\s\S]*?\*\//g, '')
     .replace(/\n\s+/g, '\n')
     .replace(/\{asset:([\w.-]+)\}/g, (_, name: string) => urlOf.get(name) ?? missing(name))
-  return [...plain, ...bundled, embed('app.css', Buffer.from(css))]
+  return [...plain, ...whole, ...bundled, embed('app.css', Buffer.from(css))]
 }
 
 const read = (path: string): Buffer => readFileSync(join(root, path))

@@ -90,8 +90,7 @@ function document(parts: PageParts, { theme }: Reader, body: Markup): string {
         crossorigin="anonymous"
       />
       <link rel="stylesheet" href={assetPath('app.css')} />
-      {usesHtmx ? <script src={assetPath('htmx.js')} defer></script> : null}
-      {scripts.includes('hx-sse') ? <script src={assetPath('hx-sse.js')} defer></script> : null}
+      {usesHtmx ? <script src={assetPath(htmxFor(scripts))} defer></script> : null}
       {['page', ...scripts.filter((name) => name !== 'hx-sse')].map((name) => (
         <script type="module" src={assetPath(`${name}.js`)}></script>
       ))}
@@ -105,6 +104,10 @@ function document(parts: PageParts, { theme }: Reader, body: Markup): string {
   )
   return `<!doctype html>${renderChild(html)}`
 }
+
+/** htmx alone, or as one file with what keeps live parts. */
+const htmxFor = (scripts: readonly string[]): string =>
+  scripts.includes('hx-sse') ? 'htmx-sse.js' : 'htmx.js'
 
 /** No inline styles, no code in attributes; going back asks the server: nothing private stays. */
 const htmxConfig = JSON.stringify({

@@ -21,7 +21,15 @@ const csp =
   "frame-ancestors 'none'"
 
 describe('assets', () => {
-  const names = ['app.css', 'htmx.js', 'hx-sse.js', 'page.js', 'wallet.js', 'verify.js', 'icon.svg']
+  const names = [
+    'app.css',
+    'htmx.js',
+    'htmx-sse.js',
+    'page.js',
+    'wallet.js',
+    'verify.js',
+    'icon.svg',
+  ]
 
   test.each(names)('%s never changes under its name, and is small', async (name) => {
     const answer = await get(assetPath(name), { 'accept-encoding': 'br, gzip' })
