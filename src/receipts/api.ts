@@ -10,6 +10,7 @@ import { refuse } from '../kernel/refusal.ts'
 import { keyAuth, optionalCaller } from '../keys/auth.ts'
 import { assertListed, owns } from '../keys/owns.ts'
 import { proofOf } from '../log/proof.ts'
+import { firstListedRun } from '../plans/history.ts'
 import { ownFileOf, sharedFileOf, toOwnFile } from './file.ts'
 import { type Ended, receiptIdOf } from './receipt.ts'
 import type { Visibility } from './share.ts'
@@ -49,7 +50,8 @@ export const receiptsApi = (deps: Needs) =>
         const page = readPage(queryOf(request))
         const keyIds = await deps.keys.subtree(caller.key)
         if (page.after !== undefined) await assertListed(deps, caller, find(deps, page.after))
-        const found = await deps.receipts.list(keyIds, page)
+        const since = firstListedRun(caller.plan, deps.clock.now())
+        const found = await deps.receipts.list(keyIds, page, since)
         const ids = found.items.map(({ id }) => receiptIdOf(id))
         const shared = await deps.shares.visibilities(caller.account, ids)
         const items = await Promise.all(

@@ -4,9 +4,10 @@ import type { Deps } from '../deps.ts'
 import { readFields } from '../http/form.ts'
 import { queryOf, readChoice, readPage, readText } from '../http/query.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
-import { isId } from '../kernel/ids.ts'
+import { firstIdAt, isId } from '../kernel/ids.ts'
 import { toListView } from '../kernel/page.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
+import { accountListedSince } from '../plans/history.ts'
 import type { Frame } from '../ui/frame.ts'
 import type { Markup } from '../ui/jsx-runtime.ts'
 import { dashboardPage } from '../ui/layout.tsx'
@@ -27,7 +28,16 @@ import { toShown, toShownView } from './shown.ts'
 
 type Needs = Pick<
   Deps,
-  'anchors' | 'catalogue' | 'ids' | 'receipts' | 'sessions' | 'settings' | 'shares' | 'texts'
+  | 'accounts'
+  | 'anchors'
+  | 'catalogue'
+  | 'ids'
+  | 'plans'
+  | 'receipts'
+  | 'sessions'
+  | 'settings'
+  | 'shares'
+  | 'texts'
 > &
   Parameters<typeof ownFileOf>[0] &
   Parameters<typeof judgeStored>[0]
@@ -171,7 +181,8 @@ async function readList(deps: Needs, account: string, asked: URLSearchParams) {
     refuse('invalid_request', { param: 'after', message: '"after" must be the id of a receipt.' })
   }
   const visibility = readChoice(query, 'visibility', visibilities)
-  const filter = { visibility, model: readText(query, 'model') }
+  const since = firstIdAt('run', await accountListedSince(deps, account))
+  const filter = { visibility, model: readText(query, 'model'), since }
   const { items, next } = await deps.receipts.listShown(account, filter, page)
   return { items: await toShown(deps, account, items), next, isFirst: page.after === undefined }
 }

@@ -14,7 +14,7 @@ export function shownReceipts(db: Db) {
   /** By run: all of an account, or those that nobody else sees. */
   function* byRun(q: Query, account: string, filter: ReceiptFilter, page: PageRequest) {
     const after = page.after === undefined ? undefined : lt(runs.id, runIdOf(page.after))
-    const own = and(eq(runs.accountId, account), after)
+    const own = and(eq(runs.accountId, account), gte(runs.id, filter.since), after)
     const order = q.select({ id: runs.id }).from(runs).where(own).orderBy(desc(runs.id))
     const isNarrow = filter.model !== undefined || filter.visibility === 'private'
     const stop = isNarrow ? yield* first(order.limit(1).offset(passedMax - 1)) : undefined
@@ -40,7 +40,8 @@ export function shownReceipts(db: Db) {
     page: PageRequest,
   ) {
     const after = page.after === undefined ? undefined : lt(shares.receiptId, page.after)
-    const own = and(eq(shares.accountId, account), after)
+    const since = gte(shares.receiptId, receiptIdOf(filter.since))
+    const own = and(eq(shares.accountId, account), since, after)
     const order = q.select({ id: shares.receiptId }).from(shares).where(own)
     const passed = order
       .orderBy(desc(shares.receiptId))

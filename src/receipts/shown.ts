@@ -12,7 +12,12 @@ export type ShownReceipt = { run: Ended; visibility: Visibility; stage: Stage }
 export type Stage = 'signed' | 'logged' | 'anchored' | 'final'
 
 /** What the list of an account's receipts can be narrowed by. */
-export type ReceiptFilter = { visibility?: Visibility | undefined; model?: string | undefined }
+export type ReceiptFilter = {
+  visibility?: Visibility | undefined
+  model?: string | undefined
+  /** The id of a run that none of theirs is before. */
+  since: string
+}
 
 export type ListedReceipts = {
   items: Ended[]

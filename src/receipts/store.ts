@@ -36,12 +36,13 @@ export function receiptStore(db: Db) {
         )
         return (yield* withErased(q, run && isEnded(run) ? [run] : []))[0]
       }),
-    /** Those of some keys, newest run first; `after` is the id of one of them. */
-    list: (keyIds: string[], page: PageRequest): Promise<Page<Ended>> =>
+    /** Those of some keys, newest run first, back to the run `since`; `after` is one of them. */
+    list: (keyIds: string[], page: PageRequest, since: string): Promise<Page<Ended>> =>
       db.read(function* (q) {
         const listed = and(
           inArray(runs.keyId, keyIds),
           isNotNull(runs.digest),
+          gte(runs.id, since),
           page.after === undefined ? undefined : lt(runs.id, runIdOf(page.after)),
         )
         const found = q.select().from(runs).where(listed).orderBy(desc(runs.id))

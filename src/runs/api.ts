@@ -13,6 +13,7 @@ import { keyAuth } from '../keys/auth.ts'
 import type { Caller } from '../keys/key.ts'
 import { assertListed, owns } from '../keys/owns.ts'
 import type { ModelKind } from '../models/model.ts'
+import { firstListedRun } from '../plans/history.ts'
 import type { JsonObject } from '../upstream/upstream.ts'
 import { asObject } from './answer.ts'
 import { runInBackground } from './background.ts'
@@ -84,6 +85,7 @@ export const runsApi = (deps: Needs) => {
         const filter = {
           status: readChoice(query, 'status', runStatuses),
           model: readText(query, 'model'),
+          since: firstListedRun(caller.plan, deps.clock.now()),
         }
         if (page.after !== undefined) await assertListed(deps, caller, find(deps, page.after))
         const keyIds = await deps.keys.subtree(caller.key)

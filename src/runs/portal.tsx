@@ -7,6 +7,7 @@ import type { SseContext } from '../http/sse.ts'
 import { isId } from '../kernel/ids.ts'
 import { toListView } from '../kernel/page.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
+import { accountListedSince } from '../plans/history.ts'
 import type { Frame } from '../ui/frame.ts'
 import { type Markup, renderChild } from '../ui/jsx-runtime.ts'
 import { dashboardPage } from '../ui/layout.tsx'
@@ -30,7 +31,7 @@ import { readStandings } from './standing.ts'
 import { markOf, runPath } from './state-pages.tsx'
 
 type Needs = FollowNeeds &
-  Pick<Deps, 'anchors' | 'catalogue' | 'keys' | 'logs' | 'runs' | 'settings'>
+  Pick<Deps, 'accounts' | 'anchors' | 'catalogue' | 'keys' | 'logs' | 'plans' | 'runs' | 'settings'>
 
 /** Keys that a list to choose from may hold. */
 const keysMax = 100
@@ -157,7 +158,9 @@ async function readList(deps: Needs, account: string, query: URLSearchParams) {
     page.after === undefined ||
     (isId('run', page.after) && (await deps.runs.findShown(account, page.after)))
   if (!isKnown) refuse('invalid_request', { message: 'There is no such run.', param: 'after' })
-  return deps.runs.listShown(account, filter, page)
+  const since = await accountListedSince(deps, account)
+  const from = Math.max(filter.from ?? 0, since)
+  return deps.runs.listShown(account, { ...filter, from }, page)
 }
 
 async function ownFilter(

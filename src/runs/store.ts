@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, isNull, lt, ne } from 'drizzle-orm'
+import { and, asc, desc, eq, gte, inArray, isNull, lt, ne } from 'drizzle-orm'
 import { type Db, first, rows, update } from '../db/db.ts'
 import type { RunRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
@@ -10,6 +10,9 @@ export type RunStore = ReturnType<typeof runStore>
 /** What a list of runs can be narrowed by. */
 export type RunFilter = { status?: RunRow['status'] | undefined; model?: string | undefined }
 
+/** The id that none of a list is before. */
+type Since = { since: string }
+
 /** Outputs forgotten in one transaction; settles wait for it. */
 const dropBatch = 500
 
@@ -20,11 +23,12 @@ export function runStore(db: Db, node: string) {
     find: (id: string): Promise<RunRow | undefined> =>
       db.read((q) => first(q.select().from(runs).where(eq(runs.id, id)))),
     /** Newest first. */
-    list: (keyIds: string[], filter: RunFilter, page: PageRequest): Promise<Page<RunRow>> =>
+    list: (keyIds: string[], filter: RunFilter & Since, page: PageRequest): Promise<Page<RunRow>> =>
       db.read(function* (q) {
         const narrowed = and(
           inArray(runs.keyId, keyIds),
           page.after === undefined ? undefined : lt(runs.id, page.after),
+          gte(runs.id, filter.since),
           filter.status === undefined ? undefined : eq(runs.status, filter.status),
           filter.model === undefined ? undefined : eq(runs.model, filter.model),
         )
