@@ -20,9 +20,8 @@ const deps = {
 }
 const subscriptions = subscriptionStore(db, { clock, node: 'node_renewer' })
 const due = await subscriptions.due(clock.now(), undefined, 10_000)
-process.stdout.write('.')
-// In small groups, so that there are many commits to be killed in.
+// In small groups, so that there are many commits to be killed in; each is told.
 for (let i = 0; i < due.length; i += 3) {
   await Promise.all(due.slice(i, i + 3).map((one) => renew(deps, one)))
+  process.stdout.write('.')
 }
-process.stdout.write('done')
