@@ -32,10 +32,21 @@ export type DrillOptions = { rounds: number; crowds: number; say?: (line: string
 const credit = '1000.00'
 const creditNusd = 1_000_000_000_000
 
+/** Rates that nothing here runs into: money and crashes are what is drilled. */
+const roomy = `
+[limits]
+rpm = 10_000_000
+concurrency = 100_000
+
+[[plans]]
+id = "free"
+limits = { rpm = 10_000_000, concurrency = 100_000 }
+`
+
 /** All rounds kill one and the same data folder, so that a fault once made stays visible. */
 export async function drill({ rounds, crowds, say = () => {} }: DrillOptions) {
   const stub = await startPacedUpstream()
-  const home = await makeHome(pacedModels(stub.url))
+  const home = await makeHome(`${pacedModels(stub.url)}\n${roomy}`)
   try {
     const { secret } = await makeKey(home, { cap: credit })
     await grant(home, credit)
