@@ -8,6 +8,8 @@ import { type RowStatement, rowStatement } from './statements.ts'
 
 /** How long a write waits for another process's lock before it is tried again later, in ms. */
 const busyTimeoutMs = 100
+/** How long the opening of a file may wait for another process, in ms. */
+const openWithinMs = 5000
 /** How often a batch that found the lock taken is tried again before its callers hear of it. */
 const busyRetries = 50
 
@@ -110,7 +112,8 @@ export function openSqlite(file: string): Db & { raw: Database } {
 /** Opens a connection with the pragmas every connection of ours has (K1). */
 export function connect(file: string, options: { readonly?: boolean } = {}): Database {
   const raw = new Database(file, { create: !options.readonly, safeIntegers: true, strict: true })
-  raw.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+  // Nobody is served yet: another process that is just making the file may take its time.
+  raw.run(`PRAGMA busy_timeout = ${openWithinMs}`)
   raw.run('PRAGMA journal_mode = WAL')
   raw.run('PRAGMA synchronous = FULL')
   raw.run('PRAGMA foreign_keys = ON')
@@ -119,6 +122,7 @@ export function connect(file: string, options: { readonly?: boolean } = {}): Dat
   raw.run('PRAGMA journal_size_limit = 67108864')
   // What is deleted is overwritten: texts and seeds must be gone when their owner was told so.
   raw.run('PRAGMA secure_delete = ON')
+  raw.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
   return raw
 }
 
