@@ -38,7 +38,7 @@ export function verifyCommand(program: Command): void {
     .option('--force', 'let --page replace a file')
     .action(async (path: string | undefined, options: Options) => {
       if (options.page !== undefined) return writePage(options.page, path, options.force === true)
-      if (path === undefined) throw new Exit(exitCodes.usage, 'name a receipt file, or --page')
+      if (path === undefined) throw new Exit(exitCodes.usage, 'name a file: verify receipt.json')
       const hasSigners = options.signer.length > 0
       const verdict = await judge({ file: readReceipt(path), ...readEvidence(options) }, options)
       if (options.json) printJson(verdict)

@@ -106,7 +106,8 @@ function headersOf({ type, status, detail }: Refusal): Record<string, string> {
  * browser a page. Decides the looks only, so the path may be read from the URL here.
  */
 function wantsHtml({ url, headers }: Request): 'page' | 'fragment' | undefined {
-  const start = url.indexOf('/', 8)
+  // A Host that is none leaves the path alone.
+  const start = url.startsWith('/') ? 0 : url.indexOf('/', 8)
   if (/^\/v1(?![\w-])/.test(url.slice(start))) return undefined
   if (headers.get('hx-request') === 'true') return 'fragment'
   const accept = headers.get('accept') ?? ''
