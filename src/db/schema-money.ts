@@ -58,6 +58,8 @@ export function moneyTables(c: Columns) {
       models: c.json<string[]>('models').notNull(),
       ipCidrs: c.json<string[]>('ip_cidrs').notNull(),
       tags: c.json<Record<string, string>>('tags').notNull(),
+      /** The handle that its receipts name from now on; empty for none. */
+      passport: c.text('passport').notNull().default(''),
       childrenCount: c.int('children_count').notNull(),
       createdAt: c.ms('created_at').notNull(),
       expiresAt: c.ms('expires_at').notNull(),

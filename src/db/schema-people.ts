@@ -39,11 +39,14 @@ export function peopleTables(c: Columns) {
       visibility: c.text('visibility').$type<'unlisted' | 'public'>().notNull(),
       sections: c.json<SectionName[]>('sections').notNull(),
       revealed: c.json<Disclosures>('revealed').notNull(),
+      /** The receipt's digest, for whoever looks it up by its hash. */
+      digest: c.bytes('digest'),
       createdAt: c.ms('created_at').notNull(),
       updatedAt: c.ms('updated_at').notNull(),
     },
     (t) => [
       c.index('shares_by_visibility').on(t.visibility, t.receiptId),
+      c.index('shares_by_digest').on(t.digest),
       c.index('shares_by_account').on(t.accountId, t.receiptId),
     ],
   )

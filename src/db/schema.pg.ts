@@ -28,4 +28,11 @@ export const {
   sessions,
   signInNonces,
   usageDays,
+  explorerCounts,
+  explorerModels,
+  passports,
+  passportModels,
+  passportStatements,
+  terminalAllowances,
+  idempotentCalls,
 } = buildSchema(pgColumns)

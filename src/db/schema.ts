@@ -1,9 +1,11 @@
+import { sql } from 'drizzle-orm'
 import type { Columns } from './columns.ts'
 import { depositTables } from './schema-deposits.ts'
 import { logTables } from './schema-log.ts'
 import { moneyTables } from './schema-money.ts'
 import { peopleTables } from './schema-people.ts'
 import { planTables } from './schema-plans.ts'
+import { publicTables } from './schema-public.ts'
 
 export type { HoldWindow, StoredLine } from './schema-money.ts'
 
@@ -27,6 +29,9 @@ export type AnchorRow = Tables['anchors']['$inferSelect']
 export type ChainTxRow = Tables['chainTxs']['$inferSelect']
 export type SessionRow = Tables['sessions']['$inferSelect']
 export type NonceRow = Tables['signInNonces']['$inferSelect']
+export type PassportRow = Tables['passports']['$inferSelect']
+export type PassportStatementRow = Tables['passportStatements']['$inferSelect']
+export type IdempotentRow = Tables['idempotentCalls']['$inferSelect']
 export type UsageDayRow = Tables['usageDays']['$inferSelect']
 export type ShareRow = Tables['shares']['$inferSelect']
 
@@ -36,6 +41,7 @@ export const buildSchema = (c: Columns) => ({
   ...planTables(c),
   ...logTables(c),
   ...peopleTables(c),
+  ...publicTables(c),
   ...processTables(c),
 })
 
@@ -55,5 +61,30 @@ function processTables(c: Columns) {
     value: c.text('value').notNull(),
   })
 
-  return { leases, facts }
+  /**
+   * A call that was made with an Idempotency-Key: that it began, then what it answered. Kept for
+   * 24 hours; `scope` is a hash of who called, which route, and the key.
+   */
+  const idempotentCalls = c.table(
+    'idempotent_calls',
+    {
+      scope: c.text('scope').primaryKey(),
+      /** SHA-256 of what was asked: another body under the same key is a mistake. */
+      fingerprint: c.text('fingerprint').notNull(),
+      /** The process that is at it, until `reply` or the run's end is there. */
+      node: c.text('node').notNull(),
+      /** The run that it began, if it began one. */
+      runId: c.text('run_id'),
+      /** Status, headers and body, encrypted; null while it runs. */
+      reply: c.bytes('reply'),
+      createdAt: c.ms('created_at').notNull(),
+      until: c.ms('until').notNull(),
+    },
+    (t) => [
+      c.index('idempotent_calls_by_end').on(t.until),
+      c.index('idempotent_calls_by_run').on(t.runId).where(sql`${t.runId} is not null`),
+    ],
+  )
+
+  return { leases, facts, idempotentCalls }
 }

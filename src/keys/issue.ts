@@ -128,6 +128,7 @@ function toKeyRow(
     models: boundModels(wish.models, parent),
     ipCidrs: boundNetworks(wish.ipCidrs, parent),
     tags: boundTags(wish.tags ?? {}),
+    passport: '',
     childrenCount: 0,
     createdAt: made.now,
     expiresAt: boundExpiry(wish.expiresAt, parent, made.now),

@@ -38,7 +38,7 @@ export function toKeyView({ key, chain, window, overlapUntil }: ShownKey, now: M
     models: key.models,
     ip_cidrs: key.ipCidrs,
     tags: key.tags,
-    passport: null,
+    passport: key.passport === '' ? null : key.passport,
     children_count: key.childrenCount,
     rotation: overlapUntil === null ? null : { overlap_until: toRfc3339(overlapUntil) },
   }

@@ -104,6 +104,7 @@ async function draftOf(
     visibility,
     sections: sectionNames.filter((name) => shown.includes(name)),
     revealed,
+    digest: ended.digest,
   }
 }
 

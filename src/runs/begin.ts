@@ -77,7 +77,8 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
           max_affordable_output_tokens: affordableTokens(model, bound, room, discountBps),
           top_up_url: `${deps.settings.baseUrl}/dashboard/deposits`,
         }))
-        const run = { ...draft, hold, discountBps, windows, createdAt: book.now }
+        const passport = chain[0]?.passport ?? ''
+        const run = { ...draft, passport, hold, discountBps, windows, createdAt: book.now }
         if (!wish.background) run.startedAt = book.now
         book.addRun(run)
         // A copy: the book's row is the ledger's own.

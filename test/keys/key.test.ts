@@ -29,6 +29,7 @@ const key = (state: Partial<KeyRow> = {}): KeyRow => ({
   models: [],
   ipCidrs: [],
   tags: {},
+  passport: '',
   childrenCount: 0,
   createdAt: now - 1,
   expiresAt: now + 1,
