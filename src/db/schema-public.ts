@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Columns } from './columns.ts'
 
-/** What anybody may see without an account: figures, passports, and who used the terminal how often. */
+/** What anybody may see without an account, and how often whom the terminal answered. */
 export function publicTables(c: Columns) {
   /** All receipts of an hour or a day (UTC), counted once from each, in the order of the log. */
   const explorerCounts = c.table(
