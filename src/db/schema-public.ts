@@ -15,7 +15,7 @@ export function publicTables(c: Columns) {
     (t) => [c.primaryKey({ columns: [t.grain, t.at] })],
   )
 
-  /** Public receipts of an hour or a day by model: counted when shared, taken back when unshared. */
+  /** Public receipts of an hour or a day by model: added when shared, taken back when unshared. */
   const explorerModels = c.table(
     'explorer_models',
     {
