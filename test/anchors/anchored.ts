@@ -19,6 +19,13 @@ export async function anchoredWorld({ engine = 'sqlite' }: { engine?: Engine } =
   const w = await worldOn({ engine, urls: [chain.url], registry: registry.address })
   return {
     ...w,
+    /** The worker looks at the chain so often, and what it sent is in a block before it goes on. */
+    look: async (times = 1): Promise<void> => {
+      for (let i = 0; i < times; i++) {
+        await w.look()
+        await mined(chain)
+      }
+    },
     chain,
     registry,
     rpc: (method: string, ...params: unknown[]) => rpc(chain, method, params),
@@ -85,6 +92,17 @@ function doings(w: World, secret: string) {
     },
     status: async () => (await w.call('/v1/status')).json(),
     proof: async (id: string) => (await w.call(`/v1/receipts/${id}/proof`)).json(),
+  }
+}
+
+/** Waits for the node to mine what it took, which it does beside its answers, if it does by itself. */
+async function mined(chain: Chain): Promise<void> {
+  if ((await rpc(chain, 'anvil_getAutomine', [])) !== true) return
+  const count = (at: string) => rpc(chain, 'eth_getTransactionCount', [senderAddress, at])
+  const deadline = performance.now() + 10_000
+  while ((await count('latest')) !== (await count('pending'))) {
+    if (performance.now() > deadline) throw new Error('the node does not mine')
+    await Bun.sleep(5)
   }
 }
 
