@@ -25,9 +25,17 @@ export const frameOf = ({
   signer,
   health,
   depositPolicy,
-}: Pick<Deps, 'signer' | 'health' | 'depositPolicy'>): Frame => ({
+  settings,
+  version,
+}: Pick<Deps, 'signer' | 'health' | 'depositPolicy' | 'settings' | 'version'>): Frame => ({
   nav: nav.filter(({ href }) => depositPolicy !== undefined || href !== depositsPath),
-  foot: () => ({ signer: signer.address, chainId, status: statusText(health) }),
+  foot: () => ({
+    signer: signer.address,
+    chainId,
+    status: statusText(health),
+    version: version.version,
+  }),
+  baseUrl: () => settings.baseUrl,
 })
 
 function statusText({ ledger, stopping }: Deps['health']): string {

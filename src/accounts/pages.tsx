@@ -74,6 +74,7 @@ export const signInPage = (frame: Frame, view: SignInView): Page =>
     title: 'Connect a wallet',
     description: 'Sign in with an Ethereum wallet. There is no e-mail and no password.',
     here: '/signin',
+    isUnlisted: true,
     main: (
       <>
         <Notes view={view} />

@@ -5,11 +5,15 @@ import { isId } from '../kernel/ids.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { proofOf } from '../log/proof.ts'
 import type { Frame } from '../ui/frame.ts'
+import { shortId } from '../ui/hash.tsx'
 import { publicPage } from '../ui/layout.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { reply } from '../ui/reply.ts'
+import { isHidden } from '../verify/receipt.ts'
+import { totalOf } from '../verify/slip-lines.ts'
+import { levelWords } from '../verify/words.ts'
 import { sharedFileOf } from './file.ts'
-import { judgeStored } from './judge.ts'
+import { type Judged, judgeStored } from './judge.ts'
 import { ownPath } from './list-pages.tsx'
 import { ReceiptPage } from './receipt-pages.tsx'
 import { numbered } from './sign.ts'
@@ -50,9 +54,10 @@ export const receiptPages = (deps: Needs, frame: Frame) =>
       }
       const page = publicPage({
         frame,
-        title: 'Receipt',
-        description: 'A signed receipt of one run, and the proof that it is in the log.',
-        here: '',
+        title: `Receipt ${shortId(id)}`,
+        description: describe(judged),
+        here: '/verify',
+        isUnlisted: share.visibility !== 'public',
         main: <ReceiptPage view={view} />,
         scripts: ['receipt'],
         ...(account === undefined ? {} : { account }),
@@ -73,6 +78,15 @@ export const receiptPages = (deps: Needs, frame: Frame) =>
       set.headers['content-disposition'] = asFile(`${id}.proof.json`)
       return proofOf(deps, { id, issuer, index: logIndex })
     })
+
+/** What a link to it shows: nothing that its owner hides, and never who paid. */
+function describe({ file: { receipt }, verdict }: Judged): string {
+  const { run, charge } = receipt
+  const what = isHidden(run) ? 'one run' : `one run of ${run.model}, ${run.outcome}`
+  const cost = isHidden(charge) ? '' : `, ${totalOf(receipt)?.join('')}`
+  const state = verdict.level === null ? '' : ` ${levelWords[verdict.level]}.`
+  return `The signed receipt of ${what}${cost}.${state} Check it yourself: the proof is on the page.`
+}
 
 /** A download; the name is an id of ours and an ending. */
 export const asFile = (name: string): string => `attachment; filename="${name}"`

@@ -18,10 +18,13 @@ export type Foot = {
   block?: number
   /** In words: "All systems normal". */
   status: string
+  version: string
 }
 
 /** What surrounds every page: where one can go, only ever to pages that exist, and how we are. */
 export type Frame = {
   nav: readonly NavItem[]
   foot: () => Foot
+  /** Where this service is reached: pages name themselves by it. */
+  baseUrl: () => string
 }

@@ -36,7 +36,9 @@ export function jsx(type: string | Component, props: Props): Markup {
     throw new TypeError(`<${type}> is no element of ours`)
   }
   let open = `<${type}`
-  for (const name in props) if (name !== 'children') open += attribute(type, name, props[name])
+  // A canonical link is read, never loaded: it may name our own origin, as a link may.
+  const tag = type === 'link' && props['rel'] === 'canonical' ? 'a' : type
+  for (const name in props) if (name !== 'children') open += attribute(tag, name, props[name])
   if (voidTags.has(type)) return new Markup(`${open}>`)
   const body = renderChild(props['children'] as Child)
   if (type === 'script' && body !== '') throw new TypeError('a script comes from its own file')

@@ -14,8 +14,10 @@ export type PageParts = {
   main: Markup
   /** The signed-in wallet. */
   account?: string
-  /** What a search engine shows; public pages have one. */
+  /** What a search engine or a link's preview shows: a sentence or two without private data. */
   description?: string
+  /** Kept out of search engines: of one reader, of one answer, or for whoever has the link. */
+  isUnlisted?: boolean
   /** Scripts of this page alone: `wallet`, `verify`, `hx-sse`. */
   scripts?: readonly string[]
   /** How many there are behind an entry: `{ '/dashboard/keys': 4 }`. */
@@ -33,7 +35,7 @@ export const dashboardPage = (parts: PageParts & { account: string }): Page => (
   main: parts.main,
   html: (reader) =>
     document(
-      parts,
+      { ...parts, isUnlisted: true },
       reader,
       <body>
         <SkipLink />
@@ -62,14 +64,18 @@ export const publicPage = (parts: PageParts): Page => ({
         </main>
         <footer class="foot">
           <FootLines foot={parts.frame.foot()} />
+          <a href="/verify.html" download="">
+            Offline verifier
+          </a>
+          <span>MIT licence</span>
           <ThemeSwitch reader={reader} />
         </footer>
       </body>,
     ),
 })
 
-function document(parts: PageParts, { theme }: Reader, body: Markup): string {
-  const { title, description, account } = parts
+function document(parts: PageParts, { theme, path }: Reader, body: Markup): string {
+  const { account } = parts
   // Wherever somebody is signed in, another account in the wallet signs them out.
   const scripts = [...new Set([...(parts.scripts ?? []), ...(account ? ['wallet'] : [])])]
   // A page that asks nothing of it does not load it. Text has no quotation marks of its own here.
@@ -78,8 +84,7 @@ function document(parts: PageParts, { theme }: Reader, body: Markup): string {
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
-      <title>{title} · Counterfoil</title>
-      {description ? <meta name="description" content={description} /> : null}
+      <Meta parts={parts} path={path} />
       {usesHtmx ? <meta name="htmx-config" content={htmxConfig} /> : null}
       <link rel="icon" href={assetPath('icon.svg')} type="image/svg+xml" />
       <link
@@ -103,6 +108,36 @@ function document(parts: PageParts, { theme }: Reader, body: Markup): string {
     </html>
   )
   return `<!doctype html>${renderChild(html)}`
+}
+
+/** What a page says of itself to search engines and to whoever shows a link to it. */
+function Meta({ parts, path }: { parts: PageParts; path: string }) {
+  const { title, description, isUnlisted, frame } = parts
+  const whole = `${title} · Counterfoil`
+  const name = <title>{whole}</title>
+  const told = description ? <meta name="description" content={description} /> : null
+  if (isUnlisted) {
+    return (
+      <>
+        {name}
+        {told}
+        <meta name="robots" content="noindex" />
+      </>
+    )
+  }
+  const url = frame.baseUrl() + path.replace(/[?#].*$/s, '')
+  return (
+    <>
+      {name}
+      {told}
+      <link rel="canonical" href={url} />
+      <meta property="og:site_name" content="Counterfoil" />
+      <meta property="og:type" content="website" />
+      <meta property="og:title" content={whole} />
+      {description ? <meta property="og:description" content={description} /> : null}
+      <meta property="og:url" content={url} />
+    </>
+  )
 }
 
 /** htmx alone, or as one file with what keeps live parts. */
@@ -203,14 +238,19 @@ const FootLines = ({ foot }: { foot: Foot }) => (
         </>
       )}
     </span>
-    <span>{foot.status}</span>
+    <a href="/v1/status">{foot.status}</a>
+    <span>Version {foot.version}</span>
   </>
 )
 
+/** On a phone the menu opens over the page: that takes no script. */
 const TopNav = ({ parts: { frame, here, account } }: { parts: PageParts }) => (
   <header>
     <Brand href="/" />
-    <nav aria-label="Main">
+    <button class="btn menu" type="button" popovertarget="menu">
+      Menu
+    </button>
+    <nav aria-label="Main" id="menu" popover>
       {frame.nav
         .filter((item) => item.group === 'Public')
         .map(({ href, label }) => (

@@ -22,6 +22,7 @@ export const refusalPages =
       frame,
       title: titleOf(refusal),
       here: '',
+      isUnlisted: true,
       main: <RefusalPage refusal={refusal} requestId={requestId} />,
     })
     return { html: page.html(readerOf(request)), headers: pageHeaders }

@@ -36,7 +36,14 @@ export const frame: Frame = {
     { href: '/models', label: 'Models', icon: 'models', group: 'Public' },
     { href: '/docs', label: 'API', icon: 'docs', group: 'Public' },
   ],
-  foot: () => ({ signer, chainId: 4663, block: 8_120_447, status: 'All systems normal' }),
+  foot: () => ({
+    signer,
+    chainId: 4663,
+    block: 8_120_447,
+    status: 'All systems normal',
+    version: '1.0.0',
+  }),
+  baseUrl: () => 'https://gate.example',
 }
 
 export const counts = { '/runs': 1284, '/keys': 4 }
