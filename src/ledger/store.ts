@@ -237,6 +237,7 @@ const keyChanges: (keyof KeyRow)[] = [
   'models',
   'ipCidrs',
   'tags',
+  'passport',
   'expiresAt',
   'childrenCount',
   'pausedAt',
