@@ -15,8 +15,10 @@ import { keysApi } from './keys/api.ts'
 import { balanceApi } from './keys/balance-api.ts'
 import { keysPortal } from './keys/portal/portal.tsx'
 import { modelsApi } from './models/api.ts'
+import { modelPages } from './models/pages.tsx'
 import { overviewPortal } from './overview/portal.tsx'
 import { plansApi } from './plans/api.ts'
+import { planPages } from './plans/pages.tsx'
 import { plansPortal } from './plans/portal.tsx'
 import { receiptsApi } from './receipts/api.ts'
 import { verifyPageApi } from './receipts/page-api.ts'
@@ -42,12 +44,14 @@ export function createApp(deps: Deps) {
     .use(themeRoute(deps))
     .use(statusApi(deps))
     .use(modelsApi(deps))
+    .use(modelPages(deps, frame))
     .use(signerApi(deps))
     .use(keysApi(deps))
     .use(balanceApi(deps))
     .use(depositsApi(deps))
     .use(depositsPortal(deps, frame))
     .use(plansApi(deps))
+    .use(planPages(deps, frame))
     .use(plansPortal(deps, frame))
     .use(statementPortal(deps, frame))
     .use(signInApi(deps, frame))

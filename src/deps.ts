@@ -6,6 +6,7 @@ import type { Anchoring } from './anchors/anchoring.ts'
 import type { AnchorStore } from './anchors/store.ts'
 import type { Chain } from './chain/chain.ts'
 import type { ConsoleStore } from './console/store.ts'
+import type { CountStore } from './counts/store.ts'
 import type { DepositPolicy } from './deposits/deposit.ts'
 import type { DepositStore } from './deposits/store.ts'
 import type { Clock } from './kernel/clock.ts'
@@ -19,6 +20,7 @@ import type { Logs } from './log/logs.ts'
 import type { Sequencer } from './log/sequence.ts'
 import type { LogStore } from './log/store.ts'
 import type { Catalogue } from './models/catalogue.ts'
+import type { PriceStore } from './models/prices-store.ts'
 import type { OnboardingStore } from './overview/store.ts'
 import type { Plans } from './plans/plan.ts'
 import type { SubscriptionStore } from './plans/store.ts'
@@ -33,7 +35,6 @@ import type { Health } from './status/health.ts'
 import type { StatusStore } from './status/store.ts'
 import type { TextStore } from './texts/store.ts'
 import type { Upstream } from './upstream/upstream.ts'
-import type { CountStore } from './usage/count-store.ts'
 import type { ExportSlots } from './usage/export-slots.ts'
 import type { UsageStore } from './usage/store.ts'
 
@@ -73,13 +74,14 @@ export type Deps = {
   depositPolicy: DepositPolicy | undefined
   health: Health
   catalogue: Catalogue
+  prices: PriceStore
   upstreams: ReadonlyMap<string, Upstream>
   signer: Signer
   signers: Signers
   sequencer: Sequencer
   live: LiveRuns
   usage: UsageStore
-  usageCounts: CountStore
+  counts: CountStore
   exportSlots: ExportSlots
   version: { version: string; commit: string | null }
 }

@@ -18,6 +18,8 @@ const nav: readonly NavItem[] = [
   { href: '/dashboard/usage', label: 'Usage', icon: 'usage', group: 'Account' },
   { href: '/dashboard/sessions', label: 'Sessions', icon: 'sessions', group: 'Account' },
   { href: '/dashboard/settings', label: 'Settings', icon: 'settings', group: 'Account' },
+  { href: '/models', label: 'Models', icon: 'models', group: 'Public' },
+  { href: '/plans', label: 'Plans', icon: 'plan', group: 'Public' },
 ]
 
 /** What surrounds every page of this service. */

@@ -7,10 +7,12 @@ import type { Sender } from './anchors/sender.ts'
 import { rpcChain } from './chain/rpc.ts'
 import type { Config } from './config.ts'
 import { consoleStore } from './console/store.ts'
+import { countStore } from './counts/store.ts'
 import type { Db } from './db/db.ts'
 import type { DepositPolicy } from './deposits/deposit.ts'
 import { depositStore } from './deposits/store.ts'
 import type { Deps } from './deps.ts'
+import { explorerCounter } from './explorer/count-store.ts'
 import { canonical } from './kernel/canonical.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import { makeIds } from './kernel/ids.ts'
@@ -24,7 +26,7 @@ import { sequencer } from './log/sequence.ts'
 import { type LogStore, logStore } from './log/store.ts'
 import { makeAnchoring } from './make-anchoring.ts'
 import { makeCatalogue } from './models/catalogue.ts'
-import { settlePriceList } from './models/prices-store.ts'
+import { priceStore, settlePriceList } from './models/prices-store.ts'
 import { onboardingStore } from './overview/store.ts'
 import { makePlans } from './plans/plan.ts'
 import { subscriptionStore } from './plans/store.ts'
@@ -41,7 +43,7 @@ import { textStore } from './texts/store.ts'
 import { builtinUpstream } from './upstream/builtin.ts'
 import { openaiUpstream } from './upstream/openai.ts'
 import type { Upstream } from './upstream/upstream.ts'
-import { countStore } from './usage/count-store.ts'
+import { usageCounter } from './usage/count-store.ts'
 import { makeExportSlots } from './usage/export-slots.ts'
 import { usageStore } from './usage/store.ts'
 import { commit, version } from './version.ts'
@@ -110,13 +112,14 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     depositPolicy: depositPolicyOf(config),
     health: newHealth(clock),
     catalogue: await versionedCatalogue(config, db, store, clock),
+    prices: priceStore(db),
     upstreams: makeUpstreams(config, { clock, ids }),
     signer,
     signers,
     sequencer: sequencer({ store, log, clock }),
     live: liveRuns({ admission: config.limits.admission }),
     usage: usageStore(db),
-    usageCounts: countStore(db, { clock, node }),
+    counts: countStore(db, { clock, node }, [usageCounter(db), explorerCounter(db)]),
     exportSlots: makeExportSlots(),
     version: { version, commit },
   }

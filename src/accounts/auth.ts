@@ -80,6 +80,15 @@ export async function currentSession(
   return found
 }
 
+/** Who reads a page that is for everybody: the account, when somebody is signed in. */
+export async function readerAccount(
+  deps: Needs,
+  request: Request,
+): Promise<{ account: string } | Record<string, never>> {
+  const found = await currentSession(deps, request)
+  return found?.status === 'active' ? { account: found.session.accountId } : {}
+}
+
 /** Whether it is a browser that goes somewhere, not a script that calls. */
 export const wantsPage = ({ headers }: Request): boolean =>
   !isHtmx(headers) && (headers.get('accept') ?? '').includes('text/html')

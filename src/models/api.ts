@@ -8,27 +8,28 @@ import { toModelView } from './catalogue.ts'
 /** `/v1/models`: the list is for everybody, a single model for keys. */
 export const modelsApi = (deps: Pick<Deps, 'catalogue' | 'keys' | 'clock' | 'settings'>) => {
   const { catalogue } = deps
-  const { priceList } = catalogue
-  const data = catalogue.list().map(toModelView)
+  const models = modelsOf(deps)
   return new Elysia({ name: 'models-api' })
     .use(keyAuth(deps))
-    .get(
-      '/v1/models',
-      () => ({
-        object: 'list',
-        data,
-        has_more: false,
-        first_id: data.at(0)?.id ?? null,
-        last_id: data.at(-1)?.id ?? null,
-        price_list: priceList,
-      }),
-      openToAnyOrigin,
-    )
+    .get('/v1/models', () => models, openToAnyOrigin)
     .get(
       '/v1/models/*',
       ({ params }) => toModelView(catalogue.get(nameIn(params['*'])) ?? refuse('model_not_found')),
       { needsKey: 'any' },
     )
+}
+
+/** The answer of `GET /v1/models`. */
+export function modelsOf({ catalogue }: Pick<Deps, 'catalogue'>) {
+  const data = catalogue.list().map(toModelView)
+  return {
+    object: 'list',
+    data,
+    has_more: false,
+    first_id: data.at(0)?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    price_list: catalogue.priceList,
+  }
 }
 
 /** `counterfoil%2Fecho-1` is how clients write an id with a slash; a bare slash works too. */
