@@ -18,24 +18,26 @@ type Needs = Parameters<typeof consistencyOf>[0] & Pick<Deps, 'anchors' | 'ancho
 export const anchorsApi = (deps: Needs) =>
   new Elysia({ name: 'anchors-api' }).get(
     '/v1/anchors',
-    async ({ request }) => {
-      const query = queryOf(request)
-      const { origin } = deps.logs.current
-      const page = await deps.anchors.list(origin, readPage(query))
-      if (!page) refuse('invalid_request', { message: 'There is no such anchor.', param: 'after' })
-      const size = await deps.logStore.size()
-      const latest = await deps.checkpoints.latest(origin)
-      const to = readInteger(query, 'to', { min: 1, max: size }) ?? latest?.size ?? 0
-      const from = readInteger(query, 'from', { min: 1, max: to })
-      const checkpoint = latest ? toCheckpointView(latest) : null
-      const place = await deps.anchoring.placeOf(origin)
-      return {
-        ...toListView({ ...page, items: page.items.map(toAnchorView) }),
-        log: { id: logIdOf(origin), origin, size, checkpoint },
-        registry: place?.registry ?? null,
-        log_owner: place?.owner ?? null,
-        ...(from === undefined ? {} : { consistency: await consistencyOf(deps, from, to) }),
-      }
-    },
+    ({ request }) => anchorsOf(deps, queryOf(request)),
     openToAnyOrigin,
   )
+
+/** The answer of `GET /v1/anchors`. @throws Refusal `invalid_request` */
+export async function anchorsOf(deps: Needs, query: URLSearchParams) {
+  const { origin } = deps.logs.current
+  const page = await deps.anchors.list(origin, readPage(query))
+  if (!page) refuse('invalid_request', { message: 'There is no such anchor.', param: 'after' })
+  const size = await deps.logStore.size()
+  const latest = await deps.checkpoints.latest(origin)
+  const to = readInteger(query, 'to', { min: 1, max: size }) ?? latest?.size ?? 0
+  const from = readInteger(query, 'from', { min: 1, max: to })
+  const checkpoint = latest ? toCheckpointView(latest) : null
+  const place = await deps.anchoring.placeOf(origin)
+  return {
+    ...toListView({ ...page, items: page.items.map(toAnchorView) }),
+    log: { id: logIdOf(origin), origin, size, checkpoint },
+    registry: place?.registry ?? null,
+    log_owner: place?.owner ?? null,
+    ...(from === undefined ? {} : { consistency: await consistencyOf(deps, from, to) }),
+  }
+}

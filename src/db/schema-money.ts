@@ -10,9 +10,10 @@ export type StoredLine = { meter: string; quantity: number; price: string }
 
 /**
  * Where money comes from and goes to. `deposits` is the treasury on the chain, `loss` what the
- * operator bears of deposits that a reorg took away, `plans` what subscriptions cost.
+ * operator bears of deposits that a reorg took away, `plans` what subscriptions cost, `terminal`
+ * what the operator lets visitors of the terminal spend.
  */
-export type LedgerSide = 'user' | 'revenue' | 'grants' | 'deposits' | 'loss' | 'plans'
+export type LedgerSide = 'user' | 'revenue' | 'grants' | 'deposits' | 'loss' | 'plans' | 'terminal'
 
 /** Balances, keys, what moved between them, and the runs that are paid for. */
 export function moneyTables(c: Columns) {

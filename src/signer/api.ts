@@ -24,35 +24,34 @@ const otherTypes = typesOf(['Checkpoint', 'PriceList', 'SignerRotation', 'LogReo
 
 /** `GET /v1/signer`: whose signature a receipt must carry at which index, and over what. */
 export const signerApi = (deps: Needs) =>
-  new Elysia({ name: 'signer-api' }).get(
-    '/v1/signer',
-    async () => {
-      const { settings, signers, logs } = deps
-      const { current } = signers
-      const size = await deps.logStore.size()
-      const { origin } = logs.current
-      return {
-        object: 'signer',
-        address: current.address,
-        public_key: current.publicKey,
-        scheme: 'eip712-secp256k1',
-        issuer: origin,
-        domain,
-        types: receiptTypes,
-        primary_type: 'Receipt',
-        other_types: otherTypes,
-        from_index: current.fromIndex,
-        previous: historyOf(deps, origin).slice(0, -1),
-        log: { id: logIdOf(origin), origin, size },
-        former_logs: logs.all.slice(0, -1).map((log) => formerView(deps, log)),
-        registry: (await deps.anchoring?.registry()) ?? null,
-        treasury: settings.treasury,
-        token: settings.token,
-        max_anchor_delay_s: settings.maxAnchorDelayS,
-      }
-    },
-    openToAnyOrigin,
-  )
+  new Elysia({ name: 'signer-api' }).get('/v1/signer', () => signerOf(deps), openToAnyOrigin)
+
+/** The answer of `GET /v1/signer`. */
+export async function signerOf(deps: Needs) {
+  const { settings, signers, logs } = deps
+  const { current } = signers
+  const size = await deps.logStore.size()
+  const { origin } = logs.current
+  return {
+    object: 'signer',
+    address: current.address,
+    public_key: current.publicKey,
+    scheme: 'eip712-secp256k1',
+    issuer: origin,
+    domain,
+    types: receiptTypes,
+    primary_type: 'Receipt',
+    other_types: otherTypes,
+    from_index: current.fromIndex,
+    previous: historyOf(deps, origin).slice(0, -1),
+    log: { id: logIdOf(origin), origin, size },
+    former_logs: logs.all.slice(0, -1).map((log) => formerView(deps, log)),
+    registry: (await deps.anchoring?.registry()) ?? null,
+    treasury: settings.treasury,
+    token: settings.token,
+    max_anchor_delay_s: settings.maxAnchorDelayS,
+  }
+}
 
 /** A log that was abandoned: its receipts stand, and its signers for them. */
 const formerView = (deps: Needs, log: LogSpan) => ({

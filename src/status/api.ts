@@ -21,7 +21,7 @@ export const statusApi = (deps: Needs) =>
     })
 
 /** A part that is off says `disabled`; nothing pretends. */
-async function statusOf(deps: Needs) {
+export async function statusOf(deps: Needs) {
   const { status, health, clock, catalogue, logStore, version } = deps
   const isUp = await status.ping()
   const size = isUp ? await logStore.size() : null
