@@ -15,6 +15,14 @@ trap 'rm -rf "$work"' EXIT
 { bun test --timeout 30000 "$@" 2>&1; echo $? >"$work/status"; } | tee "$work/log"
 rc=$(cat "$work/status")
 
+# Whoever reads the end of a long log alone sees what went wrong: the last 40 lines up to each failure.
+awk '/^Ran [0-9]+ tests/ { exit }
+  /^[0-9]+ tests failed:/ { exit }
+  /^\(pass\)/ || /^test\/.*:$/ { n = 0; next }
+  { lines[n++] = $0 }
+  /^\(fail\)/ { print "-- " $0; for (i = n > 40 ? n - 40 : 0; i < n - 1; i++) print lines[i]; n = 0 }
+' "$work/log"
+
 left_out() { printf 'left out: %s\n          %s\n' "$1" "$2"; }
 [ -n "${TEST_DATABASE_URL:-}" ] || left_out 'a real PostgreSQL server (PGlite stands in for it)' \
   'apt-get install postgresql, then TEST_DATABASE_URL=postgres://user@127.0.0.1/empty_database'
