@@ -6,6 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hashToken, newToken } from '../src/accounts/session.ts'
+import { receiptCounter } from '../src/counts/count.ts'
+import { countStore } from '../src/counts/store.ts'
 import { insert, upsert } from '../src/db/db.ts'
 import { migrateSqlite } from '../src/db/migrate.ts'
 import type { KeyRow } from '../src/db/schema.ts'
@@ -20,8 +22,7 @@ import { openLedger } from '../src/ledger/store.ts'
 import { logStore } from '../src/log/store.ts'
 import { makePlans } from '../src/plans/plan.ts'
 import { digestOf, factsOf } from '../src/receipts/receipt.ts'
-import { usageCounter } from '../src/usage/count.ts'
-import { countStore } from '../src/usage/count-store.ts'
+import { usageCounter } from '../src/usage/count-store.ts'
 import { useWasmKeccak } from '../src/verify/keccak-wasm.ts'
 import { endedRun } from './ended-run.ts'
 import { start, usageOf } from './processes.ts'
@@ -166,9 +167,9 @@ async function writeRuns(keys: KeyRow[]): Promise<string> {
     const lease = await log.takeLease()
     if (!lease || (await log.number(lease, 1000)) === 0) break
   }
-  const usageCounts = countStore(db, { clock, node: 'bench' })
-  const countSome = usageCounter({ usageCounts, clock })
-  while (await usageCounts.waits()) await countSome()
+  const counts = countStore(db, { clock, node: 'bench' }, [usageCounter(db)])
+  const countSome = receiptCounter({ counts, clock })
+  while (await counts.waits()) await countSome()
   return middle
 }
 

@@ -1,6 +1,7 @@
 import { anchorWorker } from './anchors/pace.ts'
 import { watchChain } from './anchors/watch.ts'
 import { createApp } from './app.ts'
+import { receiptCounter } from './counts/count.ts'
 import type { Db } from './db/db.ts'
 import { dropLeases, nodeLease, takeLease } from './db/lease.ts'
 import { depositWatcher } from './deposits/watch.ts'
@@ -14,7 +15,6 @@ import { planRenewer } from './plans/renew.ts'
 import { backgroundSigner } from './receipts/sign.ts'
 import { endAbandoned } from './runs/recover.ts'
 import { stopForbidden } from './runs/watch.ts'
-import { usageCounter } from './usage/count.ts'
 import { useWasmKeccak } from './verify/keccak-wasm.ts'
 import { version } from './version.ts'
 
@@ -105,7 +105,7 @@ function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[
     },
     { name: 'end-abandoned', everyMs: 10_000, tick: () => endAbandoned(deps) },
     { name: 'drop-sign-ins', everyMs: 60_000, tick: () => dropSignIns(deps) },
-    { name: 'count-usage', everyMs: 1000, tick: usageCounter(deps) },
+    { name: 'count', everyMs: 1000, tick: receiptCounter(deps) },
     { name: 'renew-plans', everyMs: 1000, atStart: true, tick: planRenewer(deps) },
     { name: 'note-uses', everyMs: 30_000, tick: deps.keys.writeUses },
     { name: 'drop-outputs', everyMs: 60_000, tick: () => deps.runs.dropOutputs(deps.clock.now()) },

@@ -15,11 +15,14 @@ export function publicTables(c: Columns) {
     (t) => [c.primaryKey({ columns: [t.grain, t.at] })],
   )
 
-  /** Public receipts of an hour or a day by model: added when shared, taken back when unshared. */
+  /**
+   * Public receipts by model, of an hour, a day and of all time (at 0): added when shared, taken
+   * back when unshared. The model is '' where only the charge is shown.
+   */
   const explorerModels = c.table(
     'explorer_models',
     {
-      grain: c.text('grain').$type<'hour' | 'day'>().notNull(),
+      grain: c.text('grain').$type<'hour' | 'day' | 'all'>().notNull(),
       at: c.ms('at').notNull(),
       model: c.text('model').notNull(),
       runs: c.ms('runs').notNull(),

@@ -33,6 +33,8 @@ export type PassportRow = Tables['passports']['$inferSelect']
 export type PassportStatementRow = Tables['passportStatements']['$inferSelect']
 export type IdempotentRow = Tables['idempotentCalls']['$inferSelect']
 export type UsageDayRow = Tables['usageDays']['$inferSelect']
+export type ExplorerCountRow = Tables['explorerCounts']['$inferSelect']
+export type ExplorerModelRow = Tables['explorerModels']['$inferSelect']
 export type ShareRow = Tables['shares']['$inferSelect']
 
 export const buildSchema = (c: Columns) => ({

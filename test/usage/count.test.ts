@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { receiptCounter } from '../../src/counts/count.ts'
+import { countStore } from '../../src/counts/store.ts'
 import { rows } from '../../src/db/db.ts'
-import { usageCounter } from '../../src/usage/count.ts'
-import { countStore } from '../../src/usage/count-store.ts'
+import { usageCounter } from '../../src/usage/count-store.ts'
 import { prng } from '../ledger/prng.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
@@ -18,10 +19,10 @@ describe.each(engines)('counting receipts on %s', (engine) => {
   afterAll(() => w.stop())
 
   test('costs no write while there is nothing to count', async () => {
-    for (let i = 0; i < 5; i++) await usageCounter(w.deps)()
+    for (let i = 0; i < 5; i++) await receiptCounter(w.deps)()
     const { leases, facts } = w.db.tables
     const held = await w.db.read((q) => rows(q.select().from(leases)))
-    expect(held.filter((lease) => lease.name === 'usage')).toEqual([])
+    expect(held.filter((lease) => lease.name === 'counts')).toEqual([])
     const known = await w.db.read((q) => rows(q.select().from(facts)))
     expect(known.filter((fact) => fact.name.startsWith('usage.'))).toEqual([])
   })
@@ -45,7 +46,7 @@ describe.each(engines)('counting receipts on %s', (engine) => {
   test('gives the sums of a fresh count, whatever comes between what', async () => {
     const dice = prng(4663)
     const nodes = ['node_a', 'node_b', 'node_c'].map((node) =>
-      countStore(w.db, { clock: w.deps.clock, node }),
+      countStore(w.db, { clock: w.deps.clock, node }, [usageCounter(w.db)]),
     )
     let at = start
     for (let step = 0; step < 60; step++) {
@@ -90,5 +91,5 @@ describe.each(engines)('counting receipts on %s', (engine) => {
 
 /** On PostgreSQL a node may find that another took over: nothing of its batch is stored. */
 function leaseLost(error: unknown): void {
-  expect(String(error)).toContain('the lease usage was lost')
+  expect(String(error)).toContain('the lease counts was lost')
 }

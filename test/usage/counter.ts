@@ -1,10 +1,12 @@
 /** A process that counts in small batches until it is killed. `bun counter.ts <file>` */
+import { countStore } from '../../src/counts/store.ts'
 import { openSqlite } from '../../src/db/sqlite.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
-import { countStore } from '../../src/usage/count-store.ts'
+import { usageCounter } from '../../src/usage/count-store.ts'
 
 const db = openSqlite(process.argv[2] ?? '')
-const counts = countStore(db, { clock: systemClock, node: `node_${process.pid}` })
+const deps = { clock: systemClock, node: `node_${process.pid}` }
+const counts = countStore(db, deps, [usageCounter(db)])
 for (;;) {
   const lease = await counts.takeLease()
   if (!lease) throw new Error('no lease')

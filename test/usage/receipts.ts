@@ -1,9 +1,9 @@
 import { isNull } from 'drizzle-orm'
+import { receiptCounter } from '../../src/counts/count.ts'
 import { insert, rows } from '../../src/db/db.ts'
 import type { RunRow, StoredLine } from '../../src/db/schema.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { costOf, type MeterLine } from '../../src/models/model.ts'
-import { usageCounter } from '../../src/usage/count.ts'
 import { type CountedRun, toUsageDays } from '../../src/usage/usage.ts'
 import type { World } from '../support/world.ts'
 
@@ -90,8 +90,8 @@ const toMeterLines = (lines: StoredLine[]): MeterLine[] =>
 
 /** Ticks the job until nothing is left to count. */
 export async function countAll(w: Pick<World, 'deps'>): Promise<void> {
-  const tick = usageCounter(w.deps)
-  while (await w.deps.usageCounts.waits()) await tick()
+  const tick = receiptCounter(w.deps)
+  while (await w.deps.counts.waits()) await tick()
 }
 
 /** What was counted, and what a fresh count over all numbered runs gives: both in one order. */

@@ -1,6 +1,6 @@
 import type { Lease } from '../db/lease.ts'
 import type { Clock } from '../kernel/clock.ts'
-import type { CountStore } from './count-store.ts'
+import type { CountStore } from './store.ts'
 
 /** Receipts of one transaction: short, because settles wait for it. */
 const batchMax = 256
@@ -10,14 +10,14 @@ const batchesMax = 40
 const renewMs = 3000
 
 /**
- * The job that counts receipts into the sums of their day. Without a new receipt it looks at one
+ * The job that counts receipts into all sums that are kept of them. Without a new receipt it looks at one
  * index and is done; behind, it catches up by 10,000 a tick. Of several nodes one counts.
  */
-export function usageCounter(deps: {
-  usageCounts: CountStore
+export function receiptCounter(deps: {
+  counts: CountStore
   clock: Pick<Clock, 'monotonic'>
 }): () => Promise<void> {
-  const { usageCounts: counts, clock } = deps
+  const { counts, clock } = deps
   let lease: Lease | undefined
   let renewedAt = Number.NEGATIVE_INFINITY
 
