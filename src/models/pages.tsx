@@ -61,10 +61,11 @@ const ModelsPage = ({ catalogue, leaf }: { catalogue: Catalogue; leaf: number | 
 const columns: readonly Column<Model>[] = [
   {
     head: 'Model',
-    cell: ({ id, name }) => (
+    cell: (model) => (
       <span class="name">
-        <strong>{id}</strong>
-        {name === id ? null : <small class="quiet">{name}</small>}
+        <strong>{model.id}</strong>
+        {model.name === model.id ? null : <small class="quiet">{model.name}</small>}
+        <small class="quiet alt">{inWords(model)}</small>
       </span>
     ),
   },
@@ -108,6 +109,15 @@ const columns: readonly Column<Model>[] = [
     cell: ({ status }) => <Badge tone={tones[status]}>{states[status]}</Badge>,
   },
 ]
+
+/** What the columns say that a phone has no room for. */
+const inWords = ({ kind, contextTokens, features, verifiable }: Model): string =>
+  [
+    kind,
+    `${contextTokens.toLocaleString('en-US')} tokens of context`,
+    ...features,
+    ...(verifiable === 're-executable' ? ['can be repeated'] : []),
+  ].join(', ')
 
 const tones = { live: 'ok', deprecated: 'warn', disabled: 'bad' } as const
 const states = { live: 'Live', deprecated: 'Going away', disabled: 'Off' } as const

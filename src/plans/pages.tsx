@@ -73,7 +73,7 @@ const rows: readonly Row[] = [
     of: (plan) => (
       <span class="price">
         <Amount nusd={plan.price} />
-        <small class="quiet">{priceText(plan)}</small>
+        {plan.price === 0n ? null : <small class="quiet">{priceText(plan)}</small>}
       </span>
     ),
   },
@@ -82,12 +82,12 @@ const rows: readonly Row[] = [
   { head: 'Runs at once of a key', of: ({ limits }) => count(limits.concurrency) },
   { head: 'Active keys', of: ({ limits }) => count(limits.maxKeys) },
   { head: 'Levels of keys', of: ({ limits }) => count(limits.maxDepth + 1) },
-  { head: 'Lists go back', of: ({ limits }) => `${count(limits.historyDays)} days` },
+  { head: 'Days that lists go back', of: ({ limits }) => count(limits.historyDays) },
   { head: 'Models', of: ({ models }) => (models.length === 0 ? 'All' : models.join(', ')) },
 ]
 
 const columnsOf = ({ list }: Plans): Column<Row>[] => [
-  { head: 'What', kind: 'unnamed', cell: ({ head }) => head },
+  { head: 'What', kind: 'unnamed', cell: ({ head }) => <span class="name">{head}</span> },
   ...list.map(
     (plan): Column<Row> => ({
       head: <strong>{plan.name}</strong>,
