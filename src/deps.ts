@@ -9,9 +9,12 @@ import type { ConsoleStore } from './console/store.ts'
 import type { CountStore } from './counts/store.ts'
 import type { DepositPolicy } from './deposits/deposit.ts'
 import type { DepositStore } from './deposits/store.ts'
+import type { Replies } from './idempotency/call.ts'
+import type { CallStore } from './idempotency/store.ts'
 import type { Clock } from './kernel/clock.ts'
 import type { Ids } from './kernel/ids.ts'
 import type { Log } from './kernel/log.ts'
+import type { Nusd } from './kernel/money.ts'
 import type { Random } from './kernel/random.ts'
 import type { KeyStore } from './keys/store.ts'
 import type { Ledger } from './ledger/store.ts'
@@ -33,6 +36,7 @@ import type { Signer } from './signer/signer.ts'
 import type { StatementStore } from './statement/store.ts'
 import type { Health } from './status/health.ts'
 import type { StatusStore } from './status/store.ts'
+import type { TerminalStore } from './terminal/store.ts'
 import type { TextStore } from './texts/store.ts'
 import type { Upstream } from './upstream/upstream.ts'
 import type { ExportSlots } from './usage/export-slots.ts'
@@ -54,6 +58,9 @@ export type Deps = {
   keys: KeyStore
   console: ConsoleStore
   runs: RunStore
+  /** What was called with an Idempotency-Key, and how those answers are sealed. */
+  calls: CallStore
+  replies: Replies
   plans: Plans
   subscriptions: SubscriptionStore
   statements: StatementStore
@@ -61,6 +68,7 @@ export type Deps = {
   shares: ShareStore
   texts: TextStore
   status: StatusStore
+  terminal: TerminalStore
   onboarding: OnboardingStore
   logs: Logs
   logStore: LogStore
@@ -105,6 +113,10 @@ export type Settings = {
   bodyBytes: number
   /** Failures of one client address before further failures are 429. */
   failedAuthPerMinute: number
+  /** Requests without a key of one client address. */
+  keylessPerMinute: number
+  /** What visitors may ask without an account, and what the operator spends on it. */
+  terminal: { dailyBudgetNusd: Nusd; asksPerDay: number }
   /** This process among the nodes of one database. */
   node: string
 }

@@ -13,6 +13,8 @@ import type { DepositPolicy } from './deposits/deposit.ts'
 import { depositStore } from './deposits/store.ts'
 import type { Deps } from './deps.ts'
 import { explorerCounter } from './explorer/count-store.ts'
+import { makeReplies } from './idempotency/call.ts'
+import { callStore } from './idempotency/store.ts'
 import { canonical } from './kernel/canonical.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import { makeIds } from './kernel/ids.ts'
@@ -34,11 +36,13 @@ import { shareStore } from './receipts/share-store.ts'
 import { receiptStore } from './receipts/store.ts'
 import { liveRuns } from './runs/live.ts'
 import { runStore } from './runs/store.ts'
+import { makeSealer } from './signer/sealer.ts'
 import type { Signer } from './signer/signer.ts'
 import { settleSigners } from './signer/store.ts'
 import { statementStore } from './statement/store.ts'
 import { newHealth } from './status/health.ts'
 import { statusStore } from './status/store.ts'
+import { terminalStore } from './terminal/store.ts'
 import { textStore } from './texts/store.ts'
 import { builtinUpstream } from './upstream/builtin.ts'
 import { openaiUpstream } from './upstream/openai.ts'
@@ -99,10 +103,13 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     statements: statementStore(db),
     console: consoleStore(db),
     runs: runStore(db, node),
+    calls: callStore(db),
+    replies: makeReplies(makeSealer(signer, random)),
     receipts: receiptStore(db),
     shares: shareStore(db),
     texts: textStore(db, clock),
     status: statusStore(db),
+    terminal: terminalStore(db),
     onboarding: onboardingStore(db),
     logs,
     logStore: store,
@@ -134,6 +141,11 @@ const settingsOf = (config: Config) => ({
   maxAnchorDelayS: config.anchors.max_delay_s,
   bodyBytes: config.limits.body_bytes,
   failedAuthPerMinute: config.limits.failed_auth_per_minute,
+  keylessPerMinute: config.limits.keyless_per_minute,
+  terminal: {
+    dailyBudgetNusd: config.terminal.daily_budget_nusd,
+    asksPerDay: config.terminal.asks_per_day,
+  },
 })
 
 /** Undefined where nobody can deposit: without a chain to watch or a treasury to send to. */

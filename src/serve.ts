@@ -15,6 +15,7 @@ import { planRenewer } from './plans/renew.ts'
 import { backgroundSigner } from './receipts/sign.ts'
 import { endAbandoned } from './runs/recover.ts'
 import { stopForbidden } from './runs/watch.ts'
+import { dropAllowances } from './terminal/allowance.ts'
 import { useWasmKeccak } from './verify/keccak-wasm.ts'
 import { version } from './version.ts'
 
@@ -108,7 +109,9 @@ function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[
     { name: 'count', everyMs: 1000, tick: receiptCounter(deps) },
     { name: 'renew-plans', everyMs: 1000, atStart: true, tick: planRenewer(deps) },
     { name: 'note-uses', everyMs: 30_000, tick: deps.keys.writeUses },
+    { name: 'drop-calls', everyMs: 60_000, tick: () => deps.calls.dropPast(deps.clock.now()) },
     { name: 'drop-outputs', everyMs: 60_000, tick: () => deps.runs.dropOutputs(deps.clock.now()) },
+    { name: 'drop-allowances', everyMs: 3_600_000, tick: () => dropAllowances(deps) },
     {
       name: 'drop-texts',
       everyMs: 60_000,
