@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, gte, inArray, isNotNull, lt } from 'drizzle-orm'
-import { type Db, first, type Query, rows, update, type Work } from '../db/db.ts'
+import { type Db, first, prepared, type Query, rows, update, type Work } from '../db/db.ts'
 import type { RunRow } from '../db/schema.ts'
 import { type Page, type PageRequest, toPage } from '../kernel/page.ts'
 import { type Ended, isEnded, isErased, receiptIdOf, runIdOf } from './receipt.ts'
@@ -7,9 +7,13 @@ import { shownReceipts } from './shown-store.ts'
 
 export type ReceiptStore = ReturnType<typeof receiptStore>
 
+type Numbered = Pick<RunRow, 'id' | 'logPlace' | 'digest' | 'signature'>
+
 /** Receipts, which are the ended runs seen from the side of who checks them. */
 export function receiptStore(db: Db) {
   const { runs, erasedReceipts } = db.tables
+  const { id, logPlace, digest, signature } = runs
+  const numbered = { id, logPlace, digest, signature }
 
   /** Adds to runs whose seed is gone the receipts that were kept of them. */
   function* withErased(q: Query, found: Ended[]): Work<Ended[]> {
@@ -49,12 +53,18 @@ export function receiptStore(db: Db) {
         const { items, hasMore } = toPage(yield* rows(found.limit(page.limit + 1)), page.limit)
         return { items: yield* withErased(q, items.filter(isEnded)), hasMore }
       }),
-    /** Numbered receipts from a place among the leaves on, in their order. */
-    numberedFrom: (place: number, limit: number): Promise<RunRow[]> =>
-      db.read((q) => {
-        const from = q.select().from(runs).where(gte(runs.logPlace, place))
-        return rows(from.orderBy(asc(runs.logPlace)).limit(limit))
-      }),
+    /** What is signed, and was, of numbered receipts from a place among the leaves on. */
+    numberedFrom: (place: number, limit: number): Promise<Numbered[]> =>
+      db.read((q) =>
+        prepared('receipts.numbered_from', { place, limit }, (values) =>
+          q
+            .select(numbered)
+            .from(runs)
+            .where(gte(runs.logPlace, values.place))
+            .orderBy(asc(runs.logPlace))
+            .limit(values.limit),
+        ),
+      ),
     sign: (signed: { id: string; signature: Uint8Array }[]): Promise<void> =>
       db.write(function* () {
         yield* update(runs, signed, ['signature'])
