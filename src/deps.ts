@@ -25,6 +25,7 @@ import type { LogStore } from './log/store.ts'
 import type { Catalogue } from './models/catalogue.ts'
 import type { PriceStore } from './models/prices-store.ts'
 import type { OnboardingStore } from './overview/store.ts'
+import type { PassportStore } from './passports/store.ts'
 import type { Plans } from './plans/plan.ts'
 import type { SubscriptionStore } from './plans/store.ts'
 import type { ShareStore } from './receipts/share-store.ts'
@@ -61,6 +62,7 @@ export type Deps = {
   /** What was called with an Idempotency-Key, and how those answers are sealed. */
   calls: CallStore
   replies: Replies
+  passports: PassportStore
   plans: Plans
   subscriptions: SubscriptionStore
   statements: StatementStore

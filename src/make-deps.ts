@@ -13,6 +13,7 @@ import type { DepositPolicy } from './deposits/deposit.ts'
 import { depositStore } from './deposits/store.ts'
 import type { Deps } from './deps.ts'
 import { explorerCounter } from './explorer/count-store.ts'
+import { settleFigures } from './figures/store.ts'
 import { makeReplies } from './idempotency/call.ts'
 import { callStore } from './idempotency/store.ts'
 import { canonical } from './kernel/canonical.ts'
@@ -30,6 +31,8 @@ import { makeAnchoring } from './make-anchoring.ts'
 import { makeCatalogue } from './models/catalogue.ts'
 import { priceStore, settlePriceList } from './models/prices-store.ts'
 import { onboardingStore } from './overview/store.ts'
+import { passportCounter } from './passports/count-store.ts'
+import { passportStore } from './passports/store.ts'
 import { makePlans } from './plans/plan.ts'
 import { subscriptionStore } from './plans/store.ts'
 import { shareStore } from './receipts/share-store.ts'
@@ -70,6 +73,7 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
   const ids = makeIds(clock, random)
   const node = `node_${Buffer.from(random.bytes(8)).toString('hex')}`
   const logs = await settleLogs(db, config.base_url, clock.now())
+  await settleFigures(db)
   const signers = await settleSigners(db, logs, signer, clock.now())
   const store = logStore(db, { clock, node, start: logs.current.start })
   const checkpoints = checkpointStore(db, signers)
@@ -98,6 +102,7 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
       ? contractWallets(onChain.chain ?? rpcChain({ urls: [], clock, random }))
       : undefined,
     keys: keyStore(db, clock, plans),
+    passports: passportStore(db, store),
     plans,
     subscriptions: subscriptionStore(db, { clock, node }),
     statements: statementStore(db),
@@ -126,11 +131,14 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     sequencer: sequencer({ store, log, clock }),
     live: liveRuns({ admission: config.limits.admission }),
     usage: usageStore(db),
-    counts: countStore(db, { clock, node }, [usageCounter(db), explorerCounter(db)]),
+    counts: countStore(db, { clock, node }, countersOf(db)),
     exportSlots: makeExportSlots(),
     version: { version, commit },
   }
 }
+
+/** What is summed up from the log as it grows. */
+const countersOf = (db: Db) => [usageCounter(db), explorerCounter(db), passportCounter(db)]
 
 const settingsOf = (config: Config) => ({
   baseUrl: config.base_url,

@@ -2,6 +2,7 @@ import type {
   AccountRow,
   AuditRow,
   DepositRow,
+  IdempotentRow,
   KeyRow,
   RunRow,
   SecretRow,
@@ -36,6 +37,8 @@ export type Book = {
   subscription(account: string): SubscriptionRow | undefined
   /** The deposit that a command named. */
   deposit(id: string): DepositRow | undefined
+  /** What is there of the call that a command named, if it was made in the last 24 hours. */
+  call(scope: string): IdempotentRow | undefined
   /** What `key` spent and holds in the window that `now` falls into. */
   window(key: KeyRow): WindowRow
   windowAt(keyId: string, start: Millis): WindowRow
@@ -45,6 +48,11 @@ export type Book = {
   /** Its place and the balance after it follow from the account when the batch is written. */
   addTransfer(row: NewTransfer): void
   addSubscription(row: SubscriptionRow): void
+  addCall(row: IdempotentRow): void
+  /** Keeps the answer of a call whose run ends. */
+  answerCall(scope: string, reply: Uint8Array): void
+  /** Lets the call that began a run be made again. */
+  freeCall(runId: string): void
   addAudit(row: AuditRow): void
   /** Keeps the texts of a run that ends, if its account wants that at this moment. */
   keepText(text: RunText): void
@@ -66,6 +74,8 @@ export type Pages = {
   deposits: Map<string, DepositRow>
   /** By account. */
   subscriptions: Map<string, SubscriptionRow>
+  /** By scope. */
+  calls: Map<string, IdempotentRow>
   written: {
     accounts: Set<AccountRow>
     keys: Set<KeyRow>
@@ -83,7 +93,10 @@ export type Pages = {
     subscriptions: SubscriptionRow[]
     audits: AuditRow[]
     texts: RunText[]
+    calls: IdempotentRow[]
   }
+  /** What becomes of the calls whose runs ended. */
+  calledBack: { answered: { scope: string; reply: Uint8Array }[]; freed: string[] }
 }
 
 export const windowId = (keyId: string, start: Millis): string => `${keyId}:${start}`
@@ -97,6 +110,7 @@ export const emptyPages = (): Pages => ({
   runs: new Map(),
   deposits: new Map(),
   subscriptions: new Map(),
+  calls: new Map(),
   written: {
     accounts: new Set(),
     keys: new Set(),
@@ -114,7 +128,9 @@ export const emptyPages = (): Pages => ({
     subscriptions: [],
     audits: [],
     texts: [],
+    calls: [],
   },
+  calledBack: { answered: [], freed: [] },
 })
 
 export function openBook(pages: Pages, now: Millis): Book {
@@ -128,6 +144,10 @@ export function openBook(pages: Pages, now: Millis): Book {
     secrets: (id) => [...pages.secrets.values()].filter((secret) => secret.keyId === id),
     run: (id) => pages.runs.get(id),
     deposit: (id) => pages.deposits.get(id),
+    call: (scope) => {
+      const row = pages.calls.get(scope)
+      return row && row.until > now ? row : undefined
+    },
     subscription: (account) => {
       const row = pages.subscriptions.get(account)
       return row?.endedAt === null ? row : undefined
@@ -170,6 +190,12 @@ export function openBook(pages: Pages, now: Millis): Book {
       pages.subscriptions.set(row.accountId, row)
       added.subscriptions.push(row)
     },
+    addCall(row) {
+      pages.calls.set(row.scope, row)
+      added.calls.push(row)
+    },
+    answerCall: (scope, reply) => void pages.calledBack.answered.push({ scope, reply }),
+    freeCall: (runId) => void pages.calledBack.freed.push(runId),
     addAudit: (row) => void added.audits.push(row),
     keepText: (text) => void added.texts.push(text),
     changed(what, row) {

@@ -25,6 +25,13 @@ export function roomsOf(book: Book, accountId: string, chain: readonly KeyRow[])
   return [...rooms, { available, limitedBy: 'balance' }]
 }
 
+/** The most that a run of this chain may hold now: the least room, and no key's most for a run. */
+export function mostFor(book: Book, accountId: string, chain: readonly KeyRow[]): Nusd {
+  const rooms = roomsOf(book, accountId, chain).map(({ available }) => available)
+  const mosts = chain.flatMap(({ maxCostPerRun }) => maxCostPerRun ?? [])
+  return [...rooms, ...mosts].reduce(min, maxNusd)
+}
+
 /**
  * Reserves `amount` on the key, every ancestor and the account, and names the windows it was
  * taken from. `explain` adds what the least room would afford to a refusal's metadata.

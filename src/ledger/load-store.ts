@@ -55,6 +55,7 @@ export function* load(
   }
   yield* loadWindows(q, tables, pages, now, memory)
   yield* loadDeposits(q, tables, pages, commands)
+  yield* loadCalls(q, tables, pages, commands)
   const about = commands.filter((command) => command.subscribes).map(({ account }) => account)
   if (about.length > 0) yield* loadSubscriptions(q, tables, pages, [...new Set(about)])
 }
@@ -130,6 +131,20 @@ function* loadDeposits(
   if (ids.length === 0) return
   const found = q.select().from(deposits).where(inArray(deposits.id, ids)).orderBy(deposits.id)
   for (const row of yield* lockedRows(found)) pages.deposits.set(row.id, row)
+}
+
+/** The calls that commands name. Each is of one account, which is locked. */
+function* loadCalls(
+  q: Query,
+  { idempotentCalls }: Tables,
+  pages: Pages,
+  commands: Command<unknown>[],
+): Work<void> {
+  const scopes = [...new Set(commands.flatMap((command) => command.call ?? []))]
+  if (scopes.length === 0) return
+  const named = inArray(idempotentCalls.scope, scopes)
+  const found = q.select().from(idempotentCalls).where(named).orderBy(idempotentCalls.scope)
+  for (const row of yield* lockedRows(found)) pages.calls.set(row.scope, row)
 }
 
 /** The subscriptions that go on; never remembered, because they are seldom changed. */

@@ -3,11 +3,13 @@ import { remember } from '../db/memory.ts'
 import type {
   AccountRow,
   DepositRow,
+  IdempotentRow,
   KeyRow,
   RunRow,
   SubscriptionRow,
   Tables,
 } from '../db/schema.ts'
+import { freeCalls } from '../idempotency/store.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import { keepTexts } from '../texts/store.ts'
@@ -36,6 +38,8 @@ export type Command<T> = {
   run?: string
   /** A deposit that comes to `account`, or is there. */
   deposit?: string
+  /** The scope of a call that is to be made once, of whoever asks again. */
+  call?: string | undefined
   /** Whether it is about the subscription of its account. */
   subscribes?: boolean
   decide(book: Book): T
@@ -86,7 +90,7 @@ export function openLedger(db: Db, clock: Pick<Clock, 'now'>, numbering?: Number
       const outcomes = commands.map((command) => decide(command, book))
       const ended = [...pages.written.runs].filter((run) => run.finishedAt !== null)
       if (numbering && ended.length > 0) yield* numbering.number(q, ended)
-      yield* writeBack(db.tables, pages)
+      yield* writeBack(q, db.tables, pages)
       yield* keepTexts(q, db.tables, pages.added.texts, book.now)
       memory?.keep(pages)
       return outcomes
@@ -187,8 +191,8 @@ export function isOneCommandsFault(error: unknown): boolean {
 }
 
 /** One update for each account and window touched, however many commands touched it. */
-function* writeBack(tables: Tables, pages: Pages): Work<void> {
-  const { written, added } = pages
+function* writeBack(q: Query, tables: Tables, pages: Pages): Work<void> {
+  const { written, added, calledBack } = pages
   const transfers = numberTransfers(pages)
   yield* upsert(tables.accounts, [...written.accounts], accountChanges)
   yield* insert(tables.keys, added.keys)
@@ -204,7 +208,20 @@ function* writeBack(tables: Tables, pages: Pages): Work<void> {
   yield* update(tables.subscriptions, [...written.subscriptions], subscriptionChanges)
   yield* insert(tables.subscriptions, added.subscriptions)
   yield* insert(tables.auditEntries, added.audits)
+  // One that ran out may still be there.
+  yield* upsert(tables.idempotentCalls, added.calls, callChanges)
+  yield* update(tables.idempotentCalls, calledBack.answered, ['reply'])
+  yield* freeCalls(q, tables, calledBack.freed)
 }
+
+const callChanges: (keyof IdempotentRow)[] = [
+  'fingerprint',
+  'node',
+  'runId',
+  'reply',
+  'createdAt',
+  'until',
+]
 
 const accountChanges: (keyof AccountRow)[] = [
   'balance',

@@ -10,10 +10,12 @@ import {
   type Work,
 } from '../db/db.ts'
 import type { AuditRow, RunRow, ShareRow } from '../db/schema.ts'
+import { moveFigures } from '../figures/store.ts'
+import { forgetReply } from '../idempotency/store.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { forgetTexts } from '../texts/store.ts'
 import type { FullReceipt } from '../verify/receipt.ts'
-import { isErased, runIdOf } from './receipt.ts'
+import { isErased, receiptIdOf, runIdOf } from './receipt.ts'
 
 export type ShareStore = ReturnType<typeof shareStore>
 
@@ -28,7 +30,7 @@ export function shareStore(db: Db) {
   const { runs, shares, erasedReceipts, auditEntries } = db.tables
 
   /** Locks a receipt: of two changes at once the later one sees what the earlier left. */
-  function* hold(q: Query, receiptId: string): Work<Held> {
+  function* hold(q: Query, receiptId: string): Work<Held & { run: RunRow }> {
     const named = q
       .select()
       .from(runs)
@@ -36,12 +38,19 @@ export function shareStore(db: Db) {
     const [run] = yield* lockedRows(named)
     if (!run) throw new Error(`${receiptId} has no run`)
     const share = yield* first(q.select().from(shares).where(eq(shares.receiptId, receiptId)))
-    return { isErased: isErased(run), share }
+    return { run, isErased: isErased(run), share }
   }
 
-  function* write(q: Query, receiptId: string, share: ShareRow | undefined): Work<void> {
+  /** Every change of a share goes through here: what is summed up of public receipts follows. */
+  function* write(
+    q: Query,
+    { run, share: from }: Held & { run: RunRow },
+    to: ShareRow | undefined,
+  ): Work<void> {
+    const receiptId = receiptIdOf(run.id)
     yield* rows(q.delete(shares).where(eq(shares.receiptId, receiptId)).returning(noTexts))
-    if (share) yield* insert(shares, [share])
+    if (to) yield* insert(shares, [to])
+    yield* moveFigures(q, db.tables, { run, from, to })
   }
   // What a delete returns is read again from the row, and a revealed text may have megabytes.
   const noTexts = { receiptId: shares.receiptId }
@@ -68,7 +77,7 @@ export function shareStore(db: Db) {
         const held = yield* hold(q, receiptId)
         const { share, audit } = decide(held)
         if (!audit) return held.share
-        yield* write(q, receiptId, share)
+        yield* write(q, held, share)
         yield* insert(auditEntries, [audit])
         return share
       }),
@@ -98,7 +107,8 @@ export function shareStore(db: Db) {
         }
         yield* update(runs, [emptied], ['seed', 'output', 'outputUntil'])
         yield* forgetTexts(q, db.tables, [id])
-        if (held.share) yield* write(q, receiptId, share)
+        yield* forgetReply(q, db.tables, id)
+        if (held.share) yield* write(q, held, share)
         yield* insert(auditEntries, [audit])
         return at
       }),

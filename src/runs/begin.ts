@@ -1,15 +1,17 @@
 import type { RunRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
+import type { Once } from '../idempotency/call.ts'
 import type { Json } from '../kernel/canonical.ts'
-import { maxNusd, type Nusd } from '../kernel/money.ts'
+import { maxNusd } from '../kernel/money.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
 import { assertModelAllowed, assertModelInPlan, assertUsable, type Caller } from '../keys/key.ts'
-import { takeHold } from '../ledger/ledger.ts'
+import { mostFor, takeHold } from '../ledger/ledger.ts'
 import { type Bound, boundOf } from '../models/bound.ts'
-import { costOf, linesOf, type MeterLine, type Model } from '../models/model.ts'
+import { costOf, linesOf, type Model } from '../models/model.ts'
 import { commitInput } from '../receipts/receipt.ts'
 import type { JsonObject } from '../upstream/upstream.ts'
 import { freeLater, unstored } from './finish.ts'
+import { affordableTokens, fitBound, withTokens } from './fit.ts'
 import { type LiveRun, openLiveRun } from './live.ts'
 
 /** What a caller asks to run. */
@@ -23,7 +25,14 @@ export type RunWish = {
   background: boolean
   tags: Record<string, string>
   metadata: Record<string, Json>
+  /** Whether its output is bounded by what can be afforded, where that is less than asked. */
+  fit?: boolean | undefined
+  /** Where the caller sent an Idempotency-Key. */
+  once?: Once<Begun> | undefined
 }
+
+/** A run that money is held for, and the most that it can use. */
+export type Begun = { run: RunRow; bound: Bound }
 
 type Needs = Pick<
   Deps,
@@ -44,15 +53,15 @@ type Needs = Pick<
  * Reserves the most a run can cost and writes its row, in one command. From its COMMIT on the run
  * exists and must be ended by {@link finish}, whatever happens.
  * @throws Refusal `insufficient_balance`, `cap_exceeded`, `concurrency_limited`, `unavailable`,
- * `invalid_request`, `model_not_allowed`, `log_diverged`, or what the state of the chain earns.
+ * `invalid_request`, `model_not_allowed`, `log_diverged`, `idempotency_in_progress` or what the state of the chain earns.
  * Nothing is held then.
  */
 export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
-  const { caller, model } = wish
+  const { caller, model, once } = wish
   if (deps.health.log === 'diverged') refuse('log_diverged')
   assertModelAllowed(caller.chain, model.id)
   const bound = boundOf(model, wish.body)
-  const most = mostOf(model, bound)
+  assertPayable(model, wish.fit ? withTokens(bound, 1) : bound)
   const asked = deps.texts.retentionOf(caller.account)
   const retention = asked instanceof Promise ? await asked : asked
   deps.live.admit(caller.chain, caller.plan.limits.concurrency)
@@ -60,10 +69,12 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
   try {
     const seed = deps.random.bytes(32)
     const draft = toDraft(deps, wish, { id, seed })
-    const row = await deps.ledger.post({
+    const begun = await deps.ledger.post<Begun>({
       account: caller.account,
       keys: caller.key.lineage,
+      call: once?.scope,
       decide(book) {
+        once?.assertFirst(book)
         const chain = caller.key.lineage.map((id) => book.key(id) ?? refuse('invalid_key'))
         assertUsable(chain, book.now)
         const account = book.account(caller.account)
@@ -72,7 +83,9 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
         const plan = deps.plans.of(account, book.now)
         assertModelInPlan(plan, model.id)
         const { discountBps } = plan
-        const hold = costOf(most, discountBps)
+        const room = wish.fit ? mostFor(book, caller.account, chain) : maxNusd
+        const fitted = wish.fit ? fitBound(model, bound, room, discountBps) : bound
+        const hold = costOf(linesOf(model.prices, model.kind, fitted), discountBps)
         const windows = takeHold(book, chain, hold, (room) => ({
           max_affordable_output_tokens: affordableTokens(model, bound, room, discountBps),
           top_up_url: `${deps.settings.baseUrl}/dashboard/deposits`,
@@ -82,13 +95,24 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
         if (!wish.background) run.startedAt = book.now
         book.addRun(run)
         // A copy: the book's row is the ledger's own.
-        return { ...run }
+        const begun = { run: { ...run }, bound: fitted }
+        once?.note(book, begun, id)
+        return begun
       },
     })
     const startedAt = deps.clock.monotonic()
     const received = retention === 'none' ? undefined : wish.received
-    const { body } = wish
-    const live = openLiveRun({ id: row.id, row, model, bound, body, received, startedAt })
+    const { run: row, bound: fitted } = begun
+    const live = openLiveRun({
+      id,
+      row,
+      model,
+      bound: fitted,
+      body: wish.body,
+      received,
+      call: once?.scope,
+      startedAt,
+    })
     deps.live.add(live)
     return live
   } catch (error) {
@@ -107,31 +131,13 @@ const neverBegun = {
   firstByteAt: null,
 } as const
 
-/** The most a request can use. @throws Refusal when no balance could cover what that costs. */
-function mostOf(model: Model, bound: Bound): MeterLine[] {
-  const most = linesOf(model.prices, model.kind, bound)
-  if (costOf(most, 0) > maxNusd) {
-    refuse('invalid_request', {
-      param: 'max_tokens',
-      message: 'This could cost more than any balance can hold. Lower max_tokens.',
-    })
-  }
-  return most
-}
-
-/** How many tokens a choice could have for `room` nano-USD; null where output is free. */
-function affordableTokens(
-  model: Model,
-  bound: Bound,
-  room: Nusd,
-  discountBps: number,
-): number | null {
-  const { inputPusd, outputPusd, requestNusd } = model.prices
-  if (outputPusd === 0n || bound.outputTokens === 0 || discountBps === 10_000) return null
-  const beforeDiscount = (room * 10_000n) / BigInt(10_000 - discountBps)
-  const rest = (beforeDiscount - requestNusd) * 1000n - BigInt(bound.inputTokens) * inputPusd
-  if (rest <= 0n) return 0
-  return Math.min(Number(rest / outputPusd / BigInt(bound.n)), model.maxOutputTokens)
+/** @throws Refusal when no balance could cover what the most a request can use costs. */
+function assertPayable(model: Model, bound: Bound): void {
+  if (costOf(linesOf(model.prices, model.kind, bound), 0) <= maxNusd) return
+  refuse('invalid_request', {
+    param: 'max_tokens',
+    message: 'This could cost more than any balance can hold. Lower max_tokens.',
+  })
 }
 
 function toDraft(

@@ -1,9 +1,12 @@
+import type { RunRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
+import type { Refusal } from '../kernel/refusal.ts'
 import { forwardBody } from '../models/bound.ts'
 import type { RouteStep, Usage } from '../models/model.ts'
 import { decideUsage } from '../models/usage.ts'
+import { receiptIdOf } from '../receipts/receipt.ts'
 import { type JsonObject, type Upstream, UpstreamFailure } from '../upstream/upstream.ts'
 import { type Answer, type Choice, collectAnswer, objects, readAnswer } from './answer.ts'
 import { type Ending, type Finished, finish } from './finish.ts'
@@ -22,12 +25,16 @@ export type Completed = Finished & { body: JsonObject; usage: Usage; output: Jso
  * Runs to the end and returns the whole answer, paid.
  * @throws Refusal after the hold was freed and nothing charged.
  */
-export async function complete(deps: Needs, live: LiveRun): Promise<Completed> {
+export async function complete(
+  deps: Needs,
+  live: LiveRun,
+  keep?: Keep<Completed>['done'],
+): Promise<Completed> {
   let step = live.model.route[0]
   try {
     const found = await firstOf(deps, live, (upstream, tried) => {
       step = tried
-      const body = forwardBody(live.model, live.body, tried)
+      const body = forwardBody(live.model, live.body, tried, live.bound.maxTokens)
       return upstream.complete({ kind: live.model.kind, body, signal: live.signal })
     })
     if (live.stopped()) throw new UpstreamFailure('aborted')
@@ -35,12 +42,23 @@ export async function complete(deps: Needs, live: LiveRun): Promise<Completed> {
     const answer = live.model.kind === 'chat' ? readAnswer(found) : readEmbeddings(found)
     const output = 'choices' in answer ? (answer.choices as Json) : answer.data
     const ending = settledBy(live, answer, step, { firstByteAt, output })
-    const finished = await finish(deps, live, ending)
-    return { ...finished, body: found, usage: ending.usage, output }
+    const more = { body: found, usage: ending.usage, output }
+    const reply = keep && ((done: Finished) => keep({ ...done, ...more }))
+    return { ...(await finish(deps, live, ending, reply)), ...more }
   } catch (error) {
     if (!deps.live.find(live.id)) throw error
-    throw await fail(deps, live, error, step, undefined)
+    throw await fail(deps, live, error, { step, delivered: undefined, firstByteAt: null })
   }
+}
+
+/**
+ * Writes an answer down, sealed, for whoever asks for it again with its Idempotency-Key. It is
+ * stored by the command that ends the run, so it comes before anything is paid.
+ */
+export type Keep<Done> = {
+  done(done: Done): Uint8Array
+  /** What broke off, but was charged. */
+  failed(refusal: Refusal, run: RunRow): Uint8Array
 }
 
 /** What a stream writes to. `send` resolves when the reader is ready for more. */
@@ -58,7 +76,12 @@ export type Streamed = Finished & {
  * returned with the receipt, after the settle's COMMIT.
  * @throws Refusal: before the first `send` nothing was charged, afterwards what was delivered.
  */
-export async function stream(deps: Needs, live: LiveRun, sink: Sink): Promise<Streamed> {
+export async function stream(
+  deps: Needs,
+  live: LiveRun,
+  sink: Sink,
+  keep?: Keep<Streamed>,
+): Promise<Streamed> {
   const collected = collectAnswer()
   const tail: JsonObject[] = []
   let step = live.model.route[0]
@@ -66,7 +89,7 @@ export async function stream(deps: Needs, live: LiveRun, sink: Sink): Promise<St
   try {
     const chunks = await firstOf(deps, live, (upstream, tried) => {
       step = tried
-      const body = forwardBody(live.model, live.body, tried)
+      const body = forwardBody(live.model, live.body, tried, live.bound.maxTokens)
       return upstream.stream({ kind: live.model.kind, body, signal: live.signal })
     })
     const greet = roleGiver()
@@ -96,12 +119,13 @@ export async function stream(deps: Needs, live: LiveRun, sink: Sink): Promise<St
     const answer = collected.answer()
     const output = answer.choices as Json
     const ending = settledBy(live, answer, step, { firstByteAt, output })
-    const finished = await finish(deps, live, ending)
-    return { ...finished, usage: ending.usage, choices: answer.choices, tail }
+    const more = { usage: ending.usage, choices: answer.choices, tail }
+    const reply = keep && ((done: Finished) => keep.done({ ...done, ...more }))
+    return { ...(await finish(deps, live, ending, reply)), ...more }
   } catch (error) {
     if (!deps.live.find(live.id)) throw error
     const delivered = collected.said() ? collected.answer() : undefined
-    throw await fail(deps, live, error, step, delivered, firstByteAt)
+    throw await fail(deps, live, error, { step, delivered, firstByteAt, keep })
   }
 }
 
@@ -162,6 +186,13 @@ function settledBy(
   return { ...ending, outcome: 'complete' }
 }
 
+type Broken = {
+  step: RouteStep | undefined
+  delivered: Answer | undefined
+  firstByteAt: Millis | null
+  keep?: Keep<Streamed> | undefined
+}
+
 /**
  * Ends a run that did not come through: what was delivered is charged by our own count, since
  * the upstream's account never came; without delivery nothing is.
@@ -170,17 +201,18 @@ async function fail(
   deps: Needs,
   live: LiveRun,
   error: unknown,
-  step: RouteStep | undefined,
-  delivered: Answer | undefined,
-  firstByteAt: Millis | null = null,
-): Promise<unknown> {
+  { step, delivered, firstByteAt, keep }: Broken,
+): Promise<Refusal> {
   const stopped = live.stopped()
   const refusal = refusalOf(error, stopped, delivered !== undefined)
   if (refusal.type === 'internal_error') deps.log.error('run.failed', error, { run_id: live.id })
   const output = (delivered?.choices ?? null) as Json
   const facts = { firstByteAt, output }
   const ended = delivered && settledBy(live, { ...delivered, usage: undefined }, step, facts)
-  const { receiptId } = await finish(deps, live, {
+  const receiptId = receiptIdOf(live.id)
+  refusal.detail.headers = { ...refusal.detail.headers, 'x-receipt-id': receiptId }
+  refusal.detail.metadata = { ...refusal.detail.metadata, run_id: live.id, receipt_id: receiptId }
+  const ending: Ending = {
     ...facts,
     outcome: outcomeOf(stopped, delivered !== undefined),
     route: nameOf(step),
@@ -188,9 +220,8 @@ async function fail(
     usageSource: 'counted',
     clamped: ended?.clamped ?? false,
     error: { type: refusal.type, message: refusal.message },
-  })
-  refusal.detail.headers = { ...refusal.detail.headers, 'x-receipt-id': receiptId }
-  refusal.detail.metadata = { ...refusal.detail.metadata, run_id: live.id, receipt_id: receiptId }
+  }
+  await finish(deps, live, ending, keep && (({ run }) => keep.failed(refusal, run)))
   return refusal
 }
 

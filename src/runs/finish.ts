@@ -24,6 +24,13 @@ export type Ending = {
 
 export type Finished = { run: RunRow; receiptId: string; digest: Hex }
 
+/** What becomes, at the end of a run, of the call that began it with an Idempotency-Key. */
+export type CallEnd = {
+  scope?: string | undefined
+  /** Its answer, written down and sealed; without one, what is kept stays as it is. */
+  reply?: ((done: Finished) => Uint8Array) | undefined
+}
+
 /** How long the output of a background run is kept after its end. */
 const outputKeptMs = 3_600_000
 
@@ -34,10 +41,17 @@ type Needs = Pick<Deps, 'ledger' | 'clock' | 'settings' | 'sequencer' | 'live' |
  * command; resolves after its COMMIT. If that fails, nothing was charged, and the hold is freed
  * as soon as the database takes writes again.
  */
-export async function finish(deps: Needs, live: LiveRun, ending: Ending): Promise<Finished> {
+export async function finish(
+  deps: Needs,
+  live: LiveRun,
+  ending: Ending,
+  reply?: CallEnd['reply'],
+): Promise<Finished> {
+  const call = live.call === undefined ? undefined : { scope: live.call, reply }
   const durationMs = Math.round(deps.clock.monotonic() - live.startedAt)
   try {
-    return await settle(deps, live.row, live.model.prices, ending, durationMs, live.received)
+    const { received } = live
+    return await settle(deps, live.row, live.model.prices, ending, durationMs, { received, call })
   } catch (error) {
     deps.log.error('run.settle_failed', error, { run_id: live.id })
     freeLater(deps, live.id, live.model.prices, { ...ending, ...unstored }, durationMs)
@@ -68,21 +82,25 @@ export function freeLater(
   deps.live.settleLater(id, async () => {
     const row = await deps.runs.find(id)
     if (row?.finishedAt !== null) return
-    await settle(deps, row, prices, ending, durationMs)
+    await settle(deps, row, prices, ending, durationMs, { call: {} })
   })
 }
 
-/**
- * The command itself, also for a run that an earlier process left open. `received` is there when
- * the account wants its texts kept.
- */
+type Aside = {
+  /** The request as it was received, when the account wants its texts kept. */
+  received?: Json | undefined
+  /** Absent when the run was begun without an Idempotency-Key; empty when nobody knows. */
+  call?: CallEnd | undefined
+}
+
+/** The command itself, also for a run that an earlier process left open. */
 export async function settle(
   deps: Pick<Deps, 'ledger' | 'clock' | 'settings' | 'sequencer'>,
   open: RunRow,
   prices: Prices | undefined,
   ending: Ending,
   durationMs: number,
-  received?: Json,
+  { received, call }: Aside,
 ): Promise<Finished> {
   const lines = linesFor(open, prices, ending.usage)
   const finishedAt = deps.clock.now()
@@ -90,6 +108,11 @@ export async function settle(
   const { issuer } = deps.settings
   const ended = { ...open, ...changesOf(open, ending, lines, finishedAt), issuer, durationMs }
   const digest = digestOf(factsOf(ended))
+  const receiptId = receiptIdOf(open.id)
+  // What failed and charged nothing may be tried again with the same key.
+  const isKept = ending.outcome === 'complete' || ended.cost > 0n
+  const told = isKept && call?.reply ? { run: { ...ended, digest }, receiptId } : undefined
+  const reply = told && call?.reply?.({ ...told, digest: toHex(digest) })
   const run = await deps.ledger.post({
     account: open.accountId,
     keys: open.windows.map(([keyId]) => keyId),
@@ -104,12 +127,14 @@ export async function settle(
         const { id, accountId } = open
         book.keepText({ runId: id, accountId, input: received, output: ending.output })
       }
+      if (reply && call?.scope !== undefined) book.answerCall(call.scope, reply)
+      if (call && !isKept) book.freeCall(open.id)
       return held
     },
   })
   // Where this process writes alone it has its number already.
   if (run.logPlace === null) deps.sequencer.wake()
-  return { run, receiptId: receiptIdOf(run.id), digest: toHex(digest) }
+  return { run, receiptId, digest: toHex(digest) }
 }
 
 /** What delivered nothing has its meters at zero, or no line where the prices are not known. */

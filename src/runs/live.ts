@@ -24,6 +24,8 @@ export type LiveRun = {
   body: JsonObject
   /** The request as it was received; only where the account wants its texts kept. */
   received: Json | undefined
+  /** The scope of the call that began it; only where that had an Idempotency-Key. */
+  call: string | undefined
   /** From {@link Clock.monotonic}. */
   startedAt: number
   signal: AbortSignal

@@ -30,7 +30,7 @@ async function end(deps: Needs, run: RunRow): Promise<boolean> {
   const prices = deps.catalogue.get(run.model)?.prices
   const durationMs = Math.max(0, deps.clock.now() - (run.startedAt ?? run.createdAt))
   try {
-    await settle(deps, run, prices, interrupted, durationMs)
+    await settle(deps, run, prices, interrupted, durationMs, { call: {} })
     return true
   } catch (error) {
     const now = await deps.runs.find(run.id)

@@ -1,5 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
+import { hkdf } from '@noble/hashes/hkdf.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import type { Random } from '../kernel/random.ts'
 import { addressOf } from '../verify/address.ts'
 import { type Hex, toHex } from '../verify/hex.ts'
@@ -14,6 +16,8 @@ export type Signer = {
   publicKey: Hex
   /** 65 bytes r || s || v over 32 bytes; deterministic. */
   sign(digest: Uint8Array): Uint8Array
+  /** 32 bytes that follow from the key and a purpose, and tell nothing of the key. */
+  derive(purpose: string): Uint8Array
 }
 
 /**
@@ -60,5 +64,6 @@ export function signerFromBytes(key: Uint8Array, source: string): Signer {
       if (digest.length !== 32) throw new Error('a digest has 32 bytes')
       return signDigest(digest, key)
     },
+    derive: (purpose: string) => hkdf(sha256, key, undefined, utf8ToBytes(purpose), 32),
   })
 }
