@@ -10,8 +10,8 @@ const batchesMax = 40
 const renewMs = 3000
 
 /**
- * The job that counts receipts into all sums that are kept of them. Without a new receipt it looks at one
- * index and is done; behind, it catches up by 10,000 a tick. Of several nodes one counts.
+ * The job that counts receipts into all sums that are kept of them. Without a new receipt it looks
+ * at one index and is done; behind, it catches up by 10,000 a tick. Of several nodes one counts.
  */
 export function receiptCounter(deps: {
   counts: CountStore

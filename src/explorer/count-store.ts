@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { CountedReceipt, Counter } from '../counts/store.ts'
 import { type Db, prepared, type Query, rows } from '../db/db.ts'
 import type { ExplorerCountRow } from '../db/schema.ts'
-import { grainStart } from './grain.ts'
+import { grainStart } from '../figures/grain.ts'
 
 /** Counts all receipts, private ones too, into their hour and their day. */
 export function explorerCounter(db: Db): Counter {
