@@ -17,6 +17,7 @@ import { keysPortal } from './keys/portal/portal.tsx'
 import { modelsApi } from './models/api.ts'
 import { modelPages } from './models/pages.tsx'
 import { overviewPortal } from './overview/portal.tsx'
+import { passportsApi } from './passports/api.ts'
 import { plansApi } from './plans/api.ts'
 import { planPages } from './plans/pages.tsx'
 import { plansPortal } from './plans/portal.tsx'
@@ -50,6 +51,7 @@ export function createApp(deps: Deps) {
     .use(balanceApi(deps))
     .use(depositsApi(deps))
     .use(depositsPortal(deps, frame))
+    .use(passportsApi(deps))
     .use(plansApi(deps))
     .use(planPages(deps, frame))
     .use(plansPortal(deps, frame))

@@ -1,0 +1,66 @@
+import type { PassportRow } from '../db/schema.ts'
+import type { Deps } from '../deps.ts'
+import { refuse } from '../kernel/refusal.ts'
+import { assertHandle, skeletonOf } from './handle.ts'
+import { maxPassports, toAudit } from './passport.ts'
+import { type Profile, toProfile } from './profile.ts'
+
+type Wish = Pick<Profile, 'displayName' | 'kind'> &
+  Partial<Profile> & { account: string; handle: string }
+
+/**
+ * Makes a passport that only its owner sees, and takes its handle for ever.
+ * @throws Refusal `invalid_request` with `param`; `conflict` for a handle that exists or looks
+ * like one that does, and for an account that has the most it can have.
+ */
+export async function createPassport(
+  { passports, clock, ids }: Pick<Deps, 'passports' | 'clock' | 'ids'>,
+  { account, handle, ...wish }: Wish,
+): Promise<PassportRow> {
+  assertHandle(handle)
+  const now = clock.now()
+  const row: PassportRow = {
+    handle,
+    id: ids.make('psp'),
+    accountId: account,
+    ...toProfile(wish),
+    status: 'draft',
+    createdAt: now,
+    updatedAt: now,
+    publishedAt: null,
+    retiredAt: null,
+    ...nothingYet,
+  }
+  const detail = { kind: row.kind, display_name: row.displayName }
+  const note = { id: ids.make('req'), at: now, actor: account, action: 'passport.create', detail }
+  const skeleton = skeletonOf(handle)
+  const audit = toAudit(row, note)
+  const claimed = await passports.claim({ row, skeleton, audit, most: maxPassports })
+  if (claimed.is === 'too many') {
+    const message = `An account can have ${maxPassports} passports, retired ones included.`
+    refuse('conflict', `${message} Use one of yours.`)
+  }
+  if (claimed.is === 'taken') {
+    const message = claimed.by === handle ? takenWords : confusableWords
+    refuse('conflict', { param: 'handle', message })
+  }
+  return row
+}
+
+const nothingYet = {
+  runs: 0,
+  succeeded: 0,
+  spent: 0n,
+  activeDays: 0,
+  firstAt: null,
+  lastAt: null,
+  publicReceipts: 0,
+}
+
+const takenWords =
+  'This handle is taken. A handle is never given twice, also not when it is retired. ' +
+  'Choose another.'
+
+const confusableWords =
+  'This handle looks like one that is taken: hyphens do not count, and 0 and o, 1, l and i, rn ' +
+  'and m, vv and w, 2 and z, 5 and s, 8 and b are the same. Choose another.'

@@ -1,0 +1,127 @@
+import { and, count, desc, eq, isNull, lt, sql } from 'drizzle-orm'
+import { type Db, first, insert, lockedRows, rows, update, type Work } from '../db/db.ts'
+import type { AuditRow, KeyRow, PassportRow } from '../db/schema.ts'
+import { type Page, type PageRequest, toPage } from '../kernel/page.ts'
+import type { LogStore } from '../log/store.ts'
+import type { Kind } from './profile.ts'
+import { publicReceiptsOf } from './public-store.ts'
+import { type Standing, standingQueries } from './standing-store.ts'
+import { statementStore } from './statement-store.ts'
+
+export type PassportStore = ReturnType<typeof passportStore>
+
+/** A passport that is asked for; whoever comes first has its handle, and all that look like it. */
+export type Claim = { row: PassportRow; skeleton: string; audit: AuditRow; most: number }
+
+/** What became of a claim: the handle that has the skeleton already, or too many passports. */
+export type Claimed = { is: 'made' } | { is: 'taken'; by: string } | { is: 'too many' }
+
+/** What a decision makes of a passport; undefined changes nothing. */
+export type Changed = { row: PassportRow; audit: AuditRow } | undefined
+
+/** How the public list is read. */
+export type Listing = { kind: Kind | undefined; sort: 'newest' | 'runs' }
+
+/** One fact for each skeleton that was ever claimed, with the handle that has it. Never deleted. */
+const skeletonFact = (skeleton: string): string => `passport.name.${skeleton}`
+
+const written: (keyof PassportRow)[] = [
+  'displayName',
+  'kind',
+  'bio',
+  'links',
+  'status',
+  'ownerShown',
+  'updatedAt',
+  'publishedAt',
+  'retiredAt',
+]
+
+/** Public identities, what the log says of them, and what was signed of that. */
+export function passportStore(db: Db, log: LogStore) {
+  const { accounts, auditEntries, facts, keys, passports } = db.tables
+  const { accountId, handle, id, publishedAt, runs, status } = passports
+  const standings = standingQueries(db)
+
+  const find = (wanted: string): Promise<PassportRow | undefined> =>
+    db.read((q) => first(q.select().from(passports).where(eq(handle, wanted))))
+
+  return {
+    find,
+    ...publicReceiptsOf(db),
+    ...statementStore(db, log),
+    /** One with its record. */
+    stand: (wanted: string): Promise<Standing | undefined> =>
+      db.read((q) => standings.one(q, wanted)),
+    /** One by its id, which is where a list goes on. */
+    findId: (wanted: string): Promise<PassportRow | undefined> =>
+      db.read((q) => first(q.select().from(passports).where(eq(id, wanted)))),
+    /** Of any number of claims of handles that look alike, one is made. */
+    claim: ({ row, skeleton, audit, most }: Claim): Promise<Claimed> =>
+      db.write(function* (q): Work<Claimed> {
+        // Its account is locked: two claims at once cannot both be its last.
+        yield* lockedRows(q.select().from(accounts).where(eq(accounts.id, row.accountId)))
+        const own = q.select({ n: count() }).from(passports).where(eq(accountId, row.accountId))
+        if (((yield* first(own))?.n ?? 0) >= most) return { is: 'too many' }
+        const name = skeletonFact(skeleton)
+        const wanted = q.insert(facts).values({ name, value: row.handle }).onConflictDoNothing()
+        const [made] = yield* rows(wanted.returning())
+        if (!made) {
+          const holder = yield* first(q.select().from(facts).where(eq(facts.name, name)))
+          return { is: 'taken', by: holder?.value ?? row.handle }
+        }
+        yield* insert(passports, [row])
+        yield* insert(auditEntries, [audit])
+        return { is: 'made' }
+      }),
+    /** Writes what `decide` makes of a passport as it stands, with its audit row. */
+    change: (wanted: string, decide: (row: PassportRow) => Changed): Promise<PassportRow> =>
+      db.write(function* (q): Work<PassportRow> {
+        const [row] = yield* lockedRows(q.select().from(passports).where(eq(handle, wanted)))
+        if (!row) throw new Error(`there is no passport ${wanted}`)
+        const changed = decide(row)
+        if (!changed) return row
+        yield* update(passports, [changed.row], written)
+        yield* insert(auditEntries, [changed.audit])
+        return changed.row
+      }),
+    /** An account's own, newest first. */
+    listOwn: (account: string, { after, limit }: PageRequest): Promise<Page<Standing>> =>
+      db.read(function* (q): Work<Page<Standing>> {
+        const own = and(eq(accountId, account), after === undefined ? undefined : lt(id, after))
+        const found = standings.select(q).where(own).orderBy(desc(id))
+        const { items, hasMore } = toPage(yield* rows(found.limit(limit + 1)), limit)
+        return { items: yield* standings.withModels(q, items), hasMore }
+      }),
+    /** The public ones behind `after`: by when they came, or by their runs. */
+    listPublic: (
+      { kind, sort }: Listing,
+      { after, limit }: { after: PassportRow | undefined; limit: number },
+    ): Promise<Page<Standing>> =>
+      db.read(function* (q): Work<Page<Standing>> {
+        const by = sort === 'runs' ? runs : publishedAt
+        const last = sort === 'runs' ? after?.runs : after?.publishedAt
+        const listed = and(
+          // Not a parameter: only so the index of the public ones is used.
+          sql`${status} = 'public'`,
+          kind === undefined ? undefined : eq(passports.kind, kind),
+          after && sql`(${by}, ${handle}) < (${last}, ${after.handle})`,
+        )
+        const found = standings.select(q).where(listed).orderBy(desc(by), desc(handle))
+        const { items, hasMore } = toPage(yield* rows(found.limit(limit + 1)), limit)
+        return { items: yield* standings.withModels(q, items), hasMore }
+      }),
+    /** The keys of a passport that can still be used, or could be again. */
+    keysOf: ({ accountId: account, handle: named }: PassportRow): Promise<KeyRow[]> =>
+      db.read((q) => {
+        const own = and(eq(keys.accountId, account), eq(keys.passport, named))
+        return rows(
+          q
+            .select()
+            .from(keys)
+            .where(and(own, isNull(keys.revokedAt)))
+            .orderBy(keys.id),
+        )
+      }),
+  }
+}
