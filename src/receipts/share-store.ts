@@ -11,6 +11,7 @@ import {
 } from '../db/db.ts'
 import type { AuditRow, RunRow, ShareRow } from '../db/schema.ts'
 import { moveFigures } from '../figures/store.ts'
+import { forgetReply } from '../idempotency/store.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { forgetTexts } from '../texts/store.ts'
 import type { FullReceipt } from '../verify/receipt.ts'
@@ -106,6 +107,7 @@ export function shareStore(db: Db) {
         }
         yield* update(runs, [emptied], ['seed', 'output', 'outputUntil'])
         yield* forgetTexts(q, db.tables, [id])
+        yield* forgetReply(q, db.tables, id)
         if (held.share) yield* write(q, held, share)
         yield* insert(auditEntries, [audit])
         return at
