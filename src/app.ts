@@ -7,6 +7,7 @@ import { consolePortal } from './console/portal.tsx'
 import { depositsApi } from './deposits/api.ts'
 import { depositsPortal } from './deposits/portal.tsx'
 import type { Deps } from './deps.ts'
+import { docsApi } from './docs/api.ts'
 import { frameOf } from './frame.ts'
 import { assets } from './http/assets.ts'
 import { front } from './http/front.ts'
@@ -22,6 +23,7 @@ import { plansApi } from './plans/api.ts'
 import { planPages } from './plans/pages.tsx'
 import { plansPortal } from './plans/portal.tsx'
 import { receiptsApi } from './receipts/api.ts'
+import { verifyPages } from './receipts/check/pages.tsx'
 import { verifyPageApi } from './receipts/page-api.ts'
 import { receiptPages } from './receipts/pages.tsx'
 import { receiptsPortal } from './receipts/portal.tsx'
@@ -30,6 +32,8 @@ import { runsPortal } from './runs/portal.tsx'
 import { signerApi } from './signer/api.ts'
 import { statementPortal } from './statement/portal.tsx'
 import { statusApi } from './status/api.ts'
+import { terminalApi } from './terminal/api.ts'
+import { makeSlots } from './terminal/slots.ts'
 import { refusalPages } from './ui/refusal.tsx'
 import { themeRoute } from './ui/theme.ts'
 import { usageApi } from './usage/api.ts'
@@ -39,9 +43,11 @@ import { usagePortal } from './usage/portal.tsx'
 export function createApp(deps: Deps) {
   const { baseUrl, listen } = deps.settings
   const frame = frameOf(deps)
+  const slots = makeSlots()
   const showRefusal = refusalPages(frame)
   const app = front({ baseUrl, listen, ids: deps.ids, log: deps.log, showRefusal })
     .use(assets())
+    .use(docsApi(deps))
     .use(themeRoute(deps))
     .use(statusApi(deps))
     .use(modelsApi(deps))
@@ -70,6 +76,8 @@ export function createApp(deps: Deps) {
     .use(receiptsPortal(deps, frame))
     .use(anchorsApi(deps))
     .use(verifyPageApi())
+    .use(verifyPages(deps, frame))
+    .use(terminalApi(deps, slots))
     .use(usageApi(deps))
     .use(usagePortal(deps, frame))
   methodNotAllowed(app)

@@ -66,7 +66,7 @@ function refuseUnknown(word: string, known: readonly Usage[]): never {
   const second = guess === undefined ? '' : ` Did you mean "${guess}"?`
   refuse('invalid_request', {
     param: 'command',
-    message: `${first}${second} "help" lists all there are.`,
+    message: `${first}${second} "help" lists all there are; "ask <text>" asks a model.`,
     metadata: { nearest: guess ?? null },
   })
 }
