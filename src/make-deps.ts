@@ -14,7 +14,6 @@ import { depositStore } from './deposits/store.ts'
 import type { Deps } from './deps.ts'
 import { explorerCounter } from './explorer/count-store.ts'
 import { settleFigures } from './figures/store.ts'
-import { settleFigures } from './figures/store.ts'
 import { makeReplies } from './idempotency/call.ts'
 import { callStore } from './idempotency/store.ts'
 import { canonical } from './kernel/canonical.ts'
@@ -74,7 +73,6 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
   const ids = makeIds(clock, random)
   const node = `node_${Buffer.from(random.bytes(8)).toString('hex')}`
   const logs = await settleLogs(db, config.base_url, clock.now())
-  await settleFigures(db)
   await settleFigures(db)
   const signers = await settleSigners(db, logs, signer, clock.now())
   const store = logStore(db, { clock, node, start: logs.current.start })
