@@ -2,7 +2,8 @@ import type { Carried } from '../verify/carried.ts'
 import type { Receipt } from '../verify/receipt.ts'
 import type { ShownCheck, StampWords } from '../verify/shown-checks.ts'
 import type { Verdict } from '../verify/verify.ts'
-import { byId, element } from './dom.ts'
+import { checkItem, stampOf } from './check-parts.ts'
+import { byId } from './dom.ts'
 
 /**
  * The page of a receipt: judges what the page carries on the reader's own device, by the verifier
@@ -41,10 +42,8 @@ async function check(): Promise<void> {
 const otherSlip: StampWords = { words: 'Not valid', against: 'see the checks', isBad: true }
 
 /** Puts a check where the server's stood: most of them say the same, and nothing moves. */
-function show({ result, label, detail }: ShownCheck, i: number): void {
-  const icon = document.getElementById(`icon-${result}`)?.firstElementChild?.cloneNode(true)
-  const made = element('li', { class: result }, ...(icon ? [icon] : []))
-  made.append(element('strong', {}, label), element('small', {}, detail))
+function show(one: ShownCheck, i: number): void {
+  const made = checkItem(one)
   const before = checks.children[i]
   if (before) before.replaceWith(made)
   else checks.append(made)
@@ -72,11 +71,3 @@ function slipFault(
   }
   return undefined
 }
-
-const stampOf = ({ words, against, isBad }: StampWords): Node =>
-  element(
-    'div',
-    { class: isBad ? 'stampmark bad' : 'stampmark' },
-    words,
-    element('small', {}, against),
-  )

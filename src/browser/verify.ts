@@ -1,6 +1,7 @@
 import { type Trust, type Verdict, type VerifyInput, verifyReceipt } from '../verify/verify.ts'
 
 export { toTrust } from '../verify/carried.ts'
+export { parseReceiptFile, redact, sectionNames } from '../verify/receipt.ts'
 export { proofIn, shownChecks, stampWords, stateWords } from '../verify/shown-checks.ts'
 export { hiddenWords, slipLines, totalOf } from '../verify/slip-lines.ts'
 export { headlineOf, kindOf, levelWords, summaryOf, titleOf } from '../verify/words.ts'

@@ -41,16 +41,50 @@ export async function readText(
   request: Request,
   { limitBytes, contentType }: { limitBytes: number; contentType: string },
 ): Promise<string> {
-  const { headers } = request
-  // A declared length needs no reading; a body in chunks is counted.
-  const declared = headers.get('content-length')
-  if (Number(declared) > limitBytes) refuseTooLarge(limitBytes)
-  const encoding = headers.get('content-encoding')
-  if (encoding !== null && encoding.toLowerCase() !== 'identity') refuse('unsupported_media_type')
-  if (!isMediaType(headers.get('content-type'), contentType)) {
+  assertReadable(request, limitBytes)
+  if (!isMediaType(request.headers.get('content-type'), contentType)) {
     refuse('unsupported_media_type', `Send an uncompressed body as ${contentType}.`)
   }
-  const bytes = await readBytes(request, declared !== null, limitBytes)
+  return decode(await readBytes(request, limitBytes))
+}
+
+/**
+ * Reads the parts of a form that carries files, each as UTF-8 text.
+ * @throws Refusal as {@link readJson}
+ */
+export async function readParts(
+  request: Request,
+  { limitBytes }: { limitBytes: number },
+): Promise<[name: string, text: string][]> {
+  assertReadable(request, limitBytes)
+  const type = request.headers.get('content-type') ?? ''
+  if (!/^multipart\/form-data\s*;/i.test(type)) {
+    refuse('unsupported_media_type', 'Send an uncompressed body as multipart/form-data.')
+  }
+  const body = new Response(await readBytes(request, limitBytes), {
+    headers: { 'content-type': type },
+  })
+  const parts = await body
+    .formData()
+    .catch(() => refuse('invalid_request', 'The form is not one that can be read.'))
+  return Promise.all(
+    [...parts].map(
+      async ([name, part]): Promise<[string, string]> => [
+        name,
+        typeof part === 'string' ? part : decode(await part.bytes()),
+      ],
+    ),
+  )
+}
+
+/** Refuses by the headers alone; a declared length needs no reading. */
+function assertReadable({ headers }: Request, limitBytes: number): void {
+  if (Number(headers.get('content-length')) > limitBytes) refuseTooLarge(limitBytes)
+  const encoding = headers.get('content-encoding')
+  if (encoding !== null && encoding.toLowerCase() !== 'identity') refuse('unsupported_media_type')
+}
+
+function decode(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes)
   } catch {
@@ -70,11 +104,9 @@ function isMediaType(header: string | null, wanted: string): boolean {
   })
 }
 
-async function readBytes(
-  request: Request,
-  hasLength: boolean,
-  limitBytes: number,
-): Promise<Uint8Array> {
+/** A body in chunks is counted. */
+async function readBytes(request: Request, limitBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const hasLength = request.headers.has('content-length')
   try {
     if (hasLength || request.body === null) return await request.bytes()
   } catch {
@@ -86,7 +118,7 @@ async function readBytes(
 async function readCounted(
   body: ReadableStream<Uint8Array>,
   limitBytes: number,
-): Promise<Uint8Array> {
+): Promise<Uint8Array<ArrayBuffer>> {
   const reader = body.getReader()
   const parts: Uint8Array[] = []
   let length = 0

@@ -1,6 +1,6 @@
 import type { Json } from '../kernel/canonical.ts'
 import { refuse } from '../kernel/refusal.ts'
-import { readJson, readText } from './body.ts'
+import { readJson, readParts, readText } from './body.ts'
 
 const formType = 'application/x-www-form-urlencoded'
 
@@ -29,11 +29,26 @@ export async function readFields(
 }
 
 /**
+ * Reads a form of a page, with or without files, which come as their text.
+ * @throws Refusal as {@link readFields}
+ */
+export async function readForm(
+  request: Request,
+  { limitBytes }: { limitBytes: number },
+): Promise<Record<string, string>> {
+  const type = request.headers.get('content-type')?.toLowerCase() ?? ''
+  if (type.startsWith('multipart/')) return toFields(await readParts(request, { limitBytes }))
+  return parseForm(await readText(request, { limitBytes, contentType: formType }))
+}
+
+/**
  * The fields of a URL-encoded form.
  * @throws Refusal 'invalid_request' for a field that is given twice, and for a zero byte
  */
-export function parseForm(text: string): Record<string, string> {
-  const entries = [...new URLSearchParams(text)]
+export const parseForm = (text: string): Record<string, string> =>
+  toFields([...new URLSearchParams(text)])
+
+function toFields(entries: readonly [name: string, value: string][]): Record<string, string> {
   const names = new Set<string>()
   for (const [name, value] of entries) {
     if (names.has(name)) refuse('invalid_request', 'The form holds a field more than once.')

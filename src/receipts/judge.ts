@@ -3,10 +3,10 @@ import type { Millis } from '../kernel/clock.ts'
 import { type Carried, toCarried } from '../verify/carried.ts'
 import type { ChainEvidence } from '../verify/check-anchor.ts'
 import type { ReceiptFile } from '../verify/receipt.ts'
-import type { Verdict } from '../verify/verify.ts'
+import type { Trust, Verdict } from '../verify/verify.ts'
 import { verifyWithChain } from './evidence.ts'
 import type { Ended } from './receipt.ts'
-import { askerOf, trustOf } from './verify.ts'
+import { askerOf, trustIn, trustOf } from './verify.ts'
 
 /** A receipt as this server judges it, and all that a browser needs to come to its own verdict. */
 export type Judged = { file: ReceiptFile; verdict: Verdict; carried: Carried; now: Millis }
@@ -20,8 +20,28 @@ export async function judgeStored(
   stored: Ended,
   file: ReceiptFile,
 ): Promise<Judged> {
+  return judge(deps, file, trustOf(deps, stored, file))
+}
+
+/**
+ * Judges what somebody hands in, by this server's signers, or by those that they name: then it is
+ * their trust alone, and what this server knows does not matter.
+ */
+export async function judgeGiven(
+  deps: Parameters<typeof judgeStored>[0] & Parameters<typeof trustIn>[0],
+  file: ReceiptFile,
+  signers: readonly string[],
+): Promise<Judged> {
+  const named = { signers: signers.map((address) => ({ address })) }
+  return judge(deps, file, signers.length > 0 ? named : await trustIn(deps, file))
+}
+
+async function judge(
+  deps: Pick<Deps, 'anchoring' | 'clock'>,
+  file: ReceiptFile,
+  trust: Trust,
+): Promise<Judged> {
   const now = deps.clock.now()
-  const trust = trustOf(deps, stored, file)
   const ask = askerOf(deps)
   let chain: ChainEvidence | undefined
   const verdict = await verifyWithChain({ file }, trust, { chain: 'auto' }, async (claim) => {

@@ -89,7 +89,8 @@ function Paper({ judged }: { judged: Judged }) {
   )
 }
 
-function noteOf({ receipt, disclosures = {} }: ReceiptFile): string {
+/** The small print of a slip. */
+export function noteOf({ receipt, disclosures = {} }: ReceiptFile): string {
   if (Object.values(disclosures).some(({ value }) => value !== undefined)) {
     return 'The text on this page is the one that the hash commits to, with the salt of the file.'
   }
@@ -170,7 +171,7 @@ function Verification({ view: { judged, path } }: { view: ReceiptView }) {
   )
 }
 
-function toneOf({ verdict }: Judged): Tone {
+export function toneOf({ verdict }: Judged): Tone {
   if (kindOf(verdict) === 'bad') return 'bad'
   return verdict.level === 'anchored' || verdict.level === 'final' ? 'ok' : 'wait'
 }

@@ -13,6 +13,7 @@ import type { AuditRow, RunRow, ShareRow } from '../db/schema.ts'
 import { moveFigures } from '../figures/store.ts'
 import { forgetReply } from '../idempotency/store.ts'
 import type { Millis } from '../kernel/clock.ts'
+import { movePublicReceipt } from '../passports/public-store.ts'
 import { forgetTexts } from '../texts/store.ts'
 import type { FullReceipt } from '../verify/receipt.ts'
 import { isErased, receiptIdOf, runIdOf } from './receipt.ts'
@@ -51,6 +52,7 @@ export function shareStore(db: Db) {
     yield* rows(q.delete(shares).where(eq(shares.receiptId, receiptId)).returning(noTexts))
     if (to) yield* insert(shares, [to])
     yield* moveFigures(q, db.tables, { run, from, to })
+    yield* movePublicReceipt(q, db.tables, { run, from, to })
   }
   // What a delete returns is read again from the row, and a revealed text may have megabytes.
   const noTexts = { receiptId: shares.receiptId }

@@ -3,6 +3,7 @@ import { toRfc3339 } from '../kernel/clock.ts'
 import { isId } from '../kernel/ids.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { indexIn } from '../log/logs.ts'
+import type { TrustedSigner } from '../verify/checks.ts'
 import { toHex } from '../verify/hex.ts'
 import { readVerifyRequest } from '../verify/input.ts'
 import type { Trust, Verdict, VerifyOptions } from '../verify/verify.ts'
@@ -36,8 +37,7 @@ export async function checkReceipt(
   const verifiedAt = toRfc3339(deps.clock.now())
   const options = { chain: request.chain, verifiedAt }
   if ('id' in request) return checkShared(deps, request.id, options)
-  const known = await findNamed(deps, request.file)
-  const trust = trustOf(deps, known, request.file)
+  const trust = await trustIn(deps, request.file)
   const verdict = await verifyWithChain(request, trust, options, askerOf(deps))
   return { ...verdict, source: 'given' }
 }
@@ -70,11 +70,17 @@ export function askerOf({ anchoring }: Pick<Needs, 'anchoring'>): AskChain {
 type Claims = { digest?: unknown; receipt?: { id?: unknown; issuer?: unknown } }
 
 /** The receipt in our store that a file says it is. */
-function findNamed(deps: Needs, file: unknown): Promise<Ended | undefined> {
+function findNamed(deps: Pick<Needs, 'receipts'>, file: unknown): Promise<Ended | undefined> {
   const id = (file as Claims).receipt?.id
   if (typeof id !== 'string' || !isId('rcpt', id)) return Promise.resolve(undefined)
   return deps.receipts.find(id)
 }
+
+/** Whom we trust to have signed a file that somebody hands in, and whether we issued it. */
+export const trustIn = async (
+  deps: Pick<Needs, 'receipts' | 'signers' | 'logs'>,
+  file: unknown,
+): Promise<Trust> => trustOf(deps, await findNamed(deps, file), file)
 
 /** We trust our own signers, each in its range of its log, and know what we issued. */
 export function trustOf(
@@ -85,11 +91,7 @@ export function trustOf(
   const { digest: claimed, receipt } = file as Claims
   const log = logs.of(String(receipt?.issuer)) ?? logs.current
   const base = {
-    signers: signers.of(log.origin).map(({ address, fromIndex, untilIndex }) => ({
-      address,
-      fromIndex: BigInt(fromIndex),
-      ...(untilIndex === null ? {} : { untilIndex: BigInt(untilIndex) }),
-    })),
+    signers: signersOf({ signers }, log.origin),
     issuers: logs.all.map(({ origin }) => origin),
   }
   if (!stored) {
@@ -103,3 +105,11 @@ export function trustOf(
   }
   return { ...base, known: { status: 'pass', reason: 'This server issued it.', ...index } }
 }
+
+/** Our own signers of a log, each with the part of it that it may sign. */
+export const signersOf = ({ signers }: Pick<Needs, 'signers'>, origin: string): TrustedSigner[] =>
+  signers.of(origin).map(({ address, fromIndex, untilIndex }) => ({
+    address,
+    fromIndex: BigInt(fromIndex),
+    ...(untilIndex === null ? {} : { untilIndex: BigInt(untilIndex) }),
+  }))

@@ -7,6 +7,8 @@ import { ExactTime } from './when.tsx'
 
 type SlipProps = {
   id: string
+  /** `h1` where the page is about this receipt. */
+  heading?: 'h1' | 'h2'
   /** Milliseconds since 1970. */
   at: number
   /** What the signature signs: the figure is drawn from it. */
@@ -24,38 +26,41 @@ type SlipProps = {
 }
 
 /** A receipt as a slip of paper: it stays paper in the dark, and prints as it looks. */
-export const Slip = ({ id, at, digest, lines, total, hidden, note, stamp }: SlipProps) => (
-  <div class="slipwrap">
-    <article class="slip" aria-labelledby="slip-id">
-      <div class="mark">
-        <Rosette hash={digest} label={`Figure of the digest ${shortHash(digest)}`} />
-      </div>
-      <p class="quiet">
-        <small>Receipt</small>
-      </p>
-      <h1 id="slip-id">{id}</h1>
-      <p class="quiet">
-        <ExactTime at={at} />
-      </p>
-      <dl>
-        {lines.map(([name, value]) => (
-          <>
-            <dt>{name}</dt>
-            {value === undefined ? <dd class="hid">{hidden}</dd> : <dd>{value}</dd>}
-          </>
-        ))}
-      </dl>
-      <div class="total">
-        <span>Total</span>
-        {total === undefined ? <small class="hid">{hidden}</small> : <Amount nusd={total} />}
-      </div>
-      {note ? <p class="print quiet">{note}</p> : null}
-      <div class="stampplace" id="stamp">
-        {stamp}
-      </div>
-    </article>
-  </div>
-)
+export const Slip = (props: SlipProps) => {
+  const { id, heading: Heading = 'h1', at, digest, lines, total, hidden, note, stamp } = props
+  return (
+    <div class="slipwrap">
+      <article class="slip" aria-labelledby="slip-id">
+        <div class="mark">
+          <Rosette hash={digest} label={`Figure of the digest ${shortHash(digest)}`} />
+        </div>
+        <p class="quiet">
+          <small>Receipt</small>
+        </p>
+        <Heading id="slip-id">{id}</Heading>
+        <p class="quiet">
+          <ExactTime at={at} />
+        </p>
+        <dl>
+          {lines.map(([name, value]) => (
+            <>
+              <dt>{name}</dt>
+              {value === undefined ? <dd class="hid">{hidden}</dd> : <dd>{value}</dd>}
+            </>
+          ))}
+        </dl>
+        <div class="total">
+          <span>Total</span>
+          {total === undefined ? <small class="hid">{hidden}</small> : <Amount nusd={total} />}
+        </div>
+        {note ? <p class="print quiet">{note}</p> : null}
+        <div class="stampplace" id="stamp">
+          {stamp}
+        </div>
+      </article>
+    </div>
+  )
+}
 
 /** "Verified" in red, and against what; `bad` when it does not hold. */
 export const Stamp = ({ children, against, bad }: StampProps) => (

@@ -17,17 +17,20 @@ export type Carried = {
 
 export const toCarried = (file: ReceiptFile, trust: Trust, now: number): Carried => ({
   file,
-  signers: (trust.signers ?? []).map(({ address, fromIndex, untilIndex }) => ({
-    address,
-    from: String(fromIndex ?? 0),
-    until: untilIndex === undefined ? null : String(untilIndex),
-  })),
+  signers: carrySigners(trust.signers ?? []),
   issuers: [...(trust.issuers ?? [])],
   chain: trust.chain ?? null,
   now,
 })
 
-export const toTrust = ({ signers, issuers, chain }: Omit<Carried, 'file'>): Trust => ({
+export const carrySigners = (signers: NonNullable<Trust['signers']>): Carried['signers'] =>
+  signers.map(({ address, fromIndex, untilIndex }) => ({
+    address,
+    from: String(fromIndex ?? 0),
+    until: untilIndex === undefined ? null : String(untilIndex),
+  }))
+
+export const toTrust = ({ signers, issuers, chain }: Omit<Carried, 'file' | 'now'>): Trust => ({
   signers: signers.map(({ address, from, until }) => ({
     address,
     fromIndex: BigInt(from),

@@ -1,0 +1,56 @@
+import { rosettePaths } from '../kernel/rosette.ts'
+import type { Verdict } from '../verify/verify.ts'
+import { stampOf } from './check-parts.ts'
+import { drawing, element } from './dom.ts'
+
+type Verifier = typeof import('./verify.ts')
+
+/** A file that somebody gave as paper, as the server draws one; nothing for what cannot be read. */
+export function slipOf(verifier: Verifier, file: unknown, verdict: Verdict): Node[] {
+  const parsed = verifier.parseReceiptFile(file)
+  if (!parsed.ok) return []
+  const { receipt, digest } = parsed.file
+  const { hiddenWords, slipLines, totalOf } = verifier
+  const total = totalOf(receipt)
+  const stamp = verifier.stampWords(verdict, verifier.proofIn({ verdict, file: parsed.file }))
+  const paper = element(
+    'article',
+    { class: 'slip', 'aria-labelledby': 'slip-id' },
+    element('div', { class: 'mark' }, drawing(400, rosettePaths(digestOf(verdict, digest)), ros)),
+    element('p', { class: 'quiet' }, element('small', {}, 'Receipt')),
+    element('h2', { id: 'slip-id' }, receipt.id),
+    element('p', { class: 'quiet' }, element('time', {}, timeOf(receipt.issuedAt))),
+    element('dl', {}, ...slipLines(receipt, verdict).flatMap(rowOf(hiddenWords))),
+    element('div', { class: 'total' }, element('span', {}, 'Total'), totalRow(total, hiddenWords)),
+    element('p', { class: 'print quiet' }, note),
+    element('div', { class: 'stampplace', id: 'stamp' }, ...(stamp ? [stampOf(stamp)] : [])),
+  )
+  return [element('div', { class: 'slipwrap' }, paper)]
+}
+
+const ros = { class: 'ros' }
+
+const note =
+  'The prompt and the answer are not on this page. Whoever holds them can prove that they match ' +
+  'the hashes.'
+
+const digestOf = ({ digest }: Verdict, claimed: string): string => digest ?? claimed
+
+const rowOf =
+  (hiddenWords: string) =>
+  ([name, value]: readonly [string, string | undefined]): Node[] => [
+    element('dt', {}, name),
+    value === undefined ? element('dd', { class: 'hid' }, hiddenWords) : element('dd', {}, value),
+  ]
+
+function totalRow(total: [whole: string, small: string] | undefined, hiddenWords: string): Node {
+  if (!total) return element('small', { class: 'hid' }, hiddenWords)
+  const [whole, small] = total
+  return element('data', { class: 'amount' }, whole, element('small', {}, small))
+}
+
+function timeOf(ms: string): string {
+  const time = new Date(Number(ms))
+  if (Number.isNaN(time.getTime())) return `${ms} ms`
+  return `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}

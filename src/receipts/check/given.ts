@@ -1,0 +1,44 @@
+import { isId } from '../../kernel/ids.ts'
+import { isReceiptFile, type ReceiptFile } from '../../verify/receipt.ts'
+
+/** What somebody gave to be checked: a file, the name of a receipt that is shared here, or neither. */
+export type Given =
+  | { kind: 'file'; file: ReceiptFile }
+  | { kind: 'receipt'; id: string }
+  | { kind: 'wrong'; message: string }
+
+/** Reads a pasted file, an id or a link. A file may still be wrong inside: that is for the checks. */
+export function readGiven(text: string, baseUrl: string): Given {
+  const given = text.trim()
+  if (given === '') return wrong('Choose a receipt file, or paste one, its id or its link.')
+  if (isId('rcpt', given)) return { kind: 'receipt', id: given }
+  if (/^https?:\/\//i.test(given)) return readLink(given, baseUrl)
+  const file = parse(given)
+  if (isReceiptFile(file)) return { kind: 'file', file: file as ReceiptFile }
+  return wrong(
+    file === undefined
+      ? 'This is neither a receipt file nor the id or the link of a receipt.'
+      : 'This is no receipt file: "type" must be "counterfoil.receipt", with a "receipt" in it.',
+  )
+}
+
+/** Only links to this very service: no other one is ever asked. */
+function readLink(link: string, baseUrl: string): Given {
+  const url = URL.parse(link)
+  const id = /\/(rcpt_\w{26})(?:\/|$)/.exec(url?.pathname ?? '')?.[1]
+  if (url?.origin !== new URL(baseUrl).origin) {
+    return wrong('This link leads to another service. Download the file there and drop it here.')
+  }
+  if (!id || !isId('rcpt', id)) return wrong('This link does not lead to a receipt.')
+  return { kind: 'receipt', id }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const wrong = (message: string): Given => ({ kind: 'wrong', message })

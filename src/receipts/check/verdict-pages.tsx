@@ -1,0 +1,52 @@
+import { Panel } from '../../ui/panel.tsx'
+import { Slip, Stamp } from '../../ui/slip.tsx'
+import { Checks } from '../../ui/steps.tsx'
+import { isHidden, parseReceiptFile } from '../../verify/receipt.ts'
+import { proofIn, shownChecks, stampWords } from '../../verify/shown-checks.ts'
+import { hiddenWords, slipLines } from '../../verify/slip-lines.ts'
+import { headlineOf, summaryOf } from '../../verify/words.ts'
+import type { Judged } from '../judge.ts'
+import { noteOf, toneOf } from '../receipt-pages.tsx'
+
+/** What this server found out about a file, as the browser's own check would draw it. */
+export const VerdictPanel = ({ judged }: { judged: Judged }) => (
+  <Panel
+    id="result"
+    title={<span class={['verdict', toneOf(judged)]}>{headlineOf(judged.verdict)}</span>}
+    foot={<span>Checked by this service.</span>}
+  >
+    <p class="pad quiet">{summaryOf(judged.verdict)}</p>
+    <Checks id="checks" of={shownChecks(judged)} />
+  </Panel>
+)
+
+/** The largest moment that has a date. */
+const lastMs = 8_640_000_000_000_000n
+
+/** The file as paper; nothing where it cannot be read. */
+export function GivenPaper({ judged }: { judged: Judged }) {
+  const parsed = parseReceiptFile(judged.file)
+  if (!parsed.ok || BigInt(parsed.file.receipt.issuedAt) > lastMs) return null
+  const { verdict } = judged
+  const { receipt, digest } = parsed.file
+  const stamp = stampWords(verdict, proofIn(judged))
+  return (
+    <Slip
+      id={receipt.id}
+      heading="h2"
+      at={Number(receipt.issuedAt)}
+      digest={verdict.digest ?? digest}
+      lines={slipLines(receipt, verdict)}
+      total={isHidden(receipt.charge) ? undefined : BigInt(receipt.charge.amount)}
+      hidden={hiddenWords}
+      note={noteOf(parsed.file)}
+      stamp={
+        stamp ? (
+          <Stamp against={stamp.against} bad={stamp.isBad}>
+            {stamp.words}
+          </Stamp>
+        ) : null
+      }
+    />
+  )
+}
