@@ -18,12 +18,15 @@ const passedMax = 4000
 export function* movePublicReceipt(
   q: Query,
   { passports }: Tables,
-  { passport, from, to }: { passport: string; from: Shown; to: Shown },
+  { run, from, to }: { run: Pick<RunRow, 'passport'>; from: Shown; to: Shown },
 ): Work<void> {
   const change = Number(showsPassport(to)) - Number(showsPassport(from))
-  if (passport === '' || change === 0) return
+  if (run.passport === '' || change === 0) return
   const publicReceipts = sql`${passports.publicReceipts} + ${change}`
-  const moved = q.update(passports).set({ publicReceipts }).where(eq(passports.handle, passport))
+  const moved = q
+    .update(passports)
+    .set({ publicReceipts })
+    .where(eq(passports.handle, run.passport))
   yield* rows(moved.returning({ handle: passports.handle }))
 }
 
