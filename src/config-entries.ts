@@ -20,6 +20,12 @@ export const lists = {
     timeout_first_byte_ms: set(ms, '60_000', 'Longest wait for the first byte of an answer.'),
     timeout_idle_ms: set(ms, '60_000', 'Longest silence inside an answer.'),
     timeout_total_ms: set(ms, '600_000', 'Longest answer.'),
+    max_in_flight: set(
+      integer('requests', 1, 1_000_000),
+      '2_048',
+      'Requests it gets at once; accounts share them fairly.',
+    ),
+    max_wait_ms: set(ms, '5_000', 'Longest wait for a place among them, before 429 or 503.'),
   },
   models: {
     id: needed(words, 'The model as requests name it: owner/name. A built-in one is re-priced.'),

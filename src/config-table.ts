@@ -62,7 +62,11 @@ export const table = {
       '300',
       'Failed keys from one client address before further failures get 429.',
     ),
-    admission: set(integer('runs', 1, 1_000_000), '1_024', 'Runs in flight of the whole server.'),
+    admission: set(
+      integer('runs', 1, 1_000_000),
+      '2_048',
+      'Runs in flight of the whole server; accounts share them fairly.',
+    ),
   },
   chain: {
     rpc_urls: secret(set(listOf(httpUrl), '', 'RPC servers of chain 4663, tried in order.')),

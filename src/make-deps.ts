@@ -16,7 +16,6 @@ import { explorerCounter } from './explorer/count-store.ts'
 import { settleFigures } from './figures/store.ts'
 import { makeReplies } from './idempotency/call.ts'
 import { callStore } from './idempotency/store.ts'
-import { canonical } from './kernel/canonical.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import { makeIds } from './kernel/ids.ts'
 import type { Log } from './kernel/log.ts'
@@ -26,14 +25,13 @@ import { openLedger } from './ledger/store.ts'
 import { checkpointStore } from './log/checkpoint-store.ts'
 import { settleLogs } from './log/logs-store.ts'
 import { sequencer } from './log/sequence.ts'
-import { type LogStore, logStore } from './log/store.ts'
+import { logStore } from './log/store.ts'
 import { makeAnchoring } from './make-anchoring.ts'
-import { makeCatalogue } from './models/catalogue.ts'
-import { priceStore, settlePriceList } from './models/prices-store.ts'
+import { priceStore } from './models/prices-store.ts'
+import { makeOffer } from './offer.ts'
 import { onboardingStore } from './overview/store.ts'
 import { passportCounter } from './passports/count-store.ts'
 import { passportStore } from './passports/store.ts'
-import { makePlans } from './plans/plan.ts'
 import { subscriptionStore } from './plans/store.ts'
 import { shareStore } from './receipts/share-store.ts'
 import { receiptStore } from './receipts/store.ts'
@@ -47,9 +45,6 @@ import { newHealth } from './status/health.ts'
 import { statusStore } from './status/store.ts'
 import { terminalStore } from './terminal/store.ts'
 import { textStore } from './texts/store.ts'
-import { builtinUpstream } from './upstream/builtin.ts'
-import { openaiUpstream } from './upstream/openai.ts'
-import type { Upstream } from './upstream/upstream.ts'
 import { usageCounter } from './usage/count-store.ts'
 import { makeExportSlots } from './usage/export-slots.ts'
 import { usageStore } from './usage/store.ts'
@@ -67,8 +62,18 @@ export type Parts = {
   sender?: Sender | undefined
 }
 
+/** What doors and jobs need, and how a running service takes on another configuration. */
+export type Service = Deps & {
+  /**
+   * Takes on what can change while it runs: models, prices, plans, upstreams, limits, all in one
+   * turn.
+   * @throws what went wrong; nothing has changed then.
+   */
+  adopt(config: Config): Promise<void>
+}
+
 /** Makes everything the domain and the doors need, from what is open. Nothing runs yet. */
-export async function makeDeps(parts: Parts): Promise<Deps> {
+export async function makeDeps(parts: Parts): Promise<Service> {
   const { config, db, signer, log, clock = systemClock, random = systemRandom() } = parts
   const ids = makeIds(clock, random)
   const node = `node_${Buffer.from(random.bytes(8)).toString('hex')}`
@@ -77,7 +82,7 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
   const signers = await settleSigners(db, logs, signer, clock.now())
   const store = logStore(db, { clock, node, start: logs.current.start })
   const checkpoints = checkpointStore(db, signers)
-  const plans = makePlans(config.plans, config.limits)
+  const { offerAnew, ...offer } = await makeOffer(config, { clock, ids, db, logStore: store })
   const onChain = await makeAnchoring(config, {
     checkpoints,
     clock,
@@ -88,8 +93,15 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     sender: parts.sender,
     signerAddresses: signers.all.map(({ address }) => address),
   })
+  const settings = {
+    ...settingsOf(config),
+    ...liveSettingsOf(config),
+    issuer: logs.current.origin,
+    node,
+  }
+  const room = { admission: config.limits.admission }
   return {
-    settings: { ...settingsOf(config), issuer: logs.current.origin, node },
+    settings,
     clock,
     random,
     ids,
@@ -101,9 +113,9 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     isContractSignature: config.sign_in.contract_wallets
       ? contractWallets(onChain.chain ?? rpcChain({ urls: [], clock, random }))
       : undefined,
-    keys: keyStore(db, clock, plans),
+    keys: keyStore(db, clock, offer.plans),
     passports: passportStore(db, store),
-    plans,
+    ...offer,
     subscriptions: subscriptionStore(db, { clock, node }),
     statements: statementStore(db),
     console: consoleStore(db),
@@ -123,17 +135,20 @@ export async function makeDeps(parts: Parts): Promise<Deps> {
     deposits: depositStore(db, { clock, node }),
     depositPolicy: depositPolicyOf(config),
     health: newHealth(clock),
-    catalogue: await versionedCatalogue(config, db, store, clock),
     prices: priceStore(db),
-    upstreams: makeUpstreams(config, { clock, ids }),
     signer,
     signers,
     sequencer: sequencer({ store, log, clock }),
-    live: liveRuns({ admission: config.limits.admission }),
+    live: liveRuns(room),
     usage: usageStore(db),
     counts: countStore(db, { clock, node }, countersOf(db)),
     exportSlots: makeExportSlots(),
     version: { version, commit },
+    async adopt(next) {
+      await offerAnew(next)
+      Object.assign(settings, liveSettingsOf(next))
+      room.admission = next.limits.admission
+    },
   }
 }
 
@@ -147,6 +162,10 @@ const settingsOf = (config: Config) => ({
   treasury: config.chain.treasury ?? null,
   token: config.chain.token,
   maxAnchorDelayS: config.anchors.max_delay_s,
+})
+
+/** Those that a running service takes on again. */
+const liveSettingsOf = (config: Config) => ({
   bodyBytes: config.limits.body_bytes,
   failedAuthPerMinute: config.limits.failed_auth_per_minute,
   keylessPerMinute: config.limits.keyless_per_minute,
@@ -168,44 +187,4 @@ function depositPolicyOf({ chain, deposits }: Config): DepositPolicy | undefined
     finalAboveNusd: deposits.final_above_nusd,
     pollMs: deposits.poll_ms,
   }
-}
-
-/** The catalogue under the version its prices have in the database: new prices, new version. */
-async function versionedCatalogue(
-  { models, upstreams }: Config,
-  db: Db,
-  log: LogStore,
-  clock: Clock,
-) {
-  const upstreamIds = upstreams.map(({ id }) => id)
-  const { priceList, ...draft } = makeCatalogue({ models, upstreamIds })
-  const prices = draft.list().map(({ id, prices: price }) => ({
-    id,
-    input_pusd: price.inputPusd.toString(),
-    output_pusd: price.outputPusd.toString(),
-    request_nusd: price.requestNusd.toString(),
-  }))
-  const stored = { id: priceList.id, digest: priceList.digest, content: canonical(prices) }
-  const found = await settlePriceList(db, log, stored, clock.now())
-  return { ...draft, priceList: { ...priceList, version: found } }
-}
-
-function makeUpstreams(
-  config: Config,
-  deps: Parameters<typeof builtinUpstream>[0],
-): Map<string, Upstream> {
-  const builtin = builtinUpstream(deps)
-  const configured = config.upstreams.map((upstream) =>
-    openaiUpstream({
-      id: upstream.id,
-      baseUrl: upstream.base_url,
-      ...(upstream.api_key === undefined ? {} : { apiKey: upstream.api_key }),
-      limits: {
-        firstByteMs: upstream.timeout_first_byte_ms,
-        idleMs: upstream.timeout_idle_ms,
-        totalMs: upstream.timeout_total_ms,
-      },
-    }),
-  )
-  return new Map([builtin, ...configured].map((upstream) => [upstream.id, upstream]))
 }

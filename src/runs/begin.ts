@@ -64,7 +64,7 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
   assertPayable(model, wish.fit ? withTokens(bound, 1) : bound)
   const asked = deps.texts.retentionOf(caller.account)
   const retention = asked instanceof Promise ? await asked : asked
-  deps.live.admit(caller.chain, caller.plan.limits.concurrency)
+  deps.live.admit(caller.account, caller.chain, caller.plan.limits.concurrency)
   const id = deps.ids.make('run')
   try {
     const seed = deps.random.bytes(32)
@@ -116,7 +116,7 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
     deps.live.add(live)
     return live
   } catch (error) {
-    deps.live.release(caller.key.lineage)
+    deps.live.release(caller.account, caller.key.lineage)
     // A COMMIT whose answer was lost may have taken the hold all the same.
     if (!(error instanceof Refusal)) freeLater(deps, id, model.prices, neverBegun, 0)
     throw error

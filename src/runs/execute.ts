@@ -35,7 +35,7 @@ export async function complete(
     const found = await firstOf(deps, live, (upstream, tried) => {
       step = tried
       const body = forwardBody(live.model, live.body, tried, live.bound.maxTokens)
-      return upstream.complete({ kind: live.model.kind, body, signal: live.signal })
+      return upstream.complete({ ...callOf(live), body })
     })
     if (live.stopped()) throw new UpstreamFailure('aborted')
     const firstByteAt = deps.clock.now()
@@ -90,7 +90,7 @@ export async function stream(
     const chunks = await firstOf(deps, live, (upstream, tried) => {
       step = tried
       const body = forwardBody(live.model, live.body, tried, live.bound.maxTokens)
-      return upstream.stream({ kind: live.model.kind, body, signal: live.signal })
+      return upstream.stream({ ...callOf(live), body })
     })
     const greet = roleGiver()
     const split = endKeeper()
@@ -134,6 +134,12 @@ const unfinished: JsonObject = { choices: [{ index: 0, delta: {}, finish_reason:
 
 const untilAborted = (signal: AbortSignal): Promise<unknown> =>
   new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+
+const callOf = ({ model, row, signal }: LiveRun) => ({
+  kind: model.kind,
+  account: row.accountId,
+  signal,
+})
 
 /** Tries the steps of the route in order until one answers; only before the first byte. */
 async function firstOf<T>(

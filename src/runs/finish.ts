@@ -58,7 +58,10 @@ export async function finish(
     throw error
   } finally {
     deps.live.remove(live.id)
-    deps.live.release(live.row.windows.map(([keyId]) => keyId))
+    deps.live.release(
+      live.row.accountId,
+      live.row.windows.map(([keyId]) => keyId),
+    )
     live.tell(undefined)
   }
 }

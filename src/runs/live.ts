@@ -1,6 +1,7 @@
 import type { KeyRow, RunRow } from '../db/schema.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { mayTake } from '../kernel/share.ts'
 import type { Bound } from '../models/bound.ts'
 import type { Model } from '../models/model.ts'
 import type { JsonObject } from '../upstream/upstream.ts'
@@ -46,7 +47,7 @@ export type LiveRuns = ReturnType<typeof liveRuns>
 export function liveRuns(options: { admission: number }) {
   const runs = new Map<string, LiveRun>()
   const unsettled = new Map<string, () => Promise<void>>()
-  /** Runs in flight of each key, those of the keys below it included. */
+  /** Runs in flight of each account, and of each key with those of the keys below it. */
   const busy = new Map<string, number>()
   const notices = runNotices()
   let admitted = 0
@@ -55,9 +56,10 @@ export function liveRuns(options: { admission: number }) {
     /**
      * Takes one of the places for runs in flight, of this process and of each key of the chain,
      * which has `most` of them or fewer of its own; the caller gives it back.
-     * @throws Refusal `unavailable` when all are taken, `concurrency_limited` when a key's are.
+     * @throws Refusal `unavailable` when all are taken, `concurrency_limited` when a key's are, or
+     * its account's share of them.
      */
-    admit(chain: readonly KeyRow[], most: number): void {
+    admit(account: string, chain: readonly KeyRow[], most: number): void {
       if (closed) refuse('unavailable', { message: 'The server is stopping. Try again.' })
       if (admitted >= options.admission) {
         refuse('unavailable', {
@@ -65,17 +67,22 @@ export function liveRuns(options: { admission: number }) {
           headers: { 'retry-after': '1', 'retry-after-ms': '1000' },
         })
       }
+      if (!mayTake(busy.get(account) ?? 0, options.admission - admitted)) {
+        refuse('concurrency_limited', crowded)
+      }
       for (const { id, concurrency } of chain) {
         if ((busy.get(id) ?? 0) >= Math.min(concurrency ?? most, most)) {
           refuse('concurrency_limited')
         }
       }
       admitted++
-      for (const { id } of chain) busy.set(id, (busy.get(id) ?? 0) + 1)
+      for (const id of [account, ...chain.map((key) => key.id)]) {
+        busy.set(id, (busy.get(id) ?? 0) + 1)
+      }
     },
-    release(lineage: readonly string[]): void {
+    release(account: string, lineage: readonly string[]): void {
       admitted--
-      for (const id of lineage) {
+      for (const id of [account, ...lineage]) {
         const left = (busy.get(id) ?? 0) - 1
         if (left > 0) busy.set(id, left)
         else busy.delete(id)
@@ -116,6 +123,9 @@ export function liveRuns(options: { admission: number }) {
     },
   }
 }
+
+const crowded =
+  'Your account has its share of the runs that this server takes at once. Wait for one to end.'
 
 export function openLiveRun(
   run: Omit<LiveRun, 'signal' | 'stop' | 'stopped' | 'watch' | 'tell'>,

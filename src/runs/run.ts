@@ -50,7 +50,7 @@ export function refusalOf(
   const charged = delivered ? { message: brokeOff } : {}
   if (stopped === 'key_revoked' || stopped === 'account_suspended') return new Refusal(stopped)
   if (stopped === 'shutdown') {
-    const headers = { 'retry-after': '1' }
+    const headers = { 'retry-after': '1', 'retry-after-ms': '1000' }
     return new Refusal('unavailable', { message: 'The server is stopping. Try again.', headers })
   }
   if (stopped) {
@@ -62,10 +62,16 @@ export function refusalOf(
     return error instanceof Refusal ? error : new Refusal('internal_error')
   }
   if (error.reason === 'timeout') return new Refusal('upstream_timeout', charged)
+  if (error.reason === 'share') {
+    return new Refusal('concurrency_limited', {
+      message: 'Your account has its share of this model at work. Wait for a run to end.',
+      headers: { 'retry-after': '2', 'retry-after-ms': '2000' },
+    })
+  }
   if (error.reason === 'busy') {
     return new Refusal('unavailable', {
       message: 'The model server is busy. Nothing was charged; try again in a few seconds.',
-      headers: { 'retry-after': '2' },
+      headers: { 'retry-after': '2', 'retry-after-ms': '2000' },
     })
   }
   if (error.reason === 'rejected') {

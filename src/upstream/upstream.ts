@@ -3,8 +3,15 @@ import type { ModelKind } from '../models/model.ts'
 
 export type JsonObject = { [member: string]: Json }
 
-/** One request to a place where models run. `body` is OpenAI-shaped, `model` its own name there. */
-export type UpstreamCall = { kind: ModelKind; body: JsonObject; signal: AbortSignal }
+/** One request to a place where models run. */
+export type UpstreamCall = {
+  kind: ModelKind
+  /** OpenAI-shaped; `model` is its own name there. */
+  body: JsonObject
+  /** Who shares the upstream with others. */
+  account: string
+  signal: AbortSignal
+}
 
 /**
  * A place where models really run. Both calls reject with {@link UpstreamFailure} and nothing
@@ -27,13 +34,14 @@ export type Upstream = {
  * Why an upstream gave no answer. Never holds its words: they can contain its URL or key.
  * `rejected`: it refused the request itself (400, 404, 413, 422), another upstream would too.
  * `unreachable`, `error` (5xx, 401, 403, 3xx, unreadable), `busy` (429, 503), `timeout`,
- * `too_large`: another upstream may do. `cut`: it ended mid-stream. `aborted`: we stopped it.
+ * `too_large`: another upstream may do. `share`: it has places left, but not for this account. `cut`: it ended mid-stream. `aborted`: we stopped it.
  */
 export type FailureReason =
   | 'rejected'
   | 'unreachable'
   | 'error'
   | 'busy'
+  | 'share'
   | 'timeout'
   | 'too_large'
   | 'cut'

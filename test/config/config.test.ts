@@ -15,7 +15,7 @@ describe('without any configuration', () => {
       concurrency: 1024,
       keyless_per_minute: 6000,
       failed_auth_per_minute: 300,
-      admission: 1024,
+      admission: 2048,
     })
     expect(config.deposits.final_above_nusd).toBe(10_000_000_000_000n)
   })

@@ -111,7 +111,7 @@ describe('the bound of a chat', () => {
         const body: Body = { messages: list, n, max_tokens: 5 }
         const bound = boundOf(echoModel, body)
         const own = forwardBody(echoModel, body, { upstream: 'builtin', model: echoModel.id })
-        const { usage } = await upstream.complete({ kind: 'chat', body: own, signal })
+        const { usage } = await upstream.complete({ kind: 'chat', account: 'a', body: own, signal })
         const said = usage as { prompt_tokens: number; completion_tokens: number }
         expect(said.prompt_tokens).toBeLessThanOrEqual(bound.inputTokens)
         expect(said.completion_tokens).toBeLessThanOrEqual(bound.outputTokens)

@@ -5,7 +5,7 @@ import { liveRuns } from '../../src/runs/live.ts'
 import { endAbandoned } from '../../src/runs/recover.ts'
 import { runStore } from '../../src/runs/store.ts'
 import { allRuns, expectSettled, modelsToml } from '../support/runs.ts'
-import { usd, type World, world } from '../support/world.ts'
+import { testAccount, usd, type World, world } from '../support/world.ts'
 
 let w: World
 afterEach(() => w.stop())
@@ -59,7 +59,7 @@ describe('the runs of a dead node', () => {
   test('are ended once by two nodes that find them at the same time', async () => {
     w = await world({ engine: 'pglite', toml })
     for (let i = 0; i < 3; i++) w.deps.live.remove((await hold(w.deps.ledger)).id)
-    for (let i = 0; i < 3; i++) w.deps.live.release([])
+    for (let i = 0; i < 3; i++) w.deps.live.release(testAccount, [])
     const { clock } = w.deps
     const nodes = ['a', 'b'].map((node) => ({ ...w.deps, runs: runStore(w.db, node) }))
     // Both look before either ends one.

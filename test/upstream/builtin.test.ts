@@ -15,11 +15,12 @@ const chat = (content: string, more: JsonObject = {}): JsonObject => ({
   ...more,
 })
 
-const complete = (body: JsonObject) => upstream.complete({ kind: 'chat', body, signal })
+const complete = (body: JsonObject) =>
+  upstream.complete({ kind: 'chat', account: 'a', body, signal })
 
 async function streamed(body: JsonObject): Promise<JsonObject[]> {
   const chunks: JsonObject[] = []
-  for await (const batch of await upstream.stream({ kind: 'chat', body, signal })) {
+  for await (const batch of await upstream.stream({ kind: 'chat', account: 'a', body, signal })) {
     chunks.push(...batch)
   }
   return chunks
@@ -27,7 +28,7 @@ async function streamed(body: JsonObject): Promise<JsonObject[]> {
 
 async function embed(input: string | string[], more: JsonObject = {}) {
   const body = { model: 'counterfoil/embed-1', input, ...more }
-  return await upstream.complete({ kind: 'embedding', body, signal })
+  return await upstream.complete({ kind: 'embedding', account: 'a', body, signal })
 }
 
 async function vectorOf(text: string): Promise<number[]> {
@@ -136,7 +137,12 @@ describe('counterfoil/echo-1', () => {
   test('an abort is honoured between batches', async () => {
     const caller = new AbortController()
     const body = chat('word '.repeat(4000))
-    const stream = await upstream.stream({ kind: 'chat', body, signal: caller.signal })
+    const stream = await upstream.stream({
+      kind: 'chat',
+      account: 'a',
+      body,
+      signal: caller.signal,
+    })
     let count = 0
     const work = (async () => {
       for await (const batch of stream) {
@@ -152,7 +158,9 @@ describe('counterfoil/echo-1', () => {
     const rejected = new UpstreamFailure('rejected', 404)
     await expect(complete({ model: 'counterfoil/embed-1', messages: [] })).rejects.toThrow(rejected)
     const body = { model: 'counterfoil/echo-1', input: 'a' }
-    await expect(upstream.complete({ kind: 'embedding', body, signal })).rejects.toThrow(rejected)
+    await expect(
+      upstream.complete({ kind: 'embedding', account: 'a', body, signal }),
+    ).rejects.toThrow(rejected)
   })
 })
 
@@ -210,6 +218,8 @@ describe('counterfoil/embed-1', () => {
     const rejected = new UpstreamFailure('rejected', 400)
     await expect(embed('a', { dimensions: 8 })).rejects.toThrow(rejected)
     const body = { model: 'counterfoil/embed-1', input: [1, 2] }
-    await expect(upstream.complete({ kind: 'embedding', body, signal })).rejects.toThrow(rejected)
+    await expect(
+      upstream.complete({ kind: 'embedding', account: 'a', body, signal }),
+    ).rejects.toThrow(rejected)
   })
 })

@@ -23,11 +23,16 @@ afterEach(() => stub.stop())
 const never = new AbortController().signal
 
 function complete(model: string) {
-  return upstream.complete({ kind: 'chat', body: { model, messages: [] }, signal: never })
+  return upstream.complete({
+    kind: 'chat',
+    account: 'a',
+    body: { model, messages: [] },
+    signal: never,
+  })
 }
 
 function stream(model: string, signal = never) {
-  return upstream.stream({ kind: 'chat', body: { model, messages: [] }, signal })
+  return upstream.stream({ kind: 'chat', account: 'a', body: { model, messages: [] }, signal })
 }
 
 /** Everything a stream gives, and the reason it ended for when it broke. */
@@ -72,7 +77,7 @@ describe('what is sent', () => {
 
   test('an embedding goes to embeddings', async () => {
     const body = { model: 'normal', input: ['a', 'b'] }
-    const answer = await upstream.complete({ kind: 'embedding', body, signal: never })
+    const answer = await upstream.complete({ kind: 'embedding', account: 'a', body, signal: never })
     expect(answer['data']).toHaveLength(2)
     expect(stub.calls[0]?.path).toBe('/v1/embeddings')
   })
@@ -91,7 +96,12 @@ describe('what is sent', () => {
     const open = await startStubUpstream()
     const baseUrl = `${open.url}/?api-version=1`
     const body = { model: 'normal' }
-    await openaiUpstream({ id: 'x', baseUrl }).complete({ kind: 'chat', body, signal: never })
+    await openaiUpstream({ id: 'x', baseUrl }).complete({
+      kind: 'chat',
+      account: 'a',
+      body,
+      signal: never,
+    })
     await open.stop()
     expect(open.calls[0]?.path).toBe('/v1/chat/completions?api-version=1')
     expect(open.calls[0]?.headers.authorization).toBeUndefined()
@@ -145,7 +155,7 @@ describe('answers that are none', () => {
 
   test('an embedding list of the wrong shape is an error', async () => {
     const body = { model: 'shape', input: 'a' }
-    const call = upstream.complete({ kind: 'embedding', body, signal: never })
+    const call = upstream.complete({ kind: 'embedding', account: 'a', body, signal: never })
     expect(await failureOf(call)).toMatchObject({ reason: 'error' })
   })
 })

@@ -1,0 +1,63 @@
+import type { Release, Slots } from './slots.ts'
+import type { JsonObject, Upstream } from './upstream.ts'
+
+/**
+ * An upstream that takes so many requests at once and no more: each holds a place from before its
+ * first byte goes out until its answer is over, whatever way it ends.
+ */
+export function limitedUpstream(upstream: Upstream, slots: Slots): Upstream {
+  return {
+    id: upstream.id,
+    async complete(call) {
+      // Awaited only when it waits: a promise a request is not free.
+      const place = slots.take(call.account, call.signal)
+      const release = place instanceof Promise ? await place : place
+      try {
+        return await upstream.complete(call)
+      } finally {
+        release()
+      }
+    },
+    async stream(call) {
+      const place = slots.take(call.account, call.signal)
+      const release = place instanceof Promise ? await place : place
+      try {
+        return holding(await upstream.stream(call), release)
+      } catch (error) {
+        release()
+        throw error
+      }
+    },
+  }
+}
+
+/** The same chunks; `release` is called when they are over, broke off, or are not wanted any more. */
+function holding(
+  chunks: AsyncIterable<JsonObject[]>,
+  release: Release,
+): AsyncIterableIterator<JsonObject[]> {
+  const inner = chunks[Symbol.asyncIterator]()
+  return {
+    [Symbol.asyncIterator]() {
+      return this
+    },
+    async next() {
+      try {
+        const result = await inner.next()
+        if (result.done) release()
+        return result
+      } catch (error) {
+        release()
+        throw error
+      }
+    },
+    async return() {
+      try {
+        await inner.return?.()
+      } finally {
+        release()
+      }
+      return { done: true, value: undefined }
+    },
+  }
+}
