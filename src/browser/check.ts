@@ -67,7 +67,7 @@ async function check(): Promise<void> {
   const trust = trustOf(verifier, given.file)
   const verdict = verifier.verify({ file: given.file }, trust)
   show(verifier, given.file, verdict)
-  if (verdict.level !== 'logged' || signers.value.trim() !== '') return
+  if (!here['asks'] || verdict.level !== 'logged' || signers.value.trim() !== '') return
   const chain = await askChain(verifier, given.file)
   if (!chain) return
   show(verifier, given.file, verifier.verify({ file: given.file }, { ...trust, chain }))

@@ -18,7 +18,7 @@ export type CheckView = {
   judged?: Judged
 }
 
-type Needs = Pick<Deps, 'logs' | 'settings' | 'signers'>
+type Needs = Pick<Deps, 'anchoring' | 'logs' | 'settings' | 'signers'>
 
 export const VerifyPage = ({ view, deps }: { view: CheckView; deps: Needs }) => (
   <>
@@ -161,6 +161,7 @@ const ForTheBrowser = ({ deps }: { deps: Needs }) => (
     id="here"
     hidden
     data-module={assetPath('verify.js')}
+    data-asks={deps.anchoring.chain ? 'yes' : undefined}
     data-base={deps.settings.baseUrl}
     data-logs={JSON.stringify(
       deps.logs.all.map(({ origin }) => ({
