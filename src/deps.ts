@@ -39,7 +39,7 @@ import type { Health } from './status/health.ts'
 import type { StatusStore } from './status/store.ts'
 import type { TerminalStore } from './terminal/store.ts'
 import type { TextStore } from './texts/store.ts'
-import type { Upstream } from './upstream/upstream.ts'
+import type { Upstreams } from './upstream/live-upstreams.ts'
 import type { ExportSlots } from './usage/export-slots.ts'
 import type { UsageStore } from './usage/store.ts'
 
@@ -85,7 +85,7 @@ export type Deps = {
   health: Health
   catalogue: Catalogue
   prices: PriceStore
-  upstreams: ReadonlyMap<string, Upstream>
+  upstreams: Upstreams
   signer: Signer
   signers: Signers
   sequencer: Sequencer

@@ -44,6 +44,8 @@ export type Catalogue = {
   get(id: string): Model | undefined
   list(): readonly Model[]
   priceList: PriceList
+  /** The version that a model's prices are of: a request keeps the model it found. */
+  priceListOf(model: Model): PriceList
 }
 
 /** @throws Error that names every fault, when there is one. */
@@ -54,7 +56,7 @@ export function makeCatalogue({ models, upstreamIds, version = 1 }: CatalogueCon
   for (const config of models) byId.set(config.id, toModel(config, byId.get(config.id)))
   const all = [...byId.values()]
   const priceList = { id: 'default', version, digest: digestOf(all) }
-  return { get: (id) => byId.get(id), list: () => all, priceList }
+  return { get: (id) => byId.get(id), list: () => all, priceList, priceListOf: () => priceList }
 }
 
 /** Everything that is wrong with the configured models, in words an operator can act on. */

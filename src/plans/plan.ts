@@ -65,6 +65,8 @@ export function makePlans(entries: readonly PlanEntry[], server: ServerLimits) {
   const free = byId.get(freeId)
   if (!free) throw new Error('there is no free plan')
   return {
+    /** When they took the place of others while the service ran; 0 for those of the start. */
+    since: 0 as Millis,
     /** The cheapest first. */
     list: all.toSorted((a, b) => (a.price < b.price ? -1 : a.price > b.price ? 1 : 0)),
     find: (id: string): Plan | undefined => byId.get(id),

@@ -26,7 +26,7 @@ export type SubscribeWish = {
   quotedAt?: Millis | undefined
 }
 
-type Needs = Pick<Deps, 'ledger' | 'ids' | 'keys' | 'settings'>
+type Needs = Pick<Deps, 'ledger' | 'ids' | 'keys' | 'plans' | 'settings'>
 
 /**
  * Begins a plan and pays for it, or says what follows on the present one, in one command. Asked
@@ -45,7 +45,7 @@ export async function subscribe(
     decide(book) {
       const known = book.subscription(account)
       const at = quotedAt ?? book.now
-      assertFresh(at, book.now)
+      assertFresh(at, book.now, deps.plans.since)
       const current = currentOf(known, at)
       const quote = quoteOf(current, plan, at)
       const topUp = `${deps.settings.baseUrl}/dashboard/deposits`
@@ -62,8 +62,9 @@ export async function subscribe(
   return done
 }
 
-function assertFresh(at: Millis, now: Millis): void {
-  if (at <= now && at > now - quotedMs) return
+/** Prices that came after `at` are not the ones that were shown. */
+function assertFresh(at: Millis, now: Millis, pricesSince: Millis): void {
+  if (at <= now && at > now - quotedMs && at >= pricesSince) return
   refuse('conflict', {
     param: 'quoted_at',
     message: 'What this costs was shown too long ago. Nothing was charged; look at it again.',

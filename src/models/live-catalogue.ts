@@ -1,0 +1,28 @@
+import type { Catalogue } from './catalogue.ts'
+import type { Model, PriceList } from './model.ts'
+
+/** A catalogue that can be exchanged as a whole while others hold it. */
+export type LiveCatalogue = Catalogue & { replace(next: Catalogue): void }
+
+/**
+ * The catalogue of a running service. Who found a model keeps it, with its prices and the version
+ * they are of, whatever comes after.
+ */
+export function liveCatalogue(first: Catalogue): LiveCatalogue {
+  const lists = new WeakMap<Model, PriceList>()
+  let current = first
+  const replace = (next: Catalogue): void => {
+    for (const model of next.list()) lists.set(model, next.priceList)
+    current = next
+  }
+  replace(first)
+  return {
+    get: (id) => current.get(id),
+    list: () => current.list(),
+    get priceList() {
+      return current.priceList
+    },
+    priceListOf: (model) => lists.get(model) ?? current.priceList,
+    replace,
+  }
+}

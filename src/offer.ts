@@ -1,0 +1,96 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Config } from './config.ts'
+import type { UpstreamConfig } from './config-entries.ts'
+import type { Db } from './db/db.ts'
+import type { Deps } from './deps.ts'
+import { canonical } from './kernel/canonical.ts'
+import type { LogStore } from './log/store.ts'
+import { type Catalogue, makeCatalogue } from './models/catalogue.ts'
+import { liveCatalogue } from './models/live-catalogue.ts'
+import { settlePriceList } from './models/prices-store.ts'
+import { livePlans } from './plans/live-plans.ts'
+import { makePlans } from './plans/plan.ts'
+import { builtinUpstream } from './upstream/builtin.ts'
+import { liveUpstreams } from './upstream/live-upstreams.ts'
+import { openaiUpstream } from './upstream/openai.ts'
+import type { Upstream } from './upstream/upstream.ts'
+
+/** What a service offers: models with their prices, plans, and the servers that models run on. */
+export type Offer = Awaited<ReturnType<typeof makeOffer>>
+
+type Needs = Pick<Deps, 'clock' | 'ids'> & { db: Db; logStore: LogStore }
+
+/** The offer of a configuration, which another one can take the place of while it is used. */
+export async function makeOffer(config: Config, needs: Needs) {
+  const makeUpstreams = upstreamMaker(needs)
+  /** Everything that can fail comes before the prices are written down. */
+  const read = async (next: Config) => {
+    const upstreams = makeUpstreams(next.upstreams)
+    const plans = makePlans(next.plans, next.limits)
+    return { upstreams, plans, catalogue: await versionedCatalogue(next, needs) }
+  }
+  const first = await read(config)
+  const catalogue = liveCatalogue(first.catalogue)
+  const plans = livePlans(first.plans)
+  const upstreams = liveUpstreams(first.upstreams)
+  return {
+    catalogue,
+    plans,
+    upstreams,
+    /**
+     * Offers what a configuration says from here on. New prices are in the log before; all
+     * takes effect in one turn, and runs in flight keep what they began with.
+     * @throws what went wrong; nothing has changed then.
+     */
+    async offerAnew(next: Config): Promise<void> {
+      const { clock } = needs
+      const offered = await read(next)
+      upstreams.replace(offered.upstreams)
+      catalogue.replace(offered.catalogue)
+      plans.replace(offered.plans, clock.now())
+    },
+  }
+}
+
+/** The catalogue under the version its prices have in the database: new prices, new version. */
+async function versionedCatalogue(
+  { models, upstreams }: Config,
+  { db, logStore, clock }: Needs,
+): Promise<Catalogue> {
+  const upstreamIds = upstreams.map(({ id }) => id)
+  const { priceList, list } = makeCatalogue({ models, upstreamIds })
+  const prices = list().map(({ id, prices: price }) => ({
+    id,
+    input_pusd: price.inputPusd.toString(),
+    output_pusd: price.outputPusd.toString(),
+    request_nusd: price.requestNusd.toString(),
+  }))
+  const stored = { id: priceList.id, digest: priceList.digest, content: canonical(prices) }
+  const version = await settlePriceList(db, logStore, stored, clock.now())
+  return makeCatalogue({ models, upstreamIds, version })
+}
+
+/** Makes upstreams; one whose entry stays as it was stays the same one. */
+function upstreamMaker(deps: Parameters<typeof builtinUpstream>[0]) {
+  const builtin = builtinUpstream(deps)
+  let made: { entry: UpstreamConfig; upstream: Upstream }[] = []
+  return (entries: readonly UpstreamConfig[]): Upstream[] => {
+    made = entries.map((entry) => {
+      const known = made.find((one) => isDeepStrictEqual(one.entry, entry))
+      return known ?? { entry, upstream: makeUpstream(entry) }
+    })
+    return [builtin, ...made.map(({ upstream }) => upstream)]
+  }
+}
+
+const makeUpstream = (entry: UpstreamConfig): Upstream =>
+  openaiUpstream({
+    id: entry.id,
+    baseUrl: entry.base_url,
+    ...(entry.api_key === undefined ? {} : { apiKey: entry.api_key }),
+    limits: {
+      firstByteMs: entry.timeout_first_byte_ms,
+      idleMs: entry.timeout_idle_ms,
+      totalMs: entry.timeout_total_ms,
+    },
+  })
