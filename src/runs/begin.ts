@@ -145,7 +145,7 @@ function toDraft(
   wish: RunWish,
   { id, seed }: { id: string; seed: Uint8Array },
 ): RunRow {
-  const { priceList } = deps.catalogue
+  const priceList = deps.catalogue.priceListOf(wish.model)
   return {
     id,
     accountId: wish.caller.account,
