@@ -11,6 +11,8 @@ export type Setting<T> = {
   meaning: string
   /** Can also be given as a file named by `COUNTERFOIL_…_FILE`; is never printed. */
   secret?: true
+  /** A running server takes it on when it reads its configuration again. */
+  live?: true
 }
 
 export type Settings = Record<string, Setting<unknown>>
@@ -42,6 +44,8 @@ export const needed = <T>(reader: Reader<T>, meaning: string) => ({
 })
 
 export const secret = <S>(setting: S) => ({ ...setting, secret: true as const })
+
+export const live = <S>(setting: S) => ({ ...setting, live: true as const })
 
 export const isTable = (raw: unknown): raw is Record<string, unknown> =>
   Object.prototype.toString.call(raw) === '[object Object]'

@@ -1,4 +1,4 @@
-import { optional, type Setting, secret, set } from './config-setting.ts'
+import { live, optional, type Setting, secret, set } from './config-setting.ts'
 import {
   address,
   amount,
@@ -35,7 +35,7 @@ export const table = {
     admins: set(listOf(address), '', 'Wallets of the operators.'),
   },
   log: {
-    level: set(oneOf('debug', 'info', 'warn', 'error'), 'info', 'Least severe line written.'),
+    level: live(set(oneOf('debug', 'info', 'warn', 'error'), 'info', 'Least severe line written.')),
     format: set(
       oneOf('auto', 'pretty', 'json'),
       'auto',
@@ -49,23 +49,31 @@ export const table = {
     ),
   },
   limits: {
-    body_bytes: set(integer('bytes', 1024, 134_217_728), '4_194_304', 'Largest request body.'),
-    rpm: set(integer('requests/min', 1, 10_000_000), '6_000', 'Requests of one key.'),
-    concurrency: set(integer('runs', 1, 1_000_000), '1_024', 'Runs of one key at once.'),
-    keyless_per_minute: set(
-      integer('requests/min', 1, 10_000_000),
-      '6_000',
-      'Requests without a key from one client address.',
+    body_bytes: live(
+      set(integer('bytes', 1024, 134_217_728), '4_194_304', 'Largest request body.'),
     ),
-    failed_auth_per_minute: set(
-      integer('failures/min', 1, 1_000_000),
-      '300',
-      'Failed keys from one client address before further failures get 429.',
+    rpm: live(set(integer('requests/min', 1, 10_000_000), '6_000', 'Requests of one key.')),
+    concurrency: live(set(integer('runs', 1, 1_000_000), '1_024', 'Runs of one key at once.')),
+    keyless_per_minute: live(
+      set(
+        integer('requests/min', 1, 10_000_000),
+        '6_000',
+        'Requests without a key from one client address.',
+      ),
     ),
-    admission: set(
-      integer('runs', 1, 1_000_000),
-      '2_048',
-      'Runs in flight of the whole server; accounts share them fairly.',
+    failed_auth_per_minute: live(
+      set(
+        integer('failures/min', 1, 1_000_000),
+        '300',
+        'Failed keys from one client address before further failures get 429.',
+      ),
+    ),
+    admission: live(
+      set(
+        integer('runs', 1, 1_000_000),
+        '2_048',
+        'Runs in flight of the whole server; accounts share them fairly.',
+      ),
     ),
   },
   chain: {
@@ -111,12 +119,14 @@ export const table = {
     contract_wallets: set(flag, 'false', 'Accept ERC-1271 and ERC-6492 wallets, over rpc_urls.'),
   },
   terminal: {
-    daily_budget_nusd: set(
-      amount('nUSD'),
-      '0',
-      'House money a day for upstream models in the public terminal; built-ins are free.',
+    daily_budget_nusd: live(
+      set(
+        amount('nUSD'),
+        '0',
+        'House money a day for upstream models in the public terminal; built-ins are free.',
+      ),
     ),
-    asks_per_day: set(integer('asks', 0), '10', 'Asks of one client address a day.'),
+    asks_per_day: live(set(integer('asks', 0), '10', 'Asks of one client address a day.')),
   },
 } as const
 
