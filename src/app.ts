@@ -30,9 +30,11 @@ import { receiptsPortal } from './receipts/portal.tsx'
 import { runsApi } from './runs/api.ts'
 import { runsPortal } from './runs/portal.tsx'
 import { signerApi } from './signer/api.ts'
+import { sitePages } from './site/pages.tsx'
 import { statementPortal } from './statement/portal.tsx'
 import { statusApi } from './status/api.ts'
 import { terminalApi } from './terminal/api.ts'
+import { terminalPages } from './terminal/pages.tsx'
 import { makeSlots } from './terminal/slots.ts'
 import { refusalPages } from './ui/refusal.tsx'
 import { themeRoute } from './ui/theme.ts'
@@ -67,6 +69,7 @@ export function createApp(deps: Deps) {
     .use(sessionsPortal(deps, frame))
     .use(settingsPortal(deps, frame))
     .use(keysPortal(deps, frame))
+    .use(sitePages(deps, frame))
     .use(overviewPortal(deps, frame))
     .use(runsApi(deps))
     .use(runsPortal(deps, frame))
@@ -78,6 +81,7 @@ export function createApp(deps: Deps) {
     .use(verifyPageApi())
     .use(verifyPages(deps, frame))
     .use(terminalApi(deps, slots))
+    .use(terminalPages(deps, frame, slots))
     .use(usageApi(deps))
     .use(usagePortal(deps, frame))
   methodNotAllowed(app)

@@ -19,6 +19,7 @@ const nav: readonly NavItem[] = [
   { href: '/dashboard/sessions', label: 'Sessions', icon: 'sessions', group: 'Account' },
   { href: '/dashboard/settings', label: 'Settings', icon: 'settings', group: 'Account' },
   { href: '/models', label: 'Models', icon: 'models', group: 'Public' },
+  { href: '/terminal', label: 'Terminal', icon: 'console', group: 'Public' },
   { href: '/verify', label: 'Verify', icon: 'verify', group: 'Public' },
   { href: '/plans', label: 'Plans', icon: 'plan', group: 'Public' },
 ]
