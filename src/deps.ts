@@ -34,6 +34,7 @@ import type { LiveRuns } from './runs/live.ts'
 import type { RunStore } from './runs/store.ts'
 import type { Signers } from './signer/history.ts'
 import type { Signer } from './signer/signer.ts'
+import type { SiteStore } from './site/store.ts'
 import type { StatementStore } from './statement/store.ts'
 import type { Health } from './status/health.ts'
 import type { StatusStore } from './status/store.ts'
@@ -68,6 +69,7 @@ export type Deps = {
   statements: StatementStore
   receipts: ReceiptStore
   shares: ShareStore
+  site: SiteStore
   texts: TextStore
   status: StatusStore
   terminal: TerminalStore
@@ -121,4 +123,6 @@ export type Settings = {
   terminal: { dailyBudgetNusd: Nusd; asksPerDay: number }
   /** This process among the nodes of one database. */
   node: string
+  /** How many of them live, and share the limits of keys; a job keeps it up to date. */
+  nodes: number
 }

@@ -40,6 +40,7 @@ import { runStore } from './runs/store.ts'
 import { makeSealer } from './signer/sealer.ts'
 import type { Signer } from './signer/signer.ts'
 import { settleSigners } from './signer/store.ts'
+import { siteStore } from './site/store.ts'
 import { statementStore } from './statement/store.ts'
 import { newHealth } from './status/health.ts'
 import { statusStore } from './status/store.ts'
@@ -98,6 +99,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     ...liveSettingsOf(config),
     issuer: logs.current.origin,
     node,
+    nodes: 1,
   }
   const room = { admission: config.limits.admission }
   return {
@@ -123,6 +125,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     calls: callStore(db),
     replies: makeReplies(makeSealer(signer, random)),
     receipts: receiptStore(db),
+    site: siteStore(db),
     shares: shareStore(db),
     texts: textStore(db, clock),
     status: statusStore(db),

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { currentSession, sessionAuth, wantsJson } from '../accounts/auth.ts'
+import { sessionAuth, wantsJson } from '../accounts/auth.ts'
 import { anchorStatus } from '../anchors/status.ts'
 import type { AccountRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
@@ -39,17 +39,11 @@ const recentMax = 5
 /** Bytes of a request that names a run. */
 const bodyBytes = 4096
 
-/** The first page of somebody who is signed in, and `/`, which leads there or to the sign-in. */
+/** The first page of somebody who is signed in. */
 export const overviewPortal = (deps: Needs, frame: Frame) => {
   const readSpend = spendReader(deps)
   return new Elysia({ name: 'overview-portal' })
     .use(sessionAuth(deps))
-    .get('/', async ({ request, set }) => {
-      const found = await currentSession(deps, request)
-      set.headers['location'] = found?.status === 'active' ? path : '/signin'
-      set.status = 303
-      return ''
-    })
     .get(
       path,
       async ({ request, set, account }) => {

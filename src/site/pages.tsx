@@ -1,0 +1,50 @@
+import { Elysia } from 'elysia'
+import { readerAccount } from '../accounts/auth.ts'
+import type { Deps } from '../deps.ts'
+import type { Frame } from '../ui/frame.ts'
+import { publicPage } from '../ui/layout.tsx'
+import { reply } from '../ui/reply.ts'
+import { LandingPage } from './landing-pages.tsx'
+import { readNewest } from './newest.ts'
+
+type Needs = Pick<Deps, 'catalogue' | 'depositPolicy' | 'sessions' | 'settings' | 'signer'> &
+  Parameters<typeof readNewest>[0] &
+  Parameters<typeof readerAccount>[0]
+
+/** `/`: what this is, for everybody. */
+export const sitePages = (deps: Needs, frame: Frame) =>
+  new Elysia({ name: 'site-pages' }).get('/', async ({ request, set }) => {
+    const [reader, newest, size] = await Promise.all([
+      readerAccount(deps, request),
+      readNewest(deps),
+      deps.logStore.size(),
+    ])
+    const page = publicPage({
+      frame,
+      title: 'An AI gateway that leaves receipts',
+      description:
+        'A prepaid, OpenAI-compatible gateway to AI models. Every run is paid to the ' +
+        'nano-dollar, can never overspend, and leaves a signed receipt that anyone can check.',
+      here: '/',
+      main: (
+        <LandingPage
+          view={{
+            baseUrl: deps.settings.baseUrl,
+            signer: deps.signer.address,
+            model: modelOf(deps),
+            isSignedIn: 'account' in reader,
+            takesDeposits: deps.depositPolicy !== undefined,
+            newest,
+            size,
+          }}
+        />
+      ),
+      scripts: ['terminal'],
+      ...reader,
+    })
+    return reply({ request, set }, { page })
+  })
+
+/** A chat model for the examples: one that answers now. */
+const modelOf = ({ catalogue }: Needs): string =>
+  catalogue.list().find(({ kind, status }) => kind === 'chat' && status === 'live')?.id ?? ''
