@@ -10,12 +10,17 @@ export function answerFresh<T extends object>(
   set: Context['set'],
   value: T,
 ): T | undefined {
-  const etag = `"${sha256Hex(JSON.stringify(value)).slice(0, 32)}"`
+  return isKnown(request, set, JSON.stringify(value)) ? undefined : value
+}
+
+/** Writes the headers of such an answer; whether the caller has it already and gets a 304. */
+export function isKnown(request: Request, set: Context['set'], text: string): boolean {
+  const etag = `"${sha256Hex(text).slice(0, 32)}"`
   set.headers['etag'] = etag
   set.headers['cache-control'] = 'no-cache'
-  if (!names(request.headers.get('if-none-match'), etag)) return value
+  if (!names(request.headers.get('if-none-match'), etag)) return false
   set.status = 304
-  return undefined
+  return true
 }
 
 /** Whether `If-None-Match` names the tag, weakly compared (RFC 9110 §13.1.2). */

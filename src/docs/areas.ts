@@ -1,0 +1,30 @@
+import { keysArea } from './keys-area.ts'
+import { logArea } from './log-area.ts'
+import { moneyArea } from './money-area.ts'
+import { openaiArea } from './openai-area.ts'
+import type { Area, Operation } from './operation.ts'
+import { passportsArea } from './passports-area.ts'
+import { receiptsArea } from './receipts-area.ts'
+import { runsArea } from './runs-area.ts'
+import type { Schemas } from './schema.ts'
+import { serviceArea } from './service-area.ts'
+import { terminalArea } from './terminal-area.ts'
+import { usageArea } from './usage-area.ts'
+
+/** The whole reference, in the order of its pages. A new route is one entry in its area. */
+export const areas: readonly Area[] = [
+  openaiArea,
+  runsArea,
+  keysArea,
+  receiptsArea,
+  logArea,
+  usageArea,
+  moneyArea,
+  passportsArea,
+  terminalArea,
+  serviceArea,
+]
+
+export const operations: readonly Operation[] = areas.flatMap((area) => area.operations)
+
+export const schemas: Schemas = Object.assign({}, ...areas.map((area) => area.schemas))

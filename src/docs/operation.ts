@@ -1,0 +1,90 @@
+import type { Json } from '../kernel/canonical.ts'
+import type { RefusalType } from '../kernel/refusal.ts'
+import type { Scope } from '../keys/key.ts'
+import type { Schema } from './schema.ts'
+
+/** One route as the reference describes it, to programs and to people. */
+export type Operation = {
+  /** Also its anchor in the pages. */
+  id: string
+  /** As the service routes it: `POST /v1/keys/:id/pause`. */
+  route: `${'GET' | 'POST' | 'PATCH'} /${string}`
+  title: string
+  about: string
+  key: KeyUse
+  path?: Readonly<Record<string, Schema>>
+  query?: Readonly<Record<string, Schema>>
+  headers?: Readonly<Record<string, Schema>>
+  body?: { schema: Schema; isOptional?: true }
+  /** Whether it takes an Idempotency-Key. */
+  isIdempotent?: true
+  /** Requests that work as they stand, once the sample ids are one's own. */
+  examples: readonly Example[]
+  answers: readonly Answer[]
+  /** What it refuses beyond what follows from its key, its query and its body. */
+  refuses?: readonly RefusalType[]
+}
+
+/** `none`: keyless. `optional`: an owner's key shows more. `any`: every usable key. */
+export type KeyUse = 'none' | 'optional' | 'any' | 'also-paused' | Scope
+
+export type Example = {
+  name: string
+  path?: Readonly<Record<string, string>>
+  query?: Readonly<Record<string, string>>
+  body?: Json
+  status: number
+}
+
+export type Answer = {
+  status: number
+  about: string
+  headers?: Readonly<Record<string, Schema>>
+  /** By media type. Text that is no JSON has its sample beside it. */
+  content: Readonly<Record<string, { schema: Schema; sample?: string }>>
+}
+
+/** A part of the reference: its operations and the schemas they bring. */
+export type Area = {
+  /** Its page: `/docs/keys`. */
+  id: string
+  title: string
+  about: string
+  operations: readonly Operation[]
+  schemas: Readonly<Record<string, Schema>>
+}
+
+export const json = (schema: Schema): Answer['content'] => ({ 'application/json': { schema } })
+
+/** The usual answer. */
+export const ok = (about: string, schema: Schema, headers?: Answer['headers']): Answer => ({
+  status: 200,
+  about,
+  content: json(schema),
+  ...(headers ? { headers } : {}),
+})
+
+export const methodOf = ({ route }: Operation): string => route.slice(0, route.indexOf(' '))
+export const pathOf = ({ route }: Operation): string => route.slice(route.indexOf(' ') + 1)
+
+/** Everything a route may answer with instead, without what every route may: see {@link anywhere}. */
+export function refusalsOf(operation: Operation): RefusalType[] {
+  const { key, query, body, isIdempotent, refuses = [] } = operation
+  const isKeyed = key !== 'none' && key !== 'optional'
+  const found: RefusalType[] = []
+  if (query || body || isIdempotent) found.push('invalid_request')
+  if (isKeyed) {
+    found.push('invalid_key', 'key_revoked', 'key_expired')
+    if (key !== 'also-paused') found.push('key_paused')
+    if (key.includes(':')) found.push('scope_denied')
+    found.push('ip_not_allowed', 'account_suspended')
+  }
+  if (isIdempotent) found.push('idempotency_in_progress')
+  if (body) found.push('payload_too_large', 'unsupported_media_type')
+  if (isIdempotent) found.push('idempotency_mismatch')
+  if (isKeyed) found.push('rate_limited')
+  return [...new Set([...found, ...refuses])]
+}
+
+/** What every route may refuse with: a Host that is not ours, and a fault of ours. */
+export const anywhere = ['misdirected_request', 'internal_error'] as const satisfies RefusalType[]

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createApp } from '../../src/app.ts'
+import { operations, schemas } from '../../src/docs/areas.ts'
+import { openApiOf } from '../../src/docs/document.ts'
+import { anywhere, refusalsOf } from '../../src/docs/operation.ts'
+import { sampleOf } from '../../src/docs/sample.ts'
+import { refusals } from '../../src/kernel/refusal.ts'
+import { type World, world } from '../support/world.ts'
+import { makeChecker } from './checker.ts'
+
+const check = makeChecker()
+const document = openApiOf({ baseUrl: 'https://gw.example', version: '1.2.3' })
+
+type Parameters = { parameters?: { in: string; name: string }[] }
+
+/** Everything in it, with the way to it. */
+function* walk(node: unknown, path = ''): Generator<[path: string, node: object]> {
+  if (typeof node !== 'object' || node === null) return
+  yield [path, node]
+  for (const [name, inner] of Object.entries(node)) yield* walk(inner, `${path}/${name}`)
+}
+
+describe('GET /openapi.json', () => {
+  let w: World
+  beforeAll(async () => {
+    w = await world()
+  })
+  afterAll(() => w.stop())
+
+  test('is the document of this service, at its base URL, for any web page', async () => {
+    const answer = await w.call('/openapi.json')
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+    const { version } = w.deps.version
+    expect(await answer.text()).toBe(JSON.stringify(openApiOf({ baseUrl: w.origin, version })))
+  })
+
+  test('is 304 to whoever has it, compressed or not', async () => {
+    const first = await w.call('/openapi.json', { headers: { 'accept-encoding': 'identity' } })
+    const etag = first.headers.get('etag') ?? ''
+    const again = await w.call('/openapi.json', { headers: { 'if-none-match': etag } })
+    expect([again.status, await again.text()]).toEqual([304, ''])
+    const other = await w.call('/openapi.json', { headers: { 'if-none-match': '"other"' } })
+    expect(other.status).toBe(200)
+  })
+
+  test('has every route under /v1 that is served, and no other', () => {
+    const served = createApp(w.deps)
+      .routes.filter(({ method }) => method !== 'ALL')
+      .map(({ method, path }) => `${method} ${path.replace('/v1/models/*', '/v1/models/:id')}`)
+      .filter((route) => route.includes(' /v1/') || / \/(livez|readyz)$/.test(route))
+    expect(operations.map(({ route }): string => route).toSorted()).toEqual(served.toSorted())
+  })
+})
+
+describe('the document', () => {
+  test('names each operation once', () => {
+    const ids = operations.map(({ id }) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids.filter((id) => !/^[a-z][a-zA-Z]+$/.test(id))).toEqual([])
+  })
+
+  test('has what every $ref names', () => {
+    const named = [...walk(document)].flatMap(([path, node]) =>
+      '$ref' in node && typeof node.$ref === 'string' ? [[path, node.$ref] as const] : [],
+    )
+    expect(named.length).toBeGreaterThan(100)
+    const lost = named.filter(([, ref]) => {
+      const [, ...steps] = ref.split('/')
+      let at: unknown = document
+      for (const step of steps) at = (at as Record<string, unknown> | undefined)?.[step]
+      return at === undefined
+    })
+    expect(lost).toEqual([])
+  })
+
+  test('uses each of its schemas', () => {
+    const text = JSON.stringify(document)
+    const unused = Object.keys(document.components.schemas).filter(
+      (name) => !text.includes(`"#/components/schemas/${name}"`),
+    )
+    expect(unused).toEqual([])
+  })
+
+  test('declares each parameter of a path, and only those', () => {
+    for (const [path, methods] of Object.entries(document.paths)) {
+      const wanted = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+      for (const operation of Object.values(methods)) {
+        const { parameters = [] } = operation as unknown as Parameters
+        const found = parameters.filter((one) => one.in === 'path').map(({ name }) => name)
+        expect([path, found]).toEqual([path, wanted])
+      }
+    }
+  })
+
+  test('says of every operation what it is for, whether it needs a key and how it can fail', () => {
+    for (const methods of Object.values(document.paths)) {
+      for (const operation of Object.values(methods)) {
+        expect(operation).toMatchObject({
+          operationId: expect.any(String),
+          summary: expect.stringMatching(/./),
+          description: expect.stringMatching(/./),
+          security: expect.any(Array),
+          responses: { 421: expect.anything(), 500: expect.anything() },
+        })
+      }
+    }
+  })
+
+  test('has keyless routes that the contract names, and no other', () => {
+    const keyless = operations
+      .filter(({ key, route }) => (key === 'none' || key === 'optional') && route.includes(' /v1/'))
+      .map(({ route }): string => route)
+    const contract = [
+      'GET /v1/status',
+      'GET /v1/signer',
+      'GET /v1/models',
+      'POST /v1/receipts/verify',
+      'GET /v1/receipts/:id',
+      'GET /v1/receipts/:id/proof',
+      'GET /v1/explorer/stats',
+      'GET /v1/explorer/recent',
+      'POST /v1/terminal/run',
+      'GET /v1/passports',
+      'GET /v1/passports/:handle',
+      'GET /v1/anchors',
+    ]
+    expect(keyless.filter((route) => !contract.includes(route))).toEqual([])
+  })
+
+  test('puts every money member in its unit, in words', () => {
+    const silent = [...walk(document.components.schemas)].flatMap(([path, node]) => {
+      const { description = '' } = node as { description?: string }
+      if (/_nusd\??$/.test(path)) return /nano-USD/i.test(description) ? [] : [path]
+      if (/_pusd\??$/.test(path)) return /pico-USD/i.test(description) ? [] : [path]
+      return []
+    })
+    expect(silent).toEqual([])
+  })
+
+  test('uses each type of error that programs can meet', () => {
+    const used = new Set([...operations.flatMap(refusalsOf), ...anywhere])
+    // Of sign-in and of the dashboard, of every path, or of the operator's own commands.
+    const elsewhere = ['session_required', 'csrf_failed', 'signature_invalid', 'nonce_invalid']
+    const anyPath = ['method_not_allowed', 'chain_unavailable']
+    const missing = Object.keys(refusals).filter((type) => !used.has(type as never))
+    const known = [...elsewhere, ...anyPath, 'gone', 'idempotency_in_progress']
+    expect(missing.filter((type) => ![...known, 'idempotency_mismatch'].includes(type))).toEqual([])
+  })
+
+  test.each(Object.keys(schemas))('the schema %s describes its own sample', (name) => {
+    const schema = schemas[name] ?? {}
+    expect(check(schema, sampleOf(schema, schemas))).toEqual([])
+  })
+})

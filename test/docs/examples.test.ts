@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { operations } from '../../src/docs/areas.ts'
+import {
+  anywhere,
+  type Example,
+  methodOf,
+  type Operation,
+  pathOf,
+  refusalsOf,
+} from '../../src/docs/operation.ts'
+import { pricedBuiltins } from '../support/runs.ts'
+import { type World, world } from '../support/world.ts'
+import { makeChecker } from './checker.ts'
+import { bodyOf, type Fixtures, makeFixtures, urlOf } from './fixtures.ts'
+
+const check = makeChecker()
+let w: World
+let fixtures: Fixtures
+beforeAll(async () => {
+  // Asks of the terminal are counted by network, and here all come from one.
+  w = await world({
+    toml: `${pricedBuiltins}\n[terminal]\nasks_per_day = 1000\ndaily_budget_nusd = 1_000_000_000\n`,
+  })
+})
+beforeEach(async () => {
+  fixtures = await makeFixtures(w)
+})
+afterAll(() => w.stop())
+
+/** Sends an example; with another body or content type if that is said. */
+function send(
+  operation: Operation,
+  example: Example,
+  { key, body, type = 'application/json' }: { key?: string; body?: string; type?: string } = {},
+): Promise<Response> {
+  const text = body ?? bodyOf(example, fixtures)
+  return w.call(urlOf(pathOf(operation), example, fixtures), {
+    method: methodOf(operation),
+    ...(key === undefined ? {} : { key }),
+    ...(text === undefined ? {} : { body: text, headers: { 'content-type': type } }),
+  })
+}
+
+/** What is wrong with an answer as the reference describes it. */
+async function faultsOf(operation: Operation, answer: Response): Promise<string[]> {
+  const media = answer.headers.get('content-type')?.split(';')[0] ?? ''
+  const documented = operation.answers.find(({ status }) => status === answer.status)
+  if (!documented) return [`${answer.status} is not described: ${await answer.text()}`]
+  const { schema } = documented.content[media] ?? {}
+  if (!schema) return [`${media} is not described`]
+  const text = await answer.text()
+  const missing = Object.keys(documented.headers ?? {}).filter((name) => !answer.headers.has(name))
+  // A stream cannot know its cost before its headers.
+  const late = media === 'text/event-stream' ? ['X-Cost-Nusd'] : []
+  const faults = missing.filter((name) => !late.includes(name)).map((name) => `without ${name}`)
+  if (media !== 'application/json') return text === '' ? [...faults, 'empty'] : faults
+  return [...faults, ...check(schema, JSON.parse(text))]
+}
+
+const errorType = async (answer: Response): Promise<string> => (await answer.json()).error.type
+const isKeyed = ({ key }: Operation): boolean => key !== 'none' && key !== 'optional'
+const first = ({ examples: [example] }: Operation): Example => {
+  if (!example) throw new Error('an operation without an example')
+  return example
+}
+
+const all = operations.flatMap((operation) =>
+  operation.examples.map((example) => ({ operation, example })),
+)
+const titled = (of: typeof all) =>
+  of.map((one) => [`${one.operation.route}: ${one.example.name}`, one] as const)
+
+describe('every example is answered as it says, in the shape it says', () => {
+  test.each(titled(all))('%s', async (_, { operation, example }) => {
+    const key = isKeyed(operation) ? fixtures.secret : undefined
+    const answer = await send(operation, example, key === undefined ? {} : { key })
+    expect(answer.status).toBe(example.status)
+    if (answer.ok) expect(await faultsOf(operation, answer)).toEqual([])
+    else expect(refusalsOf(operation)).toContain((await errorType(answer)) as never)
+  })
+
+  test('what an owner sees of a receipt is described too', async () => {
+    const operation = operations.find(({ id }) => id === 'showReceipt')
+    if (!operation) throw new Error('it is not there')
+    const answer = await send(operation, first(operation), { key: fixtures.secret })
+    expect(await faultsOf(operation, answer)).toEqual([])
+  })
+})
+
+const keyed = operations.filter(isKeyed).map((one) => [one.route, one] as const)
+const scoped = keyed.filter(([, { key }]) => key.includes(':'))
+const keyless = operations.filter((one) => !isKeyed(one)).map((one) => [one.route, one] as const)
+const withBody = operations.flatMap((one) => (one.body ? [[one.route, one] as const] : []))
+
+describe('what is refused is described', () => {
+  test.each(keyed)('%s without a key', async (_, operation) => {
+    const answer = await send(operation, first(operation))
+    expect([answer.status, await errorType(answer)]).toEqual([401, 'invalid_key'])
+    expect(refusalsOf(operation)).toContain('invalid_key')
+  })
+
+  test.each(scoped)('%s without its scope', async (_, operation) => {
+    const { secret } = await w.key({ scopes: [] })
+    const answer = await send(operation, first(operation), { key: secret })
+    expect([answer.status, await errorType(answer)]).toEqual([403, 'scope_denied'])
+    expect(refusalsOf(operation)).toContain('scope_denied')
+  })
+
+  test.each(keyless)('%s does not ask for a key and ignores a bad one', async (_, operation) => {
+    const answer = await send(operation, first(operation), { key: 'sk-service-no' })
+    expect(answer.status).toBe(first(operation).status)
+  })
+
+  const bodies = [
+    ['broken JSON', { body: '{' }, 400, 'invalid_request'],
+    ['another media type', { body: '{}', type: 'text/plain' }, 415, 'unsupported_media_type'],
+    ['too much', { body: `"${'x'.repeat(5_000_000)}"` }, 413, 'payload_too_large'],
+  ] as const
+  for (const [what, sent, status, type] of bodies) {
+    test.each(withBody)(`%s with ${what}`, async (_, operation) => {
+      const answer = await send(operation, first(operation), { key: fixtures.secret, ...sent })
+      expect([answer.status, await errorType(answer)]).toEqual([status, type])
+      expect(refusalsOf(operation)).toContain(type)
+    })
+  }
+
+  const lists = operations.flatMap((one) => (one.query ? [[one.route, one] as const] : []))
+  test.each(lists)('%s with a parameter given twice', async (_, operation) => {
+    const [name] = Object.keys(operation.query ?? {})
+    const url = urlOf(pathOf(operation), { ...first(operation), query: {} }, fixtures)
+    const answer = await w.call(`${url}?${name}=1&${name}=2`, { key: fixtures.secret })
+    expect([answer.status, await errorType(answer)]).toEqual([400, 'invalid_request'])
+    expect(refusalsOf(operation)).toContain('invalid_request')
+  })
+
+  const named = operations.flatMap((one) => (one.path ? [[one.route, one] as const] : []))
+  test.each(named)('%s of nothing', async (_, operation) => {
+    const path = Object.fromEntries(Object.keys(operation.path ?? {}).map((name) => [name, 'none']))
+    const example = { ...first(operation), path }
+    const answer = await send(operation, example, { key: fixtures.secret })
+    const type = await errorType(answer)
+    expect(answer.status).toBe(404)
+    expect(refusalsOf(operation)).toContain(type as never)
+  })
+
+  test('anything that is sent to another Host', async () => {
+    const answer = await w.call('/v1/status', { headers: { host: 'evil.example' } })
+    expect(answer.status).toBe(421)
+    expect(anywhere).toContain((await errorType(answer)) as never)
+  })
+})

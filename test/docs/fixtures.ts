@@ -1,0 +1,58 @@
+import type { Example } from '../../src/docs/operation.ts'
+import { sampleIds } from '../../src/docs/schema.ts'
+import { systemRandom } from '../../src/kernel/random.ts'
+import { scopes } from '../../src/keys/key.ts'
+import { createPassport } from '../../src/passports/create.ts'
+import { publishPassport } from '../../src/passports/publish.ts'
+import { usd, type World } from '../support/world.ts'
+
+/** What the examples of the reference act on: their sample ids, and what stands for them here. */
+export type Fixtures = { secret: string; ids: Readonly<Record<string, string>> }
+
+/** A key that may do all, a key below it, a run of it whose receipt is shared, and a passport. */
+export async function makeFixtures(w: World): Promise<Fixtures> {
+  // Of an account of its own: the plan bounds how many keys one has.
+  const account = `0x${Buffer.from(systemRandom().bytes(20)).toString('hex')}`
+  const { secret } = await w.key({ account, balance: usd, scopes: [...scopes] })
+  const wish = { name: 'below', cap: { limit_nusd: 500_000_000 } }
+  const below = await sent(w.call('/v1/keys', { key: secret, json: wish }))
+  const body = { model: 'counterfoil/echo-1', input: 'for the reference', max_output_tokens: 10 }
+  const run = await sent(w.call('/v1/runs', { key: secret, json: body }))
+  const receipt = String(run['receipt_id'])
+  const shared = { visibility: 'unlisted' }
+  await sent(w.call(`/v1/receipts/${receipt}/share`, { key: secret, json: shared }))
+  const handle = `scout-${account.slice(2, 14)}`
+  const profile = { handle, displayName: 'Scout', kind: 'agent' } as const
+  const passport = await createPassport(w.deps, { account, ...profile })
+  await publishPassport(w.deps, { passport, actor: account })
+  const ids = {
+    scout: handle,
+    [sampleIds.key]: String(below['id']),
+    [sampleIds.run]: String(run['id']),
+    [sampleIds.rcpt]: receipt,
+  }
+  return { secret, ids }
+}
+
+async function sent(answer: Promise<Response>): Promise<Record<string, unknown>> {
+  const { ok, status } = await answer
+  const body = (await (await answer).json()) as Record<string, unknown>
+  if (!ok) throw new Error(`${status}: ${JSON.stringify(body)}`)
+  return body
+}
+
+/** Where an example goes, with the ids of this world. */
+export function urlOf(path: string, example: Example, { ids }: Fixtures): string {
+  const filled = path.replace(/:(\w+)/g, (_, name: string) =>
+    encodeURIComponent(real(example.path?.[name] ?? '', ids)),
+  )
+  const query = new URLSearchParams(example.query).toString()
+  return query === '' ? filled : `${filled}?${query}`
+}
+
+/** The body of an example, with the ids of this world. */
+export const bodyOf = ({ body }: Example, { ids }: Fixtures): string | undefined =>
+  body === undefined ? undefined : real(JSON.stringify(body), ids)
+
+const real = (text: string, ids: Fixtures['ids']): string =>
+  Object.entries(ids).reduce((done, [sample, id]) => done.replaceAll(sample, id), text)
