@@ -10,7 +10,7 @@ import { serve } from './http/serve.ts'
 import { type Job, startJobs } from './jobs.ts'
 import { auditStore } from './ledger/audit-store.ts'
 import { keepCheckpoint } from './log/checkpoint.ts'
-import { makeDeps, type Parts } from './make-deps.ts'
+import { makeDeps, type Parts, type Service } from './make-deps.ts'
 import { planRenewer } from './plans/renew.ts'
 import { backgroundSigner } from './receipts/sign.ts'
 import { endAbandoned } from './runs/recover.ts'
@@ -20,7 +20,7 @@ import { useWasmKeccak } from './verify/keccak-wasm.ts'
 import { version } from './version.ts'
 
 export type Running = {
-  deps: Deps
+  deps: Service
   url: string
   /** Takes nothing new, lets runs finish for `graceMs`, ends the rest, settles all, closes. */
   stop(graceMs: number): Promise<void>
