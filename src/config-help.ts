@@ -1,7 +1,7 @@
 import type { Config, Source } from './config.ts'
 import { lists, planLimits } from './config-entries.ts'
 import type { Settings } from './config-setting.ts'
-import { type Row, rows } from './config-table.ts'
+import { type Row, rows, valueIn } from './config-table.ts'
 
 /** The settings as the end of `--help`: flag, meaning, default. */
 export function helpSettings(): string {
@@ -83,9 +83,3 @@ const code = (text: string): string => (text === '' ? '' : `\`${text}\``)
 
 const line = (cells: string[]): string =>
   `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-
-function valueIn(config: Config, { section, name }: Row): unknown {
-  const sections: Record<string, unknown> = config
-  const values = section === '' ? sections : (sections[section] as Record<string, unknown>)
-  return values[name]
-}

@@ -159,3 +159,10 @@ export const rows: readonly Row[] = Object.entries(table).flatMap(([section, set
     }
   }),
 )
+
+/** The value of a setting in a configuration. */
+export function valueIn(config: object, { section, name }: Pick<Row, 'section' | 'name'>): unknown {
+  const sections = config as Record<string, unknown>
+  const values = section === '' ? sections : (sections[section] as Record<string, unknown>)
+  return values[name]
+}

@@ -9,8 +9,11 @@ export type LogOptions = {
   fd?: number
 }
 
+/** A log whose least severe line can be chosen again. */
+export type LevelledLog = Log & { setLevel(level: LogOptions['level']): void }
+
 /** One structured line an event, UTC, redacted; a log that cannot be written fails nothing. */
-export function openLog({ level, format, fd = 2 }: LogOptions): Log {
+export function openLog({ level, format, fd = 2 }: LogOptions): LevelledLog {
   const options = {
     level,
     base: undefined,
@@ -31,6 +34,9 @@ export function openLog({ level, format, fd = 2 }: LogOptions): Log {
     warn: (event, fields) => out.warn(redactFields(fields), event),
     error: (event, error, fields) =>
       out.error({ ...redactFields(fields), fault: redact(faultOf(error)) }, event),
+    setLevel: (next) => {
+      out.level = next
+    },
   }
 }
 

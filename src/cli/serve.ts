@@ -3,14 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { toAccountId } from '../accounts/address.ts'
-import type { Config } from '../config.ts'
+import { type Config, readConfig } from '../config.ts'
 import { lockDataFolder } from '../db/lock.ts'
 import type { Deps } from '../deps.ts'
 import { issueKey } from '../keys/issue.ts'
 import { defaultLifeMs } from '../keys/key.ts'
 import { grantCredit } from '../ledger/grant.ts'
-import { openLog } from '../logging.ts'
+import { type LevelledLog, openLog } from '../logging.ts'
 import { openAnchorSender, openDatabase, openDataSigner } from '../open.ts'
+import { reloader } from '../reload.ts'
 import { type Running, startServer } from '../serve.ts'
 import { configOf, exitCodes, print, say, takeSignerKey, withSettings } from './context.ts'
 
@@ -44,6 +45,7 @@ async function run(options: ServeOptions): Promise<void> {
   mkdirSync(config.data, { recursive: true, mode: 0o700 })
   const isEmbedded = config.database_url.startsWith('sqlite:')
   const lock = isEmbedded ? lockDataFolder(config.data, process.pid) : undefined
+  const asRead = structuredClone(config)
   choosePort(config)
   const { db, migrated } = await openDatabase(config)
   if (migrated.length > 0) log.info('database.migrated', { steps: migrated })
@@ -53,6 +55,8 @@ async function run(options: ServeOptions): Promise<void> {
   const server = await startServer(parts, options.dev ? printDevKey : undefined)
   process.on('unhandledRejection', (error) => log.error('process.unhandled', error))
   stopOnSignals(server, lock)
+  // Who tries it out in a terminal ends it by closing that.
+  if (!options.dev) reloadOnSignal(server, { log, config: asRead }, options)
   say(`counterfoil listens on ${server.url}; receipts are signed by ${server.deps.signer.address}`)
   if (!options.dev) say(missingForRealUse(config))
 }
@@ -68,6 +72,15 @@ function choosePort(config: Config): void {
   config.listen.port = probe.port ?? 0
   probe.stop(true)
   config.base_url = config.base_url.replace(/:0$/, `:${config.listen.port}`)
+}
+
+type Read = { log: LevelledLog; config: Config }
+
+function reloadOnSignal({ deps }: Running, read: Read, options: ServeOptions): void {
+  const readAgain = () => readConfig(options, options['config'] as string | undefined)
+  const reload = reloader({ service: deps, readAgain, ...read })
+  // What went wrong is in the log already.
+  process.on('SIGHUP', () => void reload().catch(() => {}))
 }
 
 function stopOnSignals(server: Running, lock: { release(): void } | undefined): void {

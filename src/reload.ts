@@ -1,0 +1,81 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Config, Loaded } from './config.ts'
+import { rows, valueIn } from './config-table.ts'
+import type { LevelledLog } from './logging.ts'
+import type { Service } from './make-deps.ts'
+
+/**
+ * What came of reading the configuration again; names only, because a value can be a secret.
+ * `restart` names what changed too, but only a restart takes on.
+ */
+export type Reloaded = { problems: string[] } | { changed: string[]; restart: string[] }
+
+type Needs = {
+  service: Pick<Service, 'adopt' | 'catalogue'>
+  log: LevelledLog
+  /** As it was read at the start. */
+  config: Config
+  readAgain: () => Loaded
+}
+
+/**
+ * Reads the configuration again and takes on what a running server can, or refuses all of it and
+ * keeps the old one. Calls wait for each other.
+ */
+export function reloader({ service, log, config, readAgain }: Needs): () => Promise<Reloaded> {
+  let current = config
+  let last: Promise<unknown> = Promise.resolve()
+
+  const reload = async (): Promise<Reloaded> => {
+    const loaded = readAgain()
+    if ('problems' in loaded) {
+      log.warn('config.refused', { problems: loaded.problems })
+      return loaded
+    }
+    const next = withLive(current, loaded.config)
+    const changed = differences(current, next)
+    const restart = differences(next, loaded.config)
+    await service.adopt(next)
+    log.setLevel(next.log.level)
+    current = next
+    const { id, version } = service.catalogue.priceList
+    log.info('config.reloaded', { changed, needs_restart: restart, prices: `${id}@${version}` })
+    return { changed, restart }
+  }
+
+  return () => {
+    const turn = last.then(reload)
+    last = turn.catch((error: unknown) => log.error('config.reload_failed', error))
+    return turn
+  }
+}
+
+const lists = ['upstreams', 'models', 'plans'] as const
+
+/** A configuration with what another one says on what a running server takes on. */
+function withLive(config: Config, next: Config): Config {
+  const merged: Record<string, unknown> = { ...config }
+  for (const { section, name, setting } of rows) {
+    if (!setting.live) continue
+    const before = merged[section] as Record<string, unknown>
+    merged[section] = { ...before, [name]: valueIn(next, { section, name }) }
+  }
+  const { upstreams, models, plans } = next
+  return { ...(merged as Config), upstreams, models, plans }
+}
+
+/** The names of what differs: `limits.rpm`, `models "acme/small"`. */
+function differences(before: Config, after: Config): string[] {
+  const settings = rows.filter((row) => {
+    return !isDeepStrictEqual(valueIn(before, row), valueIn(after, row))
+  })
+  const entries = lists.flatMap((list) => {
+    const [old, now] = [byId(before[list]), byId(after[list])]
+    return [...new Set([...old.keys(), ...now.keys()])]
+      .filter((id) => !isDeepStrictEqual(old.get(id), now.get(id)))
+      .map((id) => `${list} "${id}"`)
+  })
+  return [...settings.map(({ path }) => path), ...entries]
+}
+
+const byId = (entries: readonly { id: string }[]) => new Map(entries.map((one) => [one.id, one]))
