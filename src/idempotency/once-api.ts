@@ -80,6 +80,7 @@ export const jsonReply = (
   body: object,
 ): Reply => ({
   status,
-  headers: { 'content-type': 'application/json', ...headers },
+  // As it goes out the first time.
+  headers: { 'content-type': 'application/json;charset=utf-8', ...headers },
   body: JSON.stringify(body),
 })

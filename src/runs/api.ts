@@ -4,24 +4,24 @@ import { readJson } from '../http/body.ts'
 import { checkBody } from '../http/check-body.ts'
 import { queryOf, readChoice, readPage, readText } from '../http/query.ts'
 import type { SseContext } from '../http/sse.ts'
+import { type Call, onceOf } from '../idempotency/call.ts'
+import { answerOnce, callOf, jsonReply } from '../idempotency/once-api.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { isId } from '../kernel/ids.ts'
-import { toJsonInteger } from '../kernel/money.ts'
 import { toListView } from '../kernel/page.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { keyAuth } from '../keys/auth.ts'
 import type { Caller } from '../keys/key.ts'
 import { assertListed, owns } from '../keys/owns.ts'
+import type { Bound } from '../models/bound.ts'
 import type { ModelKind } from '../models/model.ts'
 import { firstListedRun } from '../plans/history.ts'
 import type { JsonObject } from '../upstream/upstream.ts'
 import { asObject } from './answer.ts'
 import { runInBackground } from './background.ts'
-import { begin } from './begin.ts'
+import { type Begun, begin } from './begin.ts'
 import { cancelRun } from './cancel.ts'
 import { followRun } from './events-api.ts'
-import { type Completed, complete } from './execute.ts'
-import type { LiveRun } from './live.ts'
 import { runBody, toOpenAi } from './native-api.ts'
 import {
   chunkBase,
@@ -33,10 +33,12 @@ import {
   toReceiptLink,
 } from './openai.ts'
 import { runStatuses, toRunView } from './run.ts'
-import { stopWithClient, streamRun } from './stream-api.ts'
+import { streamRun } from './stream-api.ts'
+import { answerWhole } from './whole-api.ts'
 
 type Needs = Pick<
   Deps,
+  | 'calls'
   | 'catalogue'
   | 'clock'
   | 'health'
@@ -47,6 +49,7 @@ type Needs = Pick<
   | 'log'
   | 'plans'
   | 'random'
+  | 'replies'
   | 'runs'
   | 'sequencer'
   | 'settings'
@@ -64,17 +67,20 @@ export const runsApi = (deps: Needs) => {
     .use(keyAuth(deps))
     .post(
       '/v1/chat/completions',
-      ({ caller, request, server, set }) => chat(deps, { caller, request, server, set }),
+      ({ caller, request, server, set }) =>
+        answer(deps, { caller, request, server, set }, '/v1/chat/completions', chat),
       writes,
     )
     .post(
       '/v1/embeddings',
-      ({ caller, request, server, set }) => embeddings(deps, { caller, request, server, set }),
+      ({ caller, request, server, set }) =>
+        answer(deps, { caller, request, server, set }, '/v1/embeddings', embeddings),
       writes,
     )
     .post(
       '/v1/runs',
-      ({ caller, request, server, set }) => native(deps, { caller, request, server, set }),
+      ({ caller, request, server, set }) =>
+        answer(deps, { caller, request, server, set }, '/v1/runs', native),
       writes,
     )
     .get(
@@ -118,74 +124,93 @@ export const runsApi = (deps: Needs) => {
     )
 }
 
-async function chat(deps: Needs, context: Context) {
-  const { live, body } = await beginOpenAi(deps, context, 'chat')
+/** Answers a request as its body says, once for each Idempotency-Key. */
+async function answer(deps: Needs, context: Context, route: string, run: Running) {
+  const { value: body, text } = await readBody(deps, context)
+  const { caller, request } = context
+  const call = callOf(deps, { request, who: caller.key.id, route: `POST ${route}`, text })
+  return answerOnce(deps, context, call, () => run(deps, context, body, call))
+}
+
+type Running = (deps: Needs, context: Context, body: JsonObject, call?: Call) => Promise<object>
+
+const chat: Running = async (deps, context, body, call) => {
+  const live = await beginOpenAi(deps, context, { kind: 'chat', body, call })
+  const fitted = fittedOf(live.bound, body['fit'])
   if (body['stream'] === true) {
     const base = chunkBase(live)
     const includeUsage = asObject(body['stream_options'])['include_usage'] === true
     return streamRun(deps, live, context, {
       chunks: (chunks) => chunkFrames(base, chunks),
-      last: (done) => lastFrames(base, done, deps.settings, includeUsage),
+      last: (done) => lastFrames(base, done, deps.settings, { includeUsage, more: fitted }),
     })
   }
-  return toCompletion(live, await completeFor(deps, context, live), deps.settings)
+  return answerWhole(deps, context, live, (done) => ({
+    ...toCompletion(live, done, deps.settings),
+    ...fitted,
+  }))
 }
 
-async function embeddings(deps: Needs, context: Context) {
-  const { live } = await beginOpenAi(deps, context, 'embedding')
-  return toEmbeddings(live, await completeFor(deps, context, live), deps.settings)
+const embeddings: Running = async (deps, context, body, call) => {
+  const live = await beginOpenAi(deps, context, { kind: 'embedding', body, call })
+  return answerWhole(deps, context, live, (done) => toEmbeddings(live, done, deps.settings))
 }
+
+type OpenAiAsked = { kind: ModelKind; body: JsonObject; call: Call | undefined }
 
 /** Begins what one of OpenAI's routes was asked, if it is the route for this kind of model. */
-async function beginOpenAi(deps: Needs, context: Context, kind: ModelKind) {
-  const body = await readBody(deps, context)
+async function beginOpenAi(deps: Needs, { caller }: Context, { kind, body, call }: OpenAiAsked) {
   const model = findModel(deps, body)
   if (model.kind !== kind) refuse('invalid_request', wrongKind(model.kind))
-  const wish = { caller: context.caller, model, body, received: body as Json }
-  const live = await begin(deps, { ...wish, background: false, tags: {}, metadata: {} })
-  return { live, body }
+  const wish = { caller, model, body, received: body as Json, fit: body['fit'] === true }
+  const once = call && onceOf<Begun>(deps, call, () => undefined)
+  return begin(deps, { ...wish, background: false, tags: {}, metadata: {}, once })
 }
 
-/** The whole answer for a client that waits for it; one that hangs up stops the run. */
-async function completeFor(deps: Needs, context: Context, live: LiveRun): Promise<Completed> {
-  stopWithClient(live, context.request.signal)
-  const done = await complete(deps, live)
-  context.set.headers['x-receipt-id'] = done.receiptId
-  context.set.headers['x-cost-nusd'] = String(toJsonInteger(done.run.cost))
-  return done
-}
-
-async function native(deps: Needs, context: Context) {
-  const received = await readBody(deps, context)
+const native: Running = async (deps, context, received, call) => {
   const body = checkBody(runBody, received)
   const model = findModel(deps, received)
+  const isBackground = body.background === true
+  const toView = ({ run, bound }: Begun) => ({ ...toRunView(run), ...fittedOf(bound, body.fit) })
+  // What runs in the background is answered when it begins.
+  const begunReply = (begun: Begun) =>
+    isBackground ? jsonReply(202, {}, toView(begun)) : undefined
   const live = await begin(deps, {
     caller: context.caller,
     model,
     body: toOpenAi(model, body),
     received: received as Json,
-    background: body.background ?? false,
+    background: isBackground,
+    fit: body.fit,
     tags: body.tags ?? {},
     metadata: (body.metadata ?? {}) as Record<string, Json>,
+    once: call && onceOf(deps, call, begunReply),
   })
-  if (body.background) {
+  if (isBackground) {
+    const view = toView({ run: live.row, bound: live.bound })
     void runInBackground(deps, live)
     context.set.status = 202
-    return toRunView(live.row)
+    return view
   }
+  const fitted = fittedOf(live.bound, body.fit)
   if (body.stream) {
     return streamRun(deps, live, context, {
       chunks: (chunks) => chunks.map((chunk) => event('run.output.delta', deltaOf(chunk))).join(''),
       last: (done) => {
-        const run = toRunView(done.run, done.choices as Json)
+        const run = { ...toRunView(done.run, done.choices as Json), ...fitted }
         return event('run.completed', { run, receipt: toReceiptLink(done, deps.settings) })
       },
     })
   }
-  const done = await completeFor(deps, context, live)
-  const receipt = toReceiptLink(done, deps.settings)
-  return { ...toRunView(done.run, done.output), receipt }
+  return answerWhole(deps, context, live, (done) => {
+    const receipt = toReceiptLink(done, deps.settings)
+    return { ...toRunView(done.run, done.output), ...fitted, receipt }
+  })
 }
+
+/** To whom it was to fit: the most that one choice could say, as it went upstream. */
+const fittedOf = ({ maxTokens }: Bound, fit: unknown): { max_output_tokens?: number } =>
+  fit === true && maxTokens > 0 ? { max_output_tokens: maxTokens } : {}
 
 const routeOf: Record<ModelKind, string> = {
   chat: 'POST /v1/chat/completions',
@@ -202,9 +227,9 @@ const event = (type: string, fields: object): string =>
 
 const deltaOf = (chunk: JsonObject): object => ({ choices: chunk['choices'] ?? [] })
 
-async function readBody(deps: Needs, { request }: Context): Promise<JsonObject> {
-  const { value } = await readJson(request, { limitBytes: deps.settings.bodyBytes })
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+async function readBody({ settings }: Needs, { request }: Context) {
+  const { value, text } = await readJson(request, { limitBytes: settings.bodyBytes })
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { value, text }
   refuse('invalid_request', 'The body must be a JSON object.')
 }
 

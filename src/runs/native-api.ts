@@ -14,6 +14,8 @@ export const runBody = Type.Object(
     params: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     stream: Type.Optional(Type.Boolean()),
     background: Type.Optional(Type.Boolean()),
+    /** Lowers the most that may be said to what can be afforded. */
+    fit: Type.Optional(Type.Boolean()),
     tags: Type.Optional(
       Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.String({ maxLength: 256 }), {
         maxProperties: 8,

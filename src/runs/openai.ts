@@ -72,19 +72,19 @@ export const chunkBase = (live: LiveRun): ChunkBase => ({
 
 /**
  * The frames that end a stream. The receipt rides on the last chunk that SDKs keep: the usage
- * chunk where it was asked for, else the chunk that finishes.
+ * chunk where it was asked for, else the chunk that finishes. `more` stands beside it.
  */
 export function lastFrames(
   base: ChunkBase,
   done: Streamed,
   links: Links,
-  includeUsage: boolean,
+  { includeUsage, more }: { includeUsage: boolean; more: object },
 ): string {
-  const receipt = toReceiptLink(done, links)
+  const paid = { ...more, receipt: toReceiptLink(done, links) }
   const chunks = done.tail.map((chunk) => toChunk(base, chunk))
   if (includeUsage) {
-    chunks.push({ ...base, choices: [], usage: toUsage(done.usage, done), receipt })
-  } else Object.assign(chunks.at(-1) ?? {}, { receipt })
+    chunks.push({ ...base, choices: [], usage: toUsage(done.usage, done), ...paid })
+  } else Object.assign(chunks.at(-1) ?? {}, paid)
   return `${chunks.map(frame).join('')}data: [DONE]\n\n`
 }
 

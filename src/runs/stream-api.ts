@@ -1,11 +1,15 @@
-import { type SseClient, type SseContext, sseResponse } from '../http/sse.ts'
+import type { RunRow } from '../db/schema.ts'
+import type { Deps } from '../deps.ts'
+import { dataFrame, type SseClient, type SseContext, sseResponse } from '../http/sse.ts'
+import { type Reply, replyMax } from '../idempotency/call.ts'
 import type { Log } from '../kernel/log.ts'
+import { type Refusal, toErrorBody } from '../kernel/refusal.ts'
 import { receiptIdOf } from '../receipts/receipt.ts'
 import type { JsonObject } from '../upstream/upstream.ts'
-import { type Sink, type Streamed, stream } from './execute.ts'
+import { type Keep, type Sink, type Streamed, stream } from './execute.ts'
 import type { LiveRun } from './live.ts'
 
-type Needs = Parameters<typeof stream>[0]
+type Needs = Parameters<typeof stream>[0] & Pick<Deps, 'replies'>
 
 /** How a run is written to a client: its chunks, and what follows the settle's COMMIT. */
 export type Shape = {
@@ -33,15 +37,17 @@ export async function streamRun(
   const opened = Promise.withResolvers<void>()
   const connected = Promise.withResolvers<SseClient>()
   let client: SseClient | undefined
+  const told = live.call === undefined ? undefined : openTranscript(deps, live, context)
   const sink: Sink = {
     send(chunks) {
       const frames = shape.chunks(chunks)
+      told?.add(frames)
       if (client) return client.send(frames)
       opened.resolve()
       return connected.promise.then((late) => late.send(frames))
     },
   }
-  const ended = stream(deps, live, sink)
+  const ended = stream(deps, live, sink, told?.keep(shape.last))
   const tooLong = setTimeout(opened.resolve, openWithinMs)
   try {
     await Promise.race([opened.promise, ended])
@@ -59,6 +65,47 @@ export async function streamRun(
     },
     { onBug: (error) => logBug(deps.log, live, error) },
   )
+}
+
+/**
+ * Writes down what goes out to a client, up to a bound, so that it can be told again as one
+ * stream. Only for a run with a call.
+ */
+export function openTranscript(
+  { replies }: Pick<Deps, 'replies'>,
+  live: Pick<LiveRun, 'id' | 'call'>,
+  { set }: Pick<SseContext, 'set'>,
+) {
+  const { call: scope } = live
+  if (scope === undefined) throw new Error(`run ${live.id} is not to be told again`)
+  const requestId = String(set.headers['x-request-id'] ?? '')
+  const headers = {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'x-receipt-id': receiptIdOf(live.id),
+  }
+  const frames: string[] = []
+  let length = 0
+  const add = (text: string): void => {
+    length += text.length
+    if (length > replyMax) frames.length = 0
+    else frames.push(text)
+  }
+  const endWith = (text: string): Uint8Array => {
+    add(text)
+    const reply: Reply = { status: 200, headers, body: length > replyMax ? null : frames.join('') }
+    return replies.seal(scope, reply)
+  }
+  return {
+    add,
+    keep: (
+      last: (done: Streamed) => string,
+      toError: (refusal: Refusal, run: RunRow) => Refusal = (refusal) => refusal,
+    ): Keep<Streamed> => ({
+      done: (done) => endWith(last(done)),
+      failed: (refusal, run) =>
+        endWith(dataFrame(JSON.stringify(toErrorBody(toError(refusal, run), requestId)))),
+    }),
+  }
 }
 
 /** Stops a run whose client hangs up. */

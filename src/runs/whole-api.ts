@@ -1,0 +1,31 @@
+import type { Deps } from '../deps.ts'
+import { jsonReply } from '../idempotency/once-api.ts'
+import { toJsonInteger } from '../kernel/money.ts'
+import { type Completed, complete } from './execute.ts'
+import type { Finished } from './finish.ts'
+import type { LiveRun } from './live.ts'
+import { stopWithClient } from './stream-api.ts'
+
+type Needs = Parameters<typeof complete>[0] & Pick<Deps, 'replies'>
+type Context = { request: Request; set: { headers: Record<string, string | number> } }
+
+/** The whole answer for a client that waits for it; one that hangs up stops the run. */
+export async function answerWhole<T extends object>(
+  deps: Needs,
+  { request, set }: Context,
+  live: LiveRun,
+  toAnswer: (done: Completed) => T,
+): Promise<T> {
+  stopWithClient(live, request.signal)
+  const { call } = live
+  const write = (scope: string) => (done: Completed) =>
+    deps.replies.seal(scope, jsonReply(200, headersOf(done), toAnswer(done)))
+  const done = await complete(deps, live, call === undefined ? undefined : write(call))
+  Object.assign(set.headers, headersOf(done))
+  return toAnswer(done)
+}
+
+const headersOf = ({ receiptId, run }: Finished) => ({
+  'x-receipt-id': receiptId,
+  'x-cost-nusd': String(toJsonInteger(run.cost)),
+})
