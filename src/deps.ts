@@ -9,6 +9,7 @@ import type { ConsoleStore } from './console/store.ts'
 import type { CountStore } from './counts/store.ts'
 import type { DepositPolicy } from './deposits/deposit.ts'
 import type { DepositStore } from './deposits/store.ts'
+import type { ExplorerStore } from './explorer/store.ts'
 import type { Replies } from './idempotency/call.ts'
 import type { CallStore } from './idempotency/store.ts'
 import type { Clock } from './kernel/clock.ts'
@@ -94,6 +95,7 @@ export type Deps = {
   live: LiveRuns
   usage: UsageStore
   counts: CountStore
+  explorer: ExplorerStore
   exportSlots: ExportSlots
   version: { version: string; commit: string | null }
 }

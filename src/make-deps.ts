@@ -13,6 +13,7 @@ import type { DepositPolicy } from './deposits/deposit.ts'
 import { depositStore } from './deposits/store.ts'
 import type { Deps } from './deps.ts'
 import { explorerCounter } from './explorer/count-store.ts'
+import { explorerStore } from './explorer/store.ts'
 import { settleFigures } from './figures/store.ts'
 import { makeReplies } from './idempotency/call.ts'
 import { callStore } from './idempotency/store.ts'
@@ -145,6 +146,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     live: liveRuns(room),
     usage: usageStore(db),
     counts: countStore(db, { clock, node }, countersOf(db)),
+    explorer: explorerStore(db),
     exportSlots: makeExportSlots(),
     version: { version, commit },
     async adopt(next) {

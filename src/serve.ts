@@ -3,7 +3,7 @@ import { watchChain } from './anchors/watch.ts'
 import { createApp } from './app.ts'
 import { receiptCounter } from './counts/count.ts'
 import type { Db } from './db/db.ts'
-import { dropLeases, nodeLease, takeLease } from './db/lease.ts'
+import { dropLeases, liveNodes, nodeLease, takeLease } from './db/lease.ts'
 import { depositWatcher } from './deposits/watch.ts'
 import type { Deps } from './deps.ts'
 import { serve } from './http/serve.ts'
@@ -88,7 +88,6 @@ async function untilIdle({ live, clock }: Deps, mostMs: number): Promise<void> {
 }
 
 function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[] {
-  const { node } = deps.settings
   const depositsEveryMs = deps.depositPolicy?.pollMs ?? 60_000
   const sign = backgroundSigner(deps)
   return [
@@ -102,7 +101,7 @@ function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[
     {
       name: 'alive',
       everyMs: 3000,
-      tick: () => takeLease(db, deps.clock, nodeLease(node), node),
+      tick: () => keepAlive(deps, db),
     },
     { name: 'end-abandoned', everyMs: 10_000, tick: () => endAbandoned(deps) },
     { name: 'drop-sign-ins', everyMs: 60_000, tick: () => dropSignIns(deps) },
@@ -125,6 +124,13 @@ function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[
       tick: () => checkLedger(deps, () => audits.whole(deps.clock.now())),
     },
   ]
+}
+
+/** Says that this process lives, and sees who else does. */
+async function keepAlive({ clock, settings }: Deps, db: Db): Promise<void> {
+  await takeLease(db, clock, nodeLease(settings.node), settings.node)
+  if (db.exclusive) return
+  settings.nodes = Math.max(1, (await db.read((q) => liveNodes(db, q, clock.now()))).length)
 }
 
 async function dropSignIns({ sessions, nonces, clock }: Deps): Promise<void> {

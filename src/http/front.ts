@@ -54,13 +54,13 @@ export const front = ({ baseUrl, listen, ids, log, showRefusal }: FrontDeps) => 
       if (refusal.type === 'internal_error') {
         log.error('request.failed', error, { request_id: requestId })
       }
-      const allowed = set.headers[allowOrigin]
+      const kept = keptOf(set.headers)
       const wants = wantsHtml(request)
       const shown = wants && showRefusal?.(refusal, { request, requestId, wants })
       set.status = refusal.status
       set.headers = {
         ...baseHeaders(requestId),
-        ...(allowed === undefined ? {} : { [allowOrigin]: allowed }),
+        ...kept,
         ...headersOf(refusal),
         ...(shown ? { 'content-type': 'text/html; charset=utf-8', ...shown.headers } : {}),
       }
@@ -68,7 +68,23 @@ export const front = ({ baseUrl, listen, ids, log, showRefusal }: FrontDeps) => 
     })
 }
 
-const allowOrigin = 'access-control-allow-origin'
+/** What a route had said in headers that is as true of a refusal. */
+const lasting = [
+  'access-control-allow-origin',
+  'ratelimit',
+  'ratelimit-policy',
+  'x-ratelimit-limit-requests',
+  'x-ratelimit-remaining-requests',
+  'x-ratelimit-reset-requests',
+]
+
+const keptOf = (headers: Record<string, unknown>): Record<string, string> =>
+  Object.fromEntries(
+    lasting.flatMap((name) => {
+      const value = headers[name]
+      return value === undefined ? [] : [[name, String(value)]]
+    }),
+  )
 
 /** Every answer's headers. A public route or a page overrides what it must and keeps the rest. */
 const baseHeaders = (requestId: string): Record<string, string> => ({

@@ -59,7 +59,7 @@ const makeGuard = ({ keys, clock, settings }: Needs) => {
         const caller = found instanceof Promise ? await found : found
         if (!caller) return refuseFailure(request, server)
         assertMay(caller, need, clock.now(), () => clientAddress(request, server, isTrusted))
-        countRequest(requests, caller, set.headers)
+        countRequest(requests, caller, settings.nodes, set.headers)
         keys.noteUse(caller.key.id, clock.now())
         return { caller }
       },
@@ -91,19 +91,24 @@ export async function optionalCaller(
 
 /**
  * Counts a request against every key of the chain, each with its own limit or that of the plan,
- * whichever is lower, and says in headers where the nearest one stands.
+ * whichever is lower, divided between the `nodes` there are; and says in headers where the nearest
+ * one stands.
  * @throws Refusal `rate_limited`.
  */
 function countRequest(
   requests: Limiter,
   { chain, plan }: Caller,
+  nodes: number,
   headers: Record<string, string | number>,
 ): void {
   let nearest = Number.POSITIVE_INFINITY
   for (const { id, rpm: own } of chain) {
-    const rpm = Math.min(own ?? plan.limits.rpm, plan.limits.rpm)
+    const rpm = Math.ceil(Math.min(own ?? plan.limits.rpm, plan.limits.rpm) / nodes)
     const verdict = requests.take(id, rpm)
-    if (!verdict.ok) throw tooMany(verdict.retryAfterMs, 'rate_limited')
+    if (!verdict.ok) {
+      Object.assign(headers, rateHeaders(rpm, verdict))
+      throw tooMany(verdict.retryAfterMs, 'rate_limited')
+    }
     if (verdict.remaining >= nearest) continue
     nearest = verdict.remaining
     Object.assign(headers, rateHeaders(rpm, verdict))

@@ -64,7 +64,7 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
   assertPayable(model, wish.fit ? withTokens(bound, 1) : bound)
   const asked = deps.texts.retentionOf(caller.account)
   const retention = asked instanceof Promise ? await asked : asked
-  deps.live.admit(caller.account, caller.chain, caller.plan.limits.concurrency)
+  deps.live.admit(caller, deps.settings.nodes)
   const id = deps.ids.make('run')
   try {
     const seed = deps.random.bytes(32)

@@ -1,7 +1,8 @@
-import type { KeyRow, RunRow } from '../db/schema.ts'
+import type { RunRow } from '../db/schema.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { mayTake } from '../kernel/share.ts'
+import type { Caller } from '../keys/key.ts'
 import type { Bound } from '../models/bound.ts'
 import type { Model } from '../models/model.ts'
 import type { JsonObject } from '../upstream/upstream.ts'
@@ -41,6 +42,9 @@ export type LiveRun = {
   tell(chunks: JsonObject[] | undefined): void
 }
 
+/** Who asks for a place, and what limits that. */
+type Admitted = Pick<Caller, 'account' | 'chain'> & { plan: { limits: { concurrency: number } } }
+
 /** The runs in flight here: counted at the door, found again to be stopped. */
 export type LiveRuns = ReturnType<typeof liveRuns>
 
@@ -55,11 +59,12 @@ export function liveRuns(options: { admission: number }) {
   return {
     /**
      * Takes one of the places for runs in flight, of this process and of each key of the chain,
-     * which has `most` of them or fewer of its own; the caller gives it back.
+     * which has as many as the plan says or fewer of its own, divided between the `nodes` there
+     * are; the caller gives it back.
      * @throws Refusal `unavailable` when all are taken, `concurrency_limited` when a key's are, or
      * its account's share of them.
      */
-    admit(account: string, chain: readonly KeyRow[], most: number): void {
+    admit({ account, chain, plan }: Admitted, nodes: number): void {
       if (closed) refuse('unavailable', { message: 'The server is stopping. Try again.' })
       if (admitted >= options.admission) {
         refuse('unavailable', {
@@ -71,9 +76,8 @@ export function liveRuns(options: { admission: number }) {
         refuse('concurrency_limited', crowded)
       }
       for (const { id, concurrency } of chain) {
-        if ((busy.get(id) ?? 0) >= Math.min(concurrency ?? most, most)) {
-          refuse('concurrency_limited')
-        }
+        const most = Math.min(concurrency ?? plan.limits.concurrency, plan.limits.concurrency)
+        if ((busy.get(id) ?? 0) >= Math.ceil(most / nodes)) refuse('concurrency_limited')
       }
       admitted++
       for (const id of [account, ...chain.map((key) => key.id)]) {

@@ -117,6 +117,47 @@ describe('what binds a key where it is used', () => {
       expect((await ask((await w.key()).secret)).status).toBe(200)
     })
 
+    test('says where the limit stands, and so does every other refusal of a keyed route', async () => {
+      const { secret } = await w.key({ rpm: 3, capLimit: 1n })
+      const names = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-requests`)
+      const saidBy = ({ headers }: Response) => [
+        headers.get('ratelimit-policy'),
+        headers.get('ratelimit')?.replace(/t=\d+$/, 't='),
+        ...names.slice(0, 2).map((name) => headers.get(name)),
+      ]
+      const answers = [
+        await run(secret),
+        await w.call('/v1/runs/run_none', { key: secret }),
+        await w.call('/v1/chat/completions', { key: secret, method: 'POST', body: 'text' }),
+        await run(secret),
+      ]
+      expect(answers.map(({ status }) => status)).toEqual([402, 404, 415, 429])
+      for (const [i, answer] of answers.entries()) {
+        const left = String(Math.max(0, 2 - i))
+        expect(saidBy(answer)).toEqual(['"minute";q=3;w=60', `"minute";r=${left};t=`, '3', left])
+        expect(answer.headers.get('x-ratelimit-reset-requests')).toMatch(/^\d+s$/)
+      }
+      const waits = ['retry-after', 'retry-after-ms'].map((name) => answers[3]?.headers.get(name))
+      expect(waits.map((wait) => Number(wait) > 0)).toEqual([true, true])
+    })
+
+    test('a limit is divided between the nodes of one database, rounded up', async () => {
+      const { secret, key } = await w.key({ rpm: 5, concurrency: 3 })
+      w.deps.settings.nodes = 2
+      try {
+        const asked = [await run(secret), await run(secret), await run(secret), await run(secret)]
+        expect(asked.map(({ status }) => status)).toEqual([200, 200, 200, 429])
+        const live = liveRuns({ admission: 100 })
+        const plan = { limits: { concurrency: 9 } }
+        const admit = () => live.admit({ account: key.accountId, chain: [key], plan }, 2)
+        admit()
+        admit()
+        expect(admit).toThrow(expect.objectContaining({ type: 'concurrency_limited' }))
+      } finally {
+        w.deps.settings.nodes = 1
+      }
+    })
+
     test('for failures of one address is counted over all routes together', async () => {
       const strict = await world({ toml: '[limits]\nfailed_auth_per_minute = 3' })
       try {
@@ -141,16 +182,19 @@ describe('what binds a key where it is used', () => {
     test('concurrency_limited for more runs at once than the key, or one above, may have', () => {
       const live = liveRuns({ admission: 100 })
       const keys = { top: ['top', 3], one: ['one', 2], two: ['two', null] } as const
-      const chain = (name: 'one' | 'two') =>
-        [keys[name], keys.top].map(([id, concurrency]) => ({ id, concurrency }) as KeyRow)
+      const of = (name: 'one' | 'two') => ({
+        account: 'account',
+        chain: [keys[name], keys.top].map(([id, concurrency]) => ({ id, concurrency }) as KeyRow),
+        plan: { limits: { concurrency: 9 } },
+      })
       const limited = expect.objectContaining({ type: 'concurrency_limited' })
-      live.admit('account', chain('one'), 9)
-      live.admit('account', chain('one'), 9)
-      expect(() => live.admit('account', chain('one'), 9)).toThrow(limited)
-      live.admit('account', chain('two'), 9)
-      expect(() => live.admit('account', chain('two'), 9)).toThrow(limited)
+      live.admit(of('one'), 1)
+      live.admit(of('one'), 1)
+      expect(() => live.admit(of('one'), 1)).toThrow(limited)
+      live.admit(of('two'), 1)
+      expect(() => live.admit(of('two'), 1)).toThrow(limited)
       live.release('account', ['one', 'top'])
-      live.admit('account', chain('two'), 9)
+      live.admit(of('two'), 1)
       expect(live.count()).toBe(3)
     })
 
