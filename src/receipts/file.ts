@@ -31,21 +31,28 @@ export function toOwnFile(
   return toReceiptFile(receipt, run.digest, run.signature, disclosures)
 }
 
-/**
- * The file of a receipt as its owner shows it: sections that were not chosen are hashes, which
- * hide their salts too, and only revealed texts come with theirs. The signature holds for it.
- */
+/** The file of a receipt as its owner shows it, with the proof and what was revealed. */
 export async function sharedFileOf(
   deps: Needs,
   ended: Ended,
-  { sections, revealed }: Pick<ShareRow, 'sections' | 'revealed'>,
+  share: Pick<ShareRow, 'sections' | 'revealed'>,
 ): Promise<ReceiptFile> {
   const run = await signed(deps, receiptIdOf(ended.id), ended)
+  return { ...toSharedFile(run, share), ...(await proofIfAny(deps, run)) }
+}
+
+/**
+ * A receipt as its owner shows it: sections that were not chosen are hashes, which hide their
+ * salts too, and only revealed texts come with theirs. The signature holds for it.
+ */
+export function toSharedFile(
+  run: Ended & { signature: Uint8Array },
+  { sections, revealed }: Pick<ShareRow, 'sections' | 'revealed'>,
+): ReceiptFile {
   const hidden = sectionNames.filter((name) => !sections.includes(name))
   const disclosures = Object.keys(revealed).length === 0 ? undefined : revealed
   const receipt = redact(receiptOf(run), hidden)
-  const file = toReceiptFile(receipt, run.digest, run.signature, disclosures)
-  return { ...file, ...(await proofIfAny(deps, run)) }
+  return toReceiptFile(receipt, run.digest, run.signature, disclosures)
 }
 
 /** A log that disagrees with itself proves nothing any more, but its receipts can still be read. */
