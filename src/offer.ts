@@ -11,8 +11,10 @@ import { settlePriceList } from './models/prices-store.ts'
 import { livePlans } from './plans/live-plans.ts'
 import { makePlans } from './plans/plan.ts'
 import { builtinUpstream } from './upstream/builtin.ts'
+import { limitedUpstream } from './upstream/limited.ts'
 import { liveUpstreams } from './upstream/live-upstreams.ts'
 import { openaiUpstream } from './upstream/openai.ts'
+import { upstreamSlots } from './upstream/slots.ts'
 import type { Upstream } from './upstream/upstream.ts'
 
 /** What a service offers: models with their prices, plans, and the servers that models run on. */
@@ -84,13 +86,16 @@ function upstreamMaker(deps: Parameters<typeof builtinUpstream>[0]) {
 }
 
 const makeUpstream = (entry: UpstreamConfig): Upstream =>
-  openaiUpstream({
-    id: entry.id,
-    baseUrl: entry.base_url,
-    ...(entry.api_key === undefined ? {} : { apiKey: entry.api_key }),
-    limits: {
-      firstByteMs: entry.timeout_first_byte_ms,
-      idleMs: entry.timeout_idle_ms,
-      totalMs: entry.timeout_total_ms,
-    },
-  })
+  limitedUpstream(
+    openaiUpstream({
+      id: entry.id,
+      baseUrl: entry.base_url,
+      ...(entry.api_key === undefined ? {} : { apiKey: entry.api_key }),
+      limits: {
+        firstByteMs: entry.timeout_first_byte_ms,
+        idleMs: entry.timeout_idle_ms,
+        totalMs: entry.timeout_total_ms,
+      },
+    }),
+    upstreamSlots({ most: entry.max_in_flight, maxWaitMs: entry.max_wait_ms }),
+  )
