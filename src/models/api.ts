@@ -4,14 +4,14 @@ import { openToAnyOrigin } from '../http/methods.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { keyAuth } from '../keys/auth.ts'
 import { toModelView } from './catalogue.ts'
+import type { Model, PriceList } from './model.ts'
 
 /** `/v1/models`: the list is for everybody, a single model for keys. */
 export const modelsApi = (deps: Pick<Deps, 'catalogue' | 'keys' | 'clock' | 'settings'>) => {
   const { catalogue } = deps
-  const models = modelsOf(deps)
   return new Elysia({ name: 'models-api' })
     .use(keyAuth(deps))
-    .get('/v1/models', () => models, openToAnyOrigin)
+    .get('/v1/models', () => modelsOf(deps), openToAnyOrigin)
     .get(
       '/v1/models/*',
       ({ params }) => toModelView(catalogue.get(nameIn(params['*'])) ?? refuse('model_not_found')),
@@ -19,18 +19,34 @@ export const modelsApi = (deps: Pick<Deps, 'catalogue' | 'keys' | 'clock' | 'set
     )
 }
 
-/** The answer of `GET /v1/models`. */
-export function modelsOf({ catalogue }: Pick<Deps, 'catalogue'>) {
-  const data = catalogue.list().map(toModelView)
-  return {
-    object: 'list',
+/** The answer of `GET /v1/models`, made once for each catalogue. */
+export function modelsOf({ catalogue }: Pick<Deps, 'catalogue'>): ModelList {
+  const models = catalogue.list()
+  const known = lists.get(models)
+  if (known) return known
+  const data = models.map(toModelView)
+  const made = {
+    object: 'list' as const,
     data,
     has_more: false,
     first_id: data.at(0)?.id ?? null,
     last_id: data.at(-1)?.id ?? null,
     price_list: catalogue.priceList,
   }
+  lists.set(models, made)
+  return made
 }
+
+type ModelList = {
+  object: 'list'
+  data: ReturnType<typeof toModelView>[]
+  has_more: boolean
+  first_id: string | null
+  last_id: string | null
+  price_list: PriceList
+}
+
+const lists = new WeakMap<readonly Model[], ModelList>()
 
 /** `counterfoil%2Fecho-1` is how clients write an id with a slash; a bare slash works too. */
 function nameIn(path: string): string {

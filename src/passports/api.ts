@@ -6,6 +6,7 @@ import { toListView } from '../kernel/page.ts'
 import { browsePassports, findPublicPassport, sorts } from './browse.ts'
 import { kinds } from './profile.ts'
 import { toRegistrationFile } from './registration.ts'
+import type { Standing } from './standing-store.ts'
 import { toPassportView, toReceiptView, toStatementView } from './view.ts'
 
 type Needs = Pick<Deps, 'passports' | 'logs' | 'settings' | 'signer' | 'signers'>
@@ -36,15 +37,17 @@ export const passportsApi = (deps: Needs) =>
         const format = readChoice(query, 'format', ['json', 'erc8004']) ?? 'json'
         const { row } = standing
         if (format === 'erc8004') return toRegistrationFile(row, deps.settings.baseUrl)
-        const statement = await deps.passports.newestStatement(row.handle)
         const wantsReceipts = readChoice(query, 'receipts', ['0', '1']) === '1'
-        const view = {
-          ...toPassportView(deps, standing),
-          statement: toStatementView(deps, statement),
-        }
+        const view = await passportOf(deps, standing)
         if (!wantsReceipts) return view
         const receipts = await deps.passports.publicReceipts(row, receiptsMax)
         return { ...view, receipts: receipts.map((one) => toReceiptView(deps, one)) }
       },
       openToAnyOrigin,
     )
+
+/** The answer of `GET /v1/passports/:handle`. */
+export async function passportOf(deps: Needs, standing: Standing) {
+  const statement = await deps.passports.newestStatement(standing.row.handle)
+  return { ...toPassportView(deps, standing), statement: toStatementView(deps, statement) }
+}

@@ -7,6 +7,8 @@ import { proofOf } from '../log/proof.ts'
 import { modelsOf } from '../models/api.ts'
 import { toModelView } from '../models/catalogue.ts'
 import type { Model } from '../models/model.ts'
+import { passportOf } from '../passports/api.ts'
+import { findPublicPassport } from '../passports/browse.ts'
 import { ownFileOf, sharedFileOf } from '../receipts/file.ts'
 import { judgeStored } from '../receipts/judge.ts'
 import type { Ended } from '../receipts/receipt.ts'
@@ -19,6 +21,7 @@ import {
   anchorLines,
   helpLines,
   modelLines,
+  passportLines,
   priceLines,
   proofLines,
   receiptLines,
@@ -37,6 +40,7 @@ export type CommandDeps = Pick<Deps, 'catalogue' | 'receipts' | 'shares' | 'text
   Parameters<typeof statusOf>[0] &
   Parameters<typeof signerOf>[0] &
   Parameters<typeof anchorsOf>[0] &
+  Parameters<typeof passportOf>[0] &
   Parameters<typeof checkReceipt>[0] &
   Parameters<typeof judgeStored>[0] &
   Parameters<typeof sharedFileOf>[0] &
@@ -66,6 +70,10 @@ export const lookUps: Record<Exclude<CommandName, 'ask'>, Run> = {
     const { issuer, logIndex } = await numbered(deps, id, found)
     const data = await proofOf(deps, { id, issuer, index: logIndex })
     return { lines: proofLines(data), data }
+  },
+  passport: async (deps, handle) => {
+    const data = await passportOf(deps, await findPublicPassport(deps, handle))
+    return { lines: passportLines(data), data }
   },
   anchors: async (deps) => {
     const data = await anchorsOf(deps, new URLSearchParams())

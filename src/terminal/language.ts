@@ -20,6 +20,7 @@ export const commands = [
   { name: 'verify', takes: 'word', what: 'receipt id', about: 'check a receipt' },
   { name: 'receipt', takes: 'word', what: 'receipt id', about: 'what a receipt says' },
   { name: 'proof', takes: 'word', what: 'receipt id', about: 'its place in the log' },
+  { name: 'passport', takes: 'word', what: 'handle', about: 'who somebody is, by the log' },
   { name: 'anchors', takes: 'nothing', about: 'what of the log is on the chain' },
   { name: 'signer', takes: 'nothing', about: 'whose signature receipts carry' },
 ] as const satisfies readonly Usage[]

@@ -1,5 +1,6 @@
 import type { anchorsOf } from '../anchors/api.ts'
 import type { Model, PriceList } from '../models/model.ts'
+import type { passportOf } from '../passports/api.ts'
 import type { signerOf } from '../signer/api.ts'
 import type { statusOf } from '../status/api.ts'
 import { amountText } from '../ui/amount.tsx'
@@ -8,7 +9,7 @@ import { isHidden, type Receipt, sectionNames } from '../verify/receipt.ts'
 import type { Verdict } from '../verify/verify.ts'
 import { headlineOf, summaryOf, titleOf } from '../verify/words.ts'
 import { type Usage, usageOf } from './language.ts'
-import { columns, plain } from './text.ts'
+import { columns, plain, toLines } from './text.ts'
 
 /** What answers of `/v1` say to people, in lines. */
 
@@ -89,6 +90,20 @@ export const proofLines = ({ index, leaf, size, path, checkpoint, anchor }: Proo
     ['root', checkpoint.root],
     ['anchor', anchor.status],
   ])
+
+export function passportLines(passport: Awaited<ReturnType<typeof passportOf>>): string[] {
+  const { handle, display_name: name, kind, bio, track_record: record, url } = passport
+  const rate = record.success_rate_bps === null ? '' : `, ${record.success_rate_bps / 100} % well`
+  return columns([
+    ['passport', handle],
+    ['name', name],
+    ['kind', kind],
+    ...(bio === '' ? [] : [['says', bio] as const]),
+    ['runs', `${record.runs}${rate}`],
+    ['active', `${record.active_days} ${record.active_days === 1 ? 'day' : 'days'}`],
+    ['page', url],
+  ]).map((line) => toLines(line).join(' '))
+}
 
 export function anchorLines({ data, log }: Awaited<ReturnType<typeof anchorsOf>>): string[] {
   const head = `${log.size} ${log.size === 1 ? 'leaf' : 'leaves'} in the log`
