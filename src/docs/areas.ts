@@ -1,3 +1,4 @@
+import { explorerArea } from './explorer-area.ts'
 import { keysArea } from './keys-area.ts'
 import { logArea } from './log-area.ts'
 import { moneyArea } from './money-area.ts'
@@ -20,6 +21,7 @@ export const areas: readonly Area[] = [
   logArea,
   usageArea,
   moneyArea,
+  explorerArea,
   passportsArea,
   terminalArea,
   serviceArea,

@@ -40,7 +40,7 @@ export function openApiOf({ baseUrl, version }: { baseUrl: string; version: stri
           scheme: 'bearer',
           bearerFormat: 'sk-service-…',
           description:
-            'An API key: `sk-service-` and 49 characters. Anyone who has it can spend up to its cap.',
+            'An API key: `sk-service-` and 49 characters. Whoever has it can spend up to its cap.',
         },
       },
     },
@@ -51,8 +51,8 @@ const license = { name: 'MIT', identifier: 'MIT' }
 
 const about = [
   'A prepaid, verifiable gateway to AI models.',
-  'Money is integer nano-USD (`_nusd`), prices are integer pico-USD a unit (`_pusd`), times are RFC ' +
-    "3339 UTC with milliseconds, except in OpenAI's shapes (Unix seconds) and inside of receipts.",
+  'Money is integer nano-USD (`_nusd`), prices are integer pico-USD a unit (`_pusd`), times are ' +
+    "RFC 3339 UTC with milliseconds, except in OpenAI's shapes (Unix seconds) and in receipts.",
   'Every error has the body of `Error`; every answer has `X-Request-Id`. Answers to keys carry ' +
     '`RateLimit`, `RateLimit-Policy` and `x-ratelimit-*-requests`.',
   'New members may be added to answers at any time; types of errors are never renamed.',

@@ -17,8 +17,8 @@ const reads: readonly Operation[] = [
     route: 'GET /v1/keys/self',
     title: 'The calling key',
     about:
-      'The key, its account, its chain of caps and what would refuse its next call. Answers for a ' +
-      'paused key too.',
+      'The key, its account, its chain of caps and what would refuse its next call. Answers for ' +
+      'a paused key too.',
     key: 'also-paused',
     examples: [{ name: 'Check the budget', status: 200 }],
     answers: [ok('The key.', ref('KeySelf'))],
@@ -52,8 +52,8 @@ const changes: readonly Operation[] = [
     route: 'POST /v1/keys',
     title: 'Make a key',
     about:
-      'A key below the caller, with at most its cap, expiry, scopes, models and networks. What it ' +
-      'spends counts against every key above it. The secret is in this answer and nowhere else.',
+      'A key below the caller, with at most its cap, expiry, scopes, models and networks. What ' +
+      'it spends counts against every key above it. The secret is in this answer and nowhere else.',
     key: 'keys:mint',
     body: { schema: ref('KeyWish') },
     examples: [
@@ -135,8 +135,8 @@ const changes: readonly Operation[] = [
     route: 'POST /v1/keys/:id/revoke',
     title: 'Revoke a key',
     about:
-      'Stops it and all under it, for good; twice is 200. Any key gives up itself (`self`); a key ' +
-      'below needs `keys:mint`.',
+      'Stops it and all under it, for good; twice is 200. Any key gives up itself (`self`); a ' +
+      'key below needs `keys:mint`.',
     key: 'any',
     path: keyId,
     examples: [one],
@@ -149,8 +149,8 @@ export const keysArea: Area = {
   id: 'keys',
   title: 'Keys',
   about:
-    'A key spends the balance of its account, up to its cap and until its expiry. It acts on itself ' +
-    'and on the keys below it. Secrets are stored as their SHA-256 and shown once.',
+    'A key spends the balance of its account, up to its cap and until its expiry. It acts on ' +
+    'itself and on the keys below it. Secrets are stored as their SHA-256 and shown once.',
   operations: [...reads, ...changes],
   schemas: keySchemas,
 }

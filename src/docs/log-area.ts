@@ -174,7 +174,7 @@ export const logArea: Area = {
   title: 'Log, anchors, signer',
   about:
     'Every receipt is a leaf of one append-only Merkle tree (RFC 9162, SHA-256). Its heads are ' +
-    'signed, and go to a contract on chain 4663 that takes only a log that continues the one before.',
+    'signed, and go to a contract on chain 4663 that only takes what continues the log.',
   operations: [
     {
       id: 'listAnchors',

@@ -43,9 +43,9 @@ const tokens = (about: string) => integer(`${about} Tokens.`, 5, { minimum: 0 })
 const cost = nusd('What was charged.', 4650)
 
 const sseSample = [
-  '{"id":"run_…","object":"chat.completion.chunk","created":1785585600,"model":"counterfoil/echo-1",' +
+  '{"id":"run_…","object":"chat.completion.chunk","created":1785585600,' +
     '"choices":[{"index":0,"delta":{"role":"assistant","content":"Every"},"finish_reason":null}]}',
-  '{"id":"run_…","object":"chat.completion.chunk","created":1785585600,"model":"counterfoil/echo-1",' +
+  '{"id":"run_…","object":"chat.completion.chunk","created":1785585600,' +
     '"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":5,"total_tokens":10,' +
     '"cost_nusd":4650},"receipt":{"id":"rcpt_…","digest":"0x…","url":"…","cost_nusd":4650}}',
   '[DONE]',
@@ -90,7 +90,7 @@ const operations: readonly Operation[] = [
     title: 'Chat, as OpenAI has it',
     about:
       'Official clients work with the base URL and the key alone. Known options pass through, ' +
-      'unknown ones are ignored. `max_tokens` (or `max_completion_tokens`) bounds what the run may ' +
+      'unknown ones are ignored. `max_tokens` (or `max_completion_tokens`) bounds what it may ' +
       "cost: absent, it is the model's limit, and the hold covers that. Message parts without a " +
       'bound in bytes (images, audio, files) are refused.',
     key: 'runs:write',
@@ -210,8 +210,8 @@ export const openaiArea: Area = {
   id: 'openai',
   title: "OpenAI's routes",
   about:
-    'Official clients work unchanged. Added to their answers: `usage.cost_nusd` and `receipt`. Every ' +
-    'run is held for before it starts, charged once when it ends, and leaves a signed receipt.',
+    'Official clients work unchanged. Added to their answers: `usage.cost_nusd` and `receipt`. ' +
+    'Every run is held for before it starts, charged once at its end, and leaves a receipt.',
   operations,
   schemas,
 }

@@ -67,7 +67,7 @@ export const ok = (about: string, schema: Schema, headers?: Answer['headers']): 
 export const methodOf = ({ route }: Operation): string => route.slice(0, route.indexOf(' '))
 export const pathOf = ({ route }: Operation): string => route.slice(route.indexOf(' ') + 1)
 
-/** Everything a route may answer with instead, without what every route may: see {@link anywhere}. */
+/** What a route may refuse with, beside what every route may: see {@link anywhere}. */
 export function refusalsOf(operation: Operation): RefusalType[] {
   const { key, query, body, isIdempotent, refuses = [] } = operation
   const isKeyed = key !== 'none' && key !== 'optional'

@@ -125,8 +125,8 @@ export const passportsArea: Area = {
   id: 'passports',
   title: 'Passports',
   about:
-    'A public identity, and what the log says of it: counted from receipts, signed, and provable. ' +
-    'Made and changed in the dashboard.',
+    'A public identity, and what the log says of it: counted from receipts, signed, and ' +
+    'provable. Made and changed in the dashboard.',
   operations: [
     {
       id: 'listPassports',

@@ -12,9 +12,9 @@ const reads: readonly Operation[] = [
     route: 'GET /v1/receipts/:id',
     title: 'A receipt',
     about:
-      "Without a key: a shared receipt as its owner shows it. With the owner's key (of the run or " +
-      'above it, `receipts:read`): all of it, with salts, kept texts and its visibility. A private, ' +
-      'an unknown and a malformed id answer alike. A shared one has an ETag.',
+      "Without a key: a shared receipt as its owner shows it. With the owner's key (of the run " +
+      'or above it, `receipts:read`): all of it, with salts, kept texts and its visibility. A ' +
+      'private, an unknown and a malformed id answer alike. A shared one has an ETag.',
     key: 'optional',
     path: receiptId,
     examples: [one],
@@ -76,9 +76,9 @@ const changes: readonly Operation[] = [
     route: 'POST /v1/receipts/:id/share',
     title: 'Share a receipt',
     about:
-      'Lets others see it, shows it otherwise, or takes it back (`private`), at once. Copies that ' +
-      'somebody made meanwhile cannot be recalled. A text that is not there, or is not the one the ' +
-      'receipt commits to, is a 422.',
+      'Lets others see it, shows it otherwise, or takes it back (`private`), at once. Copies ' +
+      'that somebody made meanwhile cannot be recalled. A text that is not there, or is not the ' +
+      'one the receipt commits to, is a 422.',
     key: 'receipts:share',
     path: receiptId,
     body: { schema: ref('ShareWish') },
@@ -104,8 +104,8 @@ const changes: readonly Operation[] = [
     route: 'POST /v1/receipts/:id/erase',
     title: 'Erase its texts',
     about:
-      'Deletes for good what its texts could be found by. The receipt, its signature and its proof ' +
-      'hold as before. A public one is a 409: unshare it first. Twice is 200.',
+      'Deletes for good what its texts could be found by. The receipt, its signature and its ' +
+      'proof hold as before. A public one is a 409: unshare it first. Twice is 200.',
     key: 'receipts:share',
     path: receiptId,
     examples: [one],
@@ -118,9 +118,9 @@ export const receiptsArea: Area = {
   id: 'receipts',
   title: 'Receipts',
   about:
-    'Every run that reached a model leaves a receipt: EIP-712 typed data, signed, and a leaf of the ' +
-    'log. It is private until its owner shares it. Sections can be hidden without breaking the ' +
-    'signature.',
+    'Every run that reached a model leaves a receipt: EIP-712 typed data, signed, and a leaf of ' +
+    'the log. It is private until its owner shares it. Sections can be hidden without breaking ' +
+    'the signature.',
   operations: [...reads, ...changes],
   schemas: receiptSchemas,
 }

@@ -85,7 +85,8 @@ const disclosure = object('Opens a commitment.', {
   'value?': anything('The text, where it is shown.', { model: 'counterfoil/echo-1' }),
 })
 
-const fileMembers = {
+/** The members of a receipt file. */
+export const receiptFileMembers = {
   type: only('counterfoil.receipt'),
   version: only('1'),
   receipt: ref('ReceiptBody'),
@@ -112,7 +113,7 @@ const checkNames = [
 export const receiptSchemas: Schemas = {
   ReceiptBody: receipt,
   ReceiptFile: object('A receipt as a file: everything that is needed to check it offline.', {
-    ...fileMembers,
+    ...receiptFileMembers,
     'visibility?': visibility,
   }),
   ListedReceipt: object('A receipt in a list of its owner; without texts and proof.', {
@@ -121,7 +122,7 @@ export const receiptSchemas: Schemas = {
     log_index: integer('Its place in the log, from 0.', 11, { minimum: 0 }),
     run_id: id('run', 'The run.'),
     visibility,
-    ...fileMembers,
+    ...receiptFileMembers,
   }),
   ReceiptPage: object('Receipts.', {
     object: only('list'),

@@ -36,7 +36,8 @@ const events = (about: string, types: string, sample: string) => ({
 
 const eventSample =
   'data: {"type":"run.output.delta","choices":[{"index":0,"delta":{"content":"Every"}}]}\n\n' +
-  'data: {"type":"run.completed","run":{"id":"run_…","status":"succeeded"},"receipt":{"id":"rcpt_…"}}\n\n'
+  'data: {"type":"run.completed","run":{"id":"run_…","status":"succeeded"},' +
+  '"receipt":{"id":"rcpt_…"}}\n\n'
 
 const operations: readonly Operation[] = [
   {
@@ -224,8 +225,8 @@ export const runsArea: Area = {
   title: 'Runs',
   about:
     'A run is one request to a model: the most it can cost is reserved, then what it used is ' +
-    'charged. `queued` (in the background), `running`, then `succeeded`, `failed`, `cancelled` or ' +
-    '`interrupted`. A failure before any output costs nothing.',
+    'charged. `queued` (in the background), `running`, then `succeeded`, `failed`, `cancelled` ' +
+    'or `interrupted`. A failure before any output costs nothing.',
   operations,
   schemas,
 }

@@ -54,15 +54,15 @@ export const terminalArea: Area = {
   title: 'Terminal',
   about:
     'A small command language for whoever has no key: `help, status, models, price, ask, verify, ' +
-    'receipt, proof, anchors, signer`. The house pays for `ask`, a few times a day for each network.',
+    'receipt, proof, anchors, signer`. The house pays for `ask`, a few times a day.',
   operations: [
     {
       id: 'runTerminal',
       route: 'POST /v1/terminal/run',
       title: 'Run a command',
       about:
-        'An unknown command is a 400 that names the nearest one. A used-up allowance is a 429 whose ' +
-        '`metadata.resets_at` says when the next day begins.',
+        'An unknown command is a 400 that names the nearest one. A used-up allowance is a 429 ' +
+        'whose `metadata.resets_at` says when the next day begins.',
       key: 'none',
       body: { schema: ref('TerminalRequest') },
       examples: [

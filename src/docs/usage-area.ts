@@ -79,9 +79,9 @@ export const usageArea: Area = {
       route: 'GET /v1/usage/export',
       title: 'Run by run, as a file',
       about:
-        'Rows in the order of the log. `X-As-Of` says how many leaves it had: with it as `as_of` the ' +
-        'same bytes come again. An export that cannot go on breaks the connection. At most 4 of an ' +
-        'account at once.',
+        'Rows in the order of the log. `X-As-Of` says how many leaves it had: with it as `as_of` ' +
+        'the same bytes come again. An export that cannot go on breaks the connection. At most 4 ' +
+        'of an account at once.',
       key: 'usage:read',
       query: {
         format: oneOf('`focus` is FinOps FOCUS 1.2.', ['csv', 'jsonl', 'focus']),

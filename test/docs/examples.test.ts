@@ -8,19 +8,25 @@ import {
   pathOf,
   refusalsOf,
 } from '../../src/docs/operation.ts'
-import { pricedBuiltins } from '../support/runs.ts'
 import { type World, world } from '../support/world.ts'
 import { makeChecker } from './checker.ts'
 import { bodyOf, type Fixtures, makeFixtures, urlOf } from './fixtures.ts'
 
+const toml = `[[models]]
+id = "counterfoil/echo-1"
+input_pusd = 150_000
+output_pusd = 600_000
+terminal = true
+[terminal]
+asks_per_day = 1000
+daily_budget_nusd = 1_000_000_000
+`
 const check = makeChecker()
 let w: World
 let fixtures: Fixtures
 beforeAll(async () => {
   // Asks of the terminal are counted by network, and here all come from one.
-  w = await world({
-    toml: `${pricedBuiltins}\n[terminal]\nasks_per_day = 1000\ndaily_budget_nusd = 1_000_000_000\n`,
-  })
+  w = await world({ toml })
 })
 beforeEach(async () => {
   fixtures = await makeFixtures(w)
