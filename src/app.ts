@@ -19,6 +19,8 @@ import { modelsApi } from './models/api.ts'
 import { modelPages } from './models/pages.tsx'
 import { overviewPortal } from './overview/portal.tsx'
 import { passportsApi } from './passports/api.ts'
+import { passportPages } from './passports/pages.tsx'
+import { passportsPortal } from './passports/portal.tsx'
 import { plansApi } from './plans/api.ts'
 import { planPages } from './plans/pages.tsx'
 import { plansPortal } from './plans/portal.tsx'
@@ -60,6 +62,8 @@ export function createApp(deps: Deps) {
     .use(depositsApi(deps))
     .use(depositsPortal(deps, frame))
     .use(passportsApi(deps))
+    .use(passportsPortal(deps, frame))
+    .use(passportPages(deps, frame))
     .use(plansApi(deps))
     .use(planPages(deps, frame))
     .use(plansPortal(deps, frame))

@@ -16,11 +16,13 @@ const nav: readonly NavItem[] = [
   { href: '/dashboard/plan', label: 'Plan', icon: 'plan', group: 'Account' },
   { href: '/dashboard/statement', label: 'Statement', icon: 'docs', group: 'Account' },
   { href: '/dashboard/usage', label: 'Usage', icon: 'usage', group: 'Account' },
+  { href: '/dashboard/passports', label: 'Passport', icon: 'passport', group: 'Account' },
   { href: '/dashboard/sessions', label: 'Sessions', icon: 'sessions', group: 'Account' },
   { href: '/dashboard/settings', label: 'Settings', icon: 'settings', group: 'Account' },
   { href: '/models', label: 'Models', icon: 'models', group: 'Public' },
   { href: '/terminal', label: 'Terminal', icon: 'console', group: 'Public' },
   { href: '/verify', label: 'Verify', icon: 'verify', group: 'Public' },
+  { href: '/passports', label: 'Passports', icon: 'passport', group: 'Public' },
   { href: '/plans', label: 'Plans', icon: 'plan', group: 'Public' },
 ]
 

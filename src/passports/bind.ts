@@ -40,13 +40,13 @@ export async function unbindKey(
   await point(deps, key, { from: passport.handle, to: '', actor })
 }
 
-/** Takes all keys from a passport, and says how many there were. */
+/** Takes all keys from a passport. */
 export async function unbindAll(
   deps: Needs,
   { passport, actor }: { passport: PassportRow; actor: string },
-): Promise<number> {
-  const bound = await deps.passports.keysOf(passport)
-  if (bound.length === 0) return 0
+): Promise<void> {
+  const bound = await keysOf(deps, passport)
+  if (bound.length === 0) return
   await deps.ledger.post({
     account: passport.accountId,
     keys: bound.map(({ id }) => id),
@@ -58,8 +58,14 @@ export async function unbindAll(
     },
   })
   for (const { id } of bound) deps.keys.forget(id)
-  return bound.length
 }
+
+/** The keys whose receipts name a passport from now on. */
+export const keysOf = async (
+  { passports }: Pick<Deps, 'passports'>,
+  { accountId, handle }: PassportRow,
+): Promise<KeyRow[]> =>
+  (await passports.boundKeys(accountId)).filter(({ passport }) => passport === handle)
 
 /** `from`: only while the key names that one. */
 type Move = { from?: string; to: string; actor: string }

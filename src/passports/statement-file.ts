@@ -33,7 +33,7 @@ export function toStatementFile(deps: Needs, row: PassportStatementRow): Stateme
   }
 }
 
-/** The key that is valid at its index, which after a revocation is not the one that signed first. */
+/** By the key that is valid at its index: after a revocation not the one that signed first. */
 function signatureOf({ signer, signers }: Needs, row: PassportStatementRow): Uint8Array {
   const { issuer, logPlace, digest, signature } = row
   // The nonce follows from the digest (RFC 6979): the same key gives the same bytes.
@@ -42,7 +42,7 @@ function signatureOf({ signer, signers }: Needs, row: PassportStatementRow): Uin
   return signature
 }
 
-/** The file with the proof that it is in the log; a log that disagrees with itself proves nothing. */
+/** The file with its proof; a log that disagrees with itself proves nothing any more. */
 export async function provenStatement(
   deps: Needs & Parameters<typeof proofOf>[0],
   row: PassportStatementRow,

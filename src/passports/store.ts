@@ -1,9 +1,8 @@
-import { and, count, desc, eq, isNull, lt, sql } from 'drizzle-orm'
+import { and, count, eq, isNull, ne } from 'drizzle-orm'
 import { type Db, first, insert, lockedRows, rows, update, type Work } from '../db/db.ts'
 import type { AuditRow, KeyRow, PassportRow } from '../db/schema.ts'
-import { type Page, type PageRequest, toPage } from '../kernel/page.ts'
 import type { LogStore } from '../log/store.ts'
-import type { Kind } from './profile.ts'
+import { passportLists } from './list-store.ts'
 import { publicReceiptsOf } from './public-store.ts'
 import { type Standing, standingQueries } from './standing-store.ts'
 import { statementStore } from './statement-store.ts'
@@ -18,9 +17,6 @@ export type Claimed = { is: 'made' } | { is: 'taken'; by: string } | { is: 'too 
 
 /** What a decision makes of a passport; undefined changes nothing. */
 export type Changed = { row: PassportRow; audit: AuditRow } | undefined
-
-/** How the public list is read. */
-export type Listing = { kind: Kind | undefined; sort: 'newest' | 'runs' }
 
 /** One fact for each skeleton that was ever claimed, with the handle that has it. Never deleted. */
 const skeletonFact = (skeleton: string): string => `passport.name.${skeleton}`
@@ -40,7 +36,7 @@ const written: (keyof PassportRow)[] = [
 /** Public identities, what the log says of them, and what was signed of that. */
 export function passportStore(db: Db, log: LogStore) {
   const { accounts, auditEntries, facts, keys, passports } = db.tables
-  const { accountId, handle, id, publishedAt, runs, status } = passports
+  const { accountId, handle, id } = passports
   const standings = standingQueries(db)
 
   const find = (wanted: string): Promise<PassportRow | undefined> =>
@@ -48,6 +44,7 @@ export function passportStore(db: Db, log: LogStore) {
 
   return {
     find,
+    ...passportLists(db),
     ...publicReceiptsOf(db),
     ...statementStore(db, log),
     /** One with its record. */
@@ -85,41 +82,15 @@ export function passportStore(db: Db, log: LogStore) {
         yield* insert(auditEntries, [changed.audit])
         return changed.row
       }),
-    /** An account's own, newest first. */
-    listOwn: (account: string, { after, limit }: PageRequest): Promise<Page<Standing>> =>
-      db.read(function* (q): Work<Page<Standing>> {
-        const own = and(eq(accountId, account), after === undefined ? undefined : lt(id, after))
-        const found = standings.select(q).where(own).orderBy(desc(id))
-        const { items, hasMore } = toPage(yield* rows(found.limit(limit + 1)), limit)
-        return { items: yield* standings.withModels(q, items), hasMore }
-      }),
-    /** The public ones behind `after`: by when they came, or by their runs. */
-    listPublic: (
-      { kind, sort }: Listing,
-      { after, limit }: { after: PassportRow | undefined; limit: number },
-    ): Promise<Page<Standing>> =>
-      db.read(function* (q): Work<Page<Standing>> {
-        const by = sort === 'runs' ? runs : publishedAt
-        const last = sort === 'runs' ? after?.runs : after?.publishedAt
-        const listed = and(
-          // Not a parameter: only so the index of the public ones is used.
-          sql`${status} = 'public'`,
-          kind === undefined ? undefined : eq(passports.kind, kind),
-          after && sql`(${by}, ${handle}) < (${last}, ${after.handle})`,
-        )
-        const found = standings.select(q).where(listed).orderBy(desc(by), desc(handle))
-        const { items, hasMore } = toPage(yield* rows(found.limit(limit + 1)), limit)
-        return { items: yield* standings.withModels(q, items), hasMore }
-      }),
-    /** The keys of a passport that can still be used, or could be again. */
-    keysOf: ({ accountId: account, handle: named }: PassportRow): Promise<KeyRow[]> =>
+    /** The keys of an account that name a passport, but for those that are revoked. */
+    boundKeys: (account: string): Promise<KeyRow[]> =>
       db.read((q) => {
-        const own = and(eq(keys.accountId, account), eq(keys.passport, named))
+        const bound = and(eq(keys.accountId, account), ne(keys.passport, ''))
         return rows(
           q
             .select()
             .from(keys)
-            .where(and(own, isNull(keys.revokedAt)))
+            .where(and(bound, isNull(keys.revokedAt)))
             .orderBy(keys.id),
         )
       }),

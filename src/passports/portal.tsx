@@ -1,0 +1,112 @@
+import { Elysia } from 'elysia'
+import { sessionAuth, wantsJson } from '../accounts/auth.ts'
+import type { Deps } from '../deps.ts'
+import { readFields } from '../http/form.ts'
+import { queryOf, readPage } from '../http/query.ts'
+import { toListView } from '../kernel/page.ts'
+import { Refusal } from '../kernel/refusal.ts'
+import type { Frame } from '../ui/frame.ts'
+import { dashboardPage } from '../ui/layout.tsx'
+import { type ReplyContext, reply } from '../ui/reply.ts'
+import { type Draft, draftOf, readNewPassport } from './body-api.ts'
+import { listPassports } from './browse.ts'
+import { createPassport } from './create.ts'
+import { recordOf } from './issue.ts'
+import { OwnListPage, OwnListPanel, type OwnListView } from './list-pages.tsx'
+import { type OwnNeeds, passportPortal, toOwnJson } from './passport-portal.tsx'
+import type { Standing } from './standing-store.ts'
+import { ownPassportPath, ownPassportsPath, passportsAction } from './state-pages.tsx'
+import { toOwnView } from './view.ts'
+
+type Context = ReplyContext & { account: string }
+
+/** An account's own passports: `/dashboard/passports` and `/api/portal/passports`. */
+export const passportsPortal = (deps: OwnNeeds, frame: Frame) =>
+  new Elysia({ name: 'passports-portal' })
+    .use(sessionAuth(deps))
+    .get(
+      ownPassportsPath,
+      async ({ request, set, account }) => {
+        const view = await viewOf(deps, account, request)
+        const fragment = <OwnListPanel view={view} />
+        return reply({ request, set }, { page: pageOf(frame, view), fragment })
+      },
+      { needsSession: 'page' },
+    )
+    .get(
+      passportsAction,
+      async ({ request, set, account }) => {
+        if (wantsJson(request)) return listJson(deps, account, request)
+        const fragment = <OwnListPanel view={await viewOf(deps, account, request)} />
+        return reply({ request, set }, { fragment, seeOther: ownPassportsPath })
+      },
+      { needsSession: 'action' },
+    )
+    .post(
+      passportsAction,
+      async ({ request, set, account }) => create(deps, frame, { request, set, account }),
+      { needsSession: 'action', parse: 'none' },
+    )
+    .use(passportPortal(deps, frame))
+
+/** The new passport in JSON or on its own page; for people the form again where it was refused. */
+async function create(deps: OwnNeeds, frame: Frame, context: Context) {
+  const { request, set, account } = context
+  const sent = await readFields(request, { limitBytes: deps.settings.bodyBytes })
+  try {
+    const row = await createPassport(deps, { account, ...readNewPassport(sent) })
+    if (wantsJson(request)) {
+      set.status = 201
+      return await toOwnJson(deps, row)
+    }
+    const fragment = <OwnListPanel view={await viewOf(deps, account)} />
+    return reply(context, { fragment, seeOther: ownPassportPath(row.handle) })
+  } catch (error) {
+    if (!(error instanceof Refusal) || wantsJson(request)) throw error
+    const view = await viewOf(deps, account, undefined, { draft: draftOf(sent.value), error })
+    return reply(context, { page: pageOf(frame, view), status: error.status })
+  }
+}
+
+const pageOf = (frame: Frame, view: OwnListView) =>
+  dashboardPage({
+    frame,
+    title: 'Passports',
+    here: ownPassportsPath,
+    account: view.account,
+    main: <OwnListPage view={view} />,
+  })
+
+async function listJson(deps: OwnNeeds, account: string, request: Request) {
+  const { items, hasMore } = await listPassports(deps, account, readPage(queryOf(request)))
+  const keyIds = await boundTo(deps, account)
+  const views = items.map((one) => toOwnView(deps, one, keyIds(one)))
+  return toListView({ items: views, hasMore })
+}
+
+async function viewOf(
+  deps: OwnNeeds,
+  account: string,
+  request?: Request,
+  failed?: { draft: Draft; error: Refusal },
+): Promise<OwnListView> {
+  const page = readPage(request ? queryOf(request) : new URLSearchParams())
+  const { items, hasMore } = await listPassports(deps, account, page)
+  const keyIds = await boundTo(deps, account)
+  const listed = items.map((standing) => {
+    return { standing, record: recordOf(deps, standing), keys: keyIds(standing).length }
+  })
+  return {
+    account,
+    found: { items: listed, hasMore },
+    isFirst: page.after === undefined,
+    draft: failed?.draft ?? {},
+    refusal: failed?.error,
+  }
+}
+
+/** Which keys name which passport, read once for all. */
+async function boundTo({ passports }: Pick<Deps, 'passports'>, account: string) {
+  const byHandle = Map.groupBy(await passports.boundKeys(account), ({ passport }) => passport)
+  return ({ row }: Standing) => (byHandle.get(row.handle) ?? []).map(({ id }) => id)
+}
