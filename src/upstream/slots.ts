@@ -24,10 +24,11 @@ type Waiter = { since: number; grant(): void }
 /**
  * Places that accounts share fairly. While there are enough of them nobody waits. When they are
  * scarce, {@link mayTake} keeps some back for others, a place that comes free goes to the account
- * that has the fewest, and of those to whoever waits longest. As many may wait as have a place, each
- * for `maxWaitMs` at most, and an account's part of that queue is bounded by the same rule.
+ * that has the fewest, and of those to whoever waits longest. As many may wait as have a place (and
+ * 128 at least), each for `maxWaitMs` at most; that queue is shared by the same rule.
  */
 export function upstreamSlots({ most, maxWaitMs }: { most: number; maxWaitMs: number }): Slots {
+  const mostWaiting = Math.max(most, 128)
   const owners = new Map<string, Owner>()
   let taken = 0
   let waiting = 0
@@ -93,7 +94,7 @@ export function upstreamSlots({ most, maxWaitMs }: { most: number; maxWaitMs: nu
       const owner = owners.get(account) ?? { taken: 0, waiting: new Set() }
       const isFirst = owner.waiting.size === 0
       const mayGo = isFirst && mayTake(owner.taken, most - taken)
-      if (!mayGo && !mayTake(owner.waiting.size, most - waiting)) {
+      if (!mayGo && !mayTake(owner.waiting.size, mostWaiting - waiting)) {
         throw new UpstreamFailure(taken < most ? 'share' : 'busy')
       }
       owners.set(account, owner)
