@@ -14,7 +14,7 @@ export const lists = {
     base_url: needed(httpUrl, 'Where its OpenAI-compatible API begins, mostly ending in /v1.'),
     api_key_env: optional(
       text('name', 'the name of an environment variable', /^[A-Za-z_][A-Za-z0-9_]*$/),
-      'Environment variable that holds its key.',
+      'Environment variable that holds its key, or with _FILE after it names a file of it.',
     ),
     api_key_file: optional(filePath, 'File that holds its key; readable by its owner only.'),
     timeout_first_byte_ms: set(ms, '60_000', 'Longest wait for the first byte of an answer.'),

@@ -1,7 +1,6 @@
-import type { Config, Source } from './config.ts'
 import { lists, planLimits } from './config-entries.ts'
 import type { Settings } from './config-setting.ts'
-import { type Row, rows, valueIn } from './config-table.ts'
+import { type Row, rows } from './config-table.ts'
 
 /** The settings as the end of `--help`: flag, meaning, default. */
 export function helpSettings(): string {
@@ -22,11 +21,11 @@ const entryTables: [heading: string, settings: Settings][] = [
   ['[plans.limits]', planLimits as Settings],
 ]
 
-/** Every setting with all there is to know of it, in Markdown: `config --explain` and the docs. */
+/** Every setting with all there is to know of it, in Markdown: `docs/configuration.md`. */
 export function explainSettings(): string {
   const main = [
-    '| setting | unit or form | default | environment | flag | meaning |',
-    '|---|---|---|---|---|---|',
+    '| setting | unit or form | default | environment | flag | meaning | a change takes a |',
+    '|---|---|---|---|---|---|---|',
     ...rows.map((row) =>
       line([
         code(row.path),
@@ -35,6 +34,7 @@ export function explainSettings(): string {
         code(row.env) + (row.setting.secret ? ' or …`_FILE`' : ''),
         code(row.flag),
         row.setting.meaning,
+        row.setting.live ? 'reload' : 'restart',
       ]),
     ),
   ]
@@ -51,33 +51,7 @@ export function explainSettings(): string {
   return [...main, ...entries].join('\n')
 }
 
-/** The settings in force, one a line, with where each came from. Secrets are not shown. */
-export const showConfig = (config: Config, sources: Record<string, Source>): string =>
-  inForce(config, sources)
-    .map(({ name, shown, source }) => `${name} = ${shown ?? '(unset)'}  # ${source}`)
-    .join('\n')
-
-/** The settings in force as data: each value as the file would have it, null where none is. */
-export const configView = (config: Config, sources: Record<string, Source>) =>
-  inForce(config, sources).map(({ name, shown, source, hidden }) => {
-    const value = shown === null || hidden ? shown : toValue(shown)
-    return { name, value, source }
-  })
-
-const toValue = (shown: string): unknown => Object.values(Bun.TOML.parse(`value = ${shown}`))[0]
-
-function inForce(config: Config, sources: Record<string, Source>) {
-  return rows.map((row) => {
-    const { reader, secret } = row.setting
-    const value = valueIn(config, row)
-    const source = sources[row.path] ?? 'default'
-    const hidden = secret && source !== 'default'
-    const shown = value === undefined ? null : hidden ? '(secret)' : reader.show(value)
-    return { name: row.path, shown, source, hidden }
-  })
-}
-
-const defaultOf = ({ setting }: Row): string => setting.initial ?? ''
+export const defaultOf = ({ setting }: Row): string => setting.initial ?? ''
 
 const code = (text: string): string => (text === '' ? '' : `\`${text}\``)
 

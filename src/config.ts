@@ -169,8 +169,12 @@ function findApiKey(
   if (name && path) problems.push(`${where}: set api_key_env or api_key_file, not both`)
   if (path) return readSecret(path, `${where}.api_key_file`, readFile, problems)
   if (!name) return undefined
-  if (!env[name]) problems.push(`${where}.api_key_env: the variable ${name} is not set`)
-  return env[name]
+  const fileName = env[`${name}_FILE`]
+  if (env[name] && fileName) problems.push(`set ${name} or ${name}_FILE, not both`)
+  if (env[name]) return env[name]
+  if (fileName) return readSecret(fileName, `${name}_FILE`, readFile, problems)
+  problems.push(`${where}.api_key_env: neither ${name} nor ${name}_FILE is set`)
+  return undefined
 }
 
 /** The first line of a file that nobody but its owner may read. */
@@ -220,7 +224,9 @@ const freeNames = ['COUNTERFOIL_CONFIG', 'COUNTERFOIL_KEY', 'COUNTERFOIL_SIGNER_
  */
 function unknownVariables(env: Record<string, string | undefined>, upstreams: unknown): string[] {
   const known = rows.flatMap(({ env, setting }) => (setting.secret ? [env, `${env}_FILE`] : [env]))
-  const others = Array.isArray(upstreams) ? upstreams.map((entry) => entry?.api_key_env) : []
+  const others = Array.isArray(upstreams)
+    ? upstreams.flatMap((entry) => [entry?.api_key_env, `${entry?.api_key_env}_FILE`])
+    : []
   const free = new Set([...known, ...others, ...freeNames])
   return Object.keys(env)
     .filter((name) => name.startsWith('COUNTERFOIL_') && !free.has(name))

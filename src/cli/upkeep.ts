@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { readConfig } from '../config.ts'
-import { configView, explainSettings, showConfig } from '../config-help.ts'
+import { configView, explainConfig, showConfig } from '../config-show.ts'
 import { openDatabase } from '../open.ts'
 import { request } from '../upstream/http.ts'
 import { commit, version } from '../version.ts'
@@ -27,15 +27,15 @@ export function upkeepCommands(program: Command): void {
     })
   withSettings(program.command('config'))
     .description('show the settings in force and where each came from')
-    .option('--explain', 'every setting with its meaning, in Markdown')
+    .option('--explain', 'also what each is for and how it is set')
     .option('--json', 'print JSON')
     .action((options: Record<string, unknown>) => {
-      if (options['explain']) return print(explainSettings())
       const config = configOf(options)
       const loaded = readConfig(options, options['config'] as string | undefined)
       if (!('sources' in loaded)) return
-      if (!options['json']) return print(showConfig(config, loaded.sources))
-      printJson({ object: 'list', data: configView(config, loaded.sources) })
+      const { sources } = loaded
+      if (options['json']) printJson({ object: 'list', data: configView(config, sources) })
+      else print(options['explain'] ? explainConfig(config, sources) : showConfig(config, sources))
     })
   program
     .command('version')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { showConfig } from '../../src/config-help.ts'
+import { configView, explainConfig, showConfig } from '../../src/config-show.ts'
 import { configOf, load, model, problemsOf, upstream } from './load.ts'
 
 describe('secrets', () => {
@@ -24,7 +24,13 @@ describe('secrets', () => {
     const env = { COUNTERFOIL_LOCAL: 'sk-1' }
     expect(configOf({ fileText: byEnv, env }).upstreams[0]?.api_key).toBe('sk-1')
     expect(problemsOf({ fileText: byEnv })).toEqual([
-      'upstreams[1].api_key_env: the variable COUNTERFOIL_LOCAL is not set',
+      'upstreams[1].api_key_env: neither COUNTERFOIL_LOCAL nor COUNTERFOIL_LOCAL_FILE is set',
+    ])
+    const named = { COUNTERFOIL_LOCAL_FILE: '/run/key' }
+    const inFile = { fileText: byEnv, env: named, readFile: () => ({ text: 'sk-3', mode: 0o600 }) }
+    expect(configOf(inFile).upstreams[0]?.api_key).toBe('sk-3')
+    expect(problemsOf({ ...inFile, env: { ...env, ...named } })).toEqual([
+      'set COUNTERFOIL_LOCAL or COUNTERFOIL_LOCAL_FILE, not both',
     ])
     const byFile = `${upstream}api_key_file = "key"`
     const readFile = () => ({ text: 'sk-2\n', mode: 0o400 })
@@ -38,6 +44,30 @@ describe('secrets', () => {
     expect(shown).not.toContain('hunter2')
     expect(shown).toContain('database_url = (secret)  # env')
     expect(shown).toContain('listen = "127.0.0.1:4663"  # default')
+  })
+
+  test('no form of showing the configuration has one, wherever it came from', () => {
+    const fileText = `${upstream.replace('/v1/', '/v1?api_token=hunter1')}api_key_env = "LOCAL"
+[chain]
+rpc_urls = ["https://rpc.example/hunter2"]`
+    const env = { LOCAL: 'hunter3', COUNTERFOIL_DATABASE_URL_FILE: '/run/db' }
+    const readFile = () => ({ text: 'postgres://u:hunter4@h/db', mode: 0o600 })
+    const loaded = load({ fileText, env, readFile })
+    if ('problems' in loaded) throw new Error(loaded.problems.join())
+    const { config, sources } = loaded
+    const view = configView(config, sources)
+    const shown = [
+      showConfig(config, sources),
+      explainConfig(config, sources),
+      JSON.stringify(view),
+    ]
+    for (const text of shown) {
+      expect(text).toContain('http://127.0.0.1:8000')
+      expect(text).not.toContain('hunter')
+    }
+    expect(view).toContainEqual({ name: 'chain.rpc_urls', value: '(secret)', source: 'file' })
+    expect(shown[1]).toContain('# The database; counterfoil.db inside data when absent.')
+    expect(shown[1]).toContain('# --database-url, COUNTERFOIL_DATABASE_URL or …_FILE')
   })
 })
 

@@ -1,0 +1,103 @@
+import type { Config, Source } from './config.ts'
+import { lists, planLimits } from './config-entries.ts'
+import { defaultOf } from './config-help.ts'
+import type { Settings } from './config-setting.ts'
+import { type Row, rows, valueIn } from './config-table.ts'
+import { redact } from './logging.ts'
+
+type Sources = Record<string, Source>
+
+/** The settings in force, one a line, with where each came from. Secrets are not shown. */
+export const showConfig = (config: Config, sources: Sources): string =>
+  [...inForce(config, sources).map(toLine), ...entriesOf(config)].join('\n')
+
+/** The same with what each setting is for and how it is set. */
+export const explainConfig = (config: Config, sources: Sources): string =>
+  [
+    ...inForce(config, sources).flatMap((setting) => [
+      ...wordsOn(setting.row),
+      toLine(setting),
+      '',
+    ]),
+    ...entriesOf(config),
+  ].join('\n')
+
+/** The settings in force as data: each value as the file would have it, null where none is. */
+export const configView = (config: Config, sources: Sources) => [
+  ...inForce(config, sources).map(({ name, shown, source, hidden }) => {
+    const value = shown === null || hidden ? shown : toValue(shown)
+    return { name, value, source }
+  }),
+  ...entryLists.map(([name]) => {
+    const value = shownEntries(config, name).map((entry) => Object.fromEntries(entry.map(toPair)))
+    return { name, value, source: value.length > 0 ? 'file' : 'default' }
+  }),
+]
+
+type Shown = { name: string; shown: string; hidden: boolean }
+
+const toPair = ({ name, shown, hidden }: Shown) => [name, hidden ? shown : toValue(shown)]
+
+const toValue = (shown: string): unknown => Object.values(Bun.TOML.parse(`value = ${shown}`))[0]
+
+function inForce(config: Config, sources: Sources) {
+  return rows.map((row) => {
+    const { reader, secret } = row.setting
+    const value = valueIn(config, row)
+    const source = sources[row.path] ?? 'default'
+    const hidden = secret === true && source !== 'default'
+    const shown = value === undefined ? null : hidden ? '(secret)' : reader.show(value)
+    return { name: row.path, row, shown, source, hidden }
+  })
+}
+
+const toLine = ({ name, shown, source }: ReturnType<typeof inForce>[number]): string =>
+  `${name} = ${shown ?? '(unset)'}  # ${source}`
+
+function wordsOn(row: Row): string[] {
+  const { reader, meaning, secret, live } = row.setting
+  const initial = defaultOf(row)
+  const form = initial === '' ? reader.unit : `${reader.unit}; ${initial} when absent`
+  const change = live ? 'A change takes a reload (SIGHUP).' : 'A change takes a restart.'
+  return [
+    `# ${meaning}`,
+    `# ${form}. ${change}`,
+    `# ${row.flag}, ${row.env}${secret ? ' or …_FILE' : ''}`,
+  ]
+}
+
+const entryLists = [
+  ['upstreams', lists.upstreams],
+  ['models', lists.models],
+  ['plans', lists.plans],
+] as const
+
+/** The lists as the file has them, what was left out with its default. */
+function entriesOf(config: Config): string[] {
+  return entryLists.flatMap(([list]) =>
+    shownEntries(config, list).flatMap((entry) => [
+      `[[${list}]]  # file`,
+      ...entry.map(({ name, shown }) => `${name} = ${shown}`),
+    ]),
+  )
+}
+
+function shownEntries(config: Config, list: (typeof entryLists)[number][0]): Shown[][] {
+  return config[list].map((entry) => {
+    const { api_key: key, limits, ...rest } = entry as Record<string, unknown>
+    return [
+      ...shownValues(lists[list] as Settings, rest),
+      ...(key === undefined ? [] : [{ name: 'api_key', shown: '(secret)', hidden: true }]),
+      ...shownValues(planLimits as Settings, (limits ?? {}) as Record<string, unknown>).map(
+        (limit) => ({ ...limit, name: `limits.${limit.name}` }),
+      ),
+    ]
+  })
+}
+
+const shownValues = (settings: Settings, values: Record<string, unknown>): Shown[] =>
+  Object.entries(settings).flatMap(([name, { reader }]) => {
+    const value = values[name]
+    // A URL can hold a key in its query.
+    return value === undefined ? [] : [{ name, shown: redact(reader.show(value)), hidden: false }]
+  })
