@@ -64,7 +64,7 @@ function operationOf(operation: Operation, tag: string): Json {
   const parameters = [
     ...parametersOf(operation, 'path'),
     ...parametersOf(operation, 'query'),
-    ...parametersOf(operation, 'header'),
+    ...(operation.isIdempotent ? [idempotencyKey] : []),
   ]
   const scope = key.includes(':') ? `\n\nScope: \`${key}\`.` : ''
   return {
@@ -79,16 +79,25 @@ function operationOf(operation: Operation, tag: string): Json {
   }
 }
 
-function parametersOf(operation: Operation, place: 'path' | 'query' | 'header'): Json[] {
-  const named = { path: operation.path, query: operation.query, header: operation.headers }[place]
-  const given = operation.examples[0]?.[place === 'path' ? 'path' : 'query'] ?? {}
-  return Object.entries(named ?? {}).map(([name, { description = '', ...schema }]) => ({
+const idempotencyKey: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Makes a repeated request the same one, for 24 hours: it is answered as it was, with ' +
+    '`Idempotent-Replayed: true`, and charged once. 1 to 128 printable ASCII characters.',
+  schema: { type: 'string', minLength: 1, maxLength: 128 },
+}
+
+function parametersOf(operation: Operation, place: 'path' | 'query'): Json[] {
+  const given = operation.examples[0]?.[place] ?? {}
+  return Object.entries(operation[place] ?? {}).map(([name, { description = '', ...schema }]) => ({
     name,
     in: place,
     required: place === 'path',
     description,
     schema,
-    ...(place !== 'header' && given[name] !== undefined ? { example: given[name] } : {}),
+    ...(given[name] !== undefined ? { example: given[name] } : {}),
   }))
 }
 

@@ -95,6 +95,7 @@ const operations: readonly Operation[] = [
       'bound in bytes (images, audio, files) are refused.',
     key: 'runs:write',
     body: { schema: ref('ChatRequest') },
+    isIdempotent: true,
     examples: chatExamples,
     answers: chatAnswers,
     refuses: spendRefusals,
@@ -106,6 +107,7 @@ const operations: readonly Operation[] = [
     about: 'One text or several; as floats or, with `encoding_format: base64`, as bytes.',
     key: 'runs:write',
     body: { schema: ref('EmbeddingRequest') },
+    isIdempotent: true,
     examples: [
       {
         name: 'Embed two texts',
@@ -117,6 +119,13 @@ const operations: readonly Operation[] = [
     refuses: spendRefusals,
   },
 ]
+
+/** Asks for as much as can be afforded. */
+export const fit = flag(
+  'Lowers the most tokens to what the key, its ancestors and the balance afford, not to a 402.',
+  false,
+)
+export const fitted = integer('With `fit`: the most tokens there could be.', 64, { minimum: 1 })
 
 const messages = list(
   object('A message; text parts only.', {
@@ -133,6 +142,7 @@ const schemas: Schemas = {
     messages,
     'max_tokens?': orNull(integer('The most tokens of one choice.', 64, { minimum: 1 })),
     'max_completion_tokens?': orNull(integer('The same, newer name.', 64, { minimum: 1 })),
+    'fit?': fit,
     'n?': orNull(integer('Choices; the hold is multiplied.', 1, { minimum: 1, maximum: 128 })),
     'stream?': orNull(flag('Whether the answer comes in pieces.', false)),
     'stream_options?': orNull(
@@ -173,6 +183,7 @@ const schemas: Schemas = {
       cost_nusd: cost,
     }),
     receipt: ref('ReceiptLink'),
+    'max_output_tokens?': fitted,
   }),
   EmbeddingRequest: object("OpenAI's request. Members that are not named here are ignored.", {
     model: text('An embedding model.', 'counterfoil/embed-1'),

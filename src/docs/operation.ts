@@ -14,7 +14,6 @@ export type Operation = {
   key: KeyUse
   path?: Readonly<Record<string, Schema>>
   query?: Readonly<Record<string, Schema>>
-  headers?: Readonly<Record<string, Schema>>
   body?: { schema: Schema; isOptional?: true }
   /** Whether it takes an Idempotency-Key. */
   isIdempotent?: true

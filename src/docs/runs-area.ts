@@ -1,5 +1,5 @@
 import { pageQuery } from './keys-area.ts'
-import { receiptHeaders, spendRefusals } from './openai-area.ts'
+import { fit, fitted, receiptHeaders, spendRefusals } from './openai-area.ts'
 import { type Area, json, type Operation, ok } from './operation.ts'
 import {
   anything,
@@ -50,6 +50,7 @@ const operations: readonly Operation[] = [
       'after the end; other runs give it in their own answer only.',
     key: 'runs:write',
     body: { schema: ref('RunRequest') },
+    isIdempotent: true,
     examples: [
       {
         name: 'One question',
@@ -159,7 +160,7 @@ const runMembers = {
     }),
     'The amount follows from these.',
   ),
-  'max_output_tokens?': integer('The most tokens it may write, as they were held for.', 64),
+  'max_output_tokens?': fitted,
   cost_nusd: nusd('What was charged.', 4650),
   discount_bps: integer("The plan's discount, in hundredths of a percent.", 0),
   usage_source: orNull(oneOf('Who counted the units.', ['embedded', 'reported', 'counted'])),
@@ -210,6 +211,7 @@ const schemas: Schemas = {
       'max_output_tokens?': integer("The most tokens; default: the model's limit.", 64, {
         minimum: 1,
       }),
+      'fit?': fit,
       'params?': map(anything('', 0), "OpenAI's options.", { temperature: 0 }),
       'stream?': flag('Whether the answer comes in pieces.', false),
       'background?': flag('Whether to answer at once and go on.', false),

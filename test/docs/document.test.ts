@@ -5,6 +5,8 @@ import { openApiOf } from '../../src/docs/document.ts'
 import { anywhere, refusalsOf } from '../../src/docs/operation.ts'
 import { sampleOf } from '../../src/docs/sample.ts'
 import { refusals } from '../../src/kernel/refusal.ts'
+import { changeBody, mintBody, rotateBody } from '../../src/keys/body-api.ts'
+import { runBody } from '../../src/runs/native-api.ts'
 import { type World, world } from '../support/world.ts'
 import { makeChecker } from './checker.ts'
 
@@ -145,8 +147,19 @@ describe('the document', () => {
     const elsewhere = ['session_required', 'csrf_failed', 'signature_invalid', 'nonce_invalid']
     const anyPath = ['method_not_allowed', 'chain_unavailable']
     const missing = Object.keys(refusals).filter((type) => !used.has(type as never))
-    const known = [...elsewhere, ...anyPath, 'gone', 'idempotency_in_progress']
-    expect(missing.filter((type) => ![...known, 'idempotency_mismatch'].includes(type))).toEqual([])
+    expect(missing.filter((type) => ![...elsewhere, ...anyPath].includes(type))).toEqual([])
+  })
+
+  const bodies = [
+    ['KeyWish', mintBody],
+    ['KeyChange', changeBody],
+    ['KeyRotation', rotateBody],
+    ['RunRequest', runBody],
+  ] as const
+  test.each(bodies)('%s has the members that its route takes', (name, { properties, required }) => {
+    const described = schemas[name] as { properties: object; required?: string[] }
+    expect(Object.keys(described.properties).sort()).toEqual(Object.keys(properties).sort())
+    expect(described.required ?? []).toEqual(required ?? [])
   })
 
   test.each(Object.keys(schemas))('the schema %s describes its own sample', (name) => {

@@ -98,6 +98,34 @@ const scoped = keyed.filter(([, { key }]) => key.includes(':'))
 const keyless = operations.filter((one) => !isKeyed(one)).map((one) => [one.route, one] as const)
 const withBody = operations.flatMap((one) => (one.body ? [[one.route, one] as const] : []))
 
+const idempotent = operations.flatMap((one) =>
+  one.isIdempotent ? [[one.route, one] as const] : [],
+)
+
+describe('an Idempotency-Key', () => {
+  const sendAs = async (operation: Operation, id: string, body?: string) => {
+    const text = body ?? bodyOf(first(operation), fixtures)
+    const headers = { 'content-type': 'application/json', 'idempotency-key': id }
+    const init = { method: 'POST', key: fixtures.secret, headers }
+    return w.call(pathOf(operation), text === undefined ? init : { ...init, body: text })
+  }
+
+  test.each(idempotent)('%s gives the same answer again', async (_, operation) => {
+    const once = await sendAs(operation, 'one')
+    const again = await sendAs(operation, 'one')
+    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    expect([again.status, await again.text()]).toEqual([once.status, await once.text()])
+  })
+
+  test.each(idempotent)('%s refuses it for another body', async (_, operation) => {
+    await sendAs(operation, 'two')
+    const other = (bodyOf(first(operation), fixtures) ?? '').replace('counterfoil/', 'other/')
+    const answer = await sendAs(operation, 'two', other)
+    expect([answer.status, await errorType(answer)]).toEqual([422, 'idempotency_mismatch'])
+    expect(refusalsOf(operation)).toContain('idempotency_mismatch')
+  })
+})
+
 describe('what is refused is described', () => {
   test.each(keyed)('%s without a key', async (_, operation) => {
     const answer = await send(operation, first(operation))
