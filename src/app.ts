@@ -8,6 +8,8 @@ import { depositsApi } from './deposits/api.ts'
 import { depositsPortal } from './deposits/portal.tsx'
 import type { Deps } from './deps.ts'
 import { docsApi } from './docs/api.ts'
+import { explorerApi } from './explorer/api.ts'
+import { makeExplored } from './explorer/explored.ts'
 import { frameOf } from './frame.ts'
 import { assets } from './http/assets.ts'
 import { front } from './http/front.ts'
@@ -47,6 +49,7 @@ import { usagePortal } from './usage/portal.tsx'
 export function createApp(deps: Deps) {
   const { baseUrl, listen } = deps.settings
   const frame = frameOf(deps)
+  const explored = makeExplored(deps)
   const slots = makeSlots()
   const showRefusal = refusalPages(frame)
   const app = front({ baseUrl, listen, ids: deps.ids, log: deps.log, showRefusal })
@@ -73,7 +76,7 @@ export function createApp(deps: Deps) {
     .use(sessionsPortal(deps, frame))
     .use(settingsPortal(deps, frame))
     .use(keysPortal(deps, frame))
-    .use(sitePages(deps, frame))
+    .use(sitePages({ ...deps, explored }, frame))
     .use(overviewPortal(deps, frame))
     .use(runsApi(deps))
     .use(runsPortal(deps, frame))
@@ -82,6 +85,7 @@ export function createApp(deps: Deps) {
     .use(receiptPages(deps, frame))
     .use(receiptsPortal(deps, frame))
     .use(anchorsApi(deps))
+    .use(explorerApi({ ...deps, explored }))
     .use(verifyPageApi())
     .use(verifyPages(deps, frame))
     .use(terminalApi(deps, slots))

@@ -1,4 +1,5 @@
 import { ButtonLink, CopyButton } from '../ui/button.tsx'
+import { CopyBox } from '../ui/copy-box.tsx'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import type { Child } from '../ui/jsx-runtime.ts'
 import type { LandingView } from './landing-pages.tsx'
@@ -7,7 +8,7 @@ import type { LandingView } from './landing-pages.tsx'
 export const Audiences = ({ view }: { view: LandingView }) => (
   <section class="stack" aria-labelledby="for-title">
     <h2 id="for-title">Who it is for</h2>
-    <div class="three">
+    <div class="three forwhom">
       <Audience icon="keys" title="For people">
         <ol class="ways">
           <li>
@@ -39,11 +40,15 @@ export const Audiences = ({ view }: { view: LandingView }) => (
         </p>
       </Audience>
       <Audience icon="runs" title="For agents">
-        <p>OpenAI’s clients work unchanged. The receipt’s id comes with every answer.</p>
+        <p>
+          OpenAI’s clients work unchanged: two variables, and the receipt comes with the answer.
+        </p>
+        <CopyBox id="base-url" label="Base URL" value={`${view.baseUrl}/v1`} />
         <Lines id="agent-curl" label="Call it with curl" text={curlOf(view)} />
         <Lines id="agent-sdk" label="Call it with the OpenAI SDK" text={sdkOf(view)} />
         <p class="row">
           <CopyButton of="agent-curl" label="Copy curl" />
+          <CopyButton of="agent-sdk" label="Copy Python" />
           <ButtonLink href="/models">Models</ButtonLink>
         </p>
       </Audience>
@@ -79,20 +84,29 @@ const Lines = ({ id, label, text }: { id: string; label: string; text: string })
 )
 
 const curlOf = ({ baseUrl, model }: LandingView): string =>
-  `curl ${baseUrl}/v1/chat/completions \\
-  -H "Authorization: Bearer $COUNTERFOIL_KEY" \\
-  -H "Content-Type: application/json" \\
-  -d '${JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] })}'`
+  `export OPENAI_BASE_URL=${baseUrl}/v1
+export OPENAI_API_KEY=sk-service-…
 
-const sdkOf = ({ baseUrl }: LandingView): string =>
+curl $OPENAI_BASE_URL/chat/completions \\
+  -H "Authorization: Bearer $OPENAI_API_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{"model": "${model}",
+  "messages": [{"role": "user", "content": "hi"}]}'`
+
+const sdkOf = ({ model }: LandingView): string =>
   `from openai import OpenAI
 
-ai = OpenAI(base_url="${baseUrl}/v1",
-            api_key=os.environ["COUNTERFOIL_KEY"])`
+OpenAI().chat.completions.create(
+  model="${model}",
+  messages=[{"role": "user", "content": "hi"}])`
 
-const operatorLines = `counterfoil serve --dev
-counterfoil grant 0xYourWallet 25.00 \\
-  --reason "first customers"
-counterfoil key create --account 0xYourWallet \\
-  --cap 5.00 --window day --expires 30d
+const operatorLines = `# throw-away data, a ready key
+counterfoil serve --dev
+
+# for real use
+counterfoil grant 0xYourWallet \\
+  25.00 --reason "credit"
+counterfoil key create \\
+  --account 0xYourWallet \\
+  --cap 5.00 --window day
 counterfoil serve`

@@ -1,9 +1,10 @@
+import type { Stats } from '../explorer/stats.ts'
 import { TerminalForm } from '../terminal/form-pages.tsx'
 import { ButtonLink } from '../ui/button.tsx'
-import { Rosette } from '../ui/rosette.tsx'
 import { Audiences } from './audience-pages.tsx'
+import { LiveFigures } from './figures-pages.tsx'
 import type { Newest } from './newest.ts'
-import { NewestSlip } from './newest-pages.tsx'
+import { BlankSlip, NewestSlip } from './newest-pages.tsx'
 import { CheckSteps } from './steps-pages.tsx'
 
 export type LandingView = {
@@ -14,9 +15,10 @@ export type LandingView = {
   model: string
   isSignedIn: boolean
   takesDeposits: boolean
+  /** Whether there is a chain to anchor on. */
+  isAnchored: boolean
   newest: Newest | undefined
-  /** Leaves of the log. */
-  size: number
+  stats: Stats
 }
 
 export const LandingPage = ({ view }: { view: LandingView }) => (
@@ -40,25 +42,29 @@ export const LandingPage = ({ view }: { view: LandingView }) => (
           )}
         </p>
       </div>
-      {view.newest ? <NewestSlip newest={view.newest} /> : <NoReceipt signer={view.signer} />}
+      {view.newest ? <NewestSlip newest={view.newest} /> : <BlankSlip view={view} />}
     </section>
-    <section class="stack" id="try" aria-labelledby="try-title">
-      <h2 id="try-title">Try it without an account</h2>
+    {view.stats.receipts > 0 ? (
+      <LiveFigures stats={view.stats} isAnchored={view.isAnchored} />
+    ) : null}
+    <section class="tryit" id="try" aria-labelledby="try-title">
+      <div class="stack">
+        <h2 id="try-title">Try it without an account</h2>
+        <ol class="ways">
+          <li>
+            <strong>Ask something.</strong> This service pays for it.
+          </li>
+          <li>
+            <strong>Open the receipt</strong> that the answer leaves.
+          </li>
+          <li>
+            <strong>See it verified</strong> by your own browser, not by us.
+          </li>
+        </ol>
+      </div>
       <TerminalForm />
     </section>
     <CheckSteps view={view} />
     <Audiences view={view} />
-  </div>
-)
-
-const NoReceipt = ({ signer }: { signer: string }) => (
-  <div class="sheet empty">
-    <Rosette hash={signer} />
-    <h2>No public receipts yet</h2>
-    <p class="quiet">
-      The first one that its owner shows to everybody stands here. Ask something below: the answer
-      leaves one.
-    </p>
-    <ButtonLink href="#try">Make the first</ButtonLink>
   </div>
 )

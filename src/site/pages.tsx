@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { readerAccount } from '../accounts/auth.ts'
 import type { Deps } from '../deps.ts'
+import type { Explored } from '../explorer/explored.ts'
 import type { Frame } from '../ui/frame.ts'
 import { publicPage } from '../ui/layout.tsx'
 import { reply } from '../ui/reply.ts'
@@ -9,15 +10,15 @@ import { readNewest } from './newest.ts'
 
 type Needs = Pick<Deps, 'catalogue' | 'depositPolicy' | 'sessions' | 'settings' | 'signer'> &
   Parameters<typeof readNewest>[0] &
-  Parameters<typeof readerAccount>[0]
+  Parameters<typeof readerAccount>[0] & { explored: Pick<Explored, 'stats'> }
 
 /** `/`: what this is, for everybody. */
 export const sitePages = (deps: Needs, frame: Frame) =>
   new Elysia({ name: 'site-pages' }).get('/', async ({ request, set }) => {
-    const [reader, newest, size] = await Promise.all([
+    const [reader, newest, stats] = await Promise.all([
       readerAccount(deps, request),
       readNewest(deps),
-      deps.logStore.size(),
+      deps.explored.stats('all'),
     ])
     const page = publicPage({
       frame,
@@ -34,8 +35,9 @@ export const sitePages = (deps: Needs, frame: Frame) =>
             model: modelOf(deps),
             isSignedIn: 'account' in reader,
             takesDeposits: deps.depositPolicy !== undefined,
+            isAnchored: deps.anchoring.chain !== undefined,
             newest,
-            size,
+            stats,
           }}
         />
       ),

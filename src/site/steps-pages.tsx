@@ -1,3 +1,4 @@
+import { Address } from '../ui/address.tsx'
 import { ButtonLink, CopyButton } from '../ui/button.tsx'
 import type { Child } from '../ui/jsx-runtime.ts'
 import type { LandingView } from './landing-pages.tsx'
@@ -17,7 +18,7 @@ export function CheckSteps({ view: { baseUrl, signer, newest } }: { view: Landin
           It holds what was run and paid, the signature, and its place in the log.
         </Step>
         <Step id="step-signer" title="Learn who signs" code={`curl -s ${baseUrl}/v1/signer`}>
-          Or from somewhere you trust more than this server. Now it is <code>{signer}</code>.
+          Or from somewhere you trust more than this server. Now it is <Address value={signer} />.
         </Step>
         <Step
           id="step-check"
