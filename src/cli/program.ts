@@ -9,6 +9,7 @@ import { auditCommand } from './audit.ts'
 import { Exit, exitCodes, say } from './context.ts'
 import { depositCommands } from './deposits.ts'
 import { grantCommand } from './grant.ts'
+import { initCommand } from './init.ts'
 import { keyCommands } from './keys.ts'
 import { logCommands } from './log.ts'
 import { receiptCommands } from './receipt.ts'
@@ -27,6 +28,7 @@ const program = new Command('counterfoil')
 
 for (const addTo of [
   serveCommand,
+  initCommand,
   keyCommands,
   grantCommand,
   receiptCommands,

@@ -1,0 +1,67 @@
+import { defaultOf } from './config-help.ts'
+import { type Row, rows, table } from './config-table.ts'
+
+/**
+ * A configuration file to begin with: every setting is in it, commented out, so that it changes
+ * nothing until somebody takes a `#` away.
+ */
+export function exampleFile(): string {
+  const sections = Object.keys(table).map((section) => {
+    const own = rows.filter((row) => row.section === section)
+    return [...(section === '' ? [] : [`# [${section}]`]), ...own.flatMap(linesOf)].join('\n')
+  })
+  return `${[opening, ...sections, entries].join('\n\n')}\n`
+}
+
+const opening = `## Counterfoil. A flag goes before a COUNTERFOIL_… variable, that before this file.
+## What stands here is commented out: the default, or an example where there is none.
+## counterfoil config --explain shows what is in force; counterfoil doctor what is missing.
+## After a change: kill -HUP of the server takes on limits, models, plans and upstreams.`
+
+const linesOf = (row: Row): string[] => [
+  `## ${row.setting.meaning}`,
+  `# ${row.name} = ${exampleOf(row)}`,
+]
+
+/** What somebody might write where nothing holds by default. */
+const examples: Record<string, string> = {
+  base_url: '"https://gateway.example"',
+  database_url: '"postgres://counterfoil@db.example/counterfoil"',
+  'metrics.listen': '"127.0.0.1:4664"',
+  'chain.treasury': `"0x${'1'.repeat(40)}"`,
+  'anchors.registry': `"0x${'2'.repeat(40)}"`,
+  'anchors.sender_key_file': '"./anchor.key"',
+  'signer.keystore_file': '"./signer.json"',
+  'signer.password_file': '"./signer.password"',
+  'signer.key_file': '"./signer.key"',
+}
+
+function exampleOf(row: Row): string {
+  const { reader, initial } = row.setting
+  if (initial === undefined) return examples[row.path] ?? '""'
+  const checked = reader.check(reader.fromText(defaultOf(row)))
+  return 'value' in checked ? reader.show(checked.value) : '""'
+}
+
+const entries = `## A server that speaks the OpenAI API. Its key: a variable, or a file of mode 0600.
+# [[upstreams]]
+# id = "local"
+# base_url = "http://127.0.0.1:8000/v1"
+# api_key_env = "LOCAL_API_KEY"
+
+## A model and its price: 150_000 pUSD a token are 0.15 USD a million tokens.
+# [[models]]
+# id = "acme/small"
+# route = ["local:small"]
+# kind = "chat"
+# context_tokens = 128_000
+# max_output_tokens = 4096
+# input_pusd = 150_000
+# output_pusd = 600_000
+
+## A change to a plan that is there, or another plan.
+# [[plans]]
+# id = "builder"
+# price_nusd = 20_000_000_000
+# discount_bps = 500
+# limits = { rpm = 20_000, max_keys = 200 }`
