@@ -73,7 +73,7 @@ export async function beginAsk(deps: AskDeps, slots: Slots, wish: AskWish): Prom
   } catch (error) {
     if (taken) await giveBack(deps, taken)
     leave()
-    throw asVisitorReads(error, deps.clock.now())
+    throw await asVisitorReads(deps, error)
   }
 }
 

@@ -64,9 +64,18 @@ export async function houseCaller(deps: HouseDeps): Promise<Caller> {
  * What a visitor is told where the house could not pay: when there is money again, and never how
  * much there was.
  */
-export function asVisitorReads(error: unknown, now: Millis): unknown {
+export async function asVisitorReads(deps: HouseDeps, error: unknown): Promise<unknown> {
   if (!(error instanceof Refusal)) return error
   if (error.type !== 'cap_exceeded' && error.type !== 'insufficient_balance') return error
+  const now = deps.clock.now()
+  const keyId = await deps.console.keyOf(houseAccount)
+  const found = keyId === undefined ? undefined : await deps.keys.show(keyId, now)
+  if (found && isOnlyHeld(found, error)) {
+    return new Refusal('unavailable', {
+      message: 'Other asks hold what is left of the day. Try again in a few seconds.',
+      headers: { 'retry-after': '2', 'retry-after-ms': '2000' },
+    })
+  }
   const resetsAt = toRfc3339(nextDay(now))
   return new Refusal('unavailable', {
     message:
@@ -75,6 +84,12 @@ export function asVisitorReads(error: unknown, now: Millis): unknown {
     metadata: { resets_at: resetsAt },
     headers: { ...untilNextDay(now), 'x-should-retry': 'false' },
   })
+}
+
+/** Whether there would be enough if what runs in flight hold came back whole. */
+function isOnlyHeld({ key, window }: ShownKey, { detail }: Refusal): boolean {
+  const required = Number(detail.metadata?.['required_nusd'])
+  return window !== undefined && window.held > 0n && key.capLimit - window.spent >= required
 }
 
 async function keyOf(deps: HouseDeps, now: Millis): Promise<ShownKey> {
