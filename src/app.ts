@@ -10,6 +10,7 @@ import type { Deps } from './deps.ts'
 import { docsApi } from './docs/api.ts'
 import { explorerApi } from './explorer/api.ts'
 import { makeExplored } from './explorer/explored.ts'
+import { explorerPages } from './explorer/pages.tsx'
 import { frameOf } from './frame.ts'
 import { assets } from './http/assets.ts'
 import { front } from './http/front.ts'
@@ -17,6 +18,7 @@ import { methodNotAllowed } from './http/methods.ts'
 import { keysApi } from './keys/api.ts'
 import { balanceApi } from './keys/balance-api.ts'
 import { keysPortal } from './keys/portal/portal.tsx'
+import { mcpApi } from './mcp/api.ts'
 import { modelsApi } from './models/api.ts'
 import { modelPages } from './models/pages.tsx'
 import { overviewPortal } from './overview/portal.tsx'
@@ -35,6 +37,7 @@ import { runsApi } from './runs/api.ts'
 import { runsPortal } from './runs/portal.tsx'
 import { signerApi } from './signer/api.ts'
 import { sitePages } from './site/pages.tsx'
+import { sitemapApi } from './site/sitemap-api.ts'
 import { statementPortal } from './statement/portal.tsx'
 import { statusApi } from './status/api.ts'
 import { terminalApi } from './terminal/api.ts'
@@ -77,6 +80,7 @@ export function createApp(deps: Deps) {
     .use(settingsPortal(deps, frame))
     .use(keysPortal(deps, frame))
     .use(sitePages({ ...deps, explored }, frame))
+    .use(sitemapApi(deps, frame))
     .use(overviewPortal(deps, frame))
     .use(runsApi(deps))
     .use(runsPortal(deps, frame))
@@ -86,12 +90,14 @@ export function createApp(deps: Deps) {
     .use(receiptsPortal(deps, frame))
     .use(anchorsApi(deps))
     .use(explorerApi({ ...deps, explored }))
+    .use(explorerPages({ ...deps, explored }, frame))
     .use(verifyPageApi())
     .use(verifyPages(deps, frame))
     .use(terminalApi(deps, slots))
     .use(terminalPages(deps, frame, slots))
     .use(usageApi(deps))
     .use(usagePortal(deps, frame))
+  app.use(mcpApi(deps, (request) => app.handle(request)))
   methodNotAllowed(app)
   return app
 }

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt } from 'drizzle-orm'
+import { and, asc, desc, eq, lt } from 'drizzle-orm'
 import { type Db, first, rows } from '../db/db.ts'
 import type { ShareRow } from '../db/schema.ts'
 
@@ -8,37 +8,45 @@ export type SiteStore = ReturnType<typeof siteStore>
 export function siteStore(db: Db) {
   const { shares, passports } = db.tables
   const isPublic = eq(shares.visibility, 'public')
+  const isPublished = eq(passports.status, 'public')
   return {
     /** The share of the newest receipt that is in lists. */
     newestShare: (): Promise<ShareRow | undefined> =>
       db.read((q) =>
         first(q.select().from(shares).where(isPublic).orderBy(desc(shares.receiptId)).limit(1)),
       ),
-    /** Ids of public receipts, oldest first, behind the one named. */
-    publicReceipts: async (after: string, limit: number): Promise<string[]> => {
-      const listed = and(isPublic, gt(shares.receiptId, after))
+    /** Ids of receipts that are in lists, newest first, before an id. */
+    publicReceipts: async (before: string, limit: number): Promise<string[]> => {
+      const listed = and(isPublic, lt(shares.receiptId, before))
+      const order = desc(shares.receiptId)
+      const select = { id: shares.receiptId }
       const found = await db.read((q) =>
-        rows(
-          q
-            .select({ id: shares.receiptId })
-            .from(shares)
-            .where(listed)
-            .orderBy(asc(shares.receiptId))
-            .limit(limit),
-        ),
+        rows(q.select(select).from(shares).where(listed).orderBy(order).limit(limit)),
       )
       return found.map(({ id }) => id)
     },
-    /** Handles of published passports in their order, behind the one named. */
-    publicPassports: async (after: string, limit: number): Promise<string[]> => {
-      const listed = and(eq(passports.status, 'public'), gt(passports.handle, after))
+    /** The last of `size` public receipts before an id; undefined where there are not so many. */
+    lastOfPage: async (before: string, size: number): Promise<string | undefined> => {
+      const listed = and(isPublic, lt(shares.receiptId, before))
+      const order = desc(shares.receiptId)
+      const select = { id: shares.receiptId }
+      const passed = size - 1
+      const found = await db.read((q) =>
+        first(q.select(select).from(shares).where(listed).orderBy(order).limit(1).offset(passed)),
+      )
+      return found?.id
+    },
+    /** Handles of published passports, the longest published first. */
+    publicPassports: async (limit: number): Promise<string[]> => {
+      const order = [asc(passports.publishedAt), asc(passports.handle)]
+      const select = { handle: passports.handle }
       const found = await db.read((q) =>
         rows(
           q
-            .select({ handle: passports.handle })
+            .select(select)
             .from(passports)
-            .where(listed)
-            .orderBy(asc(passports.handle))
+            .where(isPublished)
+            .orderBy(...order)
             .limit(limit),
         ),
       )
