@@ -53,7 +53,7 @@ export async function openDatabase(config: Config): Promise<Opened> {
  * Looks at the bytes only: a database of something else stays as it is.
  * @throws Error when the file is empty, no database or not ours, or gone while its log is there.
  */
-async function assertWhole(file: string): Promise<void> {
+export async function assertWhole(file: string): Promise<void> {
   const wal = `${file}-wal`
   if (!existsSync(file)) {
     if (!existsSync(wal)) return

@@ -6,6 +6,7 @@ import { sayingOf } from '../logging.ts'
 import { version } from '../version.ts'
 import { anchorCommands } from './anchor.ts'
 import { auditCommand } from './audit.ts'
+import { backupCommands } from './backup.ts'
 import { Exit, exitCodes, say } from './context.ts'
 import { depositCommands } from './deposits.ts'
 import { grantCommand } from './grant.ts'
@@ -38,6 +39,7 @@ for (const addTo of [
   logCommands,
   anchorCommands,
   depositCommands,
+  backupCommands,
   upkeepCommands,
 ]) {
   addTo(program)

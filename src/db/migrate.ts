@@ -86,6 +86,36 @@ function migrateAlone(raw: Database, now: Millis, backup: () => void): string[] 
 
 type Applied = { tag: string; hash: string }
 
+/** The steps that were taken, with their times, and those that are still to be. */
+export type MigrationState = { applied: { tag: string; at: Millis }[]; pending: string[] }
+
+/**
+ * How far a SQLite file is; changes nothing.
+ * @throws Error when it is not ours, newer than this build, or was edited.
+ */
+export function sqliteState(raw: Database): MigrationState {
+  const has = raw.prepare('select name from sqlite_master').values().flat()
+  assertOurs(Number(raw.prepare('PRAGMA application_id').values()[0]?.[0]), has.length === 0)
+  if (!has.includes('migrations')) return stateOf(sqliteMigrations, [])
+  const taken = raw.query('select tag, hash, applied_at from migrations').all() as Taken[]
+  return stateOf(sqliteMigrations, taken)
+}
+
+/** How far a PostgreSQL database is; changes nothing. @throws Error as {@link sqliteState} */
+export async function postgresState(pg: PgDrizzle): Promise<MigrationState> {
+  const there = rowsOf(await pg.execute(sql`select to_regclass('migrations') is not null as has`))
+  if (!(there[0] as unknown as { has: boolean }).has) return stateOf(pgMigrations, [])
+  const found = await pg.execute(sql`select tag, hash, applied_at from migrations`)
+  return stateOf(pgMigrations, rowsOf(found) as Taken[])
+}
+
+type Taken = Applied & { applied_at: bigint | number | string }
+
+function stateOf(all: Migration[], taken: Taken[]): MigrationState {
+  const applied = taken.map(({ tag, applied_at }) => ({ tag, at: Number(applied_at) }))
+  return { applied, pending: pendingOf(all, taken).map(({ tag }) => tag) }
+}
+
 /** Brings a PostgreSQL database to this build's schema, one node at a time, all or nothing. */
 export async function migratePostgres(pg: PgDrizzle, now: Millis): Promise<string[]> {
   return pg.transaction(async (tx) => {

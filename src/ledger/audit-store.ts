@@ -76,18 +76,23 @@ export function auditStore(db: Db) {
     }
   }
 
+  /** Everything, on one unmoving picture. */
+  const compare = (until: Millis): Promise<Audit> =>
+    db.snapshot(function* (q) {
+      const begun = makeAudit(until)
+      yield* openRuns(q, begun)
+      yield* everyTransfer(q, begun)
+      yield* everyRun(q, begun)
+      yield* everyPurse(q, begun, true)
+      return begun
+    })
+
   return {
-    /** Everything, on one unmoving picture; remembers how far it came for the next start. */
+    /** What does not add up; writes nothing. */
+    faults: async (now: Millis): Promise<string[]> => (await compare(now)).faults(),
+    /** The same, and remembers how far it came for the next start. */
     whole: async (now: Millis): Promise<string[]> => {
-      const until = now - settledAfterMs
-      const audit = await db.snapshot(function* (q) {
-        const begun = makeAudit(until)
-        yield* openRuns(q, begun)
-        yield* everyTransfer(q, begun)
-        yield* everyRun(q, begun)
-        yield* everyPurse(q, begun, true)
-        return begun
-      })
+      const audit = await compare(now - settledAfterMs)
       const faults = audit.faults()
       if (faults.length === 0) {
         const point = JSON.stringify(audit.point())
