@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { toJsonInteger } from '../kernel/money.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import type { Model } from '../models/model.ts'
-import { type Sink, type Streamed, stream } from '../runs/execute.ts'
+import { type Keep, type Sink, type Streamed, stream } from '../runs/execute.ts'
 import type { LiveRun } from '../runs/live.ts'
 import type { JsonObject } from '../upstream/upstream.ts'
 
@@ -20,17 +20,24 @@ export async function askModel(
   deps: Parameters<typeof stream>[0],
   live: LiveRun,
   sink: Sink,
+  keep?: Keep<Streamed>,
 ): Promise<Streamed> {
   try {
-    return await stream(deps, live, sink)
+    return await stream(deps, live, sink, keep)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const run = await deps.runs.find(live.id)
     if (run && run.finishedAt !== null) {
-      error.detail.metadata = { ...error.detail.metadata, ...chargeOf(run) }
+      withCharge(error, run)
     }
     throw error
   }
+}
+
+/** Adds to a refusal what a run that broke off cost. */
+export function withCharge(refusal: Refusal, run: RunRow): Refusal {
+  refusal.detail.metadata = { ...refusal.detail.metadata, ...chargeOf(run) }
+  return refusal
 }
 
 const chargeOf = (run: RunRow) => ({

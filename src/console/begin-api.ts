@@ -1,7 +1,8 @@
 import type { Deps } from '../deps.ts'
 import { type Limiter, tooMany } from '../http/limits.ts'
+import type { Once } from '../idempotency/call.ts'
 import type { Caller } from '../keys/key.ts'
-import { begin } from '../runs/begin.ts'
+import { type Begun, begin } from '../runs/begin.ts'
 import type { LiveRun } from '../runs/live.ts'
 import { type Asked, toAsk, toRequest } from './ask-api.ts'
 import { payerOf } from './key.ts'
@@ -9,6 +10,7 @@ import { payerOf } from './key.ts'
 export type Needs = Pick<
   Deps,
   | 'accounts'
+  | 'calls'
   | 'catalogue'
   | 'clock'
   | 'console'
@@ -19,6 +21,7 @@ export type Needs = Pick<
   | 'live'
   | 'log'
   | 'random'
+  | 'replies'
   | 'runs'
   | 'sequencer'
   | 'sessions'
@@ -28,7 +31,12 @@ export type Needs = Pick<
   | 'upstreams'
 >
 
-type Wish = { asked: Asked; account: string; address: string }
+type Wish = {
+  asked: Asked
+  account: string
+  address: string
+  once?: Once<Begun> | undefined
+}
 
 /**
  * Begins the run of a question. What is asked is checked before anything is made or held.
@@ -37,13 +45,14 @@ type Wish = { asked: Asked; account: string; address: string }
 export async function beginAsked(
   deps: Needs,
   requests: Limiter,
-  { asked, account, address }: Wish,
+  { asked, account, address, once }: Wish,
 ): Promise<LiveRun> {
   const { model, body } = toRequest(deps, toAsk(deps, asked))
   const caller = await payerOf(deps, account, address)
   countRequest(requests, caller)
   const { received } = asked
-  return begin(deps, { caller, model, body, received, background: false, tags: {}, metadata: {} })
+  const wish = { caller, model, body, received, background: false, tags: {}, metadata: {} }
+  return begin(deps, { ...wish, once })
 }
 
 /** Of this key's requests the guard of `/v1` sees none: nobody has its secret. */

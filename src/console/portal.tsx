@@ -6,6 +6,8 @@ import { checkBody } from '../http/check-body.ts'
 import { readFields } from '../http/form.ts'
 import { makeLimiter } from '../http/limits.ts'
 import { queryOf, readText } from '../http/query.ts'
+import { type Call, onceOf } from '../idempotency/call.ts'
+import { answerOnce, callOf } from '../idempotency/once-api.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { toJsonInteger } from '../kernel/money.ts'
 import { Refusal } from '../kernel/refusal.ts'
@@ -14,16 +16,15 @@ import type { ShownKey } from '../keys/shown.ts'
 import { toKeyView } from '../keys/view.ts'
 import { windowStart } from '../ledger/window.ts'
 import { toModelView } from '../models/catalogue.ts'
-import { toReceiptLink } from '../runs/openai.ts'
-import { toRunView } from '../runs/run.ts'
-import { stopWithClient } from '../runs/stream-api.ts'
+import type { Begun } from '../runs/begin.ts'
 import type { Frame } from '../ui/frame.ts'
 import { dashboardPage } from '../ui/layout.tsx'
 import { type ReplyContext, reply } from '../ui/reply.ts'
-import { askModel, chatModels } from './ask.ts'
+import { chatModels } from './ask.ts'
 import { type Draft, readAsked } from './ask-api.ts'
 import { beginAsked, type Needs } from './begin-api.ts'
 import { changeCap, defaultCap, readKey, renewKey } from './key.ts'
+import { answerProgram } from './program-api.ts'
 import { KeyPanel } from './side-pages.tsx'
 import { streamAnswer } from './stream-api.ts'
 import { ConsolePage, type ConsoleView, consolePath } from './talk-pages.tsx'
@@ -81,17 +82,24 @@ export const consolePortal = (deps: Needs, frame: Frame) => {
       '/api/portal/console/run',
       async ({ request, server, set, account, visitor }) => {
         const asked = await readAsked(request, settings.bodyBytes)
-        const begin = () =>
-          beginAsked(deps, requests, { asked, account, address: visitor.clientAddress })
-        if (wantsJson(request)) {
-          const live = await begin()
-          if (!wantsWhole(request)) return streamAnswer(deps, live, { request, server, set })
-          stopWithClient(live, request.signal)
-          const done = await askModel(deps, live, { send: () => undefined })
-          const receipt = toReceiptLink(done, settings)
-          return { ...toRunView(done.run, done.choices), receipt }
+        const wish = { asked, account, address: visitor.clientAddress }
+        const begin = (call?: Call) => {
+          const once = call && onceOf<Begun>(deps, call, () => undefined)
+          return beginAsked(deps, requests, { ...wish, once })
         }
-        const { draft, status, ...more } = await answerByPage(deps, request, asked.draft, begin)
+        if (wantsJson(request)) {
+          const route = `POST /api/portal/console/run ${wantsWhole(request)}`
+          const sent = { request, who: account, route, text: JSON.stringify(asked.received) }
+          const call = callOf(deps, sent)
+          return answerOnce<object>(deps, { set }, call, async () => {
+            const live = await begin(call)
+            if (wantsWhole(request)) return answerProgram(deps, live, { request, set })
+            return streamAnswer(deps, live, { request, server, set })
+          })
+        }
+        const { draft, status, ...more } = await answerByPage(deps, request, asked.draft, () =>
+          begin(),
+        )
         return show({ request, set }, await viewOf(account, draft, more), status)
       },
       { needsSession: 'action', parse: 'none' },

@@ -2,13 +2,14 @@ import type { Deps } from '../deps.ts'
 import { dataFrame, type SseContext, sseResponse } from '../http/sse.ts'
 import { toJsonInteger } from '../kernel/money.ts'
 import { receiptIdOf } from '../receipts/receipt.ts'
+import type { Sink, Streamed } from '../runs/execute.ts'
 import type { LiveRun } from '../runs/live.ts'
 import { toReceiptLink } from '../runs/openai.ts'
 import { toRunView } from '../runs/run.ts'
-import { stopWithClient } from '../runs/stream-api.ts'
-import { askModel, textOf } from './ask.ts'
+import { openTranscript, stopWithClient } from '../runs/stream-api.ts'
+import { askModel, textOf, withCharge } from './ask.ts'
 
-type Needs = Parameters<typeof askModel>[0] & Pick<Deps, 'settings' | 'log'>
+type Needs = Parameters<typeof askModel>[0] & Pick<Deps, 'settings' | 'log' | 'replies'>
 
 /**
  * A run as a page follows it: `run.started` with its hold, the text as it comes in
@@ -17,19 +18,27 @@ type Needs = Parameters<typeof askModel>[0] & Pick<Deps, 'settings' | 'log'>
  */
 export function streamAnswer(deps: Needs, live: LiveRun, context: SseContext): Response {
   context.set.headers['x-receipt-id'] = receiptIdOf(live.id)
+  const told = live.call === undefined ? undefined : openTranscript(deps, live, context)
+  const ended = (done: Streamed): string => {
+    const run = toRunView(done.run, done.choices)
+    return event('run.completed', { run, receipt: toReceiptLink(done, deps.settings) })
+  }
   return sseResponse(
     context,
     async (client) => {
       stopWithClient(live, client.signal)
-      client.send(event('run.started', startOf(live)))
-      const done = await askModel(deps, live, {
+      const say = (frame: string) => {
+        told?.add(frame)
+        return client.send(frame)
+      }
+      say(event('run.started', startOf(live)))
+      const sink: Sink = {
         send(chunks) {
           const text = textOf(chunks)
-          if (text !== '') return client.send(event('run.output.delta', { text }))
+          if (text !== '') return say(event('run.output.delta', { text }))
         },
-      })
-      const run = toRunView(done.run, done.choices)
-      client.send(event('run.completed', { run, receipt: toReceiptLink(done, deps.settings) }))
+      }
+      client.send(ended(await askModel(deps, live, sink, told?.keep(ended, withCharge))))
     },
     { onBug: (error) => deps.log.error('console.stream_failed', error, { run_id: live.id }) },
   )

@@ -1,4 +1,3 @@
-import { sha256Hex } from '../kernel/hash.ts'
 import { refuse } from '../kernel/refusal.ts'
 
 /**
@@ -15,9 +14,4 @@ export function readIdempotencyKey(headers: Headers): string | undefined {
     })
   }
   return key
-}
-
-/** What makes two requests with one Idempotency-Key the same: method, path and body text. */
-export function fingerprint(method: string, path: string, bodyText: string): string {
-  return sha256Hex(`${method}\n${path}\n${bodyText}`)
 }

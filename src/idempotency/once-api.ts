@@ -28,7 +28,7 @@ export function callOf(
   return { scope, fingerprint: replies.fingerprint(text) }
 }
 
-type Context = { set: { headers: Record<string, string | number> } }
+type Context = { set: { headers: Record<string, unknown> } }
 type Needs = Pick<Deps, 'calls' | 'replies' | 'clock'>
 
 /**

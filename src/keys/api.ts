@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts'
 import { readJson } from '../http/body.ts'
 import { checkBody } from '../http/check-body.ts'
 import { queryOf, readPage } from '../http/query.ts'
+import { answerOnce, callOf } from '../idempotency/once-api.ts'
 import { isId } from '../kernel/ids.ts'
 import { toListView } from '../kernel/page.ts'
 import { refuse } from '../kernel/refusal.ts'
@@ -14,6 +15,7 @@ import { changeBody, mintBody, rotateBody, toChange, toWish } from './body-api.t
 import { changeKey } from './change.ts'
 import { issueKey } from './issue.ts'
 import { assertScope, type Caller } from './key.ts'
+import { onceShown } from './once-api.ts'
 import { assertListed, findOwnKey } from './owns.ts'
 import { pauseKey } from './pause.ts'
 import { resumeKey } from './resume.ts'
@@ -23,7 +25,16 @@ import { nextBlock, toAccountView, toChainView, toKeyView } from './view.ts'
 
 type Needs = Pick<
   Deps,
-  'keys' | 'accounts' | 'clock' | 'settings' | 'ledger' | 'ids' | 'plans' | 'random'
+  | 'keys'
+  | 'accounts'
+  | 'calls'
+  | 'clock'
+  | 'settings'
+  | 'ledger'
+  | 'ids'
+  | 'plans'
+  | 'random'
+  | 'replies'
 >
 
 /** `/v1/keys`: what a key may know of itself, and what it does with the keys below it. */
@@ -60,12 +71,17 @@ const changingApi = (deps: Needs) =>
     .post(
       '/v1/keys',
       async ({ caller, request, set }) => {
-        const body = checkBody(mintBody, await readBody(deps, request))
-        const wish = { ...toWish(body), account: caller.account, actor: caller.key.id }
-        const parentId = await findParent(deps, caller, wish.parentId)
-        const { key, secret } = await issueKey(deps, { ...wish, parentId })
-        set.status = 201
-        return { ...(await show(deps, key)), secret }
+        const { value, text } = await readBody(deps, request)
+        const call = callOf(deps, { request, who: caller.key.id, route: 'POST /v1/keys', text })
+        return answerOnce(deps, { set }, call, async () => {
+          const body = checkBody(mintBody, value)
+          const wish = { ...toWish(body), account: caller.account, actor: caller.key.id }
+          const parentId = await findParent(deps, caller, wish.parentId)
+          const once = onceShown(deps, call, 201)
+          const { key, secret } = await issueKey(deps, { ...wish, parentId, once })
+          set.status = 201
+          return { ...(await show(deps, key)), secret }
+        })
       },
       { needsKey: 'keys:mint', parse: 'none' },
     )
@@ -73,7 +89,7 @@ const changingApi = (deps: Needs) =>
       '/v1/keys/:id',
       async ({ caller, params, request }) => {
         const { keyId, actor } = await findBelow(deps, caller, params.id)
-        const change = toChange(checkBody(changeBody, await readBody(deps, request)))
+        const change = toChange(checkBody(changeBody, (await readBody(deps, request)).value))
         return show(deps, await changeKey(deps, { keyId, actor, change }))
       },
       { needsKey: 'keys:mint', parse: 'none' },
@@ -101,14 +117,19 @@ const changingApi = (deps: Needs) =>
     )
     .post(
       '/v1/keys/:id/rotate',
-      async ({ caller, params, request }) => {
+      async ({ caller, params, request, set }) => {
         const { id: keyId } = await findSelfOrBelow(deps, caller, params.id)
         const isEmpty = request.body === null || request.headers.get('content-length') === '0'
-        const body = checkBody(rotateBody, isEmpty ? {} : await readBody(deps, request))
-        const overlapSeconds = body.overlap_seconds ?? 0
-        const wish = { keyId, actor: caller.key.id, overlapSeconds }
-        const { key, secret } = await rotateKey(deps, wish)
-        return { ...(await show(deps, key)), secret }
+        const { value, text } = isEmpty ? { value: {}, text: '' } : await readBody(deps, request)
+        const route = `POST /v1/keys/${keyId}/rotate`
+        const call = callOf(deps, { request, who: caller.key.id, route, text })
+        return answerOnce(deps, { set }, call, async () => {
+          const { overlap_seconds: overlapSeconds = 0 } = checkBody(rotateBody, value)
+          const once = onceShown(deps, call, 200)
+          const wish = { keyId, actor: caller.key.id, overlapSeconds, once }
+          const { key, secret } = await rotateKey(deps, wish)
+          return { ...(await show(deps, key)), secret }
+        })
       },
       { needsKey: 'any', parse: 'none' },
     )
@@ -168,6 +189,5 @@ async function findSelfOrBelow(deps: Needs, caller: Caller, id: string): Promise
   return findOwnKey(deps, caller, id)
 }
 
-async function readBody({ settings }: Needs, request: Request): Promise<unknown> {
-  return (await readJson(request, { limitBytes: settings.bodyBytes })).value
-}
+const readBody = ({ settings }: Needs, request: Request) =>
+  readJson(request, { limitBytes: settings.bodyBytes })

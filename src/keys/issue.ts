@@ -1,5 +1,6 @@
 import type { KeyRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
+import type { Once } from '../idempotency/call.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
@@ -19,6 +20,7 @@ import {
 import { assertUsable, chainOf, depthOf, maxActiveKeys, maxDepth, type Scope } from './key.ts'
 import { noteKey, toDetail } from './note.ts'
 import { fingerprintOf, hashSecret, makeSecret } from './secret.ts'
+import type { ShownKey } from './shown.ts'
 
 /** What a new key is asked to be. What is left out is the default, or the parent's. */
 export type KeyWish = {
@@ -37,6 +39,8 @@ export type KeyWish = {
   rpm?: number | null | undefined
   concurrency?: number | null | undefined
   maxCostPerRun?: Nusd | null | undefined
+  /** Where the caller sent an Idempotency-Key. */
+  once?: Once<ShownKey> | undefined
   /** Who made it, for the audit: `operator`, a wallet or a key id. */
   actor: string
 }
@@ -64,7 +68,9 @@ export async function issueKey(
     opens: true,
     mints: true,
     keys: wish.id === undefined ? lineage : [wish.id, ...lineage],
+    call: wish.once?.scope,
     decide(book) {
+      wish.once?.assertFirst(book)
       if (book.key(id)) refuse('conflict', 'This key was made already. Its secret was shown once.')
       const chain = chainOf(book, lineage)
       assertUsable(chain, book.now)
@@ -80,6 +86,8 @@ export async function issueKey(
       book.addKey(row, { hash, keyId: id, validUntil: null })
       const detail = { parent_id: row.parentId, fingerprint: row.fingerprint, ...toDetail(row) }
       noteKey(book, ids, row, { actor: wish.actor, action: 'key.create', detail })
+      const shown = { chain: [row, ...chain], window: undefined, overlapUntil: null }
+      wish.once?.note(book, { key: row, ...shown })
       // A copy: the book's row is the ledger's own.
       return { ...row }
     },

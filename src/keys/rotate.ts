@@ -1,10 +1,12 @@
 import type { KeyRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
+import type { Once } from '../idempotency/call.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { assertNotRevoked, chainOf } from './key.ts'
 import { noteKey } from './note.ts'
 import { fingerprintOf, hashSecret, makeSecret } from './secret.ts'
+import type { ShownKey } from './shown.ts'
 
 /** The longest that an old secret may work beside the new one: a week. */
 export const maxOverlapSeconds = 604_800
@@ -14,6 +16,8 @@ type RotateWish = {
   actor: string
   overlapSeconds: number
   from?: string | undefined
+  /** Where the caller sent an Idempotency-Key. */
+  once?: Once<ShownKey> | undefined
 }
 
 /**
@@ -26,7 +30,7 @@ type RotateWish = {
  */
 export async function rotateKey(
   { ledger, keys, random, ids }: Pick<Deps, 'ledger' | 'keys' | 'random' | 'ids'>,
-  { keyId, actor, overlapSeconds, from }: RotateWish,
+  { keyId, actor, overlapSeconds, from, once }: RotateWish,
 ): Promise<{ key: KeyRow; secret: string }> {
   const isWhole = Number.isInteger(overlapSeconds)
   if (!isWhole || overlapSeconds < 0 || overlapSeconds > maxOverlapSeconds) {
@@ -40,7 +44,9 @@ export async function rotateKey(
     account: found.accountId,
     keys: found.lineage,
     secretsOf: keyId,
+    call: once?.scope,
     decide(book) {
+      once?.assertFirst(book)
       const chain = chainOf(book, found.lineage)
       assertNotRevoked(chain)
       const [key] = chain
@@ -59,6 +65,8 @@ export async function rotateKey(
       book.changed('key', key)
       const detail = { fingerprint, overlap_until: toRfc3339(overlapUntil) }
       noteKey(book, ids, key, { actor, action: 'key.rotate', detail })
+      const left = overlapSeconds > 0 ? overlapUntil : null
+      once?.note(book, { key, chain, window: book.window(key), overlapUntil: left })
       return { ...key }
     },
   })

@@ -5,6 +5,10 @@ import type { Deps } from '../deps.ts'
 import { checkBody } from '../http/check-body.ts'
 import { readFields } from '../http/form.ts'
 import { queryOf, readText } from '../http/query.ts'
+import { type Call, onceOf } from '../idempotency/call.ts'
+import { answerOnce, callOf, jsonReply } from '../idempotency/once-api.ts'
+import { toRfc3339 } from '../kernel/clock.ts'
+import { toJsonInteger } from '../kernel/money.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
 import type { Frame } from '../ui/frame.ts'
 import { dashboardPage } from '../ui/layout.tsx'
@@ -15,19 +19,21 @@ import { PlanBody, PlanPage, type PlanView } from './plan-pages.tsx'
 import { quoteOf } from './quote.ts'
 import { resumePlan } from './resume.ts'
 import { readStanding } from './standing.ts'
-import { subscribe } from './subscribe.ts'
+import { type Subscribed, subscribe } from './subscribe.ts'
 import { toPlansView, toQuoteView, toSubscriptionView } from './view.ts'
 import { planPath } from './words.ts'
 
 type Needs = Pick<
   Deps,
   | 'accounts'
+  | 'calls'
   | 'clock'
   | 'ids'
   | 'keys'
   | 'ledger'
   | 'log'
   | 'plans'
+  | 'replies'
   | 'sessions'
   | 'settings'
   | 'subscriptions'
@@ -85,14 +91,21 @@ const actions = (deps: Needs, frame: Frame) =>
       '/api/portal/plans/:id/subscribe',
       async ({ request, set, account, params }) => {
         const plan = findPlan(deps, params.id)
-        const { quoted_at: quoted } = await readBody(deps, request, subscribeBody)
+        const body = await readBody(deps, request, subscribeBody)
+        const { quoted_at: quoted } = body
         const quotedAt = quoted === undefined ? undefined : Date.parse(quoted)
         if (Number.isNaN(quotedAt)) {
           const message = '"quoted_at" must be the one of a preview.'
           refuse('invalid_request', { param: 'quoted_at', message })
         }
-        const act = () => subscribe(deps, { account, plan, quotedAt })
-        return perform(deps, frame, { request, set, account }, act, plan.id)
+        const route = `POST /api/portal/plans/${plan.id}/subscribe`
+        const asked = { request, who: account, route, text: JSON.stringify(body) }
+        const call = wantsJson(request) ? callOf(deps, asked) : undefined
+        const wish = { account, plan, quotedAt, once: call && onceStanding(deps, call) }
+        return answerOnce(deps, { set }, call, () => {
+          const context = { request, set, account }
+          return perform(deps, frame, context, () => subscribe(deps, wish), plan.id)
+        })
       },
       { needsSession: 'action', parse: 'none' },
     )
@@ -132,14 +145,24 @@ async function perform(
   if (!wantsJson(request)) {
     return reply({ request, set }, { fragment: <PlanBody view={view} />, seeOther: planPath })
   }
-  const { plan, current, account: row, now } = view
-  return {
-    ...(current ? toSubscriptionView(current) : { object: 'subscription' as const, id: null }),
-    plan: plan.id,
-    available_nusd: Number(row.balance - row.held),
-    as_of: new Date(now).toISOString(),
-  }
+  return toStandingView(view)
 }
+
+type Stands = Pick<PlanView, 'plan' | 'current' | 'account' | 'now'>
+
+const toStandingView = ({ plan, current, account, now }: Stands) => ({
+  ...(current ? toSubscriptionView(current) : { object: 'subscription' as const, id: null }),
+  plan: plan.id,
+  available_nusd: toJsonInteger(account.balance - account.held),
+  as_of: toRfc3339(now),
+})
+
+/** What a program that subscribes is answered again. */
+const onceStanding = (deps: Needs, call: Call) =>
+  onceOf<Subscribed>(deps, call, ({ account, current }, now) => {
+    const plan = deps.plans.of(account, now)
+    return jsonReply(200, {}, toStandingView({ plan, current, account, now }))
+  })
 
 function show(frame: Frame, { request, set, account }: Context, view: PlanView) {
   const main = <PlanPage view={view} />

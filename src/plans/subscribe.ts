@@ -1,5 +1,6 @@
-import type { SubscriptionRow } from '../db/schema.ts'
+import type { AccountRow, SubscriptionRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
+import type { Once } from '../idempotency/call.ts'
 import { type Millis, toRfc3339 } from '../kernel/clock.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { Book } from '../ledger/book.ts'
@@ -24,7 +25,12 @@ export type SubscribeWish = {
   plan: Plan
   /** When its price was shown, so that exactly that is paid; now when undefined. */
   quotedAt?: Millis | undefined
+  /** Where the caller sent an Idempotency-Key. */
+  once?: Once<Subscribed> | undefined
 }
+
+/** What an account has afterwards. */
+export type Subscribed = { account: AccountRow; current: SubscriptionRow | undefined }
 
 type Needs = Pick<Deps, 'ledger' | 'ids' | 'keys' | 'plans' | 'settings'>
 
@@ -35,14 +41,16 @@ type Needs = Pick<Deps, 'ledger' | 'ids' | 'keys' | 'plans' | 'settings'>
  */
 export async function subscribe(
   deps: Needs,
-  { account, plan, quotedAt }: SubscribeWish,
+  { account, plan, quotedAt, once }: SubscribeWish,
 ): Promise<{ quote: Quote; subscription: SubscriptionRow | undefined }> {
   const id = deps.ids.make('sub')
   const done = await deps.ledger.post({
     account,
     keys: [],
     subscribes: true,
+    call: once?.scope,
     decide(book) {
+      once?.assertFirst(book)
       const known = book.subscription(account)
       const at = quotedAt ?? book.now
       assertFresh(at, book.now, deps.plans.since)
@@ -55,6 +63,7 @@ export async function subscribe(
         begin(book, deps, id, account, quote)
       } else if (current) change(book, deps, current, quote)
       const now = book.subscription(account)
+      once?.note(book, { account: accountOf(book, account), current: now })
       return { quote, subscription: now && { ...now } }
     },
   })

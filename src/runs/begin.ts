@@ -53,8 +53,8 @@ type Needs = Pick<
  * Reserves the most a run can cost and writes its row, in one command. From its COMMIT on the run
  * exists and must be ended by {@link finish}, whatever happens.
  * @throws Refusal `insufficient_balance`, `cap_exceeded`, `concurrency_limited`, `unavailable`,
- * `invalid_request`, `model_not_allowed`, `log_diverged`, `idempotency_in_progress` or what the state of the chain earns.
- * Nothing is held then.
+ * `invalid_request`, `model_not_allowed`, `log_diverged`, `idempotency_in_progress`, or what the
+ * state of the chain earns. Nothing is held then.
  */
 export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
   const { caller, model, once } = wish

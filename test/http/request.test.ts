@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { fingerprint, readIdempotencyKey } from '../../src/http/idempotency.ts'
+import { readIdempotencyKey } from '../../src/http/idempotency.ts'
 import { queryOf, readChoice, readInteger, readPage } from '../../src/http/query.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 
@@ -51,15 +51,5 @@ describe('Idempotency-Key', () => {
   })
   test.each(['', 'x'.repeat(129), 'é', 'a\tb'])('%j is refused', (key) => {
     expect(() => read(key)).toThrow(Refusal)
-  })
-  test('a fingerprint tells method, path and body apart', () => {
-    const all = [
-      fingerprint('POST', '/v1/runs', '{}'),
-      fingerprint('PUT', '/v1/runs', '{}'),
-      fingerprint('POST', '/v1/keys', '{}'),
-      fingerprint('POST', '/v1/runs', '{} '),
-    ]
-    expect(new Set(all).size).toBe(4)
-    expect(fingerprint('POST', '/v1/runs', '{}')).toBe(all[0] ?? '')
   })
 })

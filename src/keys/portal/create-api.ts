@@ -4,7 +4,7 @@ import { checkBody } from '../../http/check-body.ts'
 import type { Fields } from '../../http/form.ts'
 import { isId } from '../../kernel/ids.ts'
 import { mintBody, toWish } from '../body-api.ts'
-import { issueKey } from '../issue.ts'
+import { issueKey, type KeyWish } from '../issue.ts'
 import { matches } from '../key.ts'
 import { idOfOnce } from '../once.ts'
 import { type Draft, draftOf, readNewKey } from './form-api.ts'
@@ -25,16 +25,17 @@ export async function createKey(
   deps: Needs,
   account: string,
   { value, isForm }: Fields,
+  once?: KeyWish['once'],
 ): Promise<Made> {
   const who = { account, actor: account }
-  if (!isForm) return issueKey(deps, { ...toWish(checkBody(mintBody, value)), ...who })
+  if (!isForm) return issueKey(deps, { ...toWish(checkBody(mintBody, value)), ...who, once })
   const draft = draftOf(value)
   const now = deps.clock.now()
-  const { parent_id: parentId = '', once } = draft
+  const { parent_id: parentId = '', once: token } = draft
   const found = isId('key', parentId) ? await deps.keys.find(parentId) : undefined
   const parent = found?.accountId === account ? found : undefined
-  const id = once === undefined ? undefined : idOfOnce(account, once, now)
-  return issueKey(deps, { ...readNewKey(draft, { parent, now }), ...who, id })
+  const id = token === undefined ? undefined : idOfOnce(account, token, now)
+  return issueKey(deps, { ...readNewKey(draft, { parent, now }), ...who, id, once })
 }
 
 /** The key that this very form made when it was sent before. */

@@ -5,6 +5,7 @@ import type { Deps } from '../../deps.ts'
 import { checkBody } from '../../http/check-body.ts'
 import { type Fields, readFields } from '../../http/form.ts'
 import { queryOf, readPage } from '../../http/query.ts'
+import { answerOnce, callOf } from '../../idempotency/once-api.ts'
 import { defaultPageLimit } from '../../kernel/page.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import type { Frame } from '../../ui/frame.ts'
@@ -15,6 +16,7 @@ import { countAffected } from '../affected.ts'
 import { changeBody, rotateBody, toChange } from '../body-api.ts'
 import { changeKey } from '../change.ts'
 import { readDetail } from '../detail.ts'
+import { onceShown } from '../once-api.ts'
 import { findAccountKey } from '../owns.ts'
 import { pauseKey } from '../pause.ts'
 import { resumeKey } from '../resume.ts'
@@ -32,6 +34,8 @@ type Needs = Pick<
   Deps,
   | 'keys'
   | 'accounts'
+  | 'calls'
+  | 'replies'
   | 'sessions'
   | 'ledger'
   | 'ids'
@@ -202,11 +206,7 @@ async function changeIt(deps: Needs, frame: Frame, { context, key, sent }: Sent)
 async function rotateIt(deps: Needs, frame: Frame, { context, key, sent }: Sent) {
   const { account, request } = context
   const { fingerprint: from, overlap_seconds: overlap } = draftOf(sent.value)
-  if (wantsJson(request)) {
-    const made = await rotate(deps, account, { key, sent })
-    const now = deps.clock.now()
-    return { ...toKeyView(await deps.keys.show(key.id, now), now), secret: made.secret }
-  }
+  if (wantsJson(request)) return rotateOnce(deps, { context, key, sent })
   // A reload sends the form again.
   if (from !== undefined && from !== key.fingerprint && wantsPage(request)) {
     return reply(context, { fragment: <></>, seeOther: `${keyPath(key.id)}?again=1` })
@@ -224,9 +224,24 @@ async function rotateIt(deps: Needs, frame: Frame, { context, key, sent }: Sent)
   }
 }
 
+/** For a program, which may send an Idempotency-Key. */
+function rotateOnce(deps: Needs, { context, key, sent }: Sent) {
+  const { account, request, set } = context
+  const route = `POST /api/portal/keys/${key.id}/rotate`
+  const call = callOf(deps, { request, who: account, route, text: JSON.stringify(sent.value) })
+  return answerOnce(deps, { set }, call, async () => {
+    const once = onceShown(deps, call, 200)
+    const { secret } = await rotate(deps, account, { key, sent, once })
+    const now = deps.clock.now()
+    return { ...toKeyView(await deps.keys.show(key.id, now), now), secret }
+  })
+}
+
+type Rotating = Omit<Sent, 'context'> & { once?: ReturnType<typeof onceShown> }
+
 /** By the body of `POST /v1/keys/:id/rotate`, or by the fields of its form. */
-function rotate(deps: Needs, account: string, { key, sent }: Omit<Sent, 'context'>): Promise<Made> {
-  const wish = { keyId: key.id, actor: account }
+function rotate(deps: Needs, account: string, { key, sent, once }: Rotating): Promise<Made> {
+  const wish = { keyId: key.id, actor: account, once }
   if (!sent.isForm) {
     const { overlap_seconds: overlapSeconds = 0 } = checkBody(rotateBody, sent.value)
     return rotateKey(deps, { ...wish, overlapSeconds })

@@ -3,6 +3,7 @@ import { sessionAuth, wantsJson, wantsPage } from '../../accounts/auth.ts'
 import type { Deps } from '../../deps.ts'
 import { type Fields, readFields } from '../../http/form.ts'
 import { queryOf, readChoice, readPage, readText } from '../../http/query.ts'
+import { answerOnce, callOf } from '../../idempotency/once-api.ts'
 import { defaultPageLimit, toListView } from '../../kernel/page.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import type { Frame } from '../../ui/frame.ts'
@@ -11,6 +12,7 @@ import { dashboardPage } from '../../ui/layout.tsx'
 import { type ReplyContext, reply } from '../../ui/reply.ts'
 import { browseKeys, listKeys, type Wanted } from '../browse.ts'
 import { makeOnce } from '../once.ts'
+import { onceShown } from '../once-api.ts'
 import { toKeyView } from '../view.ts'
 import { createKey, findMade, toReveal } from './create-api.ts'
 import type { CreateView } from './create-pages.tsx'
@@ -33,7 +35,8 @@ type Needs = Pick<
   | 'plans'
   | 'settings'
   | 'log'
-  | 'plans'
+  | 'calls'
+  | 'replies'
 >
 type Context = ReplyContext & { account: string }
 
@@ -71,10 +74,14 @@ export const keysPortal = (deps: Needs, frame: Frame) =>
       async ({ request, set, account }) => {
         const sent = await readFields(request, { limitBytes: deps.settings.bodyBytes })
         if (!wantsJson(request)) return createForPage(deps, frame, { request, set, account }, sent)
-        const { key, secret } = await createKey(deps, account, sent)
-        const now = deps.clock.now()
-        set.status = 201
-        return { ...toKeyView(await deps.keys.show(key.id, now), now), secret }
+        const asked = { request, who: account, route: 'POST /api/portal/keys' }
+        const call = callOf(deps, { ...asked, text: JSON.stringify(sent.value) })
+        return answerOnce(deps, { set }, call, async () => {
+          const { key, secret } = await createKey(deps, account, sent, onceShown(deps, call, 201))
+          const now = deps.clock.now()
+          set.status = 201
+          return { ...toKeyView(await deps.keys.show(key.id, now), now), secret }
+        })
       },
       { needsSession: 'action', parse: 'none' },
     )

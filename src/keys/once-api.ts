@@ -1,0 +1,16 @@
+import type { Deps } from '../deps.ts'
+import { type Call, type Once, onceOf } from '../idempotency/call.ts'
+import { jsonReply } from '../idempotency/once-api.ts'
+import type { ShownKey } from './shown.ts'
+import { toKeyView } from './view.ts'
+
+/** Answers a call that made a key or a secret again with the key as it was, and no secret. */
+export const onceShown = (
+  deps: Pick<Deps, 'replies' | 'settings'>,
+  call: Call | undefined,
+  status: 200 | 201,
+): Once<ShownKey> | undefined =>
+  call &&
+  onceOf<ShownKey>(deps, call, (shown, now) =>
+    jsonReply(status, {}, { ...toKeyView(shown, now), secret: null }),
+  )
