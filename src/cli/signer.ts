@@ -1,12 +1,15 @@
+import { existsSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Config } from '../config.ts'
+import { systemRandom } from '../kernel/random.ts'
 import { openLog } from '../logging.ts'
 import { keySourceOf, openDatabase, openLogOffice } from '../open.ts'
 import { leafIndexOf } from '../signer/history.ts'
+import { readSecretFile, writeKeyFile } from '../signer/key-file.ts'
 import { revokeSigner, rotateSigner, type Turned, type Wish } from '../signer/rotate.ts'
 import type { Signer } from '../signer/signer.ts'
 import { openSource } from '../signer/source.ts'
-import { findHistory } from '../signer/store.ts'
+import { assertSame, findHistory, findKnownSigner, noteCopied } from '../signer/store.ts'
 import {
   configOf,
   Exit,
@@ -18,13 +21,18 @@ import {
   withSettings,
 } from './context.ts'
 
-/** `signer show|rotate|revoke`; the last two while no server runs. */
+/** `signer show|copy|rotate|revoke`; the last two while no server runs. */
 export function signerCommands(program: Command): void {
   const signer = program.command('signer').description('show and change the key that signs')
   withSettings(signer.command('show'))
     .description('list the signers and the part of the log that each may sign')
     .option('--json', 'print JSON')
     .action(show)
+  withSettings(signer.command('copy'))
+    .description('copy the key into a new file, for a safe place; a backup does not hold it')
+    .argument('<file>', 'what to write; must not be there')
+    .option('--json', 'print JSON')
+    .action(copy)
   withSettings(signer.command('rotate'))
     .description('let another key sign from here on; stop the server first')
     .requiredOption('--reason <words>', 'why; stands in the log for ever')
@@ -59,6 +67,32 @@ async function show(options: { json?: boolean }): Promise<void> {
       const range = `${one.from_index}…${one.until_index === null ? '' : one.until_index - 1}`
       print(`${one.address}  ${range.padEnd(16)}  ${one.issuer}  ${one.reason}`.trimEnd())
     }
+  } finally {
+    await db.close()
+  }
+}
+
+async function copy(file: string, options: { json?: boolean }): Promise<void> {
+  const config = configOf(options)
+  const source = keySourceOf(config, takeSignerKey())
+  if (source.kind === 'env' || source.kind === 'keystore') {
+    const where = source.kind === 'env' ? 'COUNTERFOIL_SIGNER_KEY' : source.file
+    throw new Exit(exitCodes.failed, `The key comes from ${where}: keep a copy of that.`)
+  }
+  if (existsSync(file)) throw new Exit(exitCodes.failed, `${file} is there already.`)
+  const { db } = await openDatabase(config)
+  try {
+    const known = await findKnownSigner(db)
+    if (known === undefined) {
+      throw new Exit(exitCodes.failed, 'There is no signer yet: start the server once.')
+    }
+    const { address } = openSource(source, known, systemRandom())
+    assertSame(known, { address })
+    writeKeyFile(file, (readSecretFile(source.file, 'signer key file') ?? '').trim())
+    await noteCopied(db, address)
+    if (options.json) return printJson({ address, file })
+    print(file)
+    say(`The key of ${address}. Take it off this machine, and let nobody read it.`)
   } finally {
     await db.close()
   }

@@ -1,6 +1,6 @@
 import { asc } from 'drizzle-orm'
 import { type Db, rows } from '../db/db.ts'
-import { findFact, settleFact } from '../db/facts.ts'
+import { findFact, settleFact, writeFact } from '../db/facts.ts'
 import type { SignerRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type Logs, logsOf } from '../log/logs.ts'
@@ -8,6 +8,8 @@ import { historyOf, type Signers } from './history.ts'
 import type { Signer } from './signer.ts'
 
 const signerFact = 'signer.address'
+/** Whose key was copied to another place by `signer copy`. */
+const copiedFact = 'signer.copied'
 
 /**
  * The signers of all logs. The first start writes its key down as the first one; from then on a
@@ -53,6 +55,12 @@ export async function findHistory(db: Db): Promise<{ logs: Logs; signers: Signer
 export const findKnownSigner = async (db: Db): Promise<string | undefined> =>
   (await findHistory(db))?.signers.current.address ?? (await findFact(db, signerFact))
 
+/** Of which signer `signer copy` made a copy of the key last; undefined when of none. */
+export const findCopied = (db: Db): Promise<string | undefined> => findFact(db, copiedFact)
+
+export const noteCopied = (db: Db, address: string): Promise<void> =>
+  db.write(() => writeFact(db, copiedFact, address))
+
 /** The row of a log's first signer, whom nobody named. */
 export const firstSignerOf = (issuer: string, signer: Signer, now: Millis): SignerRow => ({
   issuer,
@@ -68,7 +76,7 @@ export const firstSignerOf = (issuer: string, signer: Signer, now: Millis): Sign
 })
 
 /** @throws Error naming both addresses. */
-export function assertSame(known: string, signer: Signer): void {
+export function assertSame(known: string, signer: Pick<Signer, 'address'>): void {
   if (known === signer.address) return
   throw new Error(
     `this database was signed by ${known}, but the signer key is of ${signer.address}; ` +
