@@ -10,15 +10,21 @@ export type TrustedProxies = (address: Address) => boolean
 /** Stands for a caller without an address, so that all of those share one limit. */
 export const unknownAddress = 'unknown'
 
+const actors = new WeakMap<Request, Request>()
+
+/** Notes that a request which this process makes to itself is made for whoever sent `outer`. */
+export const actFor = (inner: Request, outer: Request): void => void actors.set(inner, outer)
+
 /**
  * The address of whoever called: the peer, unless that is a trusted proxy; then the right-most
  * address of X-Forwarded-For that is not one. A chain that cannot be read falls back to the peer.
  */
 export function clientAddress(
-  request: Request,
+  asked: Request,
   server: PeerSource | null,
   trusted: TrustedProxies,
 ): string {
+  const request = actors.get(asked) ?? asked
   const text = server?.requestIP(request)?.address
   const peer = text === undefined ? undefined : parseAddress(text)
   if (!peer) return unknownAddress

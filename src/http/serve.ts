@@ -2,7 +2,7 @@ import type { AnyElysia } from 'elysia'
 import type { Listen } from './host.ts'
 
 /** Seconds without a byte after which Bun closes a connection; streams turn it off. */
-const idleTimeoutSeconds = 120
+export const idleTimeoutSeconds = 120
 
 /**
  * Serves an app whose routes are all mounted. Not by `app.listen`: that adds Bun's router with its
