@@ -78,9 +78,9 @@ async function point(deps: Needs, key: KeyRow, move: Move): Promise<void> {
       const chain = chainOf(book, key.lineage)
       const [found] = chain
       if (!found) throw new Error('a chain without a key')
+      if (move.to !== '') assertNotRevoked(chain)
       if (found.passport === move.to) return
       if (move.from !== undefined && found.passport !== move.from) return
-      if (move.to !== '') assertNotRevoked(chain)
       write(deps, book, found, move)
     },
   })
