@@ -6,10 +6,10 @@ import { durationText, relativeTime } from '../ui/when.tsx'
 import type { Alert } from './alerts.ts'
 
 /** What is about to stop, or has, each with the one thing to do about it. */
-export const Alerts = ({ of, now }: { of: readonly Alert[]; now: number }) => (
+export const Alerts = ({ of, now, takesDeposits }: AlertsProps) => (
   <>
     {of.map((alert) => {
-      const { tone = 'warn', title, more, action, href } = wordsOf(alert, now)
+      const { tone = 'warn', title, more, action, href } = wordsOf(alert, now, takesDeposits)
       const button = (
         <ButtonLink small href={href}>
           {action}
@@ -24,9 +24,16 @@ export const Alerts = ({ of, now }: { of: readonly Alert[]; now: number }) => (
   </>
 )
 
+type AlertsProps = {
+  of: readonly Alert[]
+  now: number
+  /** Whether an account can fund itself; else the operator does. */
+  takesDeposits: boolean
+}
+
 type Words = { tone?: 'bad' | 'warn'; title: Child; more: Child; action: string; href: string }
 
-function wordsOf(alert: Alert, now: number): Words {
+function wordsOf(alert: Alert, now: number, takesDeposits: boolean): Words {
   switch (alert.kind) {
     case 'log_diverged':
     case 'unbalanced':
@@ -36,16 +43,18 @@ function wordsOf(alert: Alert, now: number): Words {
       return {
         tone: 'bad',
         title: 'Your balance is used up.',
-        more: 'Runs are refused until the operator of this server grants more.',
-        action: 'See what was spent',
-        href: '/dashboard/usage',
+        more: takesDeposits
+          ? 'Runs are refused until there is more: send a deposit from your wallet.'
+          : 'Runs are refused until the operator of this server grants more.',
+        ...(takesDeposits ? deposit : { action: 'See what was spent', href: '/dashboard/usage' }),
       }
     case 'balance_low':
       return {
         title: `Your balance lasts about ${daysText(alert.days)}.`,
-        more: 'The operator of this server grants credit.',
-        action: 'See what is spent',
-        href: '/dashboard/usage',
+        more: takesDeposits
+          ? 'A deposit from your wallet makes it last longer.'
+          : 'The operator of this server grants credit.',
+        ...(takesDeposits ? deposit : { action: 'See what is spent', href: '/dashboard/usage' }),
       }
     case 'more_keys':
       return {
@@ -58,6 +67,8 @@ function wordsOf(alert: Alert, now: number): Words {
       return keyWords(alert, now)
   }
 }
+
+const deposit = { action: 'Deposit', href: '/dashboard/deposits' } as const
 
 const serviceWords = {
   log_diverged: {

@@ -27,6 +27,8 @@ export type LiveView = {
   standingOf: StandingOf
   /** Undefined once it is done. */
   onboarding: Onboarding | undefined
+  /** Whether an account can fund itself; else the operator grants credit. */
+  takesDeposits: boolean
 }
 
 export type OverviewView = LiveView & {
@@ -54,7 +56,7 @@ export function Overview({ view }: { view: OverviewView }) {
           </ButtonLink>
         </div>
       </PageHead>
-      <Alerts of={alerts} now={now} />
+      <Alerts of={alerts} now={now} takesDeposits={view.takesDeposits} />
       <section class="sheet purse" aria-label="Money">
         <Purse view={view} />
         <SpendChart spend={view.spend} />
@@ -62,7 +64,7 @@ export function Overview({ view }: { view: OverviewView }) {
       {onboarding ? (
         <Split>
           {recent}
-          <Start of={onboarding} />
+          <Start of={onboarding} takesDeposits={view.takesDeposits} />
         </Split>
       ) : (
         recent
@@ -72,7 +74,7 @@ export function Overview({ view }: { view: OverviewView }) {
   )
 }
 
-const Purse = ({ view: { account, lasting } }: { view: OverviewView }) => (
+const Purse = ({ view: { account, lasting, takesDeposits } }: { view: OverviewView }) => (
   <div class="sum">
     <h2>Balance</h2>
     <div id="balance">
@@ -93,9 +95,14 @@ const Purse = ({ view: { account, lasting } }: { view: OverviewView }) => (
       ]}
     />
     <div class="row">
+      {takesDeposits ? (
+        <ButtonLink look="go" icon="deposits" href="/dashboard/deposits">
+          Deposit
+        </ButtonLink>
+      ) : null}
       <ButtonLink href="/dashboard/usage">Export usage</ButtonLink>
     </div>
-    {account.balance === 0n ? (
+    {account.balance === 0n && !takesDeposits ? (
       <p class="quiet">
         <small>The operator of this server grants credit.</small>
       </p>
@@ -224,7 +231,7 @@ export const LiveMessage = ({ view }: { view: LiveView }) => (
     </hx-partial>
     {view.onboarding ? (
       <hx-partial hx-target="#start" hx-swap="outerHTML">
-        <Start of={view.onboarding} />
+        <Start of={view.onboarding} takesDeposits={view.takesDeposits} />
       </hx-partial>
     ) : null}
   </>

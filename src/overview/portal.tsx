@@ -29,7 +29,7 @@ import {
 import { lastingOf, spendReader } from './spend.ts'
 
 type Needs = FollowNeeds &
-  Pick<Deps, 'accounts' | 'keys' | 'plans' | 'runs' | 'settings' | 'usage'> &
+  Pick<Deps, 'accounts' | 'depositPolicy' | 'keys' | 'plans' | 'runs' | 'settings' | 'usage'> &
   Parameters<typeof anchorStatus>[0] &
   Parameters<typeof verifyOwn>[0]
 
@@ -120,7 +120,8 @@ async function readLive(deps: Needs, accountId: string): Promise<LiveView> {
   const newest = { limit: recentMax, after: undefined }
   const { items: recent } = await deps.runs.listShown(accountId, {}, newest)
   const onboarding = await readOnboarding(deps, account, recent)
-  return { account, recent, standingOf: await readStandings(deps), onboarding }
+  const takesDeposits = deps.depositPolicy !== undefined
+  return { account, recent, standingOf: await readStandings(deps), onboarding, takesDeposits }
 }
 
 async function findAccount({ accounts }: Needs, id: string): Promise<AccountRow> {

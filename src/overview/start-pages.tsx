@@ -5,7 +5,7 @@ import { type Step, Steps } from '../ui/steps.tsx'
 import { type Onboarding, stepCount, stepsDone } from './onboarding.ts'
 
 /** The five steps to a receipt that was verified. */
-export const Start = ({ of }: { of: Onboarding }) => (
+export const Start = ({ of, takesDeposits }: StartProps) => (
   <Panel
     id="start"
     title="Get your first receipt"
@@ -15,16 +15,32 @@ export const Start = ({ of }: { of: Onboarding }) => (
       </small>
     }
   >
-    <Steps of={stepsOf(of)} />
+    <Steps of={stepsOf(of, takesDeposits)} />
   </Panel>
 )
 
-const stepsOf = ({ hasCredit, hasKey, ended }: Onboarding): Step[] => [
+type StartProps = {
+  of: Onboarding
+  /** Whether an account can fund itself; else the operator grants credit. */
+  takesDeposits: boolean
+}
+
+const stepsOf = ({ hasCredit, hasKey, ended }: Onboarding, takesDeposits: boolean): Step[] => [
   { label: 'Connect a wallet', done: true },
-  {
-    label: hasCredit ? 'Get credit' : 'Get credit: the operator of this server grants it',
-    done: hasCredit,
-  },
+  takesDeposits
+    ? {
+        label: hasCredit ? 'Get credit' : 'Get credit: send a deposit from your wallet',
+        done: hasCredit,
+        action: (
+          <ButtonLink small look="go" href="/dashboard/deposits">
+            Deposit
+          </ButtonLink>
+        ),
+      }
+    : {
+        label: hasCredit ? 'Get credit' : 'Get credit: the operator of this server grants it',
+        done: hasCredit,
+      },
   {
     label: 'Create a capped key',
     done: hasKey,

@@ -161,14 +161,17 @@ for (const engine of engines) {
         expect(answer.status).toBe(401)
       })
     })
-
-    test('/ leads to the overview, or to the sign-in', async () => {
-      const to = async (who: Pick<World, 'call'> | Browser) => {
-        const answer = await who.call('/', { headers: html, redirect: 'manual' } as never)
-        return [answer.status, answer.headers.get('location')]
-      }
-      expect(await to(own)).toEqual([303, '/dashboard'])
-      expect(await to(w)).toEqual([303, '/signin'])
-    })
   })
 }
+
+test('whoever can deposit is told that instead of asking the operator', async () => {
+  const chain = '[chain]\nrpc_urls = ["http://127.0.0.1:9"]\n'
+  const taking = await world({ toml: `${chain}treasury = "${stranger.address}"\n` })
+  const other = browser(taking)
+  await signInWith(other)
+  const text = await (await other.call('/dashboard', { headers: html })).text()
+  expect(text).toContain('send a deposit from your wallet')
+  expect(text).toContain('href="/dashboard/deposits"')
+  expect(text).not.toContain('operator of this server grants')
+  await taking.stop()
+})
