@@ -53,7 +53,11 @@ async function listOf(deps: Needs, type: (typeof types)[number], query: URLSearc
 }
 
 /** Goes by the place in the log, which says nothing of whose a receipt is. */
-async function receiptsOf(deps: Needs, { limit }: PageRequest, query: URLSearchParams) {
+export async function receiptsOf(
+  deps: Pick<Needs, 'explored' | 'settings'>,
+  { limit }: PageRequest,
+  query: URLSearchParams,
+) {
   const before = readInteger(query, 'after', { min: 0, max: Number.MAX_SAFE_INTEGER })
   const { items, hasMore } = await deps.explored.recent(before ?? Number.MAX_SAFE_INTEGER, limit)
   return {

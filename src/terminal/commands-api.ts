@@ -1,7 +1,9 @@
 import { anchorsOf } from '../anchors/api.ts'
 import type { Deps } from '../deps.ts'
+import { receiptsOf } from '../explorer/api.ts'
 import { isId } from '../kernel/ids.ts'
 import { nearest } from '../kernel/nearest.ts'
+import { defaultPageLimit } from '../kernel/page.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { proofOf } from '../log/proof.ts'
 import { modelsOf } from '../models/api.ts'
@@ -25,6 +27,7 @@ import {
   priceLines,
   proofLines,
   receiptLines,
+  recentLines,
   signerLines,
   statusLines,
   verdictLines,
@@ -41,6 +44,7 @@ export type CommandDeps = Pick<Deps, 'catalogue' | 'receipts' | 'shares' | 'text
   Parameters<typeof signerOf>[0] &
   Parameters<typeof anchorsOf>[0] &
   Parameters<typeof passportOf>[0] &
+  Parameters<typeof receiptsOf>[0] &
   Parameters<typeof checkReceipt>[0] &
   Parameters<typeof judgeStored>[0] &
   Parameters<typeof sharedFileOf>[0] &
@@ -78,6 +82,11 @@ export const lookUps: Record<Exclude<CommandName, 'ask'>, Run> = {
   anchors: async (deps) => {
     const data = await anchorsOf(deps, new URLSearchParams())
     return { lines: anchorLines(data), data }
+  },
+  recent: async (deps) => {
+    const page = { limit: defaultPageLimit, after: undefined }
+    const data = await receiptsOf(deps, page, new URLSearchParams())
+    return { lines: recentLines(data), data }
   },
   signer: async (deps) => {
     const data = await signerOf(deps)

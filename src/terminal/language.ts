@@ -22,6 +22,7 @@ export const commands = [
   { name: 'proof', takes: 'word', what: 'receipt id', about: 'its place in the log' },
   { name: 'passport', takes: 'word', what: 'handle', about: 'who somebody is, by the log' },
   { name: 'anchors', takes: 'nothing', about: 'what of the log is on the chain' },
+  { name: 'recent', takes: 'nothing', about: 'the newest receipts, as everybody sees them' },
   { name: 'signer', takes: 'nothing', about: 'whose signature receipts carry' },
 ] as const satisfies readonly Usage[]
 

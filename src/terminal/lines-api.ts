@@ -1,4 +1,5 @@
 import type { anchorsOf } from '../anchors/api.ts'
+import type { receiptsOf } from '../explorer/api.ts'
 import type { Model, PriceList } from '../models/model.ts'
 import type { passportOf } from '../passports/api.ts'
 import type { signerOf } from '../signer/api.ts'
@@ -113,6 +114,17 @@ export function anchorLines({ data, log }: Awaited<ReturnType<typeof anchorsOf>>
     return `${String(size).padStart(10)}  ${leaves} new, ${status}${at}`
   })
   return [`${head}. Largest anchors first:`, ...lines]
+}
+
+/** Of a private one only what everybody may know: its place, its minute, its model, its end. */
+export function recentLines({ data }: Awaited<ReturnType<typeof receiptsOf>>): string[] {
+  if (data.length === 0) return ['No receipt is in the log yet.']
+  return data.map((seen) => {
+    const { index, minute, model, outcome } = seen
+    const name = seen.visibility === 'public' ? seen.id : 'private'
+    const at = `${minute.slice(0, 10)} ${minute.slice(11, 16)}`
+    return plain(`${String(index).padStart(8)}  ${at}  ${model ?? '–'}  ${outcome ?? '–'}  ${name}`)
+  })
 }
 
 export const signerLines = (signer: Awaited<ReturnType<typeof signerOf>>): string[] =>
