@@ -6,7 +6,14 @@ import type { Config } from './config.ts'
 import type { Db } from './db/db.ts'
 import { liveNodes } from './db/lease.ts'
 import { lockDataFolder } from './db/lock.ts'
-import { assertOurs, migratePostgres, migrateSqlite } from './db/migrate.ts'
+import {
+  assertOurs,
+  type MigrationState,
+  migratePostgres,
+  migrateSqlite,
+  postgresState,
+  sqliteState,
+} from './db/migrate.ts'
 import { openPostgres } from './db/postgres.ts'
 import { connect, openSqlite } from './db/sqlite.ts'
 import { systemClock } from './kernel/clock.ts'
@@ -45,6 +52,24 @@ export async function openDatabase(config: Config): Promise<Opened> {
   const now = systemClock.now()
   const migrated = migrateSqlite(db.raw, now, () => backUp(file, now))
   return { db, migrated }
+}
+
+/** How far the schema of a configured database is; undefined where there is none. Changes nothing. */
+export async function readSchemaState(config: Config): Promise<MigrationState | undefined> {
+  const url = config.database_url
+  if (/^postgres(ql)?:/.test(url)) {
+    const db = openPostgres(url)
+    return postgresState(db.drizzle).finally(() => db.close())
+  }
+  const file = url.slice('sqlite:'.length)
+  await assertWhole(file)
+  if (!existsSync(file)) return undefined
+  const raw = connect(file, { readonly: true })
+  try {
+    return sqliteState(raw)
+  } finally {
+    raw.close()
+  }
 }
 
 /**
@@ -121,13 +146,21 @@ export function keySourceOf({ data, signer }: Config, envKey: string | undefined
 }
 
 /**
+ * Keeps every other server and command of this kind away; undefined where PostgreSQL does.
+ * @throws Error while a server runs on the data folder.
+ */
+export function lockDatabase(config: Config, pid: number): { release(): void } | undefined {
+  if (!config.database_url.startsWith('sqlite:')) return undefined
+  mkdirSync(config.data, { recursive: true, mode: 0o700 })
+  return lockDataFolder(config.data, pid)
+}
+
+/**
  * What commands need that change the log or its signer: nobody else may do anything meanwhile.
  * @throws Error while a server runs on the data folder or the database, or before the first start.
  */
 export async function openLogOffice(config: Config, pid: number, log: Log) {
-  const isEmbedded = config.database_url.startsWith('sqlite:')
-  if (isEmbedded) mkdirSync(config.data, { recursive: true, mode: 0o700 })
-  const lock = isEmbedded ? lockDataFolder(config.data, pid) : undefined
+  const lock = lockDatabase(config, pid)
   const clock = systemClock
   const random = systemRandom()
   const { db } = await openDatabase(config)

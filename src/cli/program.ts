@@ -9,10 +9,12 @@ import { auditCommand } from './audit.ts'
 import { backupCommands } from './backup.ts'
 import { Exit, exitCodes, say } from './context.ts'
 import { depositCommands } from './deposits.ts'
+import { exportCommands } from './export.ts'
 import { grantCommand } from './grant.ts'
 import { initCommand } from './init.ts'
 import { keyCommands } from './keys.ts'
 import { logCommands } from './log.ts'
+import { modelCommands } from './models.ts'
 import { receiptCommands } from './receipt.ts'
 import { serveCommand } from './serve.ts'
 import { signerCommands } from './signer.ts'
@@ -40,6 +42,8 @@ for (const addTo of [
   anchorCommands,
   depositCommands,
   backupCommands,
+  exportCommands,
+  modelCommands,
   upkeepCommands,
 ]) {
   addTo(program)

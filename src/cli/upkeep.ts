@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { readConfig } from '../config.ts'
 import { configView, explainConfig, showConfig } from '../config-show.ts'
-import { openDatabase } from '../open.ts'
+import { toRfc3339 } from '../kernel/clock.ts'
+import { lockDatabase, openDatabase, readSchemaState } from '../open.ts'
 import { request } from '../upstream/http.ts'
 import { commit, version } from '../version.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
@@ -17,14 +18,10 @@ export function upkeepCommands(program: Command): void {
     .option('--json', 'print JSON')
     .action(checkHealth)
   withSettings(program.command('migrate'))
-    .description("bring the database to this build's schema")
+    .description("bring the database to this build's schema; stop the server first")
+    .option('--status', 'list what was done and what is to do, and change nothing')
     .option('--json', 'print JSON')
-    .action(async (options: { json?: boolean }) => {
-      const { db, migrated } = await openDatabase(configOf(options))
-      await db.close()
-      if (options.json) printJson({ migrated })
-      else say(migrated.length === 0 ? 'Nothing to do.' : `Applied ${migrated.join(', ')}.`)
-    })
+    .action((options: MigrateOptions) => (options.status ? schemaStatus : migrate)(options))
   withSettings(program.command('config'))
     .description('show the settings in force and where each came from')
     .option('--explain', 'also what each is for and how it is set')
@@ -45,6 +42,35 @@ export function upkeepCommands(program: Command): void {
       if (options.json) printJson({ version, commit, bun: Bun.version })
       else print(`counterfoil ${version}${commit ? ` (${commit})` : ''}`)
     })
+}
+
+type MigrateOptions = Record<string, unknown> & { status?: boolean; json?: boolean }
+
+async function migrate(options: MigrateOptions): Promise<void> {
+  const config = configOf(options)
+  const state = await readSchemaState(config)
+  // A server of the old schema would go on writing by it.
+  const mustBeAlone = state !== undefined && state.pending.length > 0
+  const lock = mustBeAlone ? lockDatabase(config, process.pid) : undefined
+  try {
+    const { db, migrated } = await openDatabase(config)
+    await db.close()
+    if (options.json) printJson({ migrated })
+    else say(migrated.length === 0 ? 'Nothing to do.' : `Applied ${migrated.join(', ')}.`)
+  } finally {
+    lock?.release()
+  }
+}
+
+async function schemaStatus(options: MigrateOptions): Promise<void> {
+  const state = await readSchemaState(configOf(options))
+  if (!state) throw new Exit(exitCodes.failed, 'There is no database yet: start the server once.')
+  const applied = state.applied.map(({ tag, at }) => ({ tag, applied_at: toRfc3339(at) }))
+  if (options.json) return printJson({ applied, pending: state.pending })
+  for (const { tag, applied_at } of applied) print(`${applied_at}  ${tag}`)
+  for (const tag of state.pending) print(`${'pending'.padEnd(24)}  ${tag}`)
+  if (state.pending.length === 0) say('Nothing to do.')
+  else say('To do, with the server stopped: counterfoil migrate, or just start the server.')
 }
 
 async function checkHealth(url: string | undefined, options: Record<string, unknown>) {

@@ -114,7 +114,8 @@ export function connect(file: string, options: { readonly?: boolean } = {}): Dat
   const raw = new Database(file, { create: !options.readonly, safeIntegers: true, strict: true })
   // Nobody is served yet: another process that is just making the file may take its time.
   raw.run(`PRAGMA busy_timeout = ${openWithinMs}`)
-  raw.run('PRAGMA journal_mode = WAL')
+  // A file that nobody served yet, such as a restored one, is not in this mode.
+  if (!options.readonly) raw.run('PRAGMA journal_mode = WAL')
   raw.run('PRAGMA synchronous = FULL')
   raw.run('PRAGMA foreign_keys = ON')
   raw.run('PRAGMA cache_size = -65536')

@@ -1,0 +1,61 @@
+import type { Command } from 'commander'
+import type { Config } from '../config.ts'
+import { checkUpstream } from '../upstream/check.ts'
+import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
+
+/** `models check`: are the upstreams there, and do they have what is routed to them. */
+export function modelCommands(program: Command): void {
+  const models = program.command('models').description('look after models and their upstreams')
+  withSettings(models.command('check'))
+    .description('ask every upstream which models it has; runs nothing and costs nothing')
+    .option('--json', 'print JSON')
+    .action(check)
+}
+
+/** One upstream as it answered, and the models routed to it that it does not name. */
+export type CheckedUpstream = {
+  id: string
+  status: Awaited<ReturnType<typeof checkUpstream>>['status']
+  missing: string[]
+}
+
+/** Asks all upstreams at once. */
+export const checkUpstreams = ({ upstreams, models }: Config): Promise<CheckedUpstream[]> =>
+  Promise.all(
+    upstreams.map(async (upstream) => {
+      const { status, models: known } = await checkUpstream(upstream)
+      const routed = models
+        .flatMap(({ route = [] }) => route)
+        .filter((step) => step.startsWith(`${upstream.id}:`))
+        .map((step) => step.slice(upstream.id.length + 1))
+      const missing = known ? [...new Set(routed)].filter((name) => !known.includes(name)) : []
+      return { id: upstream.id, status, missing }
+    }),
+  )
+
+export const isThere = ({ status }: CheckedUpstream): boolean =>
+  status === 'ok' || status === 'unlisted'
+
+/** What a status means, and what to do about it. */
+export const upstreamWords: Record<CheckedUpstream['status'], string> = {
+  ok: 'answers',
+  unlisted: 'answers, but does not list its models',
+  denied: 'does not take the key: check its api_key_env or api_key_file',
+  unreachable: 'cannot be reached: check its base_url, and whether it runs',
+  timeout: 'does not answer in time',
+  error: 'answers with an error: check its base_url, which mostly ends in /v1',
+}
+
+async function check(options: { json?: boolean }): Promise<void> {
+  const found = await checkUpstreams(configOf(options))
+  if (options.json) printJson({ object: 'list', data: found })
+  else for (const one of found) print(lineOf(one))
+  if (found.length === 0) say('No upstreams are configured; the built-in models are always there.')
+  const wrong = found.filter((one) => !isThere(one)).length
+  if (wrong > 0) throw new Exit(exitCodes.failed, `${wrong} of ${found.length} do not answer.`)
+}
+
+function lineOf({ id, status, missing }: CheckedUpstream): string {
+  const lacks = missing.length === 0 ? '' : `; does not list ${missing.join(', ')}`
+  return `${id}  ${upstreamWords[status]}${lacks}`
+}
