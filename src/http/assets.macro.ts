@@ -35,7 +35,17 @@ const joined: Record<string, string[]> = {
 }
 
 /** Scripts of ours, each bundled from `src/browser/<name>.ts`. */
-const scripts = ['page', 'wallet', 'verify', 'receipt', 'check', 'console', 'deposit', 'terminal']
+const scripts = [
+  'page',
+  'wallet',
+  'verify',
+  'receipt',
+  'check',
+  'console',
+  'deposit',
+  'terminal',
+  'explorer',
+]
 
 /** Runs while Bun transpiles: bundles the browser's scripts and reads what goes to browsers. */
 export function embedAssets(): EmbeddedAsset[] {

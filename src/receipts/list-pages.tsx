@@ -88,7 +88,8 @@ const columnsAt = (now: number): Column<ShownReceipt>[] => [
   { head: 'When', kind: 'optional', cell: ({ run }) => <When at={run.finishedAt} now={now} /> },
 ]
 
-const StageBadge = ({ stage }: { stage: Stage }) => {
+/** How far a receipt has come, in a word. */
+export const StageBadge = ({ stage }: { stage: Stage }) => {
   const [tone, words] = stageWords[stage]
   return <Badge tone={tone}>{words}</Badge>
 }

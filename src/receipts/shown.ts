@@ -38,29 +38,29 @@ export async function toShown(
 ): Promise<ShownReceipt[]> {
   const ids = runs.map(({ id }) => receiptIdOf(id))
   const shared = await deps.shares.visibilities(account, ids)
-  const stageOf = await readStages(deps, runs)
+  const issuers = runs.map(({ issuer }) => issuer)
+  const stageOf = await readStages(deps, issuers)
   return runs.map((run) => ({
     run,
     visibility: shared.get(receiptIdOf(run.id)) ?? 'private',
-    stage: stageOf(run),
+    stage: stageOf(run.issuer, indexIn(deps.logs, run)),
   }))
 }
 
-/** Looks at each log's part of the chain once, for all receipts of it. */
-async function readStages(
-  { anchors, logs }: Pick<Needs, 'anchors' | 'logs'>,
-  runs: readonly Ended[],
-): Promise<(run: Ended) => Stage> {
+/** Looks at each log's part of the chain once, for all receipts of it: by log and index. */
+export async function readStages(
+  { anchors }: Pick<Needs, 'anchors'>,
+  issuers: Iterable<string>,
+): Promise<(issuer: string, index: number | null) => Stage> {
   const heads = new Map<string, { anchored: number; final: number }>()
-  for (const issuer of new Set(runs.map((run) => run.issuer))) {
+  for (const issuer of new Set(issuers)) {
     const anchored = (await anchors.newest(issuer))?.size ?? 0
     const final = anchored === 0 ? 0 : ((await anchors.newestFinal(issuer))?.size ?? 0)
     heads.set(issuer, { anchored, final })
   }
-  return (run) => {
-    const index = indexIn(logs, run)
+  return (issuer, index) => {
     if (index === null) return 'signed'
-    const { anchored = 0, final = 0 } = heads.get(run.issuer) ?? {}
+    const { anchored = 0, final = 0 } = heads.get(issuer) ?? {}
     if (index < final) return 'final'
     return index < anchored ? 'anchored' : 'logged'
   }

@@ -1,6 +1,13 @@
-import type { RunRow, ShareRow } from '../../src/db/schema.ts'
+import { insert } from '../../src/db/db.ts'
+import type { AnchorRow, RunRow, ShareRow } from '../../src/db/schema.ts'
+import { systemRandom } from '../../src/kernel/random.ts'
+import { scopes } from '../../src/keys/key.ts'
+import { bindKey } from '../../src/passports/bind.ts'
+import { createPassport } from '../../src/passports/create.ts'
+import { publishPassport } from '../../src/passports/publish.ts'
 import { receiptIdOf } from '../../src/receipts/receipt.ts'
-import type { World } from '../support/world.ts'
+import { toHex } from '../../src/verify/hex.ts'
+import { usd, type World } from '../support/world.ts'
 import { countAll } from '../usage/receipts.ts'
 
 /** Runs the built-in model once; its receipt is logged and counted. */
@@ -43,3 +50,49 @@ export const showRun = (w: World, run: RunRow, share: Partial<ShareRow> | undefi
 
 export const json = async (w: World, path: string, init: RequestInit = {}) =>
   (await w.call(path, init)).json()
+
+/** A public passport with one key bound to it, which runs and shares under it. */
+export async function namedKey(w: World, handle: string, account: string) {
+  const { key, secret } = await w.key({ account, balance: 10n * usd, scopes: [...scopes] })
+  const made = await createPassport(w.deps, {
+    account,
+    handle,
+    displayName: handle,
+    kind: 'agent',
+    bio: '',
+    links: [],
+    ownerShown: false,
+  })
+  const passport = await publishPassport(w.deps, { passport: made, actor: account })
+  await bindKey(w.deps, { passport, keyId: key.id, actor: account })
+  return secret
+}
+
+/** Heads of the log as the anchor worker leaves them, each over `leaves` more. */
+export async function addAnchors(w: World, leaves: readonly number[]): Promise<AnchorRow[]> {
+  let size = 0
+  const made = leaves.map((more, i): AnchorRow => {
+    size += more
+    return {
+      id: w.deps.ids.make('anc'),
+      issuer: w.deps.settings.issuer,
+      size,
+      prevSize: size - more,
+      root: systemRandom().bytes(32),
+      status: i === leaves.length - 1 ? 'confirmed' : 'final',
+      createdAt: w.deps.clock.now(),
+      nonce: i,
+      submittedAt: w.deps.clock.now(),
+      txHash: toHex(systemRandom().bytes(32)),
+      blockNumber: 8_120_391 + i,
+      blockHash: toHex(systemRandom().bytes(32)),
+      blockTime: w.deps.clock.now(),
+      finalizedAt: null,
+      error: null,
+    }
+  })
+  await w.db.write(function* () {
+    yield* insert(w.db.tables.anchors, made)
+  })
+  return made
+}
