@@ -19,6 +19,7 @@ const nav: readonly NavItem[] = [
   { href: '/dashboard/passports', label: 'Passport', icon: 'passport', group: 'Account' },
   { href: '/dashboard/sessions', label: 'Sessions', icon: 'sessions', group: 'Account' },
   { href: '/dashboard/settings', label: 'Settings', icon: 'settings', group: 'Account' },
+  { href: '/explorer', label: 'Explorer', icon: 'explorer', group: 'Public' },
   { href: '/models', label: 'Models', icon: 'models', group: 'Public' },
   { href: '/terminal', label: 'Terminal', icon: 'console', group: 'Public' },
   { href: '/verify', label: 'Verify', icon: 'verify', group: 'Public' },

@@ -37,7 +37,7 @@ export const StatFigures = ({ stats }: { stats: Stats }) => (
       [<Count value={stats.receipts} />, 'receipts in the log'],
       [<Share bps={stats.anchoredShareBps} />, `anchored on chain ${chainId}`],
       [<Count value={stats.runs} />, `runs ${inWords(stats.window)}`],
-      [<Cents nusd={stats.volume} />, 'charged, as public receipts show'],
+      [<Cents nusd={stats.volume} />, 'charged on public receipts'],
       [<Median ms={stats.medianFirstTokenMs} />, 'median time to first token'],
     ]}
   />
@@ -168,7 +168,7 @@ export function AnchorsPanel({ tape, now }: { tape: AnchorTape; now: number }) {
         <small class="quiet">
           {isOn
             ? `One root every ${minutes} or ${policy.minReceipts.toLocaleString('en-US')} receipts. The higher, the more.`
-            : 'Not anchored here: receipts are signed and logged.'}
+            : 'No new ones: anchoring is off here.'}
         </small>
       }
       foot={

@@ -131,7 +131,7 @@ const columnsAt = ({ now, seen: { stageOf } }: Pick<ListView, 'now' | 'seen'>): 
   { head: 'Index', kind: 'number', cell: ({ index }) => index.toLocaleString('en-US') },
   { head: 'Receipt', cell: (seen) => <Receipt of={seen} /> },
   { head: 'By', kind: 'optional', cell: (seen) => <By of={seen} /> },
-  { head: 'Model', cell: ({ model }) => model ?? <Hidden /> },
+  { head: 'Model', kind: 'optional', cell: ({ model }) => model ?? <Hidden /> },
   { head: 'Outcome', kind: 'optional', cell: ({ outcome }) => outcome ?? <Hidden /> },
   { head: 'Tokens', kind: 'optional-number', cell: (seen) => <Tokens of={seen} /> },
   { head: 'Cost', kind: 'optional-number', cell: (seen) => <Cost of={seen} /> },
@@ -141,14 +141,17 @@ const columnsAt = ({ now, seen: { stageOf } }: Pick<ListView, 'now' | 'seen'>): 
 
 type Of = { of: SeenReceipt }
 
-const Receipt = ({ of: { shown, outcome } }: Of) =>
-  shown ? (
-    <IdLink value={shown.receipt.id} href={`/receipts/${shown.receipt.id}`} />
-  ) : (
-    <span class="quiet">
-      Private <small class="alt">{outcome}</small>
-    </span>
-  )
+/** On a phone it says what the columns say that have no room there. */
+const Receipt = ({ of: { shown, model, outcome } }: Of) => (
+  <>
+    {shown ? (
+      <IdLink value={shown.receipt.id} href={`/receipts/${shown.receipt.id}`} />
+    ) : (
+      <span class="quiet">Private</span>
+    )}
+    <small class="quiet alt">{model === null ? 'Hidden' : `${model}, ${outcome}`}</small>
+  </>
+)
 
 function By({ of: { shown } }: Of) {
   if (!shown) return <Dash />
