@@ -1,3 +1,5 @@
+import { quote } from './finding.ts'
+
 /** What to type where PostgreSQL's own tools do the work. */
 
 /** How to back a PostgreSQL database up. */
@@ -30,7 +32,3 @@ function withoutPassword(url: string): string {
 
 const passwordHint = (url: string): string[] =>
   URL.parse(url)?.password ? ['It asks for the password, or takes it from PGPASSWORD.'] : []
-
-/** One word to a shell. */
-const quote = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

@@ -9,6 +9,7 @@ import { auditCommand } from './audit.ts'
 import { backupCommands } from './backup.ts'
 import { Exit, exitCodes, say } from './context.ts'
 import { depositCommands } from './deposits.ts'
+import { doctorCommand } from './doctor.ts'
 import { exportCommands } from './export.ts'
 import { grantCommand } from './grant.ts'
 import { initCommand } from './init.ts'
@@ -41,6 +42,7 @@ for (const addTo of [
   logCommands,
   anchorCommands,
   depositCommands,
+  doctorCommand,
   backupCommands,
   exportCommands,
   modelCommands,

@@ -1,3 +1,4 @@
+import type { Database } from 'bun:sqlite'
 import { closeSync, copyFileSync, fsyncSync, linkSync, openSync, unlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isNull } from 'drizzle-orm'
@@ -29,9 +30,9 @@ export function copyBackup(file: string, to: string): void {
 }
 
 /** What SQLite finds wrong with a file: broken pages, indexes, references. */
-export function faultsOf(db: ReturnType<typeof openSqlite>): string[] {
-  const told = db.raw.prepare('PRAGMA integrity_check(20)').values().flat().map(String)
-  const broken = db.raw.prepare('PRAGMA foreign_key_check').values().length
+export function faultsOf({ raw }: { raw: Database }): string[] {
+  const told = raw.prepare('PRAGMA integrity_check(20)').values().flat().map(String)
+  const broken = raw.prepare('PRAGMA foreign_key_check').values().length
   return [
     ...told.filter((line) => line !== 'ok'),
     ...(broken === 0 ? [] : [`${broken} rows refer to nothing`]),

@@ -1,0 +1,106 @@
+import { existsSync } from 'node:fs'
+import type { Config } from '../config.ts'
+import { faultsOf, newestBackup } from '../db/backup.ts'
+import type { Db } from '../db/db.ts'
+import { openPostgres } from '../db/postgres.ts'
+import { connect, openSqlite } from '../db/sqlite.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { systemRandom } from '../kernel/random.ts'
+import { auditStore } from '../ledger/audit-store.ts'
+import { keySourceOf, readSchemaState } from '../open.ts'
+import { openSource } from '../signer/source.ts'
+import { assertSame, findCopied, findHistory, findKnownSigner } from '../signer/store.ts'
+import { type Finding, failure, fine, quote, warning } from './finding.ts'
+
+/** How old the newest backup may be, in ms. */
+const backupMs = 7 * 86_400_000
+
+const serveFix = 'counterfoil serve'
+const backupFix = 'counterfoil backup counterfoil-$(date +%F).db'
+
+/** A database at this build's schema, or what is to be said instead. */
+export type LookedAt = { db: Db | undefined; findings: Finding[] }
+
+/** Opens the database without changing it. @throws what is wrong with it. */
+export async function openForLook(config: Config): Promise<LookedAt> {
+  const state = await readSchemaState(config)
+  if (!state || state.applied.length === 0) {
+    const words = 'There is no database yet; the first start makes it.'
+    return { db: undefined, findings: [warning('database', words, serveFix)] }
+  }
+  const { length } = state.pending
+  if (length > 0) {
+    const words = `The database lacks ${length} steps to the schema of this build.`
+    return { db: undefined, findings: [warning('database', words, 'counterfoil migrate')] }
+  }
+  const url = config.database_url
+  if (!url.startsWith('sqlite:')) return { db: openPostgres(url), findings: [] }
+  return { db: openSqlite(url.slice('sqlite:'.length)), findings: [] }
+}
+
+/** Whether the database is whole, its money adds up, and there is a copy of it. */
+export async function lookAtDatabase(config: Config, db: Db): Promise<Finding[]> {
+  const url = config.database_url
+  const isEmbedded = url.startsWith('sqlite:')
+  const broken = isEmbedded ? brokenIn(url.slice('sqlite:'.length)) : []
+  if (broken.length > 0) {
+    const words = `The database is damaged: ${broken.join('; ')}.`
+    return [failure('database', words, 'counterfoil restore <newest backup>')]
+  }
+  const faults = await auditStore(db).faults(systemClock.now())
+  const whole = fine('database', isEmbedded ? 'Every page of it is whole.' : 'It answers.')
+  const ledger = faults.map((fault) =>
+    failure('ledger', `${fault}.`, 'counterfoil restore <newest backup that adds up>'),
+  )
+  const balanced = fine('ledger', 'Every balance is the sum of what moved.')
+  const money = ledger.length > 0 ? ledger : [balanced]
+  return [whole, ...money, ...(isEmbedded ? [backupOf(await newestBackup(db))] : [])]
+}
+
+function brokenIn(file: string): string[] {
+  const raw = connect(file, { readonly: true })
+  try {
+    return faultsOf({ raw })
+  } finally {
+    raw.close()
+  }
+}
+
+function backupOf(newest: string | undefined): Finding {
+  if (newest === undefined) {
+    return warning('backup', 'No backup was made of this database.', backupFix)
+  }
+  const age = systemClock.now() - Date.parse(newest)
+  const words = `The newest backup is of ${newest}.`
+  return age > backupMs ? warning('backup', words, backupFix) : fine('backup', words)
+}
+
+/** Whether the key that signs is the right one, and whether there is a copy of it. */
+export async function lookAtSigner(
+  config: Config,
+  db: Db | undefined,
+  envKey: string | undefined,
+): Promise<Finding[]> {
+  const source = keySourceOf(config, envKey)
+  const known = db && (await findKnownSigner(db))
+  if (source.kind === 'data' && known === undefined && !existsSync(source.file)) {
+    return [warning('signer', 'There is no signer key yet; the first start makes it.', serveFix)]
+  }
+  const { address } = openSource(source, known, systemRandom())
+  if (known !== undefined) assertSame(known, { address })
+  const right = fine('signer', `Receipts are signed by ${address}.`)
+  if (source.kind === 'env' || source.kind === 'keystore') return [right]
+  if (db && (await findCopied(db)) === address) return [right]
+  const words = `No copy of ${source.file} is known of; a backup does not hold it.`
+  const fix = `counterfoil signer copy ${quote('signer-copy.key')}, and take that off this machine`
+  return [right, warning('signer', words, fix)]
+}
+
+/** Whether the clock is behind what was written before. */
+export async function lookAtPast(db: Db): Promise<Finding[]> {
+  const now = systemClock.now()
+  const openedAt = (await findHistory(db))?.logs.current.openedAt ?? 0
+  const backedUpAt = Date.parse((await newestBackup(db)) ?? '') || 0
+  if (Math.max(openedAt, backedUpAt) <= now) return []
+  return [failure('clock', 'The database knows of a later time.', 'timedatectl set-ntp true')]
+}

@@ -1,0 +1,46 @@
+import { existsSync, statfsSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { Config } from '../config.ts'
+import { type Finding, failure, fine, quote, warning } from './finding.ts'
+
+/** Bytes below which the disk is a worry, and below which it is one now. */
+const scarceBytes = 2 * 1024 ** 3
+const fullBytes = 200 * 1024 ** 2
+
+/** Who can read the files that hold money and keys. */
+export function lookAtFiles(config: Config): Finding[] {
+  const { data, signer, anchors, database_url: url } = config
+  const database = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined
+  const files = [
+    database,
+    database && `${database}-wal`,
+    signer.key_file ?? join(data, 'signer.key'),
+    signer.keystore_file,
+    signer.password_file,
+    anchors.sender_key_file,
+  ]
+  const open = [...files.map((file) => tooOpen(file, 0o600)), tooOpen(data, 0o700)]
+  const found = open.filter((one) => one !== undefined)
+  if (found.length > 0) return found
+  return [fine('files', 'What is there of data and keys, its owner alone can read.')]
+}
+
+function tooOpen(path: string | undefined, mode: number): Finding | undefined {
+  if (path === undefined || !existsSync(path)) return undefined
+  const found = statSync(path).mode & 0o777
+  if ((found & 0o077) === 0) return undefined
+  const message = `Others can read ${path} (mode ${found.toString(8)}).`
+  return failure('files', message, `chmod ${mode.toString(8)} ${quote(path)}`)
+}
+
+/** Whether there is room to write. */
+export function lookAtDisk({ data }: Pick<Config, 'data'>): Finding[] {
+  let folder = resolve(data)
+  while (!existsSync(folder)) folder = dirname(folder)
+  const { bavail, bsize } = statfsSync(folder)
+  const free = bavail * bsize
+  const words = `${Math.floor(free / 1024 ** 2)} MiB are free where ${folder} is.`
+  const fix = `df -h ${quote(folder)}`
+  if (free < fullBytes) return [failure('disk', `${words} Writes fail soon.`, fix)]
+  return [free < scarceBytes ? warning('disk', words, fix) : fine('disk', words)]
+}

@@ -1,0 +1,150 @@
+import { anchorStore } from '../anchors/store.ts'
+import type { Chain } from '../chain/chain.ts'
+import { rpcChain } from '../chain/rpc.ts'
+import type { Config } from '../config.ts'
+import { isLoopback } from '../config-values.ts'
+import type { Db } from '../db/db.ts'
+import { checkToken } from '../deposits/token.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { systemRandom } from '../kernel/random.ts'
+import { openAnchorSender } from '../open.ts'
+import { request } from '../upstream/http.ts'
+import { type Finding, failure, fine, warning } from './finding.ts'
+import { checkUpstreams, isThere, upstreamWords } from './models.ts'
+
+/** Gas of the dearest transaction that a log makes while it runs, and how many should be paid for. */
+const gasOfAnchor = 80_000n
+const anchorsAhead = 100n
+
+/** How far the clock may be from the newest block, in ms. */
+const skewMs = 120_000
+
+/** Whether others reach the service by its public name, over TLS. */
+export async function lookAtOrigin(config: Config): Promise<Finding[]> {
+  const { base_url: origin, listen, trusted_proxies: proxies } = config
+  const { hostname, protocol } = new URL(origin)
+  if (isLoopback(hostname)) {
+    const words = `Receipts name ${origin} as their issuer, which is this machine to everybody.`
+    const fix = 'set base_url = "https://…" in counterfoil.toml before the first receipt'
+    return [warning('origin', words, fix)]
+  }
+  const alive = await isAlive(`${origin}/livez`)
+  const answer = alive
+    ? fine('origin', `${origin} answers${protocol === 'https:' ? ' over TLS' : ''}.`)
+    : warning(
+        'origin',
+        `${origin} does not answer from here.`,
+        `curl -v ${origin}/livez, with the server and the TLS proxy before it running`,
+      )
+  if (proxies.length > 0) return [answer]
+  const words = `No proxy is trusted, so all callers through one count as one address.`
+  const proxy = isLoopback(listen.hostname) ? '127.0.0.1' : '<address of the proxy>'
+  return [answer, warning('origin', words, `set trusted_proxies = ["${proxy}"]`)]
+}
+
+async function isAlive(url: string): Promise<boolean> {
+  const signal = AbortSignal.timeout(5000)
+  try {
+    const answer = await request({ url, method: 'GET', signal })
+    answer.stop()
+    return answer.status === 200
+  } catch {
+    return false
+  }
+}
+
+/** Whether the models that are offered have somebody behind them. */
+export async function lookAtModels(config: Config): Promise<Finding[]> {
+  if (config.upstreams.length === 0) {
+    const fix = 'add [[upstreams]] and [[models]] to counterfoil.toml; counterfoil init shows how'
+    return [warning('models', 'Only the built-in models answer.', fix)]
+  }
+  const keyless = config.upstreams.filter(
+    ({ api_key, base_url }) => api_key === undefined && !isLoopback(new URL(base_url).hostname),
+  )
+  const checked = (await checkUpstreams(config)).flatMap((one) => {
+    const words = `The upstream ${one.id} ${upstreamWords[one.status].split(':')[0]}.`
+    const fix = `counterfoil models check; ${upstreamWords[one.status].split(': ')[1] ?? ''}`
+    if (!isThere(one)) return failure('models', words, fix.replace(/; $/, ''))
+    if (one.missing.length === 0) return fine('models', words)
+    const lacks = `The upstream ${one.id} does not list ${one.missing.join(', ')}.`
+    return warning('models', lacks, 'put its own names into route = ["upstream:name"]')
+  })
+  return [
+    ...checked,
+    ...keyless.map(({ id }) =>
+      warning(
+        'models',
+        `The upstream ${id} is on another machine and has no key.`,
+        `set api_key_env or api_key_file of the upstream ${id}`,
+      ),
+    ),
+  ]
+}
+
+/** Whether the chain answers, deposits can come and anchors can be paid for. */
+export async function lookAtChain(config: Config, db: Db | undefined): Promise<Finding[]> {
+  const urls = config.chain.rpc_urls
+  if (urls.length === 0) {
+    const words = 'No chain is configured: no deposits, and nothing is anchored.'
+    return [warning('chain', words, 'set [chain] rpc_urls = ["https://…"]')]
+  }
+  const chain = rpcChain({ urls, clock: systemClock, random: systemRandom(), timeoutMs: 10_000 })
+  try {
+    const { number, timestampMs } = await chain.block('latest')
+    const off = Math.round(Math.abs(systemClock.now() - timestampMs) / 1000)
+    const clock = `The clock is ${off} s from the newest block.`
+    return [
+      fine('chain', `Chain 4663 is at block ${number}.`),
+      off * 1000 > skewMs
+        ? warning('clock', clock, 'timedatectl set-ntp true')
+        : fine('clock', clock),
+      ...(await lookAtDeposits(config, chain)),
+      ...(await lookAtAnchors(config, chain, db)),
+    ]
+  } finally {
+    chain.close()
+  }
+}
+
+async function lookAtDeposits(config: Config, chain: Chain): Promise<Finding[]> {
+  const { treasury, token, token_decimals: decimals } = config.chain
+  if (treasury === undefined) {
+    const words = 'Deposits are off: nobody says where to.'
+    return [warning('deposits', words, 'set [chain] treasury = "0x…"')]
+  }
+  const { trouble } = await checkToken(chain, { token, decimals })
+  if (trouble === null) return [fine('deposits', `They go to ${treasury}.`)]
+  const words =
+    trouble === 'no_token'
+      ? `There is no token at ${token}.`
+      : `The token does not have ${decimals} decimals.`
+  return [failure('deposits', words, 'set [chain] token and token_decimals')]
+}
+
+async function lookAtAnchors(config: Config, chain: Chain, db: Db | undefined): Promise<Finding[]> {
+  const sender = openAnchorSender(config)
+  if (!sender) {
+    const words = 'Nobody pays for anchors, so the log is on no chain.'
+    return [warning('anchors', words, 'set [anchors] sender_key_file to a key with gas money')]
+  }
+  const stored = db && (await anchorStore(db, { clock: systemClock, node: 'command' }).registry())
+  const registry = stored ?? config.anchors.registry
+  const [balance, { maxFeeWei }] = [await chain.balance(sender.address), await chain.fees()]
+  const one = maxFeeWei * gasOfAnchor
+  const money = `The sender ${sender.address} has ${balance} wei, one anchor costs up to ${one}.`
+  const fill = `send gas money on chain 4663 to ${sender.address}`
+  const funds =
+    balance < one
+      ? failure('anchors', money, fill)
+      : balance < one * anchorsAhead
+        ? warning('anchors', money, fill)
+        : fine('anchors', money)
+  if (registry === undefined) {
+    return [funds, warning('anchors', 'There is no registry yet.', 'counterfoil anchor deploy')]
+  }
+  if ((await chain.code(registry)) !== '0x')
+    return [funds, fine('anchors', `Registry ${registry}.`)]
+  const words = `Nothing is at the address of the registry, ${registry}.`
+  return [funds, failure('anchors', words, 'set [anchors] registry to the right one')]
+}

@@ -1,0 +1,86 @@
+import type { Command } from 'commander'
+import { readConfig } from '../config.ts'
+import {
+  configOf,
+  Exit,
+  exitCodes,
+  print,
+  printJson,
+  say,
+  takeSignerKey,
+  withSettings,
+} from './context.ts'
+import {
+  type LookedAt,
+  lookAtDatabase,
+  lookAtPast,
+  lookAtSigner,
+  openForLook,
+} from './doctor-database.ts'
+import { lookAtDisk, lookAtFiles } from './doctor-machine.ts'
+import { lookAtChain, lookAtModels, lookAtOrigin } from './doctor-network.ts'
+import { type Finding, failure, lookAt } from './finding.ts'
+
+/** `doctor`: what is wrong or missing for real use, each with what puts it right. */
+export function doctorCommand(program: Command): void {
+  withSettings(program.command('doctor'))
+    .description('look for what is wrong or missing, and say what puts it right')
+    .option('--json', 'print JSON')
+    .action(examine)
+}
+
+type Options = Record<string, unknown> & { json?: boolean }
+
+async function examine(options: Options): Promise<void> {
+  const loaded = readConfig(options, options['config'] as string | undefined)
+  if ('problems' in loaded && options.json) {
+    const fix = 'counterfoil config --explain'
+    const findings = loaded.problems.map((problem) => failure('configuration', problem, fix))
+    printJson({ ok: false, findings })
+  }
+  const config = configOf(options)
+  const envKey = takeSignerKey()
+  const opened: LookedAt[] = []
+  const findings = [
+    ...(await lookAt('files', 'ls -la', () => lookAtFiles(config))),
+    ...(await lookAt('disk', 'df -h', () => lookAtDisk(config))),
+    ...(await lookAt('database', 'counterfoil restore <newest backup>', async () => {
+      const looked = await openForLook(config)
+      opened.push(looked)
+      const { db } = looked
+      if (!db) return looked.findings
+      return [...(await lookAtDatabase(config, db)), ...(await lookAtPast(db))]
+    })),
+  ]
+  const db = opened[0]?.db
+  try {
+    const key = () => lookAtSigner(config, db, envKey)
+    const slow = await Promise.all([
+      lookAt('signer', 'put the right key back', key),
+      lookAt('origin', 'curl -v the base_url', () => lookAtOrigin(config)),
+      lookAt('models', 'counterfoil models check', () => lookAtModels(config)),
+      lookAt('chain', 'check [chain] rpc_urls', () => lookAtChain(config, db)),
+    ])
+    report([...findings, ...slow.flat()], options)
+  } finally {
+    await db?.close()
+  }
+}
+
+const marks = { ok: '✓', warn: '!', fail: '✗' } as const
+
+function report(findings: Finding[], { json }: Options): void {
+  const count = (status: Finding['status']) =>
+    findings.filter((one) => one.status === status).length
+  const [failed, warned] = [count('fail'), count('warn')]
+  if (json) printJson({ ok: failed === 0, findings })
+  else {
+    for (const { part, status, message, fix } of findings) {
+      print(`${marks[status]} ${part.padEnd(9)} ${message}`)
+      if (fix !== null) print(`${' '.repeat(12)}→ ${fix}`)
+    }
+  }
+  const words = `${failed} to repair, ${warned} missing for real use.`
+  if (failed > 0) throw new Exit(exitCodes.failed, words)
+  if (!json) say(words)
+}
