@@ -21,10 +21,10 @@ const nav: readonly NavItem[] = [
   { href: '/dashboard/settings', label: 'Settings', icon: 'settings', group: 'Account' },
   { href: '/explorer', label: 'Explorer', icon: 'explorer', group: 'Public' },
   { href: '/models', label: 'Models', icon: 'models', group: 'Public' },
+  { href: '/plans', label: 'Plans', icon: 'plan', group: 'Public' },
+  { href: '/passports', label: 'Passports', icon: 'passport', group: 'Public' },
   { href: '/terminal', label: 'Terminal', icon: 'console', group: 'Public' },
   { href: '/verify', label: 'Verify', icon: 'verify', group: 'Public' },
-  { href: '/passports', label: 'Passports', icon: 'passport', group: 'Public' },
-  { href: '/plans', label: 'Plans', icon: 'plan', group: 'Public' },
 ]
 
 /** What surrounds every page of this service. */

@@ -46,7 +46,7 @@ const Step = ({ id, title, code, children }: StepProps) => (
   <li class="sheet">
     <h3>{title}</h3>
     <p>{children}</p>
-    <section class="code wrap" tabindex="0" aria-label={`Command: ${title}`}>
+    <section class="code wrap" tabindex="0" aria-label={`To copy: ${title}`}>
       <pre id={id}>{code}</pre>
     </section>
     <CopyButton of={id} />
