@@ -41,6 +41,7 @@ import { sitemapApi } from './site/sitemap-api.ts'
 import { statementPortal } from './statement/portal.tsx'
 import { statusApi } from './status/api.ts'
 import { terminalApi } from './terminal/api.ts'
+import { consoleCommandApi, runOwn } from './terminal/console-api.ts'
 import { terminalPages } from './terminal/pages.tsx'
 import { makeSlots } from './terminal/slots.ts'
 import { refusalPages } from './ui/refusal.tsx'
@@ -53,6 +54,7 @@ export function createApp(deps: Deps) {
   const { baseUrl, listen } = deps.settings
   const frame = frameOf(deps)
   const explored = makeExplored(deps)
+  const asked = { ...deps, explored }
   const slots = makeSlots()
   const showRefusal = refusalPages(frame)
   const app = front({ baseUrl, listen, ids: deps.ids, log: deps.log, showRefusal })
@@ -84,7 +86,8 @@ export function createApp(deps: Deps) {
     .use(overviewPortal(deps, frame))
     .use(runsApi(deps))
     .use(runsPortal(deps, frame))
-    .use(consolePortal(deps, frame))
+    .use(consolePortal(deps, frame, (line, account) => runOwn(asked, line, account)))
+    .use(consoleCommandApi(asked))
     .use(receiptsApi(deps))
     .use(receiptPages(deps, frame))
     .use(receiptsPortal(deps, frame))
@@ -93,8 +96,8 @@ export function createApp(deps: Deps) {
     .use(explorerPages({ ...deps, explored }, frame))
     .use(verifyPageApi())
     .use(verifyPages(deps, frame))
-    .use(terminalApi({ ...deps, explored }, slots))
-    .use(terminalPages({ ...deps, explored }, frame, slots))
+    .use(terminalApi(asked, slots))
+    .use(terminalPages(asked, frame, slots))
     .use(usageApi(deps))
     .use(usagePortal(deps, frame))
   app.use(mcpApi(deps, (request) => app.handle(request)))

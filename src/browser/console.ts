@@ -1,4 +1,12 @@
-import { type Ask, curlOf, mostOf, recentTurns, type Turn, usualTokensOf } from '../console/talk.ts'
+import {
+  type Ask,
+  commandIn,
+  curlOf,
+  mostOf,
+  recentTurns,
+  type Turn,
+  usualTokensOf,
+} from '../console/talk.ts'
 import { type Fault, wordsOf } from '../console/words.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { toUsd } from '../kernel/money.ts'
@@ -23,7 +31,9 @@ let running: { abort: AbortController; id: string | undefined } | undefined
 
 form.addEventListener('submit', (event) => {
   event.preventDefault()
-  if (!running && message.value.trim() !== '') void ask()
+  if (running || message.value.trim() === '') return
+  const command = commandIn(message.value)
+  void (command === undefined ? ask() : runCommand(command))
 })
 form.addEventListener('input', foresee)
 model.addEventListener('input', foresee)
@@ -65,6 +75,28 @@ async function ask(): Promise<void> {
   setRunning(false)
   foresee()
   refreshKey()
+}
+
+/** Asks the server instead of a model, and shows its lines; it costs nothing. */
+async function runCommand(command: string): Promise<void> {
+  document.getElementById('nothing')?.remove()
+  tell(undefined)
+  const input = message.value
+  message.value = ''
+  try {
+    const answer = await fetch('/api/portal/console/command', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      body: JSON.stringify({ command }),
+    })
+    const result = await answer.json()
+    if (!answer.ok) return fail(result.error, input)
+    const told = element('p', { class: 'it done told' }, result.lines.join('\n'))
+    talk.append(element('p', { class: 'you' }, input), told)
+    talk.scrollTop = talk.scrollHeight
+  } catch {
+    fail({ type: '', message: 'The connection broke. Run it again.' }, input)
+  }
 }
 
 const lostWords =

@@ -27,14 +27,18 @@ import { changeCap, defaultCap, readKey, renewKey } from './key.ts'
 import { answerProgram } from './program-api.ts'
 import { KeyPanel } from './side-pages.tsx'
 import { streamAnswer } from './stream-api.ts'
+import { commandIn } from './talk.ts'
 import { ConsolePage, type ConsoleView, consolePath } from './talk-pages.tsx'
-import { answerByPage } from './whole-api.ts'
+import { answerByPage, answerCommand } from './whole-api.ts'
 import { capFaultOf } from './words.ts'
 
 const capBody = Type.Object({ cap: Type.String() }, { additionalProperties: false })
 
+/** Answers what somebody signed in wrote behind a slash. */
+export type RunCommand = (line: string, account: string) => Promise<{ lines: readonly string[] }>
+
 /** Talking to a model: the page, its runs, and the key that pays for them. */
-export const consolePortal = (deps: Needs, frame: Frame) => {
+export const consolePortal = (deps: Needs, frame: Frame, runCommand: RunCommand) => {
   const { settings, clock } = deps
   const requests = makeLimiter(clock)
 
@@ -97,9 +101,10 @@ export const consolePortal = (deps: Needs, frame: Frame) => {
             return streamAnswer(deps, live, { request, server, set })
           })
         }
-        const { draft, status, ...more } = await answerByPage(deps, request, asked.draft, () =>
-          begin(),
-        )
+        const command = commandIn(asked.draft.input)
+        const { draft, status, ...more } = await (command === undefined
+          ? answerByPage(deps, request, asked.draft, () => begin())
+          : answerCommand(asked.draft, () => runCommand(command, account)))
         return show({ request, set }, await viewOf(account, draft, more), status)
       },
       { needsSession: 'action', parse: 'none' },

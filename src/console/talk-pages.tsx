@@ -23,7 +23,13 @@ export const consolePath = '/dashboard/console'
 export const example = 'Why batch receipts before writing a root to the chain?'
 
 /** The last question, where the page waited for what came of it. */
-export type Said = { input: string; output: string; run: RunRow | undefined }
+export type Said = {
+  input: string
+  output: string
+  run: RunRow | undefined
+  /** Whether it was no question, but a command of the terminal's. */
+  isCommand?: boolean
+}
 
 export type ConsoleView = {
   account: string
@@ -134,10 +140,10 @@ const TurnView = ({ turn: { input, output, receipt_id: receiptId } }: { turn: Tu
   </>
 )
 
-const SaidView = ({ said: { input, output, run } }: { said: Said }) => (
+const SaidView = ({ said: { input, output, run, isCommand } }: { said: Said }) => (
   <>
     <p class="you">{input}</p>
-    {output === '' ? null : <p class="it done">{output}</p>}
+    {output === '' ? null : <p class={['it done', isCommand && 'told']}>{output}</p>}
     {run ? (
       <p class="cost quiet">
         <Amount nusd={run.cost} /> · Receipt{' '}
@@ -180,7 +186,7 @@ const AskForm = ({ draft, baseUrl, most }: AskFormProps) => (
     <AreaField
       name="input"
       label={<span class="vh">Message</span>}
-      placeholder="Message. Ctrl+Enter to send"
+      placeholder="Message. Ctrl+Enter to send, /help for commands"
       value={draft.input}
       required
     />

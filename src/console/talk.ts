@@ -43,6 +43,13 @@ const usualTokens = 1024
 export const usualTokensOf = (maxOutputTokens: number): number =>
   Math.min(usualTokens, maxOutputTokens)
 
+/**
+ * The command that a message is: what follows a slash and begins with a letter. Undefined for what
+ * is meant for a model; a space before the slash makes it that.
+ */
+export const commandIn = (message: string): string | undefined =>
+  /^\/[a-z]/i.test(message) ? message.slice(1) : undefined
+
 /** What the model is sent: the system text, the turns in their order, the question. */
 export function messagesOf({ system, turns = [], input }: Ask): Json[] {
   const said = turns.flatMap((turn) => [

@@ -61,6 +61,20 @@ export async function answerByPage(
   }
 }
 
+/** What came of a command: its lines; one that was refused stays in its field. */
+export async function answerCommand(
+  draft: Draft,
+  run: () => Promise<{ lines: readonly string[] }>,
+): Promise<Answered> {
+  try {
+    const { lines } = await run()
+    const said = { input: draft.input, output: lines.join('\n'), run: undefined, isCommand: true }
+    return { draft: { ...draft, input: '' }, status: 200, said }
+  } catch (error) {
+    return faultOf(draft, error)
+  }
+}
+
 /** What was stopped because nobody waits longer is not what somebody cancelled. */
 const lateOf = (error: unknown): unknown =>
   error instanceof Refusal ? new Refusal('upstream_timeout', error.detail) : error

@@ -66,9 +66,10 @@ function refuseUnknown(word: string, known: readonly Usage[]): never {
   const guess = word.length > maxNameChars ? undefined : nearest(word.toLowerCase(), names)
   const first = word === '' ? 'Write a command.' : 'There is no such command.'
   const second = guess === undefined ? '' : ` Did you mean "${guess}"?`
+  const asks = names.includes('ask') ? '; "ask <text>" asks a model' : ''
   refuse('invalid_request', {
     param: 'command',
-    message: `${first}${second} "help" lists all there are; "ask <text>" asks a model.`,
+    message: `${first}${second} "help" lists all there are${asks}.`,
     metadata: { nearest: guess ?? null },
   })
 }

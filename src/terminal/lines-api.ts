@@ -1,7 +1,10 @@
 import type { anchorsOf } from '../anchors/api.ts'
+import type { RunRow } from '../db/schema.ts'
 import type { receiptsOf } from '../explorer/api.ts'
+import { toRfc3339 } from '../kernel/clock.ts'
 import type { Model, PriceList } from '../models/model.ts'
 import type { passportOf } from '../passports/api.ts'
+import { receiptIdOf } from '../receipts/receipt.ts'
 import type { signerOf } from '../signer/api.ts'
 import type { statusOf } from '../status/api.ts'
 import { amountText } from '../ui/amount.tsx'
@@ -66,7 +69,7 @@ export function receiptLines(receipt: Receipt, visibility: string): string[] {
   const pairs: [string, string][] = [
     ['receipt', receipt.id],
     ['issuer', receipt.issuer],
-    ['issued at', new Date(Number(receipt.issuedAt)).toISOString()],
+    ['issued at', toRfc3339(Number(receipt.issuedAt))],
   ]
   if (!isHidden(run)) pairs.push(['model', run.model], ['outcome', run.outcome])
   if (!isHidden(charge)) pairs.push(['cost', amountText(BigInt(charge.amount))])
@@ -126,6 +129,24 @@ export function recentLines({ data }: Awaited<ReturnType<typeof receiptsOf>>): s
     return plain(`${String(index).padStart(8)}  ${at}  ${model ?? '–'}  ${outcome ?? '–'}  ${name}`)
   })
 }
+
+export function runsLines(runs: readonly RunRow[]): string[] {
+  if (runs.length === 0) return ['You have no runs yet.']
+  return runs.map(({ id, createdAt, model, outcome, status, cost }) =>
+    plain(`${id}  ${toRfc3339(createdAt)}  ${model}  ${outcome ?? status}  ${amountText(cost)}`),
+  )
+}
+
+export const runLines = (run: RunRow): string[] =>
+  columns([
+    ['run', run.id],
+    ['model', run.model],
+    ['begun at', toRfc3339(run.createdAt)],
+    ['state', run.status],
+    ['cost', amountText(run.cost)],
+    ['held', amountText(run.hold)],
+    ['receipt', run.finishedAt === null ? 'when it ends' : receiptIdOf(run.id)],
+  ]).map(plain)
 
 export const signerLines = (signer: Awaited<ReturnType<typeof signerOf>>): string[] =>
   columns([

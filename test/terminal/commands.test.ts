@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { commands, usageOf } from '../../src/terminal/language.ts'
+import { arrive } from '../passports/office.ts'
 import { unknownReceipt } from '../support/sharing.ts'
 import { type World, world } from '../support/world.ts'
 import { believed, path, privateReceipt, type Result, refusal, run, send } from './support.ts'
@@ -27,6 +28,7 @@ describe('POST /v1/terminal/run, look-ups', () => {
     ['models', '/v1/models'],
     ['anchors', '/v1/anchors'],
     ['signer', '/v1/signer'],
+    ['recent', '/v1/explorer/recent'],
   ]
   test.each(same)('%s answers what %s does', async (command, route) => {
     const result = await run(w, command)
@@ -76,6 +78,23 @@ describe('POST /v1/terminal/run, look-ups', () => {
   test('the proof of a private receipt says its place, as its own route does', async () => {
     const { data } = await run(w, `proof ${secretId}`)
     expect(data).toEqual(await bodyOf(`/v1/receipts/${secretId}/proof`))
+  })
+
+  test('recent names no private receipt, only its place, its minute, its model and its end', async () => {
+    const { lines } = await run(w, 'recent')
+    expect(lines[0]).toMatch(
+      /^ +2 {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}counterfoil\/echo-1 {2}complete {2}private$/,
+    )
+    expect(lines.join('\n')).not.toContain('rcpt_')
+  })
+
+  test('passport says what everybody sees of one', async () => {
+    const person = await arrive(w)
+    await person.publish('paper-reader', { bio: 'Reads papers.' })
+    const { data, lines } = await run(w, 'passport paper-reader')
+    expect(data).toEqual(await bodyOf('/v1/passports/paper-reader'))
+    expect(lines[0]).toMatch(/^passport +paper-reader$/)
+    expect(lines.join('\n')).toContain('Reads papers.')
   })
 
   test('passport of nobody: 404', async () => {
