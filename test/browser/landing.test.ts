@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Browser } from 'playwright-core'
+import { browser as caller, signInWith } from '../accounts/wallet.ts'
+import { noChromium, startChromium } from '../support/chromium.ts'
+import { type SharingWorld, sharingWorld } from '../support/sharing.ts'
+import { type World, world } from '../support/world.ts'
+import { inspectPage, lookName, looks } from './support.ts'
+
+describe.skipIf(noChromium)('the landing page in Chromium', () => {
+  let s: SharingWorld
+  let empty: World
+  let browser: Browser
+  let id = ''
+  beforeAll(async () => {
+    s = await sharingWorld('sqlite')
+    empty = await world()
+    id = await s.ask('shown to everybody')
+    await s.share(id, { visibility: 'public' })
+    browser = await startChromium()
+  }, 60_000)
+  afterAll(async () => {
+    await browser?.close()
+    await s?.w.stop()
+    await empty?.stop()
+  })
+
+  describe.each([true, false])('script %p', (javaScriptEnabled) => {
+    test('a stranger asks the terminal, opens the receipt and sees it verified', async () => {
+      const context = await browser.newContext({ javaScriptEnabled })
+      const page = await context.newPage()
+      await page.goto(s.w.origin)
+      await page.getByRole('link', { name: 'Try it now' }).click()
+      await page.getByRole('textbox', { name: 'Command' }).fill('ask Who signs what I get here?')
+      await page.getByRole('button', { name: 'Run' }).click()
+      await page.getByRole('link', { name: 'Open the receipt' }).click()
+      await page.waitForURL(/\/receipts\/rcpt_/)
+      const which = javaScriptEnabled ? 'Checked in your browser.' : 'Checked by this service.'
+      await page.getByText(which).waitFor()
+      expect(await page.locator('#stamp .stampmark').textContent()).toContain('Verified')
+      expect(await page.locator('#checks .bad').count()).toBe(0)
+      expect(await page.getByText('counterfoil/echo-1').first().isVisible()).toBe(true)
+      await context.close()
+    }, 60_000)
+
+    test('the newest public receipt leads to its own page', async () => {
+      const context = await browser.newContext({ javaScriptEnabled })
+      const page = await context.newPage()
+      await page.goto(s.w.origin)
+      await page.getByRole('link', { name: 'Check it in your own browser' }).click()
+      await page.waitForURL(/\/receipts\/rcpt_/)
+      expect(await page.locator('.slip h1').textContent()).toMatch(/^rcpt_\w{26}$/)
+      await context.close()
+    }, 60_000)
+  })
+
+  test('signed in, it leads to the dashboard', async () => {
+    const own = caller(s.w)
+    await signInWith(own)
+    const context = await browser.newContext()
+    const url = s.w.origin
+    await context.addCookies([...own.jar].map(([name, value]) => ({ name, value, url })))
+    const page = await context.newPage()
+    await page.goto(url)
+    await page.getByRole('link', { name: 'Open your dashboard' }).first().click()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await context.close()
+  }, 60_000)
+
+  describe.each([
+    ['with a public receipt', () => s.w.origin],
+    ['before the first one', () => empty.origin],
+  ])('nothing is wrong with it %s', (state, origin) => {
+    test.each(looks.map((look) => [lookName(look), look] as const))(
+      '%s',
+      async (name, look) => {
+        const folder = process.env['SHOTS']
+        const file = `landing ${state} ${name}`.replaceAll(/\W+/g, '-')
+        const shot = folder === undefined ? {} : { shot: `${folder}/${file}.png` }
+        expect(await inspectPage(browser, `${origin()}/`, { ...look, ...shot })).toEqual([])
+      },
+      60_000,
+    )
+  })
+})
