@@ -43,7 +43,8 @@ function exampleOf(row: Row): string {
   return 'value' in checked ? reader.show(checked.value) : '""'
 }
 
-const entries = `## A server that speaks the OpenAI API. Its key: a variable, or a file of mode 0600.
+const entries = `## A server that speaks the OpenAI API. Its key is in a variable, or in a
+## file of mode 0600 (api_key_file).
 # [[upstreams]]
 # id = "local"
 # base_url = "http://127.0.0.1:8000/v1"

@@ -11,7 +11,7 @@ import { countStore } from './counts/store.ts'
 import type { Db } from './db/db.ts'
 import type { DepositPolicy } from './deposits/deposit.ts'
 import { depositStore } from './deposits/store.ts'
-import type { Deps } from './deps.ts'
+import type { Deps, Settings } from './deps.ts'
 import { explorerCounter } from './explorer/count-store.ts'
 import { explorerStore } from './explorer/store.ts'
 import { settleFigures } from './figures/store.ts'
@@ -95,13 +95,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     sender: parts.sender,
     signerAddresses: signers.all.map(({ address }) => address),
   })
-  const settings = {
-    ...settingsOf(config),
-    ...liveSettingsOf(config),
-    issuer: logs.current.origin,
-    node,
-    nodes: 1,
-  }
+  const settings = { ...settingsOf(config), issuer: logs.current.origin, node, nodes: 1 }
   const room = { admission: config.limits.admission }
   return {
     settings,
@@ -149,12 +143,14 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     explorer: explorerStore(db),
     exportSlots: makeExportSlots(),
     version: { version, commit },
-    async adopt(next) {
-      await offerAnew(next)
-      Object.assign(settings, liveSettingsOf(next))
-      room.admission = next.limits.admission
-    },
+    adopt: (next) => offerAnew(next).then(() => takeOn(next, settings, room)),
   }
+}
+
+/** In one turn: nobody meets half of the limits. */
+function takeOn({ limits, terminal }: Config, settings: Settings, room: { admission: number }) {
+  Object.assign(settings, liveSettingsOf({ limits, terminal }))
+  room.admission = limits.admission
 }
 
 /** What is summed up from the log as it grows. */
@@ -167,10 +163,11 @@ const settingsOf = (config: Config) => ({
   treasury: config.chain.treasury ?? null,
   token: config.chain.token,
   maxAnchorDelayS: config.anchors.max_delay_s,
+  ...liveSettingsOf(config),
 })
 
 /** Those that a running service takes on again. */
-const liveSettingsOf = (config: Config) => ({
+const liveSettingsOf = (config: Pick<Config, 'limits' | 'terminal'>) => ({
   bodyBytes: config.limits.body_bytes,
   failedAuthPerMinute: config.limits.failed_auth_per_minute,
   keylessPerMinute: config.limits.keyless_per_minute,

@@ -54,7 +54,7 @@ export async function openDatabase(config: Config): Promise<Opened> {
   return { db, migrated }
 }
 
-/** How far the schema of a configured database is; undefined where there is none. Changes nothing. */
+/** How far the schema of a database is; undefined where there is none. Changes nothing. */
 export async function readSchemaState(config: Config): Promise<MigrationState | undefined> {
   const url = config.database_url
   if (/^postgres(ql)?:/.test(url)) {

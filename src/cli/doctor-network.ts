@@ -12,7 +12,7 @@ import { request } from '../upstream/http.ts'
 import { type Finding, failure, fine, warning } from './finding.ts'
 import { checkUpstreams, isThere, upstreamWords } from './models.ts'
 
-/** Gas of the dearest transaction that a log makes while it runs, and how many should be paid for. */
+/** Gas of the dearest transaction that a log makes, and how many should be paid for. */
 const gasOfAnchor = 80_000n
 const anchorsAhead = 100n
 

@@ -17,7 +17,7 @@ export const restoreCommands = (url: string, file: string): string => {
   const calls = 'delete from idempotent_calls where reply is null'
   return [
     'PostgreSQL brings its own tool. With all servers stopped and the database empty:',
-    `  pg_restore --exit-on-error --single-transaction --no-owner --dbname=${database} ${quote(file)}`,
+    `  pg_restore --single-transaction --no-owner --dbname=${database} ${quote(file)}`,
     `  psql ${database} --command=${quote(over + calls)}`,
     ...passwordHint(url),
   ].join('\n')

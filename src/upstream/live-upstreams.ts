@@ -6,7 +6,7 @@ export type Upstreams = { get(id: string): Upstream | undefined }
 /** Upstreams that can be exchanged as a whole while others hold them. */
 export type LiveUpstreams = Upstreams & { replace(next: readonly Upstream[]): void }
 
-/** The upstreams of a running service. One that was taken away serves the runs that began with it. */
+/** The upstreams of a running service. One that was taken away serves those who began with it. */
 export function liveUpstreams(first: readonly Upstream[]): LiveUpstreams {
   const known = new Map<string, Upstream>()
   const replace = (next: readonly Upstream[]): void => {
