@@ -47,6 +47,7 @@ export function OwnPassportPage({ view }: { view: OwnView }) {
       </nav>
       <PageHead title={<PassportTitle of={row} />}>
         <div class="row">
+          <code>@{row.handle}</code>
           <StatusBadge status={row.status} />
           {isRetired ? null : <Actions row={row} />}
         </div>
@@ -160,9 +161,10 @@ function KeysPanel({ view: { row, bound, free, refusal } }: { view: OwnView }) {
             label="Bind a key"
             hint="Its receipts count from now on. What it did before stays where it was counted."
             error={errorOf(refusal, 'key_id')}
-            options={free.map(({ id, name, passport }) => ({
+            options={free.map(({ id, name, passport, fingerprint: mark }) => ({
               value: id,
-              label: passport === '' ? name : `${name}, now of @${passport}`,
+              label:
+                passport === '' ? `${name} (${mark})` : `${name} (${mark}), now of @${passport}`,
             }))}
           />
           <div class="row">

@@ -22,6 +22,7 @@ import {
   bandWords,
   countText,
   figureHash,
+  kindsWords,
   kindWords,
   PassportCell,
   PassportMark,
@@ -58,7 +59,7 @@ function ListPanel({ view }: { view: PublicListView }) {
   return (
     <Panel
       id="passports"
-      title={kind === undefined ? 'All passports' : `${kindWords[kind]} passports`}
+      title={kind === undefined ? 'All passports' : kindsWords[kind]}
       aside={<Filters view={view} />}
       foot={
         found.items.length === 0 && isFirst ? null : (
@@ -101,7 +102,7 @@ const Filters = ({ view }: { view: PublicListView }) => (
       here={hrefOf(view)}
       tabs={[undefined, ...kinds].map((kind) => ({
         href: hrefOf({ ...view, kind }),
-        label: kind === undefined ? 'All' : kindWords[kind],
+        label: kind === undefined ? 'All' : kindsWords[kind],
       }))}
     />
     <Tabs
@@ -249,7 +250,7 @@ const receiptColumns = (now: Millis): Column<PublicReceipt>[] => [
   },
   {
     head: 'Cost',
-    kind: 'number',
+    kind: 'optional-number',
     cell: ({ share, run }) =>
       share.sections.includes('charge') ? <Amount nusd={run.cost} places={9} /> : <Hidden />,
   },

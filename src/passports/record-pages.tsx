@@ -12,7 +12,7 @@ import { statementPath } from './view.ts'
 /** What the log says of a passport, in large. */
 export const RecordFigures = ({ record }: { record: TrackRecord }) => (
   <Figures
-    label="Track record"
+    label="In short"
     of={[
       [countText(record.runs), record.runs === 1 ? 'run with a receipt' : 'runs with a receipt'],
       [rateText(record), 'succeeded'],
