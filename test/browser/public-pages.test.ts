@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { noChromium, startChromium } from '../support/chromium.ts'
+import { bodyOf, type SharingWorld, sharingWorld } from '../support/sharing.ts'
+import { inspectPage, lookName, looks } from './support.ts'
+
+describe.skipIf(noChromium)('pages for everybody in Chromium', () => {
+  let s: SharingWorld
+  let browser: Browser
+  let id = ''
+  let text = ''
+  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-public-'))
+  const file = join(folder, 'r.json')
+  beforeAll(async () => {
+    s = await sharingWorld('sqlite')
+    id = await s.ask('a secret question')
+    const texts = { input: { value: bodyOf('a secret question') } }
+    await s.share(id, { visibility: 'public', reveal: ['input'], disclosures: texts })
+    text = JSON.stringify(await s.shown(id))
+    writeFileSync(file, text)
+    browser = await startChromium()
+  }, 60_000)
+  afterAll(async () => {
+    await browser?.close()
+    await s?.w.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const visit = async (script: boolean, act: (page: Page, posted: string[]) => Promise<void>) => {
+    const context = await browser.newContext({ javaScriptEnabled: script })
+    const page = await context.newPage()
+    const posted: string[] = []
+    page.on('request', (request) => {
+      if (request.method() === 'POST') posted.push(request.postData() ?? '')
+    })
+    await page.goto(`${s.w.origin}/verify`)
+    await act(page, posted)
+    await context.close()
+  }
+  const verdictIn = async (page: Page) => {
+    await page.locator('#result').waitFor()
+    return page.locator('#result h2').textContent()
+  }
+
+  describe('/verify', () => {
+    test('a file that is chosen is checked here: nothing of it is sent', async () => {
+      await visit(true, async (page, posted) => {
+        await page.getByLabel('Drop a receipt file here').setInputFiles(file)
+        expect(await verdictIn(page)).toBe('Signed and logged')
+        expect(await page.getByText('Checked in your browser.').last().isVisible()).toBe(true)
+        expect(await page.locator('#stamp').textContent()).toContain('Verified')
+        expect(await page.locator('#checks').textContent()).toContain('Shown text is the one')
+        expect(posted).toEqual([])
+      })
+    }, 60_000)
+
+    test('one that is dropped is checked, and a changed one is not valid', async () => {
+      await visit(true, async (page, posted) => {
+        const drop = (content: string) =>
+          page.evaluate((given) => {
+            const carried = new DataTransfer()
+            carried.items.add(new File([given], 'r.json'))
+            const event = new DragEvent('drop', { dataTransfer: carried, bubbles: true })
+            document.getElementById('drop')?.dispatchEvent(event)
+          }, content)
+        await drop(text)
+        expect(await verdictIn(page)).toBe('Signed and logged')
+        await drop(text.replace(/"durationMs":"\d+"/, '"durationMs":"987654"'))
+        await page.getByRole('heading', { name: 'Not valid' }).waitFor()
+        const wrong = await page.locator('#checks .bad').first().textContent()
+        expect(wrong).toMatch(/A field was changed.*expected 0x\w+ .*found 0x/)
+        expect(await page.locator('#stamp').textContent()).toContain('Not valid')
+        expect(posted).toEqual([])
+      })
+    }, 60_000)
+
+    test('whom somebody trusts is theirs to say', async () => {
+      await visit(true, async (page) => {
+        await page.getByText('From another service?').click()
+        await page.getByLabel('Whom do you trust to sign?').fill(`0x${'1'.repeat(40)}`)
+        await page.getByLabel('Or paste it').fill(text)
+        await page.getByRole('button', { name: 'Verify' }).click()
+        expect(await verdictIn(page)).toBe('Not valid')
+      })
+    }, 60_000)
+
+    test.each([true, false])(
+      'what is no receipt is said at the field, script %p',
+      async (script) => {
+        await visit(script, async (page) => {
+          const field = page.getByLabel('Or paste it')
+          await field.fill('<b>junk</b>')
+          await page.getByRole('button', { name: 'Verify' }).click()
+          await page.getByText('This is neither a receipt file nor').waitFor()
+          expect(await field.getAttribute('aria-invalid')).toBe('true')
+          expect(await field.inputValue()).toBe('<b>junk</b>')
+        })
+      },
+      60_000,
+    )
+
+    test.each([true, false])(
+      'an id leads to the receipt, script %p',
+      async (script) => {
+        await visit(script, async (page) => {
+          await page.getByLabel('Or paste it').fill(id)
+          await page.getByRole('button', { name: 'Verify' }).click()
+          await page.waitForURL(`${s.w.origin}/receipts/${id}`)
+        })
+      },
+      60_000,
+    )
+
+    test('without script a chosen file is sent, and this service judges', async () => {
+      await visit(false, async (page) => {
+        await page.getByLabel('Drop a receipt file here').setInputFiles(file)
+        await page.getByRole('button', { name: 'Verify' }).click()
+        expect(await verdictIn(page)).toBe('Signed and logged')
+        expect(await page.getByText('Checked by this service.').isVisible()).toBe(true)
+        expect(await page.locator('#stamp').textContent()).toContain('Verified')
+      })
+    }, 60_000)
+
+    const judged = looks.map((look) => [lookName(look), look] as const)
+    test.each(judged)(
+      'nothing is wrong with a verdict, %s',
+      async (_, look) => {
+        const act = async (page: Page) => {
+          await page.getByLabel('Or paste it').fill(text)
+          await page.getByRole('button', { name: 'Verify' }).click()
+          await page.locator('#result').waitFor()
+        }
+        const found = await inspectPage(browser, `${s.w.origin}/verify`, { ...look, act })
+        // What comes below after a click moves nothing but the foot of the page.
+        expect(found.filter((line) => !line.startsWith('layout shifted'))).toEqual([])
+      },
+      60_000,
+    )
+  })
+
+  test('on a phone the menu opens without script', async () => {
+    const viewport = { width: 390, height: 844 }
+    const context = await browser.newContext({ javaScriptEnabled: false, viewport })
+    const page = await context.newPage()
+    await page.goto(s.w.origin)
+    const models = page.locator('#menu').getByRole('link', { name: 'Models' })
+    expect(await models.isVisible()).toBe(false)
+    await page.getByRole('button', { name: 'Menu' }).click()
+    await models.click()
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Models')
+    await context.close()
+  }, 60_000)
+
+  describe('nothing is wrong with', () => {
+    const visits = ['/models', '/plans', '/verify'].flatMap((path) =>
+      looks.map((look) => [`${path} ${lookName(look)}`, path, look] as const),
+    )
+    test.each(visits)(
+      '%s',
+      async (_, path, look) => {
+        expect(await inspectPage(browser, s.w.origin + path, look)).toEqual([])
+      },
+      60_000,
+    )
+  })
+})
