@@ -43,7 +43,7 @@ describe.skipIf(noBinary)('kill -9 between the settle and the answer', () => {
     key = (await makeKey(home)).secret
     await grant(home, '1000.00')
     server = await home.start()
-  })
+  }, 60_000)
   afterAll(async () => {
     await home?.remove()
     await stub?.stop()
@@ -62,7 +62,7 @@ describe.skipIf(noBinary)('kill -9 between the settle and the answer', () => {
     return { status: answer.status, text, again: answer.headers.has('idempotent-replayed') }
   }
   const arrived = async (count: number) => {
-    const until = performance.now() + 15_000
+    const until = performance.now() + 40_000
     while (waiting.length < count && performance.now() < until) await Bun.sleep(2)
     expect(waiting.length).toBe(count)
   }
@@ -93,7 +93,7 @@ describe.skipIf(noBinary)('kill -9 between the settle and the answer', () => {
     const asked = calls.map((call) => ask(call, stream).catch(() => undefined))
     await arrived(new Set(calls).size)
     letGo()
-    const until = performance.now() + 15_000
+    const until = performance.now() + 40_000
     while (ended() === before && performance.now() < until) await new Promise(setImmediate)
     server.signal('SIGKILL')
     await server.exited
@@ -132,7 +132,7 @@ describe.skipIf(noBinary)('kill -9 between the settle and the answer', () => {
       // Some answer was lost after its settle, which is what this is about.
       expect(lost).toBeGreaterThan(0)
     },
-    120_000,
+    240_000,
   )
 
   test('200 at once with one key, killed at the end, and 200 again: one run, one charge', async () => {
@@ -153,7 +153,7 @@ describe.skipIf(noBinary)('kill -9 between the settle and the answer', () => {
     const { held_nusd: held } = await (await server.call('/v1/balance', { key })).json()
     expect(held).toBe(0)
     expect((await (await server.call('/v1/status')).json()).ledger).toBe('balanced')
-  }, 60_000)
+  }, 120_000)
 
   test('killed while it runs: the hold is freed, and the same key runs it anew', async () => {
     const lost = ask('killed early', false).catch(() => undefined)
@@ -167,5 +167,5 @@ describe.skipIf(noBinary)('kill -9 between the settle and the answer', () => {
     const { status, again } = await ask('killed early', false)
     stop()
     expect([status, again]).toEqual([200, false])
-  }, 30_000)
+  }, 120_000)
 })

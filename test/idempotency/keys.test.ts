@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { rows } from '../../src/db/db.ts'
 import { type Browser, browser, signInWith, wallet } from '../accounts/wallet.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
+
+// Two hundred at once take their time on a busy machine.
+setDefaultTimeout(60_000)
 
 type Made = Record<string, unknown> & { id: string; secret: string | null; fingerprint: string }
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config.ts'
 import { rows } from '../../src/db/db.ts'
@@ -10,6 +10,9 @@ import { signerFromHex } from '../../src/signer/signer.ts'
 import { allRuns, expectSettled, modelsToml, until } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { testPrivateKey, usd, type World, world } from '../support/world.ts'
+
+// Two hundred at once take their time on a busy machine.
+setDefaultTimeout(60_000)
 
 /** Engines on which several processes share a database. */
 const shared = process.env['TEST_DATABASE_URL']

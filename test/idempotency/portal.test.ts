@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { runPath, signedIn } from '../console/support.ts'
 import { allRuns, expectSettled, modelsToml, pricedBuiltins } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
+
+// Two hundred at once take their time on a busy machine.
+setDefaultTimeout(60_000)
 
 describe.each(engines)('the dashboard with an Idempotency-Key, on %s', (engine) => {
   let w: World

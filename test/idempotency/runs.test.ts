@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { rows } from '../../src/db/db.ts'
 import {
   allRuns,
@@ -10,6 +10,9 @@ import {
 } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
+
+// Two hundred at once take their time on a busy machine.
+setDefaultTimeout(60_000)
 
 const echo = 'counterfoil/echo-1'
 const day = 86_400_000
