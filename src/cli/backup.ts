@@ -5,15 +5,14 @@ import type { Config } from '../config.ts'
 import {
   copyBackup,
   copyDatabase,
-  endWhatWasOpen,
   faultsOf,
+  makeReady,
   noteBackup,
-  openCopy,
   putInPlace,
 } from '../db/backup.ts'
 import type { Db } from '../db/db.ts'
 import { lockDataFolder } from '../db/lock.ts'
-import { migrateSqlite, sqliteState } from '../db/migrate.ts'
+import { sqliteState } from '../db/migrate.ts'
 import { openSqlite } from '../db/sqlite.ts'
 import { systemClock, toRfc3339 } from '../kernel/clock.ts'
 import { auditStore } from '../ledger/audit-store.ts'
@@ -76,7 +75,7 @@ async function restore(file: string, options: Options): Promise<void> {
       copyBackup(file, copy)
       chmodSync(copy, 0o600)
       const found = await inspect(copy)
-      const ended = await makeReady(copy)
+      const ended = makeReady(copy, systemClock.now())
       putInPlace(copy, database)
       return { ...found, sessions_ended: ended.sessions, calls_freed: ended.calls }
     })
@@ -112,7 +111,7 @@ async function beside<T>(target: string, make: (path: string) => Promise<T>): Pr
 
 /** Looks whether a copy is whole and adds up. @throws Exit 1 with what does not. */
 async function inspect(copy: string) {
-  const db = openCopy(copy)
+  const db = openSqlite(copy, { readonly: true })
   try {
     const faults = faultsOf(db)
     const { pending } = sqliteState(db.raw)
@@ -138,17 +137,6 @@ async function describe(db: Db) {
     origin: history?.logs.current.origin ?? null,
     signer: history?.signers.current.address ?? null,
     log_size: await log.size(),
-  }
-}
-
-/** Brings a copy to this build's schema and ends what was under way when it was made. */
-async function makeReady(copy: string) {
-  const db = openCopy(copy)
-  try {
-    migrateSqlite(db.raw, systemClock.now(), () => {})
-    return await endWhatWasOpen(db)
-  } finally {
-    await db.close()
   }
 }
 

@@ -1,10 +1,11 @@
-import type { Database } from 'bun:sqlite'
+import { Database } from 'bun:sqlite'
 import { closeSync, copyFileSync, fsyncSync, linkSync, openSync, unlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { isNull } from 'drizzle-orm'
-import { type Db, rows, upsert } from './db.ts'
+import type { Millis } from '../kernel/clock.ts'
+import { type Db, upsert } from './db.ts'
 import { findFact } from './facts.ts'
-import { connect, openSqlite } from './sqlite.ts'
+import { migrateSqlite } from './migrate.ts'
+import { connect } from './sqlite.ts'
 
 /** When the newest backup was made, RFC 3339; in the database that it is of. */
 const newestFact = 'backup.newest'
@@ -23,9 +24,12 @@ export function copyDatabase(file: string, to: string): void {
   sync(to)
 }
 
-/** Copies a file that nobody writes to. */
+/** Copies a file that nobody writes to, as a file that nothing lies beside. */
 export function copyBackup(file: string, to: string): void {
   copyFileSync(file, to)
+  const raw = new Database(to, { create: false, readwrite: true })
+  raw.run('PRAGMA journal_mode = DELETE')
+  raw.close()
   sync(to)
 }
 
@@ -37,17 +41,6 @@ export function faultsOf({ raw }: { raw: Database }): string[] {
     ...told.filter((line) => line !== 'ok'),
     ...(broken === 0 ? [] : [`${broken} rows refer to nothing`]),
   ]
-}
-
-/** Opens a copy to look into it; closing leaves one file and nothing beside it. */
-export function openCopy(file: string): ReturnType<typeof openSqlite> {
-  const db = openSqlite(file)
-  const close = async (): Promise<void> => {
-    db.raw.run('PRAGMA journal_mode = DELETE')
-    await db.close()
-    sync(file)
-  }
-  return { ...db, close }
 }
 
 /**
@@ -66,17 +59,25 @@ export function putInPlace(file: string, name: string): void {
   sync(dirname(name))
 }
 
-/** What was under way when a copy was made is over: sign-ins, and calls without an answer. */
-export async function endWhatWasOpen(db: Db): Promise<{ sessions: number; calls: number }> {
-  const { sessions, signInNonces, idempotentCalls } = db.tables
-  return db.write(function* (q) {
-    const ended = yield* rows(q.delete(sessions).returning({ id: sessions.id }))
-    yield* rows(q.delete(signInNonces).returning({ nonce: signInNonces.nonce }))
-    const open = isNull(idempotentCalls.reply)
-    const { scope } = idempotentCalls
-    const freed = yield* rows(q.delete(idempotentCalls).where(open).returning({ scope }))
-    return { sessions: ended.length, calls: freed.length }
-  })
+/**
+ * Brings a copy that nobody else has open to this build's schema, and ends what was under way when
+ * it was made: sign-ins, and calls without an answer. Afterwards it is on the disk.
+ */
+export function makeReady(file: string, now: Millis): { sessions: number; calls: number } {
+  // Not in the mode that keeps a log beside: all that is committed is in this one file.
+  const raw = new Database(file, { create: false, readwrite: true, safeIntegers: true })
+  try {
+    raw.run('PRAGMA journal_mode = DELETE')
+    raw.run('PRAGMA secure_delete = ON')
+    migrateSqlite(raw, now, () => {})
+    const sessions = raw.run('delete from sessions').changes
+    raw.run('delete from sign_in_nonces')
+    const calls = raw.run('delete from idempotent_calls where reply is null').changes
+    return { sessions: Number(sessions), calls: Number(calls) }
+  } finally {
+    raw.close()
+    sync(file)
+  }
 }
 
 export const noteBackup = (db: Db, at: string): Promise<void> =>

@@ -23,8 +23,11 @@ type Command = {
  * Opens the embedded database. All commands queued in one tick share one transaction and one
  * fsync, each in its own savepoint; their callers are told after the COMMIT.
  */
-export function openSqlite(file: string): Db & { raw: Database } {
-  const raw = connect(file)
+export function openSqlite(
+  file: string,
+  options: { readonly?: boolean } = {},
+): Db & { raw: Database } {
+  const raw = connect(file, options)
   const driver = makeDriver(raw)
   const run = (text: string): Statement => raw.prepare(text)
   const [begin, commit, rollback] = [run('BEGIN IMMEDIATE'), run('COMMIT'), run('ROLLBACK')]
