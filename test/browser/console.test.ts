@@ -98,6 +98,24 @@ describe.skipIf(noChromium)('the console, in a real browser', () => {
     expect(faults).toEqual([])
   }, 60_000)
 
+  test.each([true, false])(
+    'a message behind a slash is a command, answered in place (script: %p)',
+    async (script) => {
+      const { page, faults } = await open(script)
+      await page.getByLabel('Message').fill('/help')
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.locator('.talk .told').getByText('run <run id>').waitFor()
+      expect(await page.getByLabel('Message').inputValue()).toBe('')
+      await page.getByLabel('Message').fill('/hepl')
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.getByText('Did you mean "help"?').waitFor()
+      expect(await page.getByLabel('Message').inputValue()).toBe('/hepl')
+      expect(await page.locator('.talk .it.told').count()).toBe(script ? 1 : 0)
+      expect(faults.filter((line) => !line.includes('400'))).toEqual([])
+    },
+    60_000,
+  )
+
   test('what is foreseen is what is held, and the call for an agent holds no secret', async () => {
     const { page } = await open(true)
     await page.getByLabel('Model', { exact: true }).selectOption('stub/speaks')

@@ -70,7 +70,7 @@ describe('/terminal', () => {
         expect(one).not.toMatch(/<img|<script>|<svg on|<iframe|href="javascript/)
       }
     }
-  })
+  }, 60_000)
 
   test('a form with a zero byte, a field twice or none: 400', async () => {
     expect((await post('he\0lp')).status).toBe(400)
