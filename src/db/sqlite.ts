@@ -231,6 +231,8 @@ async function snapshot<T>(file: string, work: (q: Query) => Work<T>): Promise<T
     }
     return turn.value
   } finally {
+    // Closing alone waits for the collector of garbage, and the picture would hold the log so long.
+    if (raw.inTransaction) raw.run('ROLLBACK')
     raw.close()
   }
 }
