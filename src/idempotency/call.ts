@@ -79,6 +79,22 @@ export type Once<Made> = {
   note(book: Book, made: Made, runId?: string): void
 }
 
+/** A call as it is kept, with its answer if that is known already. */
+export const callRowOf = (
+  { replies, settings }: Pick<Deps, 'replies' | 'settings'>,
+  { scope, fingerprint }: Call,
+  reply: Reply | undefined,
+  now: Millis,
+): IdempotentRow => ({
+  scope,
+  fingerprint,
+  node: settings.node,
+  runId: null,
+  reply: reply ? replies.seal(scope, reply) : null,
+  createdAt: now,
+  until: now + keptMs,
+})
+
 /** `toReply` gives the answer, or nothing where the end of a run will. */
 export function onceOf<Made>(
   { replies, settings }: Pick<Deps, 'replies' | 'settings'>,
@@ -98,15 +114,8 @@ export function onceOf<Made>(
     },
     note(book, made, runId) {
       const reply = toReply(made, book.now)
-      book.addCall({
-        scope,
-        fingerprint,
-        node: settings.node,
-        runId: runId ?? null,
-        reply: reply ? replies.seal(scope, reply) : null,
-        createdAt: book.now,
-        until: book.now + keptMs,
-      })
+      const row = callRowOf({ replies, settings }, { scope, fingerprint }, reply, book.now)
+      book.addCall({ ...row, runId: runId ?? null })
     },
   }
 }

@@ -1,22 +1,32 @@
 import type { PassportRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
+import { type Call, callRowOf, type Reply } from '../idempotency/call.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { assertHandle, skeletonOf } from './handle.ts'
 import { maxPassports, toAudit } from './passport.ts'
 import { type Profile, toProfile } from './profile.ts'
 
 type Wish = Pick<Profile, 'displayName' | 'kind'> &
-  Partial<Profile> & { account: string; handle: string }
+  Partial<Profile> & {
+    account: string
+    handle: string
+    /** Where the caller sent an Idempotency-Key: the call, and the answer that it is given. */
+    once?: { call: Call; toReply: (row: PassportRow) => Reply } | undefined
+  }
+
+type Needs = Pick<Deps, 'passports' | 'clock' | 'ids' | 'replies' | 'settings'>
 
 /**
  * Makes a passport that only its owner sees, and takes its handle for ever.
  * @throws Refusal `invalid_request` with `param`; `conflict` for a handle that exists or looks
- * like one that does, and for an account that has the most it can have.
+ * like one that does, and for an account that has the most it can have; `idempotency_mismatch`,
+ * `idempotency_in_progress`.
  */
 export async function createPassport(
-  { passports, clock, ids }: Pick<Deps, 'passports' | 'clock' | 'ids'>,
-  { account, handle, ...wish }: Wish,
+  deps: Needs,
+  { account, handle, once, ...wish }: Wish,
 ): Promise<PassportRow> {
+  const { passports, clock, ids } = deps
   assertHandle(handle)
   const now = clock.now()
   const row: PassportRow = {
@@ -35,7 +45,12 @@ export async function createPassport(
   const note = { id: ids.make('req'), at: now, actor: account, action: 'passport.create', detail }
   const skeleton = skeletonOf(handle)
   const audit = toAudit(row, note)
-  const claimed = await passports.claim({ row, skeleton, audit, most: maxPassports })
+  const call = once && callRowOf(deps, once.call, once.toReply(row), now)
+  const claimed = await passports.claim({ row, skeleton, audit, most: maxPassports, call })
+  if (claimed.is === 'asked') {
+    const isSame = claimed.known.fingerprint === call?.fingerprint
+    refuse(isSame ? 'idempotency_in_progress' : 'idempotency_mismatch')
+  }
   if (claimed.is === 'too many') {
     const message = `An account can have ${maxPassports} passports, retired ones included.`
     refuse('conflict', `${message} Use one of yours.`)

@@ -35,6 +35,8 @@ export type OwnNeeds = Pick<
   | 'signers'
   | 'health'
   | 'settings'
+  | 'calls'
+  | 'replies'
 >
 type Context = ReplyContext & { account: string }
 type Asked = { passport: PassportRow; actor: string }
@@ -178,7 +180,7 @@ async function answer(deps: OwnNeeds, context: Context, { handle }: PassportRow)
 }
 
 /** A passport of one's own in JSON. */
-export async function toOwnJson(deps: OwnNeeds, row: PassportRow) {
+async function toOwnJson(deps: OwnNeeds, row: PassportRow) {
   const { standing, bound, statement } = await readOwnPassport(deps, row)
   const keyIds = bound.map(({ id }) => id)
   return { ...toOwnView(deps, standing, keyIds), statement: toStatementView(deps, statement) }

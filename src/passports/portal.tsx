@@ -1,8 +1,10 @@
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../accounts/auth.ts'
+import type { PassportRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { readFields } from '../http/form.ts'
 import { queryOf, readPage } from '../http/query.ts'
+import { answerOnce, callOf, jsonReply } from '../idempotency/once-api.ts'
 import { toListView } from '../kernel/page.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import type { Frame } from '../ui/frame.ts'
@@ -13,7 +15,7 @@ import { listPassports } from './browse.ts'
 import { createPassport } from './create.ts'
 import { recordOf } from './issue.ts'
 import { OwnListPage, OwnListPanel, type OwnListView } from './list-pages.tsx'
-import { type OwnNeeds, passportPortal, toOwnJson } from './passport-portal.tsx'
+import { type OwnNeeds, passportPortal } from './passport-portal.tsx'
 import type { Standing } from './standing-store.ts'
 import { ownPassportPath, ownPassportsPath, passportsAction } from './state-pages.tsx'
 import { toOwnView } from './view.ts'
@@ -53,20 +55,33 @@ export const passportsPortal = (deps: OwnNeeds, frame: Frame) =>
 async function create(deps: OwnNeeds, frame: Frame, context: Context) {
   const { request, set, account } = context
   const sent = await readFields(request, { limitBytes: deps.settings.bodyBytes })
+  if (wantsJson(request)) {
+    const asked = { request, who: account, route: `POST ${passportsAction}` }
+    const call = callOf(deps, { ...asked, text: JSON.stringify(sent.value) })
+    return answerOnce(deps, { set }, call, async () => {
+      const toReply = (row: PassportRow) => jsonReply(201, {}, toNewJson(deps, row))
+      const once = call && { call, toReply }
+      const row = await createPassport(deps, { account, ...readNewPassport(sent), once })
+      set.status = 201
+      return toNewJson(deps, row)
+    })
+  }
   try {
     const row = await createPassport(deps, { account, ...readNewPassport(sent) })
-    if (wantsJson(request)) {
-      set.status = 201
-      return await toOwnJson(deps, row)
-    }
     const fragment = <OwnListPanel view={await viewOf(deps, account)} />
     return reply(context, { fragment, seeOther: ownPassportPath(row.handle) })
   } catch (error) {
-    if (!(error instanceof Refusal) || wantsJson(request)) throw error
+    if (!(error instanceof Refusal)) throw error
     const view = await viewOf(deps, account, undefined, { draft: draftOf(sent.value), error })
     return reply(context, { page: pageOf(frame, view), status: error.status })
   }
 }
+
+/** A passport that was just made: nothing was counted of it yet. */
+const toNewJson = (deps: OwnNeeds, row: PassportRow) => ({
+  ...toOwnView(deps, { row, models: [], countedTo: 0 }, []),
+  statement: null,
+})
 
 const pageOf = (frame: Frame, view: OwnListView) =>
   dashboardPage({

@@ -1,6 +1,15 @@
-import { and, count, eq, isNull, ne } from 'drizzle-orm'
-import { type Db, first, insert, lockedRows, rows, update, type Work } from '../db/db.ts'
-import type { AuditRow, KeyRow, PassportRow } from '../db/schema.ts'
+import { and, count, eq, isNull, lte, ne } from 'drizzle-orm'
+import {
+  type Db,
+  first,
+  insert,
+  lockedRows,
+  type Query,
+  rows,
+  update,
+  type Work,
+} from '../db/db.ts'
+import type { AuditRow, IdempotentRow, KeyRow, PassportRow } from '../db/schema.ts'
 import type { LogStore } from '../log/store.ts'
 import { passportLists } from './list-store.ts'
 import { publicReceiptsOf } from './public-store.ts'
@@ -10,10 +19,22 @@ import { statementStore } from './statement-store.ts'
 export type PassportStore = ReturnType<typeof passportStore>
 
 /** A passport that is asked for; whoever comes first has its handle, and all that look like it. */
-export type Claim = { row: PassportRow; skeleton: string; audit: AuditRow; most: number }
+export type Claim = {
+  row: PassportRow
+  skeleton: string
+  audit: AuditRow
+  most: number
+  /** The call that asks for it, with its answer, where it came with an Idempotency-Key. */
+  call: IdempotentRow | undefined
+}
 
-/** What became of a claim: the handle that has the skeleton already, or too many passports. */
-export type Claimed = { is: 'made' } | { is: 'taken'; by: string } | { is: 'too many' }
+/** What became of a claim; `by` is the handle that has the skeleton already. */
+export type Claimed =
+  | { is: 'made' }
+  | { is: 'taken'; by: string }
+  | { is: 'too many' }
+  /** By a call that was made before. */
+  | { is: 'asked'; known: IdempotentRow }
 
 /** What a decision makes of a passport; undefined changes nothing. */
 export type Changed = { row: PassportRow; audit: AuditRow } | undefined
@@ -54,10 +75,12 @@ export function passportStore(db: Db, log: LogStore) {
     findId: (wanted: string): Promise<PassportRow | undefined> =>
       db.read((q) => first(q.select().from(passports).where(eq(id, wanted)))),
     /** Of any number of claims of handles that look alike, one is made. */
-    claim: ({ row, skeleton, audit, most }: Claim): Promise<Claimed> =>
+    claim: ({ row, skeleton, audit, most, call }: Claim): Promise<Claimed> =>
       db.write(function* (q): Work<Claimed> {
         // Its account is locked: two claims at once cannot both be its last.
         yield* lockedRows(q.select().from(accounts).where(eq(accounts.id, row.accountId)))
+        const known = call && (yield* callBefore(db, q, call))
+        if (known) return { is: 'asked', known }
         const own = q.select({ n: count() }).from(passports).where(eq(accountId, row.accountId))
         if (((yield* first(own))?.n ?? 0) >= most) return { is: 'too many' }
         const name = skeletonFact(skeleton)
@@ -69,6 +92,7 @@ export function passportStore(db: Db, log: LogStore) {
         }
         yield* insert(passports, [row])
         yield* insert(auditEntries, [audit])
+        if (call) yield* insert(db.tables.idempotentCalls, [call])
         return { is: 'made' }
       }),
     /** Writes what `decide` makes of a passport as it stands, with its audit row. */
@@ -95,4 +119,15 @@ export function passportStore(db: Db, log: LogStore) {
         )
       }),
   }
+}
+
+/** A call with the same key that was made and still counts; what ran out makes room. */
+function* callBefore(
+  { tables: { idempotentCalls: calls } }: Db,
+  q: Query,
+  { scope, createdAt: now }: IdempotentRow,
+): Work<IdempotentRow | undefined> {
+  const past = and(eq(calls.scope, scope), lte(calls.until, now))
+  yield* rows(q.delete(calls).where(past).returning({ scope: calls.scope }))
+  return yield* first(q.select().from(calls).where(eq(calls.scope, scope)))
 }

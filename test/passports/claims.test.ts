@@ -88,6 +88,26 @@ describe.each(engines)('claims of handles on %s', (engine) => {
     expect(body.error.message).toContain('20 passports')
   }, 30_000)
 
+  test('with an Idempotency-Key one is made, answered again; another body is 422', async () => {
+    const post = (json: object) =>
+      one.own.call('/api/portal/passports', { json, headers: { 'idempotency-key': 'once' } })
+    const answers = await Promise.all(Array.from({ length: 8 }, () => post(wishOf('once-only'))))
+    expect(answers.every(({ status }) => status === 201)).toBe(true)
+    const bodies = new Set(await Promise.all(answers.map((answer) => answer.text())))
+    expect(bodies.size).toBe(1)
+    const replayed = answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')
+    expect(replayed).toHaveLength(7)
+    expect((await post(wishOf('once-more'))).status).toBe(422)
+    // A refusal frees the key.
+    const again = (handle: string) =>
+      one.own.call('/api/portal/passports', {
+        json: wishOf(handle),
+        headers: { 'idempotency-key': 'freed' },
+      })
+    expect((await again('once-only')).status).toBe(409)
+    expect((await again('once-free')).status).toBe(201)
+  })
+
   test.each([
     ['GET', ''],
     ['POST', ''],
