@@ -54,7 +54,7 @@ export const terminalArea: Area = {
   title: 'Terminal',
   about:
     'A small command language for whoever has no key: `help, status, models, price, ask, verify, ' +
-    'receipt, proof, passport, anchors, signer`. The house pays for `ask`, a few times a day.',
+    'receipt, proof, passport, anchors, recent, signer`. The house pays for `ask`, a few times a day.',
   operations: [
     {
       id: 'runTerminal',
@@ -91,11 +91,10 @@ export const terminalArea: Area = {
         'receipt_not_found',
         'model_not_found',
         'model_not_allowed',
-        'unprocessable',
+        'not_found',
+        'gone',
         'rate_limited',
         'concurrency_limited',
-        'insufficient_balance',
-        'cap_exceeded',
         'upstream_error',
         'unavailable',
         'log_diverged',
