@@ -54,7 +54,8 @@ export const terminalArea: Area = {
   title: 'Terminal',
   about:
     'A small command language for whoever has no key: `help, status, models, price, ask, verify, ' +
-    'receipt, proof, passport, anchors, recent, signer`. The house pays for `ask`, a few times a day.',
+    'receipt, proof, passport, anchors, recent, signer`. The house pays for `ask`, a few times a ' +
+    'day.',
   operations: [
     {
       id: 'runTerminal',

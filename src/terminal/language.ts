@@ -1,7 +1,7 @@
 import { nearest } from '../kernel/nearest.ts'
 import { refuse } from '../kernel/refusal.ts'
 
-/** A command as somebody may write it. What it does stands elsewhere: nothing here runs anything. */
+/** A command as somebody may write it. What it does stands elsewhere: here nothing is run. */
 export type Usage<Name extends string = string> = {
   name: Name
   /** What follows the name: one word, any text, or nothing. */
