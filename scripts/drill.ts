@@ -1,14 +1,19 @@
 /**
- * `bun run drill [--rounds 50] [--crowds 3] [--report docs/drills.md]`: kills the executable with
- * SIGKILL in the middle of runs and streams, starts it again, and checks every figure against what
- * its clients were told; then sends 1,000 runs at once where 50 can be paid.
+ * `bun run drill [crash] [--rounds 50] [--crowds 3] [--report docs/drills.md]`: kills the executable
+ * with SIGKILL in the middle of runs and streams, starts it again, and checks every figure against
+ * what its clients were told; then sends 1,000 runs at once where 50 can be paid.
+ * `bun run drill export [--runs 1000000]` exports a large log; `bun run drill share
+ * [--streams 1000]` stalls streams of one key and looks how another account fares.
  */
 import { parseArgs } from 'node:util'
 import { grant, type Home, makeHome, makeKey, must } from '../test/support/binary.ts'
 import { pacedModels, startPacedUpstream } from '../test/support/paced-upstream.ts'
 import { check } from './drill-check.ts'
 import { type CrowdResult, drillCrowds } from './drill-crowd.ts'
+import { drillExport, exportReport } from './drill-export.ts'
 import { load, nothingSeen, type Seen } from './drill-load.ts'
+import { report, stampOf } from './drill-report.ts'
+import { drillShare, shareReport } from './drill-share.ts'
 
 export type Round = {
   round: number
@@ -116,8 +121,8 @@ const lineOf = (round: Round): string =>
 
 type Result = Awaited<ReturnType<typeof drill>>
 
-/** The report that docs/drills.md holds. */
-export function reportOf({ killed, crowded, build }: Result, when: string): string {
+/** The sections of the report that are about crashes and crowds. */
+export function reportOf({ killed, crowded, build }: Result): string {
   const last = killed.at(-1)
   const faults = [...killed, ...crowded].reduce((sum, { faults }) => sum + faults.length, 0)
   const rows = killed.map((round) => {
@@ -130,11 +135,9 @@ export function reportOf({ killed, crowded, build }: Result, when: string): stri
   const columns =
     'round | killed after ms | restart killed after ms | answers held | runs | interrupted | ' +
     'restart ms | faults'
-  return `# Drills
+  return `## Killed in the middle of runs
 
-What \`bun run drill\` found the last time it was written down. ${when}, build \`${build}\`.
-
-## Killed in the middle of runs
+\`bun run drill crash\`, ${stampOf(build)}
 
 ${killed.length} rounds on one data folder. In each, 24 clients run models (plain, streamed, native,
 in the background) until SIGKILL at a random moment; every second time the restart is killed too.
@@ -156,19 +159,37 @@ ${sizes.length > 0 ? sizes.join('\n') : 'Not run.'}
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
     options: {
       rounds: { type: 'string', default: '50' },
       crowds: { type: 'string', default: '3' },
+      runs: { type: 'string', default: '1000000' },
+      streams: { type: 'string', default: '1000' },
       report: { type: 'string', default: 'docs/drills.md' },
     },
   })
-  const rounds = Number(values.rounds)
-  const crowds = Number(values.crowds)
-  const result = await drill({ rounds, crowds, say: (line) => console.log(line) })
-  const when = new Date().toISOString().slice(0, 10)
-  await Bun.write(values.report, reportOf(result, when))
-  const faults = [...result.killed, ...result.crowded].flatMap(({ faults }) => faults)
+  const say = (line: string) => console.log(line)
+  const drills: Record<string, () => Promise<{ sections: string; faults: string[] }>> = {
+    async crash() {
+      const numbers = { rounds: Number(values.rounds), crowds: Number(values.crowds) }
+      const result = await drill({ ...numbers, say })
+      const faults = [...result.killed, ...result.crowded].flatMap(({ faults }) => faults)
+      return { sections: reportOf(result), faults }
+    },
+    async export() {
+      const result = await drillExport(Number(values.runs), say)
+      return { sections: exportReport(result), faults: result.faults }
+    },
+    async share() {
+      const result = await drillShare(Number(values.streams), say)
+      return { sections: shareReport(result), faults: result.faults }
+    },
+  }
+  const chosen = drills[positionals[0] ?? 'crash']
+  if (!chosen) throw new Error(`there are: ${Object.keys(drills).join(', ')}`)
+  const { sections, faults } = await chosen()
+  report(values.report, sections)
   console.log(`${faults.length} faults; written to ${values.report}`)
   process.exitCode = faults.length === 0 ? 0 : 1
 }

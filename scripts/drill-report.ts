@@ -1,0 +1,28 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+
+/**
+ * Writes sections into the report of all drills: those with the same heading are replaced, the
+ * others stay as they were last found. A section begins with `## `.
+ */
+export function report(file: string, sections: string): void {
+  const [head = '', ...known] = split(existsSync(file) ? readFileSync(file, 'utf8') : heading)
+  const fresh = split(`\n${sections}`).slice(1)
+  const kept = known.map(
+    (section) => fresh.find((one) => titleOf(one) === titleOf(section)) ?? section,
+  )
+  const added = fresh.filter((one) => !known.some((old) => titleOf(old) === titleOf(one)))
+  const text = [head, ...kept, ...added].map((section) => section.trim()).join('\n\n')
+  writeFileSync(file, `${text}\n`)
+}
+
+/** Of this day and this build. */
+export const stampOf = (build: string): string =>
+  `${new Date().toISOString().slice(0, 10)}, build \`${build.trim()}\`.`
+
+const heading = `# Drills
+
+What the drills found the last time they were written down: \`bun run drill [crash|export|share]\`.
+`
+
+const split = (text: string): string[] => text.split(/^(?=## )/m)
+const titleOf = (section: string): string => section.slice(0, section.indexOf('\n'))

@@ -1,0 +1,109 @@
+import { join } from 'node:path'
+import { eq } from 'drizzle-orm'
+import { endedRun } from '../bench/ended-run.ts'
+import { insert, rows } from '../src/db/db.ts'
+import type { RunRow, TransferRow } from '../src/db/schema.ts'
+import { openSqlite } from '../src/db/sqlite.ts'
+import { systemClock } from '../src/kernel/clock.ts'
+import { makeIds } from '../src/kernel/ids.ts'
+import { systemRandom } from '../src/kernel/random.ts'
+import { auditStore } from '../src/ledger/audit-store.ts'
+import { logStore } from '../src/log/store.ts'
+
+export type Seed = {
+  /** The folder of a server that is stopped. */
+  data: string
+  origin: string
+  account: string
+  /** A key of it, and one below that: they pay for every other run. */
+  root: string
+  child: string
+  count: number
+}
+
+const batch = 1000
+const spanMs = 30 * 86_400_000
+const somebody = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
+/** What a spreadsheet would run. */
+const formulas = ['=1+1', '+1', '-1', '@SUM(1)', '\t=1', '＝1', ' =1', '=HYPERLINK("http://x","y")']
+
+/**
+ * Writes ended runs of 30 days straight into a database, with the money they moved, and lets the
+ * log number them. Every tenth is another account's. @throws Error when the ledger is not balanced.
+ */
+export async function seedRuns({ data, origin, account, root, child, count }: Seed): Promise<void> {
+  const db = openSqlite(join(data, 'counterfoil.db'))
+  const { accounts, keyWindows } = db.tables
+  const ids = makeIds(systemClock, systemRandom())
+  const begun = systemClock.now() - spanMs - 3_600_000
+  const [owner] = await db.read((q) =>
+    rows(q.select().from(accounts).where(eq(accounts.id, account))),
+  )
+  if (!owner) throw new Error('the account has no credit')
+  const spent = { [root]: 0n, [child]: 0n }
+  for (let at = 0; at < count; at += batch) {
+    const runs: RunRow[] = []
+    const transfers: TransferRow[] = []
+    for (let index = at; index < Math.min(at + batch, count); index++) {
+      const finishedAt = begun + Math.floor((index / count) * spanMs)
+      const run = runAt(index, finishedAt)
+      runs.push(run)
+      for (const [keyId] of run.windows) spent[keyId] = (spent[keyId] ?? 0n) + run.cost
+      if (run.cost === 0n) continue
+      owner.balance -= run.cost
+      owner.moves++
+      owner.movedAt = Math.max(owner.movedAt, finishedAt)
+      transfers.push({
+        accountId: account,
+        ref: run.id,
+        kind: 'run',
+        source: 'user',
+        target: 'revenue',
+        amount: run.cost,
+        at: finishedAt,
+        seq: owner.moves,
+        balance: owner.balance,
+      })
+    }
+    await db.write(function* () {
+      yield* insert(db.tables.runs, runs)
+      yield* insert(db.tables.transfers, transfers)
+    })
+  }
+  await db.write(function* (q) {
+    const { balance, moves, movedAt } = owner
+    yield* rows(
+      q
+        .update(accounts)
+        .set({ balance, moves, movedAt })
+        .where(eq(accounts.id, account))
+        .returning(),
+    )
+    const limit = 9_000_000_000_000_000n
+    const windows = Object.entries(spent).map(([keyId, sum]) => {
+      return { keyId, windowStart: 0, limit, spent: sum, held: 0n }
+    })
+    yield* rows(q.insert(keyWindows).values(windows).returning())
+  })
+  const log = logStore(db, { clock: systemClock, node: 'drill', start: 0 })
+  for (;;) {
+    const lease = await log.takeLease()
+    if (!lease || (await log.number(lease, batch)) === 0) break
+  }
+  const faults = await auditStore(db).whole(systemClock.now())
+  await db.close()
+  if (faults.length > 0) throw new Error(faults.slice(0, 5).join('\n'))
+
+  function runAt(index: number, finishedAt: number): RunRow {
+    const isMine = index % 10 !== 0
+    const keyId = index % 2 === 0 ? root : child
+    const id = ids.make('run')
+    const owned = { account: isMine ? account : somebody, keyId: isMine ? keyId : 'key_other' }
+    const run = endedRun({ id, issuer: origin, ...owned, finishedAt, index })
+    const model = index % 11 === 0 ? '=acme/model' : run.model
+    const tags = { team: formulas[index % formulas.length] ?? '', 'a,"b"': `line\r\n${index}` }
+    if (!isMine) return { ...run, model, tags, lines: [], cost: 0n, hold: 0n }
+    const chain = keyId === root ? [root] : [child, root]
+    return { ...run, model, tags, windows: chain.map((key) => [key, 0]) }
+  }
+}
