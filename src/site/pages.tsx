@@ -6,18 +6,19 @@ import type { Frame } from '../ui/frame.ts'
 import { publicPage } from '../ui/layout.tsx'
 import { reply } from '../ui/reply.ts'
 import { LandingPage } from './landing-pages.tsx'
-import { readNewest } from './newest.ts'
+import { newestReader } from './newest.ts'
 
 type Needs = Pick<Deps, 'catalogue' | 'depositPolicy' | 'sessions' | 'settings' | 'signer'> &
-  Parameters<typeof readNewest>[0] &
+  Parameters<typeof newestReader>[0] &
   Parameters<typeof readerAccount>[0] & { explored: Pick<Explored, 'stats'> }
 
 /** `/`: what this is, for everybody. */
-export const sitePages = (deps: Needs, frame: Frame) =>
-  new Elysia({ name: 'site-pages' }).get('/', async ({ request, set }) => {
+export const sitePages = (deps: Needs, frame: Frame) => {
+  const readNewest = newestReader(deps)
+  return new Elysia({ name: 'site-pages' }).get('/', async ({ request, set }) => {
     const [reader, newest, stats] = await Promise.all([
       readerAccount(deps, request),
-      readNewest(deps),
+      readNewest(),
       deps.explored.stats('all'),
     ])
     const page = publicPage({
@@ -46,6 +47,7 @@ export const sitePages = (deps: Needs, frame: Frame) =>
     })
     return reply({ request, set }, { page })
   })
+}
 
 /** A chat model for the examples: one that answers now. */
 const modelOf = ({ catalogue }: Needs): string =>
