@@ -8,6 +8,7 @@ import { depositsApi } from './deposits/api.ts'
 import { depositsPortal } from './deposits/portal.tsx'
 import type { Deps } from './deps.ts'
 import { docsApi } from './docs/api.ts'
+import { docsPages } from './docs/pages.tsx'
 import { explorerApi } from './explorer/api.ts'
 import { makeExplored } from './explorer/explored.ts'
 import { explorerPages } from './explorer/pages.tsx'
@@ -60,6 +61,7 @@ export function createApp(deps: Deps) {
   const app = front({ baseUrl, listen, ids: deps.ids, log: deps.log, showRefusal })
     .use(assets())
     .use(docsApi(deps))
+    .use(docsPages(deps, frame))
     .use(themeRoute(deps))
     .use(statusApi(deps))
     .use(modelsApi(deps))

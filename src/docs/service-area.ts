@@ -139,7 +139,7 @@ export const serviceArea: Area = {
     {
       id: 'livez',
       route: 'GET /livez',
-      title: 'Alive',
+      title: 'Is it alive?',
       about: 'For supervisors: the process answers.',
       key: 'none',
       examples: [{ name: 'Alive', status: 200 }],
@@ -148,7 +148,7 @@ export const serviceArea: Area = {
     {
       id: 'readyz',
       route: 'GET /readyz',
-      title: 'Ready',
+      title: 'Is it ready?',
       about: 'For supervisors: it takes traffic.',
       key: 'none',
       examples: [{ name: 'Ready', status: 200 }],

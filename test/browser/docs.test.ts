@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Browser } from 'playwright-core'
+import { areas } from '../../src/docs/areas.ts'
+import { noChromium, startChromium } from '../support/chromium.ts'
+import { type World, world } from '../support/world.ts'
+import { inspectPage, lookName, looks } from './support.ts'
+
+const shots = process.env['SHOTS']
+const pages = ['/docs', ...areas.map(({ id }) => `/docs/${id}`)]
+
+describe.skipIf(noChromium)('the reference, in a real browser', () => {
+  let service: World
+  let browser: Browser
+  beforeAll(async () => {
+    service = await world()
+    browser = await startChromium()
+  }, 60_000)
+  afterAll(async () => {
+    await browser?.close()
+    await service?.stop()
+  })
+
+  // The pages of areas are made of the same parts: the smallest and the largest look stand for all.
+  const visits = pages.flatMap((path) =>
+    looks
+      .filter(({ script, theme, width }) =>
+        path === '/docs' ? true : script && (theme === 'dark') === (width === 390),
+      )
+      .map((look) => [`${path}: ${lookName(look)}`, path, look] as const),
+  )
+  test.each(visits)(
+    '%s',
+    async (_, path, look) => {
+      const name = `${path.slice(1).replace('/', '-')}-${look.theme}-${look.width}`
+      const shot = shots && look.script ? { shot: `${shots}/${name}.png` } : {}
+      expect(await inspectPage(browser, service.origin + path, { ...look, ...shot })).toEqual([])
+    },
+    60_000,
+  )
+})
