@@ -28,7 +28,6 @@ import { settleLogs } from './log/logs-store.ts'
 import { sequencer } from './log/sequence.ts'
 import { logStore } from './log/store.ts'
 import { makeAnchoring } from './make-anchoring.ts'
-import { priceStore } from './models/prices-store.ts'
 import { makeOffer } from './offer.ts'
 import { onboardingStore } from './overview/store.ts'
 import { passportCounter } from './passports/count-store.ts'
@@ -117,8 +116,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     statements: statementStore(db),
     console: consoleStore(db),
     runs: runStore(db, node),
-    calls: callStore(db),
-    replies: makeReplies(makeSealer(signer, random)),
+    ...keptCalls(db, signer, random),
     receipts: receiptStore(db),
     site: siteStore(db),
     shares: shareStore(db),
@@ -133,7 +131,6 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     deposits: depositStore(db, { clock, node }),
     depositPolicy: depositPolicyOf(config),
     health: newHealth(clock),
-    prices: priceStore(db),
     signer,
     signers,
     sequencer: sequencer({ store, log, clock }),
@@ -146,6 +143,12 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     adopt: (next) => offerAnew(next).then(() => takeOn(next, settings, room)),
   }
 }
+
+/** What was called with an Idempotency-Key, and what opens those answers. */
+const keptCalls = (db: Db, signer: Signer, random: Random) => ({
+  calls: callStore(db),
+  replies: makeReplies(makeSealer(signer, random)),
+})
 
 /** In one turn: nobody meets half of the limits. */
 function takeOn({ limits, terminal }: Config, settings: Settings, room: { admission: number }) {
