@@ -24,7 +24,6 @@ import type { Logs } from './log/logs.ts'
 import type { Sequencer } from './log/sequence.ts'
 import type { LogStore } from './log/store.ts'
 import type { Catalogue } from './models/catalogue.ts'
-import type { PriceStore } from './models/prices-store.ts'
 import type { OnboardingStore } from './overview/store.ts'
 import type { PassportStore } from './passports/store.ts'
 import type { Plans } from './plans/plan.ts'
@@ -87,7 +86,6 @@ export type Deps = {
   depositPolicy: DepositPolicy | undefined
   health: Health
   catalogue: Catalogue
-  prices: PriceStore
   upstreams: Upstreams
   signer: Signer
   signers: Signers

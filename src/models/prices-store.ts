@@ -1,24 +1,6 @@
-import { and, desc, eq } from 'drizzle-orm'
+import { desc, eq } from 'drizzle-orm'
 import { type Db, first, insert } from '../db/db.ts'
 import type { LogStore } from '../log/store.ts'
-import type { PriceList } from './model.ts'
-
-export type PriceStore = ReturnType<typeof priceStore>
-
-/** Where the versions of the prices are in the log. */
-export function priceStore(db: Db) {
-  const { priceLists } = db.tables
-  return {
-    /** The place of a version's leaf among those of all logs; undefined until it has one. */
-    placeOf: async ({ id, version }: PriceList): Promise<number | undefined> => {
-      const named = and(eq(priceLists.id, id), eq(priceLists.version, version))
-      const found = await db.read((q) =>
-        first(q.select({ place: priceLists.logPlace }).from(priceLists).where(named)),
-      )
-      return found?.place ?? undefined
-    },
-  }
-}
 
 /**
  * The version of a price list: the last one, if the prices are still the same, else a new one.

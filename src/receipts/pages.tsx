@@ -85,7 +85,7 @@ function describe({ file: { receipt }, verdict }: Judged): string {
   const what = isHidden(run) ? 'one run' : `one run of ${run.model}, ${run.outcome}`
   const cost = isHidden(charge) ? '' : `, ${totalOf(receipt)?.join('')}`
   const state = verdict.level === null ? '' : ` ${levelWords[verdict.level]}.`
-  return `The signed receipt of ${what}${cost}.${state} Check it yourself: the proof is on the page.`
+  return `The signed receipt of ${what}${cost}.${state} Check it: the proof is on the page.`
 }
 
 /** A download; the name is an id of ours and an ending. */

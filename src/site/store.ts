@@ -1,12 +1,13 @@
 import { and, asc, desc, eq, lt } from 'drizzle-orm'
 import { type Db, first, rows } from '../db/db.ts'
 import type { ShareRow } from '../db/schema.ts'
+import type { PriceList } from '../models/model.ts'
 
 export type SiteStore = ReturnType<typeof siteStore>
 
 /** What there is to see for everybody: never anything unlisted, private or hidden. */
 export function siteStore(db: Db) {
-  const { shares, passports } = db.tables
+  const { shares, passports, priceLists } = db.tables
   const isPublic = eq(shares.visibility, 'public')
   const isPublished = eq(passports.status, 'public')
   return {
@@ -15,6 +16,14 @@ export function siteStore(db: Db) {
       db.read((q) =>
         first(q.select().from(shares).where(isPublic).orderBy(desc(shares.receiptId)).limit(1)),
       ),
+    /** The place of a version of the prices among the leaves of all logs, once it has one. */
+    placeOfPrices: async ({ id, version }: PriceList): Promise<number | undefined> => {
+      const named = and(eq(priceLists.id, id), eq(priceLists.version, version))
+      const found = await db.read((q) =>
+        first(q.select({ place: priceLists.logPlace }).from(priceLists).where(named)),
+      )
+      return found?.place ?? undefined
+    },
     /** Ids of receipts that are in lists, newest first, before an id. */
     publicReceipts: async (before: string, limit: number): Promise<string[]> => {
       const listed = and(isPublic, lt(shares.receiptId, before))

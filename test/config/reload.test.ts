@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readConfig } from '../../src/config.ts'
-import { priceStore } from '../../src/models/prices-store.ts'
 import { reloader } from '../../src/reload.ts'
 import { lastRun, modelToml, until, upstreamToml } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
@@ -70,7 +69,7 @@ for (const engine of engines) {
       expect((await run('stub/any')).status).toBe(200)
       const now = await lastRun(w)
       expect([now.priceList, now.cost]).toEqual([`default@${after.version}`, 10_000n + 40_000n])
-      expect(await priceStore(w.db).placeOf(after)).toBeGreaterThan(0)
+      expect(await w.deps.site.placeOfPrices(after)).toBeGreaterThan(0)
       const shown = await (await w.call('/v1/models')).json()
       expect(shown.price_list).toEqual(after)
     })

@@ -1,13 +1,13 @@
 import { isId } from '../../kernel/ids.ts'
 import { isReceiptFile, type ReceiptFile } from '../../verify/receipt.ts'
 
-/** What somebody gave to be checked: a file, the name of a receipt that is shared here, or neither. */
+/** What somebody gave to be checked: a file, the name of a receipt shared here, or neither. */
 export type Given =
   | { kind: 'file'; file: ReceiptFile }
   | { kind: 'receipt'; id: string }
   | { kind: 'wrong'; message: string }
 
-/** Reads a pasted file, an id or a link. A file may still be wrong inside: that is for the checks. */
+/** Reads a pasted file, an id or a link. What is wrong inside of a file is for the checks. */
 export function readGiven(text: string, baseUrl: string): Given {
   const given = text.trim()
   if (given === '') return wrong('Choose a receipt file, or paste one, its id or its link.')

@@ -1,6 +1,8 @@
 import { Elysia } from 'elysia'
 import { readerAccount } from '../accounts/auth.ts'
 import type { Deps } from '../deps.ts'
+import type { Catalogue } from '../models/catalogue.ts'
+import type { Model } from '../models/model.ts'
 import { Amount } from '../ui/amount.tsx'
 import type { Frame } from '../ui/frame.ts'
 import { publicPage } from '../ui/layout.tsx'
@@ -8,10 +10,8 @@ import { Facts, Pad, PageHead, Panel, Split } from '../ui/panel.tsx'
 import { reply } from '../ui/reply.ts'
 import { Badge } from '../ui/status.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import type { Catalogue } from './catalogue.ts'
-import type { Model } from './model.ts'
 
-type Needs = Pick<Deps, 'catalogue' | 'clock' | 'log' | 'logs' | 'prices' | 'sessions' | 'settings'>
+type Needs = Pick<Deps, 'catalogue' | 'clock' | 'log' | 'logs' | 'site' | 'sessions' | 'settings'>
 
 /** `GET /models`: what there is to run, and the version of the prices that receipts name. */
 export const modelPages = (deps: Needs, frame: Frame) =>
@@ -32,8 +32,8 @@ export const modelPages = (deps: Needs, frame: Frame) =>
   })
 
 /** The index of the price list in the current log; undefined when it is in another, or in none. */
-async function leafOf({ catalogue, prices, logs }: Needs): Promise<number | undefined> {
-  const place = await prices.placeOf(catalogue.priceList)
+async function leafOf({ catalogue, site, logs }: Needs): Promise<number | undefined> {
+  const place = await site.placeOfPrices(catalogue.priceList)
   return place === undefined || place < logs.current.start ? undefined : place - logs.current.start
 }
 
