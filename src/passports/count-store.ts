@@ -14,11 +14,13 @@ export function passportCounter(db: Db): Counter {
   const { passports, passportModels: models } = db.tables
   const { handle } = passports
 
-  function* addRecord(q: Query, receipts: readonly CountedReceipt[]): Work<void> {
+  /** False for a handle that nobody has: what is wrong there must not stop what others count. */
+  function* addRecord(q: Query, receipts: readonly CountedReceipt[]): Work<boolean> {
     const [{ passport } = { passport: '' }] = receipts
     const [row] = yield* lockedRows(q.select().from(passports).where(sql`${handle} = ${passport}`))
-    if (!row) throw new Error(`a receipt names the passport ${passport}, which there is not`)
+    if (!row) return false
     yield* update(passports, [toCounted(row, receipts)], counted)
+    return true
   }
 
   function* addModels(q: Query, receipts: readonly CountedReceipt[]): Work<void> {
@@ -37,8 +39,7 @@ export function passportCounter(db: Db): Counter {
       const byHandle = Map.groupBy(named, ({ passport }) => passport)
       // In one order everywhere: rows are locked.
       for (const [, own] of [...byHandle].sort(([a], [b]) => (a < b ? -1 : 1))) {
-        yield* addRecord(q, own)
-        yield* addModels(q, own)
+        if (yield* addRecord(q, own)) yield* addModels(q, own)
       }
     },
   }
