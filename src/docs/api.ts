@@ -4,18 +4,27 @@ import { acceptsGzip } from '../http/assets.ts'
 import { isKnown } from '../http/etag.ts'
 import { openToAnyOrigin } from '../http/methods.ts'
 import { openApiOf } from './document.ts'
+import { llmsOf } from './llms.ts'
 
-/** `/openapi.json`: the whole API for programs. It needs no key. */
+/** `/openapi.json`, the whole API for programs, and `/llms.txt`, the start of it for agents. */
 export const docsApi = ({ settings, version }: Pick<Deps, 'settings' | 'version'>) => {
   const document = once((baseUrl) =>
     JSON.stringify(openApiOf({ baseUrl, version: version.version })),
   )
-  return new Elysia({ name: 'docs-api' }).get(
-    '/openapi.json',
-    ({ request, set }) =>
-      answerText({ request, set }, document(settings.baseUrl), 'application/json; charset=utf-8'),
-    openToAnyOrigin,
-  )
+  const short = once((baseUrl) => llmsOf({ baseUrl }))
+  return new Elysia({ name: 'docs-api' })
+    .get(
+      '/openapi.json',
+      ({ request, set }) =>
+        answerText({ request, set }, document(settings.baseUrl), 'application/json; charset=utf-8'),
+      openToAnyOrigin,
+    )
+    .get(
+      '/llms.txt',
+      ({ request, set }) =>
+        answerText({ request, set }, short(settings.baseUrl), 'text/plain; charset=utf-8'),
+      openToAnyOrigin,
+    )
 }
 
 /** A text that follows from the base URL: made when first asked for, and kept. */

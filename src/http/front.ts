@@ -71,6 +71,7 @@ export const front = ({ baseUrl, listen, ids, log, showRefusal }: FrontDeps) => 
 /** What a route had said in headers that is as true of a refusal. */
 const lasting = [
   'access-control-allow-origin',
+  'access-control-expose-headers',
   'ratelimit',
   'ratelimit-policy',
   'x-ratelimit-limit-requests',

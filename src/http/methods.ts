@@ -3,7 +3,8 @@ import { Refusal } from '../kernel/refusal.ts'
 
 const allowAnyOrigin = ({ set }: Pick<Context, 'set'>): void => {
   set.headers['access-control-allow-origin'] = '*'
-  set.headers['access-control-expose-headers'] = 'x-request-id, x-receipt-id, retry-after'
+  set.headers['access-control-expose-headers'] =
+    'x-request-id, x-receipt-id, etag, retry-after, retry-after-ms'
 }
 
 /**
