@@ -65,6 +65,7 @@ export function RunsChart({ stats }: { stats: Stats }) {
   const { series, seriesBy, window, runs, succeeded } = stats
   const top = series.reduce((most, one) => (one.runs > most.runs ? one : most), series[0] ?? none)
   const label = labels[seriesBy]
+  const rate = Math.floor((succeeded * 10_000) / runs)
   const highest =
     top.runs === 0 ? 'Nothing ran.' : `Highest ${wordsOf(top.runs)}, ${label(top.at)}.`
   return (
@@ -75,7 +76,7 @@ export function RunsChart({ stats }: { stats: Stats }) {
         <small class="quiet">
           {runs === 0
             ? 'Private ones are counted too.'
-            : `${percentText(Math.floor((succeeded * 10_000) / runs))} succeeded, private ones counted too.`}
+            : `${percentText(rate)} succeeded, private ones counted too.`}
         </small>
       }
     >
@@ -160,6 +161,7 @@ export function AnchorsPanel({ tape, now }: { tape: AnchorTape; now: number }) {
   const { anchors, waiting, isOn, policy } = tape
   const newest = anchors.at(-1)
   const minutes = durationText(policy.maxDelayMs)
+  const receipts = policy.minReceipts.toLocaleString('en-US')
   return (
     <Panel
       id="anchors"
@@ -167,7 +169,7 @@ export function AnchorsPanel({ tape, now }: { tape: AnchorTape; now: number }) {
       aside={
         <small class="quiet">
           {isOn
-            ? `One root every ${minutes} or ${policy.minReceipts.toLocaleString('en-US')} receipts. The higher, the more.`
+            ? `One root every ${minutes} or ${receipts} receipts. The higher, the more.`
             : 'No new ones: anchoring is off here.'}
         </small>
       }
@@ -192,9 +194,10 @@ export function AnchorsPanel({ tape, now }: { tape: AnchorTape; now: number }) {
         <Tape
           label={`Last ${anchors.length} anchors`}
           bars={[
-            ...anchors.map((row) => {
-              const words = `Anchor of ${row.size.toLocaleString('en-US')}: ${leavesText(row.size - row.prevSize)}`
-              return { value: row.size - row.prevSize, href: anchorHref(row.id), words }
+            ...anchors.map(({ id, size, prevSize }) => {
+              const value = size - prevSize
+              const words = `Anchor of ${size.toLocaleString('en-US')}: ${leavesText(value)}`
+              return { value, href: anchorHref(id), words }
             }),
             {
               value: waiting,

@@ -32,7 +32,7 @@ type ExplorerView = {
   search: { asked: string; found: readonly Found[] } | undefined
 }
 
-/** `GET /explorer`: what this service does, for everybody, and where to look for anything public. */
+/** `GET /explorer`: what this service does, for everybody, and a box that finds what is public. */
 export const explorerPages = (deps: Needs, frame: Frame) => {
   const byWindow = new Map(
     windows.map((window) => [window, followers(deps, () => lookAt(deps, window))]),
@@ -56,8 +56,8 @@ export const explorerPages = (deps: Needs, frame: Frame) => {
         frame,
         title: 'Explorer',
         description:
-          'Every receipt of this service as it comes in: how many, how fast, and how far they are ' +
-          'on the chain. Look up any receipt, anchor, hash, handle or address.',
+          'Every receipt of this service as it comes in: how many, how fast, and how far they ' +
+          'are on the chain. Look up any receipt, anchor, hash, handle or address.',
         here: explorerPath,
         isUnlisted: search !== undefined || after !== undefined,
         main: <ExplorerPage view={view} />,
@@ -71,9 +71,7 @@ export const explorerPages = (deps: Needs, frame: Frame) => {
       const window = readChoice(query, 'window', windows) ?? '24h'
       const after = readText(query, 'after')
       const seen = /^\d{1,15}$/.test(after ?? '') ? Number(after) : -1
-      return byWindow
-        .get(window)
-        ?.follow({ request, set: { headers: headersOf(set) }, server }, seen)
+      return byWindow.get(window)?.follow({ request, set, server }, seen)
     })
 }
 
@@ -132,6 +130,3 @@ function pathOf(found: Found | undefined): string | undefined {
   if (found?.is === 'receipt') return `/receipts/${found.id}`
   return found?.is === 'passport' ? `/passports/${found.handle}` : undefined
 }
-
-const headersOf = ({ headers }: { headers: Record<string, unknown> }) =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
