@@ -22,10 +22,10 @@ const nav: readonly NavItem[] = [
   { href: '/explorer', label: 'Explorer', icon: 'explorer', group: 'Public' },
   { href: '/models', label: 'Models', icon: 'models', group: 'Public' },
   { href: '/plans', label: 'Plans', icon: 'plan', group: 'Public' },
-  { href: '/docs', label: 'Docs', icon: 'docs', group: 'Public' },
   { href: '/passports', label: 'Passports', icon: 'passport', group: 'Public' },
   { href: '/terminal', label: 'Terminal', icon: 'console', group: 'Public' },
   { href: '/verify', label: 'Verify', icon: 'verify', group: 'Public' },
+  { href: '/docs', label: 'Docs', icon: 'docs', group: 'Public' },
 ]
 
 /** What surrounds every page of this service. */
