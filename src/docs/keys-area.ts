@@ -56,6 +56,7 @@ const changes: readonly Operation[] = [
       'it spends counts against every key above it. The secret is in this answer and nowhere else.',
     key: 'keys:mint',
     body: { schema: ref('KeyWish') },
+    isIdempotent: true,
     examples: [
       {
         name: 'A key with half a dollar a day',
@@ -119,6 +120,7 @@ const changes: readonly Operation[] = [
     key: 'any',
     path: keyId,
     body: { schema: ref('KeyRotation'), isOptional: true },
+    isIdempotent: true,
     examples: [
       {
         name: 'The old secret works for another hour',
