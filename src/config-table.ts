@@ -58,7 +58,7 @@ export const table = {
       set(
         integer('requests/min', 1, 10_000_000),
         '6_000',
-        'Requests without a key from one client address.',
+        'Requests of one client address that cost work and take no key: terminal, checks, MCP.',
       ),
     ),
     failed_auth_per_minute: live(

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { readJson } from '../http/body.ts'
 import { answerFresh } from '../http/etag.ts'
+import { keylessGuard } from '../http/keyless.ts'
 import { openToAnyOrigin } from '../http/methods.ts'
 import { queryOf, readInteger, readPage } from '../http/query.ts'
 import { isId } from '../kernel/ids.ts'
@@ -43,6 +44,7 @@ type Needs = Pick<
 export const receiptsApi = (deps: Needs) =>
   new Elysia({ name: 'receipts-api' })
     .use(keyAuth(deps))
+    .use(keylessGuard(deps))
     .use(shareApi(deps))
     .get(
       '/v1/receipts',
@@ -95,7 +97,7 @@ export const receiptsApi = (deps: Needs) =>
         const { value } = await readJson(request, { limitBytes: verifyBodyBytes })
         return checkReceipt(deps, value)
       },
-      { ...openToAnyOrigin, parse: 'none' },
+      { ...openToAnyOrigin, isKeyless: true, parse: 'none' },
     )
 
 const find = async ({ receipts }: Needs, id: string): Promise<Ended | undefined> =>

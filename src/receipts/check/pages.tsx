@@ -3,6 +3,7 @@ import { readerAccount } from '../../accounts/auth.ts'
 import type { Deps } from '../../deps.ts'
 import { readJson } from '../../http/body.ts'
 import { readForm } from '../../http/form.ts'
+import { keylessGuard } from '../../http/keyless.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { Frame } from '../../ui/frame.ts'
 import { publicPage } from '../../ui/layout.tsx'
@@ -14,7 +15,10 @@ import { verifyBodyBytes } from '../verify.ts'
 import { type CheckView, VerifyPage } from './form-pages.tsx'
 import { readGiven } from './given.ts'
 
-type Needs = Pick<Deps, 'log' | 'logs' | 'receipts' | 'sessions' | 'settings' | 'shares'> &
+type Needs = Pick<
+  Deps,
+  'clock' | 'log' | 'logs' | 'receipts' | 'sessions' | 'settings' | 'shares'
+> &
   Parameters<typeof judgeGiven>[0]
 
 /**
@@ -23,6 +27,7 @@ type Needs = Pick<Deps, 'log' | 'logs' | 'receipts' | 'sessions' | 'settings' | 
  */
 export const verifyPages = (deps: Needs, frame: Frame) =>
   new Elysia({ name: 'verify-pages' })
+    .use(keylessGuard(deps))
     .get('/verify', ({ request, set }) => show(deps, frame, { request, set }, emptyForm))
     .post(
       '/verify',
@@ -50,7 +55,7 @@ export const verifyPages = (deps: Needs, frame: Frame) =>
         const judged = await judgeGiven(deps, given.file, signers)
         return show(deps, frame, { request, set }, { ...typed, judged })
       },
-      { parse: 'none' },
+      { isKeyless: true, parse: 'none' },
     )
     .post(
       '/verify/chain',
@@ -61,7 +66,7 @@ export const verifyPages = (deps: Needs, frame: Frame) =>
         const { carried } = await judgeGiven(deps, value as unknown as ReceiptFile, [])
         return { chain: carried.chain }
       },
-      { parse: 'none' },
+      { isKeyless: true, parse: 'none' },
     )
 
 const emptyForm: CheckView = { text: '', signers: '' }
