@@ -82,6 +82,7 @@ CREATE INDEX "idempotent_calls_by_run" ON "idempotent_calls" USING btree ("run_i
 CREATE INDEX "passport_statements_unlogged" ON "passport_statements" USING btree ("created_at") WHERE "passport_statements"."log_place" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "passports_by_id" ON "passports" USING btree ("id");--> statement-breakpoint
 CREATE INDEX "passports_by_account" ON "passports" USING btree ("account_id","id");--> statement-breakpoint
+CREATE INDEX "passports_by_kind" ON "passports" USING btree ("kind","published_at","handle") WHERE "passports"."status" = 'public';--> statement-breakpoint
 CREATE INDEX "passports_newest" ON "passports" USING btree ("published_at","handle") WHERE "passports"."status" = 'public';--> statement-breakpoint
 CREATE INDEX "passports_busiest" ON "passports" USING btree ("runs","handle") WHERE "passports"."status" = 'public';--> statement-breakpoint
 CREATE INDEX "shares_by_digest" ON "shares" USING btree ("digest");

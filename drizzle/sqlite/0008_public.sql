@@ -73,6 +73,7 @@ CREATE TABLE `passports` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `passports_by_id` ON `passports` (`id`);--> statement-breakpoint
 CREATE INDEX `passports_by_account` ON `passports` (`account_id`,`id`);--> statement-breakpoint
+CREATE INDEX `passports_by_kind` ON `passports` (`kind`,`published_at`,`handle`) WHERE "passports"."status" = 'public';--> statement-breakpoint
 CREATE INDEX `passports_newest` ON `passports` (`published_at`,`handle`) WHERE "passports"."status" = 'public';--> statement-breakpoint
 CREATE INDEX `passports_busiest` ON `passports` (`runs`,`handle`) WHERE "passports"."status" = 'public';--> statement-breakpoint
 CREATE TABLE `terminal_allowances` (

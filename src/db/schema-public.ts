@@ -63,6 +63,10 @@ export function publicTables(c: Columns) {
     (t) => [
       c.uniqueIndex('passports_by_id').on(t.id),
       c.index('passports_by_account').on(t.accountId, t.id),
+      c
+        .index('passports_by_kind')
+        .on(t.kind, t.publishedAt, t.handle)
+        .where(sql`${t.status} = 'public'`),
       c.index('passports_newest').on(t.publishedAt, t.handle).where(sql`${t.status} = 'public'`),
       c.index('passports_busiest').on(t.runs, t.handle).where(sql`${t.status} = 'public'`),
     ],
