@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  binary,
   grant,
   type Home,
   makeHome,
@@ -128,6 +129,22 @@ describe.skipIf(noBinary)('looking after a service', () => {
     expect([again.code, again.stderr.includes('already')]).toEqual([1, true])
     expect(readFileSync(file).equals(bytes)).toBe(true)
     expect(readdirSync(home.folder).filter((name) => name.startsWith('.counterfoil'))).toEqual([])
+  })
+
+  test('killed at any moment, a backup is there whole or not at all', async () => {
+    for (let i = 0; i < 6; i++) {
+      const name = `killed-${i}.db`
+      const child = Bun.spawn([binary, 'backup', name], {
+        cwd: home.folder,
+        env: { PATH: process.env['PATH'] ?? '' },
+        stdio: ['ignore', 'ignore', 'ignore'],
+      })
+      await Bun.sleep(100 + i * 60)
+      child.kill('SIGKILL')
+      await child.exited
+      if (!existsSync(join(home.folder, name))) continue
+      await must(home, 'restore', name, '--data', `./killed-${i}`)
+    }
   })
 
   test('restore refuses a running server, existing data, and what is no backup', async () => {

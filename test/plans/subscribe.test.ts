@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { auditStore } from '../../src/ledger/audit-store.ts'
+import { configOf } from '../config/load.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 import { payer } from './payer.ts'
 
@@ -106,6 +107,17 @@ describe.each(engines)('a subscription on %s', (engine) => {
     await expect(other.subscribe('scale', shown)).rejects.toEqual(refused('conflict'))
     await expect(other.subscribe('scale', shown + day)).rejects.toEqual(refused('conflict'))
     expect(await other.paid()).toEqual([])
+  })
+
+  test('a price that changed since it was shown has to be shown again', async () => {
+    const own = await payer(w, 1000)
+    const shown = w.deps.clock.now()
+    w.advance(1000)
+    await w.deps.adopt(configOf())
+    await expect(own.subscribe('builder', shown)).rejects.toEqual(refused('conflict'))
+    expect(await own.paid()).toEqual([])
+    await own.subscribe('builder', w.deps.clock.now())
+    expect(await own.paid()).toEqual([20n * usd])
   })
 
   test('changes downwards at the end of what is paid, and back to what it was before', async () => {
