@@ -8,6 +8,7 @@ import { anchorCommands } from './anchor.ts'
 import { auditCommand } from './audit.ts'
 import { backupCommands } from './backup.ts'
 import { Exit, exitCodes, say } from './context.ts'
+import { databaseCommands } from './database.ts'
 import { depositCommands } from './deposits.ts'
 import { doctorCommand } from './doctor.ts'
 import { exportCommands } from './export.ts'
@@ -45,6 +46,7 @@ for (const addTo of [
   doctorCommand,
   backupCommands,
   exportCommands,
+  databaseCommands,
   modelCommands,
   upkeepCommands,
 ]) {

@@ -33,19 +33,28 @@ export function append(
   const peaks = [...frontier.peaks]
   let { size } = frontier
   const stored = leaves.map(({ kind, digest }) => {
-    let hash = hashLeaf(kind, digest)
-    const hashes = [hash]
-    // An odd place is a right child: its parent is perfect now, and so on upwards.
-    for (let idx = size; idx % 2 === 1; idx = (idx - 1) / 2) {
-      const left = peaks.pop()
-      if (!left) throw new Error(`the log of ${size} leaves lacks a peak`)
-      hash = hashNode(left, hash)
-      hashes.push(hash)
-    }
-    peaks.push(hash)
-    return { idx: size++, kind, hashes: joined(hashes) }
+    const hashes = grow(peaks, size, hashLeaf(kind, digest))
+    return { idx: size++, kind, hashes }
   })
   return { stored, frontier: { size, peaks } }
+}
+
+/**
+ * Adds a leaf by its own hash to the peaks of a tree of `size` leaves, in place; gives what is
+ * stored of it: its hash and those of all subtrees that it completed.
+ */
+export function grow(peaks: Uint8Array[], size: number, leaf: Uint8Array): Uint8Array {
+  let hash = leaf
+  const hashes = [hash]
+  // An odd place is a right child: its parent is perfect now, and so on upwards.
+  for (let idx = size; idx % 2 === 1; idx = (idx - 1) / 2) {
+    const left = peaks.pop()
+    if (!left) throw new Error(`the log of ${size} leaves lacks a peak`)
+    hash = hashNode(left, hash)
+    hashes.push(hash)
+  }
+  peaks.push(hash)
+  return joined(hashes)
 }
 
 /** The leaf in whose row the hash of a subtree is stored: its last one. */

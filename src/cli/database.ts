@@ -1,0 +1,107 @@
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { type Copied, copyDatabase } from '../copy-database.ts'
+import { liveNodes } from '../db/lease.ts'
+import { lockDataFolder } from '../db/lock.ts'
+import { sqliteState } from '../db/migrate.ts'
+import { openPostgres } from '../db/postgres.ts'
+import { connect, openSqlite } from '../db/sqlite.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { toUsd } from '../kernel/money.ts'
+import { assertWhole } from '../open.ts'
+import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
+
+/** `db copy`: from one machine to many. */
+export function databaseCommands(program: Command): void {
+  const db = program.command('db').description('move the database')
+  withSettings(db.command('copy'))
+    .description('copy a SQLite database into an empty PostgreSQL one; stop the server first')
+    .requiredOption('--from <sqlite:…>', 'the database to copy; it stays as it is')
+    .requiredOption('--to <postgres://…>', 'an empty database')
+    .option('--json', 'print JSON')
+    .action(copy)
+}
+
+type Options = Record<string, unknown> & { from: string; to: string; json?: boolean }
+
+async function copy(options: Options): Promise<void> {
+  const file = fileIn(options.from)
+  if (!/^postgres(ql)?:\/\//.test(options.to)) throw usage('--to is no postgres:// URL')
+  if (!existsSync(file)) throw new Exit(exitCodes.failed, `There is no database at ${file}`)
+  await assertWhole(file)
+  const release = keepStill(file, configOf(options).data)
+  const source = openSqlite(file, { readonly: true })
+  const target = openPostgres(options.to)
+  try {
+    await assertReady(source)
+    const copied = await copyDatabase(source, target, {
+      now: systemClock.now(),
+      tell: ({ table, rows }) => void (rows > 0 && say(`${table}: ${rows} rows`)),
+    })
+    if (options.json) printJson(asJson(copied))
+    else show(copied)
+    say('Every row was read again and is the same. Do not start a server on the file any more: two')
+    say('histories of one log are worth nothing. docs/operate.md, "From one machine to many".')
+  } finally {
+    await source.close()
+    await target.close()
+    release()
+  }
+}
+
+function fileIn(from: string): string {
+  if (!from.startsWith('sqlite:')) throw usage('--from is no sqlite: URL')
+  return resolve(from.slice('sqlite:'.length))
+}
+
+const usage = (why: string): Exit => new Exit(exitCodes.usage, why)
+
+/**
+ * Keeps servers and every other writer away until the copy is made.
+ * @throws Error while a server has the data folder
+ */
+function keepStill(file: string, data: string): () => void {
+  const folders = new Set([dirname(file), resolve(data)])
+  const held = [...folders].filter((folder) => existsSync(join(folder, 'lock.db')))
+  const locks = held.map((folder) => lockDataFolder(folder, process.pid))
+  const writer = connect(file)
+  writer.run('PRAGMA busy_timeout = 5000')
+  writer.run('BEGIN IMMEDIATE')
+  return () => {
+    writer.run('ROLLBACK')
+    writer.close()
+    for (const lock of locks) lock.release()
+  }
+}
+
+/** @throws Exit 1 when the schema is older, or a server lives on it */
+async function assertReady(source: ReturnType<typeof openSqlite>): Promise<void> {
+  if (sqliteState(source.raw).pending.length > 0) {
+    throw new Exit(exitCodes.failed, 'The database has an older schema: counterfoil migrate')
+  }
+  const [alive] = await source.read((q) => liveNodes(source, q, systemClock.now()))
+  if (alive === undefined) return
+  const why = `The server ${alive} runs on this database, or was killed seconds ago`
+  throw new Exit(exitCodes.failed, `${why}: stop it, or wait ten seconds`)
+}
+
+const asJson = ({ tables, ledger, logs }: Copied) => ({
+  tables: tables.map(({ table, rows }) => ({ table, rows })),
+  balance_nusd: String(ledger.balance),
+  held_nusd: String(ledger.held),
+  sides_nusd: Object.fromEntries(
+    Object.entries(ledger.sides).map(([side, amount]) => [side, String(amount)]),
+  ),
+  logs,
+})
+
+function show({ tables, ledger, logs }: Copied): void {
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+  print(`rows      ${rows} in ${tables.length} tables`)
+  print(`balances  ${toUsd(ledger.balance)} USD, of which ${toUsd(ledger.held)} held`)
+  for (const [side, amount] of Object.entries(ledger.sides)) {
+    print(`  ${side.padEnd(8)}${toUsd(amount)} USD`)
+  }
+  for (const { origin, size, root } of logs) print(`log       ${origin}: ${size} leaves, ${root}`)
+}

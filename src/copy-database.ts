@@ -1,0 +1,64 @@
+import { assertNoTables, copyTables, type Tally, tallyTables } from './db/copy.ts'
+import type { Db } from './db/db.ts'
+import { migratePostgres } from './db/migrate.ts'
+import { type PgDrizzle, postgresDb } from './db/postgres.ts'
+import type { Millis } from './kernel/clock.ts'
+import { auditStore } from './ledger/audit-store.ts'
+import { type LedgerSums, sumLedger } from './ledger/sums-store.ts'
+import { readWholeLogs, type WholeLog } from './log/whole-store.ts'
+
+/** What was copied, as the copy has it. */
+export type Copied = { tables: Tally[]; ledger: LedgerSums; logs: WholeLog[] }
+
+/**
+ * Copies a SQLite database that nobody writes to into an empty PostgreSQL one, and reads all of the
+ * copy again before it is there: every row, what the ledger comes to, the root of every log. All in
+ * one transaction: after a failure the target is as empty as before.
+ * @throws Error that names what differs or is not sound.
+ */
+export function copyDatabase(
+  source: Db,
+  { drizzle: pg }: { drizzle: PgDrizzle },
+  options: { now: Millis; tell: (tally: Tally) => void },
+): Promise<Copied> {
+  const { now, tell } = options
+  return pg.transaction(async (tx) => {
+    await assertNoTables(tx)
+    await migratePostgres(tx, now)
+    const target = postgresDb(tx, async () => {})
+    const copied = await copyTables(source, target, tell)
+    const tables = await tallyTables(target, source.tables)
+    const [from, ledger] = [await sumLedger(source), await sumLedger(target)]
+    const [logsFrom, logs] = [await readWholeLogs(source), await readWholeLogs(target)]
+    const faults = [
+      ...differences(copied, tables),
+      ...(textOf(from) === textOf(ledger) ? [] : [`the ledger comes to ${textOf(ledger)}`]),
+      ...(textOf(logsFrom) === textOf(logs) ? [] : [`the logs come to ${textOf(logs.logs)}`]),
+      ...(await auditStore(target).faults(now)),
+      ...logs.faults,
+    ]
+    if (faults.length > 0) {
+      const list = faults.slice(0, faultsMax).map((fault) => `  - ${fault}`)
+      throw new Error(['The copy is not sound, and was not kept:', ...list].join('\n'))
+    }
+    return { tables, ledger, logs: logs.logs }
+  })
+}
+
+/** Faults named at most. */
+const faultsMax = 20
+
+function differences(copied: Tally[], read: Tally[]): string[] {
+  return copied.flatMap((tally, i) => {
+    const other = read[i]
+    if (other?.table === tally.table && textOf(other) === textOf(tally)) return []
+    return [`${tally.table} has ${other?.rows} rows that are not the ${tally.rows} of the source`]
+  })
+}
+
+const textOf = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) => {
+    if (typeof part === 'bigint') return String(part)
+    const isRecord = typeof part === 'object' && part !== null && !Array.isArray(part)
+    return isRecord ? Object.fromEntries(Object.entries(part).sort()) : part
+  })

@@ -1,0 +1,31 @@
+import { sql } from 'drizzle-orm'
+import { type Db, rows } from '../db/db.ts'
+import type { LedgerSide } from '../db/schema-money.ts'
+import type { Nusd } from '../kernel/money.ts'
+
+/** What all accounts have and hold, and what came in less what went out of every side. */
+export type LedgerSums = { balance: Nusd; held: Nusd; sides: Partial<Record<LedgerSide, Nusd>> }
+
+/** The totals of the whole ledger. The sides add up to zero, and `user` is all balances. */
+export function sumLedger(db: Db): Promise<LedgerSums> {
+  const { accounts, transfers } = db.tables
+  const total = (column: unknown) => sql<string>`cast(coalesce(sum(${column}), 0) as text)`
+  return db.read(function* (q) {
+    const [all] = yield* rows(
+      q.select({ balance: total(accounts.balance), held: total(accounts.held) }).from(accounts),
+    )
+    const { source, target, amount } = transfers
+    const moved = yield* rows(
+      q
+        .select({ source, target, amount: total(amount) })
+        .from(transfers)
+        .groupBy(source, target),
+    )
+    const sides: LedgerSums['sides'] = {}
+    for (const one of moved) {
+      sides[one.source] = (sides[one.source] ?? 0n) - BigInt(one.amount)
+      sides[one.target] = (sides[one.target] ?? 0n) + BigInt(one.amount)
+    }
+    return { balance: BigInt(all?.balance ?? 0), held: BigInt(all?.held ?? 0), sides }
+  })
+}

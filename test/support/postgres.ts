@@ -1,0 +1,32 @@
+import { systemRandom } from '../../src/kernel/random.ts'
+
+/** The server that `TEST_DATABASE_URL` names; tests on it are left out where there is none. */
+export const postgresServer = process.env['TEST_DATABASE_URL']
+
+/** An empty database of its own on that server. */
+export type EmptyDatabase = {
+  name: string
+  url: string
+  /** Another connection to it, beside the servers under test. */
+  sql: Bun.SQL
+  drop(): Promise<void>
+}
+
+export async function emptyDatabase(): Promise<EmptyDatabase> {
+  const name = `t_${Buffer.from(systemRandom().bytes(8)).toString('hex')}`
+  const admin = new Bun.SQL({ url: postgresServer ?? '', max: 1 })
+  await admin.unsafe(`create database ${name}`)
+  const url = new URL(postgresServer ?? '')
+  url.pathname = `/${name}`
+  const sql = new Bun.SQL({ url: url.href, max: 1 })
+  return {
+    name,
+    url: url.href,
+    sql,
+    async drop() {
+      await sql.close()
+      await admin.unsafe(`drop database if exists ${name} with (force)`)
+      await admin.close()
+    },
+  }
+}
