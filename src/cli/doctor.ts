@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { readConfig } from '../config.ts'
+import { type Config, readConfig } from '../config.ts'
 import {
   configOf,
   Exit,
@@ -19,7 +19,8 @@ import {
 } from './doctor-database.ts'
 import { lookAtDisk, lookAtFiles } from './doctor-machine.ts'
 import { lookAtChain, lookAtModels, lookAtOrigin } from './doctor-network.ts'
-import { type Finding, failure, lookAt } from './finding.ts'
+import { type Finding, failure, lookAt, quote } from './finding.ts'
+import { withoutPassword } from './pg-tools.ts'
 
 /** `doctor`: what is wrong or missing for real use, each with what puts it right. */
 export function doctorCommand(program: Command): void {
@@ -44,7 +45,7 @@ async function examine(options: Options): Promise<void> {
   const findings = [
     ...(await lookAt('files', 'ls -la', () => lookAtFiles(config))),
     ...(await lookAt('disk', 'df -h', () => lookAtDisk(config))),
-    ...(await lookAt('database', 'counterfoil restore <newest backup>', async () => {
+    ...(await lookAt('database', whenNoDatabase(config), async () => {
       const looked = await openForLook(config)
       opened.push(looked)
       const { db } = looked
@@ -65,6 +66,12 @@ async function examine(options: Options): Promise<void> {
   } finally {
     await db?.close()
   }
+}
+
+/** What may help where the database cannot even be opened. */
+function whenNoDatabase({ database_url: url }: Config): string {
+  if (url.startsWith('sqlite:')) return 'counterfoil restore <newest backup>'
+  return `psql ${quote(withoutPassword(url))}, with database_url right and its server running`
 }
 
 const marks = { ok: '✓', warn: '!', fail: '✗' } as const

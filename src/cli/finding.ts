@@ -40,7 +40,9 @@ export async function lookAt(
   try {
     return await look()
   } catch (error) {
-    return [failure(part, `${sayingOf(error).replace(/\.$/, '')}.`, fix)]
+    // Which query it was that a database did not answer is nothing to an operator.
+    const why = error instanceof Error && error.cause instanceof Error ? error.cause : error
+    return [failure(part, `${sayingOf(why).replace(/\.$/, '')}.`, fix)]
   }
 }
 

@@ -23,7 +23,7 @@ export const restoreCommands = (url: string, file: string): string => {
   ].join('\n')
 }
 
-function withoutPassword(url: string): string {
+export function withoutPassword(url: string): string {
   const parsed = URL.parse(url)
   if (!parsed?.password) return url
   parsed.password = ''
