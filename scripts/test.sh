@@ -12,16 +12,45 @@ fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-{ bun test --timeout 30000 "$@" 2>&1; echo $? >"$work/status"; } | tee "$work/log"
-rc=$(cat "$work/status")
+
+run_tests() { # log, arguments: status in $rc
+  log=$1
+  shift
+  { bun test "$@" 2>&1; echo $? >"$work/status"; } | tee "$log"
+  rc=$(cat "$work/status")
+}
+count() { sed -n "s/^ *\([0-9][0-9]*\) $2\$/\1/p" "$1" | tail -n 1; }
+# The part of a log before its summary, which names the failures again.
+results() { awk '/^[0-9]+ tests failed:/ || /^Ran [0-9]+ tests/ { exit } { print }' "$1"; }
+
+run_tests "$work/log" --timeout 30000 "$@"
+passed=$(count "$work/log" pass)
+failed=$(count "$work/log" fail)
 
 # Whoever reads the end of a long log alone sees what went wrong: the last 40 lines up to each failure.
-awk '/^Ran [0-9]+ tests/ { exit }
-  /^[0-9]+ tests failed:/ { exit }
+results "$work/log" | awk '
   /^\(pass\)/ || /^test\/.*:$/ { n = 0; next }
   { lines[n++] = $0 }
-  /^\(fail\)/ { print "-- " $0; for (i = n > 40 ? n - 40 : 0; i < n - 1; i++) print lines[i]; n = 0 }
-' "$work/log"
+  /^\(fail\)/ { print "-- " $0; for (i = n > 40 ? n - 40 : 0; i < n - 1; i++) print lines[i]; n = 0 }'
+
+# Tests that wait for other processes (a browser, executables, a chain) may lose a race that a loaded
+# machine made: a few of those files get a second try, and it is said. Nothing else does: what fails
+# once in a thousand about money has to be seen.
+waiting='^test/\(anchors\|binary\|browser\|chain\|clients\|contracts\|deposits\|mcp\)/'
+if [ "${failed:-0}" -gt 0 ]; then
+  files=$(results "$work/log" | awk '/^test\/.*:$/ { file = substr($0, 1, length($0) - 1) }
+    /^\(fail\)/ { print file }' | sort -u)
+  if [ "$(echo "$files" | wc -l)" -le 4 ] && ! echo "$files" | grep -qv "$waiting"; then
+    echo "== once more: $(echo "$files" | tr '\n' ' ')"
+    # shellcheck disable=SC2086 # one argument a file
+    run_tests "$work/again" --timeout 60000 $files
+    if [ "$rc" -eq 0 ] && [ "$(count "$work/again" fail)" = 0 ]; then
+      printf 'unsteady: failed once, passed alone: %s\n' "$(echo "$files" | tr '\n' ' ')"
+      passed=$((passed + failed))
+      failed=0
+    fi
+  fi
+fi
 
 left_out() { printf 'left out: %s\n          %s\n' "$1" "$2"; }
 [ -n "${TEST_DATABASE_URL:-}" ] || left_out 'a real PostgreSQL server (PGlite stands in for it)' \
@@ -30,9 +59,6 @@ left_out() { printf 'left out: %s\n          %s\n' "$1" "$2"; }
   'VECTORS_DIR=<folder with c2sp, eip712, jcs, rfc6962 and siwe>'
 [ -x "${CHROMIUM:-/usr/bin/chromium}" ] || left_out 'pages in a real browser' 'apt-get install chromium'
 
-count() { sed -n "s/^ *\([0-9][0-9]*\) $1\$/\1/p" "$work/log" | tail -n 1; }
-passed=$(count pass)
-failed=$(count fail)
 # Without a summary a test ended the process, even if with status 0: that is not zero failures.
 if [ -z "$passed" ] || [ -z "$failed" ]; then rc=1; fi
 passed=${passed:-0}
