@@ -67,8 +67,9 @@ const rules = [
     'newest first, with `has_more`.',
   'Bodies are JSON, uncompressed, at most 4 MiB unless the operator says otherwise. Native ' +
     'routes refuse members they do not know; OpenAI’s ignore them.',
-  '`Idempotency-Key` makes a repeated POST the same one for 24 hours: same body, same answer, ' +
-    'with `Idempotent-Replayed: true`; another body is a 422; one that still runs is a 409.',
+  '`Idempotency-Key` makes a repeated run, or a key that is made, the same one for 24 hours: ' +
+    'same body, same answer, with `Idempotent-Replayed: true`; another body is a 422; ' +
+    'one that still runs is a 409.',
   'Every answer has `X-Request-Id`. Answers to keys say in `RateLimit`, `RateLimit-Policy` and ' +
     '`x-ratelimit-limit-requests`, `-remaining-requests`, `-reset-requests` where the nearest ' +
     'limit stands.',
