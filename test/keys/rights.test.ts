@@ -56,7 +56,7 @@ const step = fc.oneof(
       part: fc.integer({ min: 0, max: 100 }),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: state, at }) },
+  { weight: 3, arbitrary: fc.record({ kind: state, at }) },
 )
 const life = fc.array(
   fc.record({
@@ -64,7 +64,7 @@ const life = fc.array(
     hours: fc.constantFrom(0, 0, 0, 5, 30, 200),
     steps: fc.array(step, { minLength: 1, maxLength: 6 }),
   }),
-  { minLength: 3, maxLength: 10 },
+  { minLength: 5, maxLength: 12 },
 )
 
 const allows = (decide: () => void): boolean => {
