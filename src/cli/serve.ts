@@ -6,10 +6,12 @@ import { toAccountId } from '../accounts/address.ts'
 import { type Config, readConfig } from '../config.ts'
 import { lockDataFolder } from '../db/lock.ts'
 import type { Deps } from '../deps.ts'
+import { systemClock } from '../kernel/clock.ts'
 import { issueKey } from '../keys/issue.ts'
 import { defaultLifeMs } from '../keys/key.ts'
 import { grantCredit } from '../ledger/grant.ts'
 import { type LevelledLog, openLog } from '../logging.ts'
+import type { ProcessFacts } from '../metrics/collect.ts'
 import { openAnchorSender, openDatabase, openDataSigner } from '../open.ts'
 import { reloader } from '../reload.ts'
 import { type Running, startServer } from '../serve.ts'
@@ -46,11 +48,13 @@ async function run(options: ServeOptions): Promise<void> {
   const isEmbedded = config.database_url.startsWith('sqlite:')
   const lock = isEmbedded ? lockDataFolder(config.data, process.pid) : undefined
   const asRead = structuredClone(config)
+  // Asked to reload before there is anything to reload, a process would end.
+  if (!options.dev) process.on('SIGHUP', () => {})
   choosePort(config)
   const { db, migrated } = await openDatabase(config)
   if (migrated.length > 0) log.info('database.migrated', { steps: migrated })
   const signer = await openDataSigner(config, db, takeSignerKey())
-  const parts = { config, db, signer, log, sender: openAnchorSender(config) }
+  const parts = { config, db, signer, log, sender: openAnchorSender(config), readProcess }
   // The key is printed before anybody can find the server ready.
   const server = await startServer(parts, options.dev ? printDevKey : undefined)
   process.on('unhandledRejection', (error) => log.error('process.unhandled', error))
@@ -106,6 +110,20 @@ function stopOnSignals(server: Running, lock: { release(): void } | undefined): 
   process.on('SIGINT', stop)
 }
 
+const startedAt = systemClock.now() / 1000
+
+/** This process as the metrics tell of it. */
+function readProcess(): ProcessFacts {
+  const { rss, heapUsed } = process.memoryUsage()
+  const { user, system } = process.cpuUsage()
+  return {
+    residentBytes: rss,
+    heapBytes: heapUsed,
+    cpuSeconds: (user + system) / 1_000_000,
+    startedAt,
+  }
+}
+
 /** The key that makes the README's minute work. The account is everybody's: never for real use. */
 async function printDevKey(deps: Deps): Promise<void> {
   const account = toAccountId(devAccount)
@@ -139,5 +157,9 @@ function missingForRealUse(config: Config): string {
       : []),
     'a copy of signer.key in a safe place: receipts are worth what it is worth',
   ]
-  return ['For real use there is missing:', ...missing.map((line) => `  - ${line}`)].join('\n')
+  return [
+    'For real use there is missing:',
+    ...missing.map((line) => `  - ${line}`),
+    'counterfoil doctor looks closer.',
+  ].join('\n')
 }
