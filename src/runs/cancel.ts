@@ -1,26 +1,29 @@
 import type { RunRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { refuse } from '../kernel/refusal.ts'
+import type { LiveRun } from './live.ts'
 
 /** How long a cancelled run may take to settle before the answer shows it as it is, in ms. */
 const settleWithinMs = 2000
+/** The same for one of another node, which looks each second at what it is asked. */
+const otherWithinMs = 5000
+const lookEveryMs = 100
+
+type Needs = Pick<Deps, 'live' | 'runs' | 'clock'>
 
 /**
- * Stops a run at once; what it delivered is charged. Returns it settled.
- * @throws Refusal `conflict` when it has ended, or runs on another node.
+ * Stops a run at once, one of another node within two seconds; what it delivered is charged.
+ * Returns it settled.
+ * @throws Refusal `conflict` when it has ended.
  */
-export async function cancelRun(
-  { live, runs }: Pick<Deps, 'live' | 'runs'>,
-  run: RunRow,
-): Promise<RunRow> {
-  const found = live.find(run.id)
-  if (!found) {
-    const now = await runs.find(run.id)
-    if (now && now.finishedAt === null) {
-      refuse('conflict', 'The run is on another node. Ask that one.')
-    }
-    refuse('conflict', `The run has ended: it is ${now?.status}.`)
-  }
+export async function cancelRun(deps: Needs, run: RunRow): Promise<RunRow> {
+  const found = deps.live.find(run.id)
+  if (found) await stopHere(found)
+  else await askOther(deps, run.id)
+  return (await deps.runs.find(run.id)) ?? run
+}
+
+async function stopHere(found: LiveRun): Promise<void> {
   const settled = new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, settleWithinMs)
     found.watch((chunks) => {
@@ -31,5 +34,32 @@ export async function cancelRun(
   })
   found.stop('cancelled')
   await settled
-  return (await runs.find(run.id)) ?? run
 }
+
+async function askOther({ runs, clock }: Needs, id: string): Promise<void> {
+  const now = await runs.find(id)
+  if (now?.finishedAt !== null) refuse('conflict', `The run has ended: it is ${now?.status}.`)
+  await runs.askToCancel(id)
+  const until = clock.monotonic() + otherWithinMs
+  while (clock.monotonic() < until) {
+    await Bun.sleep(lookEveryMs)
+    if ((await runs.find(id))?.finishedAt === null) continue
+    // Its node may have ended without having looked.
+    return runs.forgetCancels([id])
+  }
+}
+
+/** Stops the runs of this process that were cancelled through another. Runs each second. */
+export async function stopCancelled({ live, runs }: Pick<Deps, 'live' | 'runs'>): Promise<void> {
+  const here = live.all()
+  for (let from = 0; from < here.length; from += batch) {
+    const some = here.slice(from, from + batch)
+    const asked = await runs.cancelledAmong(some.map(({ id }) => id))
+    if (asked.length === 0) continue
+    for (const run of some) if (asked.includes(run.id)) run.stop('cancelled')
+    await runs.forgetCancels(asked)
+  }
+}
+
+/** Runs asked about in one query. */
+const batch = 500

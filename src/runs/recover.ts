@@ -18,6 +18,7 @@ export async function endAbandoned(deps: Needs): Promise<number> {
     const tried = await Promise.allSettled(open.map((run) => end(deps, run)))
     const failure = tried.find((one) => one.status === 'rejected')
     if (failure) throw failure.reason
+    if (open.length > 0) await deps.runs.forgetCancels(open.map(({ id }) => id))
     ended += tried.filter((one) => one.status === 'fulfilled' && one.value).length
     if (open.length < batch) break
   }

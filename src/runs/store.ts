@@ -3,6 +3,7 @@ import { type Db, first, rows, update } from '../db/db.ts'
 import type { RunRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type Page, type PageRequest, toPage } from '../kernel/page.ts'
+import { cancelStore } from './cancel-store.ts'
 import { shownRuns } from './shown-store.ts'
 
 export type RunStore = ReturnType<typeof runStore>
@@ -20,6 +21,7 @@ export function runStore(db: Db, node: string) {
   const { runs, leases } = db.tables
   return {
     ...shownRuns(db),
+    ...cancelStore(db),
     find: (id: string): Promise<RunRow | undefined> =>
       db.read((q) => first(q.select().from(runs).where(eq(runs.id, id)))),
     /** Newest first. */
