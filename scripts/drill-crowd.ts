@@ -3,8 +3,8 @@ import { grant, type Home, makeKey, type Server } from '../test/support/binary.t
 import { flatCost } from '../test/support/paced-upstream.ts'
 
 /** Requests at once, and how many of them the money is enough for. */
-const size = 1000
-const affordable = 50
+export const size = 1000
+export const affordable = 50
 
 /** Decimal USD of nano-USD. */
 const usd = (nusd: number): string => (nusd / 1e9).toFixed(9)
@@ -71,7 +71,7 @@ async function drillCrowd(home: Home, server: Server, crowd: Crowd): Promise<Cro
   const keys = children.length > 0 ? children : [parent.secret]
   const faults: string[] = []
   const reader = watch(server, [parent.secret, keys[0] ?? ''], faults)
-  const answers = await askAll(server, keys)
+  const answers = await askAll([server], keys)
   await reader.stop()
 
   const paid = answers.filter(({ status }) => status === 200).length
@@ -122,12 +122,19 @@ async function figures(server: Server, key: string) {
 
 type Answered = { status: number; type: string | undefined }
 
-/** By `node:http` without a limit of sockets: `fetch` would send 256 at a time. */
-async function askAll(server: Server, keys: string[]): Promise<Answered[]> {
+/**
+ * All at once, each server and each key in turn. By `node:http` without a limit of sockets:
+ * `fetch` would send 256 at a time.
+ */
+export async function askAll(servers: Server[], keys: string[]): Promise<Answered[]> {
   const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY })
-  const ask = (_: unknown, i: number) => askFlat(server, keys[i % keys.length] ?? '', agent)
+  const ask = (i: number) => {
+    const server = servers[i % servers.length]
+    if (!server) throw new Error('nobody to ask')
+    return askFlat(server, keys[i % keys.length] ?? '', agent)
+  }
   try {
-    return await Promise.all(Array.from({ length: size }, ask))
+    return await Promise.all(Array.from({ length: size }, (_, i) => ask(i)))
   } finally {
     agent.destroy()
   }

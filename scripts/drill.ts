@@ -1,5 +1,5 @@
 /**
- * `bun run drill [crash] [--rounds 50] [--crowds 3] [--report docs/drills.md]`: kills the executable
+ * `bun run drill [crash] [--rounds 50] [--crowds 3] [--report docs/drills.md]`: kills the binary
  * with SIGKILL in the middle of runs and streams, starts it again, and checks every figure against
  * what its clients were told; then sends 1,000 runs at once where 50 can be paid.
  * `bun run drill export [--runs 1000000]` exports a large log; `bun run drill share

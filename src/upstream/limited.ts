@@ -8,6 +8,7 @@ import type { JsonObject, Upstream } from './upstream.ts'
 export function limitedUpstream(upstream: Upstream, slots: Slots): Upstream {
   return {
     id: upstream.id,
+    load: () => ({ taken: slots.taken, waiting: slots.waiting, most: slots.most }),
     async complete(call) {
       // Awaited only when it waits: a promise a request is not free.
       const place = slots.take(call.account, call.signal)
@@ -31,7 +32,7 @@ export function limitedUpstream(upstream: Upstream, slots: Slots): Upstream {
   }
 }
 
-/** The same chunks; `release` is called when they are over, broke off, or are not wanted any more. */
+/** The same chunks; `release` is called when they are over, broke off, or are not wanted. */
 function holding(
   chunks: AsyncIterable<JsonObject[]>,
   release: Release,

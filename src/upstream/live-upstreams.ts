@@ -1,7 +1,11 @@
 import type { Upstream } from './upstream.ts'
 
 /** The servers that models run on, by the name that routes give them. */
-export type Upstreams = { get(id: string): Upstream | undefined }
+export type Upstreams = {
+  get(id: string): Upstream | undefined
+  /** Those of the configuration of now. */
+  list(): readonly Upstream[]
+}
 
 /** Upstreams that can be exchanged as a whole while others hold them. */
 export type LiveUpstreams = Upstreams & { replace(next: readonly Upstream[]): void }
@@ -9,9 +13,11 @@ export type LiveUpstreams = Upstreams & { replace(next: readonly Upstream[]): vo
 /** The upstreams of a running service. One that was taken away serves those who began with it. */
 export function liveUpstreams(first: readonly Upstream[]): LiveUpstreams {
   const known = new Map<string, Upstream>()
+  let offered = first
   const replace = (next: readonly Upstream[]): void => {
+    offered = next
     for (const upstream of next) known.set(upstream.id, upstream)
   }
   replace(first)
-  return { get: (id) => known.get(id), replace }
+  return { get: (id) => known.get(id), list: () => offered, replace }
 }

@@ -14,6 +14,7 @@ export type Slots = {
   take(account: string, signal: AbortSignal): Release | Promise<Release>
   readonly taken: number
   readonly waiting: number
+  readonly most: number
 }
 
 /** What one account has here; forgotten when that is nothing. */
@@ -89,6 +90,7 @@ export function upstreamSlots({ most, maxWaitMs }: { most: number; maxWaitMs: nu
   }
 
   return {
+    most,
     take(account, signal) {
       if (signal.aborted) throw new UpstreamFailure('aborted')
       const owner = owners.get(account) ?? { taken: 0, waiting: new Set() }

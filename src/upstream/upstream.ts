@@ -28,13 +28,16 @@ export type Upstream = {
    * it throws when the body is cut before that, falls silent, or breaks a limit.
    */
   stream(call: UpstreamCall): Promise<AsyncIterable<JsonObject[]>>
+  /** Its places, where they are limited: those taken, who waits for one, how many there are. */
+  load?(): { taken: number; waiting: number; most: number }
 }
 
 /**
  * Why an upstream gave no answer. Never holds its words: they can contain its URL or key.
  * `rejected`: it refused the request itself (400, 404, 413, 422), another upstream would too.
  * `unreachable`, `error` (5xx, 401, 403, 3xx, unreadable), `busy` (429, 503), `timeout`,
- * `too_large`: another upstream may do. `share`: it has places left, but not for this account. `cut`: it ended mid-stream. `aborted`: we stopped it.
+ * `too_large`: another upstream may do. `share`: it has
+ * places left, but not for this account. `cut`: it ended mid-stream. `aborted`: we stopped it.
  */
 export type FailureReason =
   | 'rejected'
