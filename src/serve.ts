@@ -13,6 +13,7 @@ import { keepCheckpoint } from './log/checkpoint.ts'
 import { makeDeps, type Parts, type Service } from './make-deps.ts'
 import { planRenewer } from './plans/renew.ts'
 import { backgroundSigner } from './receipts/sign.ts'
+import { stopCancelled } from './runs/cancel.ts'
 import { endAbandoned } from './runs/recover.ts'
 import { stopForbidden } from './runs/watch.ts'
 import { dropAllowances } from './terminal/allowance.ts'
@@ -97,6 +98,7 @@ function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[
     { name: 'anchor', everyMs: 1000, atStart: true, tick: anchorWorker(deps) },
     { name: 'deposits', everyMs: depositsEveryMs, atStart: true, tick: depositWatcher(deps) },
     { name: 'stop-forbidden', everyMs: 1000, tick: () => stopForbidden(deps) },
+    { name: 'stop-cancelled', everyMs: 1000, tick: () => stopCancelled(deps) },
     { name: 'settle-again', everyMs: 1000, tick: deps.live.settleAgain },
     {
       name: 'alive',
