@@ -173,8 +173,8 @@ export const shareReport = ({ streams, shared, faults, build }: Result): string 
 
 One key opens ${streams.toLocaleString('en')} streams, half of which never answer while the others
 say a word and stall. Meanwhile another account runs models, ${width} at once, plain and streamed,
-at the same upstream and at the built-in one. Every such run is answered with 200; what found no place
-was a 429 and cost nothing.
+at the same upstream and at the built-in one. Every such run is answered with 200; what found no
+place was a 429 and cost nothing.
 
 **${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}
 
