@@ -93,7 +93,7 @@ export const explorerArea: Area = {
     {
       id: 'showStats',
       route: 'GET /v1/explorer/stats',
-      title: 'Figures',
+      title: 'Figures of the explorer',
       about: 'At most 10 seconds old.',
       key: 'none',
       query: { window: oneOf('Of what time; default 24h.', windows) },
@@ -106,7 +106,7 @@ export const explorerArea: Area = {
     {
       id: 'listRecent',
       route: 'GET /v1/explorer/recent',
-      title: 'What came in',
+      title: 'Newest receipts, anchors and passports',
       about: 'Receipts, anchors or passports, the newest first.',
       key: 'none',
       query: {

@@ -63,7 +63,7 @@ export const usageArea: Area = {
     {
       id: 'showUsage',
       route: 'GET /v1/usage',
-      title: 'Sums',
+      title: 'Sums of usage',
       about: 'Over at most 366 days; without a range today and the 29 days before.',
       key: 'usage:read',
       query: {
@@ -77,7 +77,7 @@ export const usageArea: Area = {
     {
       id: 'exportUsage',
       route: 'GET /v1/usage/export',
-      title: 'Run by run, as a file',
+      title: 'Usage run by run, as a file',
       about:
         'Rows in the order of the log. `X-As-Of` says how many leaves it had: with it as `as_of` ' +
         'the same bytes come again. An export that cannot go on breaks the connection. At most 4 ' +

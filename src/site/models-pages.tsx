@@ -154,7 +154,7 @@ const PriceList = ({ catalogue: { priceList }, leaf }: PriceListProps) => (
             leaf === undefined ? (
               'With the first receipt'
             ) : (
-              <a href="/v1/anchors">Leaf {(leaf + 1).toLocaleString('en-US')}</a>
+              <a href="/v1/anchors">Leaf {leaf.toLocaleString('en-US')}</a>
             ),
           ],
         ]}
