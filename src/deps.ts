@@ -23,6 +23,7 @@ import type { CheckpointStore } from './log/checkpoint-store.ts'
 import type { Logs } from './log/logs.ts'
 import type { Sequencer } from './log/sequence.ts'
 import type { LogStore } from './log/store.ts'
+import type { Meters } from './metrics/meters.ts'
 import type { Catalogue } from './models/catalogue.ts'
 import type { OnboardingStore } from './overview/store.ts'
 import type { PassportStore } from './passports/store.ts'
@@ -85,6 +86,8 @@ export type Deps = {
   /** Undefined without a chain or a treasury: then nobody can deposit. */
   depositPolicy: DepositPolicy | undefined
   health: Health
+  /** What this process did, counted as it happened. */
+  meters: Meters
   catalogue: Catalogue
   upstreams: Upstreams
   signer: Signer

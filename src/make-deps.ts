@@ -9,6 +9,7 @@ import type { Config } from './config.ts'
 import { consoleStore } from './console/store.ts'
 import { countStore } from './counts/store.ts'
 import type { Db } from './db/db.ts'
+import { timedDb } from './db/timed.ts'
 import type { DepositPolicy } from './deposits/deposit.ts'
 import { depositStore } from './deposits/store.ts'
 import type { Deps, Settings } from './deps.ts'
@@ -28,6 +29,8 @@ import { settleLogs } from './log/logs-store.ts'
 import { sequencer } from './log/sequence.ts'
 import { logStore } from './log/store.ts'
 import { makeAnchoring } from './make-anchoring.ts'
+import type { ProcessFacts } from './metrics/collect.ts'
+import { makeMeters } from './metrics/meters.ts'
 import { makeOffer } from './offer.ts'
 import { onboardingStore } from './overview/store.ts'
 import { passportCounter } from './passports/count-store.ts'
@@ -61,6 +64,8 @@ export type Parts = {
   random?: Random
   /** Who pays for anchors; nothing is anchored without. */
   sender?: Sender | undefined
+  /** What only the process knows of itself; told in the metrics. */
+  readProcess?: (() => ProcessFacts) | undefined
 }
 
 /** What doors and jobs need, and how a running service takes on another configuration. */
@@ -75,7 +80,9 @@ export type Service = Deps & {
 
 /** Makes everything the domain and the doors need, from what is open. Nothing runs yet. */
 export async function makeDeps(parts: Parts): Promise<Service> {
-  const { config, db, signer, log, clock = systemClock, random = systemRandom() } = parts
+  const { config, signer, log, clock = systemClock, random = systemRandom() } = parts
+  const meters = makeMeters()
+  const db = timedDb(parts.db, clock, meters.wrote)
   const ids = makeIds(clock, random)
   const node = `node_${Buffer.from(random.bytes(8)).toString('hex')}`
   const logs = await settleLogs(db, config.base_url, clock.now())
@@ -83,7 +90,13 @@ export async function makeDeps(parts: Parts): Promise<Service> {
   const signers = await settleSigners(db, logs, signer, clock.now())
   const store = logStore(db, { clock, node, start: logs.current.start })
   const checkpoints = checkpointStore(db, signers)
-  const { offerAnew, ...offer } = await makeOffer(config, { clock, ids, db, logStore: store })
+  const { offerAnew, ...offer } = await makeOffer(config, {
+    clock,
+    ids,
+    meters,
+    db,
+    logStore: store,
+  })
   const onChain = await makeAnchoring(config, {
     checkpoints,
     clock,
@@ -102,10 +115,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     random,
     ids,
     log,
-    ledger: openLedger(db, clock, db.exclusive ? store.numbering : undefined),
-    accounts: accountStore(db),
-    sessions: sessionStore(db),
-    nonces: nonceStore(db),
+    ledger: openLedger(db, clock, db.exclusive ? store.numbering : undefined, meters.posted),
     isContractSignature: config.sign_in.contract_wallets
       ? contractWallets(onChain.chain ?? rpcChain({ urls: [], clock, random }))
       : undefined,
@@ -113,17 +123,10 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     passports: passportStore(db, store),
     ...offer,
     subscriptions: subscriptionStore(db, { clock, node }),
-    statements: statementStore(db),
-    console: consoleStore(db),
     runs: runStore(db, node),
+    ...storesOf(db),
     ...keptCalls(db, signer, random),
-    receipts: receiptStore(db),
-    site: siteStore(db),
-    shares: shareStore(db),
     texts: textStore(db, clock),
-    status: statusStore(db),
-    terminal: terminalStore(db),
-    onboarding: onboardingStore(db),
     logs,
     logStore: store,
     checkpoints,
@@ -131,18 +134,34 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     deposits: depositStore(db, { clock, node }),
     depositPolicy: depositPolicyOf(config),
     health: newHealth(clock),
+    meters,
     signer,
     signers,
     sequencer: sequencer({ store, log, clock }),
     live: liveRuns(room),
-    usage: usageStore(db),
     counts: countStore(db, { clock, node }, countersOf(db)),
-    explorer: explorerStore(db),
     exportSlots: makeExportSlots(),
     version: { version, commit },
     adopt: (next) => offerAnew(next).then(() => takeOn(next, settings, room)),
   }
 }
+
+/** Those that need nothing but the database. */
+const storesOf = (db: Db) => ({
+  accounts: accountStore(db),
+  sessions: sessionStore(db),
+  nonces: nonceStore(db),
+  statements: statementStore(db),
+  console: consoleStore(db),
+  receipts: receiptStore(db),
+  site: siteStore(db),
+  shares: shareStore(db),
+  status: statusStore(db),
+  terminal: terminalStore(db),
+  onboarding: onboardingStore(db),
+  usage: usageStore(db),
+  explorer: explorerStore(db),
+})
 
 /** What was called with an Idempotency-Key, and what opens those answers. */
 const keptCalls = (db: Db, signer: Signer, random: Random) => ({
@@ -151,9 +170,9 @@ const keptCalls = (db: Db, signer: Signer, random: Random) => ({
 })
 
 /** In one turn: nobody meets half of the limits. */
-function takeOn({ limits, terminal }: Config, settings: Settings, room: { admission: number }) {
-  Object.assign(settings, liveSettingsOf({ limits, terminal }))
-  room.admission = limits.admission
+function takeOn(config: Config, settings: Settings, room: { admission: number }) {
+  Object.assign(settings, liveSettingsOf(config))
+  room.admission = config.limits.admission
 }
 
 /** What is summed up from the log as it grows. */
@@ -170,7 +189,8 @@ const settingsOf = (config: Config) => ({
 })
 
 /** Those that a running service takes on again. */
-const liveSettingsOf = (config: Pick<Config, 'limits' | 'terminal'>) => ({
+const liveSettingsOf = (config: Config) => ({
+  admins: config.admins.map(toAccountId),
   bodyBytes: config.limits.body_bytes,
   failedAuthPerMinute: config.limits.failed_auth_per_minute,
   keylessPerMinute: config.limits.keyless_per_minute,

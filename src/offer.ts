@@ -13,6 +13,7 @@ import { makePlans } from './plans/plan.ts'
 import { builtinUpstream } from './upstream/builtin.ts'
 import { limitedUpstream } from './upstream/limited.ts'
 import { liveUpstreams } from './upstream/live-upstreams.ts'
+import { meteredUpstream } from './upstream/metered.ts'
 import { openaiUpstream } from './upstream/openai.ts'
 import { upstreamSlots } from './upstream/slots.ts'
 import type { Upstream } from './upstream/upstream.ts'
@@ -20,7 +21,7 @@ import type { Upstream } from './upstream/upstream.ts'
 /** What a service offers: models with their prices, plans, and the servers that models run on. */
 export type Offer = Awaited<ReturnType<typeof makeOffer>>
 
-type Needs = Pick<Deps, 'clock' | 'ids'> & { db: Db; logStore: LogStore }
+type Needs = Pick<Deps, 'clock' | 'ids' | 'meters'> & { db: Db; logStore: LogStore }
 
 /** The offer of a configuration, which another one can take the place of while it is used. */
 export async function makeOffer(config: Config, needs: Needs) {
@@ -73,13 +74,13 @@ async function versionedCatalogue(
 }
 
 /** Makes upstreams; one whose entry stays as it was stays the same one. */
-function upstreamMaker(deps: Parameters<typeof builtinUpstream>[0]) {
-  const builtin = builtinUpstream(deps)
+function upstreamMaker(deps: Needs) {
+  const builtin = meteredUpstream(builtinUpstream(deps), deps)
   let made: { entry: UpstreamConfig; upstream: Upstream }[] = []
   return (entries: readonly UpstreamConfig[]): Upstream[] => {
     made = entries.map((entry) => {
       const known = made.find((one) => isDeepStrictEqual(one.entry, entry))
-      return known ?? { entry, upstream: makeUpstream(entry) }
+      return known ?? { entry, upstream: meteredUpstream(makeUpstream(entry), deps) }
     })
     return [builtin, ...made.map(({ upstream }) => upstream)]
   }

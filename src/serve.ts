@@ -16,6 +16,7 @@ import { backgroundSigner } from './receipts/sign.ts'
 import { stopCancelled } from './runs/cancel.ts'
 import { endAbandoned } from './runs/recover.ts'
 import { stopForbidden } from './runs/watch.ts'
+import { serveMetrics } from './serve-metrics.ts'
 import { dropAllowances } from './terminal/allowance.ts'
 import { useWasmKeccak } from './verify/keccak-wasm.ts'
 import { version } from './version.ts'
@@ -50,6 +51,7 @@ export async function startServer(
   await deps.sequencer.flush()
   await lookAtChain(deps)
   await prepare?.(deps)
+  const metrics = serveMetrics(deps, parts)
   const server = serve(createApp(deps), deps.settings.listen)
   const jobs = startJobs(jobsOf(deps, db, audits), { log, clock: deps.clock })
   log.info('server.listening', { url: config.base_url, version })
@@ -72,6 +74,7 @@ export async function startServer(
       await deps.sequencer.stop()
       await deps.keys.writeUses()
       await dropLeases(db, deps.settings.node)
+      await metrics?.stop()
       await db.close()
     },
   }
@@ -144,5 +147,6 @@ async function dropSignIns({ sessions, nonces, clock }: Deps): Promise<void> {
 async function checkLedger(deps: Deps, audit: () => Promise<string[]>): Promise<void> {
   const faults = await audit()
   deps.health.ledger = faults.length === 0 ? 'balanced' : 'unbalanced'
+  deps.health.ledgerFaults = faults.length
   for (const fault of faults) deps.log.error('ledger.unbalanced', new Error(fault))
 }

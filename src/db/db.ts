@@ -32,6 +32,8 @@ export type Db = {
    * somebody reads an older state of a SQLite file, whose log must then stay as it is.
    */
   scrub(): Promise<boolean>
+  /** Bytes of SQLite's write-ahead log; null where a server keeps it. */
+  walBytes(): number | null
   close(): Promise<void>
 }
 

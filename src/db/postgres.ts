@@ -60,6 +60,7 @@ export function postgresDb(
     onForeignWrite: () => {},
     // The server's vacuum does it, and its write-ahead log is its operator's.
     scrub: async () => true,
+    walBytes: () => null,
     close: async () => void (await close()),
   }
 }

@@ -1,4 +1,5 @@
 import { Database, type SQLQueryBindings, type Statement } from 'bun:sqlite'
+import { statSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { sqliteColumns } from './columns.ts'
@@ -103,6 +104,7 @@ export function openSqlite(
     snapshot: (work) => snapshot(file, work),
     onForeignWrite: (listener) => void listeners.push(listener),
     scrub: async () => closed || emptyLog(raw),
+    walBytes: () => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0,
     close: async () => {
       flush(busyRetries)
       closed = true

@@ -10,6 +10,16 @@ export const idleTimeoutSeconds = 120
  */
 export function serve(app: AnyElysia, listen: Listen): Bun.Server<undefined> {
   app.compile()
+  const server = serveRequests(app.fetch, listen)
+  app.server = server
+  return server
+}
+
+/** Listens, and writes back the port that a `listen` with port 0 became. */
+export function serveRequests(
+  fetch: (request: Request) => Response | Promise<Response>,
+  listen: Listen,
+): Bun.Server<undefined> {
   const server = Bun.serve({
     hostname: listen.hostname,
     port: listen.port,
@@ -19,10 +29,9 @@ export function serve(app: AnyElysia, listen: Listen): Bun.Server<undefined> {
     reusePort: false,
     // Bun's own 413 comes before the Host is checked and has no body: `readText` counts instead.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch: app.fetch,
+    fetch,
     error: () => new Response(null, { status: 500 }),
   })
-  app.server = server
   if (server.port !== undefined) listen.port = server.port
   return server
 }

@@ -99,6 +99,9 @@ export type Pages = {
   calledBack: { answered: { scope: string; reply: Uint8Array }[]; freed: string[] }
 }
 
+/** What a batch changed, once its COMMIT is through. */
+export type Posted = Pick<Pages, 'written' | 'added'>
+
 export const windowId = (keyId: string, start: Millis): string => `${keyId}:${start}`
 
 export const emptyPages = (): Pages => ({

@@ -1,20 +1,12 @@
-import { type Db, insert, type Query, update, upsert, type Work } from '../db/db.ts'
+import type { Db, Query, Work } from '../db/db.ts'
 import { remember } from '../db/memory.ts'
-import type {
-  AccountRow,
-  DepositRow,
-  IdempotentRow,
-  KeyRow,
-  RunRow,
-  SubscriptionRow,
-  Tables,
-} from '../db/schema.ts'
-import { freeCalls } from '../idempotency/store.ts'
+import type { RunRow } from '../db/schema.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import { keepTexts } from '../texts/store.ts'
-import { type Book, emptyPages, numberTransfers, openBook, type Pages } from './book.ts'
+import { type Book, emptyPages, openBook, type Pages, type Posted } from './book.ts'
 import { load } from './load-store.ts'
+import { writeBack } from './write-store.ts'
 
 /**
  * A change of money or of who may spend it. Names the rows it needs, all of one account but where
@@ -72,7 +64,12 @@ type Outcome = { value: unknown } | { refusal: Refusal }
  */
 export type Numbering = { number(q: Query, ended: RunRow[]): Work<void>; forget(): void }
 
-export function openLedger(db: Db, clock: Pick<Clock, 'now'>, numbering?: Numbering): Ledger {
+export function openLedger(
+  db: Db,
+  clock: Pick<Clock, 'now'>,
+  numbering?: Numbering,
+  tell?: (posted: Posted) => void,
+): Ledger {
   const memory = db.exclusive ? remember() : undefined
   const distrust = (): void => {
     memory?.forget()
@@ -81,7 +78,7 @@ export function openLedger(db: Db, clock: Pick<Clock, 'now'>, numbering?: Number
   db.onForeignWrite(distrust)
 
   /** Loads, decides and writes one batch. Same code on both engines. */
-  function* postAll(q: Query, batch: Waiting[]): Work<Outcome[]> {
+  function* postAll(q: Query, batch: Waiting[]): Work<{ outcomes: Outcome[]; pages: Pages }> {
     const pages = emptyPages()
     try {
       const commands = batch.map((waiting) => waiting.command)
@@ -93,7 +90,7 @@ export function openLedger(db: Db, clock: Pick<Clock, 'now'>, numbering?: Number
       yield* writeBack(q, db.tables, pages)
       yield* keepTexts(q, db.tables, pages.added.texts, book.now)
       memory?.keep(pages)
-      return outcomes
+      return { outcomes, pages }
     } catch (error) {
       // The rows were changed in place, and the savepoint took the changes back.
       distrust()
@@ -104,11 +101,13 @@ export function openLedger(db: Db, clock: Pick<Clock, 'now'>, numbering?: Number
   /** Returns how many commands there were. */
   const run = async (take: () => Waiting[]): Promise<number> => {
     let batch: Waiting[] | undefined
+    let posted: Posted | undefined
     try {
-      const outcomes = await db.write((q) => {
+      const { outcomes, pages } = await db.write((q) => {
         batch ??= take()
         return postAll(q, batch)
       })
+      posted = pages
       for (const [i, outcome] of outcomes.entries()) answer(batch?.[i], outcome)
     } catch (error) {
       const all = batch ?? take()
@@ -117,6 +116,8 @@ export function openLedger(db: Db, clock: Pick<Clock, 'now'>, numbering?: Number
         for (const waiting of all) await run(() => [waiting])
       } else for (const waiting of all) waiting.failed(error)
     }
+    // What goes wrong from here on must not run the batch again.
+    if (posted) tell?.(posted)
     return batch?.length ?? 0
   }
 
@@ -189,107 +190,3 @@ export function isOneCommandsFault(error: unknown): boolean {
   if (codes.length === 0) return true
   return codes.some((code) => /^(SQLITE_CONSTRAINT|2[23]...$)/.test(code))
 }
-
-/** One update for each account and window touched, however many commands touched it. */
-function* writeBack(q: Query, tables: Tables, pages: Pages): Work<void> {
-  const { written, added, calledBack } = pages
-  const transfers = numberTransfers(pages)
-  yield* upsert(tables.accounts, [...written.accounts], accountChanges)
-  yield* insert(tables.keys, added.keys)
-  yield* insert(tables.keySecrets, added.secrets)
-  yield* update(tables.keys, [...written.keys], keyChanges)
-  yield* update(tables.keySecrets, [...written.secrets], ['validUntil'])
-  yield* upsert(tables.keyWindows, [...written.windows], ['limit', 'spent', 'held'])
-  yield* insert(tables.runs, added.runs)
-  yield* update(tables.runs, [...written.runs], runChanges)
-  yield* update(tables.deposits, [...written.deposits], depositChanges)
-  yield* insert(tables.transfers, transfers)
-  // What ended leaves its place to what begins.
-  yield* update(tables.subscriptions, [...written.subscriptions], subscriptionChanges)
-  yield* insert(tables.subscriptions, added.subscriptions)
-  yield* insert(tables.auditEntries, added.audits)
-  // One that ran out may still be there.
-  yield* upsert(tables.idempotentCalls, added.calls, callChanges)
-  yield* update(tables.idempotentCalls, calledBack.answered, ['reply'])
-  yield* freeCalls(q, tables, calledBack.freed)
-}
-
-const callChanges: (keyof IdempotentRow)[] = [
-  'fingerprint',
-  'node',
-  'runId',
-  'reply',
-  'createdAt',
-  'until',
-]
-
-const accountChanges: (keyof AccountRow)[] = [
-  'balance',
-  'held',
-  'status',
-  'plan',
-  'planUntil',
-  'moves',
-  'movedAt',
-]
-
-const subscriptionChanges: (keyof SubscriptionRow)[] = [
-  'plan',
-  'status',
-  'price',
-  'periodStart',
-  'periodEnd',
-  'nextPlan',
-  'endedAt',
-]
-
-const keyChanges: (keyof KeyRow)[] = [
-  'name',
-  'fingerprint',
-  'capLimit',
-  'rpm',
-  'concurrency',
-  'maxCostPerRun',
-  'scopes',
-  'models',
-  'ipCidrs',
-  'tags',
-  'passport',
-  'expiresAt',
-  'childrenCount',
-  'pausedAt',
-  'revokedAt',
-  'revokedBy',
-]
-
-const runChanges: (keyof RunRow)[] = [
-  'status',
-  'route',
-  'startedAt',
-  'firstByteAt',
-  'finishedAt',
-  'lines',
-  'cost',
-  'usageSource',
-  'clamped',
-  'outcome',
-  'error',
-  'durationMs',
-  'outputCommitment',
-  'digest',
-  'issuer',
-  'logPlace',
-  'output',
-  'outputUntil',
-]
-
-const depositChanges: (keyof DepositRow)[] = [
-  'blockTime',
-  'account',
-  'status',
-  'reason',
-  'creditedAt',
-  'credits',
-  'loss',
-  'moved',
-]

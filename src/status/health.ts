@@ -15,6 +15,8 @@ export type AnchorTrouble = 'no_registry' | 'no_funds' | 'not_owner' | 'refused'
 export type Health = {
   startedAt: number
   ledger: LedgerHealth
+  /** Differences between money and its journal at the last check. */
+  ledgerFaults: number
   log: LogHealth
   /** The newest block that was seen, and why none newer is. */
   chain: { head: number | null; headAt: Millis | null; trouble: ChainTrouble | null }
@@ -33,6 +35,7 @@ export type Health = {
 export const newHealth = (clock: Pick<Clock, 'monotonic'>): Health => ({
   startedAt: clock.monotonic(),
   ledger: 'checking',
+  ledgerFaults: 0,
   log: 'unchecked',
   chain: { head: null, headAt: null, trouble: null },
   anchors: { trouble: null, balanceWei: null, isLow: false },

@@ -1,0 +1,116 @@
+import { insert, type Query, update, upsert, type Work } from '../db/db.ts'
+import type {
+  AccountRow,
+  DepositRow,
+  IdempotentRow,
+  KeyRow,
+  RunRow,
+  SubscriptionRow,
+  Tables,
+} from '../db/schema.ts'
+import { freeCalls } from '../idempotency/store.ts'
+import { numberTransfers, type Pages } from './book.ts'
+
+/** One update for each account and window touched, however many commands touched it. */
+export function* writeBack(q: Query, tables: Tables, pages: Pages): Work<void> {
+  const { written, added, calledBack } = pages
+  const transfers = numberTransfers(pages)
+  yield* upsert(tables.accounts, [...written.accounts], accountChanges)
+  yield* insert(tables.keys, added.keys)
+  yield* insert(tables.keySecrets, added.secrets)
+  yield* update(tables.keys, [...written.keys], keyChanges)
+  yield* update(tables.keySecrets, [...written.secrets], ['validUntil'])
+  yield* upsert(tables.keyWindows, [...written.windows], ['limit', 'spent', 'held'])
+  yield* insert(tables.runs, added.runs)
+  yield* update(tables.runs, [...written.runs], runChanges)
+  yield* update(tables.deposits, [...written.deposits], depositChanges)
+  yield* insert(tables.transfers, transfers)
+  // What ended leaves its place to what begins.
+  yield* update(tables.subscriptions, [...written.subscriptions], subscriptionChanges)
+  yield* insert(tables.subscriptions, added.subscriptions)
+  yield* insert(tables.auditEntries, added.audits)
+  // One that ran out may still be there.
+  yield* upsert(tables.idempotentCalls, added.calls, callChanges)
+  yield* update(tables.idempotentCalls, calledBack.answered, ['reply'])
+  yield* freeCalls(q, tables, calledBack.freed)
+}
+
+const callChanges: (keyof IdempotentRow)[] = [
+  'fingerprint',
+  'node',
+  'runId',
+  'reply',
+  'createdAt',
+  'until',
+]
+
+const accountChanges: (keyof AccountRow)[] = [
+  'balance',
+  'held',
+  'status',
+  'plan',
+  'planUntil',
+  'moves',
+  'movedAt',
+]
+
+const subscriptionChanges: (keyof SubscriptionRow)[] = [
+  'plan',
+  'status',
+  'price',
+  'periodStart',
+  'periodEnd',
+  'nextPlan',
+  'endedAt',
+]
+
+const keyChanges: (keyof KeyRow)[] = [
+  'name',
+  'fingerprint',
+  'capLimit',
+  'rpm',
+  'concurrency',
+  'maxCostPerRun',
+  'scopes',
+  'models',
+  'ipCidrs',
+  'tags',
+  'passport',
+  'expiresAt',
+  'childrenCount',
+  'pausedAt',
+  'revokedAt',
+  'revokedBy',
+]
+
+const runChanges: (keyof RunRow)[] = [
+  'status',
+  'route',
+  'startedAt',
+  'firstByteAt',
+  'finishedAt',
+  'lines',
+  'cost',
+  'usageSource',
+  'clamped',
+  'outcome',
+  'error',
+  'durationMs',
+  'outputCommitment',
+  'digest',
+  'issuer',
+  'logPlace',
+  'output',
+  'outputUntil',
+]
+
+const depositChanges: (keyof DepositRow)[] = [
+  'blockTime',
+  'account',
+  'status',
+  'reason',
+  'creditedAt',
+  'credits',
+  'loss',
+  'moved',
+]
