@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import { Refusal, toErrorBody } from '../kernel/refusal.ts'
+import { readTrace } from '../kernel/trace.ts'
 import { hostCheck, type Listen } from './host.ts'
 import { toRefusal } from './to-refusal.ts'
 
@@ -52,7 +53,9 @@ export const front = ({ baseUrl, listen, ids, log, showRefusal }: FrontDeps) => 
       const requestId = String(set.headers['x-request-id'] ?? ids.make('req'))
       const refusal = toRefusal(error)
       if (refusal.type === 'internal_error') {
-        log.error('request.failed', error, { request_id: requestId })
+        const trace = readTrace(request.headers.get('traceparent'), null)
+        const names = { request_id: requestId, ...(trace ? { trace_id: trace.id } : {}) }
+        log.error('request.failed', error, names)
       }
       const kept = keptOf(set.headers)
       const wants = wantsHtml(request)

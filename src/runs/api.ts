@@ -10,6 +10,7 @@ import type { Json } from '../kernel/canonical.ts'
 import { isId } from '../kernel/ids.ts'
 import { toListView } from '../kernel/page.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { readTrace } from '../kernel/trace.ts'
 import { keyAuth } from '../keys/auth.ts'
 import type { Caller } from '../keys/key.ts'
 import { assertListed, owns } from '../keys/owns.ts'
@@ -159,12 +160,14 @@ const embeddings: Running = async (deps, context, body, call) => {
 type OpenAiAsked = { kind: ModelKind; body: JsonObject; call: Call | undefined }
 
 /** Begins what one of OpenAI's routes was asked, if it is the route for this kind of model. */
-async function beginOpenAi(deps: Needs, { caller }: Context, { kind, body, call }: OpenAiAsked) {
+async function beginOpenAi(deps: Needs, context: Context, { kind, body, call }: OpenAiAsked) {
+  const { caller, request } = context
   const model = findModel(deps, body)
   if (model.kind !== kind) refuse('invalid_request', wrongKind(model.kind))
   const wish = { caller, model, body, received: body as Json, fit: body['fit'] === true }
   const once = call && onceOf<Begun>(deps, call, () => undefined)
-  return begin(deps, { ...wish, background: false, tags: {}, metadata: {}, once })
+  const trace = traceOf(request)
+  return begin(deps, { ...wish, background: false, tags: {}, metadata: {}, once, trace })
 }
 
 const native: Running = async (deps, context, received, call) => {
@@ -185,6 +188,7 @@ const native: Running = async (deps, context, received, call) => {
     tags: body.tags ?? {},
     metadata: (body.metadata ?? {}) as Record<string, Json>,
     once: call && onceOf(deps, call, begunReply),
+    trace: traceOf(context.request),
   })
   if (isBackground) {
     const view = toView({ run: live.row, bound: live.bound })
@@ -207,6 +211,9 @@ const native: Running = async (deps, context, received, call) => {
     return { ...toRunView(done.run, done.output), ...fitted, receipt }
   })
 }
+
+const traceOf = ({ headers }: Request) =>
+  readTrace(headers.get('traceparent'), headers.get('tracestate'))
 
 /** To whom it was to fit: the most that one choice could say, as it went upstream. */
 const fittedOf = ({ maxTokens }: Bound, fit: unknown): { max_output_tokens?: number } =>

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import { complete, stream } from './execute.ts'
-import type { LiveRun } from './live.ts'
+import { type LiveRun, namesOf } from './live.ts'
 
 type Needs = Parameters<typeof stream>[0] & Pick<Deps, 'ledger'>
 
@@ -10,7 +10,7 @@ export async function runInBackground(deps: Needs, live: LiveRun): Promise<void>
   try {
     await start(deps, live)
   } catch (error) {
-    deps.log.error('run.start_failed', error, { run_id: live.id })
+    deps.log.error('run.start_failed', error, namesOf(live))
     // The engine below ends it at once and frees the hold.
     live.stop('shutdown')
   }
@@ -19,7 +19,7 @@ export async function runInBackground(deps: Needs, live: LiveRun): Promise<void>
     else await stream(deps, live, { send: () => undefined })
   } catch (error) {
     if (!(error instanceof Refusal)) {
-      deps.log.error('run.background_failed', error, { run_id: live.id })
+      deps.log.error('run.background_failed', error, namesOf(live))
     }
   }
 }

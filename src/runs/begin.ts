@@ -4,6 +4,7 @@ import type { Once } from '../idempotency/call.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { maxNusd } from '../kernel/money.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
+import type { Trace } from '../kernel/trace.ts'
 import { assertModelAllowed, assertModelInPlan, assertUsable, type Caller } from '../keys/key.ts'
 import { mostFor, takeHold } from '../ledger/ledger.ts'
 import { type Bound, boundOf } from '../models/bound.ts'
@@ -27,6 +28,8 @@ export type RunWish = {
   metadata: Record<string, Json>
   /** Whether its output is bounded by what can be afforded, where that is less than asked. */
   fit?: boolean | undefined
+  /** What the caller's request belongs to, where it said so. */
+  trace?: Trace | undefined
   /** Where the caller sent an Idempotency-Key. */
   once?: Once<Begun> | undefined
 }
@@ -111,6 +114,7 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
       body: wish.body,
       received,
       call: once?.scope,
+      trace: wish.trace,
       startedAt,
     })
     deps.live.add(live)

@@ -10,7 +10,7 @@ import { receiptIdOf } from '../receipts/receipt.ts'
 import { type JsonObject, type Upstream, UpstreamFailure } from '../upstream/upstream.ts'
 import { type Answer, type Choice, collectAnswer, objects, readAnswer } from './answer.ts'
 import { type Ending, type Finished, finish } from './finish.ts'
-import type { LiveRun } from './live.ts'
+import { type LiveRun, namesOf } from './live.ts'
 import { outcomeOf, refusalOf } from './run.ts'
 
 /**
@@ -135,9 +135,10 @@ const unfinished: JsonObject = { choices: [{ index: 0, delta: {}, finish_reason:
 const untilAborted = (signal: AbortSignal): Promise<unknown> =>
   new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 
-const callOf = ({ model, row, signal }: LiveRun) => ({
+const callOf = ({ model, row, signal, trace }: LiveRun) => ({
   kind: model.kind,
   account: row.accountId,
+  trace,
   signal,
 })
 
@@ -156,7 +157,7 @@ async function firstOf<T>(
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error
       deps.log.warn('upstream.failed', {
-        run_id: live.id,
+        ...namesOf(live),
         upstream: step.upstream,
         reason: error.reason,
         status: error.status,
@@ -211,7 +212,7 @@ async function fail(
 ): Promise<Refusal> {
   const stopped = live.stopped()
   const refusal = refusalOf(error, stopped, delivered !== undefined)
-  if (refusal.type === 'internal_error') deps.log.error('run.failed', error, { run_id: live.id })
+  if (refusal.type === 'internal_error') deps.log.error('run.failed', error, namesOf(live))
   const output = (delivered?.choices ?? null) as Json
   const facts = { firstByteAt, output }
   const ended = delivered && settledBy(live, { ...delivered, usage: undefined }, step, facts)

@@ -6,7 +6,7 @@ import { endHold } from '../ledger/ledger.ts'
 import { costOf, linesOf, type MeterLine, type Prices, type Usage } from '../models/model.ts'
 import { commitOutput, digestOf, factsOf, receiptIdOf } from '../receipts/receipt.ts'
 import { type Hex, toHex } from '../verify/hex.ts'
-import type { LiveRun } from './live.ts'
+import { type LiveRun, namesOf } from './live.ts'
 import { type RunError, statusOf } from './run.ts'
 
 /** How a run ended. Without `usage` nothing was delivered, and nothing is charged. */
@@ -53,7 +53,7 @@ export async function finish(
     const { received } = live
     return await settle(deps, live.row, live.model.prices, ending, durationMs, { received, call })
   } catch (error) {
-    deps.log.error('run.settle_failed', error, { run_id: live.id })
+    deps.log.error('run.settle_failed', error, namesOf(live))
     freeLater(deps, live.id, live.model.prices, { ...ending, ...unstored }, durationMs)
     throw error
   } finally {

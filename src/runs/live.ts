@@ -2,6 +2,7 @@ import type { RunRow } from '../db/schema.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { mayTake } from '../kernel/share.ts'
+import type { Trace } from '../kernel/trace.ts'
 import type { Caller } from '../keys/key.ts'
 import type { Bound } from '../models/bound.ts'
 import type { Model } from '../models/model.ts'
@@ -28,6 +29,8 @@ export type LiveRun = {
   received: Json | undefined
   /** The scope of the call that began it; only where that had an Idempotency-Key. */
   call: string | undefined
+  /** What the request that began it belongs to. */
+  trace: Trace | undefined
   /** From {@link Clock.monotonic}. */
   startedAt: number
   signal: AbortSignal
@@ -41,6 +44,12 @@ export type LiveRun = {
   watch(watcher: (chunks: JsonObject[] | undefined) => void): () => void
   tell(chunks: JsonObject[] | undefined): void
 }
+
+/** How the log names a run: its id, and its caller's trace if there is one. */
+export const namesOf = ({ id, trace }: Pick<LiveRun, 'id' | 'trace'>) => ({
+  run_id: id,
+  ...(trace ? { trace_id: trace.id } : {}),
+})
 
 /** Who asks for a place, and what limits that. */
 type Admitted = Pick<Caller, 'account' | 'chain'> & { plan: { limits: { concurrency: number } } }

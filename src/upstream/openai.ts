@@ -1,4 +1,5 @@
 import type { Json } from '../kernel/canonical.ts'
+import { traceHeaders } from '../kernel/trace.ts'
 import type { ModelKind } from '../models/model.ts'
 import { defaultHttpLimits, type HttpAnswer, type HttpLimits, request } from './http.ts'
 import { sseParser } from './sse.ts'
@@ -35,11 +36,14 @@ export function openaiUpstream({ id, baseUrl, apiKey, limits }: OpenaiUpstream):
   }
   const allLimits = { ...defaultHttpLimits, ...limits }
 
-  async function post({ kind, signal }: UpstreamCall, body: JsonObject): Promise<HttpAnswer> {
+  async function post(
+    { kind, signal, trace }: UpstreamCall,
+    body: JsonObject,
+  ): Promise<HttpAnswer> {
     const text = JSON.stringify(body)
     const answer = await request({
       url: urls[kind],
-      headers,
+      headers: trace ? { ...headers, ...traceHeaders(trace) } : headers,
       body: text,
       signal,
       limits: allLimits,

@@ -1,4 +1,5 @@
 import type { Json } from '../kernel/canonical.ts'
+import type { Trace } from '../kernel/trace.ts'
 import type { ModelKind } from '../models/model.ts'
 
 export type JsonObject = { [member: string]: Json }
@@ -10,6 +11,8 @@ export type UpstreamCall = {
   body: JsonObject
   /** Who shares the upstream with others. */
   account: string
+  /** What the caller's request belongs to. */
+  trace?: Trace | undefined
   signal: AbortSignal
 }
 

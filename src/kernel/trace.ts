@@ -1,0 +1,37 @@
+/** Where a request belongs in a trace of its caller's (W3C Trace Context, level 1). */
+export type Trace = {
+  /** 32 hex digits, as logs name it. */
+  id: string
+  /** The `traceparent` to hand on. */
+  parent: string
+  /** The `tracestate` that came with it. */
+  state?: string
+}
+
+/** The most of a `tracestate` that has to be handed on (§3.3.1.5), in characters. */
+const stateMax = 512
+
+/**
+ * What the headers `traceparent` and `tracestate` say; undefined when the first is not well formed
+ * (§3.2.2), because then neither means anything. Nothing is changed on the way: we record no span.
+ */
+export function readTrace(traceparent: string | null, tracestate: string | null) {
+  if (traceparent === null) return undefined
+  const match = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/.exec(
+    traceparent,
+  )
+  if (!match || traceparent.length > stateMax) return undefined
+  const [, version, id = '', parentId = '', flags, more] = match
+  if (version === 'ff' || (version === '00' && more !== undefined)) return undefined
+  if (/^0+$/.test(id) || /^0+$/.test(parentId)) return undefined
+  // Of a later version only this much is known, and so only this is handed on (§4.3).
+  const trace: Trace = { id, parent: `00-${id}-${parentId}-${flags}` }
+  if (tracestate && tracestate.length <= stateMax && /^[\x20-\x7e]+$/.test(tracestate)) {
+    trace.state = tracestate
+  }
+  return trace
+}
+
+/** The headers of a request that belongs to a trace. */
+export const traceHeaders = (trace: Trace | undefined): Record<string, string> =>
+  trace ? { traceparent: trace.parent, ...(trace.state ? { tracestate: trace.state } : {}) } : {}
