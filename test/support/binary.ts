@@ -27,7 +27,12 @@ export type Home = {
 
 export type Done = { code: number; stdout: string; stderr: string }
 
-export type StartOptions = { args?: string[]; env?: Record<string, string> }
+export type StartOptions = {
+  args?: string[]
+  env?: Record<string, string>
+  /** Where it listens, for a server whose public name is another; else a free port. */
+  port?: number
+}
 
 /** A server that answered `/readyz`. */
 export type Server = {
@@ -105,10 +110,11 @@ export async function run(
   return { code, stdout, stderr }
 }
 
-function spawnServer(home: Home, { args = [], env = {} }: StartOptions): Bun.Subprocess {
+function spawnServer(home: Home, { args = [], env = {}, port }: StartOptions): Bun.Subprocess {
+  const listen = port === undefined ? [] : ['--listen', `127.0.0.1:${port}`]
   const stdout = openSync(home.printed.stdout, 'a')
   const stderr = openSync(home.printed.stderr, 'a')
-  const child = Bun.spawn([binary, 'serve', ...args], {
+  const child = Bun.spawn([binary, 'serve', ...listen, ...args], {
     cwd: home.folder,
     env: { ...cleanEnv(home.folder), ...env },
     stdin: 'ignore',
@@ -126,7 +132,8 @@ async function startBinary(home: Home, options: StartOptions = {}): Promise<Serv
   const child = spawnServer(home, options)
   const said = () => readFileSync(home.printed.stderr).subarray(before).toString()
   const exited = child.exited.then(() => child.exitCode)
-  const origin = await untilReady(child, said, startedAt)
+  const local = options.port === undefined ? undefined : `http://127.0.0.1:${options.port}`
+  const origin = await untilReady(child, said, startedAt, local)
   return {
     origin,
     port: Number(new URL(origin).port),
@@ -146,11 +153,13 @@ async function untilReady(
   child: Bun.Subprocess,
   said: () => string,
   startedAt: number,
+  local: string | undefined,
 ): Promise<string> {
   let origin: string | undefined
   while (performance.now() - startedAt < readyWithinMs) {
     if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}:\n${said()}`)
-    origin ??= /counterfoil listens on (\S+);/.exec(said())?.[1]
+    const named = /counterfoil listens on (\S+);/.exec(said())?.[1]
+    origin ??= named && (local ?? named)
     if (origin && (await isReady(origin))) return origin
     await Bun.sleep(2)
   }

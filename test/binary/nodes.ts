@@ -1,0 +1,97 @@
+import { copyFileSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { openPostgres } from '../../src/db/postgres.ts'
+import { auditStore } from '../../src/ledger/audit-store.ts'
+import { readWholeLogs } from '../../src/log/whole-store.ts'
+import { grant, type Home, makeHome, makeKey, type Server } from '../support/binary.ts'
+import { pacedModels, startPacedUpstream } from '../support/paced-upstream.ts'
+import { emptyDatabase } from '../support/postgres.ts'
+import { until } from '../support/runs.ts'
+
+/** Limits that nothing here runs into, and one name for both nodes, as behind a balancer. */
+const shared = `
+[limits]
+rpm = 10_000_000
+concurrency = 100_000
+
+[[plans]]
+id = "free"
+limits = { rpm = 10_000_000, concurrency = 100_000 }
+`
+
+/** The name of the service that two nodes are. */
+export const serviceName = 'https://gw.example'
+
+export type Pair = Awaited<ReturnType<typeof startPair>>
+
+/** Two executables on one PostgreSQL database, with one upstream and one signer's key. */
+export async function startPair() {
+  const database = await emptyDatabase()
+  const upstream = await startPacedUpstream()
+  const toml = `base_url = "${serviceName}"
+database_url = "${database.url}"
+${pacedModels(upstream.url)}
+${shared}`
+  const homes = [await makeHome(toml), await makeHome(toml)] as [Home, Home]
+  const [first, second] = homes
+  const a = await first.start({ port: freePort() })
+  mkdirSync(second.data, { mode: 0o700 })
+  copyFileSync(join(first.data, 'signer.key'), join(second.data, 'signer.key'))
+  const b = await second.start({ port: freePort() })
+  return {
+    database,
+    upstream,
+    homes,
+    nodes: [a, b] as [Server, Server],
+    /** An account of its own with a key, and money in it. */
+    async funded(usd: string, ...more: string[]) {
+      const account = `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(20))).toString('hex')}`
+      await grant(first, usd, account)
+      return { account, key: await makeKey(first, { account }, ...more) }
+    },
+    async stop() {
+      for (const home of homes) await home.remove()
+      await upstream.stop()
+      await database.drop()
+    },
+  }
+}
+
+/** Free now; nothing else of a test listens between this and the start. */
+export function freePort(): number {
+  const probe = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
+  const { port } = probe
+  probe.stop(true)
+  return port ?? 0
+}
+
+/** Waits until no run is open and none waits for its number. */
+export const untilNumbered = ({ database }: Pick<Pair, 'database'>, ms = 60_000) =>
+  until(
+    'every run to be numbered',
+    async () => {
+      const [left] = await database.sql`select count(*) as open from runs where log_index is null`
+      return Number(left.open) === 0
+    },
+    ms,
+  )
+
+/** What is wrong with the money and the log of a database, and with what belongs to both. */
+export async function faultsIn({ database }: Pick<Pair, 'database'>): Promise<string[]> {
+  const db = openPostgres(database.url)
+  try {
+    const faults = await auditStore(db).faults(Date.now())
+    const { faults: ofLog } = await readWholeLogs(db)
+    const [counted] = await database.sql`
+      select (select count(*) from runs) as runs,
+             (select count(*) from log_leaves where kind = 0) as leaves,
+             (select count(*) from runs where cost > 0) as costly,
+             (select count(*) from transfers where kind = 'run') as paid`
+    const { runs, leaves, costly, paid } = counted
+    if (runs !== leaves) faults.push(`${runs} runs, but ${leaves} receipts in the log`)
+    if (costly !== paid) faults.push(`${costly} runs cost something, ${paid} were paid`)
+    return [...faults, ...ofLog]
+  } finally {
+    await db.close()
+  }
+}
