@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  grant,
+  type Home,
+  makeHome,
+  makeKey,
+  must,
+  noBinary,
+  type Server,
+} from '../support/binary.ts'
+import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
+import { pricedBuiltins, until } from '../support/runs.ts'
+import { freePort } from './nodes.ts'
+
+const runCount = 200
+const run = { model: 'counterfoil/echo-1', input: 'from one machine to many' }
+
+describe.skipIf(noBinary || !postgresServer)('counterfoil db copy', () => {
+  let home: Home
+  let database: EmptyDatabase
+  let secret = ''
+  const receipts: { id: string; log_index: number }[] = []
+  let before: Record<string, unknown> = {}
+  let log: { size: number; root: string } | undefined
+
+  beforeAll(async () => {
+    database = await emptyDatabase()
+    home = await makeHome(`base_url = "http://localhost:4663"\n${pricedBuiltins}`)
+    const server = await startAt(home)
+    await grant(home, '10.00')
+    secret = (await makeKey(home)).secret
+    for (let i = 0; i < runCount; i += 20) {
+      await Promise.all(Array.from({ length: 20 }, () => runOnce(server)))
+    }
+    before = await figures(server)
+    await audit(server)
+    await server.stop()
+  }, 120_000)
+  afterAll(async () => {
+    await home?.remove()
+    await database?.drop()
+  }, 30_000)
+
+  const file = () => join(home.data, 'counterfoil.db')
+  const copy = (...more: string[]) =>
+    home.cli('db', 'copy', '--from', `sqlite:${file()}`, '--to', database.url, ...more)
+  const tables = async () => {
+    const found = await database.sql`select tablename from pg_tables where schemaname = 'public'`
+    return found.length
+  }
+
+  async function runOnce(server: Server): Promise<void> {
+    const answer = await server.call('/v1/runs', { key: secret, json: run })
+    expect(answer.status).toBe(200)
+    receipts.push((await answer.json()).receipt)
+  }
+
+  async function figures(server: Server): Promise<Record<string, unknown>> {
+    const get = async (path: string) => (await server.call(path, { key: secret })).json()
+    const status = await get('/v1/status')
+    expect(status.ledger).toBe('balanced')
+    const { balance_nusd, held_nusd } = await get('/v1/balance')
+    const { cap } = await get('/v1/keys/self')
+    return { balance_nusd, held_nusd, spent: cap.spent_nusd }
+  }
+
+  /** What a stranger finds, who remembers the log as it was at the last time. */
+  async function audit(server: Server): Promise<void> {
+    const done = await home.cli('audit', '--base', server.origin, '--state', 'seen.json', '--json')
+    const { checks } = JSON.parse(done.stdout) as { checks: { status: string }[] }
+    expect(checks.filter(({ status }) => status === 'fail')).toEqual([])
+    expect(checks.filter(({ status }) => status === 'pass').length).toBeGreaterThan(2)
+  }
+
+  test('is refused while the server runs, and for what is no such database', async () => {
+    const server = await startAt(home)
+    const busy = await copy()
+    expect(busy.code).toBe(1)
+    expect(busy.stderr).toContain('stop it')
+    expect(await server.stop()).toBe(0)
+    expect(await tables()).toBe(0)
+    expect((await home.cli('db', 'copy', '--from', file(), '--to', database.url)).code).toBe(2)
+    const none = await home.cli('db', 'copy', '--from', 'sqlite:none.db', '--to', database.url)
+    expect(none.code).toBe(1)
+    expect(none.stderr).toContain('There is no database at')
+  }, 60_000)
+
+  test('copies all of it, leaves the file as it was, and says what it comes to', async () => {
+    const digest = () => createHash('sha256').update(readFileSync(file())).digest('hex')
+    const was = digest()
+    const done = await copy('--json')
+    expect(done.stderr).toContain('Do not start a server on the file any more')
+    expect(done.code).toBe(0)
+    expect(done.stderr).not.toContain(new URL(database.url).password || 'no password')
+    const told = JSON.parse(done.stdout)
+    expect(told.balance_nusd).toBe(String(before['balance_nusd']))
+    expect(told.held_nusd).toBe('0')
+    expect(told.sides_nusd.user).toBe(told.balance_nusd)
+    expect(told.sides_nusd.revenue).toBe(String(before['spent']))
+    expect(told.tables).toContainEqual({ table: 'runs', rows: runCount })
+    log = told.logs[0]
+    expect(log?.size).toBeGreaterThan(runCount)
+    expect(digest()).toBe(was)
+  }, 120_000)
+
+  test('is refused where something is already, which stays', async () => {
+    const again = await copy()
+    expect(again.code).toBe(1)
+    expect(again.stderr).toContain('has a table already')
+    const [found] = await database.sql`select count(*) as runs from runs`
+    expect(Number(found.runs)).toBe(runCount)
+  }, 60_000)
+
+  test('gives a database that a server goes on with: same money, same root, same receipts', async () => {
+    home.configure(
+      `base_url = "http://localhost:4663"\ndatabase_url = "${database.url}"\n${pricedBuiltins}`,
+    )
+    const server = await startAt(home)
+    expect(await figures(server)).toEqual(before)
+    for (const { id } of receipts.filter((_, i) => i % 20 === 0)) {
+      const receipt = await (await server.call(`/v1/receipts/${id}`, { key: secret })).json()
+      const verdict = await server.call('/v1/receipts/verify', { json: receipt })
+      expect(await verdict.json()).toMatchObject({ valid: true, level: 'logged' })
+    }
+    const head = await until(
+      'the head to be signed',
+      async () => {
+        const { checkpoint } = (await (await server.call('/v1/anchors')).json()).log
+        return Number(checkpoint?.size) === log?.size && checkpoint
+      },
+      30_000,
+    )
+    expect(head.root).toBe(log?.root)
+    await runOnce(server)
+    const newest = receipts.at(-1)?.id ?? ''
+    const read = await (await server.call(`/v1/receipts/${newest}`, { key: secret })).json()
+    expect(Number(read.proof.index)).toBe(log?.size ?? 0)
+    await audit(server)
+    await must(home, 'doctor')
+    expect(await server.stop()).toBe(0)
+  }, 120_000)
+})
+
+const startAt = (home: Home): Promise<Server> => home.start({ port: freePort() })
