@@ -11,8 +11,9 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { loadConfig } from '../../src/config.ts'
+import { connect } from '../../src/db/sqlite.ts'
 import { openDatabase } from '../../src/open.ts'
-import { closeAll, freshFile, openFile } from './file.ts'
+import { closeAll, freshFile, opened, openFile } from './file.ts'
 
 afterEach(closeAll)
 
@@ -47,6 +48,18 @@ describe('our own database', () => {
     openFile(file)
     await open(file)
     await open(file)
+  })
+
+  test('every connection syncs each commit, keeps references, and waits briefly', () => {
+    const file = freshFile()
+    openFile(file)
+    const raw = connect(file)
+    opened.push(() => raw.close())
+    const told = (name: string) => raw.query(`PRAGMA ${name}`).values()[0]?.[0]
+    expect(told('journal_mode')).toBe('wal')
+    expect([told('synchronous'), told('foreign_keys'), told('secure_delete')]).toEqual([2n, 1n, 1n])
+    expect(Number(told('busy_timeout'))).toBeWithin(1, 101)
+    expect([told('application_id') === 0n, told('quick_check')]).toEqual([false, 'ok'])
   })
 })
 
