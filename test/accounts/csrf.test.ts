@@ -1,6 +1,7 @@
+import type { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
-import { type World, world } from '../support/world.ts'
+import { usd, type World, world } from '../support/world.ts'
 import { askNonce, browser, cookieHeader, type Jar, signInWith, wallet } from './wallet.ts'
 
 let service: World
@@ -91,6 +92,36 @@ describe('403 csrf_failed, on every unsafe route under /api', () => {
     }
   })
 })
+
+/** All that the service keeps, but for when a key or a session was last seen. */
+function kept(): unknown {
+  const { raw } = service.db as World['db'] & { raw: Database }
+  const tables = raw.query("select name from sqlite_master where type = 'table'").values().flat()
+  const noted = new Set(['last_used_at', 'seen_at'])
+  const hide = (name: string, value: unknown) =>
+    noted.has(name) ? null : typeof value === 'bigint' ? String(value) : value
+  const rowsOf = (name: unknown) => raw.query(`select * from "${name}"`).all()
+  return tables.map((name) => [name, JSON.parse(JSON.stringify(rowsOf(name), hide))])
+}
+
+test('no GET changes what anybody has, nor HEAD, nor OPTIONS', async () => {
+  const { secret } = await service.key({ balance: usd })
+  const who = [cookieHeader(jar), { authorization: `Bearer ${secret}` }]
+  const all = createApp(service.deps).routes.filter(({ method }) => method === 'GET')
+  const paths = new Set(all.map(({ path }) => path.replace(/:\w+/g, `run_${'0'.repeat(26)}`)))
+  expect(paths.size).toBeGreaterThan(50)
+  const before = kept()
+  for (const path of paths) {
+    for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+      for (const headers of who) {
+        const answer = await service.call(path, { method, headers, redirect: 'manual' })
+        await answer.body?.cancel()
+        expect([method, path, answer.status < 500]).toEqual([method, path, true])
+      }
+    }
+  }
+  expect(kept()).toEqual(before)
+}, 60_000)
 
 describe('cookies', () => {
   const lines = async (baseUrl: string) => {
