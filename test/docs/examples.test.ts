@@ -162,6 +162,22 @@ describe('what is refused is described', () => {
     })
   }
 
+  test.each(titled(all.filter(({ example }) => example.body !== undefined)))(
+    '%s with any text of 100,000 characters is answered, never a 500',
+    async (_, { operation, example }) => {
+      const sample = bodyOf(example, fixtures) ?? ''
+      // One text after the other, each made of what slow patterns stumble over.
+      for (const [i, { index, 0: text }] of [...sample.matchAll(/"[^"\\]*"(?!:)/g)].entries()) {
+        const long = ['*a', ' ', '0x', 'a.'][i % 4]?.repeat(50_000)
+        const body = `${sample.slice(0, index)}"${long}"${sample.slice(index + text.length)}`
+        const answer = await send(operation, example, { key: fixtures.secret, body })
+        expect([answer.status, answer.status < 500]).toEqual([answer.status, true])
+        await answer.body?.cancel()
+      }
+    },
+    30_000,
+  )
+
   const lists = operations.flatMap((one) => (one.query ? [[one.route, one] as const] : []))
   test.each(lists)('%s with a parameter given twice', async (_, operation) => {
     const [name] = Object.keys(operation.query ?? {})
