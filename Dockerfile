@@ -1,5 +1,8 @@
 # docker build --build-arg COMMIT=$(git rev-parse HEAD) -t counterfoil .
 # docker run -p 4663:4663 -v counterfoil:/data -e COUNTERFOIL_BASE_URL=https://gw.example counterfoil
+# Read-only but for the data: add --read-only --tmpfs /tmp:exec --cap-drop ALL
+#   --security-opt no-new-privileges. Settings go in as COUNTERFOIL_… variables, or as a file:
+#   -v ./counterfoil.toml:/data/counterfoil.toml:ro
 FROM debian:bookworm-slim AS build
 RUN apt-get update \
  && apt-get install -y --no-install-recommends ca-certificates nodejs npm \
@@ -10,20 +13,22 @@ COPY package.json bun.lock bunfig.toml ./
 RUN bun install --frozen-lockfile
 COPY . .
 ARG COMMIT=
-RUN COUNTERFOIL_COMMIT=$COMMIT bun scripts/build.ts
+RUN COUNTERFOIL_COMMIT=$COMMIT bun scripts/build.ts \
+ && bun scripts/sbom.ts dist/counterfoil.cdx.json \
+ && install -d -m 0700 /data
 
-FROM debian:bookworm-slim
-RUN apt-get update \
- && apt-get install -y --no-install-recommends ca-certificates \
- && rm -rf /var/lib/apt/lists/* \
- && useradd --system --uid 4663 --no-create-home counterfoil \
- && install -d -m 0700 -o counterfoil /data
+# glibc, certificates and no shell; its user "nonroot" is 65532.
+FROM gcr.io/distroless/cc-debian12:nonroot
 COPY --from=build /app/dist/counterfoil /usr/local/bin/counterfoil
-USER counterfoil
+COPY --from=build /app/dist/counterfoil.cdx.json /usr/share/doc/counterfoil/
+COPY --from=build /app/LICENSE /usr/share/doc/counterfoil/
+COPY --from=build --chown=65532:65532 /data /data
+USER 65532:65532
 WORKDIR /data
 VOLUME /data
 ENV COUNTERFOIL_LISTEN=0.0.0.0:4663 COUNTERFOIL_DATA=/data
 EXPOSE 4663
-HEALTHCHECK CMD ["counterfoil", "healthcheck"]
-ENTRYPOINT ["counterfoil"]
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=15s --timeout=6s --start-period=60s CMD ["/usr/local/bin/counterfoil", "healthcheck"]
+ENTRYPOINT ["/usr/local/bin/counterfoil"]
 CMD ["serve"]

@@ -14,7 +14,7 @@ const healthWithinMs = 5000
 export function upkeepCommands(program: Command): void {
   withSettings(program.command('healthcheck'))
     .description('ask a running server whether it is ready; for supervisors')
-    .argument('[url]', 'its origin; the configured one if absent')
+    .argument('[url]', 'its origin; the server of this configuration if absent')
     .option('--json', 'print JSON')
     .action(checkHealth)
   withSettings(program.command('migrate'))
@@ -74,10 +74,10 @@ async function schemaStatus(options: MigrateOptions): Promise<void> {
 }
 
 async function checkHealth(url: string | undefined, options: Record<string, unknown>) {
-  const origin = (url ?? configOf(options).base_url).replace(/\/+$/, '')
+  const { origin, headers } = url ? { origin: url.replace(/\/+$/, ''), headers: {} } : own(options)
   try {
     const signal = AbortSignal.timeout(healthWithinMs)
-    const answer = await request({ url: `${origin}/readyz`, method: 'GET', signal })
+    const answer = await request({ url: `${origin}/readyz`, method: 'GET', headers, signal })
     const text = await answer.text()
     const ready = answer.status === 200
     if (options['json']) printJson({ url: origin, ready, status: answer.status })
@@ -88,4 +88,17 @@ async function checkHealth(url: string | undefined, options: Record<string, unkn
     if (options['json']) printJson({ url: origin, ready: false, status: null })
     throw new Exit(exitCodes.failed, `${origin} does not answer`)
   }
+}
+
+/**
+ * The server of this machine, by the name it goes by: the way round by its public origin would ask
+ * proxies and the network too.
+ */
+function own(options: Record<string, unknown>) {
+  const { listen, base_url: baseUrl } = configOf(options)
+  const { host } = new URL(baseUrl)
+  if (listen.port === 0) return { origin: baseUrl, headers: {} }
+  const name = { '0.0.0.0': '127.0.0.1', '::': '::1' }[listen.hostname] ?? listen.hostname
+  const origin = `http://${name.includes(':') ? `[${name}]` : name}:${listen.port}`
+  return { origin, headers: { host } }
 }

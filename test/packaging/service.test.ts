@@ -1,0 +1,73 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const unit = readFileSync('packaging/counterfoil.service', 'utf8')
+const noSystemd = Bun.which('systemd-analyze') === null
+const folder = mkdtempSync(join(tmpdir(), 'counterfoil-unit-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const settings = new Map(
+  unit
+    .split('\n')
+    .filter((line) => /^[A-Z]\w+=/.test(line))
+    .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+)
+
+describe('the unit of systemd', () => {
+  test('runs as a user of its own that can write its state and nothing else', () => {
+    expect(Object.fromEntries(settings)).toMatchObject({
+      User: 'counterfoil',
+      ProtectSystem: 'strict',
+      ReadWritePaths: '/var/lib/counterfoil',
+      StateDirectoryMode: '0700',
+      UMask: '0077',
+      NoNewPrivileges: 'true',
+      CapabilityBoundingSet: '',
+      MemoryMax: expect.any(String),
+    })
+    // The engine compiles while it runs: this would kill it.
+    expect(settings.has('MemoryDenyWriteExecute')).toBe(false)
+  })
+
+  test('waits longer for the end than the server may take, and tries no wrong configuration again', () => {
+    // 25 s of grace, 5 s to settle, and the rest to close.
+    expect(Number(settings.get('TimeoutStopSec'))).toBeGreaterThanOrEqual(35)
+    expect(settings.get('RestartPreventExitStatus')).toBe('78')
+    expect(settings.get('ExecReload')).toBe('/bin/kill -HUP $MAINPID')
+  })
+
+  test.skipIf(noSystemd)('has no fault that systemd-analyze finds', () => {
+    // Neither the executable nor the user is on this machine.
+    const known = unit
+      .replaceAll('/usr/local/bin/counterfoil', '/bin/true')
+      .replaceAll(/^(User|Group)=.*$/gm, '$1=root')
+    const file = join(folder, 'counterfoil.service')
+    writeFileSync(file, known)
+    const done = Bun.spawnSync(['systemd-analyze', 'verify', '--man=no', file])
+    const said = done.stderr.toString().split('\n')
+    expect(said.filter((line) => line.includes('counterfoil.service'))).toEqual([])
+    expect(done.exitCode).toBe(0)
+  })
+})
+
+describe('the container', () => {
+  const lines = readFileSync('Dockerfile', 'utf8').split('\n')
+  const last = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')))
+  const ignored = readFileSync('.dockerignore', 'utf8').split('\n')
+
+  test('has no shell, no root and a health check', () => {
+    expect(last[0]).toStartWith('FROM gcr.io/distroless/')
+    expect(last.some((line) => line.startsWith('RUN'))).toBe(false)
+    expect(last).toContain('USER 65532:65532')
+    expect(last.find((line) => line.startsWith('HEALTHCHECK'))).toContain('"healthcheck"]')
+  })
+
+  test('is built with everything that the source imports from beside it', () => {
+    for (const name of ['src', 'scripts', 'drizzle', 'public', 'contracts', 'package.json']) {
+      expect(ignored).toContain(`!${name}`)
+    }
+    expect(lines.join('\n')).toContain(`bun@${Bun.version}`)
+  })
+})
