@@ -6,6 +6,7 @@ import { systemClock } from '../src/kernel/clock.ts'
 async function runUntil(jobs: Job[], enough: Promise<void>): Promise<unknown[]> {
   const told: unknown[] = []
   const log = {
+    debug: () => undefined,
     info: () => undefined,
     warn: () => undefined,
     error: (event: string, error: unknown, fields: unknown) =>
