@@ -1,0 +1,233 @@
+import type { Group } from './row.ts'
+
+export const keys: Group = {
+  title: 'Keys',
+  rows: [
+    {
+      id: 'A1',
+      severity: 'C',
+      promise: 'A secret has 256 random bits, one form and one length, and ends in a checksum.',
+      tests: [
+        [
+          'test/keys/secret.test.ts',
+          'has 60 characters of the documented form, 10,000 times without a duplicate',
+        ],
+        ['test/keys/secret.test.ts', 'carries 256 bits, and its digits are evenly spread'],
+      ],
+      guards: [['src/keys/secret.ts', 'makeSecret']],
+    },
+    {
+      id: 'A2',
+      severity: 'C',
+      promise:
+        'Only the SHA-256 of a secret is stored; the secret is shown once and stands nowhere else.',
+      tests: [
+        [
+          'test/binary/secrets.test.ts',
+          'the secret of a key is nowhere but in the hands of who made it',
+        ],
+        ['test/idempotency/keys.test.ts', 'no secret stands in the table, also not sealed'],
+      ],
+      guards: [['src/keys/secret.ts', 'hashSecret']],
+    },
+    {
+      id: 'A3',
+      severity: 'H',
+      promise: 'Every header that is no key of ours gets the same 401.',
+      tests: [
+        ['test/binary/spelling.test.ts', 'is answered alike, byte for byte but for the request id'],
+        ['test/binary/authentication.test.ts', 'with an unknown key is 401 invalid_key'],
+      ],
+      guards: [
+        ['src/keys/auth.ts', 'secretHashOf'],
+        ['src/http/limits.ts', 'refuseInvalidKey'],
+      ],
+    },
+    {
+      id: 'A4',
+      severity: 'H',
+      promise: 'A key is expired exactly from its moment on, in every time zone.',
+      tests: [
+        ['test/keys/key.test.ts', 'is expired exactly from expires_at on'],
+        ['test/binary/authentication.test.ts', 'with a key that is %s is %i %s'],
+      ],
+      guards: [['src/keys/key.ts', 'statusOf']],
+    },
+    {
+      id: 'A5',
+      severity: 'C',
+      promise: 'A revoked key, and every key below it, is refused from the answer on.',
+      tests: [
+        [
+          'test/keys/revoke.test.ts',
+          'takes the key and all below it, to depth 4, from its commit on',
+        ],
+        [
+          'test/keys/revoke.test.ts',
+          'is never straddled: of holds that race with it, none is taken after it',
+        ],
+        [
+          'test/ledger/nodes.test.ts',
+          'take no hold from the commit of a revocation on the other node on',
+        ],
+      ],
+      guards: [
+        ['src/keys/key.ts', 'assertNotRevoked'],
+        ['src/ledger/ledger.ts', 'takeHold'],
+      ],
+    },
+    {
+      id: 'A9',
+      severity: 'C',
+      promise: 'A key has no more rights, cap or time than the key above it.',
+      tests: [
+        [
+          'test/keys/issue.test.ts',
+          'in random trees of random wishes is never more than any key above it',
+        ],
+        [
+          'test/keys/rights.test.ts',
+          'no key ever has a right that a key above it lacks, nor spends beyond any cap',
+        ],
+      ],
+      guards: [
+        ['src/keys/issue.ts', 'issueKey'],
+        ['src/keys/bounds.ts', 'boundScopes'],
+      ],
+    },
+    {
+      id: 'A10',
+      severity: 'C',
+      promise: 'What a tree of keys holds and spends stays within every cap above it.',
+      tests: [
+        [
+          'test/ledger/simulation.test.ts',
+          'does what a ten-line model does, and conserves money after every step',
+        ],
+        [
+          'test/ledger/affordable.test.ts',
+          'exactly 50 are taken where the cap of the parent binds',
+        ],
+        ['test/ledger/nodes.test.ts', 'keep the cap of a parent whose children spend on both'],
+      ],
+      guards: [
+        ['src/ledger/ledger.ts', 'takeHold'],
+        ['src/ledger/ledger.ts', 'roomsOf'],
+      ],
+    },
+    {
+      id: 'A12',
+      severity: 'C',
+      promise: 'What is of another account answers like what there is not.',
+      tests: [
+        [
+          'test/receipts/share.test.ts',
+          'private, unknown and malformed ids answer alike, whoever asks',
+        ],
+        [
+          'test/runs/native.test.ts',
+          'runs of others and unknown ones answer alike, but for the request id',
+        ],
+        ['test/keys/doors.test.ts', 'is the 404 of none: %s /v1/keys/:id%s'],
+        [
+          'test/passports/claims.test.ts',
+          '404 for another account’s passport, whatever is asked of it',
+        ],
+      ],
+      guards: [
+        ['src/keys/owns.ts', 'owns'],
+        ['src/passports/own.ts', 'readOwnPassport'],
+      ],
+    },
+    {
+      id: 'A13',
+      severity: 'C',
+      promise: 'No body sets an account, a balance, a state or a secret.',
+      tests: [
+        ['test/keys/refused.test.ts', 'of POST /v1/keys with %s'],
+        ['test/keys/refused.test.ts', 'of PATCH /v1/keys/:id with %s'],
+        [
+          'test/plans/portal.test.ts',
+          '404 for a plan there is not; 400 for a field it does not know',
+        ],
+        ['test/docs/document.test.ts', '%s has the members that its route takes'],
+      ],
+      guards: [
+        ['src/keys/body-api.ts', 'mintBody'],
+        ['src/http/check-body.ts', 'checkBody'],
+      ],
+    },
+    {
+      id: 'A14',
+      severity: 'H',
+      promise: 'An answer has the members that are described, and no other.',
+      tests: [
+        [
+          'test/docs/examples.test.ts',
+          'every example is answered as it says, in the shape it says',
+        ],
+        ['test/docs/examples.test.ts', 'what an owner sees of a receipt is described too'],
+      ],
+      guards: [['src/docs/document.ts', 'openApiOf']],
+    },
+    {
+      id: 'A15',
+      severity: 'C',
+      promise: 'A key opens no page, a session no keyed route, and a keyless route ignores keys.',
+      tests: [
+        ['test/keys/portal.test.ts', '401: %s %s without a session'],
+        [
+          'test/accounts/csrf.test.ts',
+          'every unsafe route under /api/portal refuses who is not signed in',
+        ],
+        ['test/docs/examples.test.ts', '%s does not ask for a key and ignores a bad one'],
+        ['test/docs/examples.test.ts', '%s without a key'],
+      ],
+      guards: [
+        ['src/accounts/auth.ts', 'sessionAuth'],
+        ['src/keys/auth.ts', 'keyAuth'],
+      ],
+    },
+    {
+      id: 'A16',
+      severity: 'C',
+      promise: 'No other spelling of a request reaches a guarded route.',
+      tests: [
+        ['test/binary/spelling.test.ts', 'whatever the Host and the path'],
+        [
+          'test/binary/spelling.test.ts',
+          'a good key through the odd spellings opens nothing else than its own route',
+        ],
+        ['test/http/front.test.ts', 'a guarded route cannot be reached by another spelling'],
+      ],
+      guards: [
+        ['src/keys/auth.ts', 'keyAuth'],
+        ['src/http/host.ts', 'hostCheck'],
+      ],
+    },
+    {
+      id: 'A18',
+      severity: 'C',
+      promise: 'A key is looked up by its hash as a parameter, and is in no error, log or label.',
+      tests: [
+        [
+          'test/binary/secrets.test.ts',
+          'the secret of a key is nowhere but in the hands of who made it',
+        ],
+        [
+          'test/logging/redact.test.ts',
+          'is logged with its text, its cause and its place, without its values',
+        ],
+        ['test/house.test.ts', 'the outside world enters through its own files'],
+        [
+          'test/metrics/metrics.test.ts',
+          'nothing in it names an account, a key or what anybody wrote',
+        ],
+      ],
+      guards: [
+        ['src/keys/store.ts', 'keyStore'],
+        ['src/logging.ts', 'redact'],
+      ],
+    },
+  ],
+}

@@ -1,0 +1,52 @@
+import { groups } from './groups.ts'
+import type { Group, Place, Row } from './row.ts'
+
+/** The page of docs/assurance.md. */
+export function assurancePage(): string {
+  const all = groups.flatMap(({ rows }) => rows)
+  const kept = all.filter((row) => !('absent' in row))
+  const open = all.filter((row) => missingOf(row) !== undefined)
+  const tested = kept.filter((row) => missingOf(row) === undefined)
+  const count = (severity: Row['severity']) => all.filter((row) => row.severity === severity).length
+  return `# Assurance
+
+What the service promises about security and reliability, the tests that prove it, and the code
+that keeps it. C: money, an account or a secret is lost without it. H: something else of weight.
+A test is named by how its name, or that of its group, begins in its file.
+
+${all.length} promises, ${count('C')} C and ${count('H')} H: ${tested.length} are tested,
+${open.length} have something untested, ${all.length - kept.length} do not apply.
+
+This page is made by \`bun scripts/assurance.ts\` of the rows in \`scripts/assurance/\`.
+
+${groups.map(sectionOf).join('\n')}
+## What is not tested yet
+
+${open.map((row) => `- **${row.id}** (${row.severity}) ${missingOf(row)}`).join('\n')}
+`
+}
+
+const sectionOf = ({ title, rows }: Group): string => `## ${title}
+
+| | promise | | tests | kept by |
+|---|---|---|---|---|
+${rows.map(lineOf).join('\n')}
+`
+
+function lineOf(row: Row): string {
+  const { id, severity } = row
+  const promise = cell(row.promise)
+  if ('absent' in row) return `| ${id} | ${promise} | ${severity} | – ${cell(row.absent)} | – |`
+  const missing = row.missing === undefined ? [] : [`Not tested yet: ${cell(row.missing)}`]
+  const tests = [...row.tests.map(testText), ...missing]
+  const guards = row.guards.map(guardText)
+  return `| ${id} | ${promise} | ${severity} | ${tests.join('<br>')} | ${guards.join('<br>')} |`
+}
+
+const testText = ([file, name]: Place): string => `\`${file}\` “${cell(name)}”`
+const guardText = ([file, name]: Place): string => `\`${name}\` of \`${file}\``
+
+const missingOf = (row: Row): string | undefined => ('absent' in row ? undefined : row.missing)
+
+/** Text that stays text in a cell of a table. */
+const cell = (text: string): string => text.replace(/[|*_<[\]\\`]/g, '\\$&')
