@@ -1,5 +1,7 @@
 import { keys } from './keys.ts'
+import { pages } from './pages.ts'
 import type { Group } from './row.ts'
+import { signIn } from './sign-in.ts'
 
 /** All promises, in the order of the page. */
-export const groups: readonly Group[] = [keys]
+export const groups: readonly Group[] = [keys, signIn, pages]

@@ -1,0 +1,109 @@
+import type { Group } from './row.ts'
+
+export const pages: Group = {
+  title: 'Pages',
+  rows: [
+    {
+      id: 'C1',
+      severity: 'C',
+      promise: 'What people, models and upstreams say is text on every page.',
+      tests: [
+        ['test/ui/xss.test.tsx', 'a text of somebody stays a text, whatever part shows it'],
+        ['test/keys/portal-pages.test.ts', 'are shown as text on every page of keys'],
+        ['test/browser/console.test.ts', 'a model’s output is text, whatever it says (script: %p)'],
+        ['test/usage/portal-edges.test.ts', 'payloads in names of keys, models and tags are text'],
+      ],
+      guards: [['src/ui/jsx-runtime.ts', 'renderChild']],
+    },
+    {
+      id: 'C2',
+      severity: 'H',
+      promise: 'HTML is made in one place, which escapes everything.',
+      tests: [
+        [
+          'test/ui/jsx-runtime.test.tsx',
+          'HTML is made in one place, and no element takes attribute names from data',
+        ],
+        [
+          'test/ui/jsx-runtime.test.tsx',
+          'text is escaped in elements, components, fragments and lists',
+        ],
+      ],
+      guards: [['src/ui/jsx-runtime.ts', 'renderChild']],
+    },
+    {
+      id: 'C3',
+      severity: 'H',
+      promise: 'An address from data leads only where a link may lead.',
+      tests: [
+        ['test/ui/jsx-runtime.test.tsx', '%p goes nowhere'],
+        ['test/ui/jsx-runtime.test.tsx', 'code in an hx attribute is a fault'],
+      ],
+      guards: [['src/ui/safe-url.ts', 'isSafeUrl']],
+    },
+    {
+      id: 'C4',
+      severity: 'H',
+      promise: 'Every page has the strict content policy, and breaks it nowhere.',
+      tests: [
+        ['test/ui/doors.test.ts', 'whole to a browser, with the CSP and never stored'],
+        ['test/browser/sign-in-by-hand.test.ts', 'the sign-in: %j'],
+        ['test/browser/runs.test.ts', 'overview and runs, in a real browser'],
+      ],
+      guards: [['src/http/front.ts', 'csp']],
+    },
+    {
+      id: 'C10',
+      severity: 'H',
+      promise: 'What stands in a path is decoded once and checked: no byte of it makes a 500.',
+      tests: [
+        [
+          'test/http/front.test.ts',
+          '404 for a path that cannot be decoded, so no parameter is ever null',
+        ],
+        ['test/passports/rules.test.ts', 'a handle'],
+        [
+          'test/receipts/share.test.ts',
+          'private, unknown and malformed ids answer alike, whoever asks',
+        ],
+      ],
+      guards: [
+        ['src/http/front.ts', 'hasReadablePath'],
+        ['src/passports/handle.ts', 'isHandle'],
+      ],
+    },
+    {
+      id: 'C11',
+      severity: 'H',
+      promise: 'Only what is embedded is served as a file.',
+      tests: [['test/ui/doors.test.ts', '%s is nothing']],
+      guards: [['src/http/assets.ts', 'byPath']],
+    },
+    {
+      id: 'C12',
+      severity: 'C',
+      promise: "What is the operator's is reached by no key, and by no session but an operator's.",
+      tests: [
+        ['test/metrics/metrics.test.ts', 'is another than that of the API, which answers 404'],
+        ['test/docs/document.test.ts', 'has every route under /v1 that is served, and no other'],
+      ],
+      guards: [['src/serve-metrics.ts', 'serveMetrics']],
+    },
+    {
+      id: 'C14',
+      severity: 'H',
+      promise: 'A secret once shown is in no address, title, history or store of the browser.',
+      tests: [
+        [
+          'test/browser/keys.test.ts',
+          'the keyboard alone creates a key, copies it and is done; it is nowhere',
+        ],
+        [
+          'test/browser/keys.test.ts',
+          'without script: a reload neither shows the secret again nor makes another key',
+        ],
+      ],
+      guards: [['src/keys/portal/create-api.ts', 'createKey']],
+    },
+  ],
+}
