@@ -1,7 +1,9 @@
 import { keys } from './keys.ts'
+import { money } from './money.ts'
 import { pages } from './pages.ts'
 import type { Group } from './row.ts'
 import { signIn } from './sign-in.ts'
+import { streams } from './streams.ts'
 
 /** All promises, in the order of the page. */
-export const groups: readonly Group[] = [keys, signIn, pages]
+export const groups: readonly Group[] = [keys, signIn, pages, money, streams]

@@ -1,0 +1,189 @@
+import type { Group } from './row.ts'
+
+export const money: Group = {
+  title: 'Money',
+  rows: [
+    {
+      id: 'D1',
+      severity: 'C',
+      promise:
+        'Every transfer has two ends, nothing is lost, and a balance is the sum of its entries.',
+      tests: [
+        [
+          'test/ledger/simulation.test.ts',
+          'does what a ten-line model does, and conserves money after every step',
+        ],
+        ['test/ledger/audit.test.ts', 'an audit on %s'],
+        [
+          'test/statement/statement.test.ts',
+          'adds up to the balance: every line, every page, every day, the file (history',
+        ],
+      ],
+      guards: [
+        ['src/ledger/audit.ts', 'makeAudit'],
+        ['src/ledger/book.ts', 'openBook'],
+      ],
+    },
+    {
+      id: 'D2',
+      severity: 'C',
+      promise: 'Nobody spends or holds more than there is, whatever happens at once.',
+      tests: [
+        [
+          'test/runs/concurrent.test.ts',
+          'through one key the balance pays exactly 50 and refuses the rest',
+        ],
+        [
+          'test/ledger/nodes.test.ts',
+          'never overspend: of 400 holds on each, exactly 50 are taken in all',
+        ],
+        ['test/db/append-only.test.ts', 'keeps 0 ≤ held ≤ balance ≤ 9,000,000 USD'],
+      ],
+      guards: [['src/ledger/ledger.ts', 'takeHold']],
+    },
+    {
+      id: 'D3',
+      severity: 'H',
+      promise: 'What was booked is neither changed nor deleted: the database itself refuses.',
+      tests: [['test/db/append-only.test.ts', 'changes no transfer and deletes none']],
+      guards: [
+        ['drizzle/sqlite/0000_init.sql', 'transfers_never_change'],
+        ['drizzle/pg/0000_init.sql', 'transfers_never_change'],
+      ],
+    },
+    {
+      id: 'D4',
+      severity: 'C',
+      promise: 'An amount is a whole number in bounds; anything else is refused.',
+      tests: [
+        ['test/kernel/money.test.ts', 'is no amount: %j'],
+        ['test/keys/refused.test.ts', 'of POST /v1/keys with %s'],
+        ['test/models/api.test.ts', 'max_tokens'],
+      ],
+      guards: [
+        ['src/kernel/money.ts', 'parseUsd'],
+        ['src/keys/body-api.ts', 'mintBody'],
+      ],
+    },
+    {
+      id: 'D5',
+      severity: 'H',
+      promise: 'No sum leaves the bounds: the ledger refuses first, the database after it.',
+      tests: [
+        ['test/ledger/batch.test.ts', 'a balance never passes 9,000,000 USD'],
+        ['test/db/append-only.test.ts', 'keeps 0 ≤ held ≤ balance ≤ 9,000,000 USD'],
+        [
+          'test/deposits/credit.test.ts',
+          'a deposit that would pass the most an account can hold waits until there is',
+        ],
+      ],
+      guards: [
+        ['src/ledger/deposit.ts', 'creditDeposit'],
+        ['src/ledger/ledger.ts', 'grant'],
+      ],
+    },
+    {
+      id: 'D6',
+      severity: 'C',
+      promise: 'What a run may cost is checked and taken in one step.',
+      tests: [
+        [
+          'test/ledger/affordable.test.ts',
+          'exactly 50 are taken through one key, and the balance refuses the rest',
+        ],
+        [
+          'test/ledger/nodes.test.ts',
+          'never overspend: of 400 holds on each, exactly 50 are taken in all',
+        ],
+      ],
+      guards: [['src/ledger/ledger.ts', 'takeHold']],
+    },
+    {
+      id: 'D7',
+      severity: 'C',
+      promise: 'A run ends once, whatever ends it.',
+      tests: [
+        [
+          'test/ledger/batch.test.ts',
+          'a hold ends once: a second end is refused and moves nothing',
+        ],
+        ['test/ledger/nodes.test.ts', 'end a hold once, whoever comes first'],
+        [
+          'test/runs/stranded.test.ts',
+          'are ended once by two nodes that find them at the same time',
+        ],
+        [
+          'test/ledger/simulation.test.ts',
+          'does what a ten-line model does, and conserves money after every step',
+        ],
+      ],
+      guards: [['src/ledger/ledger.ts', 'endHold']],
+    },
+    {
+      id: 'D8',
+      severity: 'C',
+      promise: 'The hold covers the most a run can cost.',
+      tests: [
+        ['test/models/bound.test.ts', 'holds for whatever the built-in models report'],
+        [
+          'test/models/usage.test.ts',
+          'no report and no delivery leads above the bound or to anything but a count',
+        ],
+        [
+          'test/models/api.test.ts',
+          'the hold covers n choices of max_tokens, and is gone after the run',
+        ],
+      ],
+      guards: [['src/models/bound.ts', 'boundOf']],
+    },
+    {
+      id: 'D9',
+      severity: 'C',
+      promise: 'Whatever an upstream reports, no more than the hold is charged.',
+      tests: [
+        [
+          'test/runs/lying-upstream.test.ts',
+          'usage is charged between what was delivered and the hold',
+        ],
+        ['test/ledger/batch.test.ts', 'a cost above the hold is never charged'],
+        ['test/db/append-only.test.ts', 'lets no run cost more than it holds'],
+      ],
+      guards: [
+        ['src/models/usage.ts', 'decideUsage'],
+        ['src/ledger/ledger.ts', 'endHold'],
+      ],
+    },
+    {
+      id: 'D10',
+      severity: 'H',
+      promise: 'The price of a run is the one of its hold.',
+      tests: [
+        [
+          'test/runs/payment-required.test.ts',
+          'the price of a run is fixed by its hold: the receipt names the list',
+        ],
+        [
+          'test/config/reload.test.ts',
+          'new prices are a version with a leaf of the log; a run in flight keeps its own',
+        ],
+      ],
+      guards: [['src/runs/begin.ts', 'begin']],
+    },
+    {
+      id: 'D11',
+      severity: 'H',
+      promise: 'What fails before its first byte costs nothing and frees its hold with the answer.',
+      tests: [
+        [
+          'test/runs/lying-upstream.test.ts',
+          'before the first byte it is a plain 502 that costs nothing',
+        ],
+        [
+          'test/runs/admission.test.ts',
+          'the hold is gone when a 5xx arrives, so that a retry can afford its own',
+        ],
+      ],
+      guards: [['src/runs/execute.ts', 'fail']],
+    },
+  ],
+}
