@@ -1,0 +1,177 @@
+import type { Group } from './row.ts'
+
+export const deposits: Group = {
+  title: 'Deposits',
+  rows: [
+    {
+      id: 'F1',
+      severity: 'C',
+      promise: 'A transfer on the chain is credited once, whoever reads it how often.',
+      tests: [
+        ['test/deposits/scan.test.ts', 'each log read 100 times by two watchers is credited once'],
+        [
+          'test/binary/deposits.test.ts',
+          'what came while it was killed again and again is credited once',
+        ],
+      ],
+      guards: [['src/ledger/deposit.ts', 'creditDeposit']],
+    },
+    {
+      id: 'F2',
+      severity: 'C',
+      promise:
+        'Only a transfer of our token to our treasury, in a block that stands, is a deposit.',
+      tests: [
+        ['test/deposits/credit.test.ts', 'a log %s is no deposit'],
+        [
+          'test/deposits/credit.test.ts',
+          'a transaction that failed brings nothing, whatever a server says of its logs',
+        ],
+        ['test/deposits/anvil.test.ts', 'a token that only looks the same brings nothing'],
+      ],
+      guards: [
+        ['src/deposits/transfer.ts', 'readTransfer'],
+        ['src/deposits/credit.ts', 'standsAsBefore'],
+      ],
+    },
+    {
+      id: 'F3',
+      severity: 'C',
+      promise: 'Nothing is credited before it is as deep as its amount asks for.',
+      tests: [
+        [
+          'test/deposits/credit.test.ts',
+          'small: detected, credited 20 blocks later, finalized when its block is',
+        ],
+        [
+          'test/deposits/credit.test.ts',
+          'over the soft limit of a day it waits for a safe block, over the hard one for',
+        ],
+      ],
+      guards: [['src/deposits/deposit.ts', 'isDeepEnough']],
+    },
+    {
+      id: 'F4',
+      severity: 'C',
+      promise: 'A reorganisation credits nothing twice and takes back what is gone.',
+      tests: [
+        ['test/deposits/reorg.test.ts', 'that drops a deposit orphans it; nothing is credited'],
+        [
+          'test/deposits/reorg.test.ts',
+          'that moves it to another block and index credits it once, from there',
+        ],
+        [
+          'test/deposits/reorg.test.ts',
+          'takes what is available, never what a run holds, and books the rest as a loss',
+        ],
+        ['test/deposits/anvil.test.ts', 'that drops a deposit before and after its credit'],
+      ],
+      guards: [
+        ['src/deposits/settle.ts', 'settleTx'],
+        ['src/ledger/deposit.ts', 'reverseDeposit'],
+      ],
+    },
+    {
+      id: 'F5',
+      severity: 'C',
+      promise: 'An RPC server of another chain is not believed, and the API goes on.',
+      tests: [
+        ['test/chain/rpc.test.ts', 'a server is asked for its chain once, and only then believed'],
+        [
+          'test/deposits/scan.test.ts',
+          'the chain and the decimals are asked again after every failure',
+        ],
+      ],
+      guards: [
+        ['src/chain/servers.ts', 'openServers'],
+        ['src/deposits/watch.ts', 'isRight'],
+      ],
+    },
+    {
+      id: 'F6',
+      severity: 'C',
+      promise: 'Amounts of the chain are exact, at every size, with the decimals of the contract.',
+      tests: [
+        ['test/deposits/credit.test.ts', '2^256 - 1 units are kept as they are and ignored'],
+        [
+          'test/binary/deposits.test.ts',
+          'with other decimals than the token has it serves and says that deposits are',
+        ],
+      ],
+      guards: [
+        ['src/deposits/deposit.ts', 'toNusd'],
+        ['src/deposits/token.ts', 'checkToken'],
+      ],
+    },
+    {
+      id: 'F7',
+      severity: 'H',
+      promise: 'A scan leaves no gap, whatever a server answers.',
+      tests: [['test/deposits/scan.test.ts', 'the ranges that are asked for']],
+      guards: [['src/deposits/scan.ts', 'scan']],
+    },
+    {
+      id: 'F8',
+      severity: 'H',
+      promise: 'A server that lies by itself is found out by a second one.',
+      tests: [
+        [
+          'test/deposits/credit.test.ts',
+          'over the soft limit of a day it waits for a safe block, over the hard one for',
+        ],
+      ],
+      guards: [['src/deposits/deposit.ts', 'isDeepEnough']],
+      missing:
+        'A second server that must agree. The servers stand in for each other, as operate.md says.',
+    },
+    {
+      id: 'F9',
+      severity: 'H',
+      promise: 'A deposit is of the wallet that sent it, and can be claimed only with that wallet.',
+      tests: [
+        ['test/deposits/claim.test.ts', 'is claimed by who signed with that wallet, once'],
+        [
+          'test/deposits/claim.test.ts',
+          'is not given for another text, another account or another transaction',
+        ],
+        ['test/deposits/credit.test.ts', 'a log %s is no deposit'],
+      ],
+      guards: [
+        ['src/deposits/claim.ts', 'claimDeposits'],
+        ['src/deposits/transfer.ts', 'readTransfer'],
+      ],
+    },
+    {
+      id: 'F10',
+      severity: 'H',
+      promise: 'Trouble with the chain is told without a URL and stops nothing else.',
+      tests: [
+        ['test/chain/rpc.test.ts', 'a server that is %s is told apart, and names no URL'],
+        [
+          'test/deposits/portal.test.ts',
+          'while the chain cannot be read the page says that deposits are delayed',
+        ],
+      ],
+      guards: [['src/deposits/watch.ts', 'attempt']],
+    },
+    {
+      id: 'F11',
+      severity: 'H',
+      promise: 'No float stands between the units of a token and our amounts, which round down.',
+      tests: [
+        [
+          'test/deposits/credit.test.ts',
+          'tokens of more than nine decimals are rounded down to nano-dollars',
+        ],
+      ],
+      guards: [['src/deposits/deposit.ts', 'toNusd']],
+    },
+    {
+      id: 'F13',
+      severity: 'C',
+      promise: 'Nothing moves money out of the treasury.',
+      absent:
+        "There are no withdrawals: the server knows the treasury's address and has no key of it.",
+    },
+  ],
+}

@@ -1,0 +1,110 @@
+import type { Group } from './row.ts'
+
+export const upstreams: Group = {
+  title: 'Upstreams',
+  rows: [
+    {
+      id: 'E1',
+      severity: 'C',
+      promise: 'No user names an address that we call.',
+      tests: [
+        ['test/models/bound.test.ts', 'is the known fields, the step’s model and always a limit'],
+        ['test/models/api.test.ts', 'images, and more choices or messages than there may be'],
+      ],
+      guards: [
+        ['src/models/bound.ts', 'forwardBody'],
+        ['src/models/chat-content.ts', 'checkPart'],
+      ],
+    },
+    {
+      id: 'E2',
+      severity: 'C',
+      promise: 'No redirect of an upstream is followed, and its key goes nowhere else.',
+      tests: [
+        [
+          'test/upstream/http.test.ts',
+          'a redirect is a failure and the credentials reach no other server',
+        ],
+        [
+          'test/runs/lying-upstream.test.ts',
+          'a redirect is not followed: the other server sees nothing',
+        ],
+      ],
+      guards: [['src/upstream/http.ts', 'request']],
+    },
+    {
+      id: 'E3',
+      severity: 'C',
+      promise: 'An address that users influence is resolved and checked before it is called.',
+      absent: 'There is none: no webhook, no fetched picture, no link that the server follows.',
+    },
+    {
+      id: 'E5',
+      severity: 'C',
+      promise: 'Upstream keys come from the environment or a file, and are told nowhere.',
+      tests: [
+        [
+          'test/runs/lying-upstream.test.ts',
+          'no hold is left, and nothing of the upstreams is written or logged',
+        ],
+        [
+          'test/config/entries.test.ts',
+          'no form of showing the configuration has one, wherever it came from',
+        ],
+        [
+          'test/models/api.test.ts',
+          'lists all without a key, with prices, and nothing of where they run',
+        ],
+        [
+          'test/binary/upkeep.test.ts',
+          'doctor finds a file that others can read, and its command closes it',
+        ],
+      ],
+      guards: [
+        ['src/config.ts', 'findApiKey'],
+        ['src/config-show.ts', 'shownEntries'],
+      ],
+    },
+    {
+      id: 'E6',
+      severity: 'H',
+      promise: 'An upstream has a certificate that somebody vouches for.',
+      tests: [
+        [
+          'test/upstream/http.test.ts',
+          'a server with a certificate that nobody vouches for is unreachable',
+        ],
+      ],
+      guards: [['src/upstream/http.ts', 'request']],
+    },
+    {
+      id: 'E7',
+      severity: 'H',
+      promise: 'A call has limits of time, and is not tried again after its first byte.',
+      tests: [
+        ['test/upstream/http.test.ts', 'how long it may take'],
+        ['test/runs/lying-upstream.test.ts', 'is not asked after the first byte'],
+      ],
+      guards: [['src/upstream/http.ts', 'watchOver']],
+      missing: 'A circuit breaker: a failing upstream is asked again at every run.',
+    },
+    {
+      id: 'E8',
+      severity: 'H',
+      promise: 'A second upstream is asked only before the first byte, within the same hold.',
+      tests: [
+        [
+          'test/runs/lying-upstream.test.ts',
+          'is asked when the first gave no byte, within the same hold',
+        ],
+      ],
+      guards: [['src/runs/execute.ts', 'firstOf']],
+    },
+    {
+      id: 'E10',
+      severity: 'C',
+      promise: 'A webhook is signed, and an empty secret does not start.',
+      absent: 'There are no webhooks.',
+    },
+  ],
+}
