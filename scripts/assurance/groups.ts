@@ -2,10 +2,22 @@ import { deposits } from './deposits.ts'
 import { keys } from './keys.ts'
 import { money } from './money.ts'
 import { pages } from './pages.ts'
+import { receipts } from './receipts.ts'
 import type { Group } from './row.ts'
 import { signIn } from './sign-in.ts'
+import { signer } from './signer.ts'
 import { streams } from './streams.ts'
 import { upstreams } from './upstreams.ts'
 
 /** All promises, in the order of the page. */
-export const groups: readonly Group[] = [keys, signIn, pages, money, streams, upstreams, deposits]
+export const groups: readonly Group[] = [
+  keys,
+  signIn,
+  pages,
+  money,
+  streams,
+  upstreams,
+  deposits,
+  receipts,
+  signer,
+]
