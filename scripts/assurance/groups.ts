@@ -1,4 +1,6 @@
 import { deposits } from './deposits.ts'
+import { explorer } from './explorer.ts'
+import { keyless } from './keyless.ts'
 import { keys } from './keys.ts'
 import { money } from './money.ts'
 import { pages } from './pages.ts'
@@ -20,4 +22,6 @@ export const groups: readonly Group[] = [
   deposits,
   receipts,
   signer,
+  explorer,
+  keyless,
 ]

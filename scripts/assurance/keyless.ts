@@ -1,0 +1,91 @@
+import type { Group } from './row.ts'
+
+export const keyless: Group = {
+  title: 'Who has no key',
+  rows: [
+    {
+      id: 'J1',
+      severity: 'H',
+      promise: "The address of a client is its peer's, unless a trusted proxy vouches for another.",
+      tests: [
+        ['test/http/address.test.ts', 'the address of whoever called'],
+        [
+          'test/terminal/client.test.ts',
+          'without trusted proxies a forged X-Forwarded-For does nothing',
+        ],
+      ],
+      guards: [['src/http/address.ts', 'clientAddress']],
+    },
+    {
+      id: 'J2',
+      severity: 'H',
+      promise: 'An IPv6 network of /64 is one client, and an IPv4 address one in either form.',
+      tests: [
+        ['test/http/address.test.ts', 'what a client is counted under'],
+        [
+          'test/terminal/client.test.ts',
+          'addresses of one IPv6 /64 are one client, the next /64 is another',
+        ],
+      ],
+      guards: [['src/http/address.ts', 'rateKey']],
+    },
+    {
+      id: 'J3',
+      severity: 'H',
+      promise: 'Counting clients takes bounded memory, which a flood does not wash out.',
+      tests: [
+        ['test/http/limits.test.ts', 'does not grow the memory or wash out what was counted'],
+      ],
+      guards: [['src/http/limits.ts', 'makeLimiter']],
+    },
+    {
+      id: 'J4',
+      severity: 'C',
+      promise:
+        'The terminal is free in small amounts only, and never beyond the budget of its day.',
+      tests: [
+        [
+          'test/terminal/budget.test.ts',
+          'they do not get past it; then 503 until midnight, and the next day goes on',
+        ],
+        ['test/terminal/ask.test.ts', 'at most 256 tokens of an answer, 2 KiB of a question'],
+        [
+          'test/terminal/ask.test.ts',
+          'only models that are opened to it: others are refused, and cost no ask',
+        ],
+        ['test/terminal/client.test.ts', 'many at once take no more than there are'],
+        [
+          'test/terminal/ask.test.ts',
+          'eight at once of all: the ninth is 503 and says when to come again',
+        ],
+      ],
+      guards: [
+        ['src/terminal/ask.ts', 'beginAsk'],
+        ['src/terminal/allowance.ts', 'takeAsk'],
+        ['src/terminal/house.ts', 'houseCaller'],
+      ],
+    },
+    {
+      id: 'J7',
+      severity: 'H',
+      promise: 'Clients that send their head or body slowly do not keep others out.',
+      tests: [],
+      guards: [['src/http/serve.ts', 'idleTimeoutSeconds']],
+      missing: '500 connections that send a byte now and then while others are answered: a drill.',
+    },
+    {
+      id: 'J8',
+      severity: 'H',
+      promise: 'No text makes a check take more than linear time.',
+      tests: [
+        ['test/docs/examples.test.ts', '%s with any text of 100,000 characters'],
+        ['test/keys/key.test.ts', 'is decided in time linear in its length'],
+        ['test/accounts/siwe.test.ts', '413: a megabyte is not read, and takes nobody else’s time'],
+      ],
+      guards: [
+        ['src/keys/key.ts', 'matches'],
+        ['src/accounts/siwe.ts', 'maxMessageBytes'],
+      ],
+    },
+  ],
+}
