@@ -1,3 +1,4 @@
+import { build } from './build.ts'
 import { deposits } from './deposits.ts'
 import { explorer } from './explorer.ts'
 import { keyless } from './keyless.ts'
@@ -8,6 +9,7 @@ import { receipts } from './receipts.ts'
 import type { Group } from './row.ts'
 import { signIn } from './sign-in.ts'
 import { signer } from './signer.ts'
+import { storage } from './storage.ts'
 import { streams } from './streams.ts'
 import { upstreams } from './upstreams.ts'
 
@@ -24,4 +26,6 @@ export const groups: readonly Group[] = [
   signer,
   explorer,
   keyless,
+  storage,
+  build,
 ]

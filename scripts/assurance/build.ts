@@ -1,0 +1,59 @@
+import type { Group } from './row.ts'
+
+export const build: Group = {
+  title: 'Build and packages',
+  rows: [
+    {
+      id: 'L1',
+      severity: 'H',
+      promise: 'Every dependency is one version, written in the lockfile.',
+      tests: [['test/dependencies.test.ts', 'every dependency is pinned to one version']],
+      guards: [['package.json', 'dependencies']],
+    },
+    {
+      id: 'L2',
+      severity: 'H',
+      promise: 'No package runs code when it is installed.',
+      tests: [
+        [
+          'test/dependencies.test.ts',
+          'no package runs code at install, and fresh releases wait three days',
+        ],
+      ],
+      guards: [['bunfig.toml', 'ignoreScripts']],
+    },
+    {
+      id: 'L4',
+      severity: 'H',
+      promise: 'No package is older than the first sound one.',
+      tests: [['test/dependencies.test.ts', 'no %s older than %s is installed']],
+      guards: [['bun.lock', 'packages']],
+    },
+    {
+      id: 'L5',
+      severity: 'H',
+      promise: 'Every package comes from the registry with its hash.',
+      tests: [
+        ['test/dependencies.test.ts', 'every package comes from the registry with its integrity'],
+      ],
+      guards: [['bun.lock', 'packages']],
+    },
+    {
+      id: 'L6',
+      severity: 'C',
+      promise: 'The executable takes nothing from the folder that it is started in.',
+      tests: [
+        ['test/binary/hostile-folder.test.ts', 'runs nothing that lies there'],
+        ['test/binary/hostile-folder.test.ts', 'takes no setting from its .env'],
+      ],
+      guards: [['scripts/build.ts', 'autoloadDotenv']],
+    },
+    {
+      id: 'L7',
+      severity: 'H',
+      promise: 'No text is evaluated, and none is put into SQL.',
+      tests: [['test/house.test.ts', 'the outside world enters through its own files']],
+      guards: [['src/db/statements.ts', 'quote']],
+    },
+  ],
+}

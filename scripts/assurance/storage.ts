@@ -1,0 +1,252 @@
+import type { Group } from './row.ts'
+
+export const storage: Group = {
+  title: 'Storage and process',
+  rows: [
+    {
+      id: 'K1',
+      severity: 'H',
+      promise: 'SQLite is opened with the settings that keep what was acknowledged.',
+      tests: [
+        [
+          'test/db/open.test.ts',
+          'every connection syncs each commit, keeps references, and waits briefly',
+        ],
+        ['test/db/migrate.test.ts', 'has only STRICT tables'],
+      ],
+      guards: [
+        ['src/db/sqlite.ts', 'connect'],
+        ['src/db/migrate.ts', 'assertOurs'],
+      ],
+    },
+    {
+      id: 'K2',
+      severity: 'C',
+      promise: 'A kill at any moment loses nothing that was acknowledged and repeats nothing.',
+      tests: [
+        [
+          'test/binary/drill.test.ts',
+          'five kills in the middle of runs lose nothing and charge nothing twice',
+        ],
+        [
+          'test/db/sqlite.test.ts',
+          'are answered after their COMMIT: whoever hears of it can read it from the file',
+        ],
+      ],
+      guards: [
+        ['src/runs/recover.ts', 'endAbandoned'],
+        ['src/ledger/store.ts', 'openLedger'],
+      ],
+    },
+    {
+      id: 'K3',
+      severity: 'C',
+      promise: 'Runs of a process that died are ended before the next one listens, once.',
+      tests: [
+        [
+          'test/binary/drill.test.ts',
+          'five kills in the middle of runs lose nothing and charge nothing twice',
+        ],
+        [
+          'test/binary/idempotency.test.ts',
+          'killed while it runs: the hold is freed, and the same key runs it anew',
+        ],
+      ],
+      guards: [['src/runs/recover.ts', 'endAbandoned']],
+    },
+    {
+      id: 'K4',
+      severity: 'H',
+      promise: 'A second server on the same data folder is refused.',
+      tests: [
+        [
+          'test/binary/stop.test.ts',
+          'a second server on the same data folder is refused and says why; the first',
+        ],
+      ],
+      guards: [['src/db/lock.ts', 'lockDataFolder']],
+    },
+    {
+      id: 'K5',
+      severity: 'C',
+      promise: 'On a full disk nothing half is stored, reads go on, and it passes by itself.',
+      tests: [
+        [
+          'test/db/sqlite.test.ts',
+          'stores nothing it did not acknowledge, and is over when there is room again',
+        ],
+        [
+          'test/runs/full-disk.test.ts',
+          'is a 500 that charges nothing; the hold goes when there is space',
+        ],
+      ],
+      guards: [
+        ['src/db/sqlite.ts', 'makeDriver'],
+        ['src/runs/finish.ts', 'freeLater'],
+      ],
+      missing: 'A file system that is really full; the tests make SQLite say so.',
+    },
+    {
+      id: 'K6',
+      severity: 'C',
+      promise: 'A disk that fails to sync is told as a failure, and no success follows it.',
+      tests: [],
+      guards: [['src/ledger/store.ts', 'openLedger']],
+      missing: 'Failing system calls (EIO at fsync) under a running server: a drill with a tracer.',
+    },
+    {
+      id: 'K8',
+      severity: 'H',
+      promise: 'A damaged database is refused and left as it is.',
+      tests: [
+        ['test/db/migrate.test.ts', 'that is no database at all is refused and left alone'],
+        [
+          'test/db/open.test.ts',
+          'is refused and stays as it was: its bytes, its mode, its neighbours',
+        ],
+        ['test/binary/upkeep.test.ts', 'a damaged backup is not restored'],
+      ],
+      guards: [['src/open.ts', 'readHead']],
+      missing: 'A page that is damaged while a server runs.',
+    },
+    {
+      id: 'K9',
+      severity: 'H',
+      promise: 'A lost or empty database is not made anew in silence.',
+      tests: [
+        ['test/binary/commands.test.ts', 'a database that was lost is not made anew in silence'],
+        ['test/db/open.test.ts', 'that stays empty is taken for a lost database'],
+      ],
+      guards: [['src/open.ts', 'assertWhole']],
+    },
+    {
+      id: 'K11',
+      severity: 'H',
+      promise: 'A backup under load is whole, and checked before it has its name.',
+      tests: [
+        ['test/binary/backup.test.ts', 'is whole while others run, and says as of when'],
+        [
+          'test/binary/upkeep.test.ts',
+          'killed at any moment, a backup is there whole or not at all',
+        ],
+      ],
+      guards: [['src/db/backup.ts', 'copyBackup']],
+    },
+    {
+      id: 'K12',
+      severity: 'C',
+      promise: 'An old copy of the database is found out by the chain and issues nothing.',
+      tests: [
+        [
+          'test/binary/backup.test.ts',
+          'restored, the ledger adds up, each deposit is credited once',
+        ],
+        [
+          'test/anchors/guard.test.ts',
+          'issues nothing: every way to run is 503 log_diverged, and nothing is held',
+        ],
+      ],
+      guards: [
+        ['src/anchors/watch.ts', 'watchChain'],
+        ['src/db/backup.ts', 'putInPlace'],
+      ],
+    },
+    {
+      id: 'K13',
+      severity: 'C',
+      promise: 'A migration happens whole or not at all, and a newer database is refused.',
+      tests: [
+        ['test/db/migrate.test.ts', 'survives a kill at statement %d of the first start'],
+        ['test/db/migrate.test.ts', 'keeps its old schema when a statement in the middle fails'],
+        ['test/db/migrate.test.ts', 'newer than this build is refused and left alone'],
+      ],
+      guards: [
+        ['src/db/migrate.ts', 'migrateSqlite'],
+        ['src/db/migrate.ts', 'pendingOf'],
+      ],
+    },
+    {
+      id: 'K14',
+      severity: 'H',
+      promise: 'SIGTERM ends what runs within its time, settles all of it, and exits with 0.',
+      tests: [
+        [
+          'test/binary/stop.test.ts',
+          'what was taken is finished, long streams end with an error in band, all is',
+        ],
+        ['test/binary/stop.test.ts', 'afterwards nothing is held, and each run was paid once'],
+      ],
+      guards: [['src/cli/serve.ts', 'stopOnSignals']],
+    },
+    {
+      id: 'K15',
+      severity: 'H',
+      promise: 'What a job throws is logged, and neither ends the server nor the next turn.',
+      tests: [
+        ['test/jobs.test.ts', 'one that throws is logged, and it and the others come round again'],
+        ['test/jobs.test.ts', 'one that takes long is never run twice at once'],
+      ],
+      guards: [['src/jobs.ts', 'startJobs']],
+    },
+    {
+      id: 'K18',
+      severity: 'C',
+      promise: 'No secret reaches a log or an error, at any level.',
+      tests: [
+        [
+          'test/logging/redact.test.ts',
+          'are redacted at any depth, and whatever they hold, the line is written',
+        ],
+        [
+          'test/binary/secrets.test.ts',
+          'the secret of a key is nowhere but in the hands of who made it',
+        ],
+        ['test/signer/signer.test.ts', 'nor by an error about it'],
+        ['test/config/config.test.ts', 'a wrong secret is never quoted'],
+      ],
+      guards: [['src/logging.ts', 'redactFields']],
+    },
+    {
+      id: 'K19',
+      severity: 'H',
+      promise: 'Prompts and answers are not kept unless asked for, and go when they are deleted.',
+      tests: [
+        [
+          'test/texts/deleted.test.ts',
+          'a prompt and an answer never get there unless the account asked',
+        ],
+        ['test/texts/deleted.test.ts', 'texts of any size leave them with the deletion'],
+        ['test/terminal/ask.test.ts', 'nothing that is stored says who asked, or what'],
+      ],
+      guards: [
+        ['src/texts/store.ts', 'keepTexts'],
+        ['src/texts/store.ts', 'forgetTexts'],
+      ],
+    },
+    {
+      id: 'K20',
+      severity: 'H',
+      promise: 'Many streams and slow readers take a bounded memory.',
+      tests: [
+        [
+          'test/http/sse.test.ts',
+          'is sent no more than the buffer, and counts as gone after the deadline',
+        ],
+        ['test/http/sse.test.ts', 'a hundred of them leave nothing behind'],
+        [
+          'test/upstream/openai.test.ts',
+          '100 at once, each aborted at another moment, leave nothing behind',
+        ],
+      ],
+      guards: [['src/http/sse.ts', 'sseResponse']],
+      missing: 'A measured bound of the whole process, and a soak of half an hour.',
+    },
+    {
+      id: 'K23',
+      severity: 'H',
+      promise: 'The data folder and its files are for their owner alone.',
+      tests: [['test/binary/commands.test.ts', 'the data folder is for its owner alone']],
+      guards: [['src/open.ts', 'openDatabase']],
+    },
+  ],
+}
