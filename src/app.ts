@@ -2,6 +2,7 @@ import { signInPages } from './accounts/pages.tsx'
 import { sessionsPortal } from './accounts/portal.tsx'
 import { settingsPortal } from './accounts/settings-portal.tsx'
 import { signInApi } from './accounts/sign-in-api.ts'
+import { adminPortal } from './admin/portal.tsx'
 import { anchorsApi } from './anchors/api.ts'
 import { consolePortal } from './console/portal.tsx'
 import { depositsApi } from './deposits/api.ts'
@@ -83,6 +84,7 @@ export function createApp(deps: Deps) {
     .use(sessionsPortal(deps, frame))
     .use(settingsPortal(deps, frame))
     .use(keysPortal(deps, frame))
+    .use(adminPortal(deps, frame))
     .use(sitePages({ ...deps, explored }, frame))
     .use(sitemapApi(deps, frame))
     .use(overviewPortal(deps, frame))

@@ -32,7 +32,9 @@ export const table = {
       '',
       'Proxies whose X-Forwarded-For is believed; nobody else is.',
     ),
-    admins: set(listOf(address), '', 'Wallets of the operators.'),
+    admins: live(
+      set(listOf(address), '', 'Wallets of the operators: who sees the pages of /dashboard/admin.'),
+    ),
   },
   log: {
     level: live(set(oneOf('debug', 'info', 'warn', 'error'), 'info', 'Least severe line written.')),

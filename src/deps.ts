@@ -2,6 +2,7 @@ import type { NonceStore } from './accounts/nonce-store.ts'
 import type { SessionStore } from './accounts/session-store.ts'
 import type { IsContractSignature } from './accounts/sign-in.ts'
 import type { AccountStore } from './accounts/store.ts'
+import type { AdminStore } from './admin/store.ts'
 import type { Anchoring } from './anchors/anchoring.ts'
 import type { AnchorStore } from './anchors/store.ts'
 import type { Chain } from './chain/chain.ts'
@@ -18,6 +19,7 @@ import type { Log } from './kernel/log.ts'
 import type { Nusd } from './kernel/money.ts'
 import type { Random } from './kernel/random.ts'
 import type { KeyStore } from './keys/store.ts'
+import type { AuditStore } from './ledger/audit-store.ts'
 import type { Ledger } from './ledger/store.ts'
 import type { CheckpointStore } from './log/checkpoint-store.ts'
 import type { Logs } from './log/logs.ts'
@@ -31,6 +33,7 @@ import type { Plans } from './plans/plan.ts'
 import type { SubscriptionStore } from './plans/store.ts'
 import type { ShareStore } from './receipts/share-store.ts'
 import type { ReceiptStore } from './receipts/store.ts'
+import type { Reloaded } from './reload.ts'
 import type { LiveRuns } from './runs/live.ts'
 import type { RunStore } from './runs/store.ts'
 import type { Signers } from './signer/history.ts'
@@ -54,6 +57,8 @@ export type Deps = {
   log: Log
   ledger: Ledger
   accounts: AccountStore
+  admin: AdminStore
+  audits: AuditStore
   sessions: SessionStore
   nonces: NonceStore
   /** Undefined unless contract wallets may sign in: then nothing ever asks the chain. */
@@ -98,11 +103,15 @@ export type Deps = {
   counts: CountStore
   explorer: ExplorerStore
   exportSlots: ExportSlots
+  /** Reads the configuration again; undefined where nothing does, as while trying it out. */
+  reload: { again: (() => Promise<Reloaded>) | undefined }
   version: { version: string; commit: string | null }
 }
 
 /** What of the configuration the domain and the doors need. */
 export type Settings = {
+  /** Wallets of the operators, in lower case; those of the configuration of now. */
+  admins: readonly string[]
   /** Public origin of links: lower case, no trailing slash. */
   baseUrl: string
   /** The origin of the current log, fixed at its first leaf; the issuer of every receipt. */

@@ -1,3 +1,4 @@
+import { isAdmin } from './admin/admin.ts'
 import { chainId } from './chain/chain.ts'
 import type { Deps } from './deps.ts'
 import type { Frame, NavItem } from './ui/frame.ts'
@@ -19,6 +20,7 @@ const nav: readonly NavItem[] = [
   { href: '/dashboard/passports', label: 'Passport', icon: 'passport', group: 'Account' },
   { href: '/dashboard/sessions', label: 'Sessions', icon: 'sessions', group: 'Account' },
   { href: '/dashboard/settings', label: 'Settings', icon: 'settings', group: 'Account' },
+  { href: '/dashboard/admin', label: 'Administration', icon: 'models', group: 'Operator' },
   { href: '/explorer', label: 'Explorer', icon: 'explorer', group: 'Public' },
   { href: '/models', label: 'Models', icon: 'models', group: 'Public' },
   { href: '/plans', label: 'Plans', icon: 'plan', group: 'Public' },
@@ -43,6 +45,7 @@ export const frameOf = ({
     status: statusText(health),
     version: version.version,
   }),
+  isAdmin: (account) => isAdmin(settings, account),
   baseUrl: () => settings.baseUrl,
 })
 

@@ -3,6 +3,7 @@ import { contractWallets } from './accounts/contract-wallet.ts'
 import { nonceStore } from './accounts/nonce-store.ts'
 import { sessionStore } from './accounts/session-store.ts'
 import { accountStore } from './accounts/store.ts'
+import { adminStore } from './admin/store.ts'
 import type { Sender } from './anchors/sender.ts'
 import { rpcChain } from './chain/rpc.ts'
 import type { Config } from './config.ts'
@@ -23,6 +24,7 @@ import { makeIds } from './kernel/ids.ts'
 import type { Log } from './kernel/log.ts'
 import { type Random, systemRandom } from './kernel/random.ts'
 import { keyStore } from './keys/store.ts'
+import { auditStore } from './ledger/audit-store.ts'
 import { openLedger } from './ledger/store.ts'
 import { checkpointStore } from './log/checkpoint-store.ts'
 import { settleLogs } from './log/logs-store.ts'
@@ -141,6 +143,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     live: liveRuns(room),
     counts: countStore(db, { clock, node }, countersOf(db)),
     exportSlots: makeExportSlots(),
+    reload: { again: undefined },
     version: { version, commit },
     adopt: (next) => offerAnew(next).then(() => takeOn(next, settings, room)),
   }
@@ -149,6 +152,8 @@ export async function makeDeps(parts: Parts): Promise<Service> {
 /** Those that need nothing but the database. */
 const storesOf = (db: Db) => ({
   accounts: accountStore(db),
+  admin: adminStore(db),
+  audits: auditStore(db),
   sessions: sessionStore(db),
   nonces: nonceStore(db),
   statements: statementStore(db),

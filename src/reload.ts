@@ -57,6 +57,10 @@ function withLive(config: Config, next: Config): Config {
   const merged: Record<string, unknown> = { ...config }
   for (const { section, name, setting } of rows) {
     if (!setting.live) continue
+    if (section === '') {
+      merged[name] = valueIn(next, { section, name })
+      continue
+    }
     const before = merged[section] as Record<string, unknown>
     merged[section] = { ...before, [name]: valueIn(next, { section, name }) }
   }

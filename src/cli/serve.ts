@@ -83,6 +83,7 @@ type Read = { log: LevelledLog; config: Config }
 function reloadOnSignal({ deps }: Running, read: Read, options: ServeOptions): void {
   const readAgain = () => readConfig(options, options['config'] as string | undefined)
   const reload = reloader({ service: deps, readAgain, ...read })
+  deps.reload.again = reload
   // What went wrong is in the log already.
   process.on('SIGHUP', () => void reload().catch(() => {}))
 }

@@ -3,10 +3,13 @@ import { type Db, first, type Query, rows, type Work } from '../db/db.ts'
 import { findFact, writeFact } from '../db/facts.ts'
 import type { RunRow, TransferRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
-import { type Audit, type AuditPoint, makeAudit } from './audit.ts'
+import { type Audit, type AuditPoint, makeAudit, type SideSums } from './audit.ts'
 import { windowId } from './book.ts'
 
 export type AuditStore = ReturnType<typeof auditStore>
+
+/** What does not add up, and what every side has. */
+export type AuditReport = { faults: string[]; sides: SideSums }
 
 /** Rows read in one step; between steps the event loop turns. */
 const pageRows = 2000
@@ -90,6 +93,11 @@ export function auditStore(db: Db) {
   return {
     /** What does not add up; writes nothing. */
     faults: async (now: Millis): Promise<string[]> => (await compare(now)).faults(),
+    /** The same, with what every side has, of one moment. */
+    report: async (now: Millis): Promise<AuditReport> => {
+      const audit = await compare(now)
+      return { faults: audit.faults(), sides: audit.sides() }
+    },
     /** The same, and remembers how far it came for the next start. */
     whole: async (now: Millis): Promise<string[]> => {
       const audit = await compare(now - settledAfterMs)

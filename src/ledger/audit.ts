@@ -1,4 +1,5 @@
 import type { AccountRow, HoldWindow, TransferRow, WindowRow } from '../db/schema.ts'
+import type { LedgerSide } from '../db/schema-money.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
 import { windowId } from './book.ts'
@@ -12,6 +13,9 @@ export type Audit = ReturnType<typeof makeAudit>
 /** Up to when a whole audit found all well, and what all balances came to then. */
 export type AuditPoint = { until: Millis; total: string }
 
+/** What every side has. */
+export type SideSums = Partial<Record<LedgerSide, Nusd>>
+
 /** Differences named at most; one is enough to be alarmed. */
 const faultsMax = 50
 
@@ -20,6 +24,7 @@ export function makeAudit(until: Millis) {
   const held = new Map<string, Nusd>()
   const windowsHeld = new Map<string, Nusd>()
   const windowsSpent = new Map<string, Nusd>()
+  const sides: SideSums = {}
   const faults: string[] = []
   let before: Nusd = 0n
   let after: Nusd = 0n
@@ -34,6 +39,8 @@ export function makeAudit(until: Millis) {
     addTransfer({ accountId, source, target, amount, at }: TransferRow): void {
       const change = (target === 'user' ? amount : 0n) - (source === 'user' ? amount : 0n)
       add(balances, accountId, change)
+      sides[source] = (sides[source] ?? 0n) - amount
+      sides[target] = (sides[target] ?? 0n) + amount
       if (at <= until) before += change
       else after += change
     },
@@ -63,6 +70,8 @@ export function makeAudit(until: Millis) {
       balances.clear()
     },
     point: (): AuditPoint => ({ until, total: before.toString() }),
+    /** What came in less what went out of every side so far; together they are zero. */
+    sides: (): SideSums => ({ ...sides }),
     /** Called last: what was never matched with a row is a difference too. */
     faults(): string[] {
       for (const [id, amount] of held) expect(`held of account ${id}`, 0n, amount)

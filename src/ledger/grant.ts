@@ -1,22 +1,26 @@
 import type { Deps } from '../deps.ts'
+import type { Once } from '../idempotency/call.ts'
 import type { Nusd } from '../kernel/money.ts'
 import { grant } from './ledger.ts'
 
 /**
  * Credits the operator's money to an account, with the reason for the audit, and returns the
- * balance. An account that was never seen is opened.
- * @throws Refusal `conflict` above the bound of a balance, `invalid_request` below 1 nano-USD.
+ * balance. An account that was never seen is opened. With `once` it is done for that call only.
+ * @throws Refusal `conflict` above the bound of a balance, `invalid_request` below 1 nano-USD,
+ * `idempotency_mismatch`, `idempotency_in_progress`
  */
 export function grantCredit(
   { ledger, ids }: Pick<Deps, 'ledger' | 'ids'>,
-  wish: { account: string; amount: Nusd; reason: string; actor: string },
+  wish: { account: string; amount: Nusd; reason: string; actor: string; once?: Once<Nusd> },
 ): Promise<Nusd> {
   const id = ids.make('req')
   return ledger.post({
     account: wish.account,
     opens: true,
     keys: [],
+    call: wish.once?.scope,
     decide(book) {
+      wish.once?.assertFirst(book)
       const balance = grant(book, wish.account, wish.amount, id)
       book.addAudit({
         id,
@@ -27,6 +31,7 @@ export function grantCredit(
         subject: wish.account,
         detail: { amount_nusd: wish.amount.toString(), reason: wish.reason },
       })
+      wish.once?.note(book, balance)
       return balance
     },
   })

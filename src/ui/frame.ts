@@ -5,8 +5,8 @@ export type NavItem = {
   href: string
   label: string
   icon: IconName
-  /** Public pages stand in the top nav too. */
-  group: 'Use' | 'Account' | 'Public'
+  /** Public pages stand in the top nav too; the operator's pages are shown to admins only. */
+  group: 'Use' | 'Account' | 'Operator' | 'Public'
 }
 
 /** What the foot of every page says of the service. */
@@ -25,6 +25,7 @@ export type Foot = {
 export type Frame = {
   nav: readonly NavItem[]
   foot: () => Foot
+  isAdmin: (account: string) => boolean
   /** Where this service is reached: pages name themselves by it. */
   baseUrl: () => string
 }

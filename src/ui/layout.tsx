@@ -180,6 +180,7 @@ const Rail = ({ parts, reader }: RailProps) => (
     </button>
     <div class="rest" id="more" popover>
       <NavGroup name="Account" parts={parts} />
+      {parts.frame.isAdmin(parts.account) ? <NavGroup name="Operator" parts={parts} /> : null}
       <NavGroup name="Public" parts={parts} />
       <footer>
         <SignedIn account={parts.account} />

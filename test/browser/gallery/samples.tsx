@@ -43,6 +43,7 @@ export const frame: Frame = {
     status: 'All systems normal',
     version: '1.0.0',
   }),
+  isAdmin: () => false,
   baseUrl: () => 'https://gate.example',
 }
 
