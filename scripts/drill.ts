@@ -3,12 +3,14 @@
  * with SIGKILL in the middle of runs and streams, starts it again, and checks every figure against
  * what its clients were told; then sends 1,000 runs at once where 50 can be paid.
  * `bun run drill export [--runs 1000000]` exports a large log; `bun run drill share
- * [--streams 1000]` stalls streams of one key and looks how another account fares.
+ * [--streams 1000]` stalls streams of one key and looks how another account fares; `bun run drill
+ * copy [--runs 100000]` copies a SQLite database to the server that `TEST_DATABASE_URL` names.
  */
 import { parseArgs } from 'node:util'
 import { grant, type Home, makeHome, makeKey, must } from '../test/support/binary.ts'
 import { pacedModels, startPacedUpstream } from '../test/support/paced-upstream.ts'
 import { check } from './drill-check.ts'
+import { copyReport, drillCopy } from './drill-copy.ts'
 import { type CrowdResult, drillCrowds } from './drill-crowd.ts'
 import { drillExport, exportReport } from './drill-export.ts'
 import { load, nothingSeen, type Seen } from './drill-load.ts'
@@ -164,7 +166,7 @@ async function main(): Promise<void> {
     options: {
       rounds: { type: 'string', default: '50' },
       crowds: { type: 'string', default: '3' },
-      runs: { type: 'string', default: '1000000' },
+      runs: { type: 'string' },
       streams: { type: 'string', default: '1000' },
       report: { type: 'string', default: 'docs/drills.md' },
     },
@@ -178,8 +180,12 @@ async function main(): Promise<void> {
       return { sections: reportOf(result), faults }
     },
     async export() {
-      const result = await drillExport(Number(values.runs), say)
+      const result = await drillExport(Number(values.runs ?? 1_000_000), say)
       return { sections: exportReport(result), faults: result.faults }
+    },
+    async copy() {
+      const result = await drillCopy(Number(values.runs ?? 100_000), say)
+      return { sections: copyReport(result), faults: result.faults }
     },
     async share() {
       const result = await drillShare(Number(values.streams), say)

@@ -26,7 +26,7 @@ export function copyDatabase(
     await assertNoTables(tx)
     await migratePostgres(tx, now)
     const target = postgresDb(tx, async () => {})
-    const copied = await copyTables(source, target, tell)
+    const copied = await copyTables(source, { pg: tx, tables: target.tables }, tell)
     const tables = await tallyTables(target, source.tables)
     const [from, ledger] = [await sumLedger(source), await sumLedger(target)]
     const [logsFrom, logs] = [await readWholeLogs(source), await readWholeLogs(target)]
