@@ -77,6 +77,11 @@ export const table = {
         'Runs in flight of the whole server; accounts share them fairly.',
       ),
     ),
+    stop_grace_s: set(
+      integer('s', 0, 3600),
+      '25',
+      'How long runs may go on after SIGTERM before they are ended and settled.',
+    ),
   },
   chain: {
     rpc_urls: secret(set(listOf(httpUrl), '', 'RPC servers of chain 4663, tried in order.')),

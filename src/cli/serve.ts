@@ -17,9 +17,6 @@ import { reloader } from '../reload.ts'
 import { type Running, startServer } from '../serve.ts'
 import { configOf, exitCodes, print, say, takeSignerKey, withSettings } from './context.ts'
 
-/** How long runs in flight may take after SIGTERM; a second signal ends them at once. */
-const graceMs = 25_000
-
 /** The first well-known test account; everybody has its private key. */
 const devAccount = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const devCredit = 10_000_000_000n
@@ -58,7 +55,7 @@ async function run(options: ServeOptions): Promise<void> {
   // The key is printed before anybody can find the server ready.
   const server = await startServer(parts, options.dev ? printDevKey : undefined)
   process.on('unhandledRejection', (error) => log.error('process.unhandled', error))
-  stopOnSignals(server, lock)
+  stopOnSignals(server, lock, config.limits.stop_grace_s * 1000)
   // Who tries it out in a terminal ends it by closing that.
   if (!options.dev) reloadOnSignal(server, { log, config: asRead }, options)
   say(`counterfoil listens on ${server.url}; receipts are signed by ${server.deps.signer.address}`)
@@ -88,7 +85,12 @@ function reloadOnSignal({ deps }: Running, read: Read, options: ServeOptions): v
   process.on('SIGHUP', () => void reload().catch(() => {}))
 }
 
-function stopOnSignals(server: Running, lock: { release(): void } | undefined): void {
+/** The first signal lets runs in flight go on for `graceMs`; a second one ends them at once. */
+function stopOnSignals(
+  server: Running,
+  lock: { release(): void } | undefined,
+  graceMs: number,
+): void {
   let asked = 0
   const stop = (): void => {
     asked++

@@ -81,6 +81,49 @@ describe.skipIf(noBinary)('SIGTERM under load, on the binary', () => {
   })
 })
 
+describe.skipIf(noBinary)('SIGTERM once, with a grace of its own', () => {
+  test('streams that go on after it end in band, are settled and paid; exit code 0', async () => {
+    const stub = await startPacedUpstream()
+    const home = await makeHome(`${pacedModels(stub.url)}\n[limits]\nstop_grace_s = 2`)
+    try {
+      const { secret: key } = await makeKey(home)
+      await grant(home, '10.00')
+      const server = await home.start()
+      const answers = await Promise.all(
+        Array.from({ length: 5 }, () =>
+          server.call('/v1/chat/completions', {
+            key,
+            json: {
+              model: 'stub/endless',
+              stream: true,
+              messages: [{ role: 'user', content: 'hi' }],
+            },
+          }),
+        ),
+      )
+      const readers = answers.map((answer) => readAll(answer))
+      const asked = performance.now()
+      server.signal('SIGTERM')
+      for (const text of await Promise.all(readers)) {
+        const last = text.trimEnd().split('\n\n').at(-1) ?? ''
+        expect(JSON.parse(last.replace('data: ', '')).error.type).toBe('unavailable')
+      }
+      expect(performance.now() - asked).toBeGreaterThan(1500)
+      expect(await server.exited).toBe(0)
+      // Far below the 25 s that it would take else.
+      expect(performance.now() - asked).toBeLessThan(20_000)
+      const again = await home.start()
+      const { held_nusd, balance_nusd } = await json(again, '/v1/balance', key)
+      expect(held_nusd).toBe(0)
+      expect(balance_nusd).toBeLessThan(10_000_000_000)
+      await again.stop()
+    } finally {
+      await home.remove()
+      await stub.stop()
+    }
+  }, 60_000)
+})
+
 describe.skipIf(noBinary)('a server and what is around it', () => {
   let home: Home
   let key = ''
