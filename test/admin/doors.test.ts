@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { reloader } from '../../src/reload.ts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
+import { configOf, load } from '../config/load.ts'
 import { testAccount, type World } from '../support/world.ts'
 import { adminWorld, html, json, noted, other, otherWallet, post } from './admin.ts'
 
@@ -128,6 +130,20 @@ test('who is an admin follows the configuration of now, in the sessions that the
   expect([await seen(own), await seen(theirs)]).toEqual([404, 200])
   w.deps.settings.admins = []
   expect([await seen(own), await seen(theirs)]).toEqual([404, 404])
+  await w.stop()
+})
+
+test('a reload takes on the admins of the file', async () => {
+  const { w, own, theirs } = await adminWorld()
+  const seen = async (from: Browser) =>
+    (await from.call('/dashboard/admin', { headers: html })).status
+  const text = (admin: string) => `admins = ["${admin}"]\n`
+  const log = { ...w.deps.log, setLevel: () => {} }
+  const config = configOf({ fileText: text(testAccount) })
+  const readAgain = () => load({ fileText: text(otherWallet.address) })
+  const reload = reloader({ service: w.deps, log, config, readAgain })
+  expect(await reload()).toEqual({ changed: ['admins'], restart: [] })
+  expect([await seen(own), await seen(theirs)]).toEqual([404, 200])
   await w.stop()
 })
 

@@ -85,52 +85,13 @@ describe('the service, as its operator sees it', () => {
   })
 })
 
-describe.each(engines)('the ledger on %s', (engine) => {
-  test('an audit finds nothing, its sides are zero together; a wrong balance is found', async () => {
-    const { w, own } = await adminWorld({ engine, toml: pricedBuiltins })
-    const { secret } = await w.key({ account: other, balance: 7n * usd })
-    const body = { model: 'counterfoil/echo-1', messages: [{ role: 'user', content: 'hello' }] }
-    await (await w.call('/v1/chat/completions', { key: secret, json: body })).json()
-    const path = '/api/portal/admin/ledger/audit'
-    const audited = await (await post(own, path, {})).json()
-    expect(audited).toMatchObject({ balanced: true, faults: [] })
-    const { user, revenue, grants } = audited.sides
-    expect([user + revenue, grants, user + revenue + grants]).toEqual([7e9, -7e9, 0])
-    expect(revenue).toBeGreaterThan(0)
-
-    const { accounts } = w.db.tables
-    const theirs = eq(accounts.id, other)
-    await w.db.write((q) => {
-      return rows(
-        q
-          .update(accounts)
-          .set({ balance: 99n * usd })
-          .where(theirs)
-          .returning(),
-      )
-    })
-    const plain = await post(own, path, {}, html)
-    expect([plain.status, plain.headers.get('location')]).toEqual([303, '/dashboard/admin/ledger'])
-    const page = await (await own.call('/dashboard/admin/ledger', { headers: html })).text()
-    expect(page).toContain('The books do not balance')
-    expect(page).toContain(`balance of account ${other}`)
-    expect(w.deps.health).toMatchObject({ ledger: 'unbalanced', ledgerFaults: 1 })
-    const did = (await noted(w)).filter(({ action }) => action === 'ledger.audit')
-    expect(did.map(({ actor, detail }) => [actor, detail])).toEqual([
-      [testAccount, { faults: 1 }],
-      [testAccount, { faults: 0 }],
-    ])
-    await w.stop()
-  })
-})
-
-describe.each(engines)('deposits on %s', (engine) => {
+describe.each(engines)('money on %s', (engine) => {
   let chain: StubChain
   let w: Depositing
   let own: Browser
   beforeAll(async () => {
     chain = stubChain()
-    const toml = `admins = ["${testAccount}"]\n${tomlOf([chain.url])}`
+    const toml = `admins = ["${testAccount}"]\n${pricedBuiltins}\n${tomlOf([chain.url])}`
     w = await depositingWorld({ engine, url: chain.url, toml })
     await w.look()
     own = browser(w)
@@ -186,5 +147,40 @@ describe.each(engines)('deposits on %s', (engine) => {
       actor: testAccount,
       detail: { reason: fields.reason, from: bob },
     })
+  })
+
+  test('an audit finds nothing, its sides are zero together; a wrong balance is found', async () => {
+    const { secret } = await w.key({ account: other, balance: 7n * usd })
+    const body = { model: 'counterfoil/echo-1', messages: [{ role: 'user', content: 'hello' }] }
+    await (await w.call('/v1/chat/completions', { key: secret, json: body })).json()
+    const path = '/api/portal/admin/ledger/audit'
+    const audited = await (await post(own, path, {})).json()
+    expect(audited).toMatchObject({ balanced: true, faults: [] })
+    const { user, revenue, grants, deposits } = audited.sides
+    expect([user + revenue, grants, deposits]).toEqual([82e9, -7e9, -75e9])
+    expect(revenue).toBeGreaterThan(0)
+
+    const { accounts } = w.db.tables
+    const theirs = eq(accounts.id, other)
+    await w.db.write((q) => {
+      return rows(
+        q
+          .update(accounts)
+          .set({ balance: 99n * usd })
+          .where(theirs)
+          .returning(),
+      )
+    })
+    const plain = await post(own, path, {}, html)
+    expect([plain.status, plain.headers.get('location')]).toEqual([303, '/dashboard/admin/ledger'])
+    const page = await (await own.call('/dashboard/admin/ledger', { headers: html })).text()
+    expect(page).toContain('The books do not balance')
+    expect(page).toContain(`balance of account ${other}`)
+    expect(w.deps.health).toMatchObject({ ledger: 'unbalanced', ledgerFaults: 1 })
+    const did = (await noted(w)).filter(({ action }) => action === 'ledger.audit')
+    expect(did.map(({ actor, detail }) => [actor, detail])).toEqual([
+      [testAccount, { faults: 1 }],
+      [testAccount, { faults: 0 }],
+    ])
   })
 })
