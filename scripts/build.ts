@@ -1,15 +1,26 @@
 /**
- * `bun run build [target]`: one executable in `dist/`, nothing beside it.
- * A target is Bun's name of a platform: `bun-linux-arm64`. `COUNTERFOIL_COMMIT` names the commit
- * where there is no git.
+ * `bun run build [--target <platform>]`: one executable in `dist/`, nothing beside it. Without a
+ * platform it is for this machine, `dist/counterfoil`; with one, `dist/counterfoil-<platform>`.
+ * For another machine Bun fetches its own runtime of that platform once, and keeps it.
+ * `COUNTERFOIL_COMMIT` names the commit where there is no git.
  */
-const target = Bun.argv[2]
-const outfile = `dist/counterfoil${target ? `-${target.replace(/^bun-/, '')}` : ''}`
+const platforms = [
+  'linux-x64',
+  'linux-x64-musl',
+  'linux-arm64',
+  'linux-arm64-musl',
+  'darwin-x64',
+  'darwin-arm64',
+  'windows-x64',
+]
+const target = readTarget(Bun.argv.slice(2))
+const suffix = target?.startsWith('windows') ? '.exe' : ''
+const outfile = `dist/counterfoil${target ? `-${target}` : ''}${suffix}`
 const result = await Bun.build({
   entrypoints: ['src/main.ts'],
   compile: {
     outfile,
-    ...(target ? { target: target as Bun.Build.CompileTarget } : {}),
+    ...(target ? { target: `bun-${target}` as Bun.Build.CompileTarget } : {}),
     // A stray .env or bunfig.toml in the working folder must not change what runs.
     autoloadDotenv: false,
     autoloadBunfig: false,
@@ -30,6 +41,18 @@ await Bun.file(`${outfile}.map`)
   .delete()
   .catch(() => {})
 console.log(outfile, Bun.file(outfile).size)
+
+/** The platform that was asked for, as Bun names it or without its `bun-`. */
+function readTarget(args: string[]): string | undefined {
+  const [first, second] = args[0]?.startsWith('--target=')
+    ? ['--target', args[0].slice('--target='.length)]
+    : args
+  if (first === undefined) return undefined
+  const asked = (first === '--target' ? second : first)?.replace(/^bun-/, '')
+  if (asked !== undefined && platforms.includes(asked)) return asked
+  console.error(`build [--target ${platforms.join('|')}]`)
+  process.exit(2)
+}
 
 /** The commit that is built, `-dirty` when tracked files differ from it; empty when unknown. */
 function commit(): string {

@@ -7,6 +7,7 @@ import { dropLeases, liveNodes, nodeLease, takeLease } from './db/lease.ts'
 import { depositWatcher } from './deposits/watch.ts'
 import type { Deps } from './deps.ts'
 import { serve } from './http/serve.ts'
+import type { Waiting } from './http/waiting.ts'
 import { type Job, startJobs } from './jobs.ts'
 import { auditStore } from './ledger/audit-store.ts'
 import { keepCheckpoint } from './log/checkpoint.ts'
@@ -33,13 +34,20 @@ const settleWithinMs = 5000
 /** How long a start waits for the chain, in ms. */
 const chainWithinMs = 3000
 
+export type Start = {
+  /** Adds what must be there before anybody is served. */
+  prepare?: ((deps: Deps) => Promise<void>) | undefined
+  /** Where it listens already; a listener of its own when absent. */
+  waiting?: Waiting
+}
+
 /**
  * Makes everything, repairs what a crash left, lets `prepare` add what must be there, then
  * listens: nobody meets a half-open server.
  */
 export async function startServer(
   parts: Parts,
-  prepare?: (deps: Deps) => Promise<void>,
+  { prepare, waiting }: Start = {},
 ): Promise<Running> {
   const { config, db, log } = parts
   useWasmKeccak()
@@ -52,7 +60,8 @@ export async function startServer(
   await lookAtChain(deps)
   await prepare?.(deps)
   const metrics = serveMetrics(deps, parts)
-  const server = serve(createApp(deps), deps.settings.listen)
+  const app = createApp(deps)
+  const server = waiting?.serve(app) ?? serve(app, deps.settings.listen)
   const jobs = startJobs(jobsOf(deps, db, audits), { log, clock: deps.clock })
   log.info('server.listening', { url: config.base_url, version })
   return {

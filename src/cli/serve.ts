@@ -6,7 +6,11 @@ import { toAccountId } from '../accounts/address.ts'
 import { type Config, readConfig } from '../config.ts'
 import { lockDataFolder } from '../db/lock.ts'
 import type { Deps } from '../deps.ts'
+import { listenEarly, type Waiting } from '../http/waiting.ts'
 import { systemClock } from '../kernel/clock.ts'
+import { makeIds } from '../kernel/ids.ts'
+import type { Log } from '../kernel/log.ts'
+import { systemRandom } from '../kernel/random.ts'
 import { issueKey } from '../keys/issue.ts'
 import { defaultLifeMs } from '../keys/key.ts'
 import { grantCredit } from '../ledger/grant.ts'
@@ -47,13 +51,13 @@ async function run(options: ServeOptions): Promise<void> {
   const asRead = structuredClone(config)
   // Asked to reload before there is anything to reload, a process would end.
   if (!options.dev) process.on('SIGHUP', () => {})
-  choosePort(config)
-  const { db, migrated } = await openDatabase(config)
-  if (migrated.length > 0) log.info('database.migrated', { steps: migrated })
-  const signer = await openDataSigner(config, db, takeSignerKey())
-  const parts = { config, db, signer, log, sender: openAnchorSender(config), readProcess }
-  // The key is printed before anybody can find the server ready.
-  const server = await startServer(parts, options.dev ? printDevKey : undefined)
+  const waiting = listenEarly(config.listen, makeIds(systemClock, systemRandom()))
+  config.base_url = config.base_url.replace(/:0$/, `:${config.listen.port}`)
+  const server = await open({ config, log, waiting, isDev: options.dev }).catch(async (error) => {
+    // The listener alone would keep the process alive.
+    await waiting.close()
+    throw error
+  })
   process.on('unhandledRejection', (error) => log.error('process.unhandled', error))
   stopOnSignals(server, lock, config.limits.stop_grace_s * 1000)
   // Who tries it out in a terminal ends it by closing that.
@@ -62,17 +66,18 @@ async function run(options: ServeOptions): Promise<void> {
   if (!options.dev) say(missingForRealUse(config))
 }
 
-/** `listen` with port 0 takes a free one now, because the origin of receipts names it. */
-function choosePort(config: Config): void {
-  if (config.listen.port !== 0) return
-  const probe = Bun.serve({
-    hostname: config.listen.hostname,
-    port: 0,
-    fetch: () => new Response(),
-  })
-  config.listen.port = probe.port ?? 0
-  probe.stop(true)
-  config.base_url = config.base_url.replace(/:0$/, `:${config.listen.port}`)
+type Opening = { config: Config; log: Log; waiting: Waiting; isDev: boolean | undefined }
+
+/** Everything between the listener and the first answer. */
+async function open({ config, log, waiting, isDev }: Opening): Promise<Running> {
+  waiting.enter('migrating')
+  const { db, migrated } = await openDatabase(config)
+  if (migrated.length > 0) log.info('database.migrated', { steps: migrated })
+  const signer = await openDataSigner(config, db, takeSignerKey())
+  waiting.enter('checking')
+  const parts = { config, db, signer, log, sender: openAnchorSender(config), readProcess }
+  // The key is printed before anybody can find the server ready.
+  return startServer(parts, { waiting, prepare: isDev ? printDevKey : undefined })
 }
 
 type Read = { log: LevelledLog; config: Config }

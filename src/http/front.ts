@@ -122,13 +122,14 @@ function headersOf({ type, status, detail }: Refusal): Record<string, string> {
 }
 
 /**
- * Who reads the refusal: programs under `/v1` and at `/mcp` always get JSON; elsewhere htmx gets a
- * fragment and a browser a page. Decides the looks only, so the path may be read from the URL here.
+ * Who reads the refusal: programs under `/v1` and at `/mcp`, and supervisors, always get JSON;
+ * elsewhere htmx gets a fragment and a browser a page. Decides the looks only, so the path may be
+ * read from the URL here.
  */
 function wantsHtml({ url, headers }: Request): 'page' | 'fragment' | undefined {
   // A Host that is none leaves the path alone.
   const start = url.startsWith('/') ? 0 : url.indexOf('/', 8)
-  if (/^\/(v1|mcp)(?![\w-])/.test(url.slice(start))) return undefined
+  if (/^\/(v1|mcp|livez|readyz)(?![\w-])/.test(url.slice(start))) return undefined
   if (headers.get('hx-request') === 'true') return 'fragment'
   const accept = headers.get('accept') ?? ''
   if (url.startsWith('/api/', start)) return accept.includes('text/html') ? 'page' : undefined

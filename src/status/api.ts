@@ -15,10 +15,14 @@ export const statusApi = (deps: Needs) =>
     .get('/v1/status', () => statusOf(deps), openToAnyOrigin)
     .get('/livez', () => ({ status: 'ok' }))
     .get('/readyz', async () => {
-      if (deps.health.stopping) refuse('unavailable', 'The server is stopping.')
-      if (!(await deps.status.ping())) refuse('unavailable', 'The database does not answer.')
+      if (deps.health.stopping) refuseNow('stopping', 'The server is stopping.')
+      if (!(await deps.status.ping())) refuseNow('database', 'The database does not answer.')
       return { status: 'ok' }
     })
+
+/** What a supervisor is told while there is no traffic to be taken. */
+const refuseNow = (reason: 'stopping' | 'database', message: string): never =>
+  refuse('unavailable', { message, metadata: { reason } })
 
 /** A part that is off says `disabled`; nothing pretends. */
 export async function statusOf(deps: Needs) {

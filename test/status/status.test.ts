@@ -60,7 +60,9 @@ for (const engine of engines) {
       expect(await (await w.call('/livez')).json()).toEqual({ status: 'ok' })
       expect(await (await w.call('/readyz')).json()).toEqual({ status: 'ok' })
       w.deps.health.stopping = true
-      expect((await w.call('/readyz')).status).toBe(503)
+      const answer = await w.call('/readyz')
+      const { error } = await answer.json()
+      expect([answer.status, error.metadata]).toEqual([503, { reason: 'stopping' }])
       expect((await w.call('/livez')).status).toBe(200)
       w.deps.health.stopping = false
     })
@@ -73,7 +75,9 @@ describe('a database that is gone', () => {
   test('/readyz is 503, /livez 200, and the status is degraded without detail', async () => {
     const w = await world()
     await w.db.close()
-    expect((await w.call('/readyz')).status).toBe(503)
+    const answer = await w.call('/readyz')
+    const { error } = await answer.json()
+    expect([answer.status, error.metadata]).toEqual([503, { reason: 'database' }])
     expect((await w.call('/livez')).status).toBe(200)
     const told = await (await w.call('/v1/status')).json()
     expect([told.status, told.database.status, told.log.size]).toEqual(['degraded', 'down', null])

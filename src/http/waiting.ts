@@ -1,0 +1,62 @@
+import type { AnyElysia } from 'elysia'
+import type { Ids } from '../kernel/ids.ts'
+import { Refusal, toErrorBody } from '../kernel/refusal.ts'
+import type { Listen } from './host.ts'
+import { serveRequests } from './serve.ts'
+
+/** What a start is at before it takes traffic. */
+export type Phase = 'starting' | 'migrating' | 'checking'
+
+/** A listener that says how far the start is until there is something to serve. */
+export type Waiting = {
+  enter(phase: Phase): void
+  /** Serves an app whose routes are all mounted, from the next request on. */
+  serve(app: AnyElysia): Bun.Server<undefined>
+  /** For a start that failed. */
+  close(): Promise<void>
+}
+
+/**
+ * Listens from the first moment, so that a supervisor does not take a long migration for a dead
+ * process: `/livez` is 200, `/readyz` and all else 503 with the reason. Nothing is decided here, so
+ * no Host is looked at.
+ */
+export function listenEarly(listen: Listen, ids: Ids): Waiting {
+  let phase: Phase = 'starting'
+  let handle = (request: Request): Response | Promise<Response> => answer(request, phase, ids)
+  const server = serveRequests((request) => handle(request), listen)
+  return {
+    enter(next) {
+      phase = next
+    },
+    serve(app) {
+      app.compile()
+      app.server = server
+      handle = app.fetch
+      return server
+    },
+    close: () => server.stop(true),
+  }
+}
+
+const words: Record<Phase, string> = {
+  starting: 'The server is starting.',
+  migrating: 'The database is brought to the schema of this release.',
+  checking: 'Money, the log and the chain are looked at before anything is served.',
+}
+
+function answer(request: Request, phase: Phase, ids: Ids): Response {
+  const requestId = ids.make('req')
+  const headers = {
+    'x-request-id': requestId,
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+    'retry-after': '1',
+  }
+  if (URL.parse(request.url)?.pathname === '/livez') {
+    return Response.json({ status: 'ok' }, { headers })
+  }
+  const detail = { message: words[phase], metadata: { reason: phase } }
+  const body = toErrorBody(new Refusal('unavailable', detail), requestId)
+  return Response.json(body, { status: 503, headers })
+}
