@@ -162,8 +162,8 @@ async function live(deps: Awaited<ReturnType<typeof makeDeps>>, origin: string) 
 function dump(raw: Database): string {
   const objects = raw
     .query<{ type: string; name: string; sql: string }, []>(
-      "select type, name, sql from sqlite_master where sql is not null and name not like 'sqlite_%' " +
-        "order by type = 'table' desc, type, name",
+      'select type, name, sql from sqlite_master where sql is not null ' +
+        "and name not like 'sqlite_%' order by type = 'table' desc, type, name",
     )
     .all()
   const tables = objects.filter(({ type }) => type === 'table')
