@@ -127,3 +127,17 @@ test('commands of a client a minute are limited, whatever the door; others are n
   expect((await w.call(path, junk)).status).toBe(429)
   await w.stop()
 })
+
+test('who checks receipts without a key, or asks by MCP, is counted with them', async () => {
+  const w = await world({ toml: `${believed}[limits]\nkeyless_per_minute = 3` })
+  const headers = { 'x-forwarded-for': '203.0.113.8' }
+  const ask = (at: string) => w.call(at, { json: { id: 'rcpt_none' }, headers })
+  expect((await ask('/v1/receipts/verify')).status).toBe(404)
+  expect((await ask('/verify')).status).not.toBe(429)
+  expect((await ask('/mcp')).status).not.toBe(429)
+  for (const at of ['/v1/receipts/verify', '/verify', '/mcp']) {
+    expect([at, (await ask(at)).status]).toEqual([at, 429])
+  }
+  expect((await w.call('/v1/receipts/verify', { json: { id: 'rcpt_none' } })).status).toBe(404)
+  await w.stop()
+})
