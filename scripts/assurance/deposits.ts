@@ -77,6 +77,8 @@ export const deposits: Group = {
       promise: 'An RPC server of another chain is not believed, and the API goes on.',
       tests: [
         ['test/chain/rpc.test.ts', 'a server is asked for its chain once, and only then believed'],
+        ['test/chain/rpc.test.ts', 'a server that is %s is told apart, and names no URL'],
+        ['test/anchors/outage.test.ts', 'because what comes back is another chain is not believed'],
         [
           'test/deposits/scan.test.ts',
           'the chain and the decimals are asked again after every failure',

@@ -175,7 +175,10 @@ export const keys: Group = {
       severity: 'C',
       promise: 'A key opens no page, a session no keyed route, and a keyless route ignores keys.',
       tests: [
-        ['test/keys/portal.test.ts', '401: %s %s without a session'],
+        [
+          'test/accounts/csrf.test.ts',
+          'a key opens nothing of the dashboard, and a session no route of keys',
+        ],
         [
           'test/accounts/csrf.test.ts',
           'every unsafe route under /api/portal refuses who is not signed in',

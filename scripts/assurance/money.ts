@@ -38,6 +38,10 @@ export const money: Group = {
           'never overspend: of 400 holds on each, exactly 50 are taken in all',
         ],
         ['test/db/append-only.test.ts', 'keeps 0 ≤ held ≤ balance ≤ 9,000,000 USD'],
+        [
+          'test/db/second-process.test.ts',
+          'spends beside the server: never more than there is, nothing lost',
+        ],
       ],
       guards: [['src/ledger/ledger.ts', 'takeHold']],
     },

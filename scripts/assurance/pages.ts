@@ -48,7 +48,8 @@ export const pages: Group = {
       tests: [
         ['test/ui/doors.test.ts', 'whole to a browser, with the CSP and never stored'],
         ['test/browser/sign-in-by-hand.test.ts', 'the sign-in: %j'],
-        ['test/browser/runs.test.ts', 'overview and runs, in a real browser'],
+        ['test/browser/keys.test.ts', 'the page %s has no fault'],
+        ['test/browser/explorer.test.ts', 'the page: %#'],
       ],
       guards: [['src/http/front.ts', 'csp']],
     },
@@ -84,10 +85,18 @@ export const pages: Group = {
       severity: 'C',
       promise: "What is the operator's is reached by no key, and by no session but an operator's.",
       tests: [
+        ['test/admin/doors.test.ts', '404: to everybody else they are not there'],
+        ['test/admin/doors.test.ts', 'nothing that a client sends makes an admin of it'],
+        [
+          'test/admin/doors.test.ts',
+          '403 csrf_failed from a page of another origin, and nothing is done',
+        ],
         ['test/metrics/metrics.test.ts', 'is another than that of the API, which answers 404'],
-        ['test/docs/document.test.ts', 'has every route under /v1 that is served, and no other'],
       ],
-      guards: [['src/serve-metrics.ts', 'serveMetrics']],
+      guards: [
+        ['src/admin/auth.ts', 'adminAuth'],
+        ['src/serve-metrics.ts', 'serveMetrics'],
+      ],
     },
     {
       id: 'C14',

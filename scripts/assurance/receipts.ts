@@ -92,6 +92,10 @@ export const receipts: Group = {
           '413 above a MiB, 400 for a form that is cut, 415 for another kind',
         ],
         ['test/receipts/api.test.ts', 'what is no receipt is refused with what is wrong'],
+        [
+          'test/terminal/client.test.ts',
+          'who checks receipts without a key, or asks by MCP, is counted with them',
+        ],
       ],
       guards: [
         ['src/verify/receipt.ts', 'parseReceiptFile'],

@@ -150,6 +150,7 @@ export const signIn: Group = {
           'logout ends it for every copy of the cookie, twice without harm',
         ],
         ['test/accounts/session.test.ts', 'all others can be revoked at once'],
+        ['test/accounts/session.test.ts', 'end after a day without use, and after a week with it'],
         [
           'test/accounts/sign-in.test.ts',
           '403 account_suspended: a suspended account neither signs in nor stays in',
@@ -169,6 +170,10 @@ export const signIn: Group = {
         [
           'test/accounts/csrf.test.ts',
           'on https only this host can set them, and they never leave it in the clear',
+        ],
+        [
+          'test/browser/sign-in.test.ts',
+          'a wallet signs in, the cookie is no script’s, and signing out ends it',
         ],
         [
           'test/accounts/csrf.test.ts',

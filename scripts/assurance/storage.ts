@@ -53,6 +53,7 @@ export const storage: Group = {
         ],
       ],
       guards: [['src/runs/recover.ts', 'endAbandoned']],
+      missing: 'How long it takes with 100,000 runs in flight.',
     },
     {
       id: 'K4',
@@ -84,7 +85,8 @@ export const storage: Group = {
         ['src/db/sqlite.ts', 'makeDriver'],
         ['src/runs/finish.ts', 'freeLater'],
       ],
-      missing: 'A file system that is really full; the tests make SQLite say so.',
+      missing:
+        'A file system that is really full; the tests make SQLite say so. The answer is a 500, no 503.',
     },
     {
       id: 'K6',
@@ -92,7 +94,7 @@ export const storage: Group = {
       promise: 'A disk that fails to sync is told as a failure, and no success follows it.',
       tests: [],
       guards: [['src/ledger/store.ts', 'openLedger']],
-      missing: 'Failing system calls (EIO at fsync) under a running server: a drill with a tracer.',
+      missing: 'An fsync that fails under a running server; and no code stops writing after it.',
     },
     {
       id: 'K8',
@@ -131,6 +133,7 @@ export const storage: Group = {
         ],
       ],
       guards: [['src/db/backup.ts', 'copyBackup']],
+      missing: 'How long others wait while a large one is made.',
     },
     {
       id: 'K12',

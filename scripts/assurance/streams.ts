@@ -114,6 +114,7 @@ export const streams: Group = {
           'test/idempotency/runs.test.ts',
           'another body under the same key is 422, and nothing is run',
         ],
+        ['test/idempotency/runs.test.ts', 'of another route, or by another key, is another call'],
         ['test/idempotency/nodes.test.ts', '200 at once over both: one run, one charge'],
       ],
       guards: [
@@ -134,6 +135,10 @@ export const streams: Group = {
         [
           'test/runs/openai-errors.test.ts',
           'InternalServerError after its own tries, none of them charged',
+        ],
+        [
+          'test/runs/admission.test.ts',
+          'the hold is gone when a 5xx arrives, so that a retry can afford its own',
         ],
         [
           'test/runs/stop.test.ts',
@@ -215,7 +220,8 @@ export const streams: Group = {
       tests: [
         ['test/http/body.test.ts', '413 payload_too_large'],
         ['test/http/body.test.ts', 'two million levels are refused, not walked'],
-        ['test/models/api.test.ts', 'images, and more choices or messages than there may be'],
+        ['test/http/body.test.ts', '415 unsupported_media_type'],
+        ['test/models/bound.test.ts', 'a chat is refused'],
         ['test/models/api.test.ts', '404 model_not_found for unknown, disabled and foreign names'],
       ],
       guards: [

@@ -55,13 +55,15 @@ export const upstreams: Group = {
           'test/models/api.test.ts',
           'lists all without a key, with prices, and nothing of where they run',
         ],
+        ['test/config/entries.test.ts', 'an upstream key comes from its variable or its file'],
         [
-          'test/binary/upkeep.test.ts',
-          'doctor finds a file that others can read, and its command closes it',
+          'test/config/entries.test.ts',
+          'the database comes from a file that its owner alone may read',
         ],
       ],
       guards: [
         ['src/config.ts', 'findApiKey'],
+        ['src/config.ts', 'readSecret'],
         ['src/config-show.ts', 'shownEntries'],
       ],
     },
