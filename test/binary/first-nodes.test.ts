@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { grant, type Home, makeHome, makeKey, noBinary } from '../support/binary.ts'
+import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
+import { testPrivateKey } from '../support/world.ts'
+import { faultsIn, freePort, serviceName, untilNumbered } from './nodes.ts'
+
+const run = { model: 'counterfoil/echo-1', input: 'hello' }
+const nodeCount = 4
+
+describe.skipIf(noBinary || !postgresServer)('the first starts on an empty PostgreSQL', () => {
+  let database: EmptyDatabase
+  const homes: Home[] = []
+  beforeAll(async () => {
+    database = await emptyDatabase()
+    const toml = `base_url = "${serviceName}"\ndatabase_url = "${database.url}"\n`
+    for (let i = 0; i <= nodeCount; i++) homes.push(await makeHome(toml))
+  }, 30_000)
+  afterAll(async () => {
+    for (const home of homes) await home.remove()
+    await database?.drop()
+  }, 30_000)
+
+  test('four at once make one schema, one log and one signer; another signer is refused', async () => {
+    const env = { COUNTERFOIL_SIGNER_KEY: testPrivateKey }
+    const first = homes.slice(0, nodeCount)
+    const nodes = await Promise.all(first.map((home) => home.start({ env, port: freePort() })))
+    const [home] = homes
+    if (!home) throw new Error('no home')
+    await grant(home, '1.00')
+    const { secret: key } = await makeKey(home)
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, i) =>
+        nodes[i % nodeCount]?.call('/v1/runs', { key, json: run }),
+      ),
+    )
+    expect(answers.map((answer) => answer?.status)).toEqual(answers.map(() => 200))
+    await untilNumbered({ database })
+    expect(await faultsIn({ database })).toEqual([])
+    const [found] = await database.sql`
+      select (select count(*) from logs) as logs, (select count(*) from signers) as signers,
+             (select count(*) from leases where name like 'node:%') as nodes`
+    expect(found).toEqual({ logs: '1', signers: '1', nodes: String(nodeCount) })
+    const stranger = await homes[nodeCount]?.cli('serve', '--listen', `127.0.0.1:${freePort()}`)
+    expect(stranger?.code).toBe(1)
+    expect(stranger?.stderr).toContain('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266')
+    for (const node of nodes) expect(await node.stop()).toBe(0)
+    const [left] = await database.sql`select count(*) from leases where name like 'node:%'`
+    expect(left.count).toBe('0')
+  }, 120_000)
+})
