@@ -13,6 +13,7 @@ import { dirname } from 'node:path'
 import { loadConfig } from '../../src/config.ts'
 import { connect } from '../../src/db/sqlite.ts'
 import { openDatabase } from '../../src/open.ts'
+import { newAccount } from '../ledger/office.ts'
 import { closeAll, freshFile, opened, openFile } from './file.ts'
 
 afterEach(closeAll)
@@ -60,6 +61,29 @@ describe('our own database', () => {
     expect([told('synchronous'), told('foreign_keys'), told('secure_delete')]).toEqual([2n, 1n, 1n])
     expect(Number(told('busy_timeout'))).toBeWithin(1, 101)
     expect([told('application_id') === 0n, told('quick_check')]).toEqual([false, 'ok'])
+  })
+})
+
+describe('a damaged page', () => {
+  test('stops what would move money over it, and nothing is written', async () => {
+    const file = freshFile()
+    const made = openFile(file)
+    const account = newAccount()
+    await made.grant(account, 100n)
+    const key = await made.key({ account })
+    const told = (sql: string) => Number(made.raw.query(sql).values()[0]?.[0])
+    const page = told("select rootpage from sqlite_master where name = 'accounts'")
+    const bytes = told('pragma page_size')
+    made.raw.run('pragma wal_checkpoint(truncate)')
+    await opened.pop()?.()
+    const damaged = readFileSync(file).fill(0x5a, (page - 1) * bytes, page * bytes)
+    writeFileSync(file, damaged)
+
+    const office = openFile(file)
+    const corrupt = { code: 'SQLITE_CORRUPT' }
+    await expect(office.grant(account, 1n)).rejects.toMatchObject(corrupt)
+    await expect(office.hold(key, 1n)).rejects.toMatchObject(corrupt)
+    expect(readFileSync(file).equals(damaged)).toBe(true)
   })
 })
 
