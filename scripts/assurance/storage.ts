@@ -106,10 +106,11 @@ export const storage: Group = {
           'test/db/open.test.ts',
           'is refused and stays as it was: its bytes, its mode, its neighbours',
         ],
+        ['test/db/open.test.ts', 'stops what would move money over it, and nothing is written'],
         ['test/binary/upkeep.test.ts', 'a damaged backup is not restored'],
       ],
       guards: [['src/open.ts', 'readHead']],
-      missing: 'A page that is damaged while a server runs.',
+      missing: 'That a running server tells its operator of a damaged page, and what to do.',
     },
     {
       id: 'K9',
