@@ -86,7 +86,7 @@ export const storage: Group = {
         ['src/runs/finish.ts', 'freeLater'],
       ],
       missing:
-        'A file system that is really full; the tests make SQLite say so. The answer is a 500, no 503.',
+        'A file system that is really full; here SQLite only says so. The answer is 500, not 503.',
     },
     {
       id: 'K6',
