@@ -57,6 +57,7 @@ left_out() { printf 'left out: %s\n          %s\n' "$1" "$2"; }
   'apt-get install postgresql, then TEST_DATABASE_URL=postgres://user@127.0.0.1/empty_database'
 [ -n "${VECTORS_DIR:-}" ] || left_out 'the published test vectors' \
   'VECTORS_DIR=<folder with c2sp, eip712, jcs, rfc6962 and siwe>'
+command -v systemd-analyze >/dev/null || left_out "the check of systemd's unit" 'apt-get install systemd'
 [ -x "${CHROMIUM:-/usr/bin/chromium}" ] || left_out 'pages in a real browser' 'apt-get install chromium'
 
 # Without a summary a test ended the process, even if with status 0: that is not zero failures.

@@ -64,7 +64,11 @@ function messageOf(error: Error): string {
 /** What must never stand in a log, whoever put it there. */
 const secrets: [RegExp, string][] = [
   [/sk-service-[0-9A-Za-z]+/g, 'sk-service-[redacted]'],
+  [/\bsk-[\w-]{16,}/g, 'sk-[redacted]'],
+  [/\b(authorization["']?\s*[:=]\s*["']?)(?!bearer|basic)[^\s"',]+/gi, '$1[redacted]'],
   [/\b(bearer|basic)\s+[^\s"',]+/gi, '$1 [redacted]'],
+  [/\b((?:set-)?cookie["']?\s*[:=]\s*["']?)[^\r\n"']+/gi, '$1[redacted]'],
+  [/(__Host-[\w-]+=)[^;\s"',]+/g, '$1[redacted]'],
   [/\b(0x)?[0-9a-fA-F]{130}\b/g, '[signature redacted]'],
   [/\b(0x)?[0-9a-fA-F]{64}\b/g, '[32 bytes redacted]'],
   [/(\w+:\/\/)[^/\s:@]+:[^/\s@]+@/g, '$1[redacted]@'],
@@ -77,10 +81,15 @@ export function redact(text: string): string {
   return out
 }
 
+/** Names of fields whose values are nobody's to read, whatever they look like. */
+const unspoken =
+  /^(authorization|(set-)?cookie|password|(client_|shared_)?secret|(api|private)_?key|prompt|messages)$/i
+
 /** String by string: redacted as a whole, the JSON of an object could stop being JSON. */
 const redactFields = (fields: Record<string, unknown> = {}): Record<string, unknown> =>
   JSON.parse(
-    JSON.stringify(fields, (_, value: unknown) => {
+    JSON.stringify(fields, (name, value: unknown) => {
+      if (unspoken.test(name) && value !== undefined) return '[redacted]'
       if (typeof value === 'bigint') return value.toString()
       return typeof value === 'string' ? redact(value) : value
     }),

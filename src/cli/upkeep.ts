@@ -74,10 +74,16 @@ async function schemaStatus(options: MigrateOptions): Promise<void> {
 }
 
 async function checkHealth(url: string | undefined, options: Record<string, unknown>) {
-  const { origin, headers } = url ? { origin: url.replace(/\/+$/, ''), headers: {} } : own(options)
+  const asked = url ? { origin: url.replace(/\/+$/, ''), headers: undefined } : own(options)
+  const { origin, headers } = asked
   try {
     const signal = AbortSignal.timeout(healthWithinMs)
-    const answer = await request({ url: `${origin}/readyz`, method: 'GET', headers, signal })
+    const answer = await request({
+      url: `${origin}/readyz`,
+      method: 'GET',
+      signal,
+      ...(headers ? { headers } : {}),
+    })
     const text = await answer.text()
     const ready = answer.status === 200
     if (options['json']) printJson({ url: origin, ready, status: answer.status })
@@ -90,14 +96,16 @@ async function checkHealth(url: string | undefined, options: Record<string, unkn
   }
 }
 
+type HeaderFields = Record<string, string>
+
 /**
  * The server of this machine, by the name it goes by: the way round by its public origin would ask
  * proxies and the network too.
  */
-function own(options: Record<string, unknown>) {
+function own(options: Record<string, unknown>): { origin: string; headers?: HeaderFields } {
   const { listen, base_url: baseUrl } = configOf(options)
   const { host } = new URL(baseUrl)
-  if (listen.port === 0) return { origin: baseUrl, headers: {} }
+  if (listen.port === 0) return { origin: baseUrl }
   const name = { '0.0.0.0': '127.0.0.1', '::': '::1' }[listen.hostname] ?? listen.hostname
   const origin = `http://${name.includes(':') ? `[${name}]` : name}:${listen.port}`
   return { origin, headers: { host } }

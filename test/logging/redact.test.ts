@@ -50,3 +50,54 @@ describe('the fields of a line', () => {
     })
   })
 })
+
+describe('what must never stand in a log', () => {
+  const hex = 'ab'.repeat(32)
+  const texts: [what: string, text: string, word: string][] = [
+    ['the secret of a key', 'sk-service-0123456789abcdef', '0123456789abcdef'],
+    ['the key of an upstream', 'key sk-proj-abcdefghijklmnop was refused', 'abcdefghijklmnop'],
+    ['a bearer', 'authorization: Bearer tokentoken', 'tokentoken'],
+    ['any other authorization', 'Authorization: Digest0123', 'Digest0123'],
+    ['a cookie', 'cookie: a=1; __Host-session=abc_def-123', 'abc_def-123'],
+    ['a cookie that is set', 'Set-Cookie: session=abcdefgh; Path=/', 'abcdefgh'],
+    ['a session without its header', 'got __Host-session=abc_def-123; then', 'abc_def-123'],
+    ['a private key', `0x${hex}`, hex],
+    ['a signature', `0x${hex}${hex}1b`, hex],
+    ['a password in a URL', 'postgres://me:hunter2@db/x', 'hunter2'],
+    ['a token in a query', 'https://rpc.example/?apikey=hunter2&x=1', 'hunter2'],
+  ]
+  test.each(texts)('%s: in a field, in an error, in what caused it', (_, text, word) => {
+    const error = new Error('outer', { cause: new Error(text) })
+    for (const line of [
+      written((log) => log.debug('event', { deep: [{ text }] })),
+      written((log) => log.error('event', new Error(text))),
+      written((log) => log.error('event', error, { text })),
+    ]) {
+      expect(line).toContain('redacted')
+      expect(line).not.toContain(word)
+    }
+  })
+
+  test('whatever stands in a field of such a name, prompts too', () => {
+    const names = ['authorization', 'Cookie', 'set-cookie', 'password', 'secret', 'api_key']
+    for (const name of [...names, 'apiKey', 'private_key', 'prompt', 'messages']) {
+      const line = written((log) => log.info('event', { asked: { [name]: ['tell nobody'] } }))
+      expect(line).not.toContain('tell nobody')
+    }
+  })
+
+  test('a line break in a text makes no second line', () => {
+    const line = written((log) => log.info('event', { text: 'a\n{"level":"error"}\u001b[31m' }))
+    expect(line.trimEnd().split('\n')).toHaveLength(1)
+    expect(line).not.toContain('\u001b')
+  })
+
+  test('what people look for stays: ids, addresses, traces', () => {
+    const kept = {
+      run_id: 'run_01kg9ys7zhabgbj3f622mb6sj7',
+      account: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+      trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
+    }
+    expect(JSON.parse(written((log) => log.info('event', kept)))).toMatchObject(kept)
+  })
+})
