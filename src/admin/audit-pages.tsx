@@ -1,9 +1,12 @@
 import type { AuditRow } from '../db/schema.ts'
+import type { Json } from '../kernel/canonical.ts'
 import { type Millis, toRfc3339 } from '../kernel/clock.ts'
 import type { Page } from '../kernel/page.ts'
 import { Address } from '../ui/address.tsx'
+import { amountText } from '../ui/amount.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Search } from '../ui/filters.tsx'
+import { shortHash } from '../ui/hash.tsx'
 import { Panel } from '../ui/panel.tsx'
 import { type Column, Pager, Table } from '../ui/table.tsx'
 import { When } from '../ui/when.tsx'
@@ -94,11 +97,18 @@ const Detail = ({ of }: { of: AuditRow['detail'] }) => (
   <>
     {Object.entries(of).map(([name, value]) => (
       <span>
-        {name}: {typeof value === 'string' ? value : JSON.stringify(value)}{' '}
+        {name}: {detailText(name, value)}{' '}
       </span>
     ))}
   </>
 )
+
+/** Amounts as dollars, hashes short; all else as it is. */
+function detailText(name: string, value: Json): string {
+  if (typeof value !== 'string') return JSON.stringify(value)
+  if (name.endsWith('_nusd') && /^-?\d+$/.test(value)) return amountText(BigInt(value))
+  return /^(0x)?[0-9a-f]{64}$/.test(value) ? shortHash(value) : value
+}
 
 /** An entry as JSON. */
 export const toAuditView = (row: AuditRow) => ({

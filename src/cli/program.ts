@@ -4,6 +4,7 @@ import { nearest } from '../kernel/nearest.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import { sayingOf } from '../logging.ts'
 import { version } from '../version.ts'
+import { adminCommands } from './admin.ts'
 import { anchorCommands } from './anchor.ts'
 import { auditCommand } from './audit.ts'
 import { backupCommands } from './backup.ts'
@@ -41,6 +42,7 @@ for (const addTo of [
   auditCommand,
   signerCommands,
   logCommands,
+  adminCommands,
   anchorCommands,
   depositCommands,
   doctorCommand,
