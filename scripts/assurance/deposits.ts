@@ -124,7 +124,7 @@ export const deposits: Group = {
       ],
       guards: [['src/deposits/deposit.ts', 'isDeepEnough']],
       missing:
-        'A second server that must agree. The servers stand in for each other, as operate.md says.',
+        'a second server that must agree; the servers stand in for each other, as operate.md says.',
     },
     {
       id: 'F9',

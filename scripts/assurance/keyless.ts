@@ -71,7 +71,7 @@ export const keyless: Group = {
       promise: 'Clients that send their head or body slowly do not keep others out.',
       tests: [['test/http/slow.test.ts', '600 of them keep nobody else out']],
       guards: [['src/http/serve.ts', 'idleTimeoutSeconds']],
-      missing: 'When they are let go of: a head by 12 s, a body by 32 s.',
+      missing: 'when they are let go of, a head by 12 s, a body by 32 s.',
     },
     {
       id: 'J8',

@@ -22,7 +22,7 @@ This page is made by \`bun scripts/assurance.ts\` of the rows in \`scripts/assur
 ${groups.map(sectionOf).join('\n')}
 ## What is not tested yet
 
-${open.map((row) => `- **${row.id}** (${row.severity}) ${missingOf(row)}`).join('\n')}
+${open.map(openLine).join('\n')}
 `
 }
 
@@ -37,7 +37,7 @@ function lineOf(row: Row): string {
   const { id, severity } = row
   const promise = cell(row.promise)
   if ('absent' in row) return `| ${id} | ${promise} | ${severity} | – ${cell(row.absent)} | – |`
-  const missing = row.missing === undefined ? [] : [`Not tested yet: ${cell(row.missing)}`]
+  const missing = row.missing === undefined ? [] : [`Missing: ${cell(row.missing)}`]
   const tests = [...row.tests.map(testText), ...missing]
   const guards = row.guards.map(guardText)
   return `| ${id} | ${promise} | ${severity} | ${tests.join('<br>')} | ${guards.join('<br>')} |`
@@ -45,6 +45,9 @@ function lineOf(row: Row): string {
 
 const testText = ([file, name]: Place): string => `\`${file}\` “${cell(name)}”`
 const guardText = ([file, name]: Place): string => `\`${name}\` of \`${file}\``
+
+const openLine = (row: Row): string =>
+  `- **${row.id}** (${row.severity}) ${row.promise} Missing: ${missingOf(row)}`
 
 const missingOf = (row: Row): string | undefined => ('absent' in row ? undefined : row.missing)
 

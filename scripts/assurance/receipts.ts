@@ -45,7 +45,8 @@ export const receipts: Group = {
         ],
       ],
       guards: [
-        ['src/receipts/api.ts', 'find'],
+        ['src/receipts/api.ts', 'receiptsApi'],
+        ['src/keys/owns.ts', 'owns'],
         ['src/receipts/share.ts', 'shareReceipt'],
       ],
     },

@@ -53,7 +53,7 @@ export const storage: Group = {
         ],
       ],
       guards: [['src/runs/recover.ts', 'endAbandoned']],
-      missing: 'How long it takes with 100,000 runs in flight.',
+      missing: 'how long that takes with 100,000 runs in flight.',
     },
     {
       id: 'K4',
@@ -86,7 +86,7 @@ export const storage: Group = {
         ['src/runs/finish.ts', 'freeLater'],
       ],
       missing:
-        'A file system that is really full; here SQLite only says so. The answer is 500, not 503.',
+        'a file system that is really full; here SQLite only says so. The answer is 500, not 503.',
     },
     {
       id: 'K6',
@@ -94,7 +94,7 @@ export const storage: Group = {
       promise: 'A disk that fails to sync is told as a failure, and no success follows it.',
       tests: [],
       guards: [['src/ledger/store.ts', 'openLedger']],
-      missing: 'An fsync that fails under a running server; and no code stops writing after it.',
+      missing: 'an fsync that fails under a running server; and no code stops writing after it.',
     },
     {
       id: 'K8',
@@ -110,7 +110,7 @@ export const storage: Group = {
         ['test/binary/upkeep.test.ts', 'a damaged backup is not restored'],
       ],
       guards: [['src/open.ts', 'readHead']],
-      missing: 'That a running server tells its operator of a damaged page, and what to do.',
+      missing: 'that a running server tells its operator of a damaged page, and what to do.',
     },
     {
       id: 'K9',
@@ -134,7 +134,7 @@ export const storage: Group = {
         ],
       ],
       guards: [['src/db/backup.ts', 'copyBackup']],
-      missing: 'How long others wait while a large one is made.',
+      missing: 'how long others wait while a large one is made.',
     },
     {
       id: 'K12',
@@ -243,7 +243,7 @@ export const storage: Group = {
         ],
       ],
       guards: [['src/http/sse.ts', 'sseResponse']],
-      missing: 'A measured bound of the whole process, and a soak of half an hour.',
+      missing: 'a measured bound of the whole process, and a soak of half an hour.',
     },
     {
       id: 'K23',

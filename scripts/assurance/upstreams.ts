@@ -88,7 +88,7 @@ export const upstreams: Group = {
         ['test/runs/lying-upstream.test.ts', 'is not asked after the first byte'],
       ],
       guards: [['src/upstream/http.ts', 'watchOver']],
-      missing: 'A circuit breaker: a failing upstream is asked again at every run.',
+      missing: 'a circuit breaker; an upstream that fails is asked again at every run.',
     },
     {
       id: 'E8',
