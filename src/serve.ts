@@ -31,6 +31,8 @@ export type Running = {
 
 /** How long the runs that are ended at the close may take to settle, in ms. */
 const settleWithinMs = 5000
+/** What the write-ahead log never reaches while it is written back; it is cut at 64 MiB. */
+const walWarningBytes = 256 * 1024 * 1024
 /** How long a start waits for the chain, in ms. */
 const chainWithinMs = 3000
 
@@ -121,6 +123,7 @@ function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[
     { name: 'drop-sign-ins', everyMs: 60_000, tick: () => dropSignIns(deps) },
     { name: 'count', everyMs: 1000, tick: receiptCounter(deps) },
     { name: 'renew-plans', everyMs: 1000, atStart: true, tick: planRenewer(deps) },
+    { name: 'watch-wal', everyMs: 60_000, tick: async () => watchWal(deps, db) },
     { name: 'note-uses', everyMs: 30_000, tick: deps.keys.writeUses },
     { name: 'drop-calls', everyMs: 60_000, tick: () => deps.calls.dropPast(deps.clock.now()) },
     { name: 'drop-outputs', everyMs: 60_000, tick: () => deps.runs.dropOutputs(deps.clock.now()) },
@@ -145,6 +148,12 @@ async function keepAlive({ clock, settings }: Deps, db: Db): Promise<void> {
   await takeLease(db, clock, nodeLease(settings.node), settings.node)
   if (db.exclusive) return
   settings.nodes = Math.max(1, (await db.read((q) => liveNodes(db, q, clock.now()))).length)
+}
+
+/** A reader that never ends keeps SQLite's log from being written back: it only grows. */
+function watchWal({ log }: Deps, db: Db): void {
+  const bytes = db.walBytes()
+  if (bytes !== null && bytes > walWarningBytes) log.warn('database.wal_grows', { bytes })
 }
 
 async function dropSignIns({ sessions, nonces, clock }: Deps): Promise<void> {
