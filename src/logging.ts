@@ -83,7 +83,7 @@ export function redact(text: string): string {
 
 /** Names of fields whose values are nobody's to read, whatever they look like. */
 const unspoken =
-  /^(authorization|(set-)?cookie|password|(client_|shared_)?secret|(api|private)_?key|prompt|messages)$/i
+  /^(authorization|(set-)?cookie|password|secret|(api|private)_?key|prompt|messages)$/i
 
 /** String by string: redacted as a whole, the JSON of an object could stop being JSON. */
 const redactFields = (fields: Record<string, unknown> = {}): Record<string, unknown> =>
