@@ -2,7 +2,7 @@ import { anchorWorker } from './anchors/pace.ts'
 import { watchChain } from './anchors/watch.ts'
 import { createApp } from './app.ts'
 import { receiptCounter } from './counts/count.ts'
-import type { Db } from './db/db.ts'
+import type { Db, Notice } from './db/db.ts'
 import { dropLeases, liveNodes, nodeLease, takeLease } from './db/lease.ts'
 import { depositWatcher } from './deposits/watch.ts'
 import type { Deps } from './deps.ts'
@@ -65,6 +65,7 @@ export async function startServer(
   const app = createApp(deps)
   const server = waiting?.serve(app) ?? serve(app, deps.settings.listen)
   const jobs = startJobs(jobsOf(deps, db, audits), { log, clock: deps.clock })
+  hearOthers(deps, db)
   log.info('server.listening', { url: config.base_url, version })
   return {
     deps,
@@ -95,6 +96,16 @@ export async function startServer(
 async function lookAtChain(deps: Deps): Promise<void> {
   const failed = (error: unknown) => deps.log.error('chain.watch_failed', error)
   await Promise.race([watchChain(deps).catch(failed), Bun.sleep(chainWithinMs)])
+}
+
+/** Other nodes say what waits for this one; without that it waits for the next look. */
+function hearOthers(deps: Deps, db: Db): void {
+  const failed = (error: unknown) => deps.log.error('database.listen_failed', error)
+  const hear = (notice: Notice) => {
+    if (notice === 'ended') deps.sequencer.hear()
+    if (notice === 'cancel') void stopCancelled(deps).catch(failed)
+  }
+  db.notices?.hear(hear).catch(failed)
 }
 
 async function untilIdle({ live, clock }: Deps, mostMs: number): Promise<void> {

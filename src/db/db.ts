@@ -34,7 +34,20 @@ export type Db = {
   scrub(): Promise<boolean>
   /** Bytes of SQLite's write-ahead log; null where a server keeps it. */
   walBytes(): number | null
+  /** What processes on one database tell each other at once; absent where there is but one. */
+  notices?: Notices
   close(): Promise<void>
+}
+
+/** `ended`: a run waits for its number. `cancel`: a run of another process is to be stopped. */
+export type Notice = 'ended' | 'cancel'
+
+/** News without a promise: whoever misses one finds out at its next look at the tables. */
+export type Notices = {
+  /** Never fails: what it is about is stored already. */
+  tell(notice: Notice): Promise<void>
+  /** From now on, through lost connections too; settles once the server has heard of it. */
+  hear(listener: (notice: Notice) => void): Promise<void>
 }
 
 type Runnable = { all(): unknown; run(): unknown }

@@ -3,7 +3,7 @@ import { drizzle } from 'drizzle-orm/bun-sql'
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { pgColumns } from './columns.ts'
-import type { Db, Query, Step, Values, Work } from './db.ts'
+import type { Db, Notice, Notices, Query, Step, Values, Work } from './db.ts'
 import { buildSchema } from './schema.ts'
 import { primaryKeyOf } from './statements.ts'
 
@@ -26,8 +26,19 @@ type PgTransaction = {
 /** Opens a PostgreSQL server through Bun's own client. */
 export function openPostgres(url: string): Db & { drizzle: PgDrizzle } {
   const client = new Bun.SQL({ url, max: connections })
-  return postgresDb(drizzle({ client }) as unknown as PgDrizzle, () => client.close())
+  const db = postgresDb(drizzle({ client }) as unknown as PgDrizzle, () => client.close())
+  return { ...db, notices: noticesOf(client) }
 }
+
+/** The channel of {@link Notices}; each database has its own. */
+const channel = 'counterfoil'
+
+const noticesOf = (client: Bun.SQL): Notices => ({
+  tell: (notice) => client.notify(channel, notice).catch(() => {}),
+  async hear(listener) {
+    await client.listen(channel, (text) => listener(text as Notice))
+  },
+})
 
 /** The seam over any of drizzle's PostgreSQL drivers. */
 export function postgresDb(

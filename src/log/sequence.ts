@@ -7,6 +7,8 @@ import type { LogStore } from './store.ts'
 export type Sequencer = {
   /** Something was settled: number it within milliseconds, together with its neighbours. */
   wake(): void
+  /** Another node has something to be numbered: the same, if this one is to do it. */
+  hear(): void
   /** Numbers all that waits now; returns without doing it where another node holds the lease. */
   flush(): Promise<void>
   stop(): Promise<void>
@@ -37,7 +39,7 @@ export function sequencer(deps: {
       lease = await store.takeLease()
       renewedAt = clock.monotonic()
     }
-    if (!lease) return
+    if (!lease) return store.tellHolder()
     while ((await store.number(lease, batchMax)) === batchMax);
   }
 
@@ -63,13 +65,19 @@ export function sequencer(deps: {
     return next
   }
 
+  const wake = (): void => {
+    if (timer || stopped) return
+    timer = setTimeout(() => {
+      timer = undefined
+      void flush()
+    }, gatherMs)
+  }
+
   return {
-    wake() {
-      if (timer || stopped) return
-      timer = setTimeout(() => {
-        timer = undefined
-        void flush()
-      }, gatherMs)
+    wake,
+    hear() {
+      // Who has no lease would only tell it again.
+      if (lease) wake()
     },
     flush,
     async stop() {

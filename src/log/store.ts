@@ -163,6 +163,8 @@ export function logStore(
 
   return {
     takeLease: (): Promise<Lease | undefined> => takeLease(db, clock, leaseName, node),
+    /** Lets the node that has the lease know that receipts wait. */
+    tellHolder: async (): Promise<void> => db.notices?.tell('ended'),
     /** Numbers up to `most` ended runs, oldest first, and returns how many. */
     number: (lease: Lease, most: number): Promise<number> =>
       forgetful(function* (q) {

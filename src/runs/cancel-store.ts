@@ -8,8 +8,11 @@ const factOf = (id: string): string => `cancel/${id}`
 export function cancelStore(db: Db) {
   const { facts } = db.tables
   return {
-    /** Asks the node of a run to stop it, which looks each second. */
-    askToCancel: (id: string): Promise<void> => db.write(() => writeFact(db, factOf(id), 'asked')),
+    /** Asks the node of a run to stop it, which looks when it is told, and each second. */
+    askToCancel: async (id: string): Promise<void> => {
+      await db.write(() => writeFact(db, factOf(id), 'asked'))
+      await db.notices?.tell('cancel')
+    },
     /** Those of some runs that are to be cancelled. */
     cancelledAmong: (ids: string[]): Promise<string[]> =>
       db.read(function* (q) {
