@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { scopes } from '../../src/keys/key.ts'
 import { reloader } from '../../src/reload.ts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
 import { configOf, load } from '../config/load.ts'
@@ -67,6 +68,13 @@ describe('who sees the pages of the operator', () => {
     test.each(lists)('401 session_required without a session: %s', async (path) => {
       const answer = await w.call(path, { headers: json })
       expect([answer.status, (await answer.json()).error.type]).toEqual([401, 'session_required'])
+    })
+    test('a key opens nothing of it, not even one of an admin', async () => {
+      const { secret } = await w.key({ account: testAccount, scopes: [...scopes] })
+      for (const path of [...pages, ...lists]) {
+        const answer = await w.call(path, { key: secret, headers: json })
+        expect(answer.status).toBe(path.startsWith('/dashboard') ? 404 : 401)
+      }
     })
     test('nothing that a client sends makes an admin of it', async () => {
       const headers = { ...json, 'x-account': testAccount, 'x-forwarded-user': testAccount }
