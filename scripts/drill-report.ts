@@ -21,7 +21,8 @@ export const stampOf = (build: string): string =>
 
 const heading = `# Drills
 
-What the drills found the last time they were written down: \`bun run drill [crash|export|copy|share]\`.
+What the drills found the last time they were written down:
+\`bun run drill [crash|export|copy|share]\`.
 `
 
 const split = (text: string): string[] => text.split(/^(?=## )/m)
