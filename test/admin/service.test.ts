@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { rows } from '../../src/db/db.ts'
+import { reloader } from '../../src/reload.ts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
+import { configOf, load } from '../config/load.ts'
 import {
   alice,
   bob,
@@ -60,18 +62,27 @@ describe('the service, as its operator sees it', () => {
   test('the configuration is read again where something can: what came of it is said and noted', async () => {
     const path = '/api/portal/admin/reload'
     expect((await post(own, path, {})).status).toBe(409)
-    w.deps.reload.again = async () => ({ problems: ['models: "<b>x</b>" is there twice'] })
+    const text = (toml: string) => `admins = ["${testAccount}"]\n${toml}`
+    let file = text('models = "<b>x</b>"')
+    const config = configOf({ fileText: text(pricedBuiltins) })
+    const log = { ...w.deps.log, setLevel: () => {} }
+    const readAgain = () => load({ fileText: file })
+    w.deps.reload.again = reloader({ service: w.deps, log, config, readAgain })
     const refused = await (await post(own, path, {}, htmx)).text()
     expect(refused).toContain('Nothing was changed')
-    expect(refused).toContain('&lt;b&gt;x')
-    w.deps.reload.again = async () => ({ changed: ['limits.rpm'], restart: [] })
-    expect(await (await post(own, path, {})).json()).toEqual({
-      changed: ['limits.rpm'],
-      restart: [],
-    })
+    expect(refused).not.toContain('<b>')
+    expect((await read('/models')).price_list.version).toBe(1)
+
+    file = text(pricedBuiltins.replace('150_000', '300_000'))
+    const changed = ['models "counterfoil/echo-1"']
+    expect(await (await post(own, path, {})).json()).toEqual({ changed, restart: [] })
+    await w.deps.sequencer.flush()
+    const { price_list } = await read('/models')
+    expect(price_list.version).toBe(2)
+    expect(price_list.leaf).toBeGreaterThan(0)
     const did = (await noted(w)).filter(({ action }) => action === 'config.reload')
     expect(did.map(({ actor, detail }) => [actor, detail])).toEqual([
-      [testAccount, { changed: ['limits.rpm'], restart: [] }],
+      [testAccount, { changed, restart: [] }],
       [testAccount, { refused: 1 }],
     ])
     w.deps.reload.again = undefined
