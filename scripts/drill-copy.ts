@@ -107,8 +107,8 @@ export function copyReport({ count, rows, seconds, told, readyMs, ...rest }: Res
 The runs are written straight into a SQLite database, with the transfers they made; a server runs
 ${checked.length} more. \`counterfoil db copy\` writes all of it into an empty PostgreSQL database
 and reads it again: a hash of every row, the sums of the ledger, every subtree of the log. A server
-on the copy says the same balance, the same root and the same size of the log, the receipts of before
-verify, and it runs on.
+on the copy says the same balance, the same root and the same size of the log, the receipts of
+before verify, and it runs on.
 
 **${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}
 
