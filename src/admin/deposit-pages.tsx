@@ -42,7 +42,11 @@ const hrefOf = (of: DepositView): string =>
 export const DepositsPanel = ({ view }: { view: DepositsView }) => {
   const tabs = depositViews.map((of) => ({ href: hrefOf(of), label: labels[of] }))
   return (
-    <Panel id="all-deposits" title="Deposits" foot={<Foot view={view} />}>
+    <Panel
+      id="all-deposits"
+      title="Deposits"
+      foot={view.found.items.length === 0 ? null : <Foot view={view} />}
+    >
       <div class="pad">
         <Tabs label="Which deposits" tabs={tabs} here={hrefOf(view.of)} />
       </div>
@@ -65,7 +69,6 @@ const emptyWords: Readonly<Record<DepositView, string>> = {
 }
 
 function Foot({ view: { of, found, isFirst, among } }: { view: DepositsView }) {
-  if (found.items.length === 0) return null
   const last = found.items.at(-1)
   const more = found.hasMore ? 'There are more.' : 'That is all.'
   if (of === 'all') {

@@ -58,9 +58,9 @@ const PricesPanel = ({ view }: { view: ModelsView }) => (
       />
       <p>
         Models and prices stand in <code>counterfoil.toml</code> under <code>[[models]]</code>.
-        Change them there, then have the file read again: here, or by <code>kill -HUP</code>. New
-        prices are a new version, which is in the log before a receipt names it; runs in flight keep
-        theirs. A file with an error changes nothing.
+        Change them there, then have the file read again by <code>kill -HUP</code>. New prices are a
+        new version, which is in the log before a receipt names it; runs in flight keep theirs. A
+        file with an error changes nothing.
       </p>
       {view.reloaded ? <ReloadNote reloaded={view.reloaded} /> : null}
       {view.canReload ? (
