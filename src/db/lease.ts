@@ -1,5 +1,6 @@
 import { and, eq, gt, like } from 'drizzle-orm'
 import type { Clock, Millis } from '../kernel/clock.ts'
+import { LostLease } from '../kernel/lost-lease.ts'
 import { type Db, lockedRows, type Query, rows, update, type Work } from './db.ts'
 
 /**
@@ -67,11 +68,11 @@ export function* liveNodes(db: Db, q: Query, now: Millis): Work<string[]> {
   return (yield* rows(q.select().from(leases).where(alive))).map(({ holder }) => holder)
 }
 
-/** @throws Error when the lease went to somebody else; the transaction around it is undone. */
+/** @throws LostLease; the transaction around it is undone. */
 export function* assertLease(db: Db, q: Query, lease: Lease, now: Millis): Work<void> {
   const { leases } = db.tables
   const [row] = yield* lockedRows(q.select().from(leases).where(eq(leases.name, lease.name)))
   if (row?.epoch !== lease.epoch || row.expiresAt <= now) {
-    throw new Error(`the lease ${lease.name} was lost`)
+    throw new LostLease(`the lease ${lease.name} was lost`)
   }
 }

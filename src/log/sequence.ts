@@ -1,6 +1,7 @@
 import type { Lease } from '../db/lease.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
+import { LostLease } from '../kernel/lost-lease.ts'
 import type { LogStore } from './store.ts'
 
 /** Numbers the receipts that wait, in the order of their ids, without a gap. */
@@ -45,6 +46,12 @@ export function sequencer(deps: {
 
   const pass = (): Promise<void> => {
     running = numberAll()
+      .catch((error: unknown) => {
+        if (!(error instanceof LostLease)) throw error
+        // The clock jumped, or this process slept: nobody need have taken it meanwhile.
+        lease = undefined
+        return numberAll()
+      })
       .catch((error: unknown) => {
         lease = undefined
         if (!stopped) log.error('log.sequence_failed', error)
