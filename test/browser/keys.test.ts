@@ -46,7 +46,8 @@ describe.skipIf(noChromium)('the pages of keys', () => {
     await page.keyboard.press('Enter')
     const secret = (await page.getByLabel('Secret key').textContent()) ?? ''
     expect(secret).toMatch(/^sk-service-\w{49}$/)
-    // The secret took the focus: what comes next is its button.
+    // The secret takes the focus: what comes next is its button.
+    await page.locator(':focus').filter({ hasText: secret }).waitFor()
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Copied' }).waitFor()
