@@ -33,6 +33,7 @@ describe.skipIf(noBinary || noChromium)('from a wallet to a receipt that others 
       if (script) await injectWallet(context, { accounts: [signer.address.toLowerCase()] })
       const page = await context.newPage()
       await page.goto(`${server.origin}/`)
+      await page.getByRole('link', { name: 'Connect wallet' }).first().click()
       await signIn(page)
       await page.waitForURL('**/dashboard')
 
