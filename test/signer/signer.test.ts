@@ -84,7 +84,7 @@ describe('the key cannot be printed', () => {
     ].join('\n')
     expect(shown).toContain(testSigner.address)
     expect(shown.toLowerCase()).not.toContain(hex.slice(0, 16))
-    expect(Object.keys(testSigner)).toEqual(['address', 'publicKey', 'sign'])
+    expect(Object.keys(testSigner)).toEqual(['address', 'publicKey', 'sign', 'derive'])
   })
 
   test('nor by an error about it', () => {
