@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { type Millis, toRfc3339 } from '../kernel/clock.ts'
-import { hmacSha256, sha256 } from '../kernel/hash.ts'
+import { hmacSha256 } from '../kernel/hash.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { windowEnd, windowStart } from '../ledger/window.ts'
 import { toHex } from '../verify/hex.ts'
@@ -73,14 +73,10 @@ function refuseMore(most: number, now: Millis): never {
   })
 }
 
-const keys = new WeakMap<Deps['signer'], Uint8Array>()
-
 /**
  * What a network is stored as. The key follows from the signer's, which every node has and the
  * database has not: whoever reads the table cannot try out all addresses.
  */
 function clientOf({ signer }: Needs, network: string): string {
-  const key = keys.get(signer) ?? sha256(signer.sign(sha256('counterfoil terminal clients')))
-  keys.set(signer, key)
-  return toHex(hmacSha256(key, network))
+  return toHex(hmacSha256(signer.derive('counterfoil terminal clients v1'), network))
 }

@@ -71,8 +71,9 @@ export async function beginAsk(deps: AskDeps, slots: Slots, wish: AskWish): Prom
     const counted = taken
     return { live, answer: (sink) => answer(deps, live, sink, { network, counted, leave }) }
   } catch (error) {
-    if (taken) await giveBack(deps, taken)
+    // Its place first: giving back may fail with the database, and a place must not go with it.
     leave()
+    if (taken) await giveBack(deps, taken)
     throw await asVisitorReads(deps, error)
   }
 }
