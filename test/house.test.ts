@@ -179,7 +179,7 @@ function listTracked(): string[] {
   const files = listed.split('\0').filter((file) => file !== '')
   if (files.length > 0) return files.filter((file) => Bun.file(file).size > 0)
   // Outside of git, for instance in an unpacked archive: what a checkout would hold.
-  const glob = new Glob('{*.*,{src,test,scripts,bench,docs,drizzle,public,contracts}/**/*}')
+  const glob = new Glob('{*.*,{src,test,scripts,bench,drills,docs,drizzle,public,contracts}/**/*}')
   return [...glob.scanSync('.')].sort()
 }
 

@@ -25,7 +25,7 @@ export const storage: Group = {
       promise: 'A kill at any moment loses nothing that was acknowledged and repeats nothing.',
       tests: [
         [
-          'test/binary/drill.test.ts',
+          'test/binary/drill-crash.test.ts',
           'five kills in the middle of runs lose nothing and charge nothing twice',
         ],
         [
@@ -44,7 +44,7 @@ export const storage: Group = {
       promise: 'Runs of a process that died are ended before the next one listens, once.',
       tests: [
         [
-          'test/binary/drill.test.ts',
+          'test/binary/drill-crash.test.ts',
           'five kills in the middle of runs lose nothing and charge nothing twice',
         ],
         [

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { drillExport } from '../../scripts/drill-export.ts'
+import { drillExport } from '../../drills/export.ts'
 import { noBinary } from '../support/binary.ts'
 
 // `bun run drill export` does the same with a million.

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { drillShare } from '../../scripts/drill-share.ts'
+import { drillShare } from '../../drills/share.ts'
 import { noBinary } from '../support/binary.ts'
 
 // `bun run drill share` does the same with 1,000.

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { affordable, askAll, size } from '../../scripts/drill-crowd.ts'
+import { affordable, askAll, size } from '../../drills/crowd.ts'
 import { askNonce, type Browser, browser, wallet } from '../accounts/wallet.ts'
 import { expectRefusal, noBinary, type Server } from '../support/binary.ts'
 import { flatCost } from '../support/paced-upstream.ts'

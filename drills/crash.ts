@@ -1,21 +1,13 @@
 /**
- * `bun run drill [crash] [--rounds 50] [--crowds 3] [--report docs/drills.md]`: kills the binary
- * with SIGKILL in the middle of runs and streams, starts it again, and checks every figure against
- * what its clients were told; then sends 1,000 runs at once where 50 can be paid.
- * `bun run drill export [--runs 1000000]` exports a large log; `bun run drill share
- * [--streams 1000]` stalls streams of one key and looks how another account fares; `bun run drill
- * copy [--runs 100000]` copies a SQLite database to the server that `TEST_DATABASE_URL` names.
+ * Kills the binary with SIGKILL in the middle of runs and streams, starts it again, and checks every
+ * figure against what its clients were told; then sends 1,000 runs at once where 50 can be paid.
  */
-import { parseArgs } from 'node:util'
 import { grant, type Home, makeHome, makeKey, must } from '../test/support/binary.ts'
 import { pacedModels, startPacedUpstream } from '../test/support/paced-upstream.ts'
-import { check } from './drill-check.ts'
-import { copyReport, drillCopy } from './drill-copy.ts'
-import { type CrowdResult, drillCrowds } from './drill-crowd.ts'
-import { drillExport, exportReport } from './drill-export.ts'
-import { load, nothingSeen, type Seen } from './drill-load.ts'
-import { report, stampOf } from './drill-report.ts'
-import { drillShare, shareReport } from './drill-share.ts'
+import { check } from './check.ts'
+import { type CrowdResult, drillCrowds } from './crowd.ts'
+import { load, nothingSeen, type Seen } from './load.ts'
+import { stampOf } from './report.ts'
 
 export type Round = {
   round: number
@@ -51,7 +43,7 @@ limits = { rpm = 10_000_000, concurrency = 100_000 }
 `
 
 /** All rounds kill one and the same data folder, so that a fault once made stays visible. */
-export async function drill({ rounds, crowds, say = () => {} }: DrillOptions) {
+export async function drillCrash({ rounds, crowds, say = () => {} }: DrillOptions) {
   const stub = await startPacedUpstream()
   const home = await makeHome(`${pacedModels(stub.url)}\n${roomy}`)
   try {
@@ -121,10 +113,10 @@ const lineOf = (round: Round): string =>
     round.faults.length === 0 ? 'balanced' : `FAULTS: ${round.faults.slice(0, 5).join('; ')}`,
   ].join(', ')
 
-type Result = Awaited<ReturnType<typeof drill>>
+type Result = Awaited<ReturnType<typeof drillCrash>>
 
 /** The sections of the report that are about crashes and crowds. */
-export function reportOf({ killed, crowded, build }: Result): string {
+export function crashReport({ killed, crowded, build }: Result): string {
   const last = killed.at(-1)
   const faults = [...killed, ...crowded].reduce((sum, { faults }) => sum + faults.length, 0)
   const rows = killed.map((round) => {
@@ -159,45 +151,3 @@ ${rows.join('\n')}
 ${sizes.length > 0 ? sizes.join('\n') : 'Not run.'}
 `
 }
-
-async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      rounds: { type: 'string', default: '50' },
-      crowds: { type: 'string', default: '3' },
-      runs: { type: 'string' },
-      streams: { type: 'string', default: '1000' },
-      report: { type: 'string', default: 'docs/drills.md' },
-    },
-  })
-  const say = (line: string) => console.log(line)
-  const drills: Record<string, () => Promise<{ sections: string; faults: string[] }>> = {
-    async crash() {
-      const numbers = { rounds: Number(values.rounds), crowds: Number(values.crowds) }
-      const result = await drill({ ...numbers, say })
-      const faults = [...result.killed, ...result.crowded].flatMap(({ faults }) => faults)
-      return { sections: reportOf(result), faults }
-    },
-    async export() {
-      const result = await drillExport(Number(values.runs ?? 1_000_000), say)
-      return { sections: exportReport(result), faults: result.faults }
-    },
-    async copy() {
-      const result = await drillCopy(Number(values.runs ?? 100_000), say)
-      return { sections: copyReport(result), faults: result.faults }
-    },
-    async share() {
-      const result = await drillShare(Number(values.streams), say)
-      return { sections: shareReport(result), faults: result.faults }
-    },
-  }
-  const chosen = drills[positionals[0] ?? 'crash']
-  if (!chosen) throw new Error(`there are: ${Object.keys(drills).join(', ')}`)
-  const { sections, faults } = await chosen()
-  report(values.report, sections)
-  console.log(`${faults.length} faults; written to ${values.report}`)
-  process.exitCode = faults.length === 0 ? 0 : 1
-}
-
-if (import.meta.main) await main()

@@ -1,6 +1,6 @@
 import type { FullReceipt } from '../src/verify/receipt.ts'
 import type { Server } from '../test/support/binary.ts'
-import type { Seen } from './drill-load.ts'
+import type { Seen } from './load.ts'
 
 export type Run = {
   id: string

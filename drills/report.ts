@@ -22,7 +22,7 @@ export const stampOf = (build: string): string =>
 const heading = `# Drills
 
 What the drills found the last time they were written down:
-\`bun run drill [crash|export|copy|share]\`.
+\`bun run drill <name>\`, of \`drills/main.ts\`.
 `
 
 const split = (text: string): string[] => text.split(/^(?=## )/m)

@@ -1,9 +1,9 @@
 import { usageOf } from '../bench/processes.ts'
 import { grant, makeHome, makeKey, must, type Server, someAccount } from '../test/support/binary.ts'
 import { pricedBuiltins } from '../test/support/runs.ts'
-import { stampOf } from './drill-report.ts'
-import { type Columns, readExport } from './drill-rows.ts'
-import { seedRuns } from './drill-seed.ts'
+import { stampOf } from './report.ts'
+import { type Columns, readExport } from './rows.ts'
+import { seedRuns } from './seed.ts'
 
 export type Exported = {
   format: 'csv' | 'jsonl' | 'focus'

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
-import { drill } from '../../scripts/drill.ts'
+import { drillCrash } from '../../drills/crash.ts'
 import { noBinary } from '../support/binary.ts'
 
 // `bun run drill` does the same 50 times.
 test.skipIf(noBinary)(
   'five kills in the middle of runs lose nothing and charge nothing twice; 1,000 at once never overspend',
   async () => {
-    const { killed, crowded } = await drill({ rounds: 5, crowds: 1 })
+    const { killed, crowded } = await drillCrash({ rounds: 5, crowds: 1 })
     expect([...killed, ...crowded].flatMap(({ faults }) => faults)).toEqual([])
     expect(killed).toHaveLength(5)
     const last = killed.at(-1)

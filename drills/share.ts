@@ -2,7 +2,7 @@ import { Agent, type ClientRequest, request } from 'node:http'
 import { grant, type Home, makeHome, makeKey, must, type Server } from '../test/support/binary.ts'
 import { modelsToml, pricedBuiltins, until } from '../test/support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../test/support/stub-upstream.ts'
-import { stampOf } from './drill-report.ts'
+import { stampOf } from './report.ts'
 
 export type Shared = {
   name: string
