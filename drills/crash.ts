@@ -1,6 +1,7 @@
 /**
- * Kills the binary with SIGKILL in the middle of runs and streams, starts it again, and checks every
- * figure against what its clients were told; then sends 1,000 runs at once where 50 can be paid.
+ * Kills the binary with SIGKILL in the middle of runs and streams, starts it again, and checks
+ * every figure against what its clients were told; then sends 1,000 runs at once where 50 can be
+ * paid.
  */
 import { grant, type Home, makeHome, makeKey, must } from '../test/support/binary.ts'
 import { pacedModels, startPacedUpstream } from '../test/support/paced-upstream.ts'
