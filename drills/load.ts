@@ -12,6 +12,17 @@ export const nothingSeen = (): Seen => ({ paid: new Map(), begun: new Map() })
 
 const workers = 24
 
+/** Rates that nothing here runs into. */
+export const roomy = `
+[limits]
+rpm = 10_000_000
+concurrency = 100_000
+
+[[plans]]
+id = "free"
+limits = { rpm = 10_000_000, concurrency = 100_000 }
+`
+
 /**
  * Runs of every sort, until the server is gone: plain, streamed, native and in the background,
  * of models that answer within 5 to 300 ms. Notes only what was answered.

@@ -8,6 +8,7 @@ import { crashReport, drillCrash } from './crash.ts'
 import { drillExport, exportReport } from './export.ts'
 import { report } from './report.ts'
 import { drillShare, shareReport } from './share.ts'
+import { drillSoak, soakReport } from './soak.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -19,6 +20,9 @@ const { values, positionals } = parseArgs({
     runs: { type: 'string' },
     /** share: streams of one key that stall. */
     streams: { type: 'string', default: '1000' },
+    /** soak: how long, and requests a second. */
+    minutes: { type: 'string', default: '30' },
+    rate: { type: 'string', default: '80' },
     report: { type: 'string', default: 'docs/drills.md' },
   },
 })
@@ -45,6 +49,11 @@ const drills: Record<string, () => Promise<Found>> = {
   async share() {
     const result = await drillShare(Number(values.streams), say)
     return { sections: shareReport(result), faults: result.faults }
+  },
+  async soak() {
+    const load = { minutes: Number(values.minutes), perSecond: Number(values.rate) }
+    const result = await drillSoak({ ...load, say })
+    return { sections: soakReport(result), faults: result.faults }
   },
 }
 

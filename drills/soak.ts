@@ -1,0 +1,193 @@
+/**
+ * A day of a service in half an hour: a steady load of everything on the executable, and what the
+ * process needs for it, looked at every ten seconds.
+ */
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { usageOf } from '../bench/processes.ts'
+import { readExposition } from '../test/metrics/exposition.ts'
+import {
+  grant,
+  type Home,
+  makeHome,
+  makeKey,
+  must,
+  type Server,
+  someAccount,
+} from '../test/support/binary.ts'
+import { pacedModels, startPacedUpstream } from '../test/support/paced-upstream.ts'
+import { pricedBuiltins, until } from '../test/support/runs.ts'
+import { testPrivateKey } from '../test/support/world.ts'
+import { roomy } from './load.ts'
+import { stampOf } from './report.ts'
+import { at, boundOf, type Sample, type Span, spansOf } from './samples.ts'
+import { startTraffic, type Traffic } from './traffic.ts'
+
+export type SoakOptions = { minutes: number; perSecond?: number; say?: (line: string) => void }
+
+const sampleEveryMs = 10_000
+const creditNusd = 1_000_000_000_000
+
+/** What the last third of the time may need more than the third before it. */
+const mostGrowthMiB = 32
+const mostMoreHandles = 16
+/** `journal_size_limit`; the log is moved into the file long before. */
+const mostWalMiB = 64
+/** A service warms up before it is level: from here on growth is a fault. In minutes. */
+const judgedFrom = 10
+
+/** Asks a fresh service for everything for a while. Found in the end: what grew, and its money. */
+export async function drillSoak({ minutes, perSecond = 80, say = () => {} }: SoakOptions) {
+  const stub = await startPacedUpstream()
+  const metrics = '[metrics]\nlisten = "0"\n'
+  const home = await makeHome([pacedModels(stub.url), pricedBuiltins, metrics, roomy].join('\n'))
+  try {
+    const { secret: key } = await makeKey(home)
+    await grant(home, '1000.00')
+    const server = await home.start()
+    const wallet = `0x${testPrivateKey}` as const
+    const traffic = await startTraffic({ server, key, wallet, perSecond })
+    const samples: Sample[] = []
+    const faults: string[] = []
+    const watching = { home, server, traffic, samples, faults, say }
+    const looks = Math.max(3, Math.round((minutes * 60_000) / sampleEveryMs))
+    for (let turn = 1; turn <= looks; turn++) {
+      await Bun.sleep((minutes * 60_000) / looks)
+      await look(watching, (turn * minutes) / looks)
+    }
+    await traffic.stop()
+    for (const fault of traffic.look().faults) faults.push(fault)
+    faults.push(...(await moneyFaults(home, server, key)))
+    const spans = spansOf(samples)
+    faults.push(...faultsOf(samples, minutes))
+    const build = await must(home, 'version', '--json')
+    return { minutes, perSecond, spans, samples, faults, build }
+  } finally {
+    await home.remove()
+    await stub.stop()
+  }
+}
+
+type Watching = {
+  home: Home
+  server: Server
+  traffic: Traffic
+  samples: Sample[]
+  faults: string[]
+  say: (line: string) => void
+}
+
+async function look({ home, server, traffic, samples, faults, say }: Watching, minute: number) {
+  const { asked, left, times, faults: found } = traffic.look()
+  for (const fault of found) if (faults.length < 30) faults.push(`minute ${minute}: ${fault}`)
+  if (left > 0) faults.push(`minute ${minute}: ${left} requests were not sent, so many were open`)
+  const told = readExposition(await (await fetch(metricsOf(home))).text())
+  const lags = told.get('counterfoil_event_loop_lag_seconds')?.samples ?? []
+  const buckets = lags.filter(({ name }) => name.endsWith('_bucket'))
+  const lag = new Map(buckets.map(({ labels, value }) => [labels['le'] ?? '', value]))
+  const before = samples.at(-1)?.lag
+  times.sort((a, b) => a - b)
+  const sample: Sample = {
+    minute,
+    asked,
+    lag,
+    rssMiB: usageOf(server.pid).rssMiB,
+    heapMiB: (told.get('counterfoil_heap_bytes')?.samples[0]?.value ?? 0) / 2 ** 20,
+    handles: readdirSync(`/proc/${server.pid}/fd`).length,
+    walMiB: mebibytesOf(home, 'counterfoil.db-wal'),
+    databaseMiB: mebibytesOf(home, 'counterfoil.db'),
+    lagP99Ms: boundOf(lag, before, 0.99) * 1000,
+    medianMs: at(times, 0.5),
+    p99Ms: at(times, 0.99),
+  }
+  samples.push(sample)
+  say(lineOf(sample))
+}
+
+/** Where a server said that its metrics are. */
+function metricsOf(home: Home): string {
+  const printed = readFileSync(home.printed.stderr, 'utf8')
+  return /"url":"(http:\/\/127\.0\.0\.1:\d+\/metrics)"/.exec(printed)?.[1] ?? ''
+}
+
+const mebibytesOf = (home: Home, name: string): number =>
+  (statSync(join(home.data, name), { throwIfNoEntry: false })?.size ?? 0) / 2 ** 20
+
+/** What grew, of a service that was asked for the same all the time. */
+function faultsOf(samples: Sample[], minutes: number): string[] {
+  const faults = samples
+    .filter(({ walMiB }) => walMiB > mostWalMiB)
+    .map(({ minute, walMiB }) => `minute ${minute}: a WAL of ${walMiB.toFixed(0)} MiB`)
+  if (minutes < judgedFrom) return faults
+  const third = Math.floor(samples.length / 3)
+  const mean = (of: Sample[], field: 'rssMiB' | 'handles') =>
+    of.reduce((sum, sample) => sum + sample[field], 0) / of.length
+  const growth = (field: 'rssMiB' | 'handles') =>
+    mean(samples.slice(-third), field) - mean(samples.slice(-2 * third, -third), field)
+  const memory = growth('rssMiB')
+  if (memory > mostGrowthMiB) faults.push(`its memory grew by ${memory.toFixed(0)} MiB`)
+  const handles = growth('handles')
+  if (handles > mostMoreHandles) faults.push(`it has ${handles.toFixed(0)} open files more`)
+  return faults
+}
+
+/** Whether each run of all that time was paid once, and nothing is held. Stops the server. */
+async function moneyFaults(home: Home, server: Server, key: string): Promise<string[]> {
+  const faults: string[] = []
+  type Balance = { balance_nusd: number; held_nusd: number }
+  const balance = () =>
+    server.call('/v1/balance', { key }).then((answer) => answer.json() as Promise<Balance>)
+  await until('all runs to end', async () => (await balance()).held_nusd === 0, 60_000)
+  const { balance_nusd: left } = await balance()
+  if ((await server.stop()) !== 0) faults.push('SIGTERM did not end with 0')
+  const told = await must(home, 'export', 'usage', '--account', someAccount, '--format', 'jsonl')
+  const costs = told.trimEnd().split('\n')
+  const spent = costs.reduce((sum, line) => sum + JSON.parse(line).cost_nusd, 0)
+  if (left !== creditNusd - spent) faults.push(`${left} nUSD are left, ${spent} were spent`)
+  // Looks at every page, and at every balance against what moved.
+  const copy = JSON.parse(await must(home, 'backup', 'soaked.db', '--json'))
+  if (copy.ledger !== 'balanced') faults.push(`the ledger is ${copy.ledger}`)
+  if (copy.log_size < costs.length) faults.push(`${costs.length} runs, ${copy.log_size} leaves`)
+  return faults
+}
+
+const lineOf = (one: Sample): string =>
+  `minute ${one.minute.toFixed(1)}: ${one.asked} asked, ${one.rssMiB.toFixed(0)} MiB ` +
+  `(${one.heapMiB.toFixed(0)} of objects), ${one.handles} files, WAL ${one.walMiB.toFixed(1)}, ` +
+  `database ${one.databaseMiB.toFixed(0)} MiB, lag p99 ${one.lagP99Ms} ms, reads ` +
+  `${one.medianMs.toFixed(1)} / ${one.p99Ms.toFixed(0)} ms`
+
+const rowOf = (span: Span): string => {
+  const { minutes, asked, rssMiB, heapMiB, handles, walMiB, databaseMiB } = span
+  const sizes = [asked, rssMiB, heapMiB, handles].map((value) => value.toFixed(0))
+  const files = [walMiB.toFixed(1), databaseMiB.toFixed(0), span.lagP99Ms]
+  const times = `${span.medianMs.toFixed(1)} / ${span.p99Ms.toFixed(0)}`
+  return `| ${[minutes, ...sizes, ...files, times].join(' | ')} |`
+}
+
+type Result = Awaited<ReturnType<typeof drillSoak>>
+
+export function soakReport({ minutes, perSecond, spans, samples, faults, build }: Result): string {
+  const asked = samples.reduce((sum, sample) => sum + sample.asked, 0)
+  const columns =
+    'minutes | asked | memory MiB | objects MiB | open files | WAL MiB | database MiB | ' +
+    'lag p99 ms | reads, median / p99 ms'
+  return `## ${minutes} minutes of everything
+
+\`bun run drill soak\`, ${stampOf(build)}
+
+${perSecond} requests a second, ${asked.toLocaleString('en')} in all, of a server that began empty:
+runs of all sorts (two thirds of them streamed or left in the middle), reads by key, pages for
+everybody and for somebody who is signed in, streams that follow what happens. Every answer is the
+expected one; nothing is held in the end, the balance is the grant less the cost of every run, and
+the ledger adds up. Memory of the last third of the time is at most ${mostGrowthMiB} MiB above that
+of the third before, open files at most ${mostMoreHandles}; the write-ahead log stays below
+${mostWalMiB} MiB. Sizes are means; the lag is what a turn of the event loop keeps others waiting.
+
+**${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}
+
+| ${columns} |
+|${'---|'.repeat(columns.split('|').length)}
+${spans.map(rowOf).join('\n')}
+`
+}
