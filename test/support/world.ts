@@ -26,10 +26,11 @@ export const usd = 1_000_000_000n
 
 export type Engine = 'sqlite' | 'pglite' | 'postgres'
 
-/** The engines to test on: a real server too where `TEST_DATABASE_URL` names one. */
-export const engines: Engine[] = process.env['TEST_DATABASE_URL']
-  ? ['sqlite', 'pglite', 'postgres']
-  : ['sqlite', 'pglite']
+/**
+ * The engines to test on: a real server too where `TEST_DATABASE_URL` names one, and SQLite alone,
+ * which is the fastest, where `TEST_ENGINES` says so.
+ */
+export const engines: Engine[] = enginesOf(process.env)
 
 export type World = Awaited<ReturnType<typeof world>>
 
@@ -110,6 +111,11 @@ export async function world({ engine = 'sqlite', toml = '', now, sender }: World
       await drop()
     },
   }
+}
+
+function enginesOf(env: Record<string, string | undefined>): Engine[] {
+  if (env['TEST_ENGINES'] === 'sqlite') return ['sqlite']
+  return env['TEST_DATABASE_URL'] ? ['sqlite', 'pglite', 'postgres'] : ['sqlite', 'pglite']
 }
 
 /** A migrated, empty database of an engine. */
