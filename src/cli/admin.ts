@@ -1,4 +1,13 @@
-import { chmodSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import type { Command } from 'commander'
 import { toAccountId } from '../accounts/address.ts'
 import { readConfig } from '../config.ts'
@@ -68,13 +77,24 @@ function writeAdmins(path: string, admins: readonly string[]): void {
     throw new Exit(exitCodes.failed, why)
   }
   const changed = withAdmins(text, admins)
-  if (changed === undefined) {
-    const line = `admins = [${admins.map((admin) => `"${admin}"`).join(', ')}]`
-    throw new Exit(exitCodes.failed, `${path} was not changed. Write into it by hand: ${line}`)
+  if (changed === undefined) throw unchanged(path, admins)
+  const fresh = `${file}.new`
+  try {
+    const { mode, uid, gid } = statSync(file)
+    writeFileSync(fresh, changed, { mode: 0o600 })
+    // A service may read it by its group only, and root makes files of its own group.
+    chownSync(fresh, uid, gid)
+    chmodSync(fresh, mode & 0o777)
+    renameSync(fresh, file)
+  } catch {
+    rmSync(fresh, { force: true })
+    throw unchanged(path, admins)
   }
-  writeFileSync(`${file}.new`, changed, { mode: 0o600 })
-  chmodSync(`${file}.new`, statSync(file).mode & 0o777)
-  renameSync(`${file}.new`, file)
+}
+
+function unchanged(path: string, admins: readonly string[]): Exit {
+  const line = `admins = [${admins.map((admin) => `"${admin}"`).join(', ')}]`
+  return new Exit(exitCodes.failed, `${path} was not changed. Write into it by hand: ${line}`)
 }
 
 const shown = (account: string): string => toChecksumAddress(toAccountId(account))

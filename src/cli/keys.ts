@@ -119,6 +119,7 @@ async function list(options: { account?: string; json?: boolean }): Promise<void
       const left = `${toUsd(BigInt(remaining_nusd))} of ${toUsd(BigInt(limit_nusd))} USD left`
       print(`${view.id}  ${view.status.padEnd(7)}  ${left} (${window})  ${view.name}`)
     }
+    if (views.length === 0) say('There are none. The next one: counterfoil key create')
   } finally {
     await office.close()
   }

@@ -14,6 +14,7 @@ import { depositCommands } from './deposits.ts'
 import { doctorCommand } from './doctor.ts'
 import { exportCommands } from './export.ts'
 import { grantCommand } from './grant.ts'
+import { healthCommand } from './health.ts'
 import { initCommand } from './init.ts'
 import { keyCommands } from './keys.ts'
 import { logCommands } from './log.ts'
@@ -50,6 +51,7 @@ for (const addTo of [
   exportCommands,
   databaseCommands,
   modelCommands,
+  healthCommand,
   upkeepCommands,
 ]) {
   addTo(program)

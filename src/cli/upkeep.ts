@@ -3,20 +3,11 @@ import { readConfig } from '../config.ts'
 import { configView, explainConfig, showConfig } from '../config-show.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { lockDatabase, openDatabase, readSchemaState } from '../open.ts'
-import { request } from '../upstream/http.ts'
 import { commit, version } from '../version.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
 
-/** How long a server may take to say that it lives, in ms. */
-const healthWithinMs = 5000
-
-/** The small commands around a server: `healthcheck`, `migrate`, `config`, `version`. */
+/** The small commands around a server: `migrate`, `config`, `version`. */
 export function upkeepCommands(program: Command): void {
-  withSettings(program.command('healthcheck'))
-    .description('ask a running server whether it is ready; for supervisors')
-    .argument('[url]', 'its origin; the server of this configuration if absent')
-    .option('--json', 'print JSON')
-    .action(checkHealth)
   withSettings(program.command('migrate'))
     .description("bring the database to this build's schema; stop the server first")
     .option('--status', 'list what was done and what is to do, and change nothing')
@@ -71,42 +62,4 @@ async function schemaStatus(options: MigrateOptions): Promise<void> {
   for (const tag of state.pending) print(`${'pending'.padEnd(24)}  ${tag}`)
   if (state.pending.length === 0) say('Nothing to do.')
   else say('To do, with the server stopped: counterfoil migrate, or just start the server.')
-}
-
-async function checkHealth(url: string | undefined, options: Record<string, unknown>) {
-  const asked = url ? { origin: url.replace(/\/+$/, ''), headers: undefined } : own(options)
-  const { origin, headers } = asked
-  try {
-    const signal = AbortSignal.timeout(healthWithinMs)
-    const answer = await request({
-      url: `${origin}/readyz`,
-      method: 'GET',
-      signal,
-      ...(headers ? { headers } : {}),
-    })
-    const text = await answer.text()
-    const ready = answer.status === 200
-    if (options['json']) printJson({ url: origin, ready, status: answer.status })
-    if (ready) return say('ready')
-    throw new Exit(exitCodes.failed, `not ready (status ${answer.status}): ${text.slice(0, 200)}`)
-  } catch (error) {
-    if (error instanceof Exit) throw error
-    if (options['json']) printJson({ url: origin, ready: false, status: null })
-    throw new Exit(exitCodes.failed, `${origin} does not answer`)
-  }
-}
-
-type HeaderFields = Record<string, string>
-
-/**
- * The server of this machine, by the name it goes by: the way round by its public origin would ask
- * proxies and the network too.
- */
-function own(options: Record<string, unknown>): { origin: string; headers?: HeaderFields } {
-  const { listen, base_url: baseUrl } = configOf(options)
-  const { host } = new URL(baseUrl)
-  if (listen.port === 0) return { origin: baseUrl }
-  const name = { '0.0.0.0': '127.0.0.1', '::': '::1' }[listen.hostname] ?? listen.hostname
-  const origin = `http://${name.includes(':') ? `[${name}]` : name}:${listen.port}`
-  return { origin, headers: { host } }
 }

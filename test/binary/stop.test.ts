@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
 import { pacedModels, startPacedUpstream } from '../support/paced-upstream.ts'
 import type { StubUpstream } from '../support/stub-upstream.ts'
+import { freePort } from './nodes.ts'
 
 describe.skipIf(noBinary)('SIGTERM under load, on the binary', () => {
   let stub: StubUpstream
@@ -173,6 +174,17 @@ describe.skipIf(noBinary)('a server and what is around it', () => {
     const gone = await home.cli('healthcheck', up.origin)
     expect(gone.code).toBe(1)
     expect(gone.stderr).toContain('does not answer')
+  })
+
+  test('what a script asks: healthcheck --wait ends when the server is ready, and is 1 if it never is', async () => {
+    const port = freePort()
+    const waiting = home.cli('healthcheck', `http://127.0.0.1:${port}`, '--wait', '1m')
+    const server = await home.start({ port })
+    expect(await waiting).toMatchObject({ code: 0, stderr: 'ready\n' })
+    await server.stop()
+    const never = await home.cli('healthcheck', server.origin, '--wait', '1s')
+    expect(never).toMatchObject({ code: 1, stderr: `${server.origin} does not answer\n` })
+    expect((await home.cli('healthcheck', '--wait', 'long')).code).toBe(2)
   })
 })
 

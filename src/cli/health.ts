@@ -1,0 +1,80 @@
+import type { Command } from 'commander'
+import { systemClock } from '../kernel/clock.ts'
+import { request } from '../upstream/http.ts'
+import { configOf, Exit, exitCodes, printJson, say, withSettings } from './context.ts'
+import { readDuration } from './values.ts'
+
+/** How long a server may take to say that it lives, in ms. */
+const answerWithinMs = 5000
+/** Between two questions to a server that is waited for, in ms. */
+const pauseMs = 200
+
+/** `healthcheck`, for supervisors, and for scripts that wait for a server. */
+export function healthCommand(program: Command): void {
+  withSettings(program.command('healthcheck'))
+    .description('ask a running server whether it is ready; for supervisors')
+    .argument('[url]', 'its origin; the server of this configuration if absent')
+    .option('--wait <time>', 'ask until it is ready, so long at most: 30s, 5m', readDuration)
+    .option('--json', 'print JSON')
+    .action(checkHealth)
+}
+
+type Options = Record<string, unknown> & { wait?: number; json?: boolean }
+
+async function checkHealth(url: string | undefined, options: Options): Promise<void> {
+  const asked = url ? { origin: url.replace(/\/+$/, ''), headers: undefined } : own(options)
+  const until = systemClock.monotonic() + (options.wait ?? 0)
+  let found = await ask(asked)
+  while (!found.ready && systemClock.monotonic() < until) {
+    await Bun.sleep(pauseMs)
+    found = await ask(asked)
+  }
+  const { ready, status, words } = found
+  if (options.json) printJson({ url: asked.origin, ready, status })
+  if (!ready) throw new Exit(exitCodes.failed, words)
+  say(words)
+}
+
+type HeaderFields = Record<string, string>
+type Asked = { origin: string; headers?: HeaderFields | undefined }
+type Health = { ready: boolean; status: number | null; words: string }
+
+async function ask({ origin, headers }: Asked): Promise<Health> {
+  try {
+    const signal = AbortSignal.timeout(answerWithinMs)
+    const answer = await request({
+      url: `${origin}/readyz`,
+      method: 'GET',
+      signal,
+      ...(headers ? { headers } : {}),
+    })
+    const { status } = answer
+    const text = await answer.text()
+    if (status === 200) return { ready: true, status, words: 'ready' }
+    return { ready: false, status, words: `not ready (${status}): ${messageOf(text)}` }
+  } catch {
+    return { ready: false, status: null, words: `${origin} does not answer` }
+  }
+}
+
+/** What a refusal says; of another server's answer its beginning. */
+function messageOf(text: string): string {
+  try {
+    return String(JSON.parse(text).error.message)
+  } catch {
+    return text.slice(0, 200)
+  }
+}
+
+/**
+ * The server of this machine, by the name it goes by: the way round by its public origin would ask
+ * proxies and the network too.
+ */
+function own(options: Options): Asked {
+  const { listen, base_url: baseUrl } = configOf(options)
+  const { host } = new URL(baseUrl)
+  if (listen.port === 0) return { origin: baseUrl }
+  const name = { '0.0.0.0': '127.0.0.1', '::': '::1' }[listen.hostname] ?? listen.hostname
+  const origin = `http://${name.includes(':') ? `[${name}]` : name}:${listen.port}`
+  return { origin, headers: { host } }
+}
