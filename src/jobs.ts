@@ -1,5 +1,6 @@
 import type { Clock } from './kernel/clock.ts'
 import type { Log } from './kernel/log.ts'
+import { StorageFault } from './kernel/storage-fault.ts'
 
 /** Work that recurs. `tick` is never run twice at once, and what it throws is logged, not fatal. */
 export type Job = {
@@ -33,7 +34,9 @@ export function startJobs(
       .tick()
       .then(() => {})
       .catch((error: unknown) => {
-        if (!stopped) log.error('job.failed', error, { job: job.name })
+        // Storage that takes nothing is told once, where that is known; every job meets it.
+        if (stopped || error instanceof StorageFault) return
+        log.error('job.failed', error, { job: job.name })
       })
       .finally(() => void running.delete(job.name))
     running.set(job.name, { since: clock.monotonic(), done, told: false })

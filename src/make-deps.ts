@@ -85,6 +85,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
   const { config, signer, log, clock = systemClock, random = systemRandom() } = parts
   const meters = makeMeters()
   const db = timedDb(parts.db, clock, meters.wrote)
+  tellTrouble(db, log)
   const ids = makeIds(clock, random)
   const node = `node_${Buffer.from(random.bytes(8)).toString('hex')}`
   const logs = await settleLogs(db, config.base_url, clock.now())
@@ -150,6 +151,15 @@ export async function makeDeps(parts: Parts): Promise<Service> {
 }
 
 /** Those that need nothing but the database. */
+/** Once for each trouble: jobs and clients meet it a thousand times. */
+function tellTrouble({ storage }: Db, log: Log): void {
+  storage?.onChange((trouble) => {
+    if (!trouble) return log.info('storage.recovered')
+    const { reason, code, advice } = trouble
+    log.error('storage.failed', trouble, { reason, code, advice })
+  })
+}
+
 const storesOf = (db: Db) => ({
   accounts: accountStore(db),
   admin: adminStore(db),

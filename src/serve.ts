@@ -134,6 +134,7 @@ function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[
     { name: 'drop-sign-ins', everyMs: 60_000, tick: () => dropSignIns(deps) },
     { name: 'count', everyMs: 1000, tick: receiptCounter(deps) },
     { name: 'renew-plans', everyMs: 1000, atStart: true, tick: planRenewer(deps) },
+    { name: 'watch-storage', everyMs: 1000, tick: async () => db.storage?.look() },
     { name: 'watch-wal', everyMs: 60_000, tick: async () => watchWal(deps, db) },
     { name: 'note-uses', everyMs: 30_000, tick: deps.keys.writeUses },
     { name: 'drop-calls', everyMs: 60_000, tick: () => deps.calls.dropPast(deps.clock.now()) },

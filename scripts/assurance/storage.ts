@@ -78,15 +78,18 @@ export const storage: Group = {
         ],
         [
           'test/runs/full-disk.test.ts',
-          'is a 500 that charges nothing; the hold goes when there is space',
+          'is a 5xx that charges nothing; the hold goes when there is space',
+        ],
+        [
+          'test/status/storage.test.ts',
+          'is a 503 that says so; reads go on; it is over by itself, and told once',
         ],
       ],
       guards: [
-        ['src/db/sqlite.ts', 'makeDriver'],
+        ['src/db/storage.ts', 'watchStorage'],
         ['src/runs/finish.ts', 'freeLater'],
       ],
-      missing:
-        'a file system that is really full; here SQLite only says so. The answer is 500, not 503.',
+      missing: 'a file system that is really full; here SQLite only says so.',
     },
     {
       id: 'K6',

@@ -23,6 +23,10 @@ function databaseFinding({ database }: Status): Finding {
   if (database.status === 'ok') return { part, tone: 'ok', state: 'Answers', advice: well }
   const advice = 'Look at its disk and its server, then run: counterfoil doctor'
   return { part, tone: 'bad', state: 'Down', advice }
+  if (database.status === 'read_only') {
+    const words = `Nothing new is stored; the log says why (storage.failed). ${advice}`
+    return { part, tone: 'bad', state: 'Takes no writes', advice: words }
+  }
 }
 
 function ledgerFinding({ ledger }: Status, faults: number): Finding {

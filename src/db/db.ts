@@ -1,5 +1,6 @@
 import type { BaseSQLiteDatabase, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Tables } from './schema.ts'
+import type { Storage } from './storage.ts'
 
 /**
  * The storage seam. A command of a store is a generator that can only `yield*` the steps below,
@@ -34,6 +35,8 @@ export type Db = {
   scrub(): Promise<boolean>
   /** Bytes of SQLite's write-ahead log; null where a server keeps it. */
   walBytes(): number | null
+  /** How the files of the database are; absent where a server keeps them. */
+  storage?: Storage
   /** What processes on one database tell each other at once; absent where there is but one. */
   notices?: Notices
   close(): Promise<void>

@@ -6,6 +6,7 @@ import { sqliteColumns } from './columns.ts'
 import type { Db, Query, Step, Values, Work } from './db.ts'
 import { buildSchema } from './schema.ts'
 import { type RowStatement, rowStatement } from './statements.ts'
+import { type Where, watchStorage } from './storage.ts'
 
 /** How long a write waits for another process's lock before it is tried again later, in ms. */
 const busyTimeoutMs = 100
@@ -30,6 +31,8 @@ export function openSqlite(
 ): Db & { raw: Database } {
   const raw = connect(file, options)
   const driver = makeDriver(raw)
+  const storage = watchStorage(file)
+  storage.look()
   const run = (text: string): Statement => raw.prepare(text)
   const [begin, commit, rollback] = [run('BEGIN IMMEDIATE'), run('COMMIT'), run('ROLLBACK')]
   const [mark, keep, undo] = [run('SAVEPOINT c'), run('RELEASE c'), run('ROLLBACK TO c')]
@@ -49,11 +52,16 @@ export function openSqlite(
 
   const flush = (retry: number): void => {
     if (queue.length === 0 || closed) return
+    const stopped = storage.stopped()
+    if (stopped) {
+      failAll(queue.splice(0), stopped)
+      return
+    }
     try {
       begin.run()
     } catch (error) {
       if (isBusy(error) && retry < busyRetries) setTimeout(() => flush(retry + 1), 5 * (retry + 1))
-      else failAll(queue.splice(0), error)
+      else failAll(queue.splice(0), storage.faultOf(error, 'write'))
       return
     }
     const commands = queue
@@ -62,30 +70,34 @@ export function openSqlite(
     if (version !== seenVersion) distrust()
     seenVersion = version
     const tell: (() => void)[] = []
-    for (const command of commands) {
-      mark.run()
-      try {
-        const value = driver.drive(command.work(driver.query)) as never
-        keep.run()
-        tell.push(() => command.done(value))
-      } catch (error) {
-        // A full or failing disk undoes the whole transaction: nothing of this tick is stored.
-        if (!raw.inTransaction) {
-          failTick(commands, error)
-          return
-        }
-        undo.run()
-        keep.run()
-        tell.push(() => command.failed(error))
-      }
-    }
+    let isWell = true
+    let where: Where = 'write'
     try {
+      for (const command of commands) {
+        mark.run()
+        try {
+          const value = driver.drive(command.work(driver.query)) as never
+          keep.run()
+          tell.push(() => command.done(value))
+        } catch (error) {
+          const fault = storage.faultOf(error, 'write')
+          // A full or failing disk undoes the whole transaction: nothing of this tick is stored.
+          if (!raw.inTransaction || storage.stopped()) throw fault
+          undo.run()
+          keep.run()
+          isWell &&= fault === error
+          tell.push(() => command.failed(fault))
+        }
+      }
+      where = 'commit'
       commit.run()
     } catch (error) {
-      if (raw.inTransaction) rollback.run()
-      failTick(commands, error)
+      const fault = storage.faultOf(error, where)
+      endQuietly(raw, rollback)
+      failTick(commands, fault)
       return
     }
+    if (isWell) storage.wrote()
     for (const answer of tell) answer()
   }
 
@@ -97,19 +109,39 @@ export function openSqlite(
     write: (work) =>
       new Promise((done, failed) => {
         if (closed) return failed(new Error('the database is closed'))
+        const stopped = storage.stopped()
+        if (stopped) return failed(stopped)
         const waiting = queue.push({ work, done, failed })
         if (waiting === 1) setImmediate(flush, 0)
       }),
-    read: async (work) => driver.drive(work(driver.query)),
-    snapshot: (work) => snapshot(file, work),
+    read: async (work) => {
+      try {
+        return driver.drive(work(driver.query))
+      } catch (error) {
+        throw storage.faultOf(error, 'read')
+      }
+    },
+    snapshot: (work) =>
+      snapshot(file, work).catch((error: unknown) => {
+        throw storage.faultOf(error, 'read')
+      }),
     onForeignWrite: (listener) => void listeners.push(listener),
-    scrub: async () => closed || emptyLog(raw),
+    scrub: async () => {
+      if (closed || storage.stopped()) return closed
+      try {
+        return emptyLog(raw)
+      } catch (error) {
+        throw storage.faultOf(error, 'write')
+      }
+    },
+    storage,
     walBytes: () => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0,
     close: async () => {
       flush(busyRetries)
       closed = true
       failAll(queue.splice(0), new Error('the database is closed'))
-      raw.close()
+      // Closing writes the log back into the file: not over damage, nor past a failed sync.
+      if (!storage.stopped()) raw.close()
     },
   }
 }
@@ -148,6 +180,15 @@ function emptyLog(raw: Database): boolean {
 
 const isBusy = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
+
+/** Ends what is left of a transaction; what cannot even be undone is undone by the next opening. */
+function endQuietly(raw: Database, rollback: Statement): void {
+  try {
+    if (raw.inTransaction) rollback.run()
+  } catch {
+    // The COMMIT that failed was told already.
+  }
+}
 
 function failAll(commands: Command[], error: unknown): void {
   for (const command of commands) command.failed(error)

@@ -127,7 +127,7 @@ const Samples = ({ operation, answer }: { operation: Operation; answer: Answer }
 const Refused = ({ operation }: { operation: Operation }) => (
   <p class="quiet">
     Refuses with{' '}
-    {[...refusalsOf(operation), ...anywhere].map((type, i) => (
+    {[...new Set([...refusalsOf(operation), ...anywhere])].map((type, i) => (
       <>
         {i === 0 ? '' : ', '}
         <a href={`/docs#${type}`}>{type}</a> ({refusals[type][0]})

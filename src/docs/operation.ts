@@ -85,5 +85,12 @@ export function refusalsOf(operation: Operation): RefusalType[] {
   return [...new Set([...found, ...refuses])]
 }
 
-/** What every route may refuse with: a Host that is not ours, and a fault of ours. */
-export const anywhere = ['misdirected_request', 'internal_error'] as const satisfies RefusalType[]
+/**
+ * What every route may refuse with: a Host that is not ours, storage that takes or gives nothing,
+ * and a fault of ours.
+ */
+export const anywhere = [
+  'misdirected_request',
+  'unavailable',
+  'internal_error',
+] as const satisfies RefusalType[]

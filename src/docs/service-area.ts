@@ -84,7 +84,7 @@ const schemas: Schemas = {
     database: object('Where data lives.', {
       engine: oneOf('Which.', ['sqlite', 'postgres']),
       schema: count('Version of its tables.', 8),
-      status: oneOf('Whether it answers.', ['ok', 'down']),
+      status: oneOf('Whether it answers, and stores what is new.', ['ok', 'read_only', 'down']),
     }),
     anchors: object('The way of the log to the chain.', {
       status: oneOf('How it goes.', words),

@@ -1,4 +1,5 @@
-import { Refusal, toErrorBody } from '../kernel/refusal.ts'
+import { toErrorBody } from '../kernel/refusal.ts'
+import { toRefusal } from './to-refusal.ts'
 
 /** What a stream needs of the route's context. */
 export type SseContext = {
@@ -62,8 +63,8 @@ export function sseResponse(
     .catch((error: unknown) => {
       // A run may stop by throwing when its client is gone. Whatever else it throws is still a bug.
       if (client.signal.aborted && isAbort(error)) return
-      const refusal = error instanceof Refusal ? error : new Refusal('internal_error')
-      if (refusal !== error) options.onBug(error)
+      const refusal = toRefusal(error)
+      if (refusal.type === 'internal_error') options.onBug(error)
       client.send(dataFrame(JSON.stringify(toErrorBody(refusal, requestId))))
     })
     .finally(() => {

@@ -1,9 +1,11 @@
 import { InvalidCookieSignature, NotFoundError, ParseError, ValidationError } from 'elysia'
 import { Refusal } from '../kernel/refusal.ts'
+import { StorageFault } from '../kernel/storage-fault.ts'
 
 /** Elysia's own errors are refusals too; whatever is left is our bug and says nothing. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
+  if (error instanceof StorageFault) return error.toRefusal()
   if (error instanceof NotFoundError) return new Refusal('not_found')
   if (error instanceof ParseError || error instanceof InvalidCookieSignature) {
     return new Refusal('invalid_request')

@@ -2,6 +2,7 @@ import type { Lease } from '../db/lease.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import { LostLease } from '../kernel/lost-lease.ts'
+import { StorageFault } from '../kernel/storage-fault.ts'
 import type { LogStore } from './store.ts'
 
 /** Numbers the receipts that wait, in the order of their ids, without a gap. */
@@ -54,7 +55,9 @@ export function sequencer(deps: {
       })
       .catch((error: unknown) => {
         lease = undefined
-        if (!stopped) log.error('log.sequence_failed', error)
+        // Storage that takes nothing is told once, where that is known.
+        if (stopped || error instanceof StorageFault) return
+        log.error('log.sequence_failed', error)
       })
       .finally(() => {
         running = undefined

@@ -17,6 +17,8 @@ export const statusApi = (deps: Needs) =>
     .get('/readyz', async () => {
       if (deps.health.stopping) refuseNow('stopping', 'The server is stopping.')
       if (!(await deps.status.ping())) refuseNow('database', 'The database does not answer.')
+      const trouble = deps.status.trouble()
+      if (trouble) throw trouble.toRefusal()
       return { status: 'ok' }
     })
 
@@ -33,7 +35,9 @@ export async function statusOf(deps: Needs) {
   const live = catalogue.list().filter((model) => model.status === 'live').length
   const deposits = depositStatus(deps)
   const isWell = onChain && !onChain.isDegraded && deposits.status !== 'degraded'
-  const isDegraded = !isWell || health.ledger === 'unbalanced'
+  const isStoring = status.trouble() === undefined
+  const isDegraded = !isWell || !isStoring || health.ledger === 'unbalanced'
+  const takes = isStoring ? 'ok' : 'read_only'
   return {
     object: 'status',
     status: isDegraded ? 'degraded' : 'ok',
@@ -44,7 +48,7 @@ export async function statusOf(deps: Needs) {
     log: { size, ...(onChain?.log ?? { anchored_size: null, oldest_unanchored_s: null }) },
     ledger: health.ledger,
     models: { live, degraded: 0 },
-    database: { ...status.database, status: isUp ? 'ok' : 'down' },
+    database: { ...status.database, status: isUp ? takes : 'down' },
     anchors: onChain?.anchors ?? { status: 'unchecked', lag_s: null },
     deposits,
     features: { chat: true, embeddings: true, runs: true, receipts: true },

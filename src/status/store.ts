@@ -8,6 +8,8 @@ export function statusStore(db: Db) {
   const { facts } = db.tables
   return {
     database: { engine: db.engine, schema: schemaVersion(db.engine) },
+    /** What keeps it from storing anything now. */
+    trouble: () => db.storage?.trouble(),
     /** Whether the database answers. */
     ping: async (): Promise<boolean> => {
       try {

@@ -29,8 +29,15 @@ const waits: StubHandler = async (call, response) => {
 }
 
 /** Two ways in which SQLite cannot store the end of a run, and how they pass. */
-const troubles: Record<string, { begin(raw: Database): void; end(raw: Database): void }> = {
+type Trouble = {
+  begin(raw: Database): void
+  end(raw: Database): void
+  /** What those are told whose run could not be stored. */
+  answer: [status: number, type: string]
+}
+const troubles: Record<string, Trouble> = {
   'a COMMIT that fails': {
+    answer: [500, 'internal_error'],
     begin: (raw) => {
       raw.run('CREATE TABLE p (id INTEGER PRIMARY KEY)')
       raw.run('CREATE TABLE c (id INTEGER REFERENCES p (id) DEFERRABLE INITIALLY DEFERRED)')
@@ -41,6 +48,7 @@ const troubles: Record<string, { begin(raw: Database): void; end(raw: Database):
     end: (raw) => raw.run('DROP TRIGGER t'),
   },
   'a disk that is full': {
+    answer: [503, 'unavailable'],
     begin: (raw) => {
       const { page_count } = raw.query('PRAGMA page_count').get() as { page_count: bigint }
       raw.run(`PRAGMA max_page_count = ${page_count}`)
@@ -50,6 +58,7 @@ const troubles: Record<string, { begin(raw: Database): void; end(raw: Database):
 }
 
 for (const [what, trouble] of Object.entries(troubles)) {
+  const [status, type] = trouble.answer
   describe(`${what} at the end of runs`, () => {
     let stub: Awaited<ReturnType<typeof startStubUpstream>>
     let w: World
@@ -93,15 +102,15 @@ for (const [what, trouble] of Object.entries(troubles)) {
       return all.filter(({ kind }) => kind === 'run').length
     }
 
-    test('is a 500 that charges nothing; the hold goes when there is space', async () => {
+    test('is a 5xx that charges nothing; the hold goes when there is space', async () => {
       const answers = await runAll(false)
-      const failed = answers.filter(({ status }) => status === 500)
-      const paid = answers.filter(({ status }) => status === 200)
+      const failed = answers.filter((answer) => answer.status === status)
+      const paid = answers.filter((answer) => answer.status === 200)
       expect(failed.length).toBeGreaterThan(0)
       expect(failed.length + paid.length).toBe(count)
       for (const { text } of failed) {
         const { error } = JSON.parse(text)
-        expect(error.type).toBe('internal_error')
+        expect(error.type).toBe(type)
         expect(text).not.toMatch(/SQLITE|disk|FOREIGN|constraint/i)
       }
       expect(await paidFor()).toBe(paid.length)
@@ -134,7 +143,7 @@ for (const [what, trouble] of Object.entries(troubles)) {
       expect(failed.length).toBeGreaterThan(0)
       for (const { text } of failed) {
         expect(text).not.toContain('"receipt":')
-        expect(text).toContain('internal_error')
+        expect(text).toContain(type)
         expect(eventsOf(`${text}\n\n`).length).toBeLessThanOrEqual(2)
       }
       expect(await paidFor()).toBe(count - failed.length)
