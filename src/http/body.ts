@@ -1,12 +1,10 @@
 import type { Json } from '../kernel/canonical.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { findJsonError } from './json-position.ts'
+import { assertModest, maxJsonDepth, refuseDeep } from './json-size.ts'
 
 /** A JSON body: the value, and the text it was read from. */
 export type JsonBody = { value: Json; text: string }
-
-/** Deeper values are refused before anything walks them. */
-export const maxJsonDepth = 32
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -28,6 +26,7 @@ export async function readJson(
  * @throws Refusal 'invalid_request' when it is no JSON with a canonical form
  */
 export function parseSound(text: string): Json {
+  assertModest(text)
   const value = parseJson(text)
   assertSound(value, /\\ud/i.test(text))
   return value
@@ -139,7 +138,9 @@ function parseJson(text: string): Json {
   try {
     return JSON.parse(text)
   } catch {
-    const { line, column, offset } = findJsonError(text)
+    const place = findJsonError(text)
+    if (!place) refuse('invalid_request', 'The body is not valid JSON.')
+    const { line, column, offset } = place
     refuse('invalid_request', {
       message: `The body is not valid JSON: see line ${line}, column ${column}.`,
       metadata: { line, column, offset },
@@ -158,9 +159,7 @@ function assertSound(value: Json, mayHaveSurrogates: boolean): void {
       refuse('invalid_request', 'The body holds a number that is too large to be read.')
     }
     if (typeof node !== 'object' || node === null) return
-    if (depth === maxJsonDepth) {
-      refuse('invalid_request', `The body is nested deeper than ${maxJsonDepth} levels.`)
-    }
+    if (depth === maxJsonDepth) refuseDeep()
     if (Array.isArray(node)) {
       for (const item of node) level(item, depth + 1)
       return

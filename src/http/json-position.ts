@@ -1,30 +1,35 @@
 /** A place in a text: `offset` in UTF-16 units from 0, `line` and `column` from 1. */
 export type JsonPosition = { offset: number; line: number; column: number }
 
-const token =
-  /[[\]{}:,]|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)(?!\w)/y
-const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
-const space = /[ \t\r\n]*/y
+const word = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)(?!\w))/y
+const escaped = /\\u[0-9a-fA-F]{4}/y
+/** What ends a run of plain characters in a string. */
+const special = /["\\]|[^ -\uffff]/g
 
 /** What may stand at a point of a JSON text. */
 type Expected = 'value' | 'value-or-end' | 'name' | 'name-or-end' | 'colon' | 'comma-or-end' | 'end'
 
+/** Tokens that are looked through: of a longer text the place of its fault is not worth its time. */
+const mostTokens = 200_000
+
 /**
- * The first place where a text that JSON.parse refused breaks the grammar (RFC 8259 §2). The
- * engine's own message has no position, and may quote the text, which we never echo.
+ * The first place where a text that JSON.parse refused breaks the grammar (RFC 8259 §2); undefined
+ * behind {@link mostTokens}. The engine's own message has no position, and may quote the text,
+ * which we never echo.
  */
-export function findJsonError(text: string): JsonPosition {
+export function findJsonError(text: string): JsonPosition | undefined {
   const open: string[] = []
   let expected: Expected = 'value'
   let at = 0
-  while (true) {
-    at = skip(space, text, at)
-    const end = text[at] === '"' ? skipString(text, at) : skip(token, text, at)
+  for (let tokens = 0; tokens < mostTokens; tokens++) {
+    at = skipSpace(text, at)
+    const end = skipToken(text, at)
     const next: Expected | undefined = end > at ? step(expected, text.charAt(at), open) : undefined
     if (next === undefined) return positionOf(text, at)
     expected = next
     at = end
   }
+  return undefined
 }
 
 /** What may follow a token that starts with `first`; undefined when it may not stand here. */
@@ -49,6 +54,23 @@ function step(expected: Expected, first: string, open: string[]): Expected | und
 
 const after = (open: string[]): Expected => (open.length === 0 ? 'end' : 'comma-or-end')
 
+function skipSpace(text: string, from: number): number {
+  let at = from
+  for (;;) {
+    const code = text.charCodeAt(at)
+    if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return at
+    at++
+  }
+}
+
+/** The end of the token that starts at `from`, or `from` when none does. */
+function skipToken(text: string, from: number): number {
+  const first = text.charAt(from)
+  if (first === '"') return skipString(text, from)
+  if (first !== '' && '[]{}:,'.includes(first)) return from + 1
+  return skip(word, text, from)
+}
+
 function skip(pattern: RegExp, text: string, from: number): number {
   pattern.lastIndex = from
   return pattern.test(text) ? pattern.lastIndex : from
@@ -57,19 +79,25 @@ function skip(pattern: RegExp, text: string, from: number): number {
 /** The end of the string that starts at `from`, or `from` when it is none. Always linear. */
 function skipString(text: string, from: number): number {
   let at = from + 1
-  while (at < text.length) {
-    const char = text.charAt(at)
-    if (char === '"') return at + 1
-    if (char < ' ') return from
-    const next = char === '\\' ? skip(escaped, text, at) : at + 1
-    if (next === at) return from
-    at = next
+  for (;;) {
+    special.lastIndex = at
+    if (!special.test(text)) return from
+    const found = special.lastIndex - 1
+    const char = text.charAt(found)
+    if (char === '"') return found + 1
+    const isPlain = char === '\\' && '"\\/bfnrt'.includes(text.charAt(found + 1) || '\0')
+    at = isPlain ? found + 2 : char === '\\' ? skip(escaped, text, found) : found
+    // A control character, or an escape that is none.
+    if (at === found) return from
   }
-  return from
 }
 
 function positionOf(text: string, offset: number): JsonPosition {
-  const before = text.slice(0, offset)
-  const lineStart = before.lastIndexOf('\n') + 1
-  return { offset, line: before.split('\n').length, column: offset - lineStart + 1 }
+  let line = 1
+  let start = 0
+  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', start)) {
+    line++
+    start = at + 1
+  }
+  return { offset, line, column: offset - start + 1 }
 }

@@ -155,17 +155,47 @@ describe('where JSON breaks', () => {
     [']', 0],
     ['[,1]', 1],
   ])('%j at %i', (text, offset) => {
-    expect(findJsonError(text).offset).toBe(offset)
+    expect(findJsonError(text)?.offset).toBe(offset)
   })
 
   test('a cut text breaks at or before its end, and valid JSON breaks nowhere before it', () => {
     fc.assert(
       fc.property(fc.json(), fc.nat(), (text, at) => {
-        expect(findJsonError(text).offset).toBe(text.length)
+        expect(findJsonError(text)?.offset).toBe(text.length)
         const cut = text.slice(0, at % (text.length + 1))
-        expect(findJsonError(cut).offset).toBeLessThanOrEqual(cut.length)
+        expect(findJsonError(cut)?.offset).toBeLessThanOrEqual(cut.length)
       }),
     )
+  })
+})
+
+describe('a long text that would take long', () => {
+  const most = { limitBytes: 4 * 1024 * 1024 }
+  const long = (text: string) => refusalOf(readJson(post(text), most))
+  const table: [what: string, text: string, words: string][] = [
+    ['brackets alone', '['.repeat(2_000_000), 'nested deeper than 32'],
+    ['deep and whole', `${'['.repeat(9000)}${']'.repeat(9000)}`, 'nested deeper than 32'],
+    [
+      'deep behind a string',
+      `["${'\\\\\\"['.repeat(9000)}",${'['.repeat(33)}`,
+      'nested deeper than 32',
+    ],
+    ['members', `{${'"a":1,'.repeat(100_001)}"b":1}`, 'more than 100000'],
+    ['objects', `[${'{},'.repeat(100_001)}1]`, 'more than 100000'],
+    ['a fault behind 200,000 tokens', `[${'1,'.repeat(200_001)}x]`, 'is not valid JSON.'],
+  ]
+  test.each(table)('%s: is refused without a long look', async (_, text, words) => {
+    const refusal = await long(text)
+    expect(refusal.type).toBe('invalid_request')
+    expect(refusal.message).toContain(words)
+  })
+  test('brackets inside of strings are text', async () => {
+    const text = `"${'[{\\"'.repeat(50_000)}"`
+    expect((await readJson(post(text), most)).value).toBe('[{"'.repeat(50_000))
+  })
+  test('a long list of numbers is none', async () => {
+    const { value } = await readJson(post(`[${'1,'.repeat(300_000)}1]`), most)
+    expect(value).toHaveLength(300_001)
   })
 })
 
