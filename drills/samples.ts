@@ -3,6 +3,8 @@ export type Sample = {
   /** Since the start of the load. */
   minute: number
   asked: number
+  /** Requests that were due and not sent, because too many were on their way. */
+  left: number
   rssMiB: number
   heapMiB: number
   handles: number
@@ -20,7 +22,7 @@ export type Span = { minutes: string } & Record<Summed, number>
 
 const spans = 6
 
-/** Samples in a few spans of the same length: sizes as means, times as the worst of their kind. */
+/** Samples in a few spans of the same length: sizes as means or at most, times as medians. */
 export function spansOf(samples: readonly Sample[]): Span[] {
   const length = Math.ceil(samples.length / spans)
   return Array.from({ length: Math.ceil(samples.length / length) }, (_, i) => {
@@ -32,6 +34,7 @@ export function spansOf(samples: readonly Sample[]): Span[] {
     return {
       minutes: `${from.toFixed(0)}–${(own.at(-1)?.minute ?? 0).toFixed(0)}`,
       asked: sum('asked'),
+      left: sum('left'),
       rssMiB: mean('rssMiB'),
       heapMiB: mean('heapMiB'),
       handles: mean('handles'),
@@ -41,7 +44,7 @@ export function spansOf(samples: readonly Sample[]): Span[] {
         all('lagP99Ms').sort((a, b) => a - b),
         0.5,
       ),
-      medianMs: mean('medianMs'),
+      medianMs: medianOf(all('medianMs')),
       p99Ms: at(
         all('p99Ms').sort((a, b) => a - b),
         0.5,
@@ -49,6 +52,12 @@ export function spansOf(samples: readonly Sample[]): Span[] {
     }
   })
 }
+
+export const medianOf = (values: readonly number[]): number =>
+  at(
+    [...values].sort((a, b) => a - b),
+    0.5,
+  )
 
 /** The value that a part of sorted values is not above; 0 of none. */
 export const at = (sorted: readonly number[], part: number): number =>
