@@ -1,7 +1,7 @@
 /** A place in a text: `offset` in UTF-16 units from 0, `line` and `column` from 1. */
 export type JsonPosition = { offset: number; line: number; column: number }
 
-const word = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)(?!\w))/y
+const word = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)(?!\w)/y
 const escaped = /\\u[0-9a-fA-F]{4}/y
 /** What ends a run of plain characters in a string. */
 const special = /["\\]|[^ -\uffff]/g
