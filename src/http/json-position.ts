@@ -9,7 +9,7 @@ const special = /["\\]|[^ -\uffff]/g
 /** What may stand at a point of a JSON text. */
 type Expected = 'value' | 'value-or-end' | 'name' | 'name-or-end' | 'colon' | 'comma-or-end' | 'end'
 
-/** Tokens that are looked through: of a longer text the place of its fault is not worth its time. */
+/** Tokens that are looked through: in a longer text a place is not worth the time. */
 const mostTokens = 200_000
 
 /**
