@@ -20,6 +20,12 @@ export const lists = {
     timeout_first_byte_ms: set(ms, '60_000', 'Longest wait for the first byte of an answer.'),
     timeout_idle_ms: set(ms, '60_000', 'Longest silence inside an answer.'),
     timeout_total_ms: set(ms, '600_000', 'Longest answer.'),
+    breaker_failures: set(
+      integer('failures', 0, 1000),
+      '5',
+      'Failures in a row after which it is not asked for breaker_cooldown_ms; 0 for never.',
+    ),
+    breaker_cooldown_ms: set(ms, '30_000', 'How long that is, before one request tries it again.'),
     max_in_flight: set(
       integer('requests', 1, 1_000_000),
       '2_048',

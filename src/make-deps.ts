@@ -96,6 +96,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
   const { offerAnew, ...offer } = await makeOffer(config, {
     clock,
     ids,
+    log,
     meters,
     db,
     logStore: store,
@@ -150,7 +151,6 @@ export async function makeDeps(parts: Parts): Promise<Service> {
   }
 }
 
-/** Those that need nothing but the database. */
 /** Once for each trouble: jobs and clients meet it a thousand times. */
 function tellTrouble({ storage }: Db, log: Log): void {
   storage?.onChange((trouble) => {
@@ -160,6 +160,7 @@ function tellTrouble({ storage }: Db, log: Log): void {
   })
 }
 
+/** Those that need nothing but the database. */
 const storesOf = (db: Db) => ({
   accounts: accountStore(db),
   admin: adminStore(db),

@@ -10,7 +10,9 @@ import { liveCatalogue } from './models/live-catalogue.ts'
 import { settlePriceList } from './models/prices-store.ts'
 import { livePlans } from './plans/live-plans.ts'
 import { makePlans } from './plans/plan.ts'
+import { makeBreaker } from './upstream/breaker.ts'
 import { builtinUpstream } from './upstream/builtin.ts'
+import { guardedUpstream } from './upstream/guarded.ts'
 import { limitedUpstream } from './upstream/limited.ts'
 import { liveUpstreams } from './upstream/live-upstreams.ts'
 import { meteredUpstream } from './upstream/metered.ts'
@@ -21,7 +23,7 @@ import type { Upstream } from './upstream/upstream.ts'
 /** What a service offers: models with their prices, plans, and the servers that models run on. */
 export type Offer = Awaited<ReturnType<typeof makeOffer>>
 
-type Needs = Pick<Deps, 'clock' | 'ids' | 'meters'> & { db: Db; logStore: LogStore }
+type Needs = Pick<Deps, 'clock' | 'ids' | 'log' | 'meters'> & { db: Db; logStore: LogStore }
 
 /** The offer of a configuration, which another one can take the place of while it is used. */
 export async function makeOffer(config: Config, needs: Needs) {
@@ -76,14 +78,27 @@ async function versionedCatalogue(
 /** Makes upstreams; one whose entry stays as it was stays the same one. */
 function upstreamMaker(deps: Needs) {
   const builtin = meteredUpstream(builtinUpstream(deps), deps)
+  const make = (entry: UpstreamConfig) =>
+    guard(meteredUpstream(makeUpstream(entry), deps), entry, deps)
   let made: { entry: UpstreamConfig; upstream: Upstream }[] = []
   return (entries: readonly UpstreamConfig[]): Upstream[] => {
     made = entries.map((entry) => {
       const known = made.find((one) => isDeepStrictEqual(one.entry, entry))
-      return known ?? { entry, upstream: meteredUpstream(makeUpstream(entry), deps) }
+      return known ?? { entry, upstream: make(entry) }
     })
     return [builtin, ...made.map(({ upstream }) => upstream)]
   }
+}
+
+function guard(upstream: Upstream, entry: UpstreamConfig, { clock, log, meters }: Needs): Upstream {
+  const { id, breaker_failures: failures, breaker_cooldown_ms: cooldownMs } = entry
+  if (failures === 0) return upstream
+  const breaker = makeBreaker({ failures, cooldownMs }, clock, (state) => {
+    if (state === 'closed') return log.info('upstream.closed', { upstream: id })
+    meters.upstreamOpened(id)
+    log.warn('upstream.opened', { upstream: id, failures, cooldown_ms: cooldownMs })
+  })
+  return guardedUpstream(upstream, breaker)
 }
 
 const makeUpstream = (entry: UpstreamConfig): Upstream =>

@@ -82,13 +82,25 @@ export const upstreams: Group = {
     {
       id: 'E7',
       severity: 'H',
-      promise: 'A call has limits of time, and is not tried again after its first byte.',
+      promise:
+        'A call has limits of time and is not tried again after its first byte; an upstream that ' +
+        'fails again and again is left alone until one request finds that it works.',
       tests: [
         ['test/upstream/http.test.ts', 'how long it may take'],
         ['test/runs/lying-upstream.test.ts', 'is not asked after the first byte'],
+        ['test/upstream/breaker.test.ts', 'an open breaker'],
+        ['test/runs/breaker.test.ts', 'three failures in a row'],
+        ['test/runs/breaker.test.ts', 'while it is open'],
+        ['test/runs/breaker.test.ts', 'one request tries it; all others are refused meanwhile'],
       ],
-      guards: [['src/upstream/http.ts', 'watchOver']],
-      missing: 'a circuit breaker; an upstream that fails is asked again at every run.',
+      guards: [
+        ['src/upstream/http.ts', 'watchOver'],
+        ['src/upstream/breaker.ts', 'makeBreaker'],
+        ['src/runs/rest.ts', 'assertAsked'],
+      ],
+      missing:
+        'a limit of its own for connecting: it counts into the wait for the first byte, because ' +
+        'Bun’s fetch does not tell when it is connected.',
     },
     {
       id: 'E8',

@@ -14,6 +14,7 @@ export const findingsOf = (status: Status, faults: number): Finding[] => [
   chainFinding(status),
   anchorFinding(status),
   depositFinding(status),
+  modelFinding(status),
 ]
 
 const well = 'Nothing to do.'
@@ -22,11 +23,11 @@ function databaseFinding({ database }: Status): Finding {
   const part = 'Database'
   if (database.status === 'ok') return { part, tone: 'ok', state: 'Answers', advice: well }
   const advice = 'Look at its disk and its server, then run: counterfoil doctor'
-  return { part, tone: 'bad', state: 'Down', advice }
   if (database.status === 'read_only') {
     const words = `Nothing new is stored; the log says why (storage.failed). ${advice}`
     return { part, tone: 'bad', state: 'Takes no writes', advice: words }
   }
+  return { part, tone: 'bad', state: 'Down', advice }
 }
 
 function ledgerFinding({ ledger }: Status, faults: number): Finding {
@@ -108,6 +109,16 @@ function depositFinding({ deposits }: Status): Finding {
   }
   const advice = 'Nothing is credited meanwhile, and nothing is lost. Check [chain] and its token.'
   return { part, tone: 'bad', state: wordsOf(deposits.reason ?? 'degraded'), advice }
+}
+
+function modelFinding({ models }: Status): Finding {
+  const part = 'Models'
+  if (models.degraded === 0) {
+    return { part, tone: 'ok', state: `${models.live} live`, advice: well }
+  }
+  const advice =
+    'Their upstreams failed several times in a row and are tried again by themselves: see Models.'
+  return { part, tone: 'bad', state: `${models.degraded} of ${models.live} rest`, advice }
 }
 
 /** `no_funds` as words. */

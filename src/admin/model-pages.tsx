@@ -120,8 +120,16 @@ const modelColumns: Column<Model>[] = [
   },
 ]
 
+const stateWords = { closed: 'Asked', open: 'Rests', half_open: 'Tried again' }
+
 const upstreamColumns: Column<UpstreamHealth>[] = [
   { head: 'Upstream', cell: ({ id }) => <code>{id}</code> },
+  {
+    head: 'State',
+    cell: ({ breaker = 'closed' }) => (
+      <Badge tone={breaker === 'closed' ? 'ok' : 'bad'}>{stateWords[breaker]}</Badge>
+    ),
+  },
   { head: 'Asked', kind: 'number', cell: ({ asked }) => asked.toLocaleString('en-US') },
   {
     head: 'Failed',

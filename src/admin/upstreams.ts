@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { Family } from '../metrics/exposition.ts'
+import type { BreakerState } from '../upstream/breaker.ts'
 
 /** What an upstream did for this process since its start. */
 export type UpstreamHealth = {
@@ -9,6 +10,8 @@ export type UpstreamHealth = {
   reasons: readonly (readonly [reason: string, count: number])[]
   /** Undefined where its places are not limited. */
   load: { taken: number; waiting: number; most: number } | undefined
+  /** Undefined where its failures are not counted. */
+  breaker: BreakerState | undefined
 }
 
 /** The upstreams of the configuration of now, as they were counted. */
@@ -19,7 +22,7 @@ export function upstreamHealth({
   const families = meters.families()
   const asked = samplesOf(families, 'counterfoil_upstream_requests_total')
   const failed = samplesOf(families, 'counterfoil_upstream_failures_total')
-  return upstreams.list().map(({ id, load }) => {
+  return upstreams.list().map(({ id, load, breaker }) => {
     const reasons = failed
       .filter(({ labels }) => labels?.['upstream'] === id)
       .map(({ labels, value }) => [labels?.['reason'] ?? '', Number(value)] as const)
@@ -29,6 +32,7 @@ export function upstreamHealth({
       failed: reasons.reduce((sum, [, count]) => sum + count, 0),
       reasons,
       load: load?.(),
+      breaker: breaker?.().state,
     }
   })
 }

@@ -138,6 +138,7 @@ async function post(
 
 const troubles: Partial<Record<UpstreamFailure['reason'], ChainTrouble>> = {
   timeout: 'timeout',
+  too_long: 'timeout',
   too_large: 'too_large',
   aborted: 'closed',
 }

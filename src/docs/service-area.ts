@@ -79,7 +79,7 @@ const schemas: Schemas = {
     ]),
     models: object('How many.', {
       live: count('That run.', 2),
-      degraded: count('That are in trouble.', 0),
+      degraded: count('Whose upstreams all rest after failures.', 0),
     }),
     database: object('Where data lives.', {
       engine: oneOf('Which.', ['sqlite', 'postgres']),

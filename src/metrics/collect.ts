@@ -110,11 +110,16 @@ function placeFamilies({ live, upstreams }: Needs): Family[] {
   const loads = upstreams.list().flatMap(({ id, load }) => (load ? [{ id, ...load() }] : []))
   const each = (of: 'taken' | 'waiting' | 'most') =>
     loads.map((load) => ({ labels: { upstream: load.id }, value: load[of] }))
+  const breakers = upstreams.list().flatMap(({ id, breaker }) => {
+    const value = Number(breaker?.().state !== 'closed')
+    return breaker ? [{ labels: { upstream: id }, value }] : []
+  })
   return [
     gauge('counterfoil_runs_in_flight', 'Runs that this process admitted.', live.count()),
     gauges('counterfoil_upstream_places_taken', 'Requests that an upstream has.', each('taken')),
     gauges('counterfoil_upstream_places_waiting', 'Requests in its queue.', each('waiting')),
     gauges('counterfoil_upstream_places_most', 'Requests it gets at once.', each('most')),
+    gauges('counterfoil_upstream_open', 'Whether an upstream rests after failures.', breakers),
   ]
 }
 

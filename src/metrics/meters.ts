@@ -21,6 +21,7 @@ export function makeMeters() {
     moved,
     asked,
     failed,
+    opened,
     waits,
     writes,
     lags,
@@ -48,6 +49,7 @@ export function makeMeters() {
       waits.observe({ upstream }, seconds),
     upstreamFailed: (upstream: string, reason: FailureReason): void =>
       failed.add({ upstream, reason }),
+    upstreamOpened: (upstream: string): void => opened.add({ upstream }),
     wrote: (seconds: number): void => writes.observe({}, seconds),
     lagged: (seconds: number): void => lags.observe({}, seconds),
     families: (): Family[] => Object.values(instruments).map((one) => one.family()),
@@ -91,6 +93,9 @@ function makeInstruments() {
     'Requests that an upstream did not answer well.',
     ['upstream', 'reason'],
   )
+  const opened = counter('counterfoil_upstream_opened_total', 'How often one was left alone.', [
+    'upstream',
+  ])
   const waits = histogram(
     'counterfoil_upstream_wait_seconds',
     'From a request to the first of its answer, a place in the queue included.',
@@ -118,6 +123,7 @@ function makeInstruments() {
     moved,
     asked,
     failed,
+    opened,
     waits,
     writes,
     lags,

@@ -14,6 +14,7 @@ import type { JsonObject } from '../upstream/upstream.ts'
 import { freeLater, unstored } from './finish.ts'
 import { affordableTokens, fitBound, withTokens } from './fit.ts'
 import { type LiveRun, openLiveRun } from './live.ts'
+import { assertAsked } from './rest.ts'
 
 /** What a caller asks to run. */
 export type RunWish = {
@@ -49,6 +50,7 @@ type Needs = Pick<
   | 'settings'
   | 'texts'
   | 'health'
+  | 'upstreams'
 > &
   Parameters<typeof freeLater>[0]
 
@@ -85,6 +87,7 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
         // The plan of this moment: whatever changes later, the run keeps its discount.
         const plan = deps.plans.of(account, book.now)
         assertModelInPlan(plan, model.id)
+        assertAsked(deps.upstreams, model)
         const { discountBps } = plan
         const room = wish.fit ? mostFor(book, caller.account, chain) : maxNusd
         const fitted = wish.fit ? fitBound(model, bound, room, discountBps) : bound

@@ -156,13 +156,15 @@ async function firstOf<T>(
       return await ask(upstream, step)
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error
+      last = error
+      // What was not asked did not fail once more.
+      if (error.reason === 'open') continue
       deps.log.warn('upstream.failed', {
         ...namesOf(live),
         upstream: step.upstream,
         reason: error.reason,
         status: error.status,
       })
-      last = error
       if (error.reason === 'aborted' || error.reason === 'rejected') break
     }
   }

@@ -61,7 +61,10 @@ export function refusalOf(
   if (!(error instanceof UpstreamFailure)) {
     return error instanceof Refusal ? error : new Refusal('internal_error')
   }
-  if (error.reason === 'timeout') return new Refusal('upstream_timeout', charged)
+  if (error.reason === 'timeout' || error.reason === 'too_long') {
+    return new Refusal('upstream_timeout', charged)
+  }
+  if (error.reason === 'open') return restingRefusal(error.restMs ?? 0)
   if (error.reason === 'share') {
     return new Refusal('concurrency_limited', {
       message: 'Your account has its share of this model at work. Wait for a run to end.',
@@ -80,6 +83,15 @@ export function refusalOf(
     })
   }
   return new Refusal('upstream_error', charged)
+}
+
+/** What is said of a model whose server failed so often that it is not asked for now. */
+export function restingRefusal(restMs: number): Refusal {
+  const ms = Math.max(1000, Math.ceil(restMs))
+  return new Refusal('unavailable', {
+    message: 'The model server fails and rests. Nothing was charged; wait as Retry-After says.',
+    headers: { 'retry-after': String(Math.ceil(ms / 1000)), 'retry-after-ms': String(ms) },
+  })
 }
 
 const brokeOff = 'The model server broke off. What it had delivered was charged: see the receipt.'

@@ -4,8 +4,9 @@ import { depositStatus } from '../deposits/status.ts'
 import type { Deps } from '../deps.ts'
 import { openToAnyOrigin } from '../http/methods.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { isResting } from '../runs/rest.ts'
 
-type Needs = Pick<Deps, 'status' | 'catalogue' | 'logStore' | 'version'> &
+type Needs = Pick<Deps, 'status' | 'catalogue' | 'logStore' | 'upstreams' | 'version'> &
   Parameters<typeof anchorStatus>[0] &
   Parameters<typeof depositStatus>[0]
 
@@ -28,11 +29,12 @@ const refuseNow = (reason: 'stopping' | 'database', message: string): never =>
 
 /** A part that is off says `disabled`; nothing pretends. */
 export async function statusOf(deps: Needs) {
-  const { status, health, clock, catalogue, logStore, version } = deps
+  const { status, health, clock, catalogue, logStore, upstreams, version } = deps
   const isUp = await status.ping()
   const size = isUp ? await logStore.size() : null
   const onChain = isUp ? await anchorStatus(deps) : undefined
-  const live = catalogue.list().filter((model) => model.status === 'live').length
+  const live = catalogue.list().filter((model) => model.status === 'live')
+  const resting = live.filter((model) => isResting(upstreams, model))
   const deposits = depositStatus(deps)
   const isWell = onChain && !onChain.isDegraded && deposits.status !== 'degraded'
   const isStoring = status.trouble() === undefined
@@ -47,7 +49,7 @@ export async function statusOf(deps: Needs) {
     chain: chainStatus(deps),
     log: { size, ...(onChain?.log ?? { anchored_size: null, oldest_unanchored_s: null }) },
     ledger: health.ledger,
-    models: { live, degraded: 0 },
+    models: { live: live.length, degraded: resting.length },
     database: { ...status.database, status: isUp ? takes : 'down' },
     anchors: onChain?.anchors ?? { status: 'unchecked', lag_s: null },
     deposits,

@@ -40,9 +40,14 @@ export async function checkUpstream({ base_url, api_key }: Asked): Promise<Upstr
     return { status: models ? 'ok' : 'unlisted', models }
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error
-    const known = error.reason === 'unreachable' || error.reason === 'timeout'
-    return { status: known ? error.reason : 'error', models: null }
+    return { status: statuses[error.reason] ?? 'error', models: null }
   }
+}
+
+const statuses: Partial<Record<UpstreamFailure['reason'], UpstreamCheck['status']>> = {
+  unreachable: 'unreachable',
+  timeout: 'timeout',
+  too_long: 'timeout',
 }
 
 function stop(answer: { stop(): void }, status: UpstreamCheck['status']): UpstreamCheck {

@@ -98,7 +98,7 @@ function watchOver(caller: AbortSignal, limits: HttpLimits): Watch {
   }
   const onAbort = () => stop('aborted')
   const firstByte = setTimeout(stop, limits.firstByteMs, 'timeout')
-  const total = setTimeout(stop, limits.totalMs, 'timeout')
+  const total = setTimeout(stop, limits.totalMs, 'too_long')
   const done = () => {
     clearTimeout(firstByte)
     clearTimeout(total)

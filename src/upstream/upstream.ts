@@ -1,6 +1,7 @@
 import type { Json } from '../kernel/canonical.ts'
 import type { Trace } from '../kernel/trace.ts'
 import type { ModelKind } from '../models/model.ts'
+import type { BreakerState } from './breaker.ts'
 
 export type JsonObject = { [member: string]: Json }
 
@@ -33,14 +34,17 @@ export type Upstream = {
   stream(call: UpstreamCall): Promise<AsyncIterable<JsonObject[]>>
   /** Its places, where they are limited: those taken, who waits for one, how many there are. */
   load?(): { taken: number; waiting: number; most: number }
+  /** Whether it is asked at all, where its failures are counted; `restMs` until it may be. */
+  breaker?(): { state: BreakerState; restMs: number }
 }
 
 /**
  * Why an upstream gave no answer. Never holds its words: they can contain its URL or key.
  * `rejected`: it refused the request itself (400, 404, 413, 422), another upstream would too.
  * `unreachable`, `error` (5xx, 401, 403, 3xx, unreadable), `busy` (429, 503), `timeout`,
- * `too_large`: another upstream may do. `share`: it has
- * places left, but not for this account. `cut`: it ended mid-stream. `aborted`: we stopped it.
+ * `too_large`, `too_long` (it went on for longer than it may), `open` (not asked: it failed too
+ * often): another upstream may do. `share`: it has places left, but not for this account. `cut`:
+ * it ended mid-stream. `aborted`: we stopped it.
  */
 export type FailureReason =
   | 'rejected'
@@ -49,7 +53,9 @@ export type FailureReason =
   | 'busy'
   | 'share'
   | 'timeout'
+  | 'too_long'
   | 'too_large'
+  | 'open'
   | 'cut'
   | 'aborted'
 
@@ -58,6 +64,8 @@ export class UpstreamFailure extends Error {
     readonly reason: FailureReason,
     /** The HTTP status it answered, if it answered. */
     readonly status?: number,
+    /** When it may be asked again, in ms, if that is known. */
+    readonly restMs?: number,
   ) {
     super(`upstream ${reason}${status === undefined ? '' : ` (status ${status})`}`)
   }

@@ -40,6 +40,7 @@ describe('the service, as its operator sees it', () => {
       'Chain',
       'Anchors',
       'Deposits',
+      'Models',
     ])
     expect(data[1]).toMatchObject({ tone: 'bad', state: 'Does not balance' })
     const page = await (await own.call('/dashboard/admin', { headers: html })).text()

@@ -81,6 +81,8 @@ describe('models and upstreams', () => {
         timeout_first_byte_ms: 60_000,
         timeout_idle_ms: 60_000,
         timeout_total_ms: 600_000,
+        breaker_failures: 5,
+        breaker_cooldown_ms: 30_000,
         max_in_flight: 2048,
         max_wait_ms: 5000,
         api_key: undefined,

@@ -127,7 +127,7 @@ for (const engine of engines) {
         upstream: upstreams,
         kind: ['chat', 'embedding', 'run', 'grant', 'deposit', 'plan', 'claim'],
         outcome: ['complete', 'partial', 'failed', 'cancelled', 'interrupted'],
-        reason: ['rejected', 'unreachable', 'error', 'busy', 'share', 'timeout', 'cut'],
+        reason: ['rejected', 'unreachable', 'error', 'busy', 'share', 'timeout', 'too_long', 'cut'],
       }
       const free = ['le', 'version', 'commit', 'engine']
       const odd = [...told.values()].flatMap(({ samples }) =>

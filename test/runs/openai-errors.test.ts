@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions'
-import { allRuns, chunkOf, expectSettled, frameOf, modelsToml, modelToml } from '../support/runs.ts'
+import {
+  allRuns,
+  chunkOf,
+  expectSettled,
+  frameOf,
+  modelsToml,
+  modelToml,
+  upstreamToml,
+} from '../support/runs.ts'
 import { type StubHandler, startStubUpstream } from '../support/stub-upstream.ts'
 import { usd, type World, world } from '../support/world.ts'
 
@@ -22,7 +30,7 @@ beforeAll(async () => {
   scripted = await startStubUpstream({ handler: (call, response) => script(call, response) })
   const toml = [
     modelsToml(stub.url, ['normal', 'status-500']),
-    `[[upstreams]]\nid = "scripted"\nbase_url = "${scripted.url}"\n`,
+    upstreamToml('scripted', scripted.url),
     modelToml('scripted/chat', '"scripted:chat"'),
     modelToml('off/chat', '"scripted:chat"', 'status = "disabled"'),
   ]

@@ -8,6 +8,7 @@ import {
   modelsToml,
   modelToml,
   pricedBuiltins,
+  upstreamToml,
 } from '../support/runs.ts'
 import { type StubHandler, startStubUpstream, stubWords } from '../support/stub-upstream.ts'
 import { usd, type World, world } from '../support/world.ts'
@@ -33,7 +34,7 @@ beforeAll(async () => {
   const toml = [
     pricedBuiltins,
     modelsToml(stub.url, ['normal']),
-    `[[upstreams]]\nid = "scripted"\nbase_url = "${scripted.url}"\n`,
+    upstreamToml('scripted', scripted.url),
     modelToml('scripted/chat', '"scripted:chat"'),
     embeddingToml('stub/embed', '"stub:embed"'),
   ]

@@ -8,12 +8,15 @@ import type { World } from './world.ts'
 export const inputPrice = 1_000n
 export const outputPrice = 2_000n
 
+/** An upstream that fails again and again for a test goes on being asked. */
+const neverOpens = 'breaker_failures = 0'
+
 /** A configuration of chat models `stub/<name>`, each of them `<name>` at the upstream `stub`. */
-export const modelsToml = (url: string, names: string[], upstream = ''): string =>
+export const modelsToml = (url: string, names: string[], upstream = neverOpens): string =>
   upstreamToml('stub', url, upstream) +
   names.map((name) => modelToml(`stub/${name}`, `"stub:${name}"`)).join('')
 
-export const upstreamToml = (id: string, url: string, more = ''): string =>
+export const upstreamToml = (id: string, url: string, more = neverOpens): string =>
   `[[upstreams]]\nid = "${id}"\nbase_url = "${url}"\n${more}\n`
 
 export const modelToml = (id: string, route: string, more = ''): string => `[[models]]

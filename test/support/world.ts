@@ -40,6 +40,8 @@ export type WorldOptions = {
   toml?: string
   /** The time at the start; it moves only by `advance`. Without it the system's clock runs. */
   now?: number
+  /** Milliseconds for durations; without it the system's. */
+  monotonic?: () => number
   /** The private key that pays for anchors; the chain and its registry are the toml's to name. */
   sender?: string
 }
@@ -48,12 +50,13 @@ export type WorldOptions = {
  * A whole service in this process: a fresh database, a clock you can hold, really served on a
  * loopback port. Stop it when done.
  */
-export async function world({ engine = 'sqlite', toml = '', now, sender }: WorldOptions = {}) {
+export async function world(options: WorldOptions = {}) {
+  const { engine = 'sqlite', toml = '', now, sender } = options
   const { db, drop } = await freshDb(engine)
   let time = now
   const clock = {
     now: () => time ?? Date.now(),
-    monotonic: () => performance.now(),
+    monotonic: options.monotonic ?? (() => performance.now()),
   }
   const logged: { event: string; fields: unknown; error?: unknown }[] = []
   const deps = await makeDeps({
@@ -154,7 +157,8 @@ async function freshPostgres(): Promise<{ db: Db; drop: () => Promise<void> }> {
   }
 }
 
-function configOf(toml: string) {
+/** The configuration that a `counterfoil.toml` makes. */
+export function configOf(toml: string) {
   const inputs = { flags: {}, env: {}, filePath: 'test.toml', readFile: () => undefined }
   const loaded = loadConfig({ ...inputs, fileText: toml })
   if ('problems' in loaded) throw new Error(loaded.problems.join('\n'))

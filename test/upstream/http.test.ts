@@ -167,7 +167,7 @@ describe('how long it may take', () => {
   test('the whole of it, however busy', async () => {
     const { url } = await stub({})
     const read = drain(await post(url, 'slow', { limits: { totalMs: 60 } }))
-    expect(await failureOf(read)).toMatchObject({ reason: 'timeout' })
+    expect(await failureOf(read)).toMatchObject({ reason: 'too_long' })
   })
 })
 

@@ -1,0 +1,113 @@
+import type { Clock } from '../kernel/clock.ts'
+import type { UpstreamFailure } from './upstream.ts'
+
+export type BreakerRules = {
+  /** Failures in a row that open it; at least 1. */
+  failures: number
+  /** How long it then stays open, in ms. */
+  cooldownMs: number
+}
+
+/**
+ * `closed`: everybody is let through. `open`: nobody is. `half_open`: it was open for as long as
+ * it should be, and one at a time is let through to find out.
+ */
+export type BreakerState = 'closed' | 'open' | 'half_open'
+
+/** The way through for one request, which says once what came of it. */
+export type Pass = {
+  /** The first of an answer came: what was open lets others through, but forgives nothing yet. */
+  began(): void
+  answered(): void
+  failed(): void
+  /** Nothing was learned: it was not asked in the end, or not listened to. */
+  left(): void
+}
+
+export type Breaker = {
+  /** Undefined when nobody is let through now. */
+  take(): Pass | undefined
+  readonly state: BreakerState
+  /** Until somebody may be let through, in ms; 0 when that is now. */
+  readonly restMs: number
+}
+
+/** What {@link Breaker.restMs} is while one request finds out, in ms. */
+const probeRestMs = 1000
+
+/**
+ * Lets nobody through to a server that failed so many times in a row. What comes of requests that
+ * began before it opened counts no more. `tell` hears when it opens and closes.
+ */
+export function makeBreaker(
+  { failures: most, cooldownMs }: BreakerRules,
+  clock: Pick<Clock, 'monotonic'>,
+  tell: (state: 'open' | 'closed') => void,
+): Breaker {
+  let failures = 0
+  let openUntil: number | undefined
+  let isProbing = false
+  /** Rises when it opens and with each probe: a pass of an earlier turn has no say. */
+  let turn = 0
+
+  const close = (failed: number): void => {
+    failures = failed
+    isProbing = false
+    if (openUntil === undefined) return
+    openUntil = undefined
+    tell('closed')
+  }
+  const fail = (): void => {
+    failures++
+    if (failures < most) return
+    failures = most
+    openUntil = clock.monotonic() + cooldownMs
+    isProbing = false
+    turn++
+    tell('open')
+  }
+  const passOf = (own: number): Pass => {
+    const inTurn = (work: () => void) => () => {
+      if (own === turn) work()
+    }
+    return {
+      began: inTurn(() => {
+        if (openUntil !== undefined) close(most - 1)
+      }),
+      answered: inTurn(() => close(0)),
+      failed: inTurn(fail),
+      left: inTurn(() => {
+        isProbing = false
+      }),
+    }
+  }
+
+  return {
+    take() {
+      if (openUntil === undefined) return passOf(turn)
+      if (isProbing || clock.monotonic() < openUntil) return undefined
+      isProbing = true
+      return passOf(++turn)
+    },
+    get state() {
+      if (openUntil === undefined) return 'closed'
+      return clock.monotonic() < openUntil ? 'open' : 'half_open'
+    },
+    get restMs() {
+      if (openUntil === undefined) return 0
+      return isProbing ? probeRestMs : Math.max(0, openUntil - clock.monotonic())
+    },
+  }
+}
+
+/**
+ * What a failed request says of the server. An answer that refuses the request, or asks for fewer
+ * of them, comes from one that works; what this side gave up or kept back says nothing.
+ */
+export function verdictOf({ reason, status }: UpstreamFailure): 'answered' | 'failed' | 'left' {
+  if (reason === 'unreachable' || reason === 'timeout' || reason === 'cut') return 'failed'
+  if (reason === 'rejected' || reason === 'too_large') return 'answered'
+  if (reason !== 'error' && reason !== 'busy') return 'left'
+  if (status !== undefined) return status >= 500 ? 'failed' : 'answered'
+  return reason === 'error' ? 'failed' : 'left'
+}
