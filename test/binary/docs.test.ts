@@ -4,60 +4,87 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { binary, noBinary } from '../support/binary.ts'
+import { makeMachine, onMachine } from './machine.ts'
+import { freePort } from './nodes.ts'
 
 const withinMs = 120_000
 
-/** The fenced block of a page that follows a marker, as it stands there. */
-async function blockOf(page: string, marker: string): Promise<string> {
-  const [, rest = ''] = (await Bun.file(page).text()).split(`<!-- ci: ${marker} -->\n\`\`\`sh\n`)
-  const [block = ''] = rest.split('\n```')
-  if (block === '') throw new Error(`${page} has no block marked "ci: ${marker}"`)
-  return block
+/** The fenced blocks of a page that follow a marker, as they stand there. */
+async function blocksOf(page: string, marker: string): Promise<string[]> {
+  const [, ...after] = (await Bun.file(page).text()).split(`<!-- ci: ${marker} -->\n\`\`\`sh\n`)
+  if (after.length === 0) throw new Error(`${page} has no block marked "ci: ${marker}"`)
+  return after.map((rest) => rest.split('\n```')[0] ?? '')
 }
 
-function freePort(): number {
-  const probe = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
-  const port = probe.port ?? 0
-  probe.stop(true)
-  return port
+const folders: string[] = []
+afterAll(async () => {
+  for (const folder of folders) await rm(folder, { recursive: true, force: true })
+})
+
+async function emptyFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'counterfoil-docs-'))
+  folders.push(folder)
+  return folder
+}
+
+/** Types what a page says, until the first line that fails, and ends what it leaves running. */
+async function type(text: string, cwd: string, env: Record<string, string>, atEnd = 'true') {
+  const end =
+    `trap 'status=$?; ${atEnd}; ` +
+    "kill $(jobs -p) 2>/dev/null && wait || true; exit $status' EXIT"
+  const [stdout, stderr] = [join(env['HOME'] ?? '', 'stdout'), join(env['HOME'] ?? '', 'stderr')]
+  const child = Bun.spawn(['bash', '-c', `set -euo pipefail\n${end}\n${text}`], {
+    cwd,
+    env: { ...env, PATH: `${env['PATH']}:${process.env['PATH']}` },
+    stdin: 'ignore',
+    stdout: Bun.file(stdout),
+    stderr: Bun.file(stderr),
+    timeout: withinMs,
+  })
+  await child.exited
+  const said = (await Bun.file(stdout).text()).trim().split('\n')
+  return { code: child.exitCode, said, words: await Bun.file(stderr).text() }
 }
 
 describe.skipIf(noBinary)('docs/operate.md', () => {
-  const folders: string[] = []
-  afterAll(async () => {
-    for (const folder of folders) await rm(folder, { recursive: true, force: true })
-  })
-
   test(
     'the restore drill goes through as it stands there',
     async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'counterfoil-docs-'))
-      folders.push(folder)
+      const folder = await emptyFolder()
       mkdirSync(join(folder, 'bin'))
       mkdirSync(join(folder, 'here'))
       symlinkSync(binary, join(folder, 'bin', 'counterfoil'))
-      const block = await blockOf('docs/operate.md', 'restore drill')
-      // Ends what the block leaves running, and stops at the first line that fails.
-      const end = "trap 'status=$?; kill $(jobs -p) 2>/dev/null && wait || true; exit $status' EXIT"
-      const child = Bun.spawn(['bash', '-c', `set -euo pipefail\n${end}\n${block}`], {
-        cwd: join(folder, 'here'),
-        env: {
-          PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
-          HOME: folder,
-          COUNTERFOIL_LISTEN: `127.0.0.1:${freePort()}`,
-        },
-        stdin: 'ignore',
-        stdout: Bun.file(join(folder, 'stdout')),
-        stderr: Bun.file(join(folder, 'stderr')),
-        timeout: withinMs,
+      const [block = ''] = await blocksOf('docs/operate.md', 'restore drill')
+      const { code, said, words } = await type(block, join(folder, 'here'), {
+        PATH: join(folder, 'bin'),
+        HOME: folder,
+        COUNTERFOIL_LISTEN: `127.0.0.1:${freePort()}`,
       })
-      await child.exited
-      const said = await Bun.file(join(folder, 'stdout')).text()
-      const words = await Bun.file(join(folder, 'stderr')).text()
-      expect([child.exitCode, said.trim().split('\n').at(-1), words]).toEqual([
+      expect([code, said.at(-1), words]).toEqual([
         0,
         'the drill went through',
         expect.stringContaining('0 to repair'),
+      ])
+    },
+    withinMs * 2,
+  )
+})
+
+describe.skipIf(noBinary)('docs/service.md', () => {
+  test(
+    'install, back up, restore, upgrade and rotation go through as they stand there',
+    async () => {
+      const root = await emptyFolder()
+      const blocks = await blocksOf('docs/service.md', 'service')
+      const { env, project } = makeMachine(root, binary)
+      env['COUNTERFOIL_LISTEN'] = `127.0.0.1:${freePort()}`
+      const text = onMachine(root, blocks.join('\n'))
+      const { code, said, words } = await type(text, project, env, 'systemctl stop counterfoil')
+      expect([code, words]).toEqual([0, expect.stringContaining('0 to repair')])
+      // What `signer show` prints last: the first key to an index, and its successor from there.
+      expect(said.slice(-2)).toEqual([
+        expect.stringMatching(/^0x\w{40} {2}0…\d+ .*$/),
+        expect.stringMatching(/^0x\w{40} {2}\d+… .*yearly$/),
       ])
     },
     withinMs * 2,

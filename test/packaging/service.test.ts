@@ -38,17 +38,34 @@ describe('the unit of systemd', () => {
     expect(settings.get('ExecReload')).toBe('/bin/kill -HUP $MAINPID')
   })
 
-  test.skipIf(noSystemd)('has no fault that systemd-analyze finds', () => {
-    // Neither the executable nor the user is on this machine.
-    const known = unit
-      .replaceAll('/usr/local/bin/counterfoil', '/bin/true')
-      .replaceAll(/^(User|Group)=.*$/gm, '$1=root')
-    const file = join(folder, 'counterfoil.service')
-    writeFileSync(file, known)
-    const done = Bun.spawnSync(['systemd-analyze', 'verify', '--man=no', file])
-    const said = done.stderr.toString().split('\n')
-    expect(said.filter((line) => line.includes('counterfoil.service'))).toEqual([])
-    expect(done.exitCode).toBe(0)
+  test.skipIf(noSystemd)(
+    'has no fault that systemd-analyze finds, nor have those of the backup',
+    () => {
+      // Neither the executable nor the user is on this machine.
+      const names = [
+        'counterfoil.service',
+        'counterfoil-backup.service',
+        'counterfoil-backup.timer',
+      ]
+      const files = names.map((name) => {
+        const known = readFileSync(`packaging/${name}`, 'utf8')
+          .replaceAll('/usr/local/bin/counterfoil', '/bin/true')
+          .replaceAll(/^(User|Group)=.*$/gm, '$1=root')
+        writeFileSync(join(folder, name), known)
+        return join(folder, name)
+      })
+      const done = Bun.spawnSync(['systemd-analyze', 'verify', '--man=no', ...files])
+      const said = done.stderr.toString().split('\n')
+      expect(said.filter((line) => line.includes('counterfoil'))).toEqual([])
+      expect(done.exitCode).toBe(0)
+    },
+  )
+
+  test('of the backup runs as the same user, and can write where backups are', () => {
+    const backup = readFileSync('packaging/counterfoil-backup.service', 'utf8')
+    expect(backup).toContain('User=counterfoil')
+    expect(backup).toContain('ReadWritePaths=/var/lib/counterfoil /var/backups/counterfoil')
+    expect(backup).toContain('UMask=0077')
   })
 })
 
