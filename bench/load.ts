@@ -8,6 +8,8 @@ export type Target = {
   model: (behaviour: string) => string
   headers: Record<string, string>
   pid?: number
+  /** A path to GET in place of asking a model. */
+  path?: string
 }
 
 export type Load = {
@@ -18,6 +20,8 @@ export type Load = {
   seconds: number
   /** Open loop: so many requests a second in all, each timed from when it was due. */
   ratePerSecond?: number
+  /** Frames that come earlier are not counted. */
+  framesAfterSeconds?: number
 }
 
 export type LoadResult = {
@@ -47,8 +51,10 @@ export async function runLoad(target: Target, load: Load): Promise<LoadResult> {
   const before = target.pid === undefined ? undefined : usageOf(target.pid)
   const startAt = performance.now()
   const endAt = startAt + load.seconds * 1000
+  const countFrom = startAt + (load.framesAfterSeconds ?? 0) * 1000
   const onFrames = (count: number) => {
-    if (performance.now() < endAt) frames += count
+    const now = performance.now()
+    if (now >= countFrom && now < endAt) frames += count
   }
 
   const keepAsking = async (index: number) => {
@@ -61,7 +67,7 @@ export async function runLoad(target: Target, load: Load): Promise<LoadResult> {
       if (askedAt >= endAt) break
       const answer = await connection.ask(request, onFrames)
       const now = performance.now()
-      if (answer.status === 200 && answer.whole) {
+      if (answer.status === 200 && (answer.whole || target.path !== undefined)) {
         latencies.push(now - askedAt)
         firsts.push(answer.firstAt - askedAt)
         continue
@@ -83,7 +89,7 @@ export async function runLoad(target: Target, load: Load): Promise<LoadResult> {
     errors,
     latencyMs: spreadOf(latencies),
     firstMs: spreadOf(firsts),
-    framesPerSecond: frames / load.seconds,
+    framesPerSecond: (frames * 1000) / (endAt - countFrom),
     cpuUsPerRequest: cpuUs / Math.max(1, latencies.length),
     after,
   }
@@ -100,6 +106,7 @@ export function requestOf(
   url: URL,
   { behaviour, stream }: Pick<Load, 'behaviour' | 'stream'>,
 ): Uint8Array {
+  if (target.path !== undefined) return readOf(target.path, url, target.headers)
   const body = JSON.stringify({
     model: target.model(behaviour),
     messages: [{ role: 'user', content: 'Say hello to the benchmark.' }],
@@ -112,9 +119,16 @@ export function requestOf(
     'content-length': String(Buffer.byteLength(body)),
     ...target.headers,
   }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  return Buffer.from(`POST ${url.pathname} HTTP/1.1\r\n${lines.join('')}\r\n${body}`)
+  return Buffer.from(`POST ${url.pathname} HTTP/1.1\r\n${linesOf(headers)}\r\n${body}`)
 }
+
+const readOf = (path: string, url: URL, headers: Record<string, string>): Uint8Array =>
+  Buffer.from(`GET ${path} HTTP/1.1\r\n${linesOf({ host: url.host, ...headers })}\r\n`)
+
+const linesOf = (headers: Record<string, string>): string =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')
 
 function spreadOf(values: number[]): Spread {
   const sorted = Float64Array.from(values).sort()

@@ -5,30 +5,18 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openAnchoring } from '../src/anchors/anchoring.ts'
-import { anchorStore } from '../src/anchors/store.ts'
-import { type Db, insert } from '../src/db/db.ts'
-import { writeFact } from '../src/db/facts.ts'
 import { migrateSqlite } from '../src/db/migrate.ts'
 import { openSqlite } from '../src/db/sqlite.ts'
 import { systemClock } from '../src/kernel/clock.ts'
-import { systemRandom } from '../src/kernel/random.ts'
 import { signCheckpoint } from '../src/log/checkpoint.ts'
-import { checkpointStore } from '../src/log/checkpoint-store.ts'
-import { logsOf } from '../src/log/logs.ts'
 import { consistencyOf, proofOf } from '../src/log/proof.ts'
-import { logStore } from '../src/log/store.ts'
-import { append, emptyFrontier, type Frontier } from '../src/log/tree.ts'
-import { signerFromHex } from '../src/signer/signer.ts'
-import { newHealth } from '../src/status/health.ts'
+import { emptyFrontier } from '../src/log/tree.ts'
 import { checkLog } from '../src/verify/check-log.ts'
 import { useWasmKeccak } from '../src/verify/keccak-wasm.ts'
-import { usageOf } from './processes.ts'
+import { costOf, growLog, issuer, logPartsOf } from './log-parts.ts'
 
 const given = Bun.argv.slice(2).map(Number)
 const sizes = (given.length > 0 ? given : [1000, 10_000, 100_000, 1_000_000]).sort((a, b) => a - b)
-/** As many as share a transaction under load. */
-const batch = 128
 const asked = 2000
 
 useWasmKeccak()
@@ -36,26 +24,7 @@ const folder = mkdtempSync(join(tmpdir(), 'counterfoil-log-'))
 const file = join(folder, 'counterfoil.db')
 const db = openSqlite(file)
 migrateSqlite(db.raw, systemClock.now(), () => {})
-const random = systemRandom()
-const issuer = 'http://localhost:4663'
-const signer = signerFromHex(Buffer.from(random.bytes(32)).toString('hex'))
-const log = { debug() {}, info() {}, warn() {}, error: console.error }
-const stores = {
-  logs: logsOf([{ origin: issuer, start: 0, openedAt: 0, reason: '' }]),
-  logStore: logStore(db, { clock: systemClock, node: 'bench', start: 0 }),
-  checkpoints: checkpointStore(db, { wasSignedAgain: () => false }),
-  anchors: anchorStore(db, { clock: systemClock, node: 'bench' }),
-  clock: systemClock,
-}
-const policy = { minReceipts: 1, maxDelayMs: 1, minIntervalMs: 1 }
-const off = { chain: undefined, sender: undefined, configured: undefined }
-const deps = {
-  ...stores,
-  anchoring: openAnchoring(stores, { ...off, policy }),
-  health: newHealth(systemClock),
-  signer,
-  log,
-}
+const deps = logPartsOf(db)
 const digests: Uint8Array[] = []
 
 console.log('   leaves  append µs  bytes/leaf  proof µs  proofs/s  path  file B  check µs  path µs')
@@ -75,7 +44,7 @@ for (const size of sizes) {
     for (const proof of proofs) {
       const digest = digests[Number(proof.index)] ?? new Uint8Array()
       const receipt = { id: 'rcpt', issuer, digest }
-      const { index } = checkLog(receipt, { proof }, [{ address: signer.address }], false)
+      const { index } = checkLog(receipt, { proof }, [{ address: deps.signer.address }], false)
       if (index === undefined) throw new Error('a proof does not hold')
     }
   })
@@ -102,37 +71,11 @@ function proofAt(index: number) {
   return proofOf(deps, { id: 'rcpt', issuer, index })
 }
 
-/** Appends as the ledger does, `batch` leaves a transaction with its fsync. */
 async function growTo(size: number): Promise<void> {
-  while (frontier.size < size) {
-    const count = Math.min(batch, size - frontier.size)
-    const leaves = Array.from({ length: count }, () => random.bytes(32))
-    frontier = await appendTo(db, frontier, leaves)
-    digests.push(...leaves)
-  }
-}
-
-function appendTo(to: Db, at: Frontier, leaves: Uint8Array[]): Promise<Frontier> {
-  return to.write(function* () {
-    const kind = 0 as const
-    const grown = append(
-      at,
-      leaves.map((digest) => ({ kind, digest })),
-    )
-    yield* insert(to.tables.logLeaves, grown.stored)
-    yield* writeFact(to, 'log.size', String(grown.frontier.size))
-    return grown.frontier
-  })
+  frontier = await growLog(db, frontier, size, (leaves) => digests.push(...leaves))
 }
 
 function bytesOfLog(): number {
   db.raw.run('PRAGMA wal_checkpoint(TRUNCATE)')
   return statSync(file).size
-}
-
-/** µs of this process's CPU a piece. */
-async function costOf(pieces: number, work: () => Promise<void>): Promise<number> {
-  const before = usageOf(process.pid).cpuUs
-  await work()
-  return (usageOf(process.pid).cpuUs - before) / pieces
 }

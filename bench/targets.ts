@@ -1,17 +1,17 @@
 import { mkdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Target } from './load.ts'
-import { run, type Started, start } from './processes.ts'
+import { type Started, start } from './processes.ts'
 
 /** What the stub is asked to do in the measurements; the gateway sells each as a model. */
-export const behaviours = ['t16', 't500-i10', 't60-i100', 't150-i20'] as const
+export const behaviours = ['t16', 't500-i10', 't300-i20'] as const
 
 export type Running = Target & { pid: number; process: Started }
 
 const anyOrigin = /http:\/\/[\w.]+:\d+/
 // Bun's fetch holds back the 257th request otherwise.
-const manyRequests = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65536' }
-const toStub = (behaviour: string) => `stub-${behaviour}`
+export const manyRequests = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65536' }
+export const toStub = (behaviour: string) => `stub-${behaviour}`
 
 export async function startStub(): Promise<Running> {
   const command = [process.execPath, resolve('bench/upstream.ts')]
@@ -25,54 +25,54 @@ export async function startProxy(stub: Target): Promise<Running> {
   return running('pass-through', started, originIn(started), toStub, {})
 }
 
-/** The compiled binary in an empty folder, with a ready key of the test account. */
-export async function startCounterfoil(stub: Target, folder: string): Promise<Running> {
+/** What Elysia answers a greeting with: the least that a route of it costs. */
+export async function startHello(): Promise<Running> {
+  const command = [process.execPath, resolve('bench/hello.ts')]
+  const started = await start({ command, ready: anyOrigin })
+  return running('hello', started, originIn(started), toStub, {})
+}
+
+type Place = {
+  name?: string
+  /** Where its configuration lies. */
+  folder: string
+  /** Where its database lies; a folder below that one when absent. */
+  data?: string
+  env?: Record<string, string>
+}
+
+/** The compiled binary, with a ready key of the test account. */
+export async function startCounterfoil(stub: Target, place: Place): Promise<Running> {
+  const { folder, env = {}, name = 'counterfoil', data = `${folder}/data` } = place
   await mkdir(folder, { recursive: true })
   await Bun.write(`${folder}/counterfoil.toml`, configurationFor(stub))
   const port = freePort()
   const started = await start({
-    command: [...serveCommand(folder, port), '--dev'],
+    command: [...serveCommand(data, port), '--dev'],
     folder,
+    env,
     ready: /COUNTERFOIL_KEY=sk-service-\w+\s/,
   })
   const origin = `http://127.0.0.1:${port}`
   await answers(`${origin}/readyz`)
   const key = /COUNTERFOIL_KEY=(\S+)/.exec(started.output)?.[1]
-  return running('counterfoil', started, origin, (behaviour) => `bench/${behaviour}`, {
+  return running(name, started, origin, (behaviour) => `bench/${behaviour}`, {
     authorization: `Bearer ${key}`,
   })
 }
 
-/** The Portkey gateway on Node, from npm. Unpinned, its peers answer every stream with 500. */
-export async function startPortkey(stub: Target, folder: string): Promise<Running> {
-  await mkdir(folder, { recursive: true })
-  const manifest = {
-    private: true,
-    dependencies: { '@portkey-ai/gateway': '1.15.2' },
-    overrides: { hono: '4.9.7', '@hono/node-server': '1.13.5' },
-  }
-  await Bun.write(`${folder}/package.json`, JSON.stringify(manifest))
-  await run(['npm', 'install', '--silent', '--no-audit', '--no-fund'], folder)
-  const port = freePort()
-  const server = 'node_modules/@portkey-ai/gateway/build/start-server.js'
-  const command = ['node', server, '--headless', `--port=${port}`]
-  const started = await start({ command, folder, ready: /running|ready|listening|http:/i })
-  const origin = `http://127.0.0.1:${port}`
-  await answers(origin)
-  return running('portkey', started, origin, toStub, {
-    authorization: 'Bearer none',
-    'x-portkey-provider': 'openai',
-    'x-portkey-custom-host': `${stub.origin}/v1`,
-  })
-}
+/** The account that `--dev` funds. */
+export const benchAccount = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
-/** Milliseconds from starting the binary on an empty folder to its first answer. */
-export async function measureStart(folder: string): Promise<number> {
-  await mkdir(folder, { recursive: true })
+/** Milliseconds from starting the binary to its first good answer. */
+export async function measureStart({ folder, env = {} }: Place): Promise<number> {
+  const data = `${folder}/data`
+  await mkdir(data, { recursive: true, mode: 0o700 })
   const port = freePort()
   const begin = performance.now()
-  const child = Bun.spawn(serveCommand(folder, port), {
+  const child = Bun.spawn(serveCommand(data, port), {
     cwd: folder,
+    env: { ...process.env, ...env },
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'ignore',
@@ -84,13 +84,14 @@ export async function measureStart(folder: string): Promise<number> {
   return ms
 }
 
-const serveCommand = (folder: string, port: number) => [
-  resolve('dist/counterfoil'),
+/** The binary on a data folder. */
+export const serveCommand = (data: string, port: number): string[] => [
+  resolve(process.env['COUNTERFOIL_BINARY'] ?? 'dist/counterfoil'),
   'serve',
   '--listen',
   `127.0.0.1:${port}`,
   '--data',
-  `${folder}/data`,
+  data,
 ]
 
 /** Priced models for every behaviour, and limits that nothing here runs into. */
@@ -126,7 +127,7 @@ base_url = "${stub.origin}/v1"
 ${models.join('')}`
 }
 
-function running(
+export function running(
   name: string,
   started: Started,
   origin: string,
@@ -138,22 +139,22 @@ function running(
 
 const originIn = (started: Started): string => anyOrigin.exec(started.output)?.[0] ?? ''
 
-function freePort(): number {
+export function freePort(): number {
   const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   listener.stop()
   return listener.port
 }
 
-/** Waits for any answer, 20 s at most. */
-async function answers(url: string): Promise<void> {
+/** Waits for a good answer, 20 s at most. */
+export async function answers(url: string): Promise<void> {
   const until = performance.now() + 20_000
   while (performance.now() < until) {
     try {
-      await fetch(url)
-      return
+      if ((await fetch(url)).ok) return
     } catch {
-      await Bun.sleep(1)
+      // Nobody listens yet.
     }
+    await Bun.sleep(1)
   }
   throw new Error(`${url} does not answer`)
 }

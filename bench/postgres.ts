@@ -1,0 +1,47 @@
+/**
+ * `bun bench/postgres.ts <postgres://…> [seconds] [rounds]`: durable runs of one node, 64 at once,
+ * against interactive transactions on the same server: of many accounts, and of one. Works in a
+ * database of its own, which it drops.
+ */
+import { migratePostgres } from '../src/db/migrate.ts'
+import { openPostgres } from '../src/db/postgres.ts'
+import { systemClock } from '../src/kernel/clock.ts'
+import { measureTurns, openRuns } from './ledger-runs.ts'
+import { openPlain } from './plain-transactions.ts'
+import { middle } from './table.ts'
+
+const [server = '', seconds = '2', rounds = '3'] = Bun.argv.slice(2)
+const atOnce = 64
+const name = `counterfoil_bench_${process.pid}`
+const admin = new Bun.SQL({ url: server, max: 1 })
+const [setting] = await admin`show fsync`
+await admin.unsafe(`create database ${name}`)
+const url = new URL(server)
+url.pathname = `/${name}`
+const db = openPostgres(url.href)
+try {
+  await migratePostgres(db.drizzle, systemClock.now())
+  const many = await compare(atOnce)
+  const hot = await compare(1)
+  console.log(JSON.stringify({ many, hot, fsync: setting.fsync }))
+} finally {
+  await db.close()
+  await admin.unsafe(`drop database if exists ${name} with (force)`)
+  await admin.close()
+}
+
+async function compare(accounts: number): Promise<number> {
+  const ours = await openRuns(db, accounts)
+  const plain = await openPlain(url.href, accounts)
+  const shares: number[] = []
+  for (const once of [ours, plain.runOnce]) await measureTurns(once, atOnce, 1)
+  for (let round = 0; round < Number(rounds); round++) {
+    const mine = await measureTurns(ours, atOnce, Number(seconds))
+    const theirs = await measureTurns(plain.runOnce, atOnce, Number(seconds))
+    shares.push(mine.perSecond / theirs.perSecond)
+    const [a, b] = [mine, theirs].map(({ perSecond }) => perSecond.toFixed(0))
+    console.error(`  ${accounts} accounts: ${a} runs/s, in interactive transactions ${b}`)
+  }
+  await plain.close()
+  return middle(shares)
+}

@@ -1,0 +1,67 @@
+import { type Load, type LoadResult, runLoad } from './load.ts'
+import { middle } from './table.ts'
+import type { Running } from './targets.ts'
+
+/** How long a round is and how many each target gets; tests of a change need fewer. */
+export type Pace = { seconds: number; rounds: number }
+
+export type Results = Map<Running, LoadResult[]>
+
+type Rounds = {
+  targets: readonly Running[]
+  load: Load
+  rounds: number
+  /** Done before each round of every target. */
+  between?: () => void
+}
+
+/** Loads every target in turn, `rounds` times, so that a busy minute of the machine hits all. */
+export async function interleave(title: string, wish: Rounds): Promise<Results> {
+  const { targets, load, rounds, between } = wish
+  console.log(title)
+  const results: Results = new Map(targets.map((target) => [target, []]))
+  for (const target of targets) await warmUp(target, load)
+  for (let round = 0; round < rounds; round++) {
+    between?.()
+    for (const target of targets) {
+      const result = await runLoad(target, load)
+      results.get(target)?.push(result)
+      console.log(lineOf(target.name, result))
+    }
+  }
+  return results
+}
+
+/** Until a round costs no longer 5 % less CPU than the one before: compilers take their time. */
+async function warmUp(target: Running, load: Load): Promise<void> {
+  let before = Number.POSITIVE_INFINITY
+  for (let turn = 0; turn < 6; turn++) {
+    const { cpuUsPerRequest } = await runLoad(target, { ...load, seconds: 1 })
+    if (cpuUsPerRequest > before * 0.95) return
+    before = cpuUsPerRequest
+  }
+}
+
+/** The median of all rounds of a target. */
+export const median = (
+  results: Results,
+  target: Running,
+  value: (result: LoadResult) => number,
+): number => middle((results.get(target) ?? []).map(value))
+
+export const cpuUs = (result: LoadResult): number => result.cpuUsPerRequest
+export const perSecond = (result: LoadResult): number => result.perSecond
+
+function lineOf(name: string, result: LoadResult): string {
+  const { p50, p99 } = result.latencyMs
+  const failed = Object.entries(result.errors).map(([what, count]) => `${what}: ${count}`)
+  return [
+    `  ${name.padEnd(15)}${result.perSecond.toFixed(0).padStart(7)}/s`,
+    `p50 ${p50.toFixed(2)} p99 ${p99.toFixed(2)} ms`,
+    `first ${result.firstMs.p50.toFixed(2)} ms`,
+    `${result.cpuUsPerRequest.toFixed(1)} µs CPU`,
+    `${result.framesPerSecond.toFixed(0)} frames/s`,
+    `${result.after?.rssMiB.toFixed(0)} MiB`,
+    ...failed,
+  ].join('  ')
+}
