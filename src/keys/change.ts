@@ -75,12 +75,14 @@ function toChanged(
   const { name, capLimit, expiresAt, scopes, models, ipCidrs, tags } = change
   const { rpm = key.rpm, concurrency = key.concurrency } = change
   const { maxCostPerRun = key.maxCostPerRun } = change
+  // The clock may have been set back, but no key ends before it began.
+  const from = Math.max(now, key.createdAt)
   return {
     ...key,
     ...boundLimits<Limits>({ rpm, concurrency, maxCostPerRun }),
     ...(name === undefined ? {} : { name: boundName(name) }),
     ...(capLimit === undefined ? {} : { capLimit: boundCap(capLimit, parent) }),
-    ...(expiresAt === undefined ? {} : { expiresAt: boundExpiry(expiresAt, parent, now) }),
+    ...(expiresAt === undefined ? {} : { expiresAt: boundExpiry(expiresAt, parent, from) }),
     ...(scopes === undefined ? {} : { scopes: boundScopes(scopes, parent) }),
     ...(models === undefined ? {} : { models: boundModels(models, parent) }),
     ...(ipCidrs === undefined ? {} : { ipCidrs: boundNetworks(ipCidrs, parent) }),

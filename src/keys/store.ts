@@ -15,7 +15,7 @@ export type KeyStore = ReturnType<typeof keyStore>
 const rememberedMs = 1000
 const rememberedMax = 100_000
 
-type Remembered = { caller: Caller; validUntil: Millis }
+type Remembered = { caller: Caller; readAt: Millis; validUntil: Millis }
 
 export function keyStore(db: Db, clock: Pick<Clock, 'now'>, plans: Plans) {
   const { keys, keySecrets, keyWindows, accounts, runs } = db.tables
@@ -61,7 +61,7 @@ export function keyStore(db: Db, clock: Pick<Clock, 'now'>, plans: Plans) {
     if (!found || found.validUntil <= now) return undefined
     const validUntil = Math.min(now + rememberedMs, found.validUntil)
     // What was read before a change of ours must not be remembered after it.
-    if (before === changes) remembered.set(hash, { caller: found.caller, validUntil })
+    if (before === changes) remembered.set(hash, { caller: found.caller, readAt: now, validUntil })
     return found.caller
   }
 
@@ -72,7 +72,10 @@ export function keyStore(db: Db, clock: Pick<Clock, 'now'>, plans: Plans) {
     /** Who a secret's hash belongs to; at once when it was asked for within the last second. */
     findCaller(hash: string): Caller | Promise<Caller | undefined> {
       const known = remembered.get(hash)
-      return known && known.validUntil > clock.now() ? known.caller : read(hash)
+      const now = clock.now()
+      // A clock that was set back must not make a second longer.
+      const isFresh = known !== undefined && known.readAt <= now && known.validUntil > now
+      return isFresh ? known.caller : read(hash)
     },
     /** Drops what is remembered of a key and of all below it. */
     forget(keyId: string): void {

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { rows } from '../../src/db/db.ts'
+import { changeKey } from '../../src/keys/change.ts'
+import { usd, type World, world } from '../support/world.ts'
+
+/** What the simulation has found so far, each by its seed and the command that showed it. */
+describe('found by the simulation', () => {
+  const now = Date.UTC(2026, 0, 15, 12)
+  const hourMs = 3_600_000
+  let w: World
+  beforeAll(async () => {
+    w = await world({ now })
+  })
+  afterAll(() => w.stop())
+
+  test('sqlite, seed 1, command 350: after the clock was set back no key ends before it began', async () => {
+    const { key } = await w.key()
+    w.advance(-24 * hourMs)
+    const early = { keyId: key.id, actor: 'test', change: { expiresAt: now - hourMs } }
+    const refused = { type: 'invalid_request', detail: { param: 'expires_at' } }
+    await expect(changeKey(w.deps, early)).rejects.toMatchObject(refused)
+    const later = { ...early, change: { expiresAt: now + hourMs } }
+    expect(await changeKey(w.deps, later)).toMatchObject({ expiresAt: now + hourMs })
+    w.advance(24 * hourMs)
+  })
+
+  test('postgres, seed 1, command 193: a clock that was set back makes no remembered second longer', async () => {
+    const { key, secret } = await w.key({ balance: usd })
+    expect((await w.call('/v1/balance', { key: secret })).status).toBe(200)
+    w.advance(-hourMs)
+    // Another process pauses it.
+    const { keys } = w.db.tables
+    await w.db.write(function* (q) {
+      const paused = q.update(keys).set({ pausedAt: now }).where(eq(keys.id, key.id))
+      yield* rows(paused.returning())
+    })
+    w.advance(2000)
+    const answer = await w.call('/v1/balance', { key: secret })
+    expect((await answer.json()).error.type).toBe('key_paused')
+  })
+})
