@@ -1,0 +1,64 @@
+/**
+ * `bun scripts/mutate.ts [group…] [--wide] [--all] [--report]`: changes the code of money, keys,
+ * sign-in, log and verify a little, thousands of times, in a copy of the checkout, and sees whether
+ * a test fails. What was found is kept in node_modules/.cache/mutation; `--report` writes
+ * docs/mutation.md of it.
+ */
+import { Glob } from 'bun'
+import { explanationOf } from './mutate/explained.ts'
+import { groups } from './mutate/groups.ts'
+import { mutantsOf } from './mutate/mutants.ts'
+import { reportOf } from './mutate/report.ts'
+import { openResults } from './mutate/results.ts'
+import { tryMutants } from './mutate/work.ts'
+
+const checkout = process.cwd()
+const state = `${checkout}/node_modules/.cache/mutation`
+const words = process.argv.slice(2)
+const flags = new Set(words.filter((word) => word.startsWith('--')))
+const names = words.filter((word) => !word.startsWith('--'))
+
+const filesOf = (places: readonly string[]): string[] =>
+  places.flatMap((place) =>
+    place.endsWith('.ts') ? place : [...new Glob(`${place}/*.ts`).scanSync(checkout)].sort(),
+  )
+
+if (flags.has('--report')) await report()
+else {
+  for (const name of names.length > 0 ? names : Object.keys(groups)) await tryGroup(name)
+}
+
+/** Tries what was never tried, and what survived again. */
+async function tryGroup(name: string): Promise<void> {
+  const group = groups[name]
+  if (!group) throw new Error(`there is no group ${name}: ${Object.keys(groups).join(', ')}`)
+  const results = await openResults(checkout, `${state}/${name}.json`)
+  const isWide = flags.has('--wide')
+  const task = {
+    checkout,
+    files: filesOf(group.places),
+    tests: isWide ? group.wide : group.near,
+    budgetMs: isWide ? 20_000 : 4000,
+    wanted: (mutant: Parameters<typeof explanationOf>[0]) => {
+      const known = results.of(mutant)?.state
+      if (known === undefined || flags.has('--all')) return true
+      return (known === 'survived' || known === 'unreached') && !explanationOf(mutant)
+    },
+  }
+  await tryMutants(task, results)
+}
+
+async function report(): Promise<void> {
+  const parts = await Promise.all(
+    Object.entries(groups).map(async ([name, { places }]) => {
+      const files = filesOf(places)
+      const results = await openResults(checkout, `${state}/${name}.json`)
+      return { name, files, results }
+    }),
+  )
+  const mutants = await mutantsOf(
+    checkout,
+    parts.flatMap(({ files }) => files),
+  )
+  await Bun.write('docs/mutation.md', reportOf(parts, mutants))
+}

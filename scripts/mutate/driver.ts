@@ -1,0 +1,136 @@
+/**
+ * Runs within a copy, as `bun test ./scripts/mutate/driver.ts`: loads the tests of a job once, learns
+ * which of them reach which mutant, and then switches on one mutant after the other.
+ */
+
+import { test } from 'bun:test'
+import { appendFileSync } from 'node:fs'
+import type { Job, Line, Reached } from './job.ts'
+import { idsOf, runSuite } from './run-suite.ts'
+import { loadSuite, type Suite } from './shim.ts'
+
+const job: Job = await Bun.file(process.env['MUTATE_JOB'] ?? '').json()
+const suites = new Map<string, Suite>()
+/** Files of which a test fails where those before it did not run. */
+const wholeOnly = new Set<string>()
+const kills = new Map<string, number>()
+let reached: Reached = {}
+let active = job.active ?? -1
+let hits = new Set<number>()
+
+Object.assign(globalThis, {
+  __m: (id: number) => {
+    hits.add(id)
+    return id === active
+  },
+})
+
+test('mutants', async () => {
+  for (const file of job.tests) {
+    suites.set(file, await loadSuite(job.root, file))
+    if (job.active === undefined) continue
+    const failure = await runSuite(suiteOf(file), () => true, job.limitMs)
+    if (failure) return say({ id: job.active, state: failure.late ? 'late' : 'killed', by: file })
+  }
+  if (job.active !== undefined) return say({ id: job.active, state: 'survived' })
+  reached = (await Bun.file(job.reached).exists()) ? await Bun.file(job.reached).json() : {}
+  if (Object.keys(reached).length === 0) await learn()
+  for (const id of job.todo) {
+    say({ id, state: 'started' })
+    await tryOne(id)
+  }
+  say({ id: -1, state: 'done' })
+})
+
+/** Runs every test once without a mutant. Those that fail here are not asked later. */
+async function learn(): Promise<void> {
+  for (const [file, suite] of suites) {
+    const found: Reached = {}
+    const entryOf = (id: string) => {
+      found[id] ??= { ms: 0, hits: [] }
+      return found[id]
+    }
+    const failure = await runSuite(suite, () => true, 60_000, {
+      begin: () => {
+        hits = new Set()
+      },
+      endCase: (id, ms) => {
+        const entry = entryOf(id)
+        entry.ms = Math.round(ms)
+        entry.hits.push(...hits)
+      },
+      endShared: (ids) => {
+        for (const id of ids) entryOf(id).hits.push(...hits)
+      },
+    })
+    if (!failure) Object.assign(reached, found)
+    const count = Object.keys(found).length
+    say({
+      id: -1,
+      state: failure ? 'unfit' : 'learnt',
+      by: file,
+      note: `${count} ${failure?.error ?? ''}`,
+    })
+  }
+  for (const entry of Object.values(reached)) entry.hits = [...new Set(entry.hits)]
+  await Bun.write(job.reached, JSON.stringify(reached))
+}
+
+async function tryOne(id: number): Promise<void> {
+  const tests = Object.entries(reached).filter(([, entry]) => entry.hits.includes(id))
+  if (tests.length === 0) return say({ id, state: 'unreached' })
+  const rank = ([name, { ms }]: (typeof tests)[number]) => (ms + 20) / (1 + (kills.get(name) ?? 0))
+  tests.sort((a, b) => rank(a) - rank(b))
+  const names: string[] = []
+  let budget = job.budgetMs
+  for (const [name, { ms }] of tests) {
+    if (names.length > 2 && ms > budget) break
+    names.push(name)
+    budget -= ms
+  }
+  for (const chosen of [names.slice(0, 3), names.slice(3)]) {
+    for (const [file, here] of Map.groupBy(chosen, fileOf)) {
+      if (await fails(id, file ?? '', new Set(here))) return
+    }
+  }
+  say({ id, state: 'survived' })
+}
+
+/** Whether tests of a file fail with a mutant and pass without it. */
+async function fails(id: number, file: string, names: ReadonlySet<string>): Promise<boolean> {
+  const isSuspect = id === job.suspect
+  const isWhole = isSuspect || wholeOnly.has(file)
+  const chosen = (name: string) => isWhole || names.has(name)
+  const suite = suiteOf(file)
+  active = id
+  const failure = await runSuite(suite, chosen, job.limitMs)
+  active = -1
+  if (!failure) return false
+  if (failure.late) {
+    say({ id, state: 'late', by: failure.id })
+    process.exit(4)
+  }
+  const control = isSuspect ? undefined : await runSuite(suite, chosen, job.limitMs)
+  if (!control) {
+    kills.set(failure.id, 1 + (kills.get(failure.id) ?? 0))
+    say({ id, state: 'killed', by: failure.id, note: String(failure.error).slice(0, 200) })
+    return true
+  }
+  // What the mutant left behind breaks even a whole file: a new process has to say.
+  if (isWhole) {
+    say({ id, state: 'suspect', by: failure.id, note: String(control.error).slice(0, 200) })
+    process.exit(5)
+  }
+  wholeOnly.add(file)
+  return fails(id, file, names)
+}
+
+const fileOf = (id: string): string => id.slice(0, id.lastIndexOf('#'))
+
+function suiteOf(file: string): Suite {
+  const suite = suites.get(file)
+  if (!suite || idsOf(suite).length === 0) throw new Error(`${file} declares no test`)
+  return suite
+}
+
+const say = (line: Line): void => appendFileSync(job.said, `${JSON.stringify(line)}\n`)

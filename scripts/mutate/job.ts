@@ -1,0 +1,31 @@
+/** What a driver is told to do. */
+export type Job = {
+  /** The copy it works in. */
+  root: string
+  tests: string[]
+  /** Mutants by number. */
+  todo: number[]
+  /** The one that is on from the start, for what runs when a module is loaded. */
+  active?: number
+  /** One whose failure broke the process before: what it says in a new one counts. */
+  suspect?: number
+  /** Where is kept which tests reach what. */
+  reached: string
+  /** Where the driver writes what it found, a line each. */
+  said: string
+  /** How long one step of a test may take, and all tests of one mutant together should. */
+  limitMs: number
+  budgetMs: number
+}
+
+/** By test: how long it takes and which mutants it comes by. */
+export type Reached = Record<string, { ms: number; hits: number[] }>
+
+export type Line = {
+  id: number
+  state:
+    | ('killed' | 'late' | 'survived' | 'unreached')
+    | ('started' | 'suspect' | 'learnt' | 'unfit' | 'done')
+  by?: string
+  note?: string
+}

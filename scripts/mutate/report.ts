@@ -1,0 +1,97 @@
+import { explanationOf } from './explained.ts'
+import type { Mutant } from './mutants.ts'
+import type { Results } from './results.ts'
+
+/** A group, its files and what was found there. */
+export type Part = { name: string; files: readonly string[]; results: Results }
+
+type Tally = { tried: number; noticed: number; explained: number; open: number; untried: number }
+
+/** Writes how many mutants of each module were noticed, and names those that were not. */
+export function reportOf(parts: readonly Part[], mutants: readonly Mutant[]): string {
+  const byFile = Map.groupBy(mutants, ({ file }) => file)
+  const of = (files: readonly string[]) => files.flatMap((file) => byFile.get(file) ?? [])
+  const tallies = parts.map(({ files, results }) => tallyOf(of(files), results))
+  return [
+    intro(tallies.reduce(sum)),
+    '## Groups\n',
+    ...tableOf(parts.map(({ name }, at) => [name, tallies[at] ?? nothing])),
+    ...parts.flatMap(({ name, files, results }) => [
+      `\n## ${name[0]?.toUpperCase()}${name.slice(1)}\n`,
+      ...tableOf(files.map((file) => [`\`${file}\``, tallyOf(of([file]), results)])),
+      ...survivorsOf(of(files), results),
+    ]),
+    '',
+  ].join('\n')
+}
+
+const nothing: Tally = { tried: 0, noticed: 0, explained: 0, open: 0, untried: 0 }
+
+const sum = (a: Tally, b: Tally): Tally => ({
+  tried: a.tried + b.tried,
+  noticed: a.noticed + b.noticed,
+  explained: a.explained + b.explained,
+  open: a.open + b.open,
+  untried: a.untried + b.untried,
+})
+
+const intro = (all: Tally): string => `# Mutation
+
+A test that never fails proves nothing. \`bun scripts/mutate.ts\` changes the code of money, keys,
+sign-in, log and verify a little, each time in a copy of the checkout: a guard is left out, a
+comparison moves by one, plus becomes minus, a statement is dropped. Then it runs the tests that
+reach that line, on SQLite and in one process. A change is noticed when a test fails or never ends.
+
+${all.tried.toLocaleString('en')} changes were tried and ${all.noticed.toLocaleString('en')} noticed: ${scoreOf(all)}.
+Of the others ${all.explained} are explained below and ${all.open} are not${all.untried ? `; ${all.untried} were not tried` : ''}.
+The score is what was noticed of what was tried: what is explained counts against it.
+
+This page is made by \`bun scripts/mutate.ts --report\`; why a change need not be noticed stands in
+\`scripts/mutate/explained.ts\`. \`bun scripts/mutate.ts keys --wide\` tries what is open in one group
+again, with more and slower tests.
+`
+
+function tallyOf(mutants: readonly Mutant[], results: Results): Tally {
+  const tally = { ...nothing }
+  for (const mutant of mutants) {
+    const state = results.of(mutant)?.state
+    if (state === undefined) tally.untried += 1
+    else tally.tried += 1
+    if (state === 'killed' || state === 'late') tally.noticed += 1
+    else if (state !== undefined && explanationOf(mutant)) tally.explained += 1
+    else if (state !== undefined) tally.open += 1
+  }
+  return tally
+}
+
+const scoreOf = ({ tried, noticed }: Tally): string =>
+  tried === 0 ? 'not measured' : `${((100 * noticed) / tried).toFixed(1)} %`
+
+const tableOf = (rows: [name: string, tally: Tally][]): string[] => [
+  '| | tried | noticed | explained | open | not tried | score |',
+  '|---|---:|---:|---:|---:|---:|---:|',
+  ...rows.map(
+    ([name, tally]) =>
+      `| ${name} | ${tally.tried} | ${tally.noticed} | ${tally.explained} | ${tally.open} | ${tally.untried} | ${scoreOf(tally)} |`,
+  ),
+]
+
+/** One row a line of code: what was changed there and went unnoticed, and why. */
+function survivorsOf(mutants: readonly Mutant[], results: Results): string[] {
+  const survived = mutants.filter((mutant) => {
+    const state = results.of(mutant)?.state
+    return state === 'survived' || state === 'unreached'
+  })
+  const byLine = Map.groupBy(survived, ({ file, line }) => `${file}:${line}`)
+  const rows = [...byLine].map(([place, here]) => {
+    const first = here[0]
+    const changes = [...new Set(here.map(({ change }) => change))].join('; ')
+    const why = first && (explanationOf(first) ?? 'open')
+    return `| \`${place}\` ${codeOf(first?.text ?? '')} | ${cell(changes)} | ${cell(why ?? '')} |`
+  })
+  return rows.length === 0 ? [] : ['', '| unnoticed | change | why |', '|---|---|---|', ...rows]
+}
+
+const codeOf = (text: string): string => `\`${cell(text).replaceAll('`', "'")}\``
+
+const cell = (text: string): string => text.replaceAll('|', '\\|')

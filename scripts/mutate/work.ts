@@ -1,0 +1,154 @@
+import { rmSync } from 'node:fs'
+import { Glob } from 'bun'
+import { makeCopy, plant } from './copy.ts'
+import type { Job, Line, Reached } from './job.ts'
+import { mutantsOf } from './mutants.ts'
+import type { Result, Results } from './results.ts'
+import type { Numbered } from './schema.ts'
+
+export type Task = {
+  checkout: string
+  /** Source files to mutate, and the tests to ask. */
+  files: readonly string[]
+  tests: RegExp
+  /** Together, the tests of one mutant should not take longer. */
+  budgetMs: number
+  /** Whether a mutant is to be tried. */
+  wanted(mutant: Numbered): boolean
+}
+
+const silenceMs = 90_000
+/** Mutants of one process: what was found is written down when it ends. */
+const atOnce = 150
+
+/** Tries the mutants of some files in a copy, one process for as many as it survives. */
+export async function tryMutants(task: Task, results: Results): Promise<void> {
+  const copy = await makeCopy(task.checkout)
+  try {
+    const found = await mutantsOf(copy.root, task.files)
+    const mutants = found.map((mutant, id) => ({ ...mutant, id }))
+    await plant(copy.root, mutants)
+    const tests = [...new Glob('test/**/*.test.{ts,tsx}').scanSync(copy.root)].sort()
+    const base: Job = {
+      root: copy.root,
+      tests: tests.filter((test) => task.tests.test(test)),
+      todo: [],
+      reached: `${copy.root}/reached.json`,
+      said: `${copy.root}/said.jsonl`,
+      limitMs: 15_000,
+      budgetMs: task.budgetMs,
+    }
+    const wanted = mutants.filter(task.wanted)
+    await tryDynamic(
+      base,
+      wanted.filter(({ isStatic }) => !isStatic),
+      results,
+    )
+    await tryStatic(
+      base,
+      mutants,
+      wanted.filter(({ isStatic }) => isStatic),
+      results,
+    )
+  } finally {
+    copy.remove()
+  }
+}
+
+async function tryDynamic(base: Job, wanted: readonly Numbered[], results: Results): Promise<void> {
+  const left = new Map(wanted.map((mutant) => [mutant.id, mutant]))
+  let suspect: number | undefined
+  for (let round = 0; left.size > 0 || round === 0; round += 1) {
+    const order = [...(suspect === undefined ? [] : [suspect]), ...left.keys()]
+    const todo = [...new Set(order)].slice(0, atOnce)
+    const lines = await drive({ ...base, todo, ...(suspect === undefined ? {} : { suspect }) })
+    suspect = undefined
+    let pending: number | undefined
+    for (const { id, state, by, note } of lines) {
+      if (state === 'unfit') console.log(`not asked: ${by}: ${note}`)
+      if (state === 'started') pending = id
+      if (state === 'suspect') suspect = id
+      if (id < 0 || state === 'started' || state === 'suspect') continue
+      await tell(left.get(id), { state: state as Result['state'], ...(by ? { by } : {}) }, results)
+      left.delete(id)
+      if (id === pending) pending = undefined
+    }
+    if (lines.some(({ state }) => state === 'done')) continue
+    if (suspect !== undefined || pending === undefined) continue
+    // It took the process along, or kept it busy for ever.
+    await tell(left.get(pending), { state: 'late', by: 'the process' }, results)
+    left.delete(pending)
+  }
+}
+
+/** What runs when a module is loaded is on from the start of a process of its own. */
+async function tryStatic(
+  base: Job,
+  all: readonly Numbered[],
+  wanted: readonly Numbered[],
+  results: Results,
+): Promise<void> {
+  const reached: Reached = await Bun.file(base.reached).json()
+  for (const mutant of wanted) {
+    const ids = new Set(all.filter(({ file }) => file === mutant.file).map(({ id }) => id))
+    const byFile = new Map<string, { ms: number; hits: number }>()
+    for (const [name, { ms, hits }] of Object.entries(reached)) {
+      const file = name.slice(0, name.lastIndexOf('#'))
+      const known = byFile.get(file) ?? { ms: 300, hits: 0 }
+      const here = hits.filter((id) => ids.has(id)).length
+      byFile.set(file, { ms: known.ms + ms, hits: known.hits + here })
+    }
+    const ranked = [...byFile].filter(([, { hits }]) => hits > 0 || ids.size === 1)
+    ranked.sort(([, a], [, b]) => b.hits / b.ms - a.hits / a.ms)
+    const near = ranked.slice(0, base.budgetMs > 5000 ? 8 : 3).map(([file]) => file)
+    const lines = await drive({ ...base, tests: near, active: mutant.id })
+    const last = lines.at(-1) ?? { state: 'late' as const, by: 'the process' }
+    const state = near.length === 0 ? 'unreached' : (last.state as Result['state'])
+    await tell(mutant, { state, ...(last.by ? { by: last.by } : {}) }, results)
+  }
+}
+
+async function tell(mutant: Numbered | undefined, result: Result, results: Results): Promise<void> {
+  if (!mutant) return
+  await results.set(mutant, result)
+  const { file, line, change, text } = mutant
+  console.log(`${result.state.padEnd(9)} ${file}:${line} ${change} | ${text} | ${result.by ?? ''}`)
+}
+
+/** Runs a driver until it ends or says nothing for too long, and returns what it said. */
+async function drive(job: Job): Promise<Line[]> {
+  const path = `${job.root}/job.json`
+  await Bun.write(path, JSON.stringify(job))
+  await Bun.write(job.said, '')
+  const command = ['test', '--timeout', '100000000', './scripts/mutate/driver.ts']
+  const child = Bun.spawn(['nice', '-n', '10', process.execPath, ...command], {
+    cwd: job.root,
+    env: {
+      ...process.env,
+      MUTATE_JOB: path,
+      TEST_ENGINES: 'sqlite',
+      TEST_DATABASE_URL: '',
+      TMPDIR: `${job.root}/tmp`,
+      NO_COLOR: '1',
+    },
+    stdin: 'ignore',
+    stdout: Bun.file(`${job.root}/driver.out`),
+    stderr: Bun.file(`${job.root}/driver.err`),
+  })
+  let isOver = false
+  const ended = child.exited.then(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    await Promise.race([ended, Bun.sleep(1000)])
+    if (Date.now() - Bun.file(job.said).lastModified > silenceMs) child.kill('SIGKILL')
+  }
+  rmSync(`${job.root}/tmp`, { recursive: true, force: true })
+  await Bun.$`mkdir -p ${job.root}/tmp`
+  const said = await Bun.file(job.said).text()
+  const lines = said.split('\n').filter(Boolean)
+  if (lines.length === 0 && job.active === undefined) {
+    throw new Error(await Bun.file(`${job.root}/driver.err`).text())
+  }
+  return lines.map((line) => JSON.parse(line))
+}
