@@ -3,26 +3,37 @@
  * executable, does its worst to it, and writes what it found into `docs/drills.md`.
  */
 import { parseArgs } from 'node:util'
+import { backupReport, drillBackup } from './backup.ts'
 import { copyReport, drillCopy } from './copy.ts'
 import { crashReport, drillCrash } from './crash.ts'
 import { drillExport, exportReport } from './export.ts'
+import { drillFaults, everyFault, faultsReport } from './faults.ts'
 import { report } from './report.ts'
 import { drillShare, shareReport } from './share.ts'
+import { drillSimulate, simulateReport } from './simulate.ts'
 import { drillSoak, soakReport } from './soak.ts'
+import { drillStop, stopReport } from './stop.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    /** crash: kills of the server, and crowds of 1,000 runs after them. */
-    rounds: { type: 'string', default: '50' },
+    /** crash, stop: kills and stops of the server; crash: crowds of 1,000 runs after them. */
+    rounds: { type: 'string' },
     crowds: { type: 'string', default: '3' },
-    /** copy, export: runs in the database. */
+    /** backup, copy, export: runs in the database. */
     runs: { type: 'string' },
     /** share: streams of one key that stall. */
     streams: { type: 'string', default: '1000' },
     /** soak: how long, and requests a second. */
     minutes: { type: 'string', default: '30' },
     rate: { type: 'string', default: '80' },
+    /** faults: those whose name contains this; all without it. */
+    only: { type: 'string', default: '' },
+    /** simulate: the engine, how many seeds and commands of each, or the one seed to replay. */
+    engine: { type: 'string', default: 'sqlite' },
+    seeds: { type: 'string', default: '100' },
+    commands: { type: 'string', default: '10000' },
+    seed: { type: 'string' },
     report: { type: 'string', default: 'docs/drills.md' },
   },
 })
@@ -32,8 +43,12 @@ const say = (line: string) => console.log(line)
 type Found = { sections: string; faults: readonly string[] }
 
 const drills: Record<string, () => Promise<Found>> = {
+  async backup() {
+    const result = await drillBackup(Number(values.runs ?? 100_000), say)
+    return { sections: backupReport(result), faults: result.faults }
+  },
   async crash() {
-    const numbers = { rounds: Number(values.rounds), crowds: Number(values.crowds) }
+    const numbers = { rounds: Number(values.rounds ?? 50), crowds: Number(values.crowds) }
     const result = await drillCrash({ ...numbers, say })
     const faults = [...result.killed, ...result.crowded].flatMap(({ faults }) => faults)
     return { sections: crashReport(result), faults }
@@ -41,6 +56,11 @@ const drills: Record<string, () => Promise<Found>> = {
   async export() {
     const result = await drillExport(Number(values.runs ?? 1_000_000), say)
     return { sections: exportReport(result), faults: result.faults }
+  },
+  async faults() {
+    const chosen = everyFault.filter(({ name }) => name.includes(values.only))
+    const result = await drillFaults(chosen, say)
+    return { sections: faultsReport(result), faults: result.rows.flatMap(({ faults }) => faults) }
   },
   async copy() {
     const result = await drillCopy(Number(values.runs ?? 100_000), say)
@@ -50,10 +70,20 @@ const drills: Record<string, () => Promise<Found>> = {
     const result = await drillShare(Number(values.streams), say)
     return { sections: shareReport(result), faults: result.faults }
   },
+  async simulate() {
+    const { engine, seed, seeds, commands } = values
+    const wish = { engine, seed, seeds: Number(seeds), commands: Number(commands) }
+    const result = await drillSimulate(wish, say)
+    return { sections: simulateReport(result), faults: result.faults }
+  },
   async soak() {
     const load = { minutes: Number(values.minutes), perSecond: Number(values.rate) }
     const result = await drillSoak({ ...load, say })
     return { sections: soakReport(result), faults: result.faults }
+  },
+  async stop() {
+    const result = await drillStop(Number(values.rounds ?? 20), say)
+    return { sections: stopReport(result), faults: result.faults }
   },
 }
 

@@ -110,7 +110,9 @@ async function native(client: Client): Promise<void> {
 }
 
 async function builtIn(client: Client): Promise<void> {
+  const begun = performance.now()
   await paid(client, '/v1/chat/completions', { model: 'counterfoil/echo-1', messages })
+  client.counted.times.push(performance.now() - begun)
 }
 
 async function embedding({ server, key }: Client): Promise<void> {

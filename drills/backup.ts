@@ -1,0 +1,199 @@
+/** Copies a large database while it is served, kills such copies, and serves one of them. */
+import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { freePort } from '../test/binary/nodes.ts'
+import {
+  binary,
+  grant,
+  type Home,
+  makeHome,
+  makeKey,
+  must,
+  type Server,
+  someAccount,
+} from '../test/support/binary.ts'
+import { pacedModels, startPacedUpstream } from '../test/support/paced-upstream.ts'
+import { pricedBuiltins, until } from '../test/support/runs.ts'
+import { testPrivateKey } from '../test/support/world.ts'
+import { roomy } from './load.ts'
+import { stampOf } from './report.ts'
+import { at } from './samples.ts'
+import { seedRuns } from './seed.ts'
+import { startTraffic, type Traffic } from './traffic.ts'
+
+/** How long requests took in a while, in ms. */
+type Times = { count: number; median: number; p99: number; most: number }
+
+const perSecond = 30
+const copies = 3
+const kills = 6
+const creditNusd = 1_000_000_000_000
+/** Receipts of a restored database that are verified. */
+const looked = 50
+/** Requests that a copy makes wait longer than this, beyond what they wait without, are a fault. */
+const mostP99Ms = 200
+const mostRatio = 10
+
+export async function drillBackup(count: number, say: (line: string) => void = () => {}) {
+  const stub = await startPacedUpstream()
+  const port = freePort()
+  const origin = `http://localhost:${port}`
+  const toml = [`base_url = "${origin}"`, pacedModels(stub.url), pricedBuiltins, roomy].join('\n')
+  const home = await makeHome(toml)
+  const faults: string[] = []
+  try {
+    await (await home.start({ port })).stop()
+    const { id: root, secret: key } = await makeKey(home)
+    const { id: child } = await makeKey(home, {}, '--parent', root)
+    await grant(home, '1000.00')
+    const account = someAccount.toLowerCase()
+    await seedRuns({ data: home.data, origin, account, root, child, count })
+    say(`${count} runs are in the log`)
+    const server = await home.start({ port })
+    const wallet = `0x${testPrivateKey}` as const
+    const traffic = await startTraffic({ server, key, wallet, perSecond })
+    await Bun.sleep(10_000)
+    traffic.look()
+    await Bun.sleep(20_000)
+    const without = timesOf(traffic, faults)
+    say(`without a copy: ${wordsOf(without)}`)
+    const receipts = await someReceipts(server, key)
+    const { seconds, beside } = await copyBeside(home, traffic, faults)
+    say(`beside ${copies} copies of ${seconds.toFixed(1)} s: ${wordsOf(beside)}`)
+    const isSlow = beside.p99 > mostP99Ms && beside.p99 > mostRatio * without.p99
+    if (isSlow) faults.push(`requests took ${beside.p99.toFixed(0)} ms beside a copy (p99)`)
+    const killed = await killCopies(home, seconds, faults)
+    say(`${killed} copies were killed`)
+    await traffic.stop()
+    if ((await server.stop()) !== 0) faults.push('SIGTERM did not end with 0')
+    const restored = await serveCopy(home, { port, key, receipts }, faults)
+    say(`the copy was restored in ${restored.seconds.toFixed(1)} s`)
+    const build = await must(home, 'version', '--json')
+    return { count, without, beside, seconds, killed, restored, faults, build }
+  } finally {
+    await home.remove()
+    await stub.stop()
+  }
+}
+
+const copyName = (turn: number): string => `copy-${turn}.db`
+
+/** Copies the database a few times; how long one took, and requests beside them. */
+async function copyBeside(home: Home, traffic: Traffic, faults: string[]) {
+  traffic.look()
+  const begun = performance.now()
+  for (let turn = 0; turn < copies; turn++) {
+    const told = JSON.parse(await must(home, 'backup', copyName(turn), '--json'))
+    if (told.ledger !== 'balanced') faults.push(`the ledger of a copy is ${told.ledger}`)
+  }
+  const seconds = (performance.now() - begun) / 1000 / copies
+  return { seconds, beside: timesOf(traffic, faults) }
+}
+
+/** Kills copies wherever they are: their name is not there, or it is a whole copy's. */
+async function killCopies(home: Home, seconds: number, faults: string[]): Promise<number> {
+  let killed = 0
+  for (let turn = 0; turn < kills; turn++) {
+    const name = `killed-${turn}.db`
+    const child = Bun.spawn([binary, 'backup', name], {
+      cwd: home.folder,
+      env: { PATH: process.env['PATH'] ?? '', HOME: home.folder },
+      stdio: ['ignore', 'ignore', 'ignore'],
+    })
+    await Bun.sleep(((turn + 0.7) / kills) * seconds * 1000)
+    child.kill('SIGKILL')
+    await child.exited
+    if (child.signalCode === 'SIGKILL') killed++
+    const isThere = existsSync(join(home.folder, name))
+    if (isThere && child.signalCode === 'SIGKILL') {
+      // It was killed after it had got its name: then it is whole.
+      const other = await home.cli('restore', name, '--data', `of-${name}`)
+      if (other.code !== 0) faults.push(`a copy that was killed is there: ${other.stderr}`)
+    }
+  }
+  const left = readdirSync(home.folder).filter((name) => name.startsWith('.counterfoil-'))
+  if (killed > 0 && left.length > killed) faults.push(`${left.length} folders are left behind`)
+  return killed
+}
+
+type Before = { port: number; key: string; receipts: string[] }
+
+/** Serves the first copy in place of the database, and compares. */
+async function serveCopy(home: Home, { port, key, receipts }: Before, faults: string[]) {
+  const lost = join(home.folder, 'lost')
+  renameSync(home.data, lost)
+  mkdirSync(home.data, { mode: 0o700 })
+  const begun = performance.now()
+  const told = JSON.parse(await must(home, 'restore', copyName(0), '--json'))
+  const seconds = (performance.now() - begun) / 1000
+  if (told.ledger !== 'balanced') faults.push(`the restored ledger is ${told.ledger}`)
+  await copyFile(join(lost, 'signer.key'), join(home.data, 'signer.key'))
+  const server = await home.start({ port })
+  const get = async (path: string) => (await server.call(path, { key })).json()
+  const status = await get('/v1/status')
+  if (status.ledger !== 'balanced') faults.push(`the ledger is ${status.ledger} after a restore`)
+  // Runs that were open in the copy end at no charge when it is served.
+  const balance = await until('no hold', async () => {
+    const found = await get('/v1/balance')
+    return found.held_nusd === 0 && found
+  })
+  const args = ['export', 'usage', '--account', someAccount, '--format', 'jsonl']
+  const lines = (await must(home, ...args)).trimEnd().split('\n')
+  const spent = lines.reduce((sum, line) => sum + JSON.parse(line).cost_nusd, 0)
+  if (balance.balance_nusd !== creditNusd - spent) {
+    faults.push(`${balance.balance_nusd} nUSD are left, ${spent} were spent`)
+  }
+  let valid = 0
+  for (const id of receipts) {
+    const json = await get(`/v1/receipts/${id}`)
+    const verdict = await (await server.call('/v1/receipts/verify', { json })).json()
+    if (verdict.valid) valid++
+  }
+  if (valid === 0 || valid !== receipts.length)
+    faults.push(`${valid} of ${receipts.length} receipts verify`)
+  await server.stop()
+  return { seconds, leaves: Number(told.log_size), valid }
+}
+
+/** Receipts of before, some of them of runs that were in the database before all. */
+async function someReceipts(server: Server, key: string): Promise<string[]> {
+  const answer = await server.call(`/v1/runs?limit=${looked}&status=succeeded`, { key })
+  const { data } = (await answer.json()) as { data: { receipt_id: string | null }[] }
+  return data.flatMap(({ receipt_id: id }) => id ?? [])
+}
+
+function timesOf(traffic: Traffic, faults: string[]): Times {
+  const { times, faults: found } = traffic.look()
+  for (const fault of found) faults.push(fault)
+  times.sort((a, b) => a - b)
+  const [median, p99] = [at(times, 0.5), at(times, 0.99)]
+  return { count: times.length, median, p99, most: times.at(-1) ?? 0 }
+}
+
+const wordsOf = ({ count, median, p99, most }: Times): string =>
+  `${count} requests, median ${median.toFixed(1)} ms, p99 ${p99.toFixed(0)}, most ${most.toFixed(0)}`
+
+type Result = Awaited<ReturnType<typeof drillBackup>>
+
+export function backupReport({ count, without, beside, seconds, ...rest }: Result): string {
+  const { killed, restored, faults, build } = rest
+  return `## Copied while it is served
+
+\`bun run drill backup\`, ${stampOf(build)}
+
+A server with ${count.toLocaleString('en')} runs takes ${perSecond} requests a second of every sort
+while \`counterfoil backup\` copies its database, ${copies} times. What is timed are reads and runs
+of a built-in model, over HTTP, on a machine that does other things too. Further copies are killed,
+each a little later: no name is there but a whole copy's. Then the first copy is restored and
+served: its ledger adds up, the balance is the grant less the cost of every run in it, and receipts
+from before it verify.
+
+**${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}
+
+- without a copy: ${wordsOf(without)}
+- beside a copy: ${wordsOf(beside)}
+- a copy took ${seconds.toFixed(1)} s, its verification included; ${killed} were killed
+- the restore took ${restored.seconds.toFixed(1)} s: ${restored.leaves} leaves, ${restored.valid} receipts verified
+`
+}
