@@ -1,0 +1,200 @@
+import { eq } from 'drizzle-orm'
+import { first } from '../../src/db/db.ts'
+import { receiptIdOf } from '../../src/receipts/receipt.ts'
+import type { JsonObject } from '../../src/upstream/upstream.ts'
+import { type Command, nodeOf, pickKey, type Sim } from './command.ts'
+import { aside } from './commands-money.ts'
+import { bodyOf, chargeOf, inputOf, refusalFor } from './flight.ts'
+import {
+  accountIn,
+  chainIn,
+  dayMs,
+  judgeBegin,
+  judgeSettle,
+  type ModelKey,
+  must,
+  stateOf,
+} from './model.ts'
+import { type Node, origin } from './world.ts'
+
+/**
+ * A door remembers who called for a second: what another process changed is known there by then.
+ */
+function letSecondPass({ w }: Sim): void {
+  w.time.now += 1001
+  w.time.mono += 1001
+}
+
+type Said = Sim['said'][number]
+
+/** Asks a node through its door, with a key that it knows. */
+async function ask(sim: Sim, node: Node, path: string, key: string, init: RequestInit = {}) {
+  const headers = new Headers(init.headers)
+  headers.set('authorization', `Bearer ${must(sim.secrets.get(key))}`)
+  headers.set('host', new URL(origin).host)
+  const answer = await node.handle(new Request(origin + path, { ...init, headers }))
+  const text = await answer.text()
+  const type = answer.ok ? 'ok' : String(JSON.parse(text).error?.type)
+  return { answer, text, type }
+}
+
+/** A whole answer by the door, with an Idempotency-Key; often one that was used before. */
+export function call(sim: Sim): Command | undefined {
+  const { m, random, w } = sim
+  const node = nodeOf(sim)
+  letSecondPass(sim)
+  const asked = random.below(2) === 0 && sim.said.length > 0 ? again(sim) : fresh(sim, node)
+  if (!asked) return undefined
+  const { tag, body, key } = asked
+  const fails = random.below(6) === 0
+  const letters = random.below(80)
+  const usage = { prompt_tokens: 1 + random.below(50), completion_tokens: random.below(40) }
+  let told: { text: string; replayed: boolean } | undefined
+  const post = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'idempotency-key': asked.call },
+    body,
+  }
+  const begun = () => {
+    const { messages, max_tokens } = JSON.parse(body) as JsonObject
+    const input = inputOf({ messages: must(messages) })
+    const wish = { key, input, output: Number(max_tokens), fit: false, node: node.name }
+    const id = node.ids.get('run') ?? ''
+    return { came: judgeBegin(m, wish, id, node.now()), id, wish }
+  }
+  const scope = `${key} ${asked.call}`
+  const noted = (run: string, answer?: string) =>
+    m.calls.set(scope, { until: node.now() + dayMs, run, body, answer })
+  const paid = (): string => {
+    const { came, id, wish } = begun()
+    if (came !== 'ok') return came
+    if (fails) {
+      judgeSettle(m, id, 0n)
+      m.calls.delete(scope)
+      return refusalFor('timeout')
+    }
+    const said = { bytes: letters, deltas: letters > 0 ? 1 : 0, inputBytes: wish.input }
+    judgeSettle(m, id, chargeOf({ ...wish, ...said }, must(m.open.get(id)), usage))
+    noted(id, told?.text)
+    return 'ok'
+  }
+  return {
+    ...aside(node),
+    kind: 'call',
+    say: `${asked.call} of ${key} ${fails ? 'fails' : `says ${letters} letters`}: ${body.length}`,
+    keys: [key],
+    commits: 2,
+    async perform() {
+      const channel = w.upstream.expect(tag)
+      const whole = wholeOf(letters, usage)
+      channel.push(fails ? { fail: 'timeout' } : { say: [whole] })
+      channel.push({ fail: 'timeout' })
+      const { answer, text, type } = await ask(sim, node, '/v1/chat/completions', key, post)
+      w.upstream.forget(tag)
+      const replayed = answer.headers.get('idempotent-replayed') === 'true'
+      told = { text, replayed }
+      return replayed ? 'replayed' : type
+    },
+    judge() {
+      const refused = refusedAtDoor(sim, key, node.now())
+      if (refused) return refused
+      const known = m.calls.get(scope)
+      if (!known || known.until <= node.now()) return paid()
+      if (known.body !== body) return 'idempotency_mismatch'
+      if (m.open.has(known.run)) return 'idempotency_in_progress'
+      known.answer ??= told?.text
+      return known.answer === told?.text ? 'replayed' : 'another answer than the first time'
+    },
+    /** Killed after its first COMMIT it holds, and after its second it is answered. */
+    judgeCut(commits) {
+      if (commits === 2) paid()
+      if (commits !== 1) return
+      const { came, id } = begun()
+      if (came === 'ok') noted(id)
+    },
+  }
+}
+
+function fresh(sim: Sim, node: Node): Said | undefined {
+  const key = pickKey(sim, node.now())
+  if (!key) return undefined
+  const tag = `call${++sim.serial}`
+  const body = JSON.stringify(bodyOf(tag, sim.random.below(80), 1 + sim.random.below(120)))
+  const said = { call: tag, key: key.id, body, tag }
+  sim.said.push(said)
+  return said
+}
+
+/** The same once more, or another one under its name. */
+function again({ random, said }: Sim): Said {
+  const one = random.pick(said.slice(-30))
+  if (random.below(8) > 0) return one
+  return { ...one, body: JSON.stringify(bodyOf(one.tag, 99, 3)) }
+}
+
+const wholeOf = (letters: number, usage: JsonObject): JsonObject => {
+  const message = { role: 'assistant', content: 'w'.repeat(letters) }
+  return { choices: [{ index: 0, message, finish_reason: 'stop' }], usage }
+}
+
+function refusedAtDoor({ m }: Sim, id: string, now: number): string | undefined {
+  const dead = stateOf(chainIn(m, id), now)
+  if (dead) return dead
+  return accountIn(m, must(m.keys.get(id)).account).suspended ? 'account_suspended' : undefined
+}
+
+/** What the door says of a balance. */
+export function askBalance(sim: Sim): Command | undefined {
+  letSecondPass(sim)
+  const node = nodeOf(sim)
+  const key: ModelKey | undefined = pickKey(sim, node.now())
+  if (!key) return undefined
+  return {
+    ...aside(node),
+    kind: 'balance',
+    say: key.id,
+    async perform() {
+      const { text, type } = await ask(sim, node, '/v1/balance', key.id)
+      if (type !== 'ok') return type
+      const { balance_nusd, held_nusd } = JSON.parse(text)
+      return `${balance_nusd} ${held_nusd}`
+    },
+    judge() {
+      const dead = refusedAtDoor(sim, key.id, node.now())
+      const { balance, held } = accountIn(sim.m, key.account)
+      return dead ?? `${balance} ${held}`
+    },
+  }
+}
+
+/** Some receipt as its owner gets it, its proof, and what the service says of both. */
+export function prove(sim: Sim): Command | undefined {
+  const { m, random } = sim
+  const node = nodeOf(sim)
+  const ended = [...m.ended.keys()]
+  if (ended.length === 0) return undefined
+  const run = random.pick(ended)
+  return {
+    ...aside(node),
+    kind: 'prove',
+    say: run,
+    async perform() {
+      const { runs } = node.db.tables
+      const row = await node.db.read((q) => first(q.select().from(runs).where(eq(runs.id, run))))
+      const key = m.keys.get(row?.keyId ?? '')
+      const isSeen = key && sim.secrets.has(key.id) && !refusedAtDoor(sim, key.id, node.now())
+      if (!row || row.logPlace === null || !isSeen) return 'passes'
+      const path = `/v1/receipts/${receiptIdOf(run)}`
+      const file = await ask(sim, node, path, key.id)
+      const proof = await ask(sim, node, `${path}/proof`, key.id)
+      const both = `{"receipt":${file.text},"proof":${proof.text},"options":{"chain":"skip"}}`
+      const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: both }
+      const { text } = await ask(sim, node, '/v1/receipts/verify', key.id, post)
+      const checks: { name: string; status: string }[] = JSON.parse(text).checks ?? []
+      const failed = checks.filter(({ status }) => status === 'fail').map(({ name }) => name)
+      const isIn = checks.some(({ name, status }) => name === 'inclusion' && status === 'pass')
+      return failed.length === 0 && isIn ? 'passes' : `${failed} ${text.slice(0, 200)}`
+    },
+    judge: () => 'passes',
+  }
+}

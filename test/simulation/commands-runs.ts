@@ -1,0 +1,171 @@
+import { begin } from '../../src/runs/begin.ts'
+import type { FailureReason, JsonObject } from '../../src/upstream/upstream.ts'
+import { actorOf, type Command, callerOf, nodeOf, pickKey, type Sim } from './command.ts'
+import {
+  bodyOf,
+  brokenCharge,
+  chargeOf,
+  type Flight,
+  inputOf,
+  launch,
+  refusalFor,
+  sayEnd,
+  sayPiece,
+} from './flight.ts'
+import { judgeBegin, judgeSettle, must } from './model.ts'
+
+/** Holds money and lets the run stream. */
+export function beginRun(sim: Sim): Command | undefined {
+  const { m, random, w } = sim
+  const node = nodeOf(sim)
+  const { deps, trace } = actorOf(node)
+  const key = pickKey(sim, node.now())
+  const secret = key && sim.secrets.get(key.id)
+  if (!key || secret === undefined) return undefined
+  const tag = `run${++sim.serial}`
+  const most = 1 + random.below(random.below(6) === 0 ? 1000 : 300)
+  const body = bodyOf(tag, random.below(200), most)
+  const inputBytes = inputOf(body)
+  const fit = random.below(6) === 0
+  return {
+    kind: fit ? 'begin fitted' : 'begin',
+    say: `${tag} of ${key.id}, at most ${inputBytes} + ${most} tokens`,
+    node,
+    trace,
+    isAtomic: true,
+    keys: [key.id],
+    async perform() {
+      const caller = await callerOf(deps, secret)
+      const model = must(deps.catalogue.get('sim/chat'))
+      const asked = { caller, model, body, received: body, background: false }
+      const channel = w.upstream.expect(tag)
+      const live = await begin(deps, { ...asked, tags: {}, metadata: {}, fit })
+      const bound = { input: live.bound.inputTokens, output: live.bound.outputTokens, inputBytes }
+      const nothing = { bytes: 0, deltas: 0, failed: 0 }
+      const flight = { id: live.id, tag, node, trace, channel, live, ...bound, ...nothing }
+      await launch(sim, deps, flight)
+    },
+    judge: () => {
+      const wish = { key: key.id, input: inputBytes, output: most, fit, node: node.name }
+      return judgeBegin(m, wish, must(trace.ids.get('run')), node.now())
+    },
+  }
+}
+
+/** The model server says something. */
+export function chunk(sim: Sim): Command | undefined {
+  const flight = pickFlight(sim)
+  if (!flight) return undefined
+  const letters = 1 + sim.random.below(60)
+  return {
+    kind: 'chunk',
+    say: `${flight.tag} ${letters} letters`,
+    node: flight.node,
+    trace: flight.trace,
+    isAtomic: false,
+    perform: () => sayPiece(flight, letters).then(() => 'ok'),
+    judge: () => 'ok',
+  }
+}
+
+/** It ends, and reports honestly, too much, too little, nonsense or nothing. */
+export function endRun(sim: Sim): Command | undefined {
+  const { m, random } = sim
+  const flight = pickFlight(sim)
+  if (!flight) return undefined
+  const honest = { prompt_tokens: 1 + random.below(flight.input), completion_tokens: flight.deltas }
+  const reported: (JsonObject | null)[] = [
+    honest,
+    honest,
+    honest,
+    { prompt_tokens: flight.input * 9, completion_tokens: Number.MAX_SAFE_INTEGER },
+    { prompt_tokens: 0, completion_tokens: 0 },
+    { prompt_tokens: -5, completion_tokens: 1.5 },
+    { prompt_tokens: honest.prompt_tokens },
+    null,
+  ]
+  const usage = random.pick(reported) ?? undefined
+  return {
+    ...settling(sim, flight),
+    kind: 'end',
+    say: `${flight.tag} reports ${JSON.stringify(usage)}`,
+    perform: () => {
+      sayEnd(flight, usage)
+      return flight.done
+    },
+    judge: () => {
+      const run = m.open.get(flight.id)
+      return run ? judgeSettle(m, flight.id, chargeOf(flight, run, usage)) : 'bug'
+    },
+  }
+}
+
+/** The model server fails: before its first byte the next one is asked. */
+export function failRun(sim: Sim): Command | undefined {
+  const { random } = sim
+  const flight = pickFlight(sim)
+  if (!flight) return undefined
+  const reasons: FailureReason[] = ['error', 'timeout', 'cut', 'unreachable', 'busy', 'rejected']
+  const reason = random.pick(reasons)
+  const goesOn = flight.deltas === 0 && flight.failed === 0 && reason !== 'rejected'
+  const fail = () => flight.channel.push({ fail: reason })
+  if (goesOn) {
+    const { node, trace } = flight
+    const say = `${flight.tag} ${reason}, the next one is asked`
+    const perform = async () => {
+      fail()
+      flight.failed++
+      await Promise.race([flight.channel.idle(), flight.done])
+    }
+    return { kind: 'fall back', say, node, trace, isAtomic: false, perform, judge: () => 'ok' }
+  }
+  return {
+    ...settling(sim, flight),
+    kind: 'fail',
+    say: `${flight.tag} ${reason} after ${flight.bytes} letters`,
+    perform: () => {
+      fail()
+      return flight.done
+    },
+    judge: () => judgeBroken(sim, flight, refusalFor(reason)),
+  }
+}
+
+/** The client hangs up, or somebody cancels. */
+export function stopRun(sim: Sim): Command | undefined {
+  const flight = pickFlight(sim)
+  if (!flight) return undefined
+  const reason = sim.random.pick(['client_gone', 'cancelled'] as const)
+  return {
+    ...settling(sim, flight),
+    kind: reason,
+    say: `${flight.tag} after ${flight.bytes} letters`,
+    perform: () => {
+      flight.live.stop(reason)
+      return flight.done
+    },
+    judge: () => judgeBroken(sim, flight, 'conflict'),
+  }
+}
+
+/** What a run comes to that broke off: `told`, once it is settled. */
+export function judgeBroken({ m }: Sim, flight: Flight, told: string): string {
+  const run = m.open.get(flight.id)
+  if (!run) return 'bug'
+  judgeSettle(m, flight.id, brokenCharge(flight, run))
+  return told
+}
+
+export function pickFlight({ random, flights }: Sim): Flight | undefined {
+  const all = [...flights.values()]
+  return all.length === 0 ? undefined : random.pick(all)
+}
+
+/** A command that ends a run: nobody can end it after. */
+function settling(sim: Sim, flight: Flight) {
+  flight.trace.turn = -1
+  sim.flights.delete(flight.id)
+  sim.w.upstream.forget(flight.tag)
+  const { node, trace, live } = flight
+  return { node, trace, isAtomic: true, keys: [live.row.keyId] }
+}

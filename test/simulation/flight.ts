@@ -1,0 +1,93 @@
+import type { Service } from '../../src/make-deps.ts'
+import { stream } from '../../src/runs/execute.ts'
+import type { LiveRun } from '../../src/runs/live.ts'
+import type { FailureReason, JsonObject } from '../../src/upstream/upstream.ts'
+import { cameOf, type Sim, type Trace } from './command.ts'
+import { costOf, type ModelRun } from './model.ts'
+import { type Channel, finish, piece, usageChunk } from './upstream.ts'
+import type { Node } from './world.ts'
+
+/** A run that streams: its model server, and what passed through the service so far. */
+export type Flight = {
+  id: string
+  tag: string
+  node: Node
+  trace: Trace
+  channel: Channel
+  live: LiveRun
+  /** Tokens that it may read and say at most. */
+  input: number
+  output: number
+  inputBytes: number
+  bytes: number
+  deltas: number
+  /** How many model servers have failed before the first byte. */
+  failed: number
+  /** What it comes to; never, if its process dies. */
+  done: Promise<string>
+}
+
+export const bodyOf = (tag: string, letters: number, most: number): JsonObject => ({
+  model: 'sim/chat',
+  messages: [{ role: 'user', content: `${tag} ${'x'.repeat(letters)}` }],
+  max_tokens: most,
+})
+
+/** What is read of a request, in bytes: a token at most each. */
+export const inputOf = ({ messages }: JsonObject): number =>
+  Buffer.byteLength(JSON.stringify({ messages }))
+
+/** Lets a run that has begun stream, and waits until its model server is asked. */
+export async function launch(sim: Sim, deps: Service, flight: Omit<Flight, 'done'>): Promise<void> {
+  const { live, channel } = flight
+  const done = cameOf(stream(deps, live, { send: () => undefined }))
+  sim.flights.set(flight.id, { ...flight, done })
+  await Promise.race([channel.idle(), done])
+}
+
+/** The model server says a piece, which is taken before this returns. */
+export async function sayPiece(flight: Flight, letters: number): Promise<void> {
+  flight.channel.push({ say: [piece('w'.repeat(letters))] })
+  flight.bytes += letters
+  flight.deltas++
+  await Promise.race([flight.channel.idle(), flight.done])
+}
+
+/** It ends, with this report or none. */
+export function sayEnd({ channel }: Flight, usage: JsonObject | undefined): void {
+  channel.push({ say: usage ? [finish, usageChunk(usage)] : [finish] })
+  channel.push('end')
+}
+
+/**
+ * What a whole answer costs: a report is believed only as far as it can be true, else it is counted
+ * at six bytes a token; never above what is held.
+ */
+export function chargeOf(
+  flight: Pick<Flight, 'input' | 'output' | 'inputBytes' | 'bytes' | 'deltas'>,
+  { discountBps }: ModelRun,
+  usage: JsonObject | undefined,
+): bigint {
+  const { bytes, deltas } = flight
+  const read = countIn(usage, 'prompt_tokens') ?? Math.max(1, Math.ceil(flight.inputBytes / 6))
+  const counted = Math.max(deltas, Math.ceil(bytes / 6))
+  const isMute = bytes === 0 && deltas === 0
+  const said = isMute ? 0 : countIn(usage, 'completion_tokens') || counted
+  return costOf(Math.min(read, flight.input), Math.min(said, flight.output), discountBps)
+}
+
+/** What a run costs that broke off: nothing if nothing was said. */
+export const brokenCharge = (flight: Flight, run: ModelRun): bigint =>
+  flight.bytes === 0 ? 0n : chargeOf(flight, run, undefined)
+
+function countIn(usage: JsonObject | undefined, field: string): number | undefined {
+  const value = usage?.[field]
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+}
+
+/** What a caller is told of a model server that failed. */
+export function refusalFor(reason: FailureReason): string {
+  if (reason === 'timeout') return 'upstream_timeout'
+  if (reason === 'busy') return 'unavailable'
+  return reason === 'rejected' ? 'invalid_request' : 'upstream_error'
+}

@@ -1,0 +1,230 @@
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { type Db, prepared, type Query, rows, type Work } from '../../src/db/db.ts'
+import type { WindowRow } from '../../src/db/schema.ts'
+import { auditStore } from '../../src/ledger/audit-store.ts'
+import { readWholeLogs } from '../../src/log/whole-store.ts'
+import { faultsOf, pictureOf } from '../ledger/office.ts'
+import { chainIn, type Model, windowIdOf } from './model.ts'
+import { planAt } from './model-plans.ts'
+
+/** What must hold after every command, and what is looked at in between because it reads all. */
+
+type Must = (holds: boolean, what: string) => void
+
+/** Balances, holds, the windows of `keys`, the newest transfers and the open runs are the model's. */
+export async function nearFaults(db: Db, m: Model, keys: readonly string[]): Promise<string[]> {
+  const { accounts, runs } = db.tables
+  const faults: string[] = []
+  const must: Must = (holds, what) => void (holds || faults.push(what))
+  const touched = [...new Set(keys.flatMap((id) => (m.keys.has(id) ? chainIn(m, id) : [])))]
+  const named = touched.map(({ id }) => id)
+  const found = await db.read(function* (q) {
+    return {
+      accounts: yield* prepared('sim.accounts', {}, () => q.select().from(accounts)),
+      last: yield* prepared('sim.last', {}, () => newestOf(db, q)),
+      open: yield* prepared('sim.open', {}, () =>
+        q.select({ id: runs.id }).from(runs).where(isNull(runs.finishedAt)),
+      ),
+      sums: yield* prepared('sim.sums', {}, () => sumsOf(db, q)),
+      windows: yield* windowsOf(db, q, named),
+    }
+  })
+  for (const { id, balance, held, status, plan, planUntil, moves } of found.accounts) {
+    const known = m.accounts.get(id)
+    const money = `${known?.balance} ${known?.held}`
+    const says = `${money} ${known?.plan} ${known?.planUntil} ${known?.suspended}`
+    const has = `${balance} ${held} ${plan} ${planUntil} ${status === 'suspended'}`
+    must(says === has, `account ${id} is ${has}, not ${says}`)
+    must(held >= 0n && balance >= held, `account ${id} holds ${held} of ${balance}`)
+    const after = found.last.find((one) => one.id === id)?.after ?? 0n
+    must(after === balance || moves === 0, `account ${id}: ${balance}, its journal ${after}`)
+  }
+  const open = found.open.map(({ id }) => id).sort()
+  const known = [...m.open.keys()].sort()
+  must(open.join() === known.join(), `open are ${open.join()}, not ${known.join()}`)
+  for (const { keyId, windowStart, spent, held } of found.windows) {
+    const purse = m.purses.get(`${keyId}:${windowStart}`) ?? { spent: 0n, held: 0n }
+    const says = `${purse.spent} ${purse.held}`
+    must(
+      says === `${spent} ${held}`,
+      `window ${keyId}:${windowStart}: ${spent} ${held}, not ${says}`,
+    )
+  }
+  let [spent, held] = [0n, 0n]
+  for (const purse of m.purses.values()) [spent, held] = [spent + purse.spent, held + purse.held]
+  const sums = found.sums[0]
+  const of = `${sums?.spent} ${sums?.held} ${sums?.broken}`
+  must(of === `${spent} ${held} 0`, `all windows: ${of}, not ${spent} ${held} 0`)
+  return faults
+}
+
+/** What each account had after its newest transfer. */
+function newestOf({ tables: { accounts, transfers } }: Db, q: Query) {
+  const newest = and(eq(transfers.accountId, accounts.id), eq(transfers.seq, accounts.moves))
+  const last = { id: accounts.id, after: transfers.balance }
+  return q.select(last).from(accounts).innerJoin(transfers, newest)
+}
+
+/** What all windows come to, and how many break their bounds. */
+function sumsOf({ tables: { keyWindows: windows } }: Db, q: Query) {
+  const broken = sql<string>`cast(coalesce(sum(case when ${windows.spent} < 0 or ${windows.held} < 0
+    or ${windows.spent} + ${windows.held} > ${windows.limit} then 1 else 0 end), 0) as text)`
+  const total = (column: unknown) => sql<string>`cast(coalesce(sum(${column}), 0) as text)`
+  const all = { spent: total(windows.spent), held: total(windows.held), broken }
+  return q.select(all).from(windows)
+}
+
+/** Those keys' windows, each by a statement that is compiled once; a server is asked once. */
+function* windowsOf(
+  { tables, exclusive }: Db,
+  q: Query,
+  keys: readonly string[],
+): Work<WindowRow[]> {
+  const { keyWindows } = tables
+  if (!exclusive) {
+    if (keys.length === 0) return []
+    return yield* rows(
+      q
+        .select()
+        .from(keyWindows)
+        .where(inArray(keyWindows.keyId, [...keys])),
+    )
+  }
+  const found: WindowRow[] = []
+  for (const keyId of keys) {
+    const one = prepared('sim.windows', { keyId }, (v) =>
+      q.select().from(keyWindows).where(eq(keyWindows.keyId, v.keyId)),
+    )
+    found.push(...(yield* one))
+  }
+  return found
+}
+
+/** Everything: each row against the model, the journal against the balances, the log's tree. */
+export async function farFaults(db: Db, m: Model, now: number): Promise<string[]> {
+  const picture = await pictureOf(db)
+  const faults = await auditStore(db).faults(Number.MAX_SAFE_INTEGER)
+  // A window keeps the cap that it had; what a key may spend now is the model's to compare.
+  faults.push(...faultsOf(picture).filter((fault) => !/^window .* limit .* cap /.test(fault)))
+  const must: Must = (holds, what) => void (holds || faults.push(what))
+  const sums = picture.transfers.filter(({ kind }) => kind === 'run')
+  const paid = new Map(sums.map(({ ref, amount }) => [ref, amount]))
+  must(paid.size === sums.length, 'a run was paid twice')
+  const ended = picture.runs.filter(({ finishedAt }) => finishedAt !== null)
+  must(ended.length === m.ended.size, `${ended.length} runs ended, not ${m.ended.size}`)
+  for (const { id, cost, digest } of ended) {
+    const says = m.ended.get(id)
+    must(says === cost && (paid.get(id) ?? 0n) === cost, `run ${id} cost ${cost}, not ${says}`)
+    must(digest !== null, `run ${id} ended without a receipt`)
+  }
+  must(picture.keys.length === m.keys.size, `${picture.keys.length} keys, not ${m.keys.size}`)
+  for (const row of picture.keys) {
+    const key = m.keys.get(row.id)
+    const isAs = [row.revokedAt !== null, row.pausedAt !== null, row.capLimit, row.expiresAt].join()
+    const says = [key?.revoked, key?.paused, key?.cap, key?.expiresAt].join()
+    must(isAs === says, `key ${row.id} is ${isAs}, not ${says}`)
+  }
+  for (const { keyId, windowStart, spent, held } of picture.windows) {
+    const purse = m.purses.get(`${keyId}:${windowStart}`)
+    const says = `${purse?.spent ?? 0n} ${purse?.held ?? 0n}`
+    must(
+      `${spent} ${held}` === says,
+      `window ${keyId}:${windowStart}: ${spent} ${held}, not ${says}`,
+    )
+  }
+  faults.push(...capFaults(m, now), ...(await depositFaults(db, m)), ...(await planFaults(db, m)))
+  faults.push(...(await logFaults(db)))
+  return faults
+}
+
+/** A lowered cap never lies below what its window of now has; an earlier one may have more. */
+function capFaults(m: Model, now: number): string[] {
+  return [...m.keys.values()].flatMap((key) => {
+    const { spent = 0n, held = 0n } = m.purses.get(windowIdOf(key, now)) ?? {}
+    return held > key.cap && spent + held > key.cap && key.window === 'lifetime'
+      ? [`key ${key.id} has ${spent + held} of its cap ${key.cap}`]
+      : []
+  })
+}
+
+const states: Record<string, string> = {
+  detected: 'waits',
+  confirming: 'waits',
+  finalized: 'final',
+}
+
+/** Each deposit is where the model has it, and was credited once more than it was taken back. */
+async function depositFaults(db: Db, m: Model): Promise<string[]> {
+  const { deposits, transfers } = db.tables
+  const found = await db.read((q) => rows(q.select().from(deposits)))
+  const moves = await db.read((q) =>
+    rows(
+      q
+        .select()
+        .from(transfers)
+        .where(inArray(transfers.kind, ['deposit', 'reversal', 'loss'])),
+    ),
+  )
+  const faults: string[] = []
+  for (const { id, txHash, status, loss, account, moved } of found) {
+    const known = m.deposits.get(txHash)
+    const is = `${states[status] ?? status} ${loss} ${account} ${moved}`
+    const says = `${known?.status} ${known?.loss} ${known?.account} ${known?.moved}`
+    if (is !== says) faults.push(`deposit ${id} of ${txHash} is ${is}, not ${says}`)
+    let credited = 0n
+    for (const one of moves) {
+      if (one.ref !== id && !one.ref.startsWith(`${id}/`)) continue
+      if (one.source === 'deposits') credited += one.amount
+      if (one.target === 'deposits') credited -= one.amount
+    }
+    const isIn = status === 'credited' || status === 'finalized'
+    const amount = isIn ? known?.amount : 0n
+    if (credited !== amount) faults.push(`deposit ${id}: ${credited} of ${amount} are credited`)
+  }
+  if (found.length !== m.deposits.size)
+    faults.push(`${found.length} deposits, not ${m.deposits.size}`)
+  return faults
+}
+
+async function planFaults(db: Db, m: Model): Promise<string[]> {
+  const { subscriptions } = db.tables
+  const open = isNull(subscriptions.endedAt)
+  const found = await db.read((q) => rows(q.select().from(subscriptions).where(open)))
+  return [...m.accounts].flatMap(([id, account]) => {
+    const own = found.filter(({ accountId }) => accountId === id)
+    const is = own.map(
+      (one) => `${one.plan} ${one.price} ${one.periodStart} ${one.periodEnd} ${one.nextPlan}`,
+    )
+    const { paid } = account
+    const says = paid
+      ? [`${paid.plan} ${paid.price} ${paid.from} ${paid.to} ${paid.next ?? null}`]
+      : []
+    planAt(account, 0)
+    return is.join() === says.join()
+      ? []
+      : [`the plan of ${id} is ${is.join()}, not ${says.join()}`]
+  })
+}
+
+/** Every numbered run has one leaf, and so has the price list; no place is left out or used twice. */
+async function logFaults(db: Db): Promise<string[]> {
+  const { runs, logLeaves } = db.tables
+  const whole = await readWholeLogs(db)
+  const found = await db.read(function* (q) {
+    const leaves = yield* rows(
+      q.select({ idx: logLeaves.idx, kind: logLeaves.kind }).from(logLeaves),
+    )
+    const places = yield* rows(
+      q.select({ place: runs.logPlace, at: runs.finishedAt }).from(runs).where(sql`true`),
+    )
+    return { leaves, places }
+  })
+  const receipts = found.leaves.filter(({ kind }) => kind === 0).map(({ idx }) => idx)
+  const places = found.places.flatMap(({ place }) => place ?? [])
+  const faults = [...whole.faults]
+  const isSame = receipts.sort((a, b) => a - b).join() === places.sort((a, b) => a - b).join()
+  if (!isSame) faults.push(`the log has ${receipts.length} receipts for ${places.length} runs`)
+  const waiting = found.places.filter(({ place, at }) => place === null && at !== null).length
+  if (db.exclusive && waiting > 0) faults.push(`${waiting} runs ended without a place in the log`)
+  return faults
+}

@@ -1,0 +1,224 @@
+import { type CapWindow, windowStart } from '../../src/ledger/window.ts'
+import type { ModelDeposit } from './model-deposits.ts'
+import { type ModelPlan, planAt } from './model-plans.ts'
+
+/**
+ * What the service must do with keys, runs and money, one command after the other: no database, no
+ * memory beside it, no concurrency, no time but what it is told. Each judge says what a command
+ * comes to (`ok`, the type of a refusal, or `bug` for an error) and changes the model if it is `ok`.
+ */
+export type Model = {
+  accounts: Map<string, ModelAccount>
+  keys: Map<string, ModelKey>
+  /** By key and start of the window. */
+  purses: Map<string, Purse>
+  open: Map<string, ModelRun>
+  /** What each run cost that ended. */
+  ended: Map<string, bigint>
+  /** By transaction. */
+  deposits: Map<string, ModelDeposit>
+  /** By the Idempotency-Key of a call. */
+  calls: Map<string, ModelCall>
+}
+
+export type ModelAccount = { balance: bigint; held: bigint; suspended: boolean } & ModelPlan
+export type ModelKey = {
+  id: string
+  account: string
+  /** The key, its parent, … up to the root. */
+  chain: readonly string[]
+  cap: bigint
+  window: CapWindow
+  most: bigint | null
+  createdAt: number
+  expiresAt: number
+  paused: boolean
+  revoked: boolean
+}
+export type Purse = { spent: bigint; held: bigint }
+export type ModelRun = {
+  id: string
+  key: string
+  account: string
+  hold: bigint
+  discountBps: bigint
+  windows: readonly string[]
+  node: string
+}
+/** `run` is the one it began; its answer is there from the end of that. */
+export type ModelCall = { until: number; run: string; body: string; answer: string | undefined }
+
+export const newModel = (): Model => ({
+  accounts: new Map(),
+  keys: new Map(),
+  purses: new Map(),
+  open: new Map(),
+  ended: new Map(),
+  deposits: new Map(),
+  calls: new Map(),
+})
+
+/** Prices that never come out even: pico-USD of a token, and nano-USD of a run. */
+export const prices = { input: 1_234_567n, output: 2_345_678n, request: 321n }
+export const dayMs = 86_400_000
+const maxBalance = 9_000_000_000_000_000n
+
+export function must<T>(found: T | undefined): T {
+  if (found === undefined) throw new Error('the model lacks what it is asked for')
+  return found
+}
+
+export const accountIn = (m: Model, id: string): ModelAccount => must(m.accounts.get(id))
+export const chainIn = (m: Model, id: string): ModelKey[] =>
+  must(m.keys.get(id)).chain.map((each) => must(m.keys.get(each)))
+
+/** What a key, with all above it, is refused for. */
+export function stateOf(chain: ModelKey[], now: number): string | undefined {
+  if (chain.some((key) => key.revoked)) return 'key_revoked'
+  if (chain.some((key) => key.expiresAt <= now)) return 'key_expired'
+  return chain.some((key) => key.paused) ? 'key_paused' : undefined
+}
+
+export function judgeGrant(m: Model, id: string, amount: bigint): string {
+  const account = accountIn(m, id)
+  if (account.balance + amount > maxBalance) return 'conflict'
+  account.balance += amount
+  return 'ok'
+}
+
+export type MintWish = Pick<ModelKey, 'account' | 'cap' | 'window' | 'most'> & {
+  parent: string | undefined
+  expiresAt: number | undefined
+}
+
+export function judgeMint(m: Model, wish: MintWish, id: string, now: number): string {
+  const above = wish.parent === undefined ? [] : chainIn(m, wish.parent)
+  const dead = stateOf(above, now)
+  if (dead) return dead
+  const [parent] = above
+  const latest = Math.min(now + 366 * dayMs, parent?.expiresAt ?? Number.POSITIVE_INFINITY)
+  const expiresAt = wish.expiresAt ?? Math.min(now + 90 * dayMs, latest)
+  const isWithin = expiresAt > now && expiresAt <= latest && wish.cap <= (parent?.cap ?? wish.cap)
+  if (above.length > 4 || !isWithin) return 'invalid_request'
+  const own = [...m.keys.values()].filter(({ account }) => account === wish.account)
+  const active = own.filter((key) => !key.revoked && key.expiresAt > now).length
+  if (active >= planAt(accountIn(m, wish.account), now).maxKeys) return 'conflict'
+  const chain = [id, ...above.map((key) => key.id)]
+  m.keys.set(id, { ...wish, id, chain, createdAt: now, expiresAt, paused: false, revoked: false })
+  return 'ok'
+}
+
+export type KeyChange = { cap?: bigint; expiresAt?: number; most?: bigint | null }
+
+export function judgeChange(m: Model, id: string, change: KeyChange, now: number): string {
+  const [key, parent] = chainIn(m, id)
+  if (!key || chainIn(m, id).some(({ revoked }) => revoked)) return 'conflict'
+  const { cap = key.cap, expiresAt = key.expiresAt, most = key.most } = change
+  if (change.cap !== undefined && cap > (parent?.cap ?? cap)) return 'invalid_request'
+  const from = Math.max(now, key.createdAt)
+  const latest = Math.min(from + 366 * dayMs, parent?.expiresAt ?? Number.POSITIVE_INFINITY)
+  const isWithin = expiresAt > from && expiresAt <= latest
+  if (change.expiresAt !== undefined && !isWithin) return 'invalid_request'
+  const { spent, held } = purseOf(m, key, now)
+  if (cap < key.cap && cap < spent + held) return 'conflict'
+  Object.assign(key, { cap, expiresAt, most })
+  return 'ok'
+}
+
+export function judgePause(m: Model, id: string, paused: boolean): string {
+  const chain = chainIn(m, id)
+  if (chain.some(({ revoked }) => revoked)) return 'conflict'
+  Object.assign(must(chain[0]), { paused })
+  return 'ok'
+}
+
+export function judgeRevoke(m: Model, id: string): string {
+  for (const key of m.keys.values()) if (key.chain.includes(id)) key.revoked = true
+  return 'ok'
+}
+
+export function judgeSuspend(m: Model, id: string, suspended: boolean): string {
+  accountIn(m, id).suspended = suspended
+  return 'ok'
+}
+
+/** `input` tokens are read at most, and `output` said; `fit` says as many as can be paid. */
+export type RunWish = { key: string; input: number; output: number; fit: boolean; node: string }
+
+export function judgeBegin(m: Model, wish: RunWish, id: string, now: number): string {
+  const chain = chainIn(m, wish.key)
+  const dead = stateOf(chain, now)
+  if (dead) return dead
+  const accountId = must(chain[0]).account
+  const account = accountIn(m, accountId)
+  if (account.suspended) return 'account_suspended'
+  const { discountBps } = planAt(account, now)
+  const rooms = chain.map((key) => key.cap - usedOf(purseOf(m, key, now)))
+  const least = [...rooms, account.balance - account.held].reduce((a, b) => (a < b ? a : b))
+  const mosts = chain.flatMap(({ most }) => most ?? [])
+  const room = mosts.reduce((a, b) => (a < b ? a : b), least)
+  const output = wish.fit ? fitted(wish, room, discountBps) : wish.output
+  const hold = costOf(wish.input, output, discountBps)
+  if (mosts.some((most) => hold > most) || rooms.some((one) => hold > one)) return 'cap_exceeded'
+  if (hold > account.balance - account.held) return 'insufficient_balance'
+  account.held += hold
+  const windows = chain.map((key) => windowIdOf(key, now))
+  for (const window of windows) purseAt(m, window).held += hold
+  const { key, node } = wish
+  m.open.set(id, { id, key, account: accountId, hold, discountBps, windows, node })
+  return 'ok'
+}
+
+/** A run that has ended cannot end again: that is an error, and moves nothing. */
+export function judgeSettle(m: Model, id: string, cost: bigint): string {
+  const run = m.open.get(id)
+  if (!run) return 'bug'
+  if (cost > run.hold) throw new Error(`the model charges more than run ${id} holds`)
+  m.open.delete(id)
+  m.ended.set(id, cost)
+  const account = accountIn(m, run.account)
+  account.held -= run.hold
+  account.balance -= cost
+  for (const window of run.windows) {
+    const purse = purseAt(m, window)
+    purse.held -= run.hold
+    purse.spent += cost
+  }
+  return 'ok'
+}
+
+/** What a process left open costs nothing, and the call that began it may be made again. */
+export function judgeAbandoned(m: Model, id: string): string {
+  const came = judgeSettle(m, id, 0n)
+  for (const [scope, { run }] of m.calls) if (run === id) m.calls.delete(scope)
+  return came
+}
+
+/** Rounded up, less what the plan takes off, which is rounded down. */
+export function costOf(input: number, output: number, discountBps: bigint): bigint {
+  const sum = BigInt(input) * prices.input + BigInt(output) * prices.output
+  const cost = (sum + prices.request * 1000n + 999n) / 1000n
+  return cost - (cost * discountBps) / 10_000n
+}
+
+/** The most output whose hold has room; one token where not even that has. */
+function fitted({ input, output }: RunWish, room: bigint, discountBps: bigint): number {
+  let [least, most] = [1, output]
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2)
+    if (costOf(input, middle, discountBps) <= room) least = middle
+    else most = middle - 1
+  }
+  return least
+}
+
+export const windowIdOf = ({ id, window }: ModelKey, now: number): string =>
+  `${id}:${windowStart(window, now)}`
+const purseOf = (m: Model, key: ModelKey, now: number): Purse => purseAt(m, windowIdOf(key, now))
+const usedOf = ({ spent, held }: Purse): bigint => spent + held
+
+function purseAt(m: Model, window: string): Purse {
+  const known = m.purses.get(window) ?? { spent: 0n, held: 0n }
+  m.purses.set(window, known)
+  return known
+}

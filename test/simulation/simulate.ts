@@ -1,0 +1,269 @@
+import { prng } from '../ledger/prng.ts'
+import type { Engine } from '../support/world.ts'
+import { type Command, cameOf, findBug, type Sim } from './command.ts'
+import { askBalance, call, prove } from './commands-doors.ts'
+import { change, mint, pause, revoke } from './commands-keys.ts'
+import {
+  cancel,
+  forgetNode,
+  jump,
+  keepAlive,
+  passSequencer,
+  recover,
+  replaceNode,
+  sweep,
+} from './commands-life.ts'
+import {
+  assign,
+  buyPlan,
+  endPlan,
+  grant,
+  look,
+  moveChain,
+  renewPlans,
+  suspend,
+} from './commands-money.ts'
+import { beginRun, chunk, endRun, failRun, stopRun } from './commands-runs.ts'
+import { farFaults, nearFaults } from './invariants.ts'
+import type { Mishap } from './lifeline.ts'
+import { newModel } from './model.ts'
+import { openWorld } from './world.ts'
+
+export type Simulation = { engine: Engine; seed: number; commands: number }
+/** How often each kind of command came to what. */
+export type Seen = Map<string, number>
+
+/** Between two looks at everything, in commands. */
+const farEvery = 500
+/** Commands that are shown when something is wrong. */
+const shown = 25
+
+/** How often each kind comes, in parts of all. */
+const kinds: [number, (sim: Sim) => Command | undefined][] = [
+  [24, beginRun],
+  [16, chunk],
+  [16, endRun],
+  [6, failRun],
+  [3, stopRun],
+  [2, cancel],
+  [5, mint],
+  [4, change],
+  [3, pause],
+  [1, revoke],
+  [4, grant],
+  [1, suspend],
+  [2, buyPlan],
+  [1, endPlan],
+  [1, renewPlans],
+  [5, moveChain],
+  [4, look],
+  [1, assign],
+  [2, jump],
+  [3, sweep],
+  [1, recover],
+  [2, passSequencer],
+  [5, call],
+  [1, askBalance],
+  [1, prove],
+]
+const bag = kinds.flatMap(([parts, make]) => Array.from({ length: parts }, () => make))
+
+/** A broken invariant: the seed and the number replay it. */
+export class Broken extends Error {}
+
+/**
+ * Lets the whole service live through random commands, and compares it with the model after each.
+ * @throws Broken
+ */
+export async function simulate({ engine, seed, commands }: Simulation): Promise<Seen> {
+  const sim = await beginSimulation(engine, seed)
+  const seen: Seen = new Map()
+  const trail: string[] = []
+  let number = 0
+  try {
+    while (number < commands) {
+      const step = await nextStep(sim, trail, number)
+      for (const what of step.seen) seen.set(what, (seen.get(what) ?? 0) + 1)
+      const isFar = Math.floor(number / farEvery) < Math.floor((number + step.count) / farEvery)
+      number += step.count
+      const faults = [...step.faults, ...(await nearFaults(sim.w.db, sim.m, step.keys))]
+      const isLast = number >= commands
+      if (isFar || isLast) faults.push(...(await farFaults(sim.w.db, sim.m, sim.w.time.now)))
+      for (const node of sim.nodes) faults.push(...node.errors)
+      if (faults.length > 0) throw new Broken(faults.slice(0, 5).join('\n'))
+    }
+    return seen
+  } catch (error) {
+    const replay = `bun run drill simulate --engine ${engine} --seed ${seed} --commands ${number}`
+    const last = trail.slice(-shown).join('\n')
+    const what = error instanceof Broken ? error.message : String((error as Error).stack ?? error)
+    throw new Broken(`${what}\nafter command ${number} of seed ${seed}:\n${last}\n${replay}`)
+  } finally {
+    await endSimulation(sim)
+  }
+}
+
+async function beginSimulation(engine: Engine, seed: number): Promise<Sim> {
+  const w = await openWorld(engine, seed)
+  const random = prng(seed)
+  const nodes = [await w.start()]
+  const writer = engine === 'sqlite' ? await w.open() : undefined
+  if (engine !== 'sqlite') nodes.push(await w.start(random.pick([0, 0, 1500, -1500])))
+  const accounts = [1, 2, 3].map((n) => `0x${n.toString(16).padStart(40, '0')}`)
+  const blank = { balance: 0n, held: 0n, suspended: false, plan: 'free', planUntil: null }
+  const m = newModel()
+  for (const id of accounts) m.accounts.set(id, { ...blank, paid: undefined })
+  const empty = { secrets: new Map(), flights: new Map(), said: [], serial: 0 }
+  const sim: Sim = { w, m, random, nodes, writer, accounts, ...empty }
+  for (const account of accounts) {
+    for (const command of [grant(sim, account), mint(sim, account)]) {
+      await command.perform().catch(() => undefined)
+      command.judge()
+    }
+  }
+  return sim
+}
+
+async function endSimulation({ w, nodes, writer }: Sim): Promise<void> {
+  for (const node of [...nodes, ...(writer ? [writer] : [])]) node.close()
+  await w.close()
+}
+
+type Step = { count: number; faults: string[]; keys: string[]; seen: string[] }
+
+async function nextStep(sim: Sim, trail: string[], number: number): Promise<Step> {
+  const { random, w } = sim
+  const passed = random.below(random.below(4) === 0 ? 3000 : 200)
+  w.time.now += passed
+  w.time.mono += passed
+  if (number % 8 === 0) await keepAlive(sim)
+  const dice = random.below(100)
+  if (dice < 12) return race(sim, trail, number)
+  const command = nextCommand(sim)
+  if (dice < 13 && (command.isAtomic || command.judgeCut)) return kill(sim, trail, number, command)
+  if (dice < 15 && command.isAtomic) return disturb(sim, trail, number, command)
+  if (dice === 15 && random.below(4) === 0) return replace(sim, trail, number)
+  const came = await cameOf(command.perform())
+  return judged(trail, number, [{ command, came }])
+}
+
+function nextCommand(sim: Sim): Command {
+  for (;;) {
+    const command = sim.random.pick(bag)(sim)
+    // Enough is in flight.
+    if (command && (sim.flights.size < 30 || command.kind.startsWith('begin') === false)) {
+      return command
+    }
+  }
+}
+
+type Came = { command: Command; came: string }
+
+/** What the service came to, in its order, against the model. */
+function judged(trail: string[], number: number, all: Came[]): Step {
+  const step: Step = { count: all.length, faults: [], keys: [], seen: [] }
+  all.forEach(({ command, came }, i) => {
+    const { kind, say, node, keys } = command
+    trail.push(`${number + i} ${node.name.slice(-4)} ${kind} ${say}: ${came}`)
+    const verdict = command.judge()
+    step.seen.push(`${kind}: ${/^\d+ \d+$/.test(came) ? 'ok' : came}`)
+    if (came !== verdict) {
+      const bug = came === 'bug' ? `\n${(findBug() as Error)?.stack}` : ''
+      step.faults.push(`${kind} ${say} came to ${came}, not ${verdict}${bug}`)
+    }
+    step.keys.push(...(keys ?? []))
+  })
+  return step
+}
+
+/** Several at once: the ledger decides which comes first. */
+async function race(sim: Sim, trail: string[], number: number): Promise<Step> {
+  const commands: Command[] = []
+  while (commands.length < 2 + sim.random.below(5)) {
+    const command = nextCommand(sim)
+    if (command.isAtomic) commands.push(command)
+    else {
+      // What is no single COMMIT goes first, alone.
+      const came = await cameOf(command.perform())
+      const step = judged(trail, number, [{ command, came }])
+      if (step.faults.length > 0 || commands.length === 0) return step
+      const rest = await together(sim, trail, number + 1, commands)
+      return merge(step, rest)
+    }
+  }
+  return together(sim, trail, number, commands)
+}
+
+async function together(
+  sim: Sim,
+  trail: string[],
+  number: number,
+  commands: Command[],
+): Promise<Step> {
+  trail.push(`at once, ${commands.length}:`)
+  const came = commands.map(async (command) => ({ command, came: await cameOf(command.perform()) }))
+  const all = await Promise.all(came)
+  all.sort((a, b) => a.command.trace.turn - b.command.trace.turn)
+  return judged(trail, number, all)
+}
+
+const merge = (a: Step, b: Step): Step => ({
+  count: a.count + b.count,
+  faults: [...a.faults, ...b.faults],
+  keys: [...a.keys, ...b.keys],
+  seen: [...a.seen, ...b.seen],
+})
+
+/** The process dies in the middle of a command, before or after one of its COMMITs. */
+async function kill(sim: Sim, trail: string[], number: number, command: Command): Promise<Step> {
+  const { random } = sim
+  const { node } = command
+  const mishap: Mishap = random.pick(['killed before', 'killed after'])
+  const after = random.below(command.commits ?? 1)
+  const happened = node.line.plan(mishap, after)
+  const ran = cameOf(command.perform())
+  const came = await Promise.race([happened.then(() => mishap), ran])
+  const step: Step = { count: 1, faults: [], keys: command.keys ?? [], seen: [`kill: ${mishap}`] }
+  if (node.line.calm()) return merge(judged(trail, number, [{ command, came }]), step)
+  const commits = after + (mishap === 'killed after' ? 1 : 0)
+  if (command.judgeCut) command.judgeCut(commits)
+  else if (commits > 0) command.judge()
+  trail.push(`${number} ${node.name.slice(-4)} ${command.kind} ${command.say}: ${mishap} ${after}`)
+  await goOn(sim, node)
+  return step
+}
+
+/** The database fails one write of a process that lives on. */
+async function disturb(sim: Sim, trail: string[], number: number, command: Command): Promise<Step> {
+  const mishap: Mishap = sim.random.pick(['refused', 'lost'])
+  const { node, trace } = command
+  const flying = [...sim.flights.keys()]
+  void node.line.plan(mishap)
+  const came = await cameOf(command.perform())
+  if (node.line.calm()) return judged(trail, number, [{ command, came }])
+  trail.push(`${number} ${node.name.slice(-4)} ${command.kind} ${command.say}: ${mishap}, ${came}`)
+  if (mishap === 'lost') command.judge()
+  // What could not be stored, or nobody knows to be stored, is tried again.
+  const run = trace.ids.get('run')
+  if (run !== undefined && !flying.includes(run)) node.unsettled.add(run)
+  const faults = came === 'bug' ? [] : [`${command.kind} came to ${came} although its write failed`]
+  return { count: 1, faults, keys: command.keys ?? [], seen: [`disturb: ${mishap}`] }
+}
+
+/** A process dies between two commands. */
+async function replace(sim: Sim, trail: string[], number: number): Promise<Step> {
+  const node = sim.random.pick(sim.nodes)
+  trail.push(`${number} ${node.name.slice(-4)} dies`)
+  await goOn(sim, node)
+  return { count: 1, faults: [], keys: [], seen: ['restart'] }
+}
+
+async function goOn(sim: Sim, node: Sim['nodes'][number]): Promise<void> {
+  if (node === sim.writer) {
+    node.close()
+    sim.writer = await sim.w.open()
+    return
+  }
+  forgetNode(sim, node)
+  await replaceNode(sim, node)
+}

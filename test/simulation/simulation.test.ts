@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'bun:test'
+import { engines } from '../support/world.ts'
+import { simulate } from './simulate.ts'
+
+/** Seeds that are played each time; `bun run drill simulate` plays a hundred, and longer. */
+const seeds = [1, 2, 3]
+const commandsOf = { sqlite: 1000, pglite: 150, postgres: 200 }
+
+/** A simulation that never got anywhere would prove nothing. */
+const mustCome = [
+  'begin: ok',
+  'begin: cap_exceeded',
+  'chunk: ok',
+  'end: ok',
+  'fail: upstream_error',
+  'client_gone: conflict',
+  'mint: ok',
+  'look: ok',
+  'reorg: ok',
+  'subscribe: ok',
+  'call: ok',
+  'call: replayed',
+  'prove: passes',
+  'kill: killed before',
+  'kill: killed after',
+]
+
+describe.each(engines)('the whole service on %s', (engine) => {
+  test('does what the model says after every command, whatever is killed, lost or set back', async () => {
+    const seen = new Set<string>()
+    for (const seed of seeds) {
+      const some = await simulate({ engine, seed, commands: commandsOf[engine] })
+      for (const what of some.keys()) seen.add(what)
+    }
+    expect(mustCome.filter((what) => !seen.has(what))).toEqual([])
+  }, 300_000)
+})
+
+test('a seed is one story: played again it is the same, command by command', async () => {
+  const one = { engine: 'sqlite', seed: 7, commands: 300 } as const
+  expect(await simulate(one)).toEqual(await simulate(one))
+}, 120_000)
