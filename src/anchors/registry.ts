@@ -46,8 +46,8 @@ export async function readHead(
 ): Promise<Head> {
   const call = { abi: registryAbi, functionName: 'head', args: [id] } as const
   const data = await ask(chain, registry, encodeFunctionData(call), at)
-  const [size, root, count] = decodeFunctionResult({ ...call, data })
-  return { size: Number(size), root, count }
+  const [size, root, count] = decoded(registry, () => decodeFunctionResult({ ...call, data }))
+  return { size: leavesOf(registry, size), root, count }
 }
 
 /** Who may append to a log, EIP-55; undefined while nobody opened it. */
@@ -59,7 +59,7 @@ export async function readOwner(
 ): Promise<string | undefined> {
   const call = { abi: registryAbi, functionName: 'logs', args: [id] } as const
   const data = await ask(chain, registry, encodeFunctionData(call), at)
-  const [owner] = decodeFunctionResult({ ...call, data })
+  const [owner] = decoded(registry, () => decodeFunctionResult({ ...call, data }))
   return BigInt(owner) === 0n ? undefined : toChecksumAddress(owner)
 }
 
@@ -72,7 +72,7 @@ export async function readRoot(
 ): Promise<Hex | undefined> {
   const call = { abi: registryAbi, functionName: 'rootAt', args: [id, size] } as const
   const data = await ask(chain, registry, encodeFunctionData(call), at)
-  const root = decodeFunctionResult({ ...call, data })
+  const root = decoded(registry, () => decodeFunctionResult({ ...call, data }))
   return BigInt(root) === 0n ? undefined : root
 }
 
@@ -92,7 +92,7 @@ export async function readSigner(
   const args = [id, signer as Hex] as const
   const call = { abi: registryAbi, functionName: 'signers', args } as const
   const data = await ask(chain, registry, encodeFunctionData(call), at)
-  const [from, until, added] = decodeFunctionResult({ ...call, data })
+  const [from, until, added] = decoded(registry, () => decodeFunctionResult({ ...call, data }))
   return added ? { from, until } : undefined
 }
 
@@ -154,6 +154,22 @@ async function ask(
   return answer
 }
 
+/** What an answer says. One that no registry gives is of something else at that address. */
+function decoded<T>(registry: string, decode: () => T): T {
+  try {
+    return decode()
+  } catch {
+    throw new NoRegistry(registry)
+  }
+}
+
+/** A count of leaves: what decodes an answer does not look how much its type holds. */
+function leavesOf(registry: string, count: bigint): number {
+  const leaves = Number(count)
+  if (!Number.isSafeInteger(leaves)) throw new NoRegistry(registry)
+  return leaves
+}
+
 function noneWithoutRegistry(error: unknown): undefined {
   if (!(error instanceof NoRegistry)) throw error
 }
@@ -209,14 +225,21 @@ export function anchoredTopics(id: Hex, size?: bigint): (Hex | Hex[] | null)[] {
   return topics as (Hex | Hex[] | null)[]
 }
 
-/** Reads a log that `anchoredTopics` selected. */
-export function readAnchored({ topics, data }: Pick<ChainLog, 'topics' | 'data'>): Anchored {
-  const { args } = decodeEventLog({
-    abi: registryAbi,
-    eventName: 'Anchored',
-    topics: topics as [Hex, ...Hex[]],
-    data,
-  })
+/** Reads a log that `anchoredTopics` selected. `address` is the registry that it is of. */
+export function readAnchored({
+  address,
+  topics,
+  data,
+}: Pick<ChainLog, 'address' | 'topics' | 'data'>): Anchored {
+  const { args } = decoded(address, () =>
+    decodeEventLog({
+      abi: registryAbi,
+      eventName: 'Anchored',
+      topics: topics as [Hex, ...Hex[]],
+      data,
+    }),
+  )
   const { size, root, last, n } = args
-  return { size: Number(size), root, previousSize: Number(last), count: n }
+  const previousSize = leavesOf(address, last)
+  return { size: leavesOf(address, size), root, previousSize, count: n }
 }

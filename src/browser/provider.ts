@@ -17,7 +17,7 @@ export function readAnnounced(detail: unknown): Announced | undefined {
   const { name, icon, rdns, uuid } = info as Record<string, unknown>
   if (!isProvider(provider) || typeof name !== 'string' || name.trim() === '') return undefined
   return {
-    id: String(rdns || uuid || name),
+    id: [rdns, uuid].find(isText) ?? name,
     name: name.trim().slice(0, maxName),
     icon: typeof icon === 'string' && isPicture(icon) ? icon : undefined,
     provider,
@@ -27,6 +27,8 @@ export function readAnnounced(detail: unknown): Announced | undefined {
 /** A picture that comes along: none is fetched, so nobody learns who signs in where. */
 const isPicture = (url: string): boolean =>
   /^data:image\/(png|svg\+xml|webp|jpeg|gif)[;,]/.test(url) && url.length < 200_000
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null

@@ -1,3 +1,4 @@
+import type { Millis } from '../kernel/clock.ts'
 import type { Hex } from '../verify/hex.ts'
 import {
   type Block,
@@ -35,7 +36,7 @@ export function readBlock(value: unknown): Block {
   return {
     number: readNumber(block['number']),
     hash: readHash(block['hash']),
-    timestampMs: readNumber(block['timestamp']) * 1000,
+    timestampMs: readTime(block['timestamp']),
   }
 }
 
@@ -86,6 +87,15 @@ function readNumber(value: unknown): number {
   const number = Number(readQuantity(value))
   return Number.isSafeInteger(number) ? number : malformed()
 }
+
+/** Seconds as milliseconds, of a time that a calendar has. */
+function readTime(value: unknown): Millis {
+  const at = readNumber(value) * 1000
+  return at <= lastTime ? at : malformed()
+}
+
+/** The last time that there is a date for (ECMA-262 §21.4.1.1), in ms. */
+const lastTime = 8_640_000_000_000_000
 
 function readHash(value: unknown): Hex {
   const hash = readHex(value)

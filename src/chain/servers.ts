@@ -1,3 +1,4 @@
+import { isModestJson } from '../kernel/json-size.ts'
 import { type HttpLimits, request } from '../upstream/http.ts'
 import { UpstreamFailure } from '../upstream/upstream.ts'
 import type { Hex } from '../verify/hex.ts'
@@ -145,6 +146,7 @@ const troubles: Partial<Record<UpstreamFailure['reason'], ChainTrouble>> = {
 
 /** Some servers send their errors with a status of 400 or 500: the body says what it is. */
 function readAnswer(text: string): unknown {
+  if (!isModestJson(text)) throw new ChainUnavailable('malformed')
   let answer: unknown
   try {
     answer = JSON.parse(text)
@@ -159,8 +161,9 @@ function readAnswer(text: string): unknown {
 
 function toRpcError(error: unknown): Error {
   if (typeof error !== 'object' || error === null) return new ChainUnavailable('malformed')
-  const said = 'message' in error ? String(error.message) : ''
-  const code = 'code' in error ? Number(error.code) : 0
+  // Whatever is no text and no number says nothing: an object may not even turn into either.
+  const said = 'message' in error && typeof error.message === 'string' ? error.message : ''
+  const code = 'code' in error && typeof error.code === 'number' ? error.code : 0
   // -32005: the server's own limit of requests, whatever the status.
   if (code === -32005 && /rate|too many|limit exceeded/i.test(said)) {
     return new ChainUnavailable('busy')

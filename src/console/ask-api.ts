@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { Deps } from '../deps.ts'
+import { parseSound } from '../http/body.ts'
 import { checkBody } from '../http/check-body.ts'
 import { type Fields, readFields } from '../http/form.ts'
 import type { Json } from '../kernel/canonical.ts'
@@ -123,7 +124,7 @@ function numberOf(param: string, text: string, form: RegExp): number | undefined
 function readTurns(text: string): Turn[] {
   if (text === '') return []
   try {
-    const read = checkBody(turns, JSON.parse(text))
+    const read = checkBody(turns, parseSound(text))
     return read.map(({ input, output, receipt_id: id }) => ({
       input,
       output,

@@ -1,10 +1,15 @@
 import type { Json } from '../kernel/canonical.ts'
+import { jsonSizeOf } from '../kernel/json-size.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { findJsonError } from './json-position.ts'
-import { assertModest, maxJsonDepth, refuseDeep } from './json-size.ts'
 
 /** A JSON body: the value, and the text it was read from. */
 export type JsonBody = { value: Json; text: string }
+
+/** Deeper values are refused before anything walks them. */
+const maxJsonDepth = 32
+/** Objects, lists and members of one body, together. */
+const maxJsonParts = 100_000
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -134,6 +139,16 @@ async function readCounted(
   }
 }
 
+/** Refuses a long text that would take the parser long. */
+function assertModest(text: string): void {
+  const { depth, parts } = jsonSizeOf(text) ?? { depth: 0, parts: 0 }
+  if (depth > maxJsonDepth) refuseDeep()
+  if (parts > maxJsonParts) {
+    const message = `The body holds more than ${maxJsonParts} objects, lists and members.`
+    refuse('invalid_request', message)
+  }
+}
+
 function parseJson(text: string): Json {
   try {
     return JSON.parse(text)
@@ -170,6 +185,10 @@ function assertSound(value: Json, mayHaveSurrogates: boolean): void {
     }
   }
   level(value, 0)
+}
+
+function refuseDeep(): never {
+  refuse('invalid_request', `The body is nested deeper than ${maxJsonDepth} levels.`)
 }
 
 function refuseSurrogate(): never {

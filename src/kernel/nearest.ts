@@ -3,6 +3,8 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   let best: string | undefined
   let fewest = Math.max(2, Math.floor(word.length / 3)) + 1
   for (const candidate of candidates) {
+    // Takes at least as many edits as it is longer or shorter: a word without end is not compared.
+    if (Math.abs(candidate.length - word.length) >= fewest) continue
     const edits = editDistance(word, candidate)
     if (edits < fewest) {
       fewest = edits

@@ -1,6 +1,6 @@
 import type { RunRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
-import type { Json } from '../kernel/canonical.ts'
+import { hasCanonicalForm, type Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Refusal } from '../kernel/refusal.ts'
 import { forwardBody } from '../models/bound.ts'
@@ -148,7 +148,7 @@ async function firstOf<T>(
   live: LiveRun,
   ask: (upstream: Upstream, step: RouteStep) => Promise<T>,
 ): Promise<T> {
-  let last: unknown = new UpstreamFailure('unreachable')
+  let last: unknown
   for (const step of live.model.route) {
     const upstream = deps.upstreams.get(step.upstream)
     if (!upstream) throw new Error(`model ${live.model.id} names an unknown upstream`)
@@ -168,7 +168,7 @@ async function firstOf<T>(
       if (error.reason === 'aborted' || error.reason === 'rejected') break
     }
   }
-  throw last
+  throw last ?? new UpstreamFailure('unreachable')
 }
 
 type Delivered = Pick<Answer, 'outputBytes' | 'deltas' | 'usage'>
@@ -239,11 +239,8 @@ const nameOf = (step: RouteStep | undefined): string =>
 
 function readEmbeddings(body: JsonObject): Delivered & { data: Json } {
   const data = body['data'] ?? []
-  // A number beyond a double has no canonical form: no receipt could commit to it.
-  const isSound = objects(data).every(({ embedding }) => {
-    return !Array.isArray(embedding) || embedding.every((number) => Number.isFinite(number))
-  })
-  if (!isSound) throw new UpstreamFailure('error')
+  // A number beyond a double, or half a character: no receipt could commit to it.
+  if (!hasCanonicalForm(data)) throw new UpstreamFailure('error')
   return { data, outputBytes: 0, deltas: objects(data).length, usage: body['usage'] }
 }
 

@@ -1,4 +1,5 @@
 import type { Json } from '../kernel/canonical.ts'
+import { isModestJson } from '../kernel/json-size.ts'
 import { traceHeaders } from '../kernel/trace.ts'
 import type { ModelKind } from '../models/model.ts'
 import { defaultHttpLimits, type HttpAnswer, type HttpLimits, request } from './http.ts'
@@ -228,6 +229,8 @@ function isListOf(list: Json | undefined, fits: (item: JsonObject) => boolean): 
 }
 
 function parseObject(text: string): JsonObject | undefined {
+  // What is read has to be written again, and neither may keep everybody else waiting.
+  if (!isModestJson(text)) return undefined
   try {
     const value: Json = JSON.parse(text)
     return isObject(value) ? value : undefined

@@ -219,6 +219,17 @@ describe('POST /api/portal/console/run', () => {
       expect(await next.text()).toContain('<p class="you">one two</p>')
     })
 
+    test.each([
+      ['half of a surrogate pair', '[{"input":"\\ud800","output":"b"}]'],
+      ['no JSON', '[{"input":'],
+    ])('a talk with %s in it is refused before anything is held', async (_, turns) => {
+      const before = (await lastRun(w)).id
+      const answer = await postForm(own, w, runPath, { ...fields, system: '', turns })
+      expect(answer.status).toBe(400)
+      expect(readable(await answer.text())).toContain('The talk so far cannot be read.')
+      expect((await lastRun(w)).id).toBe(before)
+    })
+
     test('an upstream that breaks off: the part that came, what it cost, and the question again', async () => {
       const answer = await postForm(own, w, runPath, { ...fields, model: 'stub/cut-2' })
       expect(answer.status).toBe(502)

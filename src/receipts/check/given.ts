@@ -1,4 +1,5 @@
 import { isId } from '../../kernel/ids.ts'
+import { isModestJson } from '../../kernel/json-size.ts'
 import { isReceiptFile, type ReceiptFile } from '../../verify/receipt.ts'
 
 /** What somebody gave to be checked: a file, the name of a receipt shared here, or neither. */
@@ -34,6 +35,7 @@ function readLink(link: string, baseUrl: string): Given {
 }
 
 function parse(text: string): unknown {
+  if (!isModestJson(text)) return undefined
   try {
     return JSON.parse(text)
   } catch {

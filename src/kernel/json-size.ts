@@ -1,0 +1,49 @@
+/** How deep a JSON text is nested, and how many objects, lists and members it holds together. */
+export type JsonSize = { depth: number; parts: number }
+
+/** UTF-16 units of a text that is parsed in a moment, whatever is in it. */
+const harmless = 16 * 1024
+
+/**
+ * What makes JSON.parse take long, told by a look at the text's brackets and colons: megabytes of
+ * those cost it a hundred times what a text of that length does. Undefined for a text that is too
+ * short to matter. What is no JSON at all is for the parser to say.
+ */
+export function jsonSizeOf(text: string): JsonSize | undefined {
+  if (text.length <= harmless) return undefined
+  const size = { depth: 0, parts: 0 }
+  let open = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === quote) at = endOfString(text, at)
+    else if (code === colon) size.parts++
+    else if (code === bracket || code === brace) {
+      size.parts++
+      open++
+      if (open > size.depth) size.depth = open
+    } else if (code === bracket + 2 || code === brace + 2) open--
+  }
+  return size
+}
+
+/** What another server's JSON may be like; ours that is made of it has to be written again. */
+const most: JsonSize = { depth: 100, parts: 1_000_000 }
+
+/** Whether a text of another server is worth parsing. */
+export function isModestJson(text: string): boolean {
+  const { depth, parts } = jsonSizeOf(text) ?? { depth: 0, parts: 0 }
+  return depth <= most.depth && parts <= most.parts
+}
+
+const [quote, colon, bracket, brace, backslash] = [0x22, 0x3a, 0x5b, 0x7b, 0x5c]
+
+/** Where the string that begins at `from` has its closing quote, or the text its end. */
+function endOfString(text: string, from: number): number {
+  for (let at = from + 1; ; at++) {
+    at = text.indexOf('"', at)
+    if (at === -1) return text.length
+    let slashes = 0
+    while (text.charCodeAt(at - 1 - slashes) === backslash) slashes++
+    if (slashes % 2 === 0) return at
+  }
+}
