@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'bun:test'
+import { families } from './families.ts'
+import { inputOf, must, type Target, tryTarget } from './run.ts'
+
+/** Always the same, so that what fails once fails again; `bun run drill fuzz` takes others. */
+const seed = 4663
+const inputs = 120
+
+for (const [family, targets] of Object.entries(families)) {
+  describe(`${family}: whatever comes is read, or refused as the reader says`, () => {
+    test.each(targets.map((target) => [target.name, target] as const))('%s', async (_, target) => {
+      const { faults } = await tryTarget(target, seed, { inputs })
+      expect(faults).toEqual([])
+    })
+  })
+}
+
+describe('the search itself', () => {
+  const isBroken: Target = {
+    name: 'broken',
+    good: ['{"a":1}'],
+    read: (text) => must(!text.includes('\ud800'), 'it takes every text'),
+  }
+
+  test('finds what breaks, names its input, and makes that input again', async () => {
+    const { faults } = await tryTarget(isBroken, seed, { inputs: 3000 })
+    const [, number] = /4663\/(\d+): threw Error: the reader breaks/.exec(faults[0] ?? '') ?? []
+    expect(inputOf(isBroken, seed, Number(number))).toContain('\ud800')
+  })
+
+  test('says which good input is refused', async () => {
+    const target: Target = { ...isBroken, good: ['\ud800'] }
+    expect((await tryTarget(target, seed, { inputs: 0 })).faults[0]).toContain('good input 0')
+  })
+
+  test('finds what takes long, and what stays behind', async () => {
+    const kept: unknown[] = []
+    const slow: Target = {
+      name: 'slow',
+      good: ['x'],
+      read() {
+        for (const end = performance.now() + 30; performance.now() < end; ) Math.sqrt(2)
+        kept.push(Array.from({ length: 300_000 }, (_, i) => ({ i })))
+      },
+    }
+    const { faults } = await tryTarget(slow, seed, { inputs: 1 }, { mostMs: 5, mostMiB: 4 })
+    expect(faults.join()).toMatch(/took \d+ ms.*keeps \d+ MiB/)
+    expect(kept.length).toBeGreaterThan(0)
+  })
+})
