@@ -83,7 +83,8 @@ async function restore(file: string, options: Options): Promise<void> {
     print(database)
     say(`${about.log_size} leaves of ${about.origin ?? 'a log that is not open yet'}.`)
     say('Everybody is signed out. Deposits are read from the chain again where the copy ends.')
-    if (about.signer) say(`The key of ${about.signer} is in no backup: have it here too, mode 0600.`)
+    if (about.signer)
+      say(`No backup holds the key of ${about.signer}: have it here too, mode 0600.`)
     say('Receipts issued after the backup are not in it: docs/operate.md, "A log that diverged".')
   } finally {
     lock.release()
