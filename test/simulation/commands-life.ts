@@ -36,17 +36,17 @@ export function sweep(sim: Sim): Command {
   const { m } = sim
   const node = nodeOf(sim)
   const { deps } = node
-  const stopped = [...sim.flights.values()].flatMap((flight) => {
-    if (flight.node !== node) return []
-    const told = forbidden(sim, flight)
-    return told === undefined ? [] : [{ flight, told }]
-  })
-  for (const { flight } of stopped) sim.flights.delete(flight.id)
+  let stopped: { flight: Flight; told: string }[] = []
   return {
     ...aside(node),
     kind: 'sweep',
-    say: `${stopped.length} runs stop`,
+    say: '',
     async perform() {
+      stopped = [...sim.flights.values()].flatMap((flight) => {
+        const told = flight.node === node ? forbidden(sim, flight) : undefined
+        return told === undefined ? [] : [{ flight, told }]
+      })
+      for (const { flight } of stopped) sim.flights.delete(flight.id)
       await stopForbidden(deps)
       const came = await Promise.all(stopped.map(({ flight }) => flight.done))
       await deps.live.settleAgain()

@@ -9,6 +9,7 @@ import { subscribe } from '../../src/plans/subscribe.ts'
 import type { SimTx } from './chain.ts'
 import { actorOf, type Command, nodeOf, type Sim, writerOf } from './command.ts'
 import { judgeBroken } from './commands-runs.ts'
+import type { Flight } from './flight.ts'
 import { accountIn, judgeGrant, judgeSuspend, must } from './model.ts'
 import { judgeAssign, judgeLook, unit } from './model-deposits.ts'
 import { judgeCancel, judgeRenewal, judgeResume, judgeSubscribe, offers } from './model-plans.ts'
@@ -39,10 +40,7 @@ export function suspend(sim: Sim): Command {
   const account = random.pick(sim.accounts)
   const isOff = accountIn(m, account).suspended || random.below(3) > 0
   const verb = isOff ? resumeAccount : suspendAccount
-  const stopped = [...sim.flights.values()].filter(
-    (flight) => !isOff && flight.node === node && flight.live.row.accountId === account,
-  )
-  for (const { id } of stopped) sim.flights.delete(id)
+  let stopped: Flight[] = []
   return {
     kind: isOff ? 'resume account' : 'suspend account',
     say: account,
@@ -50,6 +48,10 @@ export function suspend(sim: Sim): Command {
     trace,
     isAtomic: false,
     async perform() {
+      const isStopped = ({ node: on, live }: Flight) =>
+        on === node && live.row.accountId === account
+      stopped = isOff ? [] : [...sim.flights.values()].filter(isStopped)
+      for (const { id } of stopped) sim.flights.delete(id)
       await verb(deps, { account, ...told })
       const came = await Promise.all(stopped.map(({ done }) => done))
       return ['ok', ...came].join()
@@ -162,15 +164,19 @@ export function look(sim: Sim): Command {
     async perform() {
       mayAct = await hasLease(node, 'deposits')
       if (again) await node.deps.deposits.wantRescan(w.chain.finalized() - random.below(500))
-      if (breaks !== undefined) w.chain.failAfter(breaks)
+      if (breaks !== undefined) {
+        w.chain.failAfter(breaks)
+        await node.look()
+        w.chain.calm()
+        // After a trouble it rests.
+        w.time.mono += 40_000
+      }
+      // What one look credits, the next one finds final.
       await node.look()
-      w.chain.calm()
-      // After a trouble it rests.
-      w.time.mono += 40_000
       await node.look()
     },
     judge() {
-      if (mayAct) judgeLook(m, w.chain)
+      for (const _ of mayAct ? [1, 2] : []) judgeLook(m, w.chain)
       return 'ok'
     },
   }

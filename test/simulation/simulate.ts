@@ -151,9 +151,8 @@ function nextCommand(sim: Sim): Command {
   for (;;) {
     const command = sim.random.pick(bag)(sim)
     // Enough is in flight.
-    if (command && (sim.flights.size < 30 || command.kind.startsWith('begin') === false)) {
-      return command
-    }
+    const isMore = command?.kind.startsWith('begin') && sim.flights.size >= 30
+    if (command && !isMore) return command
   }
 }
 
@@ -176,30 +175,22 @@ function judged(trail: string[], number: number, all: Came[]): Step {
   return step
 }
 
-/** Several at once: the ledger decides which comes first. */
+/** Several at once: the ledger decides which comes first. What is no single COMMIT comes after. */
 async function race(sim: Sim, trail: string[], number: number): Promise<Step> {
   const commands: Command[] = []
-  while (commands.length < 2 + sim.random.below(5)) {
+  let last: Command | undefined
+  while (!last && commands.length < 2 + sim.random.below(5)) {
     const command = nextCommand(sim)
     if (command.isAtomic) commands.push(command)
-    else {
-      // What is no single COMMIT goes first, alone.
-      const came = await cameOf(command.perform())
-      const step = judged(trail, number, [{ command, came }])
-      if (step.faults.length > 0 || commands.length === 0) return step
-      const rest = await together(sim, trail, number + 1, commands)
-      return merge(step, rest)
-    }
+    else last = command
   }
-  return together(sim, trail, number, commands)
+  const step = await together(trail, number, commands)
+  if (!last || step.faults.length > 0) return step
+  const came = await cameOf(last.perform())
+  return merge(step, judged(trail, number + step.count, [{ command: last, came }]))
 }
 
-async function together(
-  sim: Sim,
-  trail: string[],
-  number: number,
-  commands: Command[],
-): Promise<Step> {
+async function together(trail: string[], number: number, commands: Command[]): Promise<Step> {
   trail.push(`at once, ${commands.length}:`)
   const came = commands.map(async (command) => ({ command, came: await cameOf(command.perform()) }))
   const all = await Promise.all(came)
