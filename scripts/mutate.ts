@@ -38,7 +38,7 @@ async function tryGroup(name: string): Promise<void> {
     checkout,
     files: filesOf(group.places),
     tests: isWide ? group.wide : group.near,
-    budgetMs: isWide ? 20_000 : 4000,
+    budgetMs: isWide ? 30_000 : 6000,
     wanted: (mutant: Parameters<typeof explanationOf>[0]) => {
       const known = results.of(mutant)?.state
       if (known === undefined || flags.has('--all')) return true

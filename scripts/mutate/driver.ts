@@ -1,6 +1,6 @@
 /**
- * Runs within a copy, as `bun test ./scripts/mutate/driver.ts`: loads the tests of a job once, learns
- * which of them reach which mutant, and then switches on one mutant after the other.
+ * Runs within a copy, as `bun test ./scripts/mutate/driver.ts`: loads the tests of a job once,
+ * learns which of them reach which mutant, and then switches on one mutant after the other.
  */
 
 import { test } from 'bun:test'
@@ -14,7 +14,10 @@ const suites = new Map<string, Suite>()
 /** Files of which a test fails where those before it did not run. */
 const wholeOnly = new Set<string>()
 const kills = new Map<string, number>()
-let reached: Reached = {}
+/** Tests that failed with a mutant and passed without it, and the kills since one was looked at. */
+const proven = new Set<string>()
+let unproven: number[] = []
+let reached: Reached = { tests: {}, load: [] }
 let active = job.active ?? -1
 let hits = new Set<number>()
 
@@ -33,8 +36,8 @@ test('mutants', async () => {
     if (failure) return say({ id: job.active, state: failure.late ? 'late' : 'killed', by: file })
   }
   if (job.active !== undefined) return say({ id: job.active, state: 'survived' })
-  reached = (await Bun.file(job.reached).exists()) ? await Bun.file(job.reached).json() : {}
-  if (Object.keys(reached).length === 0) await learn()
+  if (await Bun.file(job.reached).exists()) reached = await Bun.file(job.reached).json()
+  else await learn()
   for (const id of job.todo) {
     say({ id, state: 'started' })
     await tryOne(id)
@@ -44,8 +47,9 @@ test('mutants', async () => {
 
 /** Runs every test once without a mutant. Those that fail here are not asked later. */
 async function learn(): Promise<void> {
+  reached.load = [...hits]
   for (const [file, suite] of suites) {
-    const found: Reached = {}
+    const found: Reached['tests'] = {}
     const entryOf = (id: string) => {
       found[id] ??= { ms: 0, hits: [] }
       return found[id]
@@ -63,7 +67,7 @@ async function learn(): Promise<void> {
         for (const id of ids) entryOf(id).hits.push(...hits)
       },
     })
-    if (!failure) Object.assign(reached, found)
+    if (!failure) Object.assign(reached.tests, found)
     const count = Object.keys(found).length
     say({
       id: -1,
@@ -72,14 +76,16 @@ async function learn(): Promise<void> {
       note: `${count} ${failure?.error ?? ''}`,
     })
   }
-  for (const entry of Object.values(reached)) entry.hits = [...new Set(entry.hits)]
+  for (const entry of Object.values(reached.tests)) entry.hits = [...new Set(entry.hits)]
   await Bun.write(job.reached, JSON.stringify(reached))
 }
 
 async function tryOne(id: number): Promise<void> {
-  const tests = Object.entries(reached).filter(([, entry]) => entry.hits.includes(id))
+  const tests = Object.entries(reached.tests).filter(([, entry]) => entry.hits.includes(id))
   if (tests.length === 0) return say({ id, state: 'unreached' })
-  const rank = ([name, { ms }]: (typeof tests)[number]) => (ms + 20) / (1 + (kills.get(name) ?? 0))
+  const stem = job.stems[id] ?? ''
+  const rank = ([name, { ms }]: (typeof tests)[number]) =>
+    (ms + 20) / (1 + (kills.get(name) ?? 0)) / (name.includes(`/${stem}.`) ? 8 : 1)
   tests.sort((a, b) => rank(a) - rank(b))
   const names: string[] = []
   let budget = job.budgetMs
@@ -110,14 +116,20 @@ async function fails(id: number, file: string, names: ReadonlySet<string>): Prom
     say({ id, state: 'late', by: failure.id })
     process.exit(4)
   }
-  const control = isSuspect ? undefined : await runSuite(suite, chosen, job.limitMs)
+  const place = `${failure.id} of ${isWhole ? 'all' : [...names].join()}`
+  const isFine = isSuspect || (proven.has(place) && unproven.length < 10)
+  const control = isFine ? undefined : await runSuite(suite, chosen, job.limitMs)
   if (!control) {
+    proven.add(place)
+    if (isFine) unproven.push(id)
+    else unproven = []
     kills.set(failure.id, 1 + (kills.get(failure.id) ?? 0))
     say({ id, state: 'killed', by: failure.id, note: String(failure.error).slice(0, 200) })
     return true
   }
-  // What the mutant left behind breaks even a whole file: a new process has to say.
-  if (isWhole) {
+  // What a mutant left behind breaks what is good, maybe for some time: a new process has to say.
+  if (isWhole || proven.has(place)) {
+    for (const other of unproven) say({ id: other, state: 'again' })
     say({ id, state: 'suspect', by: failure.id, note: String(control.error).slice(0, 200) })
     process.exit(5)
   }

@@ -1,4 +1,4 @@
-/** What is mutated together: source files or folders, the tests that are asked, and more of them. */
+/** What is mutated together: source files or folders, the tests to ask, and more of them. */
 export type Group = { places: string[]; near: RegExp; wide: RegExp }
 
 const named = (folder: string, names: string): string[] =>

@@ -9,6 +9,8 @@ export type Job = {
   active?: number
   /** One whose failure broke the process before: what it says in a new one counts. */
   suspect?: number
+  /** By mutant: how its file is called, which its best tests often are too. */
+  stems: Record<number, string>
   /** Where is kept which tests reach what. */
   reached: string
   /** Where the driver writes what it found, a line each. */
@@ -18,14 +20,14 @@ export type Job = {
   budgetMs: number
 }
 
-/** By test: how long it takes and which mutants it comes by. */
-export type Reached = Record<string, { ms: number; hits: number[] }>
+/** Which mutants what comes by: a test, by its name, and the mere loading of all of them. */
+export type Reached = { tests: Record<string, { ms: number; hits: number[] }>; load: number[] }
 
 export type Line = {
   id: number
   state:
     | ('killed' | 'late' | 'survived' | 'unreached')
-    | ('started' | 'suspect' | 'learnt' | 'unfit' | 'done')
+    | ('started' | 'suspect' | 'again' | 'learnt' | 'unfit' | 'done')
   by?: string
   note?: string
 }

@@ -15,7 +15,7 @@ export type Mutant = {
   to: number
   by: string
   isStatement: boolean
-  /** An expression that a statement begins with: a parenthesis there would go on with the one before. */
+  /** A statement begins with it: a parenthesis there would go on with the one before. */
   isFirst: boolean
   /** It runs when the module is loaded, and not again. */
   isStatic: boolean

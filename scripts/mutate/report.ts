@@ -39,11 +39,11 @@ const intro = (all: Tally): string => `# Mutation
 
 A test that never fails proves nothing. \`bun scripts/mutate.ts\` changes the code of money, keys,
 sign-in, log and verify a little, each time in a copy of the checkout: a guard is left out, a
-comparison moves by one, plus becomes minus, a statement is dropped. Then it runs the tests that
-reach that line, on SQLite and in one process. A change is noticed when a test fails or never ends.
+comparison moves by one, plus becomes minus, a statement is dropped. Then it runs tests that reach
+that line, on SQLite and in one process. A change is noticed when one fails or never ends.
 
-${all.tried.toLocaleString('en')} changes were tried and ${all.noticed.toLocaleString('en')} noticed: ${scoreOf(all)}.
-Of the others ${all.explained} are explained below and ${all.open} are not${all.untried ? `; ${all.untried} were not tried` : ''}.
+${all.tried} changes were tried and ${all.noticed} noticed: ${scoreOf(all)}. Of the others
+${all.explained} are explained below and ${all.open} are open; ${all.untried} were not tried.
 The score is what was noticed of what was tried: what is explained counts against it.
 
 This page is made by \`bun scripts/mutate.ts --report\`; why a change need not be noticed stands in
@@ -70,10 +70,11 @@ const scoreOf = ({ tried, noticed }: Tally): string =>
 const tableOf = (rows: [name: string, tally: Tally][]): string[] => [
   '| | tried | noticed | explained | open | not tried | score |',
   '|---|---:|---:|---:|---:|---:|---:|',
-  ...rows.map(
-    ([name, tally]) =>
-      `| ${name} | ${tally.tried} | ${tally.noticed} | ${tally.explained} | ${tally.open} | ${tally.untried} | ${scoreOf(tally)} |`,
-  ),
+  ...rows.map(([name, tally]) => {
+    const { tried, noticed, explained, open, untried } = tally
+    const cells = [name, tried, noticed, explained, open, untried, scoreOf(tally)]
+    return `| ${cells.join(' | ')} |`
+  }),
 ]
 
 /** One row a line of code: what was changed there and went unnoticed, and why. */

@@ -17,7 +17,7 @@ export type Task = {
   wanted(mutant: Numbered): boolean
 }
 
-const silenceMs = 90_000
+const silenceMs = 60_000
 /** Mutants of one process: what was found is written down when it ends. */
 const atOnce = 150
 
@@ -33,21 +33,19 @@ export async function tryMutants(task: Task, results: Results): Promise<void> {
       root: copy.root,
       tests: tests.filter((test) => task.tests.test(test)),
       todo: [],
+      stems: Object.fromEntries(mutants.map(({ id, file }) => [id, stemOf(file)])),
       reached: `${copy.root}/reached.json`,
       said: `${copy.root}/said.jsonl`,
       limitMs: 15_000,
       budgetMs: task.budgetMs,
     }
-    const wanted = mutants.filter(task.wanted)
-    await tryDynamic(
-      base,
-      wanted.filter(({ isStatic }) => !isStatic),
-      results,
-    )
+    const wanted = mutants.filter(task.wanted).sort((a, b) => weightOf(b) - weightOf(a))
+    const dynamic = wanted.filter(({ isStatic }) => !isStatic)
+    const unreached = await tryDynamic(base, dynamic, results)
     await tryStatic(
       base,
       mutants,
-      wanted.filter(({ isStatic }) => isStatic),
+      [...wanted.filter(({ isStatic }) => isStatic), ...unreached],
       results,
     )
   } finally {
@@ -55,7 +53,18 @@ export async function tryMutants(task: Task, results: Results): Promise<void> {
   }
 }
 
-async function tryDynamic(base: Job, wanted: readonly Numbered[], results: Results): Promise<void> {
+const stemOf = (file: string): string => file.replace(/^.*\/|\.tsx?$/g, '')
+
+/** What takes a guard away comes first, if there is not time for all. */
+const weightOf = ({ change }: Numbered): number =>
+  /^(the condition is false|the statement|nothing|without)|[<>]|&&/.test(change) ? 1 : 0
+
+/** Returns those that only the loading of their module comes by. */
+async function tryDynamic(
+  base: Job,
+  wanted: readonly Numbered[],
+  results: Results,
+): Promise<Numbered[]> {
   const left = new Map(wanted.map((mutant) => [mutant.id, mutant]))
   let suspect: number | undefined
   for (let round = 0; left.size > 0 || round === 0; round += 1) {
@@ -64,21 +73,26 @@ async function tryDynamic(base: Job, wanted: readonly Numbered[], results: Resul
     const lines = await drive({ ...base, todo, ...(suspect === undefined ? {} : { suspect }) })
     suspect = undefined
     let pending: number | undefined
+    const again: number[] = []
     for (const { id, state, by, note } of lines) {
       if (state === 'unfit') console.log(`not asked: ${by}: ${note}`)
       if (state === 'started') pending = id
       if (state === 'suspect') suspect = id
-      if (id < 0 || state === 'started' || state === 'suspect') continue
-      await tell(left.get(id), { state: state as Result['state'], ...(by ? { by } : {}) }, results)
+      if (state === 'again') again.push(id)
+      if (id < 0 || !isResult(state)) continue
+      await tell(left.get(id), { state, ...(by ? { by } : {}) }, results)
       left.delete(id)
       if (id === pending) pending = undefined
     }
+    for (const mutant of wanted) if (again.includes(mutant.id)) left.set(mutant.id, mutant)
     if (lines.some(({ state }) => state === 'done')) continue
     if (suspect !== undefined || pending === undefined) continue
     // It took the process along, or kept it busy for ever.
     await tell(left.get(pending), { state: 'late', by: 'the process' }, results)
     left.delete(pending)
   }
+  const { load }: Reached = await Bun.file(base.reached).json()
+  return wanted.filter((one) => load.includes(one.id) && results.of(one)?.state === 'unreached')
 }
 
 /** What runs when a module is loaded is on from the start of a process of its own. */
@@ -92,21 +106,26 @@ async function tryStatic(
   for (const mutant of wanted) {
     const ids = new Set(all.filter(({ file }) => file === mutant.file).map(({ id }) => id))
     const byFile = new Map<string, { ms: number; hits: number }>()
-    for (const [name, { ms, hits }] of Object.entries(reached)) {
+    for (const [name, { ms, hits }] of Object.entries(reached.tests)) {
       const file = name.slice(0, name.lastIndexOf('#'))
       const known = byFile.get(file) ?? { ms: 300, hits: 0 }
       const here = hits.filter((id) => ids.has(id)).length
       byFile.set(file, { ms: known.ms + ms, hits: known.hits + here })
     }
-    const ranked = [...byFile].filter(([, { hits }]) => hits > 0 || ids.size === 1)
+    const stem = stemOf(mutant.file).replace(/-.*$/, '')
+    const isNear = (file: string) => file.split('/').at(-1)?.startsWith(stem)
+    const ranked = [...byFile].filter(([file, { hits }]) => hits > 0 || isNear(file))
     ranked.sort(([, a], [, b]) => b.hits / b.ms - a.hits / a.ms)
-    const near = ranked.slice(0, base.budgetMs > 5000 ? 8 : 3).map(([file]) => file)
+    const near = ranked.slice(0, base.budgetMs > 10_000 ? 8 : 3).map(([file]) => file)
     const lines = await drive({ ...base, tests: near, active: mutant.id })
     const last = lines.at(-1) ?? { state: 'late' as const, by: 'the process' }
-    const state = near.length === 0 ? 'unreached' : (last.state as Result['state'])
+    const state = near.length > 0 && isResult(last.state) ? last.state : 'unreached'
     await tell(mutant, { state, ...(last.by ? { by: last.by } : {}) }, results)
   }
 }
+
+const isResult = (state: Line['state']): state is Result['state'] =>
+  state === 'killed' || state === 'late' || state === 'survived' || state === 'unreached'
 
 async function tell(mutant: Numbered | undefined, result: Result, results: Results): Promise<void> {
   if (!mutant) return
