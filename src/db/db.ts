@@ -42,8 +42,11 @@ export type Db = {
   close(): Promise<void>
 }
 
-/** `ended`: a run waits for its number. `cancel`: a run of another process is to be stopped. */
-export type Notice = 'ended' | 'cancel'
+/**
+ * `ended`: a run waits for its number. `cancel`: a run of another process is to be stopped. `key` and
+ * `account`, each with an id: what is remembered of it, or of keys below it, is no longer true.
+ */
+export type Notice = 'ended' | 'cancel' | `key ${string}` | `account ${string}`
 
 /** News without a promise: whoever misses one finds out at its next look at the tables. */
 export type Notices = {

@@ -1,7 +1,7 @@
 import { and, eq, gt, inArray, isNull, or } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import { isBeside } from '../db/beside.ts'
-import { type Db, first, prepared, rows, type Work } from '../db/db.ts'
+import { type Db, first, type Notice, prepared, rows, type Work } from '../db/db.ts'
 import { isUnder } from '../db/lineage.ts'
 import type { KeyRow, WindowRow } from '../db/schema.ts'
 import type { Clock, Millis } from '../kernel/clock.ts'
@@ -11,7 +11,7 @@ import { shownKeys } from './shown-store.ts'
 
 export type KeyStore = ReturnType<typeof keyStore>
 
-/** How long an authentication may be answered from memory: another process may have revoked. */
+/** How long an authentication may be answered from memory: a node may not hear of a revocation. */
 const rememberedMs = 1000
 const rememberedMax = 100_000
 
@@ -65,6 +65,13 @@ export function keyStore(db: Db, clock: Pick<Clock, 'now'>, plans: Plans) {
     return found.caller
   }
 
+  const drop = (isChanged: (caller: Caller) => boolean): void => {
+    changes++
+    for (const [hash, { caller }] of remembered.entries()) {
+      if (isChanged(caller)) remembered.delete(hash)
+    }
+  }
+
   const isBelow = (key: KeyRow) => and(eq(keys.accountId, key.accountId), isUnder(keys, key.id))
 
   return {
@@ -77,19 +84,23 @@ export function keyStore(db: Db, clock: Pick<Clock, 'now'>, plans: Plans) {
       const isFresh = known !== undefined && known.readAt <= now && known.validUntil > now
       return isFresh ? known.caller : read(hash)
     },
-    /** Drops what is remembered of a key and of all below it. */
+    /** Drops what is remembered of a key and of all below it, here and at other nodes. */
     forget(keyId: string): void {
-      changes++
-      for (const [hash, { caller }] of remembered.entries()) {
-        if (caller.key.lineage.includes(keyId)) remembered.delete(hash)
-      }
+      drop(isOfKey(keyId))
+      void db.notices?.tell(`key ${keyId}`)
     },
-    /** Drops what is remembered of all keys of an account. */
+    /** Drops what is remembered of all keys of an account, here and at other nodes. */
     forgetAccount(account: string): void {
-      changes++
-      for (const [hash, { caller }] of remembered.entries()) {
-        if (caller.account === account) remembered.delete(hash)
-      }
+      drop(isOfAccount(account))
+      void db.notices?.tell(`account ${account}`)
+    },
+    /** Drops what another node says has changed; false when that is no news of keys. */
+    hear(notice: Notice): boolean {
+      const [what, id = ''] = notice.split(' ')
+      if (what === 'key') drop(isOfKey(id))
+      else if (what === 'account') drop(isOfAccount(id))
+      else return false
+      return true
     },
     find: (id: string): Promise<KeyRow | undefined> =>
       db.read((q) => first(q.select().from(keys).where(eq(keys.id, id)))),
@@ -146,5 +157,8 @@ export function keyStore(db: Db, clock: Pick<Clock, 'now'>, plans: Plans) {
     },
   }
 }
+
+const isOfKey = (keyId: string) => (caller: Caller) => caller.key.lineage.includes(keyId)
+const isOfAccount = (account: string) => (caller: Caller) => caller.account === account
 
 type Found = { caller: Caller; validUntil: Millis } | undefined
