@@ -2,7 +2,7 @@ import type { KeyRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
-import { type Nusd, toJsonInteger } from '../kernel/money.ts'
+import { max, type Nusd, toJsonInteger } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { Book } from '../ledger/book.ts'
 import {
@@ -56,7 +56,8 @@ export async function changeKey(
       book.changed('key', key)
       noteKey(book, ids, key, { actor, action: 'key.change', detail })
       const window = book.window(key)
-      window.limit = key.capLimit
+      // A clock behind the one that lowered the cap may be in a window that has taken more.
+      window.limit = max(key.capLimit, window.spent + window.held)
       book.changed('window', window)
       return { ...key }
     },

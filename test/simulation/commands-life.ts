@@ -1,5 +1,5 @@
 import { rows } from '../../src/db/db.ts'
-import { nodeLease, takeLease } from '../../src/db/lease.ts'
+import { dropLeases, nodeLease, takeLease } from '../../src/db/lease.ts'
 import { keepCheckpoint } from '../../src/log/checkpoint.ts'
 import { cancelRun, stopCancelled } from '../../src/runs/cancel.ts'
 import { endAbandoned } from '../../src/runs/recover.ts'
@@ -136,6 +136,19 @@ export async function keepAlive({ nodes }: Sim): Promise<void> {
   for (const { db, deps, name } of nodes) {
     if (!db.exclusive) await takeLease(db, deps.clock, nodeLease(name), name)
   }
+}
+
+/** Ends what a process runs that stops, and gives its leases back: whether each came to what it must. */
+export async function stopRuns(sim: Sim, node: Node): Promise<string[]> {
+  const own = [...sim.flights.values()].filter((flight) => flight.node === node)
+  for (const { live } of own) live.stop('shutdown')
+  const came = await Promise.all(own.map(({ done }) => done))
+  for (const { id } of own) sim.flights.delete(id)
+  await dropLeases(node.db, node.name)
+  return own.map((flight, i) => {
+    const verdict = judgeBroken(sim, flight, 'unavailable')
+    return verdict === came[i] ? 'as it must' : `${flight.tag} came to ${came[i]}, not ${verdict}`
+  })
 }
 
 /** Forgets what a process knew that is gone: its streams never end. */

@@ -39,4 +39,20 @@ describe('found by the simulation', () => {
     const answer = await w.call('/v1/balance', { key: secret })
     expect((await answer.json()).error.type).toBe('key_paused')
   })
+
+  test('a key may be changed in a window that took more than its cap is by now', async () => {
+    const { key } = await w.key({ capWindow: 'day', capLimit: 100n, balance: usd })
+    const { keyWindows } = w.db.tables
+    const start = now - (now % (24 * hourMs))
+    const spent = { keyId: key.id, windowStart: start, limit: 100n, spent: 90n, held: 0n }
+    await w.db.write(function* (q) {
+      yield* rows(q.insert(keyWindows).values(spent).returning())
+    })
+    const change = (capLimit: bigint) =>
+      changeKey(w.deps, { keyId: key.id, actor: 'test', change: { capLimit } })
+    w.advance(now + 24 * hourMs - w.deps.clock.now())
+    await change(10n)
+    w.advance(-24 * hourMs)
+    expect((await change(50n)).capLimit).toBe(50n)
+  })
 })

@@ -11,6 +11,7 @@ import {
   passSequencer,
   recover,
   replaceNode,
+  stopRuns,
   sweep,
 } from './commands-life.ts'
 import {
@@ -88,7 +89,7 @@ export async function simulate({ engine, seed, commands }: Simulation): Promise<
       number += step.count
       const faults = [...step.faults, ...(await nearFaults(sim.w.db, sim.m, step.keys))]
       const isLast = number >= commands
-      if (isFar || isLast) faults.push(...(await farFaults(sim.w.db, sim.m, sim.w.time.now)))
+      if (isFar || isLast) faults.push(...(await farFaults(sim.w.db, sim.m)))
       for (const node of sim.nodes) faults.push(...node.errors)
       if (faults.length > 0) throw new Broken(faults.slice(0, 5).join('\n'))
     }
@@ -241,12 +242,18 @@ async function disturb(sim: Sim, trail: string[], number: number, command: Comma
   return { count: 1, faults, keys: command.keys ?? [], seen: [`disturb: ${mishap}`] }
 }
 
-/** A process dies between two commands. */
+/** A process dies between two commands, or is stopped, and what it runs is ended first. */
 async function replace(sim: Sim, trail: string[], number: number): Promise<Step> {
   const node = sim.random.pick(sim.nodes)
-  trail.push(`${number} ${node.name.slice(-4)} dies`)
+  const isKilled = sim.random.below(2) === 0
+  const step: Step = { count: 1, faults: [], keys: [], seen: [isKilled ? 'restart' : 'stop'] }
+  trail.push(`${number} ${node.name.slice(-4)} ${isKilled ? 'dies' : 'is stopped'}`)
+  if (!isKilled) {
+    const came = await stopRuns(sim, node)
+    if (came.some((one) => one !== 'as it must')) step.faults.push(`stopped runs: ${came}`)
+  }
   await goOn(sim, node)
-  return { count: 1, faults: [], keys: [], seen: ['restart'] }
+  return step
 }
 
 async function goOn(sim: Sim, node: Sim['nodes'][number]): Promise<void> {
