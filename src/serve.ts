@@ -104,6 +104,7 @@ function hearOthers(deps: Deps, db: Db): void {
   const hear = (notice: Notice) => {
     if (notice === 'ended') deps.sequencer.hear()
     if (notice === 'cancel') void stopCancelled(deps).catch(failed)
+    if (deps.keys.hear(notice)) void stopForbidden(deps).catch(failed)
   }
   db.notices?.hear(hear).catch(failed)
 }
