@@ -1,4 +1,4 @@
-import { and, asc, gt, isNull, sql } from 'drizzle-orm'
+import { and, asc, gt, inArray, isNull, sql } from 'drizzle-orm'
 import { type Db, first, type Query, rows, type Work } from '../db/db.ts'
 import { findFact, writeFact } from '../db/facts.ts'
 import type { RunRow, TransferRow } from '../db/schema.ts'
@@ -13,6 +13,8 @@ export type AuditReport = { faults: string[]; sides: SideSums }
 
 /** Rows read in one step; between steps the event loop turns. */
 const pageRows = 2000
+/** Accounts named in one query. */
+const pageAccounts = 500
 /** Transfers younger than this may still be committed with an earlier time, by a slow node. */
 const settledAfterMs = 600_000
 const pointFact = 'audit.point'
@@ -79,6 +81,19 @@ export function auditStore(db: Db) {
     }
   }
 
+  /** Found by the accounts that moved: no index has the times of all transfers. */
+  function* movedAfter(q: Query, until: Millis): Work<TransferRow[]> {
+    const { id, movedAt } = accounts
+    const moved = yield* rows(q.select({ id }).from(accounts).where(gt(movedAt, until)))
+    const found: TransferRow[] = []
+    for (let at = 0; at < moved.length; at += pageAccounts) {
+      const some = moved.slice(at, at + pageAccounts).map((account) => account.id)
+      const later = and(inArray(transfers.accountId, some), gt(transfers.at, until))
+      found.push(...(yield* rows(q.select().from(transfers).where(later))))
+    }
+    return found
+  }
+
   /** Everything, on one unmoving picture. */
   const compare = (until: Millis): Promise<Audit> =>
     db.snapshot(function* (q) {
@@ -116,13 +131,7 @@ export function auditStore(db: Db) {
         const audit = makeAudit(point.until)
         yield* openRuns(q, audit)
         yield* everyPurse(q, audit, false)
-        const moved = yield* rows(
-          q
-            .select()
-            .from(transfers)
-            .where(and(gt(transfers.at, point.until))),
-        )
-        for (const transfer of moved) audit.addTransfer(transfer)
+        for (const transfer of yield* movedAfter(q, point.until)) audit.addTransfer(transfer)
         const sum = sql<string>`cast(coalesce(sum(${accounts.balance}), 0) as text)`
         const balances = yield* first(q.select({ sum }).from(accounts))
         audit.checkTotal(point, BigInt(balances?.sum ?? 0))

@@ -65,15 +65,22 @@ export async function numbered(
 
 /** Receipts signed in one go, about a millisecond of work. */
 const batch = 32
+/** How many are signed before it is noted how far that is; a start reads as many again. */
+const notedEvery = 1000
 
 /**
  * Signs numbered receipts in the order of the log, a few at a time: nobody waits for these, so
- * they take the moments when no run is in flight. Begins where the range of the key begins, and
- * after a restart again, and skips what is signed.
+ * they take the moments when no run is in flight. Begins where the range of the key begins, after
+ * a restart about where it was, and skips what is signed.
  */
 export function backgroundSigner(deps: Needs & Pick<Deps, 'live'>) {
-  let next = deps.logs.current.start + deps.signers.current.fromIndex
+  let noted = deps.logs.current.start + deps.signers.current.fromIndex
+  let next: number | undefined
   return async (): Promise<void> => {
+    if (next === undefined) {
+      noted = Math.max(noted, await deps.receipts.signedUpTo())
+      next = noted
+    }
     while (deps.live.count() === 0) {
       const found = await deps.receipts.numberedFrom(next, batch)
       const unsigned = found.flatMap(({ id, digest, signature }) =>
@@ -81,7 +88,13 @@ export function backgroundSigner(deps: Needs & Pick<Deps, 'live'>) {
       )
       if (unsigned.length > 0) await deps.receipts.sign(unsigned)
       next = (found.at(-1)?.logPlace ?? next - 1) + 1
+      if (next - noted >= notedEvery) {
+        await deps.receipts.noteSignedUpTo(next)
+        noted = next
+      }
       if (found.length < batch) return
+      // A read of SQLite answers in the same turn: others get theirs between two of them.
+      await Bun.sleep(0)
     }
   }
 }

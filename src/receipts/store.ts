@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, gte, inArray, isNotNull, lt } from 'drizzle-orm'
 import { type Db, first, prepared, type Query, rows, update, type Work } from '../db/db.ts'
+import { findFact, writeFact } from '../db/facts.ts'
 import type { RunRow } from '../db/schema.ts'
 import { type Page, type PageRequest, toPage } from '../kernel/page.ts'
 import { type Ended, isEnded, isErased, receiptIdOf, runIdOf } from './receipt.ts'
@@ -8,6 +9,8 @@ import { shownReceipts } from './shown-store.ts'
 export type ReceiptStore = ReturnType<typeof receiptStore>
 
 type Numbered = Pick<RunRow, 'id' | 'logPlace' | 'digest' | 'signature'>
+
+const signedFact = 'receipts.signed'
 
 /** Receipts, which are the ended runs seen from the side of who checks them. */
 export function receiptStore(db: Db) {
@@ -69,5 +72,9 @@ export function receiptStore(db: Db) {
       db.write(function* () {
         yield* update(runs, signed, ['signature'])
       }),
+    /** A place before which every receipt is signed, as far as that was noted. */
+    signedUpTo: async (): Promise<number> => Number((await findFact(db, signedFact)) ?? 0),
+    noteSignedUpTo: (place: number): Promise<void> =>
+      db.write(() => writeFact(db, signedFact, String(place))),
   }
 }
