@@ -70,7 +70,7 @@ export async function check(
   return { faults, runs }
 }
 
-async function allRuns(server: Server, key: string): Promise<Map<string, Run>> {
+export async function allRuns(server: Server, key: string): Promise<Map<string, Run>> {
   const runs = new Map<string, Run>()
   for (let after = ''; ; ) {
     const answer = await server.call(`/v1/runs?limit=100${after}`, { key })
@@ -85,7 +85,11 @@ async function allRuns(server: Server, key: string): Promise<Map<string, Run>> {
 }
 
 /** What is wrong with the receipt of a run, newest runs first; undefined when it verifies. */
-async function receiptFault(server: Server, key: string, run: Run): Promise<string | undefined> {
+export async function receiptFault(
+  server: Server,
+  key: string,
+  run: Run,
+): Promise<string | undefined> {
   const answer = await server.call(`/v1/receipts/${run.receipt_id}`, { key })
   if (answer.status !== 200) return `the receipt of ${run.id}: ${answer.status}`
   const file = (await answer.json()) as { receipt: FullReceipt }

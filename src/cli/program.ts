@@ -1,7 +1,9 @@
 import { Command, CommanderError } from 'commander'
 import { helpSettings } from '../config-help.ts'
+import { storageFaultOf } from '../db/storage.ts'
 import { nearest } from '../kernel/nearest.ts'
 import { Refusal } from '../kernel/refusal.ts'
+import { StorageFault } from '../kernel/storage-fault.ts'
 import { sayingOf } from '../logging.ts'
 import { version } from '../version.ts'
 import { adminCommands } from './admin.ts'
@@ -94,6 +96,7 @@ function report(error: unknown): number {
     say(error.detail.param ? `${error.detail.param}: ${error.message}` : error.message)
     return exitCodes.failed
   }
-  say(sayingOf(error))
+  const fault = error instanceof StorageFault ? error : storageFaultOf(error, 'write')
+  say(fault ? `${sayingOf(error).replace(/\.$/, '')}. ${fault.advice}.` : sayingOf(error))
   return exitCodes.failed
 }

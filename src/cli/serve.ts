@@ -42,6 +42,8 @@ async function run(options: ServeOptions): Promise<void> {
     options.data = mkdtempSync(join(tmpdir(), 'counterfoil-'))
   }
   const config = configOf(options)
+  // Words that nobody can be told, because a disk is full or a pipe is gone, end no server.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const { level, format } = config.log
   const isPretty = format === 'pretty' || (format === 'auto' && process.stderr.isTTY === true)
   const log = openLog({ level, format: isPretty ? 'pretty' : 'json' })

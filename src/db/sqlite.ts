@@ -147,8 +147,7 @@ export function openSqlite(
       flush(busyRetries)
       closed = true
       failAll(queue.splice(0), new Error('the database is closed'))
-      // Closing writes the log back into the file: not over damage, nor past a failed sync.
-      if (!storage.stopped()) raw.close()
+      raw.close()
     },
   }
 }

@@ -40,14 +40,12 @@ export function watchStorage(file: string) {
     /** The fault of storage that an error is, remembered; any other error as it is. */
     faultOf(error: unknown, where: Where): unknown {
       if (error instanceof StorageFault) return error
-      const code = codeOf(error)
-      const reason = code === undefined ? undefined : reasonOf(code, where)
-      if (code === undefined || reason === undefined) return error
-      const doubt = where === 'commit' && reason === 'storage_failed'
-      const fault = new StorageFault(reason, code, { cause: error, doubt })
-      // What everybody else is told is not in doubt: it was never begun.
-      if (!stopped()) become(doubt ? new StorageFault(reason, code, { cause: error }) : fault)
-      return fault
+      const fault = storageFaultOf(error, where)
+      if (!fault) return error
+      if (!stopped()) become(fault)
+      // Whoever comes later is in no doubt: what they wanted was never begun.
+      if (where !== 'commit' || fault.reason !== 'storage_failed') return fault
+      return new StorageFault(fault.reason, fault.code, { cause: error, doubt: true })
     },
     /** A COMMIT came through: what passes by itself is over. */
     wrote(): void {
@@ -67,6 +65,13 @@ export function watchStorage(file: string) {
       }
     },
   }
+}
+
+/** The fault of storage that an error of the engine is, if it is one. */
+export function storageFaultOf(error: unknown, where: Where): StorageFault | undefined {
+  const code = codeOf(error)
+  const reason = code === undefined ? undefined : reasonOf(code, where)
+  return code && reason ? new StorageFault(reason, code, { cause: error }) : undefined
 }
 
 /** The file behind a name; undefined while there is none. */

@@ -1,0 +1,149 @@
+/**
+ * Breaks the disk, the files, the clock and the process under the executable with real tools, one
+ * fault after the other, and checks after each that a restart holds what clients were told.
+ */
+import { must } from '../test/support/binary.ts'
+import { type Bench, makeBench } from './fault-bench.ts'
+import {
+  cutLog,
+  damagedHeader,
+  damagedPages,
+  deleted,
+  foreignLock,
+  fullDisk,
+  fullLog,
+  readOnly,
+  readOnlyCalls,
+} from './fault-disk.ts'
+import { killBackup, killMigration, killRecovery } from './fault-kills.ts'
+import { clockJumps, noDescriptors, stopped } from './fault-machine.ts'
+import { failOnce, fullFor, killAt } from './fault-syscalls.ts'
+import { canTrace, type Injection, isRoot, type Row, skippedRow } from './fault-tools.ts'
+import { stampOf } from './report.ts'
+
+export type Fault = {
+  name: string
+  needs?: 'trace' | 'root'
+  run(bench: Bench): Promise<Row>
+}
+
+const from = (first: number, last: number, step = 1): number[] =>
+  Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, i) => first + i * step)
+
+const inject = (calls: string, what: string): Injection => ({ calls, what })
+
+const traced = (
+  calls: string,
+  what: (n: number) => string,
+  points: number[],
+  run: (bench: Bench, injection: Injection) => Promise<Row>,
+): Fault[] =>
+  points.map((n) => ({
+    name: `${calls}:${what(n)}`,
+    needs: 'trace',
+    run: (bench) => run(bench, inject(calls, what(n))),
+  }))
+
+/** A hold writes about ten frames of two calls each, a settle as many; both end in an fsync. */
+export const everyFault: Fault[] = [
+  ...traced('fsync', (n) => `error=EIO:when=${n}`, from(1, 6), failOnce),
+  ...traced('pwrite64', (n) => `error=EIO:when=${n}`, [1, 2, 5, 12, 23, 40, 61], failOnce),
+  ...traced('pwrite64', (n) => `error=ENOSPC:when=${n}..${n + 60}`, [3, 20, 47], fullFor),
+  { name: 'EROFS', needs: 'trace', run: readOnlyCalls },
+  ...traced('fsync', (n) => `signal=KILL:when=${n}`, from(1, 20), killAt),
+  ...traced('pwrite64', (n) => `signal=KILL:when=${n}`, from(1, 20), killAt),
+  ...traced('pwrite64', (n) => `signal=KILL:when=${n}`, from(25, 105, 20), killAt),
+  { name: 'recovery', needs: 'trace', run: (bench) => killRecovery(bench, 'fsync', 8) },
+  { name: 'recovery writes', needs: 'trace', run: (bench) => killRecovery(bench, 'pwrite64', 12) },
+  { name: 'migration', needs: 'trace', run: () => killMigration('fsync', from(1, 8)) },
+  {
+    name: 'migration writes',
+    needs: 'trace',
+    run: () => killMigration('pwrite64', from(1, 301, 30)),
+  },
+  { name: 'backup', needs: 'trace', run: (bench) => killBackup(bench, 'fsync', from(1, 6)) },
+  {
+    name: 'backup writes',
+    needs: 'trace',
+    run: (bench) => killBackup(bench, 'pwrite64', from(1, 121, 15)),
+  },
+  { name: 'cut log', run: (bench) => cutLog(bench, 60) },
+  { name: 'full disk', needs: 'root', run: fullDisk },
+  { name: 'full log', run: fullLog },
+  { name: 'read-only', needs: 'root', run: readOnly },
+  { name: 'deleted', run: deleted },
+  { name: 'pages', run: damagedPages },
+  { name: 'header', run: damagedHeader },
+  { name: 'lock', run: foreignLock },
+  { name: 'descriptors', run: noDescriptors },
+  { name: 'stopped', run: (bench) => stopped(bench, 5) },
+  { name: 'clock', run: clockJumps },
+]
+
+/** Tries the faults whose name contains one of `only`, or all of them, on one data folder. */
+export async function drillFaults(
+  faults: Fault[],
+  say: (line: string) => void = () => {},
+): Promise<{ rows: Row[]; build: string }> {
+  const isTraceable = await canTrace()
+  const bench = await makeBench()
+  const rows: Row[] = []
+  try {
+    for (const fault of faults) {
+      const row = await tryFault(fault, bench, isTraceable)
+      rows.push(row)
+      say(`${row.fault}: ${row.skipped ? `skipped: ${row.skipped}` : row.seen}`)
+      for (const one of row.faults.slice(0, 5)) say(`  FAULT: ${one}`)
+    }
+    const build = await must(bench.home, 'version', '--json')
+    return { rows, build: build.trim() }
+  } finally {
+    await bench.remove()
+  }
+}
+
+async function tryFault(fault: Fault, bench: Bench, isTraceable: boolean): Promise<Row> {
+  const { name, needs } = fault
+  if (needs === 'trace' && !isTraceable) {
+    return skippedRow(name, '', 'strace is absent or may not trace here')
+  }
+  if (needs === 'root' && !isRoot) return skippedRow(name, '', 'only root may mount')
+  try {
+    return await fault.run(bench)
+  } catch (error) {
+    const words = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    return { fault: name, expected: '', seen: 'the drill itself failed', faults: [words] }
+  }
+}
+
+type Result = Awaited<ReturnType<typeof drillFaults>>
+
+/** The section of the report that is about broken disks, files and clocks. */
+export function faultsReport({ rows, build }: Result): string {
+  const skipped = rows.filter((row) => row.skipped !== undefined).length
+  const count = rows.reduce((sum, { faults }) => sum + faults.length, 0)
+  const lines = rows.map(({ fault, expected, seen, faults, skipped }) => {
+    const told = skipped === undefined ? seen : `skipped: ${skipped}`
+    const result = skipped === undefined ? String(faults.length) : '–'
+    return `| ${[fault, expected, told, result].map(inCell).join(' | ')} |`
+  })
+  return `## Broken disks, files and clocks
+
+\`bun run drill faults\`, ${stampOf(build)}
+
+${rows.length} faults, nearly all on one data folder, ${skipped} of them skipped. \`call:error=…:when=n\`
+is what \`strace\` did to the n-th such call of the serving thread. Clients run models, plain and
+streamed, each under an Idempotency-Key of its own. After each fault the server starts again and is
+checked: every answer that a client holds is told again as it was, what had no answer is asked again
+under its key, and then each key was charged exactly once; the ledger is balanced, nothing is held,
+\`counterfoil doctor\` finds every page whole, and SIGTERM ends with 0.
+
+**${count} faults of the service.**
+
+| fault | expected | seen | wrong |
+|---|---|---|---|
+${lines.join('\n')}
+`
+}
+
+const inCell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
