@@ -1,0 +1,24 @@
+import { describe, expect, test } from 'bun:test'
+import type { Engine } from '../support/world.ts'
+import { testBounds } from './run.ts'
+import { startService } from './service.ts'
+import { tryRoutes } from './try-routes.ts'
+
+const seed = 4663
+const efforts: [engine: Engine, inputs: number][] = [['sqlite', 800]]
+// What SQLite stores PostgreSQL may refuse, a zero byte for one.
+if (process.env['TEST_DATABASE_URL']) efforts.push(['postgres', 500])
+
+describe('every route, whatever is sent to it', () => {
+  test.each(efforts)(
+    'on %s: no 5xx, the one error body, no secret, and money moves only where nothing is refused',
+    async (engine, inputs) => {
+      const service = await startService(engine)
+      expect(service.routes.length).toBeGreaterThan(150)
+      const { faults } = await tryRoutes(service, seed, { inputs }, testBounds)
+      await service.stop()
+      expect(faults).toEqual([])
+    },
+    120_000,
+  )
+})
