@@ -1,0 +1,104 @@
+import type { AccountRow, DepositRow, KeyRow, RunRow, WindowRow } from '../../src/db/schema.ts'
+import { emptyPages, openBook, windowId } from '../../src/ledger/book.ts'
+
+/** 2026-01-15, a Thursday. */
+export const now = Date.UTC(2026, 0, 15, 12)
+
+/** A book without a database, on which a rule can be tried alone. */
+export function paperBook(rows: {
+  accounts?: AccountRow[]
+  windows?: WindowRow[]
+  deposits?: DepositRow[]
+}) {
+  const pages = emptyPages()
+  for (const row of rows.accounts ?? []) pages.accounts.set(row.id, row)
+  for (const row of rows.windows ?? []) {
+    pages.windows.set(windowId(row.keyId, row.windowStart), row)
+  }
+  for (const row of rows.deposits ?? []) pages.deposits.set(row.id, row)
+  return { pages, book: openBook(pages, now) }
+}
+
+export const account = (state: Partial<AccountRow> = {}): AccountRow => ({
+  id: 'alice',
+  balance: 100n,
+  held: 0n,
+  status: 'active',
+  createdAt: 0,
+  plan: 'free',
+  planUntil: null,
+  moves: 0,
+  movedAt: 0,
+  ...state,
+})
+
+export const key = (state: Partial<KeyRow> = {}): KeyRow => ({
+  id: 'leaf',
+  accountId: 'alice',
+  parentId: null,
+  lineage: ['leaf'],
+  name: 'test',
+  fingerprint: '',
+  capLimit: 1000n,
+  capWindow: 'lifetime',
+  rpm: null,
+  concurrency: null,
+  maxCostPerRun: null,
+  scopes: ['runs:write'],
+  models: [],
+  ipCidrs: [],
+  tags: {},
+  passport: '',
+  childrenCount: 0,
+  createdAt: 0,
+  expiresAt: now + 1,
+  pausedAt: null,
+  revokedAt: null,
+  revokedBy: null,
+  lastUsedAt: null,
+  ...state,
+})
+
+export const window = (state: Partial<WindowRow> = {}): WindowRow => ({
+  keyId: 'leaf',
+  windowStart: 0,
+  limit: 1000n,
+  spent: 0n,
+  held: 0n,
+  ...state,
+})
+
+/** What the end of a hold reads of a run. */
+export const openRun = (state: Partial<RunRow> = {}): RunRow =>
+  ({
+    id: 'run_1',
+    accountId: 'alice',
+    hold: 40n,
+    windows: [['leaf', 0]],
+    finishedAt: null,
+    ...state,
+  }) as RunRow
+
+export const deposit = (state: Partial<DepositRow> = {}): DepositRow => ({
+  id: 'dep_1',
+  chainId: 4663,
+  txHash: '0x1',
+  logIndex: 0,
+  blockNumber: 7,
+  blockHash: '0xb',
+  blockTime: null,
+  token: '0x',
+  tokenAmount: '50',
+  amount: 50n,
+  from: 'alice',
+  account: 'alice',
+  status: 'confirming',
+  reason: null,
+  seenAt: 0,
+  creditedAt: null,
+  finalizedAt: null,
+  credits: 0,
+  loss: 0n,
+  moved: null,
+  ...state,
+})

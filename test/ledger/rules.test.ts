@@ -1,0 +1,262 @@
+import { describe, expect, test } from 'bun:test'
+import { maxNusd } from '../../src/kernel/money.ts'
+import { Refusal } from '../../src/kernel/refusal.ts'
+import { numberTransfers } from '../../src/ledger/book.ts'
+import { endHold, grant, mostFor, roomsOf, takeHold } from '../../src/ledger/ledger.ts'
+import { account, key, now, openRun, paperBook, window } from './paper-book.ts'
+
+/** A leaf with a cap by day below a root with one for life, each with something taken. */
+const leaf = (state = {}) =>
+  key({ lineage: ['leaf', 'root'], capLimit: 70n, capWindow: 'day', ...state })
+const root = (state = {}) => key({ id: 'root', lineage: ['root'], capLimit: 80n, ...state })
+const today = Date.UTC(2026, 0, 15)
+
+function desk(own = {}, rows: { leaf?: object; root?: object } = {}) {
+  const ofLeaf = window({ windowStart: today, limit: 70n, spent: 3n, held: 2n, ...rows.leaf })
+  const ofRoot = window({ keyId: 'root', limit: 80n, spent: 4n, held: 6n, ...rows.root })
+  const alice = account({ held: 10n, ...own })
+  const made = paperBook({ accounts: [alice], windows: [ofLeaf, ofRoot] })
+  return { ...made, alice, ofLeaf, ofRoot }
+}
+
+const refusalOf = (ask: () => unknown): Refusal => {
+  try {
+    ask()
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+  throw new Error('nothing was refused')
+}
+
+describe('the rooms of a chain', () => {
+  test('are each cap less what its window spent and holds, and the balance less what is held', () => {
+    const { book } = desk()
+    expect(roomsOf(book, 'alice', [leaf(), root()])).toEqual([
+      { available: 65n, limitedBy: 'key', keyId: 'leaf' },
+      { available: 70n, limitedBy: 'ancestor', keyId: 'root' },
+      { available: 90n, limitedBy: 'balance' },
+    ])
+  })
+
+  test('are none of an account that is not there', () => {
+    expect(roomsOf(desk().book, 'bob', []).at(-1)?.available).toBe(0n)
+  })
+
+  test.each([
+    ['the key', {}, {}, {}, 65n],
+    ['the key above', { capLimit: 900n }, {}, {}, 70n],
+    ['the balance', { capLimit: 900n }, { capLimit: 900n }, {}, 90n],
+    ['the most of one run', { maxCostPerRun: 9n }, { maxCostPerRun: 11n }, {}, 9n],
+    ['the most of one run of the key above', {}, { maxCostPerRun: 11n }, {}, 11n],
+  ])('limit a run by the least: %s', (_, own, above, of, most) => {
+    expect(mostFor(desk(of).book, 'alice', [leaf(own), root(above)])).toBe(most)
+  })
+})
+
+describe('a hold', () => {
+  test('is taken to the last unit from every window and the account, which are written', () => {
+    const { book, pages, alice, ofLeaf, ofRoot } = desk()
+    const windows = takeHold(book, [leaf(), root()], 65n, () => ({}))
+    expect(windows).toEqual([
+      ['leaf', today],
+      ['root', 0],
+    ])
+    expect([alice.held, ofLeaf.held, ofRoot.held]).toEqual([75n, 67n, 71n])
+    expect([alice.balance, ofLeaf.spent, ofRoot.spent]).toEqual([100n, 3n, 4n])
+    expect([...pages.written.accounts, ...pages.written.windows]).toEqual([alice, ofLeaf, ofRoot])
+  })
+
+  test('takes the cap of now into the window', () => {
+    const { book, ofLeaf, ofRoot } = desk()
+    takeHold(book, [leaf({ capLimit: 75n }), root({ capLimit: 90n })], 1n, () => ({}))
+    expect([ofLeaf.limit, ofRoot.limit]).toEqual([75n, 90n])
+  })
+
+  test.each([
+    ['its own cap', {}, {}, {}, 66n, 'cap_exceeded', 'key', 'leaf', 65, '2026-01-16T00:00:00.000Z'],
+    [
+      'the cap above',
+      { capLimit: 900n },
+      {},
+      {},
+      71n,
+      'cap_exceeded',
+      'ancestor',
+      'root',
+      70,
+      null,
+    ],
+    [
+      ...['the balance', { capLimit: 900n }, { capLimit: 900n }, {}, 91n],
+      ...['insufficient_balance', 'balance', null, 90, null],
+    ],
+    [
+      'the most of one run',
+      { maxCostPerRun: 9n },
+      {},
+      {},
+      10n,
+      'cap_exceeded',
+      'key',
+      'leaf',
+      9,
+      null,
+    ],
+    [
+      ...['the most of one run above', {}, { maxCostPerRun: 9n }, {}, 10n],
+      ...['cap_exceeded', 'ancestor', 'root', 9, null],
+    ],
+  ] as [
+    ...[what: string, own: object, above: object, of: object, amount: bigint],
+    ...[type: string, by: string, id: string | null, room: number, resets: string | null],
+  ][])(
+    'above %s is refused with what is left, and changes nothing',
+    (_, own, above, of, amount, type, by, id, room, resets) => {
+      const { book, pages, alice, ofLeaf, ofRoot } = desk(of)
+      let told: bigint | undefined
+      const explain = (least: bigint) => {
+        told = least
+        return { more: 1 }
+      }
+      const refusal = refusalOf(() => takeHold(book, [leaf(own), root(above)], amount, explain))
+      expect({ type: refusal.type, ...refusal.detail.metadata }).toEqual({
+        type,
+        limited_by: by,
+        blocking_key_id: id,
+        required_nusd: Number(amount),
+        available_nusd: room,
+        resets_at: resets,
+        more: 1,
+      })
+      expect(told).toBe(BigInt(room))
+      expect([alice.held, ofLeaf.held, ofRoot.held]).toEqual([10n, 2n, 6n])
+      expect(pages.written.accounts.size + pages.written.windows.size).toBe(0)
+    },
+  )
+
+  test('of exactly the most of one run is taken', () => {
+    const { book, alice } = desk()
+    takeHold(book, [leaf({ maxCostPerRun: 9n }), root()], 9n, () => ({}))
+    expect(alice.held).toBe(19n)
+  })
+
+  test('tells the least room also where the most of one run refuses', () => {
+    const { book } = desk({ held: 95n })
+    let told: bigint | undefined
+    const explain = (least: bigint) => {
+      told = least
+      return {}
+    }
+    refusalOf(() => takeHold(book, [leaf({ maxCostPerRun: 9n }), root()], 10n, explain))
+    expect(told).toBe(5n)
+  })
+
+  test('of a key without an account is our bug', () => {
+    expect(() => takeHold(desk().book, [key({ accountId: 'bob' })], 1n, () => ({}))).toThrow(
+      'without an account',
+    )
+  })
+})
+
+describe('the end of a hold', () => {
+  const held = () => desk({ held: 50n }, { leaf: { held: 42n }, root: { held: 46n } })
+  const run = (state = {}) =>
+    openRun({
+      windows: [
+        ['leaf', today],
+        ['root', 0],
+      ],
+      ...state,
+    })
+
+  test.each([0n, 1n, 39n, 40n])('charges %p, frees the rest, and tells the journal', (cost) => {
+    const { book, pages, alice, ofLeaf, ofRoot } = held()
+    endHold(book, run(), cost)
+    expect([alice.balance, alice.held]).toEqual([100n - cost, 10n])
+    expect([ofLeaf.spent, ofLeaf.held]).toEqual([3n + cost, 2n])
+    expect([ofRoot.spent, ofRoot.held]).toEqual([4n + cost, 6n])
+    expect([...pages.written.accounts, ...pages.written.windows]).toEqual([alice, ofLeaf, ofRoot])
+    const told = { accountId: 'alice', ref: 'run_1', kind: 'run', source: 'user' } as const
+    const line = { ...told, target: 'revenue', amount: cost, at: now } as const
+    expect(pages.added.transfers).toEqual(cost === 0n ? [] : [line])
+  })
+
+  test.each([
+    ['twice', { finishedAt: now }, 1n, 'ended twice'],
+    ['for less than nothing', {}, -1n, 'cost more than it holds'],
+    ['for more than it holds', {}, 41n, 'cost more than it holds'],
+    ['of no account', { accountId: 'bob' }, 1n, 'has no account'],
+  ])('%s is our bug, and changes nothing', (_, state, cost, message) => {
+    const { book, pages, alice } = held()
+    expect(() => endHold(book, run(state), cost)).toThrow(message)
+    expect([alice.balance, alice.held, pages.added.transfers.length]).toEqual([100n, 50n, 0])
+  })
+
+  test('in a window that was not loaded is our bug', () => {
+    expect(() => endHold(held().book, run({ windows: [['other', 0]] }), 1n)).toThrow(
+      'not on the book',
+    )
+  })
+})
+
+describe('a grant', () => {
+  test.each([1n, maxNusd - 100n])('of %p arrives and is told', (amount) => {
+    const { book, pages, alice } = desk()
+    expect(grant(book, 'alice', amount, 'g1')).toBe(100n + amount)
+    expect(alice.balance).toBe(100n + amount)
+    expect([...pages.written.accounts]).toEqual([alice])
+    const told = { accountId: 'alice', ref: 'g1', kind: 'grant', source: 'grants' } as const
+    expect(pages.added.transfers).toEqual([{ ...told, target: 'user', amount, at: now }])
+  })
+
+  test.each([
+    [0n, 'invalid_request'],
+    [-1n, 'invalid_request'],
+    [maxNusd - 99n, 'conflict'],
+  ] as const)('of %p is refused', (amount, type) => {
+    const { book, alice } = desk()
+    expect(refusalOf(() => grant(book, 'alice', amount, 'g1')).type).toBe(type)
+    expect(alice.balance).toBe(100n)
+  })
+
+  test('to an account that was not opened is our bug', () => {
+    expect(() => grant(desk().book, 'bob', 1n, 'g1')).toThrow('not opened')
+  })
+})
+
+describe('the transfers of a batch', () => {
+  test('are numbered by account, with the balance after each and times that never go back', () => {
+    const alice = account({ balance: 120n, moves: 4, movedAt: now + 5 })
+    const bob = account({ id: 'bob', balance: 7n })
+    const { book, pages } = paperBook({ accounts: [alice, bob] })
+    const line = (accountId: string, ref: string, amount: bigint, isIn: boolean, at: number) => {
+      const sides = isIn
+        ? ({ kind: 'grant', source: 'grants', target: 'user' } as const)
+        : ({ kind: 'run', source: 'user', target: 'revenue' } as const)
+      book.addTransfer({ accountId, ref, ...sides, amount, at })
+    }
+    line('alice', 'a', 30n, true, now)
+    line('bob', 'b', 7n, true, now + 1)
+    line('alice', 'c', 10n, false, now + 9)
+    // From the side of the operator to another: no money of the account moved.
+    const loss = { ref: 'd', kind: 'loss', source: 'deposits', target: 'loss', amount: 5n } as const
+    book.addTransfer({ accountId: 'alice', ...loss, at: now + 2 })
+    const told = numberTransfers(pages).map(({ ref, seq, balance, at }) => [ref, seq, balance, at])
+    expect(told).toEqual([
+      ['a', 5, 130n, now + 5],
+      ['c', 6, 120n, now + 9],
+      ['d', 7, 120n, now + 9],
+      ['b', 1, 7n, now + 1],
+    ])
+    expect([alice.moves, alice.movedAt, bob.moves, bob.movedAt]).toEqual([7, now + 9, 1, now + 1])
+    expect(pages.written.accounts).toEqual(new Set([alice, bob]))
+  })
+
+  test('of an account that is not on the book are our bug', () => {
+    const { book, pages } = paperBook({})
+    const line = { kind: 'grant', source: 'grants', target: 'user', amount: 1n } as const
+    book.addTransfer({ accountId: 'bob', ref: 'a', ...line, at: now })
+    expect(() => numberTransfers(pages)).toThrow('not on the book')
+  })
+})
