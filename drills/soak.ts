@@ -168,8 +168,7 @@ type Result = Awaited<ReturnType<typeof drillSoak>>
 
 export function soakReport({ minutes, perSecond, spans, samples, faults, build }: Result): string {
   const sum = (field: 'asked' | 'left') => samples.reduce((all, sample) => all + sample[field], 0)
-  const [asked, left] = [sum('asked').toLocaleString('en'), sum('left')]
-  const pause = left === 0 ? '' : `; ${left} were not sent, because 300 were on their way`
+  const [asked, left] = [sum('asked'), sum('left')].map((count) => count.toLocaleString('en'))
   const columns =
     'minutes | asked | memory MiB | objects MiB | open files | WAL MiB | database MiB | ' +
     'lag p99 ms | reads, median / p99 ms'
@@ -177,14 +176,16 @@ export function soakReport({ minutes, perSecond, spans, samples, faults, build }
 
 \`bun run drill soak\`, ${stampOf(build)}
 
-${perSecond} requests a second, ${asked} in all${pause}, of a server that began empty:
-runs of all sorts (two thirds of them streamed or left in the middle), reads by key, pages for
-everybody and for somebody who is signed in, streams that follow what happens. Every answer is the
-expected one; nothing is held in the end, the balance is the grant less the cost of every run, and
-the ledger adds up. Memory of the last third of the time (its median) is at most ${mostGrowthMiB}
-MiB above that of the third before, the least number of open files at most ${mostMoreHandles}; the
-write-ahead log stays below ${mostWalMiB} MiB. Sizes are means; the lag is how late timers ran,
-which tells of the machine as well.
+${perSecond} requests a second of a server that began empty, ${asked} in all: runs of all sorts (a
+third of them streamed, some left in the middle), reads by key, pages for everybody and for somebody
+who is signed in, streams that follow what happens. On a machine that does other things too, ${left}
+more were due while 300 were on their way, and left out. Every answer is the expected one; nothing is
+held in the end, the balance is the grant less the cost of every run, and the ledger adds up.
+
+Memory of the last third of the time (its median) is at most ${mostGrowthMiB} MiB above that of the
+third before; SQLite's cache, 64 MiB of it, fills with the database. The least number of open files is
+at most ${mostMoreHandles} above, and the write-ahead log stays below ${mostWalMiB} MiB. Sizes are
+means; the lag is how late timers ran, which tells of the machine as well.
 
 **${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}
 
