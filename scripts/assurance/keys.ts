@@ -105,6 +105,10 @@ export const keys: Group = {
           'does what a ten-line model does, and conserves money after every step',
         ],
         [
+          'test/simulation/simulation.test.ts',
+          'does what the model says after every command, whatever is killed, lost or set back',
+        ],
+        [
           'test/ledger/affordable.test.ts',
           'exactly 50 are taken where the cap of the parent binds',
         ],

@@ -13,6 +13,10 @@ export const money: Group = {
           'test/ledger/simulation.test.ts',
           'does what a ten-line model does, and conserves money after every step',
         ],
+        [
+          'test/simulation/simulation.test.ts',
+          'does what the model says after every command, whatever is killed, lost or set back',
+        ],
         ['test/ledger/audit.test.ts', 'an audit on %s'],
         [
           'test/statement/statement.test.ts',
@@ -119,6 +123,10 @@ export const money: Group = {
         [
           'test/ledger/simulation.test.ts',
           'does what a ten-line model does, and conserves money after every step',
+        ],
+        [
+          'test/simulation/simulation.test.ts',
+          'does what the model says after every command, whatever is killed, lost or set back',
         ],
       ],
       guards: [['src/ledger/ledger.ts', 'endHold']],

@@ -1,3 +1,4 @@
+import { min } from '../../src/kernel/money.ts'
 import type { SimChain } from './chain.ts'
 import { accountIn, type Model } from './model.ts'
 
@@ -56,7 +57,7 @@ export function judgeAssign(m: Model, tx: string, to: string): string {
   }
   if (status !== 'credited' && status !== 'final') return 'conflict'
   const source = accountIn(m, from)
-  const moved = least(amount, source.balance - source.held)
+  const moved = min(amount, source.balance - source.held)
   if (moved === 0n) return 'conflict'
   source.balance -= moved
   accountIn(m, to).balance += moved
@@ -75,7 +76,7 @@ function takeAway(m: Model, deposit: ModelDeposit): void {
   if (deposit.status === 'waits') deposit.status = 'orphaned'
   if (deposit.status !== 'credited') return
   const account = accountIn(m, deposit.account)
-  const taken = least(account.balance - account.held, deposit.moved ?? deposit.amount)
+  const taken = min(account.balance - account.held, deposit.moved ?? deposit.amount)
   account.balance -= taken
   Object.assign(deposit, { status: 'reversed', loss: deposit.amount - taken })
 }
@@ -101,4 +102,3 @@ const dayOf = (chain: SimChain, block: number): number => {
   const at = chain.timeOf(block)
   return at - (at % dayMs)
 }
-const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)

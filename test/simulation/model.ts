@@ -1,3 +1,4 @@
+import { min } from '../../src/kernel/money.ts'
 import { type CapWindow, windowStart } from '../../src/ledger/window.ts'
 import type { ModelDeposit } from './model-deposits.ts'
 import { type ModelPlan, planAt } from './model-plans.ts'
@@ -154,9 +155,9 @@ export function judgeBegin(m: Model, wish: RunWish, id: string, now: number): st
   if (account.suspended) return 'account_suspended'
   const { discountBps } = planAt(account, now)
   const rooms = chain.map((key) => key.cap - usedOf(purseOf(m, key, now)))
-  const least = [...rooms, account.balance - account.held].reduce((a, b) => (a < b ? a : b))
+  const least = [...rooms, account.balance - account.held].reduce(min)
   const mosts = chain.flatMap(({ most }) => most ?? [])
-  const room = mosts.reduce((a, b) => (a < b ? a : b), least)
+  const room = mosts.reduce(min, least)
   const output = wish.fit ? fitted(wish, room, discountBps) : wish.output
   const hold = costOf(wish.input, output, discountBps)
   if (mosts.some((most) => hold > most) || rooms.some((one) => hold > one)) return 'cap_exceeded'
