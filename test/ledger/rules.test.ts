@@ -73,47 +73,28 @@ describe('a hold', () => {
     expect([ofLeaf.limit, ofRoot.limit]).toEqual([75n, 90n])
   })
 
-  test.each([
-    ['its own cap', {}, {}, {}, 66n, 'cap_exceeded', 'key', 'leaf', 65, '2026-01-16T00:00:00.000Z'],
-    [
-      'the cap above',
-      { capLimit: 900n },
-      {},
-      {},
-      71n,
-      'cap_exceeded',
-      'ancestor',
-      'root',
-      70,
-      null,
-    ],
-    [
-      ...['the balance', { capLimit: 900n }, { capLimit: 900n }, {}, 91n],
-      ...['insufficient_balance', 'balance', null, 90, null],
-    ],
-    [
-      'the most of one run',
-      { maxCostPerRun: 9n },
-      {},
-      {},
-      10n,
-      'cap_exceeded',
-      'key',
-      'leaf',
-      9,
-      null,
-    ],
-    [
-      ...['the most of one run above', {}, { maxCostPerRun: 9n }, {}, 10n],
-      ...['cap_exceeded', 'ancestor', 'root', 9, null],
-    ],
-  ] as [
-    ...[what: string, own: object, above: object, of: object, amount: bigint],
-    ...[type: string, by: string, id: string | null, room: number, resets: string | null],
-  ][])(
+  type Case = {
+    what: string
+    own?: object
+    above?: object
+    amount: bigint
+    by: 'key' | 'ancestor' | 'balance'
+    left: number
+    resets?: string
+  }
+  const wide = { capLimit: 900n }
+  const most = { maxCostPerRun: 9n }
+  const cases: Case[] = [
+    { what: 'its own cap', amount: 66n, by: 'key', left: 65, resets: '2026-01-16T00:00:00.000Z' },
+    { what: 'the cap above', own: wide, amount: 71n, by: 'ancestor', left: 70 },
+    { what: 'the balance', own: wide, above: wide, amount: 91n, by: 'balance', left: 90 },
+    { what: 'the most of one run', own: most, amount: 10n, by: 'key', left: 9 },
+    { what: 'the most of one run above', above: most, amount: 10n, by: 'ancestor', left: 9 },
+  ]
+  test.each(cases.map((one) => [one.what, one] as const))(
     'above %s is refused with what is left, and changes nothing',
-    (_, own, above, of, amount, type, by, id, room, resets) => {
-      const { book, pages, alice, ofLeaf, ofRoot } = desk(of)
+    (_, { own, above, amount, by, left, resets }) => {
+      const { book, pages, alice, ofLeaf, ofRoot } = desk()
       let told: bigint | undefined
       const explain = (least: bigint) => {
         told = least
@@ -121,15 +102,15 @@ describe('a hold', () => {
       }
       const refusal = refusalOf(() => takeHold(book, [leaf(own), root(above)], amount, explain))
       expect({ type: refusal.type, ...refusal.detail.metadata }).toEqual({
-        type,
+        type: by === 'balance' ? 'insufficient_balance' : 'cap_exceeded',
         limited_by: by,
-        blocking_key_id: id,
+        blocking_key_id: { key: 'leaf', ancestor: 'root', balance: null }[by],
         required_nusd: Number(amount),
-        available_nusd: room,
-        resets_at: resets,
+        available_nusd: left,
+        resets_at: resets ?? null,
         more: 1,
       })
-      expect(told).toBe(BigInt(room))
+      expect(told).toBe(BigInt(left))
       expect([alice.held, ofLeaf.held, ofRoot.held]).toEqual([10n, 2n, 6n])
       expect(pages.written.accounts.size + pages.written.windows.size).toBe(0)
     },
