@@ -1,8 +1,8 @@
 /**
- * `bun scripts/mutate.ts [group…] [--wide] [--all] [--report]`: changes the code of money, keys,
- * sign-in, log and verify a little, thousands of times, in a copy of the checkout, and sees whether
- * a test fails. What was found is kept in node_modules/.cache/mutation; `--report` writes
- * docs/mutation.md of it.
+ * `bun scripts/mutate.ts [group…] [--wide] [--all] [--minutes=n] [--report]`: changes the code of
+ * money, keys, sign-in, log and verify a little, thousands of times, in a copy of the checkout, and
+ * sees whether a test fails. What was found is kept in node_modules/.cache/mutation; `--report`
+ * writes docs/mutation.md of it.
  */
 import { Glob } from 'bun'
 import { explanationOf } from './mutate/explained.ts'
@@ -17,6 +17,8 @@ const state = `${checkout}/node_modules/.cache/mutation`
 const words = process.argv.slice(2)
 const flags = new Set(words.filter((word) => word.startsWith('--')))
 const names = words.filter((word) => !word.startsWith('--'))
+
+const minutes = Number(words.find((word) => word.startsWith('--minutes='))?.slice(10) ?? 1e6)
 
 const filesOf = (places: readonly string[]): string[] =>
   places.flatMap((place) =>
@@ -39,6 +41,7 @@ async function tryGroup(name: string): Promise<void> {
     files: filesOf(group.places),
     tests: isWide ? group.wide : group.near,
     budgetMs: isWide ? 30_000 : 6000,
+    until: Date.now() + minutes * 60_000,
     wanted: (mutant: Parameters<typeof explanationOf>[0]) => {
       const known = results.of(mutant)?.state
       if (known === undefined || flags.has('--all')) return true

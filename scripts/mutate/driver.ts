@@ -39,6 +39,7 @@ test('mutants', async () => {
   if (await Bun.file(job.reached).exists()) reached = await Bun.file(job.reached).json()
   else await learn()
   for (const id of job.todo) {
+    if (Date.now() > job.until) break
     say({ id, state: 'started' })
     await tryOne(id)
   }
@@ -112,23 +113,21 @@ async function fails(id: number, file: string, names: ReadonlySet<string>): Prom
   const failure = await runSuite(suite, chosen, job.limitMs)
   active = -1
   if (!failure) return false
-  if (failure.late) {
-    say({ id, state: 'late', by: failure.id })
-    process.exit(4)
-  }
   const place = `${failure.id} of ${isWhole ? 'all' : [...names].join()}`
-  const isFine = isSuspect || (proven.has(place) && unproven.length < 10)
+  const isKnown = proven.has(place) && unproven.length < 10 && !failure.late
+  const isFine = isSuspect || isKnown
   const control = isFine ? undefined : await runSuite(suite, chosen, job.limitMs)
   if (!control) {
     proven.add(place)
     if (isFine) unproven.push(id)
     else unproven = []
     kills.set(failure.id, 1 + (kills.get(failure.id) ?? 0))
-    say({ id, state: 'killed', by: failure.id, note: String(failure.error).slice(0, 200) })
+    const state = failure.late ? 'late' : 'killed'
+    say({ id, state, by: failure.id, note: String(failure.error).slice(0, 200) })
     return true
   }
   // What a mutant left behind breaks what is good, maybe for some time: a new process has to say.
-  if (isWhole || proven.has(place)) {
+  if (isWhole || failure.late || proven.has(place)) {
     for (const other of unproven) say({ id: other, state: 'again' })
     say({ id, state: 'suspect', by: failure.id, note: String(control.error).slice(0, 200) })
     process.exit(5)

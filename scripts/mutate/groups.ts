@@ -20,7 +20,7 @@ export const groups: Record<string, Group> = {
   },
   money: {
     places: ['src/ledger', ...named('src/kernel', 'money share')],
-    near: /^test\/(ledger|kernel)\//,
+    near: /^test\/(ledger|kernel)\/(?!simulation)/,
     wide: /^test\/(ledger|kernel|keys|runs|plans|deposits\/(?!anvil)|audit|upstream|idempotency)/,
   },
   'sign-in': {

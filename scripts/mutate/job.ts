@@ -18,6 +18,8 @@ export type Job = {
   /** How long one step of a test may take, and all tests of one mutant together should. */
   limitMs: number
   budgetMs: number
+  /** When to stop, if there is more to do. */
+  until: number
 }
 
 /** Which mutants what comes by: a test, by its name, and the mere loading of all of them. */

@@ -13,6 +13,8 @@ export type Task = {
   tests: RegExp
   /** Together, the tests of one mutant should not take longer. */
   budgetMs: number
+  /** When to stop, whatever is left. */
+  until: number
   /** Whether a mutant is to be tried. */
   wanted(mutant: Numbered): boolean
 }
@@ -36,8 +38,9 @@ export async function tryMutants(task: Task, results: Results): Promise<void> {
       stems: Object.fromEntries(mutants.map(({ id, file }) => [id, stemOf(file)])),
       reached: `${copy.root}/reached.json`,
       said: `${copy.root}/said.jsonl`,
-      limitMs: 15_000,
+      limitMs: 10_000,
       budgetMs: task.budgetMs,
+      until: task.until,
     }
     const wanted = mutants.filter(task.wanted).sort((a, b) => weightOf(b) - weightOf(a))
     const dynamic = wanted.filter(({ isStatic }) => !isStatic)
@@ -68,6 +71,7 @@ async function tryDynamic(
   const left = new Map(wanted.map((mutant) => [mutant.id, mutant]))
   let suspect: number | undefined
   for (let round = 0; left.size > 0 || round === 0; round += 1) {
+    if (round > 0 && Date.now() > base.until) break
     const order = [...(suspect === undefined ? [] : [suspect]), ...left.keys()]
     const todo = [...new Set(order)].slice(0, atOnce)
     const lines = await drive({ ...base, todo, ...(suspect === undefined ? {} : { suspect }) })
@@ -104,6 +108,7 @@ async function tryStatic(
 ): Promise<void> {
   const reached: Reached = await Bun.file(base.reached).json()
   for (const mutant of wanted) {
+    if (Date.now() > base.until) return
     const ids = new Set(all.filter(({ file }) => file === mutant.file).map(({ id }) => id))
     const byFile = new Map<string, { ms: number; hits: number }>()
     for (const [name, { ms, hits }] of Object.entries(reached.tests)) {

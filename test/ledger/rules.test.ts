@@ -91,7 +91,7 @@ describe('a hold', () => {
     { what: 'the most of one run', own: most, amount: 10n, by: 'key', left: 9 },
     { what: 'the most of one run above', above: most, amount: 10n, by: 'ancestor', left: 9 },
   ]
-  test.each(cases.map((one) => [one.what, one] as const))(
+  test.each(cases.map((one): [string, Case] => [one.what, one]))(
     'above %s is refused with what is left, and changes nothing',
     (_, { own, above, amount, by, left, resets }) => {
       const { book, pages, alice, ofLeaf, ofRoot } = desk()
