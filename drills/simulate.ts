@@ -52,17 +52,18 @@ export async function drillSimulate(wish: Wish, say: (line: string) => void): Pr
 export function simulateReport({ engine, seeds, commands, seen, seconds, faults }: Simulated) {
   const all = (seeds * commands).toLocaleString('en')
   const kinds = [...seen].sort(([, a], [, b]) => b - a)
-  const command = `bun run drill simulate --engine ${engine} --seeds ${seeds} --commands ${commands}`
+  const played = `--engine ${engine} --seeds ${seeds} --commands ${commands}`
+  const others = engine === 'sqlite' ? 'a second writer' : 'two nodes'
   return `## The whole service, simulated on ${engine}
 
-\`${command}\`,
+\`bun run drill simulate ${played}\`,
 ${stampOf(JSON.stringify({ version, commit }))}
 
 Keys, runs, chunks, reports of usage, failing model servers, clients that hang up, deposits and
-reorgs, plans, calls that are made again, ${engine === 'sqlite' ? 'a second writer' : 'two nodes'}, clocks that jump, writes that fail, and
-processes that are killed before and after a COMMIT: ${all} random commands over ${seeds} seeds, in
-${seconds.toFixed(0)} s. After each the service is compared with a model of it; every 500 all of its rows, its
-journal and its log are.
+reorgs, plans, calls that are made again, ${others}, clocks that jump, writes that
+fail, and processes that are killed before and after a COMMIT:
+${all} random commands over ${seeds} seeds, in ${seconds.toFixed(0)} s. After each
+the service is compared with a model of it; every 500 all of its rows, its journal and its log are.
 
 **${faults.length} faults.**${faults.map((fault) => `\n- ${fault.split('\n')[0]}`).join('')}
 

@@ -43,7 +43,7 @@ export function call(sim: Sim): Command | undefined {
   const { m, random, w } = sim
   const node = nodeOf(sim)
   letSecondPass(sim)
-  const asked = random.below(2) === 0 && sim.said.length > 0 ? again(sim) : fresh(sim, node)
+  const asked = random.below(5) < 3 && sim.said.length > 0 ? again(sim) : fresh(sim, node)
   if (!asked) return undefined
   const { tag, body, key } = asked
   const fails = random.below(6) === 0

@@ -20,7 +20,8 @@ const told = { reason: 'simulation', actor: 'simulation' }
 export function grant(sim: Sim, account = sim.random.pick(sim.accounts)): Command {
   const node = writerOf(sim)
   const { deps, trace } = actorOf(node)
-  const amount = BigInt(1 + sim.random.below(60_000_000))
+  // One of them stays poor, so that its balance binds.
+  const amount = BigInt(1 + sim.random.below(isPoor(sim, account) ? 1_000_000 : 6_000_000))
   return {
     kind: 'grant',
     say: `${account} ${amount}`,
@@ -32,12 +33,15 @@ export function grant(sim: Sim, account = sim.random.pick(sim.accounts)): Comman
   }
 }
 
+const isPoor = ({ accounts }: Sim, account: string): boolean => account === accounts.at(-1)
+
 /** A suspended account takes no hold, and what it runs on this node is stopped. */
 export function suspend(sim: Sim): Command {
   const { m, random } = sim
   const node = nodeOf(sim)
   const { deps, trace } = actorOf(node)
-  const account = random.pick(sim.accounts)
+  const off = sim.accounts.filter((one) => accountIn(m, one).suspended)
+  const account = random.pick(off.length > 0 && random.below(6) > 0 ? off : sim.accounts)
   const isOff = accountIn(m, account).suspended || random.below(3) > 0
   const verb = isOff ? resumeAccount : suspendAccount
   let stopped: Flight[] = []
@@ -125,8 +129,8 @@ export function moveChain(sim: Sim): Command {
   const dice = random.below(10)
   const free = aside(node)
   if (dice < 4) {
-    const from = random.pick(sim.accounts)
-    const units = BigInt(1 + random.below(random.pick([20_000, 300_000, 1_200_000])))
+    const from = random.pick(sim.accounts.filter((one) => !isPoor(sim, one)))
+    const units = BigInt(1 + random.below(random.pick([20_000, 100_000, 300_000, 1_200_000])))
     chain.pay(from, units)
     return { ...free, kind: 'pay', say: `${from} ${units * unit}`, ...idle }
   }

@@ -4,7 +4,10 @@ import { rows } from '../../src/db/db.ts'
 import { changeKey } from '../../src/keys/change.ts'
 import { usd, type World, world } from '../support/world.ts'
 
-/** What the simulation has found so far, each by its seed and the command that showed it. */
+/**
+ * What the simulation has found so far, each by its seed and the command that showed it then: what a
+ * seed plays changes with the simulation.
+ */
 describe('found by the simulation', () => {
   const now = Date.UTC(2026, 0, 15, 12)
   const hourMs = 3_600_000

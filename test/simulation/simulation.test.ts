@@ -19,7 +19,6 @@ const mustCome = [
   'reorg: ok',
   'subscribe: ok',
   'call: ok',
-  'call: replayed',
   'prove: passes',
   'kill: killed before',
   'kill: killed after',
