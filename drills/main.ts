@@ -8,6 +8,7 @@ import { copyReport, drillCopy } from './copy.ts'
 import { crashReport, drillCrash } from './crash.ts'
 import { drillExport, exportReport } from './export.ts'
 import { drillFaults, everyFault, faultsReport } from './faults.ts'
+import { drillFuzz, fuzzReport } from './fuzz.ts'
 import { report } from './report.ts'
 import { drillShare, shareReport } from './share.ts'
 import { drillSimulate, simulateReport } from './simulate.ts'
@@ -34,6 +35,8 @@ const { values, positionals } = parseArgs({
     seeds: { type: 'string', default: '100' },
     commands: { type: 'string', default: '10000' },
     seed: { type: 'string' },
+    /** fuzz: how long; `seed` makes the same inputs again. */
+    seconds: { type: 'string', default: '600' },
     report: { type: 'string', default: 'docs/drills.md' },
   },
 })
@@ -65,6 +68,11 @@ const drills: Record<string, () => Promise<Found>> = {
   async copy() {
     const result = await drillCopy(Number(values.runs ?? 100_000), say)
     return { sections: copyReport(result), faults: result.faults }
+  },
+  async fuzz() {
+    const seed = Number(values.seed ?? Date.now() % 1_000_000)
+    const result = await drillFuzz({ seconds: Number(values.seconds), seed, say })
+    return { sections: fuzzReport(result), faults: result.faults }
   },
   async share() {
     const result = await drillShare(Number(values.streams), say)

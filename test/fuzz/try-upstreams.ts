@@ -1,0 +1,116 @@
+import { rows } from '../../src/db/db.ts'
+import type { Json } from '../../src/kernel/canonical.ts'
+import { auditStore } from '../../src/ledger/audit-store.ts'
+import { type Prng, prng } from '../ledger/prng.ts'
+import { embeddingToml, modelsToml, until } from '../support/runs.ts'
+import { startStubUpstream, stubUsage } from '../support/stub-upstream.ts'
+import { usd, type World, world } from '../support/world.ts'
+import { cut, mutateBytes, mutateJson } from './mutate.ts'
+import { type Bounds, type Effort, stopwatch, type Tried } from './run.ts'
+
+const mostFaults = 8
+/** Else it would be left alone after a few failures, and nothing would be tried any more. */
+const noBreaker = 'breaker_failures = 0'
+
+const choice = {
+  index: 0,
+  message: { role: 'assistant', content: 'The fox' },
+  finish_reason: 'stop',
+}
+const whole: Json = { object: 'chat.completion', choices: [choice], usage: stubUsage }
+const vectors: Json = {
+  object: 'list',
+  data: [{ object: 'embedding', index: 0, embedding: [0.6, 0.8] }],
+  usage: stubUsage,
+}
+const said = ['The', ' fox'].map((content) => ({ choices: [{ index: 0, delta: { content } }] }))
+const stream: Json[] = [
+  ...said,
+  { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+  { choices: [], usage: stubUsage },
+]
+
+type Kind = 'chat' | 'stream' | 'embedding'
+
+/** What an upstream answers: something like what it should, in some pieces. */
+function answerOf(random: Prng, kind: Kind): Uint8Array {
+  if (kind !== 'stream') return Buffer.from(mutateJson(random, kind === 'chat' ? whole : vectors))
+  const spoilt = random.below(stream.length)
+  const events = stream.map((chunk, at) =>
+    at === spoilt ? mutateJson(random, chunk) : JSON.stringify(chunk),
+  )
+  const text = [...events, '[DONE]'].map((data) => `data: ${data}\n\n`).join('')
+  return random.below(2) === 0 ? Buffer.from(text) : mutateBytes(random, Buffer.from(text), [text])
+}
+
+/** Runs models of an upstream that answers anything at all, and looks at answers and money. */
+export async function tryUpstreams(seed: number, effort: Effort, bounds: Bounds): Promise<Tried> {
+  const tried: Tried = {
+    name: 'runs at an upstream',
+    inputs: 0,
+    slowestMs: 0,
+    grownMiB: 0,
+    faults: [],
+  }
+  let pieces: Uint8Array[] = []
+  const stub = await startStubUpstream({
+    handler: async (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      for (const piece of pieces) {
+        response.write(piece)
+        await new Promise((next) => setImmediate(next))
+      }
+      response.end()
+    },
+  })
+  const toml =
+    modelsToml(stub.url, ['any'], noBreaker) + embeddingToml('stub/vectors', '"stub:any"')
+  const w = await world({ toml })
+  const { secret } = await w.key({ balance: 1000n * usd })
+  const end = 'ms' in effort ? performance.now() + effort.ms : Number.POSITIVE_INFINITY
+  const most = 'inputs' in effort ? effort.inputs : Number.POSITIVE_INFINITY
+  while (tried.inputs < most && performance.now() < end && tried.faults.length < mostFaults) {
+    const number = tried.inputs++
+    const random = prng(Bun.hash.crc32(`upstreams/${seed}/${number}`))
+    const kind = random.pick(['chat', 'stream', 'embedding'] as const)
+    pieces = cut(random, answerOf(random, kind))
+    const spent = stopwatch()
+    const answer = await ask(w, secret, kind)
+    const ms = spent()
+    tried.slowestMs = Math.max(tried.slowestMs, ms)
+    const faults = ms > bounds.mostMs ? [`took ${ms.toFixed(0)} ms`] : []
+    const isFine = [200, 502].includes(answer.status) && !answer.text.includes('"internal_error"')
+    if (!isFine) faults.push(answer.text.slice(-300))
+    const where = `${seed}/${number}: ${kind} ${answer.status}`
+    tried.faults.push(...faults.map((fault) => `${where} ${fault}`))
+  }
+  tried.faults.push(...(await booksOf(w)))
+  await w.stop()
+  await stub.stop()
+  return tried
+}
+
+/** One run, to its end. */
+async function ask(w: World, key: string, kind: Kind): Promise<{ status: number; text: string }> {
+  const messages = [{ role: 'user', content: 'a' }]
+  const chat = { model: 'stub/any', messages, max_tokens: 9, stream: kind === 'stream' }
+  const answer =
+    kind === 'embedding'
+      ? await w.call('/v1/embeddings', { key, json: { model: 'stub/vectors', input: 'a' } })
+      : await w.call('/v1/chat/completions', { key, json: chat })
+  return { status: answer.status, text: await answer.text() }
+}
+
+/** What is wrong with the money when all runs have ended, and what was logged as a bug. */
+async function booksOf(w: World): Promise<string[]> {
+  await until('the runs in flight', () => w.deps.live.count() === 0, 20_000)
+  const { accounts } = w.db.tables
+  const held = await w.db.read((q) => rows(q.select({ held: accounts.held }).from(accounts)))
+  const audit = await auditStore(w.db).whole(w.deps.clock.now())
+  const broken = w.logged.filter(({ error }) => error !== undefined).slice(0, 5)
+  return [
+    ...(held.some((row) => row.held !== 0n) ? ['something is held'] : []),
+    ...audit.map((fault) => `the ledger: ${JSON.stringify(fault)}`),
+    ...broken.map(({ event, error }) => `${event}: ${String(error).slice(0, 300)}`),
+  ]
+}
