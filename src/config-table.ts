@@ -85,6 +85,13 @@ export const table = {
   },
   chain: {
     rpc_urls: secret(set(listOf(httpUrl), '', 'RPC servers of chain 4663, tried in order.')),
+    second_rpc_urls: secret(
+      set(
+        listOf(httpUrl),
+        '',
+        'RPC servers of somebody else, who must agree before a deposit is credited.',
+      ),
+    ),
     treasury: optional(address, 'Where deposits are sent. Deposits are off when absent.'),
     token: set(
       address,
@@ -104,6 +111,11 @@ export const table = {
       amount('nUSD'),
       '10_000_000_000_000',
       'Deposits above this wait for finalized.',
+    ),
+    second_above_nusd: set(
+      amount('nUSD'),
+      '0',
+      'Deposits above this need second_rpc_urls to agree, where those are set.',
     ),
     poll_ms: set(integer('ms', 50, 3_600_000), '1_000', 'Pause between looks at the chain.'),
   },

@@ -73,7 +73,10 @@ export function loadConfig(inputs: Inputs): Loaded {
   if (top.listen && !top.base_url && !isLoopback(top.listen.hostname)) {
     problems.push('base_url must be set to listen beyond loopback: it is the public origin')
   }
-  const { signer } = rest
+  const { chain, signer } = rest
+  if (chain.second_rpc_urls?.some((url) => chain.rpc_urls?.includes(url))) {
+    problems.push('chain.second_rpc_urls must be other servers than chain.rpc_urls')
+  }
   if ((signer.keystore_file === undefined) !== (signer.password_file === undefined)) {
     problems.push('signer.keystore_file and signer.password_file belong together')
   }

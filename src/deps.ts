@@ -85,6 +85,8 @@ export type Deps = {
   checkpoints: CheckpointStore
   /** Undefined without `chain.rpc_urls`: then nothing ever asks a chain. */
   chain: Chain | undefined
+  /** Must agree before a large deposit is credited; undefined without `chain.second_rpc_urls`. */
+  secondChain: Chain | undefined
   anchors: AnchorStore
   anchoring: Anchoring
   deposits: DepositStore

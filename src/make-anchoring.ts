@@ -1,7 +1,6 @@
-import { type Anchoring, openAnchoring } from './anchors/anchoring.ts'
+import { openAnchoring } from './anchors/anchoring.ts'
 import type { Sender } from './anchors/sender.ts'
 import { type AnchorStore, anchorStore } from './anchors/store.ts'
-import type { Chain } from './chain/chain.ts'
 import { rpcChain } from './chain/rpc.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/db.ts'
@@ -25,12 +24,13 @@ type Needs = Pick<Deps, 'checkpoints' | 'clock' | 'logs' | 'random'> & {
 export async function makeAnchoring(
   config: Config,
   needs: Needs,
-): Promise<{ chain: Chain | undefined; anchors: AnchorStore; anchoring: Anchoring }> {
+): Promise<Pick<Deps, 'chain' | 'secondChain' | 'anchors' | 'anchoring'>> {
   const { db, node, sender, signerAddresses, ...deps } = needs
   if (sender && signerAddresses.includes(sender.address)) throw new Error(oneKey)
-  const urls = config.chain.rpc_urls
-  const chain =
+  const openChain = (urls: readonly string[]) =>
     urls.length > 0 ? rpcChain({ urls, clock: deps.clock, random: deps.random }) : undefined
+  const chain = openChain(config.chain.rpc_urls)
+  const secondChain = openChain(config.chain.second_rpc_urls)
   const anchors = anchorStore(db, { clock: deps.clock, node })
   const { registry, min_receipts, max_delay_s, min_interval_s } = config.anchors
   const policy = {
@@ -41,7 +41,7 @@ export async function makeAnchoring(
   const configured = registry && toChecksumAddress(registry)
   await assertRegistry(anchors, configured)
   const parts = { policy, chain, sender, configured }
-  return { chain, anchors, anchoring: openAnchoring({ ...deps, anchors }, parts) }
+  return { chain, secondChain, anchors, anchoring: openAnchoring({ ...deps, anchors }, parts) }
 }
 
 const oneKey =

@@ -226,6 +226,7 @@ function depositPolicyOf({ chain, deposits }: Config): DepositPolicy | undefined
     minNusd: deposits.min_nusd,
     softLimitNusd: deposits.soft_limit_nusd_per_day,
     finalAboveNusd: deposits.final_above_nusd,
+    secondAboveNusd: deposits.second_above_nusd,
     pollMs: deposits.poll_ms,
   }
 }

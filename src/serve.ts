@@ -81,6 +81,7 @@ export async function startServer(
       await Promise.race([closed, Bun.sleep(250)])
       await server.stop(true)
       deps.chain?.close()
+      deps.secondChain?.close()
       await jobs.stop()
       await deps.sequencer.flush()
       await deps.sequencer.stop()

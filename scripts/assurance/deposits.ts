@@ -31,7 +31,7 @@ export const deposits: Group = {
       ],
       guards: [
         ['src/deposits/transfer.ts', 'readTransfer'],
-        ['src/deposits/credit.ts', 'standsAsBefore'],
+        ['src/deposits/settle.ts', 'standsAsBefore'],
       ],
     },
     {
@@ -115,16 +115,30 @@ export const deposits: Group = {
     {
       id: 'F8',
       severity: 'H',
-      promise: 'A server that lies by itself is found out by a second one.',
+      promise:
+        'Where a second RPC server is named, what one of the two invents is not credited, nor ' +
+        'what one of them leaves out.',
       tests: [
+        [
+          'test/deposits/second.test.ts',
+          'what a second server changes its mind on is credited once',
+        ],
+        [
+          'test/deposits/second.test.ts',
+          'that has none of it: an invented deposit is never credited, however deep',
+        ],
+        ['test/deposits/second.test.ts', 'a second server that differs'],
+        ['test/deposits/second.test.ts', 'a server that leaves something out'],
+        ['test/deposits/second.test.ts', 'a second server that does not answer'],
         [
           'test/deposits/credit.test.ts',
           'over the soft limit of a day it waits for a safe block, over the hard one for',
         ],
       ],
-      guards: [['src/deposits/deposit.ts', 'isDeepEnough']],
-      missing:
-        'a second server that must agree; the servers stand in for each other, as operate.md says.',
+      guards: [
+        ['src/deposits/deposit.ts', 'isDeepEnough'],
+        ['src/deposits/second.ts', 'secondServer'],
+      ],
     },
     {
       id: 'F9',

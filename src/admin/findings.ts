@@ -107,7 +107,9 @@ function depositFinding({ deposits }: Status): Finding {
   if (deposits.status === 'unchecked') {
     return { part, tone: 'wait', state: 'Not asked yet', advice: 'The first look is on its way.' }
   }
-  const advice = 'Nothing is credited meanwhile, and nothing is lost. Check [chain] and its token.'
+  const advice = deposits.reason?.startsWith('second_')
+    ? 'What both RPC servers have to agree on waits, and nothing is lost. Compare the two.'
+    : 'Nothing is credited meanwhile, and nothing is lost. Check [chain] and its token.'
   return { part, tone: 'bad', state: wordsOf(deposits.reason ?? 'degraded'), advice }
 }
 

@@ -1,5 +1,5 @@
 import { anchorStore } from '../anchors/store.ts'
-import type { Chain } from '../chain/chain.ts'
+import { type Chain, ChainUnavailable } from '../chain/chain.ts'
 import { rpcChain } from '../chain/rpc.ts'
 import type { Config } from '../config.ts'
 import { isLoopback } from '../config-values.ts'
@@ -100,6 +100,7 @@ export async function lookAtChain(config: Config, db: Db | undefined): Promise<F
         ? warning('clock', clock, 'timedatectl set-ntp true')
         : fine('clock', clock),
       ...(await lookAtDeposits(config, chain)),
+      ...(await lookAtSecond(config)),
       ...(await lookAtAnchors(config, chain, db)),
     ]
   } finally {
@@ -120,6 +121,23 @@ async function lookAtDeposits(config: Config, chain: Chain): Promise<Finding[]> 
       ? `There is no token at ${token}.`
       : `The token does not have ${decimals} decimals.`
   return [failure('deposits', words, 'set [chain] token and token_decimals')]
+}
+
+/** Whether who must agree to deposits answers: they wait while nobody does. */
+async function lookAtSecond(config: Config): Promise<Finding[]> {
+  const urls = config.chain.second_rpc_urls
+  if (urls.length === 0) return []
+  const second = rpcChain({ urls, clock: systemClock, random: systemRandom(), timeoutMs: 10_000 })
+  try {
+    const { number } = await second.block('finalized')
+    return [fine('second', `The second RPC server has final blocks up to ${number}.`)]
+  } catch (error) {
+    if (!(error instanceof ChainUnavailable)) throw error
+    const words = `The second RPC server: ${error.message}. Deposits wait for it.`
+    return [failure('second', words, 'set [chain] second_rpc_urls to one that answers')]
+  } finally {
+    second.close()
+  }
 }
 
 async function lookAtAnchors(config: Config, chain: Chain, db: Db | undefined): Promise<Finding[]> {

@@ -35,7 +35,17 @@ export function depositTables(c: Columns) {
         >()
         .notNull(),
       /** Why it is ignored or waits. */
-      reason: c.text('reason').$type<'below_minimum' | 'above_bounds' | 'balance_full' | null>(),
+      reason: c
+        .text('reason')
+        .$type<
+          | 'below_minimum'
+          | 'above_bounds'
+          | 'balance_full'
+          | 'second_behind'
+          | 'second_differs'
+          | 'second_down'
+          | null
+        >(),
       seenAt: c.ms('seen_at').notNull(),
       creditedAt: c.ms('credited_at'),
       finalizedAt: c.ms('finalized_at'),

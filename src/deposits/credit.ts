@@ -1,12 +1,14 @@
 import type { Chain } from '../chain/chain.ts'
 import type { DepositRow } from '../db/schema.ts'
+import type { Deps } from '../deps.ts'
+import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
 import { creditDeposit } from '../ledger/deposit.ts'
 import { dayOf, type Heads, isDeepEnough, softDepth } from './deposit.ts'
-import { type On, type Standing, settleTx, standingOf } from './settle.ts'
-import { placeOf } from './transfer.ts'
+import { type Doubt, holdBack, type Second, secondServer } from './second.ts'
+import { type On, type Standing, settleTx, standingOf, standsAsBefore } from './settle.ts'
 
-type Needs = Parameters<typeof settleTx>[0]
+type Needs = Parameters<typeof settleTx>[0] & Pick<Deps, 'health' | 'secondChain'>
 
 /** Deposits that are read at once, and transactions that are looked up at once. */
 const pageRows = 500
@@ -14,12 +16,14 @@ const together = 8
 
 /**
  * Goes through what waits: credits what stands deep enough, after it was looked up again in its
- * block, and closes what is final.
+ * block and the second server, if there is one, agreed; and closes what is final.
  * @throws ChainUnavailable
  */
 export async function creditDue(deps: Needs, on: On, heads: Heads): Promise<void> {
   const { deposits } = deps
   const today = dayBook(deps)
+  const second = secondServer({ second: deps.secondChain, policy: on.policy })
+  const doubts: Doubt[] = []
   let last: DepositRow | undefined
   for (;;) {
     const lease = await deposits.takeLease()
@@ -31,15 +35,15 @@ export async function creditDue(deps: Needs, on: On, heads: Heads): Promise<void
     for (let at = 0; at < hashes.length; at += together) {
       const some = hashes.slice(at, at + together)
       const theirs = due.filter(({ txHash }) => some.includes(txHash))
-      for (const id of await creditSome(deps, { ...on, lease }, theirs, heads, today)) {
-        credited.add(id)
-      }
+      const asked = { rows: theirs, heads, today, second, doubts }
+      for (const id of await creditSome(deps, { ...on, lease }, asked)) credited.add(id)
     }
     const rest = page.filter(({ id }) => !credited.has(id))
     await confirmOld({ deposits }, { ...on, lease }, rest, heads)
     last = page.at(-1)
-    if (page.length < pageRows) return
+    if (page.length < pageRows) break
   }
+  deps.health.deposits.doubts = doubts
 }
 
 /** Whether it is worth asking the chain: it may be deep enough if its account got nothing today. */
@@ -64,51 +68,75 @@ async function confirmOld(
 
 type DayBook = ReturnType<typeof dayBook>
 
+const nameOf = ({ account }: DepositRow, blockTime: Millis): string =>
+  `${account} ${dayOf(blockTime)}`
+
 /** What accounts were credited of each day, counted on from what is stored. */
 function dayBook({ deposits }: Pick<Needs, 'deposits'>) {
   const sums = new Map<string, Nusd>()
   return {
-    /** Whether a deposit may be credited now; counts it if so. */
+    /** Whether a deposit may be credited now. */
     async allows(row: DepositRow, { blockTime }: Standing, heads: Heads, { policy }: On) {
       const { amount, account, blockNumber } = row
       if (amount === null) return false
       const day = dayOf(blockTime)
-      const name = `${account} ${day}`
+      const name = nameOf(row, blockTime)
       const today = sums.get(name) ?? (await deposits.creditedOn(account, day))
-      const isAllowed = isDeepEnough({ amount, blockNumber, today }, heads, policy)
-      sums.set(name, isAllowed ? today + amount : today)
-      return isAllowed
+      sums.set(name, today)
+      return isDeepEnough({ amount, blockNumber, today }, heads, policy)
+    },
+    /** Counts one that was allowed. */
+    count(row: DepositRow, { blockTime }: Standing): void {
+      const name = nameOf(row, blockTime)
+      sums.set(name, (sums.get(name) ?? 0n) + (row.amount ?? 0n))
     },
   }
 }
 
+type Due = {
+  rows: DepositRow[]
+  heads: Heads
+  today: DayBook
+  second: Second
+  /** Gets what holds deposits back. */
+  doubts: Doubt[]
+}
+
 /**
  * Decides one after the other: what one account got today counts for its next deposit. Gives the
- * ids of what was credited.
+ * ids of what was credited or is held back.
  */
-async function creditSome(
-  deps: Needs,
-  on: On,
-  some: DepositRow[],
-  heads: Heads,
-  today: DayBook,
-): Promise<string[]> {
-  const standings = await lookUp(on, some)
+async function creditSome(deps: Needs, on: On, due: Due): Promise<string[]> {
+  const { rows, heads, today, second, doubts } = due
+  const waiting = rows.filter(({ status }) => status !== 'credited')
+  const [standings, theirs] = await Promise.all([lookUp(on, rows), second.lookUp(waiting)])
   const changed = new Set<string>()
   const final: DepositRow[] = []
   const credits: Promise<string | undefined>[] = []
-  for (const row of some) {
+  const held: string[] = []
+  for (const row of rows) {
     const standing = standings.get(row.txHash)
     if (!standing || !standsAsBefore(row, standing)) changed.add(row.txHash)
     else if (row.status === 'credited') final.push(row)
-    else if (await today.allows(row, standing, heads, on)) credits.push(credit(deps, row, standing))
+    else if (await today.allows(row, standing, heads, on)) {
+      const isDeepEnough = (seen: Heads) => today.allows(row, standing, seen, on)
+      const doubt = await second.doubt(row, standing, theirs.get(row.txHash), isDeepEnough)
+      if (doubt === undefined) {
+        today.count(row, standing)
+        credits.push(credit(deps, row, standing))
+      } else {
+        doubts.push(doubt)
+        held.push(row.id)
+        await holdBack(deps, on, row, doubt)
+      }
+    }
   }
   const credited = (await Promise.all(credits)).filter((id) => id !== undefined)
   if (final.length > 0) await deps.deposits.finalize(on.lease, final)
   for (const { id, txHash } of final)
     deps.log.info('deposit.finalized', { deposit: id, tx: txHash })
   for (const txHash of changed) await settleTx(deps, on, txHash)
-  return credited
+  return [...credited, ...held]
 }
 
 async function lookUp(
@@ -118,12 +146,6 @@ async function lookUp(
   const hashes = [...new Set(some.map(({ txHash }) => txHash))]
   const found = await Promise.all(hashes.map((hash) => standingOf(on, hash)))
   return new Map(hashes.map((hash, i) => [hash, found[i]]))
-}
-
-/** Whether the chain still has exactly this transfer in exactly this block. */
-function standsAsBefore(row: DepositRow, { transfers }: Standing): boolean {
-  const found = transfers.find((one) => placeOf(one) === placeOf(row))
-  return found?.blockHash === row.blockHash && found.units.toString() === row.tokenAmount
 }
 
 async function credit(

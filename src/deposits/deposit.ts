@@ -14,6 +14,8 @@ export type DepositPolicy = {
   softLimitNusd: Nusd
   /** A deposit above this waits until its block is final. */
   finalAboveNusd: Nusd
+  /** Where there is a second server, it must agree to a deposit above this. */
+  secondAboveNusd: Nusd
   /** Between looks at the chain, in ms. */
   pollMs: number
 }

@@ -91,6 +91,10 @@ export function wordsFor({ status, reason }: DepositRow): {
   if (reason === 'below_minimum') {
     return { tone: 'warn', label: 'Too small', hint: 'Below the least that is credited.' }
   }
+  if (reason?.startsWith('second_') && status === 'confirming') {
+    const hint = 'Waits until a second look at the chain agrees; then it is credited by itself.'
+    return { tone: 'wait', label: 'Being checked', hint }
+  }
   return words[status]
 }
 

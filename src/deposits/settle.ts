@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts'
 import { reverseDeposit } from '../ledger/deposit.ts'
 import type { DepositPolicy } from './deposit.ts'
 import { isLost, matchTransfers, toRow } from './found.ts'
-import { readTransfers, type Transfer } from './transfer.ts'
+import { placeOf, readTransfers, type Transfer } from './transfer.ts'
 
 type Needs = Pick<Deps, 'deposits' | 'ledger' | 'ids' | 'clock' | 'log'>
 
@@ -31,6 +31,12 @@ export async function standingOf(
   const own = receipt.logs.filter((log) => log.transactionHash === txHash)
   const transfers = readTransfers(own, policy).filter((one) => one.blockHash === block.hash)
   return { blockHash: block.hash, blockTime: block.timestampMs, transfers }
+}
+
+/** Whether a transaction still makes exactly this transfer in exactly this block. */
+export function standsAsBefore(row: DepositRow, { transfers }: Standing): boolean {
+  const found = transfers.find((one) => placeOf(one) === placeOf(row))
+  return found?.blockHash === row.blockHash && found.units.toString() === row.tokenAmount
 }
 
 /**

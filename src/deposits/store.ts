@@ -168,6 +168,9 @@ function depositChanges(db: Db, clock: Pick<Clock, 'now'>) {
   return {
     /** It waits for a block that is safe or final. */
     confirm: (lease: Lease, row: DepositRow) => changeSame(lease, row, { status: 'confirming' }),
+    /** It waits until a second server agrees. */
+    holdBack: (lease: Lease, row: DepositRow, reason: DepositRow['reason']) =>
+      changeSame(lease, row, { status: 'confirming', reason }),
     finalize: (lease: Lease, credited: DepositRow[]): Promise<void> =>
       db.write(function* (q) {
         yield* assertLease(db, q, lease, clock.now())
@@ -179,7 +182,8 @@ function depositChanges(db: Db, clock: Pick<Clock, 'now'>) {
         const final = { status: 'finalized', finalizedAt: clock.now() } as const
         yield* rows(q.update(deposits).set(final).where(still).returning())
       }),
-    orphan: (lease: Lease, row: DepositRow) => changeSame(lease, row, { status: 'orphaned' }),
+    orphan: (lease: Lease, row: DepositRow) =>
+      changeSame(lease, row, { status: 'orphaned', reason: null }),
     /**
      * Writes where the transfers of one transaction are after a reorg. Log indices shift over each
      * other, so those of all that were there are first taken out of the way.

@@ -3,11 +3,20 @@ import type { Deps } from '../deps.ts'
 import { creditDue } from './credit.ts'
 import type { DepositPolicy } from './deposit.ts'
 import { newReach, type Reach, scan } from './scan.ts'
+import { headsOf } from './second.ts'
 import { checkToken } from './token.ts'
 
 type Needs = Pick<
   Deps,
-  'deposits' | 'depositPolicy' | 'chain' | 'ledger' | 'health' | 'ids' | 'clock' | 'log'
+  | 'deposits'
+  | 'depositPolicy'
+  | 'chain'
+  | 'secondChain'
+  | 'ledger'
+  | 'health'
+  | 'ids'
+  | 'clock'
+  | 'log'
 >
 
 /** Between looks after a trouble: first, and at the most, in ms. */
@@ -45,14 +54,14 @@ export function depositWatcher(deps: Needs): () => Promise<void> {
 /** One look, when everything is as it should be. */
 async function look(deps: Needs, chain: Chain, policy: DepositPolicy, reach: Reach): Promise<void> {
   const lease = await deps.deposits.takeLease()
-  if (!lease) return
+  if (!lease) {
+    deps.health.deposits.doubts = []
+    return
+  }
   const on = { chain, lease, policy }
-  // Asked for from the end: what is final now was safe before.
-  const { number: finalized } = await chain.block('finalized')
-  const { number: safe } = await chain.block('safe')
-  const { number: latest } = await chain.block('latest')
-  await scan(deps, { ...on, latest }, reach)
-  await creditDue(deps, on, { latest, safe, finalized })
+  const heads = await headsOf(chain)
+  await scan(deps, { ...on, latest: heads.latest }, reach)
+  await creditDue(deps, on, heads)
   deps.health.deposits.cursor = (await deps.deposits.cursor()) ?? null
 }
 

@@ -43,7 +43,14 @@ const schemas: Schemas = {
       'ignored',
     ]),
     reason: usuallyNull(
-      oneOf('Why it waits or is ignored.', ['below_minimum', 'above_bounds', 'balance_full']),
+      oneOf('Why it waits or is ignored.', [
+        'below_minimum',
+        'above_bounds',
+        'balance_full',
+        'second_behind',
+        'second_differs',
+        'second_down',
+      ]),
     ),
     chain_id: integer('Always 4663.', 4663),
     token: address('The contract of the stablecoin.'),

@@ -157,6 +157,11 @@ function healthFamilies(deps: Needs): Family[] {
       'Whether deposits are credited; absent where they are off.',
       deposits.status === 'disabled' ? null : Number(deposits.status === 'ok'),
     ),
+    gauge(
+      'counterfoil_deposits_held_back',
+      'Deposits that wait for a second RPC server to agree.',
+      health.deposits.doubts.length,
+    ),
     gauge('counterfoil_deposits_block', 'The last block read.', health.deposits.cursor),
     gauge(
       'counterfoil_anchor_sender_wei',

@@ -1,4 +1,5 @@
 import type { ChainTrouble } from '../chain/chain.ts'
+import type { Doubt } from '../deposits/second.ts'
 import type { TokenTrouble } from '../deposits/token.ts'
 import type { Clock, Millis } from '../kernel/clock.ts'
 
@@ -27,6 +28,8 @@ export type Health = {
     trouble: ChainTrouble | TokenTrouble | null
     isChecked: boolean
     cursor: number | null
+    /** Why a second server holds deposits back, one for each of them. */
+    doubts: readonly Doubt[]
   }
   /** Set when the process has begun to stop: nothing new is taken. */
   stopping: boolean
@@ -39,6 +42,6 @@ export const newHealth = (clock: Pick<Clock, 'monotonic'>): Health => ({
   log: 'unchecked',
   chain: { head: null, headAt: null, trouble: null },
   anchors: { trouble: null, balanceWei: null, isLow: false },
-  deposits: { trouble: null, isChecked: false, cursor: null },
+  deposits: { trouble: null, isChecked: false, cursor: null, doubts: [] },
   stopping: false,
 })

@@ -110,6 +110,7 @@ export async function world(options: WorldOptions = {}) {
       while (deps.live.count() > 0 && performance.now() < until) await Bun.sleep(5)
       await deps.sequencer.stop()
       deps.chain?.close()
+      deps.secondChain?.close()
       await db.close()
       await drop()
     },
