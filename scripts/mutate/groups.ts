@@ -21,7 +21,7 @@ export const groups: Record<string, Group> = {
   money: {
     places: ['src/ledger', ...named('src/kernel', 'money share')],
     near: /^test\/(ledger|kernel)\/(?!simulation)/,
-    wide: /^test\/(ledger|kernel|keys|runs|plans|deposits\/(?!anvil)|audit|upstream|idempotency)/,
+    wide: /^test\/(ledger\/(?!sim)|kernel|keys\/(issue|rotate)|deposits\/c|plans\/subs|idempotency\/k)/,
   },
   'sign-in': {
     places: [
