@@ -51,6 +51,7 @@ export const storage: Group = {
           'test/binary/idempotency.test.ts',
           'killed while it runs: the hold is freed, and the same key runs it anew',
         ],
+        ['test/binary/faults.test.ts', 'killed at a sync, it holds what was acknowledged, once'],
       ],
       guards: [['src/runs/recover.ts', 'endAbandoned']],
       missing: 'how long that takes with 100,000 runs in flight.',
@@ -84,20 +85,31 @@ export const storage: Group = {
           'test/status/storage.test.ts',
           'is a 503 that says so; reads go on; it is over by itself, and told once',
         ],
+        [
+          'test/binary/faults.test.ts',
+          'a file system that is really full is a 503 that passes by itself',
+        ],
       ],
       guards: [
         ['src/db/storage.ts', 'watchStorage'],
         ['src/runs/finish.ts', 'freeLater'],
       ],
-      missing: 'a file system that is really full; here SQLite only says so.',
     },
     {
       id: 'K6',
       severity: 'C',
       promise: 'A disk that fails to sync is told as a failure, and no success follows it.',
-      tests: [],
-      guards: [['src/ledger/store.ts', 'openLedger']],
-      missing: 'an fsync that fails under a running server; and no code stops writing after it.',
+      tests: [
+        [
+          'test/binary/faults.test.ts',
+          'a sync that fails is no success, and nothing is written after it',
+        ],
+        ['test/db/storage.test.ts', 'only the caller of the COMMIT that failed is left in doubt'],
+      ],
+      guards: [
+        ['src/db/storage.ts', 'watchStorage'],
+        ['src/db/sqlite.ts', 'openSqlite'],
+      ],
     },
     {
       id: 'K8',
@@ -111,9 +123,12 @@ export const storage: Group = {
         ],
         ['test/db/open.test.ts', 'stops what would move money over it, and nothing is written'],
         ['test/binary/upkeep.test.ts', 'a damaged backup is not restored'],
+        ['test/binary/faults.test.ts', 'a damaged page stops money and names the command'],
       ],
-      guards: [['src/open.ts', 'readHead']],
-      missing: 'that a running server tells its operator of a damaged page, and what to do.',
+      guards: [
+        ['src/open.ts', 'readHead'],
+        ['src/db/storage.ts', 'watchStorage'],
+      ],
     },
     {
       id: 'K9',
@@ -122,8 +137,15 @@ export const storage: Group = {
       tests: [
         ['test/binary/commands.test.ts', 'a database that was lost is not made anew in silence'],
         ['test/db/open.test.ts', 'that stays empty is taken for a lost database'],
+        [
+          'test/binary/faults.test.ts',
+          'a database that is deleted is found out, and not made anew',
+        ],
       ],
-      guards: [['src/open.ts', 'assertWhole']],
+      guards: [
+        ['src/open.ts', 'assertWhole'],
+        ['src/db/storage.ts', 'watchStorage'],
+      ],
     },
     {
       id: 'K11',
