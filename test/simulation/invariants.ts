@@ -1,5 +1,6 @@
-import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNull, lt, sql } from 'drizzle-orm'
 import { type Db, prepared, type Query, rows, type Work } from '../../src/db/db.ts'
+import { findFact } from '../../src/db/facts.ts'
 import type { WindowRow } from '../../src/db/schema.ts'
 import { auditStore } from '../../src/ledger/audit-store.ts'
 import { readWholeLogs } from '../../src/log/whole-store.ts'
@@ -132,7 +133,7 @@ export async function farFaults(db: Db, m: Model): Promise<string[]> {
     )
   }
   faults.push(...capFaults(m), ...(await depositFaults(db, m)), ...(await planFaults(db, m)))
-  faults.push(...(await logFaults(db)))
+  faults.push(...(await logFaults(db)), ...(await usageFaults(db)))
   return faults
 }
 
@@ -224,4 +225,29 @@ async function logFaults(db: Db): Promise<string[]> {
   const waiting = found.places.filter(({ place, at }) => place === null && at !== null).length
   if (db.exclusive && waiting > 0) faults.push(`${waiting} runs ended without a place in the log`)
   return faults
+}
+
+/** What is summed up of the log, as far as it was counted, is what its runs cost. */
+async function usageFaults(db: Db): Promise<string[]> {
+  const { runs, usageDays } = db.tables
+  const cursor = Number((await findFact(db, 'usage.cursor')) ?? 0)
+  const { days, logged } = await db.read(function* (q) {
+    return {
+      days: yield* rows(q.select().from(usageDays)),
+      logged: yield* rows(q.select().from(runs).where(lt(runs.logPlace, cursor))),
+    }
+  })
+  const sumsOf = (all: readonly { accountId: string; cost: bigint; runs: number }[]): string => {
+    const sums = new Map<string, { cost: bigint; runs: number }>()
+    for (const one of all) {
+      const { cost, runs } = sums.get(one.accountId) ?? { cost: 0n, runs: 0 }
+      sums.set(one.accountId, { cost: cost + one.cost, runs: runs + one.runs })
+    }
+    return [...sums]
+      .map(([id, { cost, runs }]) => `${id}: ${runs} runs, ${cost}`)
+      .sort()
+      .join()
+  }
+  const [is, says] = [sumsOf(days), sumsOf(logged.map((run) => ({ ...run, runs: 1 })))]
+  return is === says ? [] : [`the usage that is summed up is ${is}, not ${says}`]
 }

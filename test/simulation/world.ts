@@ -1,3 +1,4 @@
+import { receiptCounter } from '../../src/counts/count.ts'
 import type { Db } from '../../src/db/db.ts'
 import { nodeLease, takeLease } from '../../src/db/lease.ts'
 import { openSqlite } from '../../src/db/sqlite.ts'
@@ -37,6 +38,7 @@ export type Node = {
   /** Its jobs, which run when a command says so. */
   look(): Promise<void>
   renew(): Promise<void>
+  count(): Promise<void>
   handle(request: Request): Promise<Response>
   /** Runs whose end it could not store and tries again. */
   unsettled: Set<string>
@@ -128,6 +130,7 @@ async function openNode({ db: own, time, random, chain, upstream, skew }: Parts)
     now: clock.now,
     look: depositWatcher(deps),
     renew: planRenewer(deps),
+    count: receiptCounter(deps),
     handle: (request) => {
       app ??= doorsOf(deps)
       return app.handle(request)
