@@ -135,7 +135,7 @@ export function moveChain(sim: Sim): Command {
     return { ...free, kind: 'pay', say: `${from} ${units * unit}`, ...idle }
   }
   const lost = chain.txs.filter(({ block }) => block === null)
-  if (dice === 4 && lost.length > 0) {
+  if (dice < 6 && lost.length > 0) {
     const back = random.pick(lost)
     chain.include(back)
     return { ...free, kind: 'pay again', say: back.hash, ...idle }
@@ -147,9 +147,11 @@ export function moveChain(sim: Sim): Command {
   }
   const from = chain.finalized() + 1 + random.below(chain.latest() - chain.finalized())
   const inIt = chain.txs.filter(({ block }) => block !== null && block >= from)
+  const isCredited = ({ hash }: SimTx) => sim.m.deposits.get(hash)?.status === 'credited'
   // Of two that are taken away at once it is open which loses what was spent.
-  const isQuiet = lost.every((tx) => !/credited/.test(sim.m.deposits.get(tx.hash)?.status ?? ''))
-  const drop = isQuiet && random.below(2) === 0 && inIt.length > 0 ? random.pick(inIt) : undefined
+  const isQuiet = !lost.some(isCredited)
+  const some = inIt.some(isCredited) && random.below(4) > 0 ? inIt.filter(isCredited) : inIt
+  const drop = isQuiet && random.below(3) > 0 && some.length > 0 ? random.pick(some) : undefined
   chain.reorg(from, drop)
   return { ...free, kind: 'reorg', say: `from ${from}, without ${drop?.hash}`, ...idle }
 }
