@@ -46,7 +46,7 @@ function faultOf(error: unknown): string {
   const cause = error.cause === undefined ? '' : `\ncaused by ${faultOf(error.cause)}`
   const said = messageOf(error)
   // The first lines of a stack repeat the message, which may say too much.
-  const frames = error.stack?.match(/^\s+at .*$/gm)?.join('\n') ?? ''
+  const frames = error.stack?.match(/^[ \t]+at .*$/gm)?.join('\n') ?? ''
   return `${error.name}: ${said}${frames && `\n${frames}`}${cause}`
 }
 
@@ -61,7 +61,10 @@ function messageOf(error: Error): string {
   return `Failed query: ${error.query}${why}`
 }
 
-/** What must never stand in a log, whoever put it there. */
+/**
+ * What must never stand in a log, whoever put it there. Each pattern takes time in proportion to
+ * the text: some of it is what a stranger sent.
+ */
 const secrets: [RegExp, string][] = [
   [/sk-service-[0-9A-Za-z]+/g, 'sk-service-[redacted]'],
   [/\bsk-[\w-]{16,}/g, 'sk-[redacted]'],
@@ -71,14 +74,18 @@ const secrets: [RegExp, string][] = [
   [/(__Host-[\w-]+=)[^;\s"',]+/g, '$1[redacted]'],
   [/\b(0x)?[0-9a-fA-F]{130}\b/g, '[signature redacted]'],
   [/\b(0x)?[0-9a-fA-F]{64}\b/g, '[32 bytes redacted]'],
-  [/(\w+:\/\/)[^/\s:@]+:[^/\s@]+@/g, '$1[redacted]@'],
-  [/([?&][^=\s&]*(?:key|token|secret|auth)[^=\s&]*=)[^&\s"']+/gi, '$1[redacted]'],
+  [/(\b\w+:\/\/)[^/\s:@]+:[^/\s@]+@/g, '$1[redacted]@'],
+  [/([?&][^=\s&?]{0,64}(?:key|token|secret|auth)[^=\s&?]{0,64}=)[^&\s"']+/gi, '$1[redacted]'],
 ]
 
+/** UTF-16 units of one text in a log, and what more is looked at, so that no secret is cut. */
+const mostLength = 16 * 1024
+const margin = 1024
+
 export function redact(text: string): string {
-  let out = text
+  let out = text.slice(0, mostLength + margin)
   for (const [pattern, replacement] of secrets) out = out.replace(pattern, replacement)
-  return out
+  return text.length > mostLength ? `${out.slice(0, mostLength)}…` : out
 }
 
 /** Names of fields whose values are nobody's to read, whatever they look like. */
