@@ -81,15 +81,15 @@ export function fuzzReport({ seconds, seed, tried, faults, build }: Result): str
 \`bun run drill fuzz --seconds ${seconds} --seed ${seed}\`, ${stampOf(build)}
 
 Good examples with something changed: bits and words, less and more of it, deep nesting, huge
-numbers, halves of characters, zero bytes, names such as \`__proto__\`, line ends, borders of chunks.
-Every reader of what comes from outside gets them, every route in its path, query, headers, cookies
-and body, with and without key and session, a model's upstream answers with them, and the executable
-gets bytes that are no request. A reader takes an input or refuses it as it says it does, within
-${drillBounds.mostMs} ms, and keeps nothing of it; a route never answers with a fault of ours, tells
-no secret, moves no money when it refuses, and leaves the ledger balanced; the executable answers the
-next request. Times are of the processor where the machine was busy; those of routes and runs are of
-client and server together, those of sockets are of a good request beside 16 others. The seed and the
-number of an input make it again.
+numbers, halves of characters, zero bytes, names such as \`__proto__\`, line ends, borders of
+chunks. Every reader of what comes from outside gets them, every route in its path, query, headers,
+cookies and body, with and without key and session, a model's upstream answers with them, and the
+executable gets bytes that are no request. A reader takes an input or refuses it as it says it does,
+within ${drillBounds.mostMs} ms, and keeps nothing of it; a route never answers with a fault of
+ours, tells no secret, moves no money when it refuses, and leaves the ledger balanced; the
+executable answers the next request. Times are of the processor where the machine was busy; those of
+routes and runs are of client and server together, those of sockets are of a good request right
+after 16 others. The seed and the number of an input make it again.
 
 **${faults.length} faults** in ${inputs.toLocaleString('en')} inputs.${faults
     .map((fault) => `\n- ${fault.replaceAll('\n', ' ').slice(0, 300)}`)
