@@ -62,6 +62,7 @@ export const pages: Group = {
           'test/http/front.test.ts',
           '404 for a path that cannot be decoded, so no parameter is ever null',
         ],
+        ['test/fuzz/routes.test.ts', 'every route, whatever is sent to it'],
         ['test/passports/rules.test.ts', 'a handle'],
         [
           'test/receipts/share.test.ts',

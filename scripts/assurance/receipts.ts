@@ -88,6 +88,7 @@ export const receipts: Group = {
       promise: 'To verify is bounded, and answers whatever it is given.',
       tests: [
         ['test/verify/verify.test.ts', 'is judged without throwing'],
+        ['test/fuzz/parsers.test.ts', 'every reader takes what comes from outside'],
         [
           'test/public/verify.test.ts',
           '413 above a MiB, 400 for a form that is cut, 415 for another kind',

@@ -67,6 +67,7 @@ export const streams: Group = {
       tests: [
         ['test/upstream/sse.test.ts', 'any stream gives the same events however it is split'],
         ['test/upstream/sse.test.ts', 'an event of 256 KiB passes, one more is too large'],
+        ['test/fuzz/upstreams.test.ts', 'whatever an upstream answers, a run ends'],
         [
           'test/upstream/http.test.ts',
           '50 MB in 50 kB of gzip stop at the limit, read whole or as they come',
@@ -74,6 +75,7 @@ export const streams: Group = {
       ],
       guards: [
         ['src/upstream/sse.ts', 'sseParser'],
+        ['src/kernel/json-size.ts', 'isModestJson'],
         ['src/upstream/http.ts', 'readerOf'],
       ],
     },
