@@ -1,7 +1,5 @@
-import { commit, version } from '../src/version.ts'
 import { type Seen, simulate } from '../test/simulation/simulate.ts'
 import { type Engine, engines } from '../test/support/world.ts'
-import { stampOf } from './report.ts'
 
 export type Wish = {
   engine: string
@@ -51,13 +49,12 @@ export async function drillSimulate(wish: Wish, say: (line: string) => void): Pr
 
 export function simulateReport({ engine, seeds, commands, seen, seconds, faults }: Simulated) {
   const all = (seeds * commands).toLocaleString('en')
-  const kinds = [...seen].sort(([, a], [, b]) => b - a)
+  const day = new Date().toISOString().slice(0, 10)
   const played = `--engine ${engine} --seeds ${seeds} --commands ${commands}`
   const others = engine === 'sqlite' ? 'a second writer' : 'two nodes'
   return `## The whole service, simulated on ${engine}
 
-\`bun run drill simulate ${played}\`,
-${stampOf(JSON.stringify({ version, commit }))}
+\`bun run drill simulate ${played}\`, ${day}.
 
 Keys, runs, chunks, reports of usage, failing model servers, clients that hang up, deposits and
 reorgs, plans, calls that are made again, ${others}, clocks that jump, writes that
@@ -67,8 +64,17 @@ the service is compared with a model of it; every 500 all of its rows, its journ
 
 **${faults.length} faults.**${faults.map((fault) => `\n- ${fault.split('\n')[0]}`).join('')}
 
-| what came of which command | times |
-|---|---|
-${kinds.map(([what, times]) => `| ${what} | ${times} |`).join('\n')}
+${tableOf(seen)}
 `
+}
+
+/** What each kind of command came to, and how often, in the order of how often. */
+function tableOf(seen: Seen): string {
+  const often = [...seen].sort(([, a], [, b]) => b - a)
+  const kinds = Map.groupBy(often, ([what]) => what.split(': ')[0] ?? '')
+  const lines = [...kinds].map(([kind, all]) => {
+    const came = all.map(([what, times]) => `${what.split(': ')[1] ?? ''} ${times}`)
+    return `- ${kind}: ${came.join(', ')}`
+  })
+  return lines.join('\n')
 }

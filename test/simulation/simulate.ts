@@ -166,7 +166,7 @@ function judged(trail: string[], number: number, all: Came[]): Step {
     const { kind, say, node, keys } = command
     trail.push(`${number + i} ${node.name.slice(-4)} ${kind} ${say}: ${came}`)
     const verdict = command.judge()
-    step.seen.push(`${kind}: ${/^\d+ \d+$/.test(came) ? 'ok' : came}`)
+    step.seen.push(`${kind}: ${/^\d+ \d+$/.test(came) ? 'ok' : came.split(',')[0]}`)
     if (came !== verdict) {
       const bug = came === 'bug' ? `\n${(findBug() as Error)?.stack}` : ''
       step.faults.push(`${kind} ${say} came to ${came}, not ${verdict}${bug}`)
@@ -246,7 +246,7 @@ async function disturb(sim: Sim, trail: string[], number: number, command: Comma
 async function replace(sim: Sim, trail: string[], number: number): Promise<Step> {
   const node = sim.random.pick(sim.nodes)
   const isKilled = sim.random.below(2) === 0
-  const step: Step = { count: 1, faults: [], keys: [], seen: [isKilled ? 'restart' : 'stop'] }
+  const step: Step = { count: 1, faults: [], keys: [], seen: [isKilled ? 'die: restarted' : 'stop: restarted'] }
   trail.push(`${number} ${node.name.slice(-4)} ${isKilled ? 'dies' : 'is stopped'}`)
   if (!isKilled) {
     const came = await stopRuns(sim, node)
