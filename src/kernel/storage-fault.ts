@@ -18,22 +18,22 @@ const untilRestart = 'Its operator has to look at it and start the server again.
 const reasons = {
   storage_full: {
     message: `The storage of this server is full. ${nothing} What is there can be read.`,
-    advice: 'Make room on the file system of the database; the server goes on by itself.',
+    advice: 'Make room on the file system of the database; the server goes on by itself',
     isLasting: false,
   },
   storage_read_only: {
     message: `The storage of this server is read-only now. ${nothing} What is there can be read.`,
-    advice: 'Let the server write to the database and its folder; it goes on by itself.',
+    advice: 'Let the server write to the database and its folder; it goes on by itself',
     isLasting: false,
   },
   storage_busy: {
     message: `Another program holds the database of this server. ${nothing} Try again.`,
-    advice: 'End the program that holds the write lock of the database; fuser names it.',
+    advice: 'End the program that holds the write lock of the database; fuser names it',
     isLasting: false,
   },
   storage_unreachable: {
     message: `The database of this server cannot be read now. ${nothing} Try again.`,
-    advice: 'Look at the limit of open files and at the log of the kernel.',
+    advice: 'Look at who owns its files, at the limit of open files and at the log of the kernel',
     isLasting: false,
   },
   storage_failed: {
