@@ -22,7 +22,7 @@ let active = job.active ?? -1
 let hits = new Set<number>()
 
 Object.assign(globalThis, {
-  __m: (id: number) => {
+  __mutant: (id: number) => {
     hits.add(id)
     return id === active
   },
@@ -83,7 +83,9 @@ async function learn(): Promise<void> {
 
 async function tryOne(id: number): Promise<void> {
   const tests = Object.entries(reached.tests).filter(([, entry]) => entry.hits.includes(id))
-  if (tests.length === 0) return say({ id, state: 'unreached' })
+  if (tests.length === 0) {
+    return say({ id, state: reached.load.includes(id) ? 'loaded' : 'unreached' })
+  }
   const stem = job.stems[id] ?? ''
   const rank = ([name, { ms }]: (typeof tests)[number]) =>
     (ms + 20) / (1 + (kills.get(name) ?? 0)) / (name.includes(`/${stem}.`) ? 8 : 1)

@@ -29,7 +29,7 @@ export type Line = {
   id: number
   state:
     | ('killed' | 'late' | 'survived' | 'unreached')
-    | ('started' | 'suspect' | 'again' | 'learnt' | 'unfit' | 'done')
+    | ('started' | 'suspect' | 'again' | 'loaded' | 'learnt' | 'unfit' | 'done')
   by?: string
   note?: string
 }

@@ -29,8 +29,11 @@ export function schemaOf(text: string, mutants: readonly Numbered[]): string {
     ;(open.at(-1)?.within ?? top).push(site)
     open.push(site)
   }
-  return print(text, 0, text.length, top)
+  return print(text, 0, text.length, top) + switchText
 }
+
+/** Where a driver is not at work, as in a process that a test starts, all mutants are off. */
+const switchText = '\nfunction __m(id) { return globalThis.__mutant?.(id) ?? false }\n'
 
 function print(text: string, from: number, to: number, sites: readonly Site[]): string {
   let printed = ''

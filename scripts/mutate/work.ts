@@ -69,6 +69,7 @@ async function tryDynamic(
   results: Results,
 ): Promise<Numbered[]> {
   const left = new Map(wanted.map((mutant) => [mutant.id, mutant]))
+  const loaded = new Set<number>()
   let suspect: number | undefined
   for (let round = 0; left.size > 0 || round === 0; round += 1) {
     if (round > 0 && Date.now() > base.until) break
@@ -83,6 +84,11 @@ async function tryDynamic(
       if (state === 'started') pending = id
       if (state === 'suspect') suspect = id
       if (state === 'again') again.push(id)
+      if (state === 'loaded') {
+        loaded.add(id)
+        left.delete(id)
+        pending = undefined
+      }
       if (id < 0 || !isResult(state)) continue
       await tell(left.get(id), { state, ...(by ? { by } : {}) }, results)
       left.delete(id)
@@ -95,8 +101,7 @@ async function tryDynamic(
     await tell(left.get(pending), { state: 'late', by: 'the process' }, results)
     left.delete(pending)
   }
-  const { load }: Reached = await Bun.file(base.reached).json()
-  return wanted.filter((one) => load.includes(one.id) && results.of(one)?.state === 'unreached')
+  return wanted.filter(({ id }) => loaded.has(id))
 }
 
 /** What runs when a module is loaded is on from the start of a process of its own. */
