@@ -209,6 +209,14 @@ describe('a path of hashes', () => {
     expect(verifyConsistency({ ...consistency, ...change })).toBe(holds)
   })
 
+  test('is of whole hashes: none whose bytes are cut at another place', () => {
+    // The same bytes in the same order, and so the same root.
+    const [first = hash(0), ...rest] = inclusion.path
+    const longer = new Uint8Array([...first, inclusion.leaf[0] ?? 0])
+    const cut = { leaf: inclusion.leaf.slice(1), path: [longer, ...rest] }
+    expect(verifyInclusion({ ...inclusion, ...cut })).toBe(false)
+  })
+
   test('between a log and itself is empty, and its root one', () => {
     const same = { ...consistency, to: 9n, toRoot: consistency.fromRoot, path: [] }
     expect(verifyConsistency(same)).toBe(true)
