@@ -70,7 +70,9 @@ export function readConsistency(answer: unknown): { from: string; to: string; pa
 export function readSigners(answer: unknown): { issuer: string; signers: SignerAnswer[] } {
   const signer = object(answer, 'the signer')
   const { issuer, previous } = signer
-  if (typeof issuer !== 'string' || !Array.isArray(previous)) throw wrong('issuer, previous')
+  if (typeof issuer !== 'string' || !Array.isArray(previous) || previous.length > 1000) {
+    throw wrong('issuer, previous')
+  }
   const signers = [...previous, signer].map(readSigner)
   return { issuer, signers: signers.sort((a, b) => a.fromIndex - b.fromIndex) }
 }

@@ -79,6 +79,7 @@ describe('a service that lies is found out', () => {
     ['anchors', { anchors: swap(0, { root: '0x12' }) }],
     ['signer', { signer: { address: testSigner.address } }],
     ['signer', { signer: signerAnswer({ address: 'me' }) }],
+    ['signer', { signer: signerAnswer({ previous: Array(1001).fill(signerAnswer()) }) }],
     ['signer', { signer: signerAnswer({ previous: 'none' }) }],
     ['signer', { signer: [] as never }],
   ])('an answer about its %s that is not as the API says', async (_, change) => {
