@@ -6,6 +6,7 @@ import { checkArithmetic, checkContent, checkSigner, told } from '../../src/veri
 import { fromHex } from '../../src/verify/hex.ts'
 import { readVerifyRequest } from '../../src/verify/input.ts'
 import { verifyConsistency, verifyInclusion } from '../../src/verify/merkle.ts'
+import { pathSteps } from '../../src/verify/path.ts'
 import { evidenceAt, waiting } from './anchor-samples.ts'
 import { trust } from './judge.ts'
 import { proofAt, sampleLog } from './proof-samples.ts'
@@ -207,6 +208,13 @@ describe('a path of hashes', () => {
     ['to a smaller log', { to: 8n }, false],
   ])('between two roots, %s', (_, change, holds) => {
     expect(verifyConsistency({ ...consistency, ...change })).toBe(holds)
+  })
+
+  test('is told step by step, with the side of each hash', () => {
+    const { steps, root } = pathSteps(proofAt(13))
+    expect(steps.map(({ side }) => side)).toEqual(['left', 'right', 'left', 'right'])
+    expect(steps[0]?.hash).toBe(proofAt(13).leaf)
+    expect(root).toBe(proofAt(13).checkpoint.root)
   })
 
   test('is of whole hashes: none whose bytes are cut at another place', () => {
