@@ -1,5 +1,5 @@
 import { and, eq, inArray } from 'drizzle-orm'
-import { type Db, first, rows } from '../db/db.ts'
+import { type Db, prepared, rows } from '../db/db.ts'
 import type { AccountRow } from '../db/schema.ts'
 
 export type AccountStore = ReturnType<typeof accountStore>
@@ -8,7 +8,11 @@ export function accountStore(db: Db) {
   const { accounts } = db.tables
   return {
     find: (id: string): Promise<AccountRow | undefined> =>
-      db.read((q) => first(q.select().from(accounts).where(eq(accounts.id, id)))),
+      db.read(function* (q) {
+        const named = (values: { id: string }) =>
+          q.select().from(accounts).where(eq(accounts.id, values.id))
+        return (yield* prepared('account', { id }, named))[0]
+      }),
     /** Which of these accounts are suspended: asked for the runs in flight. */
     suspendedAmong: (ids: string[]): Promise<{ id: string }[]> =>
       db.read((q) => {

@@ -87,9 +87,16 @@ function anchorReads(db: Db) {
       }),
     /** The largest that is on the chain. */
     newest: (issuer: string): Promise<AnchorRow | undefined> =>
-      db.read((q) =>
-        first(q.select().from(anchors).where(onChain(issuer)).orderBy(desc(anchors.size)).limit(1)),
-      ),
+      db.read(function* (q) {
+        const newest = (values: { issuer: string }) =>
+          q
+            .select()
+            .from(anchors)
+            .where(onChain(values.issuer))
+            .orderBy(desc(anchors.size))
+            .limit(1)
+        return (yield* prepared('anchors.newest', { issuer }, newest))[0]
+      }),
     /** The largest whose block is final. */
     newestFinal: (issuer: string): Promise<AnchorRow | undefined> =>
       db.read((q) => {

@@ -1,11 +1,13 @@
 import { eq } from 'drizzle-orm'
-import { type Db, first, lockedRows, type Query, rows, upsert, type Work } from './db.ts'
+import { type Db, lockedRows, prepared, type Query, rows, upsert, type Work } from './db.ts'
 
 /** A single fact of this database by name, as text. */
 export function findFact(db: Db, name: string): Promise<string | undefined> {
   const { facts } = db.tables
   return db.read(function* (q) {
-    return (yield* first(q.select().from(facts).where(eq(facts.name, name))))?.value
+    const named = (values: { name: string }) =>
+      q.select().from(facts).where(eq(facts.name, values.name))
+    return (yield* prepared('fact', { name }, named))[0]?.value
   })
 }
 

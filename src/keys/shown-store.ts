@@ -13,12 +13,13 @@ import {
   type SQL,
   sql,
 } from 'drizzle-orm'
-import { type Db, type Query, rows, type Work } from '../db/db.ts'
+import { type Db, prepared, type Query, rows, type Work } from '../db/db.ts'
 import { isUnder } from '../db/lineage.ts'
 import type { KeyRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type Page, type PageRequest, toPage } from '../kernel/page.ts'
 import { windowStart } from '../ledger/window.ts'
+import { maxDepth } from './key.ts'
 import { inTreeOrder, type KeyFilter, type ShownKey } from './shown.ts'
 
 /** Keys together with all that is shown of them: a page takes one query, whatever is on it. */
@@ -26,9 +27,11 @@ export function shownKeys({ tables, ...db }: Db) {
   const { keys, keyWindows, keySecrets } = tables
 
   /** The windows that `now` falls into are joined, and the secret that is on its way out. */
-  function select(q: Query, now: Millis) {
+  const select = (q: Query, now: Millis) => selectAt(q, startsAt(now))
+
+  function selectAt(q: Query, { now, ...starts }: Starts) {
     const start = (window: KeyRow['capWindow']) =>
-      sql`when ${window} then cast(${windowStart(window, now)} as bigint)`
+      sql`when ${window} then cast(${starts[window]} as bigint)`
     const kinds = [start('lifetime'), start('day'), start('week'), start('month')]
     const present = sql`case ${keys.capWindow} ${sql.join(kinds, sql` `)} end`
     const isPresent = and(eq(keyWindows.keyId, keys.id), eq(keyWindows.windowStart, present))
@@ -40,14 +43,26 @@ export function shownKeys({ tables, ...db }: Db) {
       .leftJoin(keySecrets, isEnding)
   }
 
+  /** One round trip to a server; in process, for a single chain, a compiled look-up for each. */
+  function* keysOf(q: Query, ids: string[]): Work<KeyRow[]> {
+    if (!db.exclusive || ids.length > maxDepth) {
+      return yield* rows(q.select().from(keys).where(inArray(keys.id, ids)))
+    }
+    const found: KeyRow[] = []
+    for (const id of ids) {
+      const named = (values: { id: string }) => q.select().from(keys).where(eq(keys.id, values.id))
+      found.push(...(yield* prepared('key', { id }, named)))
+    }
+    return found
+  }
+
   /** Adds the chains, reading the keys above that are not among those found. */
   function* withChains(q: Query, found: Found[]): Work<ShownKey[]> {
     const known = new Map(found.map(({ key }) => [key.id, key]))
     const lineages = found.flatMap(({ key }) => key.lineage)
     const absent = [...new Set(lineages.filter((id) => !known.has(id)))]
     if (absent.length > 0) {
-      const above: KeyRow[] = yield* rows(q.select().from(keys).where(inArray(keys.id, absent)))
-      for (const key of above) known.set(key.id, key)
+      for (const key of yield* keysOf(q, absent)) known.set(key.id, key)
     }
     return found.map(({ key, window, overlapUntil }) => ({
       key,
@@ -83,11 +98,16 @@ export function shownKeys({ tables, ...db }: Db) {
 
   return {
     /** One key with its chain. @throws when there is none: ask {@link KeyStore.find} first. */
-    show: async (id: string, now: Millis): Promise<ShownKey> => {
-      const [shown] = await all(eq(keys.id, id), now)
-      if (!shown) throw new Error(`there is no key ${id}`)
-      return shown
-    },
+    show: (id: string, now: Millis): Promise<ShownKey> =>
+      db.read(function* (q) {
+        const wanted = { id, ...startsAt(now) }
+        const found: Found[] = yield* prepared('key.shown', wanted, ({ id: named, ...starts }) =>
+          selectAt(q, starts).where(eq(keys.id, named)),
+        )
+        const [shown] = yield* withChains(q, found)
+        if (!shown) throw new Error(`there is no key ${id}`)
+        return shown
+      }),
     /** All keys there are, or all of an account, the oldest first: for the command line. */
     list: (account: string | undefined, now: Millis): Promise<ShownKey[]> =>
       all(account === undefined ? undefined : eq(keys.accountId, account), now),
@@ -127,5 +147,16 @@ const isNamed = (column: AnyColumn, words: string): SQL => {
   const pattern = `%${words.replace(/[!%_]/g, '!$&')}%`
   return sql`lower(${column}) like lower(${pattern}) escape '!'`
 }
+
+/** A moment, and when the windows of each kind began that it falls into. */
+type Starts = Record<KeyRow['capWindow'] | 'now', Millis>
+
+const startsAt = (now: Millis): Starts => ({
+  now,
+  lifetime: windowStart('lifetime', now),
+  day: windowStart('day', now),
+  week: windowStart('week', now),
+  month: windowStart('month', now),
+})
 
 type Found = Pick<ShownKey, 'key' | 'overlapUntil'> & { window: ShownKey['window'] | null }

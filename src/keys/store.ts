@@ -1,7 +1,16 @@
 import { and, eq, gt, inArray, isNull, or } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import { isBeside } from '../db/beside.ts'
-import { type Db, first, type Notice, prepared, rows, type Work } from '../db/db.ts'
+import {
+  type Db,
+  first,
+  type Notice,
+  prepared,
+  type Query,
+  rows,
+  type Step,
+  type Work,
+} from '../db/db.ts'
 import { isUnder } from '../db/lineage.ts'
 import type { KeyRow, WindowRow } from '../db/schema.ts'
 import type { Clock, Millis } from '../kernel/clock.ts'
@@ -74,6 +83,17 @@ export function keyStore(db: Db, clock: Pick<Clock, 'now'>, plans: Plans) {
 
   const isBelow = (key: KeyRow) => and(eq(keys.accountId, key.accountId), isUnder(keys, key.id))
 
+  const windowAt = (
+    q: Query,
+    wanted: { keyId: string; start: Millis },
+  ): Generator<Step, WindowRow[], unknown> =>
+    prepared('key_window', wanted, (values) =>
+      q
+        .select()
+        .from(keyWindows)
+        .where(and(eq(keyWindows.keyId, values.keyId), eq(keyWindows.windowStart, values.start))),
+    )
+
   return {
     ...shownKeys(db),
     /** Who a secret's hash belongs to; at once when it was asked for within the last second. */
@@ -122,11 +142,17 @@ export function keyStore(db: Db, clock: Pick<Clock, 'now'>, plans: Plans) {
         return rows(q.select({ keyId: runs.keyId }).from(runs).where(open))
       }),
     windows: (wanted: { keyId: string; start: Millis }[]): Promise<WindowRow[]> =>
-      db.read((q) => {
+      db.read(function* (q) {
+        // In process, where there is no round trip, a compiled look-up for each.
+        if (db.exclusive) {
+          const found: WindowRow[] = []
+          for (const one of wanted) found.push(...(yield* windowAt(q, one)))
+          return found
+        }
         const named = wanted.map(({ keyId, start }) =>
           and(eq(keyWindows.keyId, keyId), eq(keyWindows.windowStart, start)),
         )
-        return rows(
+        return yield* rows(
           q
             .select()
             .from(keyWindows)

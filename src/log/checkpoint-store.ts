@@ -43,11 +43,15 @@ export function checkpointStore(
       ),
     /** The first that was signed over more than `size` leaves: when they were logged, about. */
     firstOver: (issuer: string, size: number): Promise<CheckpointRow | undefined> =>
-      db.read((q) => {
-        const over = and(eq(checkpoints.issuer, issuer), gt(checkpoints.size, size))
-        return first(
-          q.select().from(checkpoints).where(over).orderBy(asc(checkpoints.size)).limit(1),
-        )
+      db.read(function* (q) {
+        const over = (values: { issuer: string; size: number }) =>
+          q
+            .select()
+            .from(checkpoints)
+            .where(and(eq(checkpoints.issuer, values.issuer), gt(checkpoints.size, values.size)))
+            .orderBy(asc(checkpoints.size))
+            .limit(1)
+        return (yield* prepared('log.first_checkpoint_over', { issuer, size }, over))[0]
       }),
     /** Adds one, unless its size was signed before, and gives the one that stands. */
     add: (checkpoint: CheckpointRow): Promise<CheckpointRow> =>

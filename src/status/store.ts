@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { type Db, rows } from '../db/db.ts'
+import { type Db, prepared } from '../db/db.ts'
 import { schemaVersion } from '../db/migrate.ts'
 
 export type StatusStore = ReturnType<typeof statusStore>
@@ -13,7 +13,8 @@ export function statusStore(db: Db) {
     /** Whether the database answers. */
     ping: async (): Promise<boolean> => {
       try {
-        await db.read((q) => rows(q.select({ one: sql`1` }).from(facts).limit(1)))
+        const one = { one: sql`1` }
+        await db.read((q) => prepared('ping', {}, () => q.select(one).from(facts).limit(1)))
         return true
       } catch {
         return false
