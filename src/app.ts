@@ -17,6 +17,7 @@ import { frameOf } from './frame.ts'
 import { assets } from './http/assets.ts'
 import { front } from './http/front.ts'
 import { methodNotAllowed } from './http/methods.ts'
+import { slowBodies } from './http/slow-body.ts'
 import { keysApi } from './keys/api.ts'
 import { balanceApi } from './keys/balance-api.ts'
 import { keysPortal } from './keys/portal/portal.tsx'
@@ -59,7 +60,8 @@ export function createApp(deps: Deps) {
   const asked = { ...deps, explored }
   const slots = makeSlots()
   const showRefusal = refusalPages(frame)
-  const app = front({ baseUrl, listen, ids: deps.ids, log: deps.log, showRefusal })
+  const expectBody = slowBodies(deps.settings)
+  const app = front({ baseUrl, listen, ids: deps.ids, log: deps.log, expectBody, showRefusal })
     .use(assets())
     .use(docsApi(deps))
     .use(docsPages(deps, frame))

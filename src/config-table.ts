@@ -54,6 +54,16 @@ export const table = {
     body_bytes: live(
       set(integer('bytes', 1024, 134_217_728), '4_194_304', 'Largest request body.'),
     ),
+    body_timeout_s: live(
+      set(integer('s', 2, 3600), '30', 'Longest that the body of a request may take to arrive.'),
+    ),
+    slow_bodies: live(
+      set(
+        integer('bodies', 1, 1_000_000),
+        '64',
+        'Bodies of one client address at once that take more than a second; others get 429.',
+      ),
+    ),
     rpm: live(set(integer('requests/min', 1, 10_000_000), '6_000', 'Requests of one key.')),
     concurrency: live(set(integer('runs', 1, 1_000_000), '1_024', 'Runs of one key at once.')),
     keyless_per_minute: live(

@@ -129,6 +129,10 @@ export type Settings = {
   maxAnchorDelayS: number
   /** Bytes of a request body. */
   bodyBytes: number
+  /** Longest that one may take to arrive. */
+  bodyTimeoutS: number
+  /** Those that take more than a moment, of one client address at once. */
+  slowBodies: number
   /** Failures of one client address before further failures are 429. */
   failedAuthPerMinute: number
   /** Requests without a key of one client address. */

@@ -208,6 +208,8 @@ const settingsOf = (config: Config) => ({
 const liveSettingsOf = (config: Config) => ({
   admins: config.admins.map(toAccountId),
   bodyBytes: config.limits.body_bytes,
+  bodyTimeoutS: config.limits.body_timeout_s,
+  slowBodies: config.limits.slow_bodies,
   failedAuthPerMinute: config.limits.failed_auth_per_minute,
   keylessPerMinute: config.limits.keyless_per_minute,
   terminal: {

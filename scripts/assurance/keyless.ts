@@ -69,9 +69,24 @@ export const keyless: Group = {
       id: 'J7',
       severity: 'H',
       promise: 'Clients that send their head or body slowly do not keep others out.',
-      tests: [['test/http/slow.test.ts', '600 of them keep nobody else out']],
-      guards: [['src/http/serve.ts', 'idleTimeoutSeconds']],
-      missing: 'when they are let go of, a head by 12 s, a body by 32 s.',
+      tests: [
+        ['test/http/slow.test.ts', '600 of them keep nobody else out'],
+        ['test/http/slow-body.test.ts', 'keep nobody else out, and all are over soon'],
+        ['test/http/slow-body.test.ts', 'is given up after its time, dripping or not, and its'],
+        ['test/http/slow-body.test.ts', 'are so many and no more; %s has its own'],
+        [
+          'test/http/slow-body.test.ts',
+          'a head that does not arrive is given up by 12 s, dripping or not',
+        ],
+      ],
+      guards: [
+        ['src/http/serve.ts', 'idleTimeoutSeconds'],
+        ['src/http/slow-body.ts', 'slowBodies'],
+        ['src/http/slow-body.ts', 'inTime'],
+      ],
+      missing:
+        'a bound on connections of one address before they send the head of a request: Bun does ' +
+        'not tell of them, so that is for a proxy or a firewall, as service.md says.',
     },
     {
       id: 'J8',

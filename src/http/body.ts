@@ -2,6 +2,7 @@ import type { Json } from '../kernel/canonical.ts'
 import { jsonSizeOf } from '../kernel/json-size.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { findJsonError } from './json-position.ts'
+import { inTime } from './slow-body.ts'
 
 /** A JSON body: the value, and the text it was read from. */
 export type JsonBody = { value: Json; text: string }
@@ -108,8 +109,11 @@ function isMediaType(header: string | null, wanted: string): boolean {
   })
 }
 
+const readBytes = (request: Request, limitBytes: number): Promise<Uint8Array<ArrayBuffer>> =>
+  inTime(request, readWhole(request, limitBytes))
+
 /** A body in chunks is counted. */
-async function readBytes(request: Request, limitBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+async function readWhole(request: Request, limitBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const hasLength = request.headers.has('content-length')
   try {
     if (hasLength || request.body === null) return await request.bytes()

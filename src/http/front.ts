@@ -4,6 +4,7 @@ import type { Log } from '../kernel/log.ts'
 import { Refusal, toErrorBody } from '../kernel/refusal.ts'
 import { readTrace } from '../kernel/trace.ts'
 import { hostCheck, type Listen } from './host.ts'
+import type { ExpectBody } from './slow-body.ts'
 import { toRefusal } from './to-refusal.ts'
 
 export type FrontDeps = {
@@ -12,6 +13,8 @@ export type FrontDeps = {
   listen: Listen
   ids: Ids
   log: Pick<Log, 'error'>
+  /** Without it a body may take as long as it likes. */
+  expectBody?: ExpectBody
   /** Shows a refusal to people: a page, or a fragment for htmx. Without it they get JSON too. */
   showRefusal?: ShowRefusal
 }
@@ -30,7 +33,7 @@ const csp = "default-src 'none'; frame-ancestors 'none'"
  * any route is looked up, gives every answer its request id and the headers of a JSON API, and
  * turns whatever is thrown into the one error shape.
  */
-export const front = ({ baseUrl, listen, ids, log, showRefusal }: FrontDeps) => {
+export const front = ({ baseUrl, listen, ids, log, expectBody, showRefusal }: FrontDeps) => {
   const isOurHost = hostCheck(baseUrl, listen)
   return new Elysia({
     precompile: true,
@@ -41,13 +44,14 @@ export const front = ({ baseUrl, listen, ids, log, showRefusal }: FrontDeps) => 
     // Else a base_url with a host of three letters would lose the start of every path.
     handler: { standardHostname: false },
   })
-    .onRequest(({ request, set }) => {
+    .onRequest(({ request, server, set }) => {
       // One new object: measured, it costs less than setting five headers one by one.
       // A declaration stands first because Elysia takes `=>{name(` for an asynchronous hook.
       const headers = baseHeaders(ids.make('req'))
       set.headers = headers
       if (!isOurHost(request.headers.get('host'))) throw new Refusal('misdirected_request')
       if (!hasReadablePath(request.url)) throw new Refusal('not_found')
+      if (request.method !== 'GET') expectBody?.(request, server)
     })
     .onError({ as: 'global' }, ({ error, request, set }) => {
       const requestId = String(set.headers['x-request-id'] ?? ids.make('req'))

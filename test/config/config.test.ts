@@ -11,6 +11,8 @@ describe('without any configuration', () => {
     expect(config.database_url).toBe('sqlite:./data/counterfoil.db')
     expect(config.limits).toEqual({
       body_bytes: 4_194_304,
+      body_timeout_s: 30,
+      slow_bodies: 64,
       rpm: 6000,
       concurrency: 1024,
       keyless_per_minute: 6000,
