@@ -43,7 +43,7 @@ describe('found by the simulation', () => {
     expect((await answer.json()).error.type).toBe('key_paused')
   })
 
-  test('a key may be changed in a window that took more than its cap is by now', async () => {
+  test('sqlite, seed 95, command 428: a key may be changed in a window that took more than its cap', async () => {
     const { key } = await w.key({ capWindow: 'day', capLimit: 100n, balance: usd })
     const { keyWindows } = w.db.tables
     const start = now - (now % (24 * hourMs))
