@@ -13,6 +13,7 @@ export function assurancePage(): string {
 What the service promises about security and reliability, the tests that prove it, and the code
 that keeps it. C: money, an account or a secret is lost without it. H: something else of weight.
 A test is named by how its name, or that of its group, begins in its file.
+How many small changes of the code the tests notice: [mutation](mutation.md).
 
 ${all.length} promises, ${count('C')} C and ${count('H')} H: ${tested.length} are tested,
 ${open.length} have something untested, ${all.length - kept.length} do not apply.

@@ -21,7 +21,7 @@ export const groups: Record<string, Group> = {
   money: {
     places: ['src/ledger', ...named('src/kernel', 'money share')],
     near: /^test\/(ledger|kernel)\/(?!simulation)/,
-    wide: /^test\/(ledger\/(?!sim)|kernel|keys\/(issue|rotate)|deposits\/c|plans\/subs|idempotency\/k)/,
+    wide: /^test\/(ledger\/(?!sim)|kernel|keys\/(issue|rotate)|deposits\/c|plans\/subs)/,
   },
   'sign-in': {
     places: [

@@ -46,9 +46,9 @@ ${all.tried} changes were tried and ${all.noticed} noticed: ${scoreOf(all)}. Of 
 ${all.explained} are explained below and ${all.open} are open; ${all.untried} were not tried.
 The score is what was noticed of what was tried: what is explained counts against it.
 
-This page is made by \`bun scripts/mutate.ts --report\`; why a change need not be noticed stands in
-\`scripts/mutate/explained.ts\`. \`bun scripts/mutate.ts keys --wide\` tries what is open in one group
-again, with more and slower tests.
+This page is made by \`bun scripts/mutate.ts --report\`; why a change need not be noticed stands
+in \`scripts/mutate/explained.ts\`. \`bun scripts/mutate.ts keys --wide\` tries what is open in one
+group again, with more and slower tests.
 `
 
 function tallyOf(mutants: readonly Mutant[], results: Results): Tally {

@@ -95,13 +95,14 @@ describe('a hold', () => {
     'above %s is refused with what is left, and changes nothing',
     (_, { own, above, amount, by, left, resets }) => {
       const { book, pages, alice, ofLeaf, ofRoot } = desk()
-      let told: bigint | undefined
+      let room: bigint | undefined
       const explain = (least: bigint) => {
-        told = least
+        room = least
         return { more: 1 }
       }
       const refusal = refusalOf(() => takeHold(book, [leaf(own), root(above)], amount, explain))
-      expect({ type: refusal.type, ...refusal.detail.metadata }).toEqual({
+      const told: Record<string, unknown> = { type: refusal.type, ...refusal.detail.metadata }
+      expect(told).toEqual({
         type: by === 'balance' ? 'insufficient_balance' : 'cap_exceeded',
         limited_by: by,
         blocking_key_id: { key: 'leaf', ancestor: 'root', balance: null }[by],
@@ -110,7 +111,7 @@ describe('a hold', () => {
         resets_at: resets ?? null,
         more: 1,
       })
-      expect(told).toBe(BigInt(left))
+      expect(room).toBe(BigInt(left))
       expect([alice.held, ofLeaf.held, ofRoot.held]).toEqual([10n, 2n, 6n])
       expect(pages.written.accounts.size + pages.written.windows.size).toBe(0)
     },
