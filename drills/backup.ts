@@ -13,10 +13,10 @@ import {
   type Server,
   someAccount,
 } from '../test/support/binary.ts'
-import { pacedModels, startPacedUpstream } from '../test/support/paced-upstream.ts'
+import { startPacedUpstream } from '../test/support/paced-upstream.ts'
 import { pricedBuiltins, until } from '../test/support/runs.ts'
 import { testPrivateKey } from '../test/support/world.ts'
-import { roomy } from './load.ts'
+import { drilledModels, roomy } from './load.ts'
 import { stampOf } from './report.ts'
 import { at } from './samples.ts'
 import { seedRuns } from './seed.ts'
@@ -25,7 +25,7 @@ import { startTraffic, type Traffic } from './traffic.ts'
 /** How long requests took in a while, in ms. */
 type Times = { count: number; median: number; p99: number; most: number }
 
-const perSecond = 30
+const perSecond = 20
 const copies = 3
 const kills = 6
 const creditNusd = 1_000_000_000_000
@@ -39,7 +39,8 @@ export async function drillBackup(count: number, say: (line: string) => void = (
   const stub = await startPacedUpstream()
   const port = freePort()
   const origin = `http://localhost:${port}`
-  const toml = [`base_url = "${origin}"`, pacedModels(stub.url), pricedBuiltins, roomy].join('\n')
+  const models = drilledModels(stub.url)
+  const toml = [`base_url = "${origin}"`, models, pricedBuiltins, roomy].join('\n')
   const home = await makeHome(toml)
   const faults: string[] = []
   try {

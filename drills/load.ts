@@ -1,4 +1,5 @@
 import type { Server } from '../test/support/binary.ts'
+import { pacedModels } from '../test/support/paced-upstream.ts'
 
 /** What clients hold in hand of the runs they asked for. */
 export type Seen = {
@@ -11,6 +12,10 @@ export type Seen = {
 export const nothingSeen = (): Seen => ({ paid: new Map(), begun: new Map() })
 
 const workers = 24
+
+/** The paced upstream's models. It is this process: when that is busy nobody should rest from it. */
+export const drilledModels = (url: string): string =>
+  pacedModels(url).replace('[[models]]', 'breaker_failures = 0\n\n[[models]]')
 
 /** Rates that nothing here runs into. */
 export const roomy = `

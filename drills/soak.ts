@@ -15,10 +15,10 @@ import {
   type Server,
   someAccount,
 } from '../test/support/binary.ts'
-import { pacedModels, startPacedUpstream } from '../test/support/paced-upstream.ts'
+import { startPacedUpstream } from '../test/support/paced-upstream.ts'
 import { pricedBuiltins, until } from '../test/support/runs.ts'
 import { testPrivateKey } from '../test/support/world.ts'
-import { roomy } from './load.ts'
+import { drilledModels, roomy } from './load.ts'
 import { stampOf } from './report.ts'
 import { at, boundOf, medianOf, type Sample, type Span, spansOf } from './samples.ts'
 import { startTraffic, type Traffic } from './traffic.ts'
@@ -40,7 +40,7 @@ const judgedFrom = 10
 export async function drillSoak({ minutes, perSecond = 80, say = () => {} }: SoakOptions) {
   const stub = await startPacedUpstream()
   const metrics = '[metrics]\nlisten = "0"\n'
-  const home = await makeHome([pacedModels(stub.url), pricedBuiltins, metrics, roomy].join('\n'))
+  const home = await makeHome([drilledModels(stub.url), pricedBuiltins, metrics, roomy].join('\n'))
   try {
     const { secret: key } = await makeKey(home)
     await grant(home, '1000.00')

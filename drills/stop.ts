@@ -1,7 +1,7 @@
 /** Stops the binary with SIGTERM in the middle of short runs and of streams that never end. */
 import { grant, type Home, makeHome, makeKey, must, type Server } from '../test/support/binary.ts'
-import { pacedModels, startPacedUpstream } from '../test/support/paced-upstream.ts'
-import { roomy } from './load.ts'
+import { startPacedUpstream } from '../test/support/paced-upstream.ts'
+import { drilledModels, roomy } from './load.ts'
 import { stampOf } from './report.ts'
 
 export type Stop = {
@@ -24,7 +24,7 @@ const mostAfterMs = 15_000
 /** All rounds stop one and the same service, so that a fault once made stays visible. */
 export async function drillStop(rounds: number, say: (line: string) => void = () => {}) {
   const stub = await startPacedUpstream()
-  const toml = `${pacedModels(stub.url)}\n${roomy.replace('[limits]', `[limits]\nstop_grace_s = 3`)}`
+  const toml = `${drilledModels(stub.url)}\n${roomy.replace('[limits]', `[limits]\nstop_grace_s = 3`)}`
   const home = await makeHome(toml)
   try {
     const { secret: key } = await makeKey(home)

@@ -1,4 +1,5 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { setPriority } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Config } from '../config.ts'
@@ -38,11 +39,16 @@ export function backupCommands(program: Command): void {
 
 type Options = Record<string, unknown> & { json?: boolean }
 
+/** Niceness of a process that copies and looks through a whole database. */
+const copyNiceness = 10
+
 async function backup(file: string, options: Options): Promise<void> {
   const config = configOf(options)
   const database = fileOf(config, () => dumpCommand(config.database_url, file))
   if (existsSync(file)) throw taken(file)
   if (!existsSync(database)) throw new Exit(exitCodes.failed, `There is no database at ${database}`)
+  // Requests that are served meanwhile go first.
+  setPriority(copyNiceness)
   await assertWhole(database)
   const takenAt = toRfc3339(systemClock.now())
   const about = await beside(file, async (copy) => {
