@@ -1,3 +1,4 @@
+import { usageOf } from '../bench/processes.ts'
 import { families } from '../test/fuzz/families.ts'
 import { type Bounds, drillBounds, type Tried, tryTarget } from '../test/fuzz/run.ts'
 import { startService } from '../test/fuzz/service.ts'
@@ -12,6 +13,9 @@ import { stampOf } from './report.ts'
 const shares = { readers: 0.6, routes: 0.2, upstreams: 0.1, sockets: 0.1 }
 /** A request does much more than reading its body, in this process client and server at once. */
 const routeBounds: Bounds = { ...drillBounds, mostMs: 250 }
+
+/** What the executable may need more after all those bytes: it is warm then. */
+const mostGrowthMiB = 96
 
 type Asked = { seconds: number; seed: number; say?: (line: string) => void }
 
@@ -48,14 +52,18 @@ async function tryExecutable(seed: number, ms: number): Promise<{ sockets: Tried
   const home = await makeHome()
   try {
     const build = await must(home, 'version', '--json')
-    const sockets = await trySockets(await serve(home), seed, { ms })
+    const { served, pid } = await serve(home)
+    const before = usageOf(pid).rssMiB
+    const sockets = await trySockets(served, seed, { ms })
+    const grownMiB = served.isAlive() ? usageOf(pid).rssMiB - before : 0
+    if (grownMiB > mostGrowthMiB) sockets.faults.push(`memory grew by ${grownMiB.toFixed(0)} MiB`)
     return { sockets, build }
   } finally {
     await home.remove()
   }
 }
 
-async function serve(home: Home): Promise<Served> {
+async function serve(home: Home): Promise<{ served: Served; pid: number }> {
   const { secret } = await makeKey(home)
   await grant(home, '100.00')
   const server = await home.start()
@@ -63,7 +71,7 @@ async function serve(home: Home): Promise<Served> {
   void server.exited.then(() => {
     isAlive = false
   })
-  return { port: server.port, secret, isAlive: () => isAlive }
+  return { served: { port: server.port, secret, isAlive: () => isAlive }, pid: server.pid }
 }
 
 const lineOf = ({ name, inputs, slowestMs, faults }: Tried): string =>
