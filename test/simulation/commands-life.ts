@@ -22,8 +22,8 @@ export function jump(sim: Sim): Command {
   const date = new Date(time.now)
   const toMonth = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1) - time.now
   const isBack = random.below(3) === 0
-  const days = dayMs * random.pick([0, 1, 3, 6, 6, 70])
-  const ahead = [toMidnight, toMidnight + days, toMonth, 3_600_000, 20_000]
+  const days = dayMs * random.pick([0, 1, 3, 6])
+  const ahead = [toMidnight, toMidnight + days, toMonth, 70 * dayMs, 3_600_000, 20_000]
   const back = [1000, 60_000, time.now % dayMs, dayMs, 8 * dayMs, 32 * dayMs]
   const by = isBack ? -random.pick(back) : random.pick(ahead)
   const exact = by + random.below(3) - 1

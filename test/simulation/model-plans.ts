@@ -19,9 +19,9 @@ type Offer = { price: bigint; monthly: boolean; discountBps: bigint; maxKeys: nu
 /** The plans of the configuration that the simulation runs with. */
 export const offers: Record<string, Offer> = {
   free: { price: 0n, monthly: false, discountBps: 0n, maxKeys: 14 },
-  builder: { price: 200_000_003n, monthly: true, discountBps: 500n, maxKeys: 20 },
+  builder: { price: 20_000_003n, monthly: true, discountBps: 500n, maxKeys: 20 },
   scale: { price: 500_000_007n, monthly: true, discountBps: 1_111n, maxKeys: 30 },
-  flat: { price: 350_000_000n, monthly: false, discountBps: 250n, maxKeys: 16 },
+  flat: { price: 35_000_000n, monthly: false, discountBps: 250n, maxKeys: 16 },
 }
 
 export const offerOf = (plan: string): Offer => {
