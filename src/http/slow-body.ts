@@ -50,15 +50,22 @@ export async function inTime<T>(request: Request, reading: Promise<T>): Promise<
   if (!known) return reading
   const { promise: given, reject } = Promise.withResolvers<never>()
   let release: (() => void) | undefined
-  let timer = setTimeout(() => {
+  let isOver = false
+  const takePlace = (): void => {
+    if (isOver) return
     release = known.take()
-    if (!release) return reject(new Refusal('rate_limited', tooMany))
-    timer = setTimeout(() => reject(new Refusal('invalid_request', tooLate)), restMs)
-  }, slowAfterMs)
-  const restMs = Math.max(0, known.timeoutMs() - slowAfterMs)
+    const refusal = release
+      ? new Refusal('invalid_request', tooLate)
+      : new Refusal('rate_limited', tooMany)
+    const restMs = release ? Math.max(0, known.timeoutMs() - slowAfterMs) : 0
+    timer = setTimeout(reject, restMs, refusal)
+  }
+  // After a pause of this process it is slow only if a look at the sockets finds nothing either.
+  let timer: Timer = setTimeout(() => setImmediate(takePlace), slowAfterMs)
   try {
     return await Promise.race([reading, given])
   } finally {
+    isOver = true
     clearTimeout(timer)
     release?.()
   }

@@ -115,7 +115,7 @@ describe('the slow bodies of one address', () => {
       const reads = waiting.map(({ promise }) => read(hog, promise).catch(note))
       await until('ten to be refused', () => refused.length === 10, 20_000)
       expect(refused[0]).toMatchObject({ type: 'rate_limited' })
-      const forwarded = header ? { 'x-forwarded-for': header } : {}
+      const forwarded: Record<string, string> = header ? { 'x-forwarded-for': header } : {}
       const theirs = read(other, last.promise, forwarded)
       await Bun.sleep(1500)
       last.resolve('whole')
