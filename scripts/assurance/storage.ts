@@ -159,7 +159,7 @@ export const storage: Group = {
         ],
       ],
       guards: [['src/db/backup.ts', 'copyBackup']],
-      missing: 'how long others wait while a large one is made.',
+      missing: 'a bound on how long others wait meanwhile: `bun run drill backup` measures it.',
     },
     {
       id: 'K12',
