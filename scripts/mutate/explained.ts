@@ -13,6 +13,7 @@ const explained: Record<string, Row[]> = {
   'src/accounts/auth.ts': [
     ['if (token === undefined || !isToken(token))', /\|\| to &&/, faster],
     ['if (now - found.session.lastSeenAt', /true|- to \+/, 'The store asks the same once more.'],
+    ['const path = url.slice(', /one more/, 'A host has at least one character to skip.'],
   ],
   'src/accounts/contract-wallet.ts': [['throw error', any, bug]],
   'src/accounts/nonce-store.ts': [
@@ -40,7 +41,13 @@ const explained: Record<string, Row[]> = {
   'src/keys/secret.ts': [
     ['if (text.length !== ', any, 'The form says the same; length is faster.'],
   ],
+  'src/ledger/active-store.ts': [
+    ['const active = and(', /without inArray/, 'Counts of other accounts as well, for no use.'],
+  ],
   'src/ledger/audit-store.ts': [
+    ['const later = and(', any, 'What is read beside it is of the time before, and not added.'],
+    ['if (faults.length === 0)', /false/, 'Speed only: the next start looks at everything again.'],
+    ['await db.write(() => writeFact', any, 'Speed only: the next start looks at all again.'],
     ['if (page.length < pageRows)', /< to <=/, perPage],
     ['for (let at = 0; at < moved.length', /< to <=/, nothing],
   ],
@@ -56,6 +63,11 @@ const explained: Record<string, Row[]> = {
     ['if (numbering && ended.length > 0)', /> to >=/, 'Numbering none changes nothing.'],
     ['if (posted) tell?.(posted)', /false/, 'News only: what hears it finds its work in tables.'],
     ['memory?.keep(pages)', any, faster],
+    ['if (lately >= companyMin', any, 'Speed only: how long commands wait for company.'],
+    ['if (count === 1) return 0', any, 'Speed only: which of several queues an account is in.'],
+    ['for (let i = 0; i < account.length', any, 'Speed only: which queue an account is in.'],
+    ['numbering?.forget()', any, 'Of another process: seen in test/db/second-process.test.ts.'],
+    ['db.onForeignWrite(distrust)', any, 'Of another process: test/db/second-process.test.ts.'],
   ],
   'src/verify/address.ts': [
     ['for (let i = 0; i < 40; i++)', /< to <=|one more/, 'There is no 41st digit to add.'],

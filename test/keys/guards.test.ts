@@ -82,6 +82,16 @@ describe('the guards of keys', () => {
     expect(await limitOf(same.secret)).toBe('40')
   })
 
+  test('what a revocation would stop are the keys below that are good until now', async () => {
+    const parent = await w.key()
+    await w.key({ parentId: parent.key.id, expiresAt: w.deps.clock.now() + 1000 })
+    const below = async () => (await countAffected(w.deps, parent.key.id)).keysBelow
+    w.advance(999)
+    expect(await below()).toBe(1)
+    w.advance(1)
+    expect(await below()).toBe(0)
+  })
+
   test('no key ends before it was made, though the clock went back', async () => {
     const { key } = await w.key()
     w.advance(-10 * dayMs)

@@ -188,6 +188,14 @@ describe('a deposit that another account claims', () => {
     },
   )
 
+  test('is refused to the one whose it is, before its credit and after', () => {
+    for (const status of ['confirming', 'credited'] as const) {
+      const { book, alice, journal, written } = desk({ status })
+      expect(refusalOf(() => moveDeposit(book, 'dep_1', 'alice'))).toBe('conflict')
+      expect([alice.balance, journal(), written()]).toEqual([100n, [], []])
+    }
+  })
+
   test('is refused to an account that is not there', () => {
     const { book } = desk({ status: 'credited' })
     expect(refusalOf(() => moveDeposit(book, 'dep_1', 'carol'))).toBe('conflict')
