@@ -12,7 +12,7 @@ export function sha256Into(data: string | Uint8Array, out: Uint8Array): void {
 
 /** SHA-256 of UTF-8 text or bytes, as lower-case hex. */
 export function sha256Hex(data: string | Uint8Array): string {
-  return new Bun.CryptoHasher('sha256').update(data).digest('hex')
+  return Bun.SHA256.hash(data, 'hex')
 }
 
 /** CRC-32 (IEEE 802.3) of UTF-8 text, as an unsigned 32-bit integer. */

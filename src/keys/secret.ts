@@ -33,7 +33,16 @@ export const hashSecret = (secret: string): string => sha256Hex(secret)
 /** What people see of a secret: the first 12 hex digits of its hash. */
 export const fingerprintOf = (hash: string): string => hash.slice(0, 12)
 
-const checksum = (body: string): string => base62(BigInt(crc32(body)), checksumChars)
+/** Asked of every request: 32 bits need no `bigint`, which takes ten times as long. */
+function checksum(body: string): string {
+  let out = ''
+  let rest = crc32(body)
+  for (let i = 0; i < checksumChars; i++) {
+    out = alphabet.charAt(rest % 62) + out
+    rest = Math.floor(rest / 62)
+  }
+  return out
+}
 
 /** Big-endian, left-padded with `0`. */
 function base62(number: bigint, length: number): string {
