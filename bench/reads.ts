@@ -4,7 +4,7 @@ import type { Row } from './table.ts'
 import { type Running, startHello } from './targets.ts'
 
 /** What everybody may read. */
-const publicPaths = ['/v1/models', '/v1/status', '/v1/signer', '/v1/plans', '/livez']
+const publicPaths = ['/livez', '/v1/models', '/v1/status', '/v1/signer']
 /** What a key asks of itself before it runs. */
 const keyedPath = '/v1/keys/self'
 
