@@ -14,6 +14,7 @@ import {
 } from '../test/support/binary.ts'
 import { pacedModels, startPacedUpstream } from '../test/support/paced-upstream.ts'
 import { allRuns, receiptFault } from './check.ts'
+import { startGate } from './fault-gate.ts'
 
 /** One request of a client, under a key of its own, and what came of it. */
 export type Asked = {
@@ -45,7 +46,8 @@ const credit = 1_000_000_000_000
  */
 export async function makeBench({ smallMiB }: { smallMiB?: number } = {}) {
   const stub = await startPacedUpstream()
-  const home = await makeHome(`${pacedModels(stub.url)}\n${roomy}`)
+  const gate = await startGate()
+  const home = await makeHome(`${pacedModels(stub.url)}\n${gate.toml}\n${roomy}`)
   if (smallMiB !== undefined) mountSmall(home.data, smallMiB)
   const { secret } = await makeKey(home, { cap: '1000.00' })
   await grant(home, '1000.00')
@@ -53,8 +55,9 @@ export async function makeBench({ smallMiB }: { smallMiB?: number } = {}) {
     if (smallMiB !== undefined) Bun.spawnSync(['umount', '-l', home.data])
     await home.remove()
     await stub.stop()
+    await gate.stop()
   }
-  return { home, secret, asked: [] as Asked[], remove }
+  return { home, gate, secret, asked: [] as Asked[], remove }
 }
 
 function mountSmall(folder: string, MiB: number): void {
@@ -161,13 +164,16 @@ async function isReady(origin: string): Promise<boolean> {
 export async function askAll(
   bench: Bench,
   server: Server,
-  { clients = 4, each = 6, model = 'stub/pace-5' } = {},
+  { clients = 4, each = 6, model = 'stub/pace-5', streams = true } = {},
 ): Promise<Asked[]> {
   const all = await Promise.all(
     Array.from({ length: clients }, async (_, client) => {
       const mine: Asked[] = []
       for (let turn = 0; turn < each; turn++) {
-        const asked = await ask(bench, server, { stream: (client + turn) % 3 === 0, model })
+        const asked = await ask(bench, server, {
+          stream: streams && (client + turn) % 3 === 0,
+          model,
+        })
         mine.push(asked)
         if (asked.status === 0) break
       }

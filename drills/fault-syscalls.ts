@@ -1,5 +1,6 @@
 /** The n-th system call on the way to the disk fails, or is the last one of the process. */
 import { type Asked, askAll, type Bench, startOn } from './fault-bench.ts'
+import { gatedModel } from './fault-gate.ts'
 import {
   countOf,
   type Injection,
@@ -71,6 +72,27 @@ export async function killAt(bench: Bench, injection: Injection): Promise<Row> {
   faults.push(...(await judgeAnew(bench)))
   const expected = 'a restart holds every acknowledged answer; nothing is charged twice'
   return { fault: nameOf(injection), expected, seen: countOf(asked), faults }
+}
+
+/** As {@link killAt}, from the moment on at which all runs have their holds: the calls of ends. */
+export async function killEnding(bench: Bench, injection: Injection): Promise<Row> {
+  const { gate } = bench
+  const server = await startOn(bench)
+  gate.close()
+  const asking = askAll(bench, server, { clients: 2, each: 1, model: gatedModel, streams: false })
+  while (gate.waiting() < 2) await Bun.sleep(5)
+  const strace = await inject(bench, server, injection)
+  gate.open()
+  const asked = await asking
+  const end = await Promise.race([server.exited, Bun.sleep(5000)])
+  await server.stop('SIGKILL')
+  await strace.stop()
+  const faults = end === undefined ? ['it was not killed'] : []
+  faults.push(...(await judgeAnew(bench)))
+  const stored = asked.filter(({ paid, isReplayed }) => !paid && isReplayed).length
+  const expected = 'what was stored and not answered is told to who asks again, charged once'
+  const seen = `${countOf(asked)}; ${stored} were stored before the kill`
+  return { fault: `${nameOf(injection)} from the holds on`, expected, seen, faults }
 }
 
 /** No request that was sent after somebody was told may have been answered as stored. */

@@ -17,7 +17,7 @@ import {
 } from './fault-disk.ts'
 import { killBackup, killMigration, killRecovery } from './fault-kills.ts'
 import { clockJumps, noDescriptors, stopped } from './fault-machine.ts'
-import { failOnce, fullFor, killAt } from './fault-syscalls.ts'
+import { failOnce, fullFor, killAt, killEnding } from './fault-syscalls.ts'
 import { canTrace, type Injection, isRoot, type Row, skippedRow } from './fault-tools.ts'
 import { stampOf } from './report.ts'
 
@@ -37,9 +37,10 @@ const traced = (
   what: (n: number) => string,
   points: number[],
   run: (bench: Bench, injection: Injection) => Promise<Row>,
+  part = '',
 ): Fault[] =>
   points.map((n) => ({
-    name: `${calls}:${what(n)}`,
+    name: `${part}${calls}:${what(n)}`,
     needs: 'trace',
     run: (bench) => run(bench, inject(calls, what(n))),
   }))
@@ -53,6 +54,8 @@ export const everyFault: Fault[] = [
   ...traced('fsync', (n) => `signal=KILL:when=${n}`, from(1, 20), killAt),
   ...traced('pwrite64', (n) => `signal=KILL:when=${n}`, from(1, 20), killAt),
   ...traced('pwrite64', (n) => `signal=KILL:when=${n}`, from(25, 105, 20), killAt),
+  ...traced('fsync', (n) => `signal=KILL:when=${n}`, from(1, 4), killEnding, 'settle '),
+  ...traced('pwrite64', (n) => `signal=KILL:when=${n}`, from(1, 24), killEnding, 'settle '),
   { name: 'recovery', needs: 'trace', run: (bench) => killRecovery(bench, 'fsync', 8) },
   { name: 'recovery writes', needs: 'trace', run: (bench) => killRecovery(bench, 'pwrite64', 12) },
   { name: 'migration', needs: 'trace', run: () => killMigration('fsync', from(1, 8)) },
