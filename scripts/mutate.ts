@@ -1,8 +1,11 @@
 /**
- * `bun scripts/mutate.ts [group…] [--wide] [--all] [--minutes=n] [--report]`: changes the code of
- * money, keys, sign-in, log and verify a little, thousands of times, in a copy of the checkout, and
- * sees whether a test fails. What was found is kept in node_modules/.cache/mutation; `--report`
- * writes docs/mutation.md of it.
+ * `bun scripts/mutate.ts [group…]`: changes the code of money, keys, sign-in, log and verify a
+ * little, thousands of times, in a copy of the checkout, and sees whether a test fails. What was
+ * found is kept in node_modules/.cache/mutation; what was noticed is not tried again.
+ *
+ * `--wide` asks more and slower tests, `--tests=keys/issue` those whose path begins like that,
+ * `--again` tries only what survived, `--all` everything, `--minutes=n` for so long;
+ * `--report` writes docs/mutation.md of what was found so far.
  */
 import { Glob } from 'bun'
 import { explanationOf } from './mutate/explained.ts'
@@ -18,7 +21,9 @@ const words = process.argv.slice(2)
 const flags = new Set(words.filter((word) => word.startsWith('--')))
 const names = words.filter((word) => !word.startsWith('--'))
 
-const minutes = Number(words.find((word) => word.startsWith('--minutes='))?.slice(10) ?? 1e6)
+const textOf = (flag: string) => words.find((word) => word.startsWith(flag))?.slice(flag.length)
+const minutes = Number(textOf('--minutes=') ?? 1e6)
+const tests = textOf('--tests=')
 
 const filesOf = (places: readonly string[]): string[] =>
   places.flatMap((place) =>
@@ -39,12 +44,13 @@ async function tryGroup(name: string): Promise<void> {
   const task = {
     checkout,
     files: filesOf(group.places),
-    tests: isWide ? group.wide : group.near,
+    tests: tests ? new RegExp(`^test/(${tests})`) : isWide ? group.wide : group.near,
     budgetMs: isWide ? 30_000 : 6000,
     until: Date.now() + minutes * 60_000,
     wanted: (mutant: Parameters<typeof explanationOf>[0]) => {
       const known = results.of(mutant)?.state
-      if (known === undefined || flags.has('--all')) return true
+      if (flags.has('--all')) return true
+      if (known === undefined) return !flags.has('--again')
       return (known === 'survived' || known === 'unreached') && !explanationOf(mutant)
     },
   }

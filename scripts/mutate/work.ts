@@ -139,6 +139,8 @@ const isResult = (state: Line['state']): state is Result['state'] =>
 
 async function tell(mutant: Numbered | undefined, result: Result, results: Results): Promise<void> {
   if (!mutant) return
+  // Fewer tests may not come by what others did.
+  if (result.state === 'unreached' && results.of(mutant)) return
   await results.set(mutant, result)
   const { file, line, change, text } = mutant
   console.log(`${result.state.padEnd(9)} ${file}:${line} ${change} | ${text} | ${result.by ?? ''}`)
