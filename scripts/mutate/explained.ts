@@ -22,6 +22,11 @@ const explained: Record<string, Row[]> = {
     ['if (sinceCounted > slack)', any, 'How often they are counted; the bound has slack for it.'],
     ['sinceCounted = 1', any, 'How often they are counted; the bound has slack for it.'],
     ['if (over > 0)', any, nothing],
+    ['const over = ', any, 'How much room is made at a time decides how often, not whether.'],
+  ],
+  'src/accounts/session-store.ts': [
+    ['if (replaced !== undefined)', /true/, nothing],
+    ['return toPage(', /one more/, 'One row more is read, for no use.'],
   ],
   'src/accounts/sign-in.ts': [
     ['if (!eoaSignature.test(asked.signature))', /false/, 'What is verified then fails as well.'],

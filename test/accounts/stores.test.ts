@@ -88,7 +88,9 @@ describe.each(engines)('sessions kept on %s', (engine) => {
     for (const id of ['a', 'b', 'c']) {
       await store.open(session(id, { accountId: 'dora' }), undefined, audit())
     }
+    const told = await counted()
     expect(await store.endOthers({ id: 'b', accountId: 'dora' }, audit())).toBe(2)
+    expect(await counted()).toBe(told + 1)
     expect((await store.list('dora', page, now)).items.map(({ id }) => id)).toEqual(['b'])
     expect((await store.list('alice', page, now)).items.length).toBeGreaterThan(0)
   })
