@@ -173,7 +173,8 @@ function timesOf(traffic: Traffic, faults: string[]): Times {
 }
 
 const wordsOf = ({ count, median, p99, most }: Times): string =>
-  `${count} requests, median ${median.toFixed(1)} ms, p99 ${p99.toFixed(0)}, most ${most.toFixed(0)}`
+  `${count} requests, median ${median.toFixed(1)} ms, ` +
+  `p99 ${p99.toFixed(0)}, most ${most.toFixed(0)}`
 
 type Result = Awaited<ReturnType<typeof drillBackup>>
 
@@ -195,6 +196,7 @@ from before it verify.
 - without a copy: ${wordsOf(without)}
 - beside a copy: ${wordsOf(beside)}
 - a copy took ${seconds.toFixed(1)} s, its verification included; ${killed} were killed
-- the restore took ${restored.seconds.toFixed(1)} s: ${restored.leaves} leaves, ${restored.valid} receipts verified
+- the restore took ${restored.seconds.toFixed(1)} s: ${restored.leaves} leaves;
+  ${restored.valid} receipts verified
 `
 }

@@ -13,7 +13,7 @@ export const nothingSeen = (): Seen => ({ paid: new Map(), begun: new Map() })
 
 const workers = 24
 
-/** The paced upstream's models. It is this process: when that is busy nobody should rest from it. */
+/** The paced upstream's models. It is this process: a busy one is no reason to leave it alone. */
 export const drilledModels = (url: string): string =>
   pacedModels(url).replace('[[models]]', 'breaker_failures = 0\n\n[[models]]')
 

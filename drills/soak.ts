@@ -151,7 +151,8 @@ async function moneyFaults(home: Home, server: Server, key: string): Promise<str
 }
 
 const lineOf = (one: Sample): string =>
-  `minute ${one.minute.toFixed(1)}: ${one.asked} asked, ${one.left} left out, ${one.rssMiB.toFixed(0)} MiB ` +
+  `minute ${one.minute.toFixed(1)}: ${one.asked} asked, ${one.left} left out, ` +
+  `${one.rssMiB.toFixed(0)} MiB ` +
   `(${one.heapMiB.toFixed(0)} of objects), ${one.handles} files, WAL ${one.walMiB.toFixed(1)}, ` +
   `database ${one.databaseMiB.toFixed(0)} MiB, lag p99 ${one.lagP99Ms} ms, reads ` +
   `${one.medianMs.toFixed(1)} / ${one.p99Ms.toFixed(0)} ms`
@@ -179,12 +180,12 @@ export function soakReport({ minutes, perSecond, spans, samples, faults, build }
 ${perSecond} requests a second of a server that began empty, ${asked} in all: runs of all sorts (a
 third of them streamed, some left in the middle), reads by key, pages for everybody and for somebody
 who is signed in, streams that follow what happens. On a machine that does other things too, ${left}
-more were due while 300 were on their way, and left out. Every answer is the expected one; nothing is
-held in the end, the balance is the grant less the cost of every run, and the ledger adds up.
+more were due while 300 were on their way, and left out. Every answer is the expected one; nothing
+is held in the end, the balance is the grant less the cost of every run, and the ledger adds up.
 
 Memory of the last third of the time (its median) is at most ${mostGrowthMiB} MiB above that of the
-third before; SQLite's cache, 64 MiB of it, fills with the database. The least number of open files is
-at most ${mostMoreHandles} above, and the write-ahead log stays below ${mostWalMiB} MiB. Sizes are
+third before; SQLite's cache, 64 MiB of it, fills with the database. The least number of open files
+is at most ${mostMoreHandles} above, and the write-ahead log stays below ${mostWalMiB} MiB. Sizes are
 means; the lag is how late timers ran, which tells of the machine as well.
 
 **${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}

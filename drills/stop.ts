@@ -24,7 +24,8 @@ const mostAfterMs = 15_000
 /** All rounds stop one and the same service, so that a fault once made stays visible. */
 export async function drillStop(rounds: number, say: (line: string) => void = () => {}) {
   const stub = await startPacedUpstream()
-  const toml = `${drilledModels(stub.url)}\n${roomy.replace('[limits]', `[limits]\nstop_grace_s = 3`)}`
+  const limits = roomy.replace('[limits]', `[limits]\nstop_grace_s = ${graceMs / 1000}`)
+  const toml = `${drilledModels(stub.url)}\n${limits}`
   const home = await makeHome(toml)
   try {
     const { secret: key } = await makeKey(home)

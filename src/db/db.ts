@@ -43,8 +43,8 @@ export type Db = {
 }
 
 /**
- * `ended`: a run waits for its number. `cancel`: a run of another process is to be stopped. `key` and
- * `account`, each with an id: what is remembered of it, or of keys below it, is no longer true.
+ * `ended`: a run waits for its number. `cancel`: a run of another process is to be stopped. `key`
+ * and `account`, each with an id: what is remembered of it, or of keys below it, may be wrong.
  */
 export type Notice = 'ended' | 'cancel' | `key ${string}` | `account ${string}`
 
