@@ -42,6 +42,13 @@ const explained: Record<string, Row[]> = {
     ['if (next.capLimit < key.capLimit)', any, 'A cap that is not lowered always covers.'],
   ],
   'src/keys/issue.ts': [["if (!account) throw new Error('a key for an account", /false/, bug]],
+  'src/keys/key.ts': [
+    ['if (!model.startsWith(head)', /\+ to -/, 'The last line of it says the same.'],
+  ],
+  'src/keys/once.ts': [
+    ['const at = ', /one more/, 'The form of the token was checked: 13 digits, then a dot.'],
+    ['return makeIds(', /one more/, 'Any bytes of the digest do, if they are always the same.'],
+  ],
   'src/keys/rotate.ts': [["if (!key) throw new Error('a chain without a key')", /false/, bug]],
   'src/keys/secret.ts': [
     ['if (text.length !== ', any, 'The form says the same; length is faster.'],
