@@ -105,7 +105,8 @@ export async function startService(engine: Engine = 'sqlite'): Promise<Service> 
     secret: fixtures.secret,
     // A request may have ended the session.
     async cookie() {
-      if ((await person.call('/api/auth/session')).status !== 200) {
+      const { account } = await (await person.call('/api/auth/session')).json()
+      if (account === null || account === undefined) {
         person = browser(w)
         await signInWith(person)
       }
