@@ -26,6 +26,7 @@ export async function tryRoutes(
   const most = 'inputs' in effort ? effort.inputs : Number.POSITIVE_INFINITY
   let before = await moneyIn(service)
   let cookie = await service.cookie()
+  let strangers = 0
   while (tried.inputs < most && performance.now() < end && tried.faults.length < mostFaults) {
     const number = tried.inputs++
     // A session ends and money moves by what was asked before: both are looked at anew.
@@ -34,6 +35,7 @@ export async function tryRoutes(
     const spent = stopwatch()
     const answer = await ask(service, made)
     const ms = spent()
+    if (answer.status === 401) strangers++
     tried.slowestMs = Math.max(tried.slowestMs, ms)
     const faults = faultsOf(service, made, answer)
     if (ms > bounds.mostMs) faults.push(`took ${ms.toFixed(0)} ms`)
@@ -46,6 +48,10 @@ export async function tryRoutes(
     before = after
     const where = `${seed}/${number}: ${made.route.method} ${made.target.slice(0, 200)}`
     tried.faults.push(...faults.map((fault) => `${where}: ${answer.status} ${fault}`))
+  }
+  // Behind a door that stays shut nothing was tried.
+  if (tried.inputs > 200 && strangers > tried.inputs / 4) {
+    tried.faults.push(`${strangers} of ${tried.inputs} requests were a stranger's`)
   }
   tried.faults.push(...(await booksOf(service)))
   return tried
