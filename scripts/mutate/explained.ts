@@ -69,6 +69,12 @@ const explained: Record<string, Row[]> = {
     ['if (runIds.length > 0)', />/, nothing],
     ['if (about.length > 0)', />/, nothing],
     ['if (ids.length === 0) return', /false/, nothing],
+    ['if (pages.has(id)) continue', /false/, 'What is there already is set to the same.'],
+    [
+      'const named = and(',
+      any,
+      'Rows of other windows as well: taken by their own id, for no use.',
+    ],
     ['if (scopes.length === 0) return', /false/, nothing],
   ],
   'src/ledger/store.ts': [

@@ -44,7 +44,8 @@ that line, on SQLite and in one process. A change is noticed when one fails or n
 
 ${all.tried} changes were tried and ${all.noticed} noticed: ${scoreOf(all)}. Of the others
 ${all.explained} are explained below and ${all.open} are open; ${all.untried} were not tried.
-The score is what was noticed of what was tried: what is explained counts against it.
+The score is what was noticed of what was tried: what is explained counts against it. Guards are
+tried first; a file of which nothing was tried is not measured, and its tests may be good or bad.
 
 This page is made by \`bun scripts/mutate.ts --report\`; why a change need not be noticed stands
 in \`scripts/mutate/explained.ts\`. \`bun scripts/mutate.ts keys --wide\` tries what is open in one
