@@ -15,7 +15,8 @@ import {
 import { join } from 'node:path'
 import { openSqlite } from '../src/db/sqlite.ts'
 import { auditStore } from '../src/ledger/audit-store.ts'
-import { ask, askAll, type Bench, judge, makeBench, startOn, startUnder } from './fault-bench.ts'
+import { ask, askAll, type Bench, makeBench, startOn, startUnder } from './fault-bench.ts'
+import { judge } from './fault-judge.ts'
 import {
   countOf,
   inject,

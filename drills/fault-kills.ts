@@ -3,7 +3,8 @@ import { Database } from 'bun:sqlite'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Home, makeHome } from '../test/support/binary.ts'
-import { askAll, type Bench, judge, spawnUnder, startOn } from './fault-bench.ts'
+import { askAll, type Bench, spawnUnder, startOn } from './fault-bench.ts'
+import { judge } from './fault-judge.ts'
 import { type Injection, judgeAnew, type Row, straceWords, traceFile } from './fault-tools.ts'
 
 /** How long a command that was to be killed may live, in ms; a server lives on. */

@@ -2,7 +2,8 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Server } from '../test/support/binary.ts'
-import { type Asked, askAll, type Bench, judge, startOn, startUnder } from './fault-bench.ts'
+import { type Asked, askAll, type Bench, startOn, startUnder } from './fault-bench.ts'
+import { judge } from './fault-judge.ts'
 import { countOf, judgeAnew, type Row, skippedRow } from './fault-tools.ts'
 
 const fewDescriptors = 64

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Server } from '../test/support/binary.ts'
-import { type Asked, type Bench, judge, startOn } from './fault-bench.ts'
+import { type Asked, type Bench, startOn } from './fault-bench.ts'
+import { judge } from './fault-judge.ts'
 
 /** One fault as the report has it. `faults` are what the service did wrong under it. */
 export type Row = {
