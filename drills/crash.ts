@@ -143,6 +143,7 @@ its receipt, and each run that was cut is \`interrupted\`, cost nothing and has 
 
 **${faults} faults.** In the end there are ${last?.runs ?? 0} runs. Clients hold
 ${last?.acknowledged ?? 0} whole answers; ${last?.interrupted ?? 0} runs were interrupted.
+Every tenth round, and each with a fault:
 
 | ${columns} |
 |${'---|'.repeat(columns.split('|').length)}
