@@ -139,7 +139,8 @@ ${rows.length} faults, nearly all on one data folder, ${skipped} of them skipped
 run models, plain and streamed, each under an Idempotency-Key of its own. After each fault the
 server starts again and is checked: every answer that a client holds is told again as it was, what
 had no answer is asked again under its key, and then each key was charged exactly once; the ledger
-is balanced, nothing is held, \`counterfoil doctor\` finds every page whole, and SIGTERM ends with 0.
+is balanced, nothing is held, \`counterfoil doctor\` finds every page whole, and SIGTERM ends
+with 0.
 
 **${count} faults of the service.**
 
