@@ -41,7 +41,11 @@ const explained: Record<string, Row[]> = {
     ["if (!key) throw new Error('a chain without a key')", /false/, bug],
     ['if (next.capLimit < key.capLimit)', any, 'A cap that is not lowered always covers.'],
   ],
-  'src/keys/issue.ts': [["if (!account) throw new Error('a key for an account", /false/, bug]],
+  'src/keys/issue.ts': [
+    ['if (parent && depthOf(parent) >= maxDepth)', any, 'No plan nests deeper: it refuses next.'],
+    ["refuse('invalid_request', { param: 'parent_id', message })", any, 'No plan nests deeper.'],
+    ["if (!account) throw new Error('a key for an account", /false/, bug],
+  ],
   'src/keys/key.ts': [
     ['if (!model.startsWith(head)', /\+ to -/, 'The last line of it says the same.'],
   ],
