@@ -117,7 +117,7 @@ export const origin: Reader<string> = checkedText(
 export const httpUrl: Reader<string> = checkedText('URL', 'an http:// or https:// URL', (raw) => {
   const url = URL.parse(raw)
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.hash) return undefined
-  return raw.replace(/\/+$/, '')
+  return raw.replace(/(?<!\/)\/+$/, '')
 })
 
 export const databaseUrl = text(

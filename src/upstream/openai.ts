@@ -79,7 +79,7 @@ function endpoint(id: string, baseUrl: string, path: string): string {
   if (url.username || url.password) {
     throw new Error(`the base_url of upstream "${id}" holds credentials: use its api key instead`)
   }
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}/${path}`
+  url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/${path}`
   url.hash = ''
   return url.href
 }

@@ -8,7 +8,6 @@ type Pattern = { source: string; flags: string; file: string }
 
 /** Those that take the square of a length, and why nothing long ever comes to them. */
 const short = new Map([
-  [String.raw`\/+$`, 'a URL or a path of the operator'],
   [String.raw`0+$`, 'the digits of a number of ours'],
   [String.raw`\.?0+$`, 'the digits of a number of ours'],
   [String.raw`\B(?=(\d{3})+$)`, 'the digits of a number of ours, or of one that was read strictly'],
