@@ -24,7 +24,7 @@ const limits = {
 /** Asks `GET …/models` of a server that speaks the OpenAI API. */
 export async function checkUpstream({ base_url, api_key }: Asked): Promise<UpstreamCheck> {
   const url = new URL(base_url)
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}/models`
+  url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/models`
   const headers = {
     'user-agent': 'counterfoil',
     ...(api_key === undefined ? {} : { authorization: `Bearer ${api_key}` }),

@@ -8,7 +8,7 @@ type Pattern = { source: string; flags: string; file: string }
 
 /** Those that take the square of a length, and why nothing long ever comes to them. */
 const short = new Map([
-  [String.raw`0+$`, 'the digits of a number of ours'],
+  ['0+$', 'the digits of a number of ours'],
   [String.raw`\.?0+$`, 'the digits of a number of ours'],
   [String.raw`\B(?=(\d{3})+$)`, 'the digits of a number of ours, or of one that was read strictly'],
   [String.raw`\bVersion\/.*Safari\/`, 'a user agent, which is cut to 200 characters first'],
