@@ -22,7 +22,7 @@ export function healthCommand(program: Command): void {
 type Options = Record<string, unknown> & { wait?: number; json?: boolean }
 
 async function checkHealth(url: string | undefined, options: Options): Promise<void> {
-  const asked = url ? { origin: url.replace(/\/+$/, ''), headers: undefined } : own(options)
+  const asked = url ? { origin: url.replace(/(?<!\/)\/+$/, ''), headers: undefined } : own(options)
   const until = systemClock.monotonic() + (options.wait ?? 0)
   let found = await ask(asked)
   while (!found.ready && systemClock.monotonic() < until) {
