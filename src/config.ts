@@ -86,7 +86,8 @@ export function loadConfig(inputs: Inputs): Loaded {
     ...top,
     // URL drops port 80, as a browser does in the origins it sends.
     base_url: top.base_url ?? new URL(`http://localhost:${top.listen.port}`).origin,
-    database_url: top.database_url ?? `sqlite:${top.data.replace(/(?<!\/)\/+$/, '')}/counterfoil.db`,
+    database_url:
+      top.database_url ?? `sqlite:${top.data.replace(/(?<!\/)\/+$/, '')}/counterfoil.db`,
     ...rest,
     ...entries,
   }

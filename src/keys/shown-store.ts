@@ -15,7 +15,7 @@ import {
 } from 'drizzle-orm'
 import { type Db, prepared, type Query, rows, type Work } from '../db/db.ts'
 import { isUnder } from '../db/lineage.ts'
-import type { KeyRow } from '../db/schema.ts'
+import type { KeyRow, Tables } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type Page, type PageRequest, toPage } from '../kernel/page.ts'
 import { windowStart } from '../ledger/window.ts'
@@ -24,24 +24,10 @@ import { inTreeOrder, type KeyFilter, type ShownKey } from './shown.ts'
 
 /** Keys together with all that is shown of them: a page takes one query, whatever is on it. */
 export function shownKeys({ tables, ...db }: Db) {
-  const { keys, keyWindows, keySecrets } = tables
+  const { keys } = tables
 
-  /** The windows that `now` falls into are joined, and the secret that is on its way out. */
+  const selectAt = (q: Query, starts: Starts) => selectShown(tables, q, starts)
   const select = (q: Query, now: Millis) => selectAt(q, startsAt(now))
-
-  function selectAt(q: Query, { now, ...starts }: Starts) {
-    const start = (window: KeyRow['capWindow']) =>
-      sql`when ${window} then cast(${starts[window]} as bigint)`
-    const kinds = [start('lifetime'), start('day'), start('week'), start('month')]
-    const present = sql`case ${keys.capWindow} ${sql.join(kinds, sql` `)} end`
-    const isPresent = and(eq(keyWindows.keyId, keys.id), eq(keyWindows.windowStart, present))
-    const isEnding = and(eq(keySecrets.keyId, keys.id), gt(keySecrets.validUntil, now))
-    return q
-      .select({ key: keys, window: keyWindows, overlapUntil: keySecrets.validUntil })
-      .from(keys)
-      .leftJoin(keyWindows, isPresent)
-      .leftJoin(keySecrets, isEnding)
-  }
 
   /** One round trip to a server; in process, for a single chain, a compiled look-up for each. */
   function* keysOf(q: Query, ids: string[]): Work<KeyRow[]> {
@@ -140,6 +126,25 @@ export function shownKeys({ tables, ...db }: Db) {
       return paged(and(eq(keys.accountId, account), ended && states[ended], named), page, now)
     },
   }
+}
+
+/** The windows that `now` falls into are joined, and the secret that is on its way out. */
+function selectShown(
+  { keys, keyWindows, keySecrets }: Tables,
+  q: Query,
+  { now, ...starts }: Starts,
+) {
+  const start = (window: KeyRow['capWindow']) =>
+    sql`when ${window} then cast(${starts[window]} as bigint)`
+  const kinds = [start('lifetime'), start('day'), start('week'), start('month')]
+  const present = sql`case ${keys.capWindow} ${sql.join(kinds, sql` `)} end`
+  const isPresent = and(eq(keyWindows.keyId, keys.id), eq(keyWindows.windowStart, present))
+  const isEnding = and(eq(keySecrets.keyId, keys.id), gt(keySecrets.validUntil, now))
+  return q
+    .select({ key: keys, window: keyWindows, overlapUntil: keySecrets.validUntil })
+    .from(keys)
+    .leftJoin(keyWindows, isPresent)
+    .leftJoin(keySecrets, isEnding)
 }
 
 /** Whether a name holds these words, in letters of any size. */
