@@ -26,8 +26,7 @@ import { inTreeOrder, type KeyFilter, type ShownKey } from './shown.ts'
 export function shownKeys({ tables, ...db }: Db) {
   const { keys } = tables
 
-  const selectAt = (q: Query, starts: Starts) => selectShown(tables, q, starts)
-  const select = (q: Query, now: Millis) => selectAt(q, startsAt(now))
+  const select = (q: Query, now: Millis) => selectShown(tables, q, startsAt(now))
 
   /** One round trip to a server; in process, for a single chain, a compiled look-up for each. */
   function* keysOf(q: Query, ids: string[]): Work<KeyRow[]> {
@@ -88,7 +87,7 @@ export function shownKeys({ tables, ...db }: Db) {
       db.read(function* (q) {
         const wanted = { id, ...startsAt(now) }
         const found: Found[] = yield* prepared('key.shown', wanted, ({ id: named, ...starts }) =>
-          selectAt(q, starts).where(eq(keys.id, named)),
+          selectShown(tables, q, starts).where(eq(keys.id, named)),
         )
         const [shown] = yield* withChains(q, found)
         if (!shown) throw new Error(`there is no key ${id}`)
