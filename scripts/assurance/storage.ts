@@ -160,7 +160,7 @@ export const storage: Group = {
       ],
       guards: [['src/db/backup.ts', 'copyBackup']],
       missing:
-        'a test that bounds how long others wait meanwhile; in `bun run drill backup` 33 ms at most.',
+        'a test of how long others wait meanwhile; in `bun run drill backup` 33 ms at most.',
     },
     {
       id: 'K12',
