@@ -159,8 +159,7 @@ export const storage: Group = {
         ],
       ],
       guards: [['src/db/backup.ts', 'copyBackup']],
-      missing:
-        'a test of how long others wait meanwhile; in `bun run drill backup` 33 ms at most.',
+      missing: 'a test of how long others wait meanwhile; in `bun run drill backup` 33 ms at most.',
     },
     {
       id: 'K12',
