@@ -78,14 +78,19 @@ const secrets: [RegExp, string][] = [
   [/([?&][^=\s&?]{0,64}(?:key|token|secret|auth)[^=\s&?]{0,64}=)[^&\s"']+/gi, '$1[redacted]'],
 ]
 
-/** UTF-16 units of one text in a log, and what more is looked at, so that no secret is cut. */
+/** UTF-16 units of one text in a log, and more than any secret has: none is told in part. */
 const mostLength = 16 * 1024
 const margin = 1024
 
 export function redact(text: string): string {
   let out = text.slice(0, mostLength + margin)
   for (const [pattern, replacement] of secrets) out = out.replace(pattern, replacement)
-  return text.length > mostLength ? `${out.slice(0, mostLength)}…` : out
+  if (text.length <= mostLength) return out
+  // A secret that the look itself cut is not known as one. It stands at the end, which comes nearer
+  // with every secret before it that became shorter.
+  const isCut = text.length > mostLength + margin
+  const end = isCut ? Math.min(mostLength, out.length - margin) : mostLength
+  return `${out.slice(0, Math.max(0, end))}…`
 }
 
 /** Names of fields whose values are nobody's to read, whatever they look like. */

@@ -127,6 +127,15 @@ describe('texts that strangers send', () => {
     }
   })
 
+  test('nor where secrets before it made the text shorter', () => {
+    const shortened = `${'b'.repeat(64)} `.repeat(200)
+    for (const at of [17_345, 17_360, 17_400]) {
+      const out = redact(`${shortened.padEnd(at, '- ')}${'c'.repeat(64)}${' -'.repeat(2000)}`)
+      expect(out).toContain('[32 bytes redacted]')
+      expect(out).not.toMatch(/[bc]{8}/)
+    }
+  })
+
   test('what stands in an address is still hidden', () => {
     expect(redact('get https://me:hunter2@a.example/x?api_key=abc&b=1')).toBe(
       'get https://[redacted]@a.example/x?api_key=[redacted]&b=1',
