@@ -1,11 +1,20 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { serializeErc6492Signature } from 'viem/utils'
+import {
+  encodeDeployData,
+  encodeFunctionData,
+  erc6492SignatureValidatorAbi,
+  erc6492SignatureValidatorByteCode,
+  hashMessage,
+  parseAbi,
+  serializeErc6492Signature,
+} from 'viem'
 import { type World, world } from '../support/world.ts'
 import { askNonce, browser, wallet } from './wallet.ts'
 
 /** Contracts that are no test account's own. */
 const contract = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
 const yes = `0x1626ba7e${'0'.repeat(56)}`
+const isValidSignature = 'function isValidSignature(bytes32 hash, bytes signature)'
 const reverts = { error: { code: 3, message: 'execution reverted', data: '0x' } }
 
 type Reply = { result: unknown } | { error: unknown } | Response
@@ -45,6 +54,8 @@ const toml = (rpc: Rpc, contractWallets: boolean) =>
 const undeployed = (signature: `0x${string}`) =>
   serializeErc6492Signature({ address: contract, data: '0x1234', signature })
 
+let lastAttempt: { message: string; signature: `0x${string}` } = { message: '', signature: '0x' }
+
 async function attempt(
   service: World,
   address: string,
@@ -53,6 +64,7 @@ async function attempt(
   const own = browser(service)
   const { message } = await askNonce(own, address)
   const signature = await sign(message)
+  lastAttempt = { message, signature }
   const answer = await own.call('/api/auth/verify', { json: { message, signature } })
   const { error } = (await answer.json()) as { error?: { type: string } }
   return [answer.status, error?.type]
@@ -106,7 +118,12 @@ describe('contract wallets on', () => {
   test('a contract that says yes is signed in (ERC-1271)', async () => {
     expect(await attempt(service, contract, signed)).toEqual([200, undefined])
     const call = rpc.asked.find(({ method }) => method === 'eth_call')
-    expect(call?.params[0]).toMatchObject({ to: contract })
+    const { message, signature } = lastAttempt
+    const data = encodeFunctionData({
+      abi: parseAbi([isValidSignature]),
+      args: [hashMessage(message), signature],
+    })
+    expect(call?.params[0]).toMatchObject({ to: contract, data })
     expect(rpc.asked.map(({ method }) => method).sort()).toEqual([
       'eth_call',
       'eth_chainId',
@@ -155,6 +172,12 @@ describe('contract wallets on', () => {
       const calls = rpc.asked.filter(({ method }) => method !== 'eth_chainId')
       expect(calls.map(({ method }) => method)).toEqual(['eth_call'])
       expect(calls[0]?.params[0]).not.toHaveProperty('to')
+      const deployed = {
+        abi: erc6492SignatureValidatorAbi,
+        bytecode: erc6492SignatureValidatorByteCode,
+        args: [contract, hashMessage(lastAttempt.message), wrapped],
+      } as const
+      expect(calls[0]?.params[0]).toMatchObject({ data: encodeDeployData(deployed) })
     }
   })
 

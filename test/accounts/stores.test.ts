@@ -92,6 +92,10 @@ describe.each(engines)('sessions kept on %s', (engine) => {
     expect(await store.endOthers({ id: 'b', accountId: 'dora' }, audit())).toBe(2)
     expect(await counted()).toBe(told + 1)
     expect((await store.list('dora', page, now)).items.map(({ id }) => id)).toEqual(['b'])
+    await store.open(session('d', { accountId: 'dora' }), undefined, audit())
+    const again = await counted()
+    expect(await store.endOthers({ id: 'd', accountId: 'dora' }, audit())).toBe(1)
+    expect(await counted()).toBe(again + 1)
     expect((await store.list('alice', page, now)).items.length).toBeGreaterThan(0)
   })
 
@@ -145,6 +149,28 @@ describe.each(engines)('nonces kept on %s', (engine) => {
     expect(await store.take('n2', 'b1', now)).toBe(false)
     expect(await store.take('n1', 'b1', now + 9)).toBe(true)
     expect(await store.take('n1', 'b1', now + 9)).toBe(false)
+  })
+
+  test('are at most so many: a flood drops the oldest ones, at once as many as it must', async () => {
+    const { signInNonces } = opened.db.tables
+    const kept = async () => {
+      const all = await opened.db.read((q) => rows(q.select().from(signInNonces)))
+      return all.map(({ expiresAt }) => expiresAt - now).sort((a, b) => a - b)
+    }
+    const store = nonceStore(opened.db, 20)
+    const counts: number[] = []
+    for (let i = 1; i <= 30; i++) {
+      await store.add({ ...nonce(`f${i}`), expiresAt: now + i })
+      const left = await kept()
+      expect(left).toEqual(left.map((_, at) => i - left.length + 1 + at))
+      counts.push(left.length)
+    }
+    const filling = Array.from({ length: 19 }, (_, i) => i + 1)
+    expect(counts).toEqual([...filling, 20, 19, 20, 19, 20, 19, 20, 19, 20, 19, 20])
+    // One that is full already when it is opened is counted before anything is added.
+    await nonceStore(opened.db, 10).add({ ...nonce('g'), expiresAt: now + 31 })
+    expect((await kept()).length).toBe(10)
+    await store.dropExpired(now + 31)
   })
 
   test('are swept at their end', async () => {
