@@ -16,20 +16,15 @@ const explained: Record<string, Row[]> = {
     ['const path = url.slice(', /one more/, 'A host has at least one character to skip.'],
   ],
   'src/accounts/contract-wallet.ts': [['throw error', any, bug]],
-  'src/accounts/nonce-store.ts': [
-    ['export function nonceStore(', /one more/, 'How many are kept is no promise to the one.'],
-    ['const slack = ', any, 'How much room is made at a time decides how often, not whether.'],
-    ['if (sinceCounted > slack)', any, 'How often they are counted; the bound has slack for it.'],
-    ['sinceCounted = 1', any, 'How often they are counted; the bound has slack for it.'],
-    ['if (over > 0)', any, nothing],
-    ['const over = ', any, 'How much room is made at a time decides how often, not whether.'],
-  ],
   'src/accounts/session-store.ts': [
     ['if (replaced !== undefined)', /true/, nothing],
     ['return toPage(', /one more/, 'One row more is read, for no use.'],
   ],
   'src/accounts/sign-in.ts': [
     ['if (!eoaSignature.test(asked.signature))', /false/, 'What is verified then fails as well.'],
+  ],
+  'src/accounts/sign-in-api.ts': [
+    ['const wanted = typeof value', any, 'What a form holds is always an object.'],
   ],
   'src/keys/auth.ts': [
     ['if (hash === undefined)', /false/, 'A look-up of nothing finds nobody: the same 401.'],
@@ -74,6 +69,17 @@ const explained: Record<string, Row[]> = {
     ['if (about.length > 0)', />/, nothing],
     ['if (ids.length === 0) return', /false/, nothing],
     ['if (pages.has(id)) continue', /false/, 'What is there already is set to the same.'],
+    ['if (row) pages.set(id, row)', /false/, 'Speed only: what is remembered is read once more.'],
+    [
+      '.where(and(eq(keySecrets.keyId',
+      /without eq/,
+      'Secrets of other keys as well: the book gives out those of one.',
+    ],
+    [
+      '.where(and(inArray(subscriptions.accountId',
+      /without inArray/,
+      'Rows of other accounts as well: taken by their own account, for no use.',
+    ],
     [
       'const named = and(',
       any,
@@ -82,14 +88,11 @@ const explained: Record<string, Row[]> = {
     ['if (scopes.length === 0) return', /false/, nothing],
   ],
   'src/ledger/store.ts': [
-    ['if (numbering && ended.length > 0)', /> to >=/, 'Numbering none changes nothing.'],
     ['if (posted) tell?.(posted)', /false/, 'News only: what hears it finds its work in tables.'],
     ['memory?.keep(pages)', any, faster],
     ['if (lately >= companyMin', any, 'Speed only: how long commands wait for company.'],
     ['if (count === 1) return 0', any, 'Speed only: which of several queues an account is in.'],
     ['for (let i = 0; i < account.length', any, 'Speed only: which queue an account is in.'],
-    ['numbering?.forget()', any, 'Of another process: seen in test/db/second-process.test.ts.'],
-    ['db.onForeignWrite(distrust)', any, 'Of another process: test/db/second-process.test.ts.'],
   ],
   'src/verify/address.ts': [
     ['for (let i = 0; i < 40; i++)', /< to <=|one more/, 'There is no 41st digit to add.'],

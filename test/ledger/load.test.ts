@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { insert, rows } from '../../src/db/db.ts'
+import type { IdempotentRow, SubscriptionRow } from '../../src/db/schema.ts'
+import { rotateKey } from '../../src/keys/rotate.ts'
+import { openLedger } from '../../src/ledger/store.ts'
+import { textStore } from '../../src/texts/store.ts'
+import { engines } from '../support/world.ts'
+import { newAccount, openOffice } from './office.ts'
+
+describe.each(engines)('a command on %s', (engine) => {
+  let office: Awaited<ReturnType<typeof openOffice>>
+  beforeAll(async () => {
+    office = await openOffice(engine)
+  }, 30_000)
+  afterAll(() => office.close())
+
+  /** A ledger that remembers nothing yet. */
+  const fresh = () => openLedger(office.db, office.clock)
+
+  test('finds the keys below the one it names, though it names none of them', async () => {
+    const account = newAccount()
+    const top = await office.key({ account })
+    const under = await office.key({ account, parentId: top.id })
+    const deep = await office.key({ account, parentId: under.id })
+    await office.key({ account })
+    const below = await fresh().post({
+      ...{ account, keys: [under.id], below: under.id },
+      decide: (book) => book.below(under.id).map(({ id }) => id),
+    })
+    expect(below.sort()).toEqual([under.id, deep.id].sort())
+    await office.revoke(top)
+    await expect(office.hold(deep, 0n)).rejects.toMatchObject({ type: 'key_revoked' })
+  })
+
+  test('opens the accounts it says it opens, and none that it only asks about', async () => {
+    const [opened, target, asked] = [newAccount(), newAccount(), newAccount()]
+    const ledger = fresh()
+    const both = await Promise.all([
+      ledger.post({
+        ...{ account: opened, to: target, opens: true, keys: [] },
+        decide: (book) => [book.account(opened)?.id, book.account(target)?.id],
+      }),
+      ledger.post({ account: asked, keys: [], decide: (book) => book.account(asked)?.id }),
+    ])
+    expect(both).toEqual([[opened, target], undefined])
+    const { accounts } = office.db.tables
+    const all = await office.db.read((q) => rows(q.select().from(accounts)))
+    const ids = all.map(({ id }) => id)
+    expect([opened, target, asked].map((id) => ids.includes(id))).toEqual([true, true, false])
+  })
+
+  test('sees the secrets of a key that work now, and not those that ran out', async () => {
+    const account = newAccount()
+    const start = office.clock.now()
+    const key = await office.key({ account })
+    const wish = { keyId: key.id, actor: 'test', overlapSeconds: 60 }
+    await rotateKey(office, wish)
+    const seenAt = (at: number) => {
+      office.clock.set(at)
+      return fresh().post({
+        ...{ account, keys: [key.id], secretsOf: key.id },
+        decide: (book) => book.secrets(key.id).length,
+      })
+    }
+    expect(await seenAt(start + 59_999)).toBe(2)
+    expect(await seenAt(start + 60_000)).toBe(1)
+    office.clock.set(start)
+  })
+
+  test('sees the subscription that goes on, not one that ended', async () => {
+    const account = newAccount()
+    const row = (id: string, state: Partial<SubscriptionRow>): SubscriptionRow => ({
+      ...{ id: `sub_${account}_${id}`, accountId: account, plan: 'pro', price: 1n },
+      ...{ status: 'active', startedAt: 0, periodStart: 0, periodEnd: 9, nextPlan: null },
+      ...{ endedAt: null, ...state },
+    })
+    const ended = { status: 'ended', endedAt: 5 } as const
+    const all = [row('a', ended), row('b', { status: 'canceling' }), row('c', ended)]
+    await office.grant(account, 1n)
+    await office.db.write(() => insert(office.db.tables.subscriptions, all))
+    const seen = await fresh().post({
+      ...{ account, keys: [], subscribes: true },
+      decide: (book) => book.subscription(account)?.id,
+    })
+    expect(seen).toBe(`sub_${account}_b`)
+  })
+
+  test('keeps the answer of a call, which the next one finds', async () => {
+    const account = newAccount()
+    await office.grant(account, 1n)
+    const call: IdempotentRow = {
+      ...{ scope: `call of ${account}`, fingerprint: 'f', node: 'test', runId: null, reply: null },
+      ...{ createdAt: office.clock.now(), until: office.clock.now() + 10 },
+    }
+    const named = { account, keys: [], call: call.scope }
+    await office.ledger.post({ ...named, decide: (book) => book.addCall(call) })
+    const reply = new Uint8Array([1, 2, 3])
+    await office.ledger.post({ ...named, decide: (book) => book.answerCall(call.scope, reply) })
+    const found = await fresh().post({ ...named, decide: (book) => book.call(call.scope) })
+    expect([...(found?.reply ?? [])]).toEqual([1, 2, 3])
+  })
+
+  test('keeps the text of a run where its account asked for that', async () => {
+    const texts = textStore(office.db, office.clock)
+    const [keeps, not] = [newAccount(), newAccount()]
+    const audit = () => ({
+      ...{ id: `audit of ${keeps}`, at: 0, actor: 'test', action: 'test', accountId: keeps },
+      ...{ subject: keeps, detail: {} },
+    })
+    await texts.setRetention(keeps, '24h', office.clock.now(), audit)
+    for (const account of [keeps, not]) {
+      await office.grant(account, 1n)
+      const run = await office.hold(await office.key({ account }), 0n)
+      const text = { runId: run.id, accountId: account, input: 'in', output: 'out' }
+      await office.ledger.post({ account, keys: [], decide: (book) => book.keepText(text) })
+      const kept = account === keeps ? { input: 'in', output: 'out' } : undefined
+      expect(await texts.find(run.id)).toEqual(kept)
+    }
+  })
+})
+
+describe('the ends of runs', () => {
+  test('are numbered in the batch that ends them, together; what ends none numbers nothing', async () => {
+    const office = await openOffice('sqlite')
+    const numbered: string[][] = []
+    let forgotten = 0
+    const numbering = {
+      *number(_: unknown, ended: { id: string }[]) {
+        numbered.push(ended.map(({ id }) => id))
+      },
+      forget: () => void forgotten++,
+    }
+    const ledger = openLedger(office.db, office.clock, numbering)
+    const account = newAccount()
+    await office.grant(account, 10n, ledger)
+    const key = await office.key({ account }, ledger)
+    const runs = [await office.hold(key, 1n, ledger), await office.hold(key, 2n, ledger)]
+    expect(numbered).toEqual([])
+    await Promise.all(runs.map((run) => office.end(run, 1n, ledger)))
+    expect(numbered.flat().sort()).toEqual(runs.map(({ id }) => id).sort())
+    expect(numbered.every((ids) => ids.length > 0)).toBe(true)
+    // What was undone was not numbered either.
+    expect(forgotten).toBe(0)
+    const bug = () => {
+      throw new Error('a bug')
+    }
+    await expect(ledger.post({ account, keys: [], decide: bug })).rejects.toThrow('a bug')
+    expect(forgotten).toBe(1)
+    await office.close()
+  })
+})
