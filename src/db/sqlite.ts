@@ -163,7 +163,7 @@ export function connect(file: string, options: { readonly?: boolean } = {}): Dat
   raw.run('PRAGMA foreign_keys = ON')
   // A savepoint copies pages: in memory that is a third less to write a run.
   raw.run('PRAGMA temp_store = MEMORY')
-  // 16 MiB. A COMMIT after pages were split goes through all of the cache; the system keeps the rest.
+  // A COMMIT that split pages goes through all of the cache; what does not fit, the system keeps.
   raw.run('PRAGMA cache_size = -16384')
   raw.run('PRAGMA wal_autocheckpoint = 4000')
   raw.run('PRAGMA journal_size_limit = 67108864')
