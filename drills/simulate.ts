@@ -1,4 +1,4 @@
-import { type Seen, simulate } from '../test/simulation/simulate.ts'
+import { Broken, type Seen, simulate } from '../test/simulation/simulate.ts'
 import { type Engine, engines } from '../test/support/world.ts'
 
 export type Wish = {
@@ -12,49 +12,62 @@ export type Wish = {
 
 export type Simulated = {
   engine: Engine
+  /** How it was asked for, in words of the command line. */
+  asked: string
   seeds: number
+  /** Of all seeds. */
   commands: number
   seen: Seen
   seconds: number
   faults: string[]
 }
 
-/** The whole service lives through random commands, for each seed on a fresh database. */
+/**
+ * The whole service lives through random commands, for each seed on a fresh database. Stopped by a
+ * signal it looks at everything once more, and tells what it found so far.
+ */
 export async function drillSimulate(wish: Wish, say: (line: string) => void): Promise<Simulated> {
   const engine = engines.find((one) => one === wish.engine)
   if (!engine) throw new Error(`there are ${engines.join(', ')}; postgres with TEST_DATABASE_URL`)
-  const { commands } = wish
+  const stop = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => stop.abort())
   const seeds = wish.seed
     ? [Number(wish.seed)]
     : Array.from({ length: wish.seeds }, (_, i) => i + 1)
   const seen: Seen = new Map()
   const faults: string[] = []
   const begun = performance.now()
+  let [commands, done] = [0, 0]
   for (const seed of seeds) {
+    if (stop.signal.aborted) break
     try {
-      const some = await simulate({ engine, seed, commands })
-      for (const [what, times] of some) seen.set(what, (seen.get(what) ?? 0) + times)
+      const played = await simulate({ engine, seed, commands: wish.commands, signal: stop.signal })
+      commands += played.commands
+      for (const [what, times] of played.seen) seen.set(what, (seen.get(what) ?? 0) + times)
     } catch (error) {
+      if (error instanceof Broken) commands += error.commands
       faults.push(error instanceof Error ? error.message : String(error))
       say(faults.at(-1) ?? '')
     }
+    done++
     // What a killed process had open goes when it is collected.
     Bun.gc(true)
     const passed = ((performance.now() - begun) / 1000).toFixed(0)
     say(`seed ${seed}: ${commands} commands, ${faults.length} faults, ${passed} s so far`)
   }
   const seconds = (performance.now() - begun) / 1000
-  return { engine, seeds: seeds.length, commands, seen, seconds, faults }
+  const asked = `--engine ${engine} --seeds ${seeds.length} --commands ${wish.commands}`
+  return { engine, asked, seeds: done, commands, seen, seconds, faults }
 }
 
-export function simulateReport({ engine, seeds, commands, seen, seconds, faults }: Simulated) {
-  const all = (seeds * commands).toLocaleString('en')
+export function simulateReport(found: Simulated): string {
+  const { engine, asked, seeds, commands, seen, seconds, faults } = found
+  const all = commands.toLocaleString('en')
   const day = new Date().toISOString().slice(0, 10)
-  const played = `--engine ${engine} --seeds ${seeds} --commands ${commands}`
   const others = engine === 'sqlite' ? 'a second writer' : 'two nodes'
   return `## The whole service, simulated on ${engine}
 
-\`bun run drill simulate ${played}\`, ${day}.
+\`bun run drill simulate ${asked}\`, ${day}.
 
 Keys, runs, chunks, reports of usage, failing model servers, clients that hang up, deposits and
 reorgs, plans, calls that are made again, ${others}, clocks that jump, writes that

@@ -1,104 +1,12 @@
-import { and, eq, inArray, isNull, lt, sql } from 'drizzle-orm'
-import { type Db, prepared, type Query, rows, type Work } from '../../src/db/db.ts'
+import { inArray, isNull, lt, sql } from 'drizzle-orm'
+import { type Db, rows } from '../../src/db/db.ts'
 import { findFact } from '../../src/db/facts.ts'
-import type { WindowRow } from '../../src/db/schema.ts'
 import { auditStore } from '../../src/ledger/audit-store.ts'
 import { readWholeLogs } from '../../src/log/whole-store.ts'
 import { faultsOf, pictureOf } from '../ledger/office.ts'
-import { chainIn, type Model, windowIdOf } from './model.ts'
-
-/** What must hold after every command, and what is looked at in between because it reads all. */
+import { type Model, windowIdOf } from './model.ts'
 
 type Must = (holds: boolean, what: string) => void
-
-/** Balances, holds, the windows of `keys`, the newest transfers and the open runs are the model's. */
-export async function nearFaults(db: Db, m: Model, keys: readonly string[]): Promise<string[]> {
-  const { accounts, runs } = db.tables
-  const faults: string[] = []
-  const must: Must = (holds, what) => void (holds || faults.push(what))
-  const touched = [...new Set(keys.flatMap((id) => (m.keys.has(id) ? chainIn(m, id) : [])))]
-  const named = touched.map(({ id }) => id)
-  const found = await db.read(function* (q) {
-    return {
-      accounts: yield* prepared('sim.accounts', {}, () => q.select().from(accounts)),
-      last: yield* prepared('sim.last', {}, () => newestOf(db, q)),
-      open: yield* prepared('sim.open', {}, () =>
-        q.select({ id: runs.id }).from(runs).where(isNull(runs.finishedAt)),
-      ),
-      sums: yield* prepared('sim.sums', {}, () => sumsOf(db, q)),
-      windows: yield* windowsOf(db, q, named),
-    }
-  })
-  for (const { id, balance, held, status, plan, planUntil, moves } of found.accounts) {
-    const known = m.accounts.get(id)
-    const money = `${known?.balance} ${known?.held}`
-    const says = `${money} ${known?.plan} ${known?.planUntil} ${known?.suspended}`
-    const has = `${balance} ${held} ${plan} ${planUntil} ${status === 'suspended'}`
-    must(says === has, `account ${id} is ${has}, not ${says}`)
-    must(held >= 0n && balance >= held, `account ${id} holds ${held} of ${balance}`)
-    const after = found.last.find((one) => one.id === id)?.after ?? 0n
-    must(after === balance || moves === 0, `account ${id}: ${balance}, its journal ${after}`)
-  }
-  const open = found.open.map(({ id }) => id).sort()
-  const known = [...m.open.keys()].sort()
-  must(open.join() === known.join(), `open are ${open.join()}, not ${known.join()}`)
-  for (const { keyId, windowStart, spent, held } of found.windows) {
-    const purse = m.purses.get(`${keyId}:${windowStart}`) ?? { spent: 0n, held: 0n }
-    const says = `${purse.spent} ${purse.held}`
-    must(
-      says === `${spent} ${held}`,
-      `window ${keyId}:${windowStart}: ${spent} ${held}, not ${says}`,
-    )
-  }
-  let [spent, held] = [0n, 0n]
-  for (const purse of m.purses.values()) [spent, held] = [spent + purse.spent, held + purse.held]
-  const sums = found.sums[0]
-  const of = `${sums?.spent} ${sums?.held} ${sums?.broken}`
-  must(of === `${spent} ${held} 0`, `all windows: ${of}, not ${spent} ${held} 0`)
-  return faults
-}
-
-/** What each account had after its newest transfer. */
-function newestOf({ tables: { accounts, transfers } }: Db, q: Query) {
-  const newest = and(eq(transfers.accountId, accounts.id), eq(transfers.seq, accounts.moves))
-  const last = { id: accounts.id, after: transfers.balance }
-  return q.select(last).from(accounts).innerJoin(transfers, newest)
-}
-
-/** What all windows come to, and how many break their bounds. */
-function sumsOf({ tables: { keyWindows: windows } }: Db, q: Query) {
-  const broken = sql<string>`cast(coalesce(sum(case when ${windows.spent} < 0 or ${windows.held} < 0
-    or ${windows.spent} + ${windows.held} > ${windows.limit} then 1 else 0 end), 0) as text)`
-  const total = (column: unknown) => sql<string>`cast(coalesce(sum(${column}), 0) as text)`
-  const all = { spent: total(windows.spent), held: total(windows.held), broken }
-  return q.select(all).from(windows)
-}
-
-/** Those keys' windows, each by a statement that is compiled once; a server is asked once. */
-function* windowsOf(
-  { tables, exclusive }: Db,
-  q: Query,
-  keys: readonly string[],
-): Work<WindowRow[]> {
-  const { keyWindows } = tables
-  if (!exclusive) {
-    if (keys.length === 0) return []
-    return yield* rows(
-      q
-        .select()
-        .from(keyWindows)
-        .where(inArray(keyWindows.keyId, [...keys])),
-    )
-  }
-  const found: WindowRow[] = []
-  for (const keyId of keys) {
-    const one = prepared('sim.windows', { keyId }, (v) =>
-      q.select().from(keyWindows).where(eq(keyWindows.keyId, v.keyId)),
-    )
-    found.push(...(yield* one))
-  }
-  return found
-}
 
 /** Everything: each row against the model, the journal against the balances, the log's tree. */
 export async function farFaults(db: Db, m: Model): Promise<string[]> {

@@ -25,17 +25,28 @@ import {
   suspend,
 } from './commands-money.ts'
 import { beginRun, chunk, endRun, failRun, stopRun } from './commands-runs.ts'
-import { farFaults, nearFaults } from './invariants.ts'
+import { farFaults } from './invariants.ts'
 import type { Mishap } from './lifeline.ts'
 import { newModel } from './model.ts'
+import { nearFaults } from './near.ts'
 import { openWorld } from './world.ts'
 
-export type Simulation = { engine: Engine; seed: number; commands: number }
+export type Simulation = {
+  engine: Engine
+  seed: number
+  commands: number
+  /** Ends it before all were played. */
+  signal?: AbortSignal
+}
 /** How often each kind of command came to what. */
 export type Seen = Map<string, number>
+/** How many commands were played, and what they came to. */
+export type Played = { commands: number; seen: Seen }
 
 /** Between two looks at everything, in commands. */
 const farEvery = 500
+/** Between two looks at all windows. */
+const wholeEvery = 10
 /** Commands that are shown when something is wrong. */
 const shown = 25
 
@@ -69,36 +80,48 @@ const kinds: [number, (sim: Sim) => Command | undefined][] = [
 ]
 const bag = kinds.flatMap(([parts, make]) => Array.from({ length: parts }, () => make))
 
-/** A broken invariant: the seed and the number replay it. */
-export class Broken extends Error {}
+/** A broken invariant: the seed and the number of the command replay it. */
+export class Broken extends Error {
+  constructor(
+    message: string,
+    readonly commands = 0,
+  ) {
+    super(message)
+  }
+}
 
 /**
  * Lets the whole service live through random commands, and compares it with the model after each.
  * @throws Broken
  */
-export async function simulate({ engine, seed, commands }: Simulation): Promise<Seen> {
+export async function simulate(wish: Simulation): Promise<Played> {
+  const { engine, seed, commands, signal } = wish
   const sim = await beginSimulation(engine, seed)
   const seen: Seen = new Map()
   const trail: string[] = []
   let number = 0
   try {
-    while (number < commands) {
+    for (let isLast = false; !isLast; ) {
       const step = await nextStep(sim, trail, number)
       for (const what of step.seen) seen.set(what, (seen.get(what) ?? 0) + 1)
-      const isFar = Math.floor(number / farEvery) < Math.floor((number + step.count) / farEvery)
+      const passes = (every: number) =>
+        Math.floor(number / every) < Math.floor((number + step.count) / every)
+      const [isFar, whole] = [passes(farEvery), passes(wholeEvery)]
       number += step.count
-      const faults = [...step.faults, ...(await nearFaults(sim.w.db, sim.m, step.keys))]
-      const isLast = number >= commands
+      const near = await nearFaults(sim.w.db, sim.m, { keys: step.keys, whole })
+      const faults = [...step.faults, ...near]
+      isLast = number >= commands || signal?.aborted === true
       if (isFar || isLast) faults.push(...(await farFaults(sim.w.db, sim.m)))
       for (const node of sim.nodes) faults.push(...node.errors)
       if (faults.length > 0) throw new Broken(faults.slice(0, 5).join('\n'))
     }
-    return seen
+    return { commands: number, seen }
   } catch (error) {
     const replay = `bun run drill simulate --engine ${engine} --seed ${seed} --commands ${number}`
     const last = trail.slice(-shown).join('\n')
     const what = error instanceof Broken ? error.message : String((error as Error).stack ?? error)
-    throw new Broken(`${what}\nafter command ${number} of seed ${seed}:\n${last}\n${replay}`)
+    const story = `${what}\nafter command ${number} of seed ${seed}:\n${last}\n${replay}`
+    throw new Broken(story, number)
   } finally {
     await endSimulation(sim)
   }

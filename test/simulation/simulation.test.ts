@@ -29,7 +29,7 @@ describe.each(engines)('the whole service on %s', (engine) => {
     const seen = new Set<string>()
     for (const seed of seedsOf[engine]) {
       const some = await simulate({ engine, seed, commands: commandsOf[engine] })
-      for (const what of some.keys()) seen.add(what)
+      for (const what of some.seen.keys()) seen.add(what)
     }
     const must = engine === 'sqlite' ? mustCome : ['begin: ok', 'end: ok']
     expect(must.filter((what) => !seen.has(what))).toEqual([])
