@@ -1,5 +1,5 @@
 import pino from 'pino'
-import pretty from 'pino-pretty'
+import type Pretty from 'pino-pretty'
 import type { Log } from './kernel/log.ts'
 
 export type LogOptions = {
@@ -22,7 +22,13 @@ export function openLog({ level, format, fd = 2 }: LogOptions): LevelledLog {
   }
   const stream =
     format === 'pretty'
-      ? pretty({ destination: fd, sync: true, singleLine: true, ignore: 'pid,hostname' })
+      ? // Required here: only a terminal needs it.
+        (require('pino-pretty') as typeof Pretty)({
+          destination: fd,
+          sync: true,
+          singleLine: true,
+          ignore: 'pid,hostname',
+        })
       : pino.destination({ dest: fd, sync: true })
   const ignore = () => {}
   if ('flushSync' in stream) stream.on('error', ignore)

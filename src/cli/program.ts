@@ -6,26 +6,7 @@ import { Refusal } from '../kernel/refusal.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
 import { sayingOf } from '../logging.ts'
 import { version } from '../version.ts'
-import { adminCommands } from './admin.ts'
-import { anchorCommands } from './anchor.ts'
-import { auditCommand } from './audit.ts'
-import { backupCommands } from './backup.ts'
 import { Exit, exitCodes, say } from './context.ts'
-import { databaseCommands } from './database.ts'
-import { depositCommands } from './deposits.ts'
-import { doctorCommand } from './doctor.ts'
-import { exportCommands } from './export.ts'
-import { grantCommand } from './grant.ts'
-import { healthCommand } from './health.ts'
-import { initCommand } from './init.ts'
-import { keyCommands } from './keys.ts'
-import { logCommands } from './log.ts'
-import { modelCommands } from './models.ts'
-import { receiptCommands } from './receipt.ts'
-import { serveCommand } from './serve.ts'
-import { signerCommands } from './signer.ts'
-import { upkeepCommands } from './upkeep.ts'
-import { verifyCommand } from './verify.ts'
 
 /** All commands, and what their ends mean to a shell. */
 const program = new Command('counterfoil')
@@ -35,39 +16,51 @@ const program = new Command('counterfoil')
   .configureOutput({ writeOut: (text) => process.stdout.write(text) })
   .addHelpText('after', `\n${helpSettings()}`)
 
-for (const addTo of [
-  serveCommand,
-  initCommand,
-  keyCommands,
-  grantCommand,
-  receiptCommands,
-  verifyCommand,
-  auditCommand,
-  signerCommands,
-  logCommands,
-  adminCommands,
-  anchorCommands,
-  depositCommands,
-  doctorCommand,
-  backupCommands,
-  exportCommands,
-  databaseCommands,
-  modelCommands,
-  healthCommand,
-  upkeepCommands,
-]) {
-  addTo(program)
+/** What adds the command of each word: a process evaluates no other command than its own. */
+const commands: Record<string, () => Promise<(to: Command) => void>> = {
+  serve: async () => (await import('./serve.ts')).serveCommand,
+  init: async () => (await import('./init.ts')).initCommand,
+  key: async () => (await import('./keys.ts')).keyCommands,
+  grant: async () => (await import('./grant.ts')).grantCommand,
+  receipt: async () => (await import('./receipt.ts')).receiptCommands,
+  verify: async () => (await import('./verify.ts')).verifyCommand,
+  audit: async () => (await import('./audit.ts')).auditCommand,
+  signer: async () => (await import('./signer.ts')).signerCommands,
+  log: async () => (await import('./log.ts')).logCommands,
+  admin: async () => (await import('./admin.ts')).adminCommands,
+  anchor: async () => (await import('./anchor.ts')).anchorCommands,
+  deposits: async () => (await import('./deposits.ts')).depositCommands,
+  doctor: async () => (await import('./doctor.ts')).doctorCommand,
+  backup: async () => (await import('./backup.ts')).backupCommands,
+  restore: async () => (await import('./backup.ts')).backupCommands,
+  export: async () => (await import('./export.ts')).exportCommands,
+  db: async () => (await import('./database.ts')).databaseCommands,
+  models: async () => (await import('./models.ts')).modelCommands,
+  healthcheck: async () => (await import('./health.ts')).healthCommand,
+  migrate: async () => (await import('./upkeep.ts')).upkeepCommands,
+  config: async () => (await import('./upkeep.ts')).upkeepCommands,
+  version: async () => (await import('./upkeep.ts')).upkeepCommands,
 }
-for (const command of program.commands) passOnTo(command)
 
 /** Runs the command of an argument vector; sets the exit code of the process. */
 export async function runCommand(argv: string[]): Promise<void> {
   try {
+    await addCommands(argv.slice(2))
     assertKnown(argv)
     await program.parseAsync(argv)
   } catch (error) {
     process.exitCode = report(error)
   }
+}
+
+/** Adds the command that is meant; all of them where help or another word was asked for. */
+async function addCommands([word, ...rest]: string[]): Promise<void> {
+  const asksForHelp = [word, ...rest].some((given) => given === '--help' || given === '-h')
+  const meant = word === undefined || (word.startsWith('-') && !asksForHelp) ? 'serve' : word
+  const load = Object.hasOwn(commands, meant) ? commands[meant] : undefined
+  const loads = load ? [load] : Object.values(commands)
+  for (const addTo of new Set(await Promise.all(loads.map((one) => one())))) addTo(program)
+  for (const command of program.commands) passOnTo(command)
 }
 
 /** A bare `counterfoil` serves, so a misspelt command would be taken for its argument. */

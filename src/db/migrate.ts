@@ -38,8 +38,9 @@ export function pendingOf(all: Migration[], applied: { tag: string; hash: string
 const hashOf = ({ statements }: Migration): string => sha256Hex(statements.join(';\n'))
 
 /**
- * Brings a SQLite file to this build's schema, each step in one transaction, and returns the
- * steps taken. `backup` is called once before the first step on a file that has a schema.
+ * Brings a SQLite file to this build's schema, each step in one transaction, those of a new file
+ * in one for all, and returns the steps taken. `backup` is called once before the first step on a
+ * file that has a schema.
  */
 export function migrateSqlite(raw: Database, now: Millis, backup: () => void): string[] {
   const patience = raw.prepare('PRAGMA busy_timeout').values()[0]?.[0]
@@ -62,26 +63,25 @@ function migrateAlone(raw: Database, now: Millis, backup: () => void): string[] 
   if (pending.length > 0 && applied.length > 0) backup()
   // A rebuilt table must not fire ON DELETE; SQLite ignores this pragma inside a transaction.
   raw.run('PRAGMA foreign_keys = OFF')
-  const isApplied = raw.query('select 1 from migrations where tag = ?')
-  for (const migration of pending) {
-    raw
-      .transaction(() => {
-        // Another process may have taken this step while we waited for the lock.
-        if (isApplied.get(migration.tag)) return
-        for (const statement of migration.statements) raw.run(statement)
-        if (raw.prepare('PRAGMA foreign_key_check').values().length > 0) {
-          throw new Error(`migration ${migration.tag} breaks a foreign key`)
-        }
-        raw.run('insert into migrations values (?, ?, ?)', [
-          migration.tag,
-          hashOf(migration),
-          BigInt(now),
-        ])
-      })
-      .immediate()
-  }
+  // Of a new file there is nothing to keep of a first half, and each COMMIT waits for the disk.
+  const batches = applied.length === 0 ? [pending] : pending.map((migration) => [migration])
+  for (const batch of batches) raw.transaction(() => takeSteps(raw, batch, now)).immediate()
   raw.run('PRAGMA foreign_keys = ON')
   return pending.map(({ tag }) => tag)
+}
+
+function takeSteps(raw: Database, steps: Migration[], now: Millis): void {
+  const isApplied = raw.query('select 1 from migrations where tag = ?')
+  // Another process may have taken a step while we waited for the lock.
+  const own = steps.filter(({ tag }) => !isApplied.get(tag))
+  for (const migration of own) {
+    for (const statement of migration.statements) raw.run(statement)
+    const row = [migration.tag, hashOf(migration), BigInt(now)]
+    raw.run('insert into migrations values (?, ?, ?)', row)
+  }
+  if (own.length > 0 && raw.prepare('PRAGMA foreign_key_check').values().length > 0) {
+    throw new Error(`migration ${own.map(({ tag }) => tag).join(', ')} breaks a foreign key`)
+  }
 }
 
 type Applied = { tag: string; hash: string }

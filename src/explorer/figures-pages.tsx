@@ -6,7 +6,7 @@ import { Hash } from '../ui/hash.tsx'
 import { Figures, Pad, Panel } from '../ui/panel.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { Tape } from '../ui/tape.tsx'
-import { durationText } from '../ui/when.tsx'
+import { dateWords, durationText } from '../ui/when.tsx'
 import { toHex } from '../verify/hex.ts'
 import { explorerPath, hrefOf } from './list-pages.tsx'
 import type { AnchorTape } from './overview.ts'
@@ -107,8 +107,8 @@ const wordsOf = (runs: number): string =>
   runs === 1 ? '1 run' : `${runs.toLocaleString('en-US')} runs`
 
 const utc = { timeZone: 'UTC' } as const
-const formats = {
-  hour: new Intl.DateTimeFormat('en-US', {
+const labels = {
+  hour: dateWords({
     ...utc,
     month: 'short',
     day: 'numeric',
@@ -116,13 +116,8 @@ const formats = {
     minute: '2-digit',
     hourCycle: 'h23',
   }),
-  day: new Intl.DateTimeFormat('en-US', { ...utc, month: 'short', day: 'numeric' }),
-  month: new Intl.DateTimeFormat('en-US', { ...utc, month: 'short', year: 'numeric' }),
-}
-const labels = {
-  hour: (at: number) => formats.hour.format(at),
-  day: (at: number) => formats.day.format(at),
-  month: (at: number) => formats.month.format(at),
+  day: dateWords({ ...utc, month: 'short', day: 'numeric' }),
+  month: dateWords({ ...utc, month: 'short', year: 'numeric' }),
 }
 
 type TopModel = Stats['topModels'][number]

@@ -27,21 +27,24 @@ export const assets = () =>
     set.headers['cross-origin-resource-policy'] = 'same-origin'
     if (asset.gzip) set.headers['vary'] = 'Accept-Encoding'
     if (zipped) set.headers['content-encoding'] = 'gzip'
-    return new Response(zipped ? asset.gzip : asset.plain())
+    return new Response(zipped ? asset.gzip?.() : asset.plain())
   })
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** Most are only ever sent zipped: the plain bytes are made when somebody asks for them. */
+/** Bytes are made of what is embedded when somebody asks; most are only ever sent zipped. */
 function lazily({ type, bytes, gzipped }: EmbeddedAsset) {
-  const stored: Bytes = Uint8Array.from(Buffer.from(bytes, 'base64'))
-  if (!gzipped) return { type, gzip: undefined, plain: () => stored }
+  let stored: Bytes | undefined
   let plain: Bytes | undefined
+  const embeddedBytes = (): Bytes => {
+    stored ??= Uint8Array.from(Buffer.from(bytes, 'base64'))
+    return stored
+  }
   return {
     type,
-    gzip: stored,
+    gzip: gzipped ? embeddedBytes : undefined,
     plain: () => {
-      plain ??= Bun.gunzipSync(stored)
+      plain ??= gzipped ? Bun.gunzipSync(embeddedBytes()) : embeddedBytes()
       return plain
     },
   }

@@ -36,7 +36,8 @@ const csp = "default-src 'none'; frame-ancestors 'none'"
 export const front = ({ baseUrl, listen, ids, log, expectBody, showRefusal }: FrontDeps) => {
   const isOurHost = hostCheck(baseUrl, listen)
   return new Elysia({
-    precompile: true,
+    // A route is put together when it is first asked for: all of them are a fifth of a start.
+    precompile: false,
     strictPath: true,
     normalize: false,
     // Bun's own router would let `:id` take GET /v1/receipts/verify, which is a 405.

@@ -13,6 +13,7 @@ import { IdLink } from '../ui/hash.tsx'
 import { Facts, PageHead, Panel, Split } from '../ui/panel.tsx'
 import { Live } from '../ui/status.tsx'
 import { type Column, Table } from '../ui/table.tsx'
+import { dateWords } from '../ui/when.tsx'
 import { Alerts } from './alert-pages.tsx'
 import type { Alert } from './alerts.ts'
 import { KeysSummary } from './keys-pages.tsx'
@@ -157,12 +158,7 @@ function SpendChart({ spend: { days, total } }: { spend: Spend }) {
 const tickText = (value: number): string =>
   Number.isInteger(value) ? `$${value}` : amountText(BigInt(Math.round(value * 1e9)))
 
-const labelOf = (day: number): string => dayFormat.format(day)
-const dayFormat = new Intl.DateTimeFormat('en-US', {
-  timeZone: 'UTC',
-  month: 'short',
-  day: 'numeric',
-})
+const labelOf = dateWords({ timeZone: 'UTC', month: 'short', day: 'numeric' })
 
 const RecentRuns = ({ view }: { view: OverviewView }) => (
   <Panel

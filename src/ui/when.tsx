@@ -19,7 +19,7 @@ const dayMs = 86_400_000
 export function relativeTime(at: number, now: number): string {
   const distance = Math.abs(now - at)
   if (distance < 5000) return 'just now'
-  if (distance >= 30 * dayMs) return dateFormat.format(at)
+  if (distance >= 30 * dayMs) return formatDate(at)
   const words = durationText(distance)
   return at < now ? `${words} ago` : `in ${words}`
 }
@@ -33,13 +33,23 @@ export function durationText(ms: number): string {
   return days === 1 ? '1 day' : `${days} days`
 }
 
-export const dateText = (at: number): string => dateFormat.format(at)
+export const dateText = (at: number): string => formatDate(at)
 
-const exactTime = (at: number): string => `${exactFormat.format(at)} UTC`
+const exactTime = (at: number): string => `${formatExactly(at)} UTC`
 
 const utc = { timeZone: 'UTC', month: 'short', day: 'numeric', year: 'numeric' } as const
-const dateFormat = new Intl.DateTimeFormat('en-US', utc)
-const exactFormat = new Intl.DateTimeFormat('en-US', {
+
+/** Says moments in English. Its format is made when a page needs it: it takes milliseconds. */
+export const dateWords = (options: Intl.DateTimeFormatOptions) => {
+  let made: Intl.DateTimeFormat | undefined
+  return (at: number): string => {
+    made ??= new Intl.DateTimeFormat('en-US', options)
+    return made.format(at)
+  }
+}
+
+const formatDate = dateWords(utc)
+const formatExactly = dateWords({
   ...utc,
   hour: '2-digit',
   minute: '2-digit',

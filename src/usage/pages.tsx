@@ -7,7 +7,7 @@ import { Tabs } from '../ui/filters.tsx'
 import { TextField } from '../ui/form.tsx'
 import { ErrorNote, Notice } from '../ui/notice.tsx'
 import { Facts, Pad, PageHead, Panel } from '../ui/panel.tsx'
-import { dateText } from '../ui/when.tsx'
+import { dateText, dateWords } from '../ui/when.tsx'
 import { type RangeDays, rangeDays } from './query-api.ts'
 import type { Report } from './report.ts'
 import { UsageTable } from './table-pages.tsx'
@@ -155,12 +155,7 @@ const tickText = (value: number): string =>
 
 const yearOf = (at: number): number => new Date(at).getUTCFullYear()
 
-const labelOf = (day: number): string => dayFormat.format(day)
-const dayFormat = new Intl.DateTimeFormat('en-US', {
-  timeZone: 'UTC',
-  month: 'short',
-  day: 'numeric',
-})
+const labelOf = dateWords({ timeZone: 'UTC', month: 'short', day: 'numeric' })
 
 const formats = [
   ['csv', 'CSV', 'One line a run, for spreadsheets.'],
