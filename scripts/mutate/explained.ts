@@ -94,6 +94,11 @@ const explained: Record<string, Row[]> = {
     ['if (count === 1) return 0', any, 'Speed only: which of several queues an account is in.'],
     ['for (let i = 0; i < account.length', any, 'Speed only: which queue an account is in.'],
   ],
+  'src/log/checkpoint-store.ts': [['.limit(1)', any, 'One row more is read, for no use.']],
+  'src/log/reopen-store.ts': [['for (let i = 0; i < signed.length', /< to <=/, nothing]],
+  'src/log/store.ts': [
+    ['shared.clear()', any, 'Leaves never change: what is remembered of them stays true.'],
+  ],
   'src/verify/address.ts': [
     ['for (let i = 0; i < 40; i++)', /< to <=|one more/, 'There is no 41st digit to add.'],
   ],

@@ -34,7 +34,7 @@ export const groups: Record<string, Group> = {
   },
   log: {
     places: ['src/log'],
-    near: /^test\/log\//,
+    near: /^test\/(log\/|verify\/merkle)/,
     wide: /^test\/(log|receipts|audit|signer|verify)\//,
   },
   runs: {

@@ -1,0 +1,193 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { asc, eq } from 'drizzle-orm'
+import { insert, rows } from '../../src/db/db.ts'
+import type { AnchorRow } from '../../src/db/schema.ts'
+import { Refusal } from '../../src/kernel/refusal.ts'
+import { type Head, reopenLog } from '../../src/log/reopen.ts'
+import { reopenings } from '../../src/log/reopen-store.ts'
+import { append, emptyFrontier, rootOf } from '../../src/log/tree.ts'
+import { readWholeLogs } from '../../src/log/whole-store.ts'
+import { fromHex } from '../../src/verify/hex.ts'
+import { leafKinds } from '../../src/verify/merkle.ts'
+import { type World, world } from '../support/world.ts'
+
+const other = new Uint8Array(32).fill(7)
+
+let w: World
+let origin: string
+beforeEach(async () => {
+  w = await world()
+  origin = w.deps.logs.current.origin
+})
+afterEach(() => w.stop())
+
+const leaf = (n: number) => ({ kind: leafKinds.receipt, digest: new Uint8Array(32).fill(n) })
+const addLeaves = (count: number) =>
+  w.deps.logStore.change((_, log) =>
+    log.append(() => Array.from({ length: count }, (_, n) => leaf(n))),
+  )
+const deps = () => ({ ...w.deps, reopenings: reopenings(w.db, w.deps.logStore) })
+const reopen = (head?: Head) => reopenLog(deps(), { reason: 'a test', head })
+const lastSigned = async () => (await w.deps.checkpoints.latest(origin))?.size
+const sizeNow = () => w.deps.logStore.size()
+
+/** The true head of the log at its size of now. */
+async function headNow(): Promise<Head> {
+  const [log] = (await readWholeLogs(w.db)).logs
+  return { size: log?.size ?? 0, root: fromHex(log?.root ?? '') }
+}
+
+describe('a log that is left', () => {
+  test('has its last leaves signed first, where it is the history that is known', async () => {
+    await addLeaves(3)
+    const head = await headNow()
+    await addLeaves(2)
+    const size = await sizeNow()
+    expect(await lastSigned()).toBeUndefined()
+    await reopen(head)
+    expect(await lastSigned()).toBe(size)
+  })
+
+  test('has them signed too where the head is its very end', async () => {
+    await addLeaves(3)
+    const head = await headNow()
+    await reopen(head)
+    expect(await lastSigned()).toBe(head.size)
+  })
+
+  test('has them signed too where no head is known', async () => {
+    await addLeaves(3)
+    const size = await sizeNow()
+    expect((await reopen()).head).toEqual({ size: 0, root: rootOf(emptyFrontier) })
+    expect(await lastSigned()).toBe(size)
+  })
+
+  test('has nothing more signed where the head is longer, or of another history', async () => {
+    await addLeaves(3)
+    await reopen({ size: 2, root: other })
+    expect(await lastSigned()).toBeUndefined()
+  })
+
+  test('of a head as long as itself, the root decides', async () => {
+    await addLeaves(3)
+    const size = await sizeNow()
+    const { frontier } = append(emptyFrontier, [leaf(1), leaf(2)])
+    const wrong = { size, root: rootOf(frontier) }
+    await reopen(wrong)
+    expect(await lastSigned()).toBeUndefined()
+  })
+
+  test('signs nothing and is left all the same where more was signed than it has', async () => {
+    await addLeaves(3)
+    const signed = { issuer: origin, size: 99, root: other, timestamp: 1 }
+    await w.deps.checkpoints.add({ ...signed, signature: new Uint8Array(65) })
+    expect((await reopen({ size: 0, root: other })).origin).toBe(`${origin}#2`)
+    expect(await lastSigned()).toBe(99)
+  })
+
+  test('stays where its head cannot be signed for another reason', async () => {
+    await addLeaves(3)
+    const broken = {
+      ...deps(),
+      signer: {
+        ...w.deps.signer,
+        sign: () => {
+          throw new Refusal('internal_error')
+        },
+      },
+    }
+    const head = { size: 0, root: other }
+    await expect(reopenLog(broken, { reason: 'a test', head })).rejects.toThrow(Refusal)
+    expect((await w.db.read((q) => rows(q.select().from(w.db.tables.logs)))).length).toBe(1)
+  })
+})
+
+describe('the newest head that is known', () => {
+  const anchor = (size: number, state: Partial<AnchorRow> = {}): AnchorRow => ({
+    ...{ id: `anchor ${size} ${state.issuer} ${state.status}`, issuer: origin, size, prevSize: 0 },
+    ...{ root: new Uint8Array(32).fill(size), status: 'confirmed', createdAt: 0, nonce: null },
+    ...{ submittedAt: null, txHash: null, blockNumber: null, blockHash: null, blockTime: null },
+    ...{ finalizedAt: null, error: null, ...state },
+  })
+  const known = async () => {
+    const { size, root } = (await deps().reopenings.knownHead(origin)) ?? {}
+    return [size, root?.[0]]
+  }
+  const sign = (size: number) =>
+    w.deps.checkpoints.add({
+      ...{ issuer: origin, size, root: other, timestamp: 1, signature: new Uint8Array(65) },
+    })
+
+  test('is what stands on the chain or was signed, of this log, the larger; the chain’s of two', async () => {
+    expect(await known()).toEqual([undefined, undefined])
+    await sign(3)
+    expect(await known()).toEqual([3, 7])
+    const { anchors } = w.db.tables
+    const add = (...all: AnchorRow[]) => w.db.write(() => insert(anchors, all))
+    await add(
+      anchor(2),
+      anchor(20, { status: 'submitted' }),
+      anchor(21, { status: 'pending' }),
+      anchor(22, { status: 'failed' }),
+      anchor(23, { issuer: 'another log' }),
+    )
+    expect(await known()).toEqual([3, 7])
+    await add(anchor(3, { status: 'final' }))
+    expect(await known()).toEqual([3, 3])
+    await add(anchor(4))
+    expect(await known()).toEqual([4, 4])
+    await sign(5)
+    expect(await known()).toEqual([5, 7])
+  })
+})
+
+describe('the log that follows', () => {
+  test('names who may sign it, in the audit who left the old one, and every price', async () => {
+    await addLeaves(3)
+    const { head } = await reopen()
+    const { signers, auditEntries, priceLists } = w.db.tables
+    const [signer] = await w.db.read((q) =>
+      rows(
+        q
+          .select()
+          .from(signers)
+          .where(eq(signers.issuer, `${origin}#2`)),
+      ),
+    )
+    expect(signer).toMatchObject({ address: w.deps.signer.address, fromIndex: 0, untilIndex: null })
+    const audits = await w.db.read((q) => rows(q.select().from(auditEntries)))
+    expect(audits.filter(({ action }) => action === 'log.reopen')).toMatchObject([
+      { subject: `${origin}#2`, detail: { previous: origin, anchored_size: head.size } },
+    ])
+    const { logs, faults } = await readWholeLogs(w.db)
+    const lists = await w.db.read((q) => rows(q.select().from(priceLists)))
+    expect([logs[1]?.size, faults]).toEqual([1 + lists.length, []])
+    const start = logs[0]?.size ?? 0
+    expect(lists.every(({ logPlace }) => (logPlace ?? 0) > start)).toBe(true)
+  })
+
+  test('signs what of the old one waits for its signature, and nothing a second time', async () => {
+    const { secret: key } = await w.key({ balance: 10n ** 9n })
+    for (let i = 0; i < 3; i++) {
+      await w.call('/v1/runs', { key, json: { model: 'counterfoil/echo-1', input: 'hello' } })
+    }
+    const { runs } = w.db.tables
+    const all = () => w.db.read((q) => rows(q.select().from(runs).orderBy(asc(runs.logPlace))))
+    const [first, second, third] = await all()
+    if (!first || !second || !third) throw new Error('no runs')
+    const set = (id: string, what: { signature?: null | Uint8Array; logPlace?: null }) =>
+      w.db.write((q) => rows(q.update(runs).set(what).where(eq(runs.id, id)).returning()))
+    await set(first.id, { signature: null })
+    await set(second.id, { signature: new Uint8Array(65).fill(3) })
+    // One that waits for its number: it is of the old log all the same.
+    await set(third.id, { logPlace: null, signature: null })
+    await reopen()
+    const after = await all()
+    const of = (id: string) => after.find((run) => run.id === id)
+    const signed = w.deps.signer.sign(first.digest ?? other)
+    expect(Buffer.from(of(first.id)?.signature ?? []).equals(Buffer.from(signed))).toBe(true)
+    expect(of(second.id)?.signature?.[0]).toBe(3)
+    expect(of(third.id)?.logPlace).toBeNumber()
+    expect(of(third.id)?.signature).not.toBeNull()
+  })
+})
