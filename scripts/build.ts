@@ -28,6 +28,9 @@ const result = await Bun.build({
   // Elysia reads the source of handlers: their names must survive.
   minify: { whitespace: true, syntax: true, identifiers: false },
   sourcemap: 'inline',
+  // A file for each import() and what is shared: a start reads what it needs of the program.
+  splitting: true,
+  format: 'esm',
   bytecode: true,
   define: {
     'process.env.NODE_ENV': '"production"',
@@ -36,10 +39,9 @@ const result = await Bun.build({
 })
 for (const log of result.logs) console.error(String(log))
 if (!result.success) process.exit(1)
-// The map is inside the executable; the file beside it would only be forgotten.
-await Bun.file(`${outfile}.map`)
-  .delete()
-  .catch(() => {})
+// The maps are inside the executable; the files beside it would only be forgotten.
+const maps = result.outputs.filter(({ path }) => path.endsWith('.map'))
+await Promise.all(maps.map(({ path }) => Bun.file(path).delete()))
 console.log(outfile, Bun.file(outfile).size)
 
 /** The platform that was asked for, as Bun names it or without its `bun-`. */
