@@ -17,6 +17,7 @@ import {
 } from './fault-disk.ts'
 import { killBackup, killMigration, killRecovery } from './fault-kills.ts'
 import { clockJumps, noDescriptors, stopped } from './fault-machine.ts'
+import { littleMemory, pinnedReader, rotatedLog, shortWrite } from './fault-pressure.ts'
 import { failOnce, fullFor, killAt, killEnding } from './fault-syscalls.ts'
 import { canTrace, type Injection, isRoot, type Row, skippedRow } from './fault-tools.ts'
 import { stampOf } from './report.ts'
@@ -50,6 +51,7 @@ export const everyFault: Fault[] = [
   ...traced('fsync', (n) => `error=EIO:when=${n}`, from(1, 6), failOnce),
   ...traced('pwrite64', (n) => `error=EIO:when=${n}`, [1, 2, 5, 12, 23, 40, 61], failOnce),
   ...traced('pwrite64', (n) => `error=ENOSPC:when=${n}..${n + 60}`, [3, 20, 47], fullFor),
+  { name: 'short write', run: shortWrite },
   { name: 'EROFS', needs: 'trace', run: readOnlyCalls },
   ...traced('fsync', (n) => `signal=KILL:when=${n}`, from(1, 20), killAt),
   ...traced('pwrite64', (n) => `signal=KILL:when=${n}`, from(1, 20), killAt),
@@ -78,6 +80,9 @@ export const everyFault: Fault[] = [
   { name: 'pages', run: damagedPages },
   { name: 'header', run: damagedHeader },
   { name: 'lock', run: foreignLock },
+  { name: 'reader', run: pinnedReader },
+  { name: 'memory', needs: 'root', run: littleMemory },
+  { name: 'rotation', run: rotatedLog },
   { name: 'descriptors', run: noDescriptors },
   { name: 'stopped', run: (bench) => stopped(bench, 5) },
   { name: 'clock', run: clockJumps },
