@@ -1,4 +1,4 @@
-/** What takes something away slowly: room for a file, the write-ahead log, memory, the log's file. */
+/** What takes something away: room in a file, the end of the write-ahead log, memory, the log. */
 import { Database } from 'bun:sqlite'
 import {
   copyFileSync,
@@ -81,7 +81,9 @@ export async function pinnedReader(bench: Bench): Promise<Row> {
   await server.stop('SIGTERM')
   const fault = `a reader that stays, and ${ballastMiB} MiB that are written meanwhile`
   const expected = 'a warning, no outage; the log is written back when the reader is gone'
-  const seen = `${countOf(asked)}; the log ${grown} MiB, \`database.wal_grows\`; then ${countOf(after)}, ${shrunk} MiB`
+  const seen =
+    `${countOf(asked)}; the log ${grown} MiB, \`database.wal_grows\`; ` +
+    `then ${countOf(after)}, ${shrunk} MiB`
   return { fault, expected, seen, faults }
 }
 
