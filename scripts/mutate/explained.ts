@@ -26,6 +26,44 @@ const explained: Record<string, Row[]> = {
   'src/accounts/sign-in-api.ts': [
     ['const wanted = typeof value', any, 'What a form holds is always an object.'],
   ],
+  'src/deposits/credit.ts': [
+    ['for (let at = 0; at < hashes.length', /< to <=/, nothing],
+    [
+      'for (const id of await creditSome',
+      any,
+      'What is confirmed too is compared with its state first: it is another by then.',
+    ],
+    ["if (row.status === 'credited') return", /false/, 'Of these the query gives final ones only.'],
+    ['return amount !== null && isDeepEnough', /&& to/, 'Asked of the chain, and judged again.'],
+    [
+      'if (amount === null) return false',
+      /false/,
+      'One without an amount is ignored from the start.',
+    ],
+    ['held.push(row.id)', any, 'What is confirmed too is compared with its state first.'],
+    ['if (final.length > 0)', />/, nothing],
+  ],
+  'src/deposits/deposit.ts': [
+    ['decimals <= 9 ? units', /<= to </, 'Of nine decimals a unit is a nano-dollar either way.'],
+  ],
+  'src/deposits/payment.ts': [
+    ['if (decimals >= 9)', />= to >/, 'Of nine decimals a unit is a nano-dollar either way.'],
+  ],
+  'src/deposits/scan.ts': [
+    [
+      'for (let at = 0; at < transfers.length',
+      /< to <=/,
+      'What was read is written a step earlier.',
+    ],
+    ['if (rows.length > 0) await deposits.record', />/, nothing],
+  ],
+  'src/deposits/settle.ts': [
+    [
+      'if (loss === undefined) return',
+      /false/,
+      'Another node took it away: only the log tells twice.',
+    ],
+  ],
   'src/keys/auth.ts': [
     ['if (hash === undefined)', /false/, 'A look-up of nothing finds nobody: the same 401.'],
     ['if (verdict.remaining >= nearest)', />= to >/, 'Of two that are equal either may be told.'],

@@ -18,7 +18,8 @@ export function compare(
     const siblings = byTx.get(transfer.txHash) ?? []
     const same = siblings.find(({ logIndex }) => logIndex === transfer.logIndex)
     const isElsewhere = siblings.some(({ blockHash }) => blockHash !== transfer.blockHash)
-    const isBack = same !== undefined && isLost(same)
+    // One that left its transaction has no place in it, so that any of these may be it again.
+    const isBack = same ? isLost(same) : siblings.some(isLost)
     if (isElsewhere || isBack) moved.add(transfer.txHash)
     else if (!same) fresh.push(transfer)
   }

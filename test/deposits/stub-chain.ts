@@ -109,6 +109,8 @@ export function stubChain(latest = 10_000) {
       forks.push({ from, name: `fork ${forks.length}` })
       for (const tx of drop) tx.block = -1
     },
+    /** The blocks that the last reorg replaced are the chain again. */
+    restore: (): void => void forks.pop(),
     stop: () => server.stop(true),
   })
 }

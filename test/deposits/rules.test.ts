@@ -1,0 +1,226 @@
+import { describe, expect, test } from 'bun:test'
+import { type Chain, ChainReverted, ChainUnavailable } from '../../src/chain/chain.ts'
+import type { DepositRow } from '../../src/db/schema.ts'
+import {
+  type DepositPolicy,
+  isDeepEnough,
+  judgeAmount,
+  toDepositView,
+  toNusd,
+} from '../../src/deposits/deposit.ts'
+import { compare, matchTransfers } from '../../src/deposits/found.ts'
+import { unitsOf } from '../../src/deposits/payment.ts'
+import { standingOf } from '../../src/deposits/settle.ts'
+import { checkToken } from '../../src/deposits/token.ts'
+import { readTransfers, type Transfer } from '../../src/deposits/transfer.ts'
+import { maxNusd } from '../../src/kernel/money.ts'
+import { alice, bob } from './depositing.ts'
+import { token, transferLog, treasury } from './stub-chain.ts'
+
+const policy: DepositPolicy = {
+  ...{ treasury, token, decimals: 6, minNusd: 10n, softLimitNusd: 100n, finalAboveNusd: 1000n },
+  ...{ secondAboveNusd: 0n, pollMs: 1000 },
+}
+
+describe('an amount', () => {
+  test.each([
+    [1n, 6, 1000n],
+    [1n, 9, 1n],
+    [1_999n, 12, 1n],
+    [maxNusd, 9, maxNusd],
+    [maxNusd + 1n, 9, undefined],
+    [maxNusd * 1000n + 999n, 12, maxNusd],
+  ] as const)('%p units of %p decimals are %p nano-dollars', (units, decimals, nusd) => {
+    expect(toNusd(units, decimals)).toBe(nusd)
+  })
+
+  test.each([
+    [1n, 6, 1n],
+    [1000n, 6, 1n],
+    [1001n, 6, 2n],
+    [7n, 9, 7n],
+    [7n, 12, 7000n],
+  ] as const)(
+    '%p nano-dollars take at least, of %p decimals, %p units',
+    (nusd, decimals, units) => {
+      expect(unitsOf(nusd, decimals)).toBe(units)
+    },
+  )
+
+  test.each([
+    [10n, 10n, 'detected', null],
+    [9n, 10n, 'ignored', 'below_minimum'],
+    [1n, 0n, 'detected', null],
+    [0n, 0n, 'ignored', 'below_minimum'],
+    [undefined, 0n, 'ignored', 'above_bounds'],
+  ] as const)('%p, where the least is %p, is %s', (amount, minNusd, status, reason) => {
+    expect(judgeAmount(amount, { minNusd })).toEqual({ status, reason })
+  })
+})
+
+describe('a deposit stands deep enough', () => {
+  const heads = { latest: 1000, safe: 900, finalized: 500 }
+  test.each([
+    ['small, 20 blocks down', 100n, 980, 0n, true],
+    ['small, 19 blocks down', 100n, 981, 0n, false],
+    ['small, with what came that day just at the limit', 40n, 980, 60n, true],
+    ['small, with that above it', 41n, 980, 60n, false],
+    ['above the limit of a day, in a safe block', 1000n, 900, 5000n, true],
+    ['above the limit of a day, in the next one', 1000n, 901, 0n, false],
+    ['very large, in a safe block', 1001n, 900, 0n, false],
+    ['very large, in a final block', 1001n, 500, 0n, true],
+    ['very large, in the next one', 1001n, 501, 0n, false],
+  ] as const)('%s', (_, amount, blockNumber, today, is) => {
+    expect(isDeepEnough({ amount, blockNumber, today }, heads, policy)).toBe(is)
+  })
+})
+
+const transfer = (logIndex: number, more: Partial<Transfer> = {}): Transfer => ({
+  ...{ txHash: '0xa', logIndex, blockNumber: 7, blockHash: '0xb', token, from: alice, units: 5n },
+  ...more,
+})
+const row = (logIndex: number, more: Partial<DepositRow> = {}): DepositRow => ({
+  ...{ id: `dep ${logIndex}`, chainId: 4663, txHash: '0xa', logIndex, blockNumber: 7, token },
+  ...{ blockHash: '0xb', from: alice, blockTime: null, tokenAmount: '5', amount: 5000n },
+  ...{ account: alice, status: 'detected', reason: null, seenAt: 0, creditedAt: null },
+  ...{ finalizedAt: null, credits: 0, loss: 0n, moved: null, ...more },
+})
+
+describe('the deposits of a transaction among its transfers of now', () => {
+  const match = (rows: DepositRow[], transfers: Transfer[]) => {
+    const { moved, same, gone, fresh } = matchTransfers(rows, transfers)
+    return {
+      moved: moved.map(({ row, transfer }) => [row.logIndex, transfer.logIndex]),
+      same: same.map(({ logIndex }) => logIndex),
+      gone: gone.map(({ logIndex }) => logIndex),
+      fresh: fresh.map(({ logIndex }) => logIndex),
+    }
+  }
+  const none = { moved: [], same: [], gone: [], fresh: [] }
+
+  test('are the same where block and place are', () => {
+    expect(match([row(1)], [transfer(1)])).toEqual({ ...none, same: [1] })
+  })
+
+  test.each(['orphaned', 'reversed'] as const)('are back where they were %s', (status) => {
+    expect(match([row(1, { status })], [transfer(1)])).toEqual({ ...none, moved: [[1, 1]] })
+  })
+
+  test('are moved where the block is another, also at the same index', () => {
+    const there = transfer(1, { blockHash: '0xc' })
+    expect(match([row(1)], [there])).toEqual({ ...none, moved: [[1, 1]] })
+    expect(match([row(1)], [transfer(4)])).toEqual({ ...none, moved: [[1, 4]] })
+  })
+
+  test('keep their own index before they take another’s', () => {
+    expect(match([row(1), row(2)], [transfer(2), transfer(3)])).toEqual({
+      ...none,
+      same: [2],
+      moved: [[1, 3]],
+    })
+  })
+
+  test.each([
+    ['of another amount', { units: 6n }],
+    ['of another sender', { from: bob }],
+    ['of another token', { token: treasury }],
+  ])('are gone where what is at their place is a transfer %s', (_, more) => {
+    expect(match([row(1)], [transfer(1, more)])).toEqual({ ...none, gone: [1], fresh: [1] })
+  })
+
+  test('are gone where there is none, and what nobody knew is fresh', () => {
+    expect(match([row(1)], [])).toEqual({ ...none, gone: [1] })
+    expect(match([], [transfer(1)])).toEqual({ ...none, fresh: [1] })
+  })
+
+  test('are looked up again once one is elsewhere or back; others are known or fresh', () => {
+    const compared = (known: DepositRow[], ...transfers: Transfer[]) => {
+      const { fresh, moved } = compare(transfers, known)
+      return [fresh.length, moved]
+    }
+    expect(compared([], transfer(1))).toEqual([1, []])
+    expect(compared([row(1)], transfer(1))).toEqual([0, []])
+    expect(compared([row(1)], transfer(1), transfer(2))).toEqual([1, []])
+    expect(compared([row(1)], transfer(1, { blockHash: '0xc' }))).toEqual([0, ['0xa']])
+    expect(compared([row(1, { status: 'orphaned' })], transfer(1))).toEqual([0, ['0xa']])
+    expect(compared([row(-2, { status: 'reversed' })], transfer(1))).toEqual([0, ['0xa']])
+    expect(compared([row(1), row(-2, { status: 'reversed' })], transfer(1))).toEqual([0, []])
+    expect(compared([row(1, { txHash: '0xd' })], transfer(1))).toEqual([1, []])
+  })
+})
+
+test('transfers are read in the order of the chain, each once', () => {
+  const log = (blockNumber: number, logIndex: number) => ({
+    ...{ ...transferLog(alice, 5n), removed: false, transactionHash: `0x${blockNumber}` },
+    ...{ blockHash: '0xb', blockNumber, logIndex },
+  })
+  const logs = [log(8, 1), log(7, 5), log(7, 2), log(8, 0), log(7, 5), log(6, 9)]
+  const read = readTransfers(logs as Parameters<typeof readTransfers>[0], policy)
+  expect(read.map(({ blockNumber, logIndex }) => [blockNumber, logIndex])).toEqual([
+    [6, 9],
+    [7, 2],
+    [7, 5],
+    [8, 0],
+    [8, 1],
+  ])
+})
+
+test('a deposit that left its place shows the place that it had', () => {
+  const shownAt = (logIndex: number) => toDepositView(row(logIndex)).log_index
+  expect([shownAt(0), shownAt(3), shownAt(-1), shownAt(-4)]).toEqual([0, 3, 0, 3])
+})
+
+describe('where a transaction stands', () => {
+  const [log] = [transferLog(alice, 5n)]
+  const standing = (receipt: object | undefined, hash = '0xb') => {
+    const logs = [
+      { ...log, transactionHash: '0xa', blockHash: '0xb', blockNumber: 7, logIndex: 0 },
+      { ...log, transactionHash: '0xother', blockHash: '0xb', blockNumber: 7, logIndex: 1 },
+      { ...log, transactionHash: '0xa', blockHash: '0xold', blockNumber: 7, logIndex: 2 },
+    ]
+    const whole = { status: 'success', blockNumber: 7, blockHash: '0xb', logs }
+    const chain = {
+      receipt: async () => receipt && { ...whole, ...receipt },
+      block: async () => ({ number: 7, hash, timestampMs: 9 }),
+    }
+    return standingOf({ chain: chain as unknown as Chain, policy }, '0xa')
+  }
+
+  test('is its block, and only its own transfers in that block', async () => {
+    const found = await standing({})
+    expect([found?.blockHash, found?.blockTime]).toEqual(['0xb', 9])
+    expect(found?.transfers.map(({ logIndex }) => logIndex)).toEqual([0])
+  })
+
+  test('is nowhere while it is in no block, failed, or its block is none of the chain', async () => {
+    expect(await standing(undefined)).toBeUndefined()
+    expect(await standing({ status: 'reverted' })).toBeUndefined()
+    expect(await standing({}, '0xc')).toBeUndefined()
+  })
+})
+
+describe('the token of the configuration', () => {
+  const word = (value: number) => `0x${value.toString(16).padStart(64, '0')}` as const
+  const check = (call: () => Promise<string>, code = '0x6001') =>
+    checkToken({ code: async () => code, call } as Pick<Chain, 'call' | 'code'>, policy)
+
+  test('is right where it has its decimals, and its code is told by a hash', async () => {
+    const right = await check(async () => word(6))
+    expect(right).toEqual({ trouble: null, codeHash: expect.stringMatching(/^[0-9a-f]{64}$/) })
+    expect(await check(async () => word(6), '0x6002')).not.toEqual(right)
+  })
+
+  test.each([
+    ['there is no code', async () => word(6), '0x', 'no_token'],
+    ['it answers no word', async () => '0x06', '0x6001', 'no_token'],
+    ['it refuses', () => Promise.reject(new ChainReverted('0x')), '0x6001', 'no_token'],
+    ['it has other decimals', async () => word(18), '0x6001', 'wrong_decimals'],
+  ] as const)('is refused where %s', async (_, call, code, trouble) => {
+    expect(await check(call, code)).toEqual({ trouble })
+  })
+
+  test('is neither where the chain cannot be asked', async () => {
+    const away = () => Promise.reject(new ChainUnavailable('timeout'))
+    await expect(check(away)).rejects.toThrow(ChainUnavailable)
+  })
+})
