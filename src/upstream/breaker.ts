@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { UpstreamFailure } from './upstream.ts'
 
 export type BreakerRules = {
-  /** Failures in a row that open it; at least 1. */
+  /** Failures in a row that open it, of more than one account where several ask; at least 1. */
   failures: number
   /** How long it then stays open, in ms. */
   cooldownMs: number
@@ -25,8 +25,8 @@ export type Pass = {
 }
 
 export type Breaker = {
-  /** Undefined when nobody is let through now. */
-  take(): Pass | undefined
+  /** For a request of this account; undefined when nobody is let through now. */
+  take(account: string): Pass | undefined
   readonly state: BreakerState
   /** Until somebody may be let through, in ms; 0 when that is now. */
   readonly restMs: number
@@ -36,8 +36,10 @@ export type Breaker = {
 const probeRestMs = 1000
 
 /**
- * Lets nobody through to a server that failed so many times in a row. What comes of requests that
- * began before it opened counts no more. `tell` hears when it opens and closes.
+ * Lets nobody through to a server that failed so many times in a row. One account alone, whose
+ * requests may be what a server stumbles over, does not close the way of others: while they ask
+ * too, one of theirs has to fail as well. What comes of requests that began before it opened counts
+ * no more. `tell` hears when it opens and closes.
  */
 export function makeBreaker(
   { failures: most, cooldownMs }: BreakerRules,
@@ -45,6 +47,11 @@ export function makeBreaker(
   tell: (state: 'open' | 'closed') => void,
 ): Breaker {
   let failures = 0
+  /** Whose the failures in a row are. */
+  const failing = new Set<string>()
+  let lastAccount: string | undefined
+  /** When another account asked than the one before. */
+  let sharedAt = Number.NEGATIVE_INFINITY
   let openUntil: number | undefined
   let isProbing = false
   /** Rises when it opens and with each probe: a pass of an earlier turn has no say. */
@@ -52,21 +59,25 @@ export function makeBreaker(
 
   const close = (failed: number): void => {
     failures = failed
+    if (failed === 0) failing.clear()
     isProbing = false
     if (openUntil === undefined) return
     openUntil = undefined
     tell('closed')
   }
-  const fail = (): void => {
+  const fail = (account: string): void => {
     failures++
+    failing.add(account)
     if (failures < most) return
     failures = most
+    const isShared = clock.monotonic() - sharedAt < cooldownMs
+    if (openUntil === undefined && isShared && failing.size === 1) return
     openUntil = clock.monotonic() + cooldownMs
     isProbing = false
     turn++
     tell('open')
   }
-  const passOf = (own: number): Pass => {
+  const passOf = (own: number, account: string): Pass => {
     const inTurn = (work: () => void) => () => {
       if (own === turn) work()
     }
@@ -75,7 +86,7 @@ export function makeBreaker(
         if (openUntil !== undefined) close(most - 1)
       }),
       answered: inTurn(() => close(0)),
-      failed: inTurn(fail),
+      failed: inTurn(() => fail(account)),
       left: inTurn(() => {
         isProbing = false
       }),
@@ -83,11 +94,13 @@ export function makeBreaker(
   }
 
   return {
-    take() {
-      if (openUntil === undefined) return passOf(turn)
+    take(account) {
+      if (lastAccount !== undefined && lastAccount !== account) sharedAt = clock.monotonic()
+      lastAccount = account
+      if (openUntil === undefined) return passOf(turn, account)
       if (isProbing || clock.monotonic() < openUntil) return undefined
       isProbing = true
-      return passOf(++turn)
+      return passOf(++turn, account)
     },
     get state() {
       if (openUntil === undefined) return 'closed'

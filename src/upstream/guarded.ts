@@ -3,8 +3,8 @@ import { type JsonObject, type Upstream, UpstreamFailure } from './upstream.ts'
 
 /** An upstream that is left alone for a while after it failed several times in a row. */
 export function guardedUpstream(upstream: Upstream, breaker: Breaker): Upstream {
-  const enter = (): Pass => {
-    const pass = breaker.take()
+  const enter = ({ account }: { account: string }): Pass => {
+    const pass = breaker.take(account)
     if (pass) return pass
     throw new UpstreamFailure('open', undefined, breaker.restMs)
   }
@@ -12,13 +12,13 @@ export function guardedUpstream(upstream: Upstream, breaker: Breaker): Upstream 
     ...upstream,
     breaker: () => ({ state: breaker.state, restMs: breaker.restMs }),
     async complete(call) {
-      const pass = enter()
+      const pass = enter(call)
       const answer = await upstream.complete(call).catch(noter(pass))
       pass.answered()
       return answer
     },
     async stream(call) {
-      const pass = enter()
+      const pass = enter(call)
       const chunks = await upstream.stream(call).catch(noter(pass))
       pass.began()
       return noting(chunks, pass)

@@ -10,10 +10,10 @@ function breaker() {
   const guard = makeBreaker(rules, { monotonic: () => now }, (state) => told.push(state))
   const passes = new Map<string, Pass>()
   const play = (step: string): string => {
-    const [verb = '', name = ''] = step.split(' ')
+    const [verb = '', name = '', account = 'one'] = step.split(' ')
     if (verb === 'wait') now += Number(name) * 1000
     else if (verb === 'take') {
-      const pass = guard.take()
+      const pass = guard.take(account)
       if (!pass) return `${guard.state} refused ${guard.restMs}`
       passes.set(name, pass)
     } else passes.get(name)?.[verb as keyof Pass]()
@@ -43,6 +43,30 @@ const courses: [what: string, steps: string, last: string, told: BreakerState[]]
     'take a, began a, failed a, take b, began b, failed b, take c, began c, failed c',
     'open',
     ['open'],
+  ],
+  [
+    'of one account alone they do not, while another asks too',
+    'take x two, take a, failed a, take b, failed b, take c, failed c, take d, failed d',
+    'closed',
+    [],
+  ],
+  [
+    'one of another account then does',
+    'take a, failed a, take b, failed b, take c, failed c, take d two, failed d',
+    'open',
+    ['open'],
+  ],
+  [
+    'who asked long ago does not keep it closed',
+    'take x two, take a, wait 30, failed a, take b, failed b, take c, failed c',
+    'open',
+    ['open'],
+  ],
+  [
+    'an answer to another account forgives',
+    'take a, failed a, take b, failed b, take x two, answered x, take c two, failed c',
+    'closed',
+    [],
   ],
   [
     'requests at once count as they end',
