@@ -61,9 +61,14 @@ type Runnable = { all(): unknown; run(): unknown }
 /** Rows of one table, keyed by their column names in TypeScript. */
 export type Values = Record<string, unknown>
 
+/** For columns by their names in TypeScript, the values that a row may have there. */
+export type Lists = Record<string, readonly (string | number)[]>
+
 export type Step =
   | { kind: 'rows'; query: Runnable; lock: boolean }
   | { kind: 'prepared'; name: string; values: Values; build: (values: Values) => Runnable }
+  | { kind: 'find'; table: SQLiteTable; where: Lists; lock: boolean }
+  | { kind: 'together'; steps: Step[] }
   | { kind: 'insert'; table: SQLiteTable; rows: Values[] }
   | { kind: 'upsert'; table: SQLiteTable; rows: Values[]; set: string[] }
   | { kind: 'update'; table: SQLiteTable; rows: Values[]; set: string[] }
@@ -93,6 +98,34 @@ export function* prepared<V extends Values, T>(
 ): Generator<Step, T[], unknown> {
   const step = { kind: 'prepared', name, values, build: build as (values: Values) => Runnable }
   return (yield step as Step) as T[]
+}
+
+/**
+ * Whole rows whose columns have one of the values listed for each; compiled once, and locked, where
+ * others could lock them too, in the order of the primary key.
+ */
+export function* lockFound<T extends SQLiteTable>(
+  table: T,
+  where: { [F in keyof T['$inferSelect'] & string]?: readonly (string | number)[] },
+): Generator<Step, T['$inferSelect'][], unknown> {
+  const lists = where as Lists
+  if (Object.values(lists).some((values) => values.length === 0)) return []
+  return (yield { kind: 'find', table, where: lists, lock: true }) as T['$inferSelect'][]
+}
+
+/**
+ * Takes the steps of several works side by side, first those of the first: a server is told all of
+ * them before it answers one.
+ */
+export function* together(works: readonly Work<void>[]): Work<void> {
+  let going = works.map((work) => ({ work, turn: work.next() })).filter(({ turn }) => !turn.done)
+  while (going.length > 0) {
+    const steps = going.flatMap(({ turn }) => (turn.done ? [] : turn.value))
+    const outcomes = (yield { kind: 'together', steps }) as unknown[]
+    going = going
+      .map(({ work }, i) => ({ work, turn: work.next(outcomes[i]) }))
+      .filter(({ turn }) => !turn.done)
+  }
 }
 
 /** Adds whole rows. Fails as one when any of them breaks a constraint. */

@@ -1,11 +1,9 @@
-import { getTableColumns, sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/bun-sql'
-import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core'
-import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { batchStatement, lookUp } from './batch-statements.ts'
 import { pgColumns } from './columns.ts'
-import type { Db, Notice, Notices, Query, Step, Values, Work } from './db.ts'
+import type { Db, Notice, Notices, Query, Step, Work } from './db.ts'
 import { buildSchema } from './schema.ts'
-import { primaryKeyOf } from './statements.ts'
+import { compiledOnce } from './statements.ts'
 
 /** How often a transaction that lost a serialisation race or a deadlock is tried again. */
 const raceRetries = 50
@@ -17,6 +15,15 @@ const connections = 16
 export type PgDrizzle = {
   transaction<T>(work: (tx: PgDrizzle) => Promise<T>, options?: PgTransaction): Promise<T>
   execute(query: unknown): PromiseLike<unknown>
+  session: {
+    prepareQuery(
+      query: { sql: string; params: unknown[] },
+      fields: undefined,
+      name: undefined,
+      isArray: true,
+      answer: (answers: unknown[][]) => unknown[][],
+    ): { execute(): Promise<unknown[][]> }
+  }
 }
 type PgTransaction = {
   isolationLevel: 'read committed' | 'repeatable read'
@@ -76,83 +83,68 @@ export function postgresDb(
   }
 }
 
+/** Changes that are on their way before somebody waits for them. */
+const sentMax = 16
+
+/**
+ * Nobody waits for a change before the next step: the server takes what a connection sends in its
+ * order, and after the first that fails refuses the rest until the transaction ends.
+ */
 async function drive<T>(work: Work<T>, pg: PgDrizzle): Promise<T> {
+  let sent: Promise<unknown>[] = []
   let turn = work.next()
   while (!turn.done) {
-    let outcome: unknown
+    const outcome = perform(turn.value, pg)
+    sent.push(outcome)
+    if (isChange(turn.value) && sent.length < sentMax) {
+      // Its failure is told where it is waited for.
+      outcome.catch(() => {})
+      turn = work.next()
+      continue
+    }
+    const awaited = Promise.all(sent)
+    sent = []
+    let outcomes: unknown[]
     try {
-      outcome = await perform(turn.value, pg)
+      outcomes = await awaited
     } catch (error) {
       turn = work.throw(error)
       continue
     }
-    turn = work.next(outcome)
+    turn = work.next(outcomes.at(-1))
   }
+  await Promise.all(sent)
   return turn.value
 }
 
-type PgSelect = PromiseLike<unknown> & { for(strength: 'update'): PromiseLike<unknown> }
-type PgWriter = {
-  insert(table: unknown): {
-    values(rows: Values[]): PromiseLike<unknown> & {
-      onConflictDoUpdate(clause: unknown): PromiseLike<unknown>
-    }
-  }
-  update(table: unknown): {
-    set(values: Values): { where(condition: unknown): PromiseLike<unknown> }
-  }
-}
+const isChange = ({ kind }: Step): boolean =>
+  kind === 'insert' || kind === 'upsert' || kind === 'update'
 
-function perform(step: Step, pg: PgDrizzle): PromiseLike<unknown> {
+type PgSelect = PromiseLike<unknown> & { for(strength: 'update'): PromiseLike<unknown> }
+
+async function perform(step: Step, pg: PgDrizzle): Promise<unknown> {
+  if (step.kind === 'together') return Promise.all(step.steps.map((one) => perform(one, pg)))
   if (step.kind === 'rows') {
     const select = step.query as unknown as PgSelect
     return step.lock ? select.for('update') : select
   }
   if (step.kind === 'prepared') return step.build(step.values) as unknown as PgSelect
-  const writer = pg as unknown as PgWriter
-  const columns: Record<string, SQLiteColumn> = getTableColumns(step.table)
-  const keys = primaryKeys(step.table)
-  const keyFields = Object.entries(columns).filter(([, column]) => keys.includes(column.name))
-  if (step.kind === 'update') {
-    return Promise.all(
-      step.rows.map((row) => {
-        const set = Object.fromEntries(step.set.map((field) => [field, row[field]]))
-        const found = keyFields.map(([field, column]) => sql`${column} = ${row[field]}`)
-        return writer.update(step.table).set(set).where(sql.join(found, sql` and `))
-      }),
-    )
+  if (step.kind === 'find') {
+    const { text, bind, read } = found(step)
+    return (await run(pg, text, bind(step.where))).map(read)
   }
-  const set = step.kind === 'upsert' ? excluded(step.set, columns) : undefined
-  const target = keyFields.map(([, column]) => column)
-  return Promise.all(
-    powersOfTwo(step.rows).map((rows) => {
-      const added = writer.insert(step.table).values(rows)
-      return set ? added.onConflictDoUpdate({ target, set }) : added
-    }),
-  )
+  const { text, bind } = changing(step)
+  return run(pg, text, bind(step.rows))
 }
 
-/** The table is PostgreSQL's at run time; only the type checker sees it as SQLite's. */
-const primaryKeys = (table: SQLiteTable): string[] =>
-  primaryKeyOf(getTableConfig(table as unknown as PgTable) as unknown as TableKeys)
-type TableKeys = Parameters<typeof primaryKeyOf>[0]
+const found = compiledOnce(lookUp)
+const changing = compiledOnce(batchStatement)
 
-/** Cuts rows into runs whose lengths are powers of two, so that few statements get prepared. */
-function powersOfTwo(rows: Values[]): Values[][] {
-  const out: Values[][] = []
-  for (let from = 0; from < rows.length; ) {
-    const size = 2 ** Math.min(6, Math.floor(Math.log2(rows.length - from)))
-    out.push(rows.slice(from, from + size))
-    from += size
-  }
-  return out
-}
-
-const excluded = (fields: string[], columns: Record<string, SQLiteColumn>) =>
-  Object.fromEntries(
-    fields.map((field) => [field, sql.raw(`excluded."${columns[field]?.name ?? field}"`)]),
-  )
-
+/** Answers come as arrays of values in the order of the columns. */
+const run = (pg: PgDrizzle, text: string, params: string[]): Promise<unknown[][]> =>
+  pg.session
+    .prepareQuery({ sql: text, params }, undefined, undefined, true, (answers) => answers)
+    .execute()
 /** Serialisation failure (40001) or deadlock (40P01), wherever the driver put the code. */
 function isRace(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {

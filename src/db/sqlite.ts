@@ -5,7 +5,13 @@ import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { sqliteColumns } from './columns.ts'
 import type { Db, Query, Step, Values, Work } from './db.ts'
 import { buildSchema } from './schema.ts'
-import { type RowStatement, rowStatement } from './statements.ts'
+import {
+  compiledOnce,
+  type Finding,
+  pointLookUp,
+  rowStatement,
+  type Writing,
+} from './statements.ts'
 import { type Where, watchStorage } from './storage.ts'
 
 /** How long a write waits for another process's lock before it is tried again later, in ms. */
@@ -207,17 +213,14 @@ function failAll(commands: Command[], error: unknown): void {
 function makeDriver(raw: Database) {
   const query = drizzle(raw) as unknown as Query
   const compiled = new Map<string, { all(values: Values): unknown }>()
-  const writers = new Map<string, { statement: Statement; bind: RowStatement['bind'] }>()
-
-  const writer = (step: Extract<Step, { table: unknown }>) => {
-    const id = `${step.kind} ${tableName(step)} ${step.kind === 'insert' ? '' : step.set.join()}`
-    const known = writers.get(id)
-    if (known) return known
+  const finder = compiledOnce((step: Finding) => {
+    const lookUp = pointLookUp(step)
+    return { ...lookUp, statement: raw.prepare(lookUp.text) }
+  })
+  const writer = compiledOnce((step: Writing) => {
     const { text, bind } = rowStatement(step)
-    const made = { statement: raw.prepare(text), bind }
-    writers.set(id, made)
-    return made
-  }
+    return { statement: raw.prepare(text), bind }
+  })
 
   const perform = (step: Step): unknown => {
     if (step.kind === 'rows') return step.query.all()
@@ -229,6 +232,11 @@ function makeDriver(raw: Database) {
         compiled.set(step.name, statement)
       }
       return statement.all(step.values)
+    }
+    if (step.kind === 'together') return step.steps.map(perform)
+    if (step.kind === 'find') {
+      const { statement, bind, read } = finder(step)
+      return bind(step.where).flatMap((values) => statement.values(...values).map(read))
     }
     const { statement, bind } = writer(step)
     for (const row of step.rows) statement.run(...(bind(row) as SQLQueryBindings[]))
@@ -253,18 +261,6 @@ function makeDriver(raw: Database) {
 }
 
 type Preparable = { prepare(): { all(values: Values): unknown } }
-
-const tableNames = new WeakMap<object, string>()
-let tablesSeen = 0
-
-/** A short stable name of a table object, cheaper than asking drizzle for it on every write. */
-function tableName(step: Extract<Step, { table: unknown }>): string {
-  const known = tableNames.get(step.table)
-  if (known) return known
-  const name = `t${tablesSeen++}`
-  tableNames.set(step.table, name)
-  return name
-}
 
 const placeholders = (values: Values): Values =>
   Object.fromEntries(Object.keys(values).map((name) => [name, sql.placeholder(name) as unknown]))

@@ -1,11 +1,12 @@
-import { getTableColumns, getTableName } from 'drizzle-orm'
+import { type Column, getTableColumns, getTableName } from 'drizzle-orm'
 import { getTableConfig, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import type { Step, Values } from './db.ts'
+import type { Lists, Step, Values } from './db.ts'
 
 /** A statement for one row: its text, and how a row becomes its parameters. */
 export type RowStatement = { text: string; bind(row: Values): unknown[] }
 
-type Writing = Extract<Step, { kind: 'insert' | 'upsert' | 'update' }>
+export type Writing = Extract<Step, { kind: 'insert' | 'upsert' | 'update' }>
+export type Finding = Extract<Step, { kind: 'find' }>
 
 /** The SQLite text of an insert, upsert or update of single rows, to be compiled once. */
 export function rowStatement(step: Writing): RowStatement {
@@ -28,6 +29,63 @@ export function rowStatement(step: Writing): RowStatement {
     .map(([, column]) => `${quote(column.name)} = excluded.${quote(column.name)}`)
   const conflict = `on conflict (${keys.map(quote).join(', ')}) do update set ${set.join(', ')}`
   return { text: `${text} ${conflict}`, bind: binder(columns) }
+}
+
+/** A look-up of the rows with one value in each of some columns. */
+export type PointLookUp = {
+  text: string
+  /** The values of each look-up that lists of values come to. */
+  bind(where: Lists): (string | number)[][]
+  read(answer: unknown[]): Values
+}
+
+/** The SQLite text of a look-up, to be compiled once: in process each may have its own. */
+export function pointLookUp({ table, where }: Finding): PointLookUp {
+  const columns: Field[] = Object.entries(getTableColumns(table))
+  const asked = columns.filter(([field]) => field in where)
+  const names = columns.map(([, column]) => quote(column.name)).join(', ')
+  const from = quote(getTableName(table))
+  return {
+    text: `select ${names} from ${from} where ${assign(asked, ' and ')}`,
+    bind: (lists) =>
+      asked.reduce<(string | number)[][]>(
+        (made, [field]) =>
+          made.flatMap((values) => (lists[field] ?? []).map((value) => [...values, value])),
+        [[]],
+      ),
+    read: reader(columns),
+  }
+}
+
+/** Compiles what a step needs once for each table and shape. */
+export function compiledOnce<S extends Writing | Finding, T>(make: (step: S) => T): (step: S) => T {
+  const made = new WeakMap<object, Map<string, T>>()
+  return (step) => {
+    const ofTable = made.get(step.table) ?? new Map<string, T>()
+    made.set(step.table, ofTable)
+    const shape = shapeOf(step)
+    const known = ofTable.get(shape) ?? make(step)
+    ofTable.set(shape, known)
+    return known
+  }
+}
+
+function shapeOf(step: Writing | Finding): string {
+  if (step.kind === 'find') return `find ${step.lock} ${Object.keys(step.where).join()}`
+  return step.kind === 'insert' ? step.kind : `${step.kind} ${step.set.join()}`
+}
+
+/** How an answer, which has its values in the order of the columns, becomes a row. */
+export function reader(columns: [field: string, column: Column][]): (answer: unknown[]) => Values {
+  return (answer) => {
+    const row: Values = {}
+    let place = 0
+    for (const [field, column] of columns) {
+      const value = answer[place++]
+      row[field] = value === null ? null : column.mapFromDriverValue(value)
+    }
+    return row
+  }
 }
 
 /** The names of a table's primary key columns, alone or composite. */

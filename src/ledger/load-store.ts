@@ -1,16 +1,16 @@
 import { and, eq, gt, inArray, isNull, or } from 'drizzle-orm'
-import { lockedRows, type Query, rows, type Work } from '../db/db.ts'
+import { lockedRows, lockFound, type Query, rows, together, type Work } from '../db/db.ts'
 import { isUnder } from '../db/lineage.ts'
 import type { Memory } from '../db/memory.ts'
 import type { Tables } from '../db/schema.ts'
 import { countActiveKeys } from './active-store.ts'
 import { type Pages, windowId } from './book.ts'
 import type { Command } from './store.ts'
-import { windowStart } from './window.ts'
+import { capWindows, windowStart } from './window.ts'
 
 /**
- * Locks accounts by id, then keys by id, then the open runs and the windows. What the only writer
- * remembers is not read again.
+ * Locks accounts by id, then keys by id, then the open runs, the windows, deposits and calls. What
+ * the only writer remembers is not read again.
  */
 export function* load(
   q: Query,
@@ -20,20 +20,22 @@ export function* load(
   now: number,
   memory: Memory | undefined,
 ): Work<void> {
-  yield* loadAccounts(q, tables, pages, commands, now, memory)
-  const { keys, runs } = tables
+  const opened = commands.filter(({ opens }) => opens).flatMap(accountsOf)
+  const unknown = opened.length === 0 ? [] : missing(opened, memory?.accounts, pages.accounts)
+  if (unknown.length > 0) yield* openAccounts(q, tables, unknown, now)
+  const asked = memory ? undefined : windowsAsked(commands, now)
+  // All accounts come first, and whoever changes another row has locked its account.
+  yield* together([
+    loadAccounts(tables, pages, commands, memory),
+    loadKeys(tables, pages, commands, memory),
+    loadRuns(tables, pages, commands, memory),
+    loadAsked(tables, pages, asked),
+    loadDeposits(tables, pages, commands),
+    loadCalls(tables, pages, commands),
+  ])
   const minting = commands.filter((command) => command.mints).map(({ account }) => account)
   if (minting.length > 0) {
     pages.activeKeys = yield* countActiveKeys(q, tables, [...new Set(minting)], now)
-  }
-  const keyIds = missing(
-    commands.flatMap((command) => [...command.keys]),
-    memory?.keys,
-    pages.keys,
-  )
-  if (keyIds.length > 0) {
-    const found = q.select().from(keys).where(inArray(keys.id, keyIds)).orderBy(keys.id)
-    for (const row of yield* lockedRows(found)) pages.keys.set(row.id, row)
   }
   for (const command of commands) {
     if (command.below !== undefined) {
@@ -43,48 +45,54 @@ export function* load(
       yield* loadSecrets(q, tables, pages, command.secretsOf, now)
     }
   }
-  const runIds = missing(
-    commands.flatMap((command) => command.run ?? []),
-    memory?.runs,
-    pages.runs,
-  )
-  if (runIds.length > 0) {
-    const open = and(inArray(runs.id, runIds), isNull(runs.finishedAt))
-    const found = q.select().from(runs).where(open).orderBy(runs.id)
-    for (const row of yield* lockedRows(found)) pages.runs.set(row.id, row)
-  }
-  yield* loadWindows(q, tables, pages, now, memory)
-  yield* loadDeposits(q, tables, pages, commands)
-  yield* loadCalls(q, tables, pages, commands)
+  yield* loadWindows(tables, pages, now, memory, asked)
   const about = commands.filter((command) => command.subscribes).map(({ account }) => account)
   if (about.length > 0) yield* loadSubscriptions(q, tables, pages, [...new Set(about)])
 }
 
+const accountsOf = ({ account, to }: Command<unknown>): string[] =>
+  to === undefined ? [account] : [account, to]
+
+/** Written before they are locked, so that two nodes opening one account see the same row. */
+function* openAccounts(q: Query, { accounts }: Tables, ids: string[], now: number): Work<void> {
+  const blank = { balance: 0n, held: 0n, status: 'active' as const, createdAt: now }
+  const fresh = ids.map((id) => ({ id, ...blank }))
+  yield* rows(q.insert(accounts).values(fresh).onConflictDoNothing().returning())
+}
+
 function* loadAccounts(
-  q: Query,
   { accounts }: Tables,
   pages: Pages,
   commands: Command<unknown>[],
-  now: number,
   memory: Memory | undefined,
 ): Work<void> {
-  const ids = missing(
-    commands.flatMap(({ account, to }) => (to === undefined ? account : [account, to])),
-    memory?.accounts,
-    pages.accounts,
-  )
-  if (ids.length === 0) return
-  const opened = ids.filter((id) =>
-    commands.some((c) => c.opens && (c.account === id || c.to === id)),
-  )
-  if (opened.length > 0) {
-    // Written before it is locked, so that two nodes opening one account see the same row.
-    const blank = { balance: 0n, held: 0n, status: 'active' as const, createdAt: now }
-    const fresh = opened.map((id) => ({ id, ...blank }))
-    yield* rows(q.insert(accounts).values(fresh).onConflictDoNothing().returning())
+  const id = missing(commands.flatMap(accountsOf), memory?.accounts, pages.accounts)
+  for (const row of yield* lockFound(accounts, { id })) pages.accounts.set(row.id, row)
+}
+
+function* loadKeys(
+  { keys }: Tables,
+  pages: Pages,
+  commands: Command<unknown>[],
+  memory: Memory | undefined,
+): Work<void> {
+  const named = commands.flatMap((command) => command.keys)
+  const id = missing(named, memory?.keys, pages.keys)
+  for (const row of yield* lockFound(keys, { id })) pages.keys.set(row.id, row)
+}
+
+/** The runs that are still open. */
+function* loadRuns(
+  { runs }: Tables,
+  pages: Pages,
+  commands: Command<unknown>[],
+  memory: Memory | undefined,
+): Work<void> {
+  const named = commands.flatMap((command) => command.run ?? [])
+  const id = missing(named, memory?.runs, pages.runs)
+  for (const row of yield* lockFound(runs, { id })) {
+    if (row.finishedAt === null) pages.runs.set(row.id, row)
   }
-  const found = q.select().from(accounts).where(inArray(accounts.id, ids)).orderBy(accounts.id)
-  for (const row of yield* lockedRows(found)) pages.accounts.set(row.id, row)
 }
 
 /** A key and all below it. Their account is locked, so no key is added under it meanwhile. */
@@ -122,29 +130,22 @@ function* loadSecrets(
 
 /** The deposits that commands name; never remembered: they change without the ledger too. */
 function* loadDeposits(
-  q: Query,
   { deposits }: Tables,
   pages: Pages,
   commands: Command<unknown>[],
 ): Work<void> {
-  const ids = [...new Set(commands.flatMap((command) => command.deposit ?? []))]
-  if (ids.length === 0) return
-  const found = q.select().from(deposits).where(inArray(deposits.id, ids)).orderBy(deposits.id)
-  for (const row of yield* lockedRows(found)) pages.deposits.set(row.id, row)
+  const id = sorted(commands.flatMap((command) => command.deposit ?? []))
+  for (const row of yield* lockFound(deposits, { id })) pages.deposits.set(row.id, row)
 }
 
 /** The calls that commands name. Each is of one account, which is locked. */
 function* loadCalls(
-  q: Query,
   { idempotentCalls }: Tables,
   pages: Pages,
   commands: Command<unknown>[],
 ): Work<void> {
-  const scopes = [...new Set(commands.flatMap((command) => command.call ?? []))]
-  if (scopes.length === 0) return
-  const named = inArray(idempotentCalls.scope, scopes)
-  const found = q.select().from(idempotentCalls).where(named).orderBy(idempotentCalls.scope)
-  for (const row of yield* lockedRows(found)) pages.calls.set(row.scope, row)
+  const scope = sorted(commands.flatMap((command) => command.call ?? []))
+  for (const row of yield* lockFound(idempotentCalls, { scope })) pages.calls.set(row.scope, row)
 }
 
 /** The subscriptions that go on; never remembered, because they are seldom changed. */
@@ -162,13 +163,32 @@ function* loadSubscriptions(
   for (const row of yield* lockedRows(found)) pages.subscriptions.set(row.accountId, row)
 }
 
+/** Windows that are asked for before it is known which of them the keys are capped by. */
+type Asked = { keyId: string[]; windowStart: number[] }
+
+/** Those of every kind that `now` falls into: one answer less to wait for. */
+const windowsAsked = (commands: Command<unknown>[], now: number): Asked => ({
+  keyId: sorted(commands.flatMap((command) => command.keys)),
+  windowStart: capWindows.map((kind) => windowStart(kind, now)),
+})
+
+function* loadAsked(tables: Tables, pages: Pages, asked: Asked | undefined): Work<void> {
+  if (asked) yield* loadFound(tables, pages, asked)
+}
+
+function* loadFound({ keyWindows }: Tables, pages: Pages, wanted: Asked): Work<void> {
+  for (const row of yield* lockFound(keyWindows, wanted)) {
+    pages.windows.set(windowId(row.keyId, row.windowStart), row)
+  }
+}
+
 /** The windows that `now` falls into, for every key, and those the open runs were held from. */
 function* loadWindows(
-  q: Query,
-  { keyWindows }: Tables,
+  tables: Tables,
   pages: Pages,
   now: number,
   memory: Memory | undefined,
+  asked: Asked | undefined,
 ): Work<void> {
   const wanted = [...pages.keys.values()].map((key) =>
     windowId(key.id, windowStart(key.capWindow, now)),
@@ -176,16 +196,18 @@ function* loadWindows(
   for (const run of pages.runs.values()) {
     for (const [keyId, start] of run.windows) wanted.push(windowId(keyId, start))
   }
-  const ids = missing(wanted, memory?.windows, pages.windows)
-  if (ids.length === 0) return
-  const keyIds = [...new Set(ids.map((id) => id.slice(0, id.indexOf(':'))))].sort()
-  const starts = [...new Set(ids.map((id) => Number(id.slice(id.indexOf(':') + 1))))]
-  const named = and(inArray(keyWindows.keyId, keyIds), inArray(keyWindows.windowStart, starts))
-  const ordered = q.select().from(keyWindows).where(named)
-  for (const row of yield* lockedRows(ordered.orderBy(keyWindows.keyId, keyWindows.windowStart))) {
-    pages.windows.set(windowId(row.keyId, row.windowStart), row)
-  }
+  const known = new Set(
+    asked?.keyId.flatMap((id) => asked.windowStart.map((at) => windowId(id, at))),
+  )
+  const unread = missing(wanted, memory?.windows, pages.windows).filter((id) => !known.has(id))
+  const parts = unread.map((id) => id.split(':'))
+  yield* loadFound(tables, pages, {
+    keyId: sorted(parts.map(([keyId = '']) => keyId)),
+    windowStart: [...new Set(parts.map(([, start]) => Number(start)))],
+  })
 }
+
+const sorted = (ids: string[]): string[] => [...new Set(ids)].sort()
 
 /** Puts remembered rows on the pages and returns the ids that must be read, in lock order. */
 function missing<T extends object>(

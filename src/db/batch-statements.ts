@@ -1,0 +1,94 @@
+import { type Column, getTableColumns, getTableName } from 'drizzle-orm'
+import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core'
+import type { Lists, Values } from './db.ts'
+import { type Finding, primaryKeyOf, reader, type Writing } from './statements.ts'
+
+/**
+ * A statement of PostgreSQL for any number of rows: its text, which is the same for one row and
+ * for a thousand, and how rows become its parameters, an array a column.
+ */
+export type BatchStatement = { text: string; bind(rows: Values[]): string[] }
+
+/** The text of an insert, upsert or update, to be compiled once. */
+export function batchStatement(step: Writing): BatchStatement {
+  const { columns, keys, name } = describe(step.table)
+  const set = step.kind === 'insert' ? [] : columns.filter(([field]) => step.set.includes(field))
+  if (step.kind === 'update') {
+    const found = columns.filter(([, column]) => keys.includes(column.name))
+    const bound = [...found, ...set]
+    const changes = set.map(([, column]) => `${quote(column.name)} = v.${quote(column.name)}`)
+    const from = `${arraysOf(bound)} as v (${namesOf(bound)})`
+    const where = keys.map((key) => `t.${quote(key)} = v.${quote(key)}`).join(' and ')
+    const text = `update ${name} t set ${changes.join(', ')} from ${from} where ${where}`
+    return { text, bind: binder(bound) }
+  }
+  const added = `insert into ${name} (${namesOf(columns)}) select * from ${arraysOf(columns)}`
+  if (step.kind === 'insert') return { text: added, bind: binder(columns) }
+  const changes = set.map(([, { name: own }]) => `${quote(own)} = excluded.${quote(own)}`)
+  const conflict = `on conflict (${keys.map(quote).join(', ')}) do update set ${changes.join(', ')}`
+  return { text: `${added} ${conflict}`, bind: binder(columns) }
+}
+
+/** A look-up by lists of values: its text, its parameters, and how an answer becomes a row. */
+export type LookUp = {
+  text: string
+  bind(where: Lists): string[]
+  read(answer: unknown[]): Values
+}
+
+/** The text of a look-up. Rows come, and are locked, in the order of the primary key. */
+export function lookUp(step: Finding): LookUp {
+  const { columns, keys, name } = describe(step.table)
+  const asked = columns.filter(([field]) => field in step.where)
+  const where = asked.map(([, column], i) => `${quote(column.name)} = any(${arrayOf(column, i)})`)
+  const order = keys.map(quote).join(', ')
+  const found = `select ${namesOf(columns)} from ${name} where ${where.join(' and ')}`
+  const text = `${found} order by ${order}${step.lock ? ' for update' : ''}`
+  const bind: LookUp['bind'] = (lists) => asked.map(([field]) => literalOf(lists[field] ?? []))
+  return { text, bind, read: reader(columns) }
+}
+
+type Field = [field: string, column: Column]
+
+/** The table is PostgreSQL's at run time; only the type checker sees it as SQLite's. */
+function describe(table: Writing['table']) {
+  const config = getTableConfig(table as unknown as PgTable) as unknown as TableKeys
+  const columns: Field[] = Object.entries(getTableColumns(table))
+  return { columns, keys: primaryKeyOf(config), name: quote(getTableName(table)) }
+}
+type TableKeys = Parameters<typeof primaryKeyOf>[0]
+
+const quote = (name: string): string => `"${name}"`
+
+const namesOf = (fields: Field[]): string => fields.map(([, { name }]) => quote(name)).join(', ')
+
+const arrayOf = (column: Column, place: number): string => `$${place + 1}::${column.getSQLType()}[]`
+
+const arraysOf = (fields: Field[]): string =>
+  `unnest(${fields.map(([, column], i) => arrayOf(column, i)).join(', ')})`
+
+const binder =
+  (fields: Field[]): BatchStatement['bind'] =>
+  (rows) =>
+    fields.map(([field, column]) =>
+      literalOf(
+        rows.map((row) => {
+          const value = row[field]
+          return value === null || value === undefined ? null : column.mapToDriverValue(value)
+        }),
+      ),
+    )
+
+/** An array as PostgreSQL reads it out of text. */
+const literalOf = (values: readonly unknown[]): string => `{${values.map(itemOf).join(',')}}`
+
+function itemOf(value: unknown): string {
+  if (value === null) return 'NULL'
+  if (typeof value === 'string') return `"${/["\\]/.test(value) ? escaped(value) : value}"`
+  return value instanceof Uint8Array ? `"\\\\x${hexOf(value)}"` : String(value)
+}
+
+const escaped = (text: string): string => text.replace(/["\\]/g, '\\$&')
+
+const hexOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
