@@ -133,8 +133,16 @@ const explained: Record<string, Row[]> = {
     ['for (let i = 0; i < account.length', any, 'Speed only: which queue an account is in.'],
   ],
   'src/log/checkpoint-store.ts': [['.limit(1)', any, 'One row more is read, for no use.']],
-  'src/log/reopen-store.ts': [['for (let i = 0; i < signed.length', /< to <=/, nothing]],
+  'src/log/logs-store.ts': [
+    ['const leaf = yield* first(', /one more/, 'One row more is read, for no use.'],
+    ['if (leaf || (yield* first(', /one more/, 'One row more is read, for no use.'],
+  ],
+  'src/log/reopen-store.ts': [
+    ['return [yield* first(anchored', /one more/, 'One row more is read, for no use.'],
+    ['for (let i = 0; i < signed.length', /< to <=/, nothing],
+  ],
   'src/log/store.ts': [
+    ['forget()', any, 'Whatever goes wrong behind it is forgotten all the same.'],
     ['shared.clear()', any, 'Leaves never change: what is remembered of them stays true.'],
   ],
   'src/verify/address.ts': [

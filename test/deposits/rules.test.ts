@@ -150,8 +150,9 @@ describe('the deposits of a transaction among its transfers of now', () => {
 })
 
 test('transfers are read in the order of the chain, each once', () => {
+  const plain = transferLog(alice, 5n)
   const log = (blockNumber: number, logIndex: number) => ({
-    ...{ ...transferLog(alice, 5n), removed: false, transactionHash: `0x${blockNumber}` },
+    ...{ ...plain, removed: false, transactionHash: `0x${blockNumber}` },
     ...{ blockHash: '0xb', blockNumber, logIndex },
   })
   const logs = [log(8, 1), log(7, 5), log(7, 2), log(8, 0), log(7, 5), log(6, 9)]
@@ -171,7 +172,7 @@ test('a deposit that left its place shows the place that it had', () => {
 })
 
 describe('where a transaction stands', () => {
-  const [log] = [transferLog(alice, 5n)]
+  const log = transferLog(alice, 5n)
   const standing = (receipt: object | undefined, hash = '0xb') => {
     const logs = [
       { ...log, transactionHash: '0xa', blockHash: '0xb', blockNumber: 7, logIndex: 0 },
@@ -215,9 +216,12 @@ describe('the token of the configuration', () => {
     ['it answers no word', async () => '0x06', '0x6001', 'no_token'],
     ['it refuses', () => Promise.reject(new ChainReverted('0x')), '0x6001', 'no_token'],
     ['it has other decimals', async () => word(18), '0x6001', 'wrong_decimals'],
-  ] as const)('is refused where %s', async (_, call, code, trouble) => {
-    expect(await check(call, code)).toEqual({ trouble })
-  })
+  ] as [string, () => Promise<string>, string, 'no_token' | 'wrong_decimals'][])(
+    'is refused where %s',
+    async (_, call, code, trouble) => {
+      expect(await check(call, code)).toEqual({ trouble })
+    },
+  )
 
   test('is neither where the chain cannot be asked', async () => {
     const away = () => Promise.reject(new ChainUnavailable('timeout'))

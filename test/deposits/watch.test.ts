@@ -95,7 +95,7 @@ describe('after a trouble the watcher rests', () => {
 
 test('without the right to watch it asks for nothing, and has no doubts of its own', async () => {
   const deposits = { ...w.deps.deposits, takeLease: async () => undefined }
-  w.deps.health.deposits.doubts = [{}] as typeof w.deps.health.deposits.doubts
+  w.deps.health.deposits.doubts = [{}] as unknown as typeof w.deps.health.deposits.doubts
   await depositWatcher({ ...w.deps, deposits })()
   expect([ranges(), w.deps.health.deposits.doubts]).toEqual([[], []])
 })

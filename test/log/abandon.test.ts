@@ -190,4 +190,20 @@ describe('the log that follows', () => {
     expect(of(third.id)?.logPlace).toBeNumber()
     expect(of(third.id)?.signature).not.toBeNull()
   })
+
+  test('signs nothing of a log before the one that is left', async () => {
+    const { secret: key } = await w.key({ balance: 10n ** 9n })
+    const json = { model: 'counterfoil/echo-1', input: 'hello' }
+    for (let i = 0; i < 2; i++) await w.call('/v1/runs', { key, json })
+    const { runs } = w.db.tables
+    const all = () => w.db.read((q) => rows(q.select().from(runs).orderBy(asc(runs.logPlace))))
+    await w.db.write((q) => rows(q.update(runs).set({ signature: null }).returning()))
+    const previous = { ...w.deps.logs.current, start: (await all())[1]?.logPlace ?? 0 }
+    await deps().reopenings.reopen({
+      ...{ id: 'req_1', now: 1, previous, origin: 'next', reason: 'a test' },
+      ...{ head: { size: 0, root: other }, signer: w.deps.signer },
+    })
+    const signed = (await all()).map(({ signature }) => signature !== null)
+    expect(signed).toEqual([false, true])
+  })
 })
