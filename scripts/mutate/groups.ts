@@ -20,8 +20,8 @@ export const groups: Record<string, Group> = {
   },
   money: {
     places: ['src/ledger', ...named('src/kernel', 'money share')],
-    near: /^test\/((ledger|kernel)\/(?!simulation)|db\/second)/,
-    wide: /^test\/(ledger\/(?!sim)|kernel|db\/second|keys\/(issue|rotate)|deposits\/c|plans\/subs)/,
+    near: /^test\/(ledger|kernel)\/(?!simulation)/,
+    wide: /^test\/(ledger\/(?!sim)|kernel|keys\/(issue|rotate)|deposits\/c|plans\/subs)/,
   },
   'sign-in': {
     places: [

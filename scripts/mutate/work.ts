@@ -20,6 +20,8 @@ export type Task = {
 }
 
 const silenceMs = 60_000
+/** Until the first mutant is on: all tests run once, on a machine that may be busy. */
+const learningMs = 300_000
 /** Mutants of one process: what was found is written down when it ends. */
 const atOnce = 150
 
@@ -170,9 +172,12 @@ async function drive(job: Job): Promise<Line[]> {
   const ended = child.exited.then(() => {
     isOver = true
   })
+  let limitMs = job.active === undefined ? learningMs : silenceMs
   while (!isOver) {
     await Promise.race([ended, Bun.sleep(1000)])
-    if (Date.now() - Bun.file(job.said).lastModified > silenceMs) child.kill('SIGKILL')
+    const said = Bun.file(job.said)
+    if (limitMs !== silenceMs && (await said.text()).includes('"started"')) limitMs = silenceMs
+    if (Date.now() - said.lastModified > limitMs) child.kill('SIGKILL')
   }
   rmSync(`${job.root}/tmp`, { recursive: true, force: true })
   await Bun.$`mkdir -p ${job.root}/tmp`

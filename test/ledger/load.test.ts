@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { insert, rows } from '../../src/db/db.ts'
 import type { IdempotentRow, SubscriptionRow } from '../../src/db/schema.ts'
 import { rotateKey } from '../../src/keys/rotate.ts'
 import { openLedger } from '../../src/ledger/store.ts'
 import { textStore } from '../../src/texts/store.ts'
+import { closeAll, freshFile, openFile } from '../db/file.ts'
 import { engines } from '../support/world.ts'
 import { newAccount, openOffice } from './office.ts'
 
@@ -116,6 +117,23 @@ describe.each(engines)('a command on %s', (engine) => {
       const kept = account === keeps ? { input: 'in', output: 'out' } : undefined
       expect(await texts.find(run.id)).toEqual(kept)
     }
+  })
+})
+
+describe('what another process writes', () => {
+  afterEach(closeAll)
+
+  test('is known to the next command, which remembered something else', async () => {
+    const file = freshFile()
+    const [server, other] = [openFile(file), openFile(file)]
+    const account = newAccount()
+    await server.grant(account, 10n)
+    const key = await server.key({ account })
+    await server.hold(key, 1n)
+    await other.grant(account, 5n)
+    expect(await server.hold(key, 14n)).toMatchObject({ hold: 14n })
+    await other.revoke(key)
+    await expect(server.hold(key, 0n)).rejects.toMatchObject({ type: 'key_revoked' })
   })
 })
 
