@@ -145,6 +145,24 @@ const explained: Record<string, Row[]> = {
     ['forget()', any, 'Whatever goes wrong behind it is forgotten all the same.'],
     ['shared.clear()', any, 'Leaves never change: what is remembered of them stays true.'],
   ],
+  'src/plans/plan.ts': [
+    ["if (!free) throw new Error('there is no free plan')", /false/, bug],
+    ['list: all.toSorted(', /one more/, 'Of a comparison only the sign counts.'],
+  ],
+  'src/plans/renew.ts': [
+    ['const batchMax = 100', any, 'How many are looked for at once is no promise.'],
+    ['last = due.at(-1)', any, 'The last one is found once more, and twice is once.'],
+    ['if (due.length < batchMax) return', any, nothing],
+  ],
+  'src/plans/subscription.ts': [
+    ['if (!account) throw new Error(`a plan for', /false/, bug],
+    ['if (availableTo(account) < amount) throw', any, bug],
+    [
+      "book.changed('account', account)",
+      any,
+      'The plan is set next, and the account written with it.',
+    ],
+  ],
   'src/verify/address.ts': [
     ['for (let i = 0; i < 40; i++)', /< to <=|one more/, 'There is no 41st digit to add.'],
   ],
