@@ -30,6 +30,7 @@ import { passportsPortal } from './passports/portal.tsx'
 import { plansApi } from './plans/api.ts'
 import { planPages } from './plans/pages.tsx'
 import { plansPortal } from './plans/portal.tsx'
+import { readyReads } from './ready.ts'
 import { receiptsApi } from './receipts/api.ts'
 import { verifyPages } from './receipts/check/pages.tsx'
 import { verifyPageApi } from './receipts/page-api.ts'
@@ -61,7 +62,9 @@ export function createApp(deps: Deps) {
   const slots = makeSlots()
   const showRefusal = refusalPages(frame)
   const expectBody = slowBodies(deps.settings)
-  const app = front({ baseUrl, listen, ids: deps.ids, log: deps.log, expectBody, showRefusal })
+  const { ids, log } = deps
+  const ready = readyReads(deps)
+  const app = front({ baseUrl, listen, ids, log, ready, expectBody, showRefusal })
     .use(assets())
     .use(docsApi(deps))
     .use(docsPages(deps, frame))

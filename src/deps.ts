@@ -8,6 +8,7 @@ import type { AnchorStore } from './anchors/store.ts'
 import type { Chain } from './chain/chain.ts'
 import type { ConsoleStore } from './console/store.ts'
 import type { CountStore } from './counts/store.ts'
+import type { Still } from './db/still.ts'
 import type { DepositPolicy } from './deposits/deposit.ts'
 import type { DepositStore } from './deposits/store.ts'
 import type { ExplorerStore } from './explorer/store.ts'
@@ -78,6 +79,8 @@ export type Deps = {
   site: SiteStore
   texts: TextStore
   status: StatusStore
+  /** Reads that are done again only after something was written. */
+  still: Still
   terminal: TerminalStore
   onboarding: OnboardingStore
   logs: Logs

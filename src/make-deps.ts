@@ -10,6 +10,7 @@ import type { Config } from './config.ts'
 import { consoleStore } from './console/store.ts'
 import { countStore } from './counts/store.ts'
 import type { Db } from './db/db.ts'
+import { stillReads } from './db/still.ts'
 import { timedDb } from './db/timed.ts'
 import type { DepositPolicy } from './deposits/deposit.ts'
 import { depositStore } from './deposits/store.ts'
@@ -173,6 +174,7 @@ const storesOf = (db: Db) => ({
   site: siteStore(db),
   shares: shareStore(db),
   status: statusStore(db),
+  still: stillReads(db),
   terminal: terminalStore(db),
   onboarding: onboardingStore(db),
   usage: usageStore(db),

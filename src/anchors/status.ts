@@ -1,5 +1,6 @@
 import { chainId } from '../chain/chain.ts'
 import type { Deps } from '../deps.ts'
+import type { Millis } from '../kernel/clock.ts'
 import { isLate } from './anchor.ts'
 
 type Needs = Pick<Deps, 'anchors' | 'anchoring' | 'checkpoints' | 'clock' | 'health' | 'logs'>
@@ -12,17 +13,28 @@ export function chainStatus({ anchoring, clock, health }: Needs) {
   return { id: chainId, head, lag_s: lag, status }
 }
 
-/** How far the log is on the chain, and what keeps it from there. */
-export async function anchorStatus(deps: Needs) {
-  const { anchors, anchoring, checkpoints, clock, health, logs } = deps
+/** What is stored of how far the log is on the chain. */
+export type Anchored = { size: number; oldest: Millis | undefined; isOn: boolean }
+
+export async function readAnchored(deps: Needs): Promise<Anchored> {
+  const { anchors, anchoring, checkpoints, logs } = deps
   const { origin } = logs.current
-  const anchored = (await anchors.newest(origin))?.size ?? 0
+  const size = (await anchors.newest(origin))?.size ?? 0
+  const oldest = (await checkpoints.firstOver(origin, size))?.timestamp
+  return { size, oldest, isOn: await anchoring.isOn() }
+}
+
+/** How far the log is on the chain, and what keeps it from there. */
+export const anchorStatus = async (deps: Needs) => anchorStatusOf(deps, await readAnchored(deps))
+
+/** The same of what was read. */
+export function anchorStatusOf(deps: Needs, { size, oldest, isOn }: Anchored) {
+  const { anchoring, clock, health } = deps
   const now = clock.now()
-  const oldest = (await checkpoints.firstOver(origin, anchored))?.timestamp
   const waited = oldest === undefined ? null : Math.max(0, Math.floor((now - oldest) / 1000))
-  const log = { anchored_size: anchored, oldest_unanchored_s: waited }
+  const log = { anchored_size: size, oldest_unanchored_s: waited }
   const isDiverged = health.log === 'diverged'
-  if (!(await anchoring.isOn())) {
+  if (!isOn) {
     const status = isDiverged ? ('diverged' as const) : ('disabled' as const)
     // Nobody waits for what does not come.
     const still = { ...log, oldest_unanchored_s: null }

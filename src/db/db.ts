@@ -24,6 +24,11 @@ export type Db = {
   write<T>(work: (q: Query) => Work<T>): Promise<T>
   /** Runs `work` without a transaction. */
   read<T>(work: (q: Query) => Work<T>): Promise<T>
+  /**
+   * Another number after each write: of this process at once, of others within a millisecond.
+   * Absent where only asking tells.
+   */
+  version?(): number
   /** Runs `work` on one unmoving picture; the event loop turns between its steps. */
   snapshot<T>(work: (q: Query) => Work<T>): Promise<T>
   /** Called when remembered rows may be wrong: another writer was here, or a COMMIT failed. */

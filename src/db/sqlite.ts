@@ -13,6 +13,7 @@ import {
   type Writing,
 } from './statements.ts'
 import { type Where, watchStorage } from './storage.ts'
+import { makeVersion } from './version.ts'
 
 /** How long a write waits for another process's lock before it is tried again later, in ms. */
 const busyTimeoutMs = 100
@@ -134,6 +135,7 @@ export function openSqlite(
         throw storage.faultOf(error, 'read')
       }
     },
+    version: makeVersion(raw),
     snapshot: (work) =>
       snapshot(file, work).catch((error: unknown) => {
         throw storage.faultOf(error, 'read')

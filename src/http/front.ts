@@ -4,6 +4,7 @@ import type { Log } from '../kernel/log.ts'
 import { Refusal, toErrorBody } from '../kernel/refusal.ts'
 import { readTrace } from '../kernel/trace.ts'
 import { hostCheck, type Listen } from './host.ts'
+import { answerReady, type Ready } from './ready.ts'
 import type { ExpectBody } from './slow-body.ts'
 import { toRefusal } from './to-refusal.ts'
 
@@ -13,6 +14,8 @@ export type FrontDeps = {
   listen: Listen
   ids: Ids
   log: Pick<Log, 'error'>
+  /** Reads that need no route, besides their headers of a JSON API. */
+  ready?: readonly Ready[]
   /** Without it a body may take as long as it likes. */
   expectBody?: ExpectBody
   /** Shows a refusal to people: a page, or a fragment for htmx. Without it they get JSON too. */
@@ -28,13 +31,22 @@ export type Shown = { html: string; headers: Record<string, string> }
 
 const csp = "default-src 'none'; frame-ancestors 'none'"
 
+const standing = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': csp,
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+}
+
 /**
  * The root of the service: every door is mounted on what this returns. It checks the Host before
  * any route is looked up, gives every answer its request id and the headers of a JSON API, and
  * turns whatever is thrown into the one error shape.
  */
-export const front = ({ baseUrl, listen, ids, log, expectBody, showRefusal }: FrontDeps) => {
+export const front = (deps: FrontDeps) => {
+  const { baseUrl, listen, ids, log, ready = [], expectBody, showRefusal } = deps
   const isOurHost = hostCheck(baseUrl, listen)
+  const reads = ready.map((one) => ({ ...one, headers: { ...standing, ...one.headers } }))
   return new Elysia({
     // A route is put together when it is first asked for: all of them are a fifth of a start.
     precompile: false,
@@ -45,6 +57,7 @@ export const front = ({ baseUrl, listen, ids, log, expectBody, showRefusal }: Fr
     // Else a base_url with a host of three letters would lose the start of every path.
     handler: { standardHostname: false },
   })
+    .wrap(answerReady(reads, { ids, isOurHost }) as Parameters<Elysia['wrap']>[0])
     .onRequest(({ request, server, set }) => {
       // One new object: measured, it costs less than setting five headers one by one.
       // A declaration stands first because Elysia takes `=>{name(` for an asynchronous hook.
@@ -98,10 +111,7 @@ const keptOf = (headers: Record<string, unknown>): Record<string, string> =>
 /** Every answer's headers. A public route or a page overrides what it must and keeps the rest. */
 const baseHeaders = (requestId: string): Record<string, string> => ({
   'x-request-id': requestId,
-  'x-content-type-options': 'nosniff',
-  'content-security-policy': csp,
-  'referrer-policy': 'no-referrer',
-  'cache-control': 'no-store',
+  ...standing,
 })
 
 /** Whether the path's escapes are UTF-8; of others Elysia makes parameters that are `null`. */

@@ -1,10 +1,15 @@
 import type { AnyElysia, Context } from 'elysia'
 import { Refusal } from '../kernel/refusal.ts'
 
+/** What lets the scripts of any web page read an answer. */
+export const openHeaders = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'x-request-id, x-receipt-id, etag, retry-after, retry-after-ms',
+}
+
 const allowAnyOrigin = ({ set }: Pick<Context, 'set'>): void => {
-  set.headers['access-control-allow-origin'] = '*'
-  set.headers['access-control-expose-headers'] =
-    'x-request-id, x-receipt-id, etag, retry-after, retry-after-ms'
+  set.headers['access-control-allow-origin'] = openHeaders['access-control-allow-origin']
+  set.headers['access-control-expose-headers'] = openHeaders['access-control-expose-headers']
 }
 
 /**

@@ -37,6 +37,16 @@ export function modelsOf({ catalogue }: Pick<Deps, 'catalogue'>): ModelList {
   return made
 }
 
+/** The same as text. */
+export function modelsText(deps: Pick<Deps, 'catalogue'>): string {
+  const list = modelsOf(deps)
+  const known = texts.get(list)
+  if (known !== undefined) return known
+  const made = JSON.stringify(list)
+  texts.set(list, made)
+  return made
+}
+
 type ModelList = {
   object: 'list'
   data: ReturnType<typeof toModelView>[]
@@ -47,6 +57,7 @@ type ModelList = {
 }
 
 const lists = new WeakMap<readonly Model[], ModelList>()
+const texts = new WeakMap<ModelList, string>()
 
 /** `counterfoil%2Fecho-1` is how clients write an id with a slash; a bare slash works too. */
 function nameIn(path: string): string {

@@ -26,6 +26,12 @@ const otherTypes = typesOf(['Checkpoint', 'PriceList', 'SignerRotation', 'LogReo
 export const signerApi = (deps: Needs) =>
   new Elysia({ name: 'signer-api' }).get('/v1/signer', () => signerOf(deps), openToAnyOrigin)
 
+/** The same as text, made again only after something was written. */
+export const signerText = (deps: Needs & Pick<Deps, 'still'>): Promise<string> =>
+  deps.still(`signer ${deps.signers.current.address}`, async () =>
+    JSON.stringify(await signerOf(deps)),
+  )
+
 /** The answer of `GET /v1/signer`. */
 export async function signerOf(deps: Needs) {
   const { settings, signers, logs } = deps

@@ -1,13 +1,13 @@
 import { Elysia } from 'elysia'
-import { anchorStatus, chainStatus } from '../anchors/status.ts'
+import { anchorStatusOf, chainStatus, readAnchored } from '../anchors/status.ts'
 import { depositStatus } from '../deposits/status.ts'
 import type { Deps } from '../deps.ts'
 import { openToAnyOrigin } from '../http/methods.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { isResting } from '../runs/rest.ts'
 
-type Needs = Pick<Deps, 'status' | 'catalogue' | 'logStore' | 'upstreams' | 'version'> &
-  Parameters<typeof anchorStatus>[0] &
+type Needs = Pick<Deps, 'status' | 'catalogue' | 'logStore' | 'still' | 'upstreams' | 'version'> &
+  Parameters<typeof anchorStatusOf>[0] &
   Parameters<typeof depositStatus>[0]
 
 /** `GET /v1/status`, and the two questions of a supervisor: alive, and ready for traffic. */
@@ -29,10 +29,9 @@ const refuseNow = (reason: 'stopping' | 'database', message: string): never =>
 
 /** A part that is off says `disabled`; nothing pretends. */
 export async function statusOf(deps: Needs) {
-  const { status, health, clock, catalogue, logStore, upstreams, version } = deps
-  const isUp = await status.ping()
-  const size = isUp ? await logStore.size() : null
-  const onChain = isUp ? await anchorStatus(deps) : undefined
+  const { status, health, clock, catalogue, still, upstreams, version } = deps
+  const stored = await still('status', () => readStored(deps)).catch(() => undefined)
+  const onChain = stored && anchorStatusOf(deps, stored.anchored)
   const live = catalogue.list().filter((model) => model.status === 'live')
   const resting = live.filter((model) => isResting(upstreams, model))
   const deposits = depositStatus(deps)
@@ -47,12 +46,21 @@ export async function statusOf(deps: Needs) {
     commit: version.commit,
     uptime_s: Math.floor((clock.monotonic() - health.startedAt) / 1000),
     chain: chainStatus(deps),
-    log: { size, ...(onChain?.log ?? { anchored_size: null, oldest_unanchored_s: null }) },
+    log: {
+      size: stored?.size ?? null,
+      ...(onChain?.log ?? { anchored_size: null, oldest_unanchored_s: null }),
+    },
     ledger: health.ledger,
     models: { live: live.length, degraded: resting.length },
-    database: { ...status.database, status: isUp ? takes : 'down' },
+    database: { ...status.database, status: stored ? takes : 'down' },
     anchors: onChain?.anchors ?? { status: 'unchecked', lag_s: null },
     deposits,
     features: { chat: true, embeddings: true, runs: true, receipts: true },
   }
+}
+
+/** @throws Error when the database does not answer. */
+async function readStored(deps: Needs) {
+  if (!(await deps.status.ping())) throw new Error('the database does not answer')
+  return { size: await deps.logStore.size(), anchored: await readAnchored(deps) }
 }
