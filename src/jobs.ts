@@ -8,7 +8,8 @@ export type Job = {
   everyMs: number
   /** Whether it also runs at once, not only after its first pause. */
   atStart?: boolean
-  tick: () => Promise<unknown>
+  /** What takes long ends early when the signal says that everything does. */
+  tick: (ending: AbortSignal) => Promise<unknown>
 }
 
 /** How long a tick may take before it is reported as stuck, in ms. */
@@ -19,7 +20,7 @@ export function startJobs(
   jobs: Job[],
   { log, clock }: { log: Log; clock: Pick<Clock, 'monotonic'> },
 ): { stop(): Promise<void> } {
-  let stopped = false
+  const ending = new AbortController()
   const running = new Map<string, { since: number; done: Promise<void>; told: boolean }>()
 
   const run = (job: Job): void => {
@@ -31,11 +32,11 @@ export function startJobs(
       return
     }
     const done = job
-      .tick()
+      .tick(ending.signal)
       .then(() => {})
       .catch((error: unknown) => {
         // Storage that takes nothing is told once, where that is known; every job meets it.
-        if (stopped || error instanceof StorageFault) return
+        if (ending.signal.aborted || error instanceof StorageFault) return
         log.error('job.failed', error, { job: job.name })
       })
       .finally(() => void running.delete(job.name))
@@ -46,7 +47,7 @@ export function startJobs(
   const timers = jobs.map((job) => setInterval(() => run(job), job.everyMs))
   return {
     async stop() {
-      stopped = true
+      ending.abort()
       for (const timer of timers) clearInterval(timer)
       await Promise.all([...running.values()].map(({ done }) => done))
     },

@@ -152,7 +152,7 @@ function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[
       name: 'audit',
       everyMs: 3_600_000,
       atStart: true,
-      tick: () => checkLedger(deps, () => audits.whole(deps.clock.now())),
+      tick: (ending) => checkLedger(deps, () => audits.whole(deps.clock.now(), ending)),
     },
   ]
 }

@@ -51,3 +51,14 @@ test('one that takes long is never run twice at once', async () => {
   await runUntil([{ name: 'long', everyMs: 1, tick }], enough.promise)
   expect(most).toBe(1)
 })
+
+test('one that takes long hears that all ends, and what it throws then is no fault', async () => {
+  const begun = Promise.withResolvers<void>()
+  const tick = (ending: AbortSignal) => {
+    begun.resolve()
+    return new Promise((_, failed) => ending.addEventListener('abort', () => failed(new Error())))
+  }
+  expect(
+    await runUntil([{ name: 'long', everyMs: 1, atStart: true, tick }], begun.promise),
+  ).toEqual([])
+})

@@ -30,10 +30,11 @@ export function auditStore(db: Db) {
     }
   }
 
-  function* everyTransfer(q: Query, audit: Audit): Work<void> {
+  function* everyTransfer(q: Query, audit: Audit, ending?: AbortSignal): Work<void> {
     const { accountId, ref, kind } = transfers
     let last: TransferRow | undefined
     for (;;) {
+      ending?.throwIfAborted()
       const after: TransferRow | undefined = last
       const beyond = after
         ? sql`(${accountId}, ${ref}, ${kind}) > (${after.accountId}, ${after.ref}, ${after.kind})`
@@ -52,7 +53,7 @@ export function auditStore(db: Db) {
     }
   }
 
-  function* everyRun(q: Query, audit: Audit): Work<void> {
+  function* everyRun(q: Query, audit: Audit, ending?: AbortSignal): Work<void> {
     const some = {
       id: runs.id,
       cost: runs.cost,
@@ -61,6 +62,7 @@ export function auditStore(db: Db) {
     }
     let last = ''
     for (;;) {
+      ending?.throwIfAborted()
       const page: Pick<RunRow, keyof typeof some>[] = yield* rows(
         q.select(some).from(runs).where(gt(runs.id, last)).orderBy(asc(runs.id)).limit(pageRows),
       )
@@ -95,12 +97,12 @@ export function auditStore(db: Db) {
   }
 
   /** Everything, on one unmoving picture. */
-  const compare = (until: Millis): Promise<Audit> =>
+  const compare = (until: Millis, ending?: AbortSignal): Promise<Audit> =>
     db.snapshot(function* (q) {
       const begun = makeAudit(until)
       yield* openRuns(q, begun)
-      yield* everyTransfer(q, begun)
-      yield* everyRun(q, begun)
+      yield* everyTransfer(q, begun, ending)
+      yield* everyRun(q, begun, ending)
       yield* everyPurse(q, begun, true)
       return begun
     })
@@ -113,9 +115,12 @@ export function auditStore(db: Db) {
       const audit = await compare(now)
       return { faults: audit.faults(), sides: audit.sides() }
     },
-    /** The same, and remembers how far it came for the next start. */
-    whole: async (now: Millis): Promise<string[]> => {
-      const audit = await compare(now - settledAfterMs)
+    /**
+     * The same, and remembers how far it came for the next start.
+     * @throws at the next page of rows when `ending` says so; then nothing is remembered.
+     */
+    whole: async (now: Millis, ending?: AbortSignal): Promise<string[]> => {
+      const audit = await compare(now - settledAfterMs, ending)
       const faults = audit.faults()
       if (faults.length === 0) {
         const point = JSON.stringify(audit.point())

@@ -54,6 +54,13 @@ describe.each(engines)('an audit on %s', (engine) => {
 
   test('finds nothing where nothing is wrong', expectFine)
 
+  test('ends where it is when all ends, and remembers nothing', async () => {
+    const before = await pictureOf(office.db)
+    const ended = AbortSignal.abort(new Error('all ends'))
+    await expect(audits.whole(office.clock.now() + hourMs, ended)).rejects.toThrow('all ends')
+    expect(await pictureOf(office.db)).toEqual(before)
+  })
+
   test.each([
     ['one nano-USD too much', 'balance + 1', 'balance - 1'],
     ['one nano-USD too little', 'balance - 1', 'balance + 1'],
