@@ -5,7 +5,11 @@ import type { Service } from '../../src/make-deps.ts'
 import type { Prng } from '../ledger/prng.ts'
 import type { Flight } from './flight.ts'
 import { chainIn, type Model, type ModelKey, stateOf } from './model.ts'
-import type { Node, World } from './world.ts'
+import { secretOf } from './model-secrets.ts'
+import { type Node, nextTurn, type World } from './world.ts'
+
+/** A call that was made with an Idempotency-Key. */
+export type Said = { call: string; key: string; body: string; tag: string }
 
 /** All that a simulation has in its hands, and what it believes. */
 export type Sim = {
@@ -16,11 +20,10 @@ export type Sim = {
   nodes: Node[]
   writer: Node | undefined
   accounts: readonly string[]
-  /** Of the keys that somebody can use. */
-  secrets: Map<string, string>
   flights: Map<string, Flight>
-  /** Calls that were made with an Idempotency-Key. */
-  said: { call: string; key: string; body: string; tag: string }[]
+  said: Said[]
+  /** The same for runs in the background. */
+  asked: Said[]
   serial: number
 }
 
@@ -41,6 +44,8 @@ export type Command = {
   isAtomic: boolean
   /** Keys whose windows it may have changed, beside those of runs. */
   keys?: string[]
+  /** Whether nobody hears what it comes to, also not that its write failed. */
+  isUnheard?: boolean
   /** How many COMMITs it has, where it can be cut between them, and what it is after so many. */
   commits?: number
   judgeCut?(commits: number): void
@@ -48,8 +53,6 @@ export type Command = {
 
 /** The turn that the ledger decided it at, and the last id that it made of each kind. */
 export type Trace = { turn: number; ids: Map<string, string> }
-
-let turns = 0
 
 /** The deps of a node for one command, whose ids and whose turn are seen. */
 export function actorOf(node: Node): { deps: Service; trace: Trace } {
@@ -61,7 +64,7 @@ export function actorOf(node: Node): { deps: Service; trace: Trace } {
         ...command,
         decide(book) {
           // The last time counts: a batch may be decided again.
-          trace.turn = turns++
+          trace.turn = nextTurn()
           return command.decide(book)
         },
       }),
@@ -107,7 +110,7 @@ export const writerOf = (sim: Sim): Node =>
 
 /** Mostly one of the newer keys that live, whose secret is known. */
 export function pickKey(sim: Sim, now: number): ModelKey | undefined {
-  const known = [...sim.m.keys.values()].filter(({ id }) => sim.secrets.has(id))
+  const known = [...sim.m.keys.values()].filter(({ id }) => secretOf(sim.m, id) !== undefined)
   if (known.length === 0) return undefined
   const some = sim.random.below(12) === 0 ? known : known.slice(-40)
   const live = some.filter(({ id }) => stateOf(chainIn(sim.m, id), now) === undefined)

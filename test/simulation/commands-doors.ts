@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { first } from '../../src/db/db.ts'
 import { receiptIdOf } from '../../src/receipts/receipt.ts'
 import type { JsonObject } from '../../src/upstream/upstream.ts'
-import { type Command, nodeOf, pickKey, type Sim } from './command.ts'
+import { type Command, nodeOf, pickKey, type Said, type Sim } from './command.ts'
 import { aside } from './commands-money.ts'
 import { bodyOf, chargeOf, inputOf, refusalFor } from './flight.ts'
 import {
@@ -15,22 +15,27 @@ import {
   must,
   stateOf,
 } from './model.ts'
+import { secretOf } from './model-secrets.ts'
 import { type Node, origin } from './world.ts'
 
 /**
  * A door remembers who called for a second: what another process changed is known there by then.
  */
-function letSecondPass({ w }: Sim): void {
+export function letSecondPass({ w }: Sim): void {
   w.time.now += 1001
   w.time.mono += 1001
 }
 
-type Said = Sim['said'][number]
-
 /** Asks a node through its door, with a key that it knows. */
-async function ask(sim: Sim, node: Node, path: string, key: string, init: RequestInit = {}) {
+export async function ask(
+  sim: Sim,
+  node: Node,
+  path: string,
+  { key, secret }: { key: string; secret?: string | undefined },
+  init: RequestInit = {},
+) {
   const headers = new Headers(init.headers)
-  headers.set('authorization', `Bearer ${must(sim.secrets.get(key))}`)
+  headers.set('authorization', `Bearer ${must(secret ?? secretOf(sim.m, key))}`)
   headers.set('host', new URL(origin).host)
   const answer = await node.handle(new Request(origin + path, { ...init, headers }))
   const text = await answer.text()
@@ -64,17 +69,19 @@ export function call(sim: Sim): Command | undefined {
   }
   const scope = `${key} ${asked.call}`
   const noted = (run: string, answer?: string) =>
-    m.calls.set(scope, { until: node.now() + dayMs, run, body, answer })
+    m.calls.set(scope, { until: node.now() + dayMs, run, body, answer, early: false })
   const paid = (): string => {
     const { came, id, wish } = begun()
     if (came !== 'ok') return came
+    const ended = { now: node.now(), byItself: true }
     if (fails) {
-      judgeSettle(m, id, 0n)
+      judgeSettle(m, id, 0n, { ...ended, status: 'failed', letters: null })
       m.calls.delete(scope)
       return refusalFor('timeout')
     }
     const said = { bytes: letters, deltas: letters > 0 ? 1 : 0, inputBytes: wish.input }
-    judgeSettle(m, id, chargeOf({ ...wish, ...said }, must(m.open.get(id)), usage))
+    const cost = chargeOf({ ...wish, ...said }, must(m.open.get(id)), usage)
+    judgeSettle(m, id, cost, { ...ended, status: 'succeeded', letters })
     noted(id, told?.text)
     return 'ok'
   }
@@ -89,7 +96,7 @@ export function call(sim: Sim): Command | undefined {
       const whole = wholeOf(letters, usage)
       channel.push(fails ? { fail: 'timeout' } : { say: [whole] })
       channel.push({ fail: 'timeout' })
-      const { answer, text, type } = await ask(sim, node, '/v1/chat/completions', key, post)
+      const { answer, text, type } = await ask(sim, node, '/v1/chat/completions', { key }, post)
       w.upstream.forget(tag)
       const replayed = answer.headers.get('idempotent-replayed') === 'true'
       told = { text, replayed }
@@ -126,8 +133,9 @@ function fresh(sim: Sim, node: Node): Said | undefined {
 }
 
 /** The same once more, or another one under its name. */
-function again({ random, said }: Sim): Said {
+function again({ m, random, said }: Sim): Said | undefined {
   const one = random.pick(said.slice(-30))
+  if (secretOf(m, one.key) === undefined) return undefined
   if (random.below(8) > 0) return one
   return { ...one, body: JSON.stringify(bodyOf(one.tag, 99, 3)) }
 }
@@ -137,7 +145,7 @@ const wholeOf = (letters: number, usage: JsonObject): JsonObject => {
   return { choices: [{ index: 0, message, finish_reason: 'stop' }], usage }
 }
 
-function refusedAtDoor({ m }: Sim, id: string, now: number): string | undefined {
+export function refusedAtDoor({ m }: Sim, id: string, now: number): string | undefined {
   const dead = stateOf(chainIn(m, id), now)
   if (dead) return dead
   return accountIn(m, must(m.keys.get(id)).account).suspended ? 'account_suspended' : undefined
@@ -154,7 +162,7 @@ export function askBalance(sim: Sim): Command | undefined {
     kind: 'balance',
     say: key.id,
     async perform() {
-      const { text, type } = await ask(sim, node, '/v1/balance', key.id)
+      const { text, type } = await ask(sim, node, '/v1/balance', { key: key.id })
       if (type !== 'ok') return type
       const { balance_nusd, held_nusd } = JSON.parse(text)
       return `${balance_nusd} ${held_nusd}`
@@ -170,6 +178,7 @@ export function askBalance(sim: Sim): Command | undefined {
 /** Some receipt as its owner gets it, its proof, and what the service says of both. */
 export function prove(sim: Sim): Command | undefined {
   const { m, random } = sim
+  letSecondPass(sim)
   const node = nodeOf(sim)
   const ended = [...m.ended.keys()]
   if (ended.length === 0) return undefined
@@ -182,14 +191,15 @@ export function prove(sim: Sim): Command | undefined {
       const { runs } = node.db.tables
       const row = await node.db.read((q) => first(q.select().from(runs).where(eq(runs.id, run))))
       const key = m.keys.get(row?.keyId ?? '')
-      const isSeen = key && sim.secrets.has(key.id) && !refusedAtDoor(sim, key.id, node.now())
+      const isSeen =
+        key && secretOf(m, key.id) !== undefined && !refusedAtDoor(sim, key.id, node.now())
       if (!row || row.logPlace === null || !isSeen) return 'passes'
       const path = `/v1/receipts/${receiptIdOf(run)}`
-      const file = await ask(sim, node, path, key.id)
-      const proof = await ask(sim, node, `${path}/proof`, key.id)
+      const file = await ask(sim, node, path, { key: key.id })
+      const proof = await ask(sim, node, `${path}/proof`, { key: key.id })
       const both = `{"receipt":${file.text},"proof":${proof.text},"options":{"chain":"skip"}}`
       const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: both }
-      const { text } = await ask(sim, node, '/v1/receipts/verify', key.id, post)
+      const { text } = await ask(sim, node, '/v1/receipts/verify', { key: key.id }, post)
       const checks: { name: string; status: string }[] = JSON.parse(text).checks ?? []
       const failed = checks.filter(({ status }) => status === 'fail').map(({ name }) => name)
       const isIn = checks.some(({ name, status }) => name === 'inclusion' && status === 'pass')

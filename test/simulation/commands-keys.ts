@@ -13,6 +13,7 @@ import {
   judgePause,
   judgeRevoke,
   type KeyChange,
+  type MintWish,
   must,
 } from './model.ts'
 
@@ -24,13 +25,14 @@ export function mint(sim: Sim, account = sim.random.pick(sim.accounts)): Command
   const node = writerOf(sim)
   const { deps, trace } = actorOf(node)
   const above = random.below(3) > 0 ? pickKey(sim, node.now()) : undefined
-  const wish = {
+  const wish: MintWish = {
     account: above?.account ?? account,
     parent: above?.id,
     cap: capFor(sim, above?.cap),
     window: random.pick(capWindows),
     most: random.below(10) === 0 ? BigInt(1 + random.below(2_000_000)) : null,
     expiresAt: expiryFor(sim, node.now()),
+    secret: undefined,
   }
   return {
     kind: 'mint',
@@ -43,7 +45,7 @@ export function mint(sim: Sim, account = sim.random.pick(sim.accounts)): Command
       const asked = { account: wish.account, parentId: parent, name: 'sim', actor }
       const limits = { capLimit: cap, capWindow: window, maxCostPerRun: most, expiresAt }
       const made = await issueKey(deps, { ...asked, ...limits })
-      sim.secrets.set(made.key.id, made.secret)
+      wish.secret = made.secret
     },
     judge: () => judgeMint(m, wish, must(trace.ids.get('key')), node.now()),
   }

@@ -56,7 +56,8 @@ export function sweep(sim: Sim): Command {
     },
     judge() {
       const came = stopped.map(({ flight, told }) => judgeBroken(sim, flight, told))
-      for (const id of node.unsettled) if (m.open.has(id)) judgeAbandoned(m, id)
+      for (const id of node.unsettled)
+        if (m.open.has(id)) judgeAbandoned(m, id, node.now(), 'failed')
       node.unsettled.clear()
       return ['ok', ...came].join()
     },
@@ -103,7 +104,7 @@ export function recover(sim: Sim): Command {
       await endAbandoned(node.deps)
     },
     judge() {
-      for (const id of dead) judgeAbandoned(sim.m, id)
+      for (const id of dead) judgeAbandoned(sim.m, id, node.now())
       return 'ok'
     },
   }
@@ -154,7 +155,7 @@ export async function stopRuns(sim: Sim, node: Node): Promise<string[]> {
   for (const { id } of own) sim.flights.delete(id)
   await dropLeases(node.db, node.name)
   return own.map((flight, i) => {
-    const verdict = judgeBroken(sim, flight, 'unavailable')
+    const verdict = judgeBroken(sim, flight, 'unavailable', 'shut down')
     return verdict === came[i] ? 'as it must' : `${flight.tag} came to ${came[i]}, not ${verdict}`
   })
 }
@@ -172,6 +173,6 @@ export function forgetNode(sim: Sim, node: Node): void {
 /** A process takes the place of one that is gone, and ends what that left open. */
 export async function replaceNode(sim: Sim, node: Node): Promise<void> {
   const fresh = await sim.w.start(node.skew)
-  for (const id of await deadRuns(sim, fresh)) judgeAbandoned(sim.m, id)
+  for (const id of await deadRuns(sim, fresh)) judgeAbandoned(sim.m, id, fresh.now())
   sim.nodes.splice(sim.nodes.indexOf(node), 1, fresh)
 }

@@ -13,6 +13,8 @@ import {
   sayPiece,
 } from './flight.ts'
 import { judgeBegin, judgeSettle, must } from './model.ts'
+import type { RunEnd } from './model-kept.ts'
+import { secretOf } from './model-secrets.ts'
 
 /** Holds money and lets the run stream. */
 export function beginRun(sim: Sim): Command | undefined {
@@ -20,7 +22,7 @@ export function beginRun(sim: Sim): Command | undefined {
   const node = nodeOf(sim)
   const { deps, trace } = actorOf(node)
   const key = pickKey(sim, node.now())
-  const secret = key && sim.secrets.get(key.id)
+  const secret = key && secretOf(m, key.id)
   if (!key || secret === undefined) return undefined
   const tag = `run${++sim.serial}`
   const most = 1 + random.below(random.below(6) === 0 ? 1000 : 300)
@@ -95,7 +97,10 @@ export function endRun(sim: Sim): Command | undefined {
     },
     judge: () => {
       const run = m.open.get(flight.id)
-      return run ? judgeSettle(m, flight.id, chargeOf(flight, run, usage)) : 'bug'
+      if (!run) return 'bug'
+      const end = { now: flight.node.now(), letters: flight.bytes, byItself: true }
+      const cost = chargeOf(flight, run, usage)
+      return judgeSettle(m, flight.id, cost, { ...end, status: 'succeeded' })
     },
   }
 }
@@ -127,7 +132,7 @@ export function failRun(sim: Sim): Command | undefined {
       fail()
       return flight.done
     },
-    judge: () => judgeBroken(sim, flight, refusalFor(reason)),
+    judge: () => judgeBroken(sim, flight, refusalFor(reason), 'failed'),
   }
 }
 
@@ -135,7 +140,8 @@ export function failRun(sim: Sim): Command | undefined {
 export function stopRun(sim: Sim): Command | undefined {
   const flight = pickFlight(sim)
   if (!flight) return undefined
-  const reason = sim.random.pick(['client_gone', 'cancelled'] as const)
+  const { background } = flight.live.row
+  const reason = sim.random.pick([background ? 'cancelled' : 'client_gone', 'cancelled'] as const)
   return {
     ...settling(sim, flight),
     kind: reason,
@@ -149,10 +155,19 @@ export function stopRun(sim: Sim): Command | undefined {
 }
 
 /** What a run comes to that broke off: `told`, once it is settled. */
-export function judgeBroken({ m }: Sim, flight: Flight, told: string): string {
+export function judgeBroken(
+  { m }: Sim,
+  flight: Flight,
+  told: string,
+  how: 'failed' | 'cancelled' | 'shut down' = 'cancelled',
+): string {
   const run = m.open.get(flight.id)
   if (!run) return 'bug'
-  judgeSettle(m, flight.id, brokenCharge(flight, run))
+  const isMute = flight.bytes === 0
+  const shut = isMute ? 'interrupted' : 'failed'
+  const status: RunEnd['status'] = how === 'shut down' ? shut : how
+  const end = { now: flight.node.now(), status, letters: isMute ? null : flight.bytes }
+  judgeSettle(m, flight.id, brokenCharge(flight, run), { ...end, byItself: true })
   return told
 }
 
@@ -167,5 +182,6 @@ function settling(sim: Sim, flight: Flight) {
   sim.flights.delete(flight.id)
   sim.w.upstream.forget(flight.tag)
   const { node, trace, live } = flight
-  return { node, trace, isAtomic: true, keys: [live.row.keyId] }
+  const { keyId, background } = live.row
+  return { node, trace, isAtomic: true, keys: [keyId], isUnheard: background }
 }

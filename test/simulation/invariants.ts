@@ -4,6 +4,7 @@ import { findFact } from '../../src/db/facts.ts'
 import { auditStore } from '../../src/ledger/audit-store.ts'
 import { readWholeLogs } from '../../src/log/whole-store.ts'
 import { faultsOf, pictureOf } from '../ledger/office.ts'
+import { keptFaults } from './kept-faults.ts'
 import { type Model, windowIdOf } from './model.ts'
 
 type Must = (holds: boolean, what: string) => void
@@ -41,7 +42,7 @@ export async function farFaults(db: Db, m: Model): Promise<string[]> {
     )
   }
   faults.push(...capFaults(m), ...(await depositFaults(db, m)), ...(await planFaults(db, m)))
-  faults.push(...(await logFaults(db)), ...(await usageFaults(db)))
+  faults.push(...(await logFaults(db)), ...(await usageFaults(db)), ...(await keptFaults(db, m)))
   return faults
 }
 

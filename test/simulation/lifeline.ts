@@ -56,6 +56,7 @@ export function lifelineOf(db: Db) {
       planned = undefined
       return isLeft
     },
+    isCut: (): boolean => isDead,
     /** The process is gone: it never hears of anything again. */
     cut(): void {
       isDead = true

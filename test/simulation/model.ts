@@ -1,7 +1,10 @@
 import { min } from '../../src/kernel/money.ts'
 import { type CapWindow, windowStart } from '../../src/ledger/window.ts'
+import type { Retention } from '../../src/texts/retention.ts'
 import type { ModelDeposit } from './model-deposits.ts'
+import { keepOfRun, type ModelBackground, type ModelText, type RunEnd } from './model-kept.ts'
 import { type ModelPlan, planAt } from './model-plans.ts'
+import type { ModelSecret } from './model-secrets.ts'
 
 /**
  * What the service must do with keys, runs and money, one command after the other: no database, no
@@ -20,9 +23,17 @@ export type Model = {
   deposits: Map<string, ModelDeposit>
   /** By the Idempotency-Key of a call. */
   calls: Map<string, ModelCall>
+  /** Runs in the background, and the texts that are kept, by run. */
+  background: Map<string, ModelBackground>
+  texts: Map<string, ModelText>
 }
 
-export type ModelAccount = { balance: bigint; held: bigint; suspended: boolean } & ModelPlan
+export type ModelAccount = {
+  balance: bigint
+  held: bigint
+  suspended: boolean
+  retention: Retention
+} & ModelPlan
 export type ModelKey = {
   id: string
   account: string
@@ -35,6 +46,8 @@ export type ModelKey = {
   expiresAt: number
   paused: boolean
   revoked: boolean
+  /** The newest last. */
+  secrets: ModelSecret[]
 }
 export type Purse = { spent: bigint; held: bigint }
 export type ModelRun = {
@@ -45,9 +58,18 @@ export type ModelRun = {
   discountBps: bigint
   windows: readonly string[]
   node: string
+  /** Whether its account wanted its texts kept when it began. */
+  wanted: boolean
 }
 /** `run` is the one it began; its answer is there from the end of that. */
-export type ModelCall = { until: number; run: string; body: string; answer: string | undefined }
+export type ModelCall = {
+  until: number
+  run: string
+  body: string
+  answer: string | undefined
+  /** Whether it was answered when it began. */
+  early: boolean
+}
 
 export const newModel = (): Model => ({
   accounts: new Map(),
@@ -57,6 +79,8 @@ export const newModel = (): Model => ({
   ended: new Map(),
   deposits: new Map(),
   calls: new Map(),
+  background: new Map(),
+  texts: new Map(),
 })
 
 /** Prices that never come out even: pico-USD of a token, and nano-USD of a run. */
@@ -90,6 +114,7 @@ export function judgeGrant(m: Model, id: string, amount: bigint): string {
 export type MintWish = Pick<ModelKey, 'account' | 'cap' | 'window' | 'most'> & {
   parent: string | undefined
   expiresAt: number | undefined
+  secret: string | undefined
 }
 
 export function judgeMint(m: Model, wish: MintWish, id: string, now: number): string {
@@ -105,7 +130,9 @@ export function judgeMint(m: Model, wish: MintWish, id: string, now: number): st
   const active = own.filter((key) => !key.revoked && key.expiresAt > now).length
   if (active >= planAt(accountIn(m, wish.account), now).maxKeys) return 'conflict'
   const chain = [id, ...above.map((key) => key.id)]
-  m.keys.set(id, { ...wish, id, chain, createdAt: now, expiresAt, paused: false, revoked: false })
+  const secrets = [{ secret: wish.secret, until: null }]
+  const states = { createdAt: now, expiresAt, paused: false, revoked: false, secrets }
+  m.keys.set(id, { ...wish, id, chain, ...states })
   return 'ok'
 }
 
@@ -166,12 +193,13 @@ export function judgeBegin(m: Model, wish: RunWish, id: string, now: number): st
   const windows = chain.map((key) => windowIdOf(key, now))
   for (const window of windows) purseAt(m, window).held += hold
   const { key, node } = wish
-  m.open.set(id, { id, key, account: accountId, hold, discountBps, windows, node })
+  const wanted = account.retention !== 'none'
+  m.open.set(id, { id, key, account: accountId, hold, discountBps, windows, node, wanted })
   return 'ok'
 }
 
 /** A run that has ended cannot end again: that is an error, and moves nothing. */
-export function judgeSettle(m: Model, id: string, cost: bigint): string {
+export function judgeSettle(m: Model, id: string, cost: bigint, end: RunEnd): string {
   const run = m.open.get(id)
   if (!run) return 'bug'
   if (cost > run.hold) throw new Error(`the model charges more than run ${id} holds`)
@@ -185,14 +213,24 @@ export function judgeSettle(m: Model, id: string, cost: bigint): string {
     purse.held -= run.hold
     purse.spent += cost
   }
+  keepOfRun(m, run, end)
+  // What failed and charged nothing may be tried again with the same key.
+  if (cost === 0n) freeCalls(m, id)
   return 'ok'
 }
 
-/** What a process left open costs nothing, and the call that began it may be made again. */
-export function judgeAbandoned(m: Model, id: string): string {
-  const came = judgeSettle(m, id, 0n)
+function freeCalls(m: Model, id: string): void {
   for (const [scope, { run }] of m.calls) if (run === id) m.calls.delete(scope)
-  return came
+}
+
+/** What a process left open, or could not store the end of, costs nothing. */
+export function judgeAbandoned(
+  m: Model,
+  id: string,
+  now: number,
+  status: RunEnd['status'] = 'interrupted',
+): string {
+  return judgeSettle(m, id, 0n, { now, status, letters: null, byItself: false })
 }
 
 /** Rounded up, less what the plan takes off, which is rounded down. */

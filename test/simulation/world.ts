@@ -35,6 +35,8 @@ export type Node = {
   now(): number
   /** The last id that it made of each kind. */
   ids: Map<string, string>
+  /** The turn that it last decided at of each run. */
+  turns: Map<string, number>
   /** Its jobs, which run when a command says so. */
   look(): Promise<void>
   renew(): Promise<void>
@@ -46,6 +48,10 @@ export type Node = {
   errors: string[]
   close(): void
 }
+
+let turnsSoFar = 0
+/** Counts what ledgers decide, so that commands at once have an order. */
+export const nextTurn = (): number => turnsSoFar++
 
 export type World = Awaited<ReturnType<typeof openWorld>>
 
@@ -117,13 +123,25 @@ async function openNode({ db: own, time, random, chain, upstream, skew }: Parts)
       return id
     },
   }
-  const outside = { chain: chain.port, upstreams: upstream.port, sequencer, ids: told }
+  const turns = new Map<string, number>()
+  const ledger: Service['ledger'] = {
+    post: (command) =>
+      made.ledger.post({
+        ...command,
+        decide(book) {
+          if (command.run !== undefined) turns.set(command.run, nextTurn())
+          return command.decide(book)
+        },
+      }),
+  }
+  const outside = { chain: chain.port, upstreams: upstream.port, sequencer, ledger, ids: told }
   const deps: Service = { ...made, ...outside }
   let app: { handle(request: Request): Promise<Response> } | undefined
   return {
     name: deps.settings.node,
     skew,
     ids,
+    turns,
     deps,
     db: line.db,
     line,
@@ -178,7 +196,7 @@ const randomOf = (dice: Prng): Random => ({
 
 /** Only what nobody expects is kept: a run that could not be stored is expected. */
 function logInto(errors: string[]): Log {
-  const expected = /^(run\.settle_failed|deposit\.reversed|run\.failed)$/
+  const expected = /^(run\.settle_failed|run\.background_failed|deposit\.reversed|run\.failed)$/
   return {
     debug: () => undefined,
     info: () => undefined,

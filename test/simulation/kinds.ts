@@ -1,0 +1,56 @@
+import type { Command, Sim } from './command.ts'
+import { askBalance, call, prove } from './commands-doors.ts'
+import { drop, pollRun, readTexts, runBehind, setTexts } from './commands-kept.ts'
+import { change, mint, pause, revoke } from './commands-keys.ts'
+import { cancel, jump, passSequencer, recover, sweep } from './commands-life.ts'
+import {
+  assign,
+  buyPlan,
+  endPlan,
+  grant,
+  look,
+  moveChain,
+  renewPlans,
+  suspend,
+} from './commands-money.ts'
+import { beginRun, chunk, endRun, failRun, stopRun } from './commands-runs.ts'
+import { rotate, rotateTwice, useOld } from './commands-secrets.ts'
+
+/** How often each kind comes, in parts of all. */
+const kinds: [number, (sim: Sim) => Command | undefined][] = [
+  [24, beginRun],
+  [16, chunk],
+  [16, endRun],
+  [6, failRun],
+  [3, stopRun],
+  [2, cancel],
+  [5, mint],
+  [4, change],
+  [3, pause],
+  [1, revoke],
+  [4, grant],
+  [1, suspend],
+  [2, buyPlan],
+  [1, endPlan],
+  [1, renewPlans],
+  [5, moveChain],
+  [4, look],
+  [1, assign],
+  [2, jump],
+  [3, sweep],
+  [1, recover],
+  [2, passSequencer],
+  [5, call],
+  [1, askBalance],
+  [1, prove],
+  [3, rotate],
+  [1, rotateTwice],
+  [3, useOld],
+  [6, runBehind],
+  [3, pollRun],
+  [1, setTexts],
+  [1, readTexts],
+  [2, drop],
+]
+/** To pick the next command from. */
+export const bag = kinds.flatMap(([parts, make]) => Array.from({ length: parts }, () => make))
