@@ -242,6 +242,7 @@ export async function foreignLock(bench: Bench): Promise<Row> {
   const server = await startOn(bench)
   const holdFor = async (ms: number) => {
     const raw = new Database(fileOf(bench))
+    raw.run('PRAGMA busy_timeout = 5000')
     raw.run('BEGIN IMMEDIATE')
     const asking = askAll(bench, server, { clients: 2, each: 1 })
     await Bun.sleep(ms)
