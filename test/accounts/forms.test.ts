@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { rows } from '../../src/db/db.ts'
 import { type World, world } from '../support/world.ts'
 import { askNonce, type Browser, browser, wallet } from './wallet.ts'
+
+setDefaultTimeout(60_000)
 
 const page = 'text/html,application/xhtml+xml;q=0.9'
 

@@ -221,11 +221,17 @@ describe('a deposit that is given to somebody', () => {
     await expect(assignDeposit(w.deps, wish)).rejects.toMatchObject({ type: 'not_found' })
   })
 
-  test('is not said to be given where something broke', async () => {
-    const tx = chain.add([transferLog(exchange, units(5))])
+  test('is not said to be given where something broke, also behind one that was', async () => {
+    const tx = chain.add([transferLog(exchange, units(5)), transferLog(exchange, units(7))])
     chain.mine(20)
     await w.look()
-    const ledger = { post: () => Promise.reject(new Error('broken')) }
+    const { post } = w.deps.ledger
+    let posted = 0
+    const ledger: typeof w.deps.ledger = {
+      post: (command) => (posted++ === 0 ? post(command) : Promise.reject(new Error('broken'))),
+    }
     await expect(claimFor(tx.hash, alice, { ...w.deps, ledger })).rejects.toThrow('broken')
+    expect((await claimFor(tx.hash, alice)).length).toBe(1)
+    expect(await w.balance(alice)).toBe(12)
   })
 })

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { insert, rows } from '../../src/db/db.ts'
 import type { IdempotentRow, SubscriptionRow } from '../../src/db/schema.ts'
 import { rotateKey } from '../../src/keys/rotate.ts'
@@ -7,6 +7,8 @@ import { textStore } from '../../src/texts/store.ts'
 import { closeAll, freshFile, openFile } from '../db/file.ts'
 import { engines } from '../support/world.ts'
 import { newAccount, openOffice } from './office.ts'
+
+setDefaultTimeout(60_000)
 
 describe.each(engines)('a command on %s', (engine) => {
   let office: Awaited<ReturnType<typeof openOffice>>

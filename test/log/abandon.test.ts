@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asc, eq } from 'drizzle-orm'
 import { insert, rows } from '../../src/db/db.ts'
 import type { AnchorRow } from '../../src/db/schema.ts'
@@ -10,6 +10,8 @@ import { readWholeLogs } from '../../src/log/whole-store.ts'
 import { fromHex } from '../../src/verify/hex.ts'
 import { leafKinds } from '../../src/verify/merkle.ts'
 import { type World, world } from '../support/world.ts'
+
+setDefaultTimeout(60_000)
 
 const other = new Uint8Array(32).fill(7)
 

@@ -1,8 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { insert, rows, update } from '../../src/db/db.ts'
 import { nodeLease, takeLease } from '../../src/db/lease.ts'
 import { settleLogs } from '../../src/log/logs-store.ts'
 import { newAccount, openOffice } from '../ledger/office.ts'
+
+setDefaultTimeout(60_000)
 
 const now = Date.UTC(2026, 0, 1)
 

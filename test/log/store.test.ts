@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asc } from 'drizzle-orm'
 import { insert, type Query, rows } from '../../src/db/db.ts'
 import { openSqlite } from '../../src/db/sqlite.ts'
@@ -9,6 +9,8 @@ import { readWholeLogs } from '../../src/log/whole-store.ts'
 import { leafKinds } from '../../src/verify/merkle.ts'
 import { closeAll, freshFile, opened, openFile } from '../db/file.ts'
 import { newAccount } from '../ledger/office.ts'
+
+setDefaultTimeout(60_000)
 
 const leaf = (n: number): Leaf => ({ kind: leafKinds.receipt, digest: new Uint8Array(32).fill(n) })
 

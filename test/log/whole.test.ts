@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { insert } from '../../src/db/db.ts'
 import { writeFact } from '../../src/db/facts.ts'
 import { sizeFact } from '../../src/log/leaf-store.ts'
@@ -7,6 +7,8 @@ import { readWholeLogs } from '../../src/log/whole-store.ts'
 import { toHex } from '../../src/verify/hex.ts'
 import { leafKinds } from '../../src/verify/merkle.ts'
 import { freshDb } from '../support/world.ts'
+
+setDefaultTimeout(60_000)
 
 const leaves = (count: number): Leaf[] =>
   Array.from({ length: count }, (_, n) => ({

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asc } from 'drizzle-orm'
 import { rows } from '../../src/db/db.ts'
 import type { SubscriptionRow } from '../../src/db/schema.ts'
@@ -13,6 +13,8 @@ import { readStanding } from '../../src/plans/standing.ts'
 import { subscribe } from '../../src/plans/subscribe.ts'
 import { usd, type World, world } from '../support/world.ts'
 import { type Payer, payer } from './payer.ts'
+
+setDefaultTimeout(60_000)
 
 const start = Date.UTC(2026, 0, 31, 10)
 const day = 86_400_000

@@ -1,0 +1,276 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { rows } from '../../src/db/db.ts'
+import { onceOf } from '../../src/idempotency/call.ts'
+import { revokeKey } from '../../src/keys/revoke.ts'
+import { openLedger } from '../../src/ledger/store.ts'
+import { type Begun, begin, type RunWish } from '../../src/runs/begin.ts'
+import { type Ending, finish, settle } from '../../src/runs/finish.ts'
+import { endAbandoned } from '../../src/runs/recover.ts'
+import { allRuns, modelToml, upstreamToml } from '../support/runs.ts'
+import { usd, type World, world } from '../support/world.ts'
+
+setDefaultTimeout(60_000)
+
+const toml = `${upstreamToml('stub', 'http://127.0.0.1:9')}
+${modelToml('stub/any', '"stub:any"')}
+${modelToml('stub/gold', '"stub:gold"').replace('= 2_000_000', '= 9_000_000_000_000_000')}
+[[plans]]
+id = "narrow"
+price_nusd = 1
+models = ["other/*"]
+`
+
+let w: World
+let made = 0
+beforeAll(async () => {
+  w = await world({ toml })
+})
+afterAll(() => w.stop())
+
+const modelOf = (id: string) => w.deps.catalogue.get(id) ?? expect.unreachable()
+
+/** An account with a key, as the door hands them to a run. */
+async function callerOf(balance = usd) {
+  const account = `0x${(++made).toString(16).padStart(40, 'b')}`
+  const { key } = await w.key({ account, balance })
+  const [plan] = w.deps.plans.list
+  if (!plan) throw new Error('no plan')
+  return { account, suspended: false, plan, chain: [key], key }
+}
+type Caller = Awaited<ReturnType<typeof callerOf>>
+
+function start(
+  caller: Caller,
+  more: Partial<RunWish> = {},
+  deps: Parameters<typeof begin>[0] = w.deps,
+) {
+  const body = { model: 'stub/any', messages: [{ role: 'user', content: 'hi' }], max_tokens: 10 }
+  const rest = { background: false, tags: {}, metadata: {} }
+  return begin(deps, { caller, model: modelOf('stub/any'), body, received: body, ...rest, ...more })
+}
+const endingOf = (more: Partial<Ending> = {}): Ending => ({
+  ...{ outcome: 'complete', route: 'stub:any', usage: { inputTokens: 5, outputTokens: 5 } },
+  ...{ usageSource: 'reported', clamped: false, firstByteAt: null, error: null, output: 'out' },
+  ...more,
+})
+const heldBy = async ({ account }: Caller) => (await w.deps.accounts.find(account))?.held
+const refusedAs = async (asked: Promise<unknown>) => {
+  try {
+    await asked
+    return 'nothing'
+  } catch (error) {
+    return (error as { type?: string }).type ?? String(error)
+  }
+}
+
+describe('a run does not begin', () => {
+  /** It was refused as told, holds nothing, takes no place, and leaves nothing to settle. */
+  const expectNone = async (caller: Caller, asked: Promise<unknown>, type: string) => {
+    expect(await refusedAs(asked)).toBe(type)
+    expect([await heldBy(caller), w.deps.live.count()]).toEqual([0n, 0])
+    const own = (await allRuns(w)).filter(({ accountId }) => accountId === caller.account)
+    expect(own).toEqual([])
+  }
+
+  test('while the log is another than was signed', async () => {
+    const caller = await callerOf()
+    const deps = { ...w.deps, health: { ...w.deps.health, log: 'diverged' as const } }
+    await expectNone(caller, start(caller, {}, deps), 'log_diverged')
+  })
+
+  test('where no balance could hold what it can cost; what is fitted may cost one token', async () => {
+    const caller = await callerOf()
+    const body = { messages: [{ role: 'user', content: 'hi' }], max_tokens: 1000 }
+    const gold = { model: modelOf('stub/gold'), body }
+    await expectNone(caller, start(caller, gold), 'invalid_request')
+    // A thousand tokens of it cost the nine million dollars that are the most, and one 9,000.
+    await expectNone(caller, start(caller, { ...gold, fit: true }), 'cap_exceeded')
+  })
+
+  test('with a key that was revoked after it was looked up', async () => {
+    const caller = await callerOf()
+    await revokeKey(w.deps, { keyId: caller.key.id, actor: 'test' })
+    await expectNone(caller, start(caller), 'key_revoked')
+  })
+
+  test('with a key that is not there', async () => {
+    const caller = await callerOf()
+    const key = { ...caller.key, lineage: ['key_none'] }
+    await expectNone(caller, start({ ...caller, key }), 'invalid_key')
+  })
+
+  test('of a model that the plan of this moment does not open', async () => {
+    const caller = await callerOf()
+    const { accounts } = w.db.tables
+    const set = { plan: 'narrow' }
+    const own = eq(accounts.id, caller.account)
+    await w.db.write((q) => rows(q.update(accounts).set(set).where(own).returning()))
+    const deps = { ...w.deps, ledger: openLedger(w.db, w.deps.clock) }
+    await expectNone(caller, start(caller, {}, deps), 'model_not_allowed')
+  })
+
+  test('twice with one Idempotency-Key', async () => {
+    const caller = await callerOf()
+    const call = { scope: `call of ${caller.account}`, fingerprint: 'f' }
+    const once = onceOf<Begun>(w.deps, call, () => undefined)
+    const live = await start(caller, { once })
+    const held = await heldBy(caller)
+    expect(await refusedAs(start(caller, { once }))).toBe('idempotency_in_progress')
+    expect([await heldBy(caller), w.deps.live.count()]).toEqual([held, 1])
+    await finish(w.deps, live, endingOf())
+    expect(await refusedAs(start(caller, { once }))).toBe('idempotency_in_progress')
+  })
+
+  test('and a refusal leaves nothing to be settled later', async () => {
+    const caller = await callerOf()
+    let asked = 0
+    const find: typeof w.deps.runs.find = (id) => {
+      asked++
+      return w.deps.runs.find(id)
+    }
+    const runs = { ...w.deps.runs, find }
+    const deps = { ...w.deps, runs }
+    expect(
+      await refusedAs(start({ ...caller, key: { ...caller.key, lineage: ['x'] } }, {}, deps)),
+    ).toBe('invalid_key')
+    await w.deps.live.settleAgain()
+    expect(asked).toBe(0)
+  })
+})
+
+describe('a run that began', () => {
+  test('keeps what it was given only where its account wants that', async () => {
+    for (const retention of ['none', '24h'] as const) {
+      const caller = await callerOf()
+      const audit = () => ({
+        ...{ id: `audit ${caller.account}`, at: 0, actor: 'test', action: 'test' },
+        ...{ accountId: caller.account, subject: '', detail: {} },
+      })
+      await w.deps.texts.setRetention(caller.account, retention, w.deps.clock.now(), audit)
+      const live = await start(caller)
+      const isKept = retention !== 'none'
+      expect(live.received !== undefined).toBe(isKept)
+      await finish(w.deps, live, endingOf())
+      expect((await w.deps.texts.find(live.id)) !== undefined).toBe(isKept)
+    }
+  })
+
+  test('says the passport of its own key', async () => {
+    const caller = await callerOf()
+    const live = await start(caller)
+    expect(live.row.passport).toBe(caller.key.passport)
+    await finish(w.deps, live, endingOf())
+  })
+
+  test('ends once: a second end is refused, and charges nothing', async () => {
+    const caller = await callerOf()
+    const live = await start(caller)
+    const { cost } = (await finish(w.deps, live, endingOf())).run
+    const again = settle(w.deps, live.row, live.model.prices, endingOf(), 0, {})
+    await expect(again).rejects.toThrow('is not open')
+    expect((await w.deps.accounts.find(caller.account))?.balance).toBe(usd - cost)
+  })
+
+  test('whose end could not be stored is freed as soon as that can be, uncharged', async () => {
+    const caller = await callerOf()
+    const live = await start(caller)
+    const { post } = w.deps.ledger
+    let isFull = true
+    const ledger: typeof w.deps.ledger = {
+      post: (command) => (isFull ? Promise.reject(new Error('no disk')) : post(command)),
+    }
+    await expect(finish({ ...w.deps, ledger }, live, endingOf())).rejects.toThrow('no disk')
+    expect([w.deps.live.count(), (await heldBy(caller)) === 0n]).toEqual([0, false])
+    isFull = false
+    await w.deps.live.settleAgain()
+    expect([await heldBy(caller), (await w.deps.accounts.find(caller.account))?.balance]).toEqual([
+      0n,
+      usd,
+    ])
+  })
+
+  test('of a model that has no prices any more has no lines, and costs nothing', async () => {
+    const caller = await callerOf()
+    const live = await start(caller)
+    w.deps.live.remove(live.id)
+    w.deps.live.release(caller.account, caller.key.lineage)
+    const ending = endingOf({ outcome: 'interrupted', usage: undefined })
+    const { run } = await settle(w.deps, live.row, undefined, ending, 0, {})
+    expect([run.lines, run.cost, await heldBy(caller)]).toEqual([[], 0n, 0n])
+  })
+
+  test('wakes who numbers receipts where its end did not number it', async () => {
+    let woken = 0
+    const sequencer = { ...w.deps.sequencer, wake: () => void woken++ }
+    const numbered = await start(await callerOf())
+    await finish({ ...w.deps, sequencer }, numbered, endingOf())
+    expect(woken).toBe(0)
+    const caller = await callerOf()
+    const deps = { ...w.deps, sequencer, ledger: openLedger(w.db, w.deps.clock) }
+    const live = await start(caller, {}, deps)
+    await finish(deps, live, endingOf())
+    expect(woken).toBe(1)
+  })
+})
+
+describe('the call that a run was', () => {
+  const end = async (ending: Ending) => {
+    const caller = await callerOf()
+    const scope = `call of ${caller.account}`
+    const once = onceOf<Begun>(w.deps, { scope, fingerprint: 'f' }, () => undefined)
+    const live = await start(caller, { once })
+    await finish(w.deps, live, ending, ({ receiptId }) => new TextEncoder().encode(receiptId))
+    const row = await w.deps.calls.find(scope)
+    return row && new TextDecoder().decode(row.reply ?? undefined)
+  }
+  const receipt = expect.stringMatching(/^rcpt_/)
+
+  test.each([
+    ['completed', {}, receipt],
+    ['completed for nothing', { usage: { inputTokens: 0, outputTokens: 0 } }, receipt],
+    ['broke off and was charged', { outcome: 'partial' }, receipt],
+    ['failed and cost nothing', { outcome: 'failed', usage: undefined }, undefined],
+  ] as [string, Partial<Ending>, unknown][])(
+    'stays made or is free again where it %s',
+    async (_, more, kept) => {
+      expect(await end(endingOf(more))).toEqual(kept)
+    },
+  )
+})
+
+describe('runs that a dead process left', () => {
+  const leave = async () => {
+    const caller = await callerOf()
+    const live = await start(caller)
+    w.deps.live.remove(live.id)
+    w.deps.live.release(caller.account, caller.key.lineage)
+    const { runs } = w.db.tables
+    const of = eq(runs.id, live.id)
+    await w.db.write((q) => rows(q.update(runs).set({ node: 'dead' }).where(of).returning()))
+    return { caller, id: live.id }
+  }
+
+  test('are ended, counted and no longer asked to be cancelled', async () => {
+    const { caller, id } = await leave()
+    await w.deps.runs.askToCancel(id)
+    const before = w.logged.length
+    expect(await endAbandoned(w.deps)).toBe(1)
+    expect(await heldBy(caller)).toBe(0n)
+    expect(await w.deps.runs.cancelledAmong([id])).toEqual([])
+    expect(w.logged.slice(before)).toMatchObject([
+      { event: 'runs.interrupted', fields: { count: 1 } },
+    ])
+    expect(await endAbandoned(w.deps)).toBe(0)
+    expect(w.logged.length).toBe(before + 1)
+  })
+
+  test('keep their hold where their end cannot be stored, and that is told', async () => {
+    const { caller } = await leave()
+    const ledger = { post: () => Promise.reject(new Error('no disk')) }
+    await expect(endAbandoned({ ...w.deps, ledger })).rejects.toThrow('no disk')
+    expect((await heldBy(caller)) === 0n).toBe(false)
+    expect(await endAbandoned(w.deps)).toBe(1)
+    expect(await heldBy(caller)).toBe(0n)
+  })
+})

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'bun:test'
+import { Refusal } from '../../src/kernel/refusal.ts'
+import { decideUsage } from '../../src/models/usage.ts'
+import type { StopReason } from '../../src/runs/live.ts'
+import { outcomeOf, refusalOf, statusOf } from '../../src/runs/run.ts'
+import { type FailureReason, UpstreamFailure } from '../../src/upstream/upstream.ts'
+
+describe('a run that broke off', () => {
+  test.each([
+    [undefined, false, 'failed', 'failed'],
+    [undefined, true, 'partial', 'failed'],
+    ['shutdown', false, 'interrupted', 'interrupted'],
+    ['shutdown', true, 'partial', 'failed'],
+    ['cancelled', false, 'cancelled', 'cancelled'],
+    ['cancelled', true, 'cancelled', 'cancelled'],
+    ['client_gone', true, 'cancelled', 'cancelled'],
+    ['key_revoked', false, 'cancelled', 'cancelled'],
+  ] as const)(
+    'stopped by %p, with something delivered: %p, is %s',
+    (stop, said, outcome, status) => {
+      expect(outcomeOf(stop, said)).toBe(outcome)
+      expect(statusOf(outcome)).toBe(status)
+    },
+  )
+
+  test.each([
+    ['key_revoked', 'key_revoked', undefined],
+    ['account_suspended', 'account_suspended', undefined],
+    ['shutdown', 'unavailable', { 'retry-after': '1', 'retry-after-ms': '1000' }],
+    ['cancelled', 'conflict', { 'x-should-retry': 'false' }],
+    ['client_gone', 'conflict', { 'x-should-retry': 'false' }],
+  ] as [StopReason, string, object | undefined][])('by %s is told as %s', (stop, type, headers) => {
+    const told = refusalOf(new UpstreamFailure('aborted'), stop, false)
+    expect([told.type, told.detail.headers]).toEqual([type, headers] as never)
+  })
+
+  test.each([
+    ['timeout', 'upstream_timeout', 504],
+    ['too_long', 'upstream_timeout', 504],
+    ['open', 'unavailable', 503],
+    ['share', 'concurrency_limited', 429],
+    ['busy', 'unavailable', 503],
+    ['rejected', 'invalid_request', 400],
+    ['unreachable', 'upstream_error', 502],
+    ['cut', 'upstream_error', 502],
+  ] as [FailureReason, string, number][])(
+    'of an upstream that is %s is told as %s',
+    (reason, type, status) => {
+      const told = refusalOf(new UpstreamFailure(reason), undefined, false)
+      expect([told.type, told.status]).toEqual([type, status] as never)
+      expect(told.message).not.toContain('had delivered was charged')
+    },
+  )
+
+  test('says that it was charged what was delivered', () => {
+    for (const reason of ['cut', 'timeout'] as const) {
+      const told = refusalOf(new UpstreamFailure(reason), undefined, true)
+      expect(told.message).toContain('had delivered was charged')
+    }
+  })
+
+  test('by a refusal of ours is told as that, and by a bug as nothing more than that', () => {
+    const own = new Refusal('concurrency_limited')
+    expect(refusalOf(own, undefined, false)).toBe(own)
+    expect(refusalOf(new Error('secret'), undefined, false).type).toBe('internal_error')
+  })
+})
+
+describe('an output of no bytes', () => {
+  const claim = (deltas: number, outputBytes: number, completion_tokens?: number) =>
+    decideUsage({
+      bound: { n: 1, inputTokens: 10, inputBytes: 10, maxTokens: 20, outputTokens: 20 },
+      reported: {
+        prompt_tokens: 3,
+        ...(completion_tokens === undefined ? {} : { completion_tokens }),
+      },
+      delivered: { inputBytes: 10, outputBytes, deltas },
+      embedded: false,
+    })
+  test.each([
+    [0, 0, 7, 0, 'counted'],
+    [0, 0, 0, 0, 'reported'],
+    [2, 0, 7, 7, 'reported'],
+    [2, 0, undefined, 2, 'counted'],
+    [0, 12, 7, 7, 'reported'],
+    [0, 12, undefined, 2, 'counted'],
+  ] as const)(
+    '%p deltas, %p bytes, %p reported: %p tokens, %s',
+    (deltas, bytes, reported, tokens, source) => {
+      const { usage, source: by } = claim(deltas, bytes, reported)
+      expect([usage.outputTokens, by]).toEqual([tokens, source])
+    },
+  )
+})
