@@ -64,6 +64,11 @@ const explained: Record<string, Row[]> = {
       'Another node took it away: only the log tells twice.',
     ],
   ],
+  'src/idempotency/store.ts': [
+    ['const dropBatch = 500', any, 'How many go at once is no promise.'],
+    ['if (due.length === 0) return 0', any, nothing],
+    ['if (runIds.length === 0) return', /false/, nothing],
+  ],
   'src/keys/auth.ts': [
     ['if (hash === undefined)', /false/, 'A look-up of nothing finds nobody: the same 401.'],
     ['if (verdict.remaining >= nearest)', />= to >/, 'Of two that are equal either may be told.'],
@@ -163,6 +168,17 @@ const explained: Record<string, Row[]> = {
       'The plan is set next, and the account written with it.',
     ],
   ],
+  'src/runs/cancel.ts': [
+    ['clearTimeout(timer)', any, 'A timer that is not stopped resolves what is resolved already.'],
+    ['await Bun.sleep(lookEveryMs)', any, 'How often it is looked at is no promise.'],
+    ['for (let from = 0; from < here.length', /< to <=/, nothing],
+    ['if (asked.length === 0) continue', /false/, nothing],
+  ],
+  'src/runs/fit.ts': [
+    ['if (rest <= 0n) return 0', /<= to </, 'Of no money the division makes no token either.'],
+    ['if (affordable === null ||', />= to >/, 'A bound of just as many tokens is that bound.'],
+  ],
+  'src/runs/recover.ts': [['if (open.length > 0) await deps.runs.forgetCancels', />/, nothing]],
   'src/verify/address.ts': [
     ['for (let i = 0; i < 40; i++)', /< to <=|one more/, 'There is no 41st digit to add.'],
   ],
