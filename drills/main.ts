@@ -9,6 +9,7 @@ import { crashReport, drillCrash } from './crash.ts'
 import { drillExport, exportReport } from './export.ts'
 import { drillFaults, everyFault, faultsReport } from './faults.ts'
 import { drillFuzz, fuzzReport } from './fuzz.ts'
+import { drillRecover, recoverReport } from './recover.ts'
 import { report } from './report.ts'
 import { drillShare, shareReport } from './share.ts'
 import { drillSimulate, simulateReport } from './simulate.ts'
@@ -21,7 +22,7 @@ const { values, positionals } = parseArgs({
     /** crash, stop: kills and stops of the server; crash: crowds of 1,000 runs after them. */
     rounds: { type: 'string' },
     crowds: { type: 'string', default: '3' },
-    /** backup, copy, export: runs in the database. */
+    /** backup, copy, export, recover: runs in the database. */
     runs: { type: 'string' },
     /** share: streams of one key that stall. */
     streams: { type: 'string', default: '1000' },
@@ -73,6 +74,10 @@ const drills: Record<string, () => Promise<Found>> = {
     const seed = Number(values.seed ?? Date.now() % 1_000_000)
     const result = await drillFuzz({ seconds: Number(values.seconds), seed, say })
     return { sections: fuzzReport(result), faults: result.faults }
+  },
+  async recover() {
+    const result = await drillRecover(Number(values.runs ?? 100_000), say)
+    return { sections: recoverReport(result), faults: result.faults }
   },
   async share() {
     const result = await drillShare(Number(values.streams), say)

@@ -20,8 +20,8 @@ export type Home = {
   /** Runs a command to its end, as an operator beside the server would. */
   cli(...args: string[]): Promise<Done>
   start(options?: StartOptions): Promise<Server>
-  /** Starts a server and kills it `afterMs` later, wherever it is then. */
-  killStarting(afterMs: number): Promise<void>
+  /** Starts a server and kills it `afterMs` later, or after that happened, wherever it is then. */
+  killStarting(after: number | Promise<unknown>, options?: StartOptions): Promise<void>
   remove(): Promise<void>
 }
 
@@ -32,6 +32,8 @@ export type StartOptions = {
   env?: Record<string, string>
   /** Where it listens, for a server whose public name is another; else a free port. */
   port?: number
+  /** How long it may take to be ready, in ms. */
+  withinMs?: number
 }
 
 /** A server that answered `/readyz`. */
@@ -70,9 +72,9 @@ export async function makeHome(toml = ''): Promise<Home> {
       void server.exited.then(() => running.delete(server))
       return server
     },
-    async killStarting(afterMs) {
-      const child = spawnServer(home, {})
-      await Bun.sleep(afterMs)
+    async killStarting(after, options = {}) {
+      const child = spawnServer(home, options)
+      await (typeof after === 'number' ? Bun.sleep(after) : after)
       child.kill('SIGKILL')
       await child.exited
     },
@@ -133,7 +135,8 @@ async function startBinary(home: Home, options: StartOptions = {}): Promise<Serv
   const said = () => readFileSync(home.printed.stderr).subarray(before).toString()
   const exited = child.exited.then(() => child.exitCode)
   const local = options.port === undefined ? undefined : `http://127.0.0.1:${options.port}`
-  const origin = await untilReady(child, said, startedAt, local)
+  const waited = { startedAt, withinMs: options.withinMs ?? readyWithinMs }
+  const origin = await untilReady(child, said, waited, local)
   return {
     origin,
     port: Number(new URL(origin).port),
@@ -152,11 +155,11 @@ async function startBinary(home: Home, options: StartOptions = {}): Promise<Serv
 async function untilReady(
   child: Bun.Subprocess,
   said: () => string,
-  startedAt: number,
+  { startedAt, withinMs }: { startedAt: number; withinMs: number },
   local: string | undefined,
 ): Promise<string> {
   let origin: string | undefined
-  while (performance.now() - startedAt < readyWithinMs) {
+  while (performance.now() - startedAt < withinMs) {
     if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}:\n${said()}`)
     const named = /counterfoil listens on (\S+);/.exec(said())?.[1]
     origin ??= named && (local ?? named)

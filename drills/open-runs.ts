@@ -1,0 +1,129 @@
+import { join } from 'node:path'
+import { endedRun } from '../bench/ended-run.ts'
+import { insert } from '../src/db/db.ts'
+import type { AccountRow, IdempotentRow, KeyRow, RunRow } from '../src/db/schema.ts'
+import { openSqlite } from '../src/db/sqlite.ts'
+import { systemClock } from '../src/kernel/clock.ts'
+import { sha256 } from '../src/kernel/hash.ts'
+import { makeIds } from '../src/kernel/ids.ts'
+import { systemRandom } from '../src/kernel/random.ts'
+import { auditStore } from '../src/ledger/audit-store.ts'
+
+type Wish = {
+  /** The folder of a server that is stopped. */
+  data: string
+  origin: string
+  count: number
+  /** Each has a key, and as many runs as the others. */
+  accounts: number
+}
+
+const hold = 1_000_000n
+const credit = 9_000_000_000n
+const dayMs = 86_400_000
+
+/**
+ * Writes open runs as a process that died leaves them, and the accounts and keys they hold from;
+ * every other one with the call that began it. @throws Error when the ledger is not balanced.
+ */
+export async function writeOpenRuns({ data, origin, count, accounts }: Wish): Promise<void> {
+  const db = openSqlite(join(data, 'counterfoil.db'))
+  const ids = makeIds(systemClock, systemRandom())
+  const now = systemClock.now()
+  const each = Math.floor(count / accounts)
+  for (let index = 0; index < accounts; index++) {
+    const size = index === 0 ? count - each * (accounts - 1) : each
+    const account = accountAt(index, hold * BigInt(size), now)
+    const key = keyOf(account, ids.make('key'))
+    const runs = Array.from({ length: size }, (_, i) => {
+      const owned = { account: account.id, keyId: key.id }
+      const ended = endedRun({
+        id: ids.make('run'),
+        issuer: origin,
+        ...owned,
+        finishedAt: now,
+        index: i,
+      })
+      return openOf(ended)
+    })
+    const calls = runs.filter((_, i) => i % 2 === 0).map((run) => callOf(run, now))
+    const window = { keyId: key.id, windowStart: 0, limit: credit, spent: 0n, held: account.held }
+    const granted = { accountId: account.id, ref: 'drill', amount: credit, at: now }
+    const place = { seq: 1, balance: credit }
+    const sides = { kind: 'grant', source: 'grants', target: 'user' } as const
+    await db.write(function* () {
+      yield* insert(db.tables.accounts, [account])
+      yield* insert(db.tables.transfers, [{ ...granted, ...sides, ...place }])
+      yield* insert(db.tables.keys, [key])
+      yield* insert(db.tables.keyWindows, [window])
+      yield* insert(db.tables.runs, runs)
+      yield* insert(db.tables.idempotentCalls, calls)
+    })
+  }
+  const faults = await auditStore(db).faults(now)
+  await db.close()
+  if (faults.length > 0) throw new Error(faults.slice(0, 5).join('\n'))
+}
+
+function accountAt(index: number, held: bigint, createdAt: number): AccountRow {
+  const id = `0x${Buffer.from(sha256(`drill account ${index}`)).toString('hex', 0, 20)}`
+  const plan = { plan: 'free', planUntil: null }
+  const money = { balance: credit, held, moves: 1, movedAt: createdAt }
+  return { id, ...money, status: 'active', createdAt, ...plan }
+}
+
+function keyOf({ id: accountId, createdAt }: AccountRow, id: string): KeyRow {
+  const none = { rpm: null, concurrency: null, maxCostPerRun: null, pausedAt: null }
+  return {
+    id,
+    accountId,
+    parentId: null,
+    lineage: [id],
+    name: 'drill',
+    fingerprint: id.slice(-8),
+    capLimit: credit,
+    capWindow: 'lifetime',
+    ...none,
+    scopes: ['runs:write'],
+    models: [],
+    ipCidrs: [],
+    tags: {},
+    passport: '',
+    childrenCount: 0,
+    createdAt,
+    expiresAt: createdAt + 300 * dayMs,
+    revokedAt: null,
+    revokedBy: null,
+    lastUsedAt: null,
+  }
+}
+
+/** The run as it was before its end, with a hold of its own size. */
+const openOf = (ended: RunRow): RunRow => ({
+  ...ended,
+  node: 'dead',
+  status: 'running',
+  firstByteAt: null,
+  finishedAt: null,
+  hold,
+  windows: [[ended.keyId, 0]],
+  lines: [],
+  cost: 0n,
+  usageSource: null,
+  outcome: null,
+  durationMs: null,
+  outputCommitment: null,
+  digest: null,
+  signature: null,
+  seed: new Uint8Array(sha256(ended.id)),
+})
+
+const callOf = ({ id, node }: RunRow, createdAt: number): IdempotentRow => ({
+  scope: Buffer.from(sha256(`scope ${id}`)).toString('hex'),
+  fingerprint: Buffer.from(sha256(`body ${id}`)).toString('hex'),
+  node,
+  runId: id,
+  reply: null,
+  createdAt,
+  until: createdAt + dayMs,
+})
