@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { onceOf } from '../../src/idempotency/call.ts'
+import { type Begun, begin } from '../../src/runs/begin.ts'
+import { complete, stream } from '../../src/runs/execute.ts'
+import {
+  type FailureReason,
+  type JsonObject,
+  type Upstream,
+  UpstreamFailure,
+} from '../../src/upstream/upstream.ts'
+import { modelToml, upstreamToml } from '../support/runs.ts'
+import { usd, type World, world } from '../support/world.ts'
+
+setDefaultTimeout(60_000)
+
+let w: World
+beforeAll(async () => {
+  const both = ['one', 'two'].map((id) => upstreamToml(id, 'http://127.0.0.1:9')).join('')
+  w = await world({ toml: both + modelToml('stub/any', '"one:a", "two:b"') })
+})
+afterAll(() => w.stop())
+
+let made = 0
+async function start(isCall = false) {
+  const { key } = await w.key({ balance: usd })
+  const [plan] = w.deps.plans.list
+  const model = w.deps.catalogue.get('stub/any')
+  if (!plan || !model) throw new Error('no plan or model')
+  const caller = { account: key.accountId, suspended: false, plan, chain: [key], key }
+  const body = { model: model.id, messages: [{ role: 'user', content: 'hi' }], n: 2 }
+  const rest = { background: false, tags: {}, metadata: {} }
+  const scope = `call ${++made}`
+  const once = isCall
+    ? onceOf<Begun>(w.deps, { scope, fingerprint: '' }, () => undefined)
+    : undefined
+  const live = await begin(w.deps, { caller, model, body, received: body, once, ...rest })
+  return { live, scope }
+}
+const chunk = (
+  index: number,
+  content: string | null,
+  reason: string | null = null,
+): JsonObject => ({
+  choices: [{ index, delta: content === null ? {} : { content }, finish_reason: reason }],
+})
+const answer = {
+  choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 2, completion_tokens: 3 },
+}
+/** The service with these in the place of its upstreams, by their names, and who was asked. */
+function withUpstreams(parts: Record<string, Partial<Upstream>>) {
+  const asked: string[] = []
+  const get = (id: string): Upstream | undefined => {
+    asked.push(id)
+    const part = parts[id]
+    const never = () => Promise.reject(new Error('not asked for this'))
+    return part && { id, complete: never, stream: never, ...part }
+  }
+  return { asked, deps: { ...w.deps, upstreams: { ...w.deps.upstreams, get } } }
+}
+const streamOf = (...batches: JsonObject[][]): Partial<Upstream> => ({
+  stream: async () =>
+    (async function* () {
+      yield* batches
+    })(),
+})
+const sinkOf = () => {
+  const sent: JsonObject[] = []
+  return { sent, sink: { send: (chunks: JsonObject[]) => void sent.push(...chunks) } }
+}
+const text = (bytes: Uint8Array | null | undefined) => new TextDecoder().decode(bytes ?? undefined)
+const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
+
+describe('a whole answer', () => {
+  test('that comes after the run was stopped is not charged', async () => {
+    const { live } = await start()
+    const { deps } = withUpstreams({
+      one: {
+        complete: async () => {
+          live.stop('cancelled')
+          return answer
+        },
+      },
+    })
+    await expect(complete(deps, live)).rejects.toMatchObject({ type: 'conflict' })
+    expect(await w.deps.runs.find(live.id)).toMatchObject({ outcome: 'cancelled', cost: 0n })
+  })
+
+  test('is kept as it went out, for whoever asks again', async () => {
+    const { live, scope } = await start(true)
+    const { deps } = withUpstreams({ one: { complete: async () => answer } })
+    await complete(deps, live, ({ body, receiptId }) => bytes([body, receiptId]))
+    const kept = JSON.parse(text((await w.deps.calls.find(scope))?.reply))
+    expect(kept).toEqual([answer, expect.stringMatching(/^rcpt_/)])
+  })
+
+  test('whose end cannot be stored is told as that, and its run ends once', async () => {
+    const { live } = await start()
+    const { deps } = withUpstreams({ one: { complete: async () => answer } })
+    const { post } = w.deps.ledger
+    let isFull = true
+    const ledger: typeof w.deps.ledger = {
+      post: (command) => (isFull ? Promise.reject(new Error('no disk')) : post(command)),
+    }
+    await expect(complete({ ...deps, ledger }, live)).rejects.toThrow('no disk')
+    expect(w.deps.live.count()).toBe(0)
+    isFull = false
+    await w.deps.live.settleAgain()
+    expect(await w.deps.runs.find(live.id)).toMatchObject({ outcome: 'failed', cost: 0n })
+  })
+})
+
+describe('the steps of a route', () => {
+  const failing = (error: unknown) => ({ complete: () => Promise.reject(error) })
+  test.each([
+    ['unreachable', ['one', 'two']],
+    ['open', ['one', 'two']],
+    ['rejected', ['one']],
+    ['aborted', ['one']],
+  ] as [FailureReason, string[]][])('behind one that is %s: %p are asked', async (reason, all) => {
+    const { live } = await start()
+    const two = { complete: async () => answer }
+    const { deps, asked } = withUpstreams({ one: failing(new UpstreamFailure(reason)), two })
+    await complete(deps, live).catch(() => {})
+    expect(asked).toEqual(all)
+    expect(await w.deps.runs.find(live.id)).toMatchObject({
+      outcome: all.length > 1 ? 'complete' : 'failed',
+    })
+  })
+
+  test('are not gone on with after a bug of ours, which is logged and not told', async () => {
+    const { live } = await start()
+    const two = { complete: async () => answer }
+    const { deps, asked } = withUpstreams({ one: failing(new Error('a secret')), two })
+    await expect(complete(deps, live)).rejects.toMatchObject({ type: 'internal_error' })
+    expect([asked, w.logged.at(-1)?.event]).toEqual([['one'], 'run.failed'])
+    expect((await w.deps.runs.find(live.id))?.error?.message).not.toContain('secret')
+  })
+
+  test('that name nobody are a bug of ours', async () => {
+    const { live } = await start()
+    await expect(complete(withUpstreams({}).deps, live)).rejects.toMatchObject({
+      type: 'internal_error',
+    })
+    expect(String(w.logged.at(-1)?.error)).toContain('names an unknown upstream')
+  })
+})
+
+describe('a stream', () => {
+  test('gives each choice its role once, and holds back what finishes it', async () => {
+    const { live } = await start()
+    const both = {
+      choices: [
+        { index: 0, delta: { content: 'b' }, finish_reason: null },
+        { index: 1, delta: { content: 'c' }, finish_reason: null },
+      ],
+    }
+    const mixed = {
+      choices: [
+        { index: 0, delta: {}, finish_reason: 'stop' },
+        { index: 1, delta: { content: 'd' }, finish_reason: null },
+      ],
+    }
+    const batches = [[chunk(0, 'a')], [both], [mixed], [chunk(1, null, 'stop')]]
+    const { deps } = withUpstreams({ one: streamOf(...batches) })
+    const { sent, sink } = sinkOf()
+    const { tail, choices } = await stream(deps, live, sink)
+    const deltasOf = (chunks: JsonObject[]) =>
+      chunks.map((one) =>
+        (one['choices'] as JsonObject[]).map(({ index, delta }) => [index, delta]),
+      )
+    const role = { role: 'assistant' }
+    expect(deltasOf(sent)).toEqual([
+      [[0, { ...role, content: 'a' }]],
+      [
+        [0, { content: 'b' }],
+        [1, { ...role, content: 'c' }],
+      ],
+      [[1, { content: 'd' }]],
+    ])
+    expect(deltasOf(tail)).toEqual([[[0, {}]], [[1, {}]]])
+    expect(choices.map(({ message }) => message.content)).toEqual(['ab', 'cd'])
+  })
+
+  test('sends nothing where there is nothing to send', async () => {
+    const { live } = await start()
+    const batches = [[{ choices: [] }], [chunk(0, 'a')], [chunk(0, null, 'stop')]]
+    const { deps } = withUpstreams({ one: streamOf(...batches) })
+    const sizes: number[] = []
+    await stream(deps, live, { send: (chunks) => void sizes.push(chunks.length) })
+    expect(sizes).toEqual([1])
+  })
+
+  test('that was stopped goes no further, and is charged what it delivered', async () => {
+    const { live } = await start()
+    const { deps } = withUpstreams({ one: streamOf([chunk(0, 'a')], [chunk(0, 'b')]) })
+    const { sent, sink } = sinkOf()
+    const stopping = {
+      send: (chunks: JsonObject[]) => {
+        sink.send(chunks)
+        live.stop('cancelled')
+      },
+    }
+    await expect(stream(deps, live, stopping)).rejects.toMatchObject({ type: 'conflict' })
+    const run = await w.deps.runs.find(live.id)
+    expect([sent.length, run?.outcome, (run?.cost ?? 0n) > 0n]).toEqual([1, 'cancelled', true])
+  })
+
+  test('that was stopped at its very end is not a whole answer', async () => {
+    const { live } = await start()
+    const { deps } = withUpstreams({ one: streamOf([chunk(0, 'a')]) })
+    const stopping = { send: () => live.stop('client_gone') }
+    await expect(stream(deps, live, stopping)).rejects.toMatchObject({ type: 'conflict' })
+    expect(await w.deps.runs.find(live.id)).toMatchObject({ outcome: 'cancelled' })
+  })
+
+  test('is kept for whoever asks again: whole, or broken off where that was charged', async () => {
+    const keep = {
+      done: ({ tail }: { tail: JsonObject[] }) => bytes(['whole', tail.length]),
+      failed: ({ type }: { type: string }) => bytes(['broken', type]),
+    }
+    const keptOf = async (upstream: Partial<Upstream>) => {
+      const { live, scope } = await start(true)
+      const { deps } = withUpstreams({ one: upstream })
+      await stream(deps, live, sinkOf().sink, keep).catch(() => {})
+      return JSON.parse(text((await w.deps.calls.find(scope))?.reply) || 'null')
+    }
+    expect(await keptOf(streamOf([chunk(0, 'a')], [chunk(0, null, 'stop')]))).toEqual(['whole', 1])
+    const cut = async function* () {
+      yield [chunk(0, 'a')]
+      throw new UpstreamFailure('cut')
+    }
+    expect(await keptOf({ stream: async () => cut() })).toEqual(['broken', 'upstream_error'])
+  })
+
+  test('whose end cannot be stored is told as that, and its run ends once', async () => {
+    const { live } = await start()
+    const { deps } = withUpstreams({ one: streamOf([chunk(0, 'a')], [chunk(0, null, 'stop')]) })
+    const ledger = { post: () => Promise.reject(new Error('no disk')) }
+    const asked = stream({ ...deps, ledger }, live, sinkOf().sink)
+    await expect(asked).rejects.toThrow('no disk')
+    expect(w.deps.live.count()).toBe(0)
+  })
+})
