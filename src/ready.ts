@@ -3,7 +3,7 @@ import { openHeaders } from './http/methods.ts'
 import type { Ready } from './http/ready.ts'
 import { modelsText } from './models/api.ts'
 import { signerText } from './signer/api.ts'
-import { statusOf } from './status/api.ts'
+import { statusText } from './status/api.ts'
 
 const alive = JSON.stringify({ status: 'ok' })
 
@@ -12,9 +12,5 @@ export const readyReads = (deps: Deps): Ready[] => [
   { path: '/livez', headers: {}, text: () => alive },
   { path: '/v1/models', headers: openHeaders, text: () => modelsText(deps) },
   { path: '/v1/signer', headers: openHeaders, text: () => signerText(deps) },
-  {
-    path: '/v1/status',
-    headers: openHeaders,
-    text: async () => JSON.stringify(await statusOf(deps)),
-  },
+  { path: '/v1/status', headers: openHeaders, text: () => statusText(deps) },
 ]

@@ -1,28 +1,29 @@
 import type { Db } from './db.ts'
 
 /**
- * Reads by name, each done again only after something was written. What is given may be given
- * again, so nobody changes it; what else a value depends on is part of its name.
+ * Reads by name, each done again only after something was written, and at once where nothing was.
+ * What is given may be given again, so nobody changes it; what else a value depends on is part of
+ * its name.
  */
-export type Still = <T>(name: string, read: () => Promise<T>) => Promise<T>
+export type Still = <T>(name: string, read: () => Promise<T>) => T | Promise<T>
 
 /** How many values are kept: of a few bytes or kilobytes each. */
 const keptMax = 1000
 
 export function stillReads({ version }: Pick<Db, 'version'>): Still {
-  const kept = new Map<string, Promise<unknown>>()
+  const kept = new Map<string, unknown>()
   let seen: number | undefined
-  return async <T>(name: string, read: () => Promise<T>): Promise<T> => {
-    const now = version?.()
-    if (now === undefined) return read()
+  return <T>(name: string, read: () => Promise<T>): T | Promise<T> => {
+    if (!version) return read()
+    const now = version()
     if (now !== seen || kept.size >= keptMax) kept.clear()
     seen = now
     const known = kept.get(name)
-    if (known) return known as Promise<T>
-    const reading = read()
-    kept.set(name, reading)
-    // What could not be read is asked for again.
-    reading.catch(() => kept.delete(name))
-    return reading
+    if (known !== undefined) return known as T
+    return read().then((value) => {
+      // What was read before a write must not be kept after it.
+      if (version() === now) kept.set(name, value)
+      return value
+    })
   }
 }

@@ -1,12 +1,12 @@
 import { Elysia } from 'elysia'
-import { anchorStatusOf, chainStatus, readAnchored } from '../anchors/status.ts'
+import { type Anchored, anchorStatusOf, chainStatus, readAnchored } from '../anchors/status.ts'
 import { depositStatus } from '../deposits/status.ts'
 import type { Deps } from '../deps.ts'
 import { openToAnyOrigin } from '../http/methods.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { isResting } from '../runs/rest.ts'
 
-type Needs = Pick<Deps, 'status' | 'catalogue' | 'logStore' | 'still' | 'upstreams' | 'version'> &
+type Needs = Pick<Deps, 'status' | 'catalogue' | 'logStore' | 'upstreams' | 'version'> &
   Parameters<typeof anchorStatusOf>[0] &
   Parameters<typeof depositStatus>[0]
 
@@ -28,9 +28,18 @@ const refuseNow = (reason: 'stopping' | 'database', message: string): never =>
   refuse('unavailable', { message, metadata: { reason } })
 
 /** A part that is off says `disabled`; nothing pretends. */
-export async function statusOf(deps: Needs) {
-  const { status, health, clock, catalogue, still, upstreams, version } = deps
-  const stored = await still('status', () => readStored(deps)).catch(() => undefined)
+export const statusOf = async (deps: Needs) =>
+  viewOf(deps, await readStored(deps).catch(() => undefined))
+
+/** The same as text; what is stored is read again only after something was written. */
+export function statusText(deps: Needs & Pick<Deps, 'still'>): string | Promise<string> {
+  const text = (stored: Stored | undefined) => JSON.stringify(viewOf(deps, stored))
+  const stored = deps.still('status', () => readStored(deps))
+  return stored instanceof Promise ? stored.then(text, () => text(undefined)) : text(stored)
+}
+
+function viewOf(deps: Needs, stored: Stored | undefined) {
+  const { status, health, clock, catalogue, upstreams, version } = deps
   const onChain = stored && anchorStatusOf(deps, stored.anchored)
   const live = catalogue.list().filter((model) => model.status === 'live')
   const resting = live.filter((model) => isResting(upstreams, model))
@@ -59,8 +68,10 @@ export async function statusOf(deps: Needs) {
   }
 }
 
+type Stored = { size: number; anchored: Anchored }
+
 /** @throws Error when the database does not answer. */
-async function readStored(deps: Needs) {
+async function readStored(deps: Needs): Promise<Stored> {
   if (!(await deps.status.ping())) throw new Error('the database does not answer')
   return { size: await deps.logStore.size(), anchored: await readAnchored(deps) }
 }
