@@ -100,12 +100,23 @@ const explained: Record<string, Row[]> = {
   ],
   'src/ledger/audit-store.ts': [
     ['const later = and(', any, 'What is read beside it is of the time before, and not added.'],
+    ['for (const run of page) if (run.finishedAt', /true/, 'An open run costs nothing yet.'],
+    ['const point: AuditPoint = ', /one more/, 'Before the first moment is before it.'],
+    ['audit.checkTotal(', /one more/, 'The sum of none is said to be 0 by the query itself.'],
     ['if (faults.length === 0)', /false/, 'Speed only: the next start looks at everything again.'],
     ['await db.write(() => writeFact', any, 'Speed only: the next start looks at all again.'],
     ['if (page.length < pageRows)', /< to <=/, perPage],
     ['for (let at = 0; at < moved.length', /< to <=/, nothing],
   ],
+  'src/kernel/money.ts': [
+    ['const digits = ', /< to <=/, 'Nothing less than nothing is nothing.'],
+    ['export const m', /< to <=|> to >=/, 'Of two that are equal either is it.'],
+  ],
   'src/ledger/load-store.ts': [
+    ['const asked = memory', /reversed/, faster],
+    ['const under = and(', any, 'Of the same account anyway; the book gives out those below.'],
+    ['if (command.below !== undefined)', /true/, nothing],
+    ['if (command.secretsOf !== undefined)', /true/, nothing],
     ['if (minting.length > 0)', />/, nothing],
     ['if (keyIds.length > 0)', />/, nothing],
     ['if (runIds.length > 0)', />/, nothing],

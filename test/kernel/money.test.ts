@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { maxNusd, parseUsd, toJsonInteger, toUsd } from '../../src/kernel/money.ts'
+import { max, maxNusd, min, parseUsd, toJsonInteger, toUsd } from '../../src/kernel/money.ts'
 import { prng } from '../ledger/prng.ts'
 
 describe('an amount in USD', () => {
@@ -35,4 +35,19 @@ test('an amount beyond the bounds becomes no JSON number', () => {
   for (const amount of [maxNusd + 1n, -maxNusd - 1n, 2n ** 64n]) {
     expect(() => toJsonInteger(amount)).toThrow('JSON-safe')
   }
+})
+
+test('an amount is a JSON integer up to the most there can be, either way', () => {
+  expect(toJsonInteger(maxNusd)).toBe(9e15)
+  expect(toJsonInteger(-maxNusd)).toBe(-9e15)
+  expect(() => toJsonInteger(maxNusd + 1n)).toThrow('JSON-safe')
+  expect(() => toJsonInteger(-maxNusd - 1n)).toThrow('JSON-safe')
+})
+
+test('nothing is printed without a sign, and less than nothing with one', () => {
+  expect([toUsd(0n), toUsd(-1n), toUsd(1n)]).toEqual(['0.00', '-0.000000001', '0.000000001'])
+})
+
+test('of two amounts the smaller and the larger', () => {
+  expect([min(1n, 2n), min(2n, 1n), max(1n, 2n), max(2n, 1n)]).toEqual([1n, 1n, 2n, 2n])
 })

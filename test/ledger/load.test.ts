@@ -2,11 +2,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, te
 import { insert, rows } from '../../src/db/db.ts'
 import type { IdempotentRow, SubscriptionRow } from '../../src/db/schema.ts'
 import { rotateKey } from '../../src/keys/rotate.ts'
+import type { Book } from '../../src/ledger/book.ts'
 import { openLedger } from '../../src/ledger/store.ts'
 import { textStore } from '../../src/texts/store.ts'
 import { closeAll, freshFile, openFile } from '../db/file.ts'
-import { engines } from '../support/world.ts'
-import { newAccount, openOffice } from './office.ts'
+import { engines, freshDb } from '../support/world.ts'
+import { heldClock, newAccount, officeOn, openOffice } from './office.ts'
 
 setDefaultTimeout(60_000)
 
@@ -103,6 +104,54 @@ describe.each(engines)('a command on %s', (engine) => {
     expect([...(found?.reply ?? [])]).toEqual([1, 2, 3])
   })
 
+  test('counts the keys that are neither revoked nor expired, for one that adds a key', async () => {
+    const account = newAccount()
+    const now = office.clock.now()
+    await office.revoke(await office.key({ account }))
+    await office.key({ account, expiresAt: now + 1 })
+    await office.key({ account })
+    const count = (at: number) => {
+      office.clock.set(at)
+      const decide = (book: Book) => book.activeKeys(account)
+      return fresh().post({ account, keys: [], mints: true, decide })
+    }
+    expect([await count(now), await count(now + 1)]).toEqual([2, 1])
+    office.clock.set(now)
+  })
+
+  test('frees the call that began a run', async () => {
+    const account = newAccount()
+    await office.grant(account, 1n)
+    const call: IdempotentRow = {
+      ...{ scope: `freed by ${account}`, fingerprint: 'f', node: 'test', runId: 'run_freed' },
+      ...{ reply: null, createdAt: office.clock.now(), until: office.clock.now() + 10 },
+    }
+    const named = { account, keys: [], call: call.scope }
+    await office.ledger.post({ ...named, decide: (book) => book.addCall(call) })
+    await office.ledger.post({ ...named, decide: (book) => book.freeCall('run_freed') })
+    expect(
+      await fresh().post({ ...named, decide: (book) => book.call(call.scope) }),
+    ).toBeUndefined()
+  })
+
+  test('finds the deposit that it names, as it is now', async () => {
+    const account = newAccount()
+    const id = `dep of ${account}`
+    await office.grant(account, 1n)
+    await office.db.write(() =>
+      insert(office.db.tables.deposits, [
+        {
+          ...{ id, chainId: 4663, txHash: id, logIndex: 0, blockNumber: 7, token: '0x1' },
+          ...{ blockHash: '0xb', from: account, blockTime: null, tokenAmount: '5', amount: 5n },
+          ...{ account, status: 'detected', reason: null, seenAt: 0, creditedAt: null },
+          ...{ finalizedAt: null, credits: 0, loss: 0n, moved: null },
+        },
+      ]),
+    )
+    const decide = (book: Book) => book.deposit(id)?.amount
+    expect(await fresh().post({ account, keys: [], deposit: id, decide })).toBe(5n)
+  })
+
   test('keeps the text of a run where its account asked for that', async () => {
     const texts = textStore(office.db, office.clock)
     const [keeps, not] = [newAccount(), newAccount()]
@@ -119,6 +168,27 @@ describe.each(engines)('a command on %s', (engine) => {
       const kept = account === keeps ? { input: 'in', output: 'out' } : undefined
       expect(await texts.find(run.id)).toEqual(kept)
     }
+  })
+})
+
+describe('the commands of one of several nodes', () => {
+  test('know what the others spent and hold, of every window', async () => {
+    const { db, drop } = await freshDb('sqlite')
+    const clock = heldClock()
+    const shared = { ...db, exclusive: false }
+    const [one, two] = [officeOn(shared, clock), officeOn(shared, clock)]
+    const account = newAccount()
+    await one.grant(account, 100n)
+    for (const capWindow of ['day', 'month', 'lifetime'] as const) {
+      const key = await one.key({ account, capLimit: 10n, capWindow })
+      const run = await two.hold(key, 6n)
+      await expect(one.hold(key, 6n)).rejects.toMatchObject({ type: 'cap_exceeded' })
+      await one.end(run, 4n)
+      expect(await two.hold(key, 6n)).toMatchObject({ hold: 6n })
+      await expect(one.hold(key, 1n)).rejects.toMatchObject({ type: 'cap_exceeded' })
+    }
+    await db.close()
+    await drop()
   })
 })
 

@@ -224,14 +224,14 @@ describe('the call that a run was', () => {
     const row = await w.deps.calls.find(scope)
     return row && new TextDecoder().decode(row.reply ?? undefined)
   }
-  const receipt = expect.stringMatching(/^rcpt_/)
+  const receipt: string = expect.stringMatching(/^rcpt_/)
 
   test.each([
     ['completed', {}, receipt],
     ['completed for nothing', { usage: { inputTokens: 0, outputTokens: 0 } }, receipt],
     ['broke off and was charged', { outcome: 'partial' }, receipt],
     ['failed and cost nothing', { outcome: 'failed', usage: undefined }, undefined],
-  ] as [string, Partial<Ending>, unknown][])(
+  ] as [string, Partial<Ending>, string | undefined][])(
     'stays made or is free again where it %s',
     async (_, more, kept) => {
       expect(await end(endingOf(more))).toEqual(kept)
