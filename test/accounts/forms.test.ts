@@ -60,6 +60,8 @@ describe('the forms of the sign-in page', () => {
     const told = await post(own, '/api/auth/nonce', fields, 'application/json')
     expect(told.status).toBe(200)
     expect(((await told.json()) as { nonce: string }).nonce).toMatch(/^[0-9a-f]{32}$/)
+    // As long as the text that is to be signed.
+    expect(told.headers.getSetCookie()[0]).toContain('; Max-Age=300;')
     const json = { json: fields, headers: { accept: page } }
     const asked = await own.call('/api/auth/nonce', json)
     expect(asked.status).toBe(200)
