@@ -64,6 +64,9 @@ const explained: Record<string, Row[]> = {
       'Another node took it away: only the log tells twice.',
     ],
   ],
+  'src/http/address.ts': [
+    ['if (blocks.length === 0)', /false/, 'Speed only: none of none is one.'],
+  ],
   'src/idempotency/store.ts': [
     ['const dropBatch = 500', any, 'How many go at once is no promise.'],
     ['if (due.length === 0) return 0', any, nothing],
