@@ -2,6 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Server } from '../test/support/binary.ts'
+import { until } from '../test/support/runs.ts'
 import { type Asked, askAll, type Bench, startOn, startUnder } from './fault-bench.ts'
 import { judge } from './fault-judge.ts'
 import { countOf, judgeAnew, type Row, skippedRow } from './fault-tools.ts'
@@ -31,6 +32,9 @@ export async function noDescriptors(bench: Bench): Promise<Row> {
   return { fault: `\`ulimit -n ${fewDescriptors}\``, expected, seen, faults }
 }
 
+/** How long clients wait for an answer, in s: whoever sleeps longer is asked again. */
+const patience = 30
+
 /** The process sleeps with runs in flight, and goes on. */
 export async function stopped(bench: Bench, seconds: number): Promise<Row> {
   const server = await startOn(bench)
@@ -40,7 +44,13 @@ export async function stopped(bench: Bench, seconds: number): Promise<Row> {
   await Bun.sleep(seconds * 1000)
   server.signal('SIGCONT')
   const asked = await asking
-  const faults = asked.some(({ paid }) => !paid) ? [countOf(asked)] : []
+  // Whose clients are gone goes on for a moment.
+  await until('no run in flight', async () => {
+    const answer = await server.call('/v1/balance', { key: bench.secret })
+    return ((await answer.json()) as { held_nusd: number }).held_nusd === 0
+  })
+  const isFault = seconds < patience && asked.some(({ paid }) => !paid)
+  const faults = isFault ? [countOf(asked)] : []
   faults.push(...(await judge(bench, server)))
   await server.stop('SIGTERM')
   const expected = 'what was in flight ends once'

@@ -85,6 +85,7 @@ export const everyFault: Fault[] = [
   { name: 'rotation', run: rotatedLog },
   { name: 'descriptors', run: noDescriptors },
   { name: 'stopped', run: (bench) => stopped(bench, 5) },
+  { name: 'stopped long', run: (bench) => stopped(bench, 65) },
   { name: 'clock', run: clockJumps },
 ]
 

@@ -1,3 +1,4 @@
+import { type Fault, faults } from './faults.ts'
 import { groups } from './groups.ts'
 import type { Group, Place, Row } from './row.ts'
 
@@ -21,6 +22,15 @@ ${open.length} have something untested, ${all.length - kept.length} do not apply
 This page is made by \`bun scripts/assurance.ts\` of the rows in \`scripts/assurance/\`.
 
 ${groups.map(sectionOf).join('\n')}
+## Faults
+
+What breaks around the service or in the middle of it. What the drills last saw is in
+[drills](drills.md).
+
+| | fault | expected | seen by |
+|---|---|---|---|
+${faults.map(faultLine).join('\n')}
+
 ## What is not tested yet
 
 ${open.map(openLine).join('\n')}
@@ -42,6 +52,17 @@ function lineOf(row: Row): string {
   const tests = [...row.tests.map(testText), ...missing]
   const guards = row.guards.map(guardText)
   return `| ${id} | ${promise} | ${severity} | ${tests.join('<br>')} | ${guards.join('<br>')} |`
+}
+
+function faultLine({ fault, expected, tests = [], drills = [] }: Fault, index: number): string {
+  const seen = [...tests.map(testText), ...drills.map(drillText)]
+  return `| ${index + 1} | ${cell(fault)} | ${cell(expected)} | ${seen.join('<br>')} |`
+}
+
+function drillText(words: string): string {
+  const [name, ...only] = words.split(' ')
+  const rest = only.length === 0 ? '' : ` --only "${only.join(' ')}"`
+  return `\`bun run drill ${name}${rest}\``
 }
 
 const testText = ([file, name]: Place): string => `\`${file}\` “${cell(name)}”`

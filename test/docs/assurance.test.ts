@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { everyFault } from '../../drills/faults.ts'
+import { faults } from '../../scripts/assurance/faults.ts'
 import { groups } from '../../scripts/assurance/groups.ts'
 import { assurancePage } from '../../scripts/assurance/page.ts'
 import type { Place, Row } from '../../scripts/assurance/row.ts'
@@ -47,15 +49,31 @@ describe('docs/assurance.md', () => {
     }
   })
 
+  test('says of each fault where it is seen', () => {
+    for (const { fault, tests = [], drills = [] } of faults) {
+      expect([fault, tests.length + drills.length > 0]).toEqual([fault, true])
+    }
+  })
+
+  test('names drills and faults of them that are there', async () => {
+    const main = await Bun.file('drills/main.ts').text()
+    for (const words of faults.flatMap(({ drills = [] }) => drills)) {
+      const [name, ...rest] = words.split(' ')
+      const only = rest.join(' ')
+      expect([words, main.includes(`async ${name}() {`)]).toEqual([words, true])
+      const isThere = only === '' || everyFault.some((fault) => fault.name.startsWith(only))
+      expect([words, isThere]).toEqual([words, true])
+    }
+  })
+
   test('names tests that are there', async () => {
     // A name begins right behind the parenthesis of its `test` or `describe`.
     const title = (name: string) => new RegExp(`\\(\\s*['"\`](\\$\\{\\w+\\}:? )?${literal(name)}`)
-    expect(
-      await lost(
-        placesOf(({ tests }) => tests),
-        title,
-      ),
-    ).toEqual([])
+    const ofFaults = faults.flatMap(({ tests = [] }, i) =>
+      tests.map((place) => [`fault ${i + 1}`, ...place] as const),
+    )
+    const ofRows = placesOf(({ tests }) => tests)
+    expect(await lost([...ofRows, ...ofFaults], title)).toEqual([])
   })
 
   test('names guards that are there', async () => {
