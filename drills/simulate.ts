@@ -30,7 +30,11 @@ export async function drillSimulate(wish: Wish, say: (line: string) => void): Pr
   const engine = engines.find((one) => one === wish.engine)
   if (!engine) throw new Error(`there are ${engines.join(', ')}; postgres with TEST_DATABASE_URL`)
   const stop = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => stop.abort())
+  for (const name of ['SIGINT', 'SIGTERM']) {
+    // A library that is loaded here ends the process at once.
+    process.removeAllListeners(name)
+    process.on(name, () => stop.abort())
+  }
   const seeds = wish.seed
     ? [Number(wish.seed)]
     : Array.from({ length: wish.seeds }, (_, i) => i + 1)

@@ -27,6 +27,10 @@ export function runBehind(sim: Sim): Command | undefined {
   if (!said) return undefined
   const { key, body } = said
   const scope = `${key} in the background ${said.call}`
+  const made = m.calls.get(scope)
+  const isFlying = [...sim.flights.values()].some(({ tag }) => tag === said.tag)
+  // Two model servers with one name would be one too many.
+  if (isFlying && !(made && made.until > node.now())) return undefined
   let told: { text: string; id: string | undefined } | undefined
   const begun = (status: 'queued' | 'running' = 'running'): string => {
     const { messages, max_output_tokens } = JSON.parse(body) as JsonObject
