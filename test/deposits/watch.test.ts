@@ -100,6 +100,12 @@ test('without the right to watch it asks for nothing, and has no doubts of its o
   expect([ranges(), w.deps.health.deposits.doubts]).toEqual([[], []])
 })
 
+test('without a treasury, or without a chain, it asks for nothing', async () => {
+  await depositWatcher({ ...w.deps, depositPolicy: undefined })()
+  await depositWatcher({ ...w.deps, chain: undefined })()
+  expect([chain.asked, w.deps.health.deposits.trouble]).toEqual([[], null])
+})
+
 describe('a scan', () => {
   test('asks nothing of a server that is behind the cursor', async () => {
     chain.mine(100)

@@ -149,13 +149,13 @@ describe('the steps of a route', () => {
 describe('a stream', () => {
   test('gives each choice its role once, and holds back what finishes it', async () => {
     const { live } = await start()
-    const both = {
+    const both: JsonObject = {
       choices: [
         { index: 0, delta: { content: 'b' }, finish_reason: null },
         { index: 1, delta: { content: 'c' }, finish_reason: null },
       ],
     }
-    const mixed = {
+    const mixed: JsonObject = {
       choices: [
         { index: 0, delta: {}, finish_reason: 'stop' },
         { index: 1, delta: { content: 'd' }, finish_reason: null },
