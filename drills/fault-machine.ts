@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Server } from '../test/support/binary.ts'
 import { until } from '../test/support/runs.ts'
-import { type Asked, askAll, type Bench, startOn, startUnder } from './fault-bench.ts'
+import { type Asked, ask, askAll, type Bench, startOn, startUnder } from './fault-bench.ts'
 import { judge } from './fault-judge.ts'
 import { countOf, judgeAnew, type Row, skippedRow } from './fault-tools.ts'
 
@@ -32,29 +32,54 @@ export async function noDescriptors(bench: Bench): Promise<Row> {
   return { fault: `\`ulimit -n ${fewDescriptors}\``, expected, seen, faults }
 }
 
-/** How long clients wait for an answer, in s: whoever sleeps longer is asked again. */
-const patience = 30
-
 /** The process sleeps with runs in flight, and goes on. */
 export async function stopped(bench: Bench, seconds: number): Promise<Row> {
   const server = await startOn(bench)
-  const asking = askAll(bench, server, { clients: 8, each: 2, model: 'stub/pace-300' })
+  const asked = await sleep(bench, server, { seconds, streams: true })
+  const faults = asked.some(({ paid }) => !paid) ? [countOf(asked)] : []
+  faults.push(...(await judge(bench, server)))
+  await server.stop('SIGTERM')
+  const expected = 'what was in flight ends once'
+  return { fault: `SIGSTOP for ${seconds} s`, expected, seen: countOf(asked), faults }
+}
+
+/** It sleeps for longer than its clients wait, and than it waits for an upstream. */
+export async function stoppedLong(bench: Bench, seconds: number): Promise<Row> {
+  const server = await startOn(bench)
+  const asked = await sleep(bench, server, { seconds, streams: false })
+  const wokeAt = performance.now()
+  // All its timers are over, so it may leave the upstream alone for a while.
+  let again = await ask(bench, server)
+  while (!again.paid && performance.now() - wokeAt < 60_000) {
+    await Bun.sleep(2000)
+    again = await ask(bench, server)
+  }
+  const restedS = ((performance.now() - wokeAt) / 1000).toFixed(0)
+  const faults = again.paid ? [] : [`it did not recover: ${countOf([again])}`]
+  faults.push(...(await judge(bench, server)))
+  await server.stop('SIGTERM')
+  const expected =
+    'clients are gone or told of the timeout, once; asked again, each is charged once'
+  const seen = `${countOf(asked)}; runs again after ${restedS} s`
+  return { fault: `SIGSTOP for ${seconds} s`, expected, seen, faults }
+}
+
+type Sleep = { seconds: number; streams: boolean }
+
+async function sleep(bench: Bench, server: Server, { seconds, streams }: Sleep) {
+  const model = 'stub/pace-300'
+  const asking = askAll(bench, server, { clients: 8, each: 2, model, streams })
   await Bun.sleep(450)
   server.signal('SIGSTOP')
   await Bun.sleep(seconds * 1000)
   server.signal('SIGCONT')
   const asked = await asking
-  // Whose clients are gone goes on for a moment.
+  // Runs whose clients are gone go on for a moment.
   await until('no run in flight', async () => {
     const answer = await server.call('/v1/balance', { key: bench.secret })
     return ((await answer.json()) as { held_nusd: number }).held_nusd === 0
   })
-  const isFault = seconds < patience && asked.some(({ paid }) => !paid)
-  const faults = isFault ? [countOf(asked)] : []
-  faults.push(...(await judge(bench, server)))
-  await server.stop('SIGTERM')
-  const expected = 'what was in flight ends once'
-  return { fault: `SIGSTOP for ${seconds} s`, expected, seen: countOf(asked), faults }
+  return asked
 }
 
 const library = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1'

@@ -16,7 +16,7 @@ import {
   readOnlyCalls,
 } from './fault-disk.ts'
 import { killBackup, killMigration, killRecovery } from './fault-kills.ts'
-import { clockJumps, noDescriptors, stopped } from './fault-machine.ts'
+import { clockJumps, noDescriptors, stopped, stoppedLong } from './fault-machine.ts'
 import { littleMemory, pinnedReader, rotatedLog, shortWrite } from './fault-pressure.ts'
 import { failOnce, fullFor, killAt, killEnding } from './fault-syscalls.ts'
 import { canTrace, type Injection, isRoot, type Row, skippedRow } from './fault-tools.ts'
@@ -85,7 +85,7 @@ export const everyFault: Fault[] = [
   { name: 'rotation', run: rotatedLog },
   { name: 'descriptors', run: noDescriptors },
   { name: 'stopped', run: (bench) => stopped(bench, 5) },
-  { name: 'stopped long', run: (bench) => stopped(bench, 65) },
+  { name: 'stopped long', run: (bench) => stoppedLong(bench, 65) },
   { name: 'clock', run: clockJumps },
 ]
 

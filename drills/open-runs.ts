@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { endedRun } from '../bench/ended-run.ts'
-import { insert } from '../src/db/db.ts'
+import { type Db, insert } from '../src/db/db.ts'
 import type { AccountRow, IdempotentRow, KeyRow, RunRow } from '../src/db/schema.ts'
 import { openSqlite } from '../src/db/sqlite.ts'
 import { systemClock } from '../src/kernel/clock.ts'
@@ -10,8 +10,6 @@ import { systemRandom } from '../src/kernel/random.ts'
 import { auditStore } from '../src/ledger/audit-store.ts'
 
 type Wish = {
-  /** The folder of a server that is stopped. */
-  data: string
   origin: string
   count: number
   /** Each has a key, and as many runs as the others. */
@@ -22,12 +20,18 @@ const hold = 1_000_000n
 const credit = 9_000_000_000n
 const dayMs = 86_400_000
 
+/** Writes open runs into the folder of a server that is stopped. */
+export async function writeOpenRuns(data: string, wish: Wish): Promise<void> {
+  const db = openSqlite(join(data, 'counterfoil.db'))
+  await insertOpenRuns(db, wish)
+  await db.close()
+}
+
 /**
  * Writes open runs as a process that died leaves them, and the accounts and keys they hold from;
  * every other one with the call that began it. @throws Error when the ledger is not balanced.
  */
-export async function writeOpenRuns({ data, origin, count, accounts }: Wish): Promise<void> {
-  const db = openSqlite(join(data, 'counterfoil.db'))
+export async function insertOpenRuns(db: Db, { origin, count, accounts }: Wish): Promise<void> {
   const ids = makeIds(systemClock, systemRandom())
   const now = systemClock.now()
   const each = Math.floor(count / accounts)
@@ -61,7 +65,6 @@ export async function writeOpenRuns({ data, origin, count, accounts }: Wish): Pr
     })
   }
   const faults = await auditStore(db).faults(now)
-  await db.close()
   if (faults.length > 0) throw new Error(faults.slice(0, 5).join('\n'))
 }
 

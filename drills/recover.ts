@@ -26,7 +26,7 @@ export type Recovery = {
 const holders = 100
 /** How many of the runs are left when a start is killed. */
 const killsAt = [0.9, 0.6, 0.3]
-const withinMs = 180_000
+const withinMs = 600_000
 /** What a start with these runs may take, and its memory at most. */
 const mostReadyMs = 15_000
 const mostMiB = 768
@@ -39,7 +39,7 @@ export async function drillRecover(count: number, say: (line: string) => void = 
   try {
     await (await home.start({ port })).stop('SIGKILL')
     const { secret } = await makeKey(home)
-    await writeOpenRuns({ data: home.data, origin, count, accounts: holders })
+    await writeOpenRuns(home.data, { origin, count, accounts: holders })
     const [kept, empty] = [join(home.folder, 'kept'), await emptyStart(port)]
     cpSync(home.data, kept, { recursive: true })
     say(`${count} runs of ${holders} accounts are open; an empty start takes ${words(empty)}`)
@@ -161,10 +161,11 @@ export function recoverReport({ count, empty, recoveries, faults, build }: Resul
 
 The runs are written straight into the database as a process that was killed leaves them: each open,
 with its hold on one of ${holders} accounts and on its key, and every other one begun with an
-Idempotency-Key. Then the server starts and ends them; and, with the same database again, a start
-that comes after ${killsAt.length} others which were killed in the middle of that. In the end each run is
-\`interrupted\`, cost nothing and has one place in the log; nothing is held, no key is kept, and the
-ledger adds up. A start with nothing to end takes ${words(empty)} on this machine.
+Idempotency-Key. Then the server starts and ends them, for 3 s before it is ready and the others
+beside its clients; and, with the same database again, a start
+that comes after ${killsAt.length} others which were killed in the middle of that. In the end each
+run is \`interrupted\`, cost nothing and has one place in the log; nothing is held, no key is kept,
+and the ledger adds up. A start with nothing to end takes ${words(empty)} on this machine.
 
 **${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}
 

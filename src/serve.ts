@@ -33,6 +33,8 @@ export type Running = {
 const settleWithinMs = 5000
 /** What the write-ahead log never reaches while it is written back; it is cut at 64 MiB. */
 const walWarningBytes = 256 * 1024 * 1024
+/** How long a start ends the runs of before, in ms; of very many, the rest is ended beside. */
+const recoverWithinMs = 3000
 /** How long a start waits for the chain, in ms. */
 const chainWithinMs = 3000
 
@@ -56,7 +58,7 @@ export async function startServer(
   const deps = await makeDeps(parts)
   const audits = auditStore(db)
   await takeLease(db, deps.clock, nodeLease(deps.settings.node), deps.settings.node)
-  await endAbandoned(deps)
+  await endAbandoned(deps, recoverWithinMs)
   await checkLedger(deps, audits.sinceLast)
   await deps.sequencer.flush()
   await lookAtChain(deps)
@@ -132,7 +134,7 @@ function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[
       everyMs: 3000,
       tick: () => keepAlive(deps, db),
     },
-    { name: 'end-abandoned', everyMs: 10_000, tick: () => endAbandoned(deps) },
+    { name: 'end-abandoned', everyMs: 10_000, atStart: true, tick: () => endAbandoned(deps) },
     { name: 'drop-sign-ins', everyMs: 60_000, tick: () => dropSignIns(deps) },
     { name: 'count', everyMs: 1000, tick: receiptCounter(deps) },
     { name: 'renew-plans', everyMs: 1000, atStart: true, tick: planRenewer(deps) },

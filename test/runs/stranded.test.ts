@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { insertOpenRuns } from '../../drills/open-runs.ts'
+import { rows } from '../../src/db/db.ts'
 import type { Ledger } from '../../src/ledger/store.ts'
 import { begin } from '../../src/runs/begin.ts'
 import { liveRuns } from '../../src/runs/live.ts'
@@ -80,6 +82,23 @@ describe('the runs of a dead node', () => {
     await expectSettled(w)
     expect((await allRuns(w)).map(({ status }) => status)).toEqual(Array(3).fill('interrupted'))
   }, 30_000)
+})
+
+describe('very many runs of a dead process', () => {
+  test('are ended some at a time, each once, by a start and by who comes after it', async () => {
+    w = await world()
+    const { issuer } = w.deps.settings
+    await insertOpenRuns(w.db, { origin: issuer, count: 1100, accounts: 3 })
+    expect(await endAbandoned(w.deps, 0)).toBe(500)
+    expect(await endAbandoned(w.deps)).toBe(600)
+    expect(await endAbandoned(w.deps)).toBe(0)
+    await expectSettled(w)
+    const ended = await allRuns(w)
+    expect(ended.every(({ outcome, cost }) => outcome === 'interrupted' && cost === 0n)).toBe(true)
+    expect(new Set(ended.map(({ logPlace }) => logPlace)).size).toBe(1100)
+    const { idempotentCalls } = w.db.tables
+    expect(await w.db.read((q) => rows(q.select().from(idempotentCalls)))).toEqual([])
+  }, 60_000)
 })
 
 describe('settles that are tried again', () => {
