@@ -1,6 +1,6 @@
-import { type Fault, faults } from './faults.ts'
+import { faults } from './faults.ts'
 import { groups } from './groups.ts'
-import type { Group, Place, Row } from './row.ts'
+import type { Fault, Group, Place, Row } from './row.ts'
 
 /** The page of docs/assurance.md. */
 export function assurancePage(): string {

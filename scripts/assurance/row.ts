@@ -19,3 +19,15 @@ type Kept = {
 export type Place = readonly [file: string, name: string]
 
 export type Group = { title: string; rows: readonly Row[] }
+
+/** Something that breaks, what is then expected, and where that is seen. */
+export type Fault = {
+  fault: string
+  expected: string
+  tests?: readonly Place[]
+  /**
+   * Drills that show it, by the words after `bun run drill`; after `faults` how the name of a
+   * fault begins.
+   */
+  drills?: readonly string[]
+}
