@@ -157,6 +157,7 @@ const explained: Record<string, Row[]> = {
     ['if (leaf || (yield* first(', /one more/, 'One row more is read, for no use.'],
   ],
   'src/log/reopen-store.ts': [
+    ['yield* update(runs, signed.slice(', /one more/, 'One is written twice, with what it has.'],
     ['return [yield* first(anchored', /one more/, 'One row more is read, for no use.'],
     ['for (let i = 0; i < signed.length', /< to <=/, nothing],
   ],
@@ -167,6 +168,9 @@ const explained: Record<string, Row[]> = {
   'src/plans/plan.ts': [
     ["if (!free) throw new Error('there is no free plan')", /false/, bug],
     ['list: all.toSorted(', /one more/, 'Of a comparison only the sign counts.'],
+  ],
+  'src/plans/quote.ts': [
+    ['const waits = ', /&& to/, 'Who has nothing has no end, and nothing is before no end.'],
   ],
   'src/plans/renew.ts': [
     ['const batchMax = 100', any, 'How many are looked for at once is no promise.'],

@@ -193,6 +193,22 @@ describe('the log that follows', () => {
     expect(of(third.id)?.signature).not.toBeNull()
   })
 
+  test('signs all that waits, however many there are', async () => {
+    const { secret: key } = await w.key({ balance: 10n ** 9n })
+    await w.call('/v1/runs', { key, json: { model: 'counterfoil/echo-1', input: 'hello' } })
+    const { runs } = w.db.tables
+    const all = () => w.db.read((q) => rows(q.select().from(runs)))
+    const [run] = await all()
+    if (!run) throw new Error('no run')
+    const more = Array.from({ length: 501 }, (_, i) => {
+      const id = `run_${String(i).padStart(26, '0')}`
+      return { ...run, id, logPlace: (run.logPlace ?? 0) + 1 + i, signature: null }
+    })
+    await w.db.write(() => insert(runs, more))
+    await reopen()
+    expect((await all()).every(({ signature }) => signature !== null)).toBe(true)
+  })
+
   test('signs nothing of a log before the one that is left', async () => {
     const { secret: key } = await w.key({ balance: 10n ** 9n })
     const json = { model: 'counterfoil/echo-1', input: 'hello' }

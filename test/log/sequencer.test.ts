@@ -8,7 +8,7 @@ import { until } from '../support/runs.ts'
 /** A sequencer over a log that does as it is told, and what was asked of that. */
 function sequencerOn(number: (time: number) => Promise<number>, mayNumber = true) {
   const asked = { leases: 0, numbered: 0, told: 0, errors: [] as unknown[] }
-  let monotonic = 0
+  let monotonic = 10_000
   const store: Pick<LogStore, 'takeLease' | 'number' | 'tellHolder'> = {
     takeLease: async () => {
       asked.leases++

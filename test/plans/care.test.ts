@@ -234,8 +234,10 @@ describe('a quote', () => {
   })
 
   test('lists plans of one price as they were written down, and prices hold from the start', () => {
-    expect(plans.list.map(({ id }) => id)).toEqual(['free', 'builder', 'twin', 'scale'])
-    expect(plans.since).toBe(0)
+    const twins = ['b', 'a'].map((id) => ({ id, price_nusd: 20n * usd, limits: {} }))
+    const { list, since } = makePlans(twins, { rpm: 1, concurrency: 1 })
+    expect(list.map(({ id }) => id)).toEqual(['free', 'builder', 'b', 'a', 'scale'])
+    expect(since).toBe(0)
   })
 
   test('of history goes back whole days, to the first moment at most', () => {
