@@ -33,7 +33,17 @@ type PgTransaction = {
 /** Opens a PostgreSQL server through Bun's own client. */
 export function openPostgres(url: string): Db & { drizzle: PgDrizzle } {
   const client = new Bun.SQL({ url, max: connections })
-  const db = postgresDb(drizzle({ client }) as unknown as PgDrizzle, () => client.close())
+  const pg = drizzle({ client }) as unknown as PgDrizzle
+  const nested = pg.transaction.bind(pg)
+  const transaction: PgDrizzle['transaction'] = (work, options) => {
+    if (!options) return nested(work)
+    // Drizzle would say it in a message of its own after BEGIN, and wait for the answer.
+    const mode = ['isolation level', options.isolationLevel, options.accessMode ?? '']
+    return client.begin(mode.join(' ').trim(), (tx) =>
+      work(drizzle({ client: tx }) as unknown as PgDrizzle),
+    )
+  }
+  const db = postgresDb(Object.assign(pg, { transaction }), () => client.close())
   return { ...db, notices: noticesOf(client) }
 }
 
@@ -56,10 +66,14 @@ export function postgresDb(
   const inTransaction = async <T>(
     work: (q: Query) => Work<T>,
     options: PgTransaction,
+    first: (tx: PgDrizzle) => Promise<unknown>[] = () => [],
   ): Promise<T> => {
     for (let attempt = 0; ; attempt++) {
       try {
-        return await pg.transaction((tx) => drive(work(tx as unknown as Query), tx), options)
+        return await pg.transaction(
+          (tx) => drive(work(tx as unknown as Query), tx, first(tx)),
+          options,
+        )
       } catch (error) {
         if (!isRace(error) || attempt >= raceRetries) throw error
         await Bun.sleep(Math.min(2 ** attempt, 64))
@@ -71,7 +85,7 @@ export function postgresDb(
     tables: buildSchema(pgColumns),
     exclusive: false,
     drizzle: pg,
-    write: (work) => inTransaction(work, { isolationLevel: 'read committed' }),
+    write: (work) => inTransaction(work, { isolationLevel: 'read committed' }, planByIndex),
     read: (work) => drive(work(query), pg),
     snapshot: (work) =>
       inTransaction(work, { isolationLevel: 'repeatable read', accessMode: 'read only' }),
@@ -83,6 +97,16 @@ export function postgresDb(
   }
 }
 
+/**
+ * A connection keeps the plans it made, also of tables that were small then: a change would go
+ * through all of a table long after it has grown. What has no index is still read without one.
+ */
+function planByIndex(tx: PgDrizzle): Promise<unknown>[] {
+  const settings = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']
+  const local = settings.map((name) => `set_config('${name}', $1, true)`)
+  return [run(tx, `select ${local.join(', ')}`, ['off'])]
+}
+
 /** Changes that are on their way before somebody waits for them. */
 const sentMax = 16
 
@@ -90,8 +114,9 @@ const sentMax = 16
  * Nobody waits for a change before the next step: the server takes what a connection sends in its
  * order, and after the first that fails refuses the rest until the transaction ends.
  */
-async function drive<T>(work: Work<T>, pg: PgDrizzle): Promise<T> {
-  let sent: Promise<unknown>[] = []
+async function drive<T>(work: Work<T>, pg: PgDrizzle, first: Promise<unknown>[] = []): Promise<T> {
+  let sent = first
+  for (const one of first) one.catch(() => {})
   let turn = work.next()
   while (!turn.done) {
     const outcome = perform(turn.value, pg)

@@ -5,6 +5,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import { keepTexts } from '../texts/store.ts'
 import { type Book, emptyPages, openBook, type Pages, type Posted } from './book.ts'
+import { type Lanes, makeLanes } from './lanes.ts'
 import { load } from './load-store.ts'
 import { writeBack } from './write-store.ts'
 
@@ -40,16 +41,12 @@ export type Command<T> = {
 /** The only way money moves: commands of one moment share one transaction and one fsync. */
 export type Ledger = { post<T>(command: Command<T>): Promise<T> }
 
-/** Commands of one batch; more wait for the next. */
-const batchMax = 128
-/** A batch of this many or more says that commands come in company. */
-const companyMin = 4
-/** A batch that is this large already does not wait for more. */
-const companyMax = 24
-/** How long a small batch waits for company, in ms. */
-const gatherMs = 1
-/** Batches in flight on PostgreSQL; the commands of one account always share one lane. */
-const lanes = 8
+/**
+ * Batches in flight: where one process writes alone there is one, and on a server a few more while
+ * some of them wait for the locks of other nodes.
+ */
+const alone: Lanes = { quick: 1, most: 1 }
+const amongNodes: Lanes = { quick: 2, most: 8 }
 
 type Waiting = {
   command: Command<unknown>
@@ -98,8 +95,7 @@ export function openLedger(
     }
   }
 
-  /** Returns how many commands there were. */
-  const run = async (take: () => Waiting[]): Promise<number> => {
+  const run = async (take: () => Waiting[]): Promise<void> => {
     let batch: Waiting[] | undefined
     let posted: Posted | undefined
     try {
@@ -118,49 +114,13 @@ export function openLedger(
     }
     // What goes wrong from here on must not run the batch again.
     if (posted) tell?.(posted)
-    return batch?.length ?? 0
   }
 
-  const queues = Array.from({ length: db.exclusive ? 1 : lanes }, () => makeLane(run))
+  const lanes = makeLanes(db.exclusive ? alone : amongNodes, run)
   return {
     post: (command) =>
-      new Promise((done, failed) => {
-        const lane = queues[laneOf(command.account, queues.length)]
-        lane?.add({ command, done, failed } as Waiting)
-      }),
+      new Promise((done, failed) => lanes.add({ command, done, failed } as Waiting)),
   }
-}
-
-/**
- * One batch in flight; everything that arrives meanwhile forms the next one. While commands come
- * in company, a small batch waits a moment for more: a COMMIT costs several times what a command
- * in it does. A lone caller waits at most once, after company.
- */
-function makeLane(run: (take: () => Waiting[]) => Promise<number>) {
-  const queue: Waiting[] = []
-  let busy = false
-  let lately = 0
-  const go = async (): Promise<void> => {
-    busy = true
-    while (queue.length > 0) {
-      if (lately >= companyMin && queue.length < companyMax) await Bun.sleep(gatherMs)
-      lately = await run(() => queue.splice(0, batchMax))
-    }
-    busy = false
-  }
-  return {
-    add(waiting: Waiting): void {
-      queue.push(waiting)
-      if (!busy) void go()
-    },
-  }
-}
-
-function laneOf(account: string, count: number): number {
-  if (count === 1) return 0
-  let hash = 0
-  for (let i = 0; i < account.length; i++) hash = (hash * 31 + account.charCodeAt(i)) >>> 0
-  return hash % count
 }
 
 function decide(command: Command<unknown>, book: Book): Outcome {
