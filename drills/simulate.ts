@@ -73,11 +73,13 @@ export function simulateReport(found: Simulated): string {
 
 \`bun run drill simulate ${asked}\`, ${day}.
 
-Keys, runs, chunks, reports of usage, failing model servers, clients that hang up, deposits and
-reorgs, plans, calls that are made again, ${others}, clocks that jump, writes that
-fail, and processes that are killed before and after a COMMIT:
+Keys and secrets that are rotated, runs (streamed, whole, in the background), chunks, reports of
+usage, failing model servers, clients that hang up, deposits and reorgs, plans, calls that are made
+again, kept outputs and texts, ${others}, clocks that jump, writes that fail, and processes
+that are killed before and after a COMMIT:
 ${all} random commands over ${seeds} seeds, in ${seconds.toFixed(0)} s. After each
-the service is compared with a model of it; every 500 all of its rows, its journal and its log are.
+the service is compared with a model of it: what it came to, balances, holds, plans, open runs and
+the windows it touched; every 10 all windows are, and every 500 all rows, the journal and the log.
 
 **${faults.length} faults.**${faults.map((fault) => `\n- ${fault.split('\n')[0]}`).join('')}
 

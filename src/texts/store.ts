@@ -21,7 +21,7 @@ const dropBatch = 50
 
 export function textStore(db: Db, clock: Pick<Clock, 'now'>) {
   const { accountSettings, runTexts } = db.tables
-  const remembered = new LRUCache<string, { retention: Retention; until: Millis }>({
+  const remembered = new LRUCache<string, { retention: Retention; readAt: Millis }>({
     max: rememberedMax,
   })
   /** What an earlier process deleted may still stand in the files. */
@@ -32,7 +32,7 @@ export function textStore(db: Db, clock: Pick<Clock, 'now'>) {
       first(q.select().from(accountSettings).where(eq(accountSettings.accountId, account))),
     )
     const retention = row?.retention ?? 'none'
-    remembered.set(account, { retention, until: clock.now() + rememberedMs })
+    remembered.set(account, { retention, readAt: clock.now() })
     return retention
   }
 
@@ -63,7 +63,9 @@ export function textStore(db: Db, clock: Pick<Clock, 'now'>) {
     /** How long an account's texts are kept; at once when it was asked within the last second. */
     retentionOf(account: string): Retention | Promise<Retention> {
       const known = remembered.get(account)
-      return known && known.until > clock.now() ? known.retention : read(account)
+      // A clock that was set back must not make a second longer.
+      const age = known ? clock.now() - known.readAt : -1
+      return known && age >= 0 && age < rememberedMs ? known.retention : read(account)
     },
     /** Of how many runs an account's texts are kept beyond a moment; `most` if there are more. */
     countBeyond: async (account: string, moment: Millis, most: number): Promise<number> => {

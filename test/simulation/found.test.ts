@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { rows } from '../../src/db/db.ts'
 import { changeKey } from '../../src/keys/change.ts'
-import { usd, type World, world } from '../support/world.ts'
+import { testAccount, usd, type World, world } from '../support/world.ts'
 
 /**
  * What the simulation has found so far, each by its seed and the command that showed it then: what a
@@ -57,5 +57,19 @@ describe('found by the simulation', () => {
     await change(10n)
     w.advance(-24 * hourMs)
     expect((await change(50n)).capLimit).toBe(50n)
+  })
+
+  test('while it learnt of texts: a clock that was set back makes no remembered retention last longer', async () => {
+    const { texts } = w.deps
+    expect(await texts.retentionOf(testAccount)).toBe('none')
+    w.advance(-hourMs)
+    // Another process is told to keep texts from now on.
+    const { accountSettings } = w.db.tables
+    await w.db.write(function* (q) {
+      const kept = { accountId: testAccount, retention: '24h', consoleKeyId: null } as const
+      yield* rows(q.insert(accountSettings).values(kept).returning())
+    })
+    w.advance(2000)
+    expect(await texts.retentionOf(testAccount)).toBe('24h')
   })
 })
