@@ -43,8 +43,8 @@ export function htmlFrame(id: string, html: string): string {
 /**
  * Answers with a stream of server-sent events that `run` writes. A silent stream carries a comment
  * every 15 s; a slow client is waited for once the system's own buffers are full, and one that then
- * takes nothing for 30 s counts as gone. What `run` throws becomes a last event `{"error":…}` after which nothing follows: no
- * `[DONE]`, so no client takes the stream for whole.
+ * takes nothing for 30 s counts as gone. What `run` throws becomes a last event `{"error":…}` after
+ * which nothing follows: no `[DONE]`, so no client takes the stream for whole.
  */
 export function sseResponse(
   { request, set, server }: SseContext,
