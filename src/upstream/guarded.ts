@@ -1,5 +1,6 @@
 import { type Breaker, type Pass, verdictOf } from './breaker.ts'
-import { type JsonObject, type Upstream, UpstreamFailure } from './upstream.ts'
+import { onEnd } from './ends.ts'
+import { type Upstream, UpstreamFailure } from './upstream.ts'
 
 /** An upstream that is left alone for a while after it failed several times in a row. */
 export function guardedUpstream(upstream: Upstream, breaker: Breaker): Upstream {
@@ -21,7 +22,12 @@ export function guardedUpstream(upstream: Upstream, breaker: Breaker): Upstream 
       const pass = enter(call)
       const chunks = await upstream.stream(call).catch(noter(pass))
       pass.began()
-      return noting(chunks, pass)
+      return onEnd(chunks, (end) => {
+        if (end.how === 'failed') note(pass, end.error)
+        else if (end.how === 'left') pass.left()
+        // Only its end says that the answer was whole.
+        else pass.answered()
+      })
     },
   }
 }
@@ -30,29 +36,9 @@ export function guardedUpstream(upstream: Upstream, breaker: Breaker): Upstream 
 const noter =
   (pass: Pass) =>
   (error: unknown): never => {
-    pass[error instanceof UpstreamFailure ? verdictOf(error) : 'left']()
+    note(pass, error)
     throw error
   }
 
-/** The same chunks; only their end says that the answer was whole. */
-function noting(
-  chunks: AsyncIterable<JsonObject[]>,
-  pass: Pass,
-): AsyncIterableIterator<JsonObject[]> {
-  const inner = chunks[Symbol.asyncIterator]()
-  return {
-    [Symbol.asyncIterator]() {
-      return this
-    },
-    async next() {
-      const result = await inner.next().catch(noter(pass))
-      if (result.done) pass.answered()
-      return result
-    },
-    async return() {
-      pass.left()
-      await inner.return?.()
-      return { done: true, value: undefined }
-    },
-  }
-}
+const note = (pass: Pass, error: unknown): void =>
+  pass[error instanceof UpstreamFailure ? verdictOf(error) : 'left']()

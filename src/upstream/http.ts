@@ -32,6 +32,9 @@ export type HttpRequest = {
   limits?: HttpLimits
 }
 
+/** How long an answer that said all may take to end its body, in ms. */
+const endWithinMs = 1000
+
 /** An answer whose body was not read yet. Read it by one of the two, or stop it. */
 export type HttpAnswer = {
   status: number
@@ -40,6 +43,8 @@ export type HttpAnswer = {
   text(): Promise<string>
   /** The next bytes, undefined at the end. A body that breaks off is a `cut`. */
   read(): Promise<Uint8Array | undefined>
+  /** All that was wanted came: a body that ends now leaves its connection to the next request. */
+  end(): void
   /** Lets go of the connection, at any time and any number of times. */
   stop(): void
 }
@@ -77,8 +82,9 @@ export async function request(options: HttpRequest): Promise<HttpAnswer> {
 type Watch = {
   signal: AbortSignal
   answered(): void
-  /** Runs the idle clock while `work` is awaited. */
-  waitFor<T>(work: Promise<T>): Promise<T>
+  /** Runs the idle clock from here to {@link Watch.heard}. */
+  listen(): void
+  heard(): void
   /** Ends the exchange and names why; `otherwise` when it was none of our own reasons. */
   fail(error: unknown, otherwise: FailureReason): UpstreamFailure
   /** The body is over: nothing to abort any more. */
@@ -113,15 +119,13 @@ function watchOver(caller: AbortSignal, limits: HttpLimits): Watch {
   return {
     signal: controller.signal,
     answered: () => clearTimeout(firstByte),
-    async waitFor(work) {
+    listen() {
       waiting = true
       if (idle === undefined) idle = setTimeout(onIdle, limits.idleMs)
       else idle.refresh()
-      try {
-        return await work
-      } finally {
-        waiting = false
-      }
+    },
+    heard() {
+      waiting = false
     },
     fail(error, otherwise) {
       if (error instanceof UpstreamFailure) {
@@ -148,16 +152,18 @@ function toAnswer(response: Response, watch: Watch, limits: HttpLimits): HttpAns
       // What already arrived must not go out after the caller gave up.
       watch.signal.throwIfAborted()
       reader ??= readerOf(response)
-      const next = reader ? await watch.waitFor(reader.read()) : { done: true, value: undefined }
+      watch.listen()
+      const bytes = (await reader?.read())?.value
+      watch.heard()
       if (over) throw over
-      if (next.value === undefined) {
+      if (bytes === undefined) {
         over = 'ended'
         watch.done()
         return undefined
       }
-      bytesRead += next.value.length
+      bytesRead += bytes.length
       if (bytesRead > limit) throw new UpstreamFailure('too_large')
-      return next.value
+      return bytes
     } catch (error) {
       over = watch.fail(error, 'cut')
       letGo()
@@ -171,7 +177,10 @@ function toAnswer(response: Response, watch: Watch, limits: HttpLimits): HttpAns
   }
 
   async function readWhole(): Promise<string> {
-    if (isSmall(response.headers)) return await watch.waitFor(response.text())
+    if (isSmall(response.headers)) {
+      watch.listen()
+      return await response.text()
+    }
     const decoder = new TextDecoder()
     let text = ''
     for (;;) {
@@ -195,12 +204,21 @@ function toAnswer(response: Response, watch: Watch, limits: HttpLimits): HttpAns
         throw failure.reason === 'cut' ? new UpstreamFailure('error') : failure
       }
     },
-    stop() {
+    end() {
       if (over) return
-      over = new UpstreamFailure('aborted')
-      watch.stop('aborted')
-      letGo()
+      const tooLong = setTimeout(stop, endWithinMs)
+      read(limits.streamBytes)
+        .then((more) => more && stop(), ignore)
+        .finally(() => clearTimeout(tooLong))
     },
+    stop,
+  }
+
+  function stop(): void {
+    if (over) return
+    over = new UpstreamFailure('aborted')
+    watch.stop('aborted')
+    letGo()
   }
 }
 

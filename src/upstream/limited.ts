@@ -1,5 +1,6 @@
-import type { Release, Slots } from './slots.ts'
-import type { JsonObject, Upstream } from './upstream.ts'
+import { onEnd } from './ends.ts'
+import type { Slots } from './slots.ts'
+import type { Upstream } from './upstream.ts'
 
 /**
  * An upstream that takes so many requests at once and no more: each holds a place from before its
@@ -23,42 +24,11 @@ export function limitedUpstream(upstream: Upstream, slots: Slots): Upstream {
       const place = slots.take(call.account, call.signal)
       const release = place instanceof Promise ? await place : place
       try {
-        return holding(await upstream.stream(call), release)
+        return onEnd(await upstream.stream(call), release)
       } catch (error) {
         release()
         throw error
       }
-    },
-  }
-}
-
-/** The same chunks; `release` is called when they are over, broke off, or are not wanted. */
-function holding(
-  chunks: AsyncIterable<JsonObject[]>,
-  release: Release,
-): AsyncIterableIterator<JsonObject[]> {
-  const inner = chunks[Symbol.asyncIterator]()
-  return {
-    [Symbol.asyncIterator]() {
-      return this
-    },
-    async next() {
-      try {
-        const result = await inner.next()
-        if (result.done) release()
-        return result
-      } catch (error) {
-        release()
-        throw error
-      }
-    },
-    async return() {
-      try {
-        await inner.return?.()
-      } finally {
-        release()
-      }
-      return { done: true, value: undefined }
     },
   }
 }

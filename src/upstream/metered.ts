@@ -1,5 +1,6 @@
+import { onEnd } from './ends.ts'
 import type { FailureReason } from './upstream.ts'
-import { type JsonObject, type Upstream, type UpstreamCall, UpstreamFailure } from './upstream.ts'
+import { type Upstream, type UpstreamCall, UpstreamFailure } from './upstream.ts'
 
 /** Who counts what upstreams do. */
 export type Meter = {
@@ -15,9 +16,12 @@ export function meteredUpstream(
   { meters, clock }: { meters: Meter; clock: { monotonic(): number } },
 ): Upstream {
   const { id } = upstream
-  const failed = (error: unknown): never => {
+  const count = (error: unknown): void => {
     const reason = error instanceof UpstreamFailure ? error.reason : 'error'
     if (reason !== 'aborted') meters.upstreamFailed(id, reason)
+  }
+  const failed = (error: unknown): never => {
+    count(error)
     throw error
   }
   const measured = async <T>(ask: (call: UpstreamCall) => Promise<T>, call: UpstreamCall) => {
@@ -30,24 +34,9 @@ export function meteredUpstream(
   return {
     ...upstream,
     complete: (call) => measured(upstream.complete, call),
-    stream: async (call) => watched(await measured(upstream.stream, call), failed),
-  }
-}
-
-/** The same chunks; a failure between them is told too. */
-function watched(
-  chunks: AsyncIterable<JsonObject[]>,
-  failed: (error: unknown) => never,
-): AsyncIterableIterator<JsonObject[]> {
-  const inner = chunks[Symbol.asyncIterator]()
-  return {
-    [Symbol.asyncIterator]() {
-      return this
-    },
-    next: () => inner.next().catch(failed),
-    async return() {
-      await inner.return?.()
-      return { done: true, value: undefined }
-    },
+    stream: async (call) =>
+      onEnd(await measured(upstream.stream, call), (end) => {
+        if (end.how === 'failed') count(end.error)
+      }),
   }
 }

@@ -105,9 +105,9 @@ async function afterFirst(chunks: Chunks): Promise<Chunks> {
     [Symbol.asyncIterator]() {
       return this
     },
-    async next() {
-      if (!first) return await chunks.next()
-      const result = first
+    next() {
+      if (!first) return chunks.next()
+      const result = Promise.resolve(first)
       first = undefined
       return result
     },
@@ -125,28 +125,31 @@ function chunksOf(answer: HttpAnswer): Chunks {
   const parser = sseParser()
   const progress = progressOf()
 
-  async function next(): Promise<IteratorResult<JsonObject[]>> {
+  async function take(): Promise<IteratorResult<JsonObject[]>> {
     for (;;) {
       if (progress.end) return endWith(answer, progress.end)
-      const bytes = await readOrCut(answer)
+      let bytes: Uint8Array | undefined
+      try {
+        bytes = await answer.read()
+      } catch (error) {
+        // A connection that breaks is an end of the body like any other: what came before decides.
+        if (!(error instanceof UpstreamFailure && error.reason === 'cut')) throw error
+      }
       const batch = progress.take(bytes ? parser.push(bytes) : parser.end(), bytes === undefined)
       if (batch.length > 0) return { done: false, value: batch }
     }
   }
 
+  const fail = (error: unknown): never => {
+    progress.end = 'done'
+    answer.stop()
+    throw error
+  }
   return {
     [Symbol.asyncIterator]() {
       return this
     },
-    async next() {
-      try {
-        return await next()
-      } catch (error) {
-        progress.end = 'done'
-        answer.stop()
-        throw error
-      }
-    },
+    next: () => take().catch(fail),
     async return() {
       progress.end = 'done'
       answer.stop()
@@ -156,19 +159,12 @@ function chunksOf(answer: HttpAnswer): Chunks {
 }
 
 function endWith(answer: HttpAnswer, end: FailureReason | 'done'): IteratorResult<JsonObject[]> {
-  answer.stop()
-  if (end !== 'done') throw new UpstreamFailure(end)
-  return { done: true, value: undefined }
-}
-
-/** A connection that breaks is an end of the body like any other: what came before decides. */
-async function readOrCut(answer: HttpAnswer): Promise<Uint8Array | undefined> {
-  try {
-    return await answer.read()
-  } catch (error) {
-    if (error instanceof UpstreamFailure && error.reason === 'cut') return undefined
-    throw error
+  if (end === 'done') answer.end()
+  else {
+    answer.stop()
+    throw new UpstreamFailure(end)
   }
+  return { done: true, value: undefined }
 }
 
 /** How far a stream is: which choices are still open, and whether and how it ended. */
