@@ -132,11 +132,16 @@ function addToolCalls(calls: Map<number, ToolCall>, pieces: Json): number {
   return bytes
 }
 
-export const asObject = (value: Json | undefined): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+export const asObject = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
 
-export const objects = (value: Json | undefined): JsonObject[] =>
-  Array.isArray(value) ? value.map(asObject) : []
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The list itself where all in it are objects: nobody changes it. */
+export function objects(value: Json | undefined): JsonObject[] {
+  if (!Array.isArray(value)) return []
+  return value.every(isObject) ? value : value.map(asObject)
+}
 
 const integer = (value: Json | undefined): number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : 0

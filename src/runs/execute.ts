@@ -94,7 +94,7 @@ export async function stream(
     })
     const greet = roleGiver()
     const split = endKeeper()
-    const stopped = untilAborted(live.signal)
+    let stopped: Promise<unknown> | undefined
     for await (const batch of chunks) {
       if (live.stopped()) break
       firstByteAt ??= deps.clock.now()
@@ -110,7 +110,9 @@ export async function stream(
       live.tell(outgoing)
       const sent = sink.send(outgoing)
       // A reader who takes nothing must not keep a stopped run from its end.
-      if (sent) await Promise.race([sent, stopped])
+      if (!sent) continue
+      stopped ??= untilAborted(live.signal)
+      await Promise.race([sent, stopped])
     }
     if (live.stopped()) throw new UpstreamFailure('aborted')
     if (tail.length === 0) tail.push(unfinished)
@@ -133,7 +135,10 @@ export async function stream(
 const unfinished: JsonObject = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
 
 const untilAborted = (signal: AbortSignal): Promise<unknown> =>
-  new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined)
+    else signal.addEventListener('abort', resolve, { once: true })
+  })
 
 const callOf = ({ model, row, signal, trace }: LiveRun) => ({
   kind: model.kind,
@@ -255,6 +260,7 @@ function endKeeper() {
     for (const choice of choices) {
       if (typeof choice['finish_reason'] === 'string') finished.add(choice['index'])
     }
+    if (finished.size === 0) return { going: chunk }
     const ending = choices.filter((choice) => finished.has(choice['index']))
     if (ending.length === 0) return { going: chunk }
     if (ending.length === choices.length) return { ending: chunk }
