@@ -1,11 +1,11 @@
 /**
  * `bun bench/auth.ts <grown database> [rounds]`: what it costs to tell who asks, of 10^5 keys in
- * trees of five levels: the secret's checksum and hash, its caller as remembered, and whether each
- * key of the chain lets it run.
+ * trees of five levels: the secret's hash, its caller as remembered, and whether its chain lets it
+ * run. The checksum is asked when it is read.
  */
 import { openSqlite } from '../src/db/sqlite.ts'
 import { systemClock } from '../src/kernel/clock.ts'
-import { assertScope, assertUsable } from '../src/keys/key.ts'
+import { assertMay } from '../src/keys/auth.ts'
 import { hashSecret, isSecret } from '../src/keys/secret.ts'
 import { keyStore } from '../src/keys/store.ts'
 import { makePlans } from '../src/plans/plan.ts'
@@ -22,8 +22,7 @@ const keys = keyStore(db, { now: () => now }, plans)
 const secrets = Array.from({ length: grown.keys }, (_, index) => grownSecret(index))
 
 const authenticate = (secret: string) => {
-  if (!isSecret(secret)) throw new Error('no secret')
-  return keys.findCaller(hashSecret(secret))
+  return keys.findCaller(hashSecret(secret), () => isSecret(secret))
 }
 
 const readUs = await costOf(grown.keys, async () => {
@@ -45,6 +44,5 @@ await db.close()
 function check(secret: string): void {
   const caller = authenticate(secret)
   if (!caller || caller instanceof Promise) throw new Error('a caller was forgotten')
-  assertUsable(caller.chain, now)
-  assertScope(caller.chain, 'runs:write')
+  assertMay(caller, 'runs:write', now, () => '127.0.0.1')
 }

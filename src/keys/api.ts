@@ -5,6 +5,7 @@ import { readJson } from '../http/body.ts'
 import { checkBody } from '../http/check-body.ts'
 import { queryOf, readPage } from '../http/query.ts'
 import { answerOnce, callOf } from '../idempotency/once-api.ts'
+import type { Millis } from '../kernel/clock.ts'
 import { isId } from '../kernel/ids.ts'
 import { toListView } from '../kernel/page.ts'
 import { refuse } from '../kernel/refusal.ts'
@@ -35,6 +36,7 @@ type Needs = Pick<
   | 'plans'
   | 'random'
   | 'replies'
+  | 'still'
 >
 
 /** `/v1/keys`: what a key may know of itself, and what it does with the keys below it. */
@@ -136,18 +138,28 @@ const changingApi = (deps: Needs) =>
 
 async function showSelf(deps: Needs, { account: id, plan, key: { id: keyId } }: Caller) {
   const now = deps.clock.now()
-  const [account, shown] = await Promise.all([deps.accounts.find(id), deps.keys.show(keyId, now)])
-  if (!account) throw new Error('a key without an account')
-  const { chain } = shown
-  const windows = await deps.keys.windows(
-    chain.map((key) => ({ keyId: key.id, start: windowStart(key.capWindow, now) })),
-  )
+  // All windows begin with a day.
+  const name = `self ${keyId} ${windowStart('day', now)}`
+  const kept = deps.still(name, () => readSelf(deps, { id, keyId, now }))
+  const { account, windows, shown } = kept instanceof Promise ? await kept : kept
+  const { chain, overlapUntil } = shown
+  const isEnding = overlapUntil !== null && overlapUntil > now
   return {
-    ...toKeyView(shown, now),
+    ...toKeyView({ ...shown, overlapUntil: isEnding ? overlapUntil : null }, now),
     account: { address: toChecksumAddress(account.id), ...toAccountView(account, plan) },
     chain: toChainView(chain, windows, now),
     next_block: nextBlock(chain, windows, account, now),
   }
+}
+
+async function readSelf(deps: Needs, self: { id: string; keyId: string; now: Millis }) {
+  const { id, keyId, now } = self
+  const [account, shown] = await Promise.all([deps.accounts.find(id), deps.keys.show(keyId, now)])
+  if (!account) throw new Error('a key without an account')
+  const starts = shown.chain.map((key) => {
+    return { keyId: key.id, start: windowStart(key.capWindow, now) }
+  })
+  return { account, shown, windows: await deps.keys.windows(starts) }
 }
 
 async function show({ keys, clock }: Needs, { id }: KeyRow) {

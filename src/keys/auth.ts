@@ -7,6 +7,7 @@ import {
   rateHeaders,
   refuseInvalidKey,
   tooMany,
+  type Verdict,
 } from '../http/limits.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
 import {
@@ -14,10 +15,10 @@ import {
   assertScope,
   assertUsable,
   type Caller,
+  leastOf,
   type Scope,
-  statusOf,
 } from './key.ts'
-import { hashSecret, isSecret } from './secret.ts'
+import { hashSecret, hasLengthOfSecret, isSecret } from './secret.ts'
 
 /** What a keyed route asks of its caller: a scope, or `any` for a usable key of whatever scope. */
 export type KeyNeed = Scope | 'any' | 'also-paused'
@@ -52,10 +53,8 @@ const makeGuard = ({ keys, clock, settings }: Needs) => {
   return new Elysia({ name: 'key-auth' }).macro({
     needsKey: (need: KeyNeed) => ({
       resolve: async ({ request, server, set }) => {
-        const hash = secretHashOf(request)
-        if (hash === undefined) return refuseFailure(request, server)
         // Awaited only when it was not remembered: a promise a request is not free.
-        const found = keys.findCaller(hash)
+        const found = callerOf(keys, request)
         const caller = found instanceof Promise ? await found : found
         if (!caller) return refuseFailure(request, server)
         assertMay(caller, need, clock.now(), () => clientAddress(request, server, isTrusted))
@@ -76,8 +75,7 @@ export async function optionalCaller(
   { request, server }: { request: Request; server: PeerSource | null },
   scope: Scope,
 ): Promise<Caller | undefined> {
-  const hash = secretHashOf(request)
-  const caller = hash === undefined ? undefined : await keys.findCaller(hash)
+  const caller = await callerOf(keys, request)
   if (!caller) return undefined
   try {
     const isTrusted = trustedProxies(settings.trustedProxies)
@@ -101,7 +99,8 @@ function countRequest(
   nodes: number,
   headers: Record<string, string | number>,
 ): void {
-  let nearest = Number.POSITIVE_INFINITY
+  let nearest: Verdict | undefined
+  let limit = 0
   for (const { id, rpm: own } of chain) {
     const rpm = Math.ceil(Math.min(own ?? plan.limits.rpm, plan.limits.rpm) / nodes)
     const verdict = requests.take(id, rpm)
@@ -109,24 +108,43 @@ function countRequest(
       Object.assign(headers, rateHeaders(rpm, verdict))
       throw tooMany(verdict.retryAfterMs, 'rate_limited')
     }
-    if (verdict.remaining >= nearest) continue
-    nearest = verdict.remaining
-    Object.assign(headers, rateHeaders(rpm, verdict))
+    if (nearest && verdict.remaining >= nearest.remaining) continue
+    nearest = verdict
+    limit = rpm
   }
+  if (nearest) Object.assign(headers, rateHeaders(limit, nearest))
 }
 
-function assertMay(caller: Caller, need: KeyNeed, now: number, address: () => string): void {
-  const pausedIsFine = need === 'also-paused' && statusOf(caller.chain, now) === 'paused'
-  if (!pausedIsFine) assertUsable(caller.chain, now)
-  if (caller.suspended) refuse('account_suspended')
-  assertAddressAllowed(caller.chain, address)
-  if (need !== 'any' && need !== 'also-paused') assertScope(caller.chain, need)
+/**
+ * What a request asks of its caller, in this order: a usable key, an account that is not suspended,
+ * an address that the keys are bound to, the scope.
+ * @throws Refusal of the first that is missing.
+ */
+export function assertMay(caller: Caller, need: KeyNeed, now: number, address: () => string): void {
+  const { chain, suspended } = caller
+  caller.least ??= leastOf(chain)
+  const { isRevoked, isPaused, expiresAt, isBound, scopes } = caller.least
+  if (isRevoked || expiresAt <= now || (isPaused && need !== 'also-paused')) {
+    assertUsable(chain, now)
+  }
+  if (suspended) refuse('account_suspended')
+  if (isBound) assertAddressAllowed(chain, address)
+  if (need === 'any' || need === 'also-paused' || scopes.includes(need)) return
+  assertScope(chain, need)
 }
 
-/** The hash of a bearer secret with the right form and checksum; junk costs no look-up. */
-function secretHashOf(request: Request): string | undefined {
+/**
+ * The caller of a bearer secret. The checksum is asked only of one that is not remembered: junk
+ * costs no look-up, and what was found once by its hash has the right one.
+ */
+function callerOf(
+  keys: Pick<Deps['keys'], 'findCaller'>,
+  request: Request,
+): Caller | Promise<Caller | undefined> | undefined {
   const header = request.headers.get('authorization')
   if (header === null || !/^bearer /i.test(header)) return undefined
   const secret = header.slice(7)
-  return isSecret(secret) ? hashSecret(secret) : undefined
+  return hasLengthOfSecret(secret)
+    ? keys.findCaller(hashSecret(secret), () => isSecret(secret))
+    : undefined
 }

@@ -19,6 +19,18 @@ export type Caller = {
   plan: Plan
   chain: Chain
   key: KeyRow
+  /** What the chain allows as a whole, once that was asked. */
+  least?: Least
+}
+
+/** The least over a chain that stays as it was read. */
+export type Least = {
+  isRevoked: boolean
+  isPaused: boolean
+  expiresAt: Millis
+  scopes: readonly Scope[]
+  /** Whether a key of it is bound to networks. */
+  isBound: boolean
 }
 
 export type KeyStatus = 'usable' | 'paused' | 'expired' | 'revoked'
@@ -48,6 +60,14 @@ export const maxDepth = 4
 export const maxActiveKeys = 500
 
 export const depthOf = (key: KeyRow): number => key.lineage.length - 1
+
+export const leastOf = (chain: Chain): Least => ({
+  isRevoked: chain.some((key) => key.revokedAt !== null),
+  isPaused: chain.some((key) => key.pausedAt !== null),
+  expiresAt: Math.min(...chain.map((key) => key.expiresAt)),
+  scopes: scopes.filter((scope) => chain.every((key) => key.scopes.includes(scope))),
+  isBound: chain.some((key) => key.ipCidrs.length > 0),
+})
 
 /** The state of the whole chain: revoked before expired before paused. */
 export function statusOf(chain: Chain, now: Millis): KeyStatus {

@@ -19,11 +19,13 @@ export function makeSecret(random: Random): string {
   return body + checksum(body)
 }
 
+/** Whether `text` is as long as a secret: asked before it is hashed. */
+export const hasLengthOfSecret = (text: string): boolean =>
+  text.length === secretPrefix.length + randomChars + checksumChars
+
 /** Whether `text` has the form and the checksum of a secret: asked before any look-up. */
 export function isSecret(text: string): boolean {
-  if (text.length !== secretPrefix.length + randomChars + checksumChars || !form.test(text)) {
-    return false
-  }
+  if (!hasLengthOfSecret(text) || !form.test(text)) return false
   return checksum(text.slice(0, -checksumChars)) === text.slice(-checksumChars)
 }
 

@@ -15,7 +15,7 @@ import {
 } from 'drizzle-orm'
 import { type Db, prepared, type Query, rows, type Work } from '../db/db.ts'
 import { isUnder } from '../db/lineage.ts'
-import type { KeyRow, Tables } from '../db/schema.ts'
+import type { KeyRow, Tables, WindowRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type Page, type PageRequest, toPage } from '../kernel/page.ts'
 import { windowStart } from '../ledger/window.ts'
@@ -35,8 +35,7 @@ export function shownKeys({ tables, ...db }: Db) {
     }
     const found: KeyRow[] = []
     for (const id of ids) {
-      const named = (values: { id: string }) => q.select().from(keys).where(eq(keys.id, values.id))
-      found.push(...(yield* prepared('key', { id }, named)))
+      found.push(...(yield* keyAt(tables, q, id)))
     }
     return found
   }
@@ -85,10 +84,9 @@ export function shownKeys({ tables, ...db }: Db) {
     /** One key with its chain. @throws when there is none: ask {@link KeyStore.find} first. */
     show: (id: string, now: Millis): Promise<ShownKey> =>
       db.read(function* (q) {
-        const wanted = { id, ...startsAt(now) }
-        const found: Found[] = yield* prepared('key.shown', wanted, ({ id: named, ...starts }) =>
-          selectShown(tables, q, starts).where(eq(keys.id, named)),
-        )
+        const found = db.exclusive
+          ? yield* lookUp(tables, q, id, now)
+          : yield* join(tables, q, id, now)
         const [shown] = yield* withChains(q, found)
         if (!shown) throw new Error(`there is no key ${id}`)
         return shown
@@ -126,6 +124,44 @@ export function shownKeys({ tables, ...db }: Db) {
     },
   }
 }
+
+/** In process three compiled look-ups cost a third of one that joins. */
+function* lookUp(tables: Tables, q: Query, id: string, now: Millis): Work<Found[]> {
+  const { keySecrets } = tables
+  const [key] = yield* keyAt(tables, q, id)
+  if (!key) return []
+  const [window] = yield* windowAt(tables, q, id, windowStart(key.capWindow, now))
+  const [ending] = yield* prepared('key.ending', { id, now }, (values) =>
+    q
+      .select({ validUntil: keySecrets.validUntil })
+      .from(keySecrets)
+      .where(and(eq(keySecrets.keyId, values.id), gt(keySecrets.validUntil, values.now))),
+  )
+  return [{ key, window: window ?? null, overlapUntil: ending?.validUntil ?? null }]
+}
+
+/** From a server one query brings all of it. */
+const join = (tables: Tables, q: Query, id: string, now: Millis): Work<Found[]> =>
+  prepared('key.shown', { id, ...startsAt(now) }, ({ id: named, ...starts }) =>
+    selectShown(tables, q, starts).where(eq(tables.keys.id, named)),
+  )
+
+const keyAt = ({ keys }: Tables, q: Query, id: string): Work<KeyRow[]> =>
+  prepared('key', { id }, (values) => q.select().from(keys).where(eq(keys.id, values.id)))
+
+/** The window of a key that began at `start`, if it counted anything. */
+export const windowAt = (
+  { keyWindows }: Tables,
+  q: Query,
+  keyId: string,
+  start: Millis,
+): Work<WindowRow[]> =>
+  prepared('key_window', { keyId, start }, (values) =>
+    q
+      .select()
+      .from(keyWindows)
+      .where(and(eq(keyWindows.keyId, values.keyId), eq(keyWindows.windowStart, values.start))),
+  )
 
 /** The windows that `now` falls into are joined, and the secret that is on its way out. */
 function selectShown(

@@ -1,22 +1,12 @@
 import { and, eq, gt, inArray, isNull, or } from 'drizzle-orm'
-import { LRUCache } from 'lru-cache'
 import { isBeside } from '../db/beside.ts'
-import {
-  type Db,
-  first,
-  type Notice,
-  prepared,
-  type Query,
-  rows,
-  type Step,
-  type Work,
-} from '../db/db.ts'
+import { type Db, first, type Notice, prepared, rows, type Work } from '../db/db.ts'
 import { isUnder } from '../db/lineage.ts'
 import type { KeyRow, WindowRow } from '../db/schema.ts'
 import type { Clock, Millis } from '../kernel/clock.ts'
 import type { Plans } from '../plans/plan.ts'
 import type { Caller } from './key.ts'
-import { shownKeys } from './shown-store.ts'
+import { shownKeys, windowAt } from './shown-store.ts'
 
 export type KeyStore = ReturnType<typeof keyStore>
 
@@ -28,7 +18,8 @@ type Remembered = { caller: Caller; readAt: Millis; validUntil: Millis }
 
 export function keyStore(db: Db, clock: Pick<Clock, 'now'>, plans: Plans) {
   const { keys, keySecrets, keyWindows, accounts, runs } = db.tables
-  const remembered = new LRUCache<string, Remembered>({ max: rememberedMax })
+  // In the order they were read: what is a second old is read again, and so the newest.
+  const remembered = new Map<string, Remembered>()
   const used = new Map<string, Millis>()
   let changes = 0
 
@@ -63,6 +54,16 @@ export function keyStore(db: Db, clock: Pick<Clock, 'now'>, plans: Plans) {
     return { caller, validUntil: validUntil ?? Number.POSITIVE_INFINITY }
   }
 
+  const keep = (hash: string, found: Remembered): void => {
+    remembered.delete(hash)
+    remembered.set(hash, found)
+    if (remembered.size <= rememberedMax) return
+    for (const oldest of remembered.keys()) {
+      remembered.delete(oldest)
+      return
+    }
+  }
+
   const read = async (hash: string): Promise<Caller | undefined> => {
     const before = changes
     const found = await db.read((q) => callerOf(q, hash))
@@ -70,7 +71,7 @@ export function keyStore(db: Db, clock: Pick<Clock, 'now'>, plans: Plans) {
     if (!found || found.validUntil <= now) return undefined
     const validUntil = Math.min(now + rememberedMs, found.validUntil)
     // What was read before a change of ours must not be remembered after it.
-    if (before === changes) remembered.set(hash, { caller: found.caller, readAt: now, validUntil })
+    if (before === changes) keep(hash, { caller: found.caller, readAt: now, validUntil })
     return found.caller
   }
 
@@ -83,26 +84,22 @@ export function keyStore(db: Db, clock: Pick<Clock, 'now'>, plans: Plans) {
 
   const isBelow = (key: KeyRow) => and(eq(keys.accountId, key.accountId), isUnder(keys, key.id))
 
-  const windowAt = (
-    q: Query,
-    wanted: { keyId: string; start: Millis },
-  ): Generator<Step, WindowRow[], unknown> =>
-    prepared('key_window', wanted, (values) =>
-      q
-        .select()
-        .from(keyWindows)
-        .where(and(eq(keyWindows.keyId, values.keyId), eq(keyWindows.windowStart, values.start))),
-    )
-
   return {
     ...shownKeys(db),
-    /** Who a secret's hash belongs to; at once when it was asked for within the last second. */
-    findCaller(hash: string): Caller | Promise<Caller | undefined> {
+    /**
+     * Who a secret's hash belongs to; at once when it was asked for within the last second. Another
+     * one is looked up only where it `canBe` one.
+     */
+    findCaller(
+      hash: string,
+      canBe: () => boolean = always,
+    ): Caller | Promise<Caller | undefined> | undefined {
       const known = remembered.get(hash)
       const now = clock.now()
       // A clock that was set back must not make a second longer.
       const isFresh = known !== undefined && known.readAt <= now && known.validUntil > now
-      return isFresh ? known.caller : read(hash)
+      if (isFresh) return known.caller
+      return canBe() ? read(hash) : undefined
     },
     /** Drops what is remembered of a key and of all below it, here and at other nodes. */
     forget(keyId: string): void {
@@ -146,7 +143,9 @@ export function keyStore(db: Db, clock: Pick<Clock, 'now'>, plans: Plans) {
         // In process, where there is no round trip, a compiled look-up for each.
         if (db.exclusive) {
           const found: WindowRow[] = []
-          for (const one of wanted) found.push(...(yield* windowAt(q, one)))
+          for (const { keyId, start } of wanted) {
+            found.push(...(yield* windowAt(db.tables, q, keyId, start)))
+          }
           return found
         }
         const named = wanted.map(({ keyId, start }) =>
@@ -188,3 +187,5 @@ const isOfKey = (keyId: string) => (caller: Caller) => caller.key.lineage.includ
 const isOfAccount = (account: string) => (caller: Caller) => caller.account === account
 
 type Found = { caller: Caller; validUntil: Millis } | undefined
+
+const always = () => true
