@@ -88,9 +88,13 @@ describe.skipIf(noBinary || noAnvil)('a backup made under load, on the binary', 
         }
       })
       await until('some load', () => made > 20, patienceMs)
+      const madeBefore = made
       const copied = JSON.parse(await must(home, 'backup', 'kept.db', '--json'))
+      const madeBeside = made - madeBefore
       isDone = true
       await Promise.all(load)
+      // More than those that were on their way: none waited for the end of the copy.
+      expect(madeBeside).toBeGreaterThan(load.length)
       expect(copied).toMatchObject({ ledger: 'balanced', origin: server.origin })
       signer = copied.signer
       expect(copied.log_size).toBeGreaterThan(20)
