@@ -39,7 +39,7 @@ export const keys: Group = {
         ['test/binary/authentication.test.ts', 'with an unknown key is 401 invalid_key'],
       ],
       guards: [
-        ['src/keys/auth.ts', 'secretHashOf'],
+        ['src/keys/auth.ts', 'callerOf'],
         ['src/http/limits.ts', 'refuseInvalidKey'],
       ],
     },
@@ -72,8 +72,8 @@ export const keys: Group = {
         ],
       ],
       guards: [
-        ['src/keys/key.ts', 'assertNotRevoked'],
-        ['src/ledger/ledger.ts', 'takeHold'],
+        ['src/keys/key.ts', 'assertUsable'],
+        ['src/runs/begin.ts', 'begin'],
       ],
     },
     {
