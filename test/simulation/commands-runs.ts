@@ -97,7 +97,7 @@ export function endRun(sim: Sim): Command | undefined {
     },
     judge: () => {
       const run = m.open.get(flight.id)
-      if (!run) return 'bug'
+      if (!run) return gone(flight)
       const end = { now: flight.node.now(), letters: flight.bytes, byItself: true }
       const cost = chargeOf(flight, run, usage)
       return judgeSettle(m, flight.id, cost, { ...end, status: 'succeeded' })
@@ -162,7 +162,7 @@ export function judgeBroken(
   how: 'failed' | 'cancelled' | 'shut down' = 'cancelled',
 ): string {
   const run = m.open.get(flight.id)
-  if (!run) return 'bug'
+  if (!run) return gone(flight)
   const isMute = flight.bytes === 0
   const shut = isMute ? 'interrupted' : 'failed'
   const status: RunEnd['status'] = how === 'shut down' ? shut : how
@@ -170,6 +170,9 @@ export function judgeBroken(
   judgeSettle(m, flight.id, brokenCharge(flight, run), { ...end, byItself: true })
   return told
 }
+
+/** Another process ended it, which its own one hears when it is to end it: an error, told nobody. */
+const gone = ({ live }: Flight): string => (live.row.background ? 'unavailable' : 'bug')
 
 export function pickFlight({ random, flights }: Sim): Flight | undefined {
   const all = [...flights.values()]

@@ -213,7 +213,7 @@ async function disturb(sim: Sim, trail: string[], number: number, command: Comma
   // What could not be stored, or nobody knows to be stored, is tried again.
   const run = trace.ids.get('run')
   if (run !== undefined && !flying.includes(run)) node.unsettled.add(run)
-  const isTold = came === 'bug' || (mishap === 'lost' && command.isUnheard === true)
+  const isTold = came === 'bug' || command.isUnheard === true
   const faults = isTold ? [] : [`${command.kind} came to ${came} although its write failed`]
   return { count: 1, faults, keys: command.keys ?? [], seen: [`disturb: ${mishap}`] }
 }
