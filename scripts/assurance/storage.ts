@@ -41,7 +41,9 @@ export const storage: Group = {
     {
       id: 'K3',
       severity: 'C',
-      promise: 'Runs of a process that died are ended before the next one listens, once.',
+      promise:
+        'Runs of a process that died are ended by the next one, once: before it is ready, or of ' +
+        'very many the rest beside its clients.',
       tests: [
         [
           'test/binary/drill-crash.test.ts',
@@ -52,9 +54,9 @@ export const storage: Group = {
           'killed while it runs: the hold is freed, and the same key runs it anew',
         ],
         ['test/binary/faults.test.ts', 'killed at a sync, it holds what was acknowledged, once'],
+        ['test/runs/stranded.test.ts', 'are ended some at a time, each once'],
       ],
       guards: [['src/runs/recover.ts', 'endAbandoned']],
-      missing: 'how long that takes with 100,000 runs in flight.',
     },
     {
       id: 'K4',
