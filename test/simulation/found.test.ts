@@ -59,7 +59,7 @@ describe('found by the simulation', () => {
     expect((await change(50n)).capLimit).toBe(50n)
   })
 
-  test('while it learnt of texts: a clock that was set back makes no remembered retention last longer', async () => {
+  test('postgres, seed 20, command 312: a clock that was set back makes no remembered retention last longer', async () => {
     const { texts } = w.deps
     expect(await texts.retentionOf(testAccount)).toBe('none')
     w.advance(-hourMs)
