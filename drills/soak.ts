@@ -184,7 +184,7 @@ more were due while 300 were on their way, and left out. Every answer is the exp
 is held in the end, the balance is the grant less the cost of every run, and the ledger adds up.
 
 Memory of the last third of the time (its median) is at most ${mostGrowthMiB} MiB above that of
-the third before; SQLite's cache, 64 MiB of it, fills with the database. The least number of open
+the third before; SQLite's cache, 16 MiB of it, fills with the database. The least number of open
 files is at most ${mostMoreHandles} above, and the write-ahead log stays below ${mostWalMiB} MiB.
 Sizes are means; the lag is how late timers ran, which tells of the machine as well.
 
