@@ -23,23 +23,40 @@ count() { sed -n "s/^ *\([0-9][0-9]*\) $2\$/\1/p" "$1" | tail -n 1; }
 # The part of a log before its summary, which names the failures again.
 results() { awk '/^[0-9]+ tests failed:/ || /^Ran [0-9]+ tests/ { exit } { print }' "$1"; }
 
-run_tests "$work/log" --timeout 30000 "$@"
-passed=$(count "$work/log" pass)
-failed=$(count "$work/log" fail)
+if [ $# -gt 0 ] || [ ! -x "${CHROMIUM:-/usr/bin/chromium}" ]; then
+  run_tests "$work/log" --timeout 30000 "$@"
+  results "$work/log" >"$work/results"
+  passed=$(count "$work/log" pass)
+  failed=$(count "$work/log" fail)
+else
+  # What a browser shows is mostly waited for, so three files of that run at once, and nothing beside
+  # them: other tests look at the clock.
+  run_tests "$work/log" --timeout 30000 --path-ignore-patterns 'test/browser/**'
+  first=$rc
+  run_tests "$work/browser" --timeout 60000 --parallel=3 test/browser/
+  [ "$first" -eq 0 ] || rc=$first
+  { results "$work/log"; results "$work/browser"; } >"$work/results"
+  for part in pass fail; do
+    one=$(count "$work/log" "$part") two=$(count "$work/browser" "$part")
+    # Without both summaries there is none.
+    eval "${part}ed=\${one:+\${two:+\$((one + two))}}"
+  done
+fi
 
 # Whoever reads the end of a long log alone sees what went wrong: the last 40 lines up to each failure.
-results "$work/log" | awk '
+awk '
   /^\(pass\)/ || /^test\/.*:$/ { n = 0; next }
   { lines[n++] = $0 }
-  /^\(fail\)/ { print "-- " $0; for (i = n > 40 ? n - 40 : 0; i < n - 1; i++) print lines[i]; n = 0 }'
+  /^\(fail\)/ { print "-- " $0; for (i = n > 40 ? n - 40 : 0; i < n - 1; i++) print lines[i]; n = 0 }' \
+  "$work/results"
 
 # Tests that wait for other processes (a browser, executables, a chain) may lose a race that a loaded
 # machine made: a few of those files get a second try, and it is said. Nothing else does: what fails
 # once in a thousand about money has to be seen.
 waiting='^test/\(anchors\|binary\|browser\|chain\|clients\|contracts\|deposits\|mcp\)/'
 if [ "${failed:-0}" -gt 0 ]; then
-  files=$(results "$work/log" | awk '/^test\/.*:$/ { file = substr($0, 1, length($0) - 1) }
-    /^\(fail\)/ { print file }' | sort -u)
+  files=$(awk '/^test\/.*:$/ { file = substr($0, 1, length($0) - 1) } /^\(fail\)/ { print file }' \
+    "$work/results" | sort -u)
   if [ "$(echo "$files" | wc -l)" -le 4 ] && ! echo "$files" | grep -qv "$waiting"; then
     echo "== once more: $(echo "$files" | tr '\n' ' ')"
     # shellcheck disable=SC2086 # one argument a file
