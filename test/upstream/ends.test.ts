@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { ServerResponse } from 'node:http'
+import { onEnd } from '../../src/upstream/ends.ts'
+import { request } from '../../src/upstream/http.ts'
+import type { JsonObject } from '../../src/upstream/upstream.ts'
+import { until } from '../support/runs.ts'
+import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
+
+describe('a connection whose answer said all', () => {
+  let stub: StubUpstream
+  const ports: (number | undefined)[] = []
+  const after: Record<string, (response: ServerResponse) => void> = {
+    ends: (response) => void setTimeout(() => response.end(), 20),
+    hangs: () => {},
+    'goes on': (response) => {
+      const more = setInterval(() => response.write('data: {}\n\n'), 5)
+      response.on('close', () => clearInterval(more))
+    },
+  }
+
+  beforeEach(async () => {
+    ports.length = 0
+    const handler = ({ body }: { body: JsonObject }, response: ServerResponse) => {
+      ports.push(response.socket?.remotePort)
+      response.write('data: [DONE]\n\n')
+      after[String(body['model'])]?.(response)
+    }
+    stub = await startStubUpstream({ handler })
+  })
+  afterEach(() => stub.stop())
+
+  async function ask(model: string) {
+    const { signal } = new AbortController()
+    const answer = await request({ url: stub.url, body: JSON.stringify({ model }), signal })
+    await answer.read()
+    answer.end()
+    await until('the end', () => stub.counts.active === 0)
+  }
+
+  test('serves the next request when its body ends', async () => {
+    for (let i = 0; i < 3; i++) {
+      await ask('ends')
+      // The answer is over there before it is over here.
+      await Bun.sleep(50)
+    }
+    expect(new Set(ports).size).toBe(1)
+    expect(stub.counts.cut).toBe(0)
+  })
+
+  test.each(['hangs', 'goes on'])('is let go when it %s', async (model) => {
+    await ask(model)
+    expect(stub.counts.cut).toBe(1)
+  })
+})
+
+describe('who listens for the end of a stream', () => {
+  const fault = new Error('a fault')
+  async function* batches(broken: boolean): AsyncGenerator<JsonObject[]> {
+    yield [{ a: 1 }]
+    yield [{ a: 2 }]
+    if (broken) throw fault
+  }
+  const ends: [how: string, broken: boolean, take: number, told: object][] = [
+    ['is whole', false, 9, { how: 'whole' }],
+    ['breaks', true, 9, { how: 'failed', error: fault }],
+    ['is left', false, 1, { how: 'left' }],
+  ]
+
+  test.each(ends)(
+    'hears once that it %s, in the order of listening',
+    async (_, broken, take, told) => {
+      const heard: unknown[] = []
+      let chunks: AsyncIterable<JsonObject[]> = batches(broken)
+      for (const name of ['first', 'second']) {
+        chunks = onEnd(chunks, (end) => heard.push([name, end]))
+      }
+      let count = 0
+      const read = async () => {
+        for await (const _ of chunks) if (++count === take) break
+      }
+      expect(await read().catch((error: unknown) => error)).toBe(broken ? fault : undefined)
+      expect(heard).toEqual([
+        ['first', told],
+        ['second', told],
+      ])
+      const more = chunks[Symbol.asyncIterator]()
+      await more.return?.()
+      expect(heard.length).toBe(2)
+    },
+  )
+})
