@@ -44,6 +44,8 @@ export type Command = {
   isAtomic: boolean
   /** Keys whose windows it may have changed, beside those of runs. */
   keys?: string[]
+  /** Whether it goes through a door, which remembers for a second who called. */
+  asks?: boolean
   /** Whether nobody hears what it comes to, also not that its write failed. */
   isUnheard?: boolean
   /** How many COMMITs it has, where it can be cut between them, and what it is after so many. */

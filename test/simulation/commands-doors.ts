@@ -87,6 +87,7 @@ export function call(sim: Sim): Command | undefined {
   }
   return {
     ...aside(node),
+    asks: true,
     kind: 'call',
     say: `${asked.call} of ${key} ${fails ? 'fails' : `says ${letters} letters`}: ${body.length}`,
     keys: [key],
@@ -159,6 +160,7 @@ export function askBalance(sim: Sim): Command | undefined {
   if (!key) return undefined
   return {
     ...aside(node),
+    asks: true,
     kind: 'balance',
     say: key.id,
     async perform() {
@@ -185,6 +187,7 @@ export function prove(sim: Sim): Command | undefined {
   const run = random.pick(ended)
   return {
     ...aside(node),
+    asks: true,
     kind: 'prove',
     say: run,
     async perform() {

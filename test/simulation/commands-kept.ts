@@ -46,6 +46,7 @@ export function runBehind(sim: Sim): Command | undefined {
   }
   return {
     ...aside(node),
+    asks: true,
     kind: 'background',
     say: `${said.call} of ${key}: ${body.length}`,
     keys: [key],
@@ -159,6 +160,7 @@ export function pollRun(sim: Sim): Command | undefined {
   const [id, { key }] = random.pick(all.slice(-40))
   return {
     ...aside(node),
+    asks: true,
     kind: 'poll',
     say: id,
     async perform() {

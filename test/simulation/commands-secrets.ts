@@ -85,6 +85,7 @@ export function useOld(sim: Sim): Command | undefined {
   const one = random.pick(known)
   return {
     ...aside(node),
+    asks: true,
     kind: 'use secret',
     say: `${key.id} ${printOf(must(one.secret))} until ${one.until}`,
     async perform() {

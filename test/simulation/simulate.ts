@@ -1,6 +1,7 @@
 import { prng } from '../ledger/prng.ts'
 import type { Engine } from '../support/world.ts'
 import { type Command, cameOf, findBug, type Sim } from './command.ts'
+import { letSecondPass } from './commands-doors.ts'
 import { mint } from './commands-keys.ts'
 import { forgetNode, keepAlive, replaceNode, stopRuns } from './commands-life.ts'
 import { grant } from './commands-money.ts'
@@ -162,6 +163,7 @@ async function race(sim: Sim, trail: string[], number: number): Promise<Step> {
   }
   const step = await together(trail, number, commands)
   if (!last || step.faults.length > 0) return step
+  if (last.asks) letSecondPass(sim)
   const came = await cameOf(last.perform())
   return merge(step, judged(trail, number + step.count, [{ command: last, came }]))
 }
