@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { setRetention } from '../../src/texts/retain.ts'
 import type { Retention } from '../../src/texts/retention.ts'
 import { textStore } from '../../src/texts/store.ts'
+import { pacedModels, startPacedUpstream } from '../support/paced-upstream.ts'
 import { everythingWritten, until } from '../support/runs.ts'
 import { auditsOf, bodyOf, type SharingWorld, saidTo, sharingWorld } from '../support/sharing.ts'
-import { engines, testAccount } from '../support/world.ts'
+import { engines, testAccount, usd, world } from '../support/world.ts'
 
 const start = Date.UTC(2026, 4, 1)
 const hour = 3_600_000
@@ -90,15 +91,25 @@ for (const engine of engines) {
     })
 
     test('none holds for the runs in flight', async () => {
-      await retain('30d')
-      const json = { model: 'counterfoil/echo-1', input: 'in flight '.repeat(2000), stream: true }
-      const answer = await s.w.call('/v1/runs', { key: s.secret, json })
-      await until('the run', () => s.w.deps.live.count() > 0 || answer.bodyUsed)
-      await retain('none')
-      await answer.text()
-      await until('its end', () => s.w.deps.live.count() === 0)
-      expect(await everythingWritten(s.w)).not.toContain('in flight')
-    })
+      const stub = await startPacedUpstream()
+      const w = await world({ engine, now: start, toml: pacedModels(stub.url) })
+      const { secret: key } = await w.key({ balance: 10n * usd })
+      const retainThere = (retention: Retention) =>
+        setRetention(w.deps, { account: testAccount, retention, actor: 'test' })
+      await retainThere('30d')
+      const json = { ...bodyOf('in flight'), model: 'stub/endless', stream: true }
+      const client = new AbortController()
+      const answer = await w.call('/v1/chat/completions', { key, json, signal: client.signal })
+      await answer.body?.getReader().read()
+      await retainThere('none')
+      expect(w.deps.live.count()).toBe(1)
+      client.abort()
+      await until('its end', () => w.deps.live.count() === 0)
+      const written = await everythingWritten(w)
+      expect([written.includes('in flight'), written.includes('word0')]).toEqual([false, false])
+      await w.stop()
+      await stub.stop()
+    }, 60_000)
 
     test('a change in another process is followed within two seconds', async () => {
       const other = { ...s.w.deps, texts: textStore(s.w.db, s.w.deps.clock) }
