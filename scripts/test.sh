@@ -29,11 +29,11 @@ if [ $# -gt 0 ] || [ ! -x "${CHROMIUM:-/usr/bin/chromium}" ]; then
   passed=$(count "$work/log" pass)
   failed=$(count "$work/log" fail)
 else
-  # What a browser shows is mostly waited for, so three files of that run at once, and nothing beside
+  # What a browser shows is partly waited for, so two files of that run at once, and nothing beside
   # them: other tests look at the clock.
   run_tests "$work/log" --timeout 30000 --path-ignore-patterns 'test/browser/**'
   first=$rc
-  run_tests "$work/browser" --timeout 60000 --parallel=3 test/browser/
+  run_tests "$work/browser" --timeout 60000 --parallel=2 test/browser/
   [ "$first" -eq 0 ] || rc=$first
   { results "$work/log"; results "$work/browser"; } >"$work/results"
   for part in pass fail; do
