@@ -20,11 +20,7 @@ export async function revokeKey(
     decide(book) {
       const all = book.below(keyId)
       const live = all.filter((key) => key.revokedAt === null)
-      for (const key of live) {
-        key.revokedAt = book.now
-        key.revokedBy = actor
-        book.changed('key', key)
-      }
+      for (const key of live) book.revokeKey(key, actor)
       const key = live.find(({ id }) => id === keyId)
       const detail = { stopped: live.length }
       if (key) noteKey(book, ids, key, { actor, action: 'key.revoke', detail })

@@ -27,6 +27,8 @@ export type Book = {
   key(id: string): KeyRow | undefined
   /** Keys of an account that are neither revoked nor expired, for a command that mints. */
   activeKeys(account: string): number
+  /** Ends a key for good: from the next command of the batch on it is active no more. */
+  revokeKey(row: KeyRow, by: string): void
   /** A key and all below it, for a command that names it as `below`. */
   below(keyId: string): KeyRow[]
   /** The secrets of a key that still work, for a command that names it as `secretsOf`. */
@@ -179,6 +181,15 @@ export function openBook(pages: Pages, now: Millis): Book {
       pages.activeKeys.set(row.accountId, book.activeKeys(row.accountId) + 1)
       added.keys.push(row)
       book.addSecret(secret)
+    },
+    revokeKey(row, by) {
+      const active = pages.activeKeys.get(row.accountId)
+      if (active !== undefined && row.revokedAt === null && row.expiresAt > now) {
+        pages.activeKeys.set(row.accountId, active - 1)
+      }
+      row.revokedAt = now
+      row.revokedBy = by
+      book.changed('key', row)
     },
     addSecret(row) {
       pages.secrets.set(row.hash, row)

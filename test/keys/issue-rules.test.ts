@@ -45,6 +45,30 @@ describe('a key is issued', () => {
       ...wish,
     })
 
+  // Found by the simulation on sqlite: seed 69, command 6251.
+  test('in the place of one that is revoked in the same batch', async () => {
+    const account = someone()
+    const { key } = await issue(account)
+    await issue(account)
+    await issue(account)
+    const revoking = revokeKey(w.deps, { keyId: key.id, actor: 'test' })
+    // It is looked up first; its command waits for the batch then.
+    for (let i = 0; i < 20; i++) await null
+    const [, issued] = await Promise.all([revoking, issue(account)])
+    expect(issued.key.revokedAt).toBe(null)
+    expect(await refused(() => issue(account))).toBe('conflict')
+    // Of one that is over anyway nothing becomes free.
+    const late = someone()
+    const short = await issue(late, { expiresAt: w.deps.clock.now() + 1000 })
+    for (let i = 0; i < 2; i++) await issue(late)
+    w.advance(1000)
+    await issue(late)
+    const again = revokeKey(w.deps, { keyId: short.key.id, actor: 'test' })
+    for (let i = 0; i < 20; i++) await null
+    const asked = refused(() => issue(late))
+    expect([(await again).stopped, await asked]).toEqual([1, 'conflict'])
+  })
+
   test('as often as the plan has keys, and one place is free again once one is revoked', async () => {
     const account = someone()
     const first = await issue(account)
