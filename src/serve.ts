@@ -58,7 +58,8 @@ export async function startServer(
   const deps = await makeDeps(parts)
   const audits = auditStore(db)
   await takeLease(db, deps.clock, nodeLease(deps.settings.node), deps.settings.node)
-  await endAbandoned(deps, recoverWithinMs)
+  const readyBy = deps.clock.monotonic() + recoverWithinMs
+  await endAbandoned(deps, () => deps.clock.monotonic() >= readyBy)
   await checkLedger(deps, audits.sinceLast)
   await deps.sequencer.flush()
   await lookAtChain(deps)
@@ -134,7 +135,12 @@ function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[
       everyMs: 3000,
       tick: () => keepAlive(deps, db),
     },
-    { name: 'end-abandoned', everyMs: 10_000, atStart: true, tick: () => endAbandoned(deps) },
+    {
+      name: 'end-abandoned',
+      everyMs: 10_000,
+      atStart: true,
+      tick: (ending) => endAbandoned(deps, () => ending.aborted),
+    },
     { name: 'drop-sign-ins', everyMs: 60_000, tick: () => dropSignIns(deps) },
     { name: 'count', everyMs: 1000, tick: receiptCounter(deps) },
     { name: 'renew-plans', everyMs: 1000, atStart: true, tick: planRenewer(deps) },

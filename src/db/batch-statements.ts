@@ -36,14 +36,14 @@ export type LookUp = {
   read(answer: unknown[]): Values
 }
 
-/** The text of a look-up. Rows come, and are locked, in the order of the primary key. */
+/** The text of a look-up. Rows come and are locked in the order of the primary key. */
 export function lookUp(step: Finding): LookUp {
   const { columns, keys, name } = describe(step.table)
   const asked = columns.filter(([field]) => field in step.where)
   const where = asked.map(([, column], i) => `${quote(column.name)} = any(${arrayOf(column, i)})`)
   const order = keys.map(quote).join(', ')
   const found = `select ${namesOf(columns)} from ${name} where ${where.join(' and ')}`
-  const text = `${found} order by ${order}${step.lock ? ' for update' : ''}`
+  const text = `${found} order by ${order} for update`
   const bind: LookUp['bind'] = (lists) => asked.map(([field]) => literalOf(lists[field] ?? []))
   return { text, bind, read: reader(columns) }
 }

@@ -72,7 +72,7 @@ export type Lists = Record<string, readonly (string | number)[]>
 export type Step =
   | { kind: 'rows'; query: Runnable; lock: boolean }
   | { kind: 'prepared'; name: string; values: Values; build: (values: Values) => Runnable }
-  | { kind: 'find'; table: SQLiteTable; where: Lists; lock: boolean }
+  | { kind: 'find'; table: SQLiteTable; where: Lists }
   | { kind: 'together'; steps: Step[] }
   | { kind: 'insert'; table: SQLiteTable; rows: Values[] }
   | { kind: 'upsert'; table: SQLiteTable; rows: Values[]; set: string[] }
@@ -115,7 +115,7 @@ export function* lockFound<T extends SQLiteTable>(
 ): Generator<Step, T['$inferSelect'][], unknown> {
   const lists = where as Lists
   if (Object.values(lists).some((values) => values.length === 0)) return []
-  return (yield { kind: 'find', table, where: lists, lock: true }) as T['$inferSelect'][]
+  return (yield { kind: 'find', table, where: lists }) as T['$inferSelect'][]
 }
 
 /**

@@ -71,7 +71,7 @@ export function compiledOnce<S extends Writing | Finding, T>(make: (step: S) => 
 }
 
 function shapeOf(step: Writing | Finding): string {
-  if (step.kind === 'find') return `find ${step.lock} ${Object.keys(step.where).join()}`
+  if (step.kind === 'find') return `find ${Object.keys(step.where).join()}`
   return step.kind === 'insert' ? step.kind : `${step.kind} ${step.set.join()}`
 }
 

@@ -10,13 +10,12 @@ const batch = 500
 /**
  * Ends the runs that a dead process left open: nothing is charged, the hold is freed, and a
  * receipt says `interrupted`. Safe to be killed in and to be repeated: each run is one command.
- * Begins nothing more after `mostMs`; whoever calls it next goes on with what is left.
+ * Begins no more of them once `isOver` says so; whoever calls it next goes on with what is left.
  */
 export async function endAbandoned(
   deps: Needs,
-  mostMs = Number.POSITIVE_INFINITY,
+  isOver: () => boolean = () => false,
 ): Promise<number> {
-  const until = deps.clock.monotonic() + mostMs
   let ended = 0
   for (;;) {
     const open = await deps.runs.abandoned(deps.clock.now(), batch)
@@ -25,7 +24,7 @@ export async function endAbandoned(
     if (failure) throw failure.reason
     if (open.length > 0) await deps.runs.forgetCancels(open.map(({ id }) => id))
     ended += tried.filter((one) => one.status === 'fulfilled' && one.value).length
-    if (open.length < batch || deps.clock.monotonic() >= until) break
+    if (open.length < batch || isOver()) break
   }
   if (ended > 0) deps.log.warn('runs.interrupted', { count: ended })
   return ended

@@ -89,7 +89,7 @@ describe('very many runs of a dead process', () => {
     w = await world()
     const { issuer } = w.deps.settings
     await insertOpenRuns(w.db, { origin: issuer, count: 1100, accounts: 3 })
-    expect(await endAbandoned(w.deps, 0)).toBe(500)
+    expect(await endAbandoned(w.deps, () => true)).toBe(500)
     expect(await endAbandoned(w.deps)).toBe(600)
     expect(await endAbandoned(w.deps)).toBe(0)
     await expectSettled(w)
