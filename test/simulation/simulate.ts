@@ -114,10 +114,11 @@ async function nextStep(sim: Sim, trail: string[], number: number): Promise<Step
   if (number % 8 === 0) await keepAlive(sim)
   const dice = random.below(100)
   if (dice < 12) return race(sim, trail, number)
+  if (dice === 15 && random.below(4) === 0) return replace(sim, trail, number)
+  // From here on it is performed: a command that ends a run has taken it off what is in flight.
   const command = nextCommand(sim)
   if (dice < 13 && (command.isAtomic || command.judgeCut)) return kill(sim, trail, number, command)
   if (dice < 15 && command.isAtomic) return disturb(sim, trail, number, command)
-  if (dice === 15 && random.below(4) === 0) return replace(sim, trail, number)
   const came = await cameOf(command.perform())
   return judged(trail, number, [{ command, came }])
 }
