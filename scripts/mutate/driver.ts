@@ -19,11 +19,12 @@ const proven = new Set<string>()
 let unproven: number[] = []
 let reached: Reached = { tests: {}, load: [] }
 let active = job.active ?? -1
-let hits = new Set<number>()
+/** By mutant: 1 where it was come by. A set would make the code of curves and hashes crawl. */
+const marks = new Uint8Array(Object.keys(job.stems).length)
 
 Object.assign(globalThis, {
   __mutant: (id: number) => {
-    hits.add(id)
+    marks[id] = 1
     return id === active
   },
 })
@@ -48,7 +49,7 @@ test('mutants', async () => {
 
 /** Runs every test once without a mutant. Those that fail here are not asked later. */
 async function learn(): Promise<void> {
-  reached.load = [...hits]
+  reached.load = marked()
   for (const [file, suite] of suites) {
     const found: Reached['tests'] = {}
     const entryOf = (id: string) => {
@@ -56,16 +57,14 @@ async function learn(): Promise<void> {
       return found[id]
     }
     const failure = await runSuite(suite, () => true, 60_000, {
-      begin: () => {
-        hits = new Set()
-      },
+      begin: () => void marks.fill(0),
       endCase: (id, ms) => {
         const entry = entryOf(id)
         entry.ms = Math.round(ms)
-        entry.hits.push(...hits)
+        entry.hits.push(...marked())
       },
       endShared: (ids) => {
-        for (const id of ids) entryOf(id).hits.push(...hits)
+        for (const id of ids) entryOf(id).hits.push(...marked())
       },
     })
     if (!failure) Object.assign(reached.tests, found)
@@ -137,6 +136,8 @@ async function fails(id: number, file: string, names: ReadonlySet<string>): Prom
   wholeOnly.add(file)
   return fails(id, file, names)
 }
+
+const marked = (): number[] => [...marks.keys()].filter((id) => marks[id] === 1)
 
 const fileOf = (id: string): string => id.slice(0, id.lastIndexOf('#'))
 

@@ -7,7 +7,7 @@ const named = (folder: string, names: string): string[] =>
 export const groups: Record<string, Group> = {
   verify: {
     places: ['src/verify'],
-    near: /^test\/verify\//,
+    near: /^test\/(verify\/|receipts\/digest)/,
     wide: /^test\/(verify|receipts|log|signer)\//,
   },
   keys: {
