@@ -8,20 +8,39 @@ export type IdPrefix = 'key' | 'run' | 'rcpt' | 'req' | 'dep' | 'anc' | 'sub' | 
 export type Ids = { make(prefix: IdPrefix): string }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+const codes = Uint8Array.from(alphabet, (digit) => digit.charCodeAt(0))
 
 export function makeIds(clock: Pick<Clock, 'now'>, random: Random): Ids {
-  let lastAt = -1
-  let lastTime = ''
+  const texts = new Map<IdPrefix, IdText>()
   return {
     make(prefix) {
+      const text = texts.get(prefix) ?? startText(prefix)
+      texts.set(prefix, text)
       const at = clock.now()
-      if (at !== lastAt) {
-        lastAt = at
-        lastTime = encodeTime(at)
+      const { bytes, entropyAt } = text
+      if (at !== text.at) {
+        text.at = at
+        bytes.latin1Write(encodeTime(at), entropyAt - timeChars)
       }
-      return `${prefix}_${lastTime}${encodeEntropy(random.bytes(10))}`
+      const entropy = random.bytes(10)
+      encodeGroup(entropy, 0, bytes, entropyAt)
+      encodeGroup(entropy, 5, bytes, entropyAt + 8)
+      return bytes.latin1Slice()
     },
   }
+}
+
+/** The characters of the last id of a prefix: what stays the same is written once. */
+type IdText = { bytes: Buffer; entropyAt: number; at: Millis }
+
+const timeChars = 10
+const entropyChars = 16
+
+function startText(prefix: IdPrefix): IdText {
+  const entropyAt = prefix.length + 1 + timeChars
+  const bytes = Buffer.alloc(entropyAt + entropyChars)
+  bytes.latin1Write(`${prefix}_`)
+  return { bytes, entropyAt, at: -1 }
 }
 
 /** Whether `text` is an id of this kind; cheap enough to ask before any database work. */
@@ -45,19 +64,21 @@ function encodeTime(at: Millis): string {
   return out
 }
 
-/** Ten bytes as sixteen base32 characters, two groups of 40 bits. */
-function encodeEntropy(bytes: Uint8Array): string {
-  let out = ''
-  let bits = 0
-  let held = 0
-  for (const byte of bytes) {
-    held = (held << 8) | byte
-    bits += 8
-    while (bits >= 5) {
-      bits -= 5
-      out += alphabet.charAt((held >> bits) & 31)
-    }
-    held &= (1 << bits) - 1
-  }
-  return out
+/** Five bytes of `random` as eight base32 characters: written out, a third of what a loop takes. */
+function encodeGroup(random: Uint8Array, from: number, out: Uint8Array, at: number): void {
+  const a = random[from] ?? 0
+  const b = random[from + 1] ?? 0
+  const c = random[from + 2] ?? 0
+  const d = random[from + 3] ?? 0
+  const e = random[from + 4] ?? 0
+  out[at] = digit(a >> 3)
+  out[at + 1] = digit((a << 2) | (b >> 6))
+  out[at + 2] = digit(b >> 1)
+  out[at + 3] = digit((b << 4) | (c >> 4))
+  out[at + 4] = digit((c << 1) | (d >> 7))
+  out[at + 5] = digit(d >> 2)
+  out[at + 6] = digit((d << 3) | (e >> 5))
+  out[at + 7] = digit(e)
 }
+
+const digit = (bits: number): number => codes[bits & 31] ?? 0
