@@ -47,7 +47,7 @@ export const front = (deps: FrontDeps) => {
   const { baseUrl, listen, ids, log, ready = [], expectBody, showRefusal } = deps
   const isOurHost = hostCheck(baseUrl, listen)
   const reads = ready.map((one) => ({ ...one, headers: { ...standing, ...one.headers } }))
-  return new Elysia({
+  const app = new Elysia({
     // A route is put together when it is first asked for: all of them are a fifth of a start.
     precompile: false,
     strictPath: true,
@@ -57,7 +57,6 @@ export const front = (deps: FrontDeps) => {
     // Else a base_url with a host of three letters would lose the start of every path.
     handler: { standardHostname: false },
   })
-    .wrap(answerReady(reads, { ids, isOurHost }) as Parameters<Elysia['wrap']>[0])
     .onRequest(({ request, server, set }) => {
       // One new object: measured, it costs less than setting five headers one by one.
       // A declaration stands first because Elysia takes `=>{name(` for an asynchronous hook.
@@ -87,6 +86,8 @@ export const front = (deps: FrontDeps) => {
       }
       return shown ? shown.html : toErrorBody(refusal, requestId)
     })
+  answerReady(app, reads, { ids, isOurHost })
+  return app
 }
 
 /** What a route had said in headers that is as true of a refusal. */

@@ -1,5 +1,6 @@
 import type { AnyElysia } from 'elysia'
 import type { Listen } from './host.ts'
+import { readyRoutes } from './ready.ts'
 
 /** Seconds without a byte after which Bun closes a connection; streams turn it off. */
 export const idleTimeoutSeconds = 120
@@ -9,11 +10,22 @@ export const idleTimeoutSeconds = 120
  * own reading of paths, shares a taken port silently, and shows errors in development mode.
  */
 export function serve(app: AnyElysia, listen: Listen): Bun.Server<undefined> {
-  app.compile()
-  const server = serveRequests(app.fetch, listen)
-  app.server = server
+  const server = serveRequests(() => new Response(null, { status: 503 }), listen)
+  serveApp(server, app)
   return server
 }
+
+/** From the next request on, what listens already answers with this app. */
+export function serveApp(server: Bun.Server<undefined>, app: AnyElysia): void {
+  app.compile()
+  app.server = server
+  server.reload({ ...answering, fetch: app.fetch, routes: readyRoutes(app) })
+}
+
+const answering = {
+  development: false,
+  error: () => new Response(null, { status: 500 }),
+} as const
 
 /** Listens, and writes back the port that a `listen` with port 0 became. */
 export function serveRequests(
@@ -21,16 +33,15 @@ export function serveRequests(
   listen: Listen,
 ): Bun.Server<undefined> {
   const server = Bun.serve({
+    ...answering,
     hostname: listen.hostname,
     port: listen.port,
     idleTimeout: idleTimeoutSeconds,
-    development: false,
     // Without development mode Bun shares a taken port with whoever has it, silently.
     reusePort: false,
     // Bun's own 413 comes before the Host is checked and has no body: `readText` counts instead.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     fetch,
-    error: () => new Response(null, { status: 500 }),
   })
   if (server.port !== undefined) listen.port = server.port
   return server

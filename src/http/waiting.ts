@@ -2,7 +2,7 @@ import type { AnyElysia } from 'elysia'
 import type { Ids } from '../kernel/ids.ts'
 import { Refusal, toErrorBody } from '../kernel/refusal.ts'
 import type { Listen } from './host.ts'
-import { serveRequests } from './serve.ts'
+import { serveApp, serveRequests } from './serve.ts'
 
 /** What a start is at before it takes traffic. */
 export type Phase = 'starting' | 'migrating' | 'checking'
@@ -23,16 +23,13 @@ export type Waiting = {
  */
 export function listenEarly(listen: Listen, ids: Ids): Waiting {
   let phase: Phase = 'starting'
-  let handle = (request: Request): Response | Promise<Response> => answer(request, phase, ids)
-  const server = serveRequests((request) => handle(request), listen)
+  const server = serveRequests((request) => answer(request, phase, ids), listen)
   return {
     enter(next) {
       phase = next
     },
     serve(app) {
-      app.compile()
-      app.server = server
-      handle = app.fetch
+      serveApp(server, app)
       return server
     },
     close: () => server.stop(true),
