@@ -89,6 +89,7 @@ async function tryOne(id: number): Promise<void> {
   const rank = ([name, { ms }]: (typeof tests)[number]) =>
     (ms + 20) / (1 + (kills.get(name) ?? 0)) / (name.includes(`/${stem}.`) ? 8 : 1)
   tests.sort((a, b) => rank(a) - rank(b))
+  marks[id] = 0
   const names: string[] = []
   let budget = job.budgetMs
   for (const [name, { ms }] of tests) {
@@ -101,7 +102,8 @@ async function tryOne(id: number): Promise<void> {
       if (await fails(id, file ?? '', new Set(here))) return
     }
   }
-  say({ id, state: 'survived' })
+  // What its tests came by once only, because its result is remembered, is tried from the start.
+  say({ id, state: marks[id] === 1 ? 'survived' : 'loaded' })
 }
 
 /** Whether tests of a file fail with a mutant and pass without it. */

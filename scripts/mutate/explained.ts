@@ -7,6 +7,7 @@ const any = /./
 const faster = 'Speed only: without it the same is found a longer way.'
 const nothing = 'Speed only: a query for nothing finds nothing.'
 const bug = 'Our own bug, which no caller can bring about; it is there for the type and the log.'
+const throws = 'It throws all the same, in the next step and with other words.'
 const perPage = 'A page that is just full is followed by an empty one: the same rows.'
 
 const explained: Record<string, Row[]> = {
@@ -218,6 +219,37 @@ const explained: Record<string, Row[]> = {
     ],
     ['if (!start) return false', /false/, bug],
     ['if (path.length === 0 || !', any, 'What is no hash never hashes to the root.'],
+  ],
+  'src/verify/secp256k1.ts': [
+    ['const root = power(', /one more/, 'p + 1 is a multiple of four: what is more is cut off.'],
+    ['for (let bit = 255n', /one more/, 'There is no 257th bit.'],
+    [
+      'if (r <= 0n || r >= order',
+      /<= to <|>= to >/,
+      'No point has x = 0, and the order has no inverse: none either way.',
+    ],
+    [
+      'return rest < 0n',
+      /< to <=/,
+      'Nought as the modulus itself: no coordinate of a point is it.',
+    ],
+  ],
+  'src/verify/typed-data.ts': [
+    ['hashes.set(name, made)', any, faster],
+    ['if (member === undefined) throw', /false/, throws],
+    ['if (!Array.isArray(value)) throw', /false/, throws],
+    ["if (typeof value !== 'string') throw", /false/, throws],
+    ['if (known) return known', /false/, faster],
+    ['if (textHashes.size >= 1024)', any, 'How many hashes are remembered is no promise.'],
+    ['if (value.length <= 128) textHashes', any, 'Which hashes are remembered is no promise.'],
+    ['if (rest < 0n', /< to <=/, 'Nought is small, and was written before.'],
+    ["if (typeof value === 'bigint') {", /false/, faster],
+    ['return value >= 0n && value <= largestSafe', />= to >|<= to </, faster],
+    ["if (typeof value === 'string') return value.length <= 15", /false|<= to </, faster],
+    ["if (typeof value !== 'number') return undefined", /false/, throws],
+    ["throw new TypeError('not an integer')", any, throws],
+    ["if (typeof value !== 'object' || value instanceof Uint8Array", /false|&&/, throws],
+    ['if (!members) throw', /false/, bug],
   ],
 }
 

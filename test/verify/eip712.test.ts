@@ -135,6 +135,9 @@ describe('a value that does not fit its type is refused', () => {
     ['no digits', { quantity: '' }],
     ['a lone surrogate', { meter: '\ud800' }],
     ['a number for text', { meter: 1 }],
+    ['bytes for an integer', { quantity: new Uint8Array(8) }],
+    ['a struct for an integer', { quantity: {} }],
+    ['a list for text', { meter: ['input'] }],
   ])('%s', (_, wrong) => {
     expect(() => hashStruct('Line', { ...line, ...wrong })).toThrow()
     expect(toHex(hashStruct('Line', line))).toBe(toHex(hashStruct('Line', { ...line, price: '1' })))
@@ -144,10 +147,46 @@ describe('a value that does not fit its type is refused', () => {
     ['a missing member', {}],
     ['a short hash', { handle: 'a', salt: '0x00' }],
     ['31 bytes', { handle: 'a', salt: new Uint8Array(31) }],
+    ['33 bytes of hex', { handle: 'a', salt: `0x${'00'.repeat(33)}` }],
+    ['a number for bytes', { handle: 'a', salt: 0 }],
+    ['text for a struct', 'a'],
+    ['bytes for a struct', new Uint8Array(32)],
     ['no hex', { handle: 'a', salt: `0x${'g'.repeat(64)}` }],
     ['no 0x', { handle: 'a', salt: '00'.repeat(33) }],
   ])('%s', (_, wrong) => {
     expect(() => hashStruct('Passport', wrong as never)).toThrow()
+  })
+})
+
+test('bytes for a list are refused, also none of them', () => {
+  const { charge } = fileOf().receipt
+  expect(() => hashStruct('Charge', { ...charge, lines: new Uint8Array(0) } as never)).toThrow()
+})
+
+describe('one value has one hash', () => {
+  const types = { Many: [{ name: 'n', type: 'uint256' }] }
+  const { hash } = makeStructHasher({ Many: [['uint256', 'n']] })
+  const oracle = (n: bigint) => viemHashStruct({ types, primaryType: 'Many', data: { n } })
+  const most = 2n ** 256n - 1n
+
+  test('whether it comes as bigint, as number or as text, and whatever came before it', () => {
+    for (const n of [0n, 1n, 255n, 2n ** 32n - 1n, 2n ** 32n, 10n ** 15n, 2n ** 53n - 1n]) {
+      hash('Many', { n: most })
+      for (const form of [n, Number(n), String(n)]) {
+        expect(toHex(hash('Many', { n: form }))).toBe(oracle(n))
+      }
+    }
+    for (const n of [2n ** 53n, 2n ** 64n, 2n ** 248n, most]) {
+      for (const form of [n, String(n)]) expect(toHex(hash('Many', { n: form }))).toBe(oracle(n))
+    }
+    expect(() => hash('Many', { n: most + 1n })).toThrow('not a uint256')
+  })
+
+  test('whether it comes as bytes or as hex of either case', () => {
+    const salt = Uint8Array.from({ length: 32 }, (_, i) => 7 * i + 10)
+    const forms = [salt, toHex(salt), `0x${toHex(salt).slice(2).toUpperCase()}`]
+    const hashes = forms.map((form) => toHex(hashStruct('Passport', { handle: 'a', salt: form })))
+    expect(new Set(hashes).size).toBe(1)
   })
 })
 

@@ -4,7 +4,8 @@ import { signerFromHex } from '../../src/signer/signer.ts'
 import { structDigest } from '../../src/verify/eip712.ts'
 import { toHex } from '../../src/verify/hex.ts'
 import { leafHash } from '../../src/verify/merkle.ts'
-import { logIdOf } from '../../src/verify/proof.ts'
+import { logIdOf, parseConsistency } from '../../src/verify/proof.ts'
+import type { Problem } from '../../src/verify/receipt.ts'
 import { type VerifyInput, verifyReceipt } from '../../src/verify/verify.ts'
 import { failed, judge, set, statusOf, trust } from './judge.ts'
 import { proofAt, provenFile, sampleLog, sign } from './proof-samples.ts'
@@ -144,6 +145,8 @@ describe('a proof that does not fit', () => {
     ['proof.path.0', `0x${'AB'.repeat(32)}`],
     ['proof.checkpoint', null],
     ['proof.checkpoint.size', 13],
+    ['proof.checkpoint.signature', 13],
+    ['proof.checkpoint.signature', undefined],
     ['proof.checkpoint.more', '1'],
     ['proof.log_id', `0x${'00'.repeat(32)}`],
     ['proof.anchor', null],
@@ -211,6 +214,36 @@ describe('two checkpoints', () => {
   test('without the path between are not compared', () => {
     expect(of({ checkpoint: log.checkpoint(40) })).toEqual(['unavailable', true])
     expect(of({ checkpoint: { size: 40 } })).toEqual(['skip', false])
+  })
+})
+
+describe('the path between two checkpoints', () => {
+  const good = sampleLog(40).consistency(13, 40)
+  const hash = `0x${'00'.repeat(32)}`
+  const read = (value: unknown) => {
+    const problems: Problem[] = []
+    const parsed = parseConsistency(value, problems)
+    return parsed ?? problems.map(({ path, message }) => `${path}: ${message}`)
+  }
+
+  test('is read as it is, with at most 128 hashes', () => {
+    expect(read(good)).toEqual(good)
+    const longest = { ...good, path: Array(128).fill(hash) }
+    expect(read(longest)).toEqual(longest)
+    expect(read({ ...good, path: Array(129).fill(hash) })).toEqual([
+      'consistency.path: more than 128 hashes',
+    ])
+  })
+
+  test.each([
+    [null, 'consistency: not an object'],
+    [[], 'consistency: not an object'],
+    [{ ...good, from: 13 }, 'consistency.from: not text'],
+    [{ ...good, to: '-1' }, 'consistency.to: not a decimal integer below 2^64'],
+    [{ ...good, path: hash }, 'consistency.path: not a list'],
+    [{ ...good, path: [hash, 1] }, 'consistency.path[1]: not text'],
+  ])('is read strictly: %j', (value, problem) => {
+    expect(read(value)).toEqual([problem])
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { isReceiptFile, parseReceiptFile } from '../../src/verify/receipt.ts'
+import { isReceiptFile, parseReceiptFile, type ReceiptFile } from '../../src/verify/receipt.ts'
 import { fileOf } from './samples.ts'
 
 /** A copy of the file with one place of it set to something else (undefined: taken out). */
@@ -63,6 +63,13 @@ describe('a file that is wrong inside names the place', () => {
       'receipt.subject.account',
       'not an address',
     ],
+    ['receipt.$hash', `0x${'00'.repeat(32)}`, 'receipt.$hash', 'unknown member'],
+    [
+      'receipt.charge.lines.0.$hash',
+      `0x${'00'.repeat(32)}`,
+      'receipt.charge.lines[0].$hash',
+      'unknown member',
+    ],
     ['digest', undefined, 'digest', 'missing'],
     ['signature', 7, 'signature', 'not text'],
     ['disclosures', [], 'disclosures', 'not an object'],
@@ -90,11 +97,30 @@ describe('a file that is wrong inside names the place', () => {
   })
 })
 
+test('the name of a wrong member is told with 100 characters at most', () => {
+  const parsed = parseReceiptFile(changed(`receipt.${'m'.repeat(500)}`, 1))
+  expect(parsed.ok ? [] : parsed.problems.map(({ path }) => path.length)).toEqual([100])
+})
+
 test.each([[undefined], [null], [1], ['x'], [[]], [{}], [{ type: 'counterfoil.receipt' }]])(
   '%p is no receipt file',
   (value) => {
     expect(isReceiptFile(value)).toBe(false)
     expect(parseReceiptFile(value).ok).toBe(false)
+  },
+)
+
+test('as many lines as are enough for any run may stand in it', () => {
+  const lines = Array(100).fill({ meter: 'input', quantity: '1', price: '1' })
+  expect(parseReceiptFile(changed('receipt.charge.lines', lines)).ok).toBe(true)
+})
+
+test.each(['proof', 'disclosures.input', 'disclosures.output', 'disclosures'])(
+  'a %s that is null is as good as none',
+  (path) => {
+    const parsed = parseReceiptFile(changed(path, null))
+    expect(parsed).toEqual({ ok: true, file: changed(path, undefined) as ReceiptFile })
+    expect(JSON.stringify(parsed)).not.toContain('null')
   },
 )
 

@@ -157,6 +157,18 @@ describe('the chain', () => {
   })
 })
 
+describe('what is no receipt', () => {
+  test.each([[null], [5], ['text']])('%p is told to be no object', (file) => {
+    const { checks } = judge(file)
+    expect(checks.find(({ name }) => name === 'schema')?.reason).toBe(': not an object')
+  })
+
+  test('a proof of null beside a file is none: the one inside counts', () => {
+    const file = { ...fileOf(), proof: proofAt(13) }
+    expect(verifyReceipt({ file, proof: null }, trust, { chain: 'auto' }).level).toBe('logged')
+  })
+})
+
 describe('any JSON at all', () => {
   test('is judged without throwing', () => {
     fc.assert(
