@@ -3,7 +3,13 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { toHex } from '../../src/verify/hex.ts'
 import { keccak256, useKeccak } from '../../src/verify/keccak.ts'
-import { makeKeccakMemory, pad, useWasmKeccak } from '../../src/verify/keccak-wasm.ts'
+import { keccakMemoryBytes, keccakModule } from '../../src/verify/keccak-code.ts'
+import {
+  type KeccakMemory,
+  makeKeccakMemory,
+  pad,
+  useWasmKeccak,
+} from '../../src/verify/keccak-wasm.ts'
 
 afterAll(() => useKeccak(keccak_256))
 
@@ -32,6 +38,22 @@ describe('the keccak in WebAssembly', () => {
     expect(toHex(keccak256(new Uint8Array(3)))).toBe(toHex(keccak_256(new Uint8Array(3))))
     expect(toHex(first)).toBe(kept)
     expect(kept).toBe(toHex(keccak_256(new Uint8Array(300).fill(255))))
+  })
+
+  test('is made of the same bytes each time, which hash by themselves', () => {
+    expect(toHex(keccakModule())).toBe(toHex(keccakModule()))
+    const module = new WebAssembly.Module(keccakModule())
+    const { memory, hash } = new WebAssembly.Instance(module).exports
+    if (!(memory instanceof WebAssembly.Memory)) throw new Error('no memory')
+    const bytes = new Uint8Array(memory.buffer)
+    expect(bytes.length).toBe(keccakMemoryBytes)
+    for (const length of [0, 1, 135, 136, 137, 271, 272, 1000]) {
+      const message = Uint8Array.from({ length }, (_, i) => i * 37 + length)
+      bytes.set(message, 64)
+      pad(bytes, 64, length)
+      ;(hash as KeccakMemory['hash'])(64, Math.floor(length / 136) + 1, 8)
+      expect(toHex(bytes.slice(8, 40))).toBe(toHex(keccak_256(message)))
+    }
   })
 
   test('two memories know nothing of each other', () => {

@@ -7,8 +7,9 @@ import { readVerifyRequest } from '../../src/verify/input.ts'
 import { type ReceiptFile, redact, sectionNames } from '../../src/verify/receipt.ts'
 import { verifyReceipt } from '../../src/verify/verify.ts'
 import fixture from '../fixtures/receipt-v1.json'
+import { anchoredFile, evidenceAt } from './anchor-samples.ts'
 import { failed, judge, set, statusOf, trust } from './judge.ts'
-import { proofAt } from './proof-samples.ts'
+import { proofAt, sampleLog } from './proof-samples.ts'
 import { facts, fileOf, make, type SampleFacts, testSigner } from './samples.ts'
 
 /** Signs what the facts say, or something made of it, whether it is right or not. */
@@ -44,6 +45,69 @@ describe('whole answers', () => {
     const file = structuredClone(fileOf())
     Object.assign(file.receipt.charge, { amount: '1' })
     expect(judge(file)).toMatchSnapshot()
+  })
+})
+
+describe('what a receipt proves', () => {
+  const signedBy = 'that the trusted signer signed exactly these fields'
+  const input = 'that the disclosed input is the one committed to'
+  const output = 'that the disclosed output is the one committed to'
+  const log = 'that it is in the log that the trusted signer signed the root of'
+  const amount = 'that the amount follows from the lines'
+  const root = 'that the root of that log is on chain 4663, where nobody can change it'
+  const never = [
+    'that the named model really produced the text',
+    'that the text is true',
+    'that a run which was never logged did not happen',
+  ]
+  const rewrite = 'that the operator cannot drop or rewrite the log later'
+  const of = (verdict: ReturnType<typeof judge>) => [verdict.proves, verdict.does_not_prove]
+
+  test('grows with its evidence, one sentence a check that passes', () => {
+    const { disclosures, ...bare } = fileOf()
+    const hidden = { ...bare, receipt: redact(bare.receipt, ['charge']) }
+    const unlogged = [...never, 'that the receipt is in the log', rewrite]
+    expect(of(judge(hidden))).toEqual([[signedBy], unlogged])
+    const proof = proofAt(13)
+    const all = [signedBy, amount, input, output]
+    expect(of(judge(fileOf()))).toEqual([all, unlogged])
+    const logged = { ...fileOf(), proof }
+    expect(of(judge(logged))).toEqual([
+      [...all, log],
+      [...never, rewrite],
+    ])
+    const checkpoint = sampleLog(20).checkpoint()
+    const more = { checkpoint, consistency: sampleLog(20).consistency(13, 20) }
+    expect(of(verifyReceipt({ file: logged, ...more }, trust, { chain: 'auto' }))).toEqual([
+      [...all, log, 'that the log was not rewritten between the two checkpoints'],
+      [...never, rewrite],
+    ])
+    const onChain = (change: object) =>
+      of(judge(anchoredFile(), { ...trust, chain: evidenceAt(13, change) }))
+    expect(onChain({ finalRoot: null })).toEqual([
+      [...all, log, root],
+      [...never, 'that the chain keeps the block of the anchor: it is not final yet'],
+    ])
+    expect(onChain({})).toEqual([
+      [...all, log, root, 'that the block of the anchor is final'],
+      never,
+    ])
+  })
+
+  test('is nothing where nobody is trusted, whatever holds', () => {
+    expect(judge({ ...fileOf(), proof: proofAt(13) }, {}).proves).toEqual([])
+  })
+
+  test('is asked of no chain where that is to be skipped, or the proof cannot be read', () => {
+    const by = { ...trust, chain: evidenceAt() }
+    const anchorOf = (file: unknown, chain: 'auto' | 'skip') =>
+      judge(file, by, { chain }).checks.find(({ name }) => name === 'anchor')
+    expect(anchorOf(anchoredFile(), 'skip')).toMatchObject({
+      ...{ status: 'skip', reason: 'The chain was not to be asked.' },
+    })
+    expect(anchorOf({ ...fileOf(), proof: 'none' }, 'auto')).toMatchObject({
+      ...{ status: 'skip', reason: 'The proof could not be read.' },
+    })
   })
 })
 
