@@ -7,6 +7,7 @@ const any = /./
 const faster = 'Speed only: without it the same is found a longer way.'
 const nothing = 'Speed only: a query for nothing finds nothing.'
 const bug = 'Our own bug, which no caller can bring about; it is there for the type and the log.'
+const again = 'What is written too much is written again before it is read.'
 const throws = 'It throws all the same, in the next step and with other words.'
 const perPage = 'A page that is just full is followed by an empty one: the same rows.'
 
@@ -204,6 +205,11 @@ const explained: Record<string, Row[]> = {
   'src/verify/check-log.ts': [
     ['const [first, second] = ', /<= to </, 'Of two of one size either is the first.'],
   ],
+  'src/verify/keccak-code.ts': [
+    ['for (let x = 0; x < 5; x++)', /< to <=/, again],
+    ['for (let y = 0; y < 5; y++)', /< to <=/, again],
+    ['code.push(op.const64, ...signed(BigInt(offsets', /one more/, 'There are always 25 of them.'],
+  ],
   'src/verify/keccak-wasm.ts': [
     ['const room = ', any, 'Longer texts are hashed by the other code, with one result.'],
     ['useKeccak((message) => {', any, faster],
@@ -233,6 +239,26 @@ const explained: Record<string, Row[]> = {
       /< to <=/,
       'Nought as the modulus itself: no coordinate of a point is it.',
     ],
+  ],
+  'src/verify/shown-checks.ts': [
+    [
+      'if (!own.every(isPass) ||',
+      /&&|every to some/,
+      'All three are one: a hidden charge is skipped, and has no total.',
+    ],
+    ['if (anchor && final', /&& to/, 'There are always both; it is there for the type.'],
+    ["hex === null ? 'nobody'", />=|one more/, 'No hash or address is of that length.'],
+  ],
+  'src/verify/slip-lines.ts': [
+    ['const digits = pusd.padStart(', any, 'A nought more in front is taken away again.'],
+  ],
+  'src/verify/struct-memory.ts': [
+    ['if (free > textsAt)', />= to|> to >=/, 'Whether the last byte can be used is no promise.'],
+    ['if (text.length * 3 > room)', />= to/, 'A text that just fits has one hash by both ways.'],
+    ['for (let i = 0; i < 8; i++) words', /one more/, 'There are always eight of them.'],
+    ['if (found !== undefined) return found', /false/, faster],
+    ['const keep = text.length', /<= to <|one more/, 'Which hashes are remembered is no promise.'],
+    ['if (keep && known.size', /true|&& to/, faster],
   ],
   'src/verify/typed-data.ts': [
     ['hashes.set(name, made)', any, faster],

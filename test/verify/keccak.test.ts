@@ -53,6 +53,7 @@ describe('the keccak in WebAssembly', () => {
       pad(bytes, 64, length)
       ;(hash as KeccakMemory['hash'])(64, Math.floor(length / 136) + 1, 8)
       expect(toHex(bytes.slice(8, 40))).toBe(toHex(keccak_256(message)))
+      expect(bytes.slice(40, 64)).toEqual(new Uint8Array(24))
     }
   })
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { signerFromHex } from '../../src/signer/signer.ts'
 import { structDigest } from '../../src/verify/eip712.ts'
@@ -7,9 +7,12 @@ import { leafHash } from '../../src/verify/merkle.ts'
 import { logIdOf, parseConsistency } from '../../src/verify/proof.ts'
 import type { Problem } from '../../src/verify/receipt.ts'
 import { type VerifyInput, verifyReceipt } from '../../src/verify/verify.ts'
+import { onChain, waiting } from './anchor-samples.ts'
 import { failed, judge, set, statusOf, trust } from './judge.ts'
 import { proofAt, provenFile, sampleLog, sign } from './proof-samples.ts'
 import { fileOf, make, testSigner } from './samples.ts'
+
+setDefaultTimeout(60_000)
 
 const changed = (path: string, value: unknown, size = 13) => {
   const file = structuredClone(provenFile(size))
@@ -151,6 +154,10 @@ describe('a proof that does not fit', () => {
     ['proof.log_id', `0x${'00'.repeat(32)}`],
     ['proof.anchor', null],
     ['proof.anchor.status', 'certain'],
+    ['proof.anchor', { ...waiting('pending'), expected_by: 'soon' }],
+    ['proof.anchor', { ...waiting('pending'), expected_by: undefined }],
+    ['proof.anchor', { ...onChain(13), block_time: null }],
+    ['proof.anchor', { ...onChain(13), size: '12' }],
     ['proof.type', 'counterfoil.receipt'],
     ['proof.version', '2'],
     ['proof.more', 1],
@@ -163,6 +170,12 @@ describe('a proof that does not fit', () => {
     expect(verdict.checks.find(({ name }) => name === 'schema')?.reason).toContain('proof')
     expect(statusOf(verdict, 'inclusion')).toBe('skip')
     expect(statusOf(verdict, 'signature')).toBe('pass')
+  })
+
+  test('may say that nobody knows when its anchor comes', () => {
+    expect(failed(changed('proof.anchor', { ...waiting('pending'), expected_by: null }))).toEqual(
+      [],
+    )
   })
 
   test('never throws, whatever stands in it', () => {

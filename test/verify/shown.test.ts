@@ -51,6 +51,9 @@ describe('how long an anchor may still take', () => {
   })
   test.each([
     [pending(220_000), 'Signed and logged, waiting for the anchor, about 4 min'],
+    [pending(60_000), 'Signed and logged, waiting for the anchor, about 1 min'],
+    [pending(60_001), 'Signed and logged, waiting for the anchor, about 2 min'],
+    [pending(-1), 'Signed and logged, waiting for the anchor, about 1 min'],
     [pending(1), 'Signed and logged, waiting for the anchor, about 1 min'],
     [pending(null), 'Signed and logged, waiting for the anchor, which is late'],
     [{ status: 'disabled' } as const, 'Signed and logged. This service anchors nothing.'],

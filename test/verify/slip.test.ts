@@ -62,6 +62,11 @@ test('what is not there has no line: no discount, no passport, no digest', () =>
   expect([named('Digest', lines), named('Signed by', lines)]).toEqual([[], ['nobody']])
 })
 
+test('how long a run took is told in seconds, with two digits', () => {
+  expect(named('Run', slip({ run: { durationMs: '60000' } }))).toEqual(['chat, 60.00 s'])
+  expect(named('Run', slip({ run: { durationMs: '0' } }))).toEqual(['chat, 0.00 s'])
+})
+
 test('an output that was none is said to be none', () => {
   const none = `0x${'0'.repeat(64)}`
   expect(named('Output hash', slip({ content: { output: none } }))).toEqual(['none'])

@@ -149,6 +149,12 @@ describe('a receipt of which nothing is wrong, but', () => {
     )
   })
 
+  test('nobody is named: then nothing is in a log either', () => {
+    expect(told(provenFile(13), {}).checks[2]).toBe(
+      'wait: Place in the log is not shown. Nobody was named as trusted to sign.',
+    )
+  })
+
   test('what was required could not be checked', () => {
     expect(told(provenFile(13), trust, 'require')).toMatchObject({
       ...{ kind: 'unsure', headline: 'Undecided', state: 'Signed and logged', stamp: undefined },
@@ -197,6 +203,14 @@ describe('a bad receipt', () => {
     expect(proofIn({ verdict, file })).toBeUndefined()
     expect(proofIn(judgedOf(provenFile(13)))).toEqual(proofAt(13))
     expect(proofIn(judgedOf(fileOf()))).toBeUndefined()
+  })
+
+  test('whose proof cannot be read is told without one', () => {
+    const file = { ...fileOf(), proof: { ...proofAt(13), index: 5 } }
+    const { checks } = told(file)
+    expect(checks[0]).toBe('bad: The file is no whole receipt. proof.index: not text')
+    expect(checks).toContain('wait: Not on a chain. There is no proof that could be')
+    expect(proofIn(judgedOf(file))).toBeUndefined()
   })
 
   const judgedOf = (file: ReceiptFile) => ({ verdict: told(file).verdict, file })
