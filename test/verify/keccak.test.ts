@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { toHex } from '../../src/verify/hex.ts'
@@ -10,6 +10,8 @@ import {
   pad,
   useWasmKeccak,
 } from '../../src/verify/keccak-wasm.ts'
+
+setDefaultTimeout(60_000)
 
 afterAll(() => useKeccak(keccak_256))
 
