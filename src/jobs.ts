@@ -6,12 +6,14 @@ import { StorageFault } from './kernel/storage-fault.ts'
 export type Job = {
   name: string
   everyMs: number
-  /** Whether it also runs at once, not only after its first pause. */
+  /** Whether it also runs soon after the start, not only after its first pause. */
   atStart?: boolean
   /** What takes long ends early when the signal says that everything does. */
   tick: (ending: AbortSignal) => Promise<unknown>
 }
 
+/** How long the first answers of a server come before all that may wait, in ms. */
+const startAfterMs = 100
 /** How long a tick may take before it is reported as stuck, in ms. */
 const stuckMs = 60_000
 
@@ -43,11 +45,14 @@ export function startJobs(
     running.set(job.name, { since: clock.monotonic(), done, told: false })
   }
 
-  for (const job of jobs) if (job.atStart) run(job)
+  const soon = setTimeout(() => {
+    for (const job of jobs) if (job.atStart) run(job)
+  }, startAfterMs)
   const timers = jobs.map((job) => setInterval(() => run(job), job.everyMs))
   return {
     async stop() {
       ending.abort()
+      clearTimeout(soon)
       for (const timer of timers) clearInterval(timer)
       await Promise.all([...running.values()].map(({ done }) => done))
     },

@@ -28,6 +28,7 @@ import { keyStore } from './keys/store.ts'
 import { auditStore } from './ledger/audit-store.ts'
 import { openLedger } from './ledger/store.ts'
 import { checkpointStore } from './log/checkpoint-store.ts'
+import type { Logs } from './log/logs.ts'
 import { settleLogs } from './log/logs-store.ts'
 import { sequencer } from './log/sequence.ts'
 import { logStore } from './log/store.ts'
@@ -89,8 +90,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
   tellTrouble(db, log)
   const ids = makeIds(clock, random)
   const node = `node_${Buffer.from(random.bytes(8)).toString('hex')}`
-  const logs = await settleLogs(db, config.base_url, clock.now())
-  await settleFigures(db)
+  const logs = await settleStore(db, config, clock)
   const signers = await settleSigners(db, logs, signer, clock.now())
   const store = logStore(db, { clock, node, start: logs.current.start })
   const checkpoints = checkpointStore(db, signers)
@@ -150,6 +150,12 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     version: { version, commit },
     adopt: (next) => offerAnew(next).then(() => takeOn(next, settings, room)),
   }
+}
+
+/** What is settled once for a database, in one COMMIT where there is one writer. */
+async function settleStore(db: Db, config: Config, clock: Clock): Promise<Logs> {
+  const settling = [settleLogs(db, config.base_url, clock.now()), settleFigures(db)] as const
+  return (await Promise.all(settling))[0]
 }
 
 /** Once for each trouble: jobs and clients meet it a thousand times. */

@@ -14,7 +14,7 @@ import {
   postgresState,
   sqliteState,
 } from './db/migrate.ts'
-import { openPostgres } from './db/postgres.ts'
+import { placeNewFile } from './db/new-file.ts'
 import { connect, openSqlite } from './db/sqlite.ts'
 import { systemClock } from './kernel/clock.ts'
 import { makeIds } from './kernel/ids.ts'
@@ -41,24 +41,32 @@ export type Opened = { db: Db; migrated: string[] }
 export async function openDatabase(config: Config): Promise<Opened> {
   const url = config.database_url
   if (/^postgres(ql)?:/.test(url)) {
-    const db = openPostgres(url)
+    const db = await openPostgres(url)
     return { db, migrated: await migratePostgres(db.drizzle, systemClock.now()) }
   }
   const file = url.slice('sqlite:'.length)
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   await assertWhole(file)
+  const now = systemClock.now()
+  const name = Buffer.from(systemRandom().bytes(8)).toString('hex')
+  const placed = placeNewFile(file, `new-${name}`, now) ?? []
   const db = openSqlite(file)
   chmodSync(file, 0o600)
-  const now = systemClock.now()
   const migrated = migrateSqlite(db.raw, now, () => backUp(file, now))
-  return { db, migrated }
+  return { db, migrated: [...placed, ...migrated] }
+}
+
+/** Loaded by those who use it: Bun's client and its dialect are a good part of a start. */
+async function openPostgres(url: string) {
+  const postgres = await import('./db/postgres.ts')
+  return postgres.openPostgres(url)
 }
 
 /** How far the schema of a database is; undefined where there is none. Changes nothing. */
 export async function readSchemaState(config: Config): Promise<MigrationState | undefined> {
   const url = config.database_url
   if (/^postgres(ql)?:/.test(url)) {
-    const db = openPostgres(url)
+    const db = await openPostgres(url)
     return postgresState(db.drizzle).finally(() => db.close())
   }
   const file = url.slice('sqlite:'.length)
@@ -149,18 +157,18 @@ export function keySourceOf({ data, signer }: Config, envKey: string | undefined
  * Keeps every other server and command of this kind away; undefined where PostgreSQL does.
  * @throws Error while a server runs on the data folder.
  */
-export function lockDatabase(config: Config, pid: number): { release(): void } | undefined {
+export function lockDatabase(config: Config): { release(): void } | undefined {
   if (!config.database_url.startsWith('sqlite:')) return undefined
   mkdirSync(config.data, { recursive: true, mode: 0o700 })
-  return lockDataFolder(config.data, pid)
+  return lockDataFolder(config.data)
 }
 
 /**
  * What commands need that change the log or its signer: nobody else may do anything meanwhile.
  * @throws Error while a server runs on the data folder or the database, or before the first start.
  */
-export async function openLogOffice(config: Config, pid: number, log: Log) {
-  const lock = lockDatabase(config, pid)
+export async function openLogOffice(config: Config, log: Log) {
+  const lock = lockDatabase(config)
   const clock = systemClock
   const random = systemRandom()
   const { db } = await openDatabase(config)

@@ -29,7 +29,7 @@ const packages: Record<Floor, RegExp> = {
   door: /^(node:net$|elysia|@elysiajs\/|@sinclair\/typebox|@kitajs\/|d3-|uqr|@modelcontext)/,
   house: /./,
   browser: /^(viem|@noble\/|htmx)/,
-  build: /^node:(fs|path)$/,
+  build: /^(node:(fs|path)|bun:sqlite)$/,
 }
 
 /** The floor a file stands on, by its path alone. */

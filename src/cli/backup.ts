@@ -74,7 +74,7 @@ async function restore(file: string, options: Options): Promise<void> {
   for (const folder of [config.data, dirname(database)]) {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
   }
-  const lock = lockDataFolder(config.data, process.pid)
+  const lock = lockDataFolder(config.data)
   try {
     for (const path of [database, `${database}-wal`]) if (existsSync(path)) throw taken(path)
     const about = await beside(database, async (copy) => {

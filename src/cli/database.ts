@@ -64,7 +64,7 @@ const usage = (why: string): Exit => new Exit(exitCodes.usage, why)
 function keepStill(file: string, data: string): () => void {
   const folders = new Set([dirname(file), resolve(data)])
   const held = [...folders].filter((folder) => existsSync(join(folder, 'lock.db')))
-  const locks = held.map((folder) => lockDataFolder(folder, process.pid))
+  const locks = held.map((folder) => lockDataFolder(folder))
   const writer = connect(file)
   writer.run('PRAGMA busy_timeout = 5000')
   writer.run('BEGIN IMMEDIATE')

@@ -34,7 +34,7 @@ async function reopen(options: { reason: string; json?: boolean }): Promise<void
   if (reason === '') throw new Exit(exitCodes.usage, 'Say why: --reason "…"')
   const config = configOf(options)
   const log = openLog({ level: 'error', format: 'pretty' })
-  const office = await openLogOffice(config, process.pid, log)
+  const office = await openLogOffice(config, log)
   try {
     const { address } = office.signers.current
     const signer = openSource(keySourceOf(config, takeSignerKey()), address, office.random)

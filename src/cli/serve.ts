@@ -49,7 +49,7 @@ async function run(options: ServeOptions): Promise<void> {
   const log = openLog({ level, format: isPretty ? 'pretty' : 'json' })
   mkdirSync(config.data, { recursive: true, mode: 0o700 })
   const isEmbedded = config.database_url.startsWith('sqlite:')
-  const lock = isEmbedded ? lockDataFolder(config.data, process.pid) : undefined
+  const lock = isEmbedded ? lockDataFolder(config.data) : undefined
   const asRead = structuredClone(config)
   // Asked to reload before there is anything to reload, a process would end.
   if (!options.dev) process.on('SIGHUP', () => {})

@@ -125,7 +125,7 @@ type Office = Awaited<ReturnType<typeof openLogOffice>>
 
 async function inOffice(config: Config, work: (office: Office) => Promise<void>): Promise<void> {
   const log = openLog({ level: 'error', format: 'pretty' })
-  const office = await openLogOffice(config, process.pid, log)
+  const office = await openLogOffice(config, log)
   try {
     await work(office)
   } finally {

@@ -42,7 +42,7 @@ async function migrate(options: MigrateOptions): Promise<void> {
   const state = await readSchemaState(config)
   // A server of the old schema would go on writing by it.
   const mustBeAlone = state !== undefined && state.pending.length > 0
-  const lock = mustBeAlone ? lockDatabase(config, process.pid) : undefined
+  const lock = mustBeAlone ? lockDatabase(config) : undefined
   try {
     const { db, migrated } = await openDatabase(config)
     await db.close()

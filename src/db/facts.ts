@@ -12,13 +12,15 @@ export function findFact(db: Db, name: string): Promise<string | undefined> {
 }
 
 /** The fact, written as `value` if nobody wrote it before: two first starts agree on one. */
-export function settleFact(db: Db, name: string, value: string): Promise<string> {
+export const settleFact = (db: Db, name: string, value: string): Promise<string> =>
+  db.write((q) => settledFact(db, q, name, value))
+
+/** The same within a transaction. */
+export function* settledFact(db: Db, q: Query, name: string, value: string): Work<string> {
   const { facts } = db.tables
-  return db.write(function* (q) {
-    yield* rows(q.insert(facts).values({ name, value }).onConflictDoNothing().returning())
-    const [row] = yield* rows(q.select().from(facts).where(eq(facts.name, name)))
-    return row?.value ?? value
-  })
+  yield* rows(q.insert(facts).values({ name, value }).onConflictDoNothing().returning())
+  const [row] = yield* rows(q.select().from(facts).where(eq(facts.name, name)))
+  return row?.value ?? value
 }
 
 /** Reads a fact that this transaction will change. */

@@ -3,21 +3,22 @@ import { join } from 'node:path'
 
 /**
  * One server per data folder: `lock.db` is held under BEGIN EXCLUSIVE for the life of the process,
- * so a crash frees it. The pid inside is only for the message.
+ * so a crash frees it. Nothing is written into it: nothing of it has to reach the disk.
  * @throws Error when another server holds it.
  */
-export function lockDataFolder(folder: string, pid: number): { release(): void } {
+export function lockDataFolder(folder: string): { release(): void } {
   const lock = new Database(join(folder, 'lock.db'), { create: true })
   try {
     lock.run('PRAGMA busy_timeout = 0')
-    lock.run('create table if not exists holder (pid integer not null)')
-    lock.run('delete from holder')
-    lock.run('insert into holder values (?)', [pid])
-    lock.run('PRAGMA locking_mode = EXCLUSIVE')
     lock.run('BEGIN EXCLUSIVE')
   } catch {
     lock.close()
     throw new Error(`another counterfoil serves the data folder ${folder}; stop it first`)
   }
-  return { release: () => lock.close() }
+  return {
+    release: () => {
+      lock.run('ROLLBACK')
+      lock.close()
+    },
+  }
 }

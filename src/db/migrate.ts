@@ -56,8 +56,7 @@ function migrateAlone(raw: Database, now: Millis, backup: () => void): string[] 
   const empty = raw.prepare('select 1 from sqlite_master limit 1').values().length === 0
   const stamp = raw.prepare('PRAGMA application_id').values()[0]?.[0]
   assertOurs(Number(stamp), empty)
-  if (empty) raw.run(`PRAGMA application_id = ${applicationId}`)
-  raw.run(`${bookkeeping} strict`.replace('bigint', 'integer'))
+  beginBooks(raw, empty)
   const applied = raw.query('select tag, hash from migrations').all() as Applied[]
   const pending = pendingOf(sqliteMigrations, applied)
   if (pending.length > 0 && applied.length > 0) backup()
@@ -70,18 +69,33 @@ function migrateAlone(raw: Database, now: Millis, backup: () => void): string[] 
   return pending.map(({ tag }) => tag)
 }
 
+function beginBooks(raw: Database, empty: boolean): void {
+  if (empty) raw.run(`PRAGMA application_id = ${applicationId}`)
+  raw.run(`${bookkeeping} strict`.replace('bigint', 'integer'))
+}
+
 function takeSteps(raw: Database, steps: Migration[], now: Millis): void {
   const isApplied = raw.query('select 1 from migrations where tag = ?')
   // Another process may have taken a step while we waited for the lock.
   const own = steps.filter(({ tag }) => !isApplied.get(tag))
   for (const migration of own) {
     for (const statement of migration.statements) raw.run(statement)
-    const row = [migration.tag, hashOf(migration), BigInt(now)]
-    raw.run('insert into migrations values (?, ?, ?)', row)
+    noteStep(raw, migration, now)
   }
   if (own.length > 0 && raw.prepare('PRAGMA foreign_key_check').values().length > 0) {
     throw new Error(`migration ${own.map(({ tag }) => tag).join(', ')} breaks a foreign key`)
   }
+}
+
+function noteStep(raw: Database, step: Migration, now: Millis): void {
+  raw.run('insert into migrations values (?, ?, ?)', [step.tag, hashOf(step), BigInt(now)])
+}
+
+/** Makes a database that all statements of this build ran on one of ours; returns the steps. */
+export function noteSteps(raw: Database, now: Millis): string[] {
+  beginBooks(raw, true)
+  for (const step of sqliteMigrations) noteStep(raw, step, now)
+  return sqliteMigrations.map(({ tag }) => tag)
 }
 
 type Applied = { tag: string; hash: string }

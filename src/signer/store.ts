@@ -1,6 +1,6 @@
 import { asc } from 'drizzle-orm'
 import { type Db, rows } from '../db/db.ts'
-import { findFact, settleFact, writeFact } from '../db/facts.ts'
+import { findFact, settledFact, writeFact } from '../db/facts.ts'
 import type { SignerRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type Logs, logsOf } from '../log/logs.ts'
@@ -26,9 +26,9 @@ export async function settleSigners(
   const issuer = logs.current.origin
   let found = await db.read((q) => rows(q.select().from(signers)))
   if (!found.some((row) => row.issuer === issuer)) {
-    assertSame(await settleFact(db, signerFact, signer.address), signer)
     const row = firstSignerOf(issuer, signer, now)
     found = await db.write(function* (q) {
+      assertSame(yield* settledFact(db, q, signerFact, signer.address), signer)
       yield* rows(q.insert(signers).values(row).onConflictDoNothing().returning())
       return yield* rows(q.select().from(signers))
     })

@@ -1,0 +1,60 @@
+import { Database } from 'bun:sqlite'
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Millis } from '../kernel/clock.ts'
+import { noteSteps } from './migrate.ts'
+import { embedSchema } from './new-file.macro.ts' with { type: 'macro' }
+
+const schema: string = embedSchema()
+
+/**
+ * Puts a database at this build's schema where there is none, whole or not at all, and returns the
+ * steps that it has; undefined where there is one, or where files cannot be put so: then the steps
+ * are taken one by one, which is slower. `name` is of this process alone.
+ */
+export function placeNewFile(file: string, name: string, now: Millis): string[] | undefined {
+  if (existsSync(file)) return undefined
+  const made = makeFile(now)
+  const beside = `${file}.${name}`
+  try {
+    writeSynced(beside, made.bytes)
+    // Unlike a rename it fails where another process was faster.
+    linkSync(beside, file)
+    syncFolder(file)
+    return made.steps
+  } catch {
+    return undefined
+  } finally {
+    rmSync(beside, { force: true })
+  }
+}
+
+function makeFile(now: Millis): { bytes: Uint8Array; steps: string[] } {
+  const raw = Database.deserialize(Bun.gunzipSync(Buffer.from(schema, 'base64')))
+  const steps = noteSteps(raw, now)
+  const bytes = raw.serialize()
+  raw.close()
+  // What PRAGMA journal_mode = WAL writes; a database in memory cannot be in that mode.
+  bytes.fill(2, 18, 20)
+  return { bytes, steps }
+}
+
+function writeSynced(path: string, bytes: Uint8Array): void {
+  const opened = openSync(path, 'wx', 0o600)
+  try {
+    for (let at = 0; at < bytes.length; ) at += writeSync(opened, bytes, at)
+    fsyncSync(opened)
+  } finally {
+    closeSync(opened)
+  }
+}
+
+/** A new name in a folder is on the disk only when the folder is. */
+function syncFolder(path: string): void {
+  const folder = openSync(dirname(path), 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
+}
