@@ -1,14 +1,7 @@
+import { any, bug, faster, ofVerify, type Row } from './explained-verify.ts'
 import type { Mutant } from './mutants.ts'
 
-/** How the line begins, which changes of it, and why no test can, or need, notice them. */
-type Row = [line: string, changes: RegExp, why: string]
-
-const any = /./
-const faster = 'Speed only: without it the same is found a longer way.'
 const nothing = 'Speed only: a query for nothing finds nothing.'
-const bug = 'Our own bug, which no caller can bring about; it is there for the type and the log.'
-const again = 'What is written too much is written again before it is read.'
-const throws = 'It throws all the same, in the next step and with other words.'
 const perPage = 'A page that is just full is followed by an empty one: the same rows.'
 
 const explained: Record<string, Row[]> = {
@@ -189,6 +182,7 @@ const explained: Record<string, Row[]> = {
     ],
   ],
   'src/runs/cancel.ts': [
+    ['while (clock.monotonic() < until)', /< to <=/, 'How often it is looked at is no promise.'],
     ['clearTimeout(timer)', any, 'A timer that is not stopped resolves what is resolved already.'],
     ['await Bun.sleep(lookEveryMs)', any, 'How often it is looked at is no promise.'],
     ['for (let from = 0; from < here.length', /< to <=/, nothing],
@@ -199,84 +193,7 @@ const explained: Record<string, Row[]> = {
     ['if (affordable === null ||', />= to >/, 'A bound of just as many tokens is that bound.'],
   ],
   'src/runs/recover.ts': [['if (open.length > 0) await deps.runs.forgetCancels', />/, nothing]],
-  'src/verify/address.ts': [
-    ['for (let i = 0; i < 40; i++)', /< to <=|one more/, 'There is no 41st digit to add.'],
-  ],
-  'src/verify/check-log.ts': [
-    ['const [first, second] = ', /<= to </, 'Of two of one size either is the first.'],
-  ],
-  'src/verify/keccak-code.ts': [
-    ['for (let x = 0; x < 5; x++)', /< to <=/, again],
-    ['for (let y = 0; y < 5; y++)', /< to <=/, again],
-    ['code.push(op.const64, ...signed(BigInt(offsets', /one more/, 'There are always 25 of them.'],
-  ],
-  'src/verify/keccak-wasm.ts': [
-    ['const room = ', any, 'Longer texts are hashed by the other code, with one result.'],
-    ['useKeccak((message) => {', any, faster],
-    ['if (message.length > room)', any, 'Both ways hash alike.'],
-    ['Math.floor((keccakMemoryBytes', any, 'Longer texts are hashed by the other code.'],
-    ['if (!(memory instanceof WebAssembly.Memory)', any, bug],
-  ],
-  'src/verify/merkle.ts': [
-    [
-      'if (sn === 0n) return false',
-      /false/,
-      'A path that goes on past the root never hashes to it.',
-    ],
-    ['if (!start) return false', /false/, bug],
-    ['if (path.length === 0 || !', any, 'What is no hash never hashes to the root.'],
-  ],
-  'src/verify/secp256k1.ts': [
-    ['const root = power(', /one more/, 'p + 1 is a multiple of four: what is more is cut off.'],
-    ['for (let bit = 255n', /one more/, 'There is no 257th bit.'],
-    [
-      'if (r <= 0n || r >= order',
-      /<= to <|>= to >/,
-      'No point has x = 0, and the order has no inverse: none either way.',
-    ],
-    [
-      'return rest < 0n',
-      /< to <=/,
-      'Nought as the modulus itself: no coordinate of a point is it.',
-    ],
-  ],
-  'src/verify/shown-checks.ts': [
-    [
-      'if (!own.every(isPass) ||',
-      /&&|every to some/,
-      'All three are one: a hidden charge is skipped, and has no total.',
-    ],
-    ['if (anchor && final', /&& to/, 'There are always both; it is there for the type.'],
-    ["hex === null ? 'nobody'", />=|one more/, 'No hash or address is of that length.'],
-  ],
-  'src/verify/slip-lines.ts': [
-    ['const digits = pusd.padStart(', any, 'A nought more in front is taken away again.'],
-  ],
-  'src/verify/struct-memory.ts': [
-    ['if (free > textsAt)', />= to|> to >=/, 'Whether the last byte can be used is no promise.'],
-    ['if (text.length * 3 > room)', />= to/, 'A text that just fits has one hash by both ways.'],
-    ['for (let i = 0; i < 8; i++) words', /one more/, 'There are always eight of them.'],
-    ['if (found !== undefined) return found', /false/, faster],
-    ['const keep = text.length', /<= to <|one more/, 'Which hashes are remembered is no promise.'],
-    ['if (keep && known.size', /true|&& to/, faster],
-  ],
-  'src/verify/typed-data.ts': [
-    ['hashes.set(name, made)', any, faster],
-    ['if (member === undefined) throw', /false/, throws],
-    ['if (!Array.isArray(value)) throw', /false/, throws],
-    ["if (typeof value !== 'string') throw", /false/, throws],
-    ['if (known) return known', /false/, faster],
-    ['if (textHashes.size >= 1024)', any, 'How many hashes are remembered is no promise.'],
-    ['if (value.length <= 128) textHashes', any, 'Which hashes are remembered is no promise.'],
-    ['if (rest < 0n', /< to <=/, 'Nought is small, and was written before.'],
-    ["if (typeof value === 'bigint') {", /false/, faster],
-    ['return value >= 0n && value <= largestSafe', />= to >|<= to </, faster],
-    ["if (typeof value === 'string') return value.length <= 15", /false|<= to </, faster],
-    ["if (typeof value !== 'number') return undefined", /false/, throws],
-    ["throw new TypeError('not an integer')", any, throws],
-    ["if (typeof value !== 'object' || value instanceof Uint8Array", /false|&&/, throws],
-    ['if (!members) throw', /false/, bug],
-  ],
+  ...ofVerify,
 }
 
 /** Why a mutant may survive; undefined where a test is missing. */

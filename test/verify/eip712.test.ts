@@ -12,11 +12,12 @@ import {
   structDigest,
   structs,
 } from '../../src/verify/eip712.ts'
-import { toHex } from '../../src/verify/hex.ts'
+import { type Hex, toHex } from '../../src/verify/hex.ts'
 import { keccak256, useKeccak } from '../../src/verify/keccak.ts'
 import { useWasmKeccak } from '../../src/verify/keccak-wasm.ts'
-import { isHidden, redact, sectionNames } from '../../src/verify/receipt.ts'
+import { isHidden, type Receipt, redact, sectionNames } from '../../src/verify/receipt.ts'
 import { makeStructHasher, typedDigest } from '../../src/verify/typed-data.ts'
+import fixture from '../fixtures/receipt-v1.json'
 import { anyReceipt, fileOf, viemTypes } from './samples.ts'
 
 const vectors = Bun.env['VECTORS_DIR']
@@ -164,6 +165,11 @@ describe('a value that does not fit its type is refused', () => {
     ['text for a struct', 'a'],
     ['bytes for a struct', new Uint8Array(32)],
     ['no hex', { handle: 'a', salt: `0x${'g'.repeat(64)}` }],
+    ['a digit beyond F', { handle: 'a', salt: `0x${'G'.repeat(64)}` }],
+    ['a character before A', { handle: 'a', salt: `0x${'@'.repeat(64)}` }],
+    ['a character before a', { handle: 'a', salt: `0x${'`'.repeat(64)}` }],
+    ['a character before 0', { handle: 'a', salt: `0x${'/'.repeat(64)}` }],
+    ['a character after 9', { handle: 'a', salt: `0x${':'.repeat(64)}` }],
     ['no 0x', { handle: 'a', salt: '00'.repeat(33) }],
   ])('%s', (_, wrong) => {
     expect(() => hashStruct('Passport', wrong as never)).toThrow()
@@ -189,7 +195,7 @@ describe('one value has one hash', () => {
         expect(toHex(hash('Many', { n: form }))).toBe(oracle(n))
       }
     }
-    for (const n of [2n ** 53n, 2n ** 64n, 2n ** 248n, most]) {
+    for (const n of [2n ** 53n, 2n ** 53n + 1n, 2n ** 64n, 2n ** 248n, most]) {
       for (const form of [n, String(n)]) expect(toHex(hash('Many', { n: form }))).toBe(oracle(n))
     }
     expect(() => hash('Many', { n: most + 1n })).toThrow('not a uint256')
@@ -198,9 +204,19 @@ describe('one value has one hash', () => {
   test('whether it comes as bytes or as hex of either case', () => {
     const salt = Uint8Array.from({ length: 32 }, (_, i) => 7 * i + 10)
     const forms = [salt, toHex(salt), `0x${toHex(salt).slice(2).toUpperCase()}`]
-    const hashes = forms.map((form) => toHex(hashStruct('Passport', { handle: 'a', salt: form })))
-    expect(new Set(hashes).size).toBe(1)
+    const hashes = forms.map((form) => {
+      hashStruct('Passport', { handle: 'a', salt: new Uint8Array(32) })
+      return toHex(hashStruct('Passport', { handle: 'a', salt: form }))
+    })
+    const data = { handle: 'a', salt: toHex(salt) }
+    const oracle = viemHashStruct({ primaryType: 'Passport', types: viemTypes, data })
+    expect(hashes).toEqual([oracle, oracle, oracle])
   })
+})
+
+test('a receipt of version 1 has the digest that it had, for ever', () => {
+  expect(domain).toEqual({ name: 'Counterfoil Receipt', version: '1', chainId: 4663 })
+  expect(toHex(receiptDigest(fixture.receipt as Receipt))).toBe(fixture.digest as Hex)
 })
 
 test('an address has the checksum of EIP-55', () => {

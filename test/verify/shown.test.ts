@@ -41,6 +41,14 @@ test('the steps of a path lead from every leaf of every tree to its root', () =>
   }
 })
 
+test('a path that is longer than any of its tree ends all the same', () => {
+  const [leaf = new Uint8Array(32)] = leaves(1)
+  const path = Array(40).fill(toHex(leaf))
+  for (const index of ['0', '4', '12']) {
+    expect(pathSteps({ index, size: '13', leaf: toHex(leaf), path }).steps).toHaveLength(40)
+  }
+})
+
 describe('how long an anchor may still take', () => {
   const place = { chain_id: 4663, registry: '0x', log_owner: '0x' }
   const now = Date.UTC(2026, 10, 21)

@@ -227,6 +227,13 @@ describe('what is no receipt', () => {
     expect(checks.find(({ name }) => name === 'schema')?.reason).toBe(': not an object')
   })
 
+  test('when it was verified is told where that is known, also of what cannot be read', () => {
+    for (const file of [fileOf(), 5]) {
+      expect('verified_at' in judge(file)).toBe(false)
+      expect(judge(file, trust, { verifiedAt: 'now' }).verified_at).toBe('now')
+    }
+  })
+
   test('a proof of null beside a file is none: the one inside counts', () => {
     const file = { ...fileOf(), proof: proofAt(13) }
     expect(verifyReceipt({ file, proof: null }, trust, { chain: 'auto' }).level).toBe('logged')

@@ -1,0 +1,106 @@
+/** How the line begins, which changes of it, and why no test can, or need, notice them. */
+export type Row = [line: string, changes: RegExp, why: string]
+
+export const any = /./
+export const faster = 'Speed only: without it the same is found a longer way.'
+export const bug =
+  'Our own bug, which no caller can bring about; it is there for the type and the log.'
+const throws = 'It throws all the same, in the next step and with other words.'
+const again = 'What is written too much is written again before it is read.'
+const hint = 'An alignment is a hint, which changes no result.'
+
+/** Of the verifier, which is also what a page and a stranger run. */
+export const ofVerify: Record<string, Row[]> = {
+  'src/verify/address.ts': [
+    ['for (let i = 0; i < 40; i++)', /< to <=|one more/, 'There is no 41st digit to add.'],
+  ],
+  'src/verify/check-log.ts': [
+    ['const [first, second] = ', /<= to </, 'Of two of one size either is the first.'],
+  ],
+  'src/verify/keccak-code.ts': [
+    ['for (let x = 0; x < 5; x++)', /< to <=|one more/, again],
+    ['for (let y = 0; y < 5; y++)', /< to <=|one more/, again],
+    ['const added = ', /one more/, 'There are five columns: no sixth is asked for.'],
+    ['code.push(op.get, lane(0, i), op.get, at', /one more/, hint],
+    ['code.push(op.get, out, op.get, lane(0, i)', /one more/, hint],
+    ['code.push(...(rounds[i & 1]', /[+] to -/, 'Of two halves the one before is the next.'],
+    ['code.push(...chi(x, y)', /[+] to -/, 'Of two halves the one before is the next.'],
+    ['return Array.from({ length: 24 }', any, 'A 25th round writes where nobody reads.'],
+    ['const last = low & 64', /one more/, 'A byte longer, of the same value.'],
+    ['const localCount', any, 'A local more that nobody uses.'],
+    ['code.push(op.const64, ...signed(BigInt(offsets', /one more/, 'There are always 25 of them.'],
+  ],
+  'src/verify/keccak-wasm.ts': [
+    ['const room = ', any, 'Longer texts are hashed by the other code, with one result.'],
+    ['useKeccak((message) => {', any, faster],
+    ['if (message.length > room)', any, 'Both ways hash alike.'],
+    ['Math.floor((keccakMemoryBytes', any, 'Longer texts are hashed by the other code.'],
+    ['if (!(memory instanceof WebAssembly.Memory)', any, bug],
+  ],
+  'src/verify/merkle.ts': [
+    [
+      'if (sn === 0n) return false',
+      /false/,
+      'A path that goes on past the root never hashes to it.',
+    ],
+    ['if (!start) return false', /false/, bug],
+    ['if (path.length === 0 || !', any, 'What is no hash never hashes to the root.'],
+  ],
+  'src/verify/secp256k1.ts': [
+    ['const root = power(', /one more/, 'p + 1 is a multiple of four: what is more is cut off.'],
+    ['for (let bit = 255n', /one more/, 'There is no 257th bit.'],
+    [
+      'if (r <= 0n || r >= order',
+      /<= to <|>= to >/,
+      'No point has x = 0, and the order has no inverse: none either way.',
+    ],
+    [
+      'return rest < 0n',
+      /< to <=/,
+      'Nought as the modulus itself: no coordinate of a point is it.',
+    ],
+  ],
+  'src/verify/shown-checks.ts': [
+    [
+      'if (!own.every(isPass) ||',
+      /&&|every to some/,
+      'All three are one: a hidden charge is skipped, and has no total.',
+    ],
+    ['if (anchor && final', /&& to/, 'There are always both; it is there for the type.'],
+    ["hex === null ? 'nobody'", />=|one more/, 'No hash or address is of that length.'],
+  ],
+  'src/verify/slip-lines.ts': [
+    ['const digits = pusd.padStart(', any, 'A nought more in front is taken away again.'],
+  ],
+  'src/verify/struct-memory.ts': [
+    ['if (free > textsAt)', />= to|> to >=/, 'Whether the last byte can be used is no promise.'],
+    [
+      'if (text.length * 3 > room)',
+      />= to|> to >=|true|one more/,
+      'Both ways give one hash where it fits.',
+    ],
+    ['for (let i = 0; i < 8; i++) words', /one more/, 'There are always eight of them.'],
+    ['if (found !== undefined) return found', /false/, faster],
+    ['const keep = text.length', /<= to <|one more/, 'Which hashes are remembered is no promise.'],
+    ['if (keep && known.size', /true|&& to/, faster],
+  ],
+  'src/verify/typed-data.ts': [
+    ['hashes.set(name, made)', any, faster],
+    ['if (member === undefined) throw', /false/, throws],
+    ['if (!Array.isArray(value)) throw', /false/, throws],
+    ["if (typeof value !== 'string') throw", /false/, throws],
+    ['if (known) return known', /false/, faster],
+    ['if (textHashes.size >= 1024)', any, 'How many hashes are remembered is no promise.'],
+    ['if (value.length <= 128) textHashes', any, 'Which hashes are remembered is no promise.'],
+    ['out.fill(0, at, at + 24)', /one more/, 'What is cleared too much is written next.'],
+    ["if (typeof value === 'string') return BigInt", /true/, throws],
+    ['if (rest < 0n', /< to <=|one more/, 'Nought is small, and was written before.'],
+    ["if (typeof value === 'bigint') {", /false/, faster],
+    ['return value >= 0n && value <= largestSafe', />= to >|<= to <|one more/, faster],
+    ["if (typeof value === 'string') return value.length <= 15", /false|<= to </, faster],
+    ["if (typeof value !== 'number') return undefined", /false/, throws],
+    ["throw new TypeError('not an integer')", any, throws],
+    ["if (typeof value !== 'object' || value instanceof Uint8Array", /false|&&/, throws],
+    ['if (!members) throw', /false/, bug],
+  ],
+}
