@@ -26,21 +26,40 @@ export async function interleave(title: string, wish: Rounds): Promise<Results> 
     for (const target of targets) {
       const result = await runLoad(target, load)
       results.get(target)?.push(result)
+      noteAnswered(target, load, result.requests)
       console.log(lineOf(target.name, result))
     }
   }
   return results
 }
 
-/** Until a round costs no longer 5 % less CPU than the one before: compilers take their time. */
+/** Requests of one kind that a process answers before it is measured: compilers take their time. */
+const warmRequests = 30_000
+/** How long that may take at most, in s; then it is measured as it is. */
+const warmSeconds = 12
+/** Of a warm-up: one connection alone would take minutes. */
+const warmConnections = 32
+
+/** What each process answered of each kind so far. */
+const answered = new Map<string, number>()
+
+/** The same for every target. What it answered before in this run of the bench counts. */
 async function warmUp(target: Running, load: Load): Promise<void> {
-  let before = Number.POSITIVE_INFINITY
-  for (let turn = 0; turn < 6; turn++) {
-    const { cpuUsPerRequest } = await runLoad(target, { ...load, seconds: 1 })
-    if (cpuUsPerRequest > before * 0.95) return
-    before = cpuUsPerRequest
+  const connections = Math.max(load.connections, warmConnections)
+  for (let second = 0; second < warmSeconds; second++) {
+    if ((answered.get(kindOf(target, load)) ?? 0) >= warmRequests) return
+    const { requests } = await runLoad(target, { ...load, connections, seconds: 1 })
+    noteAnswered(target, load, requests)
   }
 }
+
+function noteAnswered(target: Running, load: Load, requests: number): void {
+  const kind = kindOf(target, load)
+  answered.set(kind, (answered.get(kind) ?? 0) + requests)
+}
+
+const kindOf = ({ pid, path }: Running, { behaviour, stream }: Load): string =>
+  path === undefined ? `${pid} ${behaviour} ${stream}` : `${pid} ${path}`
 
 /** The median of all rounds of a target. */
 export const median = (
