@@ -188,6 +188,9 @@ const explained: Record<string, Row[]> = {
     ['for (let from = 0; from < here.length', /< to <=/, nothing],
     ['if (asked.length === 0) continue', /false/, nothing],
   ],
+  'src/runs/finish.ts': [
+    ['const told = isKept', /&& to/, 'What is answered so is freed in the next step.'],
+  ],
   'src/runs/fit.ts': [
     ['if (rest <= 0n) return 0', /<= to </, 'Of no money the division makes no token either.'],
     ['if (affordable === null ||', />= to >/, 'A bound of just as many tokens is that bound.'],

@@ -193,6 +193,10 @@ describe('a long text that would take long', () => {
     const text = `"${'[{\\"'.repeat(50_000)}"`
     expect((await readJson(post(text), most)).value).toBe('[{"'.repeat(50_000))
   })
+  test('32 levels deep is as deep as a short one may be', async () => {
+    const text = `${'['.repeat(32)}${'1,'.repeat(20_000)}1${']'.repeat(32)}`
+    expect((await readJson(post(text), most)).text).toBe(text)
+  })
   test('a long list of numbers is none', async () => {
     const { value } = await readJson(post(`[${'1,'.repeat(300_000)}1]`), most)
     expect(value).toHaveLength(300_001)
