@@ -12,6 +12,7 @@ const hint = 'An alignment is a hint, which changes no result.'
 /** Of the verifier, which is also what a page and a stranger run. */
 export const ofVerify: Record<string, Row[]> = {
   'src/verify/address.ts': [
+    ['const nibble = ', /one more/, 'There is always a byte: the other value is for the type.'],
     ['for (let i = 0; i < 40; i++)', /< to <=|one more/, 'There is no 41st digit to add.'],
   ],
   'src/verify/check-log.ts': [
@@ -31,6 +32,7 @@ export const ofVerify: Record<string, Row[]> = {
     ['code.push(op.const64, ...signed(BigInt(offsets', /one more/, 'There are always 25 of them.'],
   ],
   'src/verify/keccak-wasm.ts': [
+    ['bytes[end - 1] = ', /one more/, 'There is always a byte: the other value is for the type.'],
     ['const room = ', any, 'Longer texts are hashed by the other code, with one result.'],
     ['useKeccak((message) => {', any, faster],
     ['if (message.length > room)', any, 'Both ways hash alike.'],
