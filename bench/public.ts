@@ -14,6 +14,7 @@ import { migrateSqlite } from '../src/db/migrate.ts'
 import type { AnchorRow, RunRow, ShareRow } from '../src/db/schema.ts'
 import { openSqlite } from '../src/db/sqlite.ts'
 import { moveFigures } from '../src/figures/store.ts'
+import { wholeApp } from '../src/http/later.ts'
 import { systemClock } from '../src/kernel/clock.ts'
 import { firstIdAt } from '../src/kernel/ids.ts'
 import { systemRandom } from '../src/kernel/random.ts'
@@ -43,7 +44,7 @@ const clock = { now: () => Date.now() + leapMs, monotonic: () => performance.now
 const quiet = () => {}
 const log = { debug: quiet, info: quiet, warn: console.warn, error: console.error }
 const deps = await makeDeps({ config: configOf(), db, signer: signerFromHex(testKey), log, clock })
-const app = createApp(deps)
+const app = await wholeApp(createApp(deps))
 try {
   const named = await fill()
   for (const path of pathsOf(named)) await measure(path)

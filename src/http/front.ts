@@ -4,6 +4,7 @@ import type { Log } from '../kernel/log.ts'
 import { Refusal, toErrorBody } from '../kernel/refusal.ts'
 import { readTrace } from '../kernel/trace.ts'
 import { hostCheck, type Listen } from './host.ts'
+import { isForPrograms, pathStart } from './later.ts'
 import { answerReady, type Ready } from './ready.ts'
 import type { ExpectBody } from './slow-body.ts'
 import { toRefusal } from './to-refusal.ts'
@@ -19,7 +20,7 @@ export type FrontDeps = {
   /** Without it a body may take as long as it likes. */
   expectBody?: ExpectBody
   /** Shows a refusal to people: a page, or a fragment for htmx. Without it they get JSON too. */
-  showRefusal?: ShowRefusal
+  showRefusal?: (...asked: Parameters<ShowRefusal>) => Shown | undefined
 }
 
 export type ShowRefusal = (
@@ -143,11 +144,10 @@ function headersOf({ type, status, detail }: Refusal): Record<string, string> {
  * read from the URL here.
  */
 function wantsHtml({ url, headers }: Request): 'page' | 'fragment' | undefined {
-  // A Host that is none leaves the path alone.
-  const start = url.startsWith('/') ? 0 : url.indexOf('/', 8)
-  if (/^\/(v1|mcp|livez|readyz)(?![\w-])/.test(url.slice(start))) return undefined
+  if (isForPrograms(url)) return undefined
   if (headers.get('hx-request') === 'true') return 'fragment'
   const accept = headers.get('accept') ?? ''
-  if (url.startsWith('/api/', start)) return accept.includes('text/html') ? 'page' : undefined
+  if (url.startsWith('/api/', pathStart(url)))
+    return accept.includes('text/html') ? 'page' : undefined
   return accept.includes('application/json') && !accept.includes('text/html') ? undefined : 'page'
 }

@@ -19,12 +19,13 @@ const allowAnyOrigin = ({ set }: Pick<Context, 'set'>): void => {
 export const openToAnyOrigin = { transform: allowAnyOrigin }
 
 /**
- * Call it once, after every route is mounted. Gives each path an answer for the methods it does not
- * take: 405 with Allow, before any key is looked at, or 204 to a preflight of an open route.
+ * Call it after every route is mounted, and again when more came after the `known` first ones.
+ * Gives each path an answer for the methods it does not take: 405 with Allow, before any key is
+ * looked at, or 204 to a preflight of an open route.
  * @throws Error naming a route that lets Elysia read its body: the key's guard must come first.
  */
-export function methodNotAllowed(app: AnyElysia): void {
-  for (const [shape, routes] of byShape(app)) {
+export function methodNotAllowed(app: AnyElysia, known = 0): void {
+  for (const [shape, routes] of byShape(app.routes.slice(known))) {
     const methods = new Set(routes.map((route) => route.method))
     if (methods.has('ALL')) continue
     const open = routes.filter((route) => isOpen(route.hooks)).map((route) => route.method)
@@ -44,9 +45,9 @@ export function methodNotAllowed(app: AnyElysia): void {
 type Route = AnyElysia['routes'][number]
 
 /** Routes that differ in method and parameter names only, under one path: `/v1/keys/:1/revoke`. */
-function byShape(app: AnyElysia): Map<string, Route[]> {
+function byShape(all: readonly Route[]): Map<string, Route[]> {
   const shapes = new Map<string, Route[]>()
-  for (const route of app.routes) {
+  for (const route of all) {
     assertBodyUntouched(route)
     const shape = route.path
       .split('/')

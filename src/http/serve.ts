@@ -1,5 +1,6 @@
 import type { AnyElysia } from 'elysia'
 import type { Listen } from './host.ts'
+import { isForPrograms, restToMount } from './later.ts'
 import { readyRoutes } from './ready.ts'
 
 /** Seconds without a byte after which Bun closes a connection; streams turn it off. */
@@ -19,7 +20,20 @@ export function serve(app: AnyElysia, listen: Listen): Bun.Server<undefined> {
 export function serveApp(server: Bun.Server<undefined>, app: AnyElysia): void {
   app.compile()
   app.server = server
-  server.reload({ ...answering, fetch: app.fetch, routes: readyRoutes(app) })
+  server.reload({ ...answering, fetch: wholeFetch(server, app), routes: readyRoutes(app) })
+}
+
+/** Whoever first asks for what is not mounted yet has it mounted, and is answered then. */
+function wholeFetch(server: Bun.Server<undefined>, app: AnyElysia): AnyElysia['fetch'] {
+  const rest = restToMount(app)
+  const answer = app.fetch
+  if (!rest) return answer
+  let arriving: Promise<void> | undefined
+  return (request) => {
+    if (isForPrograms(request.url)) return answer(request)
+    arriving ??= rest().then(() => serveApp(server, app))
+    return arriving.then(() => app.fetch(request))
+  }
 }
 
 const answering = {

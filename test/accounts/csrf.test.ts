@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
 import { operations } from '../../src/docs/areas.ts'
+import { wholeApp } from '../../src/http/later.ts'
 import { usd, type World, world } from '../support/world.ts'
 import { askNonce, browser, cookieHeader, type Jar, signInWith, wallet } from './wallet.ts'
 
@@ -18,16 +19,19 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 /** Every route that browsers reach with a cookie and that may change something. */
-function unsafeRoutes(): [method: string, path: string][] {
-  return createApp(service.deps)
-    .routes.filter(({ method, path }) => /^\/api\//.test(path) && !/^(GET|HEAD|ALL)$/.test(method))
+async function unsafeRoutes(): Promise<[method: string, path: string][]> {
+  const { routes } = await wholeApp(createApp(service.deps))
+  return routes
+    .filter(({ method, path }) => /^\/api\//.test(path) && !/^(GET|HEAD|ALL)$/.test(method))
     .map(({ method, path }) => [method, path.replace(/:\w+/g, `sess_${'0'.repeat(26)}`)])
 }
 
-const readingRoutes = (): [method: string, path: string][] =>
-  createApp(service.deps)
-    .routes.filter(({ method }) => method === 'GET')
+async function readingRoutes(): Promise<[method: string, path: string][]> {
+  const { routes } = await wholeApp(createApp(service.deps))
+  return routes
+    .filter(({ method }) => method === 'GET')
     .map(({ path }) => ['GET', path.replace(/:\w+/g, `run_${'0'.repeat(26)}`)])
+}
 
 const sites = [undefined, 'none', 'same-origin', 'same-site', 'cross-site', 'nonsense', ''] as const
 
@@ -46,7 +50,7 @@ const origins: [what: string, of: (own: string) => string | undefined][] = [
 
 describe('403 csrf_failed, on every unsafe route under /api', () => {
   test.each(origins)('every Sec-Fetch-Site with the origin: %s', async (what, of) => {
-    const routes = unsafeRoutes()
+    const routes = await unsafeRoutes()
     expect(routes.length).toBeGreaterThan(3)
     for (const site of sites) {
       for (const [method, path] of routes) {
@@ -82,7 +86,7 @@ describe('403 csrf_failed, on every unsafe route under /api', () => {
 
   test('no answer under /api lets another origin read it', async () => {
     const headers = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
-    for (const [, path] of unsafeRoutes()) {
+    for (const [, path] of await unsafeRoutes()) {
       for (const method of ['OPTIONS', 'GET']) {
         const answer = await service.call(path, { method, headers })
         expect(answer.headers.get('access-control-allow-origin')).toBeNull()
@@ -92,7 +96,7 @@ describe('403 csrf_failed, on every unsafe route under /api', () => {
   })
 
   test('every unsafe route under /api/portal refuses who is not signed in', async () => {
-    for (const [method, path] of unsafeRoutes()) {
+    for (const [method, path] of await unsafeRoutes()) {
       if (!path.startsWith('/api/portal/')) continue
       const answer = await service.call(path, { method })
       const { error } = await answer.json()
@@ -102,7 +106,7 @@ describe('403 csrf_failed, on every unsafe route under /api', () => {
 
   test('a key opens nothing of the dashboard, and a session no route of keys', async () => {
     const { secret } = await service.key({ balance: usd })
-    const inside = [...unsafeRoutes(), ...readingRoutes()].filter(([, path]) =>
+    const inside = [...(await unsafeRoutes()), ...(await readingRoutes())].filter(([, path]) =>
       path.startsWith('/api/portal/'),
     )
     expect(inside.length).toBeGreaterThan(30)
@@ -134,7 +138,7 @@ function kept(): unknown {
 test('no GET changes what anybody has, nor HEAD, nor OPTIONS', async () => {
   const { secret } = await service.key({ balance: usd })
   const who = [cookieHeader(jar), { authorization: `Bearer ${secret}` }]
-  const paths = new Set(readingRoutes().map(([, path]) => path))
+  const paths = new Set((await readingRoutes()).map(([, path]) => path))
   expect(paths.size).toBeGreaterThan(50)
   const before = kept()
   for (const path of paths) {

@@ -1,5 +1,6 @@
 import { createApp } from '../../src/app.ts'
 import { operations } from '../../src/docs/areas.ts'
+import { wholeApp } from '../../src/http/later.ts'
 import type { Json } from '../../src/kernel/canonical.ts'
 import { scopes } from '../../src/keys/key.ts'
 import { createPassport } from '../../src/passports/create.ts'
@@ -101,7 +102,7 @@ export async function startService(engine: Engine = 'sqlite'): Promise<Service> 
   const examples = exampleBodies(fixtures)
   return {
     w,
-    routes: routesOf(w),
+    routes: await routesOf(w),
     secret: fixtures.secret,
     // A request may have ended the session.
     async cookie() {
@@ -131,8 +132,8 @@ export async function startService(engine: Engine = 'sqlite'): Promise<Service> 
 }
 
 /** Every route the service has, in its own words. */
-function routesOf(w: World): Route[] {
-  const { routes } = createApp(w.deps)
+async function routesOf(w: World): Promise<Route[]> {
+  const { routes } = await wholeApp(createApp(w.deps))
   // What is configured here stands in no file that could be read again.
   const reload = '/api/portal/admin/reload'
   const named = routes.filter(({ method, path }) => method !== 'ALL' && path !== reload)

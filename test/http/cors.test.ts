@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
+import { wholeApp } from '../../src/http/later.ts'
 import { type World, world } from '../support/world.ts'
 
 /** What pages of any origin may read: the keyless GETs of the contract, and the check of a receipt. */
@@ -21,8 +22,9 @@ let w: World
 let routes: string[]
 beforeAll(async () => {
   w = await world()
-  routes = createApp(w.deps)
-    .routes.filter(({ method }) => method !== 'ALL')
+  const whole = await wholeApp(createApp(w.deps))
+  routes = whole.routes
+    .filter(({ method }) => method !== 'ALL')
     .map(({ method, path }) => `${method} ${path}`)
 })
 afterAll(() => w.stop())

@@ -1,0 +1,35 @@
+import type { AnyElysia } from 'elysia'
+
+const restOf = new WeakMap<AnyElysia, () => Promise<void>>()
+
+/**
+ * Lets an app be served before all of it is mounted: `mount` adds the rest, none of which may be
+ * for programs, when somebody first asks for it.
+ */
+export function mountLater(app: AnyElysia, mount: () => Promise<void>): void {
+  let mounting: Promise<void> | undefined
+  restOf.set(app, () => {
+    mounting ??= mount().then(() => void restOf.delete(app))
+    return mounting
+  })
+}
+
+/** What mounts the rest of an app, once for all who call it; undefined when all is there. */
+export const restToMount = (app: AnyElysia): (() => Promise<void>) | undefined => restOf.get(app)
+
+/** The app with all its routes, for whoever lists them or asks it without a listener. */
+export async function wholeApp<App extends AnyElysia>(app: App): Promise<App> {
+  await restToMount(app)?.()
+  return app
+}
+
+/** Whether a URL is of what programs and supervisors ask for: `/v1`, `/mcp` and signs of life. */
+export function isForPrograms(url: string): boolean {
+  const start = pathStart(url)
+  return forPrograms.test(url.slice(start, start + 12))
+}
+
+/** Where the path of a request's URL begins; a Host that is none leaves the path alone. */
+export const pathStart = (url: string): number => (url.startsWith('/') ? 0 : url.indexOf('/', 8))
+
+const forPrograms = /^\/(v1|mcp|livez|readyz)(?![\w-])/

@@ -1,0 +1,76 @@
+import type { AnyElysia } from 'elysia'
+import { signInPages } from './accounts/pages.tsx'
+import { sessionsPortal } from './accounts/portal.tsx'
+import { settingsPortal } from './accounts/settings-portal.tsx'
+import { signInApi } from './accounts/sign-in-api.ts'
+import { adminPortal } from './admin/portal.tsx'
+import { consolePortal } from './console/portal.tsx'
+import { depositsPortal } from './deposits/portal.tsx'
+import type { Deps } from './deps.ts'
+import { docsApi } from './docs/api.ts'
+import { docsPages } from './docs/pages.tsx'
+import type { Explored } from './explorer/explored.ts'
+import { explorerPages } from './explorer/pages.tsx'
+import { frameOf } from './frame.ts'
+import { assets } from './http/assets.ts'
+import type { ShowRefusal } from './http/front.ts'
+import { keysPortal } from './keys/portal/portal.tsx'
+import { overviewPortal } from './overview/portal.tsx'
+import { passportPages } from './passports/pages.tsx'
+import { passportsPortal } from './passports/portal.tsx'
+import { planPages } from './plans/pages.tsx'
+import { plansPortal } from './plans/portal.tsx'
+import { verifyPages } from './receipts/check/pages.tsx'
+import { verifyPageApi } from './receipts/page-api.ts'
+import { receiptPages } from './receipts/pages.tsx'
+import { receiptsPortal } from './receipts/portal.tsx'
+import { runsPortal } from './runs/portal.tsx'
+import { modelPages } from './site/models-pages.tsx'
+import { sitePages } from './site/pages.tsx'
+import { sitemapApi } from './site/sitemap-api.ts'
+import { statementPortal } from './statement/portal.tsx'
+import { consoleCommandApi, runOwn } from './terminal/console-api.ts'
+import { terminalPages } from './terminal/pages.tsx'
+import type { Slots } from './terminal/slots.ts'
+import { refusalPages } from './ui/refusal.tsx'
+import { themeRoute } from './ui/theme.ts'
+import { usagePortal } from './usage/portal.tsx'
+
+type Asked = Deps & { explored: Explored }
+
+/** Mounts what people see in a browser and all that no program asks for; shows them refusals. */
+export function mountPages(app: AnyElysia, deps: Asked, slots: Slots): ShowRefusal {
+  const frame = frameOf(deps)
+  app
+    .use(assets())
+    .use(docsApi(deps))
+    .use(docsPages(deps, frame))
+    .use(themeRoute(deps))
+    .use(modelPages(deps, frame))
+    .use(depositsPortal(deps, frame))
+    .use(passportsPortal(deps, frame))
+    .use(passportPages(deps, frame))
+    .use(planPages(deps, frame))
+    .use(plansPortal(deps, frame))
+    .use(statementPortal(deps, frame))
+    .use(signInApi(deps, frame))
+    .use(signInPages(deps, frame))
+    .use(sessionsPortal(deps, frame))
+    .use(settingsPortal(deps, frame))
+    .use(keysPortal(deps, frame))
+    .use(adminPortal(deps, frame))
+    .use(sitePages(deps, frame))
+    .use(sitemapApi(deps, frame))
+    .use(overviewPortal(deps, frame))
+    .use(runsPortal(deps, frame))
+    .use(consolePortal(deps, frame, (line, account) => runOwn(deps, line, account)))
+    .use(consoleCommandApi(deps))
+    .use(receiptPages(deps, frame))
+    .use(receiptsPortal(deps, frame))
+    .use(explorerPages(deps, frame))
+    .use(verifyPageApi())
+    .use(verifyPages(deps, frame))
+    .use(terminalPages(deps, frame, slots))
+    .use(usagePortal(deps, frame))
+  return refusalPages(frame)
+}
