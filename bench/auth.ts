@@ -21,9 +21,8 @@ const plans = makePlans([], { rpm: 6000, concurrency: 1024 })
 const keys = keyStore(db, { now: () => now }, plans)
 const secrets = Array.from({ length: grown.keys }, (_, index) => grownSecret(index))
 
-const authenticate = (secret: string) => {
-  return keys.findCaller(hashSecret(secret), () => isSecret(secret))
-}
+const authenticate = (secret: string) =>
+  keys.knownCaller(secret) ?? (isSecret(secret) ? keys.findCaller(hashSecret(secret)) : undefined)
 
 const readUs = await costOf(grown.keys, async () => {
   for (const secret of secrets) await authenticate(secret)

@@ -20,12 +20,12 @@ export function makeIds(clock: Pick<Clock, 'now'>, random: Random): Ids {
       const { bytes, entropyAt } = text
       if (at !== text.at) {
         text.at = at
-        bytes.latin1Write(encodeTime(at), entropyAt - timeChars)
+        bytes.write(encodeTime(at), entropyAt - timeChars, 'latin1')
       }
       const entropy = random.bytes(10)
       encodeGroup(entropy, 0, bytes, entropyAt)
       encodeGroup(entropy, 5, bytes, entropyAt + 8)
-      return bytes.latin1Slice()
+      return bytes.toString('latin1')
     },
   }
 }
@@ -39,7 +39,7 @@ const entropyChars = 16
 function startText(prefix: IdPrefix): IdText {
   const entropyAt = prefix.length + 1 + timeChars
   const bytes = Buffer.alloc(entropyAt + entropyChars)
-  bytes.latin1Write(`${prefix}_`)
+  bytes.write(`${prefix}_`, 'latin1')
   return { bytes, entropyAt, at: -1 }
 }
 

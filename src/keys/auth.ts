@@ -1,27 +1,20 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { clientAddress, type PeerSource, rateKey, trustedProxies } from '../http/address.ts'
-import {
-  type Limiter,
-  makeLimiter,
-  rateHeaders,
-  refuseInvalidKey,
-  tooMany,
-  type Verdict,
-} from '../http/limits.ts'
+import { makeLimiter, rateHeaders, refuseInvalidKey, tooMany } from '../http/limits.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
 import {
   assertAddressAllowed,
   assertScope,
   assertUsable,
   type Caller,
-  leastOf,
+  type KeyNeed,
+  mayAtOnce,
   type Scope,
+  statusOf,
 } from './key.ts'
+import { type Counted, countRequest } from './rate.ts'
 import { hashSecret, hasLengthOfSecret, isSecret } from './secret.ts'
-
-/** What a keyed route asks of its caller: a scope, or `any` for a usable key of whatever scope. */
-export type KeyNeed = Scope | 'any' | 'also-paused'
 
 type Needs = Pick<Deps, 'keys' | 'clock' | 'settings'>
 
@@ -30,17 +23,34 @@ type Needs = Pick<Deps, 'keys' | 'clock' | 'settings'>
  * of one client address are limited; a good key from the same address is not. All doors of one
  * service share one guard, so that what is counted is counted once.
  */
-export const keyAuth = (deps: Needs): ReturnType<typeof makeGuard> => {
-  const known = guards.get(deps.keys)
+export const keyAuth = (deps: Needs): Gate['guard'] => gateOf(deps).guard
+
+/**
+ * Lets callers through whom the guard would let through, without a route.
+ * @see keyAuth
+ */
+export type KeyGate = {
+  /** Whoever is remembered and needs no closer look; anybody else must ask the guard. */
+  known(request: Request, need: KeyNeed): Caller | undefined
+  /** Counts the request of a caller, unless a limit refuses it. */
+  enter(caller: Caller): Counted
+}
+
+export const keyGate = (deps: Needs): KeyGate => gateOf(deps)
+
+type Gate = ReturnType<typeof makeGate>
+
+const gates = new WeakMap<Deps['keys'], Gate>()
+
+function gateOf(deps: Needs): Gate {
+  const known = gates.get(deps.keys)
   if (known) return known
-  const made = makeGuard(deps)
-  guards.set(deps.keys, made)
+  const made = makeGate(deps)
+  gates.set(deps.keys, made)
   return made
 }
 
-const guards = new WeakMap<Deps['keys'], ReturnType<typeof makeGuard>>()
-
-const makeGuard = ({ keys, clock, settings }: Needs) => {
+const makeGate = ({ keys, clock, settings }: Needs) => {
   const failures = makeLimiter(clock)
   const requests = makeLimiter(clock)
   const isTrusted = trustedProxies(settings.trustedProxies)
@@ -50,7 +60,13 @@ const makeGuard = ({ keys, clock, settings }: Needs) => {
     refuseInvalidKey(failures, client, settings.failedAuthPerMinute)
   }
 
-  return new Elysia({ name: 'key-auth' }).macro({
+  const enter = (caller: Caller): Counted => {
+    const counted = countRequest(requests, caller, settings.nodes)
+    if (counted.verdict.ok) keys.noteUse(caller.key.id, clock.now())
+    return counted
+  }
+
+  const guard = new Elysia({ name: 'key-auth' }).macro({
     needsKey: (need: KeyNeed) => ({
       resolve: async ({ request, server, set }) => {
         // Awaited only when it was not remembered: a promise a request is not free.
@@ -58,12 +74,21 @@ const makeGuard = ({ keys, clock, settings }: Needs) => {
         const caller = found instanceof Promise ? await found : found
         if (!caller) return refuseFailure(request, server)
         assertMay(caller, need, clock.now(), () => clientAddress(request, server, isTrusted))
-        countRequest(requests, caller, settings.nodes, set.headers)
-        keys.noteUse(caller.key.id, clock.now())
+        const { rpm, verdict } = enter(caller)
+        Object.assign(set.headers, rateHeaders(rpm, verdict))
+        if (!verdict.ok) throw tooMany(verdict.retryAfterMs, 'rate_limited')
         return { caller }
       },
     }),
   })
+
+  const known = (request: Request, need: KeyNeed): Caller | undefined => {
+    const secret = secretOf(request)
+    const caller = secret === undefined ? undefined : keys.knownCaller(secret)
+    return caller && mayAtOnce(caller, need, clock.now()) ? caller : undefined
+  }
+
+  return { guard, known, enter }
 }
 
 /**
@@ -88,49 +113,18 @@ export async function optionalCaller(
 }
 
 /**
- * Counts a request against every key of the chain, each with its own limit or that of the plan,
- * whichever is lower, divided between the `nodes` there are; and says in headers where the nearest
- * one stands.
- * @throws Refusal `rate_limited`.
- */
-function countRequest(
-  requests: Limiter,
-  { chain, plan }: Caller,
-  nodes: number,
-  headers: Record<string, string | number>,
-): void {
-  let nearest: Verdict | undefined
-  let limit = 0
-  for (const { id, rpm: own } of chain) {
-    const rpm = Math.ceil(Math.min(own ?? plan.limits.rpm, plan.limits.rpm) / nodes)
-    const verdict = requests.take(id, rpm)
-    if (!verdict.ok) {
-      Object.assign(headers, rateHeaders(rpm, verdict))
-      throw tooMany(verdict.retryAfterMs, 'rate_limited')
-    }
-    if (nearest && verdict.remaining >= nearest.remaining) continue
-    nearest = verdict
-    limit = rpm
-  }
-  if (nearest) Object.assign(headers, rateHeaders(limit, nearest))
-}
-
-/**
  * What a request asks of its caller, in this order: a usable key, an account that is not suspended,
  * an address that the keys are bound to, the scope.
  * @throws Refusal of the first that is missing.
  */
 export function assertMay(caller: Caller, need: KeyNeed, now: number, address: () => string): void {
+  if (mayAtOnce(caller, need, now)) return
   const { chain, suspended } = caller
-  caller.least ??= leastOf(chain)
-  const { isRevoked, isPaused, expiresAt, isBound, scopes } = caller.least
-  if (isRevoked || expiresAt <= now || (isPaused && need !== 'also-paused')) {
-    assertUsable(chain, now)
-  }
+  const isTaken = need === 'also-paused' && statusOf(chain, now) === 'paused'
+  if (!isTaken) assertUsable(chain, now)
   if (suspended) refuse('account_suspended')
-  if (isBound) assertAddressAllowed(chain, address)
-  if (need === 'any' || need === 'also-paused' || scopes.includes(need)) return
-  assertScope(chain, need)
+  assertAddressAllowed(chain, address)
+  if (need !== 'any' && need !== 'also-paused') assertScope(chain, need)
 }
 
 /**
@@ -138,13 +132,20 @@ export function assertMay(caller: Caller, need: KeyNeed, now: number, address: (
  * costs no look-up, and what was found once by its hash has the right one.
  */
 function callerOf(
-  keys: Pick<Deps['keys'], 'findCaller'>,
+  keys: Pick<Deps['keys'], 'knownCaller' | 'findCaller'>,
   request: Request,
 ): Caller | Promise<Caller | undefined> | undefined {
-  const header = request.headers.get('authorization')
+  const secret = secretOf(request)
+  if (secret === undefined) return undefined
+  return (
+    keys.knownCaller(secret) ?? (isSecret(secret) ? keys.findCaller(hashSecret(secret)) : undefined)
+  )
+}
+
+/** What could be a bearer secret, by its length. */
+function secretOf({ headers }: Request): string | undefined {
+  const header = headers.get('authorization')
   if (header === null || !/^bearer /i.test(header)) return undefined
   const secret = header.slice(7)
-  return hasLengthOfSecret(secret)
-    ? keys.findCaller(hashSecret(secret), () => isSecret(secret))
-    : undefined
+  return hasLengthOfSecret(secret) ? secret : undefined
 }

@@ -12,25 +12,17 @@ import type { Plan } from '../plans/plan.ts'
  */
 export type Chain = readonly KeyRow[]
 
-/** Who is calling: a usable chain of keys and the account they spend from. */
+/** Who is calling: a chain of keys as it was read, and the account they spend from. */
 export type Caller = {
+  /** What needs no closer look before {@link Caller.mayUntil}, a bit for each {@link KeyNeed}. */
+  may?: number
+  /** The first expiry of the chain. */
+  mayUntil?: Millis
   account: string
   suspended: boolean
   plan: Plan
   chain: Chain
   key: KeyRow
-  /** What the chain allows as a whole, once that was asked. */
-  least?: Least
-}
-
-/** The least over a chain that stays as it was read. */
-export type Least = {
-  isRevoked: boolean
-  isPaused: boolean
-  expiresAt: Millis
-  scopes: readonly Scope[]
-  /** Whether a key of it is bound to networks. */
-  isBound: boolean
 }
 
 export type KeyStatus = 'usable' | 'paused' | 'expired' | 'revoked'
@@ -45,6 +37,16 @@ export const scopes = [
   'keys:read',
 ] as const
 export type Scope = (typeof scopes)[number]
+
+/** What a keyed route asks of its caller: a scope, or `any` for a usable key of whatever scope. */
+export type KeyNeed = Scope | 'any' | 'also-paused'
+
+const needs: readonly KeyNeed[] = [...scopes, 'any', 'also-paused']
+
+const bitOf = Object.fromEntries(needs.map((need, at) => [need, 1 << at])) as Record<
+  KeyNeed,
+  number
+>
 
 /** What a key may do unless its maker says otherwise: not minting, not sharing. */
 export const defaultScopes: readonly Scope[] = scopes.filter(
@@ -61,13 +63,24 @@ export const maxActiveKeys = 500
 
 export const depthOf = (key: KeyRow): number => key.lineage.length - 1
 
-export const leastOf = (chain: Chain): Least => ({
-  isRevoked: chain.some((key) => key.revokedAt !== null),
-  isPaused: chain.some((key) => key.pausedAt !== null),
-  expiresAt: Math.min(...chain.map((key) => key.expiresAt)),
-  scopes: scopes.filter((scope) => chain.every((key) => key.scopes.includes(scope))),
-  isBound: chain.some((key) => key.ipCidrs.length > 0),
-})
+/** Sums up what a chain allows, because every request asks. */
+export function makeCaller(read: Omit<Caller, 'may' | 'mayUntil'>): Caller {
+  const { account, suspended, plan, chain, key } = read
+  const mayUntil = Math.min(...chain.map(({ expiresAt }) => expiresAt))
+  const isPaused = chain.some(({ pausedAt }) => pausedAt !== null)
+  // Whoever is refused, or bound to networks, is looked at.
+  const isPlain = !suspended && chain.every((one) => one.revokedAt === null && isUnbound(one))
+  const allowed = needs.filter((need) => {
+    if (need === 'also-paused') return isPlain
+    return isPlain && !isPaused && (need === 'any' || isScopeOf(chain, need))
+  })
+  const may = allowed.reduce((bits, need) => bits | bitOf[need], 0)
+  return { may, mayUntil, account, suspended, plan, chain, key }
+}
+
+/** Whether a request can go on; if not, a closer look tells why, or that it can. */
+export const mayAtOnce = ({ may = 0, mayUntil = 0 }: Caller, need: KeyNeed, now: Millis): boolean =>
+  (may & bitOf[need]) !== 0 && mayUntil > now
 
 /** The state of the whole chain: revoked before expired before paused. */
 export function statusOf(chain: Chain, now: Millis): KeyStatus {
@@ -97,9 +110,12 @@ export function assertUsable(chain: Chain, now: Millis): void {
 
 /** @throws Refusal `scope_denied` unless every key of the chain carries the scope. */
 export function assertScope(chain: Chain, scope: Scope): void {
-  if (chain.every((key) => key.scopes.includes(scope))) return
+  if (isScopeOf(chain, scope)) return
   refuse('scope_denied', `This key does not carry the scope ${scope}. Use one that does.`)
 }
+
+const isScopeOf = (chain: Chain, scope: Scope): boolean =>
+  chain.every((key) => key.scopes.includes(scope))
 
 /** @throws Refusal `model_not_allowed` unless every key of the chain allows the model. */
 export function assertModelAllowed(chain: Chain, model: string): void {
@@ -121,7 +137,7 @@ export function assertModelInPlan({ models, name }: Plan, model: string): void {
  * @throws Refusal `ip_not_allowed` unless every key of the chain may be used from there.
  */
 export function assertAddressAllowed(chain: Chain, address: () => string): void {
-  if (chain.every((key) => key.ipCidrs.length === 0)) return
+  if (chain.every(isUnbound)) return
   const from = parseAddress(address())
   const isIn = (entry: string): boolean => {
     const block = parseBlock(entry)
@@ -130,6 +146,8 @@ export function assertAddressAllowed(chain: Chain, address: () => string): void 
   const allows = (key: KeyRow) => key.ipCidrs.length === 0 || key.ipCidrs.some(isIn)
   if (!chain.every(allows)) refuse('ip_not_allowed')
 }
+
+const isUnbound = ({ ipCidrs }: KeyRow): boolean => ipCidrs.length === 0
 
 /** Whether a glob such as `acme/*` covers a model id; `*` stands for any run of characters. */
 export function matches(glob: string, model: string): boolean {

@@ -5,21 +5,15 @@ import { isUnder } from '../db/lineage.ts'
 import type { KeyRow, WindowRow } from '../db/schema.ts'
 import type { Clock, Millis } from '../kernel/clock.ts'
 import type { Plans } from '../plans/plan.ts'
-import type { Caller } from './key.ts'
+import { type Caller, makeCaller } from './key.ts'
+import { rememberCallers } from './remembered.ts'
 import { shownKeys, windowAt } from './shown-store.ts'
 
 export type KeyStore = ReturnType<typeof keyStore>
 
-/** How long an authentication may be answered from memory: a node may not hear of a revocation. */
-const rememberedMs = 1000
-const rememberedMax = 100_000
-
-type Remembered = { caller: Caller; readAt: Millis; validUntil: Millis }
-
 export function keyStore(db: Db, clock: Pick<Clock, 'now'>, plans: Plans) {
   const { keys, keySecrets, keyWindows, accounts, runs } = db.tables
-  // In the order they were read: what is a second old is read again, and so the newest.
-  const remembered = new Map<string, Remembered>()
+  const remembered = rememberCallers(clock)
   const used = new Map<string, Millis>()
   let changes = 0
 
@@ -50,57 +44,34 @@ export function keyStore(db: Db, clock: Pick<Clock, 'now'>, plans: Plans) {
       throw new Error(`key ${key.id} lacks an ancestor`)
     }
     const plan = plans.of(found, clock.now())
-    const caller = { account: key.accountId, suspended: status === 'suspended', plan, chain, key }
+    const suspended = status === 'suspended'
+    const caller = makeCaller({ account: key.accountId, suspended, plan, chain, key })
     return { caller, validUntil: validUntil ?? Number.POSITIVE_INFINITY }
-  }
-
-  const keep = (hash: string, found: Remembered): void => {
-    remembered.delete(hash)
-    remembered.set(hash, found)
-    if (remembered.size <= rememberedMax) return
-    for (const oldest of remembered.keys()) {
-      remembered.delete(oldest)
-      return
-    }
   }
 
   const read = async (hash: string): Promise<Caller | undefined> => {
     const before = changes
     const found = await db.read((q) => callerOf(q, hash))
-    const now = clock.now()
-    if (!found || found.validUntil <= now) return undefined
-    const validUntil = Math.min(now + rememberedMs, found.validUntil)
+    if (!found || found.validUntil <= clock.now()) return undefined
     // What was read before a change of ours must not be remembered after it.
-    if (before === changes) keep(hash, { caller: found.caller, readAt: now, validUntil })
+    if (before === changes) remembered.keep(hash, found.caller, found.validUntil)
     return found.caller
   }
 
   const drop = (isChanged: (caller: Caller) => boolean): void => {
     changes++
-    for (const [hash, { caller }] of remembered.entries()) {
-      if (isChanged(caller)) remembered.delete(hash)
-    }
+    remembered.drop(isChanged)
   }
 
   const isBelow = (key: KeyRow) => and(eq(keys.accountId, key.accountId), isUnder(keys, key.id))
 
   return {
     ...shownKeys(db),
-    /**
-     * Who a secret's hash belongs to; at once when it was asked for within the last second. Another
-     * one is looked up only where it `canBe` one.
-     */
-    findCaller(
-      hash: string,
-      canBe: () => boolean = always,
-    ): Caller | Promise<Caller | undefined> | undefined {
-      const known = remembered.get(hash)
-      const now = clock.now()
-      // A clock that was set back must not make a second longer.
-      const isFresh = known !== undefined && known.readAt <= now && known.validUntil > now
-      if (isFresh) return known.caller
-      return canBe() ? read(hash) : undefined
-    },
+    /** The caller of a secret that was asked for within the last second. */
+    knownCaller: (secret: string): Caller | undefined => remembered.ofSecret(secret),
+    /** Who a secret's hash belongs to; at once when it was asked for within the last second. */
+    findCaller: (hash: string): Caller | Promise<Caller | undefined> =>
+      remembered.ofHash(hash) ?? read(hash),
     /** Drops what is remembered of a key and of all below it, here and at other nodes. */
     forget(keyId: string): void {
       drop(isOfKey(keyId))
@@ -187,5 +158,3 @@ const isOfKey = (keyId: string) => (caller: Caller) => caller.key.lineage.includ
 const isOfAccount = (account: string) => (caller: Caller) => caller.account === account
 
 type Found = { caller: Caller; validUntil: Millis } | undefined
-
-const always = () => true

@@ -1,0 +1,31 @@
+import type { KeyRow } from '../db/schema.ts'
+import type { Limiter, Verdict } from '../http/limits.ts'
+import type { Caller } from './key.ts'
+
+/** How far a request counts: the verdict of the nearest limit, and that limit a minute. */
+export type Counted = { rpm: number; verdict: Verdict }
+
+/**
+ * Counts a request against every key of the chain, each with its own limit or that of the plan,
+ * whichever is lower, divided between the `nodes` there are. What one of them refuses counts
+ * against none.
+ */
+export function countRequest(requests: Limiter, { chain, plan }: Caller, nodes: number): Counted {
+  const rpmOf = ({ rpm: own }: KeyRow): number =>
+    Math.ceil(Math.min(own ?? plan.limits.rpm, plan.limits.rpm) / nodes)
+  if (chain.length > 1) {
+    for (const key of chain) {
+      const verdict = requests.peek(key.id, rpmOf(key))
+      if (!verdict.ok) return { rpm: rpmOf(key), verdict }
+    }
+  }
+  let nearest: Counted | undefined
+  for (const key of chain) {
+    const rpm = rpmOf(key)
+    const verdict = requests.take(key.id, rpm)
+    if (!verdict.ok) return { rpm, verdict }
+    if (!nearest || verdict.remaining < nearest.verdict.remaining) nearest = { rpm, verdict }
+  }
+  if (!nearest) throw new Error('a caller without a key')
+  return nearest
+}
