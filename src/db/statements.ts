@@ -104,9 +104,12 @@ const assign = (fields: Field[], joint = ', '): string =>
   fields.map(([, column]) => `${quote(column.name)} = ?`).join(joint)
 
 function binder(fields: Field[]): RowStatement['bind'] {
-  return (row) =>
-    fields.map(([field, column]) => {
+  return (row) => {
+    const values: unknown[] = []
+    for (const [field, column] of fields) {
       const value = row[field]
-      return value === null || value === undefined ? null : column.mapToDriverValue(value)
-    })
+      values.push(value === null || value === undefined ? null : column.mapToDriverValue(value))
+    }
+    return values
+  }
 }

@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts'
+import { deadlineIn } from '../kernel/deadline.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import { clientAddress, type PeerSource, rateKey, trustedProxies } from './address.ts'
 
@@ -45,12 +46,21 @@ export function slowBodies(settings: Limits): ExpectBody {
  * address, is given up and its connection closed.
  * @throws Refusal 'invalid_request', 'rate_limited'
  */
-export async function inTime<T>(request: Request, reading: Promise<T>): Promise<T> {
+export function inTime<T>(request: Request, reading: Promise<T>): Promise<T> {
   const known = expected.get(request)
   if (!known) return reading
-  const { promise: given, reject } = Promise.withResolvers<never>()
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
   let release: (() => void) | undefined
+  let late: Timer | undefined
   let isOver = false
+  const end = (): boolean => {
+    if (isOver) return false
+    isOver = true
+    soon.clear()
+    clearTimeout(late)
+    release?.()
+    return true
+  }
   const takePlace = (): void => {
     if (isOver) return
     release = known.take()
@@ -58,17 +68,15 @@ export async function inTime<T>(request: Request, reading: Promise<T>): Promise<
       ? new Refusal('invalid_request', tooLate)
       : new Refusal('rate_limited', tooMany)
     const restMs = release ? Math.max(0, known.timeoutMs() - slowAfterMs) : 0
-    timer = setTimeout(reject, restMs, refusal)
+    late = setTimeout(() => end() && reject(refusal), restMs)
   }
   // After a pause of this process it is slow only if a look at the sockets finds nothing either.
-  let timer: Timer = setTimeout(() => setImmediate(takePlace), slowAfterMs)
-  try {
-    return await Promise.race([reading, given])
-  } finally {
-    isOver = true
-    clearTimeout(timer)
-    release?.()
-  }
+  const soon = deadlineIn(slowAfterMs, () => setImmediate(takePlace))
+  reading.then(
+    (body) => end() && resolve(body),
+    (error: unknown) => end() && reject(error),
+  )
+  return promise
 }
 
 /** What is still on its way is not waited for. */

@@ -25,7 +25,46 @@ export function hasCanonicalForm(value: Json, levels = 100): boolean {
  * @throws on NaN, infinities and lone surrogates, which have none.
  */
 export function canonical(value: unknown): string {
+  const ordered = inOrder(value)
+  if (ordered !== undefined) {
+    // All but the order of members the engine writes as the standard wants it. Half a pair comes
+    // out as an escape, and so may what only looks like one.
+    const text = JSON.stringify(ordered)
+    if (!text.includes('\\ud')) return text
+  }
   const text = canonicalize(value)
   if (text === undefined) throw new TypeError('not a JSON value')
   return text
+}
+
+/** A copy whose members come in order; undefined for what only the library knows how to take. */
+function inOrder(value: unknown): unknown {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
+  if (Array.isArray(value)) {
+    const items: unknown[] = []
+    for (const item of value) {
+      const one = inOrder(item)
+      if (one === undefined) return undefined
+      items.push(one)
+    }
+    return items
+  }
+  if (!isPlain(value)) return undefined
+  const copy: { [name: string]: unknown } = {}
+  for (const name of Object.keys(value).sort()) {
+    const member = isSortable(name) ? inOrder(value[name]) : undefined
+    if (member === undefined) return undefined
+    copy[name] = member
+  }
+  return copy
+}
+
+const isPlain = (value: unknown): value is { [name: string]: unknown } =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+
+/** Not one that an object keeps before all others, nor one that means something else there. */
+function isSortable(name: string): boolean {
+  const code = name.charCodeAt(0)
+  return !(code >= 0x30 && code <= 0x39) && name !== '__proto__' && name !== 'toJSON'
 }

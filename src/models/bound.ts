@@ -17,7 +17,7 @@ export type Bound = {
 }
 
 /** What of a chat request goes upstream. Everything else is ours, unpriced or unknown. */
-const chatFields = [
+const chatFields = new Set([
   'messages',
   'frequency_penalty',
   'function_call',
@@ -38,9 +38,9 @@ const chatFields = [
   'top_p',
   'user',
   'verbosity',
-]
+])
 
-const embeddingFields = ['input', 'dimensions', 'encoding_format', 'user']
+const embeddingFields = new Set(['input', 'dimensions', 'encoding_format', 'user'])
 
 const maxChoices = 128
 
@@ -93,10 +93,12 @@ export function forwardBody(
 
 /** The members of a request that go upstream as the client wrote them. */
 function contentOf(model: Model, body: Body): Body {
+  const fields = model.kind === 'chat' ? chatFields : embeddingFields
   const content: Body = {}
-  for (const field of model.kind === 'chat' ? chatFields : embeddingFields) {
+  for (const field in body) {
     const value = body[field]
-    if (isSet(value)) content[field] = field === 'messages' ? toMessages(value) : value
+    if (!fields.has(field) || !isSet(value)) continue
+    content[field] = field === 'messages' ? toMessages(value) : value
   }
   return content
 }

@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts'
 import { hasCanonicalForm, type Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Refusal } from '../kernel/refusal.ts'
+import type { StopSignal } from '../kernel/stop.ts'
 import { forwardBody } from '../models/bound.ts'
 import type { RouteStep, Usage } from '../models/model.ts'
 import { decideUsage } from '../models/usage.ts'
@@ -134,10 +135,10 @@ export async function stream(
 /** What a client is sent, and the receipt commits to, when an upstream ends without saying why. */
 const unfinished: JsonObject = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
 
-const untilAborted = (signal: AbortSignal): Promise<unknown> =>
+const untilAborted = (signal: StopSignal): Promise<unknown> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve(undefined)
-    else signal.addEventListener('abort', resolve, { once: true })
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true })
   })
 
 const callOf = ({ model, row, signal, trace }: LiveRun) => ({

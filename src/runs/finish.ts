@@ -109,7 +109,8 @@ export async function settle(
   const finishedAt = deps.clock.now()
   // Its receipt goes into the log of now, whichever was there when it began.
   const { issuer } = deps.settings
-  const ended = { ...open, ...changesOf(open, ending, lines, finishedAt), issuer, durationMs }
+  const changes = changesOf(open, ending, lines, { finishedAt, issuer, durationMs })
+  const ended = { ...open, ...changes }
   const digest = digestOf(factsOf(ended))
   const receiptId = receiptIdOf(open.id)
   // What failed and charged nothing may be tried again with the same key.
@@ -124,7 +125,8 @@ export async function settle(
       const held = book.run(open.id)
       if (!held) throw new Error(`run ${open.id} is not open`)
       endHold(book, held, ended.cost)
-      Object.assign(held, ended, { digest })
+      Object.assign(held, changes)
+      held.digest = digest
       book.changed('run', held)
       if (received !== undefined) {
         const { id, accountId } = open
@@ -149,11 +151,19 @@ function linesFor(open: RunRow, prices: Prices | undefined, usage: Usage | undef
 }
 
 /** What a run's row says from its end on. */
-function changesOf(open: RunRow, ending: Ending, lines: MeterLine[], finishedAt: Millis) {
+function changesOf(
+  open: RunRow,
+  ending: Ending,
+  lines: MeterLine[],
+  facts: { finishedAt: Millis; issuer: string; durationMs: number },
+) {
   const { output, outcome } = ending
   const isKept = open.background && output !== null
+  const { finishedAt, issuer, durationMs } = facts
   return {
     finishedAt,
+    issuer,
+    durationMs,
     status: statusOf(outcome),
     route: ending.route,
     firstByteAt: ending.firstByteAt,

@@ -2,6 +2,7 @@ import type { RunRow } from '../db/schema.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { mayTake } from '../kernel/share.ts'
+import { type StopSignal, stopSwitch } from '../kernel/stop.ts'
 import type { Trace } from '../kernel/trace.ts'
 import type { Caller } from '../keys/key.ts'
 import type { Bound } from '../models/bound.ts'
@@ -33,7 +34,7 @@ export type LiveRun = {
   trace: Trace | undefined
   /** From {@link Clock.monotonic}. */
   startedAt: number
-  signal: AbortSignal
+  signal: StopSignal
   /** Stops the upstream; what was delivered is charged. Only the first reason counts. */
   stop(reason: StopReason): void
   stopped(): StopReason | undefined
@@ -143,17 +144,17 @@ const crowded =
 export function openLiveRun(
   run: Omit<LiveRun, 'signal' | 'stop' | 'stopped' | 'watch' | 'tell'>,
 ): LiveRun {
-  const abort = new AbortController()
+  const { signal, stop } = stopSwitch()
   const watchers = new Set<(chunks: JsonObject[] | undefined) => void>()
   const said: JsonObject[] = []
   let reason: StopReason | undefined
   return {
     ...run,
-    signal: abort.signal,
+    signal,
     stop(why) {
       if (reason) return
       reason = why
-      abort.abort()
+      stop()
     },
     stopped: () => reason,
     watch(watcher) {

@@ -1,6 +1,7 @@
 import type { Json } from '../kernel/canonical.ts'
 import { type Clock, toUnixSeconds } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
+import type { StopSignal } from '../kernel/stop.ts'
 import {
   builtinUpstreamId,
   echoMaxOutputTokens,
@@ -87,7 +88,7 @@ function* chunks({ words, finish, n, usage }: Echo, head: JsonObject): Generator
 
 async function* batches(
   chunks: Iterable<JsonObject>,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): AsyncGenerator<JsonObject[]> {
   let batch: JsonObject[] = []
   for (const chunk of chunks) {

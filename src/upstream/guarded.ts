@@ -14,31 +14,34 @@ export function guardedUpstream(upstream: Upstream, breaker: Breaker): Upstream 
     breaker: () => ({ state: breaker.state, restMs: breaker.restMs }),
     async complete(call) {
       const pass = enter(call)
-      const answer = await upstream.complete(call).catch(noter(pass))
-      pass.answered()
-      return answer
+      try {
+        const answer = await upstream.complete(call)
+        pass.answered()
+        return answer
+      } catch (error) {
+        note(pass, error)
+        throw error
+      }
     },
     async stream(call) {
       const pass = enter(call)
-      const chunks = await upstream.stream(call).catch(noter(pass))
-      pass.began()
-      return onEnd(chunks, (end) => {
-        if (end.how === 'failed') note(pass, end.error)
-        else if (end.how === 'left') pass.left()
-        // Only its end says that the answer was whole.
-        else pass.answered()
-      })
+      try {
+        const chunks = await upstream.stream(call)
+        pass.began()
+        return onEnd(chunks, (end) => {
+          if (end.how === 'failed') note(pass, end.error)
+          else if (end.how === 'left') pass.left()
+          // Only its end says that the answer was whole.
+          else pass.answered()
+        })
+      } catch (error) {
+        note(pass, error)
+        throw error
+      }
     },
   }
 }
 
-/** Notes what a failure says, and throws it on. */
-const noter =
-  (pass: Pass) =>
-  (error: unknown): never => {
-    note(pass, error)
-    throw error
-  }
-
+/** Notes what a failure says. */
 const note = (pass: Pass, error: unknown): void =>
   pass[error instanceof UpstreamFailure ? verdictOf(error) : 'left']()

@@ -1,3 +1,5 @@
+import { type Deadline, deadlineIn } from '../kernel/deadline.ts'
+import type { StopSignal } from '../kernel/stop.ts'
 import { type FailureReason, UpstreamFailure } from './upstream.ts'
 
 /** How long and how much one exchange may take. Times in milliseconds, sizes in decoded bytes. */
@@ -28,7 +30,7 @@ export type HttpRequest = {
   method?: string
   headers?: Record<string, string>
   body?: string
-  signal: AbortSignal
+  signal: StopSignal
   limits?: HttpLimits
 }
 
@@ -92,23 +94,23 @@ type Watch = {
   stop(reason: FailureReason): void
 }
 
-function watchOver(caller: AbortSignal, limits: HttpLimits): Watch {
+function watchOver(caller: StopSignal, limits: HttpLimits): Watch {
   const controller = new AbortController()
   let why: FailureReason | undefined
   let waiting = false
-  let idle: ReturnType<typeof setTimeout> | undefined
+  let idle: Deadline | undefined
   const stop = (reason: FailureReason) => {
     why ??= reason
     done()
     controller.abort()
   }
   const onAbort = () => stop('aborted')
-  const firstByte = setTimeout(stop, limits.firstByteMs, 'timeout')
-  const total = setTimeout(stop, limits.totalMs, 'too_long')
+  const firstByte = deadlineIn(limits.firstByteMs, () => stop('timeout'))
+  const total = deadlineIn(limits.totalMs, () => stop('too_long'))
   const done = () => {
-    clearTimeout(firstByte)
-    clearTimeout(total)
-    clearTimeout(idle)
+    firstByte.clear()
+    total.clear()
+    idle?.clear()
     caller.removeEventListener('abort', onAbort)
   }
   const onIdle = () => {
@@ -118,10 +120,10 @@ function watchOver(caller: AbortSignal, limits: HttpLimits): Watch {
   caller.addEventListener('abort', onAbort, { once: true })
   return {
     signal: controller.signal,
-    answered: () => clearTimeout(firstByte),
+    answered: () => firstByte.clear(),
     listen() {
       waiting = true
-      if (idle === undefined) idle = setTimeout(onIdle, limits.idleMs)
+      if (idle === undefined) idle = deadlineIn(limits.idleMs, onIdle)
       else idle.refresh()
     },
     heard() {
@@ -206,10 +208,10 @@ function toAnswer(response: Response, watch: Watch, limits: HttpLimits): HttpAns
     },
     end() {
       if (over) return
-      const tooLong = setTimeout(stop, endWithinMs)
+      const tooLong = deadlineIn(endWithinMs, stop)
       read(limits.streamBytes)
         .then((more) => more && stop(), ignore)
-        .finally(() => clearTimeout(tooLong))
+        .finally(() => tooLong.clear())
     },
     stop,
   }

@@ -20,16 +20,17 @@ export function meteredUpstream(
     const reason = error instanceof UpstreamFailure ? error.reason : 'error'
     if (reason !== 'aborted') meters.upstreamFailed(id, reason)
   }
-  const failed = (error: unknown): never => {
-    count(error)
-    throw error
-  }
   const measured = async <T>(ask: (call: UpstreamCall) => Promise<T>, call: UpstreamCall) => {
     const startedAt = clock.monotonic()
     meters.upstreamAsked(id)
-    const answer = await ask(call).catch(failed)
-    meters.upstreamAnswered(id, (clock.monotonic() - startedAt) / 1000)
-    return answer
+    try {
+      const answer = await ask(call)
+      meters.upstreamAnswered(id, (clock.monotonic() - startedAt) / 1000)
+      return answer
+    } catch (error) {
+      count(error)
+      throw error
+    }
   }
   return {
     ...upstream,

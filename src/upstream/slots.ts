@@ -1,4 +1,5 @@
 import { mayTake } from '../kernel/share.ts'
+import type { StopSignal } from '../kernel/stop.ts'
 import { UpstreamFailure } from './upstream.ts'
 
 /** Gives a place back; more than once does nothing. */
@@ -11,7 +12,7 @@ export type Slots = {
    * @throws UpstreamFailure `share` or `busy` when none came free in time or too many wait already,
    * `aborted` when `signal` did.
    */
-  take(account: string, signal: AbortSignal): Release | Promise<Release>
+  take(account: string, signal: StopSignal): Release | Promise<Release>
   readonly taken: number
   readonly waiting: number
   readonly most: number
@@ -61,7 +62,7 @@ export function upstreamSlots({ most, maxWaitMs }: { most: number; maxWaitMs: nu
     }
   }
 
-  function wait(account: string, owner: Owner, signal: AbortSignal): Promise<Release> {
+  function wait(account: string, owner: Owner, signal: StopSignal): Promise<Release> {
     const { promise, resolve, reject } = Promise.withResolvers<Release>()
     const leave = (): void => {
       clearTimeout(tooLong)

@@ -1,4 +1,5 @@
 import type { Json } from '../kernel/canonical.ts'
+import type { StopSignal } from '../kernel/stop.ts'
 import type { Trace } from '../kernel/trace.ts'
 import type { ModelKind } from '../models/model.ts'
 import type { BreakerState } from './breaker.ts'
@@ -14,7 +15,7 @@ export type UpstreamCall = {
   account: string
   /** What the caller's request belongs to. */
   trace?: Trace | undefined
-  signal: AbortSignal
+  signal: StopSignal
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { StopSignal } from '../../src/kernel/stop.ts'
 import {
   type FailureReason,
   type JsonObject,
@@ -23,7 +24,7 @@ export function makeChannel() {
       if (taker) taker.resolve(deed)
       else deeds.push(deed)
     },
-    next(signal: AbortSignal): Promise<Deed> {
+    next(signal: StopSignal): Promise<Deed> {
       const ready = deeds.shift()
       if (ready) return Promise.resolve(ready)
       if (signal.aborted) return Promise.reject(new UpstreamFailure('aborted'))
@@ -82,7 +83,7 @@ export function simUpstream() {
   }
 }
 
-async function* follow(channel: Channel, first: Deed, signal: AbortSignal) {
+async function* follow(channel: Channel, first: Deed, signal: StopSignal) {
   for (let deed = first; deed !== 'end'; deed = await channel.next(signal)) {
     if ('fail' in deed) throw new UpstreamFailure(deed.fail)
     yield deed.say

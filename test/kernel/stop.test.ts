@@ -1,0 +1,30 @@
+import { expect, test } from 'bun:test'
+import { stopSwitch } from '../../src/kernel/stop.ts'
+
+test('every listener hears of it once, in the order they came, and then none is kept', () => {
+  const { signal, stop } = stopSwitch()
+  const heard: string[] = []
+  signal.addEventListener('abort', () => heard.push(`a ${signal.aborted}`))
+  signal.addEventListener('abort', () => heard.push('b'), { once: true })
+  signal.addEventListener('abort', { handleEvent: () => void heard.push('c') })
+  expect(signal.aborted).toBe(false)
+  stop()
+  stop()
+  expect(heard).toEqual(['a true', 'b', 'c'])
+})
+
+test('who stopped listening hears nothing, also when another listener says so', () => {
+  const { signal, stop } = stopSwitch()
+  const heard: string[] = []
+  const b = () => void heard.push('b')
+  const c = () => void heard.push('c')
+  signal.addEventListener('abort', () => {
+    heard.push('a')
+    signal.removeEventListener('abort', c)
+  })
+  signal.addEventListener('abort', b)
+  signal.addEventListener('abort', c)
+  signal.removeEventListener('abort', b)
+  stop()
+  expect(heard).toEqual(['a'])
+})
