@@ -77,6 +77,8 @@ type UpstreamEntry = ValuesOf<typeof lists.upstreams>
 /** A place where models run, its key at hand. */
 export type UpstreamConfig = Omit<UpstreamEntry, 'api_key_env' | 'api_key_file'> & {
   api_key: string | undefined
+  /** Whether the environment names a proxy. */
+  is_proxied?: true
 }
 
 /** A plan, or what changes in one of the default plans; undefined leaves the default. */

@@ -61,7 +61,9 @@ export function loadConfig(inputs: Inputs): Loaded {
   const { '': top, ...rest } = toSections(values)
   const findKey: FindSecret = (entry, where) => findApiKey(entry, where, inputs, problems)
   const entries = {
-    upstreams: readUpstreams(file['upstreams'], findKey, problems),
+    upstreams: readUpstreams(file['upstreams'], findKey, problems).map((upstream) =>
+      namesProxy(inputs.env) ? { ...upstream, is_proxied: true as const } : upstream,
+    ),
     models: readModels(file['models'], problems),
     plans: readPlans(file['plans'], problems),
   }
@@ -93,6 +95,10 @@ export function loadConfig(inputs: Inputs): Loaded {
   }
   return { config, sources }
 }
+
+/** Whether Bun's `fetch` may go by a proxy: only it reads what the environment says of them. */
+const namesProxy = (env: Inputs['env']): boolean =>
+  ['http_proxy', 'https_proxy'].some((name) => env[name] || env[name.toUpperCase()])
 
 /**
  * The configuration of this process. `file` is `--config` or `COUNTERFOIL_CONFIG` and must exist;

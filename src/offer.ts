@@ -107,6 +107,7 @@ const makeUpstream = (entry: UpstreamConfig): Upstream =>
       id: entry.id,
       baseUrl: entry.base_url,
       ...(entry.api_key === undefined ? {} : { apiKey: entry.api_key }),
+      isProxied: entry.is_proxied === true,
       limits: {
         firstByteMs: entry.timeout_first_byte_ms,
         idleMs: entry.timeout_idle_ms,

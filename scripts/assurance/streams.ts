@@ -57,6 +57,7 @@ export const streams: Group = {
       guards: [
         ['src/http/sse.ts', 'ping'],
         ['src/upstream/http.ts', 'watchOver'],
+        ['src/upstream/wire-exchange.ts', 'watch'],
       ],
     },
     {
@@ -76,7 +77,7 @@ export const streams: Group = {
       guards: [
         ['src/upstream/sse.ts', 'sseParser'],
         ['src/kernel/json-size.ts', 'isModestJson'],
-        ['src/upstream/http.ts', 'readerOf'],
+        ['src/upstream/wire-inlet.ts', 'Inlet'],
       ],
     },
     {

@@ -30,7 +30,10 @@ export const upstreams: Group = {
           'a redirect is not followed: the other server sees nothing',
         ],
       ],
-      guards: [['src/upstream/http.ts', 'request']],
+      guards: [
+        ['src/upstream/http.ts', 'request'],
+        ['src/upstream/wire-exchange.ts', 'Exchange'],
+      ],
     },
     {
       id: 'E3',
@@ -77,7 +80,10 @@ export const upstreams: Group = {
           'a server with a certificate that nobody vouches for is unreachable',
         ],
       ],
-      guards: [['src/upstream/http.ts', 'request']],
+      guards: [
+        ['src/upstream/http.ts', 'request'],
+        ['src/upstream/wire-exchange.ts', 'Exchange'],
+      ],
     },
     {
       id: 'E7',
@@ -95,6 +101,7 @@ export const upstreams: Group = {
       ],
       guards: [
         ['src/upstream/http.ts', 'watchOver'],
+        ['src/upstream/wire-exchange.ts', 'watch'],
         ['src/upstream/breaker.ts', 'makeBreaker'],
         ['src/runs/rest.ts', 'assertAsked'],
       ],

@@ -26,7 +26,7 @@ import { followRun } from './events-api.ts'
 import { runBody, toOpenAi } from './native-api.ts'
 import {
   chunkBase,
-  chunkFrames,
+  chunkWriter,
   findModel,
   lastFrames,
   toCompletion,
@@ -142,7 +142,7 @@ const chat: Running = async (deps, context, body, call) => {
     const base = chunkBase(live)
     const includeUsage = asObject(body['stream_options'])['include_usage'] === true
     return streamRun(deps, live, context, {
-      chunks: (chunks) => chunkFrames(base, chunks),
+      chunks: chunkWriter(base),
       last: (done) => lastFrames(base, done, deps.settings, { includeUsage, more: fitted }),
     })
   }

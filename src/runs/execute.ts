@@ -8,7 +8,7 @@ import { forwardBody } from '../models/bound.ts'
 import type { RouteStep, Usage } from '../models/model.ts'
 import { decideUsage } from '../models/usage.ts'
 import { receiptIdOf } from '../receipts/receipt.ts'
-import { type JsonObject, type Upstream, UpstreamFailure } from '../upstream/upstream.ts'
+import { type JsonObject, takeEach, type Upstream, UpstreamFailure } from '../upstream/upstream.ts'
 import { type Answer, type Choice, collectAnswer, objects, readAnswer } from './answer.ts'
 import { type Ending, type Finished, finish } from './finish.ts'
 import { type LiveRun, namesOf } from './live.ts'
@@ -96,8 +96,8 @@ export async function stream(
     const greet = roleGiver()
     const split = endKeeper()
     let stopped: Promise<unknown> | undefined
-    for await (const batch of chunks) {
-      if (live.stopped()) break
+    await takeEach(chunks, (batch) => {
+      if (live.stopped()) return false
       firstByteAt ??= deps.clock.now()
       const outgoing: JsonObject[] = []
       for (const chunk of batch) {
@@ -107,14 +107,14 @@ export async function stream(
         collected.addChunk(going)
         if (objects(going['choices']).length > 0) outgoing.push(greet(going))
       }
-      if (outgoing.length === 0) continue
+      if (outgoing.length === 0) return true
       live.tell(outgoing)
       const sent = sink.send(outgoing)
       // A reader who takes nothing must not keep a stopped run from its end.
-      if (!sent) continue
+      if (!sent) return true
       stopped ??= untilAborted(live.signal)
-      await Promise.race([sent, stopped])
-    }
+      return Promise.race([sent, stopped]).then(() => true)
+    })
     if (live.stopped()) throw new UpstreamFailure('aborted')
     if (tail.length === 0) tail.push(unfinished)
     // Only now: what is held back has not been delivered while the run can still fail.

@@ -54,18 +54,20 @@ export const toEmbeddings = (live: LiveRun, done: Completed, links: Links) => ({
   receipt: toReceiptLink(done, links),
 })
 
-/** The frames of chunks on their way; `base` is what all chunks of one run share. */
-export function chunkFrames(base: ChunkBase, chunks: readonly JsonObject[]): string {
-  // What all of them share is written once: the rest of a chunk is its choices.
+/** Writes the frames of chunks on their way; `base` is what all chunks of one run share. */
+export function chunkWriter(base: ChunkBase): (chunks: readonly JsonObject[]) => string {
+  // Written once: the rest of a chunk is its choices.
   const head = `data: ${JSON.stringify(base).slice(0, -1)}`
-  let frames = ''
-  for (const chunk of chunks) {
-    const { system_fingerprint: mark } = fingerprintOf(chunk)
-    const fingerprint = mark === undefined ? '' : `,"system_fingerprint":${JSON.stringify(mark)}`
-    const choices = JSON.stringify(objects(chunk['choices']))
-    frames += `${head}${fingerprint},"choices":${choices}}\n\n`
+  return (chunks) => {
+    let frames = ''
+    for (const chunk of chunks) {
+      const { system_fingerprint: mark } = fingerprintOf(chunk)
+      const fingerprint = mark === undefined ? '' : `,"system_fingerprint":${JSON.stringify(mark)}`
+      const choices = JSON.stringify(objects(chunk['choices']))
+      frames += `${head}${fingerprint},"choices":${choices}}\n\n`
+    }
+    return frames
   }
-  return frames
 }
 
 export type ChunkBase = { id: string; object: string; created: number; model: string }

@@ -1,53 +1,81 @@
-import type { JsonObject } from './upstream.ts'
+import { type Chunks, type JsonObject, type Take, takeEach } from './upstream.ts'
 
 /** How a stream ended: whole, by what it threw, or because nobody wanted more of it. */
 export type End = { how: 'whole' | 'left' } | { how: 'failed'; error: unknown }
 
-type Chunks = AsyncIterableIterator<JsonObject[]>
 type Watched = Chunks & { listeners: ((end: End) => void)[] }
 
 /**
  * The same chunks; `listener` is told once how they ended. All who listen to one stream share one
  * iterator: each more would cost every chunk some promises.
  */
-export function onEnd(
-  chunks: AsyncIterable<JsonObject[]>,
-  listener: (end: End) => void,
-): AsyncIterable<JsonObject[]> {
+export function onEnd(chunks: Chunks, listener: (end: End) => void): Chunks {
   const watched = isWatched(chunks) ? chunks : watch(chunks)
   watched.listeners.push(listener)
   return watched
 }
 
-const isWatched = (chunks: AsyncIterable<JsonObject[]>): chunks is Watched => 'listeners' in chunks
+const isWatched = (chunks: Chunks): chunks is Watched => 'listeners' in chunks
 
-function watch(chunks: AsyncIterable<JsonObject[]>): Watched {
-  const inner = chunks[Symbol.asyncIterator]()
+function watch(chunks: Chunks): Watched {
   const listeners: Watched['listeners'] = []
   const tell = (end: End): void => {
     for (const listener of listeners.splice(0)) listener(end)
   }
-  const see = (result: IteratorResult<JsonObject[]>) => {
-    if (result.done) tell({ how: 'whole' })
-    return result
-  }
-  const fail = (error: unknown): never => {
-    tell({ how: 'failed', error })
-    throw error
+  const iterate = (): AsyncIterableIterator<JsonObject[]> => {
+    const inner = chunks[Symbol.asyncIterator]()
+    const see = (result: IteratorResult<JsonObject[]>) => {
+      if (result.done) tell({ how: 'whole' })
+      return result
+    }
+    const fail = (error: unknown): never => {
+      tell({ how: 'failed', error })
+      throw error
+    }
+    return {
+      [Symbol.asyncIterator]() {
+        return this
+      },
+      next: () => inner.next().then(see, fail),
+      async return() {
+        try {
+          await inner.return?.()
+        } finally {
+          tell({ how: 'left' })
+        }
+        return { done: true, value: undefined }
+      },
+    }
   }
   return {
     listeners,
-    [Symbol.asyncIterator]() {
-      return this
-    },
-    next: () => inner.next().then(see, fail),
-    async return() {
-      try {
-        await inner.return?.()
-      } finally {
-        tell({ how: 'left' })
-      }
-      return { done: true, value: undefined }
-    },
+    [Symbol.asyncIterator]: iterate,
+    each: (take) => tellEach(chunks, take, tell),
   }
+}
+
+/** Hands on all batches, and tells how that ended. */
+async function tellEach(
+  chunks: Chunks,
+  take: Take<JsonObject[]>,
+  tell: (end: End) => void,
+): Promise<void> {
+  let isLeft = false
+  const goesOn = (more: boolean): boolean => {
+    isLeft = !more
+    return more
+  }
+  const takeOn = (batch: JsonObject[]): boolean | Promise<boolean> => {
+    // Until it said to go on: what it throws is no fault of the stream.
+    isLeft = true
+    const more = take(batch)
+    return typeof more === 'boolean' ? goesOn(more) : more.then(goesOn)
+  }
+  try {
+    await takeEach(chunks, takeOn)
+  } catch (error) {
+    tell(isLeft ? { how: 'left' } : { how: 'failed', error })
+    throw error
+  }
+  tell({ how: isLeft ? 'left' : 'whole' })
 }

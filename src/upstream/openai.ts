@@ -2,15 +2,19 @@ import type { Json } from '../kernel/canonical.ts'
 import { isModestJson } from '../kernel/json-size.ts'
 import { traceHeaders } from '../kernel/trace.ts'
 import type { ModelKind } from '../models/model.ts'
-import { defaultHttpLimits, type HttpAnswer, type HttpLimits, request } from './http.ts'
+import { defaultHttpLimits, type HttpLimits } from './http.ts'
 import { sseParser } from './sse.ts'
 import {
+  type Chunks,
   type FailureReason,
   type JsonObject,
+  type Take,
   type Upstream,
   type UpstreamCall,
   UpstreamFailure,
 } from './upstream.ts'
+import { openFetched, openWire, type Wire } from './wire.ts'
+import type { WireAnswer } from './wire-exchange.ts'
 
 export type OpenaiUpstream = {
   id: string
@@ -18,6 +22,8 @@ export type OpenaiUpstream = {
   baseUrl: string
   apiKey?: string
   limits?: Partial<HttpLimits>
+  /** Whether the environment names a proxy. */
+  isProxied?: boolean
 }
 
 /**
@@ -25,10 +31,12 @@ export type OpenaiUpstream = {
  * its URL or key, so only the status and our own reason go on.
  * @throws when `baseUrl` is not a plain http(s) URL: a fault of the configuration.
  */
-export function openaiUpstream({ id, baseUrl, apiKey, limits }: OpenaiUpstream): Upstream {
-  const urls: Record<ModelKind, string> = {
-    chat: endpoint(id, baseUrl, 'chat/completions'),
-    embedding: endpoint(id, baseUrl, 'embeddings'),
+export function openaiUpstream(options: OpenaiUpstream): Upstream {
+  const { id, baseUrl, apiKey, limits } = options
+  const open = options.isProxied ? openFetched : openWire
+  const wires: Record<ModelKind, Wire> = {
+    chat: open(endpoint(id, baseUrl, 'chat/completions')),
+    embedding: open(endpoint(id, baseUrl, 'embeddings')),
   }
   const headers: Record<string, string> = {
     'content-type': 'application/json',
@@ -40,12 +48,10 @@ export function openaiUpstream({ id, baseUrl, apiKey, limits }: OpenaiUpstream):
   async function post(
     { kind, signal, trace }: UpstreamCall,
     body: JsonObject,
-  ): Promise<HttpAnswer> {
-    const text = JSON.stringify(body)
-    const answer = await request({
-      url: urls[kind],
+  ): Promise<WireAnswer> {
+    const answer = await wires[kind].ask({
       headers: trace ? { ...headers, ...traceHeaders(trace) } : headers,
-      body: text,
+      body: JSON.stringify(body),
       signal,
       limits: allLimits,
     })
@@ -89,10 +95,10 @@ function reasonOf(status: number): FailureReason {
   return [400, 404, 413, 422].includes(status) ? 'rejected' : 'error'
 }
 
-type Chunks = AsyncIterableIterator<JsonObject[]>
+type Batches = AsyncIterableIterator<JsonObject[]> & Required<Chunks>
 
 /** Waits for the first chunks, so that a stream which gives none can still go elsewhere. */
-async function afterFirst(chunks: Chunks): Promise<Chunks> {
+async function afterFirst(chunks: Batches): Promise<Chunks> {
   let first: IteratorResult<JsonObject[]> | undefined
   try {
     first = await chunks.next()
@@ -101,47 +107,66 @@ async function afterFirst(chunks: Chunks): Promise<Chunks> {
     throw cut ? new UpstreamFailure('error') : error
   }
   if (first.done) throw new UpstreamFailure('error')
-  const rest: Chunks = {
+  const takeFirst = () => {
+    const value: JsonObject[] = first?.value ?? []
+    first = undefined
+    return value
+  }
+  const rest: Batches = {
     [Symbol.asyncIterator]() {
       return this
     },
-    next() {
-      if (!first) return chunks.next()
-      const result = Promise.resolve(first)
-      first = undefined
-      return result
-    },
+    next: () => (first ? Promise.resolve({ value: takeFirst() }) : chunks.next()),
     async return() {
       first = undefined
       await chunks.return?.()
       return { done: true, value: undefined }
+    },
+    async each(take) {
+      const more = first ? await take(takeFirst()) : true
+      if (more) return chunks.each(take)
+      await rest.return?.()
     },
   }
   return rest
 }
 
 /** The chunks of a body, one read at a time. Whatever came before a fault is given out first. */
-function chunksOf(answer: HttpAnswer): Chunks {
+function chunksOf(answer: WireAnswer): Batches {
   const parser = sseParser()
   const progress = progressOf()
+  const read = (bytes: Uint8Array | undefined): JsonObject[] =>
+    progress.take(bytes ? parser.push(bytes) : parser.end(), bytes === undefined)
 
   async function take(): Promise<IteratorResult<JsonObject[]>> {
     for (;;) {
-      if (progress.end) return endWith(answer, progress.end)
-      let bytes: Uint8Array | undefined
-      try {
-        bytes = await answer.read()
-      } catch (error) {
-        // A connection that breaks is an end of the body like any other: what came before decides.
-        if (!(error instanceof UpstreamFailure && error.reason === 'cut')) throw error
+      if (progress.end) {
+        endWith(answer, progress.end)
+        return { done: true, value: undefined }
       }
-      const batch = progress.take(bytes ? parser.push(bytes) : parser.end(), bytes === undefined)
+      const batch = read(await answer.read().catch(toEnd))
       if (batch.length > 0) return { done: false, value: batch }
     }
   }
 
+  async function takeAll(take: Take<JsonObject[]>): Promise<void> {
+    const goesOn = (more: boolean): boolean => {
+      if (!more) progress.end = 'left'
+      return !progress.end
+    }
+    const takeBytes = (bytes: Uint8Array | undefined): boolean | Promise<boolean> => {
+      const batch = read(bytes)
+      if (batch.length === 0) return !progress.end
+      const more = take(batch)
+      return typeof more === 'boolean' ? goesOn(more) : more.then(goesOn)
+    }
+    if (!progress.end) await answer.flow(takeBytes).catch(toEnd)
+    if (!progress.end) await takeBytes(undefined)
+    endWith(answer, progress.end ?? 'cut')
+  }
+
   const fail = (error: unknown): never => {
-    progress.end = 'done'
+    progress.end = 'left'
     answer.stop()
     throw error
   }
@@ -151,27 +176,32 @@ function chunksOf(answer: HttpAnswer): Chunks {
     },
     next: () => take().catch(fail),
     async return() {
-      progress.end = 'done'
+      progress.end = 'left'
       answer.stop()
       return { done: true, value: undefined }
     },
+    each: (all) => takeAll(all).catch(fail),
   }
 }
 
-function endWith(answer: HttpAnswer, end: FailureReason | 'done'): IteratorResult<JsonObject[]> {
+/** A connection that breaks is an end of the body like any other: what came before decides. */
+function toEnd(error: unknown): undefined {
+  if (!(error instanceof UpstreamFailure && error.reason === 'cut')) throw error
+}
+
+type End = FailureReason | 'done' | 'left'
+
+function endWith(answer: WireAnswer, end: End): void {
   if (end === 'done') answer.end()
-  else {
-    answer.stop()
-    throw new UpstreamFailure(end)
-  }
-  return { done: true, value: undefined }
+  else answer.stop()
+  if (end !== 'done' && end !== 'left') throw new UpstreamFailure(end)
 }
 
 /** How far a stream is: which choices are still open, and whether and how it ended. */
 function progressOf() {
   const finished = new Map<number, boolean>()
   const progress = {
-    end: undefined as FailureReason | 'done' | undefined,
+    end: undefined as End | undefined,
     /** The chunks of one read's events; `closed` when no more bytes will come. */
     take(events: string[], closed: boolean): JsonObject[] {
       const batch: JsonObject[] = []

@@ -31,6 +31,9 @@ export function sseParser(limit: number = maxEventLength): SseParser {
       if (carry === '' && to === from) {
         if (data !== undefined) events.push(data)
         data = undefined
+      } else if (carry === '' && text.charCodeAt(from) !== letterD) {
+        // A comment, or another field: not even copied.
+        check(to - from)
       } else {
         take(carry + text.slice(from, to))
         carry = ''
@@ -70,6 +73,8 @@ export function sseParser(limit: number = maxEventLength): SseParser {
     end: () => scan(`${unify(decoder.decode())}\n\n`),
   }
 }
+
+const letterD = 0x64
 
 /** The value of a `data` line; undefined for comments and all other fields. */
 function dataOf(line: string): string | undefined {

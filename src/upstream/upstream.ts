@@ -32,11 +32,28 @@ export type Upstream = {
    * Iteration ends after `[DONE]` (or after every choice finished and the body closed);
    * it throws when the body is cut before that, falls silent, or breaks a limit.
    */
-  stream(call: UpstreamCall): Promise<AsyncIterable<JsonObject[]>>
+  stream(call: UpstreamCall): Promise<Chunks>
   /** Its places, where they are limited: those taken, who waits for one, how many there are. */
   load?(): { taken: number; waiting: number; most: number }
   /** Whether it is asked at all, where its failures are counted; `restMs` until it may be. */
   breaker?(): { state: BreakerState; restMs: number }
+}
+
+/** Takes what comes, and says whether to go on. */
+export type Take<T> = (piece: T) => boolean | Promise<boolean>
+
+export type Chunks = AsyncIterable<JsonObject[]> & {
+  /** As {@link takeEach}, where nothing has to be made that waits for the next batch. */
+  each?(take: Take<JsonObject[]>): Promise<void>
+}
+
+/** Hands on each batch of a stream, until it ends or `take` says false, which leaves it. */
+export async function takeEach(chunks: Chunks, take: Take<JsonObject[]>): Promise<void> {
+  if (chunks.each) return chunks.each(take)
+  for await (const batch of chunks) {
+    const more = take(batch)
+    if (typeof more === 'boolean' ? !more : !(await more)) return
+  }
 }
 
 /**

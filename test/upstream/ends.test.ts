@@ -1,13 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { ServerResponse } from 'node:http'
 import { onEnd } from '../../src/upstream/ends.ts'
-import { request } from '../../src/upstream/http.ts'
-import type { JsonObject } from '../../src/upstream/upstream.ts'
+import { defaultHttpLimits } from '../../src/upstream/http.ts'
+import { type Chunks, type JsonObject, takeEach } from '../../src/upstream/upstream.ts'
+import { openWire, type Wire } from '../../src/upstream/wire.ts'
 import { until } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 
 describe('a connection whose answer said all', () => {
   let stub: StubUpstream
+  let wire: Wire
   const ports: (number | undefined)[] = []
   const after: Record<string, (response: ServerResponse) => void> = {
     ends: (response) => void setTimeout(() => response.end(), 20),
@@ -26,12 +28,14 @@ describe('a connection whose answer said all', () => {
       after[String(body['model'])]?.(response)
     }
     stub = await startStubUpstream({ handler })
+    wire = openWire(stub.url)
   })
   afterEach(() => stub.stop())
 
   async function ask(model: string) {
     const { signal } = new AbortController()
-    const answer = await request({ url: stub.url, body: JSON.stringify({ model }), signal })
+    const body = JSON.stringify({ model })
+    const answer = await wire.ask({ headers: {}, body, signal, limits: defaultHttpLimits })
     await answer.read()
     answer.end()
     await until('the end', () => stub.counts.active === 0)
@@ -69,23 +73,30 @@ describe('who listens for the end of a stream', () => {
   test.each(ends)(
     'hears once that it %s, in the order of listening',
     async (_, broken, take, told) => {
-      const heard: unknown[] = []
-      let chunks: AsyncIterable<JsonObject[]> = batches(broken)
-      for (const name of ['first', 'second']) {
-        chunks = onEnd(chunks, (end) => heard.push([name, end]))
-      }
-      let count = 0
-      const read = async () => {
+      const iterate = async (chunks: Chunks) => {
+        let count = 0
         for await (const _ of chunks) if (++count === take) break
       }
-      expect(await read().catch((error: unknown) => error)).toBe(broken ? fault : undefined)
-      expect(heard).toEqual([
-        ['first', told],
-        ['second', told],
-      ])
-      const more = chunks[Symbol.asyncIterator]()
-      await more.return?.()
-      expect(heard.length).toBe(2)
+      const takeOn = (chunks: Chunks) => {
+        let count = 0
+        return takeEach(chunks, () => ++count !== take)
+      }
+      for (const read of [iterate, takeOn]) {
+        const heard: unknown[] = []
+        let chunks: Chunks = batches(broken)
+        for (const name of ['first', 'second']) {
+          chunks = onEnd(chunks, (end) => heard.push([name, end]))
+        }
+        const error = await read(chunks).catch((thrown: unknown) => thrown)
+        expect(error).toBe(broken ? fault : undefined)
+        expect(heard).toEqual([
+          ['first', told],
+          ['second', told],
+        ])
+        const more = chunks[Symbol.asyncIterator]()
+        await more.return?.()
+        expect(heard.length).toBe(2)
+      }
     },
   )
 })

@@ -1,0 +1,86 @@
+import type { Head } from './wire-head.ts'
+
+/** How far a body is. */
+export type Body = {
+  isChunked: boolean
+  /** Bytes that are to come, of the body or of its chunk; infinite where its connection ends it. */
+  left: number
+  /** Which line of a chunked body comes next, where {@link left} is 0. */
+  next: 'size' | 'end of chunk' | 'trailer'
+  /** What came of that line. */
+  line: string
+  trailerBytes: number
+  state: 'open' | 'over' | 'broken'
+  /** Whether something followed its end, so that nobody knows what comes next. */
+  hasMore: boolean
+}
+
+const maxLineBytes = 1024
+const maxTrailerBytes = 16 * 1024
+
+export function openBody({ length, isChunked }: Head): Body {
+  const left = isChunked ? 0 : (length ?? Number.POSITIVE_INFINITY)
+  const state = left === 0 && !isChunked ? 'over' : 'open'
+  return { isChunked, left, next: 'size', line: '', trailerBytes: 0, state, hasMore: false }
+}
+
+/** What of these bytes of a connection is its body's; undefined when nothing is. */
+export function takeBody(body: Body, bytes: Buffer): Buffer | undefined {
+  let at = 0
+  let first: Buffer | undefined
+  let more: Buffer[] | undefined
+  while (at < bytes.length && body.state === 'open') {
+    if (body.left === 0) {
+      at = takeLine(body, bytes, at)
+      continue
+    }
+    const to = Math.min(at + body.left, bytes.length)
+    const part = at === 0 && to === bytes.length ? bytes : bytes.subarray(at, to)
+    body.left -= to - at
+    at = to
+    if (!first) first = part
+    else if (more) more.push(part)
+    else more = [first, part]
+    if (body.left > 0) break
+    if (body.isChunked) body.next = 'end of chunk'
+    else body.state = 'over'
+  }
+  if (at < bytes.length) body.hasMore = true
+  return more ? Buffer.concat(more) : first
+}
+
+/** Reads on in a line between two chunks; returns where it stopped. */
+function takeLine(body: Body, bytes: Buffer, from: number): number {
+  const end = bytes.indexOf(lineFeed, from)
+  const to = end === -1 ? bytes.length : end
+  if (body.line.length + to - from > maxLineBytes) {
+    body.state = 'broken'
+    return to
+  }
+  const line = body.line + bytes.toString('latin1', from, to)
+  body.line = end === -1 ? line : ''
+  if (end !== -1 && !endLine(body, line)) body.state = 'broken'
+  return to + 1
+}
+
+const lineFeed = 0x0a
+
+/** What follows from a line that ended with a LF; false when it is none that may stand there. */
+function endLine(body: Body, text: string): boolean {
+  if (!text.endsWith('\r')) return false
+  const line = text.slice(0, -1)
+  if (body.next === 'end of chunk') {
+    body.next = 'size'
+    return line === ''
+  }
+  if (body.next === 'trailer') {
+    body.trailerBytes += text.length
+    if (line === '') body.state = 'over'
+    return body.trailerBytes <= maxTrailerBytes
+  }
+  const size = /^([0-9a-f]{1,8})[ \t]*(?:;|$)/i.exec(line)?.[1]
+  if (size === undefined) return false
+  body.left = Number.parseInt(size, 16)
+  if (body.left === 0) body.next = 'trailer'
+  return true
+}

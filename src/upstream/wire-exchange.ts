@@ -1,0 +1,234 @@
+import { systemClock } from '../kernel/clock.ts'
+import type { StopSignal } from '../kernel/stop.ts'
+import type { HttpAnswer, HttpLimits } from './http.ts'
+import { type FailureReason, type Take, UpstreamFailure } from './upstream.ts'
+import { type Body, openBody, takeBody } from './wire-body.ts'
+import { type Head, maxHeadBytes, readHead } from './wire-head.ts'
+import { Inlet } from './wire-inlet.ts'
+import type { Line, Lines } from './wire-lines.ts'
+import { unpack } from './wire-packed.ts'
+
+/** As that of `request`, without its headers, and one more way to read it. */
+export type WireAnswer = Omit<HttpAnswer, 'headers'> & {
+  /**
+   * Hands each piece on at once, until the body ends or `take` says false; waits while it takes
+   * its time.
+   * @throws UpstreamFailure as `read` does, or what `take` threw
+   */
+  flow(take: Take<Uint8Array>): Promise<void>
+}
+
+/** How long an answer that said all may take to end its body, in ms. */
+const endWithinMs = 1000
+
+/** One request and its answer. Made of few parts, because there are thousands at once. */
+export class Exchange implements WireAnswer {
+  status = 0
+  private isKept = false
+  /** Until its answer begins: what goes out again when a kept connection proves closed. */
+  private request: Buffer | undefined
+  private opened: PromiseWithResolvers<WireAnswer> | undefined
+  private line: Line<Exchange> | undefined
+  private headBytes: Buffer | undefined
+  private body: Body | undefined
+  private readonly inlet = new Inlet(this)
+  private packed: (() => Promise<Uint8Array | undefined>) | undefined
+  private unpackedBytes = 0
+  /** All that was wanted came. */
+  private isEnding = false
+  private readonly startedAt = systemClock.monotonic()
+  private timer: Timer | undefined
+
+  constructor(
+    private readonly lines: Lines<Exchange>,
+    private readonly signal: StopSignal,
+    private readonly limits: HttpLimits,
+  ) {}
+
+  begin(request: Buffer): Promise<WireAnswer> {
+    this.request = request
+    const opened = Promise.withResolvers<WireAnswer>()
+    this.opened = opened
+    this.signal.addEventListener('abort', this)
+    this.watch()
+    this.lines.take(this)
+    return opened.promise
+  }
+
+  /** The caller's signal. */
+  handleEvent(): void {
+    this.fail('aborted')
+  }
+
+  send(line: Line<Exchange>): void {
+    this.line = line
+    if (this.request) this.lines.send(line, this.request)
+  }
+
+  take(bytes: Buffer): void {
+    let left: Buffer | undefined = bytes
+    while (left && !this.body) left = this.takeHead(left)
+    const { body } = this
+    if (!body || !left) return
+    const piece = takeBody(body, left)
+    // The answer had said all.
+    if (piece && this.isEnding) this.stop()
+    else if (piece) this.inlet.give(piece)
+    if (body.state === 'over') this.finish()
+    else if (body.state === 'broken') this.fail('cut')
+  }
+
+  /** Takes what comes before a body, which may be told to wait for it; returns the rest. */
+  private takeHead(bytes: Buffer): Buffer | undefined {
+    const all = this.headBytes ? Buffer.concat([this.headBytes, bytes]) : bytes
+    const end = all.indexOf('\r\n\r\n')
+    this.headBytes = end === -1 ? all : undefined
+    if (end === -1 && all.length <= maxHeadBytes) return undefined
+    const isWhole = end !== -1 && end <= maxHeadBytes
+    const head = isWhole ? readHead(all.toString('latin1', 0, end)) : undefined
+    if (!head || head.status === 101) this.fail('unreachable')
+    // A redirect is a failure, so credentials reach the host of the URL and no other.
+    else if (head.status >= 300 && head.status <= 399) this.fail('error', head.status)
+    else if (head.status >= 200) this.answer(head)
+    return this.inlet.failure ? undefined : all.subarray(end + 4)
+  }
+
+  private answer(head: Head): void {
+    this.status = head.status
+    this.isKept = head.isKept
+    this.body = openBody(head)
+    this.request = undefined
+    const { encoding } = head
+    if (encoding) this.packed = unpack(encoding, () => this.inlet.read(Number.POSITIVE_INFINITY))
+    this.watch()
+    this.opened?.resolve(this)
+    this.opened = undefined
+  }
+
+  /** Its connection is over. */
+  lose(isClean: boolean): void {
+    const { line } = this
+    this.line = undefined
+    // A kept connection that was closed meanwhile: what was sent into it was not heard.
+    if (!this.body && line?.isUsed && !this.headBytes) this.lines.takeNew(this)
+    else if (!this.body) this.fail('unreachable')
+    else if (isClean && this.body.left === Number.POSITIVE_INFINITY) this.finish()
+    else this.fail('cut')
+  }
+
+  pause(): void {
+    this.line?.socket?.pause()
+  }
+
+  resume(): void {
+    this.line?.socket?.resume()
+  }
+
+  /** The body is whole: its connection is for the next request. */
+  private finish(): void {
+    const { line, body, inlet } = this
+    if (inlet.failure || inlet.isWhole) return
+    this.letGo()
+    // Also when nobody reads it just now.
+    line?.socket?.resume()
+    if (line && this.isKept && !body?.hasMore) this.lines.keep(line)
+    else if (line) this.lines.cut(line)
+    inlet.end()
+  }
+
+  fail(reason: FailureReason, status?: number): void {
+    const { line, opened, inlet } = this
+    if (inlet.failure) return
+    const failure = new UpstreamFailure(reason, status)
+    this.letGo()
+    this.opened = undefined
+    if (line) this.lines.cut(line)
+    opened?.reject(failure)
+    inlet.fail(failure)
+  }
+
+  /** Nothing of it is on its way any more. */
+  private letGo(): void {
+    clearTimeout(this.timer)
+    this.timer = undefined
+    this.signal.removeEventListener('abort', this)
+    this.line = undefined
+    this.request = undefined
+    this.headBytes = undefined
+  }
+
+  /** The one timer of an exchange: set for the first of its deadlines, it looks at all of them. */
+  watch(): void {
+    clearTimeout(this.timer)
+    const { firstByteMs, idleMs, totalMs } = this.limits
+    const now = systemClock.monotonic()
+    const spent = now - this.startedAt
+    // A slow reader of ours is no silence of theirs.
+    const silent = now - (this.inlet.waitsSince ?? now)
+    const rest = this.body ? idleMs - silent : firstByteMs - spent
+    if (this.isEnding) this.timer = setTimeout(stopLate, endWithinMs, this)
+    else if (totalMs <= spent) this.fail('too_long')
+    else if (rest <= 0) this.fail('timeout')
+    else this.timer = setTimeout(lookAt, Math.ceil(Math.min(rest, totalMs - spent)), this)
+  }
+
+  read(): Promise<Uint8Array | undefined> {
+    return this.readUpTo(this.limits.streamBytes)
+  }
+
+  private async readUpTo(limit: number): Promise<Uint8Array | undefined> {
+    this.refuseLate()
+    if (!this.packed) return this.inlet.read(limit)
+    const bytes = await this.packed()
+    this.unpackedBytes += bytes?.length ?? 0
+    if (this.unpackedBytes <= limit) return bytes
+    this.fail('too_large')
+    throw new UpstreamFailure('too_large')
+  }
+
+  async flow(take: Take<Uint8Array>): Promise<void> {
+    this.refuseLate()
+    if (!this.packed) return this.inlet.flow(take, this.limits.streamBytes)
+    for (;;) {
+      const bytes = await this.read()
+      if (!bytes || !(await take(bytes))) return
+    }
+  }
+
+  /** What already arrived must not go out after the caller gave up. */
+  private refuseLate(): void {
+    const isRead = this.inlet.isWhole && !this.inlet.hasUnread
+    if (this.signal.aborted && !isRead) this.fail('aborted')
+  }
+
+  async text(): Promise<string> {
+    const decoder = new TextDecoder()
+    let text = ''
+    try {
+      for (;;) {
+        const bytes = await this.readUpTo(this.limits.answerBytes)
+        if (bytes === undefined) return text + decoder.decode()
+        text += decoder.decode(bytes, { stream: true })
+      }
+    } catch (error) {
+      this.stop()
+      // None of it was used.
+      const isCut = error instanceof UpstreamFailure && error.reason === 'cut'
+      throw isCut ? new UpstreamFailure('error') : error
+    }
+  }
+
+  end(): void {
+    if (this.inlet.isWhole || this.inlet.failure) return
+    this.isEnding = true
+    if (this.inlet.hasUnread) this.stop()
+    else this.watch()
+  }
+
+  stop(): void {
+    this.fail('aborted')
+  }
+}
+
+const lookAt = (exchange: Exchange): void => exchange.watch()
+const stopLate = (exchange: Exchange): void => exchange.stop()

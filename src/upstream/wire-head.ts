@@ -1,0 +1,69 @@
+/** What the head of an answer says of the body that follows it. */
+export type Head = {
+  status: number
+  /** Bytes of the body; undefined where it comes in chunks or ends with its connection. */
+  length: number | undefined
+  isChunked: boolean
+  /** Whether another request may follow on the same connection. */
+  isKept: boolean
+  /** How the body is packed; undefined where it is not. */
+  encoding: string | undefined
+}
+
+/** The most a head may hold, in bytes. */
+export const maxHeadBytes = 32 * 1024
+
+/**
+ * Reads the head of an HTTP/1.1 answer (RFC 9112), without its empty line. Undefined for one that
+ * another reader could take otherwise: nobody may disagree on where its body ends.
+ */
+export function readHead(text: string): Head | undefined {
+  const lines = text.split('\r\n')
+  const [, minor, code] = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: |$)/.exec(lines[0] ?? '') ?? []
+  if (code === undefined) return undefined
+  const fields = fieldsOf(lines)
+  if (!fields) return undefined
+  const status = Number(code)
+  const coding = fields.get('transfer-encoding')?.toLowerCase()
+  const declared = fields.get('content-length')
+  if (coding !== undefined && (coding !== 'chunked' || minor === '0')) return undefined
+  if (declared !== undefined && !/^\d{1,15}$/.test(declared)) return undefined
+  const isChunked = coding !== undefined
+  const isEmpty = status < 200 || status === 204 || status === 304
+  const length = isEmpty ? 0 : isChunked || declared === undefined ? undefined : Number(declared)
+  const encoding = fields.get('content-encoding')?.toLowerCase()
+  const isClear = isChunked ? declared === undefined : length !== undefined
+  return {
+    status,
+    length,
+    isChunked: isChunked && !isEmpty,
+    isKept: isClear && mayStay(minor === '1', fields.get('connection')?.toLowerCase()),
+    encoding: encoding === 'identity' ? undefined : encoding,
+  }
+}
+
+const known = ['content-length', 'transfer-encoding', 'content-encoding', 'connection']
+
+/** The fields that matter here; undefined where one cannot be read, or contradicts itself. */
+function fieldsOf(lines: readonly string[]): Map<string, string> | undefined {
+  const fields = new Map<string, string>()
+  for (let at = 1; at < lines.length; at++) {
+    const line = lines[at] ?? ''
+    const colon = line.indexOf(':')
+    const name = line.slice(0, colon).toLowerCase()
+    if (colon < 1 || /[^!-~]/.test(name) || /[\r\n\0]/.test(line)) return undefined
+    if (!known.includes(name)) continue
+    const value = line.slice(colon + 1).trim()
+    const before = fields.get(name)
+    if (before !== undefined && name === 'connection') fields.set(name, `${before}, ${value}`)
+    else if (before !== undefined && before !== value) return undefined
+    else fields.set(name, value)
+  }
+  return fields
+}
+
+function mayStay(isNewer: boolean, connection: string | undefined): boolean {
+  if (connection === undefined) return isNewer
+  const words = connection.split(',').map((word) => word.trim())
+  return !words.includes('close') && (isNewer || words.includes('keep-alive'))
+}

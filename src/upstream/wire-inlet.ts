@@ -1,0 +1,167 @@
+import { systemClock } from '../kernel/clock.ts'
+import { type FailureReason, type Take, UpstreamFailure } from './upstream.ts'
+
+/** Where the bytes come from. */
+type Source = { pause(): void; resume(): void; fail(reason: FailureReason): void }
+
+type Waiter = PromiseWithResolvers<Uint8Array | undefined>
+type Flow = {
+  take: Take<Uint8Array>
+  limit: number
+  done: PromiseWithResolvers<void>
+  /** Whether it still takes its time with a piece. */
+  isBusy: boolean
+}
+
+/** What is kept of a body that nobody reads before its sender has to wait, in bytes. */
+const mostUnread = 256 * 1024
+
+/**
+ * Between a body that arrives and whoever reads it, by one of two ways: each read asks for a piece,
+ * or all flow into one function.
+ */
+export class Inlet {
+  failure: UpstreamFailure | undefined
+  isWhole = false
+  /** Since when somebody waits for more; undefined while nobody does. */
+  waitsSince: number | undefined
+  /** What came and was not read. */
+  private unread: Buffer | undefined
+  private isPaused = false
+  private bytesRead = 0
+  private waiter: Waiter | undefined
+  private flowing: Flow | undefined
+
+  constructor(private readonly source: Source) {}
+
+  get hasUnread(): boolean {
+    return this.unread !== undefined
+  }
+
+  give(piece: Buffer): void {
+    const { waiter, flowing } = this
+    if (waiter) {
+      this.waiter = undefined
+      this.waitsSince = undefined
+      waiter.resolve(piece)
+    } else if (flowing && !flowing.isBusy) this.pour(flowing, piece)
+    else this.store(piece)
+  }
+
+  private store(piece: Buffer): void {
+    this.unread = this.unread ? Buffer.concat([this.unread, piece]) : piece
+    if (this.unread.length < mostUnread || this.isPaused) return
+    this.isPaused = true
+    this.source.pause()
+  }
+
+  /** The body is whole. */
+  end(): void {
+    this.isWhole = true
+    this.waiter?.resolve(undefined)
+    this.waiter = undefined
+    this.endFlow()
+  }
+
+  /** No more comes. What came before a cut is read first. */
+  fail(failure: UpstreamFailure): void {
+    this.failure = failure
+    if (failure.reason !== 'cut') this.unread = undefined
+    this.waiter?.reject(failure)
+    this.waiter = undefined
+    this.endFlow()
+  }
+
+  /** The next bytes, up to that many in all; undefined at the end. */
+  async read(limit: number): Promise<Uint8Array | undefined> {
+    const bytes = await this.next()
+    this.bytesRead += bytes?.length ?? 0
+    if (this.bytesRead > limit) this.source.fail('too_large')
+    if (this.bytesRead > limit) throw new UpstreamFailure('too_large')
+    return bytes
+  }
+
+  private next(): Promise<Uint8Array | undefined> | Uint8Array | undefined {
+    const { unread } = this
+    this.unread = undefined
+    if (unread) return unread
+    if (this.isWhole) return undefined
+    if (this.failure) throw this.failure
+    this.resume()
+    this.waitsSince = systemClock.monotonic()
+    this.waiter = Promise.withResolvers()
+    return this.waiter.promise
+  }
+
+  /**
+   * Hands each piece to `take` as it comes. Nothing is made that waits for the next one: the
+   * collector would find it a thousand times where a thousand streams wait.
+   */
+  flow(take: Take<Uint8Array>, limit: number): Promise<void> {
+    const flowing: Flow = { take, limit, done: Promise.withResolvers(), isBusy: false }
+    this.flowing = flowing
+    this.waitsSince = systemClock.monotonic()
+    this.goOn(flowing)
+    return flowing.done.promise
+  }
+
+  private pour(flowing: Flow, piece: Buffer): void {
+    this.bytesRead += piece.length
+    try {
+      if (this.bytesRead > flowing.limit) throw new UpstreamFailure('too_large')
+      const more = flowing.take(piece)
+      if (more === true) this.waitsSince = systemClock.monotonic()
+      else if (more === false) this.leaveFlow()
+      else this.pourLater(flowing, more)
+    } catch (error) {
+      this.leaveFlow(error)
+    }
+  }
+
+  private pourLater(flowing: Flow, more: Promise<boolean>): void {
+    flowing.isBusy = true
+    this.waitsSince = undefined
+    const taken = (mayGo: boolean) => {
+      if (this.flowing !== flowing) return
+      flowing.isBusy = false
+      this.waitsSince = systemClock.monotonic()
+      if (mayGo) this.goOn(flowing)
+      else this.leaveFlow()
+    }
+    more.then(taken, (error) => {
+      if (this.flowing === flowing) this.leaveFlow(error)
+    })
+  }
+
+  /** Pours out what came meanwhile. */
+  private goOn(flowing: Flow): void {
+    const { unread } = this
+    this.unread = undefined
+    if (unread) this.pour(flowing, unread)
+    if (this.flowing !== flowing || flowing.isBusy) return
+    if (this.isWhole || this.failure) this.endFlow()
+    else this.resume()
+  }
+
+  /** Nothing more comes; but what came before the body was whole or cut is waited for. */
+  private endFlow(): void {
+    const { flowing, failure } = this
+    const isLasting = !failure || failure.reason === 'cut'
+    if (flowing && isLasting && (flowing.isBusy || this.unread)) return
+    this.leaveFlow(failure)
+  }
+
+  private leaveFlow(error?: unknown): void {
+    const done = this.flowing?.done
+    this.flowing = undefined
+    this.waitsSince = undefined
+    if (error) done?.reject(error)
+    else done?.resolve()
+  }
+
+  private resume(): void {
+    if (!this.isPaused) return
+    this.isPaused = false
+    this.source.resume()
+  }
+}

@@ -1,0 +1,31 @@
+import { UpstreamFailure } from './upstream.ts'
+
+const formats: Record<string, CompressionFormat> = {
+  gzip: 'gzip',
+  'x-gzip': 'gzip',
+  deflate: 'deflate',
+}
+
+/** The next bytes, undefined at the end. */
+type Read = () => Promise<Uint8Array | undefined>
+
+/** Reads a body that came packed, though nobody asked for that, as what it holds. */
+export function unpack(encoding: string, read: Read): Read {
+  const format = formats[encoding]
+  if (!format) return () => Promise.reject(new UpstreamFailure('error'))
+  const packed = new ReadableStream<BufferSource>({
+    async pull(controller) {
+      const bytes = await read()
+      if (bytes) controller.enqueue(new Uint8Array(bytes))
+      else controller.close()
+    },
+  })
+  const reader = packed.pipeThrough(new DecompressionStream(format)).getReader()
+  return async () => {
+    try {
+      return (await reader.read()).value
+    } catch (error) {
+      throw error instanceof UpstreamFailure ? error : new UpstreamFailure('cut')
+    }
+  }
+}

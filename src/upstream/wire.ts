@@ -1,0 +1,81 @@
+import type { StopSignal } from '../kernel/stop.ts'
+import { type HttpLimits, request } from './http.ts'
+import { UpstreamFailure } from './upstream.ts'
+import { Exchange, type WireAnswer } from './wire-exchange.ts'
+import { makeLines } from './wire-lines.ts'
+
+/** One request to a {@link Wire}. */
+export type WireRequest = {
+  headers: Record<string, string>
+  body: string
+  signal: StopSignal
+  limits: HttpLimits
+}
+
+/**
+ * A URL that is posted to over sockets of our own: HTTP/1.1. `fetch` reads on another thread, sets
+ * 64 KiB aside for each body, and makes objects for each read; that is what a stream costs most.
+ */
+export type Wire = {
+  /** @throws UpstreamFailure and nothing else, as `request` does */
+  ask(request: WireRequest): Promise<WireAnswer>
+}
+
+export function openWire(address: string): Wire {
+  const { protocol, host, hostname, port, pathname, search } = new URL(address)
+  const isSecure = protocol === 'https:'
+  const standing = [
+    `POST ${pathname}${search} HTTP/1.1`,
+    `host: ${host}`,
+    'accept: */*',
+    'accept-encoding: identity',
+  ]
+  const start = `${standing.join('\r\n')}\r\n`
+  const server = {
+    hostname: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port || (isSecure ? 443 : 80)),
+    isSecure,
+  }
+  const lines = makeLines<Exchange>(server, {
+    opened: (exchange, line) => exchange.send(line),
+    bytes: (exchange, bytes) => exchange.take(bytes),
+    lost: (exchange, isClean) => exchange.lose(isClean),
+  })
+  return {
+    async ask({ headers, body, signal, limits }) {
+      if (signal.aborted) throw new UpstreamFailure('aborted')
+      const length = `content-length: ${Buffer.byteLength(body)}`
+      const head = `${start}${linesOf(headers)}${length}\r\n\r\n`
+      return new Exchange(lines, signal, limits).begin(Buffer.from(head + body))
+    },
+  }
+}
+
+/** The same by `fetch`, which knows the proxies that the environment names. */
+export function openFetched(url: string): Wire {
+  return {
+    async ask(asked) {
+      const answer = await request({ url, ...asked })
+      return {
+        ...answer,
+        async flow(take) {
+          for (;;) {
+            const bytes = await answer.read()
+            if (!bytes || !(await take(bytes))) return
+          }
+        },
+      }
+    },
+  }
+}
+
+function linesOf(headers: Record<string, string>): string {
+  let text = ''
+  for (const name in headers) {
+    const value = headers[name] ?? ''
+    // What does not fit into one line could begin another header.
+    if (/[^\t -~]/.test(value)) throw new UpstreamFailure('unreachable')
+    text += `${name}: ${value}\r\n`
+  }
+  return text
+}
