@@ -62,6 +62,16 @@ describe('a service that lies is found out', () => {
     ['an anchor beyond the head', { size: 28 }, ['anchors']],
     ['two anchors of one size', { anchors: [5, 13, 13].map(anchorAnswer) }, ['anchors']],
     ['another signer', { signer: signerAnswer({ address: oldSigner.address }) }, ['checkpoint']],
+    [
+      'one key twice',
+      {
+        signer: signerAnswer({
+          from_index: 20,
+          previous: [{ address: testSigner.address, from_index: 0, until_index: 20 }],
+        }),
+      },
+      ['signers'],
+    ],
     ['a signer from later on', { signer: signerAnswer({ from_index: 7 }) }, ['signers']],
     [
       'the log of another',
@@ -114,6 +124,43 @@ describe('a service that lies is found out', () => {
   })
 })
 
+describe('what was checked is said', () => {
+  const reasonsOf = ({ checks }: AuditReport) =>
+    Object.fromEntries(checks.map(({ name, reason }) => [name, reason]))
+
+  test('with how many of each', async () => {
+    expect(reasonsOf(await audit())).toMatchObject({
+      signers: `1 signer without a gap; ${testSigner.address} signs now.`,
+      rotations: 'The first key still signs.',
+      anchors: '3 anchors, each larger than the one before.',
+      consistency: '3 proofs: each head of the log begins with the one before.',
+    })
+    expect(reasonsOf(await audit({ signer: rotatedSigner() })).rotations).toBe(
+      '1 rotation, each signed by the key before.',
+    )
+    expect(reasonsOf(await audit({ anchors: [anchorAnswer(40)] }))).toMatchObject({
+      anchors: '1 anchor, each larger than the one before.',
+      consistency: '1 proof: each head of the log begins with the one before.',
+    })
+  })
+
+  test('also that there was nothing to compare', async () => {
+    expect(reasonsOf(await audit({ anchors: [], size: 0 }))).toMatchObject({
+      checkpoint: 'The log is empty: nothing was signed of it yet.',
+      anchors: 'The service says that nothing of its log is on the chain yet.',
+      consistency: 'There are no two heads to compare yet.',
+    })
+  })
+
+  test('and of a service that cannot be read nothing is', async () => {
+    const report = await audit({ signer: [] as never })
+    expect(report).toMatchObject({
+      ...{ holds: false, origin: null, size: null, anchors: 0, checkpoint: null },
+    })
+    expect(having(report, 'skip')).toHaveLength(9)
+  })
+})
+
 describe('what an earlier audit saw', () => {
   const earlier = sampleLog(17).checkpoint()
 
@@ -131,7 +178,21 @@ describe('what an earlier audit saw', () => {
     const split = await audit({ size: 17, seed: 3, anchors: [] }, earlier)
     expect(having(split, 'fail')).toEqual(['remembered'])
     const other = { ...earlier, issuer: 'https://other.example' }
-    expect(having(await audit({}, other), 'fail')).toEqual(['remembered'])
+    const foreign = await audit({}, other)
+    expect(having(foreign, 'fail')).toEqual(['remembered'])
+    expect(foreign.checks.find(({ name }) => name === 'remembered')?.reason).toStartWith(
+      'The earlier audit saw the log of https://other.example, not of',
+    )
+  })
+
+  test('was not signed by who could: that is said of the earlier one', async () => {
+    const forged = await audit({}, { ...earlier, timestamp: '1' })
+    const { status, reason } = forged.checks.find(({ name }) => name === 'remembered') ?? {}
+    expect([status, reason?.startsWith('Of the earlier checkpoint: ')]).toEqual(['fail', true])
+    const none = await audit({}, { ...earlier, signature: '0x12' })
+    expect(none.checks.find(({ name }) => name === 'remembered')?.reason).toBe(
+      'Of the earlier checkpoint: It is not 65 bytes of lower-case hex.',
+    )
   })
 })
 
