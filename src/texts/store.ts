@@ -14,7 +14,7 @@ export type RunText = Texts & { runId: string; accountId: string }
 
 /** How long a retention may be answered from memory: another process may have changed it. */
 const rememberedMs = 1000
-const rememberedMax = 100_000
+const rememberedMax = 10_000
 
 /** Texts deleted in one transaction; settles wait for it. */
 const dropBatch = 50
