@@ -1,19 +1,19 @@
 import type { Db } from './db.ts'
 
 /**
- * Reads by name, each done again only after something was written, and at once where nothing was.
- * What is given may be given again, so nobody changes it; what else a value depends on is part of
- * its name.
+ * Reads by a name or an object, each done again only after something was written, and at once where
+ * nothing was. What is given may be given again, so nobody changes it; what else a value depends on
+ * is part of its name.
  */
-export type Still = <T>(name: string, read: () => Promise<T>) => T | Promise<T>
+export type Still = <T>(name: string | object, read: () => Promise<T>) => T | Promise<T>
 
 /** How many values are kept: of a few bytes or kilobytes each. */
 const keptMax = 1000
 
 export function stillReads({ version }: Pick<Db, 'version'>): Still {
-  const kept = new Map<string, unknown>()
+  const kept = new Map<string | object, unknown>()
   let seen: number | undefined
-  return <T>(name: string, read: () => Promise<T>): T | Promise<T> => {
+  return <T>(name: string | object, read: () => Promise<T>): T | Promise<T> => {
     if (!version) return read()
     const now = version()
     if (now !== seen || kept.size >= keptMax) kept.clear()

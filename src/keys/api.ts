@@ -5,12 +5,9 @@ import { readJson } from '../http/body.ts'
 import { checkBody } from '../http/check-body.ts'
 import { queryOf, readPage } from '../http/query.ts'
 import { answerOnce, callOf } from '../idempotency/once-api.ts'
-import type { Millis } from '../kernel/clock.ts'
 import { isId } from '../kernel/ids.ts'
 import { toListView } from '../kernel/page.ts'
 import { refuse } from '../kernel/refusal.ts'
-import { windowStart } from '../ledger/window.ts'
-import { toChecksumAddress } from '../verify/address.ts'
 import { keyAuth } from './auth.ts'
 import { changeBody, mintBody, rotateBody, toChange, toWish } from './body-api.ts'
 import { changeKey } from './change.ts'
@@ -22,7 +19,8 @@ import { pauseKey } from './pause.ts'
 import { resumeKey } from './resume.ts'
 import { revokeKey } from './revoke.ts'
 import { rotateKey } from './rotate.ts'
-import { nextBlock, toAccountView, toChainView, toKeyView } from './view.ts'
+import { showSelf } from './self.ts'
+import { toKeyView } from './view.ts'
 
 type Needs = Pick<
   Deps,
@@ -135,32 +133,6 @@ const changingApi = (deps: Needs) =>
       },
       { needsKey: 'any', parse: 'none' },
     )
-
-async function showSelf(deps: Needs, { account: id, plan, key: { id: keyId } }: Caller) {
-  const now = deps.clock.now()
-  // All windows begin with a day.
-  const name = `self ${keyId} ${windowStart('day', now)}`
-  const kept = deps.still(name, () => readSelf(deps, { id, keyId, now }))
-  const { account, windows, shown } = kept instanceof Promise ? await kept : kept
-  const { chain, overlapUntil } = shown
-  const isEnding = overlapUntil !== null && overlapUntil > now
-  return {
-    ...toKeyView({ ...shown, overlapUntil: isEnding ? overlapUntil : null }, now),
-    account: { address: toChecksumAddress(account.id), ...toAccountView(account, plan) },
-    chain: toChainView(chain, windows, now),
-    next_block: nextBlock(chain, windows, account, now),
-  }
-}
-
-async function readSelf(deps: Needs, self: { id: string; keyId: string; now: Millis }) {
-  const { id, keyId, now } = self
-  const [account, shown] = await Promise.all([deps.accounts.find(id), deps.keys.show(keyId, now)])
-  if (!account) throw new Error('a key without an account')
-  const starts = shown.chain.map((key) => {
-    return { keyId: key.id, start: windowStart(key.capWindow, now) }
-  })
-  return { account, shown, windows: await deps.keys.windows(starts) }
-}
 
 async function show({ keys, clock }: Needs, { id }: KeyRow) {
   const now = clock.now()

@@ -19,9 +19,9 @@ type Entry = Caller & {
 }
 
 /**
- * Callers by 128 bits of the SHA-256 of their secrets, of which nothing else is kept. They are filed
- * under the first 32: no text is made or compared for a request. Of two that share these the last
- * one read is remembered.
+ * Callers by 128 bits of the SHA-256 of their secrets, of which nothing else is kept. They are
+ * filed under the first 32: no text is made or compared for a request. Of two that share these the
+ * last one read is remembered.
  */
 export function rememberCallers(clock: Pick<Clock, 'now'>) {
   // In the order they were read: what is a second old is read again, and so the newest.
