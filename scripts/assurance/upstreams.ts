@@ -82,7 +82,7 @@ export const upstreams: Group = {
       ],
       guards: [
         ['src/upstream/http.ts', 'request'],
-        ['src/upstream/wire-exchange.ts', 'Exchange'],
+        ['src/upstream/wire.ts', 'openWire'],
       ],
     },
     {

@@ -13,7 +13,7 @@ import {
   type UpstreamCall,
   UpstreamFailure,
 } from './upstream.ts'
-import { openFetched, openWire, type Wire } from './wire.ts'
+import { openWire, type Wire } from './wire.ts'
 import type { WireAnswer } from './wire-exchange.ts'
 
 export type OpenaiUpstream = {
@@ -33,7 +33,7 @@ export type OpenaiUpstream = {
  */
 export function openaiUpstream(options: OpenaiUpstream): Upstream {
   const { id, baseUrl, apiKey, limits } = options
-  const open = options.isProxied ? openFetched : openWire
+  const open = (url: string): Wire => openWire(url, options.isProxied === true)
   const wires: Record<ModelKind, Wire> = {
     chat: open(endpoint(id, baseUrl, 'chat/completions')),
     embedding: open(endpoint(id, baseUrl, 'embeddings')),

@@ -12,7 +12,7 @@ export type Line<User> = {
 }
 
 export type Hears<User> = {
-  /** It may be written to, once the certificate of its server was found good. */
+  /** It may be written to. */
   opened(user: User, line: Line<User>): void
   bytes(user: User, bytes: Buffer): void
   /** It is over. `isClean`: its server ended it, as it may. */
@@ -36,7 +36,7 @@ const mostKept = 256
 const keptSeconds = 60
 
 export function makeLines<User>(
-  { hostname, port, isSecure }: { hostname: string; port: number; isSecure: boolean },
+  { hostname, port }: { hostname: string; port: number },
   hears: Hears<User>,
 ): Lines<User> {
   type Own = Line<User>
@@ -71,14 +71,8 @@ export function makeLines<User>(
       if (line.isClosed) socket.terminate()
       else {
         line.socket = socket
-        if (!isSecure) open(line)
+        open(line)
       }
-    },
-    handshake({ data: line }: Socket<Own>, isTrusted: boolean) {
-      if (isTrusted) return open(line)
-      const { user } = line
-      cut(line)
-      if (user) hears.lost(user, false)
     },
     data({ data: line }: Socket<Own>, bytes: Buffer) {
       if (line.user) return hears.bytes(line.user, bytes)
@@ -98,10 +92,7 @@ export function makeLines<User>(
   }
   const takeNew = (user: User): void => {
     const data: Own = { socket: undefined, user, isUsed: false, isClosed: false, unsent: undefined }
-    const tls = { rejectUnauthorized: true, serverName: hostname }
-    Bun.connect({ hostname, port, socket: handlers, data, ...(isSecure ? { tls } : {}) }).catch(
-      () => lose(data, false),
-    )
+    Bun.connect({ hostname, port, socket: handlers, data }).catch(() => lose(data, false))
   }
 
   return {

@@ -12,18 +12,22 @@ export type WireRequest = {
   limits: HttpLimits
 }
 
-/**
- * A URL that is posted to over sockets of our own: HTTP/1.1. `fetch` reads on another thread, sets
- * 64 KiB aside for each body, and makes objects for each read; that is what a stream costs most.
- */
+/** A URL that is posted to. */
 export type Wire = {
   /** @throws UpstreamFailure and nothing else, as `request` does */
   ask(request: WireRequest): Promise<WireAnswer>
 }
 
-export function openWire(address: string): Wire {
-  const { protocol, host, hostname, port, pathname, search } = new URL(address)
-  const isSecure = protocol === 'https:'
+/** Certificates, and the proxies that the environment names, are for `fetch` to know. */
+export const openWire = (url: string, isProxied: boolean): Wire =>
+  isProxied || url.startsWith('https:') ? openFetched(url) : openPlain(url)
+
+/**
+ * HTTP/1.1 over sockets of our own, for a model server nearby. `fetch` reads on another thread, sets
+ * 64 KiB aside for each body, and makes objects for each read; that is what a stream costs most.
+ */
+export function openPlain(address: string): Wire {
+  const { host, hostname, port, pathname, search } = new URL(address)
   const standing = [
     `POST ${pathname}${search} HTTP/1.1`,
     `host: ${host}`,
@@ -33,8 +37,7 @@ export function openWire(address: string): Wire {
   const start = `${standing.join('\r\n')}\r\n`
   const server = {
     hostname: hostname.replace(/^\[|\]$/g, ''),
-    port: Number(port || (isSecure ? 443 : 80)),
-    isSecure,
+    port: Number(port || 80),
   }
   const lines = makeLines<Exchange>(server, {
     opened: (exchange, line) => exchange.send(line),
@@ -51,7 +54,7 @@ export function openWire(address: string): Wire {
   }
 }
 
-/** The same by `fetch`, which knows the proxies that the environment names. */
+/** The same by `fetch`. */
 export function openFetched(url: string): Wire {
   return {
     async ask(asked) {

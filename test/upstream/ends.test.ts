@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { onEnd } from '../../src/upstream/ends.ts'
 import { defaultHttpLimits } from '../../src/upstream/http.ts'
 import { type Chunks, type JsonObject, takeEach } from '../../src/upstream/upstream.ts'
-import { openWire, type Wire } from '../../src/upstream/wire.ts'
+import { openPlain, type Wire } from '../../src/upstream/wire.ts'
 import { until } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 
@@ -28,7 +28,7 @@ describe('a connection whose answer said all', () => {
       after[String(body['model'])]?.(response)
     }
     stub = await startStubUpstream({ handler })
-    wire = openWire(stub.url)
+    wire = openPlain(stub.url)
   })
   afterEach(() => stub.stop())
 

@@ -36,7 +36,7 @@ type Given = { signal?: AbortSignal; limits?: Partial<HttpLimits> }
 
 /** Both ways to ask keep to the same rules. */
 const byOwnSockets = ({ url, headers = {}, body = '', signal, limits }: HttpRequest) =>
-  openWire(url).ask({ headers, body, signal, limits: { ...defaultHttpLimits, ...limits } })
+  openWire(url, false).ask({ headers, body, signal, limits: { ...defaultHttpLimits, ...limits } })
 
 const ways = [
   ['by fetch', request],

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { defaultHttpLimits, type HttpLimits } from '../../src/upstream/http.ts'
 import { UpstreamFailure } from '../../src/upstream/upstream.ts'
-import { openWire, type Wire } from '../../src/upstream/wire.ts'
+import { openPlain, type Wire } from '../../src/upstream/wire.ts'
 import { openBody, takeBody } from '../../src/upstream/wire-body.ts'
 import { readHead } from '../../src/upstream/wire-head.ts'
 import { until } from '../support/runs.ts'
@@ -112,7 +112,7 @@ describe('a connection', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const address = server.address()
     const port = typeof address === 'object' ? address?.port : 0
-    return { sockets, wire: openWire(`http://127.0.0.1:${port}/v1`) }
+    return { sockets, wire: openPlain(`http://127.0.0.1:${port}/v1`) }
   }
   const ask = (wire: Wire, limits: Partial<HttpLimits> = {}, body = '"end"') => {
     const { signal } = new AbortController()
