@@ -57,7 +57,7 @@ export const streams: Group = {
       guards: [
         ['src/http/sse.ts', 'ping'],
         ['src/upstream/http.ts', 'watchOver'],
-        ['src/upstream/wire-exchange.ts', 'watch'],
+        ['src/upstream/wire-exchange.ts', 'Exchange'],
       ],
     },
     {

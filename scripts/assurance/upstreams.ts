@@ -101,7 +101,7 @@ export const upstreams: Group = {
       ],
       guards: [
         ['src/upstream/http.ts', 'watchOver'],
-        ['src/upstream/wire-exchange.ts', 'watch'],
+        ['src/upstream/wire-exchange.ts', 'Exchange'],
         ['src/upstream/breaker.ts', 'makeBreaker'],
         ['src/runs/rest.ts', 'assertAsked'],
       ],

@@ -23,8 +23,8 @@ export const openWire = (url: string, isProxied: boolean): Wire =>
   isProxied || url.startsWith('https:') ? openFetched(url) : openPlain(url)
 
 /**
- * HTTP/1.1 over sockets of our own, for a model server nearby. `fetch` reads on another thread, sets
- * 64 KiB aside for each body, and makes objects for each read; that is what a stream costs most.
+ * HTTP/1.1 over sockets of our own, for model servers nearby. `fetch` reads on another thread, sets
+ * 64 KiB aside for each body, and makes objects for each read: most of what a stream costs.
  */
 export function openPlain(address: string): Wire {
   const { host, hostname, port, pathname, search } = new URL(address)
