@@ -10,8 +10,9 @@ export type Remembered = ReturnType<typeof rememberCallers>
 
 /** A caller with all that a look-up asks, in one object: each other one would be a cache miss. */
 type Entry = Caller & {
-  readAt: Millis
-  validUntil: Millis
+  /** From {@link Clock.monotonic}: a clock that is set back comes to the same time again. */
+  freshUntil: number
+  endsAt: Millis
   /** The second to fourth word of the digest; the first one it is filed under. */
   b: number | undefined
   c: number | undefined
@@ -23,7 +24,7 @@ type Entry = Caller & {
  * filed under the first 32: no text is made or compared for a request. Of two that share these the
  * last one read is remembered.
  */
-export function rememberCallers(clock: Pick<Clock, 'now'>) {
+export function rememberCallers(clock: Pick<Clock, 'now' | 'monotonic'>) {
   // In the order they were read: what is a second old is read again, and so the newest.
   const entries = new Map<number, Entry>()
   const bytes = new Uint8Array(32)
@@ -33,9 +34,8 @@ export function rememberCallers(clock: Pick<Clock, 'now'>) {
   const lookUp = (): Caller | undefined => {
     const known = entries.get(words[0] ?? 0)
     if (!known || known.b !== words[1] || known.c !== words[2] || known.d !== words[3]) return
-    const now = clock.now()
-    // A clock that was set back must not make a second longer.
-    return known.readAt <= now && known.validUntil > now ? known : undefined
+    const isFresh = clock.monotonic() < known.freshUntil && clock.now() < known.endsAt
+    return isFresh ? known : undefined
   }
 
   const read = (hash: string): void => {
@@ -54,14 +54,16 @@ export function rememberCallers(clock: Pick<Clock, 'now'>) {
       read(hash)
       return lookUp()
     },
-    /** Remembers what was read for a digest, a second long or until it ends by itself. */
-    keep(hash: string, caller: Caller, endsAt: Millis): void {
+    /**
+     * Remembers what was read for a digest until it ends by itself, or a second long from when the
+     * reading began, which is from {@link Clock.monotonic}.
+     */
+    keep(hash: string, caller: Caller, endsAt: Millis, readAt: number): void {
       read(hash)
       const [first = 0, b, c, d] = words
-      const readAt = clock.now()
-      const validUntil = Math.min(readAt + rememberedMs, endsAt)
+      const freshUntil = readAt + rememberedMs
       entries.delete(first)
-      entries.set(first, { b, c, d, readAt, validUntil, ...caller })
+      entries.set(first, { b, c, d, freshUntil, endsAt, ...caller })
       if (entries.size <= rememberedMax) return
       for (const oldest of entries.keys()) {
         entries.delete(oldest)

@@ -11,7 +11,7 @@ import { shownKeys, windowAt } from './shown-store.ts'
 
 export type KeyStore = ReturnType<typeof keyStore>
 
-export function keyStore(db: Db, clock: Pick<Clock, 'now'>, plans: Plans) {
+export function keyStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>, plans: Plans) {
   const { keys, keySecrets, keyWindows, accounts, runs } = db.tables
   const remembered = rememberCallers(clock)
   const used = new Map<string, Millis>()
@@ -51,10 +51,11 @@ export function keyStore(db: Db, clock: Pick<Clock, 'now'>, plans: Plans) {
 
   const read = async (hash: string): Promise<Caller | undefined> => {
     const before = changes
+    const readAt = clock.monotonic()
     const found = await db.read((q) => callerOf(q, hash))
     if (!found || found.validUntil <= clock.now()) return undefined
     // What was read before a change of ours must not be remembered after it.
-    if (before === changes) remembered.keep(hash, found.caller, found.validUntil)
+    if (before === changes) remembered.keep(hash, found.caller, found.validUntil, readAt)
     return found.caller
   }
 

@@ -19,20 +19,21 @@ const rememberedMax = 10_000
 /** Texts deleted in one transaction; settles wait for it. */
 const dropBatch = 50
 
-export function textStore(db: Db, clock: Pick<Clock, 'now'>) {
+export function textStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>) {
   const { accountSettings, runTexts } = db.tables
-  const remembered = new LRUCache<string, { retention: Retention; readAt: Millis }>({
+  const remembered = new LRUCache<string, { retention: Retention; readAt: number }>({
     max: rememberedMax,
   })
   /** What an earlier process deleted may still stand in the files. */
   let isScrubbed = false
 
   const read = async (account: string): Promise<Retention> => {
+    const readAt = clock.monotonic()
     const row = await db.read((q) =>
       first(q.select().from(accountSettings).where(eq(accountSettings.accountId, account))),
     )
     const retention = row?.retention ?? 'none'
-    remembered.set(account, { retention, readAt: clock.now() })
+    remembered.set(account, { retention, readAt })
     return retention
   }
 
@@ -63,9 +64,9 @@ export function textStore(db: Db, clock: Pick<Clock, 'now'>) {
     /** How long an account's texts are kept; at once when it was asked within the last second. */
     retentionOf(account: string): Retention | Promise<Retention> {
       const known = remembered.get(account)
-      // A clock that was set back must not make a second longer.
-      const age = known ? clock.now() - known.readAt : -1
-      return known && age >= 0 && age < rememberedMs ? known.retention : read(account)
+      // Not by the time of day: a clock that is set back comes to the same time again.
+      const isFresh = known && clock.monotonic() - known.readAt < rememberedMs
+      return isFresh ? known.retention : read(account)
     },
     /** Of how many runs an account's texts are kept beyond a moment; `most` if there are more. */
     countBeyond: async (account: string, moment: Millis, most: number): Promise<number> => {

@@ -72,4 +72,25 @@ describe('found by the simulation', () => {
     w.advance(2000)
     expect(await texts.retentionOf(testAccount)).toBe('24h')
   })
+
+  test('postgres, seed 101, command 632: a clock that was set back makes nothing fresh again', async () => {
+    const { key, secret } = await w.key({ account: `0x${'7'.repeat(40)}`, balance: usd })
+    const { texts } = w.deps
+    expect((await w.call('/v1/balance', { key: secret })).status).toBe(200)
+    expect(await texts.retentionOf(key.accountId)).toBe('none')
+    w.advance(-hourMs)
+    // Another process changes both.
+    const { keys, accountSettings } = w.db.tables
+    await w.db.write(function* (q) {
+      const paused = q.update(keys).set({ pausedAt: now }).where(eq(keys.id, key.id))
+      yield* rows(paused.returning())
+      const kept = { accountId: key.accountId, retention: '24h', consoleKeyId: null } as const
+      yield* rows(q.insert(accountSettings).values(kept).returning())
+    })
+    // Now it is again as late as when they were read.
+    w.advance(hourMs)
+    const answer = await w.call('/v1/balance', { key: secret })
+    expect((await answer.json()).error.type).toBe('key_paused')
+    expect(await texts.retentionOf(key.accountId)).toBe('24h')
+  })
 })

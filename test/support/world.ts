@@ -54,9 +54,10 @@ export async function world(options: WorldOptions = {}) {
   const { engine = 'sqlite', toml = '', now, sender } = options
   const { db, drop } = await freshDb(engine)
   let time = now
+  let passed = 0
   const clock = {
     now: () => time ?? Date.now(),
-    monotonic: options.monotonic ?? (() => performance.now()),
+    monotonic: options.monotonic ?? (() => performance.now() + passed),
   }
   const logged: { event: string; fields: unknown; error?: unknown }[] = []
   const deps = await makeDeps({
@@ -78,6 +79,8 @@ export async function world(options: WorldOptions = {}) {
     logged,
     advance: (ms: number) => {
       time = (time ?? Date.now()) + ms
+      // A clock that is set back gives no time back.
+      passed += Math.max(0, ms)
     },
     /** A funded key; `balance` is granted on top of what the account has. */
     key: async (wish: Partial<KeyWish> & { balance?: bigint } = {}) => {
