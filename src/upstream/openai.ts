@@ -123,9 +123,14 @@ async function afterFirst(chunks: Batches): Promise<Chunks> {
       return { done: true, value: undefined }
     },
     async each(take) {
-      const more = first ? await take(takeFirst()) : true
-      if (more) return chunks.each(take)
-      await rest.return?.()
+      let more = false
+      try {
+        more = first ? await take(takeFirst()) : true
+      } finally {
+        // Also when it threw: nobody else stops what goes on being said.
+        if (!more) await rest.return?.()
+      }
+      if (more) await chunks.each(take)
     },
   }
   return rest

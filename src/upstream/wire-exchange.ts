@@ -21,6 +21,12 @@ export type WireAnswer = Omit<HttpAnswer, 'headers'> & {
 /** How long an answer that said all may take to end its body, in ms. */
 const endWithinMs = 1000
 
+/**
+ * How soon a kept connection tells that its server had closed it: a round trip, in ms. A server that
+ * takes longer has heard the request and may have worked on it.
+ */
+const staleWithinMs = 200
+
 /** One request and its answer. Made of few parts, because there are thousands at once. */
 export class Exchange implements WireAnswer {
   status = 0
@@ -29,6 +35,7 @@ export class Exchange implements WireAnswer {
   private request: Buffer | undefined
   private opened: PromiseWithResolvers<WireAnswer> | undefined
   private line: Line<Exchange> | undefined
+  private sentAt = 0
   private headBytes: Buffer | undefined
   private body: Body | undefined
   private readonly inlet = new Inlet(this)
@@ -61,8 +68,13 @@ export class Exchange implements WireAnswer {
   }
 
   send(line: Line<Exchange>): void {
-    this.line = line
-    if (this.request) this.lines.send(line, this.request)
+    const { request } = this
+    if (request) {
+      this.line = line
+      this.sentAt = systemClock.monotonic()
+      this.lines.send(line, request)
+      // It ended while it connected.
+    } else this.lines.cut(line)
   }
 
   take(bytes: Buffer): void {
@@ -110,7 +122,8 @@ export class Exchange implements WireAnswer {
     const { line } = this
     this.line = undefined
     // A kept connection that was closed meanwhile: what was sent into it was not heard.
-    if (!this.body && line?.isUsed && !this.headBytes) this.lines.takeNew(this)
+    const isStale = line?.isUsed && systemClock.monotonic() - this.sentAt < staleWithinMs
+    if (!this.body && isStale && !this.headBytes) this.lines.takeNew(this)
     else if (!this.body) this.fail('unreachable')
     else if (isClean && this.body.left === Number.POSITIVE_INFINITY) this.finish()
     else this.fail('cut')
@@ -179,6 +192,9 @@ export class Exchange implements WireAnswer {
   private async readUpTo(limit: number): Promise<Uint8Array | undefined> {
     this.refuseLate()
     if (!this.packed) return this.inlet.read(limit)
+    // Whoever unpacks did not hear of it.
+    const { failure } = this.inlet
+    if (failure && failure.reason !== 'cut') throw failure
     const bytes = await this.packed()
     this.unpackedBytes += bytes?.length ?? 0
     if (this.unpackedBytes <= limit) return bytes

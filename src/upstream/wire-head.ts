@@ -37,7 +37,8 @@ export function readHead(text: string): Head | undefined {
     status,
     length,
     isChunked: isChunked && !isEmpty,
-    isKept: isClear && mayStay(minor === '1', fields.get('connection')?.toLowerCase()),
+    // What has no body by its status may still send one, which no other answer must begin with.
+    isKept: !isEmpty && isClear && mayStay(minor === '1', fields.get('connection')?.toLowerCase()),
     encoding: encoding === 'identity' ? undefined : encoding,
   }
 }

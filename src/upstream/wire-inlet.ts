@@ -85,8 +85,8 @@ export class Inlet {
     const { unread } = this
     this.unread = undefined
     if (unread) return unread
-    if (this.isWhole) return undefined
     if (this.failure) throw this.failure
+    if (this.isWhole) return undefined
     this.resume()
     this.waitsSince = systemClock.monotonic()
     this.waiter = Promise.withResolvers()

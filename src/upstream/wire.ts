@@ -75,7 +75,7 @@ export function openFetched(url: string): Wire {
 function linesOf(headers: Record<string, string>): string {
   let text = ''
   for (const name in headers) {
-    const value = headers[name] ?? ''
+    const value = headers[name]?.trim() ?? ''
     // What does not fit into one line could begin another header.
     if (/[^\t -~]/.test(value)) throw new UpstreamFailure('unreachable')
     text += `${name}: ${value}\r\n`

@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { openaiUpstream } from '../../src/upstream/openai.ts'
-import { type JsonObject, type Upstream, UpstreamFailure } from '../../src/upstream/upstream.ts'
+import {
+  type JsonObject,
+  takeEach,
+  type Upstream,
+  UpstreamFailure,
+} from '../../src/upstream/upstream.ts'
 import {
   type StubUpstream,
   startStubUpstream,
@@ -232,6 +237,20 @@ describe('streams', () => {
     for await (const _ of await stream('slow')) break
     const unread = await stream('slow')
     await unread[Symbol.asyncIterator]().return?.()
+    await until(() => stub.counts.active === 0)
+    expect(stub.counts).toMatchObject({ active: 0, cut: 2 })
+  })
+
+  test('a fault of whoever takes, at the first batch or later, closes it', async () => {
+    const fault = new Error('a fault')
+    for (const good of [0, 1]) {
+      let taken = 0
+      const taking = takeEach(await stream('slow'), () => {
+        if (taken++ === good) throw fault
+        return true
+      })
+      await expect(taking).rejects.toBe(fault)
+    }
     await until(() => stub.counts.active === 0)
     expect(stub.counts).toMatchObject({ active: 0, cut: 2 })
   })

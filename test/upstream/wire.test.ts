@@ -30,7 +30,7 @@ describe('the head of an answer', () => {
   test.each([
     ['HTTP/1.0 200 OK\r\nContent-Length: 5', false],
     ['HTTP/1.0 200 OK\r\nContent-Length: 5\r\nConnection: keep-alive', true],
-    ['HTTP/1.1 204 No Content', true],
+    ['HTTP/1.1 204 No Content', false],
   ])('%p says whether its connection stays', (head, isKept) => {
     expect(readHead(head)?.isKept).toBe(isKept)
   })
@@ -142,6 +142,36 @@ describe('a connection', () => {
     expect(sockets).toHaveLength(3)
   })
 
+  test('that is closed after it had time to hear is not asked again', async () => {
+    const { sockets, wire } = await serve((socket, turn) => {
+      if (turn > 0) setTimeout(() => socket.destroy(), 500)
+      else socket.write(hello)
+    })
+    expect(await (await ask(wire)).text()).toBe('hello')
+    expect(await failureOf(ask(wire))).toBe('unreachable')
+    expect(sockets).toHaveLength(1)
+  })
+
+  test('that opens after its call was given up is closed', async () => {
+    const { sockets, wire } = await serve((socket) => socket.write(hello))
+    const stop = new AbortController()
+    const { signal } = stop
+    const asked = wire.ask({ headers: {}, body: '"end"', signal, limits: defaultHttpLimits })
+    stop.abort()
+    expect(await failureOf(asked)).toBe('aborted')
+    await until('it was seen and closed', () => sockets.every((socket) => socket.destroyed))
+    expect(await (await ask(wire)).text()).toBe('hello')
+    await until('the first one closed', () => sockets.filter((one) => !one.destroyed).length === 1)
+  })
+
+  test('whose answer has no body by its status serves no other request', async () => {
+    const { sockets, wire } = await serve((socket) =>
+      socket.write(`HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n`),
+    )
+    for (let i = 0; i < 2; i++) expect(await (await ask(wire)).text()).toBe('')
+    expect(sockets).toHaveLength(2)
+  })
+
   test('that is new and closed without an answer is not tried again', async () => {
     const { sockets, wire } = await serve((socket) => socket.destroy())
     expect(await failureOf(ask(wire))).toBe('unreachable')
@@ -176,6 +206,15 @@ describe('a connection', () => {
     expect(await (await ask(wire)).text()).toHaveLength(1_000_000)
     const answer = await ask(wire, { streamBytes: 500_000 })
     expect(await failureOf(answer.flow(() => true))).toBe('too_large')
+  })
+
+  test('of a packed body that was given up nobody says that its server cut it', async () => {
+    const packed = gzipSync('x'.repeat(100_000))
+    const head = headOf('Content-Encoding: gzip', `Content-Length: ${packed.length}`)
+    const { wire } = await serve((socket) => socket.write(`${head}\r\n\r\n`))
+    const answer = await ask(wire, { totalMs: 100 })
+    await Bun.sleep(200)
+    expect(await failureOf(answer.read())).toBe('too_long')
   })
 
   test('a request of megabytes arrives whole', async () => {
