@@ -36,7 +36,6 @@ function makeQueue(ms: number): (due: () => void) => Deadline {
     setTimeout(look, Math.max(1, inMs)).unref()
   }
   const look = (): void => {
-    isArmed = false
     const now = systemClock.monotonic()
     for (let first = anchor.after; first !== anchor; first = anchor.after) {
       if (first.at > now) {
@@ -46,6 +45,8 @@ function makeQueue(ms: number): (due: () => void) => Deadline {
       leave(first)
       first.due()
     }
+    // Only now: what is due may set a deadline of the same length.
+    isArmed = false
   }
   const join = (place: Place): void => {
     place.at = systemClock.monotonic() + ms

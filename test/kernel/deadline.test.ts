@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { deadlineIn } from '../../src/kernel/deadline.ts'
 
 const soon = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
@@ -53,4 +53,17 @@ test('what one does may set, refresh and clear others', async () => {
   const two = deadlineIn(12, () => told.push('two'))
   while (told.length < 2) await soon(5)
   expect(told).toEqual(['one', 'three'])
+})
+
+test('one timer serves them all, also when what is due sets another one', async () => {
+  let count = 0
+  const again = () => {
+    if (count++ < 60) deadlineIn(7, again)
+  }
+  const timers = spyOn(globalThis, 'setTimeout')
+  for (let i = 0; i < 5; i++) deadlineIn(7, again)
+  while (count < 60) await soon(5)
+  const set = timers.mock.calls.filter(([, ms]) => ms !== 5).length
+  timers.mockRestore()
+  expect(set).toBeLessThan(60)
 })
