@@ -23,10 +23,13 @@ export type HeldClock = Clock & { set(at: number): void }
 /** A clock that stands until it is set. */
 export function heldClock(start = Date.UTC(2026, 0, 15, 12)): HeldClock {
   let time = start
+  let passed = 0
   return {
     now: () => time,
-    monotonic: () => performance.now(),
+    monotonic: () => performance.now() + passed,
     set(at) {
+      // A clock that is set back gives no time back.
+      passed += Math.max(0, at - time)
       time = at
     },
   }
