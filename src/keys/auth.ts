@@ -13,7 +13,7 @@ import {
   type Scope,
   statusOf,
 } from './key.ts'
-import { type Counted, countRequest } from './rate.ts'
+import { type Counted, countRequest, hasRoom } from './rate.ts'
 import { hashSecret, hasLengthOfSecret, isSecret } from './secret.ts'
 
 type Needs = Pick<Deps, 'keys' | 'clock' | 'settings'>
@@ -32,6 +32,8 @@ export const keyAuth = (deps: Needs): Gate['guard'] => gateOf(deps).guard
 export type KeyGate = {
   /** Whoever is remembered and needs no closer look; anybody else must ask the guard. */
   known(request: Request, need: KeyNeed): Caller | undefined
+  /** Whether no limit refuses the next request of a caller; counts nothing. */
+  hasRoom(caller: Caller): boolean
   /** Counts the request of a caller, unless a limit refuses it. */
   enter(caller: Caller): Counted
 }
@@ -88,7 +90,12 @@ const makeGate = ({ keys, clock, settings }: Needs) => {
     return caller && mayAtOnce(caller, need, clock.now()) ? caller : undefined
   }
 
-  return { guard, known, enter }
+  return {
+    guard,
+    known,
+    hasRoom: (caller: Caller) => hasRoom(requests, caller, settings.nodes),
+    enter,
+  }
 }
 
 /**

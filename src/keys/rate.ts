@@ -11,8 +11,7 @@ export type Counted = { rpm: number; verdict: Verdict }
  * against none.
  */
 export function countRequest(requests: Limiter, { chain, plan }: Caller, nodes: number): Counted {
-  const rpmOf = ({ rpm: own }: KeyRow): number =>
-    Math.ceil(Math.min(own ?? plan.limits.rpm, plan.limits.rpm) / nodes)
+  const rpmOf = (key: KeyRow): number => limitOf(key, plan, nodes)
   if (chain.length > 1) {
     for (const key of chain) {
       const verdict = requests.peek(key.id, rpmOf(key))
@@ -29,3 +28,10 @@ export function countRequest(requests: Limiter, { chain, plan }: Caller, nodes: 
   if (!nearest) throw new Error('a caller without a key')
   return nearest
 }
+
+/** Whether {@link countRequest} would let a request through now; counts nothing. */
+export const hasRoom = (requests: Limiter, { chain, plan }: Caller, nodes: number): boolean =>
+  chain.every((key) => requests.peek(key.id, limitOf(key, plan, nodes)).ok)
+
+const limitOf = ({ rpm: own }: KeyRow, { limits }: Caller['plan'], nodes: number): number =>
+  Math.ceil(Math.min(own ?? limits.rpm, limits.rpm) / nodes)

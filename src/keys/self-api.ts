@@ -15,12 +15,14 @@ type Needs = Pick<Deps, 'accounts' | 'clock' | 'keys' | 'settings' | 'still'>
 export function readySelf(deps: Needs): Ready {
   const gate = keyGate(deps)
   let said = ''
-  /** What stays the same from one answer to the next is not said again. */
+  let saidIn: Headers | undefined
+  /** What these headers say already is not said again; the same path may be given new ones. */
   const say = (headers: Headers, { rpm, verdict }: Counted): void => {
     const now = `${rpm} ${verdict.remaining} ${Math.ceil(verdict.resetMs / 1000)}`
-    if (now === said) return
+    if (headers === saidIn && now === said) return
     for (const [name, value] of Object.entries(rateHeaders(rpm, verdict))) headers.set(name, value)
     said = now
+    saidIn = headers
   }
   const enter = (caller: Caller, { headers, make }: Reply, text: string | undefined) => {
     if (text === undefined) return undefined
@@ -34,7 +36,8 @@ export function readySelf(deps: Needs): Ready {
     headers: {},
     answer(request, reply) {
       const caller = gate.known(request, 'also-paused')
-      if (!caller) return undefined
+      // Whom a limit refuses is not read for.
+      if (!caller || !gate.hasRoom(caller)) return undefined
       const text = selfText(deps, caller)
       return text instanceof Promise
         ? text.then((later) => enter(caller, reply, later))

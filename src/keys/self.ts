@@ -44,8 +44,8 @@ const textAt = ({ text, from, until }: Made, now: Millis): string | undefined =>
 function timesOf({ account, shown, windows }: Read, now: Millis): { from: Millis; until: Millis } {
   const { chain, overlapUntil } = shown
   const block = nextBlock(chain, windows, account, now)
-  // What is used up is told with the time of the answer.
-  if (block?.type !== 'key_expired') return { from: now, until: now }
+  // What is used up is told with the time of the answer: it holds for one millisecond.
+  if (block?.type !== 'key_expired') return { from: now, until: now + 1 }
   // All windows begin with a day.
   const ends = [windowStart('day', now) + dayMs, ...chain.map(({ expiresAt }) => expiresAt)]
   if (overlapUntil !== null) ends.push(overlapUntil)
