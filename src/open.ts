@@ -49,7 +49,7 @@ export async function openDatabase(config: Config): Promise<Opened> {
   await assertWhole(file)
   const now = systemClock.now()
   const name = Buffer.from(systemRandom().bytes(8)).toString('hex')
-  const placed = placeNewFile(file, `new-${name}`, now) ?? []
+  const placed = placeNewFile(file, name, now) ?? []
   const db = openSqlite(file)
   chmodSync(file, 0o600)
   const migrated = migrateSqlite(db.raw, now, () => backUp(file, now))

@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { toAccountId } from '../accounts/address.ts'
 import { type Config, readConfig } from '../config.ts'
 import { lockDataFolder } from '../db/lock.ts'
+import { dropHalfPlaced } from '../db/new-file.ts'
 import type { Deps } from '../deps.ts'
 import { listenEarly, type Waiting } from '../http/waiting.ts'
 import { systemClock } from '../kernel/clock.ts'
@@ -50,6 +51,7 @@ async function run(options: ServeOptions): Promise<void> {
   mkdirSync(config.data, { recursive: true, mode: 0o700 })
   const isEmbedded = config.database_url.startsWith('sqlite:')
   const lock = isEmbedded ? lockDataFolder(config.data) : undefined
+  if (isEmbedded) dropHalfPlaced(config.database_url.slice('sqlite:'.length))
   const asRead = structuredClone(config)
   // Asked to reload before there is anything to reload, a process would end.
   if (!options.dev) process.on('SIGHUP', () => {})

@@ -1,6 +1,15 @@
 import { Database } from 'bun:sqlite'
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, writeSync } from 'node:fs'
-import { dirname } from 'node:path'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type { Millis } from '../kernel/clock.ts'
 import { noteSteps } from './migrate.ts'
 import { embedSchema } from './new-file.macro.ts' with { type: 'macro' }
@@ -11,17 +20,35 @@ const schema: string = embedSchema()
  * Puts a database at this build's schema where there is none, whole or not at all, and returns the
  * steps that it has; undefined where there is one, or where files cannot be put so: then the steps
  * are taken one by one, which is slower. `name` is of this process alone.
+ * @throws what the disk says of a folder that it failed to write.
  */
 export function placeNewFile(file: string, name: string, now: Millis): string[] | undefined {
   if (existsSync(file)) return undefined
-  const made = makeFile(now)
-  const beside = `${file}.${name}`
+  const steps = placeWhole(file, `${file}.${beforeName}${name}`, now)
+  if (steps) syncFolder(file)
+  return steps
+}
+
+const beforeName = 'new-'
+
+/** Deletes what processes left that were killed before their new file was in its place. */
+export function dropHalfPlaced(file: string): void {
+  const folder = dirname(file)
+  if (!existsSync(folder)) return
+  const start = `${basename(file)}.${beforeName}`
+  for (const name of readdirSync(folder)) {
+    const isOurs = name.startsWith(start) && /^[0-9a-f]{16}$/.test(name.slice(start.length))
+    if (isOurs) rmSync(join(folder, name), { force: true })
+  }
+}
+
+function placeWhole(file: string, beside: string, now: Millis): string[] | undefined {
   try {
-    writeSynced(beside, made.bytes)
+    const { bytes, steps } = makeFile(now)
+    writeSynced(beside, bytes)
     // Unlike a rename it fails where another process was faster.
     linkSync(beside, file)
-    syncFolder(file)
-    return made.steps
+    return steps
   } catch {
     return undefined
   } finally {
@@ -51,10 +78,18 @@ function writeSynced(path: string, bytes: Uint8Array): void {
 
 /** A new name in a folder is on the disk only when the folder is. */
 function syncFolder(path: string): void {
-  const folder = openSync(dirname(path), 'r')
   try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
+    const folder = openSync(dirname(path), 'r')
+    try {
+      fsyncSync(folder)
+    } finally {
+      closeSync(folder)
+    }
+  } catch (error) {
+    // A failure of the disk is none of these.
+    if (!(error instanceof Error && 'code' in error && unsynced.has(error.code))) throw error
   }
 }
+
+/** What Windows and some file systems say where folders cannot be opened or synced at all. */
+const unsynced = new Set<unknown>(['EACCES', 'EINVAL', 'EISDIR', 'ENOSYS', 'ENOTSUP', 'EPERM'])

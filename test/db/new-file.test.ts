@@ -1,9 +1,9 @@
 import type { Database } from 'bun:sqlite'
-import { afterEach, expect, test } from 'bun:test'
-import { readdirSync, statSync } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { afterEach, describe, expect, test } from 'bun:test'
+import { linkSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { migrateSqlite } from '../../src/db/migrate.ts'
-import { placeNewFile } from '../../src/db/new-file.ts'
+import { dropHalfPlaced, placeNewFile } from '../../src/db/new-file.ts'
 import { connect } from '../../src/db/sqlite.ts'
 import { closeAll, freshFile, opened } from './file.ts'
 
@@ -56,3 +56,82 @@ test('where it cannot be put, nothing is left: the steps are for whoever opens i
   const file = `${freshFile()}-none/counterfoil.db`
   expect(placeNewFile(file, 'new', 5)).toBeUndefined()
 })
+
+test('what a killed start left beside it goes, and nothing else', () => {
+  const file = freshFile()
+  placeNewFile(file, 'new', 5)
+  const name = basename(file)
+  const half = `${file}.new-0123456789abcdef`
+  writeFileSync(half, 'half')
+  linkSync(file, `${file}.new-fedcba9876543210`)
+  const kept = [name, `${name}-wal`, `${name}.new-mine`, `${name}.before-0123456789abcdef`]
+  for (const one of kept.slice(1)) writeFileSync(join(dirname(file), one), 'mine')
+  dropHalfPlaced(file)
+  expect(readdirSync(dirname(file)).sort()).toEqual(kept.sort())
+  expect(openRaw(file).query('PRAGMA quick_check').values()).toEqual([['ok']])
+})
+
+test('nothing is looked for in a folder that is not there yet', () => {
+  expect(() => dropHalfPlaced(`${freshFile()}-none/counterfoil.db`)).not.toThrow()
+})
+
+test('a server that starts makes away with what a killed start left', async () => {
+  const file = freshFile()
+  const half = `${file}.new-0123456789abcdef`
+  writeFileSync(half, 'half')
+  const args = ['serve', '--data', dirname(file), '--listen', '127.0.0.1:0']
+  const run = Bun.spawn([process.execPath, 'src/main.ts', ...args], {
+    cwd: root,
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+  try {
+    while (run.exitCode === null && (await Bun.file(half).exists())) await Bun.sleep(20)
+    expect(await Bun.file(half).exists()).toBe(false)
+  } finally {
+    run.kill('SIGKILL')
+    await run.exited
+  }
+}, 30_000)
+
+/** Containers may have the program and forbid what it does. */
+const canTrace =
+  Bun.which('strace') !== null &&
+  Bun.spawnSync(['strace', '-qq', '-o', '/dev/null', 'true']).exitCode === 0
+
+describe.skipIf(!canTrace)('a folder that cannot be synced', () => {
+  test('because nobody can there: the file is placed all the same', async () => {
+    const file = freshFile()
+    expect(await placeUnder('EINVAL', file)).toContain('placed')
+    expect(openRaw(file).query('PRAGMA quick_check').values()).toEqual([['ok']])
+  })
+
+  test('because the disk failed: nobody goes on as if it were on the disk', async () => {
+    expect(await placeUnder('EIO', freshFile())).toContain('EIO')
+  })
+})
+
+const root = join(import.meta.dir, '../..')
+
+/** What a process says that places a file while its second sync, that of the folder, fails. */
+async function placeUnder(error: string, file: string): Promise<string> {
+  const script = `
+    import { placeNewFile } from './src/db/new-file.ts'
+    try {
+      console.log(placeNewFile(${JSON.stringify(file)}, 'new', 5) ? 'placed' : 'stepwise')
+    } catch (error) {
+      console.log(error.code)
+    }`
+  const words = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=fsync']
+  const inject = ['-e', `inject=fsync:error=${error}:when=2`]
+  const run = Bun.spawn([...words, ...inject, process.execPath, '-e', script], {
+    cwd: root,
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [said, wrong] = await Promise.all([
+    new Response(run.stdout).text(),
+    new Response(run.stderr).text(),
+  ])
+  return said + wrong
+}
