@@ -53,16 +53,12 @@ export function createApp(deps: Deps) {
   app.use(mcpApi(deps, (request) => app.handle(request)))
   methodNotAllowed(app)
   const known = app.routes.length
-  const mount = async () => {
+  mountLater(app, async () => {
     const { mountPages } = await import('./pages.ts')
-    pages = mountPages(app, asked, slots)
-    methodNotAllowed(app, known)
-  }
-  mountLater(app, () =>
-    mount().catch((error: unknown) => {
-      log.error('pages.failed', error)
-      throw error
-    }),
-  )
+    return () => {
+      pages = mountPages(app, asked, slots)
+      methodNotAllowed(app, known)
+    }
+  })
   return app
 }

@@ -4,7 +4,7 @@ import type { Log } from '../kernel/log.ts'
 import { Refusal, toErrorBody } from '../kernel/refusal.ts'
 import { readTrace } from '../kernel/trace.ts'
 import { hostCheck, type Listen } from './host.ts'
-import { isForPrograms, pathStart } from './later.ts'
+import { isForPrograms, pathStart, sayFailures } from './later.ts'
 import { answerReady, type Ready } from './ready.ts'
 import type { ExpectBody } from './slow-body.ts'
 import { toRefusal } from './to-refusal.ts'
@@ -45,9 +45,10 @@ const standing = {
  * turns whatever is thrown into the one error shape.
  */
 export const front = (deps: FrontDeps) => {
-  const { baseUrl, listen, ids, log, ready = [], expectBody, showRefusal } = deps
+  const { baseUrl, listen, ids, ready = [], expectBody } = deps
   const isOurHost = hostCheck(baseUrl, listen)
   const reads = ready.map((one) => ({ ...one, headers: { ...standing, ...one.headers } }))
+  const answerError = errorAnswers(deps)
   const app = new Elysia({
     // A route is put together when it is first asked for: all of them are a fifth of a start.
     precompile: false,
@@ -68,28 +69,43 @@ export const front = (deps: FrontDeps) => {
       if (request.method !== 'GET') expectBody?.(request, server)
     })
     .onError({ as: 'global' }, ({ error, request, set }) => {
-      const requestId = String(set.headers['x-request-id'] ?? ids.make('req'))
-      const refusal = toRefusal(error)
-      if (refusal.type === 'internal_error') {
-        const trace = readTrace(request.headers.get('traceparent'), null)
-        const names = { request_id: requestId, ...(trace ? { trace_id: trace.id } : {}) }
-        log.error('request.failed', error, names)
-      }
-      const kept = keptOf(set.headers)
-      const wants = wantsHtml(request)
-      const shown = wants && showRefusal?.(refusal, { request, requestId, wants })
-      set.status = refusal.status
-      set.headers = {
-        ...baseHeaders(requestId),
-        ...kept,
-        ...headersOf(refusal),
-        ...(shown ? { 'content-type': 'text/html; charset=utf-8', ...shown.headers } : {}),
-      }
-      return shown ? shown.html : toErrorBody(refusal, requestId)
+      const { status, headers, body } = answerError(error, request, set.headers)
+      set.status = status
+      set.headers = headers
+      return body
     })
   answerReady(app, reads, { ids, isOurHost })
+  sayFailures(app, (request, failure) => {
+    const isOurs = isOurHost(request.headers.get('host'))
+    const error = isOurs ? failure : new Refusal('misdirected_request')
+    const { body, ...init } = answerError(error, request, {})
+    return typeof body === 'string' ? new Response(body, init) : Response.json(body, init)
+  })
   return app
 }
+
+/** Makes an answer of whatever was thrown; `said` is what its route had put in headers. */
+const errorAnswers =
+  ({ ids, log, showRefusal }: Pick<FrontDeps, 'ids' | 'log' | 'showRefusal'>) =>
+  (error: unknown, request: Request, said: Record<string, unknown>) => {
+    const requestId = String(said['x-request-id'] ?? ids.make('req'))
+    const refusal = toRefusal(error)
+    if (refusal.type === 'internal_error') {
+      const trace = readTrace(request.headers.get('traceparent'), null)
+      const names = { request_id: requestId, ...(trace ? { trace_id: trace.id } : {}) }
+      log.error('request.failed', error, names)
+    }
+    const wants = wantsHtml(request)
+    const shown = wants && showRefusal?.(refusal, { request, requestId, wants })
+    const headers: Record<string, string> = {
+      ...baseHeaders(requestId),
+      ...keptOf(said),
+      ...headersOf(refusal),
+      ...(shown ? { 'content-type': 'text/html; charset=utf-8', ...shown.headers } : {}),
+    }
+    const body = shown ? shown.html : toErrorBody(refusal, requestId)
+    return { status: refusal.status, headers, body }
+  }
 
 /** What a route had said in headers that is as true of a refusal. */
 const lasting = [

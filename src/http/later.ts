@@ -3,19 +3,41 @@ import type { AnyElysia } from 'elysia'
 const restOf = new WeakMap<AnyElysia, () => Promise<void>>()
 
 /**
- * Lets an app be served before all of it is mounted: `mount` adds the rest, none of which may be
- * for programs, when somebody first asks for it.
+ * Lets an app be served before all of it is mounted: what `load` brings adds the rest, none of
+ * which may be for programs, when somebody first asks for it. Loading that failed is tried again
+ * for the next who asks; mounting is done once, for its first half cannot be taken back.
  */
-export function mountLater(app: AnyElysia, mount: () => Promise<void>): void {
+export function mountLater(app: AnyElysia, load: () => Promise<() => void>): void {
   let mounting: Promise<void> | undefined
   restOf.set(app, () => {
-    mounting ??= mount().then(() => void restOf.delete(app))
+    mounting ??= load().then(
+      (mount) => {
+        mount()
+        restOf.delete(app)
+      },
+      (error: unknown) => {
+        mounting = undefined
+        throw error
+      },
+    )
     return mounting
   })
 }
 
 /** What mounts the rest of an app, once for all who call it; undefined when all is there. */
 export const restToMount = (app: AnyElysia): (() => Promise<void>) | undefined => restOf.get(app)
+
+type AnswerFailure = (request: Request, error: unknown) => Response
+
+const failureOf = new WeakMap<AnyElysia, AnswerFailure>()
+
+/** Notes how an app says that it failed before a route could. */
+export const sayFailures = (app: AnyElysia, answer: AnswerFailure): void =>
+  void failureOf.set(app, answer)
+
+/** What an app answers when it failed before a route could. */
+export const answerFailure = (app: AnyElysia, request: Request, error: unknown): Response =>
+  failureOf.get(app)?.(request, error) ?? new Response(null, { status: 500 })
 
 /** The app with all its routes, for whoever lists them or asks it without a listener. */
 export async function wholeApp<App extends AnyElysia>(app: App): Promise<App> {

@@ -1,6 +1,6 @@
 import type { AnyElysia } from 'elysia'
 import type { Listen } from './host.ts'
-import { isForPrograms, restToMount } from './later.ts'
+import { answerFailure, isForPrograms, restToMount } from './later.ts'
 import { readyRoutes } from './ready.ts'
 
 /** Seconds without a byte after which Bun closes a connection; streams turn it off. */
@@ -23,7 +23,10 @@ export function serveApp(server: Bun.Server<undefined>, app: AnyElysia): void {
   server.reload({ ...answering, fetch: wholeFetch(server, app), routes: readyRoutes(app) })
 }
 
-/** Whoever first asks for what is not mounted yet has it mounted, and is answered then. */
+/**
+ * Whoever first asks for what is not mounted yet has it mounted, and is answered then. When that
+ * fails the next one tries again.
+ */
 function wholeFetch(server: Bun.Server<undefined>, app: AnyElysia): AnyElysia['fetch'] {
   const rest = restToMount(app)
   const answer = app.fetch
@@ -31,8 +34,16 @@ function wholeFetch(server: Bun.Server<undefined>, app: AnyElysia): AnyElysia['f
   let arriving: Promise<void> | undefined
   return (request) => {
     if (isForPrograms(request.url)) return answer(request)
-    arriving ??= rest().then(() => serveApp(server, app))
-    return arriving.then(() => app.fetch(request))
+    arriving ??= rest()
+      .then(() => serveApp(server, app))
+      .catch((error: unknown) => {
+        arriving = undefined
+        throw error
+      })
+    return arriving.then(
+      () => app.fetch(request),
+      (error: unknown) => answerFailure(app, request, error),
+    )
   }
 }
 

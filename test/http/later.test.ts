@@ -1,6 +1,11 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
-import { isForPrograms, restToMount, wholeApp } from '../../src/http/later.ts'
+import { front } from '../../src/http/front.ts'
+import { isForPrograms, mountLater, restToMount, wholeApp } from '../../src/http/later.ts'
+import { serve } from '../../src/http/serve.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { makeIds } from '../../src/kernel/ids.ts'
+import { systemRandom } from '../../src/kernel/random.ts'
 import { type World, world } from '../support/world.ts'
 
 let w: World
@@ -49,6 +54,67 @@ describe('what is mounted when somebody asks for it', () => {
     ])
     expect((await w.call('/verify', { method: 'DELETE' })).status).toBe(405)
     expect((await w.call('/v1/receipts/verify')).status).toBe(405)
+  })
+})
+
+describe('what cannot be mounted', () => {
+  /** An app whose page comes later, and how often that was loaded and mounted. */
+  const startLate = (fails: { load?: number; mount?: boolean }) => {
+    const listen = { hostname: '127.0.0.1', port: 0 }
+    const logged: unknown[] = []
+    const count = { loads: 0, mounts: 0 }
+    const log = { error: (event: string, error: unknown) => void logged.push([event, error]) }
+    const ids = makeIds(systemClock, systemRandom())
+    const app = front({ baseUrl: 'https://gw.example', listen, ids, log })
+    mountLater(app, async () => {
+      if (count.loads++ < (fails.load ?? 0)) throw new Error('no file is left')
+      return () => {
+        count.mounts++
+        app.get('/page', () => 'here')
+        if (fails.mount) throw new Error('half of it')
+      }
+    })
+    const server = serve(app, listen)
+    stopLate = () => server.stop(true)
+    const ask = (headers: Record<string, string> = {}) =>
+      fetch(`http://localhost:${listen.port}/page`, { headers })
+    return { ask, count, logged }
+  }
+  let stopLate: () => Promise<void>
+  afterEach(() => stopLate())
+
+  /** The answer to a failure of ours, whole: its error, its id and the headers of all answers. */
+  const expectFailure = async (answer: Response) => {
+    expect(answer.status).toBe(500)
+    const { error } = await answer.json()
+    expect(error).toMatchObject({ type: 'internal_error' })
+    expect(error.request_id).toBe(answer.headers.get('x-request-id'))
+    expect(error.request_id).toStartWith('req_')
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+  }
+
+  test('is a 500 like any other, and is loaded again for the next who asks', async () => {
+    const { ask, count, logged } = startLate({ load: 1 })
+    await expectFailure(await ask())
+    expect(logged).toEqual([['request.failed', new Error('no file is left')]])
+    const answers = await Promise.all([ask(), ask()])
+    expect(await Promise.all(answers.map((one) => one.text()))).toEqual(['here', 'here'])
+    expect(count).toEqual({ loads: 2, mounts: 1 })
+  })
+
+  test('once begun is not begun again: what stands already would stand twice', async () => {
+    const { ask, count } = startLate({ mount: true })
+    await expectFailure(await ask())
+    await expectFailure(await ask())
+    expect(count).toEqual({ loads: 1, mounts: 1 })
+  })
+
+  test('says nothing of it to another host', async () => {
+    const { ask, logged } = startLate({ load: 1 })
+    expect((await ask({ host: 'evil.example' })).status).toBe(421)
+    expect(logged).toEqual([])
   })
 })
 
