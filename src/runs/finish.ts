@@ -125,8 +125,8 @@ export async function settle(
       const held = book.run(open.id)
       if (!held) throw new Error(`run ${open.id} is not open`)
       endHold(book, held, ended.cost)
-      Object.assign(held, changes)
-      held.digest = digest
+      // All of it: the digest is of this row, which may differ from the stored one in when it started.
+      Object.assign(held, ended, { digest })
       book.changed('run', held)
       if (received !== undefined) {
         const { id, accountId } = open
