@@ -18,7 +18,7 @@ const db = openSqlite(file)
 // It stands still: nobody is forgotten after the second that a server remembers callers for.
 const now = systemClock.now()
 const plans = makePlans([], { rpm: 6000, concurrency: 1024 })
-const keys = keyStore(db, { now: () => now }, plans)
+const keys = keyStore(db, { now: () => now, monotonic: () => 0 }, plans)
 const secrets = Array.from({ length: grown.keys }, (_, index) => grownSecret(index))
 
 const authenticate = (secret: string) =>
