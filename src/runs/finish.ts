@@ -125,7 +125,7 @@ export async function settle(
       const held = book.run(open.id)
       if (!held) throw new Error(`run ${open.id} is not open`)
       endHold(book, held, ended.cost)
-      // All of it: the digest is of this row, which may differ from the stored one in when it started.
+      // All of it, because the digest is of this row: the stored one may say another start.
       Object.assign(held, ended, { digest })
       book.changed('run', held)
       if (received !== undefined) {

@@ -22,8 +22,8 @@ export type WireAnswer = Omit<HttpAnswer, 'headers'> & {
 const endWithinMs = 1000
 
 /**
- * How soon a kept connection tells that its server had closed it: a round trip, in ms. One that takes
- * longer has heard the request and may have worked on it.
+ * How soon a kept connection tells that its server had closed it: a round trip, in ms. What takes
+ * longer was heard, and may have been worked on.
  */
 const staleWithinMs = 200
 
