@@ -67,6 +67,10 @@ export const storage: Group = {
           'test/binary/stop.test.ts',
           'a second server on the same data folder is refused and says why; the first',
         ],
+        [
+          'test/db/lock.test.ts',
+          'is not taken where its file may only be read: that would keep nobody away',
+        ],
       ],
       guards: [['src/db/lock.ts', 'lockDataFolder']],
     },
