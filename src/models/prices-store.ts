@@ -1,5 +1,5 @@
 import { desc, eq } from 'drizzle-orm'
-import { type Db, first, insert } from '../db/db.ts'
+import { type Db, first, rows } from '../db/db.ts'
 import type { LogStore } from '../log/store.ts'
 
 /**
@@ -15,18 +15,25 @@ export function settlePriceList(
 ): Promise<number> {
   const { priceLists } = db.tables
   return log.change(function* (q, { appendPrices }) {
-    const last = yield* first(
-      q
-        .select()
-        .from(priceLists)
-        .where(eq(priceLists.id, list.id))
-        .orderBy(desc(priceLists.version))
-        .limit(1),
-    )
-    const isSame = last?.digest === list.digest
-    const version = isSame ? last.version : (last?.version ?? 0) + 1
-    if (!isSame) yield* insert(priceLists, [{ ...list, version, createdAt: now, logPlace: null }])
-    if (!isSame || last.logPlace === null) yield* appendPrices()
-    return version
+    for (;;) {
+      const last = yield* first(
+        q
+          .select()
+          .from(priceLists)
+          .where(eq(priceLists.id, list.id))
+          .orderBy(desc(priceLists.version))
+          .limit(1),
+      )
+      const isSame = last?.digest === list.digest
+      const version = isSame ? last.version : (last?.version ?? 0) + 1
+      const row = { ...list, version, createdAt: now, logPlace: null }
+      const added = isSame
+        ? []
+        : yield* rows(q.insert(priceLists).values(row).onConflictDoNothing().returning())
+      // Another first start had the same thought: its version is the last one now.
+      if (!isSame && added.length === 0) continue
+      if (!isSame || last.logPlace === null) yield* appendPrices()
+      return version
+    }
   })
 }
