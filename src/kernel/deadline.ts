@@ -11,7 +11,7 @@ export type Deadline = {
 /**
  * Does `due` in `ms` unless it is cleared before. All of one length share one timer, because they
  * end in the order in which they began: a request sets several and clears nearly all of them, and a
- * timer of its own for each costs more than that. Keeps no process alive; `due` must not throw.
+ * timer of its own for each costs more than that. Keeps no process alive.
  */
 export function deadlineIn(ms: number, due: () => void): Deadline {
   const known = queues.get(ms)
@@ -37,16 +37,16 @@ function makeQueue(ms: number): (due: () => void) => Deadline {
   }
   const look = (): void => {
     const now = systemClock.monotonic()
-    for (let first = anchor.after; first !== anchor; first = anchor.after) {
-      if (first.at > now) {
-        arm(first.at - now)
-        return
+    try {
+      for (let first = anchor.after; first.at <= now && first !== anchor; first = anchor.after) {
+        leave(first)
+        first.due()
       }
-      leave(first)
-      first.due()
+    } finally {
+      // Only now, because what is due may set another one; and also when it threw.
+      isArmed = false
+      if (anchor.after !== anchor) arm(anchor.after.at - now)
     }
-    // Only now: what is due may set a deadline of the same length.
-    isArmed = false
   }
   const join = (place: Place): void => {
     place.at = systemClock.monotonic() + ms

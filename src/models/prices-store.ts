@@ -24,16 +24,18 @@ export function settlePriceList(
           .orderBy(desc(priceLists.version))
           .limit(1),
       )
-      const isSame = last?.digest === list.digest
-      const version = isSame ? last.version : (last?.version ?? 0) + 1
-      const row = { ...list, version, createdAt: now, logPlace: null }
-      const added = isSame
-        ? []
-        : yield* rows(q.insert(priceLists).values(row).onConflictDoNothing().returning())
+      if (last?.digest === list.digest) {
+        if (last.logPlace === null) yield* appendPrices()
+        return last.version
+      }
+      const row = { ...list, version: (last?.version ?? 0) + 1, createdAt: now, logPlace: null }
+      const [added] = yield* rows(
+        q.insert(priceLists).values(row).onConflictDoNothing().returning(),
+      )
       // Another first start had the same thought: its version is the last one now.
-      if (!isSame && added.length === 0) continue
-      if (!isSame || last.logPlace === null) yield* appendPrices()
-      return version
+      if (!added) continue
+      yield* appendPrices()
+      return added.version
     }
   })
 }

@@ -109,8 +109,7 @@ export async function settle(
   const finishedAt = deps.clock.now()
   // Its receipt goes into the log of now, whichever was there when it began.
   const { issuer } = deps.settings
-  const changes = changesOf(open, ending, lines, { finishedAt, issuer, durationMs })
-  const ended = { ...open, ...changes }
+  const ended = { ...open, ...changesOf(open, ending, lines, finishedAt), issuer, durationMs }
   const digest = digestOf(factsOf(ended))
   const receiptId = receiptIdOf(open.id)
   // What failed and charged nothing may be tried again with the same key.
@@ -151,19 +150,11 @@ function linesFor(open: RunRow, prices: Prices | undefined, usage: Usage | undef
 }
 
 /** What a run's row says from its end on. */
-function changesOf(
-  open: RunRow,
-  ending: Ending,
-  lines: MeterLine[],
-  facts: { finishedAt: Millis; issuer: string; durationMs: number },
-) {
+function changesOf(open: RunRow, ending: Ending, lines: MeterLine[], finishedAt: Millis) {
   const { output, outcome } = ending
   const isKept = open.background && output !== null
-  const { finishedAt, issuer, durationMs } = facts
   return {
     finishedAt,
-    issuer,
-    durationMs,
     status: statusOf(outcome),
     route: ending.route,
     firstByteAt: ending.firstByteAt,
