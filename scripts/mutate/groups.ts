@@ -13,7 +13,8 @@ export const groups: Record<string, Group> = {
   keys: {
     places: named(
       'src/keys',
-      'affected auth bounds change issue key once owns pause resume revoke rotate secret',
+      'affected auth bounds change issue key once owns pause rate remembered resume revoke rotate secret',
+      'self',
     ),
     near: /^test\/keys\/(?!race|portal)/,
     wide: /^test\/(keys|idempotency|admin|http)\//,

@@ -2,9 +2,9 @@
  * What test files of a copy import in place of `bun:test`: it keeps what they declare, so that one
  * process runs any of it any number of times.
  */
-import { expect } from 'bun:test'
+import { expect, spyOn } from 'bun:test'
 
-export { expect }
+export { expect, spyOn }
 
 type Step = () => unknown
 
