@@ -11,11 +11,10 @@ export const groups: Record<string, Group> = {
     wide: /^test\/(verify|receipts|log|signer)\//,
   },
   keys: {
-    places: named(
-      'src/keys',
-      'affected auth bounds change issue key once owns pause rate remembered resume revoke rotate secret',
-      'self',
-    ),
+    places: [
+      ...named('src/keys', 'affected auth bounds change issue key once owns pause rate remembered'),
+      ...named('src/keys', 'resume revoke rotate secret self'),
+    ],
     near: /^test\/keys\/(?!race|portal)/,
     wide: /^test\/(keys|idempotency|admin|http)\//,
   },
