@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { IdempotentRow, SecretRow, SubscriptionRow } from '../../src/db/schema.ts'
+import type { IdempotentRow, KeyRow, SecretRow, SubscriptionRow } from '../../src/db/schema.ts'
 import { account, deposit, key, now, openRun, paperBook, window } from './paper-book.ts'
 
 const secret = (state: Partial<SecretRow> = {}): SecretRow => ({
@@ -89,6 +89,28 @@ describe('what a command changes', () => {
     book.changed('subscription', plan)
     const { keys, secrets, runs, subscriptions } = pages.written
     expect(keys.size + secrets.size + runs.size + subscriptions.size).toBe(0)
+  })
+})
+
+describe('a key that is revoked', () => {
+  test.each<[string, Partial<KeyRow>, number]>([
+    ['that was active is active no more', {}, 1],
+    ['that was revoked before is not counted twice', { revokedAt: now - 1 }, 2],
+    ['that expires at this moment is not counted twice', { expiresAt: now }, 2],
+  ])('%s', (_, state, left) => {
+    const { book, pages } = paperBook({})
+    pages.activeKeys.set('alice', 2)
+    const row = key(state)
+    book.revokeKey(row, 'bob')
+    expect(book.activeKeys('alice')).toBe(left)
+    expect(row).toMatchObject({ revokedAt: now, revokedBy: 'bob' })
+    expect([...pages.written.keys]).toEqual([row])
+  })
+
+  test('leaves an account without a count where nothing is added', () => {
+    const { book, pages } = paperBook({})
+    book.revokeKey(key(), 'bob')
+    expect(pages.activeKeys.size).toBe(0)
   })
 })
 

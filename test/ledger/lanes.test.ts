@@ -31,6 +31,21 @@ function openLanes(lanes: Lanes) {
   return { flights, post, flew, ids: () => flights.map(({ ids }) => ids) }
 }
 
+/** The batches of so many commands of so many accounts, which come at once. */
+async function batchesOf(count: number, accounts: number): Promise<number[][]> {
+  const batches: number[][] = []
+  const done = Promise.withResolvers<void>()
+  const { add } = makeLanes<Waiting>({ quick: 2, most: 8 }, async (take) => {
+    // As a server, which lets a transaction begin a little later.
+    await Bun.sleep(0)
+    batches.push(take().map(({ id }) => id))
+    if (batches.flat().length === count) done.resolve()
+  })
+  for (let id = 0; id < count; id++) add({ command: { account: `x${id % accounts}` }, id })
+  await done.promise
+  return batches
+}
+
 describe('batches', () => {
   test('what arrives while one is in flight forms the next, where there is one lane', async () => {
     const { flights, post, ids } = openLanes({ quick: 1, most: 1 })
@@ -57,7 +72,7 @@ describe('batches', () => {
   })
 
   test('others go on beside slow ones, but not beside more than may be', async () => {
-    const { post, flew, ids } = openLanes({ quick: 2, most: 4 })
+    const { flights, post, flew, ids } = openLanes({ quick: 2, most: 4 })
     for (const account of ['a', 'b', 'c']) post(account)
     await flew(3)
     expect(ids()).toEqual([[1], [2], [3]])
@@ -67,25 +82,23 @@ describe('batches', () => {
     expect(ids()[3]).toContain(5)
     expect(ids().flat()).not.toContain(4)
     await Bun.sleep(100)
+    post('f')
     expect(ids()).toHaveLength(4)
+    await flights[3]?.land()
+    await flew(5)
+    expect(ids()[4]).toContain(7)
   })
 
   test('one that may go beside another leaves it half of the accounts', async () => {
-    const batches: number[][] = []
-    const done = Promise.withResolvers<void>()
-    const { add } = makeLanes<Waiting>({ quick: 2, most: 8 }, async (take) => {
-      // As a server, which lets a transaction begin a little later.
-      await Bun.sleep(0)
-      batches.push(take().map(({ id }) => id))
-      if (batches.flat().length === 100) done.resolve()
-    })
-    for (let id = 0; id < 100; id++) add({ command: { account: `x${id % 50}` }, id })
-    await done.promise
     const even = Array.from({ length: 25 }, (_, i) => i)
-    expect(batches).toEqual([
+    expect(await batchesOf(100, 50)).toEqual([
       [...even, ...even.map((id) => id + 50)],
       [...even.map((id) => id + 25), ...even.map((id) => id + 75)],
     ])
+  })
+
+  test('one that may go beside another is not halved below 24 commands', async () => {
+    expect((await batchesOf(30, 30)).map((ids) => ids.length)).toEqual([24, 6])
   })
 
   test('one account fills a batch alone', async () => {
@@ -97,3 +110,52 @@ describe('batches', () => {
     expect(ids()[2]).toHaveLength(71)
   })
 })
+
+describe('company', () => {
+  /** One lane after a batch of so many commands, while a next one is in flight. */
+  async function after(company: number) {
+    const lane = openLanes({ quick: 1, most: 1 })
+    for (let i = 0; i <= company; i++) lane.post('a')
+    lane.flights[0]?.land()
+    await untimed()
+    expect(lane.ids().map((ids) => ids.length)).toEqual([1, company])
+    return lane
+  }
+
+  test('after a batch of four the next command waits a moment for others', async () => {
+    const { flights, post, flew, ids } = await after(4)
+    flights[1]?.land()
+    await untimed()
+    post('a')
+    post('b')
+    expect(ids()).toHaveLength(2)
+    await flew(3)
+    expect(ids()[2]).toEqual([6, 7])
+  })
+
+  test('after a batch of three nobody waits', async () => {
+    const { flights, post, ids } = await after(3)
+    flights[1]?.land()
+    await untimed()
+    post('a')
+    expect(ids()[2]).toEqual([5])
+  })
+
+  test.each([
+    [23, 2],
+    [24, 3],
+  ])('%d that wait already are a batch of their own: %d begin', async (waiting, batches) => {
+    const { flights, post, flew, ids } = await after(4)
+    for (let i = 0; i < waiting; i++) post('a')
+    flights[1]?.land()
+    await untimed()
+    expect(ids()).toHaveLength(batches)
+    await flew(3)
+    expect(ids()[2]).toHaveLength(waiting)
+  })
+})
+
+/** Lets everything go on that waits for no timer. */
+async function untimed(): Promise<void> {
+  for (let i = 0; i < 50; i++) await undefined
+}
