@@ -95,6 +95,16 @@ describe('the signers', () => {
     expect(lost?.rotation?.signature).toBeNull()
   })
 
+  test('are sorted, in whatever order the service names them', () => {
+    const at = (from: number) => signerAnswer({ from_index: from })
+    const orders = ['0 20 40', '20 0 40', '20 40 0', '40 20 0'].map((text) => text.split(' '))
+    for (const order of orders) {
+      const [last = 0, ...previous] = order.map(Number)
+      const { signers } = readSigners({ ...at(last), previous: previous.map(at) })
+      expect(signers.map(({ fromIndex }) => fromIndex)).toEqual([0, 20, 40])
+    }
+  })
+
   test('of before are at most a thousand', () => {
     const answer = (count: number) => signerAnswer({ previous: Array(count).fill(signerAnswer()) })
     expect(readSigners(answer(1000)).signers).toHaveLength(1001)

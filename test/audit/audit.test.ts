@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { type AuditReport, auditService } from '../../src/audit/audit.ts'
 import { type Service, ServiceTrouble } from '../../src/audit/told.ts'
 import type { Checkpoint } from '../../src/verify/proof.ts'
-import { sampleLog } from '../verify/proof-samples.ts'
+import { sampleLog, sign } from '../verify/proof-samples.ts'
 import { testSigner } from '../verify/samples.ts'
 import {
   anchorAnswer,
@@ -41,6 +41,29 @@ describe('a service whose log is in order', () => {
     expect([empty.holds, empty.size, empty.checkpoint]).toEqual([true, null, null])
   })
 
+  test('holds from the first leaf on, and with an anchor that was tried twice', async () => {
+    expect((await audit({ anchors: [1, 5].map(anchorAnswer) })).holds).toBe(true)
+    const failed = { ...anchorAnswer(13), id: 'anc_0012', status: 'failed' }
+    const twice = [anchorAnswer(5), failed, anchorAnswer(13), anchorAnswer(29)]
+    const report = await audit({ anchors: twice, page: 1 })
+    expect([report.holds, report.anchors]).toEqual([true, 3])
+  })
+
+  test('is not asked for a path between two heads of one size', async () => {
+    const asked: string[] = []
+    const { get } = serviceOf(paper({ anchors: [13, 40].map(anchorAnswer) }))
+    const service: Service = {
+      get: (path) => {
+        asked.push(path)
+        return get(path)
+      },
+    }
+    expect((await auditService({ service })).holds).toBe(true)
+    expect(asked.filter((path) => path.includes('from='))).toEqual([
+      '/v1/anchors?limit=1&from=13&to=40',
+    ])
+  })
+
   test('leaves out what did not get to the chain', async () => {
     const ways = ['pending', 'submitted', 'superseded', 'failed']
     const others = ways.map((status, i) => ({ ...anchorAnswer(30 + i), status, root: zero }))
@@ -59,7 +82,10 @@ describe('a service that lies is found out', () => {
     ['the last root', { anchors: swap(2, { root: zero }) }, ['consistency']],
     ['a rewritten log', { seed: 3 }, ['consistency']],
     ['a path to another size', { pathTo: 39 }, ['consistency']],
+    ['a path that is of a smaller size', { pathOf: { from: '4' } }, ['consistency']],
+    ['a path that is of a larger size', { pathOf: { to: '41' } }, ['consistency']],
     ['an anchor beyond the head', { size: 28 }, ['anchors']],
+    ['an anchor of an empty log', { size: 0, anchors: [anchorAnswer(1)] }, ['anchors']],
     ['two anchors of one size', { anchors: [5, 13, 13].map(anchorAnswer) }, ['anchors']],
     ['another signer', { signer: signerAnswer({ address: oldSigner.address }) }, ['checkpoint']],
     [
@@ -105,6 +131,26 @@ describe('a service that lies is found out', () => {
     }
     const report = await auditService({ service })
     expect(having(report, 'fail')).toEqual(['signers'])
+  })
+
+  test('a list that does not fall from page to page', async () => {
+    const report = await audit({ anchors: [13, 29, 20, 40].map(anchorAnswer), page: 2 })
+    expect(having(report, 'fail')).toEqual(['signers'])
+    expect(report.checks[0]?.reason).toContain('do not follow each other')
+  })
+
+  test('a head of another log, signed by the right key', async () => {
+    const { get } = serviceOf(paper({ anchors: [] }))
+    const { signature: _, ...signed } = sampleLog(40).checkpoint()
+    const checkpoint = sign({ ...signed, issuer: 'https://other.example' })
+    const service: Service = {
+      get: async (path) => {
+        const answer = (await get(path)) as { log?: object }
+        return { ...answer, ...(answer.log && { log: { ...answer.log, checkpoint } }) }
+      },
+    }
+    const report = await auditService({ service })
+    expect([report.holds, having(report, 'fail')]).toEqual([false, ['checkpoint']] as never)
   })
 
   test('one that does not answer is no liar: it could not be checked', async () => {
@@ -229,8 +275,9 @@ describe('a signer that took over', () => {
     }
   })
 
-  test('may not have signed a head before its time', async () => {
-    const report = await audit({ signer: rotatedSigner(), size: 20, anchors: [] })
-    expect(having(report, 'fail')).toEqual(['checkpoint'])
+  test('may sign the head of which the last leaf is its first, and none before', async () => {
+    const early = await audit({ signer: rotatedSigner(), size: 20, anchors: [] })
+    expect(having(early, 'fail')).toEqual(['checkpoint'])
+    expect((await audit({ signer: rotatedSigner(), size: 21, anchors: [] })).holds).toBe(true)
   })
 })

@@ -182,6 +182,15 @@ describe('a chain that says something else', () => {
     expect(reason(names[0] as AuditCheckName)).toContain(words)
   })
 
+  test('a head where the service says that there is none', async () => {
+    const of = known({ latest: {}, finalized: {}, head: { size: 5, count: 0 } })
+    const { having, reason } = await audit(of, { anchors: [] })
+    expect([having('fail'), reason('chain_count')]).toEqual([
+      ['chain_count'],
+      "The registry's head is of size 5; the service says 0.",
+    ])
+  })
+
   test('of the second signer too', async () => {
     const signers: Known['signers'] = {
       [oldSigner.address]: [0n, openEnd],

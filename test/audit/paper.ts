@@ -15,6 +15,8 @@ export type Paper = {
   seed: number
   /** Where the path between two sizes leads instead. */
   pathTo?: number
+  /** Of which sizes it says that the path is. */
+  pathOf?: { from?: string; to?: string }
   page?: number
 }
 
@@ -57,7 +59,8 @@ export function serviceOf(told: Paper): Service {
       const from = query.get('from')
       const to = Number(query.get('to'))
       if (to > told.size) throw new ServiceTrouble('There are not so many.')
-      const path_ = from && { ...log.consistency(Number(from), told.pathTo ?? to), to: String(to) }
+      const made = from && { ...log.consistency(Number(from), told.pathTo ?? to), to: String(to) }
+      const consistency = made && { ...made, ...told.pathOf }
       return {
         data,
         has_more: after + 1 + limit < listed.length,
@@ -68,7 +71,7 @@ export function serviceOf(told: Paper): Service {
           size: told.size,
           checkpoint: told.size === 0 ? null : log.checkpoint(),
         },
-        ...(path_ ? { consistency: path_ } : {}),
+        ...(consistency ? { consistency } : {}),
       }
     },
   }
