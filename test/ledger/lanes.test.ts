@@ -89,6 +89,34 @@ describe('batches', () => {
     expect(ids()[4]).toContain(7)
   })
 
+  test('one that was slow counts no longer when it is over, and a quick one never did', async () => {
+    const { flights, post, flew, ids } = openLanes({ quick: 2, most: 8 })
+    for (const account of ['a', 'b', 'c']) post(account)
+    await flew(3)
+    for (const flight of flights) await flight.land()
+    post('a')
+    await flights[3]?.land()
+    await Bun.sleep(100)
+    for (const account of ['a', 'b', 'c']) post(account)
+    expect(ids().flat()).toEqual([1, 2, 3, 4, 5, 6])
+  })
+
+  test('one beside a slow one leaves half to the next quick one', async () => {
+    const batches: number[][] = []
+    const done = Promise.withResolvers<void>()
+    const { add } = makeLanes<Waiting>({ quick: 2, most: 8 }, async (take) => {
+      await Bun.sleep(0)
+      batches.push(take().map(({ id }) => id))
+      if (batches.flat().length > 60) done.resolve()
+      await done.promise
+    })
+    add({ command: { account: 'slow' }, id: 0 })
+    await Bun.sleep(100)
+    for (let id = 1; id <= 60; id++) add({ command: { account: `x${id}` }, id })
+    await done.promise
+    expect(batches.map((ids) => ids.length)).toEqual([1, 30, 30])
+  })
+
   test('one that may go beside another leaves it half of the accounts', async () => {
     const even = Array.from({ length: 25 }, (_, i) => i)
     expect(await batchesOf(100, 50)).toEqual([

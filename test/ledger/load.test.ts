@@ -53,6 +53,17 @@ describe.each(engines)('a command on %s', (engine) => {
     expect([opened, target, asked].map((id) => ids.includes(id))).toEqual([true, true, false])
   })
 
+  test('finds a run until it ended, whoever remembers it', async () => {
+    const account = newAccount()
+    await office.grant(account, 10n)
+    const run = await office.hold(await office.key({ account }), 4n)
+    const find = () =>
+      fresh().post({ account, keys: [], run: run.id, decide: (book) => book.run(run.id)?.hold })
+    expect(await find()).toBe(4n)
+    await office.end(run, 1n)
+    expect(await find()).toBeUndefined()
+  })
+
   test('sees the secrets of a key that work now, and not those that ran out', async () => {
     const account = newAccount()
     const start = office.clock.now()
@@ -229,6 +240,10 @@ describe('the ends of runs', () => {
     await Promise.all(runs.map((run) => office.end(run, 1n, ledger)))
     expect(numbered.flat().sort()).toEqual(runs.map(({ id }) => id).sort())
     expect(numbered.every((ids) => ids.length > 0)).toBe(true)
+    numbered.length = 0
+    const last = await office.hold(key, 1n, ledger)
+    await office.end(last, 1n, ledger)
+    expect(numbered).toEqual([[last.id]])
     // What was undone was not numbered either.
     expect(forgotten).toBe(0)
     const bug = () => {
