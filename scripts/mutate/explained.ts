@@ -105,10 +105,19 @@ const explained: Record<string, Row[]> = {
     ['await db.write(() => writeFact', any, 'Speed only: the next start looks at all again.'],
     ['if (page.length < pageRows)', /< to <=/, perPage],
     ['for (let at = 0; at < moved.length', /< to <=/, nothing],
+    ['const page', any, 'How many are read at once is no promise.'],
+    ['const settledAfterMs', any, 'A millisecond more of ten minutes is no promise.'],
   ],
   'src/kernel/money.ts': [
-    ['const digits = ', /< to <=/, 'Nothing less than nothing is nothing.'],
+    ['const digits = ', /< to <=|one more/, 'Nothing less than nothing is nothing.'],
     ['export const m', /< to <=|> to >=/, 'Of two that are equal either is it.'],
+  ],
+  'src/ledger/lanes.ts': [
+    ['const gatherMs', any, 'Speed only: how long commands wait for company.'],
+    ['const slowMs', any, 'Speed only: when another batch goes beside a slow one.'],
+    ['let lately = ', any, 'Before the first batch: one is no company either.'],
+    ['if (most > quick)', /true|> to >=/, 'Where no more may fly, slow or not, none does.'],
+    ['if (!busy.has(waiting', /true/, 'Speed only: next() asks the same of all that wait.'],
   ],
   'src/ledger/load-store.ts': [
     ['const asked = memory', /reversed/, faster],
@@ -118,7 +127,8 @@ const explained: Record<string, Row[]> = {
     ['if (minting.length > 0)', />/, nothing],
     ['if (keyIds.length > 0)', />/, nothing],
     ['if (runIds.length > 0)', />/, nothing],
-    ['if (about.length > 0)', />/, nothing],
+    ['if (about.length > 0)', />|true/, nothing],
+    ['if (!pages.', /true/, 'What is read here was not changed yet: it is set to the same.'],
     ['if (ids.length === 0) return', /false/, nothing],
     ['if (pages.has(id)) continue', /false/, 'What is there already is set to the same.'],
     ['if (row) pages.set(id, row)', /false/, 'Speed only: what is remembered is read once more.'],
@@ -140,11 +150,15 @@ const explained: Record<string, Row[]> = {
     ['if (scopes.length === 0) return', /false/, nothing],
   ],
   'src/ledger/store.ts': [
-    ['if (posted) tell?.(posted)', /false/, 'News only: what hears it finds its work in tables.'],
+    ['const alone: Lanes', any, 'One writes at a time: how many wait for it is a matter of speed.'],
+    ['const amongNodes: Lanes', any, 'Speed only: each batch is right alone, however many fly.'],
     ['memory?.keep(pages)', any, faster],
     ['if (lately >= companyMin', any, 'Speed only: how long commands wait for company.'],
     ['if (count === 1) return 0', any, 'Speed only: which of several queues an account is in.'],
     ['for (let i = 0; i < account.length', any, 'Speed only: which queue an account is in.'],
+  ],
+  'src/ledger/sums-store.ts': [
+    ['return { balance: ', /one more/, 'There is always a row: the other value is for the type.'],
   ],
   'src/log/checkpoint-store.ts': [['.limit(1)', any, 'One row more is read, for no use.']],
   'src/log/logs-store.ts': [
