@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { constants, copyFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { seedRuns } from '../drills/seed.ts'
 import { insert } from '../src/db/db.ts'
 import type { AccountRow, KeyRow } from '../src/db/schema.ts'
@@ -13,6 +13,7 @@ import { openSqlite } from '../src/db/sqlite.ts'
 import { systemClock } from '../src/kernel/clock.ts'
 import { sha256 } from '../src/kernel/hash.ts'
 import { fingerprintOf, hashSecret, makeSecret } from '../src/keys/secret.ts'
+import { binary, environment } from './environment.ts'
 import { start } from './processes.ts'
 import { answers, benchAccount, freePort, serveCommand } from './targets.ts'
 
@@ -95,9 +96,10 @@ function createKey(data: string, name: string, ...more: string[]): Made {
 }
 
 function command(data: string, ...words: string[]): string {
-  const env = { ...process.env, ...grownEnv }
-  const line = [resolve('dist/counterfoil'), ...words, '--data', data]
-  const { stdout, stderr, exitCode } = Bun.spawnSync(line, { env })
+  const line = [binary(), ...words, '--data', data]
+  const { stdout, stderr, exitCode } = Bun.spawnSync(line, {
+    env: environment(grownEnv),
+  })
   if (exitCode !== 0) throw new Error(`${words.join(' ')}: ${stderr}`)
   return stdout.toString()
 }

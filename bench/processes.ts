@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { environment } from './environment.ts'
 
 /** What a process has used: exact CPU time of all its threads, memory now and at most. */
 export type ProcessUsage = { cpuUs: number; rssMiB: number; peakMiB: number }
@@ -39,7 +40,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pr
 export async function start({ command, folder = '.', env = {}, ready }: Command): Promise<Started> {
   const child = Bun.spawn(command, {
     cwd: folder,
-    env: { ...process.env, ...env },
+    env: environment(env),
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',

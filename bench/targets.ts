@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { binary, environment } from './environment.ts'
 import type { Target } from './load.ts'
 import { type Started, start } from './processes.ts'
 
@@ -72,7 +73,7 @@ export async function measureStart({ folder, env = {} }: Place): Promise<number>
   const begin = performance.now()
   const child = Bun.spawn(serveCommand(data, port), {
     cwd: folder,
-    env: { ...process.env, ...env },
+    env: environment(env),
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'ignore',
@@ -87,7 +88,7 @@ export async function measureStart({ folder, env = {} }: Place): Promise<number>
 
 /** The binary on a data folder. */
 export const serveCommand = (data: string, port: number): string[] => [
-  resolve(process.env['COUNTERFOIL_BINARY'] ?? 'dist/counterfoil'),
+  binary(),
   'serve',
   '--listen',
   `127.0.0.1:${port}`,

@@ -13,6 +13,7 @@ import { makeIds } from '../src/kernel/ids.ts'
 import { systemRandom } from '../src/kernel/random.ts'
 import { logStore } from '../src/log/store.ts'
 import { endedRun } from './ended-run.ts'
+import { environment } from './environment.ts'
 import { start, usageOf } from './processes.ts'
 
 const count = Number(Bun.argv[2] ?? 1_000_000)
@@ -35,7 +36,9 @@ const serve = () =>
 
 await (await serve()).stop()
 const create = ['key', 'create', ...flags, '--account', account, '--cap', '5', '--json']
-const made = JSON.parse(Bun.spawnSync([...command, ...create]).stdout.toString())
+const made = JSON.parse(
+  Bun.spawnSync([...command, ...create], { env: environment() }).stdout.toString(),
+)
 const get = (path: string) =>
   fetch(origin + path, { headers: { authorization: `Bearer ${made.secret}` } })
 

@@ -1,0 +1,15 @@
+import { resolve } from 'node:path'
+
+const own = ['COUNTERFOIL_BINARY', 'BENCH_DATABASE_URL', 'TEST_DATABASE_URL']
+
+/** The build that is measured. */
+export const binary = (): string => resolve(process.env['COUNTERFOIL_BINARY'] ?? 'dist/counterfoil')
+
+/**
+ * The environment of what is measured, and more. What is said to the measurements alone is not in
+ * it: the gateway refuses a variable that it does not know.
+ */
+export function environment(more: Record<string, string> = {}): Record<string, string | undefined> {
+  const given = Object.entries(process.env).filter(([name]) => !own.includes(name))
+  return { ...Object.fromEntries(given), ...more }
+}
