@@ -26,7 +26,7 @@ export async function runInBackground(deps: Needs, live: LiveRun): Promise<void>
 
 /** `queued → running`. */
 async function start(deps: Needs, live: LiveRun): Promise<void> {
-  await deps.ledger.post({
+  const startedAt = await deps.ledger.post({
     account: live.row.accountId,
     keys: [],
     run: live.id,
@@ -36,8 +36,9 @@ async function start(deps: Needs, live: LiveRun): Promise<void> {
       run.status = 'running'
       run.startedAt = book.now
       book.changed('run', run)
+      return book.now
     },
   })
   live.row.status = 'running'
-  live.row.startedAt = deps.clock.now()
+  live.row.startedAt = startedAt
 }
