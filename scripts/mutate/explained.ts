@@ -152,6 +152,7 @@ const explained: Record<string, Row[]> = {
   'src/ledger/store.ts': [
     ['const alone: Lanes', any, 'One writes at a time: how many wait for it is a matter of speed.'],
     ['const amongNodes: Lanes', any, 'Speed only: each batch is right alone, however many fly.'],
+    ['const lanes = makeLanes(', any, 'Speed only: each batch is right alone, however many fly.'],
     ['memory?.keep(pages)', any, faster],
     ['if (lately >= companyMin', any, 'Speed only: how long commands wait for company.'],
     ['if (count === 1) return 0', any, 'Speed only: which of several queues an account is in.'],
