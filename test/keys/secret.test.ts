@@ -60,6 +60,22 @@ describe('a secret', () => {
     }
   })
 
+  test('is rejected in another form, though its checksum is right', () => {
+    const digitsOf = (number: number): string =>
+      number < 62
+        ? alphabet.charAt(number)
+        : digitsOf(Math.floor(number / 62)) + alphabet.charAt(number % 62)
+    const sum = (body: string) => body + digitsOf(crc32(body)).padStart(6, '0')
+    const [good, ...others] = [
+      `sk-service-${'0'.repeat(43)}`,
+      `sk-servicE-${'0'.repeat(43)}`,
+      `pk-service-${'0'.repeat(43)}`,
+      `sk-service-${'0'.repeat(42)}_`,
+      `sk-service-${'0'.repeat(42)}\n`,
+    ].map(sum)
+    expect([isSecret(good ?? ''), others.filter(isSecret)]).toEqual([true, []])
+  })
+
   test('is not what is stored: its SHA-256 is, and people see 12 digits of that', () => {
     const secret = secrets[0] ?? ''
     const hash = new Bun.CryptoHasher('sha256').update(secret).digest('hex')
