@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { eq } from 'drizzle-orm'
 import { rows } from '../../src/db/db.ts'
 import { onceOf } from '../../src/idempotency/call.ts'
+import { maxNusd } from '../../src/kernel/money.ts'
 import { revokeKey } from '../../src/keys/revoke.ts'
 import { openLedger } from '../../src/ledger/store.ts'
 import { type Begun, begin, type RunWish } from '../../src/runs/begin.ts'
@@ -88,6 +89,18 @@ describe('a run does not begin', () => {
     await expectNone(caller, start(caller, { ...gold, fit: true }), 'cap_exceeded')
   })
 
+  test.each([
+    ['just what a balance may hold', { max_tokens: 1 }, false, 'cap_exceeded'],
+    ['a token more', { max_tokens: 2 }, false, 'invalid_request'],
+    ['just that where one token fits', { max_tokens: 1000 }, true, 'cap_exceeded'],
+  ])('that would cost %s', async (_, more, fit, type) => {
+    const caller = await callerOf()
+    const prices = { inputPusd: 0n, outputPusd: 5000n, requestNusd: maxNusd - 5n }
+    const body = { messages: [{ role: 'user', content: 'hi' }], ...more }
+    const model = { ...modelOf('stub/any'), prices }
+    await expectNone(caller, start(caller, { model, body, fit }), type)
+  })
+
   test('with a key that was revoked after it was looked up', async () => {
     const caller = await callerOf()
     await revokeKey(w.deps, { keyId: caller.key.id, actor: 'test' })
@@ -156,11 +169,20 @@ describe('a run that began', () => {
     }
   })
 
-  test('says the passport of its own key', async () => {
+  test('says the passport of its own key, not of the one above', async () => {
     const caller = await callerOf()
-    const live = await start(caller)
-    expect(live.row.passport).toBe(caller.key.passport)
-    await finish(w.deps, live, endingOf())
+    const { key } = await w.key({ account: caller.account, parentId: caller.key.id })
+    const { keys } = w.db.tables
+    await w.db.write(function* (q) {
+      for (const { id } of [caller.key, key]) {
+        const passport = `passport of ${id}`
+        yield* rows(q.update(keys).set({ passport }).where(eq(keys.id, id)).returning())
+      }
+    })
+    const deps = { ...w.deps, ledger: openLedger(w.db, w.deps.clock) }
+    const live = await start({ ...caller, chain: [key, caller.key], key }, {}, deps)
+    expect(live.row.passport).toBe(`passport of ${key.id}`)
+    await finish(deps, live, endingOf())
   })
 
   test('ends once: a second end is refused, and charges nothing', async () => {
