@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import { countAffected } from '../../src/keys/affected.ts'
-import { changeKey } from '../../src/keys/change.ts'
+import { changeKey, type KeyChange } from '../../src/keys/change.ts'
 import { pauseKey } from '../../src/keys/pause.ts'
 import { resumeKey } from '../../src/keys/resume.ts'
 import { revokeKey } from '../../src/keys/revoke.ts'
 import { rotateKey } from '../../src/keys/rotate.ts'
+import { windowStart } from '../../src/ledger/window.ts'
 import { usd, type World, world } from '../support/world.ts'
 
 const start = Date.UTC(2026, 5, 1)
@@ -117,5 +118,31 @@ describe('the guards of keys', () => {
     expect(await refused(() => change(39n))).toBe('conflict')
     expect((await change(40n)).capLimit).toBe(40n)
     expect((await change(41n)).capLimit).toBe(41n)
+  })
+
+  test('a clock set back into a day that took more than the cap of now leaves it that', async () => {
+    const { key } = await w.key({ capLimit: 100n, capWindow: 'day' })
+    const change = (wish: KeyChange) =>
+      changeKey(w.deps, { keyId: key.id, actor: 'test', change: wish })
+    await w.deps.ledger.post({
+      account: key.accountId,
+      keys: key.lineage,
+      decide: (book) => {
+        const window = book.window(key)
+        Object.assign(window, { spent: 50n, held: 30n })
+        book.changed('window', window)
+      },
+    })
+    w.advance(dayMs)
+    await change({ capLimit: 20n })
+    w.advance(-dayMs)
+    const limit = async () => {
+      const day = { keyId: key.id, start: windowStart('day', w.deps.clock.now()) }
+      return (await w.deps.keys.windows([day]))[0]?.limit
+    }
+    await change({ name: 'other' })
+    expect(await limit()).toBe(80n)
+    await change({ capLimit: 90n })
+    expect(await limit()).toBe(90n)
   })
 })
