@@ -2,6 +2,7 @@ import { any, bug, faster, ofVerify, type Row } from './explained-verify.ts'
 import type { Mutant } from './mutants.ts'
 
 const nothing = 'Speed only: a query for nothing finds nothing.'
+const alwaysOne = 'There is always a word: the other value is for the type.'
 const perPage = 'A page that is just full is followed by an empty one: the same rows.'
 
 const explained: Record<string, Row[]> = {
@@ -62,14 +63,18 @@ const explained: Record<string, Row[]> = {
   'src/http/address.ts': [
     ['if (blocks.length === 0)', /false/, 'Speed only: none of none is one.'],
   ],
+  'src/http/body.ts': [
+    ['if (Array.isArray(node))', /false/, 'Speed only: a list is walked by the names of its places.'],
+  ],
+  'src/http/check-body.ts': [['if (known) return known', /false/, faster]],
   'src/idempotency/store.ts': [
     ['const dropBatch = 500', any, 'How many go at once is no promise.'],
     ['if (due.length === 0) return 0', any, nothing],
     ['if (runIds.length === 0) return', /false/, nothing],
   ],
   'src/keys/auth.ts': [
-    ['if (hash === undefined)', /false/, 'A look-up of nothing finds nobody: the same 401.'],
-    ['if (verdict.remaining >= nearest)', />= to >/, 'Of two that are equal either may be told.'],
+    ['const caller = secret === undefined', /=== to/, 'Speed only: the guard asks again.'],
+    ['if (mayAtOnce(caller, need, now)) return', /false/, faster],
     ['if (error instanceof Refusal)', /true/, bug],
     ['throw error', any, bug],
   ],
@@ -84,14 +89,33 @@ const explained: Record<string, Row[]> = {
   ],
   'src/keys/key.ts': [
     ['if (!model.startsWith(head)', /\+ to -/, 'The last line of it says the same.'],
+    ["if (need === 'also-paused') return isPlain", /false/, faster],
+    ['return isPlain && !isPaused', /\|\| to &&/, faster],
+    ['export const maxDepth', any, 'No plan nests deeper.'],
+    ['export const mayAtOnce', /one more/, 'Without both of them a closer look is taken.'],
   ],
   'src/keys/once.ts': [
     ['const at = ', /one more/, 'The form of the token was checked: 13 digits, then a dot.'],
     ['return makeIds(', /one more/, 'Any bytes of the digest do, if they are always the same.'],
   ],
+  'src/keys/pause.ts': [["if (!key) throw new Error('a chain without a key')", /false/, bug]],
+  'src/keys/rate.ts': [
+    ['if (chain.length > 1)', /> to >=/, 'Speed only: of one key it is asked twice.'],
+    ["if (!nearest) throw new Error('a caller without", /false/, bug],
+  ],
+  'src/keys/remembered.ts': [
+    ['if (digest.length !== bytes.length)', /false/, bug],
+    ['const known = entries.get(words[0] ?? 0)', /one more/, alwaysOne],
+    ['const [first = 0, b, c, d] = words', /one more/, alwaysOne],
+  ],
+  'src/keys/resume.ts': [["if (!key) throw new Error('a chain without a key')", /false/, bug]],
   'src/keys/rotate.ts': [["if (!key) throw new Error('a chain without a key')", /false/, bug]],
-  'src/keys/secret.ts': [
-    ['if (text.length !== ', any, 'The form says the same; length is faster.'],
+  'src/keys/self.ts': [
+    ['from <= now && now < until', /<= to </, 'Speed only: it is read as if it were the first time.'],
+    ["if (block?.type !== 'key_expired')", /true|[+] to -/, faster],
+    ['if (overlapUntil !== null)', /true/, 'No end is none after now, and taken out next.'],
+    ['return { from: now, until: Math.min(', />/, faster],
+    ["if (!account) throw new Error('a key without", /false/, bug],
   ],
   'src/ledger/active-store.ts': [
     ['const active = and(', /without inArray/, 'Counts of other accounts as well, for no use.'],
@@ -178,6 +202,7 @@ const explained: Record<string, Row[]> = {
   'src/plans/plan.ts': [
     ["if (!free) throw new Error('there is no free plan')", /false/, bug],
     ['list: all.toSorted(', /one more/, 'Of a comparison only the sign counts.'],
+    ['since: 0', any, 'A millisecond of 1970: no price was shown before it.'],
   ],
   'src/plans/quote.ts': [
     ['const waits = ', /&& to/, 'Who has nothing has no end, and nothing is before no end.'],

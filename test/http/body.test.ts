@@ -58,6 +58,10 @@ describe('a good body', () => {
   test('may hold whole pairs as escapes', async () => {
     expect((await read('"\\ud83d\\ude00"')).value).toBe('😀')
   })
+  test('may have whole pairs in names and values, as escapes or not', async () => {
+    const { value } = await read('{"a":"\\ud83d\\ude00","\\ud83d\\ude00":"😀"}')
+    expect(value).toEqual({ a: '😀', '😀': '😀' })
+  })
   test('may be 32 levels deep', async () => {
     expect((await read('['.repeat(32) + ']'.repeat(32))).text).toHaveLength(64)
   })
@@ -197,6 +201,11 @@ describe('a long text that would take long', () => {
     const text = `${'['.repeat(32)}${'1,'.repeat(20_000)}1${']'.repeat(32)}`
     expect((await readJson(post(text), most)).text).toBe(text)
   })
+  test('100,000 objects, lists and members may be in it, and not one more', async () => {
+    const textOf = (count: number) => `[${'{},'.repeat(count - 2)}{}]`
+    expect((await readJson(post(textOf(100_000)), most)).value).toHaveLength(99_999)
+    expect((await long(textOf(100_001))).message).toContain('more than 100000')
+  })
   test('a long list of numbers is none', async () => {
     const { value } = await readJson(post(`[${'1,'.repeat(300_000)}1]`), most)
     expect(value).toHaveLength(300_001)
@@ -239,5 +248,18 @@ describe('checkBody', () => {
       expect(error.detail.param).toBe(param)
       expect(error.message).not.toContain('sk-')
     }
+  })
+
+  test('a path of 200 characters is told whole, of a longer one the first 200', () => {
+    const paramOf = (length: number) => {
+      try {
+        checkBody(schema, { name: 'a', ['x'.repeat(length)]: 1 })
+      } catch (error) {
+        return error instanceof Refusal ? error.detail.param : error
+      }
+      return undefined
+    }
+    expect(paramOf(200)).toBe('x'.repeat(200))
+    expect(paramOf(201)).toBe(`${'x'.repeat(200)}…`)
   })
 })

@@ -42,6 +42,14 @@ describe('the plans there are', () => {
     expect(plans.find('team')).toMatchObject({ name: 'team', period: 'month', models: ['acme/*'] })
   })
 
+  test('stand the cheapest first, those of one price as the operator named them', () => {
+    const priced = (id: string, price: bigint) => ({ id, price_nusd: price, limits: {} })
+    const own = [priced('z', 9n), priced('b', 9n), priced('a', 3n), priced('m', 9n)]
+    expect(makePlans(own, wide).list.map(({ id }) => id)).toEqual([
+      ...['free', 'a', 'z', 'b', 'm', 'builder', 'scale'],
+    ])
+  })
+
   test('allow no more than the server does', () => {
     const plans = makePlans([], server)
     for (const { limits } of plans.list) expect(limits).toMatchObject(server)
