@@ -64,7 +64,11 @@ const explained: Record<string, Row[]> = {
     ['if (blocks.length === 0)', /false/, 'Speed only: none of none is one.'],
   ],
   'src/http/body.ts': [
-    ['if (Array.isArray(node))', /false/, 'Speed only: a list is walked by the names of its places.'],
+    [
+      'if (Array.isArray(node))',
+      /false/,
+      'Speed only: a list is walked by the names of its places.',
+    ],
   ],
   'src/http/check-body.ts': [['if (known) return known', /false/, faster]],
   'src/idempotency/store.ts': [
@@ -111,7 +115,11 @@ const explained: Record<string, Row[]> = {
   'src/keys/resume.ts': [["if (!key) throw new Error('a chain without a key')", /false/, bug]],
   'src/keys/rotate.ts': [["if (!key) throw new Error('a chain without a key')", /false/, bug]],
   'src/keys/self.ts': [
-    ['from <= now && now < until', /<= to </, 'Speed only: it is read as if it were the first time.'],
+    [
+      'from <= now && now < until',
+      /<= to </,
+      'Speed only: it is read as if it were the first time.',
+    ],
     ["if (block?.type !== 'key_expired')", /true|[+] to -/, faster],
     ['if (overlapUntil !== null)', /true/, 'No end is none after now, and taken out next.'],
     ['return { from: now, until: Math.min(', />/, faster],
