@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { changeKey } from '../../src/keys/change.ts'
 import { pauseKey } from '../../src/keys/pause.ts'
 import { resumeKey } from '../../src/keys/resume.ts'
 import { revokeKey } from '../../src/keys/revoke.ts'
@@ -58,6 +59,20 @@ describe.each(engines)('what is done to a key that was just used, on %s', (engin
     expect(await ask(secret)).toBe('200 fine')
     w.advance(1)
     expect([await ask(secret), await ask(secret, '/v1/keys/self')]).toEqual([
+      '403 key_expired',
+      '403 key_expired',
+    ])
+  }, 30_000)
+
+  test('ends with a key above that was to end later when it was made', async () => {
+    const parent = await w.key()
+    const { secret } = await w.key({ parentId: parent.key.id })
+    expect(await ask(secret)).toBe('200 fine')
+    const change = { expiresAt: w.deps.clock.now() + 1000 }
+    await changeKey(w.deps, { keyId: parent.key.id, actor: 'test', change })
+    expect(await ask(secret)).toBe('200 fine')
+    w.advance(1000)
+    expect([await ask(secret), await ask(parent.secret)]).toEqual([
       '403 key_expired',
       '403 key_expired',
     ])
