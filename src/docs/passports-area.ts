@@ -132,7 +132,9 @@ export const passportsArea: Area = {
       id: 'listPassports',
       route: 'GET /v1/passports',
       title: 'List passports',
-      about: 'The public ones, newest or busiest first.',
+      about:
+        'The public ones, newest or busiest first. No walk shows one twice; by runs it passes ' +
+        'over one that overtakes it meanwhile.',
       key: 'none',
       query: {
         ...pageQuery,

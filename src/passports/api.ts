@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { openToAnyOrigin } from '../http/methods.ts'
 import { queryOf, readChoice, readPage } from '../http/query.ts'
 import { toListView } from '../kernel/page.ts'
-import { browsePassports, findPublicPassport, sorts } from './browse.ts'
+import { browsePassports, findPublicPassport, placeOf, sorts } from './browse.ts'
 import { kinds } from './profile.ts'
 import { toRegistrationFile } from './registration.ts'
 import type { Standing } from './standing-store.ts'
@@ -25,7 +25,9 @@ export const passportsApi = (deps: Needs) =>
         const sort = readChoice(query, 'sort', sorts) ?? 'newest'
         const found = await browsePassports(deps, { kind, sort }, readPage(query))
         const items = found.items.map((standing) => toPassportView(deps, standing))
-        return toListView({ items, hasMore: found.hasMore })
+        const list = toListView({ items, hasMore: found.hasMore })
+        const last = found.items.at(-1)
+        return { ...list, last_id: last ? placeOf(last.row, sort) : null }
       },
       openToAnyOrigin,
     )

@@ -1,3 +1,4 @@
+import type { PassportRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { isId } from '../kernel/ids.ts'
 import type { Page, PageRequest } from '../kernel/page.ts'
@@ -10,8 +11,9 @@ export const sorts = ['newest', 'runs'] as const
 export type Sort = (typeof sorts)[number]
 
 /**
- * The public passports, newest first or busiest first. By runs the order moves while runs come in,
- * by age it never does.
+ * The public passports, newest first or busiest first, from behind a {@link placeOf} on. No page
+ * shows one again, for runs only grow; by runs one that rises past the place meanwhile is passed
+ * over, by age none is.
  * @throws Refusal `invalid_request` for an `after` that was never public.
  */
 export async function browsePassports(
@@ -20,10 +22,22 @@ export async function browsePassports(
   page: PageRequest,
 ): Promise<Page<Standing>> {
   const { after, limit } = page
-  const last = after !== undefined && isId('psp', after) ? await passports.findId(after) : undefined
+  if (after === undefined) return passports.listPublic({ kind, sort }, { after, limit })
+  const { id = '', runs } = placePattern[sort].exec(after)?.groups ?? {}
+  const last = isId('psp', id) ? await passports.findId(id) : undefined
   // Hidden since the page before was read, it still says where to go on.
-  if (after !== undefined && !last?.publishedAt) refuseAfter()
-  return passports.listPublic({ kind, sort }, { after: last, limit })
+  if (!last?.publishedAt) refuseAfter()
+  const place = { ...last, runs: runs === undefined ? last.runs : Number(runs) }
+  return passports.listPublic({ kind, sort }, { after: place, limit })
+}
+
+/** Where the page behind a passport begins; by runs with those it has, for they may become more. */
+export const placeOf = ({ id, runs }: PassportRow, sort: Sort): string =>
+  sort === 'runs' ? `${id}.${runs}` : id
+
+const placePattern = {
+  newest: /^(?<id>\w+)$/,
+  runs: /^(?<id>\w+)(?:\.(?<runs>0|[1-9]\d{0,14}))?$/,
 }
 
 /** @throws Refusal `invalid_request` for an `after` that is not of this account. */

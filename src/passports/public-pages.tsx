@@ -13,7 +13,7 @@ import { Badge } from '../ui/status.tsx'
 import { type Column, Pager, Table } from '../ui/table.tsx'
 import { dateText, When } from '../ui/when.tsx'
 import { toHex } from '../verify/hex.ts'
-import type { Sort } from './browse.ts'
+import { placeOf, type Sort } from './browse.ts'
 import { type Kind, kinds } from './profile.ts'
 import type { PublicReceipt } from './public-store.ts'
 import type { TrackRecord } from './record.ts'
@@ -55,7 +55,7 @@ export const PassportsPage = ({ view }: { view: PublicListView }) => (
 
 function ListPanel({ view }: { view: PublicListView }) {
   const { found, isFirst, kind } = view
-  const last = found.items.at(-1)?.row.id
+  const last = found.items.at(-1)?.row
   return (
     <Panel
       id="passports"
@@ -64,7 +64,7 @@ function ListPanel({ view }: { view: PublicListView }) {
       foot={
         found.items.length === 0 && isFirst ? null : (
           <Pager
-            older={found.hasMore && last ? hrefOf(view, last) : undefined}
+            older={found.hasMore && last ? hrefOf(view, placeOf(last, view.sort)) : undefined}
             newest={isFirst ? undefined : hrefOf(view)}
           >
             {found.hasMore ? `Showing ${found.items.length}. There are more.` : 'That is all.'}
