@@ -121,8 +121,12 @@ describe('the steps of a route', () => {
     const { live } = await start()
     const two = { complete: async () => answer }
     const { deps, asked } = withUpstreams({ one: failing(new UpstreamFailure(reason)), two })
+    const before = w.logged.length
     await complete(deps, live).catch(() => {})
     expect(asked).toEqual(all)
+    // One that rests was not asked, and so did not fail once more.
+    const failed = w.logged.slice(before).filter(({ event }) => event === 'upstream.failed')
+    expect(failed.length).toBe(reason === 'open' ? 0 : 1)
     expect(await w.deps.runs.find(live.id)).toMatchObject({
       outcome: all.length > 1 ? 'complete' : 'failed',
     })
@@ -189,6 +193,45 @@ describe('a stream', () => {
     const sizes: number[] = []
     await stream(deps, live, { send: (chunks) => void sizes.push(chunks.length) })
     expect(sizes).toEqual([1])
+  })
+
+  test('that ends without saying why is whole, and its last chunk says that it stopped', async () => {
+    const { live } = await start()
+    const { deps } = withUpstreams({ one: streamOf([chunk(0, 'a')]) })
+    const { sent, sink } = sinkOf()
+    const { tail, run } = await stream(deps, live, sink)
+    expect([sent.length, run.outcome]).toEqual([1, 'complete'])
+    const end = { index: 0, delta: {}, finish_reason: 'stop' }
+    expect(tail).toEqual([{ choices: [end] }])
+  })
+
+  test('holds back nothing but what finishes a choice, or comes behind that', async () => {
+    const { live } = await start()
+    const usage: JsonObject = { choices: [], usage: { prompt_tokens: 2, completion_tokens: 3 } }
+    const going = [[chunk(0, null, 'stop')], [chunk(1, 'b')], [usage], [chunk(1, null, 'stop')]]
+    const { deps } = withUpstreams({ one: streamOf([chunk(0, 'a')], ...going) })
+    const { sent, sink } = sinkOf()
+    const { tail, usage: paid } = await stream(deps, live, sink)
+    expect([sent.length, tail.length]).toEqual([2, 2])
+    expect(paid).toEqual({ inputTokens: 2, outputTokens: 3 })
+  })
+
+  test.each([true, false])('whose reader takes nothing ends when it is stopped', async (atOnce) => {
+    const { live } = await start()
+    const { deps } = withUpstreams({ one: streamOf([chunk(0, 'a')], [chunk(0, 'b')]) })
+    const sent = Promise.withResolvers<void>()
+    const stuck = {
+      send: () => {
+        if (atOnce) live.stop('client_gone')
+        sent.resolve()
+        return new Promise<void>(() => {})
+      },
+    }
+    const asked = stream(deps, live, stuck)
+    await sent.promise
+    live.stop('client_gone')
+    await expect(asked).rejects.toMatchObject({ type: 'conflict' })
+    expect(await w.deps.runs.find(live.id)).toMatchObject({ outcome: 'cancelled' })
   })
 
   test('that was stopped goes no further, and is charged what it delivered', async () => {
