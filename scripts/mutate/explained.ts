@@ -95,6 +95,7 @@ const explained: Record<string, Row[]> = {
     ['if (!model.startsWith(head)', /\+ to -/, 'The last line of it says the same.'],
     ["if (need === 'also-paused') return isPlain", /false/, faster],
     ['return isPlain && !isPaused', /\|\| to &&/, faster],
+    ['const bitOf', /one more/, 'Any bit does, if each need has its own.'],
     ['export const maxDepth', any, 'No plan nests deeper.'],
     ['export const mayAtOnce', /one more/, 'Without both of them a closer look is taken.'],
   ],
@@ -104,7 +105,7 @@ const explained: Record<string, Row[]> = {
   ],
   'src/keys/pause.ts': [["if (!key) throw new Error('a chain without a key')", /false/, bug]],
   'src/keys/rate.ts': [
-    ['if (chain.length > 1)', /> to >=/, 'Speed only: of one key it is asked twice.'],
+    ['if (chain.length > 1)', /true|> to >=/, 'Speed only: of one key it is asked twice.'],
     ["if (!nearest) throw new Error('a caller without", /false/, bug],
   ],
   'src/keys/remembered.ts': [
@@ -115,6 +116,7 @@ const explained: Record<string, Row[]> = {
   'src/keys/resume.ts': [["if (!key) throw new Error('a chain without a key')", /false/, bug]],
   'src/keys/rotate.ts': [["if (!key) throw new Error('a chain without a key')", /false/, bug]],
   'src/keys/self.ts': [
+    ['return made instanceof Promise', any, 'Speed only: what throws there is left to its route.'],
     [
       'from <= now && now < until',
       /<= to </,
