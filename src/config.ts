@@ -98,7 +98,7 @@ export function loadConfig(inputs: Inputs): Loaded {
 
 /** Whether Bun's `fetch` may go by a proxy: only it reads what the environment says of them. */
 const namesProxy = (env: Inputs['env']): boolean =>
-  ['http_proxy', 'https_proxy'].some((name) => env[name] || env[name.toUpperCase()])
+  ['http_proxy', 'https_proxy', 'all_proxy'].some((name) => env[name] || env[name.toUpperCase()])
 
 /**
  * The configuration of this process. `file` is `--config` or `COUNTERFOIL_CONFIG` and must exist;

@@ -71,6 +71,24 @@ rpc_urls = ["https://rpc.example/hunter2"]`
   })
 })
 
+describe('a proxy in front of model servers', () => {
+  const proxied = (env: Record<string, string>) =>
+    configOf({ fileText: upstream, env }).upstreams.map(({ is_proxied }) => is_proxied === true)
+
+  test.each(['http_proxy', 'https_proxy', 'all_proxy'])('is there when %s names one', (name) => {
+    expect(proxied({ [name]: 'http://proxy.example:3128' })).toEqual([true])
+    expect(proxied({ [name.toUpperCase()]: 'http://proxy.example:3128' })).toEqual([true])
+    expect(proxied({ [name]: '' })).toEqual([false])
+  })
+
+  test('is the environment’s to name, never the file’s', () => {
+    expect(proxied({ NO_PROXY: 'model.example' })).toEqual([false])
+    expect(problemsOf({ fileText: `${upstream}is_proxied = true` })).toEqual([
+      expect.stringContaining('unknown key upstreams[1].is_proxied'),
+    ])
+  })
+})
+
 describe('models and upstreams', () => {
   test('an entry is read whole, prices exact', () => {
     const config = configOf({ fileText: upstream + model })
