@@ -58,7 +58,7 @@ export const ofVerify: Record<string, Row[]> = {
     ],
     [
       'return rest < 0n',
-      /< to <=/,
+      /< to <=|one more/,
       'Nought as the modulus itself: no coordinate of a point is it.',
     ],
   ],

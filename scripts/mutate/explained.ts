@@ -204,6 +204,14 @@ const explained: Record<string, Row[]> = {
     ['yield* update(runs, signed.slice(', /one more/, 'One is written twice, with what it has.'],
     ['return [yield* first(anchored', /one more/, 'One row more is read, for no use.'],
     ['for (let i = 0; i < signed.length', /< to <=/, nothing],
+    ['return anchor && anchor.size >=', /one more/, 'Every anchor has a leaf: 1 is the least.'],
+  ],
+  'src/log/sequence.ts': [
+    [
+      'if (!lease || clock.monotonic() - renewedAt',
+      /- to \+/,
+      'Speed only: the lease is renewed each time.',
+    ],
   ],
   'src/log/store.ts': [
     ['forget()', any, 'Whatever goes wrong behind it is forgotten all the same.'],

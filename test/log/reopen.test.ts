@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { asc } from 'drizzle-orm'
 import { type Db, insert, rows } from '../../src/db/db.ts'
+import { sha256 } from '../../src/kernel/hash.ts'
 import { reopenLog } from '../../src/log/reopen.ts'
 import { reopenings } from '../../src/log/reopen-store.ts'
 import { endAbandoned } from '../../src/runs/recover.ts'
@@ -114,23 +115,49 @@ for (const engine of engines) {
       expect(failed(await service.verify(file))).toEqual([])
     })
 
+    test('signs all receipts of the old one that nobody had asked for yet, a thousand too', async () => {
+      const { runs } = db.tables
+      const [ended] = await db.read((q) => rows(q.select().from(runs).limit(1)))
+      if (!ended) throw new Error('no run')
+      const digestOf = (at: number) => sha256(new Uint8Array([at >> 8, at & 255]))
+      const unasked = Array.from({ length: 1001 }, (_, at) => {
+        const id = `${ended.id.slice(0, -4)}1${String(at).padStart(3, '0')}`
+        return { ...ended, id: at < 1000 ? id : `${id.slice(0, -4)}2000`, digest: digestOf(at) }
+      })
+      const waiting = unasked.map((run) => ({ ...run, logPlace: null, signature: null }))
+      for (let at = 0; at < waiting.length; at += 100) {
+        await db.write(() => insert(runs, waiting.slice(at, at + 100)))
+      }
+      await service.deps.sequencer.flush()
+      await reopen({ reason: 'and again' })
+      const digests = new Map(unasked.map(({ id, digest }) => [id, digest]))
+      const all = await db.read((q) => rows(q.select().from(runs).orderBy(asc(runs.id))))
+      const ours = all.filter(({ id }) => digests.has(id))
+      const wrong = ours.filter(({ id, signature }) => {
+        const made = signer.sign(digests.get(id) ?? new Uint8Array())
+        return !signature || toHex(signature) !== toHex(made)
+      })
+      expect([ours.length, wrong.length]).toEqual([1001, 0])
+    }, 60_000)
+
     test('is told by GET /v1/signer, and the chain of heads by GET /v1/anchors', async () => {
       const told = await service.call('/v1/signer')
-      expect([told.issuer, told.log.origin]).toEqual([`${first}#3`, `${first}#3`])
+      expect([told.issuer, told.log.origin]).toEqual([`${first}#4`, `${first}#4`])
       expect(told.former_logs.map(({ origin }: { origin: string }) => origin)).toEqual([
         first,
         `${first}#2`,
+        `${first}#3`,
       ])
       expect(told.former_logs[0].size).toBe(old.length + 1)
       expect(told.former_logs[0].signers[0].address).toBe(signer.address)
       const { log } = await service.call('/v1/anchors')
-      expect([log.origin, log.size]).toEqual([`${first}#3`, told.log.size])
+      expect([log.origin, log.size]).toEqual([`${first}#4`, told.log.size])
     })
 
     test('without a chain names the newest head that was signed', async () => {
       const { proof } = await service.receipt()
       await service.call(`/v1/receipts/${(await service.receipt()).receipt.id}`)
-      const latest = await service.deps.checkpoints.latest(`${first}#3`)
+      const latest = await service.deps.checkpoints.latest(`${first}#4`)
       const { head } = await reopen({ reason: 'once more' })
       expect([head.size, toHex(head.root)]).toEqual([
         latest?.size ?? 0,
