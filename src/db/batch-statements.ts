@@ -1,7 +1,15 @@
 import { type Column, getTableColumns, getTableName } from 'drizzle-orm'
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core'
 import type { Lists, Values } from './db.ts'
-import { type Finding, primaryKeyOf, reader, type Writing } from './statements.ts'
+import {
+  type Finding,
+  namesOf,
+  onConflict,
+  primaryKeyOf,
+  quote,
+  reader,
+  type Writing,
+} from './statements.ts'
 
 /**
  * A statement of PostgreSQL for any number of rows: its text, which is the same for one row and
@@ -24,9 +32,7 @@ export function batchStatement(step: Writing): BatchStatement {
   }
   const added = `insert into ${name} (${namesOf(columns)}) select * from ${arraysOf(columns)}`
   if (step.kind === 'insert') return { text: added, bind: binder(columns) }
-  const changes = set.map(([, { name: own }]) => `${quote(own)} = excluded.${quote(own)}`)
-  const conflict = `on conflict (${keys.map(quote).join(', ')}) do update set ${changes.join(', ')}`
-  return { text: `${added} ${conflict}`, bind: binder(columns) }
+  return { text: `${added} ${onConflict(keys, set)}`, bind: binder(columns) }
 }
 
 /** A look-up by lists of values: its text, its parameters, and how an answer becomes a row. */
@@ -57,10 +63,6 @@ function describe(table: Writing['table']) {
   return { columns, keys: primaryKeyOf(config), name: quote(getTableName(table)) }
 }
 type TableKeys = Parameters<typeof primaryKeyOf>[0]
-
-const quote = (name: string): string => `"${name}"`
-
-const namesOf = (fields: Field[]): string => fields.map(([, { name }]) => quote(name)).join(', ')
 
 const arrayOf = (column: Column, place: number): string => `$${place + 1}::${column.getSQLType()}[]`
 

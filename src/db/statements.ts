@@ -21,14 +21,10 @@ export function rowStatement(step: Writing): RowStatement {
     return { text, bind: binder([...bound, ...where]) }
   }
   const marks = columns.map(() => '?').join(', ')
-  const names = columns.map(([, column]) => quote(column.name)).join(', ')
-  const text = `insert into ${name} (${names}) values (${marks})`
+  const text = `insert into ${name} (${namesOf(columns)}) values (${marks})`
   if (step.kind === 'insert') return { text, bind: binder(columns) }
-  const set = columns
-    .filter(([field]) => step.set.includes(field))
-    .map(([, column]) => `${quote(column.name)} = excluded.${quote(column.name)}`)
-  const conflict = `on conflict (${keys.map(quote).join(', ')}) do update set ${set.join(', ')}`
-  return { text: `${text} ${conflict}`, bind: binder(columns) }
+  const set = columns.filter(([field]) => step.set.includes(field))
+  return { text: `${text} ${onConflict(keys, set)}`, bind: binder(columns) }
 }
 
 /** A look-up of the rows with one value in each of some columns. */
@@ -43,10 +39,9 @@ export type PointLookUp = {
 export function pointLookUp({ table, where }: Finding): PointLookUp {
   const columns: Field[] = Object.entries(getTableColumns(table))
   const asked = columns.filter(([field]) => field in where)
-  const names = columns.map(([, column]) => quote(column.name)).join(', ')
   const from = quote(getTableName(table))
   return {
-    text: `select ${names} from ${from} where ${assign(asked, ' and ')}`,
+    text: `select ${namesOf(columns)} from ${from} where ${assign(asked, ' and ')}`,
     bind: (lists) =>
       asked.reduce<(string | number)[][]>(
         (made, [field]) =>
@@ -98,7 +93,20 @@ type Config = ReturnType<typeof getTableConfig>
 
 type Field = [field: string, column: SQLiteColumn]
 
-const quote = (name: string): string => `"${name}"`
+type Named = readonly (readonly [field: string, column: Pick<Column, 'name'>])[]
+
+/** A name as both engines read it. */
+export const quote = (name: string): string => `"${name}"`
+
+/** The names of columns, as a list. */
+export const namesOf = (fields: Named): string =>
+  fields.map(([, { name }]) => quote(name)).join(', ')
+
+/** What an upsert does where the row exists: takes these columns from the new one. */
+export function onConflict(keys: readonly string[], set: Named): string {
+  const taken = set.map(([, { name }]) => `${quote(name)} = excluded.${quote(name)}`)
+  return `on conflict (${keys.map(quote).join(', ')}) do update set ${taken.join(', ')}`
+}
 
 const assign = (fields: Field[], joint = ', '): string =>
   fields.map(([, column]) => `${quote(column.name)} = ?`).join(joint)
