@@ -116,7 +116,7 @@ async function tryStatic(
   const reached: Reached = await Bun.file(base.reached).json()
   for (const mutant of wanted) {
     if (Date.now() > base.until) return
-    const ids = new Set(all.filter(({ file }) => file === mutant.file).map(({ id }) => id))
+    const ids = new Set(beside(mutant, all).map(({ id }) => id))
     const byFile = new Map<string, { ms: number; hits: number }>()
     for (const [name, { ms, hits }] of Object.entries(reached.tests)) {
       const file = name.slice(0, name.lastIndexOf('#'))
@@ -134,6 +134,14 @@ async function tryStatic(
     const state = near.length > 0 && isResult(last.state) ? last.state : 'unreached'
     await tell(mutant, { state, ...(last.by ? { by: last.by } : {}) }, results)
   }
+}
+
+/** The mutants on lines that use what is made there, or those of the whole file. */
+function beside({ file, text }: Numbered, all: readonly Numbered[]): Numbered[] {
+  const [, name] = /^(?:export )?const (\w+)/.exec(text) ?? []
+  const word = new RegExp(`\\b${name}\\b`)
+  const users = name ? all.filter((one) => !one.isStatic && word.test(one.text)) : []
+  return users.length > 0 ? users : all.filter((one) => one.file === file)
 }
 
 const isResult = (state: Line['state']): state is Result['state'] =>
