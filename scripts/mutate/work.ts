@@ -127,7 +127,9 @@ async function tryStatic(
     const stem = stemOf(mutant.file).replace(/-.*$/, '')
     const isNear = (file: string) => file.split('/').at(-1)?.startsWith(stem)
     const ranked = [...byFile].filter(([file, { hits }]) => hits > 0 || isNear(file))
-    ranked.sort(([, a], [, b]) => b.hits / b.ms - a.hits / a.ms)
+    const rank = ([file, { ms, hits }]: (typeof ranked)[number]) =>
+      (hits / ms) * (isNear(file) ? 8 : 1)
+    ranked.sort((a, b) => rank(b) - rank(a))
     const near = ranked.slice(0, base.budgetMs > 10_000 ? 8 : 3).map(([file]) => file)
     const lines = await drive({ ...base, tests: near, active: mutant.id })
     const last = lines.at(-1) ?? { state: 'late' as const, by: 'the process' }
