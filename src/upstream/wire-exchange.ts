@@ -1,4 +1,5 @@
 import { systemClock } from '../kernel/clock.ts'
+import { type Deadline, deadlineIn } from '../kernel/deadline.ts'
 import type { StopSignal } from '../kernel/stop.ts'
 import type { HttpAnswer, HttpLimits } from './http.ts'
 import { type FailureReason, type Take, UpstreamFailure } from './upstream.ts'
@@ -44,6 +45,8 @@ export class Exchange implements WireAnswer {
   /** All that was wanted came. */
   private isEnding = false
   private readonly startedAt = systemClock.monotonic()
+  /** The first look at its deadlines; most are over before. */
+  private firstLook: Deadline | undefined
   private timer: Timer | undefined
 
   constructor(
@@ -57,7 +60,7 @@ export class Exchange implements WireAnswer {
     const opened = Promise.withResolvers<WireAnswer>()
     this.opened = opened
     this.signal.addEventListener('abort', this)
-    this.watch()
+    this.firstLook = deadlineIn(this.firstLookMs, () => this.watch())
     this.lines.take(this)
     return opened.promise
   }
@@ -112,7 +115,9 @@ export class Exchange implements WireAnswer {
     this.request = undefined
     const { encoding } = head
     if (encoding) this.packed = unpack(encoding, () => this.inlet.read(Number.POSITIVE_INFINITY))
-    this.watch()
+    // A timer costs a request more than all else here, so it is set only to look before that.
+    const spent = systemClock.monotonic() - this.startedAt
+    if (this.limits.idleMs < this.firstLookMs - spent) this.watch()
     this.opened?.resolve(this)
     this.opened = undefined
   }
@@ -162,6 +167,8 @@ export class Exchange implements WireAnswer {
 
   /** Nothing of it is on its way any more. */
   private letGo(): void {
+    this.firstLook?.clear()
+    this.firstLook = undefined
     clearTimeout(this.timer)
     this.timer = undefined
     this.signal.removeEventListener('abort', this)
@@ -170,8 +177,13 @@ export class Exchange implements WireAnswer {
     this.headBytes = undefined
   }
 
+  private get firstLookMs(): number {
+    return Math.min(this.limits.firstByteMs, this.limits.totalMs)
+  }
+
   /** The one timer of an exchange: set for the first of its deadlines, it looks at all of them. */
   watch(): void {
+    this.firstLook?.clear()
     clearTimeout(this.timer)
     const { firstByteMs, idleMs, totalMs } = this.limits
     const now = systemClock.monotonic()
@@ -218,13 +230,15 @@ export class Exchange implements WireAnswer {
   }
 
   async text(): Promise<string> {
-    const decoder = new TextDecoder()
-    let text = ''
+    const pieces: Uint8Array[] = []
     try {
+      this.refuseLate()
+      const whole = this.packed ? undefined : this.inlet.takeWhole(this.limits.answerBytes)
+      if (whole) return utf8.decode(whole)
       for (;;) {
         const bytes = await this.readUpTo(this.limits.answerBytes)
-        if (bytes === undefined) return text + decoder.decode()
-        text += decoder.decode(bytes, { stream: true })
+        if (bytes === undefined) return utf8.decode(Buffer.concat(pieces))
+        pieces.push(bytes)
       }
     } catch (error) {
       this.stop()
@@ -246,5 +260,6 @@ export class Exchange implements WireAnswer {
   }
 }
 
+const utf8 = new TextDecoder()
 const lookAt = (exchange: Exchange): void => exchange.watch()
 const stopLate = (exchange: Exchange): void => exchange.stop()

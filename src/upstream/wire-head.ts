@@ -50,9 +50,9 @@ function fieldsOf(lines: readonly string[]): Map<string, string> | undefined {
   const fields = new Map<string, string>()
   for (let at = 1; at < lines.length; at++) {
     const line = lines[at] ?? ''
-    const colon = line.indexOf(':')
+    const colon = colonIn(line)
+    if (colon < 1 || breaks(line, colon)) return undefined
     const name = line.slice(0, colon).toLowerCase()
-    if (colon < 1 || /[^!-~]/.test(name) || /[\r\n\0]/.test(line)) return undefined
     if (!known.includes(name)) continue
     const value = line.slice(colon + 1).trim()
     const before = fields.get(name)
@@ -61,6 +61,25 @@ function fieldsOf(lines: readonly string[]): Map<string, string> | undefined {
     else fields.set(name, value)
   }
   return fields
+}
+
+/** Where the colon after a name is; -1 where something stands before it that no name holds. */
+function colonIn(line: string): number {
+  for (let at = 0; at < line.length; at++) {
+    const code = line.charCodeAt(at)
+    if (code === 0x3a) return at
+    if (code < 0x21 || code > 0x7e) return -1
+  }
+  return -1
+}
+
+/** Whether a line holds, from there on, what another reader could take for its end. */
+function breaks(line: string, from: number): boolean {
+  for (let at = from; at < line.length; at++) {
+    const code = line.charCodeAt(at)
+    if (code === 0x0a || code === 0x0d || code === 0) return true
+  }
+  return false
 }
 
 function mayStay(isNewer: boolean, connection: string | undefined): boolean {

@@ -72,6 +72,15 @@ export class Inlet {
     this.endFlow()
   }
 
+  /** A body that came whole before anybody read of it, where it has no more bytes than that. */
+  takeWhole(limit: number): Uint8Array | undefined {
+    const { unread } = this
+    if (!this.isWhole || !unread || this.bytesRead + unread.length > limit) return undefined
+    this.unread = undefined
+    this.bytesRead += unread.length
+    return unread
+  }
+
   /** The next bytes, up to that many in all; undefined at the end. */
   async read(limit: number): Promise<Uint8Array | undefined> {
     const bytes = await this.next()

@@ -6,7 +6,7 @@ import { makeLines } from './wire-lines.ts'
 
 /** One request to a {@link Wire}. */
 export type WireRequest = {
-  headers: Record<string, string>
+  headers: Readonly<Record<string, string>>
   body: string
   signal: StopSignal
   limits: HttpLimits
@@ -44,11 +44,14 @@ export function openPlain(address: string): Wire {
     bytes: (exchange, bytes) => exchange.take(bytes),
     lost: (exchange, isClean) => exchange.lose(isClean),
   })
+  // Nearly all requests have the same: whoever asks never changes what it gave.
+  let written = { headers: {}, text: '' }
   return {
     async ask({ headers, body, signal, limits }) {
       if (signal.aborted) throw new UpstreamFailure('aborted')
+      if (headers !== written.headers) written = { headers, text: linesOf(headers) }
       const length = `content-length: ${Buffer.byteLength(body)}`
-      const head = `${start}${linesOf(headers)}${length}\r\n\r\n`
+      const head = `${start}${written.text}${length}\r\n\r\n`
       return new Exchange(lines, signal, limits).begin(Buffer.from(head + body))
     },
   }
@@ -72,7 +75,7 @@ export function openFetched(url: string): Wire {
   }
 }
 
-function linesOf(headers: Record<string, string>): string {
+function linesOf(headers: Readonly<Record<string, string>>): string {
   let text = ''
   for (const name in headers) {
     const value = headers[name]?.trim() ?? ''
