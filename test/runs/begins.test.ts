@@ -5,17 +5,16 @@ import { onceOf } from '../../src/idempotency/call.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
 import { revokeKey } from '../../src/keys/revoke.ts'
 import { openLedger } from '../../src/ledger/store.ts'
-import { type Begun, begin, type RunWish } from '../../src/runs/begin.ts'
-import { type Ending, finish, settle } from '../../src/runs/finish.ts'
+import type { Begun } from '../../src/runs/begin.ts'
+import { finish, settle } from '../../src/runs/finish.ts'
 import { endAbandoned } from '../../src/runs/recover.ts'
-import { allRuns, modelToml, upstreamToml } from '../support/runs.ts'
+import { allRuns } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'
+import { type Beginner, beginnerOf, beginnerToml, endingOf, type TestCaller } from './beginner.ts'
 
 setDefaultTimeout(60_000)
 
-const toml = `${upstreamToml('stub', 'http://127.0.0.1:9')}
-${modelToml('stub/any', '"stub:any"')}
-${modelToml('stub/gold', '"stub:gold"').replace('= 2_000_000', '= 9_000_000_000_000_000')}
+const toml = `${beginnerToml}
 [[plans]]
 id = "narrow"
 price_nusd = 1
@@ -23,39 +22,17 @@ models = ["other/*"]
 `
 
 let w: World
-let made = 0
+let by: Beginner
 beforeAll(async () => {
   w = await world({ toml })
+  by = beginnerOf(w)
 })
 afterAll(() => w.stop())
 
-const modelOf = (id: string) => w.deps.catalogue.get(id) ?? expect.unreachable()
-
-/** An account with a key, as the door hands them to a run. */
-async function callerOf(balance = usd) {
-  const account = `0x${(++made).toString(16).padStart(40, 'b')}`
-  const { key } = await w.key({ account, balance })
-  const [plan] = w.deps.plans.list
-  if (!plan) throw new Error('no plan')
-  return { account, suspended: false, plan, chain: [key], key }
-}
-type Caller = Awaited<ReturnType<typeof callerOf>>
-
-function start(
-  caller: Caller,
-  more: Partial<RunWish> = {},
-  deps: Parameters<typeof begin>[0] = w.deps,
-) {
-  const body = { model: 'stub/any', messages: [{ role: 'user', content: 'hi' }], max_tokens: 10 }
-  const rest = { background: false, tags: {}, metadata: {} }
-  return begin(deps, { caller, model: modelOf('stub/any'), body, received: body, ...rest, ...more })
-}
-const endingOf = (more: Partial<Ending> = {}): Ending => ({
-  ...{ outcome: 'complete', route: 'stub:any', usage: { inputTokens: 5, outputTokens: 5 } },
-  ...{ usageSource: 'reported', clamped: false, firstByteAt: null, error: null, output: 'out' },
-  ...more,
-})
-const heldBy = async ({ account }: Caller) => (await w.deps.accounts.find(account))?.held
+const modelOf = (id: string) => by.modelOf(id)
+const callerOf = () => by.callerOf()
+const start = (...wish: Parameters<Beginner['start']>) => by.start(...wish)
+const heldBy = (caller: TestCaller) => by.heldBy(caller)
 const refusedAs = async (asked: Promise<unknown>) => {
   try {
     await asked
@@ -67,7 +44,7 @@ const refusedAs = async (asked: Promise<unknown>) => {
 
 describe('a run does not begin', () => {
   /** It was refused as told, holds nothing, takes no place, and leaves nothing to settle. */
-  const expectNone = async (caller: Caller, asked: Promise<unknown>, type: string) => {
+  const expectNone = async (caller: TestCaller, asked: Promise<unknown>, type: string) => {
     expect(await refusedAs(asked)).toBe(type)
     expect([await heldBy(caller), w.deps.live.count()]).toEqual([0n, 0])
     const own = (await allRuns(w)).filter(({ accountId }) => accountId === caller.account)
@@ -234,31 +211,6 @@ describe('a run that began', () => {
     await finish(deps, live, endingOf())
     expect(woken).toBe(1)
   })
-})
-
-describe('the call that a run was', () => {
-  const end = async (ending: Ending) => {
-    const caller = await callerOf()
-    const scope = `call of ${caller.account}`
-    const once = onceOf<Begun>(w.deps, { scope, fingerprint: 'f' }, () => undefined)
-    const live = await start(caller, { once })
-    await finish(w.deps, live, ending, ({ receiptId }) => new TextEncoder().encode(receiptId))
-    const row = await w.deps.calls.find(scope)
-    return row && new TextDecoder().decode(row.reply ?? undefined)
-  }
-  const receipt: string = expect.stringMatching(/^rcpt_/)
-
-  test.each([
-    ['completed', {}, receipt],
-    ['completed for nothing', { usage: { inputTokens: 0, outputTokens: 0 } }, receipt],
-    ['broke off and was charged', { outcome: 'partial' }, receipt],
-    ['failed and cost nothing', { outcome: 'failed', usage: undefined }, undefined],
-  ] as [string, Partial<Ending>, string | undefined][])(
-    'stays made or is free again where it %s',
-    async (_, more, kept) => {
-      expect(await end(endingOf(more))).toEqual(kept)
-    },
-  )
 })
 
 describe('runs that a dead process left', () => {
