@@ -239,12 +239,28 @@ const explained: Record<string, Row[]> = {
       'The plan is set next, and the account written with it.',
     ],
   ],
+  'src/runs/begin.ts': [
+    ['const retention = asked', /reversed/, 'What is kept is asked again when the run ends.'],
+    ['createdAt: 0,', any, 'Set when the hold is taken.'],
+    ['hold: 0n,', any, 'Set when the hold is taken.'],
+    ['discountBps: 0,', any, 'Set when the hold is taken.'],
+  ],
   'src/runs/cancel.ts': [
     ['while (clock.monotonic() < until)', /< to <=/, 'How often it is looked at is no promise.'],
     ['clearTimeout(timer)', any, 'A timer that is not stopped resolves what is resolved already.'],
     ['await Bun.sleep(lookEveryMs)', any, 'How often it is looked at is no promise.'],
     ['for (let from = 0; from < here.length', /< to <=/, nothing],
     ['if (asked.length === 0) continue', /false/, nothing],
+  ],
+  'src/runs/execute.ts': [
+    ['if (!sent) return true', /false/, 'Speed only: it waits for nothing then.'],
+    ['if (finished.size === 0)', /false/, faster],
+    [
+      'if (ending.length === choices.length)',
+      /false/,
+      'What goes on has no choices: it is not sent.',
+    ],
+    ['if (choices.every((choice) => greeted', /false/, faster],
   ],
   'src/runs/finish.ts': [
     ['const told = isKept', /&& to/, 'What is answered so is freed in the next step.'],
