@@ -84,10 +84,25 @@ describe.each(engines)('keys with an Idempotency-Key, on %s', (engine) => {
       expect(third.fingerprint).not.toBe(first.fingerprint)
     })
 
-    test('an overlap is told again as it was', async () => {
+    test('20 at once rotate once, and the secret is told once', async () => {
+      const call = fresh()
+      const { id, fingerprint } = (await (await post(path, fresh(), wish)).json()) as Made
+      const ask = () => post(`${path}/${id}/rotate`, call, {})
+      const answers = await Promise.all(Array.from({ length: 20 }, ask))
+      expect(answers.filter(({ status }) => status !== 200 && status !== 409)).toEqual([])
+      const done = answers.filter(({ status }) => status === 200)
+      const made = (await Promise.all(done.map((answer) => answer.json()))) as Made[]
+      const fingerprints = new Set(made.map((one) => one.fingerprint))
+      expect([fingerprints.size, fingerprints.has(fingerprint)]).toEqual([1, false])
+      const secrets = made.flatMap(({ secret }) => secret ?? [])
+      expect(secrets).toHaveLength(1)
+      expect((await w.call('/v1/keys/self', { key: String(secrets[0]) })).status).toBe(200)
+    })
+
+    test.each([1, 3600])('an overlap of %d s is told again as it was', async (seconds) => {
       const call = fresh()
       const { id } = (await (await post(path, fresh(), wish)).json()) as Made
-      const ask = { overlap_seconds: 3600 }
+      const ask = { overlap_seconds: seconds }
       const first = (await (await post(`${path}/${id}/rotate`, call, ask)).json()) as Made
       const second = (await (await post(`${path}/${id}/rotate`, call, ask)).json()) as Made
       expect(second).toEqual({ ...first, secret: null })
