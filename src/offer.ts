@@ -4,6 +4,7 @@ import type { UpstreamConfig } from './config-entries.ts'
 import type { Db } from './db/db.ts'
 import type { Deps } from './deps.ts'
 import { canonical } from './kernel/canonical.ts'
+import { napsTaken } from './kernel/naps.ts'
 import type { LogStore } from './log/store.ts'
 import { type Catalogue, makeCatalogue } from './models/catalogue.ts'
 import { liveCatalogue } from './models/live-catalogue.ts'
@@ -93,7 +94,7 @@ function upstreamMaker(deps: Needs) {
 function guard(upstream: Upstream, entry: UpstreamConfig, { clock, log, meters }: Needs): Upstream {
   const { id, breaker_failures: failures, breaker_cooldown_ms: cooldownMs } = entry
   if (failures === 0) return upstream
-  const breaker = makeBreaker({ failures, cooldownMs }, clock, (state) => {
+  const breaker = makeBreaker({ failures, cooldownMs }, { clock, naps: napsTaken }, (state) => {
     if (state === 'closed') return log.info('upstream.closed', { upstream: id })
     meters.upstreamOpened(id)
     log.warn('upstream.opened', { upstream: id, failures, cooldown_ms: cooldownMs })

@@ -39,11 +39,12 @@ const probeRestMs = 1000
  * Lets nobody through to a server that failed so many times in a row. One account alone, whose
  * requests may be what a server stumbles over, does not close the way of others: while they ask
  * too, one of theirs has to fail as well. What comes of requests that began before it opened counts
- * no more. `tell` hears when it opens and closes.
+ * no more; nor do failures of those during which this side slept, by the count of `naps`: all that
+ * waits runs out of time then. `tell` hears when it opens and closes.
  */
 export function makeBreaker(
   { failures: most, cooldownMs }: BreakerRules,
-  clock: Pick<Clock, 'monotonic'>,
+  { clock, naps }: { clock: Pick<Clock, 'monotonic'>; naps: () => number },
   tell: (state: 'open' | 'closed') => void,
 ): Breaker {
   let failures = 0
@@ -78,18 +79,20 @@ export function makeBreaker(
     tell('open')
   }
   const passOf = (own: number, account: string): Pass => {
+    const before = naps()
     const inTurn = (work: () => void) => () => {
       if (own === turn) work()
     }
+    const left = inTurn(() => {
+      isProbing = false
+    })
     return {
       began: inTurn(() => {
         if (openUntil !== undefined) close(most - 1)
       }),
       answered: inTurn(() => close(0)),
-      failed: inTurn(() => fail(account)),
-      left: inTurn(() => {
-        isProbing = false
-      }),
+      failed: inTurn(() => (naps() === before ? fail(account) : left())),
+      left,
     }
   }
 

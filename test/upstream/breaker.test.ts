@@ -5,13 +5,16 @@ import { type FailureReason, UpstreamFailure } from '../../src/upstream/upstream
 /** A breaker of three failures and 30 s, and requests that have names. */
 function breaker() {
   let now = 1000
+  let naps = 0
   const told: string[] = []
   const rules = { failures: 3, cooldownMs: 30_000 }
-  const guard = makeBreaker(rules, { monotonic: () => now }, (state) => told.push(state))
+  const times = { clock: { monotonic: () => now }, naps: () => naps }
+  const guard = makeBreaker(rules, times, (state) => told.push(state))
   const passes = new Map<string, Pass>()
   const play = (step: string): string => {
     const [verb = '', name = '', account = 'one'] = step.split(' ')
     if (verb === 'wait') now += Number(name) * 1000
+    else if (verb === 'sleep') naps++
     else if (verb === 'take') {
       const pass = guard.take(account)
       if (!pass) return `${guard.state} refused ${guard.restMs}`
@@ -69,6 +72,18 @@ const courses: [what: string, steps: string, last: string, told: BreakerState[]]
     [],
   ],
   [
+    'what fails because this side slept does not count',
+    'take a, take b, take c, sleep, failed a, failed b, failed c',
+    'closed',
+    [],
+  ],
+  [
+    'and forgives nothing',
+    'take a, failed a, take b, failed b, take c, sleep, failed c, take d, failed d',
+    'open',
+    ['open'],
+  ],
+  [
     'requests at once count as they end',
     'take a, take b, take c, take d, failed a, failed b, failed c',
     'open',
@@ -95,6 +110,7 @@ const after: typeof courses = [
     ['open'],
   ],
   ['lets the next try after one that left', 'wait 30, take d, left d, take e', 'half_open', []],
+  ['and after one that slept', 'wait 30, take d, sleep, failed d, take e', 'half_open', []],
   [
     'and hears the one that left no more',
     'wait 30, take d, left d, take e, answered d',
