@@ -13,7 +13,7 @@ describe.each(engines)('keys with an Idempotency-Key, on %s', (engine) => {
   let own: Browser
   let minter: string
   beforeAll(async () => {
-    w = await world({ engine })
+    w = await world({ engine, now: Date.UTC(2026, 10, 22, 12) })
     own = browser(w)
     await signInWith(own, wallet)
     const account = wallet.address.toLowerCase()
