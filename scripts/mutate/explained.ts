@@ -254,6 +254,7 @@ const explained: Record<string, Row[]> = {
   ],
   'src/runs/execute.ts': [
     ['if (!sent) return true', /false/, 'Speed only: it waits for nothing then.'],
+    ['return { data, outputBytes: 0', /one more/, 'An embedding has no output to be counted.'],
     ['if (finished.size === 0)', /false/, faster],
     [
       'if (ending.length === choices.length)',
@@ -269,7 +270,9 @@ const explained: Record<string, Row[]> = {
     ['if (rest <= 0n) return 0', /<= to </, 'Of no money the division makes no token either.'],
     ['if (affordable === null ||', />= to >/, 'A bound of just as many tokens is that bound.'],
   ],
-  'src/runs/recover.ts': [['if (open.length > 0) await deps.runs.forgetCancels', />/, nothing]],
+  'src/runs/recover.ts': [
+    ['if (open.length > 0) await deps.runs.forgetCancels', />|true/, nothing],
+  ],
   ...ofVerify,
 }
 

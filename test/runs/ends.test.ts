@@ -22,12 +22,30 @@ test('a run costs nothing until it ended', async () => {
   expect([run.status, run.cost > 0n]).toEqual(['succeeded', true])
 })
 
+test('a run says how long it took, by a clock that is never set', async () => {
+  const live = await by.start(await by.callerOf())
+  const clock = { ...w.deps.clock, monotonic: () => live.startedAt + 1234.4 }
+  expect((await finish({ ...w.deps, clock }, live, endingOf())).run.durationMs).toBe(1234)
+})
+
+test('a text that was not to be kept when its run began is not kept at its end', async () => {
+  const caller = await by.callerOf()
+  const live = await by.start(caller)
+  const audit = () => ({
+    ...{ id: `audit ${caller.account}`, at: 0, actor: 'test', action: 'test' },
+    ...{ accountId: caller.account, subject: '', detail: {} },
+  })
+  await w.deps.texts.setRetention(caller.account, '24h', w.deps.clock.now(), audit)
+  expect((await finish(w.deps, live, endingOf())).run.status).toBe('succeeded')
+  expect(await w.deps.texts.find(live.id)).toBeUndefined()
+})
+
 describe('the call that a run was', () => {
-  const end = async (ending: Ending) => {
+  const end = async (ending: Ending, model = by.modelOf('stub/any')) => {
     const caller = await by.callerOf()
     const scope = `call of ${caller.account}`
     const once = onceOf<Begun>(w.deps, { scope, fingerprint: 'f' }, () => undefined)
-    const live = await by.start(caller, { once })
+    const live = await by.start(caller, { once, model })
     await finish(w.deps, live, ending, ({ receiptId }) => new TextEncoder().encode(receiptId))
     const row = await w.deps.calls.find(scope)
     return row && new TextDecoder().decode(row.reply ?? undefined)
@@ -45,6 +63,12 @@ describe('the call that a run was', () => {
       expect(await end(endingOf(more))).toEqual(kept)
     },
   )
+
+  test('stays made for a nano-dollar too', async () => {
+    const prices = { inputPusd: 0n, outputPusd: 1n, requestNusd: 0n }
+    const model = { ...by.modelOf('stub/any'), prices }
+    expect(await end(endingOf({ outcome: 'partial' }), model)).toEqual(receipt)
+  })
 
   test('keeps the answer that it was given before, where its end gives none', async () => {
     const caller = await by.callerOf()

@@ -127,6 +127,7 @@ describe('the steps of a route', () => {
     // One that rests was not asked, and so did not fail once more.
     const failed = w.logged.slice(before).filter(({ event }) => event === 'upstream.failed')
     expect(failed.length).toBe(reason === 'open' ? 0 : 1)
+    expect(w.logged.slice(before).some(({ event }) => event === 'run.failed')).toBe(false)
     expect(await w.deps.runs.find(live.id)).toMatchObject({
       outcome: all.length > 1 ? 'complete' : 'failed',
     })
@@ -142,11 +143,16 @@ describe('the steps of a route', () => {
   })
 
   test('that name nobody are a bug of ours', async () => {
-    const { live } = await start()
-    await expect(complete(withUpstreams({}).deps, live)).rejects.toMatchObject({
-      type: 'internal_error',
-    })
-    expect(String(w.logged.at(-1)?.error)).toContain('names an unknown upstream')
+    const { deps } = withUpstreams({})
+    for (const isStream of [false, true]) {
+      const { live } = await start()
+      const asked = isStream ? stream(deps, live, sinkOf().sink) : complete(deps, live)
+      await expect(asked).rejects.toMatchObject({
+        type: 'internal_error',
+      })
+      expect(String(w.logged.at(-1)?.error)).toContain('names an unknown upstream')
+      expect(await w.deps.runs.find(live.id)).toMatchObject({ outcome: 'failed', route: 'one:a' })
+    }
   })
 })
 

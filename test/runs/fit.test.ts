@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Bound } from '../../src/models/bound.ts'
 import { costOf, linesOf, type Model } from '../../src/models/model.ts'
-import { fitBound, withTokens } from '../../src/runs/fit.ts'
+import { affordableTokens, fitBound, withTokens } from '../../src/runs/fit.ts'
 import { prng } from '../ledger/prng.ts'
 import { expectSettled, modelsToml, outputPrice } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
@@ -44,6 +44,28 @@ test('the bound that fits holds no more than the room, and one token more would 
     }
   }
   expect(lowered).toBeGreaterThan(1000)
+})
+
+describe('how many tokens a room affords', () => {
+  const bound = { inputTokens: 1, n: 1, inputBytes: 1, outputTokens: 9, maxTokens: 9 }
+  const prices = { inputPusd: 999n, outputPusd: 1n, requestNusd: 1n }
+  const model = { prices, kind: 'chat', maxOutputTokens: 9 } as Model
+  test.each([
+    ['nothing left', 0n, 0],
+    ['less than nothing left', 1n, 0],
+    ['the last pico-dollar of a token', 2n, 1],
+    ['more than an answer may be', 9n, 9],
+  ])('%s', (_, room, tokens) => {
+    expect(affordableTokens(model, bound, room, 0)).toBe(tokens)
+  })
+
+  test.each([
+    ['output that is free', { ...prices, outputPusd: 0n }, bound, 0],
+    ['an embedding', prices, { ...bound, outputTokens: 0, maxTokens: 0 }, 0],
+    ['a plan that pays nothing', prices, bound, 10_000],
+  ])('is no question for %s', (_, paid, asked, discount) => {
+    expect(affordableTokens({ ...model, prices: paid }, asked, 5n, discount)).toBeNull()
+  })
 })
 
 describe('fit: true', () => {
