@@ -19,7 +19,7 @@ const mayImport: Record<Floor, Floor[]> = {
   house: ['kernel', 'domain', 'outside', 'door', 'house'],
   browser: ['kernel', 'domain', 'browser'],
   // Runs while Bun transpiles; what is left of it is the value it returned.
-  build: ['kernel', 'build'],
+  build: ['kernel', 'domain', 'build'],
 }
 
 const packages: Record<Floor, RegExp> = {
@@ -29,7 +29,7 @@ const packages: Record<Floor, RegExp> = {
   door: /^(node:net$|elysia|@elysiajs\/|@sinclair\/typebox|@kitajs\/|d3-|uqr|@modelcontext)/,
   house: /./,
   browser: /^(viem|@noble\/|htmx)/,
-  build: /^(node:(fs|path)|bun:sqlite)$/,
+  build: /^(node:(fs|path)|bun:sqlite|viem|@noble\/.+)$/,
 }
 
 /** The floor a file stands on, by its path alone. */

@@ -1,5 +1,4 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
-import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { hmacSha256, sha256Hex } from '../kernel/hash.ts'
 import type { Random } from '../kernel/random.ts'
 import type { Signer } from './signer.ts'
@@ -57,10 +56,10 @@ export function makeSealer(signer: Pick<Signer, 'derive'>, random: Random): Seal
 function pack(text: string): Uint8Array {
   const bytes = Buffer.from(text)
   if (bytes.length < packFrom) return Buffer.concat([Buffer.of(0), bytes])
-  return Buffer.concat([Buffer.of(1), deflateRawSync(bytes, { level: 1 })])
+  return Buffer.concat([Buffer.of(1), Bun.deflateSync(bytes, { level: 1 })])
 }
 
-function unpack(packed: Uint8Array): string {
+function unpack(packed: Uint8Array<ArrayBuffer>): string {
   const rest = packed.subarray(1)
-  return Buffer.from(packed[0] === 1 ? inflateRawSync(rest) : rest).toString()
+  return Buffer.from(packed[0] === 1 ? Bun.inflateSync(rest) : rest).toString()
 }

@@ -3,11 +3,7 @@ import { secp256k1 as portable } from '@noble/curves/secp256k1.js'
 /** Signs 32 bytes with a 32-byte key: r || s || v, v 27 or 28, low s, nonce by RFC 6979. */
 export type SignDigest = (digest: Uint8Array, key: Uint8Array) => Uint8Array
 
-/** The uncompressed public key of a 32-byte key, 65 bytes. */
-export type PublicKeyOf = (key: Uint8Array) => Uint8Array
-
 type Addon = {
-  publicKeyCreate(key: Uint8Array, compressed: boolean): Uint8Array
   ecdsaSign(digest: Uint8Array, key: Uint8Array): { signature: Uint8Array; recid: number }
 }
 
@@ -17,23 +13,25 @@ export const signPortably: SignDigest = (digest, key) => {
   return join(recovered.subarray(1), recovered[0])
 }
 
-const addon = loadAddon()
-
 /** By the C library, three to five times faster; undefined where no build of it runs. */
-export const signNatively: SignDigest | undefined =
-  addon &&
-  ((digest, key) => {
-    const { signature, recid } = addon.ecdsaSign(digest, key)
-    return join(signature, recid)
-  })
+export function nativeSigner(): SignDigest | undefined {
+  const addon = loadAddon()
+  return (
+    addon &&
+    ((digest, key) => {
+      const { signature, recid } = addon.ecdsaSign(digest, key)
+      return join(signature, recid)
+    })
+  )
+}
 
-/** The fastest there is here. All give the same bytes. */
-export const signDigest: SignDigest = signNatively ?? signPortably
+let fastest: SignDigest | undefined
 
-/** Natively too: the tables that plain JavaScript makes first would be a sixth of a start. */
-export const publicKeyOf: PublicKeyOf = addon
-  ? (key) => addon.publicKeyCreate(key, false)
-  : (key) => portable.getPublicKey(key, false)
+/** The fastest there is here, loaded when it first signs: its tables would be a part of a start. */
+export const signDigest: SignDigest = (digest, key) => {
+  fastest ??= nativeSigner() ?? signPortably
+  return fastest(digest, key)
+}
 
 /**
  * The package's own entry searches its folder at run time, which an executable does not have,

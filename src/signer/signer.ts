@@ -6,7 +6,8 @@ import type { Random } from '../kernel/random.ts'
 import { addressOf } from '../verify/address.ts'
 import { type Hex, toHex } from '../verify/hex.ts'
 import { readSecretFile, writeKeyFile } from './key-file.ts'
-import { publicKeyOf, signDigest } from './secp256k1.ts'
+import { publicKeyOf } from './public-key.ts'
+import { signDigest } from './secp256k1.ts'
 
 /** A key that signs receipts. The key itself lives in a closure: nothing here can print it. */
 export type Signer = {

@@ -1,6 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
+import { embedKeccak } from './keccak.macro.ts' with { type: 'macro' }
 import { useKeccak } from './keccak.ts'
-import { blockBytes, keccakMemoryBytes, keccakModule } from './keccak-code.ts'
+import { blockBytes, keccakMemoryBytes } from './keccak-code.ts'
 
 /** A keccak that reads and writes one memory of its own, so that nothing need be copied. */
 export type KeccakMemory = {
@@ -23,11 +24,12 @@ export function useWasmKeccak(): void {
   })
 }
 
+const code: string = embedKeccak()
 let compiled: WebAssembly.Module | undefined
 
 /** A keccak with 64 KiB of memory, all zero. */
 export function makeKeccakMemory(): KeccakMemory {
-  compiled ??= new WebAssembly.Module(keccakModule())
+  compiled ??= new WebAssembly.Module(Buffer.from(code, 'base64'))
   const { memory, hash } = new WebAssembly.Instance(compiled).exports
   if (!(memory instanceof WebAssembly.Memory) || typeof hash !== 'function') {
     throw new Error('the keccak module exports something else')

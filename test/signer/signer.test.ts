@@ -6,13 +6,14 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { privateKeyToAccount } from 'viem/accounts'
 import { systemRandom } from '../../src/kernel/random.ts'
-import { signNatively, signPortably } from '../../src/signer/secp256k1.ts'
+import { nativeSigner, signPortably } from '../../src/signer/secp256k1.ts'
 import { openSigner, signerFromHex } from '../../src/signer/signer.ts'
 import { fromHex, toHex } from '../../src/verify/hex.ts'
 import { recoverSigner } from '../../src/verify/signature.ts'
 import { testSigner } from '../verify/samples.ts'
 
 const random = systemRandom()
+const signNatively = nativeSigner()
 const hex = 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 const digestOf = (text: string) => new Uint8Array(createHash('sha256').update(text).digest())
 
