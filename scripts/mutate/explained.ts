@@ -96,6 +96,7 @@ const explained: Record<string, Row[]> = {
     ["if (need === 'also-paused') return isPlain", /false/, faster],
     ['return isPlain && !isPaused', /\|\| to &&/, faster],
     ['const bitOf', /one more/, 'Any bit does, if each need has its own.'],
+    ['export const maxActiveKeys', any, 'No plan has room for more.'],
     ['export const maxDepth', any, 'No plan nests deeper.'],
     ['export const mayAtOnce', /one more/, 'Without both of them a closer look is taken.'],
   ],
