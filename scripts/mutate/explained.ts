@@ -218,6 +218,9 @@ const explained: Record<string, Row[]> = {
     ['forget()', any, 'Whatever goes wrong behind it is forgotten all the same.'],
     ['shared.clear()', any, 'Leaves never change: what is remembered of them stays true.'],
   ],
+  'src/models/bound.ts': [
+    ['maxTokens: number = model.kind', /one more/, 'An embedding is sent no max_tokens.'],
+  ],
   'src/plans/plan.ts': [
     ["if (!free) throw new Error('there is no free plan')", /false/, bug],
     ['list: all.toSorted(', /one more/, 'Of a comparison only the sign counts.'],
@@ -251,6 +254,10 @@ const explained: Record<string, Row[]> = {
     ['clearTimeout(timer)', any, 'A timer that is not stopped resolves what is resolved already.'],
     ['await Bun.sleep(lookEveryMs)', any, 'How often it is looked at is no promise.'],
     ['for (let from = 0; from < here.length', /< to <=/, nothing],
+    ['const settleWithinMs', any, 'A millisecond more of two seconds is no promise.'],
+    ['const otherWithinMs', any, 'A millisecond more of five seconds is no promise.'],
+    ['const lookEveryMs', any, 'How often it is looked at is no promise.'],
+    ['const batch', any, 'How many are asked about at once is no promise.'],
     ['if (asked.length === 0) continue', /false/, nothing],
   ],
   'src/runs/execute.ts': [

@@ -49,6 +49,11 @@ describe('a reported usage', () => {
       { prompt_tokens: 9, completion_tokens: 0 },
       [9, 5, 'counted', false],
     ],
+    [
+      'of one token beside more output is taken',
+      { prompt_tokens: 1, completion_tokens: 1 },
+      [1, 1, 'reported', false],
+    ],
     ['of no input is taken', { prompt_tokens: 0, completion_tokens: 7 }, [0, 7, 'reported', false]],
   ]
   for (const [what, reported, decided] of table) {

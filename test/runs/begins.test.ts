@@ -214,9 +214,9 @@ describe('a run that began', () => {
 })
 
 describe('runs that a dead process left', () => {
-  const leave = async () => {
+  const leave = async (wish = {}) => {
     const caller = await callerOf()
-    const live = await start(caller)
+    const live = await start(caller, wish)
     w.deps.live.remove(live.id)
     w.deps.live.release(caller.account, caller.key.lineage)
     const { runs } = w.db.tables
@@ -237,6 +237,18 @@ describe('runs that a dead process left', () => {
     ])
     expect(await endAbandoned(w.deps)).toBe(0)
     expect(w.logged.length).toBe(before + 1)
+  })
+
+  test.each([
+    ['that ran is as long as it ran', false, 5000, 5000],
+    ['that waited is as long as it waited', true, 5000, 5000],
+    ['is no shorter than nothing where the clock was set back', false, -5000, 0],
+  ])('one %s', async (_, background, passed, durationMs) => {
+    const { id } = await leave({ background })
+    const begun = (await w.deps.runs.find(id))?.createdAt ?? 0
+    const clock = { ...w.deps.clock, now: () => begun + passed }
+    expect(await endAbandoned({ ...w.deps, clock })).toBe(1)
+    expect(await w.deps.runs.find(id)).toMatchObject({ outcome: 'interrupted', durationMs })
   })
 
   test('keep their hold where their end cannot be stored, and that is told', async () => {

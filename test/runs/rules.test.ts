@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import { decideUsage } from '../../src/models/usage.ts'
 import type { StopReason } from '../../src/runs/live.ts'
-import { outcomeOf, refusalOf, statusOf } from '../../src/runs/run.ts'
+import { outcomeOf, refusalOf, restingRefusal, statusOf } from '../../src/runs/run.ts'
 import { type FailureReason, UpstreamFailure } from '../../src/upstream/upstream.ts'
 
 describe('a run that broke off', () => {
@@ -51,6 +51,19 @@ describe('a run that broke off', () => {
       expect(told.message).not.toContain('had delivered was charged')
     },
   )
+
+  test.each([
+    [0, '1', '1000'],
+    [1000, '1', '1000'],
+    [1000.2, '2', '1001'],
+    [29_500, '30', '29500'],
+  ])('of a model that rests %p ms says when to come again: %s s, %s ms', (restMs, s, ms) => {
+    const resting = new UpstreamFailure('open', undefined, restMs)
+    for (const told of [restingRefusal(restMs), refusalOf(resting, undefined, false)]) {
+      expect(told.type).toBe('unavailable')
+      expect(told.detail.headers).toEqual({ 'retry-after': s, 'retry-after-ms': ms })
+    }
+  })
 
   test('says that it was charged what was delivered', () => {
     for (const reason of ['cut', 'timeout'] as const) {
