@@ -278,6 +278,9 @@ const explained: Record<string, Row[]> = {
     ['if (rest <= 0n) return 0', /<= to </, 'Of no money the division makes no token either.'],
     ['if (affordable === null ||', />= to >/, 'A bound of just as many tokens is that bound.'],
   ],
+  'src/runs/run.ts': [
+    ["if (error.reason === 'open')", /one more/, 'A second is the least that is told either way.'],
+  ],
   'src/runs/recover.ts': [
     ['if (open.length > 0) await deps.runs.forgetCancels', />|true/, nothing],
   ],

@@ -45,7 +45,7 @@ describe('a hold whose COMMIT was done, but whose answer was lost', () => {
     expect(await allRuns(w)).toMatchObject([{ status: 'running', finishedAt: null }])
     await w.deps.live.settleAgain()
     await expectSettled(w)
-    expect(await allRuns(w)).toMatchObject([{ status: 'failed', cost: 0n }])
+    expect(await allRuns(w)).toMatchObject([{ status: 'failed', cost: 0n, durationMs: 0 }])
   })
 
   test('leaves nothing to do where nothing was stored', async () => {
