@@ -7,7 +7,10 @@ import { type Numbered, schemaOf } from './schema.ts'
 /** A copy of the checkout, in which mutants stand without anybody else's noticing. */
 export type Copy = { root: string; remove(): void }
 
-const parts = ['src', 'test', 'scripts', 'drizzle', 'public', 'docs', 'contracts', 'packaging']
+const parts = [
+  ...['src', 'test', 'scripts', 'drills', 'bench'],
+  ...['drizzle', 'public', 'docs', 'contracts', 'packaging'],
+]
 const files = ['package.json', 'tsconfig.json', 'bunfig.toml', 'README.md']
 
 export async function makeCopy(checkout: string): Promise<Copy> {
