@@ -16,7 +16,6 @@ export type Limiter = {
 }
 
 const windowMs = 60_000
-const crowd = '\0'
 
 /**
  * A limiter that remembers at most `maxKeys` keys. It holds one number a key, the time at which its
@@ -26,19 +25,21 @@ const crowd = '\0'
  */
 export function makeLimiter(clock: Pick<Clock, 'monotonic'>, maxKeys = 100_000): Limiter {
   const fullAt = new Map<string, number>()
+  /** The same of the bucket that all others share. */
+  let crowdFullAt = Number.NEGATIVE_INFINITY
 
-  function place(key: string, now: number): string {
-    if (fullAt.has(key) || fullAt.size < maxKeys) return key
-    for (const [oldest, at] of fullAt) {
-      if (at > now) break
-      fullAt.delete(oldest)
-      return key
-    }
-    return crowd
+  /** The key that was used longest ago, if its bucket is full again. */
+  function forgettable(now: number): string | undefined {
+    const [oldest] = fullAt
+    return oldest && oldest[1] <= now ? oldest[0] : undefined
   }
 
-  function judge(key: string, perMinute: number, now: number): Verdict {
-    const next = Math.max(now, fullAt.get(key) ?? now) + windowMs / perMinute
+  /** Whether a key has a bucket of its own, or may have one. */
+  const isApart = (key: string, now: number): boolean =>
+    fullAt.has(key) || fullAt.size < maxKeys || forgettable(now) !== undefined
+
+  function judge(at: number | undefined, perMinute: number, now: number): Verdict {
+    const next = nextOf(at, perMinute, now)
     const resetMs = Math.ceil(next - now)
     // The sum of many fractions of a minute is a little off.
     const overMs = next - now - windowMs
@@ -46,26 +47,37 @@ export function makeLimiter(clock: Pick<Clock, 'monotonic'>, maxKeys = 100_000):
     return { ok: true, remaining: Math.floor((0.001 - overMs) / (windowMs / perMinute)), resetMs }
   }
 
+  function remember(key: string, next: number, now: number): void {
+    const oldest = fullAt.delete(key) || fullAt.size < maxKeys ? undefined : forgettable(now)
+    if (oldest !== undefined) fullAt.delete(oldest)
+    fullAt.set(key, next)
+  }
+
   return {
     take(key, perMinute) {
       const now = clock.monotonic()
-      const counted = place(key, now)
-      const verdict = judge(counted, perMinute, now)
-      if (verdict.ok) {
-        const next = Math.max(now, fullAt.get(counted) ?? now) + windowMs / perMinute
-        fullAt.delete(counted)
-        fullAt.set(counted, next)
-      }
+      const isOwn = isApart(key, now)
+      const at = isOwn ? fullAt.get(key) : crowdFullAt
+      const verdict = judge(at, perMinute, now)
+      if (!verdict.ok) return verdict
+      const next = nextOf(at, perMinute, now)
+      if (isOwn) remember(key, next, now)
+      else crowdFullAt = next
       return verdict
     },
     peek(key, perMinute) {
-      return judge(key, perMinute, clock.monotonic())
+      const now = clock.monotonic()
+      return judge(isApart(key, now) ? fullAt.get(key) : crowdFullAt, perMinute, now)
     },
     get size() {
       return fullAt.size
     },
   }
 }
+
+/** When a bucket is full again of which one more is taken; one that is not known is full now. */
+const nextOf = (at: number | undefined, perMinute: number, now: number): number =>
+  Math.max(now, at ?? now) + windowMs / perMinute
 
 /** The 429 of a limiter, with the two headers clients wait by. */
 export function tooMany(

@@ -49,12 +49,29 @@ describe('a flood of made-up keys', () => {
     const { clock, limiter } = setUp(1000)
     for (let i = 0; i < 5; i++) limiter.take('offender', 5)
     for (let i = 0; i < 1_000_000; i++) limiter.take(`flood ${i}`, 5)
-    expect(limiter.size).toBeLessThanOrEqual(1001)
+    expect(limiter.size).toBeLessThanOrEqual(1000)
     expect(limiter.take('offender', 5).ok).toBe(false)
     clock.at += 60_000
     for (let i = 0; i < 3000; i++) expect(limiter.take(`later ${i % 900}`, 5)).toBeDefined()
     expect(limiter.take('offender', 5).ok).toBe(true)
-    expect(limiter.size).toBeLessThanOrEqual(1001)
+    expect(limiter.size).toBeLessThanOrEqual(1000)
+  })
+
+  test('whoever comes later is looked at as they are counted', () => {
+    const { clock, limiter } = setUp(2)
+    for (const key of ['a', 'b']) limiter.take(key, 3)
+    for (const key of ['c', 'd', 'e', 'f']) {
+      expect(limiter.take(key, 3).ok).toBe(key !== 'f')
+      expect(limiter.peek('g', 3).ok).toBe(key < 'e')
+    }
+    expect([limiter.peek('a', 3), limiter.take('a', 3)]).toMatchObject([{ ok: true }, { ok: true }])
+    clock.at += 20_000
+    // The bucket of b is full again: its place is free.
+    expect([limiter.peek('g', 3), limiter.take('g', 3)]).toMatchObject([
+      { ok: true, remaining: 2 },
+      { ok: true, remaining: 2 },
+    ])
+    expect(limiter.size).toBe(2)
   })
 })
 

@@ -60,6 +60,7 @@ describe('a request', () => {
     const limiter = makeLimiter(still, 0)
     const caller = callerOf(['own', 3], ['top', 3])
     expect([counted(limiter, caller), counted(limiter, caller)]).toEqual(['1 of 3', 'none of 3'])
+    expect(hasRoom(limiter, callerOf(['other', 3]), 1)).toBe(false)
   })
 
   test('is let through where there is room, which nothing is counted for', () => {
