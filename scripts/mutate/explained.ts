@@ -12,12 +12,20 @@ const explained: Record<string, Row[]> = {
     ['const path = url.slice(', /one more/, 'A host has at least one character to skip.'],
   ],
   'src/accounts/contract-wallet.ts': [['throw error', any, bug]],
+  'src/accounts/nonce-store.ts': [
+    ['const dropBatch', any, 'How many go at once is no promise.'],
+    ['export function nonceStore', any, 'How many are kept is no promise.'],
+    ['if (over > 0) yield* dropOldest', /> to >=/, nothing],
+  ],
   'src/accounts/session-store.ts': [
     ['if (replaced !== undefined)', /true/, nothing],
     ['return toPage(', /one more/, 'One row more is read, for no use.'],
   ],
   'src/accounts/sign-in.ts': [
     ['if (!eoaSignature.test(asked.signature))', /false/, 'What is verified then fails as well.'],
+  ],
+  'src/accounts/siwe.ts': [
+    ['const lines = raw.split(', /one more/, 'Lines are cut off where there are too many already.'],
   ],
   'src/accounts/sign-in-api.ts': [
     ['const wanted = typeof value', any, 'What a form holds is always an object.'],

@@ -29,7 +29,7 @@ export const groups: Record<string, Group> = {
       ...named('src/accounts', 'sign-in sign-in-api siwe'),
       ...named('src/http', 'same-origin cookies'),
     ],
-    near: /^test\/accounts\//,
+    near: /^test\/(accounts\/|http\/cookies)/,
     wide: /^test\/(accounts|admin|http|keys|statement)\//,
   },
   log: {

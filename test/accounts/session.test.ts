@@ -162,6 +162,25 @@ describe.each(engines)('sessions on %s', (engine) => {
     expect(await stored()).toEqual([])
   })
 
+  test('end a day after the last use, to the millisecond', async () => {
+    const [used, idle] = [await signedIn(), await signedIn()]
+    service.advance(24 * hour - 1)
+    expect(await statusOf(used)).toBe(200)
+    service.advance(1)
+    expect([await statusOf(used), await statusOf(idle)]).toEqual([200, 401])
+  })
+
+  test('show what a browser says of itself, of which 200 characters are kept', async () => {
+    const own = browser(service)
+    const { message } = await askNonce(own)
+    const signature = await wallet.signMessage({ message })
+    const headers = { 'user-agent': `${'a'.repeat(199)}bc` }
+    const signedIn = await own.call('/api/auth/verify', { json: { message, signature }, headers })
+    expect(signedIn.status).toBe(200)
+    const current = (await listOf(own)).data.find((row) => row.current)
+    expect(current?.user_agent).toBe(`${'a'.repeat(199)}b`)
+  })
+
   test('are noted as used once a minute at most', async () => {
     const own = await signedIn()
     const seen = async () => (await listOf(own)).data[0]?.last_seen_at

@@ -171,6 +171,12 @@ describe.each(engines)('nonces kept on %s', (engine) => {
     await nonceStore(opened.db, 10).add({ ...nonce('g'), expiresAt: now + 31 })
     expect((await kept()).length).toBe(10)
     await store.dropExpired(now + 31)
+    const small = nonceStore(opened.db, 10)
+    for (let i = 1; i <= 15; i++) {
+      await small.add({ ...nonce(`s${i}`), expiresAt: now + i })
+      expect((await kept()).length).toBe(Math.min(i, 10))
+    }
+    await small.dropExpired(now + 15)
   })
 
   test('are swept at their end', async () => {
