@@ -15,9 +15,11 @@ const explained: Record<string, Row[]> = {
   'src/accounts/nonce-store.ts': [
     ['const dropBatch', any, 'How many go at once is no promise.'],
     ['export function nonceStore', any, 'How many are kept is no promise.'],
+    ['const over = Number(held', /one more/, 'There is always a count: 0 is for the type.'],
     ['if (over > 0) yield* dropOldest', /> to >=/, nothing],
   ],
   'src/accounts/session-store.ts': [
+    ['const dropBatch', any, 'How many go at once is no promise.'],
     ['if (replaced !== undefined)', /true/, nothing],
     ['return toPage(', /one more/, 'One row more is read, for no use.'],
   ],
