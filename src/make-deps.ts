@@ -28,7 +28,6 @@ import { keyStore } from './keys/store.ts'
 import { auditStore } from './ledger/audit-store.ts'
 import { openLedger } from './ledger/store.ts'
 import { checkpointStore } from './log/checkpoint-store.ts'
-import type { Logs } from './log/logs.ts'
 import { settleLogs } from './log/logs-store.ts'
 import { sequencer } from './log/sequence.ts'
 import { logStore } from './log/store.ts'
@@ -90,8 +89,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
   tellTrouble(db, log)
   const ids = makeIds(clock, random)
   const node = `node_${Buffer.from(random.bytes(8)).toString('hex')}`
-  const logs = await settleStore(db, config, clock)
-  const signers = await settleSigners(db, logs, signer, clock.now())
+  const { logs, signers } = await settleStore(db, parts, clock)
   const store = logStore(db, { clock, node, start: logs.current.start })
   const checkpoints = checkpointStore(db, signers)
   const { offerAnew, ...offer } = await makeOffer(config, {
@@ -153,9 +151,13 @@ export async function makeDeps(parts: Parts): Promise<Service> {
 }
 
 /** What is settled once for a database, in one COMMIT where there is one writer. */
-async function settleStore(db: Db, config: Config, clock: Clock): Promise<Logs> {
-  const settling = [settleLogs(db, config.base_url, clock.now()), settleFigures(db)] as const
-  return (await Promise.all(settling))[0]
+async function settleStore(db: Db, { config, signer }: Parts, clock: Clock) {
+  const now = clock.now()
+  const books = db.write(function* (q) {
+    const logs = yield* settleLogs(db, q, config.base_url, now)
+    return { logs, signers: yield* settleSigners(db, q, { logs, signer, now }) }
+  })
+  return (await Promise.all([books, settleFigures(db)]))[0]
 }
 
 /** Once for each trouble: jobs and clients meet it a thousand times. */

@@ -57,7 +57,7 @@ export async function startServer(
   useWasmKeccak()
   const deps = await makeDeps(parts)
   const audits = auditStore(db)
-  await takeLease(db, deps.clock, nodeLease(deps.settings.node), deps.settings.node)
+  await takeLeases(deps, db)
   const readyBy = deps.clock.monotonic() + recoverWithinMs
   await endAbandoned(deps, () => deps.clock.monotonic() >= readyBy)
   await checkLedger(deps, audits.sinceLast)
@@ -94,6 +94,12 @@ export async function startServer(
       await db.close()
     },
   }
+}
+
+/** That this process lives, and the right to number receipts: one COMMIT where it writes alone. */
+async function takeLeases({ clock, settings, sequencer }: Deps, db: Db): Promise<void> {
+  const { node } = settings
+  await Promise.all([takeLease(db, clock, nodeLease(node), node), sequencer.flush()])
 }
 
 /** Nothing is issued before the chain was asked whether the log is whole, if it answers soon. */

@@ -4,33 +4,15 @@ import {
   decodeFunctionResult,
   encodeEventTopics,
   encodeFunctionData,
-  parseAbi,
 } from 'viem'
 import { type BlockAt, type Chain, type ChainLog, ChainReverted } from '../chain/chain.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import { registryLogId } from '../verify/check-anchor.ts'
 import type { Hex } from '../verify/hex.ts'
+import { embedRegistryAbi } from './registry-abi.macro.ts' with { type: 'macro' }
 
 /** The contract that keeps the heads of logs: contracts/AnchorRegistry.sol. */
-export const registryAbi = parseAbi([
-  'function open(string origin, address signer) returns (bytes32 id)',
-  'function anchor(bytes32 id, uint64 size, bytes32 root, bytes32[] consistency)',
-  'function addSigner(bytes32 id, address signer, uint64 fromIndex)',
-  'function retireSigner(bytes32 id, address signer, uint64 untilIndex)',
-  'function head(bytes32 id) view returns (uint64 size, bytes32 root, uint32 count)',
-  'function logs(bytes32 id) view returns (address owner, uint64 size, uint32 count)',
-  'function rootAt(bytes32 id, uint64 size) view returns (bytes32)',
-  'function signers(bytes32 id, address signer) view returns (uint64, uint64, bool)',
-  'event Anchored(bytes32 indexed id, uint64 indexed size, bytes32 root, uint64 last, uint32 n)',
-  'error LogExists()',
-  'error NotOwner()',
-  'error ZeroValue()',
-  'error NotLarger(uint64 current)',
-  'error Inconsistent()',
-  'error SignerExists()',
-  'error NoSuchSigner()',
-  'error NotEarlier(uint64 current)',
-])
+export const registryAbi = embedRegistryAbi()
 
 /** Who a log belongs to and where its heads are: from these three follows its id. */
 export type LogName = { registry: string; owner: string; origin: string }

@@ -1,5 +1,5 @@
 import { asc } from 'drizzle-orm'
-import { type Db, rows } from '../db/db.ts'
+import { type Db, type Query, rows, type Work } from '../db/db.ts'
 import { findFact, settledFact, writeFact } from '../db/facts.ts'
 import type { SignerRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
@@ -16,22 +16,19 @@ const copiedFact = 'signer.copied'
  * node with another key would issue receipts that nobody trusts.
  * @throws Error naming both addresses.
  */
-export async function settleSigners(
+export function* settleSigners(
   db: Db,
-  logs: Logs,
-  signer: Signer,
-  now: Millis,
-): Promise<Signers> {
+  q: Query,
+  { logs, signer, now }: { logs: Logs; signer: Signer; now: Millis },
+): Work<Signers> {
   const { signers } = db.tables
   const issuer = logs.current.origin
-  let found = await db.read((q) => rows(q.select().from(signers)))
+  let found = yield* rows(q.select().from(signers))
   if (!found.some((row) => row.issuer === issuer)) {
+    assertSame(yield* settledFact(db, q, signerFact, signer.address), signer)
     const row = firstSignerOf(issuer, signer, now)
-    found = await db.write(function* (q) {
-      assertSame(yield* settledFact(db, q, signerFact, signer.address), signer)
-      yield* rows(q.insert(signers).values(row).onConflictDoNothing().returning())
-      return yield* rows(q.select().from(signers))
-    })
+    yield* rows(q.insert(signers).values(row).onConflictDoNothing().returning())
+    found = yield* rows(q.select().from(signers))
   }
   const history = historyOf(found, logs)
   assertSame(history.current.address, signer)

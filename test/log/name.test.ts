@@ -17,7 +17,7 @@ describe('the name of the first log', () => {
 
   /** The name under which a start with this configuration goes on, as it is kept too. */
   const startAs = async (origin: string, db = office.db) => {
-    const { current } = await settleLogs(db, origin, now)
+    const { current } = await db.write((q) => settleLogs(db, q, origin, now))
     const kept = await db.read((q) => rows(q.select().from(db.tables.logs)))
     expect(kept.map((row) => row.origin)).toEqual([current.origin])
     return current.origin
@@ -74,7 +74,7 @@ describe('the name of the first log', () => {
     await startAs('a')
     const second = { number: 2, origin: 'a#2', start: 0, openedAt: now, reason: 'test' }
     await office.db.write(() => insert(office.db.tables.logs, [second]))
-    const { all, current } = await settleLogs(office.db, 'b', now)
+    const { all, current } = await office.db.write((q) => settleLogs(office.db, q, 'b', now))
     expect([all.map(({ origin }) => origin), current.origin]).toEqual([['a', 'a#2'], 'a#2'])
   })
 })

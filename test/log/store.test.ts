@@ -19,7 +19,7 @@ let office: ReturnType<typeof openFile>
 beforeEach(async () => {
   file = freshFile()
   office = openFile(file)
-  await settleLogs(office.db, 'a', 0)
+  await office.db.write((q) => settleLogs(office.db, q, 'a', 0))
 })
 afterEach(closeAll)
 

@@ -74,7 +74,7 @@ describe.each(engines)('the price list of several starts at once, %s', (engine) 
     }))
     for (const office of offices.slice(0, 1)) {
       db = office.db
-      await settleLogs(db, 'test', 0)
+      await db.write((q) => settleLogs(db, q, 'test', 0))
       const first = { kind: leafKinds.receipt, digest: new Uint8Array(32) }
       await office.log.change((_, { append }) => append(() => [first]))
     }
