@@ -40,8 +40,9 @@ type Waiting = Pick<RunRow, 'id' | 'digest' | 'logPlace'>
 
 const leaseName = 'sequencer'
 
-/** Rows kept for proofs, and the fewest bytes of one: a sixteenth of all rows have five hashes. */
-const sharedMax = 20_000
+/** Rows kept for proofs, for which room is taken as they come. */
+const sharedRoom = { maxSize: 20_000, sizeCalculation: () => 1 }
+/** The fewest bytes of one: a sixteenth of all rows have five hashes. */
 const sharedBytes = 5 * 32
 
 /**
@@ -61,7 +62,7 @@ export function logStore(
     remembered = undefined
   }
   /** Rows that many proofs share, as committed; they never change. */
-  const shared = new LRUCache<number, FoundLeaf>({ max: sharedMax })
+  const shared = new LRUCache<number, FoundLeaf>(sharedRoom)
   db.onForeignWrite(() => {
     forget()
     shared.clear()

@@ -1,6 +1,6 @@
 import { makeHmacSha256 } from '../kernel/hash.ts'
 import type { MeterLine } from '../models/model.ts'
-import { separator } from '../verify/eip712.ts'
+import { domainSeparator } from '../verify/eip712.ts'
 import { pad } from '../verify/keccak-wasm.ts'
 import { makeStructMemory, type StructMemory } from '../verify/struct-memory.ts'
 import { writeBytes } from '../verify/typed-data.ts'
@@ -24,7 +24,7 @@ export function makeReceiptDigest(): (facts: ReceiptFacts) => Uint8Array {
   const hashCharge = chargeHasher(memory)
   const hashContent = contentHasher(memory)
   const signed = memory.reserve(66)
-  memory.bytes.set([0x19, 0x01, ...separator], signed)
+  memory.bytes.set([0x19, 0x01, ...domainSeparator()], signed)
   pad(memory.bytes, signed, 66)
   return (facts) => {
     memory.newText(facts.id, receipt.member(0))

@@ -14,16 +14,15 @@ export type RunText = Texts & { runId: string; accountId: string }
 
 /** How long a retention may be answered from memory: another process may have changed it. */
 const rememberedMs = 1000
-const rememberedMax = 10_000
+/** For so many accounts; room is taken as they come. */
+const room = { maxSize: 10_000, sizeCalculation: () => 1 }
 
 /** Texts deleted in one transaction; settles wait for it. */
 const dropBatch = 50
 
 export function textStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>) {
   const { accountSettings, runTexts } = db.tables
-  const remembered = new LRUCache<string, { retention: Retention; readAt: number }>({
-    max: rememberedMax,
-  })
+  const remembered = new LRUCache<string, { retention: Retention; readAt: number }>(room)
   /** What an earlier process deleted may still stand in the files. */
   let isScrubbed = false
 

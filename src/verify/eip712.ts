@@ -96,8 +96,14 @@ export type StructName = keyof typeof structs
 
 const hasher = makeStructHasher(structs)
 
+let separator: Uint8Array | undefined
+
 /** Makes a digest ours and of version 1: the hash of the domain, 32 bytes. */
-export const separator: Uint8Array = hasher.hash('EIP712Domain', domain)
+export function domainSeparator(): Uint8Array {
+  // Not while a module is evaluated: a server puts a faster keccak in place after that.
+  separator ??= hasher.hash('EIP712Domain', domain)
+  return separator
+}
 
 /** EIP-712 `hashStruct`, 32 bytes. @throws when a member does not fit its type. */
 export const hashStruct = (name: StructName, value: Value): Uint8Array => hasher.hash(name, value)
@@ -107,7 +113,7 @@ export const encodeType = (name: StructName): string => hasher.encodeType(name)
 
 /** What a signature over one of our structs signs, 32 bytes. */
 export const structDigest = (name: StructName, value: Value): Uint8Array =>
-  typedDigest(separator, hasher.hash(name, value))
+  typedDigest(domainSeparator(), hasher.hash(name, value))
 
 /** The digest of a receipt, the same for the full one and for every redaction of it. */
 export const receiptDigest = (receipt: Receipt): Uint8Array => structDigest('Receipt', receipt)
