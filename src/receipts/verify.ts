@@ -89,7 +89,9 @@ export function trustOf(
   file: unknown,
 ): Trust {
   const { digest: claimed, receipt } = file as Claims
-  const log = logs.of(String(receipt?.issuer)) ?? logs.current
+  const issuer = receipt?.issuer
+  // Whatever else stands there is no text of itself: a list would be walked down to its bottom.
+  const log = (typeof issuer === 'string' ? logs.of(issuer) : undefined) ?? logs.current
   const base = {
     signers: signersOf({ signers }, log.origin),
     issuers: logs.all.map(({ origin }) => origin),
