@@ -22,6 +22,9 @@ export type Task = {
 const silenceMs = 60_000
 /** Until the first mutant is on: all tests run once, on a machine that may be busy. */
 const learningMs = 300_000
+const late = { state: 'late' as const, by: 'the process' }
+/** No mutant has this number. */
+const nobody = -2
 /** Mutants of one process: what was found is written down when it ends. */
 const atOnce = 150
 
@@ -72,6 +75,8 @@ async function tryDynamic(
 ): Promise<Numbered[]> {
   const left = new Map(wanted.map((mutant) => [mutant.id, mutant]))
   const loaded = new Set<number>()
+  /** Those at which a process ended once: that may have been the machine's doing. */
+  const endings = new Set<number>()
   let suspect: number | undefined
   for (let round = 0; left.size > 0 || round === 0; round += 1) {
     if (round > 0 && Date.now() > base.until) break
@@ -99,7 +104,11 @@ async function tryDynamic(
     for (const mutant of wanted) if (again.includes(mutant.id)) left.set(mutant.id, mutant)
     if (lines.some(({ state }) => state === 'done')) continue
     if (suspect !== undefined || pending === undefined) continue
-    // It took the process along, or kept it busy for ever.
+    // It took the process along, or kept it busy for ever, if it does so again.
+    if (!endings.has(pending)) {
+      endings.add(pending)
+      continue
+    }
     await tell(left.get(pending), { state: 'late', by: 'the process' }, results)
     left.delete(pending)
   }
@@ -131,8 +140,11 @@ async function tryStatic(
       (hits / ms) * (isNear(file) ? 8 : 1)
     ranked.sort((a, b) => rank(b) - rank(a))
     const near = ranked.slice(0, base.budgetMs > 10_000 ? 8 : 3).map(([file]) => file)
-    const lines = await drive({ ...base, tests: near, active: mutant.id })
-    const last = lines.at(-1) ?? { state: 'late' as const, by: 'the process' }
+    const tried = async (active: number) =>
+      (await drive({ ...base, tests: near, active })).at(-1) ?? late
+    const last = await tried(mutant.id)
+    // A busy machine is late without it too, and proves nothing.
+    if (last.state === 'late' && (await tried(nobody)).state !== 'survived') continue
     const state = near.length > 0 && isResult(last.state) ? last.state : 'unreached'
     await tell(mutant, { state, ...(last.by ? { by: last.by } : {}) }, results)
   }
