@@ -139,7 +139,7 @@ async function tryStatic(
     const rank = ([file, { ms, hits }]: (typeof ranked)[number]) =>
       (hits / ms) * (isNear(file) ? 8 : 1)
     ranked.sort((a, b) => rank(b) - rank(a))
-    const near = ranked.slice(0, base.budgetMs > 10_000 ? 8 : 3).map(([file]) => file)
+    const near = ranked.slice(0, base.budgetMs > 10_000 ? 8 : 5).map(([file]) => file)
     const tried = async (active: number) =>
       (await drive({ ...base, tests: near, active })).at(-1) ?? late
     const last = await tried(mutant.id)
