@@ -15,6 +15,7 @@ const explained: Record<string, Row[]> = {
   'src/accounts/nonce-store.ts': [
     ['const dropBatch', any, 'How many go at once is no promise.'],
     ['export function nonceStore', any, 'How many are kept is no promise.'],
+    ['const slack = ', /one more/, 'How much room is made at once is no promise.'],
     ['const over = Number(held', /one more/, 'There is always a count: 0 is for the type.'],
     ['if (over > 0) yield* dropOldest', /> to >=/, nothing],
   ],

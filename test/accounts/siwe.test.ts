@@ -249,6 +249,15 @@ describe('POST /api/auth/verify', () => {
     expect(answer.status).toBe(415)
   })
 
+  test('413: more than 8,192 bytes', async () => {
+    const headers = { 'content-type': 'application/json' }
+    const asked = [8192, 8193].map(async (size) => {
+      const init = { method: 'POST', body: '{}'.padEnd(size), headers }
+      return (await service.call('/api/auth/nonce', init)).status
+    })
+    expect(await Promise.all(asked)).toEqual([200, 413])
+  })
+
   test('413: a megabyte is not read, and takes nobody else’s time', async () => {
     const before = performance.now()
     const message = 'URI: '.repeat(200_000)

@@ -24,6 +24,7 @@ describe('a cookie', () => {
     '=sid',
     'asid=one',
     'side=one',
+    'side',
     'SID=one',
     'other=sid=one',
     'sid=one; sid=one',
