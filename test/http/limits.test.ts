@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { makeLimiter, rateHeaders, tooMany } from '../../src/http/limits.ts'
+import {
+  makeLimiter,
+  rateHeaders,
+  refuseInvalidKey,
+  retryHeaders,
+  tooMany,
+} from '../../src/http/limits.ts'
+import { Refusal } from '../../src/kernel/refusal.ts'
 
 /** A limiter and the clock in our hand. */
 function setUp(maxKeys?: number) {
@@ -89,4 +96,46 @@ test('headers agree with the verdict', () => {
     'retry-after': '2',
     'retry-after-ms': '1500',
   })
+})
+
+describe('how long to wait', () => {
+  test.each([
+    [0, '1', '1'],
+    [0.2, '1', '1'],
+    [1, '1', '1'],
+    [1000, '1', '1000'],
+    [1000.2, '2', '1001'],
+    [59_999, '60', '59999'],
+  ])('%p ms is said as %s s and %s ms, and never as nothing', (ms, seconds, millis) => {
+    const headers = { 'retry-after': seconds, 'retry-after-ms': millis }
+    expect(retryHeaders(ms)).toEqual(headers)
+  })
+
+  test.each([
+    [0, 0],
+    [1000, 1],
+    [1001, 2],
+  ])('a reset in %p ms is one in %p s', (resetMs, seconds) => {
+    const headers = rateHeaders(9, { ok: true, remaining: 4, resetMs })
+    expect(headers['ratelimit']).toBe(`"minute";r=4;t=${seconds}`)
+    expect(headers['x-ratelimit-reset-requests']).toBe(`${seconds}s`)
+  })
+})
+
+test('a failed authentication is 401 until there were too many, of one client', () => {
+  const { limiter } = setUp()
+  const typeOf = (client: string) => {
+    try {
+      return refuseInvalidKey(limiter, client, 2)
+    } catch (error) {
+      return error instanceof Refusal ? [error.type, error.detail.headers] : error
+    }
+  }
+  const wait = { 'retry-after': '30', 'retry-after-ms': '30000' }
+  expect(['a', 'a', 'a', 'b'].map(typeOf)).toEqual([
+    ['invalid_key', undefined],
+    ['invalid_key', undefined],
+    ['rate_limited', wait],
+    ['invalid_key', undefined],
+  ])
 })
