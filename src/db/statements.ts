@@ -1,4 +1,4 @@
-import { type Column, getTableColumns, getTableName } from 'drizzle-orm'
+import { Column, getTableColumns, getTableName } from 'drizzle-orm'
 import { getTableConfig, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Lists, Step, Values } from './db.ts'
 
@@ -112,12 +112,17 @@ const assign = (fields: Field[], joint = ', '): string =>
   fields.map(([, column]) => `${quote(column.name)} = ?`).join(joint)
 
 function binder(fields: Field[]): RowStatement['bind'] {
+  const bound = fields.map(([field, column]) => ({ field, column, isAsIs: keepsValues(column) }))
   return (row) => {
     const values: unknown[] = []
-    for (const [field, column] of fields) {
-      const value = row[field]
-      values.push(value === null || value === undefined ? null : column.mapToDriverValue(value))
+    for (const { field, column, isAsIs } of bound) {
+      const value = row[field] ?? null
+      values.push(value === null || isAsIs ? value : column.mapToDriverValue(value))
     }
     return values
   }
 }
+
+/** Whether the driver is given what a row has there: so it is with text. */
+const keepsValues = (column: Column): boolean =>
+  column.mapToDriverValue === Column.prototype.mapToDriverValue

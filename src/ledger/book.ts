@@ -47,6 +47,8 @@ export type Book = {
   addKey(row: KeyRow, secret: SecretRow): void
   addSecret(row: SecretRow): void
   addRun(row: RunRow): void
+  /** Puts the row of a run that ended, all of which is written, in the place of its open one. */
+  endRun(row: RunRow): void
   /** Its place and the balance after it follow from the account when the batch is written. */
   addTransfer(row: NewTransfer): void
   addSubscription(row: SubscriptionRow): void
@@ -198,6 +200,12 @@ export function openBook(pages: Pages, now: Millis): Book {
     addRun(row) {
       pages.runs.set(row.id, row)
       added.runs.push(row)
+    },
+    endRun(row) {
+      const open = pages.runs.get(row.id)
+      if (open) written.runs.delete(open)
+      pages.runs.set(row.id, row)
+      written.runs.add(row)
     },
     addTransfer: (row) => void added.transfers.push(row),
     addSubscription(row) {

@@ -20,18 +20,18 @@ export function* load(
   now: number,
   memory: Memory | undefined,
 ): Work<void> {
-  const opened = commands.filter(({ opens }) => opens).flatMap(accountsOf)
-  const unknown = opened.length === 0 ? [] : missing(opened, memory?.accounts, pages.accounts)
+  const named = namedBy(commands)
+  const unknown = missing(named.opened, memory?.accounts, pages.accounts)
   if (unknown.length > 0) yield* openAccounts(q, tables, unknown, now)
-  const asked = memory ? undefined : windowsAsked(commands, now)
+  const asked = memory ? undefined : windowsAsked(named, now)
   // All accounts come first, and whoever changes another row has locked its account.
   yield* together([
-    loadAccounts(tables, pages, commands, memory),
-    loadKeys(tables, pages, commands, memory),
-    loadRuns(tables, pages, commands, memory),
+    loadAccounts(tables, pages, named, memory),
+    loadKeys(tables, pages, named, memory),
+    loadRuns(tables, pages, named, memory),
     loadAsked(tables, pages, asked),
-    loadDeposits(tables, pages, commands),
-    loadCalls(tables, pages, commands),
+    loadDeposits(tables, pages, named),
+    loadCalls(tables, pages, named),
   ])
   const minting = commands.filter((command) => command.mints).map(({ account }) => account)
   if (minting.length > 0) {
@@ -50,8 +50,30 @@ export function* load(
   if (about.length > 0) yield* loadSubscriptions(q, tables, pages, [...new Set(about)])
 }
 
-const accountsOf = ({ account, to }: Command<unknown>): string[] =>
-  to === undefined ? [account] : [account, to]
+/** What the commands of a batch name, each once: most are of few accounts and keys. */
+type Named = Record<'accounts' | 'opened' | 'keys' | 'runs' | 'deposits' | 'calls', Set<string>>
+
+function namedBy(commands: Command<unknown>[]): Named {
+  const named: Named = {
+    accounts: new Set(),
+    opened: new Set(),
+    keys: new Set(),
+    runs: new Set(),
+    deposits: new Set(),
+    calls: new Set(),
+  }
+  for (const { account, to, opens, keys, run, deposit, call } of commands) {
+    named.accounts.add(account)
+    if (opens) named.opened.add(account)
+    if (to !== undefined) named.accounts.add(to)
+    if (to !== undefined && opens) named.opened.add(to)
+    for (const key of keys) named.keys.add(key)
+    if (run !== undefined) named.runs.add(run)
+    if (deposit !== undefined) named.deposits.add(deposit)
+    if (call !== undefined) named.calls.add(call)
+  }
+  return named
+}
 
 /** Written before they are locked, so that two nodes opening one account see the same row. */
 function* openAccounts(q: Query, { accounts }: Tables, ids: string[], now: number): Work<void> {
@@ -63,21 +85,20 @@ function* openAccounts(q: Query, { accounts }: Tables, ids: string[], now: numbe
 function* loadAccounts(
   { accounts }: Tables,
   pages: Pages,
-  commands: Command<unknown>[],
+  named: Named,
   memory: Memory | undefined,
 ): Work<void> {
-  const id = missing(commands.flatMap(accountsOf), memory?.accounts, pages.accounts)
+  const id = missing(named.accounts, memory?.accounts, pages.accounts)
   for (const row of yield* lockFound(accounts, { id })) pages.accounts.set(row.id, row)
 }
 
 function* loadKeys(
   { keys }: Tables,
   pages: Pages,
-  commands: Command<unknown>[],
+  named: Named,
   memory: Memory | undefined,
 ): Work<void> {
-  const named = commands.flatMap((command) => command.keys)
-  const id = missing(named, memory?.keys, pages.keys)
+  const id = missing(named.keys, memory?.keys, pages.keys)
   for (const row of yield* lockFound(keys, { id })) pages.keys.set(row.id, row)
 }
 
@@ -85,11 +106,10 @@ function* loadKeys(
 function* loadRuns(
   { runs }: Tables,
   pages: Pages,
-  commands: Command<unknown>[],
+  named: Named,
   memory: Memory | undefined,
 ): Work<void> {
-  const named = commands.flatMap((command) => command.run ?? [])
-  const id = missing(named, memory?.runs, pages.runs)
+  const id = missing(named.runs, memory?.runs, pages.runs)
   for (const row of yield* lockFound(runs, { id })) {
     if (row.finishedAt === null) pages.runs.set(row.id, row)
   }
@@ -129,22 +149,14 @@ function* loadSecrets(
 }
 
 /** The deposits that commands name; never remembered: they change without the ledger too. */
-function* loadDeposits(
-  { deposits }: Tables,
-  pages: Pages,
-  commands: Command<unknown>[],
-): Work<void> {
-  const id = sorted(commands.flatMap((command) => command.deposit ?? []))
+function* loadDeposits({ deposits }: Tables, pages: Pages, named: Named): Work<void> {
+  const id = sorted(named.deposits)
   for (const row of yield* lockFound(deposits, { id })) pages.deposits.set(row.id, row)
 }
 
 /** The calls that commands name. Each is of one account, which is locked. */
-function* loadCalls(
-  { idempotentCalls }: Tables,
-  pages: Pages,
-  commands: Command<unknown>[],
-): Work<void> {
-  const scope = sorted(commands.flatMap((command) => command.call ?? []))
+function* loadCalls({ idempotentCalls }: Tables, pages: Pages, named: Named): Work<void> {
+  const scope = sorted(named.calls)
   for (const row of yield* lockFound(idempotentCalls, { scope })) pages.calls.set(row.scope, row)
 }
 
@@ -167,8 +179,8 @@ function* loadSubscriptions(
 type Asked = { keyId: string[]; windowStart: number[] }
 
 /** Those of every kind that `now` falls into: one answer less to wait for. */
-const windowsAsked = (commands: Command<unknown>[], now: number): Asked => ({
-  keyId: sorted(commands.flatMap((command) => command.keys)),
+const windowsAsked = ({ keys }: Named, now: number): Asked => ({
+  keyId: sorted(keys),
   windowStart: capWindows.map((kind) => windowStart(kind, now)),
 })
 
@@ -190,11 +202,12 @@ function* loadWindows(
   memory: Memory | undefined,
   asked: Asked | undefined,
 ): Work<void> {
-  const wanted = [...pages.keys.values()].map((key) =>
-    windowId(key.id, windowStart(key.capWindow, now)),
-  )
+  const wanted = new Set<string>()
+  for (const key of pages.keys.values()) {
+    wanted.add(windowId(key.id, windowStart(key.capWindow, now)))
+  }
   for (const run of pages.runs.values()) {
-    for (const [keyId, start] of run.windows) wanted.push(windowId(keyId, start))
+    for (const [keyId, start] of run.windows) wanted.add(windowId(keyId, start))
   }
   const known = new Set(
     asked?.keyId.flatMap((id) => asked.windowStart.map((at) => windowId(id, at))),
@@ -207,20 +220,20 @@ function* loadWindows(
   })
 }
 
-const sorted = (ids: string[]): string[] => [...new Set(ids)].sort()
+const sorted = (ids: Iterable<string>): string[] => [...new Set(ids)].sort()
 
 /** Puts remembered rows on the pages and returns the ids that must be read, in lock order. */
 function missing<T extends object>(
-  ids: string[],
+  ids: Set<string>,
   known: { get(id: string): T | undefined } | undefined,
   pages: Map<string, T>,
 ): string[] {
-  const unread = new Set<string>()
+  const unread: string[] = []
   for (const id of ids) {
     if (pages.has(id)) continue
     const row = known?.get(id)
     if (row) pages.set(id, row)
-    else unread.add(id)
+    else unread.push(id)
   }
-  return [...unread].sort()
+  return unread.sort()
 }

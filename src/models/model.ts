@@ -60,5 +60,5 @@ export function costOf(lines: readonly MeterLine[], discountBps: number): Nusd {
   let sum = 0n
   for (const line of lines) sum += BigInt(line.quantity) * line.pricePusd
   const cost = (sum + 999n) / 1000n
-  return cost - (cost * BigInt(discountBps)) / 10_000n
+  return discountBps === 0 ? cost : cost - (cost * BigInt(discountBps)) / 10_000n
 }

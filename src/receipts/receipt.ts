@@ -95,8 +95,14 @@ export function receiptOf(run: Ended): FullReceipt {
   return run.erased ?? makeReceipt(facts)
 }
 
-/** What a run's receipt says; the seed is empty once it was erased. Give the row as stored. */
-export const factsOf = (run: Omit<Ended, 'digest'>): ReceiptFacts => ({
+/**
+ * What a run's receipt says; the seed is empty once it was erased. Give the row as stored, and its
+ * lines where they are at hand as they were before they were written there.
+ */
+export const factsOf = (
+  run: Omit<Ended, 'digest'>,
+  lines: readonly MeterLine[] = linesIn(run),
+): ReceiptFacts => ({
   id: receiptIdOf(run.id),
   issuer: run.issuer,
   issuedAt: run.finishedAt,
@@ -113,11 +119,7 @@ export const factsOf = (run: Omit<Ended, 'digest'>): ReceiptFacts => ({
     usageSource: run.usageSource ?? '',
   },
   charge: {
-    lines: run.lines.map(({ meter, quantity, price }) => ({
-      meter: meter as MeterLine['meter'],
-      quantity,
-      pricePusd: BigInt(price),
-    })),
+    lines,
     discountBps: run.discountBps,
     amount: run.cost,
     priceList: run.priceList,
@@ -126,6 +128,13 @@ export const factsOf = (run: Omit<Ended, 'digest'>): ReceiptFacts => ({
   outputCommitment: run.outputCommitment,
   seed: run.seed,
 })
+
+const linesIn = ({ lines }: Pick<RunRow, 'lines'>): MeterLine[] =>
+  lines.map(({ meter, quantity, price }) => ({
+    meter: meter as MeterLine['meter'],
+    quantity,
+    pricePusd: BigInt(price),
+  }))
 
 /** The members of the typed data, numbers and bytes still as such. */
 function valuesOf(facts: ReceiptFacts): { [member: string]: Value } {

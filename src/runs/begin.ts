@@ -2,6 +2,7 @@ import type { RunRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { Once } from '../idempotency/call.ts'
 import type { Json } from '../kernel/canonical.ts'
+import type { Millis } from '../kernel/clock.ts'
 import { maxNusd } from '../kernel/money.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
 import type { Trace } from '../kernel/trace.ts'
@@ -72,8 +73,7 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
   deps.live.admit(caller, deps.settings.nodes)
   const id = deps.ids.make('run')
   try {
-    const seed = deps.random.bytes(32)
-    const draft = toDraft(deps, wish, { id, seed })
+    const toRow = rowMaker(deps, wish, id)
     const begun = await deps.ledger.post<Begun>({
       account: caller.account,
       keys: caller.key.lineage,
@@ -97,8 +97,7 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
           top_up_url: `${deps.settings.baseUrl}/dashboard/deposits`,
         }))
         const passport = chain[0]?.passport ?? ''
-        const run = { ...draft, passport, hold, discountBps, windows, createdAt: book.now }
-        if (!wish.background) run.startedAt = book.now
+        const run = toRow({ passport, hold, discountBps, windows, at: book.now })
         book.addRun(run)
         // A copy: the book's row is the ledger's own.
         const begun = { run: { ...run }, bound: fitted }
@@ -147,48 +146,52 @@ function assertPayable(model: Model, bound: Bound): void {
   })
 }
 
-function toDraft(
-  deps: Needs,
-  wish: RunWish,
-  { id, seed }: { id: string; seed: Uint8Array },
-): RunRow {
-  const priceList = deps.catalogue.priceListOf(wish.model)
-  return {
+/** What the command finds out about a run that it holds money for. */
+type Held = Pick<RunRow, 'passport' | 'hold' | 'discountBps' | 'windows'> & { at: Millis }
+
+/** Does all that needs no rows before the command, which then only writes the run's down. */
+function rowMaker(deps: Needs, wish: RunWish, id: string): (held: Held) => RunRow {
+  const { caller, model, background, tags, metadata } = wish
+  const { node, issuer } = deps.settings
+  const priceList = deps.catalogue.priceListOf(model)
+  const seed = deps.random.bytes(32)
+  const inputCommitment = commitInput(seed, wish.received)
+  return ({ passport, hold, discountBps, windows, at }) => ({
     id,
-    accountId: wish.caller.account,
-    keyId: wish.caller.key.id,
-    node: deps.settings.node,
-    status: wish.background ? 'queued' : 'running',
-    kind: wish.model.kind,
-    model: wish.model.id,
+    accountId: caller.account,
+    keyId: caller.key.id,
+    node,
+    status: background ? 'queued' : 'running',
+    kind: model.kind,
+    model: model.id,
     route: '',
-    createdAt: 0,
-    startedAt: null,
+    createdAt: at,
+    startedAt: background ? null : at,
     firstByteAt: null,
     finishedAt: null,
-    hold: 0n,
-    windows: [],
+    hold,
+    windows,
     priceList: `${priceList.id}@${priceList.version}`,
     lines: [],
     cost: 0n,
-    discountBps: 0,
+    discountBps,
     usageSource: null,
     clamped: false,
     outcome: null,
     error: null,
-    tags: wish.tags,
-    metadata: wish.metadata,
+    tags,
+    metadata,
     durationMs: null,
     seed,
-    inputCommitment: commitInput(seed, wish.received),
+    inputCommitment,
     outputCommitment: null,
-    issuer: deps.settings.issuer,
-    passport: '',
+    issuer,
+    passport,
     digest: null,
     logPlace: null,
     signature: null,
-    background: wish.background,
+    background,
     output: null,
     outputUntil: null,
-  }
+  })
 }

@@ -106,17 +106,17 @@ export async function settle(
   { received, call }: Aside,
 ): Promise<Finished> {
   const lines = linesFor(open, prices, ending.usage)
-  const finishedAt = deps.clock.now()
   // Its receipt goes into the log of now, whichever was there when it began.
   const { issuer } = deps.settings
-  const ended = { ...open, ...changesOf(open, ending, lines, finishedAt), issuer, durationMs }
-  const digest = digestOf(factsOf(ended))
+  const ended = endedRow(open, ending, lines, { finishedAt: deps.clock.now(), issuer, durationMs })
+  const digest = digestOf(factsOf(ended, lines))
+  ended.digest = digest
   const receiptId = receiptIdOf(open.id)
   // What failed and charged nothing may be tried again with the same key.
   const isKept = ending.outcome === 'complete' || ended.cost > 0n
-  const told = isKept && call?.reply ? { run: { ...ended, digest }, receiptId } : undefined
-  const reply = told && call?.reply?.({ ...told, digest: toHex(digest) })
-  const run = await deps.ledger.post({
+  const told = isKept && call?.reply ? { run: ended, receiptId, digest: toHex(digest) } : undefined
+  const reply = told && call?.reply?.(told)
+  await deps.ledger.post({
     account: open.accountId,
     keys: open.windows.map(([keyId]) => keyId),
     run: open.id,
@@ -125,20 +125,18 @@ export async function settle(
       if (!held) throw new Error(`run ${open.id} is not open`)
       endHold(book, held, ended.cost)
       // All of it, because the digest is of this row: the stored one may say another start.
-      Object.assign(held, ended, { digest })
-      book.changed('run', held)
+      book.endRun(ended)
       if (received !== undefined) {
         const { id, accountId } = open
         book.keepText({ runId: id, accountId, input: received, output: ending.output })
       }
       if (reply && call?.scope !== undefined) book.answerCall(call.scope, reply)
       if (call && !isKept) book.freeCall(open.id)
-      return held
     },
   })
   // Where this process writes alone it has its number already.
-  if (run.logPlace === null) deps.sequencer.wake()
-  return { run, receiptId, digest: toHex(digest) }
+  if (ended.logPlace === null) deps.sequencer.wake()
+  return { run: ended, receiptId, digest: toHex(digest) }
 }
 
 /** What delivered nothing has its meters at zero, or no line where the prices are not known. */
@@ -149,12 +147,23 @@ function linesFor(open: RunRow, prices: Prices | undefined, usage: Usage | undef
   return linesOf({ ...prices, requestNusd: 0n }, open.kind, nothing)
 }
 
-/** What a run's row says from its end on. */
-function changesOf(open: RunRow, ending: Ending, lines: MeterLine[], finishedAt: Millis) {
+/** What only the moment of a run's end says. */
+type End = { finishedAt: Millis; issuer: string; durationMs: number }
+
+/** The row of a run from its end on, but for its digest and its place in the log. */
+function endedRow(
+  open: RunRow,
+  ending: Ending,
+  lines: MeterLine[],
+  { finishedAt, issuer, durationMs }: End,
+): RunRow & { finishedAt: Millis } {
   const { output, outcome } = ending
   const isKept = open.background && output !== null
   return {
+    ...open,
     finishedAt,
+    issuer,
+    durationMs,
     status: statusOf(outcome),
     route: ending.route,
     firstByteAt: ending.firstByteAt,

@@ -50,6 +50,26 @@ describe('what a command adds', () => {
   })
 })
 
+describe('a run that ends', () => {
+  test('is on the book and written as it ended, not as it was, also if that changed before', () => {
+    const { book, pages } = paperBook({})
+    const [open, ended] = [openRun(), openRun({ finishedAt: now })]
+    pages.runs.set(open.id, open)
+    book.changed('run', open)
+    book.endRun(ended)
+    expect(book.run(open.id)).toBe(ended)
+    expect([...pages.written.runs]).toEqual([ended])
+  })
+
+  test('is added and then written, where it began in the same batch', () => {
+    const { book, pages } = paperBook({})
+    const [open, ended] = [openRun(), openRun({ finishedAt: now })]
+    book.addRun(open)
+    book.endRun(ended)
+    expect([pages.added.runs, [...pages.written.runs]]).toEqual([[open], [ended]])
+  })
+})
+
 describe('what a command changes', () => {
   test('is written among its own kind, and once', () => {
     const { book, pages } = paperBook({})
