@@ -256,9 +256,6 @@ const explained: Record<string, Row[]> = {
   ],
   'src/runs/begin.ts': [
     ['const retention = asked', /reversed/, 'What is kept is asked again when the run ends.'],
-    ['createdAt: 0,', any, 'Set when the hold is taken.'],
-    ['hold: 0n,', any, 'Set when the hold is taken.'],
-    ['discountBps: 0,', any, 'Set when the hold is taken.'],
   ],
   'src/runs/cancel.ts': [
     ['while (clock.monotonic() < until)', /< to <=/, 'How often it is looked at is no promise.'],
