@@ -90,6 +90,22 @@ describe('a run does not begin', () => {
     await expectNone(caller, start({ ...caller, key }), 'invalid_key')
   })
 
+  test('of a model that a key of its chain does not open', async () => {
+    const caller = await callerOf()
+    const above = { ...caller.key, models: ['other/*'] }
+    await expectNone(caller, start({ ...caller, chain: [caller.key, above] }), 'model_not_allowed')
+  })
+
+  test('of an account that was suspended after it was looked up', async () => {
+    const caller = await callerOf()
+    const { accounts } = w.db.tables
+    const set = { status: 'suspended' } as const
+    const own = eq(accounts.id, caller.account)
+    await w.db.write((q) => rows(q.update(accounts).set(set).where(own).returning()))
+    const deps = { ...w.deps, ledger: openLedger(w.db, w.deps.clock) }
+    await expectNone(caller, start(caller, {}, deps), 'account_suspended')
+  })
+
   test('of a model that the plan of this moment does not open', async () => {
     const caller = await callerOf()
     const { accounts } = w.db.tables
