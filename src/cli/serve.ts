@@ -51,7 +51,10 @@ async function run(options: ServeOptions): Promise<void> {
   mkdirSync(config.data, { recursive: true, mode: 0o700 })
   const isEmbedded = config.database_url.startsWith('sqlite:')
   const lock = isEmbedded ? lockDataFolder(config.data) : undefined
-  if (isEmbedded) dropHalfPlaced(config.database_url.slice('sqlite:'.length))
+  if (isEmbedded) {
+    const database = config.database_url.slice('sqlite:'.length)
+    for (const file of [database, join(config.data, 'signer.key')]) dropHalfPlaced(file)
+  }
   const asRead = structuredClone(config)
   // Asked to reload before there is anything to reload, a process would end.
   if (!options.dev) process.on('SIGHUP', () => {})

@@ -3,13 +3,16 @@ import {
   existsSync,
   fstatSync,
   fsyncSync,
+  linkSync,
   openSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeSync,
 } from 'node:fs'
 import { userInfo } from 'node:os'
 import { dirname } from 'node:path'
+import { sha256Hex } from '../kernel/hash.ts'
 
 /**
  * The text of a file with a secret; undefined when there is no file.
@@ -39,17 +42,37 @@ export function readSecretFile(path: string, what: string): string | undefined {
   }
 }
 
-/** Writes a key (hex) to a file of its own, 0600. @throws when the file is there already. */
+/**
+ * Writes a key (hex) to a file of its own, 0600: whole or not at all, wherever a crash or a full
+ * disk cuts it off. @throws when the file is there already.
+ */
 export function writeKeyFile(path: string, hex: string): void {
-  // 'wx': two starts at once must not overwrite each other's key.
-  const file = openSync(path, 'wx', 0o600)
+  // Named by what is in it: two starts at once never write into each other's.
+  const beside = `${path}.new-${sha256Hex(hex).slice(0, 16)}`
+  try {
+    writeSynced(beside, hex, 'w')
+    // Unlike a rename it fails where there is a key.
+    linkSync(beside, path)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && unlinked.has(error.code))) throw error
+    writeSynced(path, hex, 'wx')
+  } finally {
+    rmSync(beside, { force: true })
+  }
+  syncFolder(path)
+}
+
+/** What file systems without a second name for a file say. */
+const unlinked = new Set<unknown>(['ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM'])
+
+function writeSynced(path: string, hex: string, flag: 'w' | 'wx'): void {
+  const file = openSync(path, flag, 0o600)
   try {
     writeSync(file, `${hex}\n`)
     fsyncSync(file)
   } finally {
     closeSync(file)
   }
-  syncFolder(path)
 }
 
 /** Where the key after the one in `path` lies until it stands, and where that one goes then. */

@@ -2,7 +2,10 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { insert, rows, update } from '../../src/db/db.ts'
 import { nodeLease, takeLease } from '../../src/db/lease.ts'
 import { settleLogs } from '../../src/log/logs-store.ts'
+import { type Signer, signerFromHex } from '../../src/signer/signer.ts'
+import { settleSigners } from '../../src/signer/store.ts'
 import { newAccount, openOffice } from '../ledger/office.ts'
+import { testSigner } from '../verify/samples.ts'
 
 setDefaultTimeout(60_000)
 
@@ -68,6 +71,20 @@ describe('the name of the first log', () => {
     const lease = { name: nodeLease('other'), holder: 'other', epoch: 1, expiresAt: now }
     await office.db.write(() => update(office.db.tables.leases, [lease], ['expiresAt']))
     expect(await startAs('c', shared)).toBe('c')
+  })
+
+  test('stays, and so does who signs, where the start under another fails over its key', async () => {
+    const { db } = office
+    const start = (origin: string, signer: Signer) =>
+      db.write(function* (q) {
+        const logs = yield* settleLogs(db, q, origin, now)
+        return yield* settleSigners(db, q, { logs, signer, now })
+      })
+    await start('a', testSigner)
+    const other = signerFromHex('11'.repeat(32))
+    await expect(start('b', other)).rejects.toThrow(testSigner.address)
+    expect((await start('a', testSigner)).current.address).toBe(testSigner.address)
+    expect((await signers()).map(({ issuer }) => issuer)).toEqual(['a'])
   })
 
   test('stays once there is a second log', async () => {

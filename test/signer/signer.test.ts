@@ -1,11 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { privateKeyToAccount } from 'viem/accounts'
 import { systemRandom } from '../../src/kernel/random.ts'
+import { writeKeyFile } from '../../src/signer/key-file.ts'
 import { nativeSigner, signPortably } from '../../src/signer/secp256k1.ts'
 import { openSigner, signerFromHex } from '../../src/signer/signer.ts'
 import { fromHex, toHex } from '../../src/verify/hex.ts'
@@ -116,6 +125,23 @@ describe('a key file', () => {
     expect(readFileSync(path, 'utf8')).toMatch(/^[0-9a-f]{64}\n$/)
     expect(openSigner({ keyFile: path, random }).address).toBe(made.address)
     expect(made.address).not.toBe(testSigner.address)
+  })
+
+  test('is there whole: what a start that was cut off left beside it is no key', () => {
+    const path = join(folder, 'cut.key')
+    const cut = keyFile('cut.key.new-0123456789abcdef', '')
+    const made = openSigner({ keyFile: path, random })
+    expect(openSigner({ keyFile: path, random }).address).toBe(made.address)
+    expect(statSync(path).nlink).toBe(1)
+    rmSync(cut)
+    expect(readdirSync(folder).filter((name) => name.startsWith('cut'))).toEqual(['cut.key'])
+  })
+
+  test('is written over no other, which stays as it was, and nothing is left', () => {
+    const path = keyFile('taken.key', hex)
+    expect(() => writeKeyFile(path, 'ab'.repeat(32))).toThrow('EEXIST')
+    expect(readFileSync(path, 'utf8')).toBe(hex)
+    expect(readdirSync(folder).filter((name) => name.startsWith('taken'))).toEqual(['taken.key'])
   })
 
   test.each([0o644, 0o640, 0o604, 0o666, 0o700, 0o400])('of mode %o stops the start', (mode) => {
