@@ -231,7 +231,7 @@ const explained: Record<string, Row[]> = {
     ["if (!digest) throw new Error('a run ended without", /false/, bug],
     ['if (waiting.length === 0) return 0', /false/, nothing],
     ['const sharedBytes', any, 'Which rows are remembered is no promise.'],
-    ['const sharedMax', any, 'Which rows are remembered is no promise.'],
+    ['const sharedRoom', any, 'Which rows are remembered is no promise.'],
     ['for (const leaf of read) if (leaf.hashes.length', any, faster],
     ['forget()', any, 'Whatever goes wrong behind it is forgotten all the same.'],
     ['shared.clear()', any, 'Leaves never change: what is remembered of them stays true.'],

@@ -121,6 +121,11 @@ describe('the log of a process that writes alone', () => {
     expect(await pricesAt()).toEqual([0, 3])
     expect(await add(store, 3)).toMatchObject({ index: 4 })
     await expectWhole(5)
+    await addPrices(4)
+    await addPrices(3)
+    await store.change((_, { appendPrices }) => appendPrices())
+    expect(await pricesAt()).toEqual([0, 3, 5, 6])
+    await expectWhole(7)
   })
 
   test('begins anew behind the old one, and has all prices again', async () => {
