@@ -158,6 +158,9 @@ const explained: Record<string, Row[]> = {
     ['const digits = ', /< to <=|one more/, 'Nothing less than nothing is nothing.'],
     ['export const m', /< to <=|> to >=/, 'Of two that are equal either is it.'],
   ],
+  'src/ledger/book.ts': [
+    ['if (open) written.runs.delete', /true/, 'What is in no set is taken out of none.'],
+  ],
   'src/ledger/lanes.ts': [
     ['const gatherMs', any, 'Speed only: how long commands wait for company.'],
     ['const slowMs', any, 'Speed only: when another batch goes beside a slow one.'],
@@ -170,7 +173,11 @@ const explained: Record<string, Row[]> = {
     ['const under = and(', any, 'Of the same account anyway; the book gives out those below.'],
     ['if (command.below !== undefined)', /true/, nothing],
     ['if (command.secretsOf !== undefined)', /true/, nothing],
-    ['if (minting.length > 0)', />/, nothing],
+    ['if (minting.length > 0)', />|true/, nothing],
+    ['if (to !== undefined) named', /true/, nothing],
+    ['if (run !== undefined)', /true/, nothing],
+    ['if (deposit !== undefined)', /true/, nothing],
+    ['if (call !== undefined)', /true/, nothing],
     ['if (keyIds.length > 0)', />/, nothing],
     ['if (runIds.length > 0)', />/, nothing],
     ['if (about.length > 0)', />|true/, nothing],
