@@ -164,6 +164,23 @@ describe('a connection', () => {
     await until('the first one closed', () => sockets.filter((one) => !one.destroyed).length === 1)
   })
 
+  test('gives nothing of a whole answer to whoever gave up before reading it', async () => {
+    const { wire } = await serve((socket) => socket.write(hello))
+    const stop = new AbortController()
+    const { signal } = stop
+    const answer = await wire.ask({ headers: {}, body: '"end"', signal, limits: defaultHttpLimits })
+    stop.abort()
+    expect(await failureOf(answer.text())).toBe('aborted')
+  })
+
+  test('an answer that began in time may take longer than its beginning may', async () => {
+    const { wire } = await serve((socket) => {
+      socket.write(`${headOf('Content-Length: 5')}\r\n\r\nhe`)
+      setTimeout(() => socket.write('llo'), 2500)
+    })
+    expect(await (await ask(wire, { firstByteMs: 2000 })).text()).toBe('hello')
+  })
+
   test('whose answer has no body by its status serves no other request', async () => {
     const { sockets, wire } = await serve((socket) =>
       socket.write(`HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n`),
