@@ -124,6 +124,8 @@ async function fails(id: number, file: string, names: ReadonlySet<string>): Prom
   const isFine = isSuspect || isKnown
   const control = isFine ? undefined : await runSuite(suite, chosen, job.limitMs)
   if (!control) {
+    // Late once may be the machine, which others keep busy.
+    if (failure.late && !(await failsAgain(id, suite, chosen))) return false
     proven.add(place)
     if (isFine) unproven.push(id)
     else unproven = []
@@ -140,6 +142,13 @@ async function fails(id: number, file: string, names: ReadonlySet<string>): Prom
   }
   wholeOnly.add(file)
   return fails(id, file, names)
+}
+
+async function failsAgain(id: number, suite: Suite, chosen: (name: string) => boolean) {
+  active = id
+  const failure = await runSuite(suite, chosen, job.limitMs)
+  active = -1
+  return failure !== undefined
 }
 
 const marked = (): number[] => [...marks.keys()].filter((id) => marks[id] === 1)
