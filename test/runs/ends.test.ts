@@ -40,6 +40,20 @@ test('a text that was not to be kept when its run began is not kept at its end',
   expect(await w.deps.texts.find(live.id)).toBeUndefined()
 })
 
+test.each([
+  ['of a background run, for an hour', true, 'out', 3_600_000],
+  ['of no other run', false, 'out', null],
+  ['of none that gave none', true, null, null],
+])('the output is kept %s', async (_, background, output, keptMs) => {
+  const live = await by.start(await by.callerOf(), { background })
+  const { run } = await finish(w.deps, live, endingOf({ output }))
+  const until = keptMs === null ? null : (run.finishedAt ?? 0) + keptMs
+  expect(await w.deps.runs.find(live.id)).toMatchObject({
+    output: keptMs === null ? null : output,
+    outputUntil: until,
+  })
+})
+
 describe('the call that a run was', () => {
   const end = async (ending: Ending, model = by.modelOf('stub/any')) => {
     const caller = await by.callerOf()
