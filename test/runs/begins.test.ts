@@ -96,6 +96,14 @@ describe('a run does not begin', () => {
     await expectNone(caller, start({ ...caller, chain: [caller.key, above] }), 'model_not_allowed')
   })
 
+  test('of a model all of whose upstreams rest', async () => {
+    const caller = await callerOf()
+    const breaker = () => ({ state: 'open' as const, restMs: 5 })
+    const one = w.deps.upstreams.get('stub') ?? expect.unreachable()
+    const upstreams = { ...w.deps.upstreams, get: () => ({ ...one, breaker }) }
+    await expectNone(caller, start(caller, {}, { ...w.deps, upstreams }), 'unavailable')
+  })
+
   test('of an account that was suspended after it was looked up', async () => {
     const caller = await callerOf()
     const { accounts } = w.db.tables
