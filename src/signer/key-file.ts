@@ -44,7 +44,8 @@ export function readSecretFile(path: string, what: string): string | undefined {
 
 /**
  * Writes a key (hex) to a file of its own, 0600: whole or not at all, wherever a crash or a full
- * disk cuts it off. @throws when the file is there already.
+ * disk cuts it off, as far as its file system gives a file two names.
+ * @throws when the file is there already.
  */
 export function writeKeyFile(path: string, hex: string): void {
   // Named by what is in it: two starts at once never write into each other's.
@@ -66,9 +67,11 @@ export function writeKeyFile(path: string, hex: string): void {
 const unlinked = new Set<unknown>(['ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM'])
 
 function writeSynced(path: string, hex: string, flag: 'w' | 'wx'): void {
+  const bytes = Buffer.from(`${hex}\n`)
   const file = openSync(path, flag, 0o600)
   try {
-    writeSync(file, `${hex}\n`)
+    // A part of it can be written without an error: where a quota ends, for one.
+    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
     fsyncSync(file)
   } finally {
     closeSync(file)

@@ -137,6 +137,17 @@ describe('a key file', () => {
     expect(readdirSync(folder).filter((name) => name.startsWith('cut'))).toEqual(['cut.key'])
   })
 
+  test.skipIf(!Bun.which('prlimit'))('of which only a part could be written is none', async () => {
+    const path = join(folder, 'part.key')
+    const code = `import { writeKeyFile } from '${import.meta.dir}/../../src/signer/key-file.ts'
+      writeKeyFile('${path}', '${hex}')`
+    const command = ['prlimit', '--fsize=10', process.execPath, '-e', code]
+    const child = Bun.spawn(command, { stdout: 'ignore', stderr: 'pipe' })
+    expect(await new Response(child.stderr).text()).toContain('EFBIG')
+    expect(await child.exited).not.toBe(0)
+    expect(readdirSync(folder).filter((name) => name.startsWith('part'))).toEqual([])
+  })
+
   test('is written over no other, which stays as it was, and nothing is left', () => {
     const path = keyFile('taken.key', hex)
     expect(() => writeKeyFile(path, 'ab'.repeat(32))).toThrow('EEXIST')
