@@ -51,7 +51,7 @@ async function write(options: Options): Promise<void> {
     const out = options.output === undefined ? undefined : openNew(options.output)
     for await (const text of exported.open(done.signal)) {
       if (out === undefined) await Bun.write(Bun.stdout, text)
-      else writeSync(out, text)
+      else writeWhole(out, text)
     }
     if (out !== undefined) closeSync(out)
     say(`As of ${exported.asOf} leaves; --as-of ${exported.asOf} gives the same bytes again.`)
@@ -59,6 +59,12 @@ async function write(options: Options): Promise<void> {
     done.abort()
     await office.close()
   }
+}
+
+/** On a full disk a part of it is written without an error: what is left over finds that out. */
+function writeWhole(file: number, text: string): void {
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
 }
 
 /** @throws Exit 1 when it is there already. */
