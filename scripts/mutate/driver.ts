@@ -105,8 +105,10 @@ async function tryOne(id: number): Promise<void> {
       if (await fails(id, file ?? '', new Set(here))) return
     }
   }
-  // What its tests came by once only, because its result is remembered, is tried from the start.
-  say({ id, state: marks[id] === 1 ? 'survived' : 'loaded' })
+  // What tests came by once only, as they were loaded or because its result is remembered, is tried
+  // from the start.
+  const isMore = marks[id] !== 1 || reached.load.includes(id)
+  say({ id, state: isMore ? 'loaded' : 'survived' })
 }
 
 /** Whether tests of a file fail with a mutant and pass without it. */
