@@ -81,6 +81,14 @@ const explained: Record<string, Row[]> = {
       'Speed only: a list is walked by the names of its places.',
     ],
   ],
+  'src/http/limits.ts': [
+    ['if (overMs > 0.001)', /> to >=/, 'A thousandth of a millisecond is there for rounding.'],
+    [
+      'const oldest = ',
+      /\|\| to &&/,
+      'What is full again is forgotten without loss, now or later.',
+    ],
+  ],
   'src/http/check-body.ts': [['if (known) return known', /false/, faster]],
   'src/idempotency/store.ts': [
     ['const dropBatch = 500', any, 'How many go at once is no promise.'],
