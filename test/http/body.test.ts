@@ -65,6 +65,14 @@ describe('a good body', () => {
   test('may be 32 levels deep', async () => {
     expect((await read('['.repeat(32) + ']'.repeat(32))).text).toHaveLength(64)
   })
+  test('may have 32 objects in each other, or lists and objects in turn, and not 33', async () => {
+    const nest = (open: string, close: string, count: number) =>
+      readJson(post(`${open.repeat(count)}1${close.repeat(count)}`), { limitBytes: 1000 })
+    expect((await nest('{"a":', '}', 32)).text).toHaveLength(193)
+    expect((await nest('[{"a":', '}]', 16)).text).toHaveLength(129)
+    expect((await refusalOf(nest('{"a":', '}', 33))).message).toContain('nested deeper than 32')
+    expect((await refusalOf(nest('[{"a":', '}]', 17))).message).toContain('nested deeper than 32')
+  })
   test('may name __proto__ without touching any prototype', async () => {
     const { value } = await read('{"__proto__":{"polluted":1}}')
     expect(Object.keys(value ?? {})).toEqual(['__proto__'])
@@ -250,6 +258,15 @@ describe('checkBody', () => {
     }
   })
 
+  test.each([
+    [{ name: 'a', owner: 1 }, '"owner" is wrong: this route knows no such field.'],
+    [{ name: 5 }, '"name" is wrong: expected string.'],
+    [[], 'The body is wrong: expected object.'],
+  ])('%j is told in a sentence', (value, message) => {
+    const fresh = Type.Object({ name: Type.String() }, { additionalProperties: false })
+    expect(() => checkBody(fresh, value)).toThrow(message)
+    expect(checkBody(fresh, { name: 'a' })).toEqual({ name: 'a' })
+  })
   test('a path of 200 characters is told whole, of a longer one the first 200', () => {
     const paramOf = (length: number) => {
       try {
