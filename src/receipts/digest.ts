@@ -102,6 +102,9 @@ function linesHasher(memory: StructMemory): (lines: readonly MeterLine[], out: n
   let padded = -1
   return (lines, out) => {
     if (lines.length > mostLines) throw new RangeError('too many lines')
+    const before = padded
+    // Lines that lead up to a wrong one are written over it.
+    padded = -1
     for (let i = 0; i < lines.length; i++) {
       const line = lines[i]
       if (!line) continue
@@ -112,7 +115,7 @@ function linesHasher(memory: StructMemory): (lines: readonly MeterLine[], out: n
     }
     const length = 32 * lines.length
     // A list as long as the one before finds its padding in place.
-    if (length !== padded) pad(memory.bytes, list, length)
+    if (length !== before) pad(memory.bytes, list, length)
     padded = length
     memory.hash(list, length, out)
   }
