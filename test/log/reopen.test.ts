@@ -40,8 +40,9 @@ for (const engine of engines) {
       await close()
     })
 
-    const reopen = async (wish: Parameters<typeof reopenLog>[1]) => {
+    const reopen = async (wish: Parameters<typeof reopenLog>[1], meanwhile = async () => {}) => {
       await service.stop()
+      await meanwhile()
       const deps = { ...service.deps, reopenings: reopenings(db, service.deps.logStore) }
       const reopened = await reopenLog(deps, wish)
       service = await serviceOn(db, signer, service.secret)
@@ -124,10 +125,11 @@ for (const engine of engines) {
         return { ...ended, id: `${ended.id.slice(0, -4)}${1000 + at}`, digest: digestOf(at) }
       })
       const waiting = unasked.map((run) => ({ ...run, logPlace: null, signature: null }))
-      for (let at = 0; at < waiting.length; at += 100) {
-        await db.write(() => insert(runs, waiting.slice(at, at + 100)))
-      }
-      await reopen({ reason: 'and again' })
+      await reopen({ reason: 'and again' }, async () => {
+        for (let at = 0; at < waiting.length; at += 100) {
+          await db.write(() => insert(runs, waiting.slice(at, at + 100)))
+        }
+      })
       const { start } = service.deps.logs.current
       const digests = new Map(unasked.map(({ id, digest }) => [id, digest]))
       const all = await db.read((q) => rows(q.select().from(runs).orderBy(asc(runs.id))))
