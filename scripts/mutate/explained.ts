@@ -55,7 +55,9 @@ const explained: Record<string, Row[]> = {
     ],
   ],
   'src/http/limits.ts': [
-    ['if (overMs > 0.001)', /> to >=/, 'A thousandth of a millisecond is there for rounding.'],
+    ['if (overMs > 0.001)', any, 'A millisecond is no promise: it is there for rounding.'],
+    ['return { ok: true, remaining: ', /one more/, 'A millisecond is no promise.'],
+    ['if (oldest !== undefined)', /true/, 'What is in no map is taken out of none.'],
     [
       'const oldest = ',
       /\|\| to &&/,
