@@ -55,7 +55,11 @@ const explained: Record<string, Row[]> = {
     ],
   ],
   'src/http/limits.ts': [
-    ['if (overMs > 0.001)', any, 'A millisecond is no promise: it is there for rounding.'],
+    [
+      'if (overMs > 0.001)',
+      /> to >=|one more/,
+      'A millisecond is no promise: it is there for rounding.',
+    ],
     ['return { ok: true, remaining: ', /one more/, 'A millisecond is no promise.'],
     ['if (oldest !== undefined)', /true/, 'What is in no map is taken out of none.'],
     [
@@ -180,6 +184,9 @@ const explained: Record<string, Row[]> = {
   ],
   'src/models/bound.ts': [
     ['maxTokens: number = model.kind', /one more/, 'An embedding is sent no max_tokens.'],
+  ],
+  'src/log/tree.ts': [
+    ['if (from > 0) path.push', /one more/, 'No part of a tree that is left over begins at 1.'],
   ],
   'src/plans/plan.ts': [
     ["if (!free) throw new Error('there is no free plan')", /false/, bug],
