@@ -40,7 +40,9 @@ const probeRestMs = 1000
  * requests may be what a server stumbles over, does not close the way of others: while they ask
  * too, one of theirs has to fail as well. What comes of requests that began before it opened counts
  * no more; nor do failures of those during which this side slept, by the count of `naps`: all that
- * waits runs out of time then. `tell` hears when it opens and closes.
+ * waits runs out of time then. Of those that began after such a failure another nap excuses none
+ * until something was answered, or a side that sleeps again and again would never find out.
+ * `tell` hears when it opens and closes.
  */
 export function makeBreaker(
   { failures: most, cooldownMs }: BreakerRules,
@@ -55,12 +57,17 @@ export function makeBreaker(
   let sharedAt = Number.NEGATIVE_INFINITY
   let openUntil: number | undefined
   let isProbing = false
+  /** The count of naps when one excused a failure, until something is answered. */
+  let excusedAt = Number.POSITIVE_INFINITY
   /** Rises when it opens and with each probe: a pass of an earlier turn has no say. */
   let turn = 0
 
   const close = (failed: number): void => {
     failures = failed
-    if (failed === 0) failing.clear()
+    if (failed === 0) {
+      failing.clear()
+      excusedAt = Number.POSITIVE_INFINITY
+    }
     isProbing = false
     if (openUntil === undefined) return
     openUntil = undefined
@@ -91,7 +98,12 @@ export function makeBreaker(
         if (openUntil !== undefined) close(most - 1)
       }),
       answered: inTurn(() => close(0)),
-      failed: inTurn(() => (naps() === before ? fail(account) : left())),
+      failed: inTurn(() => {
+        const after = naps()
+        if (after === before || before >= excusedAt) return fail(account)
+        excusedAt = after
+        left()
+      }),
       left,
     }
   }

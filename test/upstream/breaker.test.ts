@@ -84,6 +84,24 @@ const courses: [what: string, steps: string, last: string, told: BreakerState[]]
     ['open'],
   ],
   [
+    'nor what began before and fails after a second sleep',
+    'take a, take b, take c, sleep, failed a, sleep, failed b, failed c',
+    'closed',
+    [],
+  ],
+  [
+    'what slept does where one before that slept failed too, and nothing was answered',
+    'take a, sleep, failed a, take b, sleep, failed b, take c, sleep, failed c, take d, sleep, failed d',
+    'open',
+    ['open'],
+  ],
+  [
+    'not once something was answered',
+    'take a, sleep, failed a, take b, take x, answered x, take c, take d, sleep, failed b, failed c, failed d',
+    'closed',
+    [],
+  ],
+  [
     'requests at once count as they end',
     'take a, take b, take c, take d, failed a, failed b, failed c',
     'open',
