@@ -43,8 +43,8 @@ export function readSecretFile(path: string, what: string): string | undefined {
 }
 
 /**
- * Writes a key (hex) to a file of its own, 0600: whole or not at all, wherever a crash or a full
- * disk cuts it off, as far as its file system gives a file two names.
+ * Writes a key (hex) to a file of its own, 0600: whole or not at all, wherever a full disk cuts it
+ * off, and wherever a crash does where a file can have two names.
  * @throws when the file is there already.
  */
 export function writeKeyFile(path: string, hex: string): void {
@@ -73,6 +73,10 @@ function writeSynced(path: string, hex: string, flag: 'w' | 'wx'): void {
     // A part of it can be written without an error: where a quota ends, for one.
     for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
     fsyncSync(file)
+  } catch (error) {
+    // Half a key in its place would end every start from now on.
+    rmSync(path, { force: true })
+    throw error
   } finally {
     closeSync(file)
   }
