@@ -149,7 +149,11 @@ export function openBook(pages: Pages, now: Millis): Book {
     activeKeys: (account) => pages.activeKeys.get(account) ?? 0,
     below: (id) => [...pages.keys.values()].filter((key) => key.lineage.includes(id)),
     secrets: (id) => [...pages.secrets.values()].filter((secret) => secret.keyId === id),
-    run: (id) => pages.runs.get(id),
+    run: (id) => {
+      const row = pages.runs.get(id)
+      // One that ended in this batch is on its receipt: nobody behind may change it.
+      return row?.finishedAt === null ? row : undefined
+    },
     deposit: (id) => pages.deposits.get(id),
     call: (scope) => {
       const row = pages.calls.get(scope)

@@ -7,6 +7,7 @@ import type { Book } from '../../src/ledger/book.ts'
 import { readWholeLogs } from '../../src/log/whole-store.ts'
 import { digestOf, factsOf, isEnded } from '../../src/receipts/receipt.ts'
 import { type Finished, finish } from '../../src/runs/finish.ts'
+import type { LiveRun } from '../../src/runs/live.ts'
 import { toHex } from '../../src/verify/hex.ts'
 import { leafHash, leafKinds } from '../../src/verify/merkle.ts'
 import { type Beginner, beginnerOf, beginnerToml, endingOf } from '../runs/beginner.ts'
@@ -60,7 +61,7 @@ const faults: Record<string, Fault> = {
   },
 }
 
-describe.each(engines)('runs that end beside what breaks their batch, on %s', (engine) => {
+describe.each(engines)('runs that end in one batch, on %s', (engine) => {
   let w: World
   let by: Beginner
   beforeAll(async () => {
@@ -71,7 +72,7 @@ describe.each(engines)('runs that end beside what breaks their batch, on %s', (e
 
   const here = Object.entries(faults).filter(([, { on }]) => on.includes(engine))
 
-  test.each(here)('are settled once, each on its own leaf: %s', async (_, fault) => {
+  test.each(here)('are settled once, each on its own leaf, beside %s', async (_, fault) => {
     const callers = [await by.callerOf(), await by.callerOf()] as const
     const starts = [callers[0], callers[1], callers[0], callers[1], callers[0]]
     const [broken, ...lives] = await Promise.all(starts.map((caller) => by.start(caller)))
@@ -101,6 +102,38 @@ describe.each(engines)('runs that end beside what breaks their batch, on %s', (e
     for (const one of settled) await expectLogged(w, one)
     await expectWholeLog(w)
     await expectSettled(w)
+  })
+
+  /** Marks a run as started, as the start of one in the background does. */
+  const startOf = ({ row }: LiveRun) =>
+    w.deps.ledger.post({
+      ...{ account: row.accountId, keys: [], run: row.id },
+      decide(book) {
+        const open = book.run(row.id)
+        if (!open) throw new Error('it is not open')
+        open.status = 'running'
+        open.startedAt = book.now + 1
+        book.changed('run', open)
+      },
+    })
+  const expectEnded = async (done: Finished) => {
+    await w.deps.sequencer.flush()
+    await expectLogged(w, done)
+    await expectSettled(w)
+  }
+
+  test('are stored as they ended, also where their rows were changed before', async () => {
+    const live = await by.start(await by.callerOf(), { background: true })
+    const [, done] = await Promise.all([startOf(live), finish(w.deps, live, endingOf())])
+    await expectEnded(done)
+  })
+
+  test('are open no more for what comes behind, which would change what was digested', async () => {
+    const live = await by.start(await by.callerOf(), { background: true })
+    const [done, late] = await Promise.allSettled([finish(w.deps, live, endingOf()), startOf(live)])
+    expect(late).toMatchObject({ status: 'rejected', reason: { message: 'it is not open' } })
+    if (done.status === 'rejected') throw done.reason
+    await expectEnded(done.value)
   })
 })
 

@@ -51,13 +51,13 @@ describe('what a command adds', () => {
 })
 
 describe('a run that ends', () => {
-  test('is on the book and written as it ended, not as it was, also if that changed before', () => {
+  test('is open no more, and written as it ended, not as it was, also if that changed before', () => {
     const { book, pages } = paperBook({})
     const [open, ended] = [openRun(), openRun({ finishedAt: now })]
     pages.runs.set(open.id, open)
     book.changed('run', open)
     book.endRun(ended)
-    expect(book.run(open.id)).toBe(ended)
+    expect(book.run(open.id)).toBeUndefined()
     expect([...pages.written.runs]).toEqual([ended])
   })
 
