@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
@@ -51,10 +51,10 @@ async function run(options: ServeOptions): Promise<void> {
   mkdirSync(config.data, { recursive: true, mode: 0o700 })
   const isEmbedded = config.database_url.startsWith('sqlite:')
   const lock = isEmbedded ? lockDataFolder(config.data) : undefined
-  if (isEmbedded) {
-    const database = config.database_url.slice('sqlite:'.length)
-    for (const file of [database, join(config.data, 'signer.key')]) dropHalfPlaced(file)
-  }
+  if (isEmbedded) dropHalfPlaced(config.database_url.slice('sqlite:'.length))
+  const key = join(config.data, 'signer.key')
+  // Without the lock another process may be placing one; where it stands, nobody is.
+  if (isEmbedded || existsSync(key)) dropHalfPlaced(key)
   const asRead = structuredClone(config)
   // Asked to reload before there is anything to reload, a process would end.
   if (!options.dev) process.on('SIGHUP', () => {})

@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { emptyDatabase, postgresServer } from '../support/postgres.ts'
 import { testPrivateKey } from '../support/world.ts'
 
 const root = join(import.meta.dir, '../..')
@@ -55,4 +64,35 @@ describe.skipIf(!canTrace)('where a file has but one name', () => {
     expect(await writeKey(path)).toBe('EEXIST')
     expect(readFileSync(path, 'utf8')).toBe('mine')
   }, 30_000)
+})
+
+describe.skipIf(!postgresServer)('a start on PostgreSQL', () => {
+  test('makes away with what one left that was killed while it placed the key', async () => {
+    const database = await emptyDatabase()
+    const data = join(folder, 'node')
+    mkdirSync(data)
+    writeFileSync(join(data, 'signer.key'), testPrivateKey, { mode: 0o600 })
+    const half = join(data, 'signer.key.new-0123456789abcdef')
+    writeFileSync(half, 'half')
+    const words = ['serve', '--data', data, '--listen', '127.0.0.1:0']
+    const run = Bun.spawn([process.execPath, 'src/main.ts', ...words], {
+      cwd: root,
+      env: { ...process.env, COUNTERFOIL_DATABASE_URL: database.url },
+      stdout: 'ignore',
+      stderr: 'pipe',
+    })
+    try {
+      let told = ''
+      for await (const text of run.stderr.pipeThrough(new TextDecoderStream())) {
+        told += text
+        if (told.includes('listens on')) break
+      }
+      expect(told).toContain('listens on')
+      expect(readdirSync(data)).toEqual(['signer.key'])
+    } finally {
+      run.kill('SIGKILL')
+      await run.exited
+      await database.drop()
+    }
+  }, 60_000)
 })
