@@ -1,8 +1,11 @@
-import { inArray, isNull, lt, sql } from 'drizzle-orm'
+import { inArray, isNotNull, isNull, lt } from 'drizzle-orm'
 import { type Db, rows } from '../../src/db/db.ts'
 import { findFact } from '../../src/db/facts.ts'
 import { auditStore } from '../../src/ledger/audit-store.ts'
 import { readWholeLogs } from '../../src/log/whole-store.ts'
+import { digestOf, factsOf, isEnded } from '../../src/receipts/receipt.ts'
+import { toHex } from '../../src/verify/hex.ts'
+import { leafHash, leafKinds } from '../../src/verify/merkle.ts'
 import { faultsOf, pictureOf } from '../ledger/office.ts'
 import { keptFaults } from './kept-faults.ts'
 import { type Model, windowIdOf } from './model.ts'
@@ -113,25 +116,33 @@ async function planFaults(db: Db, m: Model): Promise<string[]> {
   })
 }
 
-/** Every numbered run has one leaf, and so has the price list; no place is left out or used twice. */
+/**
+ * Every numbered run has one leaf, which is of its row as it is stored, and so has the price list;
+ * no place is left out or used twice.
+ */
 async function logFaults(db: Db): Promise<string[]> {
   const { runs, logLeaves } = db.tables
   const whole = await readWholeLogs(db)
   const found = await db.read(function* (q) {
-    const leaves = yield* rows(
-      q.select({ idx: logLeaves.idx, kind: logLeaves.kind }).from(logLeaves),
-    )
-    const places = yield* rows(
-      q.select({ place: runs.logPlace, at: runs.finishedAt }).from(runs).where(sql`true`),
-    )
-    return { leaves, places }
+    const leaves = yield* rows(q.select().from(logLeaves))
+    const ended = yield* rows(q.select().from(runs).where(isNotNull(runs.finishedAt)))
+    return { leaves, ended }
   })
   const receipts = found.leaves.filter(({ kind }) => kind === 0).map(({ idx }) => idx)
-  const places = found.places.flatMap(({ place }) => place ?? [])
+  const places = found.ended.flatMap(({ logPlace }) => logPlace ?? [])
+  const hashes = new Map(found.leaves.map(({ idx, hashes }) => [idx, hashes]))
   const faults = [...whole.faults]
+  for (const run of found.ended.filter(isEnded)) {
+    const digest = digestOf(factsOf(run))
+    if (toHex(digest) !== toHex(run.digest)) faults.push(`run ${run.id} has another digest`)
+    if (run.logPlace === null) continue
+    const leaf = hashes.get(run.logPlace)?.subarray(0, 32) ?? new Uint8Array()
+    const isIts = toHex(leaf) === toHex(leafHash(leafKinds.receipt, run.digest))
+    if (!isIts) faults.push(`leaf ${run.logPlace} is not that of run ${run.id}`)
+  }
   const isSame = receipts.sort((a, b) => a - b).join() === places.sort((a, b) => a - b).join()
   if (!isSame) faults.push(`the log has ${receipts.length} receipts for ${places.length} runs`)
-  const waiting = found.places.filter(({ place, at }) => place === null && at !== null).length
+  const waiting = found.ended.filter(({ logPlace }) => logPlace === null).length
   if (db.exclusive && waiting > 0) faults.push(`${waiting} runs ended without a place in the log`)
   return faults
 }
