@@ -165,6 +165,7 @@ const explained: Record<string, Row[]> = {
     ['return anchor && anchor.size >=', /one more/, 'Every anchor has a leaf: 1 is the least.'],
   ],
   'src/log/sequence.ts': [
+    ['const gatherMs = 5', any, 'Speed only: how long is waited for more of them.'],
     [
       'if (!lease || clock.monotonic() - renewedAt',
       /- to \+/,
@@ -185,12 +186,14 @@ const explained: Record<string, Row[]> = {
   'src/models/bound.ts': [
     ['maxTokens: number = model.kind', /one more/, 'An embedding is sent no max_tokens.'],
   ],
+  'src/log/whole-store.ts': [['const pageRows', any, 'Speed only: how many rows are read at once.']],
   'src/log/tree.ts': [
     ['if (from > 0) path.push', /one more/, 'No part of a tree that is left over begins at 1.'],
   ],
   'src/plans/plan.ts': [
     ["if (!free) throw new Error('there is no free plan')", /false/, bug],
     ['list: all.toSorted(', /one more/, 'Of a comparison only the sign counts.'],
+    ['list: all.toSorted(', /> to >=/, 'A sort asks only which one comes first.'],
     ['since: 0', any, 'A millisecond of 1970: no price was shown before it.'],
   ],
   'src/plans/quote.ts': [
