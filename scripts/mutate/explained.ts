@@ -186,7 +186,9 @@ const explained: Record<string, Row[]> = {
   'src/models/bound.ts': [
     ['maxTokens: number = model.kind', /one more/, 'An embedding is sent no max_tokens.'],
   ],
-  'src/log/whole-store.ts': [['const pageRows', any, 'Speed only: how many rows are read at once.']],
+  'src/log/whole-store.ts': [
+    ['const pageRows', any, 'Speed only: how many rows are read at once.'],
+  ],
   'src/log/tree.ts': [
     ['if (from > 0) path.push', /one more/, 'No part of a tree that is left over begins at 1.'],
   ],
