@@ -16,31 +16,28 @@ import { drillSimulate, simulateReport } from './simulate.ts'
 import { drillSoak, soakReport } from './soak.ts'
 import { drillStop, stopReport } from './stop.ts'
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    /** crash, stop: kills and stops of the server; crash: crowds of 1,000 runs after them. */
-    rounds: { type: 'string' },
-    crowds: { type: 'string', default: '3' },
-    /** backup, copy, export, recover: runs in the database. */
-    runs: { type: 'string' },
-    /** share: streams of one key that stall. */
-    streams: { type: 'string', default: '1000' },
-    /** soak: how long, and requests a second. */
-    minutes: { type: 'string', default: '30' },
-    rate: { type: 'string', default: '80' },
-    /** faults: those whose name contains this; all without it. */
-    only: { type: 'string', default: '' },
-    /** simulate: the engine, how many seeds and commands of each, or the one seed to replay. */
-    engine: { type: 'string', default: 'sqlite' },
-    seeds: { type: 'string', default: '100' },
-    commands: { type: 'string', default: '10000' },
-    seed: { type: 'string' },
-    /** fuzz: how long; `seed` makes the same inputs again. */
-    seconds: { type: 'string', default: '600' },
-    report: { type: 'string', default: 'docs/drills.md' },
-  },
-})
+const options = {
+  /** crash, stop: kills and stops of the server; crash: crowds of 1,000 runs after them. */
+  rounds: { type: 'string' },
+  crowds: { type: 'string', default: '3' },
+  /** backup, copy, export, recover: runs in the database. */
+  runs: { type: 'string' },
+  /** share: streams of one key that stall. */
+  streams: { type: 'string', default: '1000' },
+  /** soak: how long, and requests a second. */
+  minutes: { type: 'string', default: '30' },
+  rate: { type: 'string', default: '80' },
+  /** faults: those whose name contains this; all without it. */
+  only: { type: 'string', default: '' },
+  /** simulate: the engine, how many seeds and commands of each, or the one seed to replay. */
+  engine: { type: 'string', default: 'sqlite' },
+  seeds: { type: 'string', default: '100' },
+  commands: { type: 'string', default: '10000' },
+  seed: { type: 'string' },
+  /** fuzz: how long; `seed` makes the same inputs again. */
+  seconds: { type: 'string', default: '600' },
+  report: { type: 'string', default: 'docs/drills.md' },
+} as const
 
 const say = (line: string) => console.log(line)
 
@@ -102,9 +99,25 @@ const drills: Record<string, () => Promise<Found>> = {
   },
 }
 
-const chosen = drills[positionals[0] ?? 'crash']
-if (!chosen) throw new Error(`there are: ${Object.keys(drills).join(', ')}`)
+const { values, positionals } = readWords()
+const chosen = drills[positionals[0] ?? 'crash'] ?? refuse('There is no such drill.')
 const { sections, faults } = await chosen()
 report(values.report, sections)
 console.log(`${faults.length} faults; written to ${values.report}`)
 process.exitCode = faults.length === 0 ? 0 : 1
+
+function readWords() {
+  try {
+    return parseArgs({ allowPositionals: true, options })
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function refuse(why: string): never {
+  const given = Object.entries(options).map(([name, option]) =>
+    'default' in option && option.default ? `--${name}=${option.default}` : `--${name}=…`,
+  )
+  console.error(`${why}\nbun run drill [${Object.keys(drills).join(' | ')}]\n  ${given.join(' ')}`)
+  process.exit(64)
+}
