@@ -83,6 +83,8 @@ export const ofVerify: Record<string, Row[]> = {
       'Both ways give one hash where it fits.',
     ],
     ['for (let i = 0; i < 8; i++) words', /one more/, 'There are always eight of them.'],
+    ['const mostTexts', any, 'How many hashes are remembered is no promise.'],
+    ['const scratchAt', any, 'Between two parts of a memory some room is left over.'],
     ['if (found !== undefined) return found', /false/, faster],
     ['const keep = text.length', /<= to <|one more/, 'Which hashes are remembered is no promise.'],
     ['if (keep && known.size', /true|&& to/, faster],

@@ -14,6 +14,7 @@ import { toHex } from '../../src/verify/hex.ts'
 import {
   type InclusionClaim,
   leafHash,
+  leafKinds,
   nodeHash,
   verifyConsistency,
   verifyInclusion,
@@ -278,4 +279,19 @@ describe.skipIf(!vectors)('RFC 6962 vectors (VECTORS_DIR)', () => {
   const bytesOf = (value: unknown) =>
     new Uint8Array(Buffer.from((value as string | null) ?? '', 'base64'))
   const listOf = (value: unknown) => ((value as unknown[] | null) ?? []).map(bytesOf)
+})
+
+test('what a leaf is about is a byte of its hash, and the same byte for ever', () => {
+  expect(leafKinds).toEqual({
+    receipt: 0,
+    priceList: 1,
+    signerRotation: 2,
+    passportStatement: 3,
+    reopening: 4,
+  })
+  for (const kind of Object.values(leafKinds)) {
+    const digest = new Uint8Array(32).fill(7)
+    const hash = new Bun.CryptoHasher('sha256').update(new Uint8Array([0, kind])).update(digest)
+    expect(toHex(leafHash(kind, digest))).toBe(`0x${hash.digest('hex')}`)
+  }
 })
