@@ -72,6 +72,7 @@ const explained: Record<string, Row[]> = {
     ['if (known) return known', /false/, faster],
     ['compiled.set(schema, check)', any, faster],
   ],
+  'src/http/front.ts': [['answerReady(app, reads', any, faster]],
   'src/http/host.ts': [['let port = -1', any, 'No port is less than nothing.']],
   'src/idempotency/store.ts': [
     ['const dropBatch = 500', any, 'How many go at once is no promise.'],
