@@ -26,7 +26,10 @@ describe('an amount', () => {
   test.each([
     [1n, 6, 1000n],
     [1n, 9, 1n],
+    [7n, 0, 7_000_000_000n],
+    [19n, 10, 1n],
     [1_999n, 12, 1n],
+    [5n * 10n ** 18n, 18, 5_000_000_000n],
     [maxNusd, 9, maxNusd],
     [maxNusd + 1n, 9, undefined],
     [maxNusd * 1000n + 999n, 12, maxNusd],
