@@ -64,7 +64,7 @@ export const everyFault: Fault[] = [
   {
     name: 'migration writes',
     needs: 'trace',
-    run: () => killMigration('pwrite64', from(1, 301, 30)),
+    run: () => killMigration('pwrite64', from(1, 41, 4)),
   },
   { name: 'backup', needs: 'trace', run: (bench) => killBackup(bench, 'fsync', from(1, 6)) },
   {
