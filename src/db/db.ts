@@ -34,6 +34,12 @@ export type Db = {
   /** Called when remembered rows may be wrong: another writer was here, or a COMMIT failed. */
   onForeignWrite(listener: () => void): void
   /**
+   * Called at once when a connection to the server broke or could not be opened: the next one may
+   * reach a database that lacks what this process read and wrote. Comes once for each connection,
+   * so often in a burst, and while the server is still away. Never called on SQLite.
+   */
+  onConnectionLost(listener: () => void): void
+  /**
    * Takes what was deleted out of the database's files, as far as this process can. False while
    * somebody reads an older state of a SQLite file, whose log must then stay as it is.
    */

@@ -32,7 +32,15 @@ type PgTransaction = {
 
 /** Opens a PostgreSQL server through Bun's own client. */
 export function openPostgres(url: string): Db & { drizzle: PgDrizzle } {
-  const client = new Bun.SQL({ url, max: connections })
+  const lost: (() => void)[] = []
+  let isClosing = false
+  const client = new Bun.SQL({
+    url,
+    max: connections,
+    onclose: () => {
+      if (!isClosing) for (const listener of lost) listener()
+    },
+  })
   const pg = drizzle({ client }) as unknown as PgDrizzle
   const nested = pg.transaction.bind(pg)
   const transaction: PgDrizzle['transaction'] = (work, options) => {
@@ -43,8 +51,15 @@ export function openPostgres(url: string): Db & { drizzle: PgDrizzle } {
       work(drizzle({ client: tx }) as unknown as PgDrizzle),
     )
   }
-  const db = postgresDb(Object.assign(pg, { transaction }), () => client.close())
-  return { ...db, notices: noticesOf(client) }
+  const db = postgresDb(Object.assign(pg, { transaction }), () => {
+    isClosing = true
+    return client.close()
+  })
+  return {
+    ...db,
+    notices: noticesOf(client),
+    onConnectionLost: (listener) => void lost.push(listener),
+  }
 }
 
 /** The channel of {@link Notices}; each database has its own. */
@@ -90,6 +105,7 @@ export function postgresDb(
     snapshot: (work) =>
       inTransaction(work, { isolationLevel: 'repeatable read', accessMode: 'read only' }),
     onForeignWrite: () => {},
+    onConnectionLost: () => {},
     // The server's vacuum does it, and its write-ahead log is its operator's.
     scrub: async () => true,
     walBytes: () => null,

@@ -141,6 +141,7 @@ export function openSqlite(
         throw storage.faultOf(error, 'read')
       }),
     onForeignWrite: (listener) => void listeners.push(listener),
+    onConnectionLost: () => {},
     scrub: async () => {
       if (closed || storage.stopped()) return closed
       try {
