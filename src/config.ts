@@ -1,4 +1,3 @@
-import { readFileSync, statSync } from 'node:fs'
 import { parse, TomlError } from 'smol-toml'
 import {
   type FindSecret,
@@ -33,8 +32,9 @@ export type Source = 'flag' | 'env' | 'file' | 'default'
 
 export type Loaded = { config: Config; sources: Record<string, Source> } | { problems: string[] }
 
-/** What a file holds and its permission bits; undefined when it cannot be read. */
-export type ReadFile = (path: string) => { text: string; mode: number } | undefined
+/** A file's text and permission bits, or why it cannot be read; undefined when there is no file. */
+export type ReadFile = (path: string) => FileRead | { unreadable: string } | undefined
+export type FileRead = { text: string; mode: number }
 
 export type Inputs = {
   /** As commander's `opts()` gives them; names that are no setting are ignored. */
@@ -99,26 +99,6 @@ export function loadConfig(inputs: Inputs): Loaded {
 /** Whether Bun's `fetch` may go by a proxy: only it reads what the environment says of them. */
 const namesProxy = (env: Inputs['env']): boolean =>
   ['http_proxy', 'https_proxy', 'all_proxy'].some((name) => env[name] || env[name.toUpperCase()])
-
-/**
- * The configuration of this process. `file` is `--config` or `COUNTERFOIL_CONFIG` and must exist;
- * without it `counterfoil.toml` of the working folder is read if it is there.
- */
-export function readConfig(flags: Record<string, unknown>, file: string | undefined): Loaded {
-  const named = file ?? process.env['COUNTERFOIL_CONFIG']
-  const filePath = named || 'counterfoil.toml'
-  const read = readFile(filePath)
-  if (named && !read) return { problems: [`${filePath}: cannot read the configuration file`] }
-  return loadConfig({ flags, env: process.env, fileText: read?.text, filePath, readFile })
-}
-
-const readFile: ReadFile = (path) => {
-  try {
-    return { text: readFileSync(path, 'utf8'), mode: statSync(path).mode & 0o777 }
-  } catch {
-    return undefined
-  }
-}
 
 /** Says where the text breaks, but never repeats it: it may hold a secret. */
 function parseFile({ fileText, filePath }: Inputs, problems: string[]): Record<string, unknown> {
@@ -193,12 +173,14 @@ function readSecret(path: string, name: string, readFile: ReadFile, problems: st
   const wrong =
     found === undefined
       ? `cannot read ${path}`
-      : found.mode & 0o077
-        ? `${path} can be read by others; chmod 600 it`
-        : found.text.trim() === ''
-          ? `${path} is empty`
-          : undefined
-  if (wrong === undefined) return found?.text.trim()
+      : 'unreadable' in found
+        ? `cannot read ${path}: ${found.unreadable}`
+        : found.mode & 0o077
+          ? `${path} can be read by others; chmod 600 it`
+          : found.text.trim() === ''
+            ? `${path} is empty`
+            : undefined
+  if (wrong === undefined && found && 'text' in found) return found.text.trim()
   problems.push(`${name}: ${wrong}`)
   return undefined
 }

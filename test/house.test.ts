@@ -104,7 +104,7 @@ describe('the outside world enters through its own files', () => {
     [
       'the process',
       /\bprocess\.|\bBun\.(env|argv|main)\b/,
-      /^src\/((main|config)\.ts|cli\/.+|.+\.macro\.ts)$/,
+      /^src\/((main|config-file)\.ts|cli\/.+|.+\.macro\.ts)$/,
     ],
     [
       'outbound HTTP',

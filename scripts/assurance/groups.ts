@@ -9,6 +9,7 @@ import { receipts } from './receipts.ts'
 import type { Group } from './row.ts'
 import { signIn } from './sign-in.ts'
 import { signer } from './signer.ts'
+import { start } from './start.ts'
 import { storage } from './storage.ts'
 import { streams } from './streams.ts'
 import { upstreams } from './upstreams.ts'
@@ -27,5 +28,6 @@ export const groups: readonly Group[] = [
   explorer,
   keyless,
   storage,
+  start,
   build,
 ]

@@ -7,6 +7,7 @@ import { type FormName, formNames } from '../usage/forms.ts'
 import { readPeriod } from '../usage/range.ts'
 import { usageStore } from '../usage/store.ts'
 import { configOf, Exit, exitCodes, say, withSettings } from './context.ts'
+import { writeOut } from './output.ts'
 import { readAccount, readWord } from './values.ts'
 
 /** `export usage`: every receipt of an account, one line each; also beside a running server. */
@@ -50,8 +51,8 @@ async function write(options: Options): Promise<void> {
     const exported = await exportUsage(deps, { account, format, from, to, asOf })
     const out = options.output === undefined ? undefined : openNew(options.output)
     for await (const text of exported.open(done.signal)) {
-      if (out === undefined) await Bun.write(Bun.stdout, text)
-      else writeWhole(out, text)
+      if (out !== undefined) writeWhole(out, text)
+      else if (!(await writeOut(text))) return
     }
     if (out !== undefined) closeSync(out)
     say(`As of ${exported.asOf} leaves; --as-of ${exported.asOf} gives the same bytes again.`)

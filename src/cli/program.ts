@@ -7,6 +7,7 @@ import { StorageFault } from '../kernel/storage-fault.ts'
 import { sayingOf } from '../logging.ts'
 import { version } from '../version.ts'
 import { Exit, exitCodes, say } from './context.ts'
+import { surviveLostOutput } from './output.ts'
 
 /** All commands, and what their ends mean to a shell. */
 const program = new Command('counterfoil')
@@ -44,6 +45,7 @@ const commands: Record<string, () => Promise<(to: Command) => void>> = {
 
 /** Runs the command of an argument vector; sets the exit code of the process. */
 export async function runCommand(argv: string[]): Promise<void> {
+  surviveLostOutput()
   try {
     await addCommands(argv.slice(2))
     assertKnown(argv)

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { toAccountId } from '../accounts/address.ts'
-import { type Config, readConfig } from '../config.ts'
+import type { Config } from '../config.ts'
+import { readConfig } from '../config-file.ts'
 import { lockDataFolder } from '../db/lock.ts'
 import { dropHalfPlaced } from '../db/new-file.ts'
 import type { Deps } from '../deps.ts'
@@ -43,8 +44,6 @@ async function run(options: ServeOptions): Promise<void> {
     options.data = mkdtempSync(join(tmpdir(), 'counterfoil-'))
   }
   const config = configOf(options)
-  // Words that nobody can be told, because a disk is full or a pipe is gone, end no server.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const { level, format } = config.log
   const isPretty = format === 'pretty' || (format === 'auto' && process.stderr.isTTY === true)
   const log = openLog({ level, format: isPretty ? 'pretty' : 'json' })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config-file.ts'
 import { reloader } from '../../src/reload.ts'
 import { lastRun, modelToml, until, upstreamToml } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
@@ -141,6 +141,9 @@ for (const engine of engines) {
 
 test('the configuration of a process is read from the file that it names', () => {
   expect(readConfig({}, '/nowhere/counterfoil.toml')).toEqual({
-    problems: ['/nowhere/counterfoil.toml: cannot read the configuration file'],
+    problems: [
+      '/nowhere/counterfoil.toml: there is no such configuration file; ' +
+        'correct --config or COUNTERFOIL_CONFIG, or write the file: counterfoil init',
+    ],
   })
 })

@@ -92,12 +92,20 @@ export async function makeHome(toml = ''): Promise<Home> {
 const cleanEnv = (home: string) => ({ PATH: process.env['PATH'] ?? '', HOME: home })
 
 /** Runs the binary in a folder and waits for its end. */
-export async function run(
+export function run(
   folder: string,
   args: string[],
   env: Record<string, string> = {},
 ): Promise<Done> {
-  const child = Bun.spawn([binary, ...args], {
+  return finish([binary, ...args], folder, env)
+}
+
+async function finish(
+  command: string[],
+  folder: string,
+  env: Record<string, string> = {},
+): Promise<Done> {
+  const child = Bun.spawn(command, {
     cwd: folder,
     env: { ...cleanEnv(folder), ...env },
     stdin: 'ignore',
@@ -110,6 +118,22 @@ export async function run(
     child.exited,
   ])
   return { code, stdout, stderr }
+}
+
+/** An ordinary user of every system; root may read and write whatever the mode says. */
+const nobody = 65534
+
+/** What goes before a command so that permissions hold for it; undefined where that takes `setpriv`. */
+export const asOrdinaryUser: string[] | undefined =
+  process.getuid?.() !== 0
+    ? []
+    : Bun.which('setpriv')
+      ? ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--']
+      : undefined
+
+/** Runs the binary in a folder as a user that is not root, and waits for its end. */
+export function runOrdinary(folder: string, args: string[]): Promise<Done> {
+  return finish([...(asOrdinaryUser ?? []), binary, ...args], folder)
 }
 
 function spawnServer(home: Home, { args = [], env = {}, port }: StartOptions): Bun.Subprocess {

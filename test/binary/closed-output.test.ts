@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { openSync } from 'node:fs'
+import {
+  binary,
+  type Home,
+  makeHome,
+  makeKey,
+  must,
+  noBinary,
+  someAccount,
+} from '../support/binary.ts'
+
+describe.skipIf(noBinary)('a command whose output is closed early', () => {
+  let home: Home
+  beforeAll(async () => {
+    home = await makeHome()
+    await makeKey(home)
+  })
+  afterAll(() => home?.remove())
+
+  /** Starts the binary, runs a shell line with it as `$B`, and returns what the shell said. */
+  async function shell(line: string): Promise<string> {
+    const child = Bun.spawn(['bash', '-c', line], {
+      cwd: home.folder,
+      env: { PATH: process.env['PATH'] ?? '', HOME: home.folder, B: binary },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    const [stdout, stderr] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ])
+    return stdout + stderr
+  }
+
+  /** The pipe's reader has ended before the command writes its first byte. */
+  const intoClosedPipe = (command: string) =>
+    shell(`{ sleep 0.2; $B ${command} 2>said; echo $? >code; } | true; cat code said`)
+
+  const quiet: [command: string, said: RegExp][] = [
+    ['key list', /^0\n$/],
+    ['key list --json', /^0\n$/],
+    ['config --explain', /^0\n$/],
+    ['version', /^0\n$/],
+    ['--help', /^0\n$/],
+    ['doctor', /^0\n0 to repair, \d missing for real use\.\n$/],
+    [`export usage --account ${someAccount}`, /^0\n$/],
+  ]
+  test.each(quiet)('%s ends without an error or a stack trace', async (command, said) => {
+    expect(await intoClosedPipe(command)).toMatch(said)
+  })
+
+  test('finishes what it began: the key it made is there', async () => {
+    const before = JSON.parse(await must(home, 'key', 'list', '--json')).data.length
+    const args = `--account ${someAccount} --cap 1.00 --json`
+    expect(await intoClosedPipe(`key create ${args}`)).toBe('0\n')
+    const after = JSON.parse(await must(home, 'key', 'list', '--json')).data.length
+    expect(after).toBe(before + 1)
+  })
+
+  test('still fails with its own exit code when both outputs are closed', async () => {
+    const line = '{ sleep 0.2; $B key revoke key_none 2>&1; echo $? >code; } | true; cat code'
+    expect(await shell(line)).toBe('1\n')
+  })
+
+  test('fails in one line when its output is a full disk', async () => {
+    const child = Bun.spawn([binary, 'config', '--explain'], {
+      cwd: home.folder,
+      stdout: openSync('/dev/full', 'w'),
+      stderr: 'pipe',
+    })
+    const [said, code] = await Promise.all([new Response(child.stderr).text(), child.exited])
+    expect({ code, lines: said.split('\n').length }).toEqual({ code: 1, lines: 2 })
+    expect(said).toStartWith('The output cannot be written: ENOSPC')
+  })
+})
