@@ -4,7 +4,7 @@ export const start: Group = {
   title: 'Start and commands',
   rows: [
     {
-      id: 'S1',
+      id: 'M1',
       severity: 'H',
       promise:
         'A configuration file that exists and cannot be read ends the start: defaults and a new ' +
@@ -27,7 +27,7 @@ export const start: Group = {
       guards: [['src/config-file.ts', 'readConfig']],
     },
     {
-      id: 'S2',
+      id: 'M2',
       severity: 'H',
       promise:
         'A command whose output is closed early finishes its work and ends without an error.',
