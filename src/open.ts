@@ -5,7 +5,7 @@ import { type Sender, senderOf } from './anchors/sender.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/db.ts'
 import { liveNodes } from './db/lease.ts'
-import { lockDataFolder } from './db/lock.ts'
+import { lockServer, type ServerLock } from './db/lock.ts'
 import {
   assertOurs,
   type MigrationState,
@@ -37,8 +37,12 @@ import { textStore } from './texts/store.ts'
 /** The database of a configuration, at this build's schema. */
 export type Opened = { db: Db; migrated: string[] }
 
-/** Opens the database, makes its folder (0700) when it is not there, and brings it up to date. */
-export async function openDatabase(config: Config): Promise<Opened> {
+/**
+ * Opens the database, makes its folder (0700) when it is not there, and brings it up to date. A
+ * server passes its lock, which then holds the file of an embedded database too.
+ * @throws Error while another server has that file.
+ */
+export async function openDatabase(config: Config, lock?: ServerLock): Promise<Opened> {
   const url = config.database_url
   if (/^postgres(ql)?:/.test(url)) {
     const db = await openPostgres(url)
@@ -50,7 +54,10 @@ export async function openDatabase(config: Config): Promise<Opened> {
   const now = systemClock.now()
   const name = Buffer.from(systemRandom().bytes(8)).toString('hex')
   const placed = placeNewFile(file, name, now) ?? []
+  lock?.holdFile(file)
   const db = openSqlite(file)
+  // Where no whole file could be placed, SQLite has just made it.
+  lock?.holdFile(file)
   chmodSync(file, 0o600)
   const migrated = migrateSqlite(db.raw, now, () => backUp(file, now))
   return { db, migrated: [...placed, ...migrated] }
@@ -157,10 +164,10 @@ export function keySourceOf({ data, signer }: Config, envKey: string | undefined
  * Keeps every other server and command of this kind away; undefined where PostgreSQL does.
  * @throws Error while a server runs on the data folder.
  */
-export function lockDatabase(config: Config): { release(): void } | undefined {
+export function lockDatabase(config: Config): ServerLock | undefined {
   if (!config.database_url.startsWith('sqlite:')) return undefined
   mkdirSync(config.data, { recursive: true, mode: 0o700 })
-  return lockDataFolder(config.data)
+  return lockServer(config.data)
 }
 
 /**
@@ -171,7 +178,10 @@ export async function openLogOffice(config: Config, log: Log) {
   const lock = lockDatabase(config)
   const clock = systemClock
   const random = systemRandom()
-  const { db } = await openDatabase(config)
+  const { db } = await openDatabase(config, lock).catch((error: unknown) => {
+    lock?.release()
+    throw error
+  })
   const close = async () => {
     await db.close()
     lock?.release()

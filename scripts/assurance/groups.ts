@@ -7,6 +7,7 @@ import { money } from './money.ts'
 import { pages } from './pages.ts'
 import { receipts } from './receipts.ts'
 import type { Group } from './row.ts'
+import { servers } from './servers.ts'
 import { signIn } from './sign-in.ts'
 import { signer } from './signer.ts'
 import { start } from './start.ts'
@@ -28,6 +29,7 @@ export const groups: readonly Group[] = [
   explorer,
   keyless,
   storage,
+  servers,
   start,
   build,
 ]

@@ -59,22 +59,6 @@ export const storage: Group = {
       guards: [['src/runs/recover.ts', 'endAbandoned']],
     },
     {
-      id: 'K4',
-      severity: 'H',
-      promise: 'A second server on the same data folder is refused.',
-      tests: [
-        [
-          'test/binary/stop.test.ts',
-          'a second server on the same data folder is refused and says why; the first',
-        ],
-        [
-          'test/db/lock.test.ts',
-          'is not taken where its file may only be read: that would keep nobody away',
-        ],
-      ],
-      guards: [['src/db/lock.ts', 'lockDataFolder']],
-    },
-    {
       id: 'K5',
       severity: 'C',
       promise: 'On a full disk nothing half is stored, reads go on, and it passes by itself.',

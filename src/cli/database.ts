@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type Copied, copyDatabase } from '../copy-database.ts'
 import { liveNodes } from '../db/lease.ts'
-import { lockDataFolder } from '../db/lock.ts'
+import { lockDatabaseFile, lockDataFolder } from '../db/lock.ts'
 import { sqliteState } from '../db/migrate.ts'
 import { openPostgres } from '../db/postgres.ts'
 import { connect, openSqlite } from '../db/sqlite.ts'
@@ -59,19 +59,19 @@ const usage = (why: string): Exit => new Exit(exitCodes.usage, why)
 
 /**
  * Keeps servers and every other writer away until the copy is made.
- * @throws Error while a server has the data folder
+ * @throws Error while a server has the data folder or the file
  */
 function keepStill(file: string, data: string): () => void {
   const folders = new Set([dirname(file), resolve(data)])
   const held = [...folders].filter((folder) => existsSync(join(folder, 'lock.db')))
-  const locks = held.map((folder) => lockDataFolder(folder))
+  const locks = [...held.map((folder) => lockDataFolder(folder)), lockDatabaseFile(file)]
   const writer = connect(file)
   writer.run('PRAGMA busy_timeout = 5000')
   writer.run('BEGIN IMMEDIATE')
   return () => {
     writer.run('ROLLBACK')
     writer.close()
-    for (const lock of locks) lock.release()
+    for (const lock of locks) lock?.release()
   }
 }
 

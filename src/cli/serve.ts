@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { toAccountId } from '../accounts/address.ts'
 import type { Config } from '../config.ts'
 import { readConfig } from '../config-file.ts'
-import { lockDataFolder } from '../db/lock.ts'
+import { lockServer, type ServerLock } from '../db/lock.ts'
 import { dropHalfPlaced } from '../db/new-file.ts'
 import type { Deps } from '../deps.ts'
 import { listenEarly, type Waiting } from '../http/waiting.ts'
@@ -49,7 +49,7 @@ async function run(options: ServeOptions): Promise<void> {
   const log = openLog({ level, format: isPretty ? 'pretty' : 'json' })
   mkdirSync(config.data, { recursive: true, mode: 0o700 })
   const isEmbedded = config.database_url.startsWith('sqlite:')
-  const lock = isEmbedded ? lockDataFolder(config.data) : undefined
+  const lock = isEmbedded ? lockServer(config.data) : undefined
   if (isEmbedded) dropHalfPlaced(config.database_url.slice('sqlite:'.length))
   const key = join(config.data, 'signer.key')
   // Without the lock another process may be placing one; where it stands, nobody is.
@@ -59,7 +59,8 @@ async function run(options: ServeOptions): Promise<void> {
   if (!options.dev) process.on('SIGHUP', () => {})
   const waiting = listenEarly(config.listen, makeIds(systemClock, systemRandom()))
   config.base_url = config.base_url.replace(/:0$/, `:${config.listen.port}`)
-  const server = await open({ config, log, waiting, isDev: options.dev }).catch(async (error) => {
+  const opening = { config, log, waiting, lock, isDev: options.dev }
+  const server = await open(opening).catch(async (error) => {
     // The listener alone would keep the process alive.
     await waiting.close()
     throw error
@@ -72,12 +73,18 @@ async function run(options: ServeOptions): Promise<void> {
   if (!options.dev) say(missingForRealUse(config))
 }
 
-type Opening = { config: Config; log: Log; waiting: Waiting; isDev: boolean | undefined }
+type Opening = {
+  config: Config
+  log: Log
+  waiting: Waiting
+  lock: ServerLock | undefined
+  isDev: boolean | undefined
+}
 
 /** Everything between the listener and the first answer. */
-async function open({ config, log, waiting, isDev }: Opening): Promise<Running> {
+async function open({ config, log, waiting, lock, isDev }: Opening): Promise<Running> {
   waiting.enter('migrating')
-  const { db, migrated } = await openDatabase(config)
+  const { db, migrated } = await openDatabase(config, lock)
   if (migrated.length > 0) log.info('database.migrated', { steps: migrated })
   const signer = await openDataSigner(config, db, takeSignerKey())
   waiting.enter('checking')
@@ -97,11 +104,7 @@ function reloadOnSignal({ deps }: Running, read: Read, options: ServeOptions): v
 }
 
 /** The first signal lets runs in flight go on for `graceMs`; a second one ends them at once. */
-function stopOnSignals(
-  server: Running,
-  lock: { release(): void } | undefined,
-  graceMs: number,
-): void {
+function stopOnSignals(server: Running, lock: ServerLock | undefined, graceMs: number): void {
   let asked = 0
   const stop = (): void => {
     asked++
