@@ -79,10 +79,11 @@ export const upstreams: Group = {
           'test/upstream/http.test.ts',
           'a server with a certificate that nobody vouches for is unreachable',
         ],
+        ['test/upstream/tls.test.ts', 'a certificate for another name or of an unknown authority'],
       ],
       guards: [
         ['src/upstream/http.ts', 'request'],
-        ['src/upstream/wire.ts', 'openWire'],
+        ['src/upstream/wire-lines.ts', 'makeLines'],
       ],
     },
     {
@@ -105,9 +106,7 @@ export const upstreams: Group = {
         ['src/upstream/breaker.ts', 'makeBreaker'],
         ['src/runs/rest.ts', 'assertAsked'],
       ],
-      missing:
-        'a limit of its own for connecting: it counts into the wait for the first byte, because ' +
-        'Bun’s fetch does not tell when it is connected.',
+      missing: 'a limit of its own for connecting: it counts into the wait for the first byte.',
     },
     {
       id: 'E8',
@@ -120,6 +119,46 @@ export const upstreams: Group = {
         ],
       ],
       guards: [['src/runs/execute.ts', 'firstOf']],
+    },
+    {
+      id: 'E11',
+      severity: 'C',
+      promise:
+        'A connection to an upstream carries requests of one account; bytes that answer no request ' +
+        'close it.',
+      tests: [
+        ['test/runs/kept-connections.test.ts', 'when the next request comes: no other account'],
+        ['test/runs/kept-connections.test.ts', 'while the next run waits: runs of two accounts'],
+        ['test/upstream/kept.test.ts', 'serves requests of one account only'],
+        ['test/upstream/kept.test.ts', 'that received a second answer while idle is closed'],
+        ['test/upstream/kept.test.ts', 'by fetch each request has a connection of its own'],
+        ['test/upstream/tls.test.ts', 'a kept connection serves one account'],
+        ['test/upstream/idle.test.ts', 'an idle connection is only given to its own account'],
+        ['test/upstream/idle.test.ts', 'an account keeps at most 64 idle connections'],
+        ['test/upstream/idle.test.ts', 'with 512 idle connections each further one closes'],
+      ],
+      guards: [
+        ['src/upstream/wire-lines.ts', 'makeLines'],
+        ['src/upstream/wire-lines.ts', 'afterPoll'],
+        ['src/upstream/wire-idle.ts', 'makeIdleLines'],
+        ['src/upstream/wire.ts', 'openFetched'],
+      ],
+    },
+    {
+      id: 'E12',
+      severity: 'C',
+      promise: 'An upstream hears a run once: a request that was written is not sent again.',
+      tests: [
+        ['test/runs/kept-connections.test.ts', 'hears it once: the run is a 502'],
+        ['test/runs/kept-connections.test.ts', 'hears it once: the next upstream of the route'],
+        ['test/upstream/kept.test.ts', 'that is closed after it heard a request fails it'],
+        [
+          'test/upstream/kept.test.ts',
+          'that its server closed before the next request was written',
+        ],
+        ['test/upstream/tls.test.ts', 'a connection that is closed after it heard a request'],
+      ],
+      guards: [['src/upstream/wire-exchange.ts', 'Exchange']],
     },
     {
       id: 'E10',

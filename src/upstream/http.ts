@@ -32,6 +32,8 @@ export type HttpRequest = {
   body?: string
   signal: StopSignal
   limits?: HttpLimits
+  /** False: the connection serves this request alone. */
+  keepalive?: boolean
 }
 
 /** How long an answer that said all may take to end its body, in ms. */
@@ -58,6 +60,7 @@ export type HttpAnswer = {
  */
 export async function request(options: HttpRequest): Promise<HttpAnswer> {
   const { url, method = 'POST', headers, body, limits = defaultHttpLimits } = options
+  const { keepalive = true } = options
   if (options.signal.aborted) throw new UpstreamFailure('aborted')
   const watch = watchOver(options.signal, limits)
   try {
@@ -67,6 +70,7 @@ export async function request(options: HttpRequest): Promise<HttpAnswer> {
       body,
       redirect: 'manual',
       signal: watch.signal,
+      keepalive,
       // Said aloud, because an environment variable could switch the default off.
       ...(url.startsWith('https:') ? { tls: { rejectUnauthorized: true } } : {}),
     })

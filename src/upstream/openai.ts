@@ -46,10 +46,11 @@ export function openaiUpstream(options: OpenaiUpstream): Upstream {
   const allLimits = { ...defaultHttpLimits, ...limits }
 
   async function post(
-    { kind, signal, trace }: UpstreamCall,
+    { kind, account, signal, trace }: UpstreamCall,
     body: JsonObject,
   ): Promise<WireAnswer> {
     const answer = await wires[kind].ask({
+      account,
       headers: trace ? { ...headers, ...traceHeaders(trace) } : headers,
       body: JSON.stringify(body),
       signal,

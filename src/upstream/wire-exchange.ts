@@ -22,21 +22,14 @@ export type WireAnswer = Omit<HttpAnswer, 'headers'> & {
 /** How long an answer that said all may take to end its body, in ms. */
 const endWithinMs = 1000
 
-/**
- * How soon a kept connection tells that its server had closed it: a round trip, in ms. What takes
- * longer was heard, and may have been worked on.
- */
-const staleWithinMs = 200
-
 /** One request and its answer. Made of few parts, because there are thousands at once. */
 export class Exchange implements WireAnswer {
   status = 0
   private isKept = false
-  /** Until its answer begins: what goes out again when a kept connection proves closed. */
+  /** What is sent; kept until its answer begins. */
   private request: Buffer | undefined
   private opened: PromiseWithResolvers<WireAnswer> | undefined
   private line: Line<Exchange> | undefined
-  private sentAt = 0
   private headBytes: Buffer | undefined
   private body: Body | undefined
   private readonly inlet = new Inlet(this)
@@ -51,6 +44,8 @@ export class Exchange implements WireAnswer {
 
   constructor(
     private readonly lines: Lines<Exchange>,
+    /** Only its own requests share a connection with this one. */
+    readonly account: string,
     private readonly signal: StopSignal,
     private readonly limits: HttpLimits,
   ) {}
@@ -74,7 +69,6 @@ export class Exchange implements WireAnswer {
     const { request } = this
     if (request) {
       this.line = line
-      this.sentAt = systemClock.monotonic()
       this.lines.send(line, request)
       // It ended while it connected.
     } else this.lines.cut(line)
@@ -126,9 +120,9 @@ export class Exchange implements WireAnswer {
   lose(isClean: boolean): void {
     const { line } = this
     this.line = undefined
-    // A kept connection that was closed meanwhile: what was sent into it was not heard.
-    const isStale = line?.isUsed && systemClock.monotonic() - this.sentAt < staleWithinMs
-    if (!this.body && isStale && !this.headBytes) this.lines.takeNew(this)
+    // Sent again only while none of it was written: a server that heard it may have worked on it.
+    const isUnheard = line?.idleSince !== undefined && !line.isWritten
+    if (isUnheard) this.lines.takeNew(this)
     else if (!this.body) this.fail('unreachable')
     else if (isClean && this.body.left === Number.POSITIVE_INFINITY) this.finish()
     else this.fail('cut')

@@ -1,12 +1,19 @@
+import { isIP } from 'node:net'
 import type { Socket } from 'bun'
+import { systemClock } from '../kernel/clock.ts'
+import { makeIdleLines } from './wire-idle.ts'
 
-/** One connection. Whoever uses it hears of it. */
+/** One connection. Its user hears of it. */
 export type Line<User> = {
+  /** It carries requests of this account alone. */
+  readonly account: string
   socket: Socket<Line<User>> | undefined
   user: User | undefined
-  /** Whether it brought an answer before: its server may have closed it by now. */
-  isUsed: boolean
+  /** Whether any byte of the current request was handed to the system. */
+  isWritten: boolean
   isClosed: boolean
+  /** When it became idle, in ms of the monotonic clock; undefined before its first answer. */
+  idleSince: number | undefined
   /** What the system's buffers did not take yet. */
   unsent: Buffer | undefined
 }
@@ -19,28 +26,37 @@ export type Hears<User> = {
   lost(user: User, isClean: boolean): void
 }
 
-/** Connections to one server, kept for the next request. */
+/** Connections to one server. Each belongs to one account, and is kept for its next request. */
 export type Lines<User> = {
-  /** One that is free, or a new one. */
+  /** An idle connection of the user's account, or a new one. */
   take(user: User): void
-  /** Another one than those that were used before. */
   takeNew(user: User): void
-  /** For the next request: nothing of this one is on its way any more. */
+  /** Keeps it for the next request; all bytes of the current exchange were sent and read. */
   keep(line: Line<User>): void
   cut(line: Line<User>): void
   send(line: Line<User>, bytes: Buffer): void
 }
 
-/** How many are kept that nobody uses, and for how long, in seconds. */
-const mostKept = 256
-const keptSeconds = 60
+export type Server = { hostname: string; port: number; isSecure: boolean }
 
-export function makeLines<User>(
-  { hostname, port }: { hostname: string; port: number },
+/**
+ * How long an idle connection is reused, in ms. Common servers close theirs after 5 s; a request
+ * that is written at that moment fails, because it may have been heard.
+ */
+const reusedMs = 4000
+
+/** When the system closes an idle connection, in s; it counts in steps of 4 s. */
+const closedSeconds = 4
+
+export function makeLines<User extends { readonly account: string }>(
+  { hostname, port, isSecure }: Server,
   hears: Hears<User>,
 ): Lines<User> {
   type Own = Line<User>
-  const free: Own[] = []
+  const idle = makeIdleLines<Own>()
+  const serverName = isIP(hostname) === 0 ? { serverName: hostname } : {}
+  // Said aloud, because an environment variable could switch the default off.
+  const tls = isSecure ? { tls: { rejectUnauthorized: true, ...serverName } } : {}
 
   const lose = (line: Own, isClean: boolean): void => {
     if (line.isClosed) return
@@ -48,13 +64,14 @@ export function makeLines<User>(
     const { user } = line
     forget(line)
     if (user) hears.lost(user, isClean)
-    else removeFrom(free, line)
+    else idle.remove(line)
   }
   const cut = (line: Own): void => {
     if (line.isClosed) return
     line.isClosed = true
     const { socket } = line
     forget(line)
+    idle.remove(line)
     socket?.terminate()
   }
   const open = (line: Own): void => {
@@ -62,61 +79,88 @@ export function makeLines<User>(
   }
   const flush = (line: Own, bytes: Buffer): void => {
     const sent = Math.max(0, line.socket?.write(bytes) ?? 0)
+    if (sent > 0) line.isWritten = true
     line.unsent = sent < bytes.length ? bytes.subarray(sent) : undefined
   }
   const handlers = {
     open(socket: Socket<Own>) {
       const line = socket.data
-      // Nobody waits for it any more.
-      if (line.isClosed) socket.terminate()
-      else {
-        line.socket = socket
-        open(line)
-      }
+      // Its user gave up meanwhile.
+      if (line.isClosed) return socket.terminate()
+      line.socket = socket
+      if (!isSecure) open(line)
+    },
+    handshake(socket: Socket<Own>, isTrusted: boolean, error: Error | null) {
+      if (isTrusted && !error) return open(socket.data)
+      lose(socket.data, false)
+      socket.terminate()
     },
     data({ data: line }: Socket<Own>, bytes: Buffer) {
-      if (line.user) return hears.bytes(line.user, bytes)
-      // Nobody asked for anything.
-      removeFrom(free, line)
-      cut(line)
+      if (line.user) hears.bytes(line.user, bytes)
+      // Bytes on an idle connection answer no request.
+      else cut(line)
     },
     drain: ({ data: line }: Socket<Own>) => void (line.unsent && flush(line, line.unsent)),
     timeout({ data: line }: Socket<Own>) {
-      if (line.user) return
-      removeFrom(free, line)
-      cut(line)
+      if (!line.user) cut(line)
     },
     close: ({ data: line }: Socket<Own>, error?: unknown) => lose(line, !error),
     error: ({ data: line }: Socket<Own>) => lose(line, false),
     connectError: ({ data: line }: Socket<Own>) => lose(line, false),
   }
   const takeNew = (user: User): void => {
-    const data: Own = { socket: undefined, user, isUsed: false, isClosed: false, unsent: undefined }
-    Bun.connect({ hostname, port, socket: handlers, data }).catch(() => lose(data, false))
+    const data: Own = {
+      account: user.account,
+      socket: undefined,
+      user,
+      isWritten: false,
+      isClosed: false,
+      idleSince: undefined,
+      unsent: undefined,
+    }
+    Bun.connect({ hostname, port, ...tls, socket: handlers, data }).catch(() => lose(data, false))
+  }
+  const reuse = (line: Own, user: User): void => {
+    line.user = user
+    line.socket?.timeout(0)
+    line.socket?.ref()
+    open(line)
   }
 
   return {
     take(user) {
-      const line = free.pop()
+      const line = idle.take(user.account)
       if (!line) return takeNew(user)
-      line.user = user
-      line.socket?.timeout(0)
-      line.socket?.ref()
-      open(line)
+      if (systemClock.monotonic() - (line.idleSince ?? 0) > reusedMs) {
+        cut(line)
+        return takeNew(user)
+      }
+      afterPoll(() => (line.isClosed ? takeNew(user) : reuse(line, user)))
     },
     takeNew,
     keep(line) {
-      if (line.unsent || line.isClosed || free.length >= mostKept) return cut(line)
+      if (line.unsent || line.isClosed) return cut(line)
       line.user = undefined
-      line.isUsed = true
-      line.socket?.timeout(keptSeconds)
-      // It keeps no process from its end.
+      line.isWritten = false
+      line.idleSince = systemClock.monotonic()
+      line.socket?.timeout(closedSeconds)
+      // An idle connection does not keep the process running.
       line.socket?.unref()
-      free.push(line)
+      const evicted = idle.keep(line)
+      if (evicted) cut(evicted)
     },
     cut,
     send: flush,
   }
+}
+
+/**
+ * Runs `work` after the event loop has polled its sockets once more, so that bytes and closes the
+ * system already holds have been seen. The first callback runs before the next poll, the second
+ * one after it.
+ */
+function afterPoll(work: () => void): void {
+  setImmediate(() => setImmediate(work))
 }
 
 /** Sockets live on for a while after their end. */
@@ -124,9 +168,4 @@ function forget(line: Line<unknown>): void {
   line.user = undefined
   line.socket = undefined
   line.unsent = undefined
-}
-
-function removeFrom<T>(list: T[], item: T): void {
-  const at = list.indexOf(item)
-  if (at !== -1) list.splice(at, 1)
 }

@@ -6,6 +6,8 @@ import { makeLines } from './wire-lines.ts'
 
 /** One request to a {@link Wire}. */
 export type WireRequest = {
+  /** Whose request it is. Connections are never shared between accounts. */
+  account: string
   headers: Readonly<Record<string, string>>
   body: string
   signal: StopSignal
@@ -18,16 +20,18 @@ export type Wire = {
   ask(request: WireRequest): Promise<WireAnswer>
 }
 
-/** Certificates, and the proxies that the environment names, are for `fetch` to know. */
+/** Proxies that the environment names are known to `fetch` alone. */
 export const openWire = (url: string, isProxied: boolean): Wire =>
-  isProxied || url.startsWith('https:') ? openFetched(url) : openPlain(url)
+  isProxied ? openFetched(url) : openDirect(url)
 
 /**
- * HTTP/1.1 over sockets of our own, for model servers nearby. `fetch` reads on another thread, sets
- * 64 KiB aside for each body, and makes objects for each read: most of what a stream costs.
+ * HTTP/1.1 over sockets of our own, with or without TLS. `fetch` reads on another thread, sets
+ * 64 KiB aside for each body and makes objects for each read, which is most of what a stream costs;
+ * it also shares its connections between accounts.
  */
-export function openPlain(address: string): Wire {
-  const { host, hostname, port, pathname, search } = new URL(address)
+export function openDirect(address: string): Wire {
+  const { protocol, host, hostname, port, pathname, search } = new URL(address)
+  const isSecure = protocol === 'https:'
   const standing = [
     `POST ${pathname}${search} HTTP/1.1`,
     `host: ${host}`,
@@ -37,7 +41,8 @@ export function openPlain(address: string): Wire {
   const start = `${standing.join('\r\n')}\r\n`
   const server = {
     hostname: hostname.replace(/^\[|\]$/g, ''),
-    port: Number(port || 80),
+    port: Number(port || (isSecure ? 443 : 80)),
+    isSecure,
   }
   const lines = makeLines<Exchange>(server, {
     opened: (exchange, line) => exchange.send(line),
@@ -47,21 +52,21 @@ export function openPlain(address: string): Wire {
   // Nearly all requests have the same: whoever asks never changes what it gave.
   let written = { headers: {}, text: '' }
   return {
-    async ask({ headers, body, signal, limits }) {
+    async ask({ account, headers, body, signal, limits }) {
       if (signal.aborted) throw new UpstreamFailure('aborted')
       if (headers !== written.headers) written = { headers, text: linesOf(headers) }
       const length = `content-length: ${Buffer.byteLength(body)}`
       const head = `${start}${written.text}${length}\r\n\r\n`
-      return new Exchange(lines, signal, limits).begin(Buffer.from(head + body))
+      return new Exchange(lines, account, signal, limits).begin(Buffer.from(head + body))
     },
   }
 }
 
-/** The same by `fetch`. */
+/** The same by `fetch`, whose connections serve one request each: its pool knows no accounts. */
 export function openFetched(url: string): Wire {
   return {
-    async ask(asked) {
-      const answer = await request({ url, ...asked })
+    async ask({ headers, body, signal, limits }) {
+      const answer = await request({ url, headers, body, signal, limits, keepalive: false })
       return {
         ...answer,
         async flow(take) {

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { onEnd } from '../../src/upstream/ends.ts'
 import { defaultHttpLimits } from '../../src/upstream/http.ts'
 import { type Chunks, type JsonObject, takeEach } from '../../src/upstream/upstream.ts'
-import { openPlain, type Wire } from '../../src/upstream/wire.ts'
+import { openDirect, type Wire } from '../../src/upstream/wire.ts'
 import { until } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 
@@ -28,14 +28,20 @@ describe('a connection whose answer said all', () => {
       after[String(body['model'])]?.(response)
     }
     stub = await startStubUpstream({ handler })
-    wire = openPlain(stub.url)
+    wire = openDirect(stub.url)
   })
   afterEach(() => stub.stop())
 
   async function ask(model: string) {
     const { signal } = new AbortController()
     const body = JSON.stringify({ model })
-    const answer = await wire.ask({ headers: {}, body, signal, limits: defaultHttpLimits })
+    const answer = await wire.ask({
+      account: 'a',
+      headers: {},
+      body,
+      signal,
+      limits: defaultHttpLimits,
+    })
     await answer.read()
     answer.end()
     await until('the end', () => stub.counts.active === 0)

@@ -36,7 +36,13 @@ type Given = { signal?: AbortSignal; limits?: Partial<HttpLimits> }
 
 /** Both ways to ask keep to the same rules. */
 const byOwnSockets = ({ url, headers = {}, body = '', signal, limits }: HttpRequest) =>
-  openWire(url, false).ask({ headers, body, signal, limits: { ...defaultHttpLimits, ...limits } })
+  openWire(url, false).ask({
+    account: 'a',
+    headers,
+    body,
+    signal,
+    limits: { ...defaultHttpLimits, ...limits },
+  })
 
 const ways = [
   ['by fetch', request],

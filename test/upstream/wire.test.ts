@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { defaultHttpLimits, type HttpLimits } from '../../src/upstream/http.ts'
 import { UpstreamFailure } from '../../src/upstream/upstream.ts'
-import { openPlain, type Wire } from '../../src/upstream/wire.ts'
+import { openDirect, type Wire } from '../../src/upstream/wire.ts'
 import { openBody, takeBody } from '../../src/upstream/wire-body.ts'
 import { readHead } from '../../src/upstream/wire-head.ts'
 import { until } from '../support/runs.ts'
@@ -112,11 +112,17 @@ describe('a connection', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const address = server.address()
     const port = typeof address === 'object' ? address?.port : 0
-    return { sockets, wire: openPlain(`http://127.0.0.1:${port}/v1`) }
+    return { sockets, wire: openDirect(`http://127.0.0.1:${port}/v1`) }
   }
-  const ask = (wire: Wire, limits: Partial<HttpLimits> = {}, body = '"end"') => {
+  const ask = (wire: Wire, limits: Partial<HttpLimits> = {}, body = '"end"', account = 'a') => {
     const { signal } = new AbortController()
-    return wire.ask({ headers: {}, body, signal, limits: { ...defaultHttpLimits, ...limits } })
+    return wire.ask({
+      account,
+      headers: {},
+      body,
+      signal,
+      limits: { ...defaultHttpLimits, ...limits },
+    })
   }
   const failureOf = async (work: Promise<unknown>): Promise<string> => {
     const error = await work.then(
@@ -133,30 +139,17 @@ describe('a connection', () => {
     expect(sockets).toHaveLength(1)
   })
 
-  test('that was closed meanwhile is replaced by a new one', async () => {
-    const { sockets, wire } = await serve((socket, turn) => {
-      if (turn > 0) socket.destroy()
-      else socket.write(hello)
-    })
-    for (let i = 0; i < 3; i++) expect(await (await ask(wire)).text()).toBe('hello')
-    expect(sockets).toHaveLength(3)
-  })
-
-  test('that is closed after it had time to hear is not asked again', async () => {
-    const { sockets, wire } = await serve((socket, turn) => {
-      if (turn > 0) setTimeout(() => socket.destroy(), 500)
-      else socket.write(hello)
-    })
-    expect(await (await ask(wire)).text()).toBe('hello')
-    expect(await failureOf(ask(wire))).toBe('unreachable')
-    expect(sockets).toHaveLength(1)
-  })
-
   test('that opens after its call was given up is closed', async () => {
     const { sockets, wire } = await serve((socket) => socket.write(hello))
     const stop = new AbortController()
     const { signal } = stop
-    const asked = wire.ask({ headers: {}, body: '"end"', signal, limits: defaultHttpLimits })
+    const asked = wire.ask({
+      account: 'a',
+      headers: {},
+      body: '"end"',
+      signal,
+      limits: defaultHttpLimits,
+    })
     stop.abort()
     expect(await failureOf(asked)).toBe('aborted')
     await until('it was seen and closed', () => sockets.every((socket) => socket.destroyed))
@@ -168,7 +161,13 @@ describe('a connection', () => {
     const { wire } = await serve((socket) => socket.write(hello))
     const stop = new AbortController()
     const { signal } = stop
-    const answer = await wire.ask({ headers: {}, body: '"end"', signal, limits: defaultHttpLimits })
+    const answer = await wire.ask({
+      account: 'a',
+      headers: {},
+      body: '"end"',
+      signal,
+      limits: defaultHttpLimits,
+    })
     stop.abort()
     expect(await failureOf(answer.text())).toBe('aborted')
   })
