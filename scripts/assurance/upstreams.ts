@@ -124,8 +124,8 @@ export const upstreams: Group = {
       id: 'E11',
       severity: 'C',
       promise:
-        'A connection to an upstream carries requests of one account; bytes that answer no request ' +
-        'close it.',
+        'A connection to an upstream carries requests of one account; bytes that answer no ' +
+        'request close it.',
       tests: [
         ['test/runs/kept-connections.test.ts', 'when the next request comes: no other account'],
         ['test/runs/kept-connections.test.ts', 'while the next run waits: runs of two accounts'],
