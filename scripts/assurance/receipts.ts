@@ -105,6 +105,35 @@ export const receipts: Group = {
       ],
     },
     {
+      id: 'G14',
+      severity: 'H',
+      promise:
+        'No verifier accepts a file that another program could show differently: with an unknown ' +
+        'member, or with a member that stands twice.',
+      tests: [
+        ['test/verify/strict.test.ts', 'a receipt file'],
+        ['test/verify/strict.test.ts', 'POST /v1/receipts/verify'],
+        ['test/verify/strict.test.ts', 'the command line'],
+        [
+          'test/verify/verify.test.ts',
+          'a text beside hidden commitments makes a receipt invalid: it could be any text',
+        ],
+        [
+          'test/browser/verify-page.test.ts',
+          'stamps no file to which a member was added, or in which one stands twice',
+        ],
+        [
+          'test/browser/public-pages.test.ts',
+          'a file with a member added, or with one that stands twice, is not valid, script %p',
+        ],
+      ],
+      guards: [
+        ['src/verify/json-text.ts', 'repeatedMembers'],
+        ['src/verify/receipt.ts', 'refuseOthers'],
+        ['src/verify/checks.ts', 'checkContent'],
+      ],
+    },
+    {
       id: 'G8',
       severity: 'H',
       promise: 'Somebody without our code can verify our receipts and proofs.',

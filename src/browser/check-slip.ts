@@ -8,7 +8,7 @@ type Verifier = typeof import('./verify.ts')
 /** A file that somebody gave as paper, as the server draws one; nothing for what cannot be read. */
 export function slipOf(verifier: Verifier, file: unknown, verdict: Verdict): Node[] {
   const parsed = verifier.parseReceiptFile(file)
-  if (!parsed.ok) return []
+  if (!parsed.ok || verdict.receipt_id === null) return []
   const { receipt, digest } = parsed.file
   const { hiddenWords, slipLines, totalOf } = verifier
   const total = totalOf(receipt)

@@ -64,13 +64,14 @@ async function check(): Promise<void> {
   complain(given.kind === 'wrong' ? given.message : '')
   if (given.kind !== 'file') return
   const verifier: Verifier = await import(here['module'] ?? '')
-  const trust = trustOf(verifier, given.file)
-  const verdict = verifier.verify({ file: given.file }, trust)
-  show(verifier, given.file, verdict)
+  const { file, problems } = given
+  const trust = trustOf(verifier, file)
+  const verdict = verifier.verify({ file, problems }, trust)
+  show(verifier, file, verdict)
   if (!here['asks'] || verdict.level !== 'logged' || signers.value.trim() !== '') return
-  const chain = await askChain(verifier, given.file)
+  const chain = await askChain(verifier, file)
   if (!chain) return
-  show(verifier, given.file, verifier.verify({ file: given.file }, { ...trust, chain }))
+  show(verifier, file, verifier.verify({ file, problems }, { ...trust, chain }))
 }
 
 /** Those that the reader names, or else the signers of this service for the log of that file. */

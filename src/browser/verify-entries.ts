@@ -1,5 +1,6 @@
 import { isAddress } from '../verify/address.ts'
-import { isObject, isReceiptFile } from '../verify/receipt.ts'
+import { readJsonText } from '../verify/json-text.ts'
+import { isObject, isReceiptFile, type Problem } from '../verify/receipt.ts'
 import type { Trust, VerifyInput } from '../verify/verify.ts'
 import { byId } from './dom.ts'
 
@@ -9,9 +10,9 @@ export type Entries = { input: VerifyInput; trust: Trust }
 export function readEntries(): Entries | undefined {
   const file = read('text', (text) => {
     if (text === '') return 'Choose a receipt file or paste its text.'
-    const value = parse(text)
-    if (!isReceiptFile(value)) return 'This is no receipt file.'
-    return { value }
+    const read = readJsonText(text)
+    if (!read || !isReceiptFile(read.value)) return 'This is no receipt file.'
+    return { value: read.value, problems: read.repeated }
   })
   const signers = read('signers', (text) => {
     const addresses = text.split(/[\s,;]+/).filter((word) => word !== '')
@@ -23,8 +24,9 @@ export function readEntries(): Entries | undefined {
   if (!file || !signers || !proof || !between) return undefined
   const issuer = byId('issuer', HTMLInputElement).value.trim()
   const evidence = isObject(between.value) ? between.value : {}
+  const problems = [file, proof, between].flatMap((one) => one.problems ?? [])
   return {
-    input: { file: file.value, proof: proof.value, ...evidence },
+    input: { file: file.value, proof: proof.value, ...evidence, problems },
     trust: {
       ...(signers.value.length > 0 && {
         signers: signers.value.map((address) => ({ address })),
@@ -34,11 +36,11 @@ export function readEntries(): Entries | undefined {
   }
 }
 
+/** What stands in a field, with the members that its text gives twice. */
+type Entry<T> = { value: T; problems?: Problem[] }
+
 /** Reads a field and marks it when it is wrong: text is what is wrong with it. */
-function read<T>(
-  id: string,
-  to: (text: string) => { value: T } | string,
-): { value: T } | undefined {
+function read<T>(id: string, to: (text: string) => Entry<T> | string): Entry<T> | undefined {
   const field = byId(id, HTMLTextAreaElement)
   const message = byId(`${id}Error`, HTMLElement)
   const got = to(field.value.trim())
@@ -55,10 +57,12 @@ function read<T>(
   return undefined
 }
 
-function optional(text: string, to: (value: unknown) => unknown): { value: unknown } | string {
+function optional(text: string, to: (value: unknown) => unknown): Entry<unknown> | string {
   if (text === '') return { value: undefined }
-  const value = to(parse(text))
-  return isObject(value) ? { value } : 'This is not what the server answers there.'
+  const read = readJsonText(text)
+  const value = to(read?.value)
+  if (!isObject(value)) return 'This is not what the server answers there.'
+  return { value, problems: read?.repeated ?? [] }
 }
 
 /** The checkpoint and the path of an answer of `GET /v1/anchors`. */
@@ -66,14 +70,6 @@ function toEvidence(answer: unknown): unknown {
   const log = isObject(answer) ? answer['log'] : undefined
   if (!isObject(answer) || !isObject(log) || !isObject(log['checkpoint'])) return undefined
   return { checkpoint: log['checkpoint'], consistency: answer['consistency'] }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 const short = (text: string): string => (text.length > 50 ? `${text.slice(0, 50)}…` : text)

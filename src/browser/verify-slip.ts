@@ -9,7 +9,7 @@ import { kindOf, levelWords } from './verify.ts'
 /** The receipt as paper. A stamp is on it only when it is valid; empty for what cannot be read. */
 export function slipOf(file: unknown, verdict: Verdict): Node[] {
   const parsed = parseReceiptFile(file)
-  if (!parsed.ok) return []
+  if (!parsed.ok || verdict.receipt_id === null) return []
   const { receipt, digest, disclosures } = parsed.file
   const head = element(
     'div',

@@ -4,6 +4,7 @@ import { systemClock, toRfc3339 } from '../kernel/clock.ts'
 import { type AskChain, askRegistry, verifyWithChain } from '../receipts/evidence.ts'
 import type { LogEvidence } from '../verify/check-log.ts'
 import type { TrustedSigner } from '../verify/checks.ts'
+import { type JsonText, readJsonText } from '../verify/json-text.ts'
 import { isObject, isReceiptFile } from '../verify/receipt.ts'
 import { type Trust, type Verdict, type VerifyInput, verifyReceipt } from '../verify/verify.ts'
 import { headlineOf, kindOf, summaryOf } from '../verify/words.ts'
@@ -40,7 +41,7 @@ export function verifyCommand(program: Command): void {
       if (options.page !== undefined) return writePage(options.page, path, options.force === true)
       if (path === undefined) throw new Exit(exitCodes.usage, 'name a file: verify receipt.json')
       const hasSigners = options.signer.length > 0
-      const verdict = await judge({ file: readReceipt(path), ...readEvidence(options) }, options)
+      const verdict = await judge(readInput(path, options), options)
       if (options.json) printJson(verdict)
       else show(verdict, hasSigners)
       process.exitCode = exitCodeOf(verdict, hasSigners)
@@ -111,27 +112,34 @@ type Options = {
   force?: boolean
 }
 
-/** @throws Exit 2 for what cannot be read as a receipt at all. */
-function readReceipt(path: string): unknown {
-  const value = readJsonFile(path)
-  if (isReceiptFile(value)) return value
-  throw new Exit(exitCodes.usage, `${path} is no receipt file`)
-}
-
-/** What lies beside the receipt; the verifier reads it strictly. */
-function readEvidence({ proof, anchors }: Options): LogEvidence {
-  const evidence: LogEvidence = proof === undefined ? {} : { proof: readJsonFile(proof) }
-  if (anchors === undefined) return evidence
-  const answer = readJsonFile(anchors)
-  if (!isObject(answer) || !isObject(answer['log']) || !isObject(answer['log']['checkpoint'])) {
-    throw new Exit(exitCodes.usage, `${anchors} is no answer of GET /v1/anchors`)
+/**
+ * The receipt and what lies beside it; the verifier reads all of it strictly.
+ * @throws Exit 2 for what cannot be read as a receipt at all
+ */
+function readInput(path: string, { proof, anchors }: Options): VerifyInput {
+  const file = readJsonFile(path)
+  if (!isReceiptFile(file.value)) throw new Exit(exitCodes.usage, `${path} is no receipt file`)
+  const beside = proof === undefined ? undefined : readJsonFile(proof)
+  const answer = anchors === undefined ? undefined : readJsonFile(anchors)
+  return {
+    file: file.value,
+    ...(beside && { proof: beside.value }),
+    ...(answer && toEvidence(answer.value, anchors ?? '')),
+    problems: [file, beside, answer].flatMap((read) => read?.repeated ?? []),
   }
-  const { checkpoint } = answer['log']
-  return { ...evidence, checkpoint, consistency: answer['consistency'] }
 }
 
 /** @throws Exit 2 */
-function readJsonFile(path: string): unknown {
+function toEvidence(answer: unknown, path: string): LogEvidence {
+  if (!isObject(answer) || !isObject(answer['log']) || !isObject(answer['log']['checkpoint'])) {
+    throw new Exit(exitCodes.usage, `${path} is no answer of GET /v1/anchors`)
+  }
+  const { checkpoint } = answer['log']
+  return { checkpoint, consistency: answer['consistency'] }
+}
+
+/** @throws Exit 2 */
+function readJsonFile(path: string): JsonText {
   const unreadable = (why: string): never => {
     throw new Exit(exitCodes.usage, `${path} ${why}`)
   }
@@ -143,11 +151,7 @@ function readJsonFile(path: string): unknown {
     if (error instanceof Exit) throw error
     return unreadable('cannot be read')
   }
-  try {
-    return JSON.parse(text)
-  } catch {
-    return unreadable('is not JSON')
-  }
+  return readJsonText(text) ?? unreadable('is not JSON')
 }
 
 /** @throws Exit 2 for a file that is there already, and for one beside it that is to be checked. */

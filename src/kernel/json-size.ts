@@ -38,7 +38,7 @@ export function isModestJson(text: string): boolean {
 const [quote, colon, bracket, brace, backslash] = [0x22, 0x3a, 0x5b, 0x7b, 0x5c]
 
 /** Where the string that begins at `from` has its closing quote, or the text its end. */
-function endOfString(text: string, from: number): number {
+export function endOfString(text: string, from: number): number {
   for (let at = from + 1; ; at++) {
     at = text.indexOf('"', at)
     if (at === -1) return text.length

@@ -6,6 +6,8 @@ import { hostCheck } from '../http/host.ts'
 import { keylessGuard } from '../http/keyless.ts'
 import { idleTimeoutSeconds } from '../http/serve.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { told } from '../verify/checks.ts'
+import { repeatedMembers } from '../verify/json-text.ts'
 import type { Ask } from './server-api.ts'
 
 type Needs = Pick<Deps, 'clock' | 'log' | 'settings' | 'version'>
@@ -40,7 +42,8 @@ export const mcpApi = (deps: Needs, handle: (request: Request) => Promise<Respon
     '/mcp',
     async ({ request, server, set }) => {
       assertOrigin(request, isOurHost)
-      const { value } = await readJson(request, { limitBytes: settings.bodyBytes })
+      const { value, text } = await readJson(request, { limitBytes: settings.bodyBytes })
+      assertNoneRepeated(text)
       loading ??= load()
       const { fetch: speak } = await loading
       // A run may take longer than a connection may be silent.
@@ -51,6 +54,15 @@ export const mcpApi = (deps: Needs, handle: (request: Request) => Promise<Respon
     },
     { isKeyless: true, parse: 'none' },
   )
+}
+
+/**
+ * A tool gets the value of the body, in which a member that was given twice no longer shows.
+ * @throws Refusal 'invalid_request'
+ */
+function assertNoneRepeated(text: string): void {
+  const path = repeatedMembers(text)[0]?.path
+  if (path !== undefined) refuse('invalid_request', `The body has the member ${told(path)} twice.`)
 }
 
 /** What of a request to `/mcp` also belongs to the request that it leads to. */

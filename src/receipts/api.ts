@@ -94,8 +94,8 @@ export const receiptsApi = (deps: Needs) =>
     .post(
       '/v1/receipts/verify',
       async ({ request }) => {
-        const { value } = await readJson(request, { limitBytes: verifyBodyBytes })
-        return checkReceipt(deps, value)
+        const { value, text } = await readJson(request, { limitBytes: verifyBodyBytes })
+        return checkReceipt(deps, value, text)
       },
       { ...openToAnyOrigin, isKeyless: true, parse: 'none' },
     )

@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type Carried, toCarried } from '../verify/carried.ts'
 import type { ChainEvidence } from '../verify/check-anchor.ts'
-import type { ReceiptFile } from '../verify/receipt.ts'
+import type { Problem, ReceiptFile } from '../verify/receipt.ts'
 import type { Trust, Verdict } from '../verify/verify.ts'
 import { verifyWithChain } from './evidence.ts'
 import type { Ended } from './receipt.ts'
@@ -23,28 +23,33 @@ export async function judgeStored(
   return judge(deps, file, trustOf(deps, stored, file))
 }
 
+/** A file from a reader, with the problems that only its text shows: members given twice. */
+type GivenFile = { file: ReceiptFile; problems: readonly Problem[] }
+
 /**
- * Judges what somebody hands in, by this server's signers, or by those that they name: then it is
- * their trust alone, and what this server knows does not matter.
+ * Judges a file from a reader by this server's signers, or by those that the reader names: then it
+ * is the reader's trust alone, and what this server knows does not matter.
  */
 export async function judgeGiven(
   deps: Parameters<typeof judgeStored>[0] & Parameters<typeof trustIn>[0],
-  file: ReceiptFile,
+  { file, problems }: GivenFile,
   signers: readonly string[],
 ): Promise<Judged> {
   const named = { signers: signers.map((address) => ({ address })) }
-  return judge(deps, file, signers.length > 0 ? named : await trustIn(deps, file))
+  return judge(deps, file, signers.length > 0 ? named : await trustIn(deps, file), problems)
 }
 
 async function judge(
   deps: Pick<Deps, 'anchoring' | 'clock'>,
   file: ReceiptFile,
   trust: Trust,
+  problems: readonly Problem[] = [],
 ): Promise<Judged> {
   const now = deps.clock.now()
   const ask = askerOf(deps)
   let chain: ChainEvidence | undefined
-  const verdict = await verifyWithChain({ file }, trust, { chain: 'auto' }, async (claim) => {
+  const input = { file, problems }
+  const verdict = await verifyWithChain(input, trust, { chain: 'auto' }, async (claim) => {
     const said = await soonEnough(ask(claim))
     // A browser may not ask the chain itself: it must say who did.
     chain = said?.status === 'read' ? { ...said, note: 'This service asked the chain.' } : said

@@ -6,6 +6,7 @@ import { indexIn } from '../log/logs.ts'
 import type { TrustedSigner } from '../verify/checks.ts'
 import { toHex } from '../verify/hex.ts'
 import { readVerifyRequest } from '../verify/input.ts'
+import { repeatedMembers } from '../verify/json-text.ts'
 import type { Trust, Verdict, VerifyOptions } from '../verify/verify.ts'
 import { type AskChain, askOwnChain, verifyWithChain } from './evidence.ts'
 import { sharedFileOf } from './file.ts'
@@ -18,15 +19,17 @@ type Needs = Pick<Deps, 'receipts' | 'shares' | 'signers' | 'logs' | 'clock' | '
 export const verifyBodyBytes = 1024 * 1024
 
 /**
- * Judges a receipt against this server's signer and store.
+ * Judges a receipt against this server's signer and store. `text` is what the body was read from;
+ * none for one that this server made.
  * @throws Refusal `unprocessable` for what is no receipt, `receipt_not_found` for an unknown or
  * private id.
  */
 export async function checkReceipt(
   deps: Needs,
   body: unknown,
+  text?: string,
 ): Promise<Verdict & { source: 'given' | 'stored' }> {
-  const read = readVerifyRequest(body)
+  const read = readVerifyRequest(body, text === undefined ? [] : repeatedMembers(text))
   if (!read.ok) {
     refuse('unprocessable', {
       message: 'This is no receipt file. Send the file itself, {"receipt": <file>} or {"id"}.',

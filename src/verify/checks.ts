@@ -116,7 +116,7 @@ export function checkContent(
 ): Outcome {
   const disclosed = disclosures?.[name]
   if (!disclosed || disclosed.value === undefined) return skip(`The ${name} was not disclosed.`)
-  if (isHidden(content)) return unavailable('The commitments are hidden.')
+  if (isHidden(content)) return fail(`The ${name} is shown, but the commitments are hidden.`)
   try {
     const opened = toHex(commit(`${name}/v1`, fromHex(disclosed.salt), disclosed.value))
     return opened === content[name]

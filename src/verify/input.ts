@@ -1,4 +1,4 @@
-import { isReceiptFile, type Problem } from './receipt.ts'
+import { isObject, isReceiptFile, type Problem, refuseOthers } from './receipt.ts'
 import type { VerifyInput, VerifyOptions } from './verify.ts'
 
 /** What somebody asks to have verified: a file, or the id of a receipt the server has. */
@@ -11,32 +11,45 @@ export type ReadVerifyRequest =
 /**
  * Reads the body of a verification: a receipt file, `{receipt: <file>, proof?, disclosures?,
  * checkpoint?, consistency?, options?}`, or `{id, options?}`. What is not even meant as a receipt
- * is a problem, for a 422; a receipt that is wrong inside is read and judged.
+ * is a problem, for a 422; a receipt that is wrong inside is read and judged, and so is one with
+ * members beside it that are unknown or `repeated`, which the text of the body showed.
  */
-export function readVerifyRequest(body: unknown): ReadVerifyRequest {
-  if (isReceiptFile(body)) return { ok: true, request: { file: body, chain: 'auto' } }
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    return no('', 'not an object')
-  }
-  const { id, receipt, options, ...beside } = body as Record<string, unknown>
-  const chain = readChain(options)
-  if (!chain) return no('options.chain', 'not auto, skip or require')
-  if (typeof id === 'string' && receipt === undefined) return { ok: true, request: { id, chain } }
-  if (!isReceiptFile(receipt)) return no('receipt', 'not a receipt file')
-  const { proof, disclosures, checkpoint, consistency } = beside
+export function readVerifyRequest(
+  body: unknown,
+  repeated: readonly Problem[] = [],
+): ReadVerifyRequest {
+  const problems = [...repeated]
+  if (isReceiptFile(body)) return { ok: true, request: { file: body, problems, chain: 'auto' } }
+  if (!isObject(body)) return no([{ path: '', message: 'not an object' }])
+  const { id, receipt, options, proof, disclosures, checkpoint, consistency } = body
+  const chain = readChain(options, problems)
+  if (!chain) return no([{ path: 'options.chain', message: 'not auto, skip or require' }])
+  const isStored = typeof id === 'string' && receipt === undefined
+  refuseOthers(body, isStored ? storedMembers : givenMembers, '', problems)
+  if (isStored) return problems.length > 0 ? no(problems) : { ok: true, request: { id, chain } }
+  if (!isReceiptFile(receipt)) return no([{ path: 'receipt', message: 'not a receipt file' }])
   const evidence = { proof, checkpoint, consistency }
-  return { ok: true, request: { file: receipt, disclosures, ...evidence, chain } }
+  return { ok: true, request: { file: receipt, disclosures, ...evidence, problems, chain } }
 }
 
-function readChain(options: unknown): VerifyOptions['chain'] | undefined {
+const storedMembers = new Set(['id', 'options'])
+const givenMembers = new Set([
+  'receipt',
+  'proof',
+  'disclosures',
+  'checkpoint',
+  'consistency',
+  'options',
+])
+const optionMembers = new Set(['chain'])
+
+function readChain(options: unknown, problems: Problem[]): VerifyOptions['chain'] | undefined {
   if (options === undefined || options === null) return 'auto'
-  if (typeof options !== 'object') return undefined
-  const { chain } = options as Record<string, unknown>
+  if (!isObject(options)) return undefined
+  refuseOthers(options, optionMembers, 'options', problems)
+  const { chain } = options
   if (chain === undefined) return 'auto'
   return chain === 'auto' || chain === 'skip' || chain === 'require' ? chain : undefined
 }
 
-const no = (path: string, message: string): ReadVerifyRequest => ({
-  ok: false,
-  problems: [{ path, message }],
-})
+const no = (problems: Problem[]): ReadVerifyRequest => ({ ok: false, problems })

@@ -1,7 +1,7 @@
 import { domain } from './eip712.ts'
 import { type Hex, toHex } from './hex.ts'
 import { keccak256 } from './keccak.ts'
-import { isObject, type Problem, readMember, readStruct, say } from './receipt.ts'
+import { isObject, type Problem, readMember, readStruct, refuseOthers, say } from './receipt.ts'
 
 /** What was signed of a log: its root at a size. Integers are decimal text, as in a receipt. */
 export type Checkpoint = {
@@ -71,9 +71,7 @@ export function parseProof(
   if (!isObject(value)) return say(problems, 'proof', 'not an object')
   if (value['type'] !== 'counterfoil.proof') say(problems, 'proof.type', 'not "counterfoil.proof"')
   if (value['version'] !== '1') say(problems, 'proof.version', 'not "1"')
-  for (const member of Object.keys(value)) {
-    if (!proofMembers.has(member)) say(problems, `proof.${member}`, 'unknown member')
-  }
+  refuseOthers(value, proofMembers, 'proof', problems)
   if (value['receipt_id'] !== receiptId) {
     say(problems, 'proof.receipt_id', 'of another receipt')
   }
@@ -126,9 +124,8 @@ function readAnchor(value: unknown, size: unknown, problems: Problem[]): undefin
       }
     } else readMember(type, given, path, problems)
   }
-  for (const member of Object.keys(rest)) {
-    if (!Object.hasOwn(members, member)) say(problems, `proof.anchor.${member}`, 'unknown member')
-  }
+  const known = { has: (member: string) => Object.hasOwn(members, member) }
+  refuseOthers(rest, known, 'proof.anchor', problems)
   if ('size' in members && rest['size'] !== size) {
     say(problems, 'proof.anchor.size', 'not the size of the proof')
   }
@@ -180,8 +177,11 @@ export function parseConsistency(value: unknown, problems: Problem[]): Consisten
   readMember('uint64', value['from'], 'consistency.from', problems)
   readMember('uint64', value['to'], 'consistency.to', problems)
   readPath(value['path'], 'consistency.path', problems)
+  refuseOthers(value, consistencyMembers, 'consistency', problems)
   return problems.length === before ? (value as Consistency) : undefined
 }
+
+const consistencyMembers = new Set(['from', 'to', 'path'])
 
 function readPath(value: unknown, path: string, problems: Problem[]): undefined {
   if (!Array.isArray(value)) return say(problems, path, 'not a list')

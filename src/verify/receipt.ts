@@ -61,6 +61,8 @@ export type ReceiptFile = {
   signature: string
   disclosures?: Disclosures
   proof?: unknown
+  /** Who may see it on its server, which adds this to the file that its owner gets. Not signed. */
+  visibility?: string
 }
 
 export type Problem = { path: string; message: string }
@@ -91,9 +93,24 @@ export function redact(receipt: Receipt, hide: readonly SectionName[]): Receipt 
 export const isReceiptFile = (value: unknown): boolean =>
   isObject(value) && value['type'] === 'counterfoil.receipt' && isObject(value['receipt'])
 
+/** All members of the file form of version 1. A later version may add some. */
+const fileMembers = new Set([
+  'type',
+  'version',
+  'receipt',
+  'digest',
+  'signature',
+  'disclosures',
+  'proof',
+  'visibility',
+])
+
+const visibilities: readonly unknown[] = [undefined, 'private', 'unlisted', 'public']
+
 /**
- * Reads a receipt file strictly: an unknown version, an unknown member inside `receipt` or a
- * number where text is due is a problem. Copies what it knows; never throws.
+ * Reads a receipt file strictly: an unknown version, an unknown member or a number where text is
+ * due is a problem, because another program may show what is not signed. Copies what it knows;
+ * never throws.
  */
 export function parseReceiptFile(value: unknown): ParsedReceiptFile {
   const problems: Problem[] = []
@@ -106,6 +123,10 @@ export function parseReceiptFile(value: unknown): ParsedReceiptFile {
   const digest = readMember('string', value['digest'], 'digest', problems)
   const signature = readMember('string', value['signature'], 'signature', problems)
   const disclosures = readDisclosures(value['disclosures'], problems)
+  refuseOthers(value, fileMembers, '', problems)
+  if (!visibilities.includes(value['visibility'])) {
+    say(problems, 'visibility', 'not private, unlisted or public')
+  }
   if (problems.length > 0) return { ok: false, problems }
   const file = { type: value['type'], version: value['version'], receipt, digest, signature }
   const extra = {
@@ -123,6 +144,8 @@ const structOf = {
   content: 'Content',
 } as const satisfies Record<SectionName, StructName>
 
+const sectionStructs: ReadonlySet<StructName> = new Set(Object.values(structOf))
+
 /** Reads the members of a struct, no more and no fewer, each of its type. */
 export function readStruct(
   name: StructName,
@@ -131,8 +154,7 @@ export function readStruct(
   problems: Problem[],
 ): unknown {
   if (!isObject(value)) return say(problems, path, 'not an object')
-  const isSection = name !== 'Receipt' && name !== 'Line'
-  if (isSection && Object.hasOwn(value, '$hash')) {
+  if (sectionStructs.has(name) && Object.hasOwn(value, '$hash')) {
     if (Object.keys(value).length > 1) say(problems, path, 'a hidden section has only $hash')
     return { $hash: readMember('bytes32', value['$hash'], `${path}.$hash`, problems) }
   }
@@ -141,9 +163,7 @@ export function readStruct(
     const given = Object.hasOwn(value, member) ? value[member] : undefined
     out[member] = readMember(type, given, `${path}.${member}`, problems)
   }
-  for (const member of Object.keys(value)) {
-    if (!Object.hasOwn(out, member)) say(problems, `${path}.${member}`, 'unknown member')
-  }
+  refuseOthers(value, { has: (member) => Object.hasOwn(out, member) }, path, problems)
   return out
 }
 
@@ -178,9 +198,11 @@ function problemOf(type: string, text: string): string | undefined {
 const isUint64 = (text: string): boolean =>
   /^(?:0|[1-9][0-9]{0,19})$/.test(text) && BigInt(text) < 1n << 64n
 
-function readDisclosures(value: unknown, problems: Problem[]): Disclosures | undefined {
+/** Reads what opens the commitments, strictly; undefined for none. */
+export function readDisclosures(value: unknown, problems: Problem[]): Disclosures | undefined {
   if (value === undefined || value === null) return undefined
   if (!isObject(value)) return say(problems, 'disclosures', 'not an object')
+  refuseOthers(value, disclosureMembers, 'disclosures', problems)
   const out: Disclosures = {}
   for (const name of ['input', 'output'] as const) {
     const given = value[name]
@@ -190,10 +212,27 @@ function readDisclosures(value: unknown, problems: Problem[]): Disclosures | und
       say(problems, path, 'not an object')
       continue
     }
+    refuseOthers(given, openingMembers, path, problems)
     const salt = readMember('bytes32', given['salt'], `${path}.salt`, problems) as Hex
     out[name] = Object.hasOwn(given, 'value') ? { salt, value: given['value'] as Json } : { salt }
   }
   return out
+}
+
+const disclosureMembers = new Set(['input', 'output'])
+const openingMembers = new Set(['salt', 'value'])
+
+/** Notes each member of an object that is not among the known ones. `path` is the object's. */
+export function refuseOthers(
+  value: Record<string, unknown>,
+  known: { has: (member: string) => boolean },
+  path: string,
+  problems: Problem[],
+): void {
+  for (const member of Object.keys(value)) {
+    if (known.has(member)) continue
+    say(problems, path === '' ? member : `${path}.${member}`, 'unknown member')
+  }
 }
 
 /** Notes a problem and gives nothing. */

@@ -19,10 +19,14 @@ import {
 } from './checks.ts'
 import { receiptDigest } from './eip712.ts'
 import { type Hex, toHex } from './hex.ts'
+import { parseProof } from './proof.ts'
 import {
   isHidden,
+  isObject,
+  type Problem,
   parseReceiptFile,
   type ReceiptFile,
+  readDisclosures,
   type SectionName,
   sectionNames,
 } from './receipt.ts'
@@ -32,7 +36,15 @@ import { type Recovered, recoverSigner } from './signature.ts'
  * A receipt file as parsed JSON; a proof and disclosures beside it win over those inside. With
  * another checkpoint of the log, and the path between, nobody can have rewritten it meanwhile.
  */
-export type VerifyInput = { file: unknown; disclosures?: unknown } & LogEvidence
+export type VerifyInput = {
+  file: unknown
+  disclosures?: unknown
+  /**
+   * What is wrong with the text that all this was read from and cannot be seen in the value:
+   * members that stand twice ({@link readJsonText}), and members beside the file.
+   */
+  problems?: readonly Problem[]
+} & LogEvidence
 
 /** Whom and what to believe. What is not given is not asked. */
 export type Trust = {
@@ -72,7 +84,12 @@ export type Verdict = {
 /** Judges a receipt from what is handed in and nothing else; never throws. */
 export function verifyReceipt(input: VerifyInput, trust: Trust, options: VerifyOptions): Verdict {
   const parsed = parseReceiptFile(withParts(input))
-  if (!parsed.ok) return unreadable(checkSchema(parsed.problems), options)
+  const problems = [
+    ...(parsed.ok ? [] : parsed.problems),
+    ...(input.problems ?? []),
+    ...(parsed.ok ? replacedProblems(input, parsed.file.receipt.id) : []),
+  ]
+  if (!parsed.ok || problems.length > 0) return unreadable(checkSchema(problems), options)
   const { file } = parsed
   const digest = receiptDigest(file.receipt)
   const recovered = recoverSigner(digest, file.signature)
@@ -123,6 +140,17 @@ function withParts({ file, proof, disclosures }: VerifyInput): unknown {
     ...(proof === undefined || proof === null ? {} : { proof }),
     ...(disclosures ? { disclosures } : {}),
   }
+}
+
+/** What is wrong with a proof and disclosures inside the file that others beside it replace. */
+function replacedProblems({ file, proof, disclosures }: VerifyInput, id: string): Problem[] {
+  const problems: Problem[] = []
+  const inside = isObject(file) ? file : {}
+  if (proof !== undefined && proof !== null && isObject(inside['proof'])) {
+    parseProof(inside['proof'], id, problems)
+  }
+  if (disclosures) readDisclosures(inside['disclosures'], problems)
+  return problems
 }
 
 type Judged = {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { bodyOf, type SharingWorld, sharingWorld } from '../support/sharing.ts'
+import { someMutants } from '../verify/mutants.ts'
 import { inspectPage, lookName, looks } from './support.ts'
 
 describe.skipIf(noChromium)('pages for everybody in Chromium', () => {
@@ -76,6 +77,27 @@ describe.skipIf(noChromium)('pages for everybody in Chromium', () => {
         expect(posted).toEqual([])
       })
     }, 60_000)
+
+    test.each([true, false])(
+      'a file with a member added, or with one that stands twice, is not valid, script %p',
+      async (script) => {
+        await visit(script, async (page) => {
+          for (const { name, text: mutant } of someMutants([JSON.parse(text)], script ? 40 : 10)) {
+            await page.goto(`${s.w.origin}/verify`)
+            await page.getByLabel('Or paste it').fill(mutant)
+            await page.getByRole('button', { name: 'Verify' }).click()
+            const told = page.locator('#result h2, #text-error:not(:empty)')
+            await told.waitFor()
+            expect([name, await told.textContent()]).toEqual([
+              name,
+              expect.stringMatching(/^(Not valid|This is no receipt file: .*)$/),
+            ])
+            expect(await page.locator('.stampmark:not(.bad)').count()).toBe(0)
+          }
+        })
+      },
+      120_000,
+    )
 
     test('whom somebody trusts is theirs to say', async () => {
       await visit(true, async (page) => {

@@ -10,6 +10,7 @@ import { headlineOf } from '../../src/verify/words.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { anchoredFile } from '../verify/anchor-samples.ts'
 import { judge, set } from '../verify/judge.ts'
+import { someMutants } from '../verify/mutants.ts'
 import { proofAt, sampleLog } from '../verify/proof-samples.ts'
 import { facts, fileOf, testSigner } from '../verify/samples.ts'
 
@@ -105,6 +106,23 @@ describe.skipIf(noChromium)('the offline page in Chromium, without a network', (
       expect([asked, wrong]).toEqual([[`file://${path}`], []])
     }),
   )
+
+  test('stamps no file to which a member was added, or in which one stands twice', () =>
+    using(async ({ page }) => {
+      for (const { name, text } of someMutants([fileOf(), anchoredFile(), hidden], 40)) {
+        await page.getByRole('button', { name: 'Clear' }).click()
+        await page.locator('#verdict').waitFor({ state: 'hidden' })
+        await page.getByLabel('Or paste its text').fill(text)
+        await page.getByLabel('Whom do you trust to sign?').fill(testSigner.address)
+        await page.getByRole('button', { name: 'Verify' }).click()
+        const told = page.locator('#verdict h2, #textError:not([hidden])')
+        expect([name, await told.textContent()]).toEqual([
+          name,
+          expect.stringMatching(/^(Not valid|This is no receipt file\.)$/),
+        ])
+        expect(await page.locator('.stamp').count()).toBe(0)
+      }
+    }))
 
   test('never says valid while nobody is trusted', () =>
     using(async ({ page }) => {

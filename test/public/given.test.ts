@@ -42,6 +42,7 @@ describe('what is given to be checked', () => {
 
   test('a file is a file however wrong it is inside: that is for the checks', () => {
     const file = { type: 'counterfoil.receipt', receipt: { id: '</script>' } }
-    expect(readGiven(JSON.stringify(file), base)).toEqual({ kind: 'file', file: file as never })
+    const given = { kind: 'file', file: file as never, problems: [] } as const
+    expect(readGiven(JSON.stringify(file), base)).toEqual(given)
   })
 })

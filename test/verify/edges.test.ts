@@ -95,7 +95,7 @@ describe('a disclosed text', () => {
   const { disclosures } = fileOf()
   test.each([
     ['that was committed to', receipt.content, disclosures, 'pass'],
-    ['of hidden commitments', { $hash: `0x${'00'.repeat(32)}` }, disclosures, 'unavailable'],
+    ['of hidden commitments', { $hash: `0x${'00'.repeat(32)}` }, disclosures, 'fail'],
     ['that is none', receipt.content, undefined, 'skip'],
   ])('%s', (_, content, given, status) => {
     const of = content as Parameters<typeof checkContent>[1]

@@ -2,6 +2,7 @@ import type { CheckName } from '../../src/verify/checks.ts'
 import {
   type Trust,
   type Verdict,
+  type VerifyInput,
   type VerifyOptions,
   verifyReceipt,
 } from '../../src/verify/verify.ts'
@@ -9,8 +10,12 @@ import { testSigner } from './samples.ts'
 
 export const trust: Trust = { signers: [{ address: testSigner.address }] }
 
-export const judge = (file: unknown, by: Trust = trust, options: Partial<VerifyOptions> = {}) =>
-  verifyReceipt({ file }, by, { chain: 'auto', ...options })
+export const judge = (
+  file: unknown,
+  by: Trust = trust,
+  options: Partial<VerifyOptions> = {},
+  beside: Omit<VerifyInput, 'file'> = {},
+) => verifyReceipt({ ...beside, file }, by, { chain: 'auto', ...options })
 
 export const failed = (verdict: Verdict): CheckName[] =>
   verdict.checks.filter(({ status }) => status === 'fail').map(({ name }) => name)

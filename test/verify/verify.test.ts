@@ -190,11 +190,12 @@ describe('content', () => {
     expect(statusOf(judge(file), 'content_output')).toBe('skip')
   })
 
-  test('what is disclosed beside a hidden section cannot be checked', () => {
+  test('a text beside hidden commitments makes a receipt invalid: it could be any text', () => {
     const file = fileOf()
-    const verdict = judge({ ...file, receipt: redact(file.receipt, ['content']) })
-    expect(statusOf(verdict, 'content_input')).toBe('unavailable')
-    expect(verdict.valid).toBe(true)
+    const receipt = redact(file.receipt, ['content'])
+    expect(failed(judge({ ...file, receipt }))).toEqual(['content_input', 'content_output'])
+    const { salt } = file.disclosures?.input ?? {}
+    expect(judge({ ...file, receipt, disclosures: { input: { salt } } }).valid).toBe(true)
   })
 
   test('a value nested deeper than the stack fails and does not throw', () => {

@@ -1,10 +1,11 @@
 import { isId } from '../../kernel/ids.ts'
 import { isModestJson } from '../../kernel/json-size.ts'
-import { isReceiptFile, type ReceiptFile } from '../../verify/receipt.ts'
+import { type JsonText, readJsonText } from '../../verify/json-text.ts'
+import { isReceiptFile, type Problem, type ReceiptFile } from '../../verify/receipt.ts'
 
 /** What somebody gave to be checked: a file, the name of a receipt shared here, or neither. */
 export type Given =
-  | { kind: 'file'; file: ReceiptFile }
+  | { kind: 'file'; file: ReceiptFile; problems: readonly Problem[] }
   | { kind: 'receipt'; id: string }
   | { kind: 'wrong'; message: string }
 
@@ -14,10 +15,12 @@ export function readGiven(text: string, baseUrl: string): Given {
   if (given === '') return wrong('Choose a receipt file, or paste one, its id or its link.')
   if (isId('rcpt', given)) return { kind: 'receipt', id: given }
   if (/^https?:\/\//i.test(given)) return readLink(given, baseUrl)
-  const file = parse(given)
-  if (isReceiptFile(file)) return { kind: 'file', file: file as ReceiptFile }
+  const read = parse(given)
+  if (isReceiptFile(read?.value)) {
+    return { kind: 'file', file: read?.value as ReceiptFile, problems: read?.repeated ?? [] }
+  }
   return wrong(
-    file === undefined
+    read === undefined
       ? 'This is neither a receipt file nor the id or the link of a receipt.'
       : 'This is no receipt file: "type" must be "counterfoil.receipt", with a "receipt" in it.',
   )
@@ -34,13 +37,7 @@ function readLink(link: string, baseUrl: string): Given {
   return { kind: 'receipt', id }
 }
 
-function parse(text: string): unknown {
-  if (!isModestJson(text)) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+const parse = (text: string): JsonText | undefined =>
+  isModestJson(text) ? readJsonText(text) : undefined
 
 const wrong = (message: string): Given => ({ kind: 'wrong', message })

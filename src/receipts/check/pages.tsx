@@ -9,6 +9,7 @@ import type { Frame } from '../../ui/frame.ts'
 import { publicPage } from '../../ui/layout.tsx'
 import { type ReplyContext, reply } from '../../ui/reply.ts'
 import { isAddress } from '../../verify/address.ts'
+import { repeatedMembers } from '../../verify/json-text.ts'
 import { isReceiptFile, type ReceiptFile } from '../../verify/receipt.ts'
 import { judgeGiven } from '../judge.ts'
 import { verifyBodyBytes } from '../verify.ts'
@@ -52,7 +53,7 @@ export const verifyPages = (deps: Needs, frame: Frame) =>
           set.status = 303
           return ''
         }
-        const judged = await judgeGiven(deps, given.file, signers)
+        const judged = await judgeGiven(deps, given, signers)
         return show(deps, frame, { request, set }, { ...typed, judged })
       },
       { isKeyless: true, parse: 'none' },
@@ -60,10 +61,11 @@ export const verifyPages = (deps: Needs, frame: Frame) =>
     .post(
       '/verify/chain',
       async ({ request }) => {
-        const { value } = await readJson(request, { limitBytes: verifyBodyBytes })
+        const { value, text } = await readJson(request, { limitBytes: verifyBodyBytes })
         if (!isReceiptFile(value)) refuse('unprocessable', 'This is no receipt file.')
         // As the JSON is: judging it reads it strictly.
-        const { carried } = await judgeGiven(deps, value as unknown as ReceiptFile, [])
+        const given = { file: value as unknown as ReceiptFile, problems: repeatedMembers(text) }
+        const { carried } = await judgeGiven(deps, given, [])
         return { chain: carried.chain }
       },
       { isKeyless: true, parse: 'none' },

@@ -26,7 +26,9 @@ const lastMs = 8_640_000_000_000_000n
 /** The file as paper; nothing where it cannot be read. */
 export function GivenPaper({ judged }: { judged: Judged }) {
   const parsed = parseReceiptFile(judged.file)
-  if (!parsed.ok || BigInt(parsed.file.receipt.issuedAt) > lastMs) return null
+  // Without an id in the verdict the checks could not read the file.
+  if (judged.verdict.receipt_id === null || !parsed.ok) return null
+  if (BigInt(parsed.file.receipt.issuedAt) > lastMs) return null
   const { verdict } = judged
   const { receipt, digest } = parsed.file
   const stamp = stampWords(verdict, proofIn(judged))
