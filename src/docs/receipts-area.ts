@@ -43,8 +43,8 @@ const reads: readonly Operation[] = [
     route: 'POST /v1/receipts/verify',
     title: 'Verify a receipt',
     about:
-      'Judges a file, at most 1 MiB. What is readable but wrong is 200 with `valid: false`; so ' +
-      'is a file with an unknown member, or with one that stands twice. The chain that is asked is ' +
+      'Judges a file, at most 1 MiB. What is readable but wrong is 200 with `valid: false`, also ' +
+      'a file with an unknown member or with one that stands twice. The chain that is asked is ' +
       'our own, never one that the file names.',
     key: 'none',
     body: { schema: ref('VerifyRequest') },
