@@ -120,11 +120,24 @@ export const httpUrl: Reader<string> = checkedText('URL', 'an http:// or https:/
   return raw.replace(/(?<!\/)\/+$/, '')
 })
 
-export const databaseUrl = text(
+export const databaseUrl = checkedText(
   'sqlite: or postgres:',
-  'sqlite:<path> or postgres://user@host/name',
-  /^(sqlite:[^\0]+|postgres(ql)?:\/\/.+)$/,
+  'sqlite:<path> or postgres://user@host/name, with special characters as %XX',
+  (raw) => {
+    if (/^sqlite:[^\0]+$/.test(raw)) return raw
+    return /^postgres(ql)?:\/\/./.test(raw) && isUrl(raw) ? raw : undefined
+  },
 )
+
+/** Whether the parts of a URL can be decoded: a lone `%` in a password cannot. */
+function isUrl(raw: string): boolean {
+  try {
+    decodeURIComponent(new URL(raw).href)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** An account on the chain; a checksum that does not fit betrays a slip of the hand. */
 export const address: Reader<string> = checkedText(

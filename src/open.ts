@@ -1,5 +1,5 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { chmodSync, closeSync, existsSync, openSync, readSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { accountStore } from './accounts/store.ts'
 import { type Sender, senderOf } from './anchors/sender.ts'
 import type { Config } from './config.ts'
@@ -15,7 +15,9 @@ import {
   sqliteState,
 } from './db/migrate.ts'
 import { placeNewFile } from './db/new-file.ts'
+import { openingFault } from './db/opening-fault.ts'
 import { connect, openSqlite } from './db/sqlite.ts'
+import { ensureFolder } from './ensure-folder.ts'
 import { systemClock } from './kernel/clock.ts'
 import { makeIds } from './kernel/ids.ts'
 import type { Log } from './kernel/log.ts'
@@ -46,10 +48,15 @@ export async function openDatabase(config: Config, lock?: ServerLock): Promise<O
   const url = config.database_url
   if (/^postgres(ql)?:/.test(url)) {
     const db = await openPostgres(url)
-    return { db, migrated: await migratePostgres(db.drizzle, systemClock.now()) }
+    try {
+      return { db, migrated: await migratePostgres(db.drizzle, systemClock.now()) }
+    } catch (error) {
+      await db.close()
+      throw openingFault(error, url)
+    }
   }
   const file = url.slice('sqlite:'.length)
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  ensureDatabaseFolder(config)
   await assertWhole(file)
   const now = systemClock.now()
   const name = Buffer.from(systemRandom().bytes(8)).toString('hex')
@@ -63,6 +70,12 @@ export async function openDatabase(config: Config, lock?: ServerLock): Promise<O
   return { db, migrated: [...placed, ...migrated] }
 }
 
+/** Makes the folder of an embedded database, which is the data folder by default. */
+export function ensureDatabaseFolder({ data, database_url: url }: Config): void {
+  const folder = dirname(url.slice('sqlite:'.length))
+  ensureFolder(folder, resolve(folder) === resolve(data) ? 'data' : 'database_url')
+}
+
 /** Loaded by those who use it: Bun's client and its dialect are a good part of a start. */
 async function openPostgres(url: string) {
   const postgres = await import('./db/postgres.ts')
@@ -74,7 +87,13 @@ export async function readSchemaState(config: Config): Promise<MigrationState | 
   const url = config.database_url
   if (/^postgres(ql)?:/.test(url)) {
     const db = await openPostgres(url)
-    return postgresState(db.drizzle).finally(() => db.close())
+    try {
+      return await postgresState(db.drizzle)
+    } catch (error) {
+      throw openingFault(error, url)
+    } finally {
+      await db.close()
+    }
   }
   const file = url.slice('sqlite:'.length)
   await assertWhole(file)
@@ -146,7 +165,7 @@ export async function openDataSigner(
   db: Db,
   envKey: string | undefined,
 ): Promise<Signer> {
-  mkdirSync(config.data, { recursive: true, mode: 0o700 })
+  ensureFolder(config.data, 'data')
   return openSource(keySourceOf(config, envKey), await findKnownSigner(db), systemRandom())
 }
 
@@ -166,7 +185,7 @@ export function keySourceOf({ data, signer }: Config, envKey: string | undefined
  */
 export function lockDatabase(config: Config): ServerLock | undefined {
   if (!config.database_url.startsWith('sqlite:')) return undefined
-  mkdirSync(config.data, { recursive: true, mode: 0o700 })
+  ensureFolder(config.data, 'data')
   return lockServer(config.data)
 }
 

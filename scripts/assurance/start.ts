@@ -38,5 +38,26 @@ export const start: Group = {
       ],
       guards: [['src/cli/output.ts', 'surviveLostOutput']],
     },
+    {
+      id: 'M3',
+      severity: 'H',
+      promise:
+        'A data folder or a PostgreSQL server that cannot be used is named with its path, or its ' +
+        'host and port, and the remedy; never with a user or a password.',
+      tests: [
+        ['test/binary/data-folder.test.ts', 'that is a file ends %s with 78 and stays as it is'],
+        ['test/binary/data-folder.test.ts', 'ends %s with the folder and the remedy'],
+        ['test/binary/data-folder.test.ts', 'ends %s where the folder cannot be made'],
+        ['test/binary/database-messages.test.ts', 'because it is down is named with host and port'],
+        [
+          'test/binary/database-messages.test.ts',
+          'because the password is wrong is named without it',
+        ],
+      ],
+      guards: [
+        ['src/ensure-folder.ts', 'ensureFolder'],
+        ['src/db/opening-fault.ts', 'openingFault'],
+      ],
+    },
   ],
 }

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
@@ -15,6 +15,7 @@ import type { Db } from '../db/db.ts'
 import { lockDataFolder } from '../db/lock.ts'
 import { sqliteState } from '../db/migrate.ts'
 import { openSqlite } from '../db/sqlite.ts'
+import { ensureFolder } from '../ensure-folder.ts'
 import { systemClock, toRfc3339 } from '../kernel/clock.ts'
 import { auditStore } from '../ledger/audit-store.ts'
 import { logStore } from '../log/store.ts'
@@ -71,9 +72,8 @@ async function restore(file: string, options: Options): Promise<void> {
   const database = fileOf(config, () => restoreCommands(config.database_url, file))
   if (!existsSync(file)) throw new Exit(exitCodes.failed, `There is no file ${file}`)
   await assertWhole(file)
-  for (const folder of [config.data, dirname(database)]) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-  }
+  ensureFolder(config.data, 'data')
+  ensureFolder(dirname(database), 'database_url')
   const lock = lockDataFolder(config.data)
   try {
     for (const path of [database, `${database}-wal`]) if (existsSync(path)) throw taken(path)

@@ -5,6 +5,7 @@ import { type Copied, copyDatabase } from '../copy-database.ts'
 import { liveNodes } from '../db/lease.ts'
 import { lockDatabaseFile, lockDataFolder } from '../db/lock.ts'
 import { sqliteState } from '../db/migrate.ts'
+import { openingFault } from '../db/opening-fault.ts'
 import { openPostgres } from '../db/postgres.ts'
 import { connect, openSqlite } from '../db/sqlite.ts'
 import { systemClock } from '../kernel/clock.ts'
@@ -38,6 +39,8 @@ async function copy(options: Options): Promise<void> {
     const copied = await copyDatabase(source, target, {
       now: systemClock.now(),
       tell: ({ table, rows }) => void (rows > 0 && say(`${table}: ${rows} rows`)),
+    }).catch((error: unknown) => {
+      throw openingFault(error, options.to)
     })
     if (options.json) printJson(asJson(copied))
     else show(copied)

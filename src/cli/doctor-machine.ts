@@ -1,4 +1,4 @@
-import { existsSync, statfsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import { type Finding, failure, fine, quote, warning } from './finding.ts'
@@ -19,10 +19,29 @@ export function lookAtFiles(config: Config): Finding[] {
     signer.password_file,
     anchors.sender_key_file,
   ]
+  const unusable = unusableFolder(data)
+  if (unusable) return [unusable]
   const open = [...files.map((file) => tooOpen(file, 0o600)), tooOpen(data, 0o700)]
   const found = open.filter((one) => one !== undefined)
   if (found.length > 0) return found
   return [fine('files', 'What is there of data and keys, its owner alone can read.')]
+}
+
+/** A data folder that is a file, or that this user may not write to. */
+function unusableFolder(data: string): Finding | undefined {
+  const path = resolve(data)
+  if (!existsSync(path)) return undefined
+  if (!statSync(path).isDirectory()) {
+    return failure('files', `data is not a folder: ${path}.`, 'set data to a folder')
+  }
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK)
+    return undefined
+  } catch {
+    const message = `This user may not write to the data folder ${path}.`
+    const fix = `chown to the user that counterfoil runs as: ${quote(path)}`
+    return failure('files', message, fix)
+  }
 }
 
 function tooOpen(path: string | undefined, mode: number): Finding | undefined {

@@ -1,6 +1,8 @@
+import { resolve } from 'node:path'
 import { Command, CommanderError } from 'commander'
 import { helpSettings } from '../config-help.ts'
 import { storageFaultOf } from '../db/storage.ts'
+import { WrongSetting } from '../ensure-folder.ts'
 import { nearest } from '../kernel/nearest.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
@@ -91,7 +93,26 @@ function report(error: unknown): number {
     say(error.detail.param ? `${error.detail.param}: ${error.message}` : error.message)
     return exitCodes.failed
   }
+  if (error instanceof WrongSetting) {
+    say(error.message)
+    return exitCodes.configuration
+  }
+  const denied = deniedBy(error)
+  if (denied !== undefined) {
+    say(denied)
+    return exitCodes.failed
+  }
   const fault = error instanceof StorageFault ? error : storageFaultOf(error, 'write')
   say(fault ? `${sayingOf(error).replace(/\.$/, '')}. ${fault.advice}.` : sayingOf(error))
   return exitCodes.failed
+}
+
+/** What the system refused this user, with the path and the remedy; undefined for other errors. */
+function deniedBy(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('path' in error && 'code' in error)) return undefined
+  const { code, path } = error as NodeJS.ErrnoException
+  if (code === 'EROFS') return `${resolve(String(path))} is on a read-only file system`
+  if (code !== 'EACCES' && code !== 'EPERM') return undefined
+  const remedy = 'run this as the user that counterfoil runs as, or give it the path (chown)'
+  return `This user may not use ${resolve(String(path))}; ${remedy}`
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync } from 'node:fs'
+import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
@@ -8,6 +8,7 @@ import { readConfig } from '../config-file.ts'
 import { lockServer, type ServerLock } from '../db/lock.ts'
 import { dropHalfPlaced } from '../db/new-file.ts'
 import type { Deps } from '../deps.ts'
+import { ensureFolder } from '../ensure-folder.ts'
 import { listenEarly, type Waiting } from '../http/waiting.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { makeIds } from '../kernel/ids.ts'
@@ -18,7 +19,7 @@ import { defaultLifeMs } from '../keys/key.ts'
 import { grantCredit } from '../ledger/grant.ts'
 import { type LevelledLog, openLog } from '../logging.ts'
 import type { ProcessFacts } from '../metrics/collect.ts'
-import { openAnchorSender, openDatabase, openDataSigner } from '../open.ts'
+import { ensureDatabaseFolder, openAnchorSender, openDatabase, openDataSigner } from '../open.ts'
 import { reloader } from '../reload.ts'
 import { type Running, startServer } from '../serve.ts'
 import { configOf, exitCodes, print, say, takeSignerKey, withSettings } from './context.ts'
@@ -47,8 +48,9 @@ async function run(options: ServeOptions): Promise<void> {
   const { level, format } = config.log
   const isPretty = format === 'pretty' || (format === 'auto' && process.stderr.isTTY === true)
   const log = openLog({ level, format: isPretty ? 'pretty' : 'json' })
-  mkdirSync(config.data, { recursive: true, mode: 0o700 })
+  ensureFolder(config.data, 'data')
   const isEmbedded = config.database_url.startsWith('sqlite:')
+  if (isEmbedded) ensureDatabaseFolder(config)
   const lock = isEmbedded ? lockServer(config.data) : undefined
   if (isEmbedded) dropHalfPlaced(config.database_url.slice('sqlite:'.length))
   const key = join(config.data, 'signer.key')

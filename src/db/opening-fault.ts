@@ -1,0 +1,60 @@
+/**
+ * Says why a PostgreSQL server could not be used at a start, and the remedy. Names its host and
+ * port, never the user or the password; an error of another kind comes back as it is.
+ */
+export function openingFault(error: unknown, url: string): unknown {
+  const code = codesOf(error).find((one) => Object.hasOwn(faults, one))
+  const fault = code === undefined ? undefined : faults[code]
+  if (fault === undefined) return error
+  return new Error(`PostgreSQL at ${serverOf(url)} ${fault(databaseOf(url))}`)
+}
+
+/** The codes of an error and its causes: SQLSTATE in `errno`, the client's own in `code`. */
+function codesOf(error: unknown): string[] {
+  const codes: string[] = []
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const { errno, code } = at as { errno?: unknown; code?: unknown }
+    // PgBouncer gives the same code for all that it refuses.
+    if (errno === '08P01' && /^password authentication failed/.test(at.message)) codes.push('28P01')
+    codes.push(...[errno, code].filter((one) => typeof one === 'string'))
+  }
+  return codes
+}
+
+/** Host and port of a URL, as `host:port`. */
+function serverOf(url: string): string {
+  const { hostname = '', port = '' } = URL.parse(url) ?? {}
+  return `${hostname || 'localhost'}:${port || '5432'}`
+}
+
+const databaseOf = (url: string): string =>
+  decodeURIComponent(URL.parse(url)?.pathname.slice(1) ?? '')
+
+const correct = 'correct database_url'
+
+const faults: Record<string, (database: string) => string> = {
+  ERR_POSTGRES_CONNECTION_REFUSED: () => `cannot be reached; start it, or ${correct}`,
+  ERR_POSTGRES_CONNECTION_TIMEOUT: () => `does not answer; look at the network, or ${correct}`,
+  ERR_POSTGRES_CONNECTION_CLOSED: () => 'closed the connection; look at its log',
+  ERR_POSTGRES_TLS_NOT_AVAILABLE: () =>
+    'does not offer TLS; turn ssl on in the server, or take sslmode out of database_url',
+  ERR_POSTGRES_TLS_UPGRADE_FAILED: () => 'failed the TLS handshake; look at its certificate',
+  DEPTH_ZERO_SELF_SIGNED_CERT: () => untrusted,
+  SELF_SIGNED_CERT_IN_CHAIN: () => untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: () => untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: () => untrusted,
+  CERT_HAS_EXPIRED: () => 'has a certificate that has expired; renew it',
+  ERR_TLS_CERT_ALTNAME_INVALID: () =>
+    `has a certificate for another host name; ${correct}, or renew the certificate`,
+  '3D000': (database) => `has no database "${database}"; make it (createdb), or ${correct}`,
+  '08P01': () => 'refused the connection; look at its log, or at that of the pooler before it',
+  '28P01': () => `refused the user or the password; ${correct}, or set PGPASSWORD`,
+  '28000': () =>
+    `does not let this user in: no such role, or no line in pg_hba.conf; make it, or ${correct}`,
+  '42501': () => 'does not let this user make tables; let its role own the database',
+  '53300': () => 'has no connection left; raise max_connections, or end other programs',
+  '57P03': () => 'is starting or stopping; try again when it is up',
+}
+
+const untrusted =
+  'has a certificate that this machine does not trust; name its authority in NODE_EXTRA_CA_CERTS'
