@@ -161,6 +161,24 @@ export const upstreams: Group = {
       guards: [['src/upstream/wire-exchange.ts', 'Exchange']],
     },
     {
+      id: 'E13',
+      severity: 'C',
+      promise:
+        'An answer that two readers could part differently is an upstream error and closes its ' +
+        'connection.',
+      tests: [
+        ['test/runs/kept-connections.test.ts', 'an answer that readers disagree on is a 502'],
+        ['test/upstream/reader-differential.test.ts', 'keeps no connection after %s'],
+        ['test/upstream/reader-differential.test.ts', 'whatever keeps a connection here is the'],
+        ['test/upstream/wire.test.ts', '%p is none'],
+      ],
+      guards: [
+        ['src/upstream/wire-head.ts', 'readHead'],
+        ['src/upstream/wire-body.ts', 'endLine'],
+        ['src/upstream/wire-field.ts', 'readField'],
+      ],
+    },
+    {
       id: 'E10',
       severity: 'C',
       promise: 'A webhook is signed, and an empty secret does not start.',

@@ -1,3 +1,4 @@
+import { framingFields, readField, tchar, textChar } from './wire-field.ts'
 import type { Head } from './wire-head.ts'
 
 /** How far a body is. */
@@ -65,6 +66,19 @@ function takeLine(body: Body, bytes: Buffer, from: number): number {
 
 const lineFeed = 0x0a
 
+const quoted = `"(?:[\\t !#-\\[\\]-~\\x80-\\xff]|\\\\[${textChar}])*"`
+/**
+ * The size of a chunk and its extensions (RFC 9112 §7.1) without white space: what the RFC has
+ * there is for old senders, and readers disagree on it.
+ */
+const chunkLine = new RegExp(`^([0-9a-fA-F]{1,8})(?:;[${tchar}]+(?:=(?:[${tchar}]+|${quoted}))?)*$`)
+
+/** Whether a line may stand in the trailer section (RFC 9110 §6.5.1). */
+function isTrailer(line: string): boolean {
+  const field = readField(line)
+  return field !== undefined && !framingFields.has(field.name)
+}
+
 /** What follows from a line that ended with a LF; false when it is none that may stand there. */
 function endLine(body: Body, text: string): boolean {
   if (!text.endsWith('\r')) return false
@@ -76,9 +90,9 @@ function endLine(body: Body, text: string): boolean {
   if (body.next === 'trailer') {
     body.trailerBytes += text.length
     if (line === '') body.state = 'over'
-    return body.trailerBytes <= maxTrailerBytes
+    return body.trailerBytes <= maxTrailerBytes && (line === '' || isTrailer(line))
   }
-  const size = /^([0-9a-f]{1,8})[ \t]*(?:;|$)/i.exec(line)?.[1]
+  const size = chunkLine.exec(line)?.[1]
   if (size === undefined) return false
   body.left = Number.parseInt(size, 16)
   if (body.left === 0) body.next = 'trailer'

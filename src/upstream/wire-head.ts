@@ -1,3 +1,5 @@
+import { framingFields, readField, tchar, textChar, withoutSpace } from './wire-field.ts'
+
 /** What the head of an answer says of the body that follows it. */
 export type Head = {
   status: number
@@ -13,13 +15,16 @@ export type Head = {
 /** The most a head may hold, in bytes. */
 export const maxHeadBytes = 32 * 1024
 
+const statusLine = new RegExp(`^HTTP/1\\.([01]) ([1-5]\\d\\d) [${textChar}]*$`)
+
 /**
- * Reads the head of an HTTP/1.1 answer (RFC 9112), without its empty line. Undefined for one that
- * another reader could take otherwise: nobody may disagree on where its body ends.
+ * Reads the head of an answer in HTTP/1.0 or 1.1 (RFC 9112 §4 to §6), without its empty line, where
+ * each character is one byte. Strict: undefined for all that the grammar does not allow and for all
+ * that readers are known to frame differently, such as a repeated Content-Length.
  */
 export function readHead(text: string): Head | undefined {
   const lines = text.split('\r\n')
-  const [, minor, code] = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: |$)/.exec(lines[0] ?? '') ?? []
+  const [, minor, code] = statusLine.exec(lines[0] ?? '') ?? []
   if (code === undefined) return undefined
   const fields = fieldsOf(lines)
   if (!fields) return undefined
@@ -28,62 +33,53 @@ export function readHead(text: string): Head | undefined {
   const declared = fields.get('content-length')
   if (coding !== undefined && (coding !== 'chunked' || minor === '0')) return undefined
   if (declared !== undefined && !/^\d{1,15}$/.test(declared)) return undefined
-  const isChunked = coding !== undefined
+  const isFramed = coding !== undefined || declared !== undefined
+  if (coding !== undefined && declared !== undefined) return undefined
+  // An interim answer has no body, and the next head follows it.
+  if (status < 200 && isFramed) return undefined
   const isEmpty = status < 200 || status === 204 || status === 304
-  const length = isEmpty ? 0 : isChunked || declared === undefined ? undefined : Number(declared)
+  const isChunked = coding !== undefined && !isEmpty
+  const length = isEmpty ? 0 : declared === undefined ? undefined : Number(declared)
   const encoding = fields.get('content-encoding')?.toLowerCase()
-  const isClear = isChunked ? declared === undefined : length !== undefined
   return {
     status,
     length,
-    isChunked: isChunked && !isEmpty,
-    // What has no body by its status may still send one, which no other answer must begin with.
-    isKept: !isEmpty && isClear && mayStay(minor === '1', fields.get('connection')?.toLowerCase()),
+    isChunked,
+    // A server may send a body where the status allows none; no other answer must begin with it.
+    isKept: !isEmpty && isFramed && mayStay(minor === '1', fields.get('connection')),
     encoding: encoding === 'identity' ? undefined : encoding,
   }
 }
 
-const known = ['content-length', 'transfer-encoding', 'content-encoding', 'connection']
-
-/** The fields that matter here; undefined where one cannot be read, or contradicts itself. */
+/** The fields that matter here; undefined where one cannot be read or a framing one is repeated. */
 function fieldsOf(lines: readonly string[]): Map<string, string> | undefined {
   const fields = new Map<string, string>()
   for (let at = 1; at < lines.length; at++) {
     const line = lines[at] ?? ''
-    const colon = colonIn(line)
-    if (colon < 1 || breaks(line, colon)) return undefined
-    const name = line.slice(0, colon).toLowerCase()
-    if (!known.includes(name)) continue
-    const value = line.slice(colon + 1).trim()
+    const field = readField(line)
+    if (!field) return undefined
+    const { name, value } = field
+    if (!framingFields.has(name)) continue
+    // Allowed as white space around the value, but readers disagree on it (Node's is one).
+    if (line.includes('\t') && framesBody(name)) return undefined
     const before = fields.get(name)
-    if (before !== undefined && name === 'connection') fields.set(name, `${before}, ${value}`)
-    else if (before !== undefined && before !== value) return undefined
-    else fields.set(name, value)
+    if (before === undefined) fields.set(name, value)
+    // The one list among them (RFC 9110 §5.3).
+    else if (name === 'connection') fields.set(name, `${before},${value}`)
+    else return undefined
   }
   return fields
 }
 
-/** Where the colon after a name is; -1 where something stands before it that no name holds. */
-function colonIn(line: string): number {
-  for (let at = 0; at < line.length; at++) {
-    const code = line.charCodeAt(at)
-    if (code === 0x3a) return at
-    if (code < 0x21 || code > 0x7e) return -1
-  }
-  return -1
-}
+const framesBody = (name: string): boolean =>
+  name === 'content-length' || name === 'transfer-encoding'
 
-/** Whether a line holds, from there on, what another reader could take for its end. */
-function breaks(line: string, from: number): boolean {
-  for (let at = from; at < line.length; at++) {
-    const code = line.charCodeAt(at)
-    if (code === 0x0a || code === 0x0d || code === 0) return true
-  }
-  return false
-}
+const token = new RegExp(`^[${tchar}]*$`)
 
+/** Whether the connection persists (RFC 9112 §9.3); it does not where `Connection` is unreadable. */
 function mayStay(isNewer: boolean, connection: string | undefined): boolean {
   if (connection === undefined) return isNewer
-  const words = connection.split(',').map((word) => word.trim())
-  return !words.includes('close') && (isNewer || words.includes('keep-alive'))
+  const words = connection.split(',').map((word) => withoutSpace(word).toLowerCase())
+  if (words.includes('close') || !words.every((word) => token.test(word))) return false
+  return isNewer || words.includes('keep-alive')
 }

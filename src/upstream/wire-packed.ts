@@ -1,17 +1,17 @@
 import { UpstreamFailure } from './upstream.ts'
 
-const formats: Record<string, CompressionFormat> = {
-  gzip: 'gzip',
-  'x-gzip': 'gzip',
-  deflate: 'deflate',
-}
+const formats = new Map<string, CompressionFormat>([
+  ['gzip', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['deflate', 'deflate'],
+])
 
 /** The next bytes, undefined at the end. */
 type Read = () => Promise<Uint8Array | undefined>
 
 /** Reads a body that came packed, though nobody asked for that, as what it holds. */
 export function unpack(encoding: string, read: Read): Read {
-  const format = formats[encoding]
+  const format = formats.get(encoding)
   if (!format) return () => Promise.reject(new UpstreamFailure('error'))
   const packed = new ReadableStream<BufferSource>({
     async pull(controller) {

@@ -110,3 +110,26 @@ describe('an upstream that hears a run on a kept connection and closes it', () =
     expect(upstream.heard()).toBe(2)
   })
 })
+
+test('an answer that readers disagree on is a 502 at no charge, and closes its connection', async () => {
+  const body = completionOf('hello')
+  const chunk = `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n0\r\n`
+  const coded = (coding: string, rest: string) =>
+    `HTTP/1.1 200 OK\r\nTransfer-Encoding: ${coding}\r\n\r\n${rest}\r\n`
+  const answers = [
+    coded('chunked\x0b', chunk),
+    coded('\xa0chunked', chunk),
+    coded('chunked\r\nTransfer-Encoding: chunked', chunk),
+    coded('chunked', chunk.replace('\r', '\t\r')),
+    coded('chunked', `${chunk}Content-Length: 5\r\n`),
+  ]
+  let next = 0
+  await serve((socket) => void socket.write(answers[next++] ?? '', 'latin1'))
+  for (const _ of answers) {
+    const found = await chat(0, 'hello')
+    expect([found.status, found.body.error.type]).toEqual([502, 'upstream_error'])
+  }
+  expect(upstream.sockets).toHaveLength(answers.length)
+  await until('all to be closed', () => upstream.sockets.every((socket) => socket.destroyed))
+  expect((await allRuns(w)).every(({ cost }) => cost === 0n)).toBe(true)
+})
