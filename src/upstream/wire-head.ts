@@ -76,7 +76,7 @@ const framesBody = (name: string): boolean =>
 
 const token = new RegExp(`^[${tchar}]*$`)
 
-/** Whether the connection persists (RFC 9112 §9.3); it does not where `Connection` is unreadable. */
+/** Whether the connection persists (RFC 9112 §9.3). It does not if `Connection` is unreadable. */
 function mayStay(isNewer: boolean, connection: string | undefined): boolean {
   if (connection === undefined) return isNewer
   const words = connection.split(',').map((word) => withoutSpace(word).toLowerCase())
