@@ -14,10 +14,11 @@ import {
   postgresState,
   sqliteState,
 } from './db/migrate.ts'
+import { type Moved, movedTo, unmarkMoved } from './db/moved.ts'
 import { placeNewFile } from './db/new-file.ts'
 import { openingFault } from './db/opening-fault.ts'
 import { connect, openSqlite } from './db/sqlite.ts'
-import { ensureFolder } from './ensure-folder.ts'
+import { ensureFolder, WrongSetting } from './ensure-folder.ts'
 import { systemClock } from './kernel/clock.ts'
 import { makeIds } from './kernel/ids.ts'
 import type { Log } from './kernel/log.ts'
@@ -37,14 +38,26 @@ import { newHealth } from './status/health.ts'
 import { textStore } from './texts/store.ts'
 
 /** The database of a configuration, at this build's schema. */
-export type Opened = { db: Db; migrated: string[] }
+export type Opened = {
+  db: Db
+  migrated: string[]
+  /** The mark of `db copy` that `evenIfMoved` took away. */
+  moved?: Moved | undefined
+}
+
+type Opening = {
+  /** Of a server; it then holds the file of an embedded database too. */
+  lock?: ServerLock | undefined
+  /** Opens a database that was copied elsewhere, and takes its mark away. */
+  evenIfMoved?: boolean | undefined
+}
 
 /**
- * Opens the database, makes its folder (0700) when it is not there, and brings it up to date. A
- * server passes its lock, which then holds the file of an embedded database too.
- * @throws Error while another server has that file.
+ * Opens the database, makes its folder (0700) when it is not there, and brings it up to date.
+ * @throws WrongSetting when `db copy` has copied it elsewhere.
+ * @throws Error while another server has its file.
  */
-export async function openDatabase(config: Config, lock?: ServerLock): Promise<Opened> {
+export async function openDatabase(config: Config, opening: Opening = {}): Promise<Opened> {
   const url = config.database_url
   if (/^postgres(ql)?:/.test(url)) {
     const db = await openPostgres(url)
@@ -61,14 +74,28 @@ export async function openDatabase(config: Config, lock?: ServerLock): Promise<O
   const now = systemClock.now()
   const name = Buffer.from(systemRandom().bytes(8)).toString('hex')
   const placed = placeNewFile(file, name, now) ?? []
+  const { lock, evenIfMoved } = opening
   lock?.holdFile(file)
   const db = openSqlite(file)
   // Where no whole file could be placed, SQLite has just made it.
   lock?.holdFile(file)
+  const moved = movedTo(db.raw)
+  if (moved && !evenIfMoved) {
+    await db.close()
+    throw goesOnAt(moved, file)
+  }
+  if (moved) unmarkMoved(db.raw)
   chmodSync(file, 0o600)
   const migrated = migrateSqlite(db.raw, now, () => backUp(file, now))
-  return { db, migrated: [...placed, ...migrated] }
+  return { db, migrated: [...placed, ...migrated], moved }
 }
+
+const goesOnAt = ({ to, at }: Moved, file: string): WrongSetting =>
+  new WrongSetting(
+    `${resolve(file)} was copied to ${to} at ${at} and goes on there; set database_url to it. ` +
+      'Two histories of one log cannot both be kept: only if the copy is never used, go on here ' +
+      'with: counterfoil serve --really',
+  )
 
 /** Makes the folder of an embedded database, which is the data folder by default. */
 export function ensureDatabaseFolder({ data, database_url: url }: Config): void {
@@ -197,7 +224,7 @@ export async function openLogOffice(config: Config, log: Log) {
   const lock = lockDatabase(config)
   const clock = systemClock
   const random = systemRandom()
-  const { db } = await openDatabase(config, lock).catch((error: unknown) => {
+  const { db } = await openDatabase(config, { lock }).catch((error: unknown) => {
     lock?.release()
     throw error
   })

@@ -59,5 +59,19 @@ export const start: Group = {
         ['src/db/opening-fault.ts', 'openingFault'],
       ],
     },
+    {
+      id: 'M4',
+      severity: 'C',
+      promise: 'A database that was copied elsewhere is not served or changed again by mistake.',
+      tests: [
+        ['test/binary/copy.test.ts', 'marks the file: no server and no command goes on with it'],
+        ['test/binary/copy.test.ts', 'keeps its mark in a backup of the file'],
+        ['test/binary/copy.test.ts', 'lets the file go on only with serve --really'],
+      ],
+      guards: [
+        ['src/open.ts', 'openDatabase'],
+        ['src/db/moved.ts', 'markMoved'],
+      ],
+    },
   ],
 }

@@ -5,10 +5,11 @@ import { type Copied, copyDatabase } from '../copy-database.ts'
 import { liveNodes } from '../db/lease.ts'
 import { lockDatabaseFile, lockDataFolder } from '../db/lock.ts'
 import { sqliteState } from '../db/migrate.ts'
+import { type Moved, markMoved, movedTo, placeOf } from '../db/moved.ts'
 import { openingFault } from '../db/opening-fault.ts'
 import { openPostgres } from '../db/postgres.ts'
 import { connect, openSqlite } from '../db/sqlite.ts'
-import { systemClock } from '../kernel/clock.ts'
+import { systemClock, toRfc3339 } from '../kernel/clock.ts'
 import { toUsd } from '../kernel/money.ts'
 import { assertWhole } from '../open.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
@@ -18,7 +19,7 @@ export function databaseCommands(program: Command): void {
   const db = program.command('db').description('move the database')
   withSettings(db.command('copy'))
     .description('copy a SQLite database into an empty PostgreSQL one; stop the server first')
-    .requiredOption('--from <sqlite:…>', 'the database to copy; it stays as it is')
+    .requiredOption('--from <sqlite:…>', 'the database to copy; it is marked and used no more')
     .requiredOption('--to <postgres://…>', 'an empty database')
     .option('--json', 'print JSON')
     .action(copy)
@@ -31,25 +32,27 @@ async function copy(options: Options): Promise<void> {
   if (!/^postgres(ql)?:\/\//.test(options.to)) throw usage('--to is no postgres:// URL')
   if (!existsSync(file)) throw new Exit(exitCodes.failed, `There is no database at ${file}`)
   await assertWhole(file)
-  const release = keepStill(file, configOf(options).data)
+  const still = keepStill(file, configOf(options).data)
   const source = openSqlite(file, { readonly: true })
   const target = openPostgres(options.to)
   try {
     await assertReady(source)
+    const to = placeOf(options.to)
     const copied = await copyDatabase(source, target, {
       now: systemClock.now(),
       tell: ({ table, rows }) => void (rows > 0 && say(`${table}: ${rows} rows`)),
     }).catch((error: unknown) => {
       throw openingFault(error, options.to)
     })
+    still.mark({ to, at: toRfc3339(systemClock.now()) })
     if (options.json) printJson(asJson(copied))
     else show(copied)
-    say('Every row was read again and is the same. Do not start a server on the file any more: two')
-    say('histories of one log are worth nothing. docs/operate.md, "From one machine to many".')
+    say(`Every row was read again and is the same. The file is marked: it goes on at ${to}, and no`)
+    say('server starts on the file. docs/operate.md, "From one machine to many".')
   } finally {
     await source.close()
     await target.close()
-    release()
+    still.end()
   }
 }
 
@@ -61,25 +64,36 @@ function fileIn(from: string): string {
 const usage = (why: string): Exit => new Exit(exitCodes.usage, why)
 
 /**
- * Keeps servers and every other writer away until the copy is made.
+ * Keeps servers and every other writer away until `end`; `mark` writes where the copy is.
  * @throws Error while a server has the data folder or the file
  */
-function keepStill(file: string, data: string): () => void {
+function keepStill(file: string, data: string) {
   const folders = new Set([dirname(file), resolve(data)])
   const held = [...folders].filter((folder) => existsSync(join(folder, 'lock.db')))
   const locks = [...held.map((folder) => lockDataFolder(folder)), lockDatabaseFile(file)]
   const writer = connect(file)
   writer.run('PRAGMA busy_timeout = 5000')
   writer.run('BEGIN IMMEDIATE')
-  return () => {
-    writer.run('ROLLBACK')
-    writer.close()
-    for (const lock of locks) lock?.release()
+  return {
+    mark(moved: Moved): void {
+      markMoved(writer, moved)
+      writer.run('COMMIT')
+    },
+    end(): void {
+      if (writer.inTransaction) writer.run('ROLLBACK')
+      writer.close()
+      for (const lock of locks) lock?.release()
+    },
   }
 }
 
-/** @throws Exit 1 when the schema is older, or a server lives on it */
+/** @throws Exit 1 when it was copied already, its schema is older, or a server lives on it */
 async function assertReady(source: ReturnType<typeof openSqlite>): Promise<void> {
+  const moved = movedTo(source.raw)
+  if (moved) {
+    const why = `The database was copied to ${moved.to} at ${moved.at}`
+    throw new Exit(exitCodes.failed, `${why}; if that copy is not used: counterfoil serve --really`)
+  }
   if (sqliteState(source.raw).pending.length > 0) {
     throw new Exit(exitCodes.failed, 'The database has an older schema: counterfoil migrate')
   }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Config } from '../config.ts'
 import { faultsOf, newestBackup } from '../db/backup.ts'
 import type { Db } from '../db/db.ts'
+import { type Moved, movedTo } from '../db/moved.ts'
 import { openPostgres } from '../db/postgres.ts'
 import { connect, openSqlite } from '../db/sqlite.ts'
 import { systemClock } from '../kernel/clock.ts'
@@ -47,6 +48,11 @@ export async function lookAtDatabase(config: Config, db: Db): Promise<Finding[]>
     const words = `The database is damaged: ${broken.join('; ')}.`
     return [failure('database', words, 'counterfoil restore <newest backup>')]
   }
+  const moved = isEmbedded ? movedIn(url.slice('sqlite:'.length)) : undefined
+  if (moved) {
+    const words = `The database was copied to ${moved.to} at ${moved.at} and goes on there.`
+    return [failure('database', words, `set database_url to ${moved.to}`)]
+  }
   const faults = await auditStore(db).faults(systemClock.now())
   const whole = fine('database', isEmbedded ? 'Every page of it is whole.' : 'It answers.')
   const ledger = faults.map((fault) =>
@@ -61,6 +67,15 @@ function brokenIn(file: string): string[] {
   const raw = connect(file, { readonly: true })
   try {
     return faultsOf({ raw })
+  } finally {
+    raw.close()
+  }
+}
+
+function movedIn(file: string): Moved | undefined {
+  const raw = connect(file, { readonly: true })
+  try {
+    return movedTo(raw)
   } finally {
     raw.close()
   }

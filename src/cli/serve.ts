@@ -30,13 +30,14 @@ const devCredit = 10_000_000_000n
 const devCap = 5_000_000_000n
 const devKeyLifeMs = defaultLifeMs / 3
 
-type ServeOptions = Record<string, unknown> & { dev?: boolean; data?: string }
+type ServeOptions = Record<string, unknown> & { dev?: boolean; data?: string; really?: boolean }
 
 /** `serve`, also what a bare `counterfoil` does. */
 export function serveCommand(program: Command): void {
   withSettings(program.command('serve', { isDefault: true }))
     .description('run the server')
     .option('--dev', 'try it out: temporary data, a funded test account and a ready key')
+    .option('--really', 'go on with a database that db copy has copied elsewhere')
     .action(run)
 }
 
@@ -61,7 +62,8 @@ async function run(options: ServeOptions): Promise<void> {
   if (!options.dev) process.on('SIGHUP', () => {})
   const waiting = listenEarly(config.listen, makeIds(systemClock, systemRandom()))
   config.base_url = config.base_url.replace(/:0$/, `:${config.listen.port}`)
-  const opening = { config, log, waiting, lock, isDev: options.dev }
+  const { dev: isDev, really: evenIfMoved } = options
+  const opening = { config, log, waiting, lock, isDev, evenIfMoved }
   const server = await open(opening).catch(async (error) => {
     // The listener alone would keep the process alive.
     await waiting.close()
@@ -81,12 +83,15 @@ type Opening = {
   waiting: Waiting
   lock: ServerLock | undefined
   isDev: boolean | undefined
+  evenIfMoved: boolean | undefined
 }
 
 /** Everything between the listener and the first answer. */
-async function open({ config, log, waiting, lock, isDev }: Opening): Promise<Running> {
+async function open(opening: Opening): Promise<Running> {
+  const { config, log, waiting, lock, isDev, evenIfMoved } = opening
   waiting.enter('migrating')
-  const { db, migrated } = await openDatabase(config, lock)
+  const { db, migrated, moved } = await openDatabase(config, { lock, evenIfMoved })
+  if (moved) log.warn('database.goes_on_beside_copy', { copied_to: moved.to, copied_at: moved.at })
   if (migrated.length > 0) log.info('database.migrated', { steps: migrated })
   const signer = await openDataSigner(config, db, takeSignerKey())
   waiting.enter('checking')

@@ -44,7 +44,7 @@ async function migrate(options: MigrateOptions): Promise<void> {
   const mustBeAlone = state !== undefined && state.pending.length > 0
   const lock = mustBeAlone ? lockDatabase(config) : undefined
   try {
-    const { db, migrated } = await openDatabase(config, lock)
+    const { db, migrated } = await openDatabase(config, { lock })
     await db.close()
     if (options.json) printJson({ migrated })
     else say(migrated.length === 0 ? 'Nothing to do.' : `Applied ${migrated.join(', ')}.`)

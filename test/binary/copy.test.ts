@@ -10,6 +10,7 @@ import {
   must,
   noBinary,
   type Server,
+  someAccount,
 } from '../support/binary.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
 import { pricedBuiltins, until } from '../support/runs.ts'
@@ -47,6 +48,10 @@ describe.skipIf(noBinary || !postgresServer)('counterfoil db copy', () => {
   const file = () => join(home.data, 'counterfoil.db')
   const copy = (...more: string[]) =>
     home.cli('db', 'copy', '--from', `sqlite:${file()}`, '--to', database.url, ...more)
+  const place = () => {
+    const { hostname, port } = new URL(database.url)
+    return `postgres://${hostname}:${port || 5432}/${database.name}`
+  }
   const tables = async () => {
     const found = await database.sql`select tablename from pg_tables where schemaname = 'public'`
     return found.length
@@ -88,11 +93,19 @@ describe.skipIf(noBinary || !postgresServer)('counterfoil db copy', () => {
     expect(none.stderr).toContain('There is no database at')
   }, 60_000)
 
-  test('copies all of it, leaves the file as it was, and says what it comes to', async () => {
+  test('that fails leaves the file as it was, and a server starts on it', async () => {
     const digest = () => createHash('sha256').update(readFileSync(file())).digest('hex')
     const was = digest()
+    await database.sql`create table photos (id integer)`
+    expect((await copy()).code).toBe(1)
+    await database.sql`drop table photos`
+    expect(digest()).toBe(was)
+    expect(await (await startAt(home)).stop()).toBe(0)
+  }, 60_000)
+
+  test('copies all of it, and says what it comes to', async () => {
     const done = await copy('--json')
-    expect(done.stderr).toContain('Do not start a server on the file any more')
+    expect(done.stderr).toContain(`The file is marked: it goes on at ${place()}, and no`)
     expect(done.code).toBe(0)
     expect(done.stderr).not.toContain(new URL(database.url).password || 'no password')
     const told = JSON.parse(done.stdout)
@@ -103,13 +116,60 @@ describe.skipIf(noBinary || !postgresServer)('counterfoil db copy', () => {
     expect(told.tables).toContainEqual({ table: 'runs', rows: runCount })
     log = told.logs[0]
     expect(log?.size).toBeGreaterThan(runCount)
-    expect(digest()).toBe(was)
   }, 120_000)
+
+  test('marks the file: no server and no command goes on with it', async () => {
+    const commands = [
+      ['serve'],
+      ['serve', '--dev', '--data', home.data],
+      ['key', 'create', '--account', someAccount, '--cap', '1.00'],
+      ['grant', someAccount, '1.00', '--reason', 'test'],
+      ['log', 'reopen', '--reason', 'test'],
+      ['migrate'],
+    ]
+    for (const command of commands) {
+      const { code, stdout, stderr } = await home.cli(...command)
+      expect({ command, code, stdout }).toEqual({ command, code: 78, stdout: '' })
+      expect(stderr).toContain(`${file()} was copied to ${place()} at 20`)
+      expect(stderr).toContain('counterfoil serve --really')
+      expect(stderr).not.toContain('@')
+    }
+    const { code, stdout } = await home.cli('doctor', '--json')
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout).findings).toContainEqual({
+      part: 'database',
+      status: 'fail',
+      message: expect.stringContaining(`was copied to ${place()} at 20`),
+      fix: `set database_url to ${place()}`,
+    })
+  }, 60_000)
+
+  test('keeps its mark in a backup of the file', async () => {
+    await must(home, 'backup', 'marked.db')
+    const other = await makeHome()
+    try {
+      await must(other, 'restore', join(home.folder, 'marked.db'))
+      const { code, stderr } = await other.cli('key', 'list')
+      expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining(place()) })
+    } finally {
+      await other.remove()
+    }
+  }, 60_000)
 
   test('is refused where something is already, which stays', async () => {
     const again = await copy()
     expect(again.code).toBe(1)
-    expect(again.stderr).toContain('has a table already')
+    expect(again.stderr).toContain(`was copied to ${place()}`)
+    const fresh = await makeHome()
+    try {
+      await (await fresh.start()).stop()
+      const from = `sqlite:${join(fresh.data, 'counterfoil.db')}`
+      const other = await fresh.cli('db', 'copy', '--from', from, '--to', database.url)
+      expect(other.code).toBe(1)
+      expect(other.stderr).toContain('has a table already')
+    } finally {
+      await fresh.remove()
+    }
     const [found] = await database.sql`select count(*) as runs from runs`
     expect(Number(found.runs)).toBe(runCount)
   }, 60_000)
@@ -142,6 +202,15 @@ describe.skipIf(noBinary || !postgresServer)('counterfoil db copy', () => {
     await must(home, 'doctor')
     expect(await server.stop()).toBe(0)
   }, 120_000)
+
+  test('lets the file go on only with serve --really, which takes the mark away', async () => {
+    home.configure(`base_url = "http://localhost:4663"\n${pricedBuiltins}`)
+    const server = await home.start({ port: freePort(), args: ['--really'] })
+    expect(readFileSync(home.printed.stderr, 'utf8')).toContain('database.goes_on_beside_copy')
+    await grant(home, '1.00')
+    expect(await server.stop()).toBe(0)
+    expect(await (await startAt(home)).stop()).toBe(0)
+  }, 60_000)
 })
 
 const startAt = (home: Home): Promise<Server> => home.start({ port: freePort() })
