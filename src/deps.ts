@@ -8,6 +8,7 @@ import type { AnchorStore } from './anchors/store.ts'
 import type { Chain } from './chain/chain.ts'
 import type { ConsoleStore } from './console/store.ts'
 import type { CountStore } from './counts/store.ts'
+import type { LeaseClock } from './db/lease-clock.ts'
 import type { Still } from './db/still.ts'
 import type { DepositPolicy } from './deposits/deposit.ts'
 import type { DepositStore } from './deposits/store.ts'
@@ -53,6 +54,8 @@ import type { UsageStore } from './usage/store.ts'
 export type Deps = {
   settings: Settings
   clock: Clock
+  /** What leases are judged by, and whether another node lives. */
+  leaseClock: LeaseClock
   random: Random
   ids: Ids
   log: Log

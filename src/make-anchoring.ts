@@ -7,7 +7,7 @@ import type { Db } from './db/db.ts'
 import type { Deps } from './deps.ts'
 import { toChecksumAddress } from './verify/address.ts'
 
-type Needs = Pick<Deps, 'checkpoints' | 'clock' | 'logs' | 'random'> & {
+type Needs = Pick<Deps, 'checkpoints' | 'clock' | 'leaseClock' | 'logs' | 'random'> & {
   db: Db
   /** This process among the nodes of one database. */
   node: string
@@ -31,7 +31,7 @@ export async function makeAnchoring(
     urls.length > 0 ? rpcChain({ urls, clock: deps.clock, random: deps.random }) : undefined
   const chain = openChain(config.chain.rpc_urls)
   const secondChain = openChain(config.chain.second_rpc_urls)
-  const anchors = anchorStore(db, { clock: deps.clock, node })
+  const anchors = anchorStore(db, { clock: deps.leaseClock, node })
   const { registry, min_receipts, max_delay_s, min_interval_s } = config.anchors
   const policy = {
     minReceipts: min_receipts,

@@ -10,6 +10,7 @@ import type { Config } from './config.ts'
 import { consoleStore } from './console/store.ts'
 import { countStore } from './counts/store.ts'
 import type { Db } from './db/db.ts'
+import { type LeaseClock, openLeaseClock } from './db/lease-clock.ts'
 import { stillReads } from './db/still.ts'
 import { timedDb } from './db/timed.ts'
 import type { DepositPolicy } from './deposits/deposit.ts'
@@ -24,16 +25,18 @@ import { type Clock, systemClock } from './kernel/clock.ts'
 import { makeIds } from './kernel/ids.ts'
 import type { Log } from './kernel/log.ts'
 import { type Random, systemRandom } from './kernel/random.ts'
+import { skewAdvice, skewOf } from './kernel/skew.ts'
 import { keyStore } from './keys/store.ts'
 import { auditStore } from './ledger/audit-store.ts'
-import { openLedger } from './ledger/store.ts'
+import { clockGuarded } from './ledger/clock-guard.ts'
+import { type Ledger, openLedger } from './ledger/store.ts'
 import { checkpointStore } from './log/checkpoint-store.ts'
 import { settleLogs } from './log/logs-store.ts'
 import { sequencer } from './log/sequence.ts'
-import { logStore } from './log/store.ts'
+import { type LogStore, logStore } from './log/store.ts'
 import { makeAnchoring } from './make-anchoring.ts'
 import type { ProcessFacts } from './metrics/collect.ts'
-import { makeMeters } from './metrics/meters.ts'
+import { type Meters, makeMeters } from './metrics/meters.ts'
 import { makeOffer } from './offer.ts'
 import { onboardingStore } from './overview/store.ts'
 import { passportCounter } from './passports/count-store.ts'
@@ -89,8 +92,9 @@ export async function makeDeps(parts: Parts): Promise<Service> {
   tellTrouble(db, log)
   const ids = makeIds(clock, random)
   const node = `node_${Buffer.from(random.bytes(8)).toString('hex')}`
-  const { logs, signers } = await settleStore(db, parts, clock)
-  const store = logStore(db, { clock, node, start: logs.current.start })
+  const leaseClock = await openRightClock(db, clock)
+  const { logs, signers } = await settleStore(db, parts, { clock, leaseClock })
+  const store = logStore(db, { clock: leaseClock, node, start: logs.current.start })
   const checkpoints = checkpointStore(db, signers)
   const { offerAnew, ...offer } = await makeOffer(config, {
     clock,
@@ -103,6 +107,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
   const onChain = await makeAnchoring(config, {
     checkpoints,
     clock,
+    leaseClock,
     logs,
     random,
     db,
@@ -115,17 +120,18 @@ export async function makeDeps(parts: Parts): Promise<Service> {
   return {
     settings,
     clock,
+    leaseClock,
     random,
     ids,
     log,
-    ledger: openLedger(db, clock, db.exclusive ? store.numbering : undefined, meters.posted),
+    ledger: ledgerOf(db, store, meters, { clock, leaseClock }),
     isContractSignature: config.sign_in.contract_wallets
       ? contractWallets(onChain.chain ?? rpcChain({ urls: [], clock, random }))
       : undefined,
     keys: keyStore(db, clock, offer.plans),
     passports: passportStore(db, store),
     ...offer,
-    subscriptions: subscriptionStore(db, { clock, node }),
+    subscriptions: subscriptionStore(db, { clock: leaseClock, node }),
     runs: runStore(db, node),
     ...storesOf(db),
     ...keptCalls(db, signer, random),
@@ -134,7 +140,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     logStore: store,
     checkpoints,
     ...onChain,
-    deposits: depositStore(db, { clock, node }),
+    deposits: depositStore(db, { clock: leaseClock, node }),
     depositPolicy: depositPolicyOf(config),
     health: newHealth(clock),
     meters,
@@ -142,7 +148,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     signers,
     sequencer: sequencer({ store, log, clock }),
     live: liveRuns(room),
-    counts: countStore(db, { clock, node }, countersOf(db)),
+    counts: countStore(db, { clock: leaseClock, node }, countersOf(db)),
     exportSlots: makeExportSlots(),
     reload: { again: undefined },
     version: { version, commit },
@@ -150,11 +156,27 @@ export async function makeDeps(parts: Parts): Promise<Service> {
   }
 }
 
+/** @throws Error that names both clocks while that of this machine is wrong. */
+async function openRightClock(db: Db, clock: Clock): Promise<LeaseClock> {
+  const leaseClock = await openLeaseClock(db, clock)
+  const aheadMs = leaseClock.aheadMs()
+  if (aheadMs === null || skewOf(aheadMs) !== 'wrong') return leaseClock
+  throw new Error(`${skewAdvice(aheadMs, clock.now())}, and start again`)
+}
+
+type Clocks = { clock: Clock; leaseClock: LeaseClock }
+
+/** The ledger, which numbers receipts itself where this process writes alone. */
+function ledgerOf(db: Db, store: LogStore, meters: Meters, { clock, leaseClock }: Clocks): Ledger {
+  const numbering = db.exclusive ? store.numbering : undefined
+  return clockGuarded(openLedger(db, clock, numbering, meters.posted), leaseClock)
+}
+
 /** What is settled once for a database, in one COMMIT where there is one writer. */
-async function settleStore(db: Db, { config, signer }: Parts, clock: Clock) {
+async function settleStore(db: Db, { config, signer }: Parts, { clock, leaseClock }: Clocks) {
   const now = clock.now()
   const books = db.write(function* (q) {
-    const logs = yield* settleLogs(db, q, config.base_url, now)
+    const logs = yield* settleLogs(db, q, config.base_url, leaseClock.now())
     return { logs, signers: yield* settleSigners(db, q, { logs, signer, now }) }
   })
   return (await Promise.all([books, settleFigures(db)]))[0]

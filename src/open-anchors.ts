@@ -1,4 +1,5 @@
 import type { Config } from './config.ts'
+import { openLeaseClock } from './db/lease-clock.ts'
 import { systemClock } from './kernel/clock.ts'
 import { makeIds } from './kernel/ids.ts'
 import { systemRandom } from './kernel/random.ts'
@@ -18,17 +19,28 @@ export async function openAnchorOffice(config: Config) {
   const random = systemRandom()
   const sender = openAnchorSender(config)
   try {
+    const leaseClock = await openLeaseClock(db, clock)
     const found = await findHistory(db)
     const node = `command_${Buffer.from(random.bytes(8)).toString('hex')}`
     const log = openLog({ level: 'error', format: 'pretty' })
     const start = found?.logs.current.start ?? 0
-    const logStore = openLogStore(db, { clock, node, start })
+    const logStore = openLogStore(db, { clock: leaseClock, node, start })
     const noSigners = { wasSignedAgain: () => false }
     const checkpoints = checkpointStore(db, found?.signers ?? noSigners)
     const signerAddresses = found?.signers.all.map(({ address }) => address) ?? []
     // Before the first start: the log as it will be.
     const logs = found?.logs ?? logsOf([{ ...unopened, origin: config.base_url }])
-    const opened = { db, node, sender, signerAddresses, checkpoints, clock, logs, random }
+    const opened = {
+      db,
+      node,
+      sender,
+      signerAddresses,
+      checkpoints,
+      clock,
+      leaseClock,
+      logs,
+      random,
+    }
     const made = await makeAnchoring(config, opened)
     const health = newHealth(clock)
     const ids = makeIds(clock, random)

@@ -5,6 +5,7 @@ import { type Sender, senderOf } from './anchors/sender.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/db.ts'
 import { liveNodes } from './db/lease.ts'
+import { openLeaseClock } from './db/lease-clock.ts'
 import { lockServer, type ServerLock } from './db/lock.ts'
 import {
   assertOurs,
@@ -24,6 +25,7 @@ import { makeIds } from './kernel/ids.ts'
 import type { Log } from './kernel/log.ts'
 import { systemRandom } from './kernel/random.ts'
 import { keyStore } from './keys/store.ts'
+import { clockGuarded } from './ledger/clock-guard.ts'
 import { openLedger } from './ledger/store.ts'
 import { checkpointStore } from './log/checkpoint-store.ts'
 import { logStore as openLogStore } from './log/store.ts'
@@ -233,16 +235,22 @@ export async function openLogOffice(config: Config, log: Log) {
     lock?.release()
   }
   try {
-    const [alive] = db.exclusive ? [] : await db.read((q) => liveNodes(db, q, clock.now()))
+    const leaseClock = await openLeaseClock(db, clock)
+    const [alive] = db.exclusive ? [] : await db.read((q) => liveNodes(db, q, leaseClock.now()))
     if (alive) throw new Error(`the server ${alive} runs on this database; stop it first`)
     const history = await findHistory(db)
     if (!history) throw new Error('this database has no log yet; start the server once')
     const { logs, signers } = history
-    const logStore = openLogStore(db, { clock, node: 'command', start: logs.current.start })
+    const logStore = openLogStore(db, {
+      clock: leaseClock,
+      node: 'command',
+      start: logs.current.start,
+    })
     const checkpoints = checkpointStore(db, signers)
     const ids = makeIds(clock, random)
     const health = newHealth(clock)
-    return { db, clock, random, ids, log, logs, signers, logStore, checkpoints, health, close }
+    const clocks = { clock, leaseClock }
+    return { db, ...clocks, random, ids, log, logs, signers, logStore, checkpoints, health, close }
   } catch (error) {
     await close()
     throw error
@@ -274,7 +282,7 @@ export async function openOffice(config: Config) {
     clock,
     random,
     ids: makeIds(clock, random),
-    ledger: openLedger(db, clock),
+    ledger: clockGuarded(openLedger(db, clock), await openLeaseClock(db, clock)),
     keys: keyStore(db, clock, plans),
     plans,
     accounts: accountStore(db),

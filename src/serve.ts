@@ -18,6 +18,7 @@ import { stopCancelled } from './runs/cancel.ts'
 import { endAbandoned } from './runs/recover.ts'
 import { stopForbidden } from './runs/watch.ts'
 import { serveMetrics } from './serve-metrics.ts'
+import { isClockWrong, tellSkew } from './status/clock.ts'
 import { dropAllowances } from './terminal/allowance.ts'
 import { useWasmKeccak } from './verify/keccak-wasm.ts'
 import { version } from './version.ts'
@@ -57,6 +58,7 @@ export async function startServer(
   useWasmKeccak()
   const deps = await makeDeps(parts)
   const audits = auditStore(db)
+  tellSkew(deps)
   await takeLeases(deps, db)
   const readyBy = deps.clock.monotonic() + recoverWithinMs
   await endAbandoned(deps, () => deps.clock.monotonic() >= readyBy)
@@ -97,9 +99,9 @@ export async function startServer(
 }
 
 /** That this process lives, and the right to number receipts: one COMMIT where it writes alone. */
-async function takeLeases({ clock, settings, sequencer }: Deps, db: Db): Promise<void> {
+async function takeLeases({ leaseClock, settings, sequencer }: Deps, db: Db): Promise<void> {
   const { node } = settings
-  await Promise.all([takeLease(db, clock, nodeLease(node), node), sequencer.flush()])
+  await Promise.all([takeLease(db, leaseClock, nodeLease(node), node), sequencer.flush()])
 }
 
 /** Nothing is issued before the chain was asked whether the log is whole, if it answers soon. */
@@ -125,14 +127,11 @@ async function untilIdle({ live, clock }: Deps, mostMs: number): Promise<void> {
 }
 
 function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[] {
-  const depositsEveryMs = deps.depositPolicy?.pollMs ?? 60_000
   const sign = backgroundSigner(deps)
   return [
+    ...jobsByClock(deps).map((job) => whileClockIsRight(deps, job)),
     { name: 'number', everyMs: 1000, tick: deps.sequencer.flush },
     { name: 'sign', everyMs: 1000, tick: sign },
-    { name: 'checkpoint', everyMs: 5000, tick: () => keepCheckpoint(deps) },
-    { name: 'anchor', everyMs: 1000, atStart: true, tick: anchorWorker(deps) },
-    { name: 'deposits', everyMs: depositsEveryMs, atStart: true, tick: depositWatcher(deps) },
     { name: 'stop-forbidden', everyMs: 1000, tick: () => stopForbidden(deps) },
     { name: 'stop-cancelled', everyMs: 1000, tick: () => stopCancelled(deps) },
     { name: 'settle-again', everyMs: 1000, tick: deps.live.settleAgain },
@@ -141,27 +140,10 @@ function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[
       everyMs: 3000,
       tick: () => keepAlive(deps, db),
     },
-    {
-      name: 'end-abandoned',
-      everyMs: 10_000,
-      atStart: true,
-      tick: (ending) => endAbandoned(deps, () => ending.aborted),
-    },
-    { name: 'drop-sign-ins', everyMs: 60_000, tick: () => dropSignIns(deps) },
     { name: 'count', everyMs: 1000, tick: receiptCounter(deps) },
-    { name: 'renew-plans', everyMs: 1000, atStart: true, tick: planRenewer(deps) },
     { name: 'watch-storage', everyMs: 1000, tick: async () => db.storage?.look() },
     { name: 'watch-wal', everyMs: 60_000, tick: async () => watchWal(deps, db) },
     { name: 'note-uses', everyMs: 30_000, tick: deps.keys.writeUses },
-    { name: 'drop-calls', everyMs: 60_000, tick: () => deps.calls.dropPast(deps.clock.now()) },
-    { name: 'drop-outputs', everyMs: 60_000, tick: () => deps.runs.dropOutputs(deps.clock.now()) },
-    { name: 'drop-allowances', everyMs: 3_600_000, tick: () => dropAllowances(deps) },
-    {
-      name: 'drop-texts',
-      everyMs: 60_000,
-      atStart: true,
-      tick: () => deps.texts.dropPast(deps.clock.now()),
-    },
     {
       name: 'audit',
       everyMs: 3_600_000,
@@ -171,11 +153,46 @@ function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[
   ]
 }
 
-/** Says that this process lives, and sees who else does. */
-async function keepAlive({ clock, settings }: Deps, db: Db): Promise<void> {
-  await takeLease(db, clock, nodeLease(settings.node), settings.node)
+/** What writes, ends or deletes by the time of day. */
+function jobsByClock(deps: Deps): Job[] {
+  const depositsEveryMs = deps.depositPolicy?.pollMs ?? 60_000
+  return [
+    { name: 'checkpoint', everyMs: 5000, tick: () => keepCheckpoint(deps) },
+    { name: 'anchor', everyMs: 1000, atStart: true, tick: anchorWorker(deps) },
+    { name: 'deposits', everyMs: depositsEveryMs, atStart: true, tick: depositWatcher(deps) },
+    {
+      name: 'end-abandoned',
+      everyMs: 10_000,
+      atStart: true,
+      tick: (ending) => endAbandoned(deps, () => ending.aborted),
+    },
+    { name: 'drop-sign-ins', everyMs: 60_000, tick: () => dropSignIns(deps) },
+    { name: 'renew-plans', everyMs: 1000, atStart: true, tick: planRenewer(deps) },
+    { name: 'drop-calls', everyMs: 60_000, tick: () => deps.calls.dropPast(deps.clock.now()) },
+    { name: 'drop-outputs', everyMs: 60_000, tick: () => deps.runs.dropOutputs(deps.clock.now()) },
+    { name: 'drop-allowances', everyMs: 3_600_000, tick: () => dropAllowances(deps) },
+    {
+      name: 'drop-texts',
+      everyMs: 60_000,
+      atStart: true,
+      tick: () => deps.texts.dropPast(deps.clock.now()),
+    },
+  ]
+}
+
+/** The same job, left out while the clock is wrong. */
+function whileClockIsRight(deps: Deps, job: Job): Job {
+  return { ...job, tick: async (ending) => (isClockWrong(deps) ? undefined : job.tick(ending)) }
+}
+
+/** Compares the clocks, says that this process lives, and sees who else does. */
+async function keepAlive(deps: Deps, db: Db): Promise<void> {
+  const { leaseClock, settings } = deps
+  await leaseClock.measure()
+  tellSkew(deps)
+  await takeLease(db, leaseClock, nodeLease(settings.node), settings.node)
   if (db.exclusive) return
-  settings.nodes = Math.max(1, (await db.read((q) => liveNodes(db, q, clock.now()))).length)
+  settings.nodes = Math.max(1, (await db.read((q) => liveNodes(db, q, leaseClock.now()))).length)
 }
 
 /** A reader that never ends keeps SQLite's log from being written back: it only grows. */

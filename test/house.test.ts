@@ -112,6 +112,12 @@ describe('the outside world enters through its own files', () => {
       /^src\/(upstream\/http\.ts$|browser\/)/,
     ],
     ['SQL', /from '(drizzle-orm|bun:sqlite)|\bsql`/, /^src\/(db\/.+|.+[/-]store\.ts)$/],
+    // Time comes from the process, but for the time by which leases are judged.
+    [
+      "a server's clock",
+      /clock_timestamp|statement_timestamp|current_timestamp|\bnow\(\) at time|strftime\(/i,
+      /^src\/db\/postgres\.ts$/,
+    ],
     ['raw SQL text', /\bsql\.(raw|identifier)\(/, /^src\/db\//],
     ['evaluated text', /\beval\(|new Function\(|\bBun\.\$/, /^$/],
     // An async callback lets bun:sqlite commit half of a transaction; PostgreSQL needs one.

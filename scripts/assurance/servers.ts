@@ -36,5 +36,44 @@ export const servers: Group = {
         ['src/db/file-lock.ts', 'lockInode'],
       ],
     },
+    {
+      id: 'N2',
+      severity: 'C',
+      promise:
+        'No clock of one server interrupts runs of another: leases go by the clock of the ' +
+        'database. A skewed clock is a warning, a wrong one refuses to serve.',
+      tests: [
+        [
+          'test/status/clocks.test.ts',
+          'neither ends runs of the other, and it warns, off by %i ms',
+        ],
+        [
+          'test/status/clocks.test.ts',
+          'it refuses to serve until it is right again, after a jump of %i ms',
+        ],
+        [
+          'test/status/clocks.test.ts',
+          'it does not start, names both clocks, and ends no run, off by %i ms',
+        ],
+        [
+          'test/db/lease-clock.test.ts',
+          'is the server’s, counted on without asking, wherever the wall clock jumps',
+        ],
+        [
+          'test/db/lease-clock.test.ts',
+          'is read again before a lease after a connection broke, and only then',
+        ],
+        [
+          'test/binary/clocks.test.ts',
+          'warns at 15 s and refuses at 60 s; no run of a neighbour is interrupted',
+        ],
+        ['test/binary/clocks.test.ts', 'does not start at 60 s, and says what both clocks show'],
+      ],
+      guards: [
+        ['src/db/lease-clock.ts', 'openLeaseClock'],
+        ['src/ledger/clock-guard.ts', 'clockGuarded'],
+        ['src/kernel/skew.ts', 'skewOf'],
+      ],
+    },
   ],
 }

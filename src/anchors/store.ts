@@ -1,9 +1,9 @@
 import { and, asc, desc, eq, gt, inArray, lt, or, sql } from 'drizzle-orm'
 import { type Db, first, insert, prepared, type Query, rows, update, type Work } from '../db/db.ts'
 import { findFact, settleFact, writeFact } from '../db/facts.ts'
-import { assertLease, type Lease, takeLease } from '../db/lease.ts'
+import { assertLease, type Lease, type LeaseTime, takeLease } from '../db/lease.ts'
 import type { AnchorRow, ChainTxRow } from '../db/schema.ts'
-import type { Clock, Millis } from '../kernel/clock.ts'
+import type { Millis } from '../kernel/clock.ts'
 import { type Page, type PageRequest, toPage } from '../kernel/page.ts'
 
 export type AnchorStore = ReturnType<typeof anchorStore>
@@ -18,7 +18,7 @@ const ownerFact = (origin: string): string => `anchors.owner/${origin}`
 export type Mined = { txHash: string; blockNumber: number; blockHash: string; blockTime: Millis }
 
 /** Anchors and the transactions that carry them. Whoever writes holds the lease. */
-export function anchorStore(db: Db, deps: { clock: Pick<Clock, 'now'>; node: string }) {
+export function anchorStore(db: Db, deps: { clock: LeaseTime; node: string }) {
   const { clock, node } = deps
   /** One write of the worker; fails when the lease went to somebody else. */
   const write: Write = (lease, work) =>
@@ -37,7 +37,7 @@ export function anchorStore(db: Db, deps: { clock: Pick<Clock, 'now'>; node: str
 
 type Write = <T>(lease: Lease, work: (q: Query) => Work<T>) => Promise<T>
 
-function registryFacts(db: Db, clock: Pick<Clock, 'now'>) {
+function registryFacts(db: Db, clock: LeaseTime) {
   return {
     /** The registry of this database; undefined before one was named or deployed. */
     registry: () => findFact(db, registryFact),
@@ -165,7 +165,7 @@ function anchorChanges(db: Db, write: Write) {
   }
 }
 
-function transactions(db: Db, clock: Pick<Clock, 'now'>, write: Write) {
+function transactions(db: Db, clock: LeaseTime, write: Write) {
   const { anchors, chainTxs } = db.tables
   return {
     /**

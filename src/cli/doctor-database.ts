@@ -2,11 +2,13 @@ import { existsSync } from 'node:fs'
 import type { Config } from '../config.ts'
 import { faultsOf, newestBackup } from '../db/backup.ts'
 import type { Db } from '../db/db.ts'
+import { openLeaseClock } from '../db/lease-clock.ts'
 import { type Moved, movedTo } from '../db/moved.ts'
 import { openPostgres } from '../db/postgres.ts'
 import { connect, openSqlite } from '../db/sqlite.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { systemRandom } from '../kernel/random.ts'
+import { skewOf, skewWords } from '../kernel/skew.ts'
 import { auditStore } from '../ledger/audit-store.ts'
 import { keySourceOf, readSchemaState } from '../open.ts'
 import { openSource } from '../signer/source.ts'
@@ -109,6 +111,17 @@ export async function lookAtSigner(
   const words = `No copy of ${source.file} is known of; a backup does not hold it.`
   const fix = `counterfoil signer copy ${quote('signer-copy.key')}, and take that off this machine`
   return [right, warning('signer', words, fix)]
+}
+
+/** How far the clock of this machine is from the database's, where that has one. */
+export async function lookAtClock(db: Db): Promise<Finding[]> {
+  const aheadMs = (await openLeaseClock(db, systemClock)).aheadMs()
+  if (aheadMs === null) return []
+  const skew = skewOf(aheadMs)
+  if (skew === 'ok') return [fine('clock', "It agrees with the database's.")]
+  const words = `The clock of this machine is ${skewWords(aheadMs)} the database's.`
+  if (skew === 'skewed') return [warning('clock', words, 'timedatectl set-ntp true')]
+  return [failure('clock', `${words} The server does not start.`, 'timedatectl set-ntp true')]
 }
 
 /** Whether the clock is behind what was written before. */

@@ -13,6 +13,7 @@ import {
 } from './context.ts'
 import {
   type LookedAt,
+  lookAtClock,
   lookAtDatabase,
   lookAtPast,
   lookAtSigner,
@@ -51,7 +52,11 @@ async function examine(options: Options): Promise<void> {
       opened.push(looked)
       const { db } = looked
       if (!db) return looked.findings
-      return [...(await lookAtDatabase(config, db)), ...(await lookAtPast(db))]
+      return [
+        ...(await lookAtDatabase(config, db)),
+        ...(await lookAtClock(db)),
+        ...(await lookAtPast(db)),
+      ]
     })),
   ]
   const db = opened[0]?.db

@@ -1,9 +1,9 @@
 import { asc, gte } from 'drizzle-orm'
 import { type Db, prepared, type Query, type Work } from '../db/db.ts'
 import { findFact, lockFact, writeFact } from '../db/facts.ts'
-import { assertLease, type Lease, takeLease } from '../db/lease.ts'
+import { assertLease, type Lease, type LeaseTime, takeLease } from '../db/lease.ts'
 import type { RunRow } from '../db/schema.ts'
-import type { Clock, Millis } from '../kernel/clock.ts'
+import type { Millis } from '../kernel/clock.ts'
 
 export type CountStore = ReturnType<typeof countStore>
 
@@ -33,7 +33,7 @@ export const cursorOf = ({ name }: Pick<Counter, 'name'>): string => `${name}.cu
  */
 export function countStore(
   db: Db,
-  { clock, node }: { clock: Pick<Clock, 'now'>; node: string },
+  { clock, node }: { clock: LeaseTime; node: string },
   counters: readonly Counter[],
 ) {
   const { runs } = db.tables

@@ -1,4 +1,5 @@
 import type { BaseSQLiteDatabase, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type { Millis } from '../kernel/clock.ts'
 import type { Tables } from './schema.ts'
 import type { Storage } from './storage.ts'
 
@@ -33,6 +34,11 @@ export type Db = {
   snapshot<T>(work: (q: Query) => Work<T>): Promise<T>
   /** Called when remembered rows may be wrong: another writer was here, or a COMMIT failed. */
   onForeignWrite(listener: () => void): void
+  /**
+   * Reads the server's clock, in ms since the Unix epoch: the only time that does not come from the
+   * process, for {@link LeaseClock} alone. Absent where there is no server.
+   */
+  readClock?: (() => Promise<Millis>) | undefined
   /**
    * Called at once when a connection to the server broke or could not be opened: the next one may
    * reach a database that lacks what this process read and wrote. Comes once for each connection,

@@ -1,7 +1,8 @@
 import { and, eq, gt, like } from 'drizzle-orm'
-import type { Clock, Millis } from '../kernel/clock.ts'
+import type { Millis } from '../kernel/clock.ts'
 import { LostLease } from '../kernel/lost-lease.ts'
 import { type Db, lockedRows, type Query, rows, update, type Work } from './db.ts'
+import type { LeaseClock } from './lease-clock.ts'
 
 /**
  * The right to do a singleton's work, for a while. `epoch` grows with each new holder, and every
@@ -10,6 +11,9 @@ import { type Db, lockedRows, type Query, rows, update, type Work } from './db.t
  */
 export type Lease = { name: string; epoch: number }
 
+/** What leases are judged by; {@link LeaseClock} where several processes share a database. */
+export type LeaseTime = Pick<LeaseClock, 'now'> & Partial<Pick<LeaseClock, 'refresh'>>
+
 /** How long a lease lasts without being renewed, in ms; whoever holds it renews it much sooner. */
 export const leaseMs = 10_000
 
@@ -17,13 +21,14 @@ export const leaseMs = 10_000
  * Takes or renews a lease; undefined while somebody else holds it. Where this process owns the
  * file there is nobody else: what holds a lease there is dead.
  */
-export function takeLease(
+export async function takeLease(
   db: Db,
-  clock: Pick<Clock, 'now'>,
+  clock: LeaseTime,
   name: string,
   holder: string,
 ): Promise<Lease | undefined> {
   const { leases } = db.tables
+  await clock.refresh?.()
   return db.write(function* (q) {
     const now = clock.now()
     const expiresAt = now + leaseMs

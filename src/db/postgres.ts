@@ -104,6 +104,7 @@ export function postgresDb(
     read: (work) => drive(work(query), pg),
     snapshot: (work) =>
       inTransaction(work, { isolationLevel: 'repeatable read', accessMode: 'read only' }),
+    readClock: async () => Number((await run(pg, databaseClock, []))[0]?.[0]),
     onForeignWrite: () => {},
     onConnectionLost: () => {},
     // The server's vacuum does it, and its write-ahead log is its operator's.
@@ -157,6 +158,9 @@ async function drive<T>(work: Work<T>, pg: PgDrizzle, first: Promise<unknown>[] 
   await Promise.all(sent)
   return turn.value
 }
+
+/** Milliseconds. Time comes from the process everywhere else: see `lease-clock.ts`. */
+const databaseClock = 'select (extract(epoch from clock_timestamp()) * 1000)::text'
 
 const isChange = ({ kind }: Step): boolean =>
   kind === 'insert' || kind === 'upsert' || kind === 'update'

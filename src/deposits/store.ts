@@ -2,9 +2,9 @@ import { and, asc, desc, eq, gt, gte, inArray, lt, lte, not, or, sql } from 'dri
 import { chainId } from '../chain/chain.ts'
 import { type Db, first, insert, type Query, rows, update } from '../db/db.ts'
 import { findFact, lockFact, settleFact, writeFact } from '../db/facts.ts'
-import { assertLease, type Lease, takeLease } from '../db/lease.ts'
+import { assertLease, type Lease, type LeaseTime, takeLease } from '../db/lease.ts'
 import type { DepositRow } from '../db/schema.ts'
-import type { Clock, Millis } from '../kernel/clock.ts'
+import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
 import { type Page, type PageRequest, toPage } from '../kernel/page.ts'
 
@@ -28,7 +28,7 @@ export type Reached = {
 export type Place = Pick<DepositRow, 'id' | 'logIndex' | 'blockNumber' | 'blockHash' | 'status'>
 
 /** Deposits as they are found and followed. Their money moves in the ledger alone. */
-export function depositStore(db: Db, deps: { clock: Pick<Clock, 'now'>; node: string }) {
+export function depositStore(db: Db, deps: { clock: LeaseTime; node: string }) {
   const { clock, node } = deps
   return {
     takeLease: (): Promise<Lease | undefined> => takeLease(db, clock, leaseName, node),
@@ -41,7 +41,7 @@ export function depositStore(db: Db, deps: { clock: Pick<Clock, 'now'>; node: st
   }
 }
 
-function progress(db: Db, clock: Pick<Clock, 'now'>) {
+function progress(db: Db, clock: LeaseTime) {
   const numberOf = async (fact: string): Promise<number | undefined> => {
     const text = await findFact(db, fact)
     return text ? Number(text) : undefined
@@ -152,7 +152,7 @@ function depositTotals(db: Db) {
   }
 }
 
-function depositChanges(db: Db, clock: Pick<Clock, 'now'>) {
+function depositChanges(db: Db, clock: LeaseTime) {
   const { deposits } = db.tables
   /** Changes of one that is still as it was looked at; another's write wins. */
   const changeSame = (lease: Lease, row: DepositRow, change: Partial<DepositRow>): Promise<void> =>

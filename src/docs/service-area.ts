@@ -81,6 +81,14 @@ const schemas: Schemas = {
       live: count('That run.', 2),
       degraded: count('Whose upstreams all rest after failures.', 0),
     }),
+    clock: object("This machine's clock, compared to the database's.", {
+      status: oneOf('Above 2 s it is skewed; above 30 s, wrong: the server takes no runs.', [
+        'ok',
+        'skewed',
+        'wrong',
+      ]),
+      offset_ms: usuallyNull(integer('How far it is ahead; null on SQLite.', 12)),
+    }),
     database: object('Where data lives.', {
       engine: oneOf('Which.', ['sqlite', 'postgres']),
       schema: count('Version of its tables.', 8),

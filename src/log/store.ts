@@ -2,9 +2,8 @@ import { and, asc, isNotNull, isNull } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import { type Db, insert, type Query, rows, update, type Work } from '../db/db.ts'
 import { findFact, writeFact } from '../db/facts.ts'
-import { assertLease, type Lease, takeLease } from '../db/lease.ts'
+import { assertLease, type Lease, type LeaseTime, takeLease } from '../db/lease.ts'
 import type { RunRow } from '../db/schema.ts'
-import type { Clock } from '../kernel/clock.ts'
 import { sha256 } from '../kernel/hash.ts'
 import { structDigest } from '../verify/eip712.ts'
 import { leafKinds } from '../verify/merkle.ts'
@@ -49,10 +48,7 @@ const sharedBytes = 5 * 32
  * The log itself: every receipt has a number and a leaf, and no number is left out. `start` is the
  * place of the first leaf of the current log among the leaves of all.
  */
-export function logStore(
-  db: Db,
-  options: { clock: Pick<Clock, 'now'>; node: string; start: number },
-) {
+export function logStore(db: Db, options: { clock: LeaseTime; node: string; start: number }) {
   const { clock, node } = options
   const { runs, priceLists } = db.tables
   let { start } = options

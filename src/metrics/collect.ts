@@ -1,6 +1,7 @@
 import { anchorStatus, chainStatus } from '../anchors/status.ts'
 import { depositStatus } from '../deposits/status.ts'
 import type { Deps } from '../deps.ts'
+import { clockStatus } from '../status/clock.ts'
 import { type Family, gauge, gauges, writeExposition } from './exposition.ts'
 import type { MetricsStore } from './store.ts'
 
@@ -18,6 +19,7 @@ type Needs = Parameters<typeof anchorStatus>[0] &
   Pick<
     Deps,
     | 'depositPolicy'
+    | 'leaseClock'
     | 'live'
     | 'logStore'
     | 'meters'
@@ -128,6 +130,7 @@ function healthFamilies(deps: Needs): Family[] {
   const { health } = deps
   const chain = chainStatus(deps)
   const deposits = depositStatus(deps)
+  const ofClock = clockStatus(deps)
   const isChecked = health.ledger !== 'checking'
   return [
     gauge(
@@ -163,6 +166,11 @@ function healthFamilies(deps: Needs): Family[] {
       health.deposits.doubts.length,
     ),
     gauge('counterfoil_deposits_block', 'The last block read.', health.deposits.cursor),
+    gauge(
+      'counterfoil_clock_offset_seconds',
+      "How far this machine's clock is ahead of the database's; absent on SQLite.",
+      ofClock.offset_ms === null ? null : ofClock.offset_ms / 1000,
+    ),
     gauge(
       'counterfoil_anchor_sender_wei',
       'What pays for anchors, at the last look.',

@@ -1,14 +1,14 @@
 import { and, asc, desc, eq, inArray, lte, sql } from 'drizzle-orm'
 import { type Db, first, rows } from '../db/db.ts'
-import { type Lease, takeLease } from '../db/lease.ts'
+import { type Lease, type LeaseTime, takeLease } from '../db/lease.ts'
 import type { SubscriptionRow } from '../db/schema.ts'
-import type { Clock, Millis } from '../kernel/clock.ts'
+import type { Millis } from '../kernel/clock.ts'
 import type { Due } from './renew.ts'
 
 export type SubscriptionStore = ReturnType<typeof subscriptionStore>
 
 /** Who pays for which plan; only the ledger changes it. */
-export function subscriptionStore(db: Db, deps: { clock: Pick<Clock, 'now'>; node: string }) {
+export function subscriptionStore(db: Db, deps: { clock: LeaseTime; node: string }) {
   const { subscriptions } = db.tables
   const { accountId, id, periodEnd, periodStart, status } = subscriptions
   const goesOn = inArray(status, ['active', 'canceling'])

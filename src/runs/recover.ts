@@ -2,7 +2,7 @@ import type { RunRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { settle } from './finish.ts'
 
-type Needs = Parameters<typeof settle>[0] & Pick<Deps, 'runs' | 'catalogue' | 'log'>
+type Needs = Parameters<typeof settle>[0] & Pick<Deps, 'runs' | 'catalogue' | 'log' | 'leaseClock'>
 
 /** Runs ended in one pass over the table. */
 const batch = 500
@@ -17,8 +17,9 @@ export async function endAbandoned(
   isOver: () => boolean = () => false,
 ): Promise<number> {
   let ended = 0
+  await deps.leaseClock.refresh()
   for (;;) {
-    const open = await deps.runs.abandoned(deps.clock.now(), batch)
+    const open = await deps.runs.abandoned(deps.leaseClock.now(), batch)
     const tried = await Promise.allSettled(open.map((run) => end(deps, run)))
     const failure = tried.find((one) => one.status === 'rejected')
     if (failure) throw failure.reason

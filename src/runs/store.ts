@@ -39,6 +39,7 @@ export function runStore(db: Db, node: string) {
       }),
     /**
      * Some runs without an end whose node is not alive: its lease ran out, or it never had one.
+     * `now` is the time of leases.
      * Where this process owns the file, no other node is alive.
      */
     abandoned: (now: Millis, limit: number): Promise<RunRow[]> =>

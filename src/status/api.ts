@@ -4,9 +4,14 @@ import { depositStatus } from '../deposits/status.ts'
 import type { Deps } from '../deps.ts'
 import { openToAnyOrigin } from '../http/methods.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { wrongClock } from '../kernel/skew.ts'
 import { isResting } from '../runs/rest.ts'
+import { clockStatus } from './clock.ts'
 
-type Needs = Pick<Deps, 'status' | 'catalogue' | 'logStore' | 'upstreams' | 'version'> &
+type Needs = Pick<
+  Deps,
+  'status' | 'catalogue' | 'leaseClock' | 'logStore' | 'upstreams' | 'version'
+> &
   Parameters<typeof anchorStatusOf>[0] &
   Parameters<typeof depositStatus>[0]
 
@@ -20,6 +25,8 @@ export const statusApi = (deps: Needs) =>
       if (!(await deps.status.ping())) refuseNow('database', 'The database does not answer.')
       const trouble = deps.status.trouble()
       if (trouble) throw trouble.toRefusal()
+      const wrong = wrongClock(deps.leaseClock.aheadMs())
+      if (wrong) throw wrong
       return { status: 'ok' }
     })
 
@@ -46,7 +53,9 @@ function viewOf(deps: Needs, stored: Stored | undefined) {
   const deposits = depositStatus(deps)
   const isWell = onChain && !onChain.isDegraded && deposits.status !== 'degraded'
   const isStoring = status.trouble() === undefined
-  const isDegraded = !isWell || !isStoring || health.ledger === 'unbalanced'
+  const ofClock = clockStatus(deps)
+  const isRight = ofClock.status === 'ok'
+  const isDegraded = !isWell || !isStoring || !isRight || health.ledger === 'unbalanced'
   const takes = isStoring ? 'ok' : 'read_only'
   return {
     object: 'status',
@@ -61,6 +70,7 @@ function viewOf(deps: Needs, stored: Stored | undefined) {
     },
     ledger: health.ledger,
     models: { live: live.length, degraded: resting.length },
+    clock: ofClock,
     database: { ...status.database, status: stored ? takes : 'down' },
     anchors: onChain?.anchors ?? { status: 'unchecked', lag_s: null },
     deposits,

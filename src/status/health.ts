@@ -2,6 +2,7 @@ import type { ChainTrouble } from '../chain/chain.ts'
 import type { Doubt } from '../deposits/second.ts'
 import type { TokenTrouble } from '../deposits/token.ts'
 import type { Clock, Millis } from '../kernel/clock.ts'
+import type { Skew } from '../kernel/skew.ts'
 
 /** What a background check found of the ledger; `checking` until the first one came through. */
 export type LedgerHealth = 'balanced' | 'checking' | 'unbalanced'
@@ -19,6 +20,8 @@ export type Health = {
   /** Differences between money and its journal at the last check. */
   ledgerFaults: number
   log: LogHealth
+  /** How the clock was when the log last said so. */
+  clock: Skew
   /** The newest block that was seen, and why none newer is. */
   chain: { head: number | null; headAt: Millis | null; trouble: ChainTrouble | null }
   /** Of who pays for anchors: wei at the last look, and whether that lasts for a few only. */
@@ -40,6 +43,7 @@ export const newHealth = (clock: Pick<Clock, 'monotonic'>): Health => ({
   ledger: 'checking',
   ledgerFaults: 0,
   log: 'unchecked',
+  clock: 'ok',
   chain: { head: null, headAt: null, trouble: null },
   anchors: { trouble: null, balanceWei: null, isLow: false },
   deposits: { trouble: null, isChecked: false, cursor: null, doubts: [] },

@@ -23,6 +23,7 @@ for (const engine of engines) {
         log: { size: 0, anchored_size: 0, oldest_unanchored_s: null },
         ledger: 'checking',
         models: { live: 2, degraded: 0 },
+        clock: { status: 'ok', offset_ms: null },
         database: { engine: engineName(engine), schema: expect.any(Number), status: 'ok' },
         anchors: { status: 'disabled', lag_s: null },
         deposits: { status: 'disabled' },

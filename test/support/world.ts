@@ -125,8 +125,19 @@ function enginesOf(env: Record<string, string | undefined>): Engine[] {
   return env['TEST_DATABASE_URL'] ? ['sqlite', 'pglite', 'postgres'] : ['sqlite', 'pglite']
 }
 
-/** A migrated, empty database of an engine. */
+/**
+ * A migrated, empty database of an engine. Its clock is left out, so that leases go by the clock
+ * that a test holds in its hand.
+ */
 export async function freshDb(engine: Engine): Promise<{ db: Db; drop: () => Promise<void> }> {
+  const { db, drop } = await freshDbWithClock(engine)
+  return { db: { ...db, readClock: undefined }, drop }
+}
+
+/** The same with the clock of the database's server. */
+export async function freshDbWithClock(
+  engine: Engine,
+): Promise<{ db: Db; drop: () => Promise<void> }> {
   if (engine === 'sqlite') {
     const folder = mkdtempSync(join(tmpdir(), 'counterfoil-test-'))
     const db = openSqlite(join(folder, 'counterfoil.db'))

@@ -1,0 +1,16 @@
+import type { LeaseClock } from '../db/lease-clock.ts'
+import { wrongClock } from '../kernel/skew.ts'
+import type { Ledger } from './store.ts'
+
+/**
+ * The ledger of a server whose clock may be wrong: it refuses whatever moves money or lets somebody
+ * spend it. A run that began may end, and a key may be revoked.
+ * @throws Refusal `unavailable` with the reason `clock`
+ */
+export const clockGuarded = (ledger: Ledger, clock: Pick<LeaseClock, 'aheadMs'>): Ledger => ({
+  post(command) {
+    const isAlwaysTaken = command.run !== undefined || command.below !== undefined
+    const refusal = isAlwaysTaken ? undefined : wrongClock(clock.aheadMs())
+    return refusal ? Promise.reject(refusal) : ledger.post(command)
+  },
+})

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'bun:test'
+import { openLeaseClock } from '../../src/db/lease-clock.ts'
+
+/** A process and a server, whose clocks and whose distance a test holds in its hand. */
+function machines() {
+  const state = {
+    wall: 1_000_000,
+    monotonic: 0,
+    server: 5_000_000,
+    thereMs: 0,
+    backMs: 0,
+    isDown: false,
+  }
+  const pass = (ms: number): void => {
+    state.wall += ms
+    state.monotonic += ms
+    state.server += ms
+  }
+  let lost = (): void => {}
+  const db = {
+    readClock: async () => {
+      pass(state.thereMs)
+      const at = state.server
+      pass(state.backMs)
+      if (state.isDown) throw new Error('the server is down')
+      return at
+    },
+    onConnectionLost: (listener: () => void) => {
+      lost = listener
+    },
+  }
+  const clock = { now: () => state.wall, monotonic: () => state.monotonic }
+  return { state, pass, db, clock, lose: () => lost() }
+}
+
+describe('the clock of leases', () => {
+  test('is the server’s, counted on without asking, wherever the wall clock jumps', async () => {
+    const { state, pass, db, clock } = machines()
+    const leases = await openLeaseClock(db, clock)
+    expect([leases.now(), leases.aheadMs()]).toEqual([5_000_000, -4_000_000])
+    pass(2500)
+    state.wall -= 3_600_000
+    expect([leases.now(), leases.aheadMs()]).toEqual([5_002_500, -7_600_000])
+  })
+
+  test('takes half of the way there and back off what the server says', async () => {
+    const { state, db, clock } = machines()
+    Object.assign(state, { thereMs: 400, backMs: 400 })
+    const leases = await openLeaseClock(db, clock)
+    expect(leases.now()).toBe(state.server)
+  })
+
+  test('follows a server whose clock was set, and a process whose monotonic clock stood still', async () => {
+    const { state, pass, db, clock } = machines()
+    const leases = await openLeaseClock(db, clock)
+    state.server += 7000
+    expect(leases.now()).toBe(state.server - 7000)
+    await leases.measure()
+    expect(leases.now()).toBe(state.server)
+    pass(10)
+    state.server -= 7000
+    await leases.measure()
+    expect(leases.now()).toBe(state.server)
+  })
+
+  test('keeps a good reading when a slow answer says no more than that', async () => {
+    const { state, db, clock } = machines()
+    const leases = await openLeaseClock(db, clock)
+    for (const trip of [{ thereMs: 1800 }, { thereMs: 0, backMs: 1800 }]) {
+      Object.assign(state, trip)
+      await leases.measure()
+      expect(leases.now()).toBe(state.server)
+    }
+  })
+
+  test('is read again before a lease after a connection broke, and only then', async () => {
+    const { state, db, clock, lose } = machines()
+    const leases = await openLeaseClock(db, clock)
+    state.server += 5000
+    await leases.refresh()
+    expect(leases.now()).toBe(state.server - 5000)
+    lose()
+    state.isDown = true
+    await expect(leases.refresh()).rejects.toThrow('down')
+    state.isDown = false
+    await leases.refresh()
+    expect(leases.now()).toBe(state.server)
+  })
+
+  test('is that of the process on SQLite', async () => {
+    const { state, clock } = machines()
+    const onConnectionLost = () => {}
+    const leases = await openLeaseClock({ onConnectionLost }, clock)
+    expect([leases.now(), leases.aheadMs()]).toEqual([state.wall, null])
+  })
+})

@@ -1,0 +1,73 @@
+import type { Db } from '../../src/db/db.ts'
+import type { Log } from '../../src/kernel/log.ts'
+import { issueKey } from '../../src/keys/issue.ts'
+import { grantCredit } from '../../src/ledger/grant.ts'
+import { type Running, startServer } from '../../src/serve.ts'
+import { signerFromHex } from '../../src/signer/signer.ts'
+import { configOf, testAccount, testPrivateKey, usd } from './world.ts'
+
+/** The public name of the service that all nodes of a test are. */
+const serviceName = 'https://gw.example'
+
+/** A whole server of several on one database, with its jobs and a clock that can be wrong. */
+export type Node = {
+  running: Running
+  deps: Running['deps']
+  origin: string
+  /** Sets the wall clock this far ahead of the right time, in ms. */
+  setClock(aheadMs: number): void
+  /** The events that were logged, oldest first. */
+  logged: string[]
+  call(path: string, init?: { key?: string; json?: unknown }): Promise<Response>
+  stop(): Promise<void>
+}
+
+/** Starts a node on a database that other nodes use too, which outlives it. */
+export async function startNode(
+  db: Db,
+  { toml = '', aheadMs = 0 }: { toml?: string; aheadMs?: number } = {},
+): Promise<Node> {
+  let skew = aheadMs
+  const logged: string[] = []
+  const config = configOf(`base_url = "${serviceName}"\nlisten = "127.0.0.1:0"\n${toml}`)
+  const running = await startServer({
+    config,
+    db: { ...db, close: async () => {} },
+    signer: signerFromHex(testPrivateKey),
+    log: recording(logged),
+    clock: { now: () => Date.now() + skew, monotonic: () => performance.now() },
+  })
+  const { deps } = running
+  const origin = `http://127.0.0.1:${deps.settings.listen.port}`
+  return {
+    running,
+    deps,
+    origin,
+    setClock: (ms) => {
+      skew = ms
+    },
+    logged,
+    call: (path, { key, json } = {}) =>
+      fetch(origin + path, {
+        headers: {
+          'content-type': 'application/json',
+          ...(key ? { authorization: `Bearer ${key}` } : {}),
+        },
+        ...(json === undefined ? {} : { method: 'POST', body: JSON.stringify(json) }),
+      }),
+    stop: () => running.stop(0),
+  }
+}
+
+/** A funded key, made by a node. */
+export async function fundedKey({ deps }: Node): Promise<string> {
+  const account = testAccount
+  await grantCredit(deps, { account, amount: 100n * usd, reason: 'test', actor: 'test' })
+  const wish = { account, name: 'test', capLimit: 100n * usd, actor: 'test' }
+  return (await issueKey(deps, { ...wish, capWindow: 'lifetime' })).secret
+}
+
+function recording(logged: string[]): Log {
+  const note = (event: string) => void logged.push(event)
+  return { debug: note, info: note, warn: note, error: note }
+}
