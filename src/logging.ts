@@ -1,5 +1,6 @@
 import pino from 'pino'
 import type Pretty from 'pino-pretty'
+import { isPoolerFault, poolerAdvice } from './db/opening-fault.ts'
 import type { Log } from './kernel/log.ts'
 
 export type LogOptions = {
@@ -60,11 +61,15 @@ function faultOf(error: unknown): string {
 export const sayingOf = (error: unknown): string =>
   redact(error instanceof Error ? messageOf(error) : String(error))
 
+/** Adds the remedy to the error of a server whose connections a pooler shares. */
+const withPoolerAdvice = (error: Error, said: string): string =>
+  isPoolerFault(error) ? `${said}: PostgreSQL ${poolerAdvice}` : said
+
 /** Drizzle writes the values of a failed query into its message: they can be anybody's words. */
 function messageOf(error: Error): string {
-  if (!('query' in error && 'params' in error)) return error.message
+  if (!('query' in error && 'params' in error)) return withPoolerAdvice(error, error.message)
   const why = error.cause instanceof Error ? `: ${error.cause.message}` : ''
-  return `Failed query: ${error.query}${why}`
+  return withPoolerAdvice(error, `Failed query: ${error.query}${why}`)
 }
 
 /**

@@ -2,10 +2,11 @@ import { anchorWorker } from './anchors/pace.ts'
 import { watchChain } from './anchors/watch.ts'
 import { createApp } from './app.ts'
 import { receiptCounter } from './counts/count.ts'
-import type { Db, Notice } from './db/db.ts'
+import type { Db } from './db/db.ts'
 import { dropLeases, liveNodes, nodeLease, takeLease } from './db/lease.ts'
 import { depositWatcher } from './deposits/watch.ts'
 import type { Deps } from './deps.ts'
+import { hearNodes } from './hear-nodes.ts'
 import { serve } from './http/serve.ts'
 import type { Waiting } from './http/waiting.ts'
 import { type Job, startJobs } from './jobs.ts'
@@ -69,8 +70,8 @@ export async function startServer(
   const metrics = serveMetrics(deps, parts)
   const app = createApp(deps)
   const server = waiting?.serve(app) ?? serve(app, deps.settings.listen)
-  const jobs = startJobs(jobsOf(deps, db, audits), { log, clock: deps.clock })
-  hearOthers(deps, db)
+  const echo = hearNodes(deps, db)
+  const jobs = startJobs(jobsOf(deps, { db, audits, echo }), { log, clock: deps.clock })
   log.info('server.listening', { url: config.base_url, version })
   return {
     deps,
@@ -110,23 +111,14 @@ async function lookAtChain(deps: Deps): Promise<void> {
   await Promise.race([watchChain(deps).catch(failed), Bun.sleep(chainWithinMs)])
 }
 
-/** Other nodes say what waits for this one; without that it waits for the next look. */
-function hearOthers(deps: Deps, db: Db): void {
-  const failed = (error: unknown) => deps.log.error('database.listen_failed', error)
-  const hear = (notice: Notice) => {
-    if (notice === 'ended') deps.sequencer.hear()
-    if (notice === 'cancel') void stopCancelled(deps).catch(failed)
-    if (deps.keys.hear(notice)) void stopForbidden(deps).catch(failed)
-  }
-  db.notices?.hear(hear).catch(failed)
-}
-
 async function untilIdle({ live, clock }: Deps, mostMs: number): Promise<void> {
   const until = clock.monotonic() + mostMs
   while (live.count() > 0 && clock.monotonic() < until) await Bun.sleep(10)
 }
 
-function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[] {
+type Recurring = { db: Db; audits: ReturnType<typeof auditStore>; echo: () => Promise<void> }
+
+function jobsOf(deps: Deps, { db, audits, echo }: Recurring): Job[] {
   const sign = backgroundSigner(deps)
   return [
     ...jobsByClock(deps).map((job) => whileClockIsRight(deps, job)),
@@ -140,6 +132,7 @@ function jobsOf(deps: Deps, db: Db, audits: ReturnType<typeof auditStore>): Job[
       everyMs: 3000,
       tick: () => keepAlive(deps, db),
     },
+    { name: 'echo', everyMs: 3000, tick: echo },
     { name: 'count', everyMs: 1000, tick: receiptCounter(deps) },
     { name: 'watch-storage', everyMs: 1000, tick: async () => db.storage?.look() },
     { name: 'watch-wal', everyMs: 60_000, tick: async () => watchWal(deps, db) },

@@ -73,5 +73,27 @@ export const start: Group = {
         ['src/db/moved.ts', 'markMoved'],
       ],
     },
+    {
+      id: 'M5',
+      severity: 'H',
+      promise:
+        'Behind a pooler in transaction mode the service works with ?prepare=false, says that it ' +
+        'polls, and says what to do where prepared statements fail.',
+      tests: [
+        [
+          'test/binary/pooler.test.ts',
+          'in transaction mode a server with ?prepare=false serves, and says that it polls',
+        ],
+        [
+          'test/binary/pooler.test.ts',
+          'in transaction mode without ?prepare=false a start says what to do',
+        ],
+        ['test/binary/pooler.test.ts', 'in session mode a server listens'],
+      ],
+      guards: [
+        ['src/hear-nodes.ts', 'hearNodes'],
+        ['src/db/opening-fault.ts', 'isPoolerFault'],
+      ],
+    },
   ],
 }

@@ -21,6 +21,21 @@ function codesOf(error: unknown): string[] {
   return codes
 }
 
+/** Prepared statement exists already, or does not exist. */
+const poolerCodes = ['42P05', '26000']
+
+/**
+ * Whether an error says that a prepared statement of one connection met another: a pooler in
+ * transaction mode hands connections of the server to different clients.
+ */
+export const isPoolerFault = (error: unknown): boolean =>
+  codesOf(error).some((code) => poolerCodes.includes(code))
+
+/** What helps then; follows the name of the server. */
+export const poolerAdvice =
+  'is behind a pooler that shares connections between transactions, where prepared statements ' +
+  'fail; append ?prepare=false to database_url'
+
 /** Host and port of a URL, as `host:port`. */
 function serverOf(url: string): string {
   const { hostname = '', port = '' } = URL.parse(url) ?? {}
@@ -51,6 +66,8 @@ const faults: Record<string, (database: string) => string> = {
   '28P01': () => `refused the user or the password; ${correct}, or set PGPASSWORD`,
   '28000': () =>
     `does not let this user in: no such role, or no line in pg_hba.conf; make it, or ${correct}`,
+  '26000': () => poolerAdvice,
+  '42P05': () => poolerAdvice,
   '42501': () => 'does not let this user make tables; let its role own the database',
   '53300': () => 'has no connection left; raise max_connections, or end other programs',
   '57P03': () => 'is starting or stopping; try again when it is up',

@@ -93,6 +93,11 @@ const schemas: Schemas = {
       engine: oneOf('Which.', ['sqlite', 'postgres']),
       schema: count('Version of its tables.', 8),
       status: oneOf('Whether it answers, and stores what is new.', ['ok', 'read_only', 'down']),
+      'notices?': oneOf(
+        'On PostgreSQL: how this node learns what other nodes did. `polling`, which is up to a ' +
+          'second slower, when LISTEN does not get through.',
+        ['listening', 'polling'],
+      ),
     }),
     anchors: object('The way of the log to the chain.', {
       status: oneOf('How it goes.', words),

@@ -7,6 +7,7 @@ import { refuse } from '../kernel/refusal.ts'
 import { wrongClock } from '../kernel/skew.ts'
 import { isResting } from '../runs/rest.ts'
 import { clockStatus } from './clock.ts'
+import { isHearing } from './health.ts'
 
 type Needs = Pick<
   Deps,
@@ -71,7 +72,13 @@ function viewOf(deps: Needs, stored: Stored | undefined) {
     ledger: health.ledger,
     models: { live: live.length, degraded: resting.length },
     clock: ofClock,
-    database: { ...status.database, status: stored ? takes : 'down' },
+    database: {
+      ...status.database,
+      status: stored ? takes : 'down',
+      ...(status.database.engine === 'postgres' && {
+        notices: isHearing(health, clock) ? 'listening' : 'polling',
+      }),
+    },
     anchors: onChain?.anchors ?? { status: 'unchecked', lag_s: null },
     deposits,
     features: { chat: true, embeddings: true, runs: true, receipts: true },

@@ -34,9 +34,20 @@ export type Health = {
     /** Why a second server holds deposits back, one for each of them. */
     doubts: readonly Doubt[]
   }
+  /** Monotonic time at which a notice of this node to itself last came back; null before. */
+  echoedAt: number | null
   /** Set when the process has begun to stop: nothing new is taken. */
   stopping: boolean
 }
+
+/** How long after an echo the notices of other nodes count as heard, in ms. */
+const hearingMs = 10_000
+
+/** Whether notices of other nodes get through to this one. */
+export const isHearing = (
+  { echoedAt }: Pick<Health, 'echoedAt'>,
+  clock: Pick<Clock, 'monotonic'>,
+): boolean => echoedAt !== null && clock.monotonic() - echoedAt < hearingMs
 
 export const newHealth = (clock: Pick<Clock, 'monotonic'>): Health => ({
   startedAt: clock.monotonic(),
@@ -47,5 +58,6 @@ export const newHealth = (clock: Pick<Clock, 'monotonic'>): Health => ({
   chain: { head: null, headAt: null, trouble: null },
   anchors: { trouble: null, balanceWei: null, isLow: false },
   deposits: { trouble: null, isChecked: false, cursor: null, doubts: [] },
+  echoedAt: null,
   stopping: false,
 })

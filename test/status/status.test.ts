@@ -24,7 +24,13 @@ for (const engine of engines) {
         ledger: 'checking',
         models: { live: 2, degraded: 0 },
         clock: { status: 'ok', offset_ms: null },
-        database: { engine: engineName(engine), schema: expect.any(Number), status: 'ok' },
+        database: {
+          engine: engineName(engine),
+          schema: expect.any(Number),
+          status: 'ok',
+          // No job runs here, so no notice comes back.
+          ...(engine !== 'sqlite' && { notices: 'polling' }),
+        },
         anchors: { status: 'disabled', lag_s: null },
         deposits: { status: 'disabled' },
         features: { chat: true, embeddings: true, runs: true, receipts: true },
