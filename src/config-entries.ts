@@ -23,7 +23,7 @@ export const lists = {
     breaker_failures: set(
       integer('failures', 0, 1000),
       '5',
-      'Failures in a row after which it is not asked for breaker_cooldown_ms; 0 for never.',
+      'Failures in a row after which it may be left alone for breaker_cooldown_ms; 0 for never.',
     ),
     breaker_cooldown_ms: set(ms, '30_000', 'How long that is, before one request tries it again.'),
     max_in_flight: set(

@@ -179,6 +179,25 @@ export const upstreams: Group = {
       ],
     },
     {
+      id: 'E14',
+      severity: 'C',
+      promise:
+        'A few accounts whose requests fail do not stop the runs of others at the same upstream.',
+      tests: [
+        ['test/runs/breaker-accounts.test.ts', 'eight failing requests of two accounts in turn'],
+        ['test/runs/breaker-accounts.test.ts', 'if they open it because nobody else asked'],
+        ['test/runs/breaker-accounts.test.ts', 'a request that one of them leaves hanging'],
+        ['test/runs/breaker-accounts.test.ts', 'a dead upstream is left alone after five'],
+        ['test/upstream/breaker-accounts.test.ts', 'a breaker that several accounts share'],
+        ['test/upstream/breaker-accounts.test.ts', 'are at most 4,096'],
+      ],
+      guards: [
+        ['src/upstream/breaker.ts', 'makeBreaker'],
+        ['src/upstream/breaker-accounts.ts', 'recentAccounts'],
+        ['src/runs/rest.ts', 'assertAsked'],
+      ],
+    },
+    {
       id: 'E10',
       severity: 'C',
       promise: 'A webhook is signed, and an empty secret does not start.',

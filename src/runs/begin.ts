@@ -87,7 +87,7 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
         // The plan of this moment: whatever changes later, the run keeps its discount.
         const plan = deps.plans.of(account, book.now)
         assertModelInPlan(plan, model.id)
-        assertAsked(deps.upstreams, model)
+        assertAsked(deps.upstreams, model, caller.account)
         const { discountBps } = plan
         const room = wish.fit ? mostFor(book, caller.account, chain) : maxNusd
         const fitted = wish.fit ? fitBound(model, bound, room, discountBps) : bound

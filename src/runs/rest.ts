@@ -5,13 +5,13 @@ import { restingRefusal } from './run.ts'
 type Upstreams = Pick<Deps['upstreams'], 'get'>
 
 /**
- * Before money is held for a run that no upstream of its route would be asked for.
+ * Refuses a run of this account before money is held if no upstream of its route would be asked.
  * @throws Refusal 'unavailable'
  */
-export function assertAsked(upstreams: Upstreams, { route }: Model): void {
+export function assertAsked(upstreams: Upstreams, { route }: Model, account: string): void {
   let restMs = Number.POSITIVE_INFINITY
   for (const { upstream } of route) {
-    restMs = Math.min(restMs, upstreams.get(upstream)?.breaker?.().restMs ?? 0)
+    restMs = Math.min(restMs, upstreams.get(upstream)?.breaker?.(account).restMs ?? 0)
   }
   if (route.length > 0 && restMs > 0) throw restingRefusal(restMs)
 }

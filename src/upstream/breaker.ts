@@ -1,128 +1,172 @@
 import type { Clock } from '../kernel/clock.ts'
+import { mostAccounts, recentAccounts } from './breaker-accounts.ts'
 import type { UpstreamFailure } from './upstream.ts'
 
 export type BreakerRules = {
-  /** Failures in a row that open it, of more than one account where several ask; at least 1. */
+  /** Failures in a row that may open it; at least 1. */
   failures: number
   /** How long it then stays open, in ms. */
   cooldownMs: number
 }
 
 /**
- * `closed`: everybody is let through. `open`: nobody is. `half_open`: it was open for as long as
- * it should be, and one at a time is let through to find out.
+ * `closed`: all requests pass. `open`: only probes of accounts that did not fail pass.
+ * `half_open`: the cooldown is over, and one probe of the others may pass as well.
  */
 export type BreakerState = 'closed' | 'open' | 'half_open'
 
-/** The way through for one request, which says once what came of it. */
+/** The way through for one request. Only its first verdict counts. */
 export type Pass = {
-  /** The first of an answer came: what was open lets others through, but forgives nothing yet. */
+  /** The first of an answer came: an open breaker closes, but one more failure may open it again. */
   began(): void
   answered(): void
   failed(): void
-  /** Nothing was learned: it was not asked in the end, or not listened to. */
+  /** Nothing was learned: the upstream was not asked, or the client hung up. */
   left(): void
 }
 
 export type Breaker = {
-  /** For a request of this account; undefined when nobody is let through now. */
+  /** For a request of this account; undefined while it may not pass. */
   take(account: string): Pass | undefined
   readonly state: BreakerState
-  /** Until somebody may be let through, in ms; 0 when that is now. */
-  readonly restMs: number
+  /** Until a request of this account (or of one that failed) may pass, in ms; 0 for now. */
+  restMs(account?: string): number
 }
 
-/** What {@link Breaker.restMs} is while one request finds out, in ms. */
+/** What {@link Breaker.restMs} is while a probe is on its way, in ms. */
 const probeRestMs = 1000
 
 /**
- * Lets nobody through to a server that failed so many times in a row. One account alone, whose
- * requests may be what a server stumbles over, does not close the way of others: while they ask
- * too, one of theirs has to fail as well. What comes of requests that began before it opened counts
- * no more; nor do failures of those during which this side slept, by the count of `naps`: all that
- * waits runs out of time then. Of those that began after such a failure another nap excuses none
- * until something was answered, or a side that sleeps again and again would never find out.
- * `tell` hears when it opens and closes.
+ * Stops requests to an upstream that is down, without letting a few accounts whose requests fail
+ * stop those of others.
+ *
+ * It opens when `failures` requests in a row failed, whichever account they were of, and one of
+ * these holds for the accounts that asked in the last 30 s:
+ * - none was answered last, and more than one failed or no other asked; or
+ * - more than half failed last, and these are `failures` accounts or more.
+ *
+ * So an answer to one account keeps it closed for 30 s unless most accounts fail. While it is open,
+ * accounts that did not fail before still pass, up to `failures` of them at once: an answer to any
+ * of them closes it, and each one that fails is refused like the others. After `cooldownMs` one
+ * request at a time of the refused accounts passes too; if that fails it opens anew.
+ *
+ * Verdicts on requests that began before it last opened or closed do not count. Neither do failures
+ * during which this process slept, by the count of `naps`: all timeouts run out then. Among requests
+ * that began after such a failure another nap excuses none until something was answered, or a
+ * machine that sleeps again and again would never find out. At most {@link mostAccounts} accounts
+ * are remembered. `tell` hears when it opens and closes.
  */
 export function makeBreaker(
   { failures: most, cooldownMs }: BreakerRules,
   { clock, naps }: { clock: Pick<Clock, 'monotonic'>; naps: () => number },
   tell: (state: 'open' | 'closed') => void,
 ): Breaker {
+  const recent = recentAccounts(clock)
   let failures = 0
-  /** Whose the failures in a row are. */
-  const failing = new Set<string>()
-  let lastAccount: string | undefined
-  /** When another account asked than the one before. */
-  let sharedAt = Number.NEGATIVE_INFINITY
   let openUntil: number | undefined
+  /** While it is open: the accounts that failed. They wait for the cooldown. */
+  const refused = new Set<string>()
   let isProbing = false
+  let freshProbes = 0
   /** The count of naps when one excused a failure, until something is answered. */
   let excusedAt = Number.POSITIVE_INFINITY
-  /** Rises when it opens and with each probe: a pass of an earlier turn has no say. */
+  /** Rises when it opens and when it closes: a pass of an earlier turn has no say. */
   let turn = 0
 
-  const close = (failed: number): void => {
-    failures = failed
-    if (failed === 0) {
-      failing.clear()
-      excusedAt = Number.POSITIVE_INFINITY
-    }
-    isProbing = false
+  const close = (remaining: number): void => {
+    failures = remaining
     if (openUntil === undefined) return
     openUntil = undefined
+    refused.clear()
+    isProbing = false
+    freshProbes = 0
+    turn++
     tell('closed')
   }
-  const fail = (account: string): void => {
-    failures++
-    failing.add(account)
-    if (failures < most) return
-    failures = most
-    const isShared = clock.monotonic() - sharedAt < cooldownMs
-    if (openUntil === undefined && isShared && failing.size === 1) return
+  const open = (): void => {
+    // Probes that are on their way stay what they are if it was open before.
+    if (openUntil === undefined) turn++
     openUntil = clock.monotonic() + cooldownMs
     isProbing = false
-    turn++
+    for (const account of recent.failing()) refused.add(account)
     tell('open')
   }
-  const passOf = (own: number, account: string): Pass => {
-    const before = naps()
-    const inTurn = (work: () => void) => () => {
-      if (own === turn) work()
+  const mayOpen = (): boolean => {
+    const { asked, answered, failed } = recent.counts()
+    if (answered === 0) return failed > 1 || asked === 0
+    return failed >= most && failed > asked + answered
+  }
+  const isFresh = (account: string | undefined): boolean =>
+    account !== undefined && !refused.has(account) && refused.size < mostAccounts
+  /** Passes of an open breaker: a fresh one is of an account that did not fail. */
+  type Probe = 'none' | 'refused' | 'fresh'
+
+  const fail = (account: string, probe: Probe): void => {
+    recent.note(account, 'failed')
+    if (probe === 'fresh') {
+      freshProbes--
+      refused.add(account)
+    } else if (probe === 'refused') open()
+    else {
+      failures = Math.min(failures + 1, most)
+      if (failures === most && mayOpen()) open()
     }
-    const left = inTurn(() => {
-      isProbing = false
-    })
+  }
+  const passOf = (account: string, probe: Probe): Pass => {
+    const before = naps()
+    let own = turn
+    let kind = probe
+    const once = (work: () => void) => () => {
+      if (own !== turn) return
+      own = Number.NaN
+      work()
+    }
+    const leave = (): void => {
+      if (kind === 'refused') isProbing = false
+      else if (kind === 'fresh') freshProbes--
+    }
     return {
-      began: inTurn(() => {
-        if (openUntil !== undefined) close(most - 1)
+      began() {
+        if (own !== turn || kind === 'none') return
+        close(most - 1)
+        own = turn
+        kind = 'none'
+      },
+      answered: once(() => {
+        recent.note(account, 'answered')
+        excusedAt = Number.POSITIVE_INFINITY
+        close(0)
       }),
-      answered: inTurn(() => close(0)),
-      failed: inTurn(() => {
+      failed: once(() => {
         const after = naps()
-        if (after === before || before >= excusedAt) return fail(account)
+        if (after === before || before >= excusedAt) return fail(account, kind)
         excusedAt = after
-        left()
+        leave()
       }),
-      left,
+      left: once(leave),
     }
   }
 
   return {
     take(account) {
-      if (lastAccount !== undefined && lastAccount !== account) sharedAt = clock.monotonic()
-      lastAccount = account
-      if (openUntil === undefined) return passOf(turn, account)
+      recent.note(account, 'asked')
+      if (openUntil === undefined) return passOf(account, 'none')
+      if (isFresh(account)) {
+        if (freshProbes >= most) return undefined
+        freshProbes++
+        return passOf(account, 'fresh')
+      }
       if (isProbing || clock.monotonic() < openUntil) return undefined
       isProbing = true
-      return passOf(++turn, account)
+      return passOf(account, 'refused')
     },
     get state() {
       if (openUntil === undefined) return 'closed'
       return clock.monotonic() < openUntil ? 'open' : 'half_open'
     },
-    get restMs() {
+    restMs(account) {
       if (openUntil === undefined) return 0
+      if (isFresh(account)) return freshProbes < most ? 0 : probeRestMs
       return isProbing ? probeRestMs : Math.max(0, openUntil - clock.monotonic())
     },
   }

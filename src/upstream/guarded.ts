@@ -2,16 +2,16 @@ import { type Breaker, type Pass, verdictOf } from './breaker.ts'
 import { onEnd } from './ends.ts'
 import { type Upstream, UpstreamFailure } from './upstream.ts'
 
-/** An upstream that is left alone for a while after it failed several times in a row. */
+/** An upstream that is not asked for a while after most accounts' requests to it failed. */
 export function guardedUpstream(upstream: Upstream, breaker: Breaker): Upstream {
   const enter = ({ account }: { account: string }): Pass => {
     const pass = breaker.take(account)
     if (pass) return pass
-    throw new UpstreamFailure('open', undefined, breaker.restMs)
+    throw new UpstreamFailure('open', undefined, breaker.restMs(account))
   }
   return {
     ...upstream,
-    breaker: () => ({ state: breaker.state, restMs: breaker.restMs }),
+    breaker: (account) => ({ state: breaker.state, restMs: breaker.restMs(account) }),
     async complete(call) {
       const pass = enter(call)
       try {

@@ -35,8 +35,11 @@ export type Upstream = {
   stream(call: UpstreamCall): Promise<Chunks>
   /** Its places, where they are limited: those taken, who waits for one, how many there are. */
   load?(): { taken: number; waiting: number; most: number }
-  /** Whether it is asked at all, where its failures are counted; `restMs` until it may be. */
-  breaker?(): { state: BreakerState; restMs: number }
+  /**
+   * Whether it is asked, where its failures are counted. `restMs`: ms until a request of this
+   * account may be let through; of an account that failed where none is named.
+   */
+  breaker?(account?: string): { state: BreakerState; restMs: number }
 }
 
 /** Takes what comes, and says whether to go on. */

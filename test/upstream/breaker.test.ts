@@ -17,7 +17,7 @@ function breaker() {
     else if (verb === 'sleep') naps++
     else if (verb === 'take') {
       const pass = guard.take(account)
-      if (!pass) return `${guard.state} refused ${guard.restMs}`
+      if (!pass) return `${guard.state} refused ${guard.restMs(account)}`
       passes.set(name, pass)
     } else passes.get(name)?.[verb as keyof Pass]()
     return guard.state

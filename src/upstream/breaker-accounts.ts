@@ -1,0 +1,54 @@
+/** How the last request of an account ended; `asked` while none of its requests did. */
+type Verdict = 'asked' | 'answered' | 'failed'
+
+/** The accounts that asked one upstream lately, by how their last request ended. */
+export type RecentAccounts = {
+  note(account: string, verdict: Verdict): void
+  /** How many accounts each verdict has now. */
+  counts(): Readonly<Record<Verdict, number>>
+  /** Those whose last request failed. */
+  failing(): string[]
+}
+
+/** How long an account counts after its last request or answer, in ms. */
+const recentMs = 30_000
+
+/** The most accounts that are remembered; beyond that the one that asked longest ago is not. */
+export const mostAccounts = 4096
+
+export function recentAccounts(clock: { monotonic(): number }): RecentAccounts {
+  /** In the order of their last request or answer. */
+  const accounts = new Map<string, { verdict: Verdict; at: number }>()
+  const counts: Record<Verdict, number> = { asked: 0, answered: 0, failed: 0 }
+
+  const forget = (account: string): void => {
+    const known = accounts.get(account)
+    if (known) counts[known.verdict]--
+    accounts.delete(account)
+  }
+  const forgetOld = (now: number): void => {
+    for (const [account, { at }] of accounts) {
+      if (now - at < recentMs && accounts.size <= mostAccounts) return
+      forget(account)
+    }
+  }
+
+  return {
+    note(account, verdict) {
+      const now = clock.monotonic()
+      const before = accounts.get(account)?.verdict ?? 'asked'
+      // A new request says nothing yet: what came of the last one still counts.
+      const next = verdict === 'asked' ? before : verdict
+      forget(account)
+      accounts.set(account, { verdict: next, at: now })
+      counts[next]++
+      forgetOld(now)
+    },
+    counts() {
+      forgetOld(clock.monotonic())
+      return counts
+    },
+    failing: () =>
+      [...accounts].flatMap(([account, { verdict }]) => (verdict === 'failed' ? [account] : [])),
+  }
+}
