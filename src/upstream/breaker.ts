@@ -17,7 +17,7 @@ export type BreakerState = 'closed' | 'open' | 'half_open'
 
 /** The way through for one request. Only its first verdict counts. */
 export type Pass = {
-  /** The first of an answer came: an open breaker closes, but one more failure may open it again. */
+  /** The first of an answer came: closes an open breaker, but one more failure may reopen it. */
   began(): void
   answered(): void
   failed(): void
@@ -50,11 +50,11 @@ const probeRestMs = 1000
  * of them closes it, and each one that fails is refused like the others. After `cooldownMs` one
  * request at a time of the refused accounts passes too; if that fails it opens anew.
  *
- * Verdicts on requests that began before it last opened or closed do not count. Neither do failures
- * during which this process slept, by the count of `naps`: all timeouts run out then. Among requests
- * that began after such a failure another nap excuses none until something was answered, or a
- * machine that sleeps again and again would never find out. At most {@link mostAccounts} accounts
- * are remembered. `tell` hears when it opens and closes.
+ * Verdicts on requests that began before it last opened or closed do not count. Neither do
+ * failures during which this process slept, by the count of `naps`: all timeouts run out then.
+ * Among requests that began after such a failure another nap excuses none until something was
+ * answered, or a machine that sleeps again and again would never find out. At most
+ * {@link mostAccounts} accounts are remembered. `tell` hears when it opens and closes.
  */
 export function makeBreaker(
   { failures: most, cooldownMs }: BreakerRules,
