@@ -4,9 +4,11 @@ import type { Columns } from './columns.ts'
 /** What came in over the chain. */
 export function depositTables(c: Columns) {
   /**
-   * A transfer of the stablecoin to the treasury, known by chain, transaction and log index. Once
-   * credited it is part of the journal: `credits` says how often, because a reorg can take it away
-   * and bring it back.
+   * A transfer of the stablecoin to the treasury. Its identity is the chain, the transaction, the
+   * token, the sender, the units, and its ordinal among the transfers of the transaction that equal
+   * it in all of these. No reorg changes that identity, and no row ever gives it up; log index and
+   * block say only where the transfer was last seen. A reorg can take a credited deposit away and
+   * bring it back: `credits` and `reversals` count that, and only the ledger writes them.
    */
   const deposits = c.table(
     'deposits',
@@ -15,6 +17,8 @@ export function depositTables(c: Columns) {
       chainId: c.int('chain_id').notNull(),
       txHash: c.text('tx_hash').notNull(),
       logIndex: c.int('log_index').notNull(),
+      /** Counts equal transfers of the transaction in the order of their logs, from 0. */
+      ordinal: c.int('ordinal').notNull().default(0),
       blockNumber: c.ms('block_number').notNull(),
       blockHash: c.text('block_hash').notNull(),
       /** Null until it was looked at for its credit. */
@@ -34,13 +38,17 @@ export function depositTables(c: Columns) {
           'detected' | 'confirming' | 'credited' | 'finalized' | 'orphaned' | 'reversed' | 'ignored'
         >()
         .notNull(),
-      /** Why it is ignored or waits. */
+      /**
+       * Why it is ignored or waits. `credited_twice`: an earlier build had credited its transfer
+       * before; set by the migration that gave deposits their ordinals.
+       */
       reason: c
         .text('reason')
         .$type<
           | 'below_minimum'
           | 'above_bounds'
           | 'balance_full'
+          | 'credited_twice'
           | 'second_behind'
           | 'second_differs'
           | 'second_down'
@@ -50,13 +58,17 @@ export function depositTables(c: Columns) {
       creditedAt: c.ms('credited_at'),
       finalizedAt: c.ms('finalized_at'),
       credits: c.int('credits').notNull(),
+      /** Credits that were taken back: as many as `credits`, or one fewer while it is credited. */
+      reversals: c.int('reversals').notNull().default(0),
       /** Of a reversed one: what could not be taken back and is the operator's loss. */
       loss: c.money('loss_nusd').notNull(),
       /** What went from the sender's account to another; null while it is still the sender's. */
       moved: c.money('moved_nusd'),
     },
     (t) => [
-      c.uniqueIndex('deposits_by_log').on(t.chainId, t.txHash, t.logIndex),
+      c
+        .uniqueIndex('deposits_by_transfer')
+        .on(t.chainId, t.txHash, t.token, t.from, t.tokenAmount, t.ordinal),
       c.index('deposits_by_account').on(t.account, t.id),
       c.index('deposits_by_block').on(t.blockNumber),
       c

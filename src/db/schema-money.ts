@@ -129,6 +129,8 @@ export function moneyTables(c: Columns) {
     (t) => [
       c.primaryKey({ columns: [t.accountId, t.ref, t.kind] }),
       c.uniqueIndex('transfers_in_order').on(t.accountId, t.at, t.seq),
+      // A deposit's reference names one transfer on the chain: no account gets it a second time.
+      c.uniqueIndex('transfers_credit_once').on(t.ref).where(sql`${t.kind} = 'deposit'`),
       c.index('transfers_beside_runs').on(t.accountId, t.at, t.seq).where(sql`${t.kind} <> 'run'`),
       c.check('transfers_move', sql`${t.amount} > 0 and ${t.source} <> ${t.target}`),
     ],
