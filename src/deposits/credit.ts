@@ -3,7 +3,9 @@ import type { DepositRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
+import type { Book } from '../ledger/book.ts'
 import { creditDeposit } from '../ledger/deposit.ts'
+import { isRepeat } from '../ledger/store.ts'
 import { dayOf, type Heads, isDeepEnough, softDepth } from './deposit.ts'
 import { type Doubt, holdBack, type Second, secondServer } from './second.ts'
 import { type On, type Standing, settleTx, standingOf, standsAsBefore } from './settle.ts'
@@ -154,12 +156,19 @@ async function credit(
   { blockHash, blockTime }: Standing,
 ): Promise<string | undefined> {
   const { id, account, amount, txHash } = row
-  const isCredited = await ledger.post({
+  const command = {
     account,
     opens: true,
     keys: [],
     deposit: id,
-    decide: (book) => creditDeposit(book, id, { blockHash, blockTime }),
+    decide: (book: Book) => creditDeposit(book, id, { blockHash, blockTime }),
+  }
+  const isCredited = await ledger.post(command).catch((error: unknown) => {
+    if (!isRepeat(error)) throw error
+    // It must not keep the deposits behind it from their credit.
+    const what = `the journal has a credit of the transfer of deposit ${id} already`
+    log.error('deposit.repeated', new Error(what), { deposit: id, tx: txHash })
+    return false
   })
   if (isCredited) log.info('deposit.credited', { deposit: id, tx: txHash, nusd: String(amount) })
   return isCredited ? id : undefined

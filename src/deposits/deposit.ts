@@ -78,8 +78,7 @@ export const toDepositView = (row: DepositRow) => ({
   from: toChecksumAddress(row.from),
   account: toChecksumAddress(row.account),
   tx_hash: row.txHash,
-  // One that left its place in a reorg is kept under a negative one.
-  log_index: row.logIndex < 0 ? -1 - row.logIndex : row.logIndex,
+  log_index: row.logIndex,
   block_number: row.blockNumber,
   created_at: toRfc3339(row.seenAt),
   credited_at: timeOf(row.creditedAt),

@@ -1,29 +1,30 @@
 import { chainId } from '../chain/chain.ts'
 import type { DepositRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
+import { depositRef } from '../ledger/deposit-ref.ts'
 import { type DepositPolicy, judgeAmount, toNusd } from './deposit.ts'
 import type { Transfer } from './transfer.ts'
 
 /** What the transfers of a block mean to the deposits that are known. */
 
-/** Which transfers were never seen, and the transactions that are known from another block. */
+/**
+ * Sorts the transfers of whole blocks, each transaction with all of its transfers: those that were
+ * never seen, and the transactions that disagree with what is known and must be looked up.
+ */
 export function compare(
   transfers: readonly Transfer[],
   known: readonly DepositRow[],
-): { fresh: Transfer[]; moved: string[] } {
-  const byTx = Map.groupBy(known, ({ txHash }) => txHash)
+): { fresh: Transfer[]; doubtful: string[] } {
+  const rowsOf = Map.groupBy(known, ({ txHash }) => txHash)
   const fresh: Transfer[] = []
-  const moved = new Set<string>()
-  for (const transfer of transfers) {
-    const siblings = byTx.get(transfer.txHash) ?? []
-    const same = siblings.find(({ logIndex }) => logIndex === transfer.logIndex)
-    const isElsewhere = siblings.some(({ blockHash }) => blockHash !== transfer.blockHash)
-    // One that left its transaction has no place in it, so that any of these may be it again.
-    const isBack = same ? isLost(same) : siblings.some(isLost)
-    if (isElsewhere || isBack) moved.add(transfer.txHash)
-    else if (!same) fresh.push(transfer)
+  const doubtful: string[] = []
+  for (const [txHash, theirs] of Map.groupBy(transfers, (one) => one.txHash)) {
+    const match = matchTransfers(rowsOf.get(txHash) ?? [], theirs)
+    const isSplit = theirs.some(({ blockHash }) => blockHash !== theirs[0]?.blockHash)
+    if (isSplit || match.moved.length > 0 || match.gone.some(canLeave)) doubtful.push(txHash)
+    else fresh.push(...match.fresh)
   }
-  return { fresh, moved: [...moved] }
+  return { fresh, doubtful }
 }
 
 /** A transfer that was never seen as a deposit of its sender. */
@@ -46,6 +47,7 @@ export function toRow(
     creditedAt: null,
     finalizedAt: null,
     credits: 0,
+    reversals: 0,
     loss: 0n,
     moved: null,
   }
@@ -53,7 +55,7 @@ export function toRow(
 
 /** How the deposits of one transaction stand to the transfers that a block holds of it now. */
 export type Match = {
-  /** Where they are now. */
+  /** Those that are elsewhere than they were, or back. */
   moved: { row: DepositRow; transfer: Transfer }[]
   /** Those that are where they were. */
   same: DepositRow[]
@@ -63,34 +65,41 @@ export type Match = {
 }
 
 /**
- * Finds each deposit of a transaction among its transfers as they are now. In another block its log
- * index is another one, because it counts from the block's start: then sender and amount tell.
+ * Finds each deposit of a transaction among its transfers as they are now, by its identity: the log
+ * index counts from the start of the block, so it is another one in another block.
  */
 export function matchTransfers(rows: readonly DepositRow[], transfers: readonly Transfer[]): Match {
-  const left = [...transfers]
-  const match: Match = { moved: [], same: [], gone: [], fresh: left }
-  const take = (row: DepositRow, is: (transfer: Transfer) => boolean): Transfer | undefined => {
-    const at = left.findIndex((one) => is(one) && isLike(row, one))
-    return at === -1 ? undefined : left.splice(at, 1)[0]
-  }
-  const others: DepositRow[] = []
-  for (const row of rows) {
-    const transfer = take(row, ({ logIndex }) => logIndex === row.logIndex)
-    if (!transfer) others.push(row)
-    else if (transfer.blockHash === row.blockHash && !isLost(row)) match.same.push(row)
+  const known = new Map(rows.map((row) => [depositRef(row), row]))
+  const match: Match = { moved: [], same: [], gone: [], fresh: [] }
+  for (const transfer of transfers) {
+    const name = transferRef(transfer)
+    const row = known.get(name)
+    known.delete(name)
+    if (!row) match.fresh.push(transfer)
+    else if (isAt(row, transfer) && !isLost(row)) match.same.push(row)
     else match.moved.push({ row, transfer })
   }
-  for (const row of others) {
-    const transfer = take(row, () => true)
-    if (transfer) match.moved.push({ row, transfer })
-    else match.gone.push(row)
-  }
+  match.gone.push(...known.values())
   return match
 }
 
-const isLike = (row: DepositRow, { token, from, units }: Transfer): boolean =>
-  row.token === token && row.from === from && row.tokenAmount === units.toString()
+/** The transfer that a deposit is of, if it is among these. */
+export const transferOf = (row: DepositRow, transfers: readonly Transfer[]): Transfer | undefined =>
+  transfers.find(
+    (one) =>
+      one.ordinal === row.ordinal && one.from === row.from && transferRef(one) === depositRef(row),
+  )
+
+/** Whether a deposit was last seen exactly there. */
+export const isAt = (row: DepositRow, { blockHash, logIndex }: Transfer): boolean =>
+  row.blockHash === blockHash && row.logIndex === logIndex
+
+const transferRef = ({ units, ...transfer }: Transfer): string =>
+  depositRef({ ...transfer, chainId, tokenAmount: units.toString() })
 
 /** Whether a reorg took it away before. */
 export const isLost = ({ status }: Pick<DepositRow, 'status'>): boolean =>
   status === 'orphaned' || status === 'reversed'
+
+const canLeave = ({ status }: DepositRow): boolean =>
+  status === 'detected' || status === 'confirming' || status === 'credited'

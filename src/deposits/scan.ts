@@ -5,7 +5,7 @@ import type { DepositPolicy } from './deposit.ts'
 import { compare, toRow } from './found.ts'
 import { settleTx } from './settle.ts'
 import type { Reached } from './store.ts'
-import { filterOf, placeOf, readTransfers, type Transfer } from './transfer.ts'
+import { filterOf, readTransfers, type Transfer } from './transfer.ts'
 
 type Needs = Parameters<typeof settleTx>[0]
 
@@ -13,7 +13,7 @@ type Needs = Parameters<typeof settleTx>[0]
 const rangeMost = 9000
 /** Blocks behind the cursor that every look reads again: for reorgs and for servers that lag. */
 const overlap = 600
-/** Transfers that are written in one transaction. */
+/** Transfers that are written in one transaction, and transactions that are looked up in one. */
 const batch = 500
 
 export type Scan = { chain: Chain; lease: Lease; policy: DepositPolicy; latest: number }
@@ -87,20 +87,18 @@ async function absorb(
   reached: Reached,
 ): Promise<void> {
   const { deposits } = deps
-  const doubtful = new Set<string>()
-  let rows: DepositRow[] = []
-  for (let at = 0; at < transfers.length; at += batch) {
-    const some = transfers.slice(at, at + batch)
-    const known = await deposits.ofTxs([...new Set(some.map(({ txHash }) => txHash))])
-    const { fresh, moved } = compare(some, known)
-    for (const txHash of moved) doubtful.add(txHash)
-    if (rows.length > 0) await deposits.record(on.lease, rows)
-    rows = fresh.map((transfer) => toRow(deps, transfer, on.policy))
-  }
-  const found = new Set(transfers.map(placeOf))
-  for (const row of await deposits.openIn(range)) {
-    if (!found.has(placeOf(row))) doubtful.add(row.txHash)
-  }
-  for (const txHash of doubtful) await settleTx(deps, on, txHash)
-  await deposits.record(on.lease, rows, reached)
+  const found = new Set(transfers.map(({ txHash }) => txHash))
+  const known: DepositRow[] = []
+  for (const some of chunks([...found], batch)) known.push(...(await deposits.ofTxs(some)))
+  const { fresh, doubtful } = compare(transfers, known)
+  const missing = (await deposits.openIn(range)).filter(({ txHash }) => !found.has(txHash))
+  const unsure = new Set([...doubtful, ...missing.map(({ txHash }) => txHash)])
+  for (const txHash of unsure) await settleTx(deps, on, txHash)
+  const rows = fresh.map((transfer) => toRow(deps, transfer, on.policy))
+  for (const some of chunks(rows, batch)) await deposits.record(on.lease, some)
+  await deposits.record(on.lease, [], reached)
+}
+
+function* chunks<T>(all: readonly T[], size: number): Generator<T[]> {
+  for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size)
 }

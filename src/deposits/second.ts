@@ -3,7 +3,6 @@ import type { DepositRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { DepositPolicy, Heads } from './deposit.ts'
 import { type On, type Standing, standingOf, standsAsBefore } from './settle.ts'
-import { placeOf } from './transfer.ts'
 
 /**
  * Why a deposit that one server has deep enough is not credited, by what the second one says.
@@ -68,11 +67,9 @@ export async function headsOf(chain: Pick<Chain, 'block'>): Promise<Heads> {
   return { latest, safe, finalized }
 }
 
-/** The sender is whom it is credited to; by the time of the block it counts for a day. */
-function isSame(row: DepositRow, ours: Standing, theirs: Standing): boolean {
-  const sender = theirs.transfers.find((one) => placeOf(one) === placeOf(row))?.from
-  return standsAsBefore(row, theirs) && sender === row.from && theirs.blockTime === ours.blockTime
-}
+/** By the time of its block a deposit counts for a day. */
+const isSame = (row: DepositRow, ours: Standing, theirs: Standing): boolean =>
+  standsAsBefore(row, theirs) && theirs.blockTime === ours.blockTime
 
 /** Its troubles are an answer: they must not keep small deposits from their credit. */
 async function orDown<T>(work: Promise<T>): Promise<T | 'down'> {

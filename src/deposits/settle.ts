@@ -4,8 +4,8 @@ import type { DepositRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { reverseDeposit } from '../ledger/deposit.ts'
 import type { DepositPolicy } from './deposit.ts'
-import { isLost, matchTransfers, toRow } from './found.ts'
-import { placeOf, readTransfers, type Transfer } from './transfer.ts'
+import { isAt, isLost, matchTransfers, toRow, transferOf } from './found.ts'
+import { readTransfers, type Transfer } from './transfer.ts'
 
 type Needs = Pick<Deps, 'deposits' | 'ledger' | 'ids' | 'clock' | 'log'>
 
@@ -35,13 +35,14 @@ export async function standingOf(
 
 /** Whether a transaction still makes exactly this transfer in exactly this block. */
 export function standsAsBefore(row: DepositRow, { transfers }: Standing): boolean {
-  const found = transfers.find((one) => placeOf(one) === placeOf(row))
-  return found?.blockHash === row.blockHash && found.units.toString() === row.tokenAmount
+  const found = transferOf(row, transfers)
+  return found !== undefined && isAt(row, found)
 }
 
 /**
  * Brings the deposits of one transaction to where the chain has them: moved to another block, gone
- * from it, or back. What is gone is only believed when another block stands in its block's place.
+ * from it, or back. What is gone is only believed when another block stands in its block's place,
+ * and never of a finalized deposit, which stays as it is.
  * @throws ChainUnavailable
  */
 export async function settleTx(deps: Needs, on: On, txHash: string): Promise<void> {
@@ -57,18 +58,18 @@ export async function settleTx(deps: Needs, on: On, txHash: string): Promise<voi
     if (row.blockHash === standing.blockHash && row.status === 'credited') {
       const what = `the chain no longer has the deposit ${row.id} in the block it was credited from`
       log.error('deposit.contradicted', new Error(what))
-      return
-    }
-    await takeAway(deps, on, row)
+    } else await takeAway(deps, on, row)
   }
-  const places = moved.map(({ row, transfer }) => {
+  const movable = moved.filter(({ row }) => row.status !== 'finalized')
+  for (const { row } of moved) if (row.status === 'finalized') tellDenied(log, row)
+  const places = movable.map(({ row, transfer }) => {
     const { logIndex, blockNumber, blockHash } = transfer
     const status = isLost(row) || row.status === 'confirming' ? ('detected' as const) : row.status
-    return { id: row.id, logIndex, blockNumber, blockHash, status }
+    return { row, place: { logIndex, blockNumber, blockHash, status } }
   })
   const found = fresh.map((transfer) => toRow(deps, transfer, on.policy))
-  await deposits.replace(on.lease, gone, places, found)
-  for (const { row } of moved) log.info('deposit.moved', { deposit: row.id, tx: row.txHash })
+  await deposits.replace(on.lease, places, found)
+  for (const { row } of movable) log.info('deposit.moved', { deposit: row.id, tx: row.txHash })
 }
 
 /** Whether another block of the chain is where the block of a deposit was. */
@@ -91,8 +92,10 @@ async function takeAway(deps: Needs, { lease }: On, row: DepositRow): Promise<vo
     if (loss === undefined) return
     const what = `the deposit ${row.id} left the chain after its credit; ${loss} nUSD are lost`
     log.error('deposit.reversed', new Error(what))
-  } else if (row.status === 'finalized') {
-    const what = `the deposit ${row.id} left the chain although its block was final`
-    log.error('deposit.final_gone', new Error(what))
-  }
+  } else if (row.status === 'finalized') tellDenied(log, row)
+}
+
+function tellDenied(log: Needs['log'], { id }: DepositRow): void {
+  const what = `an RPC server denies the deposit ${id}, which is final; the deposit is kept`
+  log.error('deposit.final_denied', new Error(what))
 }

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, not, or, sql } from 'drizzle-orm'
 import { chainId } from '../chain/chain.ts'
-import { type Db, first, insert, type Query, rows, update } from '../db/db.ts'
+import { type Db, first, insert, type Query, rows } from '../db/db.ts'
 import { findFact, lockFact, settleFact, writeFact } from '../db/facts.ts'
 import { assertLease, type Lease, type LeaseTime, takeLease } from '../db/lease.ts'
 import type { DepositRow } from '../db/schema.ts'
@@ -25,7 +25,7 @@ export type Reached = {
 }
 
 /** What of a deposit the chain can change. */
-export type Place = Pick<DepositRow, 'id' | 'logIndex' | 'blockNumber' | 'blockHash' | 'status'>
+export type Place = Pick<DepositRow, 'logIndex' | 'blockNumber' | 'blockHash' | 'status'>
 
 /** Deposits as they are found and followed. Their money moves in the ledger alone. */
 export function depositStore(db: Db, deps: { clock: LeaseTime; node: string }) {
@@ -154,16 +154,17 @@ function depositTotals(db: Db) {
 
 function depositChanges(db: Db, clock: LeaseTime) {
   const { deposits } = db.tables
+  const asSeen = (row: DepositRow) =>
+    and(
+      eq(deposits.id, row.id),
+      eq(deposits.status, row.status),
+      eq(deposits.blockHash, row.blockHash),
+    )
   /** Changes of one that is still as it was looked at; another's write wins. */
   const changeSame = (lease: Lease, row: DepositRow, change: Partial<DepositRow>): Promise<void> =>
     db.write(function* (q) {
       yield* assertLease(db, q, lease, clock.now())
-      const same = and(
-        eq(deposits.id, row.id),
-        eq(deposits.status, row.status),
-        eq(deposits.blockHash, row.blockHash),
-      )
-      yield* rows(q.update(deposits).set(change).where(same).returning())
+      yield* rows(q.update(deposits).set(change).where(asSeen(row)).returning())
     })
   return {
     /** It waits for a block that is safe or final. */
@@ -184,21 +185,13 @@ function depositChanges(db: Db, clock: LeaseTime) {
       }),
     orphan: (lease: Lease, row: DepositRow) =>
       changeSame(lease, row, { status: 'orphaned', reason: null }),
-    /**
-     * Writes where the transfers of one transaction are after a reorg. Log indices shift over each
-     * other, so those of all that were there are first taken out of the way.
-     */
-    replace: (lease: Lease, gone: DepositRow[], moved: Place[], found: DepositRow[]) =>
+    /** Writes where the transfers of one transaction are after a reorg, and those that are new. */
+    replace: (lease: Lease, moved: { row: DepositRow; place: Place }[], found: DepositRow[]) =>
       db.write(function* (q) {
         yield* assertLease(db, q, lease, clock.now())
-        const aside = [...moved, ...gone].map(({ id }) => id)
-        const away = sql`-1 - ${deposits.logIndex}`
-        const named = and(inArray(deposits.id, aside), gte(deposits.logIndex, 0))
-        if (aside.length > 0) {
-          yield* rows(q.update(deposits).set({ logIndex: away }).where(named).returning())
+        for (const { row, place } of moved) {
+          yield* rows(q.update(deposits).set(place).where(asSeen(row)).returning())
         }
-        const columns = ['logIndex', 'blockNumber', 'blockHash', 'status'] as const
-        yield* update(deposits, moved, [...columns])
         yield* insert(deposits, found)
       }),
   }

@@ -3,7 +3,13 @@ import type { Hex } from '../verify/hex.ts'
 import type { DepositPolicy } from './deposit.ts'
 
 /** A plain ERC-20 transfer to the treasury, as a block holds it. Addresses in lower case. */
-export type Transfer = {
+export type Transfer = TransferLog & {
+  /** Counts the transfers of its transaction with the same token, sender and units, from 0. */
+  ordinal: number
+}
+
+/** The same as one log tells it, without the others of its transaction. */
+export type TransferLog = {
   txHash: string
   logIndex: number
   blockNumber: number
@@ -35,7 +41,7 @@ export const filterOf = (
  * the treasury in a block that stands. Three topics and one word of data: an NFT's transfer has
  * four topics. One of nothing is none: anybody can send it in anybody's name.
  */
-export function readTransfer(log: ChainLog, { treasury, token }: Where): Transfer | undefined {
+export function readTransfer(log: ChainLog, { treasury, token }: Where): TransferLog | undefined {
   const [topic, from, to, ...more] = log.topics
   if (log.removed || log.address !== token || topic !== transferTopic) return undefined
   if (!from || to !== topicOf(treasury) || more.length > 0) return undefined
@@ -47,21 +53,31 @@ export function readTransfer(log: ChainLog, { treasury, token }: Where): Transfe
   return { txHash, logIndex, blockNumber, blockHash, token, from: `0x${from.slice(26)}`, units }
 }
 
-/** The transfers among logs, each once, in the order of the chain. */
+/**
+ * The transfers among logs, each once, in the order of the chain. The logs are those of whole
+ * transactions: the ordinals follow from them.
+ */
 export function readTransfers(logs: readonly ChainLog[], where: Where): Transfer[] {
-  const found = new Map<string, Transfer>()
+  const found = new Map<string, TransferLog>()
   for (const log of logs) {
     const transfer = readTransfer(log, where)
     if (transfer) found.set(placeOf(transfer), transfer)
   }
-  return [...found.values()].sort(
+  const sorted = [...found.values()].sort(
     (a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex,
   )
+  const counts = new Map<string, number>()
+  return sorted.map((transfer) => {
+    const { blockHash, txHash, from, units } = transfer
+    const name = `${blockHash} ${txHash} ${from} ${units}`
+    const ordinal = counts.get(name) ?? 0
+    counts.set(name, ordinal + 1)
+    return { ...transfer, ordinal }
+  })
 }
 
-/** What a transfer is known by on its chain. */
-export const placeOf = ({ txHash, logIndex }: Pick<Transfer, 'txHash' | 'logIndex'>): string =>
-  `${txHash}:${logIndex}`
+const placeOf = ({ blockHash, txHash, logIndex }: TransferLog): string =>
+  `${blockHash} ${txHash} ${logIndex}`
 
 /** An address as an indexed parameter of an event. */
 const topicOf = (address: string): Hex => `0x${'0'.repeat(24)}${address.slice(2)}`

@@ -1,15 +1,15 @@
 import { and, asc, gt, inArray, isNull, sql } from 'drizzle-orm'
 import { type Db, first, type Query, rows, type Work } from '../db/db.ts'
 import { findFact, writeFact } from '../db/facts.ts'
-import type { RunRow, TransferRow } from '../db/schema.ts'
+import type { DepositRow, RunRow, TransferRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type Audit, type AuditPoint, makeAudit, type SideSums } from './audit.ts'
 import { windowId } from './book.ts'
 
 export type AuditStore = ReturnType<typeof auditStore>
 
-/** What does not add up, and what every side has. */
-export type AuditReport = { faults: string[]; sides: SideSums }
+/** What does not add up or is credited twice, the latter also by itself, and what every side has. */
+export type AuditReport = { faults: string[]; doubled: string[]; sides: SideSums }
 
 /** Rows read in one step; between steps the event loop turns. */
 const pageRows = 2000
@@ -21,7 +21,7 @@ const pointFact = 'audit.point'
 
 /** Reads what an audit compares: the journal and the runs against what is remembered of them. */
 export function auditStore(db: Db) {
-  const { accounts, keyWindows, transfers, runs } = db.tables
+  const { accounts, deposits, keyWindows, transfers, runs } = db.tables
 
   function* openRuns(q: Query, audit: Audit): Work<void> {
     const open = { accountId: runs.accountId, hold: runs.hold, windows: runs.windows }
@@ -72,6 +72,25 @@ export function auditStore(db: Db) {
     }
   }
 
+  function* everyDeposit(q: Query, audit: Audit, ending?: AbortSignal): Work<void> {
+    const { chainId, txHash, token, from, tokenAmount, ordinal } = deposits
+    const identity = [chainId, txHash, token, from, tokenAmount, ordinal] as const
+    let last: DepositRow | undefined
+    for (;;) {
+      ending?.throwIfAborted()
+      const after: DepositRow | undefined = last
+      const beyond = after
+        ? sql`(${sql.join([...identity], sql`, `)}) > (${after.chainId}, ${after.txHash}, ${after.token}, ${after.from}, ${after.tokenAmount}, ${after.ordinal})`
+        : undefined
+      const some = q.select().from(deposits).where(beyond)
+      const inOrder = some.orderBy(...identity.map((column) => asc(column)))
+      const page: DepositRow[] = yield* rows(inOrder.limit(pageRows))
+      for (const row of page) audit.checkDeposit(row)
+      last = page.at(-1)
+      if (page.length < pageRows) return
+    }
+  }
+
   function* everyPurse(q: Query, audit: Audit, whole: boolean): Work<void> {
     const held = whole ? undefined : gt(accounts.held, 0n)
     for (const row of yield* rows(q.select().from(accounts).where(held))) {
@@ -102,26 +121,28 @@ export function auditStore(db: Db) {
       const begun = makeAudit(until)
       yield* openRuns(q, begun)
       yield* everyTransfer(q, begun, ending)
+      yield* everyDeposit(q, begun, ending)
       yield* everyRun(q, begun, ending)
       yield* everyPurse(q, begun, true)
       return begun
     })
 
   return {
-    /** What does not add up; writes nothing. */
+    /** What does not add up; writes nothing. What is credited twice adds up. */
     faults: async (now: Millis): Promise<string[]> => (await compare(now)).faults(),
-    /** The same, with what every side has, of one moment. */
+    /** The same with what is credited twice, and what every side has, of one moment. */
     report: async (now: Millis): Promise<AuditReport> => {
       const audit = await compare(now)
-      return { faults: audit.faults(), sides: audit.sides() }
+      const doubled = audit.doubled()
+      return { faults: [...audit.faults(), ...doubled], doubled, sides: audit.sides() }
     },
     /**
-     * The same, and remembers how far it came for the next start.
+     * What does not add up and what is credited twice, and remembers how far it came for the next start.
      * @throws at the next page of rows when `ending` says so; then nothing is remembered.
      */
     whole: async (now: Millis, ending?: AbortSignal): Promise<string[]> => {
       const audit = await compare(now - settledAfterMs, ending)
-      const faults = audit.faults()
+      const faults = [...audit.faults(), ...audit.doubled()]
       if (faults.length === 0) {
         const point = JSON.stringify(audit.point())
         await db.write(() => writeFact(db, pointFact, point))

@@ -1,12 +1,14 @@
-import type { AccountRow, HoldWindow, TransferRow, WindowRow } from '../db/schema.ts'
+import type { AccountRow, DepositRow, HoldWindow, TransferRow, WindowRow } from '../db/schema.ts'
 import type { LedgerSide } from '../db/schema-money.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
 import { windowId } from './book.ts'
+import { depositOfRef, depositRef } from './deposit-ref.ts'
 
 /**
  * Compares what is remembered of money with what happened: balances with the journal, `held`
- * with the open runs, `spent` with the costs of the ended ones. Names every difference.
+ * with the open runs, `spent` with the costs of the ended ones, what the journal credited of each
+ * deposit with its state. Names every difference.
  */
 export type Audit = ReturnType<typeof makeAudit>
 
@@ -24,6 +26,9 @@ export function makeAudit(until: Millis) {
   const held = new Map<string, Nusd>()
   const windowsHeld = new Map<string, Nusd>()
   const windowsSpent = new Map<string, Nusd>()
+  const credited = new Map<string, Nusd>()
+  const doubled: string[] = []
+  let logs = { txHash: '', ids: new Map<string, string>() }
   const sides: SideSums = {}
   const faults: string[] = []
   let before: Nusd = 0n
@@ -36,9 +41,12 @@ export function makeAudit(until: Millis) {
   }
 
   return {
-    addTransfer({ accountId, source, target, amount, at }: TransferRow): void {
+    addTransfer({ accountId, ref, kind, source, target, amount, at }: TransferRow): void {
       const change = (target === 'user' ? amount : 0n) - (source === 'user' ? amount : 0n)
       add(balances, accountId, change)
+      if (kind === 'deposit' || kind === 'reversal' || kind === 'loss') {
+        add(credited, depositOfRef(ref), source === 'deposits' ? amount : -amount)
+      }
       sides[source] = (sides[source] ?? 0n) - amount
       sides[target] = (sides[target] ?? 0n) + amount
       if (at <= until) before += change
@@ -65,18 +73,41 @@ export function makeAudit(until: Millis) {
       expect(`spent of key window ${id}`, row.spent, windowsSpent.get(id) ?? 0n)
       windowsSpent.delete(id)
     },
+    /** Called for every deposit, those of one transaction one after the other. */
+    checkDeposit(row: DepositRow): void {
+      const { id, txHash, token, from, tokenAmount, logIndex } = row
+      const isIn = row.status === 'credited' || row.status === 'finalized'
+      const ref = depositRef(row)
+      const amount = isIn ? (row.amount ?? 0n) : 0n
+      expect(`the credit of deposit ${id}`, credited.get(ref) ?? 0n, amount)
+      credited.delete(ref)
+      if (!isIn) return
+      if (logs.txHash !== txHash) logs = { txHash, ids: new Map() }
+      const place = `${token} ${from} ${tokenAmount} ${logIndex}`
+      const other = logs.ids.get(place)
+      logs.ids.set(place, other ?? id)
+      if (other === undefined || doubled.length === faultsMax) return
+      doubled.push(`log ${logIndex} of transaction ${txHash} is credited twice: ${other} and ${id}`)
+    },
     checkTotal(point: AuditPoint, sum: Nusd): void {
       expect('the sum of all balances', sum, BigInt(point.total) + after)
       balances.clear()
+      credited.clear()
     },
     point: (): AuditPoint => ({ until, total: before.toString() }),
     /** What came in less what went out of every side so far; together they are zero. */
     sides: (): SideSums => ({ ...sides }),
+    /**
+     * Transfers on the chain that two deposits are credited for. Such books add up, but they owe
+     * more than came in. A lying RPC server could make earlier builds do that.
+     */
+    doubled: (): string[] => [...doubled],
     /** Called last: what was never matched with a row is a difference too. */
     faults(): string[] {
       for (const [id, amount] of held) expect(`held of account ${id}`, 0n, amount)
       for (const [id, amount] of windowsHeld) expect(`held of key window ${id}`, 0n, amount)
       for (const [id, amount] of balances) expect(`balance of account ${id}`, 0n, amount)
+      for (const [ref, amount] of credited) expect(`the credit of no deposit, ${ref},`, amount, 0n)
       for (const [id, amount] of windowsSpent) expect(`spent of key window ${id}`, 0n, amount)
       return faults
     },

@@ -3,6 +3,7 @@ import type { Millis } from '../kernel/clock.ts'
 import { maxNusd, min, type Nusd } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { Book } from './book.ts'
+import { creditRef, depositRef } from './deposit-ref.ts'
 
 /**
  * The rules of money that came in over the chain. A deposit is credited once; one that the chain
@@ -21,6 +22,8 @@ export function creditDeposit(book: Book, id: string, seen: SeenIn): boolean {
   const account = row && book.account(row.account)
   if (!row || !account || row.amount === null || row.blockHash !== seen.blockHash) return false
   if (row.status !== 'detected' && row.status !== 'confirming') return false
+  // Its last credit still stands, whatever its status says.
+  if (row.credits > row.reversals) return false
   // One that comes back gives what was taken; what was lost was spent already.
   const gain = row.amount - row.loss
   if (account.balance + gain > maxNusd) {
@@ -29,7 +32,7 @@ export function creditDeposit(book: Book, id: string, seen: SeenIn): boolean {
     return false
   }
   row.credits++
-  const ref = refOf(row)
+  const ref = creditRef(row)
   account.balance += gain
   book.changed('account', account)
   move(book, row, { ref, kind: 'deposit', source: 'deposits', target: 'user', amount: gain })
@@ -53,11 +56,12 @@ export function reverseDeposit(book: Book, id: string, blockHash: string): Nusd 
   // Of a claimed one, what its sender had spent before stays spent.
   const taken = min(account.balance - account.held, row.moved ?? row.amount)
   const loss = row.amount - taken
-  const ref = refOf(row)
+  const ref = creditRef(row)
   account.balance -= taken
   book.changed('account', account)
   move(book, row, { ref, kind: 'reversal', source: 'user', target: 'deposits', amount: taken })
   move(book, row, { ref, kind: 'loss', source: 'loss', target: 'deposits', amount: loss })
+  row.reversals++
   book.changed('deposit', Object.assign(row, { status: 'reversed', loss, creditedAt: null }))
   return loss
 }
@@ -92,15 +96,12 @@ export function moveDeposit(book: Book, id: string, to: string): DepositRow {
   target.balance += moved
   book.changed('account', source)
   book.changed('account', target)
-  const claim = { ref: row.id, kind: 'claim', amount: moved } as const
+  const claim = { ref: depositRef(row), kind: 'claim', amount: moved } as const
   move(book, row, { ...claim, source: 'user', target: 'deposits' })
   book.changed('deposit', Object.assign(row, { account: to, moved }))
   move(book, row, { ...claim, source: 'deposits', target: 'user' })
   return row
 }
-
-/** What its transfers are found by: a deposit that came back has others. */
-const refOf = ({ id, credits }: DepositRow): string => (credits <= 1 ? id : `${id}/${credits}`)
 
 type Move = Omit<Parameters<Book['addTransfer']>[0], 'accountId' | 'at'>
 

@@ -111,6 +111,7 @@ const depositChanges: (keyof DepositRow)[] = [
   'reason',
   'creditedAt',
   'credits',
+  'reversals',
   'loss',
   'moved',
 ]

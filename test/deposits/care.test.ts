@@ -168,7 +168,7 @@ test('a deposit that was final keeps its money, whatever leaves the chain; it is
   if (!asked || !policy || !lease) throw new Error('no chain')
   await settleTx(w.deps, { chain: asked, policy, lease }, tx.hash)
   expect([await w.states(), await w.balance(alice)]).toEqual([['finalized 50'], 50])
-  expect(events('deposit.final_gone')).toBe(1)
+  expect(events('deposit.final_denied')).toBe(1)
 })
 
 test('whoever lost the right to watch credits nothing', async () => {

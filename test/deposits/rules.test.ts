@@ -5,7 +5,6 @@ import {
   type DepositPolicy,
   isDeepEnough,
   judgeAmount,
-  toDepositView,
   toNusd,
 } from '../../src/deposits/deposit.ts'
 import { compare, matchTransfers } from '../../src/deposits/found.ts'
@@ -80,13 +79,14 @@ describe('a deposit stands deep enough', () => {
 
 const transfer = (logIndex: number, more: Partial<Transfer> = {}): Transfer => ({
   ...{ txHash: '0xa', logIndex, blockNumber: 7, blockHash: '0xb', token, from: alice, units: 5n },
+  ordinal: 0,
   ...more,
 })
 const row = (logIndex: number, more: Partial<DepositRow> = {}): DepositRow => ({
   ...{ id: `dep ${logIndex}`, chainId: 4663, txHash: '0xa', logIndex, blockNumber: 7, token },
   ...{ blockHash: '0xb', from: alice, blockTime: null, tokenAmount: '5', amount: 5000n },
   ...{ account: alice, status: 'detected', reason: null, seenAt: 0, creditedAt: null },
-  ...{ finalizedAt: null, credits: 0, loss: 0n, moved: null, ...more },
+  ...{ ordinal: 0, finalizedAt: null, credits: 0, reversals: 0, loss: 0n, moved: null, ...more },
 })
 
 describe('the deposits of a transaction among its transfers of now', () => {
@@ -115,12 +115,18 @@ describe('the deposits of a transaction among its transfers of now', () => {
     expect(match([row(1)], [transfer(4)])).toEqual({ ...none, moved: [[1, 4]] })
   })
 
-  test('keep their own index before they take another’s', () => {
-    expect(match([row(1), row(2)], [transfer(2), transfer(3)])).toEqual({
+  test('are told from equal ones by their order, however their indices shift', () => {
+    const pair = [row(1), row(2, { ordinal: 1 })]
+    const shifted = [transfer(2), transfer(3, { ordinal: 1 })]
+    expect(match(pair, shifted)).toEqual({
       ...none,
-      same: [2],
-      moved: [[1, 3]],
+      moved: [
+        [1, 2],
+        [2, 3],
+      ],
     })
+    expect(match(pair, [transfer(2)])).toEqual({ ...none, moved: [[1, 2]], gone: [2] })
+    expect(match(pair.slice(0, 1), shifted)).toEqual({ ...none, moved: [[1, 2]], fresh: [3] })
   })
 
   test.each([
@@ -136,20 +142,36 @@ describe('the deposits of a transaction among its transfers of now', () => {
     expect(match([], [transfer(1)])).toEqual({ ...none, fresh: [1] })
   })
 
-  test('are looked up again once one is elsewhere or back; others are known or fresh', () => {
+  test('are looked up again once one is elsewhere, back or gone; others are known or fresh', () => {
     const compared = (known: DepositRow[], ...transfers: Transfer[]) => {
-      const { fresh, moved } = compare(transfers, known)
-      return [fresh.length, moved]
+      const { fresh, doubtful } = compare(transfers, known)
+      return [fresh.length, doubtful]
     }
+    const next = transfer(2, { ordinal: 1 })
     expect(compared([], transfer(1))).toEqual([1, []])
     expect(compared([row(1)], transfer(1))).toEqual([0, []])
-    expect(compared([row(1)], transfer(1), transfer(2))).toEqual([1, []])
+    expect(compared([row(1)], transfer(1), next)).toEqual([1, []])
     expect(compared([row(1)], transfer(1, { blockHash: '0xc' }))).toEqual([0, ['0xa']])
     expect(compared([row(1, { status: 'orphaned' })], transfer(1))).toEqual([0, ['0xa']])
-    expect(compared([row(-2, { status: 'reversed' })], transfer(1))).toEqual([0, ['0xa']])
-    expect(compared([row(1), row(-2, { status: 'reversed' })], transfer(1))).toEqual([0, []])
     expect(compared([row(1, { txHash: '0xd' })], transfer(1))).toEqual([1, []])
+    expect(compared([], transfer(1), transfer(1, { blockHash: '0xc' }))).toEqual([0, ['0xa']])
   })
+
+  test.each([
+    ['detected', ['0xa']],
+    ['confirming', ['0xa']],
+    ['credited', ['0xa']],
+    ['finalized', []],
+    ['reversed', []],
+    ['orphaned', []],
+    ['ignored', []],
+  ] as const)(
+    'are looked up where one that is %s is missing beside another: %p',
+    (status, found) => {
+      const known = [row(1), row(2, { ordinal: 1, status })]
+      expect(compare([transfer(1)], known)).toEqual({ fresh: [], doubtful: [...found] })
+    },
+  )
 })
 
 test('transfers are read in the order of the chain, each once', () => {
@@ -169,9 +191,22 @@ test('transfers are read in the order of the chain, each once', () => {
   ])
 })
 
-test('a deposit that left its place shows the place that it had', () => {
-  const shownAt = (logIndex: number) => toDepositView(row(logIndex)).log_index
-  expect([shownAt(0), shownAt(3), shownAt(-1), shownAt(-4)]).toEqual([0, 3, 0, 3])
+test('equal transfers of one transaction are numbered in their order, others each from 0', () => {
+  const log = (logIndex: number, more: object = {}) => ({
+    ...{ ...transferLog(alice, 5n), removed: false, transactionHash: '0xa' },
+    ...{ blockHash: '0xb', blockNumber: 7, logIndex, ...more },
+  })
+  const logs = [
+    ...[log(9), log(2), log(4, transferLog(bob, 5n)), log(5, transferLog(alice, 6n)), log(7)],
+    ...[log(11, { transactionHash: '0xd' }), log(2, { blockHash: '0xc' })],
+  ]
+  const read = readTransfers(logs as Parameters<typeof readTransfers>[0], policy)
+  const told = read.map(
+    ({ blockHash, logIndex, ordinal }) => `${blockHash} ${logIndex}: ${ordinal}`,
+  )
+  expect(told.sort()).toEqual(
+    ['0xb 11: 0', '0xb 2: 0', '0xb 4: 0', '0xb 5: 0', '0xb 7: 1', '0xb 9: 2', '0xc 2: 0'].sort(),
+  )
 })
 
 describe('where a transaction stands', () => {

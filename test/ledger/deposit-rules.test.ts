@@ -5,6 +5,8 @@ import { Refusal } from '../../src/kernel/refusal.ts'
 import { creditDeposit, moveDeposit, reverseDeposit } from '../../src/ledger/deposit.ts'
 import { account, deposit, now, paperBook } from './paper-book.ts'
 
+/** Of the deposit on the paper book: it names the transfer on the chain, not the row. */
+const ref = '4663/0x1/0x/alice/50/0'
 const seen = { blockHash: '0xb', blockTime: now - 5 }
 
 function desk(row: Partial<DepositRow> = {}, own = {}, other = {}) {
@@ -27,18 +29,18 @@ describe('the credit of a deposit', () => {
     expect(alice.balance).toBe(150n)
     const credited = { status: 'credited', credits: 1, reason: null, loss: 0n }
     expect(dep).toMatchObject({ ...credited, creditedAt: now, blockTime: now - 5 })
-    expect(journal()).toEqual(['alice dep_1 deposit deposits to user 50'])
+    expect(journal()).toEqual([`alice ${ref} deposit deposits to user 50`])
     expect(pages.added.transfers[0]?.at).toBe(now)
     expect(written()).toEqual([alice, dep])
   })
 
   test('of one that comes back gives what was taken; what was lost stays lost', () => {
-    const { book, alice, dep, journal } = desk({ credits: 1, loss: 20n })
+    const { book, alice, dep, journal } = desk({ credits: 1, reversals: 1, loss: 20n })
     expect(creditDeposit(book, 'dep_1', seen)).toBe(true)
     expect([alice.balance, dep.loss, dep.credits]).toEqual([130n, 0n, 2])
     expect(journal()).toEqual([
-      'alice dep_1/2 deposit deposits to user 30',
-      'alice dep_1/2/returned loss deposits to loss 20',
+      `alice ${ref}/2 deposit deposits to user 30`,
+      `alice ${ref}/2/returned loss deposits to loss 20`,
     ])
   })
 
@@ -72,6 +74,7 @@ describe('the credit of a deposit', () => {
     ['is orphaned', { status: 'orphaned' }],
     ['is reversed', { status: 'reversed' }],
     ['is ignored', { status: 'ignored' }],
+    ['was credited and never reversed, whatever its status', { credits: 1, reversals: 0 }],
   ] as [string, Partial<DepositRow>][])('of one that %s moves nothing', (_, row) => {
     const { book, alice, journal, written } = desk(row)
     expect(creditDeposit(book, 'dep_1', seen)).toBe(false)
@@ -90,18 +93,24 @@ describe('the reversal of a deposit', () => {
     const { book, alice, dep, journal, written } = desk(credited, own)
     expect(reverseDeposit(book, 'dep_1', '0xb')).toBe(loss)
     expect([alice.balance, alice.held]).toEqual([own.balance - taken, 30n])
-    expect(dep).toMatchObject({ status: 'reversed', loss, creditedAt: null, credits: 1 })
+    expect(dep).toMatchObject({
+      status: 'reversed',
+      loss,
+      creditedAt: null,
+      credits: 1,
+      reversals: 1,
+    })
     expect(journal()).toEqual([
-      ...(taken ? [`alice dep_1 reversal user to deposits ${taken}`] : []),
-      ...(loss ? [`alice dep_1 loss loss to deposits ${loss}`] : []),
+      ...(taken ? [`alice ${ref} reversal user to deposits ${taken}`] : []),
+      ...(loss ? [`alice ${ref} loss loss to deposits ${loss}`] : []),
     ])
     expect(written()).toEqual([alice, dep])
   })
 
   test('of a second credit has lines of its own', () => {
-    const { book, journal } = desk({ ...credited, credits: 2 })
+    const { book, journal } = desk({ ...credited, credits: 2, reversals: 1 })
     reverseDeposit(book, 'dep_1', '0xb')
-    expect(journal()).toEqual(['alice dep_1/2 reversal user to deposits 50'])
+    expect(journal()).toEqual([`alice ${ref}/2 reversal user to deposits 50`])
   })
 
   test('of a claimed one takes no more than was claimed', () => {
@@ -115,8 +124,8 @@ describe('the reversal of a deposit', () => {
     expect(reverseDeposit(book, 'dep_1', '0xb')).toBe(15n)
     expect(bob.balance).toBe(55n)
     expect(journal()).toEqual([
-      'bob dep_1 reversal user to deposits 35',
-      'bob dep_1 loss loss to deposits 15',
+      `bob ${ref} reversal user to deposits 35`,
+      `bob ${ref} loss loss to deposits 15`,
     ])
   })
 
@@ -154,8 +163,8 @@ describe('a deposit that another account claims', () => {
     expect([alice.balance, alice.held, bob.balance]).toEqual([own.balance - moved, 30n, moved])
     expect([dep.account, dep.moved, dep.status]).toEqual(['bob', moved, status])
     expect(journal()).toEqual([
-      `alice dep_1 claim user to deposits ${moved}`,
-      `bob dep_1 claim deposits to user ${moved}`,
+      `alice ${ref} claim user to deposits ${moved}`,
+      `bob ${ref} claim deposits to user ${moved}`,
     ])
     expect(written()).toEqual([alice, bob, dep])
   })

@@ -155,7 +155,7 @@ describe.each(engines)('a command on %s', (engine) => {
           ...{ id, chainId: 4663, txHash: id, logIndex: 0, blockNumber: 7, token: '0x1' },
           ...{ blockHash: '0xb', from: account, blockTime: null, tokenAmount: '5', amount: 5n },
           ...{ account, status: 'detected', reason: null, seenAt: 0, creditedAt: null },
-          ...{ finalizedAt: null, credits: 0, loss: 0n, moved: null },
+          ...{ finalizedAt: null, ordinal: 0, credits: 0, reversals: 0, loss: 0n, moved: null },
         },
       ]),
     )

@@ -2,6 +2,7 @@ import { inArray, isNotNull, isNull, lt } from 'drizzle-orm'
 import { type Db, rows } from '../../src/db/db.ts'
 import { findFact } from '../../src/db/facts.ts'
 import { auditStore } from '../../src/ledger/audit-store.ts'
+import { depositOfRef, depositRef } from '../../src/ledger/deposit-ref.ts'
 import { readWholeLogs } from '../../src/log/whole-store.ts'
 import { digestOf, factsOf, isEnded } from '../../src/receipts/receipt.ts'
 import { toHex } from '../../src/verify/hex.ts'
@@ -77,14 +78,15 @@ async function depositFaults(db: Db, m: Model): Promise<string[]> {
     ),
   )
   const faults: string[] = []
-  for (const { id, txHash, status, loss, account, moved } of found) {
+  for (const row of found) {
+    const { id, txHash, status, loss, account, moved } = row
     const known = m.deposits.get(txHash)
     const is = `${states[status] ?? status} ${loss} ${account} ${moved}`
     const says = `${known?.status} ${known?.loss} ${known?.account} ${known?.moved}`
     if (is !== says) faults.push(`deposit ${id} of ${txHash} is ${is}, not ${says}`)
     let credited = 0n
     for (const one of moves) {
-      if (one.ref !== id && !one.ref.startsWith(`${id}/`)) continue
+      if (depositOfRef(one.ref) !== depositRef(row)) continue
       if (one.source === 'deposits') credited += one.amount
       if (one.target === 'deposits') credited -= one.amount
     }

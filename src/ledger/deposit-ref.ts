@@ -1,0 +1,27 @@
+import type { DepositRow } from '../db/schema.ts'
+
+/** The identity of a transfer on the chain. */
+export type TransferIdentity = Pick<
+  DepositRow,
+  'chainId' | 'txHash' | 'token' | 'from' | 'tokenAmount' | 'ordinal'
+>
+
+/**
+ * The journal's reference of a deposit: `chain/transaction/token/sender/units/ordinal`. It follows
+ * from the transfer itself, not from the row or the log index, so the same transfer always gets
+ * the same reference and the journal takes it once.
+ */
+export const depositRef = (of: TransferIdentity): string =>
+  [of.chainId, of.txHash, of.token, of.from, of.tokenAmount, of.ordinal].join('/')
+
+/**
+ * The reference of the newest credit of a deposit. A credit that follows a reversal has its own:
+ * `…/2` is the second one.
+ */
+export function creditRef(row: TransferIdentity & Pick<DepositRow, 'credits'>): string {
+  const ref = depositRef(row)
+  return row.credits <= 1 ? ref : `${ref}/${row.credits}`
+}
+
+/** The part of a journal reference that {@link depositRef} made. */
+export const depositOfRef = (ref: string): string => ref.split('/').slice(0, 6).join('/')
