@@ -10,11 +10,50 @@ export const deposits: Group = {
       tests: [
         ['test/deposits/scan.test.ts', 'each log read 100 times by two watchers is credited once'],
         [
+          'test/deposits/wall.test.ts',
+          'that a second row would bring, also in another account and at another index',
+        ],
+        ['test/deposits/wall.test.ts', 'that a row which lost its state would bring'],
+        [
           'test/binary/deposits.test.ts',
           'what came while it was killed again and again is credited once',
         ],
       ],
       guards: [['src/ledger/deposit.ts', 'creditDeposit']],
+    },
+    {
+      id: 'F15',
+      severity: 'C',
+      promise:
+        'A transfer is credited once, whatever two RPC servers say in whatever order: a final ' +
+        'deposit stays as it is, and the journal takes one credit for each transfer.',
+      tests: [
+        ['test/deposits/twice.test.ts', 'a server that denies a finalized deposit for one look'],
+        ['test/deposits/lying.test.ts', 'where the %s one lies'],
+        ['test/deposits/lying.test.ts', 'where it lies twice about final deposits: %s, %s'],
+        [
+          'test/deposits/anvil-liar.test.ts',
+          'that denies finalized deposits for one look changes nothing',
+        ],
+        [
+          'test/deposits/wall.test.ts',
+          'and takes the credit that follows a reversal, under a reference of its own',
+        ],
+        [
+          'test/db/deposits-once.test.ts',
+          'add up, and the audit names the transfers that were credited twice',
+        ],
+        [
+          'test/db/deposits-once.test.ts',
+          'are sound again once the second credits are reversed, each once',
+        ],
+      ],
+      guards: [
+        ['src/ledger/deposit.ts', 'creditDeposit'],
+        ['src/ledger/deposit-ref.ts', 'depositRef'],
+        ['src/deposits/found.ts', 'matchTransfers'],
+        ['src/deposits/settle.ts', 'settleTx'],
+      ],
     },
     {
       id: 'F2',

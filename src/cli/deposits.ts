@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { assignDeposit } from '../deposits/claim.ts'
+import { assignDeposit, reverseSecondCredit } from '../deposits/claim.ts'
 import { toDepositView } from '../deposits/deposit.ts'
 import { depositStore } from '../deposits/store.ts'
 import { isId } from '../kernel/ids.ts'
@@ -12,7 +12,7 @@ import { readAccount } from './values.ts'
 /** Deposits that `status` lists. */
 const listed = 20
 
-/** `deposits status|rescan|assign`, all beside a running server too. */
+/** `deposits status|rescan|assign|reverse`, all beside a running server too. */
 export function depositCommands(program: Command): void {
   const deposits = program.command('deposits').description('look after deposits on chain 4663')
   withSettings(deposits.command('status'))
@@ -31,6 +31,12 @@ export function depositCommands(program: Command): void {
     .requiredOption('--reason <words>', 'why, for the audit')
     .option('--json', 'print JSON')
     .action(assign)
+  withSettings(deposits.command('reverse'))
+    .description('take back the second credit of a transfer that was credited twice')
+    .argument('<dep_…>', 'id of the deposit that `doctor` names')
+    .requiredOption('--reason <words>', 'why, for the audit')
+    .option('--json', 'print JSON')
+    .action(reverse)
 }
 
 type Options = { json?: boolean }
@@ -90,9 +96,7 @@ async function assign(
   account: string,
   options: Options & { reason: string },
 ): Promise<void> {
-  const reason = options.reason.trim()
-  if (reason === '') throw new Exit(exitCodes.usage, 'Say why: --reason "…"')
-  if (!isId('dep', id)) throw new Exit(exitCodes.usage, `"${id}" is no id of a deposit (dep_…)`)
+  const reason = reasonFor(id, options)
   const desk = await openDesk(options)
   try {
     const row = await assignDeposit(desk, { id, account, reason, actor: 'operator' })
@@ -103,6 +107,26 @@ async function assign(
   } finally {
     await desk.close()
   }
+}
+
+async function reverse(id: string, options: Options & { reason: string }): Promise<void> {
+  const reason = reasonFor(id, options)
+  const desk = await openDesk(options)
+  try {
+    const loss = await reverseSecondCredit(desk, { id, reason, actor: 'operator' })
+    if (options.json) return printJson({ id, object: 'deposit.reversal', loss_usd: toUsd(loss) })
+    say(`${id} is taken back. ${toUsd(loss)} USD of it were spent already and are your loss.`)
+  } finally {
+    await desk.close()
+  }
+}
+
+/** @throws Exit when the id is none of a deposit, or the reason is empty */
+function reasonFor(id: string, options: { reason: string }): string {
+  const reason = options.reason.trim()
+  if (reason === '') throw new Exit(exitCodes.usage, 'Say why: --reason "…"')
+  if (!isId('dep', id)) throw new Exit(exitCodes.usage, `"${id}" is no id of a deposit (dep_…)`)
+  return reason
 }
 
 function readBlock(text: string): number {

@@ -41,6 +41,9 @@ export async function openForLook(config: Config): Promise<LookedAt> {
   return { db: openSqlite(url.slice('sqlite:'.length)), findings: [] }
 }
 
+const restoreFix = 'counterfoil restore <newest backup that adds up>'
+const reverseFix = 'counterfoil deposits reverse dep_… --reason "credited twice"'
+
 /** Whether the database is whole, its money adds up, and there is a copy of it. */
 export async function lookAtDatabase(config: Config, db: Db): Promise<Finding[]> {
   const url = config.database_url
@@ -55,10 +58,10 @@ export async function lookAtDatabase(config: Config, db: Db): Promise<Finding[]>
     const words = `The database was copied to ${moved.to} at ${moved.at} and goes on there.`
     return [failure('database', words, `set database_url to ${moved.to}`)]
   }
-  const faults = await auditStore(db).faults(systemClock.now())
+  const { faults, doubled } = await auditStore(db).report(systemClock.now())
   const whole = fine('database', isEmbedded ? 'Every page of it is whole.' : 'It answers.')
   const ledger = faults.map((fault) =>
-    failure('ledger', `${fault}.`, 'counterfoil restore <newest backup that adds up>'),
+    failure('ledger', `${fault}.`, doubled.includes(fault) ? reverseFix : restoreFix),
   )
   const balanced = fine('ledger', 'Every balance is the sum of what moved.')
   const money = ledger.length > 0 ? ledger : [balanced]

@@ -2,8 +2,9 @@ import { toAccountId } from '../accounts/address.ts'
 import { auditOf, isSignatureOf } from '../accounts/sign-in.ts'
 import type { DepositRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
+import type { Nusd } from '../kernel/money.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
-import { moveDeposit } from '../ledger/deposit.ts'
+import { moveDeposit, reverseRepeated } from '../ledger/deposit.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 
 type Needs = Pick<Deps, 'deposits' | 'ledger' | 'isContractSignature' | 'clock' | 'ids'>
@@ -87,6 +88,33 @@ export async function assignDeposit(
     accountId: account,
     subject: row.id,
     detail: { reason: wish.reason, from: row.from },
+  })
+}
+
+/**
+ * Takes back the second credit of a transfer that an earlier build credited twice. Gives what could
+ * not be taken and is the operator's loss; the audit keeps the reason.
+ * @throws Refusal 'not_found', 'conflict'
+ */
+export async function reverseSecondCredit(
+  deps: Pick<Deps, 'deposits' | 'ledger' | 'clock' | 'ids'>,
+  wish: { id: string; reason: string; actor: string },
+): Promise<Nusd> {
+  const row = await deps.deposits.find(wish.id)
+  if (!row) return refuse('not_found', { message: 'There is no such deposit.' })
+  const { id, account } = row
+  const audit = { id: deps.ids.make('req'), at: deps.clock.now(), actor: wish.actor }
+  return deps.ledger.post({
+    account,
+    keys: [],
+    deposit: id,
+    decide(book) {
+      const loss = reverseRepeated(book, id)
+      const detail = { reason: wish.reason, loss_nusd: String(loss) }
+      const about = { action: 'deposit.reversed', accountId: account, subject: id, detail }
+      book.addAudit({ ...audit, ...about })
+      return loss
+    },
   })
 }
 

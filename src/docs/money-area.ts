@@ -43,10 +43,11 @@ const schemas: Schemas = {
       'ignored',
     ]),
     reason: usuallyNull(
-      oneOf('Why it waits or is ignored.', [
+      oneOf('Why it waits or is ignored, or that its transfer was credited before.', [
         'below_minimum',
         'above_bounds',
         'balance_full',
+        'credited_twice',
         'second_behind',
         'second_differs',
         'second_down',

@@ -8,7 +8,7 @@ import { windowId } from './book.ts'
 
 export type AuditStore = ReturnType<typeof auditStore>
 
-/** What does not add up or is credited twice, the latter also by itself, and what every side has. */
+/** What does not add up or is credited twice, the latter also alone, and what every side has. */
 export type AuditReport = { faults: string[]; doubled: string[]; sides: SideSums }
 
 /** Rows read in one step; between steps the event loop turns. */
@@ -73,20 +73,13 @@ export function auditStore(db: Db) {
   }
 
   function* everyDeposit(q: Query, audit: Audit, ending?: AbortSignal): Work<void> {
-    const { chainId, txHash, token, from, tokenAmount, ordinal } = deposits
-    const identity = [chainId, txHash, token, from, tokenAmount, ordinal] as const
-    let last: DepositRow | undefined
+    let last = ''
     for (;;) {
       ending?.throwIfAborted()
-      const after: DepositRow | undefined = last
-      const beyond = after
-        ? sql`(${sql.join([...identity], sql`, `)}) > (${after.chainId}, ${after.txHash}, ${after.token}, ${after.from}, ${after.tokenAmount}, ${after.ordinal})`
-        : undefined
-      const some = q.select().from(deposits).where(beyond)
-      const inOrder = some.orderBy(...identity.map((column) => asc(column)))
-      const page: DepositRow[] = yield* rows(inOrder.limit(pageRows))
+      const some = q.select().from(deposits).where(gt(deposits.id, last))
+      const page: DepositRow[] = yield* rows(some.orderBy(asc(deposits.id)).limit(pageRows))
       for (const row of page) audit.checkDeposit(row)
-      last = page.at(-1)
+      last = page.at(-1)?.id ?? last
       if (page.length < pageRows) return
     }
   }
@@ -137,7 +130,8 @@ export function auditStore(db: Db) {
       return { faults: [...audit.faults(), ...doubled], doubled, sides: audit.sides() }
     },
     /**
-     * What does not add up and what is credited twice, and remembers how far it came for the next start.
+     * What does not add up and what is credited twice, and remembers how far it came for the next
+     * start.
      * @throws at the next page of rows when `ending` says so; then nothing is remembered.
      */
     whole: async (now: Millis, ending?: AbortSignal): Promise<string[]> => {

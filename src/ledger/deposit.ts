@@ -1,4 +1,4 @@
-import type { DepositRow } from '../db/schema.ts'
+import type { AccountRow, DepositRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { maxNusd, min, type Nusd } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
@@ -53,9 +53,30 @@ export function reverseDeposit(book: Book, id: string, blockHash: string): Nusd 
   const account = row && book.account(row.account)
   if (!row || !account || row.amount === null) return undefined
   if (row.status !== 'credited' || row.blockHash !== blockHash) return undefined
+  return takeBack(book, row, account, row.amount)
+}
+
+/**
+ * Takes back a deposit that repeats another one of the same transfer, also when it is final. Gives
+ * what could not be taken.
+ * @throws Refusal 'not_found', 'conflict' for every other deposit
+ */
+export function reverseRepeated(book: Book, id: string): Nusd {
+  const row = book.deposit(id)
+  const account = row && book.account(row.account)
+  if (!row || !account) return refuse('not_found', { message: 'There is no such deposit.' })
+  const isIn = row.status === 'credited' || row.status === 'finalized'
+  if (row.reason !== 'credited_twice' || !isIn || row.amount === null) {
+    refuse('conflict', { message: 'This deposit does not repeat another one.' })
+  }
+  row.reason = null
+  return takeBack(book, row, account, row.amount)
+}
+
+function takeBack(book: Book, row: DepositRow, account: AccountRow, amount: Nusd): Nusd {
   // Of a claimed one, what its sender had spent before stays spent.
-  const taken = min(account.balance - account.held, row.moved ?? row.amount)
-  const loss = row.amount - taken
+  const taken = min(account.balance - account.held, row.moved ?? amount)
+  const loss = amount - taken
   const ref = creditRef(row)
   account.balance -= taken
   book.changed('account', account)

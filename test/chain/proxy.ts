@@ -5,10 +5,14 @@ export type RpcProxy = {
   asked: string[]
   /** What happens to a call instead of being passed on; undefined passes it on. */
   fault: Fault | undefined
+  /** What it says in the place of what the server behind it said. */
+  lie: Lie | undefined
   /** Called after a call was passed on and answered, before the answer goes out. */
   passed: ((method: string) => void) | undefined
   stop(): Promise<void>
 }
+
+export type Lie = (method: string, params: unknown[], truth: unknown) => unknown
 
 export type Fault = (method: string) => Response | undefined | Promise<Response | undefined>
 
@@ -18,7 +22,7 @@ export function rpcProxy(target: string, path = '/'): RpcProxy {
     port: 0,
     async fetch(request) {
       const body = await request.text()
-      const { method } = JSON.parse(body)
+      const { method, params = [] } = JSON.parse(body)
       proxy.asked.push(method)
       const fault = await proxy.fault?.(method)
       if (fault) return fault
@@ -26,6 +30,9 @@ export function rpcProxy(target: string, path = '/'): RpcProxy {
       const answer = await fetch(target, { method: 'POST', headers, body })
       const text = await answer.text()
       proxy.passed?.(method)
+      const { lie } = proxy
+      const told = lie && JSON.parse(text)
+      if (lie && 'result' in told) return result(lie(method, params, told.result))
       return new Response(text, { status: answer.status, headers })
     },
   })
@@ -33,6 +40,7 @@ export function rpcProxy(target: string, path = '/'): RpcProxy {
     url: `http://127.0.0.1:${server.port}${path}`,
     asked: [],
     fault: undefined,
+    lie: undefined,
     passed: undefined,
     stop: () => server.stop(true),
   }

@@ -1,5 +1,5 @@
 import { sha256Hex } from '../../src/kernel/hash.ts'
-import { result, rpcError } from '../chain/proxy.ts'
+import { type Lie, result, rpcError } from '../chain/proxy.ts'
 
 export const treasury = '0x00000000000000000000000000000000007ea5e2'
 export const token = '0x5fc5360d0400a0fd4f2af552add042d716f1d168'
@@ -28,6 +28,7 @@ export function stubChain(latest = 10_000) {
     decimals: 6,
     rangeMost: 10_000,
     fault: undefined as Fault | undefined,
+    lie: undefined as Lie | undefined,
     asked: [] as { method: string; params: unknown[] }[],
     txs: [] as Tx[],
   }
@@ -52,7 +53,13 @@ export function stubChain(latest = 10_000) {
     async fetch(request) {
       const { method, params } = (await request.json()) as { method: string; params: unknown[] }
       state.asked.push({ method, params })
-      return (await state.fault?.(method, params)) ?? answers[method]?.(params) ?? rpcError(-1, '?')
+      const fault = await state.fault?.(method, params)
+      if (fault) return fault
+      const answer = answers[method]?.(params) ?? rpcError(-1, '?')
+      const { lie } = state
+      if (!lie) return answer
+      const told = (await answer.json()) as { result?: unknown }
+      return 'result' in told ? result(lie(method, params, told.result)) : Response.json(told)
     },
   })
   const numberOf = (tag: unknown): number =>

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { result } from '../chain/proxy.ts'
 import { alice, bob, type Depositing, depositingWorld, tomlOf, units } from './depositing.ts'
-import { type StubChain, stubChain, type Tx, transferLog } from './stub-chain.ts'
+import { denial } from './lies.ts'
+import { type StubChain, stubChain, transferLog } from './stub-chain.ts'
 
 setDefaultTimeout(120_000)
 
@@ -22,24 +22,9 @@ afterEach(async () => {
   await second.stop()
 })
 
-/** The first server shows every transfer in another block, and receipts without any log. */
-const lie = () => {
-  const lies = `0x${'17'.repeat(32)}`
-  const logs = chain.txs.flatMap((tx) => chain.logsOf(tx))
-  const receiptOf = (tx: Tx) => ({
-    ...{ transactionHash: tx.hash, status: '0x1', blockHash: chain.hashOf(tx.block) },
-    ...{ blockNumber: `0x${tx.block.toString(16)}`, from: alice, to: alice },
-    ...{ contractAddress: null, gasUsed: '0x1', logs: [] },
-  })
-  chain.fault = (method, [asked]) => {
-    if (method === 'eth_getLogs') return result(logs.map((log) => ({ ...log, blockHash: lies })))
-    const tx = chain.txs.find(({ hash }) => hash === asked)
-    return method === 'eth_getTransactionReceipt' && tx ? result(receiptOf(tx)) : undefined
-  }
-}
 /** Looks until nothing more happens, both servers telling the truth. */
 const beHonest = async () => {
-  chain.fault = undefined
+  chain.lie = undefined
   for (let i = 0; i < 3; i++) {
     chain.mine()
     follow()
@@ -64,7 +49,7 @@ describe('a server that denies a finalized deposit for one look', () => {
     chain.add([transferLog(alice, units(50))])
     await finalize()
     expect(await w.states()).toEqual(['finalized 50'])
-    lie()
+    chain.lie = denial
     await w.look()
     expect(await w.states()).toEqual(['finalized 50'])
     await beHonest()
@@ -80,7 +65,7 @@ describe('a server that denies a finalized deposit for one look', () => {
     await finalize()
     const before = await w.all()
     expect(before.every(({ status }) => status === 'finalized')).toBe(true)
-    lie()
+    chain.lie = denial
     await w.look()
     w.restart()
     await beHonest()
@@ -95,7 +80,7 @@ describe('a server that denies a finalized deposit for one look', () => {
     follow()
     await w.look()
     await w.deps.deposits.wantRescan(tx.block - 10)
-    lie()
+    chain.lie = denial
     await w.look()
     await w.deps.deposits.wantRescan(tx.block - 10)
     await beHonest()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { DrizzleQueryError } from 'drizzle-orm/errors'
-import { isOneCommandsFault } from '../../src/ledger/store.ts'
+import { isOneCommandsFault } from '../../src/ledger/fault.ts'
 
 const wrapped = (facts: object) =>
   new DrizzleQueryError('insert', [], Object.assign(new Error('no'), facts))

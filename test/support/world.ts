@@ -126,35 +126,39 @@ function enginesOf(env: Record<string, string | undefined>): Engine[] {
 }
 
 /**
- * A migrated, empty database of an engine. Its clock is left out, so that leases go by the clock
- * that a test holds in its hand.
+ * An empty database of an engine, migrated unless `isBare`. Its clock is left out, so that leases
+ * go by the clock that a test holds in its hand.
  */
-export async function freshDb(engine: Engine): Promise<{ db: Db; drop: () => Promise<void> }> {
-  const { db, drop } = await freshDbWithClock(engine)
+export async function freshDb(
+  engine: Engine,
+  isBare = false,
+): Promise<{ db: Db; drop: () => Promise<void> }> {
+  const { db, drop } = await freshDbWithClock(engine, isBare)
   return { db: { ...db, readClock: undefined }, drop }
 }
 
 /** The same with the clock of the database's server. */
 export async function freshDbWithClock(
   engine: Engine,
+  isBare = false,
 ): Promise<{ db: Db; drop: () => Promise<void> }> {
   if (engine === 'sqlite') {
     const folder = mkdtempSync(join(tmpdir(), 'counterfoil-test-'))
     const db = openSqlite(join(folder, 'counterfoil.db'))
-    migrateSqlite(db.raw, 0, () => {})
+    if (!isBare) migrateSqlite(db.raw, 0, () => {})
     return { db, drop: async () => rmSync(folder, { recursive: true, force: true }) }
   }
   if (engine === 'pglite') {
     const client = new PGlite()
     const db = postgresDb(drizzle(client) as unknown as PgDrizzle, () => client.close())
-    await migratePostgres(db.drizzle, 0)
+    if (!isBare) await migratePostgres(db.drizzle, 0)
     return { db, drop: async () => {} }
   }
-  return freshPostgres()
+  return freshPostgres(isBare)
 }
 
 /** A database of its own on the server that `TEST_DATABASE_URL` names. */
-async function freshPostgres(): Promise<{ db: Db; drop: () => Promise<void> }> {
+async function freshPostgres(isBare: boolean): Promise<{ db: Db; drop: () => Promise<void> }> {
   const base = process.env['TEST_DATABASE_URL'] ?? ''
   const name = `t_${Buffer.from(systemRandom().bytes(8)).toString('hex')}`
   const admin = new Bun.SQL({ url: base, max: 1 })
@@ -162,7 +166,7 @@ async function freshPostgres(): Promise<{ db: Db; drop: () => Promise<void> }> {
   const url = new URL(base)
   url.pathname = `/${name}`
   const db = openPostgres(url.href)
-  await migratePostgres(db.drizzle, 0)
+  if (!isBare) await migratePostgres(db.drizzle, 0)
   return {
     db,
     drop: async () => {
