@@ -95,5 +95,19 @@ export const start: Group = {
         ['src/db/opening-fault.ts', 'isPoolerFault'],
       ],
     },
+    {
+      id: 'M6',
+      severity: 'H',
+      promise:
+        'The nightly backup works on PostgreSQL too, and doctor knows the age of the newest.',
+      tests: [
+        ['test/binary/postgres-backup.test.ts', 'is made by the unit of the timer'],
+        [
+          'test/binary/postgres-backup.test.ts',
+          'keeps nothing and says why when pg_dump fails, and never writes over a file',
+        ],
+      ],
+      guards: [['src/cli/pg-dump.ts', 'dump']],
+    },
   ],
 }

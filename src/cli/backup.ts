@@ -1,9 +1,10 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, statSync } from 'node:fs'
 import { setPriority } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Config } from '../config.ts'
 import {
+  beside,
   copyBackup,
   copyDatabase,
   faultsOf,
@@ -22,7 +23,8 @@ import { logStore } from '../log/store.ts'
 import { assertWhole } from '../open.ts'
 import { findHistory } from '../signer/store.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
-import { dumpCommand, restoreCommands } from './pg-tools.ts'
+import { dump } from './pg-dump.ts'
+import { restoreCommands } from './pg-tools.ts'
 
 /** `backup <file>`, also beside a running server, and `restore <file>`, never beside one. */
 export function backupCommands(program: Command): void {
@@ -45,8 +47,10 @@ const copyNiceness = 10
 
 async function backup(file: string, options: Options): Promise<void> {
   const config = configOf(options)
-  const database = fileOf(config, () => dumpCommand(config.database_url, file))
   if (existsSync(file)) throw taken(file)
+  const { database_url: url } = config
+  if (!url.startsWith('sqlite:')) return dump(url, file, options.json === true)
+  const database = url.slice('sqlite:'.length)
   if (!existsSync(database)) throw new Exit(exitCodes.failed, `There is no database at ${database}`)
   // Requests that are served meanwhile go first.
   setPriority(copyNiceness)
@@ -105,16 +109,6 @@ function fileOf({ database_url: url }: Config, commands: () => string): string {
 
 const taken = (path: string): Exit =>
   new Exit(exitCodes.failed, `${path} is there already; it stays as it is. Move it away first`)
-
-/** Lets something be made in a folder beside where it will stand, which is gone afterwards. */
-async function beside<T>(target: string, make: (path: string) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(dirname(resolve(target)), '.counterfoil-'))
-  try {
-    return await make(join(folder, 'copy.db'))
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
 
 /** Looks whether a copy is whole and adds up. @throws Exit 1 with what does not. */
 async function inspect(copy: string) {

@@ -65,7 +65,7 @@ export async function lookAtDatabase(config: Config, db: Db): Promise<Finding[]>
   )
   const balanced = fine('ledger', 'Every balance is the sum of what moved.')
   const money = ledger.length > 0 ? ledger : [balanced]
-  return [whole, ...money, ...(isEmbedded ? [backupOf(await newestBackup(db))] : [])]
+  return [whole, ...money, backupOf(await newestBackup(db))]
 }
 
 function brokenIn(file: string): string[] {
@@ -88,7 +88,7 @@ function movedIn(file: string): Moved | undefined {
 
 function backupOf(newest: string | undefined): Finding {
   if (newest === undefined) {
-    return warning('backup', 'No backup was made of this database.', backupFix)
+    return warning('backup', 'counterfoil backup has made no backup of this database.', backupFix)
   }
   const age = systemClock.now() - Date.parse(newest)
   const words = `The newest backup is of ${newest}.`

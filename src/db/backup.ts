@@ -1,6 +1,15 @@
 import { Database } from 'bun:sqlite'
-import { closeSync, copyFileSync, fsyncSync, linkSync, openSync, unlinkSync } from 'node:fs'
-import { dirname } from 'node:path'
+import {
+  closeSync,
+  copyFileSync,
+  fsyncSync,
+  linkSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  unlinkSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import type { Millis } from '../kernel/clock.ts'
 import { type Db, upsert } from './db.ts'
 import { findFact } from './facts.ts'
@@ -41,6 +50,16 @@ export function faultsOf({ raw }: { raw: Database }): string[] {
     ...told.filter((line) => line !== 'ok'),
     ...(broken === 0 ? [] : [`${broken} rows refer to nothing`]),
   ]
+}
+
+/** Lets something be made in a folder beside where it will stand, which is gone afterwards. */
+export async function beside<T>(target: string, make: (path: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(dirname(resolve(target)), '.counterfoil-'))
+  try {
+    return await make(join(folder, 'copy.db'))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 /**
