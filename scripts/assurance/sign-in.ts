@@ -221,6 +221,37 @@ export const signIn: Group = {
       guards: [['src/http/methods.ts', 'openToAnyOrigin']],
     },
     {
+      id: 'B23',
+      severity: 'C',
+      promise:
+        'An answer of the console stops with its session, on every node, and charges what it said.',
+      tests: [
+        ['test/console/session.test.ts', 'an answer of the console stops with its session, on %s'],
+        [
+          'test/binary/two-nodes.test.ts',
+          'a sign-out at one stops a console answer of the other within two seconds',
+        ],
+      ],
+      guards: [['src/runs/watch.ts', 'stopForbidden']],
+    },
+    {
+      id: 'B24',
+      severity: 'H',
+      promise: 'A value that looks like another one is refused, never read as something else.',
+      tests: [
+        ['test/kernel/time-text.test.ts', 'a time as text'],
+        ['test/http/told-exactly.test.ts', 'a value that cannot be taken'],
+        [
+          'test/runs/switches.test.ts',
+          'a member that decides how a request is answered or charged',
+        ],
+      ],
+      guards: [
+        ['src/kernel/time-text.ts', 'parseTime'],
+        ['src/runs/switches.ts', 'checkSwitches'],
+      ],
+    },
+    {
       id: 'B20',
       severity: 'H',
       promise: 'A request for another Host is refused before any route.',

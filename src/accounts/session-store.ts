@@ -51,6 +51,12 @@ export function sessionStore(db: Db) {
         const named = and(eq(sessions.id, id), eq(sessions.accountId, accountId), live(now))
         return first(q.select().from(sessions).where(named))
       }),
+    /** Those of some sessions, by their ids, that are live. */
+    liveAmong: (ids: string[], now: Millis): Promise<{ id: string }[]> =>
+      db.read((q) => {
+        const named = and(inArray(sessions.id, ids), live(now))
+        return rows(q.select({ id: sessions.id }).from(sessions).where(named))
+      }),
     /** The live sessions of an account, newest first. */
     list: (accountId: string, page: PageRequest, now: Millis): Promise<Page<SessionRow>> =>
       db.read(function* (q) {

@@ -2,6 +2,7 @@ import { chainId } from '../chain/chain.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { parseTime } from '../kernel/time-text.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 
 /** Bytes of a message. The parser takes time with long ones, and no wallet shows them well. */
@@ -160,7 +161,7 @@ const isWithin = (uri: string, origin: string): boolean =>
   uri === origin || ['/', '?', '#'].some((next) => uri.startsWith(origin + next))
 
 /** NaN, which compares as false with everything, for what is no time. */
-const timeOf = (text: string | undefined): Millis => Date.parse(text ?? '')
+const timeOf = (text: string | undefined): Millis => parseTime(text ?? '') ?? Number.NaN
 
 function refuseForm(reason: SignInFault, message: string): never {
   refuse('invalid_request', { message, param: 'message', metadata: { reason } })

@@ -29,6 +29,7 @@ export async function anchorsOf(deps: Needs, query: URLSearchParams) {
   if (!page) refuse('invalid_request', { message: 'There is no such anchor.', param: 'after' })
   const size = await deps.logStore.size()
   const latest = await deps.checkpoints.latest(origin)
+  if (!latest) assertNoPath(query)
   const to = readInteger(query, 'to', { min: 1, max: size }) ?? latest?.size ?? 0
   const from = readInteger(query, 'from', { min: 1, max: to })
   const checkpoint = latest ? toCheckpointView(latest) : null
@@ -37,7 +38,18 @@ export async function anchorsOf(deps: Needs, query: URLSearchParams) {
     ...toListView({ ...page, items: page.items.map(toAnchorView) }),
     log: { id: logIdOf(origin), origin, size, checkpoint },
     registry: place?.registry ?? null,
+    registry_log_id: place?.id ?? null,
     log_owner: place?.owner ?? null,
     ...(from === undefined ? {} : { consistency: await consistencyOf(deps, from, to) }),
   }
+}
+
+/** @throws Refusal `invalid_request` when a path is asked for before the first checkpoint. */
+function assertNoPath(query: URLSearchParams): void {
+  const param = ['from', 'to'].find((name) => query.has(name))
+  if (param === undefined) return
+  const message =
+    'There is no checkpoint of this log yet, so there is no path to it. Leave "from" and "to" ' +
+    'out, and ask again when "log.checkpoint" is there: some seconds after the first run has ended.'
+  refuse('invalid_request', { message, param })
 }

@@ -34,6 +34,8 @@ export type Needs = Pick<
 type Wish = {
   asked: Asked
   account: string
+  /** The id of the session that asks: the run stops with it. */
+  session: string
   address: string
   once?: Once<Begun> | undefined
 }
@@ -45,14 +47,14 @@ type Wish = {
 export async function beginAsked(
   deps: Needs,
   requests: Limiter,
-  { asked, account, address, once }: Wish,
+  { asked, account, session, address, once }: Wish,
 ): Promise<LiveRun> {
   const { model, body } = toRequest(deps, toAsk(deps, asked))
   const caller = await payerOf(deps, account, address)
   countRequest(requests, caller)
   const { received } = asked
   const wish = { caller, model, body, received, background: false, tags: {}, metadata: {} }
-  return begin(deps, { ...wish, once })
+  return begin(deps, { ...wish, session, once })
 }
 
 /** Of this key's requests the guard of `/v1` sees none: nobody has its secret. */

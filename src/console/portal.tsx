@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { sessionAuth, wantsJson } from '../accounts/auth.ts'
+import { currentSession, sessionAuth, wantsJson } from '../accounts/auth.ts'
+import { signInPath } from '../accounts/next-page.ts'
 import type { Deps } from '../deps.ts'
 import { checkBody } from '../http/check-body.ts'
 import { readFields } from '../http/form.ts'
@@ -84,9 +85,9 @@ export const consolePortal = (deps: Needs, frame: Frame, runCommand: RunCommand)
     )
     .post(
       '/api/portal/console/run',
-      async ({ request, server, set, account, visitor }) => {
+      async ({ request, server, set, account, session, visitor }) => {
         const asked = await readAsked(request, settings.bodyBytes)
-        const wish = { asked, account, address: visitor.clientAddress }
+        const wish = { asked, account, session: session.id, address: visitor.clientAddress }
         const begin = (call?: Call) => {
           const once = call && onceOf<Begun>(deps, call, () => undefined)
           return beginAsked(deps, requests, { ...wish, once })
@@ -105,6 +106,12 @@ export const consolePortal = (deps: Needs, frame: Frame, runCommand: RunCommand)
         const { draft, status, ...more } = await (command === undefined
           ? answerByPage(deps, request, asked.draft, () => begin())
           : answerCommand(asked.draft, () => runCommand(command, account)))
+        // The session may have ended while the answer came, and the page is its account's alone.
+        if (!(await currentSession(deps, request))) {
+          set.status = 303
+          set.headers['location'] = signInPath(consolePath)
+          return ''
+        }
         return show({ request, set }, await viewOf(account, draft, more), status)
       },
       { needsSession: 'action', parse: 'none' },

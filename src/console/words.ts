@@ -12,6 +12,7 @@ const brokeOff: Record<string, string> = {
   upstream_error: 'The model server stopped',
   upstream_timeout: 'The model server took too long: it was stopped',
   key_revoked: 'The key was revoked: it stopped',
+  session_required: 'You signed out: it stopped',
 }
 
 /** Says a fault in words: of a run that began with what was charged, of money with what lacks. */
@@ -47,6 +48,13 @@ function moneyWords(type: string, metadata: Record<string, unknown>): FaultWords
   const until = resetsAt ? ` until ${resetsAt.slice(0, 16).replace('T', ' ')} UTC` : ''
   const most = Number(metadata['max_affordable_output_tokens'] ?? 0)
   const shorter = most > 0 ? `Ask for at most ${counted(most, 'token')}` : 'Ask for less'
+  if (metadata['limited_by'] === 'max_cost_per_run') {
+    return {
+      what: `This could cost ${required}, and the key lets one run cost ${left} at most.`,
+      charged: `Nothing was charged. ${shorter}, or raise what a run of the key may cost.`,
+      receiptId: undefined,
+    }
+  }
   return {
     what: isBalance
       ? `This could cost ${required}, and the balance has ${left} free.`

@@ -92,6 +92,11 @@ const anchor = object('A head of the log on its way to the chain.', {
   ),
 })
 
+const registryLogId = hash(
+  'The id of the log in the registry: keccak256(abi.encode(4663, registry, log_owner, ' +
+    'keccak256(origin))).',
+)
+
 const signerRange = object('A key, for a range of the log.', {
   address: address('Of the key.'),
   public_key: text('Uncompressed, as hex.', '0x04…'),
@@ -123,6 +128,7 @@ const schemas: Schemas = {
       checkpoint: orNull(ref('Checkpoint')),
     }),
     registry: usuallyNull(address('The contract.')),
+    registry_log_id: usuallyNull(registryLogId),
     log_owner: usuallyNull(address('Who opened the log there.')),
     'consistency?': object('That a log of `to` leaves begins with its first `from`.', {
       from: decimal('Leaves.', '5'),
@@ -163,6 +169,7 @@ const schemas: Schemas = {
       'Usually none.',
     ),
     registry: usuallyNull(address('The contract that heads of the log go to.')),
+    registry_log_id: usuallyNull(registryLogId),
     treasury: usuallyNull(address('Where deposits are sent.')),
     token: address('The stablecoin.'),
     max_anchor_delay_s: integer('The longest that a receipt waits for its anchor. Seconds.', 600),

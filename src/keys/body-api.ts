@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { Millis } from '../kernel/clock.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { parseTime } from '../kernel/time-text.ts'
 import { capWindows } from '../ledger/window.ts'
 import type { KeyChange } from './change.ts'
 import type { KeyWish } from './issue.ts'
@@ -84,18 +85,15 @@ function toRights(body: Omit<ChangeBody, 'name' | 'cap'>) {
   }
 }
 
-const rfc3339 = /^\d{4}-(\d\d)-(\d\d)T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/
-
 /** @throws Refusal `invalid_request` unless it is an RFC 3339 time. */
 export function readTime(written: string): Millis {
-  const at = rfc3339.test(written) ? Date.parse(written) : Number.NaN
-  // A day that the month does not have would otherwise be one of the next month.
-  const day = new Date(`${written.slice(0, 10)}T00:00:00Z`)
-  if (!Number.isNaN(at) && day.toISOString().startsWith(written.slice(0, 10))) return at
-  refuse('invalid_request', {
-    param: 'expires_at',
-    message: 'Write the expiry as RFC 3339: 2027-01-31T00:00:00Z.',
-  })
+  return (
+    parseTime(written) ??
+    refuse('invalid_request', {
+      param: 'expires_at',
+      message: 'Write the expiry as RFC 3339: 2027-01-31T00:00:00Z.',
+    })
+  )
 }
 
 function readScope(named: string): Scope {

@@ -11,7 +11,11 @@ import { windowEnd } from './window.ts'
  */
 
 /** What a spend may still take: the least room of the keys' windows and the account. */
-export type Room = { available: Nusd; limitedBy: 'key' | 'ancestor' | 'balance'; keyId?: string }
+export type Room = {
+  available: Nusd
+  limitedBy: 'key' | 'ancestor' | 'balance' | 'max_cost_per_run'
+  keyId?: string
+}
 
 /** The rooms of a chain in the order they are asked: the key, its ancestors, the balance. */
 export function roomsOf(book: Book, accountId: string, chain: readonly KeyRow[]): Room[] {
@@ -51,10 +55,10 @@ export function takeHold(
   chain.forEach((key, depth) => {
     const most = key.maxCostPerRun
     if (most !== null && amount > most) {
-      const limitedBy = depth === 0 ? 'key' : 'ancestor'
-      const room: Room = { available: most, limitedBy, keyId: key.id }
+      const room: Room = { available: most, limitedBy: 'max_cost_per_run', keyId: key.id }
+      const message = tooMuchForOne(depth === 0 ? 'this key' : `the key ${key.id} above this one`)
       // No window of it ever resets.
-      refuseSpend(book, room, undefined, amount, explain(min(least, most)))
+      refuseSpend(book, room, undefined, amount, explain(min(least, most)), message)
     }
   })
   rooms.forEach((room, depth) => {
@@ -72,15 +76,21 @@ export function takeHold(
   })
 }
 
+const tooMuchForOne = (key: string): string =>
+  `This run can cost more than ${key} lets a single run cost (limits.max_cost_per_run_nusd). ` +
+  'Lower max_tokens, or raise that limit; the spending cap is another one.'
+
 function refuseSpend(
   book: Book,
   { available, limitedBy, keyId }: Room,
   key: KeyRow | undefined,
   required: Nusd,
   more: Record<string, unknown>,
+  message?: string,
 ): never {
   const resetsAt = key ? windowEnd(key.capWindow, book.now) : null
   refuse(limitedBy === 'balance' ? 'insufficient_balance' : 'cap_exceeded', {
+    ...(message === undefined ? {} : { message }),
     metadata: {
       limited_by: limitedBy,
       blocking_key_id: keyId ?? null,

@@ -9,14 +9,16 @@ export const isHandle = (text: string): boolean =>
 
 /**
  * What a handle looks like to the eye: of all handles with one skeleton only one can exist. Digits
- * are the letters they resemble, `rn` is m, `vv` is w, and hyphens do not count.
+ * are the letters they resemble, and hyphens do not count. A wide letter becomes the narrow ones it
+ * resembles (`m` and `rn` are `nn`, `d` is `cl`, `w` is `vv`), so that it does not matter where a
+ * reader sees one letter end and the next begin. Digits that only resemble other digits (3 and 8,
+ * 6 and 8) stay apart: people number their agents.
  */
 export const skeletonOf = (handle: string): string =>
   handle
     .replaceAll('-', '')
-    .replace(/[01i258]/g, (char) => alike[char] ?? char)
-    .replaceAll('rn', 'm')
-    .replaceAll('vv', 'w')
+    .replace(/[01i2589mdw]/g, (char) => alike[char] ?? char)
+    .replace(/r+(?=n)/g, (run) => 'n'.repeat(run.length))
 
 const alike: Readonly<Record<string, string>> = {
   '0': 'o',
@@ -25,6 +27,10 @@ const alike: Readonly<Record<string, string>> = {
   '2': 'z',
   '5': 's',
   '8': 'b',
+  '9': 'g',
+  m: 'nn',
+  d: 'cl',
+  w: 'vv',
 }
 
 /** @throws Refusal `invalid_request` for a text that is no handle, or one that is reserved. */

@@ -1,4 +1,4 @@
-import { and, count, eq, isNull, lte, ne } from 'drizzle-orm'
+import { and, count, eq, isNull, like, lte, ne } from 'drizzle-orm'
 import {
   type Db,
   first,
@@ -11,6 +11,7 @@ import {
 } from '../db/db.ts'
 import type { AuditRow, IdempotentRow, KeyRow, PassportRow } from '../db/schema.ts'
 import type { LogStore } from '../log/store.ts'
+import { skeletonOf } from './handle.ts'
 import { passportLists } from './list-store.ts'
 import { publicReceiptsOf } from './public-store.ts'
 import { type Standing, standingQueries } from './standing-store.ts'
@@ -40,7 +41,12 @@ export type Claimed =
 export type Changed = { row: PassportRow; audit: AuditRow } | undefined
 
 /** One fact for each skeleton that was ever claimed, with the handle that has it. Never deleted. */
-const skeletonFact = (skeleton: string): string => `passport.name.${skeleton}`
+const skeletonFact = (skeleton: string): string => `passport.look.${skeleton}`
+
+/** The same by the coarser rule of versions up to 0.1, which wrote no other. */
+const formerFacts = 'passport.name.%'
+/** Says that the handles of those facts have their skeletons of today. */
+const lookedAtFact = 'passport.looks'
 
 const written: (keyof PassportRow)[] = [
   'displayName',
@@ -83,6 +89,7 @@ export function passportStore(db: Db, log: LogStore) {
         if (known) return { is: 'asked', known }
         const own = q.select({ n: count() }).from(passports).where(eq(accountId, row.accountId))
         if (((yield* first(own))?.n ?? 0) >= most) return { is: 'too many' }
+        yield* lookAtFormer(db, q)
         const name = skeletonFact(skeleton)
         const wanted = q.insert(facts).values({ name, value: row.handle }).onConflictDoNothing()
         const [made] = yield* rows(wanted.returning())
@@ -118,6 +125,19 @@ export function passportStore(db: Db, log: LogStore) {
             .orderBy(keys.id),
         )
       }),
+  }
+}
+
+/**
+ * Gives the handles that were claimed by the former rule their skeletons of today, once. Where two
+ * of them now look alike both stay, and no third can come.
+ */
+function* lookAtFormer({ tables: { facts } }: Db, q: Query): Work<void> {
+  if (yield* first(q.select().from(facts).where(eq(facts.name, lookedAtFact)))) return
+  const former = yield* rows(q.select().from(facts).where(like(facts.name, formerFacts)))
+  const looks = former.map(({ value }) => ({ name: skeletonFact(skeletonOf(value)), value }))
+  for (const fact of [...looks, { name: lookedAtFact, value: '1' }]) {
+    yield* rows(q.insert(facts).values(fact).onConflictDoNothing().returning())
   }
 }
 

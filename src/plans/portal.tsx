@@ -10,6 +10,7 @@ import { answerOnce, callOf, jsonReply } from '../idempotency/once-api.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { toJsonInteger } from '../kernel/money.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
+import { parseTime } from '../kernel/time-text.ts'
 import type { Frame } from '../ui/frame.ts'
 import { dashboardPage } from '../ui/layout.tsx'
 import { type ReplyContext, reply } from '../ui/reply.ts'
@@ -93,8 +94,8 @@ const actions = (deps: Needs, frame: Frame) =>
         const plan = findPlan(deps, params.id)
         const body = await readBody(deps, request, subscribeBody)
         const { quoted_at: quoted } = body
-        const quotedAt = quoted === undefined ? undefined : Date.parse(quoted)
-        if (Number.isNaN(quotedAt)) {
+        const quotedAt = quoted === undefined ? undefined : parseTime(quoted)
+        if (quoted !== undefined && quotedAt === undefined) {
           const message = '"quoted_at" must be the one of a preview.'
           refuse('invalid_request', { param: 'quoted_at', message })
         }

@@ -35,6 +35,7 @@ import {
 } from './openai.ts'
 import { runStatuses, toRunView } from './run.ts'
 import { streamRun } from './stream-api.ts'
+import { checkSwitches } from './switches.ts'
 import { answerWhole } from './whole-api.ts'
 
 type Needs = Pick<
@@ -162,6 +163,7 @@ type OpenAiAsked = { kind: ModelKind; body: JsonObject; call: Call | undefined }
 /** Begins what one of OpenAI's routes was asked, if it is the route for this kind of model. */
 async function beginOpenAi(deps: Needs, context: Context, { kind, body, call }: OpenAiAsked) {
   const { caller, request } = context
+  checkSwitches(body)
   const model = findModel(deps, body)
   if (model.kind !== kind) refuse('invalid_request', wrongKind(model.kind))
   const wish = { caller, model, body, received: body as Json, fit: body['fit'] === true }

@@ -32,6 +32,8 @@ export type RunWish = {
   fit?: boolean | undefined
   /** What the caller's request belongs to, where it said so. */
   trace?: Trace | undefined
+  /** The id of the session whose browser asks: the run does not outlive it. */
+  session?: string | undefined
   /** Where the caller sent an Idempotency-Key. */
   once?: Once<Begun> | undefined
 }
@@ -117,6 +119,7 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
       received,
       call: once?.scope,
       trace: wish.trace,
+      session: wish.session,
       startedAt,
     })
     deps.live.add(live)

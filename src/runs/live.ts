@@ -16,6 +16,7 @@ export type StopReason =
   | 'cancelled'
   | 'key_revoked'
   | 'account_suspended'
+  | 'session_ended'
   | 'shutdown'
 
 /** A run of this process between its hold and its settle. */
@@ -32,6 +33,8 @@ export type LiveRun = {
   call: string | undefined
   /** What the request that began it belongs to. */
   trace: Trace | undefined
+  /** The session of the browser that asked; the run stops with it. None for a run of a key. */
+  session: string | undefined
   /** From {@link Clock.monotonic}. */
   startedAt: number
   signal: StopSignal

@@ -38,6 +38,8 @@ export function outcomeOf(stopped: StopReason | undefined, delivered: boolean): 
   return 'cancelled'
 }
 
+const signedOut = 'Your session ended, and the run with it.'
+
 /**
  * What the caller is told of a failure. Never the upstream's own words, and never that nothing was
  * charged when part of the answer was delivered.
@@ -49,6 +51,9 @@ export function refusalOf(
 ): Refusal {
   const charged = delivered ? { message: brokeOff } : {}
   if (stopped === 'key_revoked' || stopped === 'account_suspended') return new Refusal(stopped)
+  if (stopped === 'session_ended') {
+    return new Refusal('session_required', { message: signedOut })
+  }
   if (stopped === 'shutdown') {
     const headers = { 'retry-after': '1', 'retry-after-ms': '1000' }
     return new Refusal('unavailable', { message: 'The server is stopping. Try again.', headers })

@@ -10,7 +10,7 @@ import { toHex } from '../verify/hex.ts'
 import { logIdOf } from '../verify/proof.ts'
 
 type Needs = Pick<Deps, 'signers' | 'logs' | 'logStore' | 'settings'> & {
-  anchoring?: Pick<Anchoring, 'registry'>
+  anchoring?: Pick<Anchoring, 'registry' | 'placeOf'>
 }
 
 const typesOf = (names: readonly StructName[]) =>
@@ -53,6 +53,7 @@ export async function signerOf(deps: Needs) {
     log: { id: logIdOf(origin), origin, size },
     former_logs: logs.all.slice(0, -1).map((log) => formerView(deps, log)),
     registry: (await deps.anchoring?.registry()) ?? null,
+    registry_log_id: (await deps.anchoring?.placeOf(origin))?.id ?? null,
     treasury: settings.treasury,
     token: settings.token,
     max_anchor_delay_s: settings.maxAnchorDelayS,

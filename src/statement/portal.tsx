@@ -6,6 +6,7 @@ import { queryOf, readChoice, readPage } from '../http/query.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type PageRequest, toListView } from '../kernel/page.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { parseDate } from '../kernel/time-text.ts'
 import type { Frame } from '../ui/frame.ts'
 import { dashboardPage } from '../ui/layout.tsx'
 import { reply } from '../ui/reply.ts'
@@ -99,7 +100,7 @@ async function readAfter(
 /** The day that a list of days goes on after. @throws Refusal 'invalid_request' */
 function readDay({ after }: PageRequest): Millis | undefined {
   if (after === undefined) return undefined
-  const day = /^\d{4}-\d\d-\d\d$/.test(after) ? Date.parse(`${after}T00:00:00Z`) : Number.NaN
-  if (!Number.isNaN(day)) return day
+  const day = parseDate(after)
+  if (day !== undefined) return day
   refuse('invalid_request', { param: 'after', message: '"after" must be a day: 2026-11-21.' })
 }

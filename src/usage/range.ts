@@ -1,5 +1,6 @@
 import type { Millis } from '../kernel/clock.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { parseDate, parseTime } from '../kernel/time-text.ts'
 import type { Period } from './places.ts'
 import { dayMs, dayOf } from './usage.ts'
 
@@ -39,46 +40,17 @@ export function readSumsPeriod(texts: RangeTexts, now: Millis): Period {
 }
 
 function readEdge(name: 'from' | 'to', text: string): Millis {
-  const at = name === 'to' && isDate(text) ? parse(text, dayMs) : parse(text, 0)
+  const midnight = parseDate(text)
+  const edge = midnight !== undefined && name === 'to' ? midnight + dayMs : midnight
   return (
-    at ??
+    edge ??
+    parseTime(text) ??
     refuseEdge(
       name,
       `"${name}" must be a date (2026-11-21) or an RFC 3339 time (2026-11-21T00:00:00Z). ` +
         'Write the "+" of an offset as %2B.',
     )
   )
-}
-
-const isDate = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text)
-
-const form =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d)))?$/
-
-/** A date or a time, if it is one that exists; what is finer than a millisecond is cut off. */
-function parse(text: string, more: number): Millis | undefined {
-  const match = form.exec(text)
-  if (!match) return undefined
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
-    .slice(1, 7)
-    .map((part) => Number(part ?? 0))
-  const [, , , , , , , fraction = '', sign = '+', offsetHours = '0', offsetMinutes = '0'] = match
-  const exists =
-    year >= 1970 &&
-    month >= 1 &&
-    month <= 12 &&
-    day >= 1 &&
-    day <= new Date(Date.UTC(year, month, 0)).getUTCDate() &&
-    hour < 24 &&
-    minute < 60 &&
-    second < 60 &&
-    Number(offsetHours) < 24 &&
-    Number(offsetMinutes) < 60
-  if (!exists) return undefined
-  const millis = Number(fraction.padEnd(3, '0').slice(0, 3))
-  const local = Date.UTC(year, month - 1, day, hour, minute, second, millis)
-  const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * 60_000
-  return Math.max(0, local - (sign === '-' ? -offset : offset)) + more
 }
 
 function refuseEdge(param: string, message: string): never {

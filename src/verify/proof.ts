@@ -1,3 +1,4 @@
+import { parseTime } from '../kernel/time-text.ts'
 import { domain } from './eip712.ts'
 import { type Hex, toHex } from './hex.ts'
 import { keccak256 } from './keccak.ts'
@@ -132,7 +133,7 @@ function readAnchor(value: unknown, size: unknown, problems: Problem[]): undefin
 }
 
 const isTime = (value: unknown): boolean =>
-  typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/.test(value)
+  typeof value === 'string' && /T.*Z$/.test(value) && parseTime(value) !== undefined
 
 const anchorPlace = { chain_id: 'chain', registry: 'address', log_owner: 'address' } as const
 const onItsWay = { ...anchorPlace, expected_by: 'time' } as const

@@ -124,6 +124,10 @@ for (const engine of engines) {
       const all = await listed()
       expect(all.data.length).toBe(5)
       expect(all).toMatchObject({ registry: a.registry.address, log_owner: senderAddress })
+      const { origin } = all.log
+      const ownId = await a.registry.read('logIdOf', senderAddress, origin)
+      const signer = await (await a.call('/v1/signer')).json()
+      expect([all.registry_log_id, signer.registry_log_id]).toEqual([ownId, ownId])
       expect(all.log.id).toBe(logIdOf(a.deps.settings.issuer))
       expect(all.data[0]).toEqual({
         id: expect.stringMatching(/^anc_/),

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { affordable, askAll, size } from '../../drills/crowd.ts'
-import { askNonce, type Browser, browser, wallet } from '../accounts/wallet.ts'
-import { expectRefusal, noBinary, type Server } from '../support/binary.ts'
+import { askNonce, type Browser, browser, signInWith, wallet } from '../accounts/wallet.ts'
+import { expectRefusal, grant, noBinary, type Server } from '../support/binary.ts'
 import { flatCost } from '../support/paced-upstream.ts'
 import { postgresServer } from '../support/postgres.ts'
-import { until } from '../support/runs.ts'
+import { eventsOf, until } from '../support/runs.ts'
 import { faultsIn, type Pair, startPair, untilNumbered } from './nodes.ts'
 
 const flat = { model: 'stub/flat', input: 'hello' }
@@ -51,6 +51,23 @@ describe.skipIf(noBinary || !postgresServer)('two nodes on one PostgreSQL', () =
     const kept = browser(b, new Map(own.jar))
     expect((await own.call('/api/auth/logout', { json: {} })).status).toBeLessThan(400)
     expect(await accountAt(kept)).toBeNull()
+  }, 60_000)
+
+  test('a sign-out at one stops a console answer of the other within two seconds', async () => {
+    await grant(pair.homes[0], '1.00', wallet.address)
+    const own = browser(a)
+    await signInWith(own)
+    const elsewhere = browser(b, new Map(own.jar))
+    const json = { model: 'stub/endless', input: 'go on' }
+    const answer = await own.call('/api/portal/console/run', { json })
+    const text = answer.text()
+    await Bun.sleep(500)
+    const start = performance.now()
+    expect((await elsewhere.call('/api/auth/logout', { json: {} })).status).toBeLessThan(400)
+    const { error } = JSON.parse(eventsOf(await text).at(-1) ?? '')
+    expect(performance.now() - start).toBeLessThan(2500)
+    expect(error).toMatchObject({ type: 'session_required', metadata: { outcome: 'cancelled' } })
+    expect(error.metadata.cost_nusd).toBeGreaterThan(0)
   }, 60_000)
 
   test('a run of one is cancelled through the other', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { maxNusd } from '../../src/kernel/money.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import { numberTransfers } from '../../src/ledger/book.ts'
-import { endHold, grant, mostFor, roomsOf, takeHold } from '../../src/ledger/ledger.ts'
+import { endHold, grant, mostFor, type Room, roomsOf, takeHold } from '../../src/ledger/ledger.ts'
 import { account, key, now, openRun, paperBook, window } from './paper-book.ts'
 
 /** A leaf with a cap by day below a root with one for life, each with something taken. */
@@ -78,7 +78,7 @@ describe('a hold', () => {
     own?: object
     above?: object
     amount: bigint
-    by: 'key' | 'ancestor' | 'balance'
+    by: Room['limitedBy']
     left: number
     resets?: string
   }
@@ -88,8 +88,7 @@ describe('a hold', () => {
     { what: 'its own cap', amount: 66n, by: 'key', left: 65, resets: '2026-01-16T00:00:00.000Z' },
     { what: 'the cap above', own: wide, amount: 71n, by: 'ancestor', left: 70 },
     { what: 'the balance', own: wide, above: wide, amount: 91n, by: 'balance', left: 90 },
-    { what: 'the most of one run', own: most, amount: 10n, by: 'key', left: 9 },
-    { what: 'the most of one run above', above: most, amount: 10n, by: 'ancestor', left: 9 },
+    { what: 'the most of one run', own: most, amount: 10n, by: 'max_cost_per_run', left: 9 },
   ]
   test.each(cases.map((one): [string, Case] => [one.what, one]))(
     'above %s is refused with what is left, and changes nothing',
@@ -105,7 +104,9 @@ describe('a hold', () => {
       expect(told).toEqual({
         type: by === 'balance' ? 'insufficient_balance' : 'cap_exceeded',
         limited_by: by,
-        blocking_key_id: { key: 'leaf', ancestor: 'root', balance: null }[by],
+        blocking_key_id: { key: 'leaf', ancestor: 'root', balance: null, max_cost_per_run: 'leaf' }[
+          by
+        ],
         required_nusd: Number(amount),
         available_nusd: left,
         resets_at: resets ?? null,

@@ -70,6 +70,15 @@ describe('a handle', () => {
     ['wave', 'vvave'],
     ['burn-er', 'bum-er'],
     ['zero-two', 'zer0-tw0'],
+    ['dan', 'clan'],
+    ['dan', 'c1an'],
+    ['mode', 'nnocle'],
+    ['summer', 'sunnnner'],
+    ['arm', 'arnn'],
+    ['rmn', 'nnnn'],
+    ['rnn', 'mn'],
+    ['wvv', 'vvw'],
+    ['gate', '9ate'],
   ])('%p looks like %p', (one, other) => {
     expect(skeletonOf(one)).toBe(skeletonOf(other))
   })
@@ -77,6 +86,9 @@ describe('a handle', () => {
   test.each([
     ['harbor', 'harbour'],
     ['agent-3', 'agent-4'],
+    ['agent-6', 'agent-8'],
+    ['quest', 'guest'],
+    ['nun', 'mun'],
     ['ox-lab', 'fox-lab'],
   ])('%p does not look like %p', (one, other) => {
     expect(skeletonOf(one)).not.toBe(skeletonOf(other))

@@ -35,7 +35,7 @@ for (const engine of engines) {
       expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([402, 'false'])
       expect((await allRuns(w)).length).toBe(before)
       const { error } = await answer.json()
-      return { type: error.type, ...error.metadata }
+      return { type: error.type, message: error.message, ...error.metadata }
     }
 
     test('a cap of exactly the hold is enough, one nano-dollar less is not', async () => {
@@ -43,6 +43,7 @@ for (const engine of engines) {
       const { secret, key } = await w.key({ capLimit: hold - 1n })
       expect(await refusalOf(secret)).toEqual({
         type: 'cap_exceeded',
+        message: "The key's spending cap does not cover the most this run can cost.",
         limited_by: 'key',
         blocking_key_id: key.id,
         required_nusd: Number(hold),
@@ -111,11 +112,17 @@ for (const engine of engines) {
       const child = await w.key({ parentId: parent.key.id })
       expect(await refusalOf(parent.secret)).toMatchObject({
         type: 'cap_exceeded',
-        limited_by: 'key',
+        message: expect.stringContaining('more than this key lets a single run cost'),
+        limited_by: 'max_cost_per_run',
+        blocking_key_id: parent.key.id,
+        required_nusd: Number(hold),
         available_nusd: Number(hold - 1n),
+        max_affordable_output_tokens: 9,
+        resets_at: null,
       })
       expect(await refusalOf(child.secret)).toMatchObject({
-        limited_by: 'ancestor',
+        message: expect.stringContaining(`the key ${parent.key.id} above this one lets`),
+        limited_by: 'max_cost_per_run',
         blocking_key_id: parent.key.id,
       })
       expect((await run((await w.key({ maxCostPerRun: hold })).secret)).status).toBe(200)

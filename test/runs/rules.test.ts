@@ -26,6 +26,7 @@ describe('a run that broke off', () => {
   test.each([
     ['key_revoked', 'key_revoked', undefined],
     ['account_suspended', 'account_suspended', undefined],
+    ['session_ended', 'session_required', undefined],
     ['shutdown', 'unavailable', { 'retry-after': '1', 'retry-after-ms': '1000' }],
     ['cancelled', 'conflict', { 'x-should-retry': 'false' }],
     ['client_gone', 'conflict', { 'x-should-retry': 'false' }],
