@@ -185,7 +185,7 @@ const Contents = () => (
         <h2 id={`to-${area.id}`}>
           <a href={`/docs/${area.id}`}>{area.title}</a>
         </h2>
-        <ul class="bare">
+        <ul class="bare routes">
           {area.operations.map((operation) => (
             <li>
               <a href={`/docs/${area.id}#${operation.id}`}>

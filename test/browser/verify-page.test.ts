@@ -13,6 +13,7 @@ import { judge, set } from '../verify/judge.ts'
 import { someMutants } from '../verify/mutants.ts'
 import { proofAt, sampleLog } from '../verify/proof-samples.ts'
 import { facts, fileOf, testSigner } from '../verify/samples.ts'
+import { axeOptions } from './support.ts'
 
 // A browser on a busy machine.
 setDefaultTimeout(60_000)
@@ -210,7 +211,8 @@ describe.skipIf(noChromium)('the offline page in Chromium, without a network', (
         const bad = changed('receipt.run.model', 'acme/small-2')
         for (const file of [undefined, anchoredFile(), bad]) {
           if (file) await fill(page, file)
-          const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze()
+          const builder = new AxeBuilder({ page }).setLegacyMode(true).options(axeOptions)
+          const { violations } = await builder.analyze()
           const told = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])
           expect(told).toEqual([])
           const extra = await page.evaluate(
