@@ -45,6 +45,10 @@ export const deposits: Group = {
         ],
         [
           'test/db/deposits-once.test.ts',
+          'are what doctor reports, with the command that takes a second credit back',
+        ],
+        [
+          'test/db/deposits-once.test.ts',
           'are sound again once the second credits are reversed, each once',
         ],
       ],

@@ -25,14 +25,17 @@ export const newReach = (): Reach => ({ blocks: rangeMost })
 
 /**
  * Reads the transfers of all blocks that were not read yet, and again of those before. Nothing
- * happens while the server is behind the cursor: what it says of newer blocks is nothing.
+ * happens while the server is behind the cursor, unless a rescan was asked for: what it says of
+ * newer blocks is nothing.
  * @throws ChainUnavailable
  */
 export async function scan(deps: Needs, on: Scan, reach: Reach): Promise<void> {
   const { deposits } = deps
-  const cursor = await deposits.cursor()
-  if (cursor !== undefined && on.latest < cursor) return
+  const stored = await deposits.cursor()
   const wanted = await deposits.rescanFrom()
+  if (stored !== undefined && on.latest < stored && wanted === undefined) return
+  // A server can push the cursor past the end of the chain by a lie: a rescan brings it back.
+  const cursor = stored === undefined ? undefined : Math.min(stored, on.latest)
   const usual = Math.max(0, (cursor ?? on.latest) + 1 - overlap)
   let from = Math.min(usual, wanted ?? usual)
   let was = wanted

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { lookAtDatabase } from '../../src/cli/doctor-database.ts'
 import { type Db, rows } from '../../src/db/db.ts'
 import { reverseSecondCredit } from '../../src/deposits/claim.ts'
 import { depositStore } from '../../src/deposits/store.ts'
 import type { Ids } from '../../src/kernel/ids.ts'
 import { auditStore } from '../../src/ledger/audit-store.ts'
 import { openLedger } from '../../src/ledger/store.ts'
-import { engines, freshDb } from '../support/world.ts'
+import { configOf, engines, freshDb } from '../support/world.ts'
 import { direct } from './direct.ts'
 import { migrateRest, migrateUpTo } from './older.ts'
 
@@ -179,6 +180,23 @@ describe.each(engines)('deposits of an older database, on %s', (engine) => {
       `deposit ${idOf('twice3')} is the second credit of log 7 of 0xe`,
       `deposit ${idOf('twice4')} is the second credit of log 8 of 0xe`,
     ])
+  })
+
+  test('are what doctor reports, with the command that takes a second credit back', async () => {
+    // Only a file of its own is looked at page by page, and has backups.
+    const config = { ...configOf(''), database_url: 'postgres://localhost/test' }
+    const found = (await lookAtDatabase(config, db)).filter(({ status }) => status === 'fail')
+    expect(found).toEqual(
+      [
+        ['twice3', 7],
+        ['twice4', 8],
+      ].map(([name, log]) => ({
+        part: 'ledger',
+        status: 'fail',
+        message: `deposit ${idOf(String(name))} is the second credit of log ${log} of 0xe.`,
+        fix: 'counterfoil deposits reverse dep_… --reason "credited twice"',
+      })),
+    )
   })
 
   test('are sound again once the second credits are reversed, each once', async () => {

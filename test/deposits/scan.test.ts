@@ -114,6 +114,25 @@ describe('the ranges that are asked for', () => {
     expect(await w.deps.deposits.cursor()).toBe(10_000)
   })
 
+  test('a rescan brings back a cursor that a lie pushed past the end of the chain', async () => {
+    chain.lie = (method, [tag], truth) =>
+      method === 'eth_getBlockByNumber' && tag === 'latest'
+        ? { ...(truth as object), number: `0x${(chain.latest + 5000).toString(16)}` }
+        : truth
+    await w.look()
+    chain.lie = undefined
+    chain.add([transferLog(alice, units(5))])
+    chain.mine(30)
+    await w.look()
+    expect([await w.deps.deposits.cursor(), await w.balance(alice)]).toEqual([15_000, 0])
+    await w.deps.deposits.wantRescan(10_000)
+    await w.look()
+    chain.add([transferLog(alice, units(2))])
+    chain.mine(30)
+    await w.look()
+    expect([await w.deps.deposits.cursor(), await w.balance(alice)]).toEqual([chain.latest, 7])
+  })
+
   test('unordered and doubled logs are each one deposit', async () => {
     const txs = [1, 2, 3].map((n) => chain.add([transferLog(alice, units(n))]))
     const all = txs.flatMap((tx) => chain.logsOf(tx))
