@@ -73,14 +73,14 @@ export function makeAudit(until: Millis) {
       windowsSpent.delete(id)
     },
     checkDeposit(row: DepositRow): void {
-      const { id, txHash, logIndex } = row
+      const { id, account } = row
       const isIn = row.status === 'credited' || row.status === 'finalized'
       const ref = depositRef(row)
       const amount = isIn ? (row.amount ?? 0n) : 0n
       expect(`the credit of deposit ${id}`, credited.get(ref) ?? 0n, amount)
       credited.delete(ref)
       if (!isIn || row.reason !== 'credited_twice' || doubled.length === faultsMax) return
-      doubled.push(`deposit ${id} is the second credit of log ${logIndex} of ${txHash}`)
+      doubled.push(`deposit ${id} of account ${account} credits a transfer a second time`)
     },
     checkTotal(point: AuditPoint, sum: Nusd): void {
       expect('the sum of all balances', sum, BigInt(point.total) + after)

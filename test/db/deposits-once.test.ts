@@ -177,8 +177,8 @@ describe.each(engines)('deposits of an older database, on %s', (engine) => {
     const { faults, doubled } = await auditStore(db).report(1000)
     expect(faults).toEqual(doubled)
     expect(doubled).toEqual([
-      `deposit ${idOf('twice3')} is the second credit of log 7 of 0xe`,
-      `deposit ${idOf('twice4')} is the second credit of log 8 of 0xe`,
+      `deposit ${idOf('twice3')} of account alice credits a transfer a second time`,
+      `deposit ${idOf('twice4')} of account alice credits a transfer a second time`,
     ])
   })
 
@@ -187,13 +187,10 @@ describe.each(engines)('deposits of an older database, on %s', (engine) => {
     const config = { ...configOf(''), database_url: 'postgres://localhost/test' }
     const found = (await lookAtDatabase(config, db)).filter(({ status }) => status === 'fail')
     expect(found).toEqual(
-      [
-        ['twice3', 7],
-        ['twice4', 8],
-      ].map(([name, log]) => ({
+      ['twice3', 'twice4'].map((name) => ({
         part: 'ledger',
         status: 'fail',
-        message: `deposit ${idOf(String(name))} is the second credit of log ${log} of 0xe.`,
+        message: `deposit ${idOf(name)} of account alice credits a transfer a second time.`,
         fix: 'counterfoil deposits reverse dep_… --reason "credited twice"',
       })),
     )
