@@ -9,14 +9,18 @@ export function openingFault(error: unknown, url: string): unknown {
   return new Error(`PostgreSQL at ${serverOf(url)} ${fault(databaseOf(url))}`)
 }
 
-/** The codes of an error and its causes: SQLSTATE in `errno`, the client's own in `code`. */
+/**
+ * The codes of an error and its causes, the innermost first: SQLSTATE in `errno`, the client's own
+ * in `code`.
+ */
 function codesOf(error: unknown): string[] {
   const codes: string[] = []
   for (let at = error; at instanceof Error; at = at.cause) {
     const { errno, code } = at as { errno?: unknown; code?: unknown }
+    codes.unshift(...[errno, code].filter((one) => typeof one === 'string'))
     // PgBouncer gives the same code for all that it refuses.
-    if (errno === '08P01' && /^password authentication failed/.test(at.message)) codes.push('28P01')
-    codes.push(...[errno, code].filter((one) => typeof one === 'string'))
+    const isPassword = /^password authentication failed/.test(at.message)
+    if (errno === '08P01' && isPassword) codes.unshift('28P01')
   }
   return codes
 }
