@@ -1,7 +1,8 @@
 import { assertNoTables, copyTables, type Tally, tallyTables } from './db/copy.ts'
 import type { Db } from './db/db.ts'
 import { migratePostgres } from './db/migrate.ts'
-import { type PgDrizzle, postgresDb } from './db/postgres.ts'
+import type { PgDirect } from './db/pg-drizzle.ts'
+import { postgresDb } from './db/postgres.ts'
 import type { Millis } from './kernel/clock.ts'
 import { auditStore } from './ledger/audit-store.ts'
 import { type LedgerSums, sumLedger } from './ledger/sums-store.ts'
@@ -18,7 +19,7 @@ export type Copied = { tables: Tally[]; ledger: LedgerSums; logs: WholeLog[] }
  */
 export function copyDatabase(
   source: Db,
-  { drizzle: pg }: { drizzle: PgDrizzle },
+  { drizzle: pg }: { drizzle: PgDirect },
   options: { now: Millis; tell: (tally: Tally) => void },
 ): Promise<Copied> {
   const { now, tell } = options

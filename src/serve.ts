@@ -10,6 +10,7 @@ import { hearNodes } from './hear-nodes.ts'
 import { serve } from './http/serve.ts'
 import type { Waiting } from './http/waiting.ts'
 import { type Job, startJobs } from './jobs.ts'
+import { within } from './kernel/within.ts'
 import { auditStore } from './ledger/audit-store.ts'
 import { keepCheckpoint } from './log/checkpoint.ts'
 import { makeDeps, type Parts, type Service } from './make-deps.ts'
@@ -32,7 +33,9 @@ export type Running = {
 }
 
 /** How long the runs that are ended at the close may take to settle, in ms. */
-const settleWithinMs = 5000
+const settleWithinMs = 4000
+/** How long a stop may take beyond its grace in all, whatever the database does, in ms. */
+const stopWithinMs = 4750
 /** What the write-ahead log never reaches while it is written back; it is cut at 64 MiB. */
 const walWarningBytes = 256 * 1024 * 1024
 /** How long a start ends the runs of before, in ms; of very many, the rest is ended beside. */
@@ -80,21 +83,26 @@ export async function startServer(
       deps.health.stopping = true
       deps.live.close()
       const closed = server.stop()
-      await untilIdle(deps, graceMs)
-      for (const run of deps.live.all()) run.stop('shutdown')
-      await untilIdle(deps, settleWithinMs)
-      // Answers that are whole still have to leave; idle connections do not keep us.
-      await Promise.race([closed, Bun.sleep(250)])
-      await server.stop(true)
-      deps.chain?.close()
-      deps.secondChain?.close()
-      await jobs.stop()
-      await deps.sequencer.flush()
-      await deps.sequencer.stop()
-      await deps.keys.writeUses()
-      await dropLeases(db, deps.settings.node)
-      await metrics?.stop()
-      await db.close()
+      const ending = async (): Promise<'ended'> => {
+        await untilIdle(deps, graceMs)
+        for (const run of deps.live.all()) run.stop('shutdown')
+        await untilIdle(deps, settleWithinMs)
+        // Answers that are whole still have to leave; idle connections do not keep us.
+        await Promise.race([closed, Bun.sleep(250)])
+        await server.stop(true)
+        deps.chain?.close()
+        deps.secondChain?.close()
+        await jobs.stop()
+        await deps.sequencer.flush()
+        await deps.sequencer.stop()
+        await deps.keys.writeUses()
+        await dropLeases(db, deps.settings.node)
+        await metrics?.stop()
+        await db.close()
+        return 'ended'
+      }
+      // What is not stored by then is found by the next start, as after a crash.
+      if (!(await within(graceMs + stopWithinMs, ending()))) log.warn('server.stop_cut')
     },
   }
 }

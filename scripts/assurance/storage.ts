@@ -1,4 +1,5 @@
 import type { Group } from './row.ts'
+import { storageServer } from './storage-server.ts'
 
 export const storage: Group = {
   title: 'Storage and process',
@@ -267,6 +268,7 @@ export const storage: Group = {
         'a test of a bound of the whole process; half an hour of everything is measured in ' +
         '`drills.md`, 1,000 streams in `bench/README.md`.',
     },
+    ...storageServer,
     {
       id: 'K23',
       severity: 'H',

@@ -2,7 +2,7 @@ import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { sha256 } from '../kernel/hash.ts'
 import { type Db, rows, type Values } from './db.ts'
-import type { PgDrizzle } from './postgres.ts'
+import type { PgDirect } from './pg-drizzle.ts'
 import type { Tables } from './schema.ts'
 import { primaryKeyOf } from './statements.ts'
 
@@ -18,7 +18,7 @@ type Source = Pick<Db, 'read' | 'tables'>
 /** Copies every row of every table, and tells after each table what was in it. */
 export async function copyTables(
   from: Source,
-  to: { pg: PgDrizzle; tables: Tables },
+  to: { pg: PgDirect; tables: Tables },
   tell: (tally: Tally) => void,
 ): Promise<Tally[]> {
   const tallies: Tally[] = []
@@ -47,7 +47,7 @@ export async function tallyTables(db: Source, keys: Tables): Promise<Tally[]> {
 }
 
 /** @throws Error when a PostgreSQL database has any table in the schema it would be copied to. */
-export async function assertNoTables(pg: PgDrizzle): Promise<void> {
+export async function assertNoTables(pg: PgDirect): Promise<void> {
   const listed = await pg.execute(
     sql`select tablename from pg_tables where schemaname = current_schema() limit 1`,
   )

@@ -4,7 +4,7 @@ import type { Millis } from '../kernel/clock.ts'
 import { sha256Hex } from '../kernel/hash.ts'
 import { embedMigrations } from './migrations.macro.ts' with { type: 'macro' }
 import type { Migration } from './migrations.macro.ts'
-import type { PgDrizzle } from './postgres.ts'
+import type { PgDirect } from './pg-drizzle.ts'
 
 const sqliteMigrations: Migration[] = embedMigrations('sqlite')
 const pgMigrations: Migration[] = embedMigrations('pg')
@@ -116,7 +116,7 @@ export function sqliteState(raw: Database): MigrationState {
 }
 
 /** How far a PostgreSQL database is; changes nothing. @throws Error as {@link sqliteState} */
-export async function postgresState(pg: PgDrizzle): Promise<MigrationState> {
+export async function postgresState(pg: PgDirect): Promise<MigrationState> {
   const there = rowsOf(await pg.execute(sql`select to_regclass('migrations') is not null as has`))
   if (!(there[0] as unknown as { has: boolean }).has) return stateOf(pgMigrations, [])
   const found = await pg.execute(sql`select tag, hash, applied_at from migrations`)
@@ -131,7 +131,7 @@ function stateOf(all: Migration[], taken: Taken[]): MigrationState {
 }
 
 /** Brings a PostgreSQL database to this build's schema, one node at a time, all or nothing. */
-export async function migratePostgres(pg: PgDrizzle, now: Millis): Promise<string[]> {
+export async function migratePostgres(pg: PgDirect, now: Millis): Promise<string[]> {
   return pg.transaction(async (tx) => {
     await tx.execute(sql`select pg_advisory_xact_lock(${applicationId})`)
     await tx.execute(sql.raw(bookkeeping))

@@ -1,110 +1,87 @@
-import { drizzle } from 'drizzle-orm/bun-sql'
 import { batchStatement, lookUp } from './batch-statements.ts'
 import { pgColumns } from './columns.ts'
-import type { Db, Notice, Notices, Query, Step, Work } from './db.ts'
+import type { Db, Query, Step, Work } from './db.ts'
+import { Flight, type Pace } from './flight.ts'
+import type { PgDirect, PgDrizzle, PgTransaction } from './pg-drizzle.ts'
+import { type ServerPool, serverPool } from './postgres-pool.ts'
 import { buildSchema } from './schema.ts'
 import { compiledOnce } from './statements.ts'
+
+export type { PgDrizzle } from './pg-drizzle.ts'
 
 /** How often a transaction that lost a serialisation race or a deadlock is tried again. */
 const raceRetries = 50
 
-/** Connections of one node. Money of one account is serial anyway; the rest is reads. */
-const connections = 16
-
-/** What the seam needs of drizzle's PostgreSQL drivers; Bun's and PGlite's both have it. */
-export type PgDrizzle = {
-  transaction<T>(work: (tx: PgDrizzle) => Promise<T>, options?: PgTransaction): Promise<T>
-  execute(query: unknown): PromiseLike<unknown>
-  session: {
-    prepareQuery(
-      query: { sql: string; params: unknown[] },
-      fields: undefined,
-      name: undefined,
-      isArray: true,
-      answer: (answers: unknown[][]) => unknown[][],
-    ): { execute(): Promise<unknown[][]> }
-  }
-}
-type PgTransaction = {
-  isolationLevel: 'read committed' | 'repeatable read'
-  accessMode?: 'read only'
-}
-
 /** Opens a PostgreSQL server through Bun's own client. */
-export function openPostgres(url: string): Db & { drizzle: PgDrizzle } {
-  const lost: (() => void)[] = []
-  let isClosing = false
-  const client = new Bun.SQL({
-    url,
-    max: connections,
-    onclose: () => {
-      if (!isClosing) for (const listener of lost) listener()
-    },
-  })
-  const pg = drizzle({ client }) as unknown as PgDrizzle
-  const nested = pg.transaction.bind(pg)
-  const transaction: PgDrizzle['transaction'] = (work, options) => {
-    if (!options) return nested(work)
-    // Drizzle would say it in a message of its own after BEGIN, and wait for the answer.
-    const mode = ['isolation level', options.isolationLevel, options.accessMode ?? '']
-    return client.begin(mode.join(' ').trim(), (tx) =>
-      work(drizzle({ client: tx }) as unknown as PgDrizzle),
-    )
-  }
-  const db = postgresDb(Object.assign(pg, { transaction }), () => {
-    isClosing = true
-    return client.close()
-  })
+export function openPostgres(url: string): Db & { drizzle: PgDirect } {
+  const { run, close, notices, storage, onConnectionLost } = serverPool(url)
   return {
-    ...db,
-    notices: noticesOf(client),
-    onConnectionLost: (listener) => void lost.push(listener),
+    ...dbOver({ run, settings: [...byIndex, ...inTime] }, close),
+    notices,
+    storage,
+    onConnectionLost,
   }
 }
-
-/** The channel of {@link Notices}; each database has its own. */
-const channel = 'counterfoil'
-
-const noticesOf = (client: Bun.SQL): Notices => ({
-  tell: (notice) => client.notify(channel, notice).catch(() => {}),
-  async hear(listener) {
-    await client.listen(channel, (text) => listener(text as Notice))
-  },
-})
 
 /** The seam over any of drizzle's PostgreSQL drivers. */
 export function postgresDb(
   pg: PgDrizzle,
   close: () => Promise<unknown>,
-): Db & { drizzle: PgDrizzle } {
-  const query = pg as unknown as Query
-  const inTransaction = async <T>(
+): Db & { drizzle: PgDirect } {
+  const turns = { turn: 0 }
+  return dbOver(
+    { run: (pace, work) => work(pg, new Flight(turns, pace, () => {})), settings: byIndex },
+    close,
+  )
+}
+
+/** What work runs on, and the settings that a transaction of ours begins with. */
+type Server = Pick<ServerPool, 'run'> & { settings: Setting[] }
+
+function dbOver(
+  { run: fly, settings }: Server,
+  close: () => Promise<unknown>,
+): Db & { drizzle: PgDirect } {
+  const setUp = settingUp(settings)
+  const inTransaction = <T>(
     work: (q: Query) => Work<T>,
-    options: PgTransaction,
-    first: (tx: PgDrizzle) => Promise<unknown>[] = () => [],
-  ): Promise<T> => {
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await pg.transaction(
-          (tx) => drive(work(tx as unknown as Query), tx, first(tx)),
-          options,
-        )
-      } catch (error) {
-        if (!isRace(error) || attempt >= raceRetries) throw error
-        await Bun.sleep(Math.min(2 ** attempt, 64))
+    { pace, ...options }: PgTransaction & { pace: Pace },
+  ): Promise<T> =>
+    fly(pace, async (pg, flight) => {
+      for (let attempt = 0; ; attempt++) {
+        try {
+          return await pg.transaction(async (tx) => {
+            // Before anything of it begins: a command given up must not take its turn.
+            flight.next()
+            const begun = pace === 'write' ? [setUp(tx)] : []
+            const value = await drive(work(tx as unknown as Query), tx, flight, begun)
+            if (pace === 'write') flight.commit()
+            return value
+          }, options)
+        } catch (error) {
+          if (!isRace(error) || attempt >= raceRetries) throw error
+          await Bun.sleep(Math.min(2 ** attempt, 64))
+          flight.again()
+        }
       }
-    }
-  }
+    })
   return {
     engine: 'postgres',
     tables: buildSchema(pgColumns),
     exclusive: false,
-    drizzle: pg,
-    write: (work) => inTransaction(work, { isolationLevel: 'read committed' }, planByIndex),
-    read: (work) => drive(work(query), pg),
+    drizzle: {
+      transaction: (work, options) => fly('long', (pg) => pg.transaction(work, options)),
+      execute: (query) => fly('long', async (pg) => pg.execute(query)),
+    },
+    write: (work) => inTransaction(work, { isolationLevel: 'read committed', pace: 'write' }),
+    read: (work) => fly('read', (pg, flight) => drive(work(pg as unknown as Query), pg, flight)),
     snapshot: (work) =>
-      inTransaction(work, { isolationLevel: 'repeatable read', accessMode: 'read only' }),
-    readClock: async () => Number((await run(pg, databaseClock, []))[0]?.[0]),
+      inTransaction(work, {
+        isolationLevel: 'repeatable read',
+        accessMode: 'read only',
+        pace: 'long',
+      }),
+    readClock: () => fly('read', async (pg) => Number((await run(pg, databaseClock, []))[0]?.[0])),
     onForeignWrite: () => {},
     onConnectionLost: () => {},
     // The server's vacuum does it, and its write-ahead log is its operator's.
@@ -118,10 +95,27 @@ export function postgresDb(
  * A connection keeps the plans it made, also of tables that were small then: a change would go
  * through all of a table long after it has grown. What has no index is still read without one.
  */
-function planByIndex(tx: PgDrizzle): Promise<unknown>[] {
-  const settings = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']
-  const local = settings.map((name) => `set_config('${name}', $1, true)`)
-  return [run(tx, `select ${local.join(', ')}`, ['off'])]
+const byIndex: Setting[] = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'].map(
+  (name) => [name, 'off'],
+)
+
+/**
+ * The server itself ends a statement that waits for a lock, sooner than this process gives it up,
+ * and a transaction whose process vanished, so that its locks go.
+ */
+const inTime: Setting[] = [
+  ['statement_timeout', '9s'],
+  ['idle_in_transaction_session_timeout', '15s'],
+]
+
+type Setting = [name: string, value: string]
+
+/** Makes settings for the rest of a transaction. */
+function settingUp(settings: Setting[]): (tx: PgDrizzle) => Promise<unknown> {
+  const made = settings.map(([name], i) => `set_config('${name}', $${i + 1}, true)`)
+  const text = `select ${made.join(', ')}`
+  const values = settings.map(([, value]) => value)
+  return (tx) => run(tx, text, values)
 }
 
 /** Changes that are on their way before somebody waits for them. */
@@ -131,7 +125,12 @@ const sentMax = 16
  * Nobody waits for a change before the next step: the server takes what a connection sends in its
  * order, and after the first that fails refuses the rest until the transaction ends.
  */
-async function drive<T>(work: Work<T>, pg: PgDrizzle, first: Promise<unknown>[] = []): Promise<T> {
+async function drive<T>(
+  work: Work<T>,
+  pg: PgDrizzle,
+  flight: Flight,
+  first: Promise<unknown>[] = [],
+): Promise<T> {
   let sent = first
   for (const one of first) one.catch(() => {})
   let turn = work.next()
@@ -153,6 +152,7 @@ async function drive<T>(work: Work<T>, pg: PgDrizzle, first: Promise<unknown>[] 
       turn = work.throw(error)
       continue
     }
+    flight.next()
     turn = work.next(outcomes.at(-1))
   }
   await Promise.all(sent)

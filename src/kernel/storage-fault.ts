@@ -23,17 +23,30 @@ const reasons = {
   },
   storage_read_only: {
     message: `The storage of this server is read-only now. ${nothing} What is there can be read.`,
-    advice: 'Let the server write to the database and its folder; it goes on by itself',
+    advice:
+      'Let the server write to the database: its file and folder, or a PostgreSQL primary; it ' +
+      'goes on by itself',
     isLasting: false,
   },
   storage_busy: {
-    message: `Another program holds the database of this server. ${nothing} Try again.`,
-    advice: 'End the program that holds the write lock of the database; fuser names it',
+    message: `The database of this server is held by another program. ${nothing} Try again.`,
+    advice:
+      'End the program that holds a lock of the database: fuser names it for a file, ' +
+      'pg_stat_activity on PostgreSQL, where a standby that a COMMIT waits for holds it too',
+    isLasting: false,
+  },
+  storage_exhausted: {
+    message: `The database server has no connection or memory left. ${nothing} Try again.`,
+    advice:
+      'Raise max_connections or the memory of the PostgreSQL server, or end what else uses it; ' +
+      'the server goes on by itself',
     isLasting: false,
   },
   storage_unreachable: {
     message: `The database of this server cannot be read now. ${nothing} Try again.`,
-    advice: 'Look at who owns its files, at the limit of open files and at the log of the kernel',
+    advice:
+      'Look at the PostgreSQL server and the network to it; for a file at who owns it, at the ' +
+      'limit of open files and at the log of the kernel',
     isLasting: false,
   },
   storage_failed: {
@@ -64,7 +77,11 @@ const inDoubt =
   'The storage of this server failed while this was stored. Whether it was charged shows when ' +
   'the server was started again: look at your runs before you try again.'
 
-const nothingHelps: Record<string, string> = { 'x-should-retry': 'false' }
+const inDoubtForNow =
+  'The database of this server did not answer while this was stored. It may have been stored and ' +
+  'charged: look at your runs, or try again with the same Idempotency-Key.'
+
+const alone: Record<string, string> = { 'x-should-retry': 'false' }
 const later: Record<string, string> = { 'retry-after': '5' }
 
 /** Storage that did not take or give something; no fault of the command that met it. */
@@ -78,7 +95,9 @@ export class StorageFault extends Error {
     readonly code: string,
     readonly options: { cause?: unknown; doubt?: boolean } = {},
   ) {
-    super(options.doubt ? inDoubt : reasons[reason].message, { cause: options.cause })
+    const { message, isLasting } = reasons[reason]
+    const doubt = isLasting ? inDoubt : inDoubtForNow
+    super(options.doubt ? doubt : message, { cause: options.cause })
   }
 
   get advice(): string {
@@ -89,10 +108,23 @@ export class StorageFault extends Error {
     return reasons[this.reason].isLasting
   }
 
-  /** What the client is told. Where nothing helps before a restart, SDKs need not try. */
+  /**
+   * The same where it does not matter whether the COMMIT happened; one that only a restart shows
+   * stays as it is.
+   */
+  withoutDoubt(): StorageFault {
+    const { reason, code, options, isLasting } = this
+    if (!options.doubt || isLasting) return this
+    return new StorageFault(reason, code, { cause: options.cause })
+  }
+
+  /**
+   * What the client is told. SDKs try again by themselves only where that can help, and where
+   * nothing was charged.
+   */
   toRefusal(): Refusal {
-    const { reason, message, isLasting } = this
-    const headers = isLasting ? nothingHelps : later
+    const { reason, message, isLasting, options } = this
+    const headers = { ...(isLasting ? {} : later), ...(isLasting || options.doubt ? alone : {}) }
     return new Refusal('unavailable', { message, metadata: { reason }, headers })
   }
 }

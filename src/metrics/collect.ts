@@ -1,7 +1,9 @@
 import { anchorStatus, chainStatus } from '../anchors/status.ts'
 import { depositStatus } from '../deposits/status.ts'
 import type { Deps } from '../deps.ts'
+import { within } from '../kernel/within.ts'
 import { clockStatus } from '../status/clock.ts'
+import { probeMs } from '../status/health.ts'
 import { type Family, gauge, gauges, writeExposition } from './exposition.ts'
 import type { MetricsStore } from './store.ts'
 
@@ -42,16 +44,18 @@ export function metricsReader(deps: Needs): () => Promise<string> {
   }
 }
 
-/** A database that does not answer leaves out what it alone knows, and says so. */
+/** A database that does not answer in time leaves out what it alone knows, and says so. */
 async function collect(deps: Needs): Promise<string> {
   const startedAt = deps.clock.monotonic()
-  const isUp = await deps.status.ping()
-  const pingSeconds = (deps.clock.monotonic() - startedAt) / 1000
-  const stored = isUp ? await storedFamilies(deps).catch(() => undefined) : undefined
+  const [pingSeconds, stored] = await Promise.all([
+    deps.status.ping().then(() => (deps.clock.monotonic() - startedAt) / 1000),
+    within(probeMs, storedFamilies(deps)).catch(() => undefined),
+  ])
+  const isUp = stored !== undefined && deps.status.trouble() === undefined
   return writeExposition([
     ...buildFamilies(deps),
     ...deps.meters.families(),
-    gauge('counterfoil_database_up', 'Whether the database answers.', stored ? 1 : 0),
+    gauge('counterfoil_database_up', 'Whether the database takes writes.', Number(isUp)),
     gauge('counterfoil_database_ping_seconds', 'One read of one row, now.', pingSeconds),
     ...(stored ?? []),
     ...placeFamilies(deps),

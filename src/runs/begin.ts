@@ -5,6 +5,7 @@ import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { maxNusd } from '../kernel/money.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
+import { StorageFault } from '../kernel/storage-fault.ts'
 import type { Trace } from '../kernel/trace.ts'
 import { assertModelAllowed, assertModelInPlan, assertUsable, type Caller } from '../keys/key.ts'
 import { mostFor, takeHold } from '../ledger/ledger.ts'
@@ -127,8 +128,11 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
   } catch (error) {
     deps.live.release(caller.account, caller.key.lineage)
     // A COMMIT whose answer was lost may have taken the hold all the same.
-    if (!(error instanceof Refusal)) freeLater(deps, id, model.prices, neverBegun, 0)
-    throw error
+    if (!(error instanceof Refusal)) {
+      freeLater(deps, { id, accountId: caller.account }, model.prices, neverBegun, 0)
+    }
+    // Either way it is not charged.
+    throw error instanceof StorageFault ? error.withoutDoubt() : error
   }
 }
 

@@ -2,6 +2,7 @@ import type { RunRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
+import { StorageFault } from '../kernel/storage-fault.ts'
 import { endHold } from '../ledger/ledger.ts'
 import { costOf, linesOf, type MeterLine, type Prices, type Usage } from '../models/model.ts'
 import { commitOutput, digestOf, factsOf, receiptIdOf } from '../receipts/receipt.ts'
@@ -39,7 +40,7 @@ type Needs = Pick<Deps, 'ledger' | 'clock' | 'settings' | 'sequencer' | 'live' |
 /**
  * Ends a run: charges its lines, frees the rest of its hold, and leaves the receipt, all in one
  * command; resolves after its COMMIT. If that fails, nothing was charged, and the hold is freed
- * as soon as the database takes writes again.
+ * as soon as the database takes writes again; after a fault with `doubt` it may be charged.
  */
 export async function finish(
   deps: Needs,
@@ -49,12 +50,13 @@ export async function finish(
 ): Promise<Finished> {
   const call = live.call === undefined ? undefined : { scope: live.call, reply }
   const durationMs = Math.round(deps.clock.monotonic() - live.startedAt)
+  const { received, row } = live
+  const store = () => settle(deps, row, live.model.prices, ending, durationMs, { received, call })
   try {
-    const { received } = live
-    return await settle(deps, live.row, live.model.prices, ending, durationMs, { received, call })
+    return await store().catch((error) => afterDoubt(deps, error, { row, ending, store }))
   } catch (error) {
     deps.log.error('run.settle_failed', error, namesOf(live))
-    freeLater(deps, live.id, live.model.prices, { ...ending, ...unstored }, durationMs)
+    freeLater(deps, row, live.model.prices, { ...ending, ...unstored }, durationMs)
     throw error
   } finally {
     deps.live.remove(live.id)
@@ -64,6 +66,25 @@ export async function finish(
     )
     live.tell(undefined)
   }
+}
+
+/**
+ * A COMMIT whose answer was lost is looked for behind its locks: what it stored is what happened,
+ * and what it did not store is stored now.
+ * @throws the error where that is no such COMMIT, or it cannot be looked for.
+ */
+async function afterDoubt(
+  deps: Pick<Deps, 'runs'>,
+  error: unknown,
+  { row, ending, store }: { row: RunRow; ending: Ending; store: () => Promise<Finished> },
+): Promise<Finished> {
+  if (!(error instanceof StorageFault) || !error.options.doubt || error.isLasting) throw error
+  const found = await deps.runs.findCommitted(row).catch(() => {
+    throw error
+  })
+  if (found?.finishedAt === null) return store()
+  if (!found?.digest || found.outcome !== ending.outcome) throw error
+  return { run: found, receiptId: receiptIdOf(found.id), digest: toHex(found.digest) }
 }
 
 /** What is known of a run whose beginning or end could not be stored: it charges nothing. */
@@ -77,13 +98,13 @@ export const unstored = {
 /** Ends a run as soon as the database takes writes again, if it is there and still open. */
 export function freeLater(
   deps: Pick<Deps, 'ledger' | 'clock' | 'settings' | 'sequencer' | 'live' | 'runs'>,
-  id: string,
+  run: Pick<RunRow, 'id' | 'accountId'>,
   prices: Prices,
   ending: Ending,
   durationMs: number,
 ): void {
-  deps.live.settleLater(id, async () => {
-    const row = await deps.runs.find(id)
+  deps.live.settleLater(run.id, async () => {
+    const row = await deps.runs.findCommitted(run)
     if (row?.finishedAt !== null) return
     await settle(deps, row, prices, ending, durationMs, { call: {} })
   })

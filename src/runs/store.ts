@@ -1,5 +1,5 @@
 import { and, desc, eq, gte, inArray, isNull, lt, ne } from 'drizzle-orm'
-import { type Db, first, rows, update } from '../db/db.ts'
+import { type Db, first, lockFound, rows, update, type Work } from '../db/db.ts'
 import type { RunRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type Page, type PageRequest, toPage } from '../kernel/page.ts'
@@ -18,12 +18,18 @@ type Since = { since: string }
 const dropBatch = 500
 
 export function runStore(db: Db, node: string) {
-  const { runs, leases } = db.tables
+  const { accounts, runs, leases } = db.tables
   return {
     ...shownRuns(db),
     ...cancelStore(db),
     find: (id: string): Promise<RunRow | undefined> =>
       db.read((q) => first(q.select().from(runs).where(eq(runs.id, id)))),
+    /** The run, once no transaction holds its account: a COMMIT on its way is waited for. */
+    findCommitted: ({ id, accountId }: Pick<RunRow, 'id' | 'accountId'>) =>
+      db.write(function* (q): Work<RunRow | undefined> {
+        yield* lockFound(accounts, { id: [accountId] })
+        return yield* first(q.select().from(runs).where(eq(runs.id, id)))
+      }),
     /** Newest first. */
     list: (keyIds: string[], filter: RunFilter & Since, page: PageRequest): Promise<Page<RunRow>> =>
       db.read(function* (q) {

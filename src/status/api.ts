@@ -5,9 +5,10 @@ import type { Deps } from '../deps.ts'
 import { openToAnyOrigin } from '../http/methods.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { wrongClock } from '../kernel/skew.ts'
+import { within } from '../kernel/within.ts'
 import { isResting } from '../runs/rest.ts'
 import { clockStatus } from './clock.ts'
-import { isHearing } from './health.ts'
+import { isHearing, probeMs } from './health.ts'
 
 type Needs = Pick<
   Deps,
@@ -23,9 +24,9 @@ export const statusApi = (deps: Needs) =>
     .get('/livez', () => ({ status: 'ok' }))
     .get('/readyz', async () => {
       if (deps.health.stopping) refuseNow('stopping', 'The server is stopping.')
-      if (!(await deps.status.ping())) refuseNow('database', 'The database does not answer.')
       const trouble = deps.status.trouble()
       if (trouble) throw trouble.toRefusal()
+      if (!(await deps.status.ping())) refuseNow('database', 'The database does not answer.')
       const wrong = wrongClock(deps.leaseClock.aheadMs())
       if (wrong) throw wrong
       return { status: 'ok' }
@@ -87,8 +88,10 @@ function viewOf(deps: Needs, stored: Stored | undefined) {
 
 type Stored = { size: number; anchored: Anchored }
 
-/** @throws Error when the database does not answer. */
+/** @throws Error when the database does not answer in time. */
 async function readStored(deps: Needs): Promise<Stored> {
-  if (!(await deps.status.ping())) throw new Error('the database does not answer')
-  return { size: await deps.logStore.size(), anchored: await readAnchored(deps) }
+  const reads = [deps.logStore.size(), readAnchored(deps)] as const
+  const stored = await within(probeMs, Promise.all(reads))
+  if (!stored) throw new Error('the database does not answer in time')
+  return { size: stored[0], anchored: stored[1] }
 }

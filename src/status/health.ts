@@ -13,6 +13,9 @@ export type LogHealth = 'ok' | 'unchecked' | 'diverged'
 /** What keeps heads of the log from the chain, besides a chain that does not answer. */
 export type AnchorTrouble = 'no_registry' | 'no_funds' | 'not_owner' | 'refused'
 
+/** How long a probe waits for the database, in ms: supervisors give up soon. */
+export const probeMs = 1500
+
 /** How this process is, as its jobs found it. Doors read it, jobs write it. */
 export type Health = {
   startedAt: number

@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { type Db, prepared } from '../db/db.ts'
 import { schemaVersion } from '../db/migrate.ts'
+import { within } from '../kernel/within.ts'
+import { probeMs } from './health.ts'
 
 export type StatusStore = ReturnType<typeof statusStore>
 
@@ -10,12 +12,12 @@ export function statusStore(db: Db) {
     database: { engine: db.engine, schema: schemaVersion(db.engine) },
     /** What keeps it from storing anything now. */
     trouble: () => db.storage?.trouble(),
-    /** Whether the database answers. */
+    /** Whether the database answers in time. */
     ping: async (): Promise<boolean> => {
       try {
         const one = { one: sql`1` }
-        await db.read((q) => prepared('ping', {}, () => q.select(one).from(facts).limit(1)))
-        return true
+        const read = db.read((q) => prepared('ping', {}, () => q.select(one).from(facts).limit(1)))
+        return (await within(probeMs, read)) !== undefined
       } catch {
         return false
       }

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { sql } from 'drizzle-orm'
 import type { Db } from '../../src/db/db.ts'
 import { migratePostgres, migrateSqlite, pendingOf, schemaVersion } from '../../src/db/migrate.ts'
-import type { PgDrizzle } from '../../src/db/postgres.ts'
+import type { PgDirect } from '../../src/db/pg-drizzle.ts'
 import { connect } from '../../src/db/sqlite.ts'
 import { engines, freshDb } from '../support/world.ts'
 import { closeAll, freshFile, opened, openFile } from './file.ts'
@@ -138,7 +138,7 @@ describe('a SQLite file', () => {
 })
 
 describe.each(engines.filter((engine) => engine !== 'sqlite'))('a database on %s', (engine) => {
-  let db: Db & { drizzle: PgDrizzle }
+  let db: Db & { drizzle: PgDirect }
   let close: () => Promise<void>
   beforeAll(async () => {
     const fresh = await freshDb(engine)

@@ -1,0 +1,39 @@
+import { drizzle } from 'drizzle-orm/bun-sql'
+
+/** What the seam needs of drizzle's PostgreSQL drivers; Bun's and PGlite's both have it. */
+export type PgDrizzle = {
+  transaction<T>(work: (tx: PgDrizzle) => Promise<T>, options?: PgTransaction): Promise<T>
+  execute(query: unknown): PromiseLike<unknown>
+  session: {
+    prepareQuery(
+      query: { sql: string; params: unknown[] },
+      fields: undefined,
+      name: undefined,
+      isArray: true,
+      answer: (answers: unknown[][]) => unknown[][],
+    ): { execute(): Promise<unknown[][]> }
+  }
+}
+
+/** What goes past the seam: migrations, copies, and looks at the server itself. */
+export type PgDirect = Pick<PgDrizzle, 'transaction' | 'execute'>
+
+export type PgTransaction = {
+  isolationLevel: 'read committed' | 'repeatable read'
+  accessMode?: 'read only'
+}
+
+/** Drizzle over one of Bun's clients. */
+export function pgDrizzle(client: Bun.SQL): PgDrizzle {
+  const pg = drizzle({ client }) as unknown as PgDrizzle
+  const nested = pg.transaction.bind(pg)
+  const transaction: PgDrizzle['transaction'] = (work, options) => {
+    if (!options) return nested(work)
+    // Drizzle would say it in a message of its own after BEGIN, and wait for the answer.
+    const mode = ['isolation level', options.isolationLevel, options.accessMode ?? '']
+    return client.begin(mode.join(' ').trim(), (tx) =>
+      work(drizzle({ client: tx }) as unknown as PgDrizzle),
+    )
+  }
+  return Object.assign(pg, { transaction })
+}

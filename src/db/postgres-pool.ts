@@ -1,0 +1,208 @@
+import type { Notice, Notices } from './db.ts'
+import { Flight, type Pace, turnMs } from './flight.ts'
+import { type PgDrizzle, pgDrizzle } from './pg-drizzle.ts'
+import { serverFaultOf } from './server-fault.ts'
+import { probeServer, silence } from './server-probe.ts'
+import { isSeenByProbe, watchTrouble } from './server-trouble.ts'
+
+/** Connections of one node. Money of one account is serial anyway; the rest is reads. */
+const connections = 16
+/** Within which a connection is made, in seconds. */
+const connectWithinS = 10
+/** Age of a statement at which the server is asked whether it lives, in turns. */
+const doubtfulTurns = 7000 / turnMs
+/** Age of a statement at which it is given up, in turns. */
+const deadlineTurns = 10_000 / turnMs
+/** Between two probes of a server in trouble, and while a statement is late, in turns. */
+const probeTurns = { trouble: 1000 / turnMs, late: 3000 / turnMs }
+/** How long a close waits for what is under way, in seconds. */
+const closeWithinS = 2
+
+/** The channel of {@link Notices}; each database has its own. */
+const channel = 'counterfoil'
+
+type Pool = { client: Bun.SQL; pg: PgDrizzle; flights: Set<Flight>; isOver: boolean }
+
+export type ServerPool = ReturnType<typeof serverPool>
+
+/**
+ * The connections to one server. A statement without an answer for ten seconds is given up. When
+ * the server answers no fresh connection either, all others go with it, and nothing more is sent
+ * until a probe is answered. Otherwise that pool takes nothing new, and closes after its last work.
+ */
+export function serverPool(url: string) {
+  const turns = { turn: 0 }
+  const trouble = watchTrouble(turns)
+  const pools = new Set<Pool>()
+  const lost: (() => void)[] = []
+  const listeners: ((notice: Notice) => void)[] = []
+  /** Whether nothing is sent, because nothing came back. */
+  let isSilent = false
+  let isClosed = false
+  let probe = { isRunning: false, begunAt: Number.NEGATIVE_INFINITY, wasSilent: false }
+  /** Over which notices are heard. */
+  let heardOver: Pool | undefined
+
+  const tellLost = (): void => {
+    for (const listener of lost) listener()
+  }
+
+  const open = (): Pool => {
+    const client = new Bun.SQL({
+      url,
+      max: connections,
+      connectionTimeout: connectWithinS,
+      onclose: () => {
+        if (!pool.isOver) tellLost()
+      },
+    })
+    const pool: Pool = { client, pg: pgDrizzle(client), flights: new Set(), isOver: false }
+    pools.add(pool)
+    return pool
+  }
+
+  const close = (pool: Pool, withinS: number): Promise<void> => {
+    pool.isOver = true
+    pools.delete(pool)
+    return pool.client.close({ timeout: withinS }).catch(() => {})
+  }
+
+  let current = open()
+
+  /** What comes next goes over new connections; what is under way goes on where it is. */
+  const renew = (): void => {
+    const before = current
+    current = open()
+    tellLost()
+    if (before.flights.size === 0) void close(before, 0)
+  }
+
+  const goSilent = (): void => {
+    isSilent = true
+    for (const pool of [...pools]) {
+      for (const flight of pool.flights) flight.giveUp('storage_unreachable', 'SILENT')
+      pool.flights.clear()
+      void close(pool, 0)
+    }
+    current = open()
+    tellLost()
+    trouble.met(silence(), 'read')
+  }
+
+  const fly = <T>(pace: Pace, work: (pool: Pool, flight: Flight) => Promise<T>): Promise<T> => {
+    if (isSilent) return Promise.reject(silence())
+    const pool = current
+    return new Promise<T>((done, failed) => {
+      const flight = new Flight(turns, pace, failed)
+      pool.flights.add(flight)
+      const leave = (): void => {
+        pool.flights.delete(flight)
+        if (pool !== current && !pool.isOver && pool.flights.size === 0) void close(pool, 0)
+      }
+      work(pool, flight).then(
+        (value) => {
+          leave()
+          if (flight.isCommitting) trouble.wrote()
+          done(value)
+        },
+        (error) => {
+          leave()
+          const fault = serverFaultOf(error, flight.isCommitting)
+          if (fault && !flight.isOver && !isClosed) trouble.met(fault, pace)
+          failed(fault ?? error)
+        },
+      )
+    })
+  }
+
+  const runProbe = async (): Promise<void> => {
+    probe = { ...probe, isRunning: true, begunAt: turns.turn }
+    const fault = await probeServer(url)
+    probe = { ...probe, isRunning: false, wasSilent: fault?.code === 'SILENT' }
+    const now = trouble.storage.trouble()
+    if (isClosed || !now) return
+    if (isSilent && fault?.reason !== 'storage_unreachable') {
+      isSilent = false
+      tellLost()
+    }
+    if (fault) return trouble.probed(fault)
+    // A pool may hold connections to a primary that is none any more.
+    if (now.reason === 'storage_read_only') renew()
+    trouble.probed(undefined)
+  }
+
+  const isProbeDue = (age: number): boolean => {
+    const since = turns.turn - probe.begunAt
+    const now = trouble.storage.trouble()
+    if (now && isSeenByProbe(now) && since >= probeTurns.trouble) return true
+    return age >= doubtfulTurns && since >= probeTurns.late
+  }
+
+  const look = (): void => {
+    turns.turn++
+    const ageOf = (flight: Flight): number => turns.turn - flight.at
+    const flights = [...pools].flatMap((pool) => [...pool.flights])
+    const age = flights.reduce((most, flight) => Math.max(most, ageOf(flight)), 0)
+    if (listeners.length > 0 && heardOver !== current && !isSilent) void listen().catch(() => {})
+    if (probe.isRunning) return
+    if (age >= deadlineTurns) {
+      if (probe.wasSilent) goSilent()
+      else giveUpLate(ageOf)
+    }
+    if (isProbeDue(age)) void runProbe()
+  }
+
+  /** The server answers others: only what is late is given up, and its connections with it. */
+  const giveUpLate = (ageOf: (flight: Flight) => number): void => {
+    for (const pool of [...pools]) {
+      const late = [...pool.flights].filter(
+        (flight) => flight.pace !== 'long' && ageOf(flight) >= deadlineTurns,
+      )
+      if (late.length === 0) continue
+      for (const flight of late) {
+        trouble.met(flight.giveUp('storage_busy', 'LATE'), flight.pace)
+        pool.flights.delete(flight)
+      }
+      if (pool === current) renew()
+      else if (pool.flights.size === 0) void close(pool, 0)
+    }
+  }
+
+  const listen = async (): Promise<void> => {
+    const over = current
+    heardOver = over
+    try {
+      for (const listener of listeners) {
+        await fly('read', ({ client }) =>
+          client.listen(channel, (text) => listener(text as Notice)),
+        )
+      }
+    } catch (error) {
+      if (heardOver === over) heardOver = undefined
+      throw error
+    }
+  }
+
+  const notices: Notices = {
+    tell: (notice) => fly('read', ({ client }) => client.notify(channel, notice)).catch(() => {}),
+    async hear(listener) {
+      listeners.push(listener)
+      await listen()
+    },
+  }
+
+  const clock = setInterval(look, turnMs)
+  clock.unref()
+  return {
+    run: <T>(pace: Pace, work: (pg: PgDrizzle, flight: Flight) => Promise<T>): Promise<T> =>
+      fly(pace, ({ pg }, flight) => work(pg, flight)),
+    notices,
+    storage: trouble.storage,
+    onConnectionLost: (listener: () => void) => void lost.push(listener),
+    async close(): Promise<void> {
+      isClosed = true
+      clearInterval(clock)
+      await Promise.all([...pools].map((pool) => close(pool, closeWithinS)))
+    },
+  }
+}
