@@ -37,7 +37,7 @@ function floorOf(file: string): Floor {
   if (file.endsWith('.macro.ts')) return 'build'
   if (file.startsWith('src/kernel/')) return 'kernel'
   if (file.startsWith('src/browser/')) return 'browser'
-  if (/^src\/(http|ui)\//.test(file)) return 'door'
+  if (/^src\/(http|ui|docs)\//.test(file)) return 'door'
   if (/[/-](api\.ts|auth\.ts|portal\.tsx|pages\.tsx)$/.test(file)) return 'door'
   if (/^src\/(db|chain|upstream|signer)\/|[/-]store\.ts$/.test(file)) return 'outside'
   if (/^src\/(cli\/)?[^/]+$/.test(file)) return 'house'

@@ -171,8 +171,30 @@ export const keys: Group = {
           'every example is answered as it says, in the shape it says',
         ],
         ['test/docs/examples.test.ts', 'what an owner sees of a receipt is described too'],
+        ['test/docs/portal.test.ts', 'every example of the dashboard API is answered as it says'],
       ],
       guards: [['src/docs/document.ts', 'openApiOf']],
+    },
+    {
+      id: 'A19',
+      severity: 'H',
+      promise:
+        'The document at /openapi.json has every API route that is served and no other, is valid ' +
+        'OpenAPI 3.1, and names every error that a route of the dashboard refuses with.',
+      tests: [
+        ['test/docs/document.test.ts', 'has every API route that is served, and no other'],
+        ['test/docs/document.test.ts', 'is valid OpenAPI 3.1'],
+        ['test/docs/portal.test.ts', 'what the dashboard API refuses is described'],
+      ],
+      guards: [['src/docs/document.ts', 'openApiOf']],
+    },
+    {
+      id: 'A20',
+      severity: 'H',
+      promise:
+        'A repeated subscription with the same Idempotency-Key gets the bytes of the first answer.',
+      tests: [['test/docs/portal.test.ts', '%s gives the same answer again']],
+      guards: [['src/plans/subscribe.ts', 'subscribe']],
     },
     {
       id: 'A15',

@@ -77,7 +77,7 @@ export const signIn: Group = {
       ],
       guards: [
         ['src/accounts/siwe.ts', 'maxMessageBytes'],
-        ['src/accounts/sign-in-api.ts', 'verifyBody'],
+        ['src/accounts/body-api.ts', 'verifyBody'],
       ],
     },
     {
@@ -85,7 +85,7 @@ export const signIn: Group = {
       severity: 'H',
       promise: 'A text to sign in with is a string, never an object.',
       tests: [['test/accounts/siwe.test.ts', '400 invalid_request: %s']],
-      guards: [['src/accounts/sign-in-api.ts', 'verifyBody']],
+      guards: [['src/accounts/body-api.ts', 'verifyBody']],
     },
     {
       id: 'B10',

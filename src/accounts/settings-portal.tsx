@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { AccountRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
@@ -16,6 +15,7 @@ import { type ReplyContext, reply } from '../ui/reply.ts'
 import { themeOf } from '../ui/theme.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import { sessionAuth, wantsJson } from './auth.ts'
+import { settingsBody } from './body-api.ts'
 import {
   ConfirmRetention,
   countedMax,
@@ -91,12 +91,10 @@ export const settingsPortal = (deps: Needs, frame: Frame) => {
     )
 }
 
-const bodySchema = Type.Object({ retention: Type.String() }, { additionalProperties: false })
-
 /** @throws Refusal 'invalid_request' */
 async function readRetention(request: Request): Promise<Retention> {
   const { value } = await readFields(request, { limitBytes: bodyBytes })
-  const { retention } = checkBody(bodySchema, value)
+  const { retention } = checkBody(settingsBody, value)
   const message = `"retention" must be one of: ${retentions.join(', ')}.`
   return (
     retentions.find((one) => one === retention) ??

@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox'
 import { type Context, Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { rateKey } from '../http/address.ts'
@@ -14,6 +13,7 @@ import { pageHeaders } from '../ui/reply.ts'
 import { themeOf } from '../ui/theme.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import { currentSession, sessionAuth, wantsPage } from './auth.ts'
+import { nonceBody, verifyBody } from './body-api.ts'
 import { nextPage, signInPath } from './next-page.ts'
 import { signInPage } from './pages.tsx'
 import { endOf, isToken, lifeMs, newToken, type Visitor } from './session.ts'
@@ -21,11 +21,6 @@ import { auditOf, beginSignIn, nonceLifeMs, signIn } from './sign-in.ts'
 
 /** A body holds a message of 2 KiB, its escapes and a signature. */
 const limitBytes = 8192
-
-const next = Type.Optional(Type.String())
-const closed = { additionalProperties: false }
-const nonceBody = Type.Object({ address: Type.Optional(Type.String()), next }, closed)
-const verifyBody = Type.Object({ message: Type.String(), signature: Type.String(), next }, closed)
 
 type Needs = Pick<
   Deps,

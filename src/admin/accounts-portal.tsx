@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { AccountRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
@@ -18,8 +17,9 @@ import {
   ConfirmGrantPanel,
   ConfirmStatusPanel,
 } from './account-pages.tsx'
-import { answer, bodyBytes, readAccount, reasonField, show, trimmed } from './answer-pages.tsx'
+import { answer, bodyBytes, readAccount, show, trimmed } from './answer-pages.tsx'
 import { adminAuth } from './auth.ts'
+import { grantBody, reasonBody } from './body-api.ts'
 import { paths } from './frame-pages.tsx'
 import { grantOnce, makeGrantToken } from './grant.ts'
 import { resumeAccount, suspendAccount } from './suspend.ts'
@@ -30,16 +30,6 @@ type Needs = Pick<Deps, 'admin' | 'sessions' | 'settings' | 'clock' | 'log'> &
 
 /** Keys of an account that are counted. */
 const keysMost = 1000
-
-const reasonBody = Type.Object({ reason: reasonField }, { additionalProperties: false })
-const grantBody = Type.Object(
-  {
-    amount: Type.String({ maxLength: 40 }),
-    reason: reasonField,
-    once: Type.String({ maxLength: 40 }),
-  },
-  { additionalProperties: false },
-)
 
 const here = { title: 'Accounts', tab: paths.accounts }
 const api = '/api/portal/admin/accounts'

@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox'
 import { isAddress, toAccountId } from '../accounts/address.ts'
 import { wantsJson, wantsPage } from '../accounts/auth.ts'
 import type { Json } from '../kernel/canonical.ts'
@@ -11,9 +10,6 @@ import { adminPage } from './frame-pages.tsx'
 
 /** Bytes of a body here. */
 export const bodyBytes = 16_384
-
-/** Why, for the audit. */
-export const reasonField = Type.String({ minLength: 1, maxLength: 500, pattern: '\\S' })
 
 type Shown = { title: string; tab: string; main: Markup }
 

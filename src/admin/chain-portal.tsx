@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { isAddress } from '../accounts/address.ts'
 import { toAnchorView } from '../anchors/anchor.ts'
@@ -14,8 +13,9 @@ import { maxPageLimit, toListView } from '../kernel/page.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { Frame } from '../ui/frame.ts'
 import { AnchorPanels, type AnchorsView } from './anchor-pages.tsx'
-import { answer, bodyBytes, reasonField, show, trimmed } from './answer-pages.tsx'
+import { answer, bodyBytes, show, trimmed } from './answer-pages.tsx'
 import { adminAuth } from './auth.ts'
+import { assignBody } from './body-api.ts'
 import { AssignPanel, DepositsPanel, type DepositsView, depositViews } from './deposit-pages.tsx'
 import { paths } from './frame-pages.tsx'
 import { noteAction } from './note.ts'
@@ -23,11 +23,6 @@ import { noteAction } from './note.ts'
 type Needs = Pick<Deps, 'admin' | 'sessions' | 'settings' | 'log' | 'logStore'> &
   Parameters<typeof anchorStatus>[0] &
   Parameters<typeof assignDeposit>[0]
-
-const assignBody = Type.Object(
-  { account: Type.String({ maxLength: 60 }), reason: reasonField },
-  { additionalProperties: false },
-)
 
 const anchorsHere = { title: 'Anchors', tab: paths.anchors }
 const depositsHere = { title: 'Deposits', tab: paths.deposits }

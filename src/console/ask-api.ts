@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox'
 import type { Deps } from '../deps.ts'
 import { parseSound } from '../http/body.ts'
 import { checkBody } from '../http/check-body.ts'
@@ -10,29 +9,8 @@ import type { Model } from '../models/model.ts'
 import { toOpenAi } from '../runs/native-api.ts'
 import { findModel } from '../runs/openai.ts'
 import type { JsonObject } from '../upstream/upstream.ts'
-import { type Ask, maxTurns, messagesOf, type Turn, usualTokensOf } from './talk.ts'
-
-const closed = { additionalProperties: false } as const
-const turns = Type.Array(
-  Type.Object(
-    { input: Type.String(), output: Type.String(), receipt_id: Type.Optional(Type.String()) },
-    closed,
-  ),
-  { maxItems: maxTurns },
-)
-
-/** The body of `POST /api/portal/console/run`. */
-const askBody = Type.Object(
-  {
-    model: Type.String(),
-    input: Type.String(),
-    max_output_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
-    params: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    system: Type.Optional(Type.String()),
-    turns: Type.Optional(turns),
-  },
-  closed,
-)
+import { askBody, turnsBody } from './body-api.ts'
+import { type Ask, messagesOf, type Turn, usualTokensOf } from './talk.ts'
 
 /** The fields of the page's form, as they are shown again when something is wrong with them. */
 export type Draft = {
@@ -124,7 +102,7 @@ function numberOf(param: string, text: string, form: RegExp): number | undefined
 function readTurns(text: string): Turn[] {
   if (text === '') return []
   try {
-    const read = checkBody(turns, parseSound(text))
+    const read = checkBody(turnsBody, parseSound(text))
     return read.map(({ input, output, receipt_id: id }) => ({
       input,
       output,

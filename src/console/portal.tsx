@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { currentSession, sessionAuth, wantsJson } from '../accounts/auth.ts'
 import { signInPath } from '../accounts/next-page.ts'
@@ -24,6 +23,7 @@ import { type ReplyContext, reply } from '../ui/reply.ts'
 import { chatModels } from './ask.ts'
 import { type Draft, readAsked } from './ask-api.ts'
 import { beginAsked, type Needs } from './begin-api.ts'
+import { capBody } from './body-api.ts'
 import { changeCap, defaultCap, readKey, renewKey } from './key.ts'
 import { answerProgram } from './program-api.ts'
 import { KeyPanel } from './side-pages.tsx'
@@ -32,8 +32,6 @@ import { commandIn } from './talk.ts'
 import { ConsolePage, type ConsoleView, consolePath } from './talk-pages.tsx'
 import { answerByPage, answerCommand } from './whole-api.ts'
 import { capFaultOf } from './words.ts'
-
-const capBody = Type.Object({ cap: Type.String() }, { additionalProperties: false })
 
 /** Answers what somebody signed in wrote behind a slash. */
 export type RunCommand = (line: string, account: string) => Promise<{ lines: readonly string[] }>

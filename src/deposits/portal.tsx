@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../accounts/auth.ts'
 import type { Deps } from '../deps.ts'
@@ -11,6 +10,7 @@ import { Refusal, refuse } from '../kernel/refusal.ts'
 import type { Frame } from '../ui/frame.ts'
 import { dashboardPage } from '../ui/layout.tsx'
 import { type ReplyContext, reply } from '../ui/reply.ts'
+import { claimBody, payBody } from './body-api.ts'
 import { claimDeposits } from './claim.ts'
 import { ClaimPanel, type ClaimView } from './claim-pages.tsx'
 import { toDepositView } from './deposit.ts'
@@ -26,18 +26,6 @@ type Context = ReplyContext & { account: string }
 
 /** Bytes of a body here: a contract wallet's signature is the longest of it. */
 const bodyBytes = 16_384
-
-const payBody = Type.Object(
-  { amount: Type.Optional(Type.String({ maxLength: 40 })) },
-  { additionalProperties: false },
-)
-const claimBody = Type.Object(
-  {
-    tx_hash: Type.String({ pattern: '^0x[0-9a-fA-F]{64}$' }),
-    signature: Type.String({ pattern: '^0x([0-9a-fA-F]{2}){1,4000}$' }),
-  },
-  { additionalProperties: false },
-)
 
 /** How money comes in: where to send it, what came, and what another wallet sent. */
 export const depositsPortal = (deps: Needs, frame: Frame) =>

@@ -1,25 +1,37 @@
-import type { Json } from '../kernel/canonical.ts'
-import { type Example, methodOf, type Operation, pathOf } from './operation.ts'
+import { type Example, hasSession, isKeyed, methodOf, type Operation, pathOf } from './operation.ts'
 
-/** An example as a command for a POSIX shell. The key is in the environment, never in the line. */
+/**
+ * An example as a command for a POSIX shell. The key is in the environment and the session's cookie
+ * in a file, never in the line.
+ */
 export function curlOf(operation: Operation, example: Example, baseUrl: string): string {
   const method = methodOf(operation)
-  const { body } = example
+  const { body, headers = {} } = example
+  const address = quoted(baseUrl + addressOf(operation, example))
   const parts = [
-    `curl ${methodFlag(method, body)}${quoted(baseUrl + addressOf(operation, example))}`,
-    ...(needsKey(operation) ? ['-H "Authorization: Bearer $COUNTERFOIL_KEY"'] : []),
+    `curl ${methodFlag(method, example)}${address}`,
+    ...(isKeyed(operation) ? ['-H "Authorization: Bearer $COUNTERFOIL_KEY"'] : []),
+    ...cookieFlags(operation),
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     ...(body === undefined
       ? []
       : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body))}`]),
+    ...Object.entries(example.form ?? {}).map(
+      ([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`,
+    ),
   ]
   return parts.join(' \\\n  ')
 }
 
-export const needsKey = ({ key }: Operation): boolean => key !== 'none' && key !== 'optional'
+/** The sign-in writes its cookies into a file; what needs a session reads them from there. */
+function cookieFlags(operation: Operation): string[] {
+  if (hasSession(operation)) return ['-b session.txt']
+  return pathOf(operation).startsWith('/api/') ? ['-b session.txt -c session.txt'] : []
+}
 
 /** What curl does by itself need not be said. */
-function methodFlag(method: string, body: Json | undefined): string {
-  const usual = body === undefined ? 'GET' : 'POST'
+function methodFlag(method: string, { body, form }: Example): string {
+  const usual = body === undefined && form === undefined ? 'GET' : 'POST'
   return method === usual ? '' : `-X ${method} `
 }
 

@@ -1,19 +1,18 @@
+import { cookieName } from '../http/cookies.ts'
 import type { Json } from '../kernel/canonical.ts'
-import { type RefusalType, refusals } from '../kernel/refusal.ts'
 import { areas, schemas } from './areas.ts'
-import { type Answer, anywhere, methodOf, type Operation, pathOf, refusalsOf } from './operation.ts'
-import { sampleOf } from './sample.ts'
+import { errorExamples, errorSchema, errorsOf } from './document-errors.ts'
+import { headersOf, requestId } from './document-headers.ts'
 import {
-  anything,
-  id,
-  integer,
-  object,
-  orNull,
-  ref,
-  type Schema,
-  sampleIds,
-  text,
-} from './schema.ts'
+  type Access,
+  type Answer,
+  type Example,
+  isForBrowsers,
+  methodOf,
+  type Operation,
+  pathOf,
+} from './operation.ts'
+import { sampleOf } from './sample.ts'
 
 /** The OpenAPI 3.1 document of a service at that origin. */
 export function openApiOf({ baseUrl, version }: { baseUrl: string; version: string }) {
@@ -42,6 +41,14 @@ export function openApiOf({ baseUrl, version }: { baseUrl: string; version: stri
           description:
             'An API key: `sk-service-` and 49 characters. Whoever has it can spend up to its cap.',
         },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: cookieName('sid', baseUrl),
+          description:
+            'Set by `POST /api/auth/verify`: httpOnly, SameSite=Lax. It expires after 24 hours ' +
+            'without use, and after 7 days at the latest.',
+        },
       },
     },
   }
@@ -57,26 +64,51 @@ const about = [
     '`RateLimit`, `RateLimit-Policy` and `x-ratelimit-*-requests`.',
   'New members may be added to answers at any time; types of errors are never renamed.',
   'The same as MCP tools: `POST /mcp`. In short: `/llms.txt`.',
+  'Every route under `/v1`, `/api` and `/mcp` is in this document, and so are the probes ' +
+    '(`/livez`, `/readyz`) and the documents that any origin may read (`/openapi.json`, ' +
+    '`/llms.txt`). All other paths are pages for people and the files they load. `/metrics` ' +
+    '(Prometheus) is not on this listener: it has its own, where `metrics.listen` is set.',
+  'Routes under `/api` belong to browsers. One that may change something refuses requests of ' +
+    'other origins with 403 `csrf_failed`: `Sec-Fetch-Site` must be `same-origin` or `none`; ' +
+    'without it `Origin` must be that of this server; a caller that sends neither is no browser. ' +
+    'Routes take JSON, or a form where one is described. They answer JSON, a fragment of HTML to ' +
+    'htmx (`HX-Request: true`), and a page or 303 to a browser that wants a page (`Accept: ' +
+    'text/html`); errors likewise. Without a session htmx gets the 401 with `HX-Redirect` to the ' +
+    'sign-in page, and a browser that wants a page gets a 303 there.',
 ].join('\n\n')
 
 function operationOf(operation: Operation, tag: string): Json {
-  const { key, title, about: description } = operation
+  const { access, title, about: description } = operation
   const parameters = [
     ...parametersOf(operation, 'path'),
     ...parametersOf(operation, 'query'),
     ...(operation.isIdempotent ? [idempotencyKey] : []),
   ]
-  const scope = key.includes(':') ? `\n\nScope: \`${key}\`.` : ''
+  const notes = [description, ...notesOf(operation)]
   return {
     operationId: operation.id,
     tags: [tag],
     summary: title,
-    description: `${description}${scope}`,
-    security: key === 'none' ? [] : key === 'optional' ? [{}, { key: [] }] : [{ key: [] }],
+    description: notes.join('\n\n'),
+    security: securityOf(access),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(operation.body ? { requestBody: bodyOf(operation, operation.body) } : {}),
     responses: { ...answersOf(operation), ...errorsOf(operation) },
   }
+}
+
+function notesOf(operation: Operation): string[] {
+  const { access } = operation
+  if (access === 'admin') return ['For the wallets of `admins` only; to all others it is a 404.']
+  if (access.includes(':')) return [`Scope: \`${access}\`.`]
+  const isGuarded = isForBrowsers(operation) && methodOf(operation) !== 'GET'
+  return isGuarded ? ['From this origin only.'] : []
+}
+
+function securityOf(access: Access): Json {
+  if (access === 'none') return []
+  if (access === 'optional') return [{}, { key: [] }]
+  return [access === 'session' || access === 'admin' ? { session: [] } : { key: [] }]
 }
 
 const idempotencyKey: Json = {
@@ -101,13 +133,35 @@ function parametersOf(operation: Operation, place: 'path' | 'query'): Json[] {
   }))
 }
 
-function bodyOf({ examples }: Operation, { schema, isOptional }: NonNullable<Operation['body']>) {
-  const sent = examples.filter(({ body }) => body !== undefined)
-  const named = sent.map(({ name, body = null }) => [slugOf(name), { summary: name, value: body }])
-  return {
-    required: isOptional !== true,
-    content: { 'application/json': { schema, examples: Object.fromEntries(named) } },
+function bodyOf({ examples }: Operation, body: NonNullable<Operation['body']>): Json {
+  const content: Record<string, Json> = {
+    'application/json': {
+      schema: body.schema,
+      examples: examplesOf(examples, ({ body: value }) => value),
+    },
   }
+  if (body.form) {
+    content['application/x-www-form-urlencoded'] = {
+      schema: body.form,
+      examples: examplesOf(examples, ({ form }) => form),
+    }
+  }
+  return { required: body.isOptional !== true, content }
+}
+
+/** What examples send of a kind, by their names. */
+function examplesOf(
+  examples: readonly Example[],
+  sent: (example: Example) => Json | undefined,
+): Record<string, Json> {
+  return Object.fromEntries(
+    examples.flatMap((example) => {
+      const value = sent(example)
+      return value === undefined
+        ? []
+        : [[slugOf(example.name), { summary: example.name, value }] as const]
+    }),
+  )
 }
 
 const slugOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, '_')
@@ -125,16 +179,6 @@ function answersOf({ answers }: Operation): Record<string, Json> {
   )
 }
 
-const requestId: Json = { description: 'Of this request.', schema: id('req', 'Of this request.') }
-
-const headersOf = (headers: Answer['headers'] = {}): Record<string, Json> =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, { description = '', ...schema }]) => [
-      name,
-      { description, schema },
-    ]),
-  )
-
 const contentOf = (content: Answer['content']): Record<string, Json> =>
   Object.fromEntries(
     Object.entries(content).map(([media, { schema, sample }]) => [
@@ -142,71 +186,3 @@ const contentOf = (content: Answer['content']): Record<string, Json> =>
       { schema, example: sample ?? sampleOf(schema, schemas) },
     ]),
   )
-
-/** Every status that the route may refuse with, and which types of errors it then is. */
-function errorsOf(operation: Operation): Record<string, Json> {
-  const byStatus = new Map<number, RefusalType[]>()
-  for (const type of new Set([...refusalsOf(operation), ...anywhere])) {
-    const [status] = refusals[type]
-    byStatus.set(status, [...(byStatus.get(status) ?? []), type])
-  }
-  return Object.fromEntries(
-    [...byStatus].map(([status, types]) => [
-      String(status),
-      {
-        description: types.map((type) => `\`${type}\`: ${refusals[type][1]}`).join('\n\n'),
-        headers: { 'X-Request-Id': requestId, ...headersOf(refusalHeaders[status]) },
-        content: {
-          'application/json': {
-            schema: {
-              allOf: [ref('Error')],
-              properties: { error: { properties: { type: { enum: types } } } },
-            },
-            examples: Object.fromEntries(
-              types.map((type) => [type, { $ref: `#/components/examples/${type}` }]),
-            ),
-          },
-        },
-      },
-    ]),
-  )
-}
-
-const retryAfter = integer('How long to wait. Seconds.', 1)
-const refusalHeaders: Readonly<Record<number, Record<string, Schema>>> = {
-  401: { 'WWW-Authenticate': text('How to authenticate.', 'Bearer') },
-  402: { 'X-Should-Retry': text('Trying again cannot help.', 'false') },
-  429: { 'Retry-After': retryAfter, 'Retry-After-Ms': integer('The same in milliseconds.', 1000) },
-}
-
-const errorSchema = object('The one error body.', {
-  error: object('Why not, and what to do next.', {
-    type: text('Public API: never renamed.', 'invalid_request', { enum: Object.keys(refusals) }),
-    code: text('The same as `type`.', 'invalid_request'),
-    message: text('What to do next, in words.', 'The request is not well formed.'),
-    param: orNull(text('Path of the wrong field.', 'cap.limit_nusd')),
-    request_id: id('req', 'Quote it to the operator.'),
-    'metadata?': anything('What a program can use.', {}),
-  }),
-})
-
-const spent = {
-  limited_by: 'key',
-  blocking_key_id: sampleIds.key,
-  required_nusd: 48_000,
-  available_nusd: 1200,
-  resets_at: null,
-  max_affordable_output_tokens: 2,
-  top_up_url: 'https://gw.example/dashboard/deposits',
-}
-
-/** A body of each type of error, as it is sent. */
-function errorExamples(): Record<string, Json> {
-  return Object.fromEntries(
-    Object.entries(refusals).map(([type, [status, message]]) => {
-      const error: Schema = { type, code: type, message, param: null, request_id: sampleIds.req }
-      if (status === 402) error['metadata'] = spent
-      return [type, { summary: type, value: { error } }]
-    }),
-  )
-}

@@ -85,6 +85,7 @@ const schemas: Schemas = {
 
 export const explorerArea: Area = {
   id: 'explorer',
+  group: 'programs',
   title: 'Explorer',
   about:
     'What everybody may see. Counts and outcomes cover all receipts; volume, latency and models ' +
@@ -95,7 +96,7 @@ export const explorerArea: Area = {
       route: 'GET /v1/explorer/stats',
       title: 'Figures of the explorer',
       about: 'At most 10 seconds old.',
-      key: 'none',
+      access: 'none',
       query: { window: oneOf('Of what time; default 24h.', windows) },
       examples: [
         { name: 'Of a week', query: { window: '7d' }, status: 200 },
@@ -108,7 +109,7 @@ export const explorerArea: Area = {
       route: 'GET /v1/explorer/recent',
       title: 'Newest receipts, anchors and passports',
       about: 'Receipts, anchors or passports, the newest first.',
-      key: 'none',
+      access: 'none',
       query: {
         ...pageQuery,
         after: text('`last_id` of the page before.', '12'),

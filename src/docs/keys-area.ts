@@ -19,7 +19,7 @@ const reads: readonly Operation[] = [
     about:
       'The key, its account, its chain of caps and what would refuse its next call. Answers for ' +
       'a paused key too.',
-    key: 'also-paused',
+    access: 'also-paused',
     examples: [{ name: 'Check the budget', status: 200 }],
     answers: [ok('The key.', ref('KeySelf'))],
   },
@@ -28,7 +28,7 @@ const reads: readonly Operation[] = [
     route: 'GET /v1/keys',
     title: 'List keys',
     about: 'The calling key and all below it, newest first.',
-    key: 'keys:read',
+    access: 'keys:read',
     query: { ...pageQuery, after: text('`last_id` of the page before.', sampleIds.key) },
     examples: [{ name: 'First page', query: { limit: '20' }, status: 200 }],
     answers: [ok('A page of keys.', ref('KeyPage'))],
@@ -38,7 +38,7 @@ const reads: readonly Operation[] = [
     route: 'GET /v1/keys/:id',
     title: 'One key',
     about: 'The calling key or one below it. An id of others is the same 404 as an id of none.',
-    key: 'keys:read',
+    access: 'keys:read',
     path: keyId,
     examples: [one],
     answers: [ok('The key.', ref('Key'))],
@@ -54,7 +54,7 @@ const changes: readonly Operation[] = [
     about:
       'A key below the caller, with at most its cap, expiry, scopes, models and networks. What ' +
       'it spends counts against every key above it. The secret is in this answer and nowhere else.',
-    key: 'keys:mint',
+    access: 'keys:mint',
     body: { schema: ref('KeyWish') },
     isIdempotent: true,
     examples: [
@@ -74,7 +74,7 @@ const changes: readonly Operation[] = [
     about:
       'Any of these, within what the parent has now. A cap below what its window has spent and ' +
       'holds is a 409 whose `metadata.smallest_nusd` says the smallest it can be.',
-    key: 'keys:mint',
+    access: 'keys:mint',
     path: { id: text('Id of a key below the caller.', sampleIds.key) },
     body: { schema: ref('KeyChange') },
     examples: [
@@ -93,7 +93,7 @@ const changes: readonly Operation[] = [
     route: 'POST /v1/keys/:id/pause',
     title: 'Pause a key',
     about: 'Stops a key below and all under it, for a while. Runs in flight end as they would.',
-    key: 'keys:mint',
+    access: 'keys:mint',
     path: keyId,
     examples: [one],
     answers: [ok('The key as it is now.', ref('Key'))],
@@ -104,7 +104,7 @@ const changes: readonly Operation[] = [
     route: 'POST /v1/keys/:id/resume',
     title: 'Resume a key',
     about: 'Ends a pause.',
-    key: 'keys:mint',
+    access: 'keys:mint',
     path: keyId,
     examples: [one],
     answers: [ok('The key as it is now.', ref('Key'))],
@@ -117,7 +117,7 @@ const changes: readonly Operation[] = [
     about:
       'Another secret for the same key: id, limits and children stay. Any key rotates itself ' +
       '(`self`); a key below needs `keys:mint`.',
-    key: 'any',
+    access: 'any',
     path: keyId,
     body: { schema: ref('KeyRotation'), isOptional: true },
     isIdempotent: true,
@@ -139,7 +139,7 @@ const changes: readonly Operation[] = [
     about:
       'Stops it and all under it, for good; twice is 200. Any key gives up itself (`self`); a ' +
       'key below needs `keys:mint`.',
-    key: 'any',
+    access: 'any',
     path: keyId,
     examples: [one],
     answers: [ok('The key as it is now.', ref('Key'))],
@@ -149,6 +149,7 @@ const changes: readonly Operation[] = [
 
 export const keysArea: Area = {
   id: 'keys',
+  group: 'programs',
   title: 'Keys',
   about:
     'A key spends the balance of its account, up to its cap and until its expiry. It acts on ' +

@@ -35,9 +35,14 @@ The message says what to do next.
 - [MCP](${baseUrl}/mcp): POST only, streamable HTTP; tools list_models, run, get_receipt,
   verify_receipt, get_proof, key_self, usage; the same Authorization header
 - [Reference for people](${baseUrl}/docs)
+- The dashboard API (\`/api\`: sign in with a wallet, then its session cookie) is in the OpenAPI
+  document only: agents need none of it.
 
 ## Routes
-${areas.map(toRoutes).join('')}`
+${areas
+  .filter(({ group }) => group === 'programs')
+  .map(toRoutes)
+  .join('')}`
 
 const toSection = ({ title, command }: { title: string; command: string }): string =>
   `\n## ${title}\n\n\`\`\`sh\n${command}\n\`\`\`\n`

@@ -178,6 +178,7 @@ const schemas: Schemas = {
 
 export const logArea: Area = {
   id: 'log',
+  group: 'programs',
   title: 'Log, anchors, signer',
   about:
     'Every receipt is a leaf of one append-only Merkle tree (RFC 9162, SHA-256). Its heads are ' +
@@ -190,7 +191,7 @@ export const logArea: Area = {
       about:
         'Keep a checkpoint, ask later with `from` its size: `consistency` leads from it to the ' +
         'latest one, or to `to`. Nothing between was dropped, changed or reordered.',
-      key: 'none',
+      access: 'none',
       query: {
         ...pageQuery,
         after: text('`last_id` of the page before.', sampleIds.anc),
@@ -208,7 +209,7 @@ export const logArea: Area = {
       route: 'GET /v1/signer',
       title: 'Who signs',
       about: 'Learn it once, from somewhere you trust, and check receipts against it.',
-      key: 'none',
+      access: 'none',
       examples: [{ name: 'Who signs', status: 200 }],
       answers: [ok('The signer.', ref('Signer'))],
     },

@@ -108,6 +108,7 @@ const schemas: Schemas = {
 
 export const moneyArea: Area = {
   id: 'money',
+  group: 'programs',
   title: 'Balance, deposits, plans',
   about:
     'What an account has, what came in and what it pays by the month. Changed in the dashboard.',
@@ -117,7 +118,7 @@ export const moneyArea: Area = {
       route: 'GET /v1/balance',
       title: 'The balance',
       about: 'Of the account, whose keys all share it.',
-      key: 'usage:read',
+      access: 'usage:read',
       examples: [{ name: 'The balance', status: 200 }],
       answers: [ok('The balance.', ref('Balance'))],
     },
@@ -126,7 +127,7 @@ export const moneyArea: Area = {
       route: 'GET /v1/deposits',
       title: 'List deposits',
       about: 'What came in for the account, newest first.',
-      key: 'usage:read',
+      access: 'usage:read',
       query: { ...pageQuery, after: text('`last_id` of the page before.', sampleIds.dep) },
       examples: [{ name: 'First page', query: { limit: '20' }, status: 200 }],
       answers: [ok('A page of deposits.', ref('DepositPage'))],
@@ -136,7 +137,7 @@ export const moneyArea: Area = {
       route: 'GET /v1/plans',
       title: 'List plans',
       about: "The plans there are, and the one of the key's account.",
-      key: 'any',
+      access: 'any',
       examples: [{ name: 'All plans', status: 200 }],
       answers: [ok('The plans.', ref('Plans'))],
     },

@@ -93,7 +93,7 @@ const operations: readonly Operation[] = [
       'unknown ones are ignored. `max_tokens` (or `max_completion_tokens`) bounds what it may ' +
       "cost: absent, it is the model's limit, and the hold covers that. Message parts without a " +
       'bound in bytes (images, audio, files) are refused.',
-    key: 'runs:write',
+    access: 'runs:write',
     body: { schema: ref('ChatRequest') },
     isIdempotent: true,
     examples: chatExamples,
@@ -105,7 +105,7 @@ const operations: readonly Operation[] = [
     route: 'POST /v1/embeddings',
     title: 'Embeddings, as OpenAI has them',
     about: 'One text or several; as floats or, with `encoding_format: base64`, as bytes.',
-    key: 'runs:write',
+    access: 'runs:write',
     body: { schema: ref('EmbeddingRequest') },
     isIdempotent: true,
     examples: [
@@ -219,6 +219,7 @@ const schemas: Schemas = {
 
 export const openaiArea: Area = {
   id: 'openai',
+  group: 'programs',
   title: "OpenAI's routes",
   about:
     'Official clients work unchanged. Added to their answers: `usage.cost_nusd` and `receipt`. ' +

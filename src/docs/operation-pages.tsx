@@ -3,7 +3,7 @@ import { CopyButton } from '../ui/button.tsx'
 import { Code } from '../ui/copy-box.tsx'
 import { Pad, Panel } from '../ui/panel.tsx'
 import { Badge } from '../ui/status.tsx'
-import { curlOf, needsKey } from './curl.ts'
+import { curlOf } from './curl.ts'
 import type { Field } from './field.ts'
 import { type Answer, anywhere, methodOf, type Operation, pathOf, refusalsOf } from './operation.ts'
 import { Fields, Prose, parameterFields, SchemaLink } from './parts-pages.tsx'
@@ -18,7 +18,7 @@ export const OperationPanel = ({ operation, baseUrl }: Props) => {
     <Panel
       id={id}
       title={<a href={`#${id}`}>{title}</a>}
-      aside={<Badge tone={needsKey(operation) ? 'wait' : 'ok'}>{keyText(operation)}</Badge>}
+      aside={<Badge tone={isOpen(operation) ? 'ok' : 'wait'}>{accessText(operation)}</Badge>}
     >
       <Pad>
         <p>
@@ -33,6 +33,7 @@ export const OperationPanel = ({ operation, baseUrl }: Props) => {
         {operation.body ? (
           <p>
             Body: <SchemaLink schema={operation.body.schema} />
+            <FormLink body={operation.body} />
             {operation.body.isOptional ? ', or none' : ''}
           </p>
         ) : null}
@@ -58,12 +59,28 @@ const idempotencyKey: Field = {
   isOptional: true,
 }
 
-function keyText({ key }: Operation): string {
-  if (key === 'none') return 'No key'
-  if (key === 'optional') return 'No key, or its owner’s'
-  if (key === 'any') return 'Any key'
-  return key === 'also-paused' ? 'Any key, also paused' : key
+/** A body that is the same as a form has one schema for both. */
+const FormLink = ({ body: { schema, form } }: { body: NonNullable<Operation['body']> }) => {
+  if (form === undefined) return null
+  if (form['$ref'] === schema['$ref']) return <>, as JSON or as a form</>
+  return (
+    <>
+      , or as a form <SchemaLink schema={form} />
+    </>
+  )
 }
+
+const isOpen = ({ access }: Operation): boolean => access === 'none' || access === 'optional'
+
+const accessTexts: Readonly<Record<string, string>> = {
+  none: 'No key',
+  optional: 'No key, or its owner’s',
+  any: 'Any key',
+  'also-paused': 'Any key, also paused',
+  session: 'Session',
+  admin: 'Operator’s session',
+}
+const accessText = ({ access }: Operation): string => accessTexts[access] ?? access
 
 const Commands = ({ operation, baseUrl }: Props) => (
   <>
@@ -117,7 +134,7 @@ const Headers = ({ answer: { headers } }: { answer: Answer }) =>
 const Samples = ({ operation, answer }: { operation: Operation; answer: Answer }) => (
   <>
     {Object.entries(answer.content).map(([media, { sample }]) =>
-      sample === undefined ? null : (
+      !sample ? null : (
         <Code label={`${operation.title}: ${answer.status} as ${media}`} text={sample} />
       ),
     )}

@@ -4,7 +4,7 @@ import { Pad, Panel, Split } from '../ui/panel.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { areas } from './areas.ts'
 import { firstSteps } from './first-steps.ts'
-import { methodOf, pathOf } from './operation.ts'
+import { type Area, type Group, methodOf, pathOf } from './operation.ts'
 import { Prose } from './parts-pages.tsx'
 
 type Props = { baseUrl: string }
@@ -74,6 +74,12 @@ const rules = [
     '`x-ratelimit-limit-requests`, `-remaining-requests`, `-reset-requests` where the nearest ' +
     'limit stands.',
   'Web pages of any origin may read the keyless routes, without credentials.',
+  'Routes under `/api` use the session cookie of a wallet, not a key, and refuse changes from ' +
+    'other origins (`csrf_failed`). They take JSON, or a form where one is described. They ' +
+    'answer JSON, a fragment to htmx (`HX-Request: true`), and a page or 303 to a browser that ' +
+    'wants a page (`Accept: text/html`).',
+  'The reference has every route under `/v1`, `/api` and `/mcp`, the probes and the two ' +
+    'documents. All other paths are pages for people. `/metrics` has its own listener.',
 ]
 
 const Clients = ({ baseUrl }: Props) => (
@@ -177,26 +183,47 @@ const errorColumns: readonly Column<ErrorRow>[] = [
   { head: 'What it says', cell: ({ message }) => message },
 ]
 
-/** All routes, by their pages. */
+/** All routes, by their pages. Those of the dashboard are folded: few programs call them. */
 const Contents = () => (
   <nav class="stack" aria-label="Routes">
-    {areas.map((area) => (
+    {areasOf('programs').map((area) => (
       <section class="stack" aria-labelledby={`to-${area.id}`}>
         <h2 id={`to-${area.id}`}>
           <a href={`/docs/${area.id}`}>{area.title}</a>
         </h2>
-        <ul class="bare routes">
-          {area.operations.map((operation) => (
-            <li>
-              <a href={`/docs/${area.id}#${operation.id}`}>
-                <code>
-                  {methodOf(operation)} {pathOf(operation)}
-                </code>
-              </a>
-            </li>
-          ))}
-        </ul>
+        <Routes area={area} />
       </section>
     ))}
+    <section class="stack" aria-labelledby="dashboard-api">
+      <h2 id="dashboard-api">Dashboard API</h2>
+      <p class="quiet">What the pages of an account call, with the cookie of a signed-in wallet.</p>
+      {areasOf('dashboard').map((area) => (
+        <details>
+          <summary>
+            {area.title} <span class="quiet">({area.operations.length})</span>
+          </summary>
+          <div class="stack">
+            <a href={`/docs/${area.id}`}>Read: {area.title}</a>
+            <Routes area={area} />
+          </div>
+        </details>
+      ))}
+    </section>
   </nav>
+)
+
+const areasOf = (group: Group): readonly Area[] => areas.filter((area) => area.group === group)
+
+const Routes = ({ area }: { area: Area }) => (
+  <ul class="bare routes">
+    {area.operations.map((operation) => (
+      <li>
+        <a href={`/docs/${area.id}#${operation.id}`}>
+          <code>
+            {methodOf(operation)} {pathOf(operation)}
+          </code>
+        </a>
+      </li>
+    ))}
+  </ul>
 )

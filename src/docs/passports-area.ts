@@ -36,7 +36,8 @@ const bands = [
   'over_1000_usd',
 ]
 
-const members = {
+/** What everybody sees of a passport. */
+export const passportMembers = {
   id: id('psp', 'Id of the passport.'),
   object: only('passport'),
   handle,
@@ -58,9 +59,9 @@ const endpoint = object('Where it can be reached.', {
 })
 
 const schemas: Schemas = {
-  Passport: object('A public identity of an agent, a person or a service.', members),
+  Passport: object('A public identity of an agent, a person or a service.', passportMembers),
   PassportDetail: object('A passport with its newest signed record.', {
-    ...members,
+    ...passportMembers,
     statement: usuallyNull(ref('PassportStatement')),
     'receipts?': list(ref('PassportReceipt'), 'With `receipts=1`: at most 20 public ones.'),
   }),
@@ -123,6 +124,7 @@ const named = { handle }
 
 export const passportsArea: Area = {
   id: 'passports',
+  group: 'programs',
   title: 'Passports',
   about:
     'A public identity, and what the log says of it: counted from receipts, signed, and ' +
@@ -135,7 +137,7 @@ export const passportsArea: Area = {
       about:
         'The public ones, newest or busiest first. No walk shows one twice; by runs it passes ' +
         'over one that overtakes it meanwhile.',
-      key: 'none',
+      access: 'none',
       query: {
         ...pageQuery,
         after: text('`last_id` of the page before.', sampleIds.psp),
@@ -152,7 +154,7 @@ export const passportsArea: Area = {
       route: 'GET /v1/passports/:handle',
       title: 'One passport',
       about: 'With `format=erc8004` as an agent registration file. A retired one is a 410.',
-      key: 'none',
+      access: 'none',
       path: named,
       query: {
         receipts: oneOf('Whether to name public receipts.', ['0', '1']),

@@ -15,7 +15,7 @@ const reads: readonly Operation[] = [
       "Without a key: a shared receipt as its owner shows it. With the owner's key (of the run " +
       'or above it, `receipts:read`): all of it, with salts, kept texts and its visibility. A ' +
       'private, an unknown and a malformed id answer alike. A shared one has an ETag.',
-    key: 'optional',
+    access: 'optional',
     path: receiptId,
     examples: [one],
     answers: [
@@ -31,7 +31,7 @@ const reads: readonly Operation[] = [
     about:
       'That the receipt is in the log: hashes only, of private ones too. Under the smallest ' +
       'checkpoint on the chain that covers it, else under the latest.',
-    key: 'none',
+    access: 'none',
     path: receiptId,
     query: { size: integer('Another size of the log that was signed.', 12, { minimum: 1 }) },
     examples: [one],
@@ -46,7 +46,7 @@ const reads: readonly Operation[] = [
       'Judges a file, at most 1 MiB. What is readable but wrong is 200 with `valid: false`, also ' +
       'a file with an unknown member or with one that stands twice. The chain that is asked is ' +
       'our own, never one that the file names.',
-    key: 'none',
+    access: 'none',
     body: { schema: ref('VerifyRequest') },
     examples: [
       { name: 'A shared receipt of this server', body: { id: sampleIds.rcpt }, status: 200 },
@@ -64,7 +64,7 @@ const reads: readonly Operation[] = [
     route: 'GET /v1/receipts',
     title: 'List receipts',
     about: 'Of the key and the keys below it, newest first, without texts.',
-    key: 'receipts:read',
+    access: 'receipts:read',
     query: { ...pageQuery, after: text('`last_id` of the page before.', sampleIds.rcpt) },
     examples: [{ name: 'First page', query: { limit: '20' }, status: 200 }],
     answers: [ok('A page of receipts.', ref('ReceiptPage'))],
@@ -80,7 +80,7 @@ const changes: readonly Operation[] = [
       'Lets others see it, shows it otherwise, or takes it back (`private`), at once. Copies ' +
       'that somebody made meanwhile cannot be recalled. A text that is not there, or is not the ' +
       'one the receipt commits to, is a 422.',
-    key: 'receipts:share',
+    access: 'receipts:share',
     path: receiptId,
     body: { schema: ref('ShareWish') },
     examples: [
@@ -107,7 +107,7 @@ const changes: readonly Operation[] = [
     about:
       'Deletes for good what its texts could be found by. The receipt, its signature and its ' +
       'proof hold as before. A public one is a 409: unshare it first. Twice is 200.',
-    key: 'receipts:share',
+    access: 'receipts:share',
     path: receiptId,
     examples: [one],
     answers: [ok('When that was.', ref('Erasure'))],
@@ -117,6 +117,7 @@ const changes: readonly Operation[] = [
 
 export const receiptsArea: Area = {
   id: 'receipts',
+  group: 'programs',
   title: 'Receipts',
   about:
     'Every run that reached a model leaves a receipt: EIP-712 typed data, signed, and a leaf of ' +

@@ -48,7 +48,7 @@ const operations: readonly Operation[] = [
       'A run with everything it has: `input` or `messages`; what OpenAI calls options stands in ' +
       '`params`. With `background: true` the answer is 202 and the output is kept until an hour ' +
       'after the end; other runs give it in their own answer only.',
-    key: 'runs:write',
+    access: 'runs:write',
     body: { schema: ref('RunRequest') },
     isIdempotent: true,
     examples: [
@@ -87,7 +87,7 @@ const operations: readonly Operation[] = [
     route: 'GET /v1/runs',
     title: 'List runs',
     about: 'Of the key and the keys below it, newest first, as far back as the plan says.',
-    key: 'runs:read',
+    access: 'runs:read',
     query: {
       ...pageQuery,
       status: oneOf('Only those.', statuses),
@@ -101,7 +101,7 @@ const operations: readonly Operation[] = [
     route: 'GET /v1/runs/:id',
     title: 'One run',
     about: 'With its output where it ran in the background and that is still kept.',
-    key: 'runs:read',
+    access: 'runs:read',
     path: runId,
     examples: [{ name: 'A run', path: { id: sampleIds.run }, status: 200 }],
     answers: [ok('The run.', ref('Run'))],
@@ -112,7 +112,7 @@ const operations: readonly Operation[] = [
     route: 'GET /v1/runs/:id/events',
     title: 'Follow a run',
     about: 'Its state as events until it ends, and the output of a background run as it comes.',
-    key: 'runs:read',
+    access: 'runs:read',
     path: runId,
     examples: [{ name: 'A run', path: { id: sampleIds.run }, status: 200 }],
     answers: [
@@ -130,7 +130,7 @@ const operations: readonly Operation[] = [
     route: 'POST /v1/runs/:id/cancel',
     title: 'Cancel a run',
     about: 'Stops it at once. What it had delivered is charged. One that ended is a 409.',
-    key: 'runs:write',
+    access: 'runs:write',
     path: runId,
     // Tests have no run that is in flight while they ask: the answer is that it ended.
     examples: [{ name: 'A run that ended', path: { id: sampleIds.run }, status: 409 }],
@@ -224,6 +224,7 @@ const schemas: Schemas = {
 
 export const runsArea: Area = {
   id: 'runs',
+  group: 'programs',
   title: 'Runs',
   about:
     'A run is one request to a model: the most it can cost is reserved, then what it used is ' +

@@ -57,6 +57,7 @@ export const sampleIds = {
   dep: 'dep_01k1j8dq00a1b2c3d4e5f6g7h8',
   sub: 'sub_01k1j8dq00z9y8x7w6v5t4s3r2',
   psp: 'psp_01k1j8dq00s3r5t7v9x2z4b6d8',
+  sess: 'sess_01k1j8dq00t2v4x6z8a1c3e5g7',
   req: 'req_01k1j8dq00n2q4s6v8x1z3b5d7',
 } as const
 

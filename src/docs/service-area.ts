@@ -115,17 +115,23 @@ const schemas: Schemas = {
   Alive: object('', { status: only('ok') }),
 }
 
+const etag = text('Send it back as `If-None-Match`.', '"5c5c"')
+const unchanged = { status: 304, about: 'Unchanged since `If-None-Match`.', content: {} }
+
 export const serviceArea: Area = {
   id: 'service',
+  group: 'programs',
   title: 'Models and service',
-  about: 'What runs here, what it costs, and how the server is.',
+  about:
+    'What runs here, what it costs, and how the server is. `/metrics` (Prometheus) is not ' +
+    'here: it has a listener of its own where the operator configures `metrics.listen`.',
   operations: [
     {
       id: 'listModels',
       route: 'GET /v1/models',
       title: 'List models',
       about: 'All models with their prices.',
-      key: 'none',
+      access: 'none',
       examples: [{ name: 'All models', status: 200 }],
       answers: [ok('The models.', ref('Models'))],
     },
@@ -134,7 +140,7 @@ export const serviceArea: Area = {
       route: 'GET /v1/models/:id',
       title: 'One model',
       about: '`counterfoil%2Fecho-1` and `counterfoil/echo-1` both work.',
-      key: 'any',
+      access: 'any',
       path: { id: text('Id of a model.', 'counterfoil/echo-1') },
       examples: [{ name: 'A model', path: { id: 'counterfoil/echo-1' }, status: 200 }],
       answers: [ok('The model.', ref('Model'))],
@@ -145,7 +151,7 @@ export const serviceArea: Area = {
       route: 'GET /v1/status',
       title: 'How the server is',
       about: 'Database, ledger, log, chain, deposits.',
-      key: 'none',
+      access: 'none',
       examples: [{ name: 'The status', status: 200 }],
       answers: [ok('The status.', ref('Status'))],
     },
@@ -154,7 +160,7 @@ export const serviceArea: Area = {
       route: 'GET /livez',
       title: 'Is it alive?',
       about: 'For supervisors: the process answers.',
-      key: 'none',
+      access: 'none',
       examples: [{ name: 'Alive', status: 200 }],
       answers: [ok('It does.', ref('Alive'))],
     },
@@ -163,10 +169,43 @@ export const serviceArea: Area = {
       route: 'GET /readyz',
       title: 'Is it ready?',
       about: 'For supervisors: it takes traffic.',
-      key: 'none',
+      access: 'none',
       examples: [{ name: 'Ready', status: 200 }],
       answers: [ok('It does.', ref('Alive'))],
       refuses: ['unavailable'],
+    },
+    {
+      id: 'showDocument',
+      route: 'GET /openapi.json',
+      title: 'This reference for programs',
+      about: 'OpenAPI 3.1, with an ETag. Names the `base_url` of this server.',
+      access: 'none',
+      examples: [{ name: 'The document', status: 200 }],
+      answers: [
+        ok('The document.', anything('An OpenAPI document.', { openapi: '3.1.0' }), {
+          ETag: etag,
+        }),
+        unchanged,
+      ],
+    },
+    {
+      id: 'showLlms',
+      route: 'GET /llms.txt',
+      title: 'The start of it for agents',
+      about: 'How to check the budget, run a model and verify its receipt.',
+      access: 'none',
+      examples: [{ name: 'The text', status: 200 }],
+      answers: [
+        {
+          status: 200,
+          about: 'The text.',
+          headers: { ETag: etag },
+          content: {
+            'text/plain': { schema: text('Markdown.', ''), sample: '# Counterfoil at …\n' },
+          },
+        },
+        unchanged,
+      ],
     },
   ],
   schemas,

@@ -51,6 +51,7 @@ const schemas: Schemas = {
 
 export const terminalArea: Area = {
   id: 'terminal',
+  group: 'programs',
   title: 'Terminal',
   about:
     'A small command language for whoever has no key: `help, status, models, price, ask, verify, ' +
@@ -64,7 +65,7 @@ export const terminalArea: Area = {
       about:
         'An unknown command is a 400 that names the nearest one. A used-up allowance is a 429 ' +
         'whose `metadata.resets_at` says when the next day begins.',
-      key: 'none',
+      access: 'none',
       body: { schema: ref('TerminalRequest') },
       examples: [
         { name: 'A look-up', body: { command: 'models' }, status: 200 },

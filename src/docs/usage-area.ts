@@ -55,6 +55,7 @@ const schemas: Schemas = {
 
 export const usageArea: Area = {
   id: 'usage',
+  group: 'programs',
   title: 'Usage',
   about:
     'What the key and the keys below it used. A run counts when it ended, which is when it was ' +
@@ -65,7 +66,7 @@ export const usageArea: Area = {
       route: 'GET /v1/usage',
       title: 'Sums of usage',
       about: 'Over at most 366 days; without a range today and the 29 days before.',
-      key: 'usage:read',
+      access: 'usage:read',
       query: {
         from: range('The start.', '2026-08-01'),
         to: range('The end, a day included.', '2026-08-31'),
@@ -82,7 +83,7 @@ export const usageArea: Area = {
         'Rows in the order of the log. `X-As-Of` says how many leaves it had: with it as `as_of` ' +
         'the same bytes come again. An export that cannot go on breaks the connection. At most 4 ' +
         'of an account at once.',
-      key: 'usage:read',
+      access: 'usage:read',
       query: {
         format: oneOf('`focus` is FinOps FOCUS 1.2.', ['csv', 'jsonl', 'focus']),
         from: range('The start; default: all there is.', '2026-08-01'),

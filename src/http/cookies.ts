@@ -10,7 +10,7 @@ export function readCookie(
   name: CookieName,
   baseUrl: string,
 ): string | undefined {
-  const wanted = fullName(name, baseUrl)
+  const wanted = cookieName(name, baseUrl)
   const values = (headers.get('cookie') ?? '').split(';').flatMap((pair) => {
     const at = pair.indexOf('=')
     return at !== -1 && pair.slice(0, at).trim() === wanted ? [pair.slice(at + 1).trim()] : []
@@ -24,19 +24,19 @@ export function writeCookie(
   value: string,
   { baseUrl, maxAgeS }: { baseUrl: string; maxAgeS: number },
 ): string {
-  return `${fullName(name, baseUrl)}=${value}; Max-Age=${maxAgeS}; ${attributesOn(baseUrl)}`
+  return `${cookieName(name, baseUrl)}=${value}; Max-Age=${maxAgeS}; ${attributesOn(baseUrl)}`
 }
 
 /** Deletes a cookie. With all its attributes: without Secure a `__Host-` one would stay. */
 export function deleteCookie(name: CookieName, baseUrl: string): string {
   const past = 'Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT'
-  return `${fullName(name, baseUrl)}=; ${past}; ${attributesOn(baseUrl)}`
+  return `${cookieName(name, baseUrl)}=; ${past}; ${attributesOn(baseUrl)}`
 }
 
 const isHttps = (baseUrl: string): boolean => baseUrl.startsWith('https:')
 
 /** `__Host-` keeps other hosts of the domain from setting it; browsers want Secure with it. */
-const fullName = (name: CookieName, baseUrl: string): string =>
+export const cookieName = (name: CookieName, baseUrl: string): string =>
   isHttps(baseUrl) ? `__Host-${name}` : name
 
 const attributesOn = (baseUrl: string): string =>

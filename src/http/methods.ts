@@ -28,7 +28,9 @@ export function methodNotAllowed(app: AnyElysia, known = 0): void {
   for (const [shape, routes] of byShape(app.routes.slice(known))) {
     const methods = new Set(routes.map((route) => route.method))
     if (methods.has('ALL')) continue
-    const open = routes.filter((route) => isOpen(route.hooks)).map((route) => route.method)
+    const open = routes
+      .filter((route) => isOpenToAnyOrigin(route.hooks))
+      .map((route) => route.method)
     if (methods.has('GET')) methods.add('HEAD')
     if (open.length > 0) methods.add('OPTIONS')
     const allow = [...methods].sort().join(', ')
@@ -66,7 +68,8 @@ function assertBodyUntouched({ method, path, hooks }: Route): void {
   throw new Error(`${method} ${path} must say parse: 'none' and read its body by readJson`)
 }
 
-function isOpen(hooks: { transform?: unknown }): boolean {
+/** Whether a route has {@link openToAnyOrigin} among its hooks. */
+export function isOpenToAnyOrigin(hooks: { transform?: unknown }): boolean {
   return [hooks.transform]
     .flat()
     .some((one) => one === allowAnyOrigin || (isContainer(one) && one.fn === allowAnyOrigin))

@@ -3,6 +3,7 @@ import { sessionAuth, wantsJson } from '../accounts/auth.ts'
 import { anchorStatus } from '../anchors/status.ts'
 import type { AccountRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
+import { checkBody } from '../http/check-body.ts'
 import { readFields } from '../http/form.ts'
 import { queryOf, readText } from '../http/query.ts'
 import { isId } from '../kernel/ids.ts'
@@ -18,6 +19,7 @@ import { renderChild } from '../ui/jsx-runtime.ts'
 import { dashboardPage } from '../ui/layout.tsx'
 import { reply } from '../ui/reply.ts'
 import { alertsOf } from './alerts.ts'
+import { verifyRunBody } from './body-api.ts'
 import { readOnboarding, stepsDone, verifyOwn } from './onboarding.ts'
 import {
   LiveMessage,
@@ -74,8 +76,8 @@ export const overviewPortal = (deps: Needs, frame: Frame) => {
       '/api/portal/overview/verify',
       async ({ request, set, account }) => {
         const { value } = await readFields(request, { limitBytes: bodyBytes })
-        const runId = (value as { run_id?: unknown } | null)?.run_id
-        if (typeof runId !== 'string' || !isId('run', runId)) {
+        const { run_id: runId } = checkBody(verifyRunBody, value)
+        if (!isId('run', runId)) {
           refuse('invalid_request', { param: 'run_id', message: '"run_id" must name a run.' })
         }
         await verifyOwn(deps, { account, runId, actor: account })

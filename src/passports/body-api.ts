@@ -9,21 +9,65 @@ import { type Kind, kinds, type ProfileWish } from './profile.ts'
 export type Draft = Readonly<Record<string, string>>
 
 const closed = { additionalProperties: false } as const
-const text = Type.String({ maxLength: 4000 })
-const kind = Type.Union(kinds.map((one) => Type.Literal(one)))
-const rest = {
-  bio: Type.Optional(text),
-  links: Type.Optional(Type.Array(text, { maxItems: 50 })),
-  show_owner: Type.Optional(Type.Boolean()),
-}
-const createBody = Type.Object({ handle: text, display_name: text, kind, ...rest }, closed)
-const editBody = Type.Object(
-  { display_name: Type.Optional(text), kind: Type.Optional(kind), ...rest },
-  closed,
+const text = (description: string, example: string) =>
+  Type.String({ maxLength: 4000, description, examples: [example] })
+const kind = Type.Union(
+  kinds.map((one) => Type.Literal(one)),
+  { description: 'Who that is.' },
 )
-const bindBody = Type.Object(
-  { key_id: Type.Optional(Type.Union([Type.String({ maxLength: 64 }), Type.Null()])) },
-  closed,
+const handle = text('3 to 30 characters: a letter, then letters, digits and hyphens.', 'scout')
+const displayName = text('1 to 64 characters.', 'Scout')
+const bio = Type.Optional(text('At most 280 characters.', 'Finds things.'))
+const rest = {
+  bio,
+  links: Type.Optional(
+    Type.Array(text('An https address.', 'https://scout.example/'), {
+      maxItems: 50,
+      description: 'At most 5.',
+    }),
+  ),
+  show_owner: Type.Optional(
+    Type.Boolean({ description: 'Whether its page names the owner.', examples: [false] }),
+  ),
+}
+const formRest = {
+  bio,
+  links: Type.Optional(text('One a line.', 'https://scout.example/')),
+  show_owner: Type.Optional(text('`true` names the owner on its page.', 'true')),
+  show_owner_from: Type.Optional(
+    text('Any text: the form has the box, and an absent `show_owner` is an empty one.', '1'),
+  ),
+}
+
+/** The body of `POST /api/portal/passports`, and its form. */
+export const createBody = Type.Object(
+  { handle, display_name: displayName, kind, ...rest },
+  { ...closed, description: 'A passport to be made.' },
+)
+export const createForm = Type.Object(
+  { handle, display_name: displayName, kind, ...formRest },
+  { ...closed, description: 'A passport to be made, as a form.' },
+)
+/** The body of `PATCH /api/portal/passports/:handle`, and its form. */
+export const editBody = Type.Object(
+  { display_name: Type.Optional(displayName), kind: Type.Optional(kind), ...rest },
+  { ...closed, description: 'What of a passport is to change. What is left out stays.' },
+)
+export const editForm = Type.Object(
+  { display_name: Type.Optional(displayName), kind: Type.Optional(kind), ...formRest },
+  { ...closed, description: 'What of a passport is to change, as a form.' },
+)
+/** The body of `POST /api/portal/passports/:handle/bind` and `unbind`. */
+export const bindBody = Type.Object(
+  {
+    key_id: Type.Optional(
+      Type.Union([Type.String({ maxLength: 64 }), Type.Null()], {
+        description: 'A key of the account.',
+        examples: ['key_01k1j8dq00v5x3c7n9m2p4r6t8'],
+      }),
+    ),
+  },
+  { ...closed, description: 'Which key.' },
 )
 
 /** What was sent as a form; a body that is none has no fields. */

@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox'
+import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../accounts/auth.ts'
 import type { Deps } from '../deps.ts'
@@ -14,6 +14,7 @@ import { parseTime } from '../kernel/time-text.ts'
 import type { Frame } from '../ui/frame.ts'
 import { dashboardPage } from '../ui/layout.tsx'
 import { type ReplyContext, reply } from '../ui/reply.ts'
+import { emptyBody, subscribeBody } from './body-api.ts'
 import { cancelPlan } from './cancel.ts'
 import type { Plan } from './plan.ts'
 import { PlanBody, PlanPage, type PlanView } from './plan-pages.tsx'
@@ -40,12 +41,6 @@ type Needs = Pick<
   | 'subscriptions'
 >
 type Context = ReplyContext & { account: string }
-
-const subscribeBody = Type.Object(
-  { quoted_at: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{8,12}Z$' })) },
-  { additionalProperties: false },
-)
-const emptyBody = Type.Object({}, { additionalProperties: false })
 
 /** The plan of an account: what there is, what a change costs before it is made, and its end. */
 export const plansPortal = (deps: Needs, frame: Frame) =>
@@ -105,7 +100,11 @@ const actions = (deps: Needs, frame: Frame) =>
         const wish = { account, plan, quotedAt, once: call && onceStanding(deps, call) }
         return answerOnce(deps, { set }, call, () => {
           const context = { request, set, account }
-          return perform(deps, frame, context, () => subscribe(deps, wish), plan.id)
+          const act = async () => {
+            const { stands, at } = await subscribe(deps, wish)
+            return { ...stands, now: at, plan: deps.plans.of(stands.account, at) }
+          }
+          return perform(deps, frame, context, act, plan.id)
         })
       },
       { needsSession: 'action', parse: 'none' },
@@ -114,7 +113,10 @@ const actions = (deps: Needs, frame: Frame) =>
       '/api/portal/plans/cancel',
       async ({ request, set, account }) => {
         await readBody(deps, request, emptyBody)
-        return perform(deps, frame, { request, set, account }, () => cancelPlan(deps, account))
+        return perform(deps, frame, { request, set, account }, async () => {
+          await cancelPlan(deps, account)
+          return undefined
+        })
       },
       { needsSession: 'action', parse: 'none' },
     )
@@ -122,22 +124,30 @@ const actions = (deps: Needs, frame: Frame) =>
       '/api/portal/plans/resume',
       async ({ request, set, account }) => {
         await readBody(deps, request, emptyBody)
-        return perform(deps, frame, { request, set, account }, () => resumePlan(deps, account))
+        return perform(deps, frame, { request, set, account }, async () => {
+          await resumePlan(deps, account)
+          return undefined
+        })
       },
       { needsSession: 'action', parse: 'none' },
     )
 
-/** Does it, and shows where the account stands then, or in place why it could not be done. */
+/**
+ * Does it, and shows where the account stands then, or in place why it could not be done. Where
+ * `act` says how the account stood at its commit, a program is told that: a repeated call gets it
+ * again.
+ */
 async function perform(
   deps: Needs,
   frame: Frame,
   context: Context,
-  act: () => Promise<unknown>,
+  act: () => Promise<Stands | undefined>,
   wanted?: string,
 ) {
   const { request, set, account } = context
+  let stands: Stands | undefined
   try {
-    await act()
+    stands = await act()
   } catch (error) {
     if (!(error instanceof Refusal) || wantsJson(request)) throw error
     return show(frame, context, { ...(await viewOf(deps, account, wanted)), refusal: error })
@@ -146,7 +156,7 @@ async function perform(
   if (!wantsJson(request)) {
     return reply({ request, set }, { fragment: <PlanBody view={view} />, seeOther: planPath })
   }
-  return toStandingView(view)
+  return toStandingView(stands ?? view)
 }
 
 type Stands = Pick<PlanView, 'plan' | 'current' | 'account' | 'now'>

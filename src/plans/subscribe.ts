@@ -36,13 +36,13 @@ type Needs = Pick<Deps, 'ledger' | 'ids' | 'keys' | 'plans' | 'settings'>
 
 /**
  * Begins a plan and pays for it, or says what follows on the present one, in one command. Asked
- * for again, it is what the account has, and costs nothing.
+ * for again, it is what the account has, and costs nothing. Gives what stood at the commit.
  * @throws Refusal `insufficient_balance`, or `conflict` for a price shown too long ago.
  */
 export async function subscribe(
   deps: Needs,
   { account, plan, quotedAt, once }: SubscribeWish,
-): Promise<{ quote: Quote; subscription: SubscriptionRow | undefined }> {
+): Promise<{ quote: Quote; stands: Subscribed; at: Millis }> {
   const id = deps.ids.make('sub')
   const done = await deps.ledger.post({
     account,
@@ -63,8 +63,9 @@ export async function subscribe(
         begin(book, deps, id, account, quote)
       } else if (current) change(book, deps, current, quote)
       const now = book.subscription(account)
-      once?.note(book, { account: accountOf(book, account), current: now })
-      return { quote, subscription: now && { ...now } }
+      const stands = { account: { ...accountOf(book, account) }, current: now && { ...now } }
+      once?.note(book, stands)
+      return { quote, stands, at: book.now }
     },
   })
   deps.keys.forgetAccount(account)

@@ -1,9 +1,41 @@
+import { Type } from '@sinclair/typebox'
 import { parseSound } from '../http/body.ts'
 import type { Fields } from '../http/form.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import { sectionNames } from '../verify/receipt.ts'
-import { textNames } from './share.ts'
+import { textNames, visibilities } from './share.ts'
+
+/** The field that a text is pasted into. */
+export const fieldOf = (name: 'input' | 'output'): string => `disclosures.${name}.value`
+
+const field = (description: string, example: string) =>
+  Type.Optional(Type.String({ description, examples: [example] }))
+const boxes = [
+  ...sectionNames.map((name) => [`sections.${name}`, `the section \`${name}\``] as const),
+  ...textNames.map((name) => [`reveal.${name}`, `the text of the ${name}`] as const),
+]
+
+/** The fields of the form of a share. */
+export const shareForm = Type.Object(
+  {
+    visibility: Type.Union(
+      visibilities.map((one) => Type.Literal(one)),
+      { description: 'Who may see it.' },
+    ),
+    sections: field('Sections with commas; or the boxes below.', 'run,charge'),
+    ...Object.fromEntries(
+      boxes.map(([name, what]) => [name, field(`Any text: the box that shows ${what}.`, 'true')]),
+    ),
+    ...Object.fromEntries(
+      textNames.map((name) => [
+        fieldOf(name),
+        field(`The ${name} as JSON, where it is not kept.`, '[]'),
+      ]),
+    ),
+  },
+  { description: 'How a receipt is to be shown, as a form.' },
+)
 
 /** What a form says of a share, by the names of its fields. */
 export type ShareForm = Readonly<Record<string, string>>
@@ -33,9 +65,6 @@ export function shareBodyOf({ value, isForm }: Fields): Json {
     ...(given.length > 0 ? { disclosures } : {}),
   }
 }
-
-/** The field that a text is pasted into. */
-export const fieldOf = (name: 'input' | 'output'): string => `disclosures.${name}.value`
 
 function parseText(param: string, text: string): Json {
   try {

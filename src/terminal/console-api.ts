@@ -24,7 +24,16 @@ const ownCommands = [
 /** What the console takes behind a slash: all but `ask`, which is what is written without one. */
 const consoleCommands = [...commands.filter((one) => one.name !== 'ask'), ...ownCommands]
 
-const commandBody = Type.Object({ command: Type.String() }, { additionalProperties: false })
+/** The body of `POST /api/portal/console/command`. */
+export const commandBody = Type.Object(
+  {
+    command: Type.String({
+      description: 'A line of the terminal’s language; `help` lists what there is.',
+      examples: ['runs'],
+    }),
+  },
+  { additionalProperties: false, description: 'A command of the console.' },
+)
 
 /**
  * `POST /api/portal/console/command`: the terminal's look-ups for somebody who is signed in, and

@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
 import { operations } from '../../src/docs/areas.ts'
+import { isKeyed } from '../../src/docs/operation.ts'
 import { wholeApp } from '../../src/http/later.ts'
 import { usd, type World, world } from '../support/world.ts'
 import { askNonce, browser, cookieHeader, type Jar, signInWith, wallet } from './wallet.ts'
@@ -114,7 +115,7 @@ describe('403 csrf_failed, on every unsafe route under /api', () => {
       const answer = await service.call(path, { method, key: secret })
       expect([method, path, answer.status]).toEqual([method, path, 401])
     }
-    const keyed = operations.filter(({ key }) => key !== 'none' && key !== 'optional')
+    const keyed = operations.filter(isKeyed)
     expect(keyed.length).toBeGreaterThan(20)
     for (const { route } of keyed) {
       const [method = '', path = ''] = route.replace(/:\w+/g, 'x').split(' ')

@@ -1,17 +1,26 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
 import { createApp } from '../../src/app.ts'
 import { operations, schemas } from '../../src/docs/areas.ts'
 import { openApiOf } from '../../src/docs/document.ts'
 import { anywhere, refusalsOf } from '../../src/docs/operation.ts'
 import { sampleOf } from '../../src/docs/sample.ts'
+import { wholeApp } from '../../src/http/later.ts'
 import { refusals } from '../../src/kernel/refusal.ts'
 import { changeBody, mintBody, rotateBody } from '../../src/keys/body-api.ts'
 import { runBody } from '../../src/runs/native-api.ts'
 import { type World, world } from '../support/world.ts'
 import { makeChecker } from './checker.ts'
+import { isApiRoute } from './served.ts'
 
 const check = makeChecker()
 const document = openApiOf({ baseUrl: 'https://gw.example', version: '1.2.3' })
+
+/** Prints the modules that an app has loaded once it can serve programs. */
+const listLoaded = `
+  await import('${new URL('../../src/app.ts', import.meta.url).pathname}')
+  console.log(Object.keys(require.cache).join('\\n'))
+`
 
 type Parameters = { parameters?: { in: string; name: string }[] }
 
@@ -47,12 +56,46 @@ describe('GET /openapi.json', () => {
     expect(other.status).toBe(200)
   })
 
-  test('has every route under /v1 that is served, and no other', () => {
-    const served = createApp(w.deps)
-      .routes.filter(({ method }) => method !== 'ALL')
+  test('has every API route that is served, and no other', async () => {
+    const { routes } = await wholeApp(createApp(w.deps))
+    const served = routes
+      .filter(isApiRoute)
       .map(({ method, path }) => `${method} ${path.replace('/v1/models/*', '/v1/models/:id')}`)
-      .filter((route) => route.includes(' /v1/') || / \/(livez|readyz)$/.test(route))
     expect(operations.map(({ route }): string => route).toSorted()).toEqual(served.toSorted())
+    const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    const shapes = served.map((route) => route.replace(/:(\w+)/g, '{$1}'))
+    expect(documented.toSorted()).toEqual(shapes.toSorted())
+  })
+
+  test('leaves out only routes that answer people: pages, and the files and forms of pages', async () => {
+    const { routes } = await wholeApp(createApp(w.deps))
+    const others = routes.filter((route) => route.method !== 'ALL' && !isApiRoute(route))
+    expect(others.length).toBeGreaterThan(40)
+    for (const { method, path } of others) {
+      if (method !== 'GET') continue
+      const url = path.replaceAll(/:\w+/g, 'none')
+      const answer = await w.call(url, { headers: { accept: 'text/html' }, redirect: 'manual' })
+      const media = answer.headers.get('content-type')?.split(';')[0]
+      await answer.body?.cancel()
+      expect([path, media]).not.toEqual([path, 'application/json'])
+    }
+  })
+
+  test('is valid OpenAPI 3.1', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(document))
+    expect([errors ?? [], valid]).toEqual([[], true])
+  })
+
+  test('is made when it is first asked for: a start loads none of it', async () => {
+    const { stdout } = Bun.spawnSync({
+      cmd: [process.execPath, '-e', listLoaded],
+      env: process.env,
+    })
+    const loaded = stdout.toString().split('\n')
+    expect(loaded.filter((file) => file.includes('/src/http/'))).not.toEqual([])
+    expect(loaded.filter((file) => file.includes('/src/docs/'))).toEqual([])
   })
 })
 
@@ -112,7 +155,7 @@ describe('the document', () => {
 
   test('has keyless routes that the contract names, and no other', () => {
     const keyless = operations
-      .filter(({ key, route }) => (key === 'none' || key === 'optional') && route.includes(' /v1/'))
+      .filter((one) => ['none', 'optional'].includes(one.access) && one.route.includes(' /v1/'))
       .map(({ route }): string => route)
     const contract = [
       'GET /v1/status',
@@ -143,11 +186,9 @@ describe('the document', () => {
 
   test('uses each type of error that programs can meet', () => {
     const used = new Set([...operations.flatMap(refusalsOf), ...anywhere])
-    // Of sign-in and of the dashboard, of every path, or of the operator's own commands.
-    const elsewhere = ['session_required', 'csrf_failed', 'signature_invalid', 'nonce_invalid']
-    const anyPath = ['method_not_allowed', 'chain_unavailable']
-    const missing = Object.keys(refusals).filter((type) => !used.has(type as never))
-    expect(missing.filter((type) => ![...elsewhere, ...anyPath].includes(type))).toEqual([])
+    const unused = Object.keys(refusals).filter((type) => !used.has(type as never))
+    // Of every path, by a method that no route takes.
+    expect(unused).toEqual(['method_not_allowed'])
   })
 
   const bodies = [

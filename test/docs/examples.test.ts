@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { operations } from '../../src/docs/areas.ts'
+import { operations as everyOperation } from '../../src/docs/areas.ts'
 import {
   anywhere,
   type Example,
+  isForBrowsers,
+  isKeyed,
   methodOf,
   type Operation,
   pathOf,
   refusalsOf,
 } from '../../src/docs/operation.ts'
 import { type World, world } from '../support/world.ts'
-import { makeChecker } from './checker.ts'
+import { errorType, faultsIn } from './answers.ts'
 import { bodyOf, type Fixtures, makeFixtures, urlOf } from './fixtures.ts'
 
 const toml = `[[models]]
@@ -21,7 +23,8 @@ terminal = true
 asks_per_day = 1000
 daily_budget_nusd = 1_000_000_000
 `
-const check = makeChecker()
+/** What keys call; `portal.test.ts` asks the rest. */
+const operations = everyOperation.filter((one) => !isForBrowsers(one))
 let w: World
 let fixtures: Fixtures
 beforeAll(async () => {
@@ -43,28 +46,11 @@ function send(
   return w.call(urlOf(pathOf(operation), example, fixtures), {
     method: methodOf(operation),
     ...(key === undefined ? {} : { key }),
-    ...(text === undefined ? {} : { body: text, headers: { 'content-type': type } }),
+    headers: { ...example.headers, ...(text === undefined ? {} : { 'content-type': type }) },
+    ...(text === undefined ? {} : { body: text }),
   })
 }
 
-/** What is wrong with an answer as the reference describes it. */
-async function faultsOf(operation: Operation, answer: Response): Promise<string[]> {
-  const media = answer.headers.get('content-type')?.split(';')[0] ?? ''
-  const documented = operation.answers.find(({ status }) => status === answer.status)
-  if (!documented) return [`${answer.status} is not described: ${await answer.text()}`]
-  const { schema } = documented.content[media] ?? {}
-  if (!schema) return [`${media} is not described`]
-  const text = await answer.text()
-  const missing = Object.keys(documented.headers ?? {}).filter((name) => !answer.headers.has(name))
-  // A stream cannot know its cost before its headers.
-  const late = media === 'text/event-stream' ? ['X-Cost-Nusd'] : []
-  const faults = missing.filter((name) => !late.includes(name)).map((name) => `without ${name}`)
-  if (media !== 'application/json') return text === '' ? [...faults, 'empty'] : faults
-  return [...faults, ...check(schema, JSON.parse(text))]
-}
-
-const errorType = async (answer: Response): Promise<string> => (await answer.json()).error.type
-const isKeyed = ({ key }: Operation): boolean => key !== 'none' && key !== 'optional'
 const first = ({ examples: [example] }: Operation): Example => {
   if (!example) throw new Error('an operation without an example')
   return example
@@ -81,7 +67,7 @@ describe('every example is answered as it says, in the shape it says', () => {
     const key = isKeyed(operation) ? fixtures.secret : undefined
     const answer = await send(operation, example, key === undefined ? {} : { key })
     expect(answer.status).toBe(example.status)
-    if (answer.ok) expect(await faultsOf(operation, answer)).toEqual([])
+    if (answer.ok) expect(await faultsIn(operation, answer)).toEqual([])
     else expect(refusalsOf(operation)).toContain((await errorType(answer)) as never)
   })
 
@@ -89,12 +75,12 @@ describe('every example is answered as it says, in the shape it says', () => {
     const operation = operations.find(({ id }) => id === 'showReceipt')
     if (!operation) throw new Error('it is not there')
     const answer = await send(operation, first(operation), { key: fixtures.secret })
-    expect(await faultsOf(operation, answer)).toEqual([])
+    expect(await faultsIn(operation, answer)).toEqual([])
   })
 })
 
 const keyed = operations.filter(isKeyed).map((one) => [one.route, one] as const)
-const scoped = keyed.filter(([, { key }]) => key.includes(':'))
+const scoped = keyed.filter(([, { access }]) => access.includes(':'))
 const keyless = operations.filter((one) => !isKeyed(one)).map((one) => [one.route, one] as const)
 const withBody = operations.flatMap((one) => (one.body ? [[one.route, one] as const] : []))
 

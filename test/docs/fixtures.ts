@@ -10,9 +10,11 @@ import { usd, type World } from '../support/world.ts'
 export type Fixtures = { secret: string; ids: Readonly<Record<string, string>> }
 
 /** A key that may do all, a key below it, a run of it whose receipt is shared, and a passport. */
-export async function makeFixtures(w: World): Promise<Fixtures> {
-  // Of an account of its own: the plan bounds how many keys one has.
-  const account = `0x${Buffer.from(systemRandom().bytes(20)).toString('hex')}`
+export async function makeFixtures(
+  w: World,
+  // One of its own: the plan bounds how many keys an account has.
+  account = `0x${Buffer.from(systemRandom().bytes(20)).toString('hex')}`,
+): Promise<Fixtures> {
   const { secret } = await w.key({ account, balance: usd, scopes: [...scopes] })
   const wish = { name: 'below', cap: { limit_nusd: 500_000_000 } }
   const below = await sent(w.call('/v1/keys', { key: secret, json: wish }))
@@ -55,4 +57,10 @@ export const bodyOf = ({ body }: Example, { ids }: Fixtures): string | undefined
   body === undefined ? undefined : real(JSON.stringify(body), ids)
 
 const real = (text: string, ids: Fixtures['ids']): string =>
-  Object.entries(ids).reduce((done, [sample, id]) => done.replaceAll(sample, id), text)
+  Object.entries(ids)
+    // Texts stand in JSON with their line breaks escaped; a longer one may hold a shorter one.
+    .map(([sample, id]) => [escaped(sample), escaped(id)] as const)
+    .toSorted(([a], [b]) => b.length - a.length)
+    .reduce((done, [sample, id]) => done.replaceAll(sample, id), text)
+
+const escaped = (text: string): string => JSON.stringify(text).slice(1, -1)

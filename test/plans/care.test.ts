@@ -163,8 +163,8 @@ describe('what an account asks for', () => {
 
   test('of the free plan is nothing, where it has that', async () => {
     const own = await payer(w, 1)
-    const { quote, subscription } = await own.subscribe('free')
-    expect([quote.change, subscription, await own.all(), await notesOf(own)]).toEqual([
+    const { quote, stands } = await own.subscribe('free')
+    expect([quote.change, stands.current, await own.all(), await notesOf(own)]).toEqual([
       'keep',
       undefined,
       [],

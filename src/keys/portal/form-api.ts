@@ -10,17 +10,12 @@ import { readTime } from '../body-api.ts'
 import type { KeyChange } from '../change.ts'
 import type { KeyWish } from '../issue.ts'
 import { dayMs, maxLifeMs, type Scope, scopes } from '../key.ts'
+import { keyForm } from './fields-api.ts'
 
 /** The fields of a form of a key as somebody typed them, to be shown again when one is wrong. */
 export type Draft = Readonly<Record<string, string>>
 
-const rights = ['models', 'scopes', 'scopes_from', 'ip_cidrs', 'tags']
-const limits = ['rpm', 'concurrency', 'max_cost_per_run']
-const expiries = ['expires', 'expires_on']
-const known = new Set([
-  ...['name', 'parent_id', 'cap', 'window', 'once', ...expiries, ...rights, ...limits],
-  ...scopes.map((scope) => `scope.${scope}`),
-])
+const known = new Set(Object.keys(keyForm.properties))
 
 /** What was sent as a form; a body that is none has no fields. */
 export function draftOf(value: Json): Draft {

@@ -1,0 +1,10 @@
+import type { AnyElysia } from 'elysia'
+import { isForPrograms } from '../../src/http/later.ts'
+import { isOpenToAnyOrigin } from '../../src/http/methods.ts'
+
+/**
+ * Whether a route is part of the API: what programs and supervisors ask for, what the dashboard
+ * calls, and what scripts of any origin may read. All else is a page, or a file or form of one.
+ */
+export const isApiRoute = ({ method, path, hooks }: AnyElysia['routes'][number]): boolean =>
+  method !== 'ALL' && (isForPrograms(path) || path.startsWith('/api/') || isOpenToAnyOrigin(hooks))
