@@ -32,7 +32,7 @@ const headers = { Accept: 'application/json, text/event-stream' }
 export const mcpArea: Area = {
   id: 'mcp',
   group: 'programs',
-  title: 'Tools (MCP)',
+  title: 'Model Context Protocol',
   about:
     'The same as tools for agents: `list_models`, `run`, `get_receipt`, `verify_receipt`, ' +
     '`get_proof`, `key_self`, `usage`. Each is a request to `/v1` with the same key and limits.',
@@ -40,7 +40,7 @@ export const mcpArea: Area = {
     {
       id: 'callMcp',
       route: 'POST /mcp',
-      title: 'Model Context Protocol',
+      title: 'Send a message',
       about:
         'Streamable HTTP, without sessions. Tools that spend need a key; what they refuse is an ' +
         'error of the tool, in its result. A page of another origin is refused.',
