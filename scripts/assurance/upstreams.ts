@@ -94,6 +94,10 @@ export const upstreams: Group = {
         'fails again and again is left alone until one request finds that it works.',
       tests: [
         ['test/upstream/http.test.ts', 'how long it may take'],
+        [
+          'test/upstream/tls.test.ts',
+          'a connection to a server that never answers the handshake ends',
+        ],
         ['test/runs/lying-upstream.test.ts', 'is not asked after the first byte'],
         ['test/upstream/breaker.test.ts', 'an open breaker'],
         ['test/runs/breaker.test.ts', 'three failures in a row'],

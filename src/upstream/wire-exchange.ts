@@ -65,12 +65,19 @@ export class Exchange implements WireAnswer {
     this.fail('aborted')
   }
 
+  /** Kept while it connects, because a TLS handshake may never end. */
+  connect(line: Line<Exchange>): void {
+    if (this.request) this.line = line
+    // It ended while it waited for an idle connection.
+    else this.lines.cut(line)
+  }
+
   send(line: Line<Exchange>): void {
     const { request } = this
     if (request) {
       this.line = line
       this.lines.send(line, request)
-      // It ended while it connected.
+      // It ended while the idle connection was looked at.
     } else this.lines.cut(line)
   }
 

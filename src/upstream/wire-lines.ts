@@ -19,6 +19,8 @@ export type Line<User> = {
 }
 
 export type Hears<User> = {
+  /** It is about to be opened. Its user cuts it if it no longer wants it, now or later. */
+  opening(user: User, line: Line<User>): void
   /** It may be written to. */
   opened(user: User, line: Line<User>): void
   bytes(user: User, bytes: Buffer): void
@@ -118,6 +120,8 @@ export function makeLines<User extends { readonly account: string }>(
       idleSince: undefined,
       unsent: undefined,
     }
+    hears.opening(user, data)
+    if (data.isClosed) return
     Bun.connect({ hostname, port, ...tls, socket: handlers, data }).catch(() => lose(data, false))
   }
   const reuse = (line: Own, user: User): void => {

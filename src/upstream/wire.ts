@@ -45,6 +45,7 @@ export function openDirect(address: string): Wire {
     isSecure,
   }
   const lines = makeLines<Exchange>(server, {
+    opening: (exchange, line) => exchange.connect(line),
     opened: (exchange, line) => exchange.send(line),
     bytes: (exchange, bytes) => exchange.take(bytes),
     lost: (exchange, isClean) => exchange.lose(isClean),

@@ -1,8 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createServer, type Server, type TLSSocket } from 'node:tls'
+import { defaultHttpLimits } from '../../src/upstream/http.ts'
+import type { UpstreamFailure } from '../../src/upstream/upstream.ts'
+import { openDirect } from '../../src/upstream/wire.ts'
 import { type Certified, makeAuthority } from '../support/certificates.ts'
-import { rawAnswer } from '../support/raw-upstream.ts'
+import { rawAnswer, startRawUpstream } from '../support/raw-upstream.ts'
+import { until } from '../support/runs.ts'
 
 const hasOpenssl = Bun.which('openssl') !== null
 let authority: Awaited<ReturnType<typeof makeAuthority>>
@@ -61,6 +65,28 @@ async function asked(lines: string[], isTrusted = true): Promise<string[]> {
 }
 
 const hello: Answer = (socket) => void socket.write(rawAnswer('hello'))
+
+describe('over TLS', () => {
+  test.each([
+    ['the first byte is late', 'timeout'],
+    ['its caller gives up', 'aborted'],
+  ])(
+    'a connection to a server that never answers the handshake ends when %s',
+    async (_, reason) => {
+      const silent = await startRawUpstream(() => {})
+      const caller = new AbortController()
+      const wire = openDirect(silent.url.replace('http:', 'https:'))
+      const limits = { ...defaultHttpLimits, ...(reason === 'timeout' && { firstByteMs: 300 }) }
+      const asked = { account: 'a', headers: {}, body: '', signal: caller.signal, limits }
+      const answer = wire.ask(asked).catch((error: UpstreamFailure) => error.reason)
+      await until('a connection', () => silent.sockets.length === 1)
+      if (reason === 'aborted') caller.abort()
+      expect(await answer).toBe(reason as UpstreamFailure['reason'])
+      await until('its end', () => silent.sockets.every(({ closed }) => closed))
+      await silent.stop()
+    },
+  )
+})
 
 describe.skipIf(!hasOpenssl)('over TLS', () => {
   test('an upstream is asked under the name that its certificate holds', async () => {
