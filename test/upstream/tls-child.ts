@@ -4,7 +4,7 @@ import { openDirect, type Wire } from '../../src/upstream/wire.ts'
 
 /**
  * Started by `tls.test.ts` with `NODE_EXTRA_CA_CERTS`, which Bun reads once at its start. Asks as
- * the lines of its input say (`url account size`, one after the other) and prints what came.
+ * the lines of its input say (`url account size`, one after the other) and prints what came; `wait` lets bytes arrive.
  */
 const wires = new Map<string, Wire>()
 
@@ -32,6 +32,7 @@ async function ask(url: string, account: string, size: number): Promise<string> 
 
 for (const line of (await Bun.stdin.text()).trim().split('\n')) {
   const [url = '', account = '', size = ''] = line.split(' ')
-  console.log(await ask(url, account, Number(size)))
+  if (url === 'wait') await Bun.sleep(300)
+  else console.log(await ask(url, account, Number(size)))
 }
 process.exit(0)
