@@ -22,6 +22,24 @@ export const deposits: Group = {
       guards: [['src/ledger/deposit.ts', 'creditDeposit']],
     },
     {
+      id: 'F16',
+      severity: 'H',
+      promise:
+        'A lie about the length of the chain hides no deposit and keeps no look from its end.',
+      tests: [
+        [
+          'test/deposits/scan.test.ts',
+          'a cursor that a lie pushed past the end of the chain hides no deposit from then on',
+        ],
+        ['test/deposits/scan.test.ts', 'a rescan brings back a cursor that a lie pushed past'],
+        [
+          'test/deposits/scan.test.ts',
+          'a lie about the length of the chain is not walked to its end',
+        ],
+      ],
+      guards: [['src/deposits/scan.ts', 'scan']],
+    },
+    {
       id: 'F15',
       severity: 'C',
       promise:

@@ -18,40 +18,54 @@ const batch = 500
 
 export type Scan = { chain: Chain; lease: Lease; policy: DepositPolicy; latest: number }
 
-/** How many blocks servers take at once, as it turned out; kept between looks. */
-export type Reach = { blocks: number }
+/** What is kept between looks. */
+export type Reach = {
+  /** How many blocks servers take at once, as it turned out. */
+  blocks: number
+  /** Whether the last look found the cursor far past the end of the chain. */
+  isAhead?: boolean
+}
 
 export const newReach = (): Reach => ({ blocks: rangeMost })
 
 /**
- * Reads the transfers of all blocks that were not read yet, and again of those before. Nothing
- * happens while the server is behind the cursor, unless a rescan was asked for: what it says of
- * newer blocks is nothing.
+ * Reads the transfers of all blocks that were not read yet, and again of those before. A server
+ * can push the cursor past the end of the chain by a lie. The newest blocks are read all the same,
+ * and a rescan brings the cursor back; a look at a server that lags does not.
  * @throws ChainUnavailable
  */
 export async function scan(deps: Needs, on: Scan, reach: Reach): Promise<void> {
   const { deposits } = deps
+  let { latest } = on
   const stored = await deposits.cursor()
   const wanted = await deposits.rescanFrom()
-  if (stored !== undefined && on.latest < stored && wanted === undefined) return
-  // A server can push the cursor past the end of the chain by a lie: a rescan brings it back.
-  const cursor = stored === undefined ? undefined : Math.min(stored, on.latest)
-  const usual = Math.max(0, (cursor ?? on.latest) + 1 - overlap)
+  tellAhead(deps, reach, (stored ?? 0) - latest)
+  const usual = Math.max(0, Math.min(stored ?? latest, latest) + 1 - overlap)
+  const least = wanted === undefined ? (stored ?? 0) : Math.min(stored ?? 0, latest)
   let from = Math.min(usual, wanted ?? usual)
   let was = wanted
-  while (from <= on.latest) {
+  while (from <= latest) {
     const lease = await deposits.takeLease()
     if (!lease) return
-    const to = Math.min(from + reach.blocks - 1, on.latest)
+    const to = Math.min(from + reach.blocks - 1, latest)
     const transfers = await readRange(on, { from, to }, reach)
     if (!transfers) continue
-    const next = to >= usual || to === on.latest ? undefined : to + 1
+    const next = to >= usual || to === latest ? undefined : to + 1
     const rescan = was === undefined ? undefined : { was, next }
-    const reached = { cursor: Math.max(cursor ?? 0, to), rescan }
+    const reached = { cursor: Math.max(least, to), rescan }
     await absorb(deps, { ...on, lease }, { from, to }, transfers, reached)
     was = next
     from = to + 1
+    // What was a lie about the length must not be walked to its end.
+    if (from <= latest) latest = Math.min(latest, (await on.chain.block('latest')).number)
   }
+}
+
+/** Says once that the cursor is further past the end of the chain than servers usually lag. */
+function tellAhead({ log }: Needs, reach: Reach, blocks: number): void {
+  const isAhead = blocks > overlap
+  if (isAhead && !reach.isAhead) log.warn('deposits.cursor_ahead', { blocks })
+  reach.isAhead = isAhead
 }
 
 /** Undefined when the range was too much and the next try asks for half. */

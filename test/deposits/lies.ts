@@ -81,6 +81,9 @@ export const lies: Record<string, Lie> = {
   'a much lower latest': ofMethod<Block>('eth_getBlockByNumber', (block, [tag]) =>
     tag === 'latest' ? lowered(block, 5000) : block,
   ),
+  'a much higher latest': ofMethod<Block>('eth_getBlockByNumber', (block, [tag]) =>
+    tag === 'latest' ? lowered(block, -5000) : block,
+  ),
   'a lower final block': ofMethod<Block>('eth_getBlockByNumber', (block, [tag]) =>
     tag === 'finalized' || tag === 'safe' ? lowered(block, 500) : block,
   ),

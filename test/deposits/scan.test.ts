@@ -114,15 +114,31 @@ describe('the ranges that are asked for', () => {
     expect(await w.deps.deposits.cursor()).toBe(10_000)
   })
 
-  test('a rescan brings back a cursor that a lie pushed past the end of the chain', async () => {
-    chain.lie = (method, [tag], truth) =>
-      method === 'eth_getBlockByNumber' && tag === 'latest'
-        ? { ...(truth as object), number: `0x${(chain.latest + 5000).toString(16)}` }
-        : truth
+  /** Says once that the chain is longer. */
+  const lengthen = (blocks: number): void => {
+    chain.lie = (method, [tag], truth) => {
+      if (method !== 'eth_getBlockByNumber' || tag !== 'latest') return truth
+      chain.lie = undefined
+      return { ...(truth as object), number: `0x${(chain.latest + blocks).toString(16)}` }
+    }
+  }
+
+  test('a cursor that a lie pushed past the end of the chain hides no deposit from then on', async () => {
+    lengthen(5000)
     await w.look()
-    chain.lie = undefined
     chain.add([transferLog(alice, units(5))])
     chain.mine(30)
+    await w.look()
+    expect([await w.deps.deposits.cursor(), await w.balance(alice)]).toEqual([15_000, 5])
+    const told = w.logged.filter(({ event }) => event === 'deposits.cursor_ahead')
+    expect(told.map(({ fields }) => fields)).toEqual([{ blocks: 4969 }])
+  })
+
+  test('a rescan brings back a cursor that a lie pushed past the end of the chain', async () => {
+    lengthen(5000)
+    await w.look()
+    chain.mine(700)
+    chain.add([transferLog(alice, units(5))], { block: 10_050 })
     await w.look()
     expect([await w.deps.deposits.cursor(), await w.balance(alice)]).toEqual([15_000, 0])
     await w.deps.deposits.wantRescan(10_000)
@@ -131,6 +147,16 @@ describe('the ranges that are asked for', () => {
     chain.mine(30)
     await w.look()
     expect([await w.deps.deposits.cursor(), await w.balance(alice)]).toEqual([chain.latest, 7])
+  })
+
+  test('a lie about the length of the chain is not walked to its end', async () => {
+    lengthen(10_000_000)
+    await w.look()
+    expect(ranges(chain).slice(1)).toEqual([[9401, 18_400]])
+    chain.add([transferLog(alice, units(5))])
+    chain.mine(30)
+    await w.look()
+    expect(await w.balance(alice)).toBe(5)
   })
 
   test('unordered and doubled logs are each one deposit', async () => {

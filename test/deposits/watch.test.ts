@@ -107,12 +107,16 @@ test('without a treasury, or without a chain, it asks for nothing', async () => 
 })
 
 describe('a scan', () => {
-  test('asks nothing of a server that is behind the cursor', async () => {
+  test('reads the newest blocks of a server that is behind the cursor, which stays', async () => {
     chain.mine(100)
     await look()
     chain.latest -= 1
     await look()
-    expect(ranges()).toEqual([[9501, 10_100]])
+    expect(ranges()).toEqual([
+      [9501, 10_100],
+      [9500, 10_099],
+    ])
+    expect(await w.deps.deposits.cursor()).toBe(10_100)
   })
 
   test('reads the last block too, where it is alone in a range', async () => {

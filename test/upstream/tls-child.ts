@@ -4,7 +4,8 @@ import { openDirect, type Wire } from '../../src/upstream/wire.ts'
 
 /**
  * Started by `tls.test.ts` with `NODE_EXTRA_CA_CERTS`, which Bun reads once at its start. Asks as
- * the lines of its input say (`url account size`, one after the other) and prints what came; `wait` lets bytes arrive.
+ * the lines of its input say (`url account size`, one after the other) and prints what came. The
+ * line `wait` gives bytes time to arrive.
  */
 const wires = new Map<string, Wire>()
 
