@@ -37,7 +37,7 @@ export const lockDatabaseFile = (file: string): FileLock | undefined =>
 /**
  * One server per data folder: `lock.db` is held under BEGIN EXCLUSIVE for the life of the process,
  * so a crash frees it. Nothing is written into it: nothing of it has to reach the disk. A deleted
- * `lock.db` keeps nobody away, which is why the database file is locked too.
+ * `lock.db` keeps no server away, which is why the database file is locked too.
  * @throws Error when another server holds it, or when this user may not write it.
  */
 export function lockDataFolder(folder: string): FileLock {

@@ -3,8 +3,8 @@ import { wrongClock } from '../kernel/skew.ts'
 import type { Ledger } from './store.ts'
 
 /**
- * The ledger of a server whose clock may be wrong: it refuses whatever moves money or lets somebody
- * spend it. A run that began may end, and a key may be revoked.
+ * The ledger of a server whose clock may be wrong. While it is, every command is refused except the
+ * end (or background start) of a run that began, so that no hold is stranded, and a revocation.
  * @throws Refusal `unavailable` with the reason `clock`
  */
 export const clockGuarded = (ledger: Ledger, clock: Pick<LeaseClock, 'aheadMs'>): Ledger => ({
