@@ -31,7 +31,8 @@ import { auditStore } from './ledger/audit-store.ts'
 import { clockGuarded } from './ledger/clock-guard.ts'
 import { type Ledger, openLedger } from './ledger/store.ts'
 import { checkpointStore } from './log/checkpoint-store.ts'
-import { settleLogs } from './log/logs-store.ts'
+import type { Logs } from './log/logs.ts'
+import { nameGuard, settleLogs } from './log/logs-store.ts'
 import { sequencer } from './log/sequence.ts'
 import { type LogStore, logStore } from './log/store.ts'
 import { makeAnchoring } from './make-anchoring.ts'
@@ -124,7 +125,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     random,
     ids,
     log,
-    ledger: ledgerOf(db, store, meters, { clock, leaseClock }),
+    ledger: ledgerOf(db, store, meters, { clock, leaseClock, logs }),
     isContractSignature: config.sign_in.contract_wallets
       ? contractWallets(onChain.chain ?? rpcChain({ urls: [], clock, random }))
       : undefined,
@@ -166,9 +167,18 @@ async function openRightClock(db: Db, clock: Clock): Promise<LeaseClock> {
 
 type Clocks = { clock: Clock; leaseClock: LeaseClock }
 
-/** The ledger, which numbers receipts itself where this process writes alone. */
-function ledgerOf(db: Db, store: LogStore, meters: Meters, { clock, leaseClock }: Clocks): Ledger {
-  const numbering = db.exclusive ? store.numbering : undefined
+/**
+ * The ledger, which numbers receipts itself where this process writes alone; elsewhere it makes
+ * sure that the log has the name which the receipts give.
+ */
+function ledgerOf(
+  db: Db,
+  store: LogStore,
+  meters: Meters,
+  { clock, leaseClock, logs }: Clocks & { logs: Logs },
+): Ledger {
+  const named = { number: nameGuard(db, logs.current.origin), forget: () => {} }
+  const numbering = db.exclusive ? store.numbering : named
   return clockGuarded(openLedger(db, clock, numbering, meters.posted), leaseClock)
 }
 

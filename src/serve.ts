@@ -13,6 +13,7 @@ import { type Job, startJobs } from './jobs.ts'
 import { within } from './kernel/within.ts'
 import { auditStore } from './ledger/audit-store.ts'
 import { keepCheckpoint } from './log/checkpoint.ts'
+import { nameGuard } from './log/logs-store.ts'
 import { makeDeps, type Parts, type Service } from './make-deps.ts'
 import { planRenewer } from './plans/renew.ts'
 import { backgroundSigner } from './receipts/sign.ts'
@@ -64,6 +65,7 @@ export async function startServer(
   const audits = auditStore(db)
   tellSkew(deps)
   await takeLeases(deps, db)
+  await assertLogName(deps, db)
   const readyBy = deps.clock.monotonic() + recoverWithinMs
   await endAbandoned(deps, () => deps.clock.monotonic() >= readyBy)
   await checkLedger(deps, audits.sinceLast)
@@ -111,6 +113,21 @@ export async function startServer(
 async function takeLeases({ leaseClock, settings, sequencer }: Deps, db: Db): Promise<void> {
   const { node } = settings
   await Promise.all([takeLease(db, leaseClock, nodeLease(node), node), sequencer.flush()])
+}
+
+/**
+ * Of two first starts at once under two names, one goes on: from here on the lease of this node is
+ * seen by whoever would name the log.
+ * @throws Error that names both origins, when another server named it since
+ */
+async function assertLogName({ settings }: Deps, db: Db): Promise<void> {
+  if (db.exclusive) return
+  try {
+    await db.write(nameGuard(db, settings.issuer))
+  } catch (error) {
+    await dropLeases(db, settings.node)
+    throw error
+  }
 }
 
 /** Nothing is issued before the chain was asked whether the log is whole, if it answers soon. */

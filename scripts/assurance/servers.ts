@@ -75,5 +75,32 @@ export const servers: Group = {
         ['src/kernel/skew.ts', 'skewOf'],
       ],
     },
+    {
+      id: 'N3',
+      severity: 'H',
+      promise: 'Two servers never issue receipts under two names in one log.',
+      tests: [
+        [
+          'test/log/two-names.test.ts',
+          'one after the other: the second is refused, names both and what to do; the first serves',
+        ],
+        [
+          'test/log/two-names.test.ts',
+          'at once: exactly one of them starts, whichever it is, and issues receipts',
+        ],
+        [
+          'test/log/two-names.test.ts',
+          'a wrong first base_url is changed by the next start while nothing was issued, and not',
+        ],
+        [
+          'test/log/two-names.test.ts',
+          'a server that slept while another named the log anew issues no receipt under the old',
+        ],
+      ],
+      guards: [
+        ['src/log/logs-store.ts', 'settleLogs'],
+        ['src/log/logs-store.ts', 'nameGuard'],
+      ],
+    },
   ],
 }

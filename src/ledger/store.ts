@@ -57,8 +57,8 @@ type Waiting = {
 type Outcome = { value: unknown } | { refusal: Refusal }
 
 /**
- * Gives ended runs their number in the log inside the transaction that ends them. Only where one
- * process writes alone; elsewhere the sequencer does it afterwards, under its lease.
+ * What runs that end need of the log, inside the transaction that ends them: their number where one
+ * process writes alone. Elsewhere the sequencer numbers them afterwards, under its lease.
  */
 export type Numbering = { number(q: Query, ended: RunRow[]): Work<void>; forget(): void }
 

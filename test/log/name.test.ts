@@ -61,11 +61,14 @@ describe('the name of the first log', () => {
     expect(await startAs('c')).toBe('b')
   })
 
-  test('stays while another node runs, where several may; not for one that is gone', async () => {
+  test('is not changed while another node runs: a start under another is refused, and says both', async () => {
     await startAs('a')
     await takeLease(office.db, { now: () => now }, nodeLease('other'), 'other')
     const shared = { ...office.db, exclusive: false }
-    expect(await startAs('b', shared)).toBe('a')
+    await expect(startAs('b', shared)).rejects.toThrow(
+      /is named a, and the server other runs on it, but base_url here is b: give all servers/,
+    )
+    expect(await startAs('a', shared)).toBe('a')
     // Where this process owns the file, whoever holds a lease is dead.
     expect(await startAs('b')).toBe('b')
     const lease = { name: nodeLease('other'), holder: 'other', epoch: 1, expiresAt: now }

@@ -22,14 +22,16 @@ export type Node = {
   stop(): Promise<void>
 }
 
+type NodeOptions = { toml?: string; aheadMs?: number; baseUrl?: string }
+
 /** Starts a node on a database that other nodes use too, which outlives it. */
 export async function startNode(
   db: Db,
-  { toml = '', aheadMs = 0 }: { toml?: string; aheadMs?: number } = {},
+  { toml = '', aheadMs = 0, baseUrl = serviceName }: NodeOptions = {},
 ): Promise<Node> {
   let skew = aheadMs
   const logged: string[] = []
-  const config = configOf(`base_url = "${serviceName}"\nlisten = "127.0.0.1:0"\n${toml}`)
+  const config = configOf(`base_url = "${baseUrl}"\nlisten = "127.0.0.1:0"\n${toml}`)
   const running = await startServer({
     config,
     db: { ...db, close: async () => {} },
