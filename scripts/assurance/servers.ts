@@ -96,6 +96,10 @@ export const servers: Group = {
           'test/log/two-names.test.ts',
           'a server that slept while another named the log anew issues no receipt under the old',
         ],
+        [
+          'test/binary/first-nodes.test.ts',
+          'of two at once with two base_urls one serves; the other ends and is told both',
+        ],
       ],
       guards: [
         ['src/log/logs-store.ts', 'settleLogs'],

@@ -45,21 +45,19 @@ const twoNames = (theirs: string, ours: string, why: string): string =>
   'stop the others first; one that was killed counts for ten seconds'
 
 /**
- * Makes sure, before the first receipt of a log, that it still has the name that this process
- * issues under: another server may have named it anew while this one slept past its lease. A name
- * is locked until the transaction ends, so that nobody changes it meanwhile.
+ * Checks that the log has the name that this process issues under, until a leaf makes the name
+ * final: a server that slept past its lease may find that another one renamed the log, and issued
+ * receipts since. The name stays locked until the transaction ends.
  */
 export function nameGuard(db: Db, origin: string): (q: Query) => Work<void> {
   const { logs } = db.tables
-  let isFixed = false
+  let isFinal = false
   return function* (q) {
-    if (isFixed) return
-    if (yield* hasLeaf(db, q)) {
-      isFixed = true
-      return
-    }
+    if (isFinal) return
     const [current] = yield* lockedRows(q.select().from(logs).orderBy(desc(logs.number)).limit(1))
-    if (current?.origin === origin) return
-    throw new Error(twoNames(`${current?.origin}`, origin, 'another server named it so'))
+    if (current?.origin !== origin) {
+      throw new Error(twoNames(`${current?.origin}`, origin, 'another server gave it that name'))
+    }
+    isFinal = yield* hasLeaf(db, q)
   }
 }

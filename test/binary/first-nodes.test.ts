@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { grant, type Home, makeHome, makeKey, noBinary } from '../support/binary.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
 import { testPrivateKey } from '../support/world.ts'
@@ -47,4 +48,29 @@ describe.skipIf(noBinary || !postgresServer)('the first starts on an empty Postg
     const [left] = await database.sql`select count(*) from leases where name like 'node:%'`
     expect(left.count).toBe('0')
   }, 120_000)
+
+  test('of two at once with two base_urls one serves; the other ends and is told both', async () => {
+    const empty = await emptyDatabase()
+    const names = ['https://one.example', 'https://two.example']
+    const pair = await Promise.all(
+      names.map((name) => makeHome(`base_url = "${name}"\ndatabase_url = "${empty.url}"\n`)),
+    )
+    try {
+      const env = { COUNTERFOIL_SIGNER_KEY: testPrivateKey }
+      const started = await Promise.allSettled(
+        pair.map((home) => home.start({ env, port: freePort() })),
+      )
+      const loser = started.findIndex(({ status }) => status === 'rejected')
+      const winner = started[1 - loser]
+      if (winner?.status !== 'fulfilled') throw new Error('exactly one has to start')
+      const said = readFileSync(pair[loser]?.printed.stderr ?? '', 'utf8')
+      expect(said).toContain(`is named ${names[1 - loser]}, and `)
+      expect(said).toContain(`base_url here is ${names[loser]}: give all servers the same base_url`)
+      expect(await empty.sql`select origin from logs`).toEqual([{ origin: names[1 - loser] }])
+      expect(await winner.value.stop()).toBe(0)
+    } finally {
+      for (const home of pair) await home.remove()
+      await empty.drop()
+    }
+  }, 60_000)
 })

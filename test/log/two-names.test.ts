@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { rows } from '../../src/db/db.ts'
 import { settleLogs } from '../../src/log/logs-store.ts'
-import { pricedBuiltins } from '../support/runs.ts'
+import { pricedBuiltins, until } from '../support/runs.ts'
 import { fundedKey, type Node, startNode } from '../support/services.ts'
 import { freshDbWithClock } from '../support/world.ts'
 
@@ -38,8 +38,7 @@ describe.each(shared)('an empty log on %s and two servers with two base_urls', (
   }
   const runOn = async (node: Node, key: string) => {
     const json = { model: 'counterfoil/echo-1', input: 'hello' }
-    const answer = await node.call('/v1/runs', { key, json })
-    return { status: answer.status, issuer: (await answer.json()).receipt?.issuer }
+    return (await node.call('/v1/runs', { key, json })).status
   }
   const named = async () => {
     const { logs } = fresh.db.tables
@@ -54,7 +53,7 @@ describe.each(shared)('an empty log on %s and two servers with two base_urls', (
       ),
     )
     const key = await fundedKey(first)
-    expect((await runOn(first, key)).status).toBe(200)
+    expect(await runOn(first, key)).toBe(200)
     expect(await named()).toEqual([one])
   })
 
@@ -72,7 +71,7 @@ describe.each(shared)('an empty log on %s and two servers with two base_urls', (
     }
     const last = await start(two)
     const key = await fundedKey(last)
-    expect((await runOn(last, key)).status).toBe(200)
+    expect(await runOn(last, key)).toBe(200)
   })
 
   test('a wrong first base_url is changed by the next start while nothing was issued, and not later', async () => {
@@ -80,7 +79,7 @@ describe.each(shared)('an empty log on %s and two servers with two base_urls', (
     const second = await start(two)
     expect(second.deps.settings.issuer).toBe(two)
     const key = await fundedKey(second)
-    expect((await runOn(second, key)).status).toBe(200)
+    expect(await runOn(second, key)).toBe(200)
     await stop(second)
     // From its first receipt on the log keeps its name, whatever links say.
     expect((await start(one)).deps.settings.issuer).toBe(two)
@@ -91,8 +90,13 @@ describe.each(shared)('an empty log on %s and two servers with two base_urls', (
     const key = await fundedKey(asleep)
     const later = asleep.deps.leaseClock.now() + 60_000
     await fresh.db.write((q) => settleLogs(fresh.db, q, two, later))
-    expect((await runOn(asleep, key)).status).toBe(500)
+    expect(await runOn(asleep, key)).toBe(500)
     const ended = await fresh.db.read((q) => rows(q.select().from(fresh.db.tables.runs)))
     expect(ended.filter(({ finishedAt }) => finishedAt !== null)).toEqual([])
+    // Nor does it after the first receipt under the new name.
+    const other = await start(two)
+    expect(await runOn(other, key)).toBe(200)
+    await until('the first leaf', async () => (await other.deps.logStore.size()) > 0)
+    expect(await runOn(asleep, key)).toBe(500)
   })
 })
