@@ -1,5 +1,6 @@
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import type { Command } from 'commander'
+import { writeWhole } from '../db/whole-file.ts'
 import { openOffice } from '../open.ts'
 import { exportUsage } from '../usage/export.ts'
 import { makeExportSlots } from '../usage/export-slots.ts'
@@ -51,7 +52,7 @@ async function write(options: Options): Promise<void> {
     const exported = await exportUsage(deps, { account, format, from, to, asOf })
     const out = options.output === undefined ? undefined : openNew(options.output)
     for await (const text of exported.open(done.signal)) {
-      if (out !== undefined) writeWhole(out, text)
+      if (out !== undefined) writeWhole(out, Buffer.from(text))
       else if (!(await writeOut(text))) return
     }
     if (out !== undefined) closeSync(out)
@@ -60,12 +61,6 @@ async function write(options: Options): Promise<void> {
     done.abort()
     await office.close()
   }
-}
-
-/** On a full disk a part of it is written without an error: what is left over finds that out. */
-function writeWhole(file: number, text: string): void {
-  const bytes = Buffer.from(text)
-  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
 }
 
 /** @throws Exit 1 when it is there already. */

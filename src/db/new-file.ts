@@ -1,18 +1,10 @@
 import { Database } from 'bun:sqlite'
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { existsSync, linkSync, readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Millis } from '../kernel/clock.ts'
 import { noteSteps } from './migrate.ts'
 import { embedSchema } from './new-file.macro.ts' with { type: 'macro' }
+import { syncFolder, writeSynced } from './whole-file.ts'
 
 const schema: string = embedSchema()
 
@@ -65,31 +57,3 @@ function makeFile(now: Millis): { bytes: Uint8Array; steps: string[] } {
   bytes.fill(2, 18, 20)
   return { bytes, steps }
 }
-
-function writeSynced(path: string, bytes: Uint8Array): void {
-  const opened = openSync(path, 'wx', 0o600)
-  try {
-    for (let at = 0; at < bytes.length; ) at += writeSync(opened, bytes, at)
-    fsyncSync(opened)
-  } finally {
-    closeSync(opened)
-  }
-}
-
-/** A new name in a folder is on the disk only when the folder is. */
-function syncFolder(path: string): void {
-  try {
-    const folder = openSync(dirname(path), 'r')
-    try {
-      fsyncSync(folder)
-    } finally {
-      closeSync(folder)
-    }
-  } catch (error) {
-    // A failure of the disk is none of these.
-    if (!(error instanceof Error && 'code' in error && unsynced.has(error.code))) throw error
-  }
-}
-
-/** What Windows and some file systems say where folders cannot be opened or synced at all. */
-const unsynced = new Set<unknown>(['EACCES', 'EINVAL', 'EISDIR', 'ENOSYS', 'ENOTSUP', 'EPERM'])

@@ -2,16 +2,14 @@ import {
   closeSync,
   existsSync,
   fstatSync,
-  fsyncSync,
   linkSync,
   openSync,
   readFileSync,
   renameSync,
   rmSync,
-  writeSync,
 } from 'node:fs'
 import { userInfo } from 'node:os'
-import { dirname } from 'node:path'
+import { syncFolder, writeSynced } from '../db/whole-file.ts'
 import { sha256Hex } from '../kernel/hash.ts'
 
 /**
@@ -48,15 +46,16 @@ export function readSecretFile(path: string, what: string): string | undefined {
  * @throws when the file is there already.
  */
 export function writeKeyFile(path: string, hex: string): void {
+  const text = Buffer.from(`${hex}\n`)
   // Named by what is in it: two starts at once never write into each other's.
   const beside = `${path}.new-${sha256Hex(hex).slice(0, 16)}`
   try {
-    writeSynced(beside, hex, 'w')
+    writeSynced(beside, text, 'w')
     // Unlike a rename it fails where there is a key.
     linkSync(beside, path)
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && unlinked.has(error.code))) throw error
-    writeSynced(path, hex, 'wx')
+    writeSynced(path, text)
   } finally {
     rmSync(beside, { force: true })
   }
@@ -65,22 +64,6 @@ export function writeKeyFile(path: string, hex: string): void {
 
 /** What file systems without a second name for a file say. */
 const unlinked = new Set<unknown>(['ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM'])
-
-function writeSynced(path: string, hex: string, flag: 'w' | 'wx'): void {
-  const bytes = Buffer.from(`${hex}\n`)
-  const file = openSync(path, flag, 0o600)
-  try {
-    // A part of it can be written without an error: where a quota ends, for one.
-    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
-    fsyncSync(file)
-  } catch (error) {
-    // Half a key in its place would end every start from now on.
-    rmSync(path, { force: true })
-    throw error
-  } finally {
-    closeSync(file)
-  }
-}
 
 /** Where the key after the one in `path` lies until it stands, and where that one goes then. */
 export const nextPathOf = (path: string): string => `${stemOf(path)}.next.key`
@@ -97,13 +80,3 @@ export function moveKeyFiles(path: string, oldAddress: string): void {
 }
 
 const stemOf = (path: string): string => path.replace(/\.key$/, '')
-
-/** A new name in a folder is on the disk only when the folder is. */
-function syncFolder(path: string): void {
-  const folder = openSync(dirname(path), 'r')
-  try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
-  }
-}
