@@ -5,6 +5,8 @@ import { writeFact } from '../src/db/facts.ts'
 import { systemClock } from '../src/kernel/clock.ts'
 import { systemRandom } from '../src/kernel/random.ts'
 import { checkpointStore } from '../src/log/checkpoint-store.ts'
+import { headStore } from '../src/log/head-store.ts'
+import { makeHeads } from '../src/log/heads.ts'
 import { readFrontier } from '../src/log/leaf-store.ts'
 import { logsOf } from '../src/log/logs.ts'
 import { logStore } from '../src/log/store.ts'
@@ -33,7 +35,12 @@ export function logPartsOf(db: Db) {
   }
   const signer: Signer = signerFromHex(Buffer.from(random.bytes(32)).toString('hex'))
   const anchoring = openAnchoring(stores, { ...off, policy })
-  return { ...stores, anchoring, health: newHealth(systemClock), signer, log }
+  const health = newHealth(systemClock)
+  // Nothing is known of a log that grows here first.
+  health.heads = 'ok'
+  const around = { health, log, store: headStore(db), settings: { nodes: 1 }, distrust: () => {} }
+  const heads = makeHeads({ ...stores, ...around, leaseClock: systemClock })
+  return { ...stores, anchoring, heads, signer, log }
 }
 
 export const readEdge = (db: Db): Promise<Frontier> => db.write((q) => readFrontier(db, q, 0))

@@ -24,6 +24,7 @@ import type { KeyStore } from './keys/store.ts'
 import type { AuditStore } from './ledger/audit-store.ts'
 import type { Ledger } from './ledger/store.ts'
 import type { CheckpointStore } from './log/checkpoint-store.ts'
+import type { Heads } from './log/heads.ts'
 import type { Logs } from './log/logs.ts'
 import type { Sequencer } from './log/sequence.ts'
 import type { LogStore } from './log/store.ts'
@@ -89,6 +90,8 @@ export type Deps = {
   logs: Logs
   logStore: LogStore
   checkpoints: CheckpointStore
+  /** What of the log must still be there, and whether it is. */
+  heads: Heads
   /** Undefined without `chain.rpc_urls`: then nothing ever asks a chain. */
   chain: Chain | undefined
   /** Must agree before a large deposit is credited; undefined without `chain.second_rpc_urls`. */

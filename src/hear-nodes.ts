@@ -18,6 +18,7 @@ export function hearNodes(deps: Service, db: Db): () => Promise<void> {
   const failed = (error: unknown) => log.error('database.listen_failed', error)
   const act = (notice: Notice): void => {
     if (notice === 'ended') deps.sequencer.hear()
+    if (notice === 'log') void deps.heads.look().catch(failed)
     if (notice === 'cancel') void stopCancelled(deps).catch(failed)
     if (deps.keys.hear(notice)) void stopForbidden(deps).catch(failed)
   }

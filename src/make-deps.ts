@@ -11,6 +11,7 @@ import { consoleStore } from './console/store.ts'
 import { countStore } from './counts/store.ts'
 import type { Db } from './db/db.ts'
 import { type LeaseClock, openLeaseClock } from './db/lease-clock.ts'
+import { withLosses } from './db/losses.ts'
 import { stillReads } from './db/still.ts'
 import { timedDb } from './db/timed.ts'
 import type { DepositPolicy } from './deposits/deposit.ts'
@@ -31,6 +32,8 @@ import { auditStore } from './ledger/audit-store.ts'
 import { clockGuarded } from './ledger/clock-guard.ts'
 import { type Ledger, openLedger } from './ledger/store.ts'
 import { checkpointStore } from './log/checkpoint-store.ts'
+import { headStore } from './log/head-store.ts'
+import { type HeadFile, makeHeads } from './log/heads.ts'
 import type { Logs } from './log/logs.ts'
 import { nameGuard, settleLogs } from './log/logs-store.ts'
 import { sequencer } from './log/sequence.ts'
@@ -47,6 +50,7 @@ import { shareStore } from './receipts/share-store.ts'
 import { receiptStore } from './receipts/store.ts'
 import { liveRuns } from './runs/live.ts'
 import { runStore } from './runs/store.ts'
+import type { Signers } from './signer/history.ts'
 import { makeSealer } from './signer/sealer.ts'
 import type { Signer } from './signer/signer.ts'
 import { settleSigners } from './signer/store.ts'
@@ -69,6 +73,8 @@ export type Parts = {
   log: Log
   clock?: Clock
   random?: Random
+  /** Heads of the log that outlive the database; kept in memory alone when absent. */
+  headFile?: HeadFile | undefined
   /** Who pays for anchors; nothing is anchored without. */
   sender?: Sender | undefined
   /** What only the process knows of itself; told in the metrics. */
@@ -89,14 +95,16 @@ export type Service = Deps & {
 export async function makeDeps(parts: Parts): Promise<Service> {
   const { config, signer, log, clock = systemClock, random = systemRandom() } = parts
   const meters = makeMeters()
-  const db = timedDb(parts.db, clock, meters.wrote)
+  const { db, distrust } = withLosses(timedDb(parts.db, clock, meters.wrote))
   tellTrouble(db, log)
   const ids = makeIds(clock, random)
   const node = `node_${Buffer.from(random.bytes(8)).toString('hex')}`
   const leaseClock = await openRightClock(db, clock)
   const { logs, signers } = await settleStore(db, parts, { clock, leaseClock })
-  const store = logStore(db, { clock: leaseClock, node, start: logs.current.start })
-  const checkpoints = checkpointStore(db, signers)
+  const settings = { ...settingsOf(config), issuer: logs.current.origin, node, nodes: 1 }
+  const health = newHealth(clock)
+  const known = { health, log, clock, leaseClock, logs, settings, distrust }
+  const { store, checkpoints, heads } = await openKnownLog(db, known, signers, parts.headFile)
   const { offerAnew, ...offer } = await makeOffer(config, {
     clock,
     ids,
@@ -116,7 +124,6 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     sender: parts.sender,
     signerAddresses: signers.all.map(({ address }) => address),
   })
-  const settings = { ...settingsOf(config), issuer: logs.current.origin, node, nodes: 1 }
   const room = { admission: config.limits.admission }
   return {
     settings,
@@ -140,10 +147,11 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     logs,
     logStore: store,
     checkpoints,
+    heads,
     ...onChain,
     deposits: depositStore(db, { clock: leaseClock, node }),
     depositPolicy: depositPolicyOf(config),
-    health: newHealth(clock),
+    health,
     meters,
     signer,
     signers,
@@ -180,6 +188,24 @@ function ledgerOf(
   const named = { number: nameGuard(db, logs.current.origin), forget: () => {} }
   const numbering = db.exclusive ? store.numbering : named
   return clockGuarded(openLedger(db, clock, numbering, meters.posted), leaseClock)
+}
+
+type Known = Omit<Parameters<typeof makeHeads>[0], 'logStore' | 'checkpoints' | 'store'>
+
+/** The log, compared with what this node knows of it: before anything is appended. */
+async function openKnownLog(
+  db: Db,
+  known: Known & { settings: Settings },
+  signers: Signers,
+  file: HeadFile | undefined,
+) {
+  const { leaseClock, logs, settings } = known
+  const store = logStore(db, { clock: leaseClock, node: settings.node, start: logs.current.start })
+  const checkpoints = checkpointStore(db, signers)
+  const heads = makeHeads({ ...known, file, logStore: store, checkpoints, store: headStore(db) })
+  db.onConnectionLost(heads.lost)
+  await heads.start()
+  return { store, checkpoints, heads }
 }
 
 /** What is settled once for a database, in one COMMIT where there is one writer. */

@@ -28,6 +28,9 @@ import { keyStore } from './keys/store.ts'
 import { clockGuarded } from './ledger/clock-guard.ts'
 import { openLedger } from './ledger/store.ts'
 import { checkpointStore } from './log/checkpoint-store.ts'
+import { openHeadFile } from './log/head-file-store.ts'
+import { headStore } from './log/head-store.ts'
+import { type HeadFile, makeHeads } from './log/heads.ts'
 import { logStore as openLogStore } from './log/store.ts'
 import { makePlans } from './plans/plan.ts'
 import { shareStore } from './receipts/share-store.ts'
@@ -208,6 +211,10 @@ export function keySourceOf({ data, signer }: Config, envKey: string | undefined
   return { kind: 'data', file: join(data, 'signer.key') }
 }
 
+/** The heads that the data folder knows. @throws Error that names the file and what to do. */
+export const openHeads = ({ data }: Pick<Config, 'data'>): HeadFile =>
+  openHeadFile(data, Buffer.from(systemRandom().bytes(8)).toString('hex'))
+
 /**
  * Keeps every other server and command of this kind away; undefined where PostgreSQL does.
  * @throws Error while a server runs on the data folder.
@@ -248,9 +255,11 @@ export async function openLogOffice(config: Config, log: Log) {
     })
     const checkpoints = checkpointStore(db, signers)
     const ids = makeIds(clock, random)
-    const health = newHealth(clock)
-    const clocks = { clock, leaseClock }
-    return { db, ...clocks, random, ids, log, logs, signers, logStore, checkpoints, health, close }
+    const [store, file] = [headStore(db), openHeads(config)]
+    const opened = { db, clock, leaseClock, log, logs, logStore, checkpoints }
+    const beside = { health: newHealth(clock), settings: { nodes: 1 }, distrust: () => {} }
+    const heads = makeHeads({ ...opened, ...beside, store, file })
+    return { ...opened, random, ids, signers, heads, headStore: store, headFile: file, close }
   } catch (error) {
     await close()
     throw error

@@ -3,7 +3,7 @@ import { watchChain } from './anchors/watch.ts'
 import { createApp } from './app.ts'
 import { receiptCounter } from './counts/count.ts'
 import type { Db } from './db/db.ts'
-import { dropLeases, liveNodes, nodeLease, takeLease } from './db/lease.ts'
+import { dropLeases, leaseMs, liveNodes, nodeLease, takeLease } from './db/lease.ts'
 import { depositWatcher } from './deposits/watch.ts'
 import type { Deps } from './deps.ts'
 import { hearNodes } from './hear-nodes.ts'
@@ -18,7 +18,7 @@ import { makeDeps, type Parts, type Service } from './make-deps.ts'
 import { planRenewer } from './plans/renew.ts'
 import { backgroundSigner } from './receipts/sign.ts'
 import { stopCancelled } from './runs/cancel.ts'
-import { endAbandoned } from './runs/recover.ts'
+import { endAbandoned, endReturned } from './runs/recover.ts'
 import { stopForbidden } from './runs/watch.ts'
 import { serveMetrics } from './serve-metrics.ts'
 import { isClockWrong, tellSkew } from './status/clock.ts'
@@ -92,6 +92,7 @@ export async function startServer(
         // Answers that are whole still have to leave; idle connections do not keep us.
         await Promise.race([closed, Bun.sleep(250)])
         await server.stop(true)
+        deps.heads.stop()
         deps.chain?.close()
         deps.secondChain?.close()
         await jobs.stop()
@@ -149,6 +150,7 @@ function jobsOf(deps: Deps, { db, audits, echo }: Recurring): Job[] {
     ...jobsByClock(deps).map((job) => whileClockIsRight(deps, job)),
     { name: 'number', everyMs: 1000, tick: deps.sequencer.flush },
     { name: 'sign', everyMs: 1000, tick: sign },
+    { name: 'compare-heads', everyMs: 2000, tick: deps.heads.look },
     { name: 'stop-forbidden', everyMs: 1000, tick: () => stopForbidden(deps) },
     { name: 'stop-cancelled', everyMs: 1000, tick: () => stopCancelled(deps) },
     { name: 'settle-again', everyMs: 1000, tick: deps.live.settleAgain },
@@ -182,7 +184,7 @@ function jobsByClock(deps: Deps): Job[] {
       name: 'end-abandoned',
       everyMs: 10_000,
       atStart: true,
-      tick: (ending) => endAbandoned(deps, () => ending.aborted),
+      tick: (ending) => endStranded(deps, ending),
     },
     { name: 'drop-sign-ins', everyMs: 60_000, tick: () => dropSignIns(deps) },
     { name: 'renew-plans', everyMs: 1000, atStart: true, tick: planRenewer(deps) },
@@ -211,6 +213,13 @@ async function keepAlive(deps: Deps, db: Db): Promise<void> {
   await takeLease(db, leaseClock, nodeLease(settings.node), settings.node)
   if (db.exclusive) return
   settings.nodes = Math.max(1, (await db.read((q) => liveNodes(db, q, leaseClock.now()))).length)
+}
+
+/** Ends what nobody has: the runs of processes that died, and on a server those that came back. */
+async function endStranded(deps: Deps, ending: AbortSignal): Promise<void> {
+  await endReturned(deps)
+  // A database that went back knows neither who lives nor since when, until all said so again.
+  if (deps.heads.sinceLost() > leaseMs) await endAbandoned(deps, () => ending.aborted)
 }
 
 /** A reader that never ends keeps SQLite's log from being written back: it only grows. */

@@ -20,6 +20,7 @@ type Needs = Pick<
   | 'checkpoints'
   | 'clock'
   | 'health'
+  | 'heads'
   | 'ids'
   | 'log'
   | 'logs'
@@ -62,7 +63,7 @@ async function publish(deps: Needs, desk: Desk, seen: Seen): Promise<void> {
     await noteResubmitted(deps, lease, nonce, waiting[0]?.subject)
     return carry(deps, desk, waiting)
   }
-  if (health.log !== 'ok') return
+  if (health.log !== 'ok' || health.heads !== 'ok') return
   if (!(await keepRegistry(deps, desk, seen.place, nonce))) return
   const next = (await pending(deps)) ?? (await makeDue(deps, lease, seen))
   if (next) return submit(deps, desk, seen, nonce, next)

@@ -1,6 +1,7 @@
 import { chainId } from '../chain/chain.ts'
 import type { Deps } from '../deps.ts'
 import type { Millis } from '../kernel/clock.ts'
+import { isDiverged } from '../log/standing.ts'
 import { isLate } from './anchor.ts'
 
 type Needs = Pick<Deps, 'anchors' | 'anchoring' | 'checkpoints' | 'clock' | 'health' | 'logs'>
@@ -33,17 +34,17 @@ export function anchorStatusOf(deps: Needs, { size, oldest, isOn }: Anchored) {
   const now = clock.now()
   const waited = oldest === undefined ? null : Math.max(0, Math.floor((now - oldest) / 1000))
   const log = { anchored_size: size, oldest_unanchored_s: waited }
-  const isDiverged = health.log === 'diverged'
+  const hasDiverged = isDiverged(health)
   if (!isOn) {
-    const status = isDiverged ? ('diverged' as const) : ('disabled' as const)
+    const status = hasDiverged ? ('diverged' as const) : ('disabled' as const)
     // Nobody waits for what does not come.
     const still = { ...log, oldest_unanchored_s: null }
-    return { log: still, anchors: { status, lag_s: null }, isDegraded: isDiverged }
+    return { log: still, anchors: { status, lag_s: null }, isDegraded: hasDiverged }
   }
   const { trouble, balanceWei, isLow } = health.anchors
   const reason = trouble ?? (isLate(oldest, anchoring.policy, now) ? 'late' : null)
   const isUnguarded = health.log === 'unchecked' && health.chain.trouble !== null
-  const status = isDiverged ? 'diverged' : reason || isUnguarded ? 'degraded' : 'ok'
+  const status = hasDiverged ? 'diverged' : reason || isUnguarded ? 'degraded' : 'ok'
   const sender = {
     address: anchoring.sender?.address ?? null,
     balance_wei: balanceWei === null ? null : String(balanceWei),

@@ -7,6 +7,7 @@ import { reopenings } from '../log/reopen-store.ts'
 import { openLog } from '../logging.ts'
 import { makeAnchoring } from '../make-anchoring.ts'
 import { keySourceOf, openAnchorSender, openLogOffice } from '../open.ts'
+import { reissued } from '../receipts/receipt.ts'
 import { openSource } from '../signer/source.ts'
 import { assertSame } from '../signer/store.ts'
 import {
@@ -39,14 +40,19 @@ async function reopen(options: { reason: string; json?: boolean }): Promise<void
     const { address } = office.signers.current
     const signer = openSource(keySourceOf(config, takeSignerKey()), address, office.random)
     assertSame(address, signer)
-    const deps = { ...office, signer, reopenings: reopenings(office.db, office.logStore) }
+    const stores = { reopenings: reopenings(office.db, office.logStore), reissue: reissued }
     const onChain = await askChain(config, office)
-    const { origin, previous, head } = await reopenLog(deps, { reason, head: onChain })
+    const reopened = await reopenLog({ ...office, ...stores, signer }, { reason, head: onChain })
+    const { origin, previous, head, last, lost } = reopened
     if (options.json) {
-      return printJson({ origin, previous: previous.origin, previous_size: head.size })
+      const sizes = { previous_size: head.size, proven_size: last.size }
+      const missing = { forgotten_size: lost?.size ?? null }
+      return printJson({ origin, previous: previous.origin, ...sizes, ...missing })
     }
     say(`Receipts are issued as ${origin} from now on.`)
     say(`The log of ${previous.origin} was abandoned; its head of ${head.size} leaves is named.`)
+    say(`Its receipts with an index below ${last.size} keep their proofs.`)
+    if (lost) say(`A head of ${lost.size} leaves was signed: what was beyond is lost.`)
   } finally {
     await office.close()
   }

@@ -19,7 +19,13 @@ import { defaultLifeMs } from '../keys/key.ts'
 import { grantCredit } from '../ledger/grant.ts'
 import { type LevelledLog, openLog } from '../logging.ts'
 import type { ProcessFacts } from '../metrics/collect.ts'
-import { ensureDatabaseFolder, openAnchorSender, openDatabase, openDataSigner } from '../open.ts'
+import {
+  ensureDatabaseFolder,
+  openAnchorSender,
+  openDatabase,
+  openDataSigner,
+  openHeads,
+} from '../open.ts'
 import { reloader } from '../reload.ts'
 import { type Running, startServer } from '../serve.ts'
 import { configOf, exitCodes, print, say, takeSignerKey, withSettings } from './context.ts'
@@ -95,7 +101,9 @@ async function open(opening: Opening): Promise<Running> {
   if (migrated.length > 0) log.info('database.migrated', { steps: migrated })
   const signer = await openDataSigner(config, db, takeSignerKey())
   waiting.enter('checking')
-  const parts = { config, db, signer, log, sender: openAnchorSender(config), readProcess }
+  const headFile = openHeads(config)
+  const sender = openAnchorSender(config)
+  const parts = { config, db, signer, log, headFile, sender, readProcess }
   // The key is printed before anybody can find the server ready.
   return startServer(parts, { waiting, prepare: isDev ? printDevKey : undefined })
 }

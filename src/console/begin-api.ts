@@ -14,6 +14,7 @@ export type Needs = Pick<
   | 'catalogue'
   | 'clock'
   | 'console'
+  | 'heads'
   | 'health'
   | 'ids'
   | 'keys'

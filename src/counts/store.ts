@@ -39,6 +39,9 @@ export function countStore(
   const { runs } = db.tables
   /** The last cursor as this process last saw it: it only grows, so nothing waits before it. */
   let seen = 0
+  db.onConnectionLost(() => {
+    seen = 0
+  })
 
   const counted = {
     place: runs.logPlace,

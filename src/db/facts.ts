@@ -2,13 +2,15 @@ import { eq } from 'drizzle-orm'
 import { type Db, lockedRows, prepared, type Query, rows, upsert, type Work } from './db.ts'
 
 /** A single fact of this database by name, as text. */
-export function findFact(db: Db, name: string): Promise<string | undefined> {
+export const findFact = (db: Db, name: string): Promise<string | undefined> =>
+  db.read((q) => readFact(db, q, name))
+
+/** The same within other work. */
+export function* readFact(db: Db, q: Query, name: string): Work<string | undefined> {
   const { facts } = db.tables
-  return db.read(function* (q) {
-    const named = (values: { name: string }) =>
-      q.select().from(facts).where(eq(facts.name, values.name))
-    return (yield* prepared('fact', { name }, named))[0]?.value
-  })
+  const named = (values: { name: string }) =>
+    q.select().from(facts).where(eq(facts.name, values.name))
+  return (yield* prepared('fact', { name }, named))[0]?.value
 }
 
 /** The fact, written as `value` if nobody wrote it before: two first starts agree on one. */

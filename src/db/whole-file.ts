@@ -1,4 +1,5 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
+import { open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** Writes all of it: on a full disk or at a quota a part is written without an error. */
@@ -25,13 +26,20 @@ export function writeSynced(path: string, bytes: Uint8Array, flag: 'w' | 'wx' = 
 }
 
 /**
- * Puts a file (0600) in the place of `path`: a crash leaves the old one or the new one, whole.
- * `name` is of this process alone, so that two never write into each other's.
+ * Puts a file (0600) in the place of `path`: a crash leaves the old one or the new one, whole. The
+ * event loop goes on meanwhile. `name` is of this process alone, so that two never write into each
+ * other's.
  */
-export function replaceFile(path: string, text: string, name: string): void {
+export async function replaceFile(path: string, text: string, name: string): Promise<void> {
   const beside = `${path}.${name}`
-  writeSynced(beside, Buffer.from(text), 'w')
-  renameSync(beside, path)
+  const file = await open(beside, 'w', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(beside, path)
   syncFolder(path)
 }
 

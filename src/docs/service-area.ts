@@ -69,6 +69,11 @@ const schemas: Schemas = {
     }),
     log: object('The log of receipts.', {
       size: orNull(count('Leaves.', 12)),
+      status: oneOf('Whether it has all that is known to be signed.', [
+        'ok',
+        'unchecked',
+        'diverged',
+      ]),
       anchored_size: orNull(count('Leaves on the chain.', 10)),
       oldest_unanchored_s: usuallyNull(count('How long the oldest of the rest waits.', 30)),
     }),

@@ -28,7 +28,7 @@ export type SeenReceipt = {
   shown: ReceiptFile | undefined
 }
 
-type Needs = Pick<Deps, 'explorer'> & Parameters<typeof signed>[0]
+type Needs = Pick<Deps, 'explorer' | 'heads'> & Parameters<typeof signed>[0]
 
 const minuteMs = 60_000
 /** Public receipts that are remembered as they are shown; each a few KB. */
@@ -43,6 +43,7 @@ export function makeRecent(
   deps: Needs,
 ): (before: number, limit: number) => Promise<Page<SeenReceipt>> {
   const remembered = new LRUCache<string, ReceiptFile>({ max: shownMax })
+  deps.heads.onLost(() => remembered.clear())
 
   const show = async ({ run, share }: LoggedReceipt): Promise<ReceiptFile | undefined> => {
     if (!share) return undefined

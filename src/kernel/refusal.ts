@@ -41,7 +41,7 @@ export const refusals = {
   chain_unavailable: [503, 'The chain cannot be reached now. Try again.'],
   log_diverged: [
     503,
-    'The log disagrees with its anchors. No receipt is issued; ask the operator.',
+    'The log lacks what was signed or anchored of it. Nothing is issued; ask the operator.',
   ],
   upstream_timeout: [504, 'The model server took too long. Nothing was charged; try again.'],
 } as const satisfies Record<string, readonly [status: number, message: string]>

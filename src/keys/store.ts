@@ -64,6 +64,9 @@ export function keyStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>, plans:
     remembered.drop(isChanged)
   }
 
+  // The next connection may reach a database that knows keys, plans and states of another time.
+  db.onConnectionLost(() => drop(() => true))
+
   const isBelow = (key: KeyRow) => and(eq(keys.accountId, key.accountId), isUnder(keys, key.id))
 
   return {

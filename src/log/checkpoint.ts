@@ -7,7 +7,7 @@ import type { Checkpoint } from '../verify/proof.ts'
 import type { LogSpan } from './logs.ts'
 import { hashOf, peaksOf } from './tree.ts'
 
-type Needs = Pick<Deps, 'logStore' | 'checkpoints' | 'signer' | 'clock' | 'logs' | 'log' | 'health'>
+type Needs = Pick<Deps, 'logStore' | 'checkpoints' | 'signer' | 'clock' | 'logs' | 'log' | 'heads'>
 
 /**
  * The latest checkpoint of a log; a new one is signed when leaf `index` is not under it yet.
@@ -32,26 +32,46 @@ export async function checkpointOver(
 /**
  * Signs the current log as it is now and gives its checkpoint; undefined while it is empty. It must
  * still begin with all that was signed before: a signer that signs two histories proves nothing.
- * @throws Refusal `log_diverged`
+ * The head is kept outside of the database before it leaves, which may forget it.
+ * @throws Refusal `log_diverged`, `unavailable` while the database was not compared
  */
 export async function signCheckpoint(deps: Needs): Promise<CheckpointRow | undefined> {
   const { current } = deps.logs
-  if (deps.health.log === 'diverged') refuse('log_diverged')
-  const last = await deps.checkpoints.latest(current.origin)
+  await deps.heads.assertChecked()
+  const heads = await signedHeads(deps)
+  const last = heads.at(-1)
   const size = await deps.logStore.size()
   if (last && last.size > size) return diverged(deps, last, `it has only ${size} leaves`)
-  if (last?.size === size || size === 0) return last
-  const sizes = last ? [last.size, size] : [size]
+  if (size === 0) return undefined
+  const sizes = [...heads.map((head) => head.size), size]
   const places = sizes.flatMap((to) => peaksOf({ from: 0, to }))
   const hashAt = await deps.logStore.hashes(current, places)
   const rootAt = (to: number) => hashOf({ from: 0, to }, hashAt)
-  if (last && toHex(rootAt(last.size)) !== toHex(last.root)) {
-    return diverged(deps, last, `its root there is ${toHex(rootAt(last.size))}`)
+  for (const head of heads) {
+    const root = toHex(rootAt(head.size))
+    if (root !== toHex(head.root)) return diverged(deps, head, `its root there is ${root}`)
   }
+  if (last?.size === size) return last
   const timestamp = deps.clock.now()
   const signed = { issuer: current.origin, size, root: rootAt(size), timestamp }
   const signature = deps.signer.sign(structDigest('Checkpoint', signed))
-  return deps.checkpoints.add({ ...signed, signature })
+  const head = { ...signed, signature }
+  await deps.heads.remember(head)
+  const stands = await deps.checkpoints.add(head)
+  const root = toHex(signed.root)
+  return toHex(stands.root) === root ? stands : diverged(deps, stands, `its root there is ${root}`)
+}
+
+/** The newest heads of the current log that the database and this node know, by size. */
+async function signedHeads({
+  checkpoints,
+  heads,
+  logs,
+}: Pick<Needs, 'checkpoints' | 'heads' | 'logs'>): Promise<CheckpointRow[]> {
+  const stored = await checkpoints.latest(logs.current.origin)
+  return [stored, heads.newest()]
+    .filter((head) => head !== undefined)
+    .sort((a, b) => a.size - b.size)
 }
 
 /**
@@ -59,16 +79,12 @@ export async function signCheckpoint(deps: Needs): Promise<CheckpointRow | undef
  * @throws Refusal `log_diverged`
  */
 export async function assertUnbroken(
-  deps: Pick<Deps, 'logStore' | 'checkpoints' | 'logs' | 'log'>,
+  deps: Pick<Deps, 'logStore' | 'checkpoints' | 'logs' | 'log' | 'heads'>,
 ): Promise<void> {
-  const { current } = deps.logs
-  const last = await deps.checkpoints.latest(current.origin)
-  if (!last) return
-  const size = await deps.logStore.size()
-  if (last.size > size) diverged(deps, last, `it has only ${size} leaves`)
-  const whole = { from: 0, to: last.size }
-  const root = toHex(hashOf(whole, await deps.logStore.hashes(current, peaksOf(whole))))
-  if (root !== toHex(last.root)) diverged(deps, last, `its root there is ${root}`)
+  for (const head of await signedHeads(deps)) {
+    const how = await deps.logStore.faultOf(head)
+    if (how !== undefined) diverged(deps, head, how)
+  }
 }
 
 /** The background's checkpoint, by the node that numbers: a burst of receipts shares one. */

@@ -9,7 +9,7 @@ import { consistencyRanges, hashOf, inclusionRanges, peaksOf, type Range } from 
 
 type Needs = Pick<
   Deps,
-  'logStore' | 'checkpoints' | 'signer' | 'clock' | 'logs' | 'log' | 'health' | 'anchoring'
+  'logStore' | 'checkpoints' | 'signer' | 'clock' | 'logs' | 'log' | 'heads' | 'anchoring'
 >
 
 /**

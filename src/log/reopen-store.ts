@@ -1,5 +1,6 @@
-import { and, asc, desc, eq, gte, inArray, isNull } from 'drizzle-orm'
-import { type Db, first, insert, rows, update } from '../db/db.ts'
+import { and, asc, desc, eq, gt, gte, inArray, isNotNull, isNull } from 'drizzle-orm'
+import { type Db, first, insert, type Query, rows, update, type Work } from '../db/db.ts'
+import type { RunRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { structDigest } from '../verify/eip712.ts'
 import { leafKinds } from '../verify/merkle.ts'
@@ -16,26 +17,42 @@ type Reopening = {
   origin: string
   head: { size: number; root: Uint8Array }
   reason: string
+  /** Given where the old log may not grow: makes an ended run without a number one of the next. */
+  reissue?: ((run: RunRow, issuer: string) => RunRow | undefined) | undefined
   signer: { address: string; publicKey: string; sign(digest: Uint8Array): Uint8Array }
 }
 
+/** Runs that are read and written at once. */
+const pageRows = 500
+
 /** The transaction that ends a log and opens the next. */
 export function reopenings(db: Db, log: LogStore) {
-  const { logs, runs, signers, anchors, logCheckpoints, auditEntries } = db.tables
+  const { logs, runs, signers, anchors, auditEntries } = db.tables
+
+  /** Lets the runs that wait for a number get one in the log that is opened. */
+  function* moveWaiting(q: Query, { origin, reissue }: Reopening): Work<void> {
+    const waits = and(isNull(runs.logPlace), isNotNull(runs.finishedAt))
+    for (let after = ''; ; ) {
+      const waiting = q
+        .select()
+        .from(runs)
+        .where(and(waits, gt(runs.id, after)))
+      const page: RunRow[] = yield* rows(waiting.orderBy(asc(runs.id)).limit(pageRows))
+      const moved = page.flatMap((run) => reissue?.(run, origin) ?? [])
+      yield* update(runs, moved, ['issuer', 'digest'])
+      const last = page.at(-1)
+      if (!last || page.length < pageRows) return
+      after = last.id
+    }
+  }
   return {
-    /** The newest head of a log that was on the chain or was signed, as the database has it. */
-    knownHead: async (origin: string): Promise<{ size: number; root: Uint8Array } | undefined> => {
-      const [anchor, checkpoint] = await db.read(function* (q) {
+    /** The newest head of a log that was on the chain, as the database has it. */
+    anchored: (origin: string): Promise<{ size: number; root: Uint8Array } | undefined> =>
+      db.read((q) => {
         const standing = inArray(anchors.status, ['confirmed', 'final'])
-        const ofAnchors = and(eq(anchors.issuer, origin), standing)
-        const ofLog = eq(logCheckpoints.issuer, origin)
-        const anchored = q.select().from(anchors).where(ofAnchors).orderBy(desc(anchors.size))
-        const signed = q.select().from(logCheckpoints).where(ofLog)
-        const newest = signed.orderBy(desc(logCheckpoints.size))
-        return [yield* first(anchored.limit(1)), yield* first(newest.limit(1))] as const
-      })
-      return anchor && anchor.size >= (checkpoint?.size ?? 0) ? anchor : checkpoint
-    },
+        const ofLog = and(eq(anchors.issuer, origin), standing)
+        return first(q.select().from(anchors).where(ofLog).orderBy(desc(anchors.size)).limit(1))
+      }),
     reopen: (wish: Reopening): Promise<void> =>
       log.change(function* (q, appending) {
         const { previous, origin, head, reason, signer, now } = wish
@@ -52,7 +69,9 @@ export function reopenings(db: Db, log: LogStore) {
         const abandoned = { previousSize: head.size, previousRoot: head.root }
         const statement = { issuer: origin, previous: previous.origin, ...abandoned, reason }
         const digest = structDigest('LogReopening', statement)
+        if (wish.reissue) yield* moveWaiting(q, wish)
         const start = yield* appending.startAnew({ kind: leafKinds.reopening, digest })
+        if (wish.reissue) yield* appending.numberWaiting()
         const all = yield* rows(q.select().from(logs).orderBy(asc(logs.number)))
         const number = all.length + 1
         yield* insert(logs, [{ number, origin, start, openedAt: now, reason }])

@@ -1,13 +1,22 @@
 import { and, asc, isNotNull, isNull } from 'drizzle-orm'
-import { LRUCache } from 'lru-cache'
 import { type Db, insert, type Query, rows, update, type Work } from '../db/db.ts'
 import { findFact, writeFact } from '../db/facts.ts'
 import { assertLease, type Lease, type LeaseTime, takeLease } from '../db/lease.ts'
 import type { RunRow } from '../db/schema.ts'
+import type { Millis } from '../kernel/clock.ts'
 import { sha256 } from '../kernel/hash.ts'
+import { type Refusal, refuse } from '../kernel/refusal.ts'
 import { structDigest } from '../verify/eip712.ts'
 import { leafKinds } from '../verify/merkle.ts'
-import { type FoundLeaf, findLeaves, hashesIn, readFrontier, sizeFact } from './leaf-store.ts'
+import { leafCache } from './leaf-cache-store.ts'
+import {
+  assertHolds,
+  faultOfHead,
+  hashesIn,
+  LogForgot,
+  readFrontier,
+  sizeFact,
+} from './leaf-store.ts'
 import {
   append,
   emptyFrontier,
@@ -16,6 +25,7 @@ import {
   homeOf,
   type Leaf,
   type Place,
+  rootOf,
 } from './tree.ts'
 
 export type LogStore = ReturnType<typeof logStore>
@@ -35,14 +45,20 @@ export type Appending = {
 /** The index of the first leaf added, its place, and the edge of the log with all of them. */
 export type Appended = { index: number; place: number; frontier: Frontier }
 
+/** A log at a size, as this process knows it, and when it was so. */
+export type KnownHead = { size: number; root: Uint8Array; timestamp: Millis }
+
+/** Decides whether this process may append now, and hears that the database lacks leaves. */
+export type AppendGuard = {
+  /** Why nothing may be appended now; undefined where it may. */
+  closed(): Refusal | undefined
+  /** A transaction found that the log no longer begins with `head`. */
+  forgot(head: { size: number }, how: string): void
+}
+
 type Waiting = Pick<RunRow, 'id' | 'digest' | 'logPlace'>
 
 const leaseName = 'sequencer'
-
-/** Rows kept for proofs, for which room is taken as they come. */
-const sharedRoom = { maxSize: 20_000, sizeCalculation: () => 1 }
-/** The fewest bytes of one: a sixteenth of all rows have five hashes. */
-const sharedBytes = 5 * 32
 
 /**
  * The log itself: every receipt has a number and a leaf, and no number is left out. `start` is the
@@ -57,28 +73,46 @@ export function logStore(db: Db, options: { clock: LeaseTime; node: string; star
   const forget = (): void => {
     remembered = undefined
   }
-  /** Rows that many proofs share, as committed; they never change. */
-  const shared = new LRUCache<number, FoundLeaf>(sharedRoom)
-  db.onForeignWrite(() => {
-    forget()
-    shared.clear()
-  })
+  const findShared = leafCache(db)
+  /** The largest log that this process signed, saw signed or numbered. */
+  let known: KnownHead | undefined
+  let guard: AppendGuard | undefined
+  /** What transactions that are under way make of the log. */
+  const written = new WeakMap<Query, Frontier>()
+  db.onForeignWrite(forget)
+  db.onConnectionLost(forget)
+
+  const know = (head: KnownHead): void => {
+    if (head.size <= (known?.size ?? 0)) return
+    known = { size: head.size, root: head.root, timestamp: head.timestamp }
+  }
+
+  /** The edge of the log. @throws LogForgot where it does not begin with what is known of it. */
+  function* frontierOf(q: Query): Work<Frontier> {
+    if (remembered) return remembered
+    const before = yield* readFrontier(db, q, start)
+    if (known) yield* assertHolds(db, q, start, before, known)
+    return before
+  }
 
   function* appendLeaves(q: Query, leavesFrom: (index: number) => Leaf[]): Work<Appended> {
-    let before = remembered ?? (yield* readFrontier(db, q, start))
+    const closed = guard?.closed()
+    if (closed) throw closed
+    let before = yield* frontierOf(q)
     // Until the whole transaction stands, nothing is known.
     forget()
     // Prices wait for the first leaf, for until then the log has no name yet. Another node may
     // have come with new ones at any time.
     if (before.size === 0 || !db.exclusive) before = yield* appendPrices(q, before)
-    return yield* write(before, leavesFrom(before.size))
+    return yield* write(q, before, leavesFrom(before.size))
   }
 
-  function* write(before: Frontier, leaves: Leaf[]): Work<Appended> {
+  function* write(q: Query, before: Frontier, leaves: Leaf[]): Work<Appended> {
     const { stored, frontier } = append(before, leaves)
     for (const leaf of stored) leaf.idx += start
     yield* insert(db.tables.logLeaves, stored)
     yield* writeFact(db, sizeFact, String(frontier.size))
+    written.set(q, frontier)
     if (db.exclusive) remembered = frontier
     return { index: before.size, place: start + before.size, frontier }
   }
@@ -92,7 +126,7 @@ export function logStore(db: Db, options: { clock: LeaseTime; node: string; star
       const digest = structDigest('PriceList', { id, version, content: sha256(content) })
       return { kind: leafKinds.priceList, digest }
     })
-    const { place, frontier } = yield* write(before, leaves)
+    const { place, frontier } = yield* write(q, before, leaves)
     for (const [i, list] of lists.entries()) list.logPlace = place + i
     yield* update(priceLists, lists, ['logPlace'])
     return frontier
@@ -100,6 +134,8 @@ export function logStore(db: Db, options: { clock: LeaseTime; node: string; star
 
   /** Gives ended runs their places and their leaves, in the caller's transaction. */
   function* appendRuns(q: Query, ended: Waiting[]): Work<void> {
+    // They wait for their numbers, which the money that they cost does not.
+    if (guard?.closed()) return
     const { place } = yield* appendLeaves(q, () =>
       ended.map(({ digest }) => {
         if (!digest) throw new Error('a run ended without a digest')
@@ -110,6 +146,7 @@ export function logStore(db: Db, options: { clock: LeaseTime; node: string; star
   }
 
   function* numberSome(q: Query, most: number): Work<number> {
+    if (guard?.closed()) return 0
     const waiting: Waiting[] = yield* rows(
       q
         .select({ id: runs.id, digest: runs.digest, logPlace: runs.logPlace })
@@ -127,12 +164,23 @@ export function logStore(db: Db, options: { clock: LeaseTime; node: string; star
   /** Runs work in a transaction; what was remembered of the log is taken back with it. */
   async function forgetful<T>(work: (q: Query) => Work<T>): Promise<T> {
     const startedAt = start
+    let made: Frontier | undefined
     try {
-      return await db.write(work)
+      const value = await db.write(function* (q) {
+        written.delete(q)
+        const value = yield* work(q)
+        made = written.get(q)
+        return value
+      })
+      if (start !== startedAt) known = undefined
+      else if (made) know({ size: made.size, root: rootOf(made), timestamp: clock.now() })
+      return value
     } catch (error) {
       start = startedAt
       forget()
-      throw error
+      if (!(error instanceof LogForgot)) throw error
+      guard?.forgot(error.head, error.message)
+      refuse('log_diverged')
     }
   }
 
@@ -142,15 +190,18 @@ export function logStore(db: Db, options: { clock: LeaseTime; node: string; star
       while ((yield* numberSome(q, 1000)) === 1000);
     },
     *appendPrices() {
-      const before = remembered ?? (yield* readFrontier(db, q, start))
+      // Prices that wait are logged together with the next leaf.
+      if (guard?.closed()) return
+      const before = yield* frontierOf(q)
       if (before.size === 0) return
       forget()
       yield* appendPrices(q, before)
     },
     *startAnew(leaf) {
-      start += (remembered ?? (yield* readFrontier(db, q, start))).size
+      start += (yield* frontierOf(q)).size
+      known = undefined
       forget()
-      const { frontier } = yield* write(emptyFrontier, [leaf])
+      const { frontier } = yield* write(q, emptyFrontier, [leaf])
       // Its receipts may name any of them.
       yield* rows(q.update(priceLists).set({ logPlace: null }).returning())
       yield* appendPrices(q, frontier)
@@ -182,11 +233,20 @@ export function logStore(db: Db, options: { clock: LeaseTime; node: string; star
     hashes: (log: { start: number }, places: readonly Place[]): Promise<HashAt> =>
       db.read(function* (q) {
         const homes = [...new Set(places.map((place) => log.start + homeOf(place)))]
-        const known = homes.flatMap((idx) => shared.get(idx) ?? [])
-        const missing = homes.filter((idx) => !shared.has(idx))
-        const read = yield* findLeaves(db, q, missing)
-        for (const leaf of read) if (leaf.hashes.length >= sharedBytes) shared.set(leaf.idx, leaf)
-        return hashesIn([...known, ...read], log.start)
+        return hashesIn(yield* findShared(q, homes), log.start)
       }),
+    guardBy: (by: AppendGuard): void => {
+      guard = by
+    },
+    /** Notes a head of the current log: from now on nothing is appended to a log without it. */
+    know,
+    /** The largest log that this process knows of. */
+    known: (): KnownHead | undefined => known,
+    /**
+     * How the current log, as the database has it now, contradicts a head; undefined where it
+     * begins with it. Reads all that it compares.
+     */
+    faultOf: (head: Omit<KnownHead, 'timestamp'>): Promise<string | undefined> =>
+      db.read((q) => faultOfHead(db, q, start, head)),
   }
 }

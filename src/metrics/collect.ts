@@ -2,6 +2,7 @@ import { anchorStatus, chainStatus } from '../anchors/status.ts'
 import { depositStatus } from '../deposits/status.ts'
 import type { Deps } from '../deps.ts'
 import { within } from '../kernel/within.ts'
+import { isDiverged } from '../log/standing.ts'
 import { clockStatus } from '../status/clock.ts'
 import { probeMs } from '../status/health.ts'
 import { type Family, gauge, gauges, writeExposition } from './exposition.ts'
@@ -149,8 +150,13 @@ function healthFamilies(deps: Needs): Family[] {
     ),
     gauge(
       'counterfoil_log_diverged',
-      'Whether the chain holds another history than the database.',
-      Number(health.log === 'diverged'),
+      'Whether the database lacks a head of the log that a node or the chain knows.',
+      Number(isDiverged(health)),
+    ),
+    gauge(
+      'counterfoil_log_checked',
+      'Whether the log was compared since the last connection to the database broke.',
+      Number(health.heads !== 'unchecked'),
     ),
     gauge(
       'counterfoil_chain_ok',

@@ -10,6 +10,7 @@ import { isId } from '../kernel/ids.ts'
 import { toJsonInteger } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { toAccountView } from '../keys/view.ts'
+import { isDiverged } from '../log/standing.ts'
 import { type FollowNeeds, followAccount, type Look } from '../runs/live-api.ts'
 import { toRunView } from '../runs/run.ts'
 import { readStandings } from '../runs/standing.ts'
@@ -110,7 +111,7 @@ async function readOverview(
     lasting,
     keys,
     spentToday,
-    isDiverged: health.log === 'diverged',
+    isDiverged: isDiverged(health),
     isUnbalanced: health.ledger === 'unbalanced',
     isDegraded: (await anchorStatus(deps)).isDegraded,
   })

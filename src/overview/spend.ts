@@ -23,8 +23,9 @@ type Past = { today: Millis; until: Millis; rows: UsageRow[] }
  * Reads what accounts spent, and which key spent what today. The days before today do not change
  * any more and are remembered: an account may have a sum for each of many keys and models a day.
  */
-export function spendReader(deps: Pick<Deps, 'usage'>) {
+export function spendReader(deps: Pick<Deps, 'usage' | 'heads'>) {
   const remembered = new LRUCache<string, Past>({ max: rememberedMax })
+  deps.heads.onLost(() => remembered.clear())
 
   const readPast = async (account: string, now: Millis): Promise<UsageRow[]> => {
     const today = dayOf(now)

@@ -2,6 +2,7 @@ import type { PassportRow, PassportStatementRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { canonical } from '../kernel/canonical.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { isDiverged } from '../log/standing.ts'
 import { assertNotRetired, toAudit } from './passport.ts'
 import { type TrackRecord, toTrackRecord } from './record.ts'
 import type { Standing } from './standing-store.ts'
@@ -58,7 +59,7 @@ export function issueLast(deps: Needs, { passport, actor }: Asked): Promise<Pass
 }
 
 function assertIssuing({ health }: Needs): void {
-  if (health.log === 'diverged') refuse('log_diverged')
+  if (isDiverged(health)) refuse('log_diverged')
 }
 
 function draft(deps: Needs, standing: Standing) {

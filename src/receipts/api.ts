@@ -23,7 +23,7 @@ type Needs = Pick<
   Deps,
   | 'receipts'
   | 'anchoring'
-  | 'health'
+  | 'heads'
   | 'shares'
   | 'texts'
   | 'ids'

@@ -136,6 +136,15 @@ const linesIn = ({ lines }: Pick<RunRow, 'lines'>): MeterLine[] =>
     pricePusd: BigInt(price),
   }))
 
+/**
+ * An ended run as one of another issuer: before it has a number, its receipt may go into another
+ * log. Undefined for one whose seed was deleted: its digest can no longer be made.
+ */
+export function reissued(run: RunRow, issuer: string): RunRow | undefined {
+  if (!isEnded(run) || isErased(run)) return undefined
+  return { ...run, issuer, digest: digestOf(factsOf({ ...run, issuer })) }
+}
+
 /** The members of the typed data, numbers and bytes still as such. */
 function valuesOf(facts: ReceiptFacts): { [member: string]: Value } {
   assertAmount(facts)

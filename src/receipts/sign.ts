@@ -73,9 +73,14 @@ const notedEvery = 1000
  * they take the moments when no run is in flight. Begins where the range of the key begins, after
  * a restart about where it was, and skips what is signed.
  */
-export function backgroundSigner(deps: Needs & Pick<Deps, 'live'>) {
-  let noted = deps.logs.current.start + deps.signers.current.fromIndex
+export function backgroundSigner(deps: Needs & Pick<Deps, 'live' | 'heads'>) {
+  const first = deps.logs.current.start + deps.signers.current.fromIndex
+  let noted = first
   let next: number | undefined
+  deps.heads.onLost(() => {
+    noted = first
+    next = undefined
+  })
   return async (): Promise<void> => {
     if (next === undefined) {
       noted = Math.max(noted, await deps.receipts.signedUpTo())
@@ -87,6 +92,8 @@ export function backgroundSigner(deps: Needs & Pick<Deps, 'live'>) {
         digest && !signature ? [{ id, signature: deps.signer.sign(digest) }] : [],
       )
       if (unsigned.length > 0) await deps.receipts.sign(unsigned)
+      // A connection broke meanwhile: it begins anew.
+      if (next === undefined) return
       next = (found.at(-1)?.logPlace ?? next - 1) + 1
       if (next - noted >= notedEvery) {
         await deps.receipts.noteSignedUpTo(next)

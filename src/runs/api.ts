@@ -43,6 +43,7 @@ type Needs = Pick<
   | 'calls'
   | 'catalogue'
   | 'clock'
+  | 'heads'
   | 'health'
   | 'ids'
   | 'keys'

@@ -9,6 +9,7 @@ import { StorageFault } from '../kernel/storage-fault.ts'
 import type { Trace } from '../kernel/trace.ts'
 import { assertModelAllowed, assertModelInPlan, assertUsable, type Caller } from '../keys/key.ts'
 import { mostFor, takeHold } from '../ledger/ledger.ts'
+import { isDiverged } from '../log/standing.ts'
 import { type Bound, boundOf } from '../models/bound.ts'
 import { costOf, linesOf, type Model } from '../models/model.ts'
 import { commitInput } from '../receipts/receipt.ts'
@@ -54,6 +55,7 @@ type Needs = Pick<
   | 'settings'
   | 'texts'
   | 'health'
+  | 'heads'
   | 'upstreams'
 > &
   Parameters<typeof freeLater>[0]
@@ -67,7 +69,8 @@ type Needs = Pick<
  */
 export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
   const { caller, model, once } = wish
-  if (deps.health.log === 'diverged') refuse('log_diverged')
+  if (isDiverged(deps.health)) refuse('log_diverged')
+  if (deps.health.heads === 'unchecked') await deps.heads.assertChecked()
   assertModelAllowed(caller.chain, model.id)
   const bound = boundOf(model, wish.body)
   assertPayable(model, wish.fit ? withTokens(bound, 1) : bound)
@@ -75,6 +78,7 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
   const retention = asked instanceof Promise ? await asked : asked
   deps.live.admit(caller, deps.settings.nodes)
   const id = deps.ids.make('run')
+  deps.live.expect(id)
   try {
     const toRow = rowMaker(deps, wish, id)
     const begun = await deps.ledger.post<Begun>({
@@ -133,6 +137,8 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
     }
     // Either way it is not charged.
     throw error instanceof StorageFault ? error.withoutDoubt() : error
+  } finally {
+    deps.live.unexpect(id)
   }
 }
 

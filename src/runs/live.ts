@@ -63,6 +63,7 @@ export type LiveRuns = ReturnType<typeof liveRuns>
 
 export function liveRuns(options: { admission: number }) {
   const runs = new Map<string, LiveRun>()
+  const expected = new Set<string>()
   const unsettled = new Map<string, () => Promise<void>>()
   /** Runs in flight of each account, and of each key with those of the keys below it. */
   const busy = new Map<string, number>()
@@ -97,6 +98,11 @@ export function liveRuns(options: { admission: number }) {
         busy.set(id, (busy.get(id) ?? 0) + 1)
       }
     },
+    /** Takes note of a run before its row is stored, until it is added or never began. */
+    expect: (id: string): void => void expected.add(id),
+    unexpect: (id: string): void => void expected.delete(id),
+    /** Whether this process answers for a run: it begins it, has it, or still has to end it. */
+    isOurs: (id: string): boolean => expected.has(id) || runs.has(id) || unsettled.has(id),
     release(account: string, lineage: readonly string[]): void {
       admitted--
       for (const id of [account, ...lineage]) {

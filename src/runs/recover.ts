@@ -31,6 +31,23 @@ export async function endAbandoned(
   return ended
 }
 
+/**
+ * Ends the runs that name this process and that it does not have: a database that went back to an
+ * earlier state gives back runs that ended. Nothing is charged for them again.
+ */
+export async function endReturned(deps: Needs & Pick<Deps, 'live'>): Promise<number> {
+  const open = await deps.runs.openHere()
+  // After the read: a run is known here before its row is, and until its end is stored.
+  const returned = open.filter(({ id }) => !deps.live.isOurs(id))
+  let ended = 0
+  for (const { id } of returned) {
+    const run = await deps.runs.find(id)
+    if (run?.finishedAt === null && (await end(deps, run))) ended++
+  }
+  if (ended > 0) deps.log.warn('runs.returned', { count: ended })
+  return ended
+}
+
 /** Ends one run; false when another node did it in the meantime. */
 async function end(deps: Needs, run: RunRow): Promise<boolean> {
   const prices = deps.catalogue.get(run.model)?.prices

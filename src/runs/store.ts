@@ -64,6 +64,12 @@ export function runStore(db: Db, node: string) {
         const found = yield* rows(open.orderBy(runs.node).limit(limit))
         return found.sort((a, b) => (a.id < b.id ? -1 : 1))
       }),
+    /** The runs without an end that name this process. */
+    openHere: (): Promise<{ id: string }[]> =>
+      db.read((q) => {
+        const own = and(isNull(runs.finishedAt), eq(runs.node, node))
+        return rows(q.select({ id: runs.id }).from(runs).where(own))
+      }),
     /** Forgets the outputs of background runs that were kept long enough. */
     dropOutputs: async (now: Millis): Promise<void> => {
       const drop = () =>

@@ -12,7 +12,7 @@ import { assertSame } from './store.ts'
 
 type Needs = Pick<
   Deps,
-  'logStore' | 'checkpoints' | 'clock' | 'random' | 'ids' | 'logs' | 'signers' | 'log'
+  'logStore' | 'checkpoints' | 'clock' | 'random' | 'ids' | 'logs' | 'signers' | 'log' | 'heads'
 > & { db: Db }
 
 export type Wish = {
@@ -69,6 +69,7 @@ async function turn(
   { source, data, reason, nextKeyFile }: Wish,
   commit: (change: Change) => Promise<Changed>,
 ): Promise<Turned> {
+  await deps.heads.start()
   await assertUnbroken(deps)
   const previous = deps.signers.current
   const isFile = source.kind === 'file' || source.kind === 'data'
@@ -76,6 +77,8 @@ async function turn(
   const next = placeNext(deps, nextPathOf(file), nextKeyFile)
   const who = { log: deps.logs.current, previous, old: undefined, next }
   const changed = await commit({ ...who, reason, now: deps.clock.now(), id: deps.ids.make('req') })
+  // The head that it signed is kept in the data folder too.
+  await deps.heads.look()
   const keyFile = isFile ? file : oldPathOf(file, next.address)
   if (isFile) moveKeyFiles(file, previous.address)
   else renameSync(nextPathOf(file), keyFile)

@@ -6,13 +6,14 @@ import { openToAnyOrigin } from '../http/methods.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { wrongClock } from '../kernel/skew.ts'
 import { within } from '../kernel/within.ts'
+import { logStanding } from '../log/standing.ts'
 import { isResting } from '../runs/rest.ts'
 import { clockStatus } from './clock.ts'
 import { isHearing, probeMs } from './health.ts'
 
 type Needs = Pick<
   Deps,
-  'status' | 'catalogue' | 'leaseClock' | 'logStore' | 'upstreams' | 'version'
+  'heads' | 'status' | 'catalogue' | 'leaseClock' | 'logStore' | 'upstreams' | 'version'
 > &
   Parameters<typeof anchorStatusOf>[0] &
   Parameters<typeof depositStatus>[0]
@@ -29,6 +30,7 @@ export const statusApi = (deps: Needs) =>
       if (!(await deps.status.ping())) refuseNow('database', 'The database does not answer.')
       const wrong = wrongClock(deps.leaseClock.aheadMs())
       if (wrong) throw wrong
+      await deps.heads.assertChecked()
       return { status: 'ok' }
     })
 
@@ -57,7 +59,8 @@ function viewOf(deps: Needs, stored: Stored | undefined) {
   const isStoring = status.trouble() === undefined
   const ofClock = clockStatus(deps)
   const isRight = ofClock.status === 'ok'
-  const isDegraded = !isWell || !isStoring || !isRight || health.ledger === 'unbalanced'
+  const isWhole = health.ledger !== 'unbalanced' && logStanding(health) === 'ok'
+  const isDegraded = !isWell || !isStoring || !isRight || !isWhole
   const takes = isStoring ? 'ok' : 'read_only'
   return {
     object: 'status',
@@ -68,6 +71,7 @@ function viewOf(deps: Needs, stored: Stored | undefined) {
     chain: chainStatus(deps),
     log: {
       size: stored?.size ?? null,
+      status: logStanding(health),
       ...(onChain?.log ?? { anchored_size: null, oldest_unanchored_s: null }),
     },
     ledger: health.ledger,

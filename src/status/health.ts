@@ -10,6 +10,9 @@ export type LedgerHealth = 'balanced' | 'checking' | 'unbalanced'
 /** Whether the log begins with what the chain holds of it; `unchecked` until it was asked. */
 export type LogHealth = 'ok' | 'unchecked' | 'diverged'
 
+/** Whether the database has every head that this node knows; `unchecked` until it was compared. */
+export type HeadsHealth = 'ok' | 'unchecked' | 'diverged'
+
 /** What keeps heads of the log from the chain, besides a chain that does not answer. */
 export type AnchorTrouble = 'no_registry' | 'no_funds' | 'not_owner' | 'refused'
 
@@ -25,6 +28,7 @@ export type Health = {
   log: LogHealth
   /** How the clock was when the log last said so. */
   clock: Skew
+  heads: HeadsHealth
   /** The newest block that was seen, and why none newer is. */
   chain: { head: number | null; headAt: Millis | null; trouble: ChainTrouble | null }
   /** Of who pays for anchors: wei at the last look, and whether that lasts for a few only. */
@@ -58,6 +62,7 @@ export const newHealth = (clock: Pick<Clock, 'monotonic'>): Health => ({
   ledgerFaults: 0,
   log: 'unchecked',
   clock: 'ok',
+  heads: 'unchecked',
   chain: { head: null, headAt: null, trouble: null },
   anchors: { trouble: null, balanceWei: null, isLow: false },
   deposits: { trouble: null, isChecked: false, cursor: null, doubts: [] },

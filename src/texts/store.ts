@@ -23,6 +23,7 @@ const dropBatch = 50
 export function textStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>) {
   const { accountSettings, runTexts } = db.tables
   const remembered = new LRUCache<string, { retention: Retention; readAt: number }>(room)
+  db.onConnectionLost(() => remembered.clear())
   /** What an earlier process deleted may still stand in the files. */
   let isScrubbed = false
 

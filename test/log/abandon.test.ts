@@ -3,10 +3,12 @@ import { asc, eq } from 'drizzle-orm'
 import { insert, rows } from '../../src/db/db.ts'
 import type { AnchorRow } from '../../src/db/schema.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
+import { headStore } from '../../src/log/head-store.ts'
 import { type Head, reopenLog } from '../../src/log/reopen.ts'
 import { reopenings } from '../../src/log/reopen-store.ts'
 import { append, emptyFrontier, rootOf } from '../../src/log/tree.ts'
 import { readWholeLogs } from '../../src/log/whole-store.ts'
+import { reissued } from '../../src/receipts/receipt.ts'
 import { fromHex } from '../../src/verify/hex.ts'
 import { leafKinds } from '../../src/verify/merkle.ts'
 import { type World, world } from '../support/world.ts'
@@ -28,7 +30,11 @@ const addLeaves = (count: number) =>
   w.deps.logStore.change((_, log) =>
     log.append(() => Array.from({ length: count }, (_, n) => leaf(n))),
   )
-const deps = () => ({ ...w.deps, reopenings: reopenings(w.db, w.deps.logStore) })
+const deps = () => ({
+  ...w.deps,
+  ...{ reopenings: reopenings(w.db, w.deps.logStore), reissue: reissued },
+  ...{ headStore: headStore(w.db), headFile: undefined },
+})
 const reopen = (head?: Head) => reopenLog(deps(), { reason: 'a test', head })
 const lastSigned = async () => (await w.deps.checkpoints.latest(origin))?.size
 const sizeNow = () => w.deps.logStore.size()
@@ -60,8 +66,13 @@ describe('a log that is left', () => {
   test('has them signed too where no head is known', async () => {
     await addLeaves(3)
     const size = await sizeNow()
-    expect((await reopen()).head).toEqual({ size: 0, root: rootOf(emptyFrontier) })
+    expect((await reopen()).head).toMatchObject(await headNow())
     expect(await lastSigned()).toBe(size)
+  })
+
+  test('names the empty tree where it has no leaf', async () => {
+    expect((await reopen()).head).toEqual({ size: 0, root: rootOf(emptyFrontier) })
+    expect(await lastSigned()).toBeUndefined()
   })
 
   test('has nothing more signed where the head is longer, or of another history', async () => {
@@ -111,35 +122,35 @@ describe('the newest head that is known', () => {
     ...{ submittedAt: null, txHash: null, blockNumber: null, blockHash: null, blockTime: null },
     ...{ finalizedAt: null, error: null, ...state },
   })
-  const known = async () => {
-    const { size, root } = (await deps().reopenings.knownHead(origin)) ?? {}
+  const anchored = async () => {
+    const { size, root } = (await deps().reopenings.anchored(origin)) ?? {}
     return [size, root?.[0]]
   }
-  const sign = (size: number) =>
-    w.deps.checkpoints.add({
-      ...{ issuer: origin, size, root: other, timestamp: 1, signature: new Uint8Array(65) },
-    })
 
-  test('is what stands on the chain or was signed, of this log, the larger; the chain’s of two', async () => {
-    expect(await known()).toEqual([undefined, undefined])
-    await sign(3)
-    expect(await known()).toEqual([3, 7])
+  test('is of this log and stands on the chain, where the database has it from there', async () => {
+    expect(await anchored()).toEqual([undefined, undefined])
     const { anchors } = w.db.tables
     const add = (...all: AnchorRow[]) => w.db.write(() => insert(anchors, all))
     await add(
-      anchor(2),
       anchor(20, { status: 'submitted' }),
       anchor(21, { status: 'pending' }),
       anchor(22, { status: 'failed' }),
       anchor(23, { issuer: 'another log' }),
     )
-    expect(await known()).toEqual([3, 7])
+    expect(await anchored()).toEqual([undefined, undefined])
     await add(anchor(3, { status: 'final' }))
-    expect(await known()).toEqual([3, 3])
+    expect(await anchored()).toEqual([3, 3])
     await add(anchor(4))
-    expect(await known()).toEqual([4, 4])
-    await sign(5)
-    expect(await known()).toEqual([5, 7])
+    expect(await anchored()).toEqual([4, 4])
+  })
+
+  test('keeps the log as it is stored from growing, wherever it is known from', async () => {
+    await addLeaves(3)
+    const { anchors } = w.db.tables
+    await w.db.write(() => insert(anchors, [anchor(50)]))
+    const { head, lost } = await reopen()
+    expect([head.size, lost?.size]).toEqual([0, 50])
+    expect(await lastSigned()).toBeUndefined()
   })
 })
 

@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { asc } from 'drizzle-orm'
 import { type Db, insert, rows } from '../../src/db/db.ts'
 import { sha256 } from '../../src/kernel/hash.ts'
+import { headStore } from '../../src/log/head-store.ts'
 import { reopenLog } from '../../src/log/reopen.ts'
 import { reopenings } from '../../src/log/reopen-store.ts'
+import { reissued } from '../../src/receipts/receipt.ts'
 import { endAbandoned } from '../../src/runs/recover.ts'
 import { signerFromHex } from '../../src/signer/signer.ts'
 import { structDigest } from '../../src/verify/eip712.ts'
@@ -43,7 +45,8 @@ for (const engine of engines) {
     const reopen = async (wish: Parameters<typeof reopenLog>[1], meanwhile = async () => {}) => {
       await service.stop()
       await meanwhile()
-      const deps = { ...service.deps, reopenings: reopenings(db, service.deps.logStore) }
+      const stores = { reopenings: reopenings(db, service.deps.logStore), headStore: headStore(db) }
+      const deps = { ...service.deps, ...stores, headFile: undefined, reissue: reissued }
       const reopened = await reopenLog(deps, wish)
       service = await serviceOn(db, signer, service.secret)
       return reopened

@@ -20,7 +20,7 @@ for (const engine of engines) {
         commit: w.deps.version.commit,
         uptime_s: expect.any(Number),
         chain: { id: 4663, head: null, lag_s: null, status: 'disabled' },
-        log: { size: 0, anchored_size: 0, oldest_unanchored_s: null },
+        log: { size: 0, status: 'ok', anchored_size: 0, oldest_unanchored_s: null },
         ledger: 'checking',
         models: { live: 2, degraded: 0 },
         clock: { status: 'ok', offset_ms: null },

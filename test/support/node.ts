@@ -1,0 +1,86 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CheckpointRow } from '../../src/db/schema.ts'
+import { listenEarly } from '../../src/http/waiting.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { makeIds } from '../../src/kernel/ids.ts'
+import { systemRandom } from '../../src/kernel/random.ts'
+import { issueKey } from '../../src/keys/issue.ts'
+import { grantCredit } from '../../src/ledger/grant.ts'
+import { openDatabase, openHeads } from '../../src/open.ts'
+import { startServer } from '../../src/serve.ts'
+import { signerFromHex } from '../../src/signer/signer.ts'
+import { configOf, testAccount, testPrivateKey, usd } from './world.ts'
+
+export type Node = Awaited<ReturnType<typeof startNode>>
+
+/** A whole server in this process, with its jobs and a data folder, on a database that may be shared. */
+export async function startNode({ data, url }: { data: string; url?: string }) {
+  mkdirSync(data, { recursive: true, mode: 0o700 })
+  const database_url = url ?? `sqlite:${join(data, 'counterfoil.db')}`
+  const listen = { hostname: '127.0.0.1', port: 0 }
+  const config = { ...configOf(''), data, database_url, listen }
+  const logged: { event: string; fields: unknown; error?: unknown }[] = []
+  const note = (event: string, fields?: unknown) => void logged.push({ event, fields })
+  const log = {
+    ...{ debug: note, info: note, warn: note },
+    error: (event: string, error: unknown, fields?: unknown) =>
+      void logged.push({ event, fields, error }),
+  }
+  const waiting = listenEarly(listen, makeIds(systemClock, systemRandom()))
+  const { db } = await openDatabase(config)
+  const signer = signerFromHex(testPrivateKey)
+  const running = await startServer(
+    { config, db, signer, log, headFile: openHeads(config) },
+    { waiting },
+  )
+  const { deps } = running
+  const origin = `http://localhost:${listen.port}`
+  deps.settings.baseUrl = origin
+  const call = async (path: string, key?: string, json?: unknown) => {
+    const headers = {
+      ...(key ? { authorization: `Bearer ${key}` } : {}),
+      ...(json ? { 'content-type': 'application/json' } : {}),
+    }
+    const body = json === undefined ? {} : { method: 'POST', body: JSON.stringify(json) }
+    return fetch(origin + path, { headers, ...body })
+  }
+  return {
+    deps,
+    db,
+    logged,
+    config,
+    call,
+    key: async (): Promise<string> => {
+      const account = testAccount
+      await grantCredit(deps, { account, amount: usd, reason: 'test', actor: 'test' })
+      const wish = { account, name: 'test', capLimit: usd, actor: 'test' }
+      return (await issueKey(deps, { ...wish, capWindow: 'lifetime' })).secret
+    },
+    /** Runs something and gives the id of its receipt. */
+    run: async (key: string): Promise<string> => {
+      const answer = await call('/v1/runs', key, { model: 'counterfoil/echo-1', input: 'hello' })
+      const body = await answer.json()
+      if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(body)}`)
+      return body.receipt.id
+    },
+    events: () => logged.map(({ event }) => event),
+    stop: () => running.stop(0),
+  }
+}
+
+/** Heads as different people have them: of one log and size there must be one root. */
+export function headsOf() {
+  const roots = new Map<string, string>()
+  return {
+    roots,
+    note: ({ issuer, size, root }: Record<'issuer' | 'size' | 'root', string>) => {
+      const name = `${issuer} ${size}`
+      const known = roots.get(name) ?? root
+      if (known !== root) throw new Error(`two heads of ${name}: ${known} and ${root}`)
+      roots.set(name, root)
+    },
+  }
+}
+
+export type { CheckpointRow }

@@ -1,0 +1,55 @@
+import { systemRandom } from '../../src/kernel/random.ts'
+import { postgresServer } from './postgres.ts'
+
+export type Rewindable = Awaited<ReturnType<typeof rewindable>>
+
+/** A database of its own on the test server that can be put back to what it was. */
+export async function rewindable() {
+  const name = `t_${Buffer.from(systemRandom().bytes(8)).toString('hex')}`
+  const admin = new Bun.SQL({ url: postgresServer ?? '', max: 1 })
+  await admin.unsafe(`create database ${name}`)
+  const url = new URL(postgresServer ?? '')
+  url.pathname = `/${name}`
+
+  /** Lets nobody in, and throws out who is in, while something is done. */
+  const alone = async (work: () => Promise<unknown>) => {
+    await admin.unsafe(`alter database ${name} allow_connections false`)
+    try {
+      await admin`
+        select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`
+      await work()
+    } finally {
+      await admin.unsafe(`alter database ${name} allow_connections true`)
+    }
+  }
+  /** Two steps cannot be told apart from outside: a connection may still be going. */
+  const patiently = async (statement: string) => {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await admin.unsafe(statement)
+      } catch (error) {
+        if (tries > 50) throw error
+        await Bun.sleep(20)
+      }
+    }
+  }
+
+  return {
+    url: url.href,
+    /** Keeps it as it is now. All connections break. */
+    keep: () => alone(() => patiently(`create database ${name}_kept template ${name}`)),
+    /** Puts back what was kept: everything after it is forgotten. All connections break. */
+    rewind: () =>
+      alone(async () => {
+        await patiently(`alter database ${name} rename to ${name}_lost`)
+        await patiently(`alter database ${name}_kept rename to ${name}`)
+      }),
+    cut: () => alone(async () => {}),
+    drop: async () => {
+      for (const one of [name, `${name}_kept`, `${name}_lost`]) {
+        await admin.unsafe(`drop database if exists ${one} with (force)`)
+      }
+      await admin.close()
+    },
+  }
+}
