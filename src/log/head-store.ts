@@ -37,9 +37,9 @@ export function headStore(db: Db) {
       )
       return row?.name
     },
-    /** How many processes live on this database. */
+    /** How many processes live on this database; none where one owns the file. */
     liveNodes: async (now: Millis): Promise<number> =>
-      (await db.read((q) => liveNodes(db, q, now))).length,
+      db.exclusive ? 0 : (await db.read((q) => liveNodes(db, q, now))).length,
   }
 }
 

@@ -1,61 +1,235 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { copyDatabase } from '../../src/db/backup.ts'
+import { rows } from '../../src/db/db.ts'
+import { reopenLog } from '../../src/log/reopen.ts'
+import { reopenings } from '../../src/log/reopen-store.ts'
+import { openLogOffice } from '../../src/open.ts'
+import { reissued } from '../../src/receipts/receipt.ts'
+import { signerFromHex } from '../../src/signer/signer.ts'
 import { type Node, startNode } from '../support/node.ts'
 import { postgresServer } from '../support/postgres.ts'
 import { type Rewindable, rewindable } from '../support/rewind.ts'
 import { until } from '../support/runs.ts'
+import { testPrivateKey } from '../support/world.ts'
 
-describe.skipIf(!postgresServer)('a PostgreSQL server that goes back under running nodes', () => {
+setDefaultTimeout(60_000)
+
+/** Every head that anybody was given: of one log and size there is one root. */
+function headsSeen() {
+  const roots = new Map<string, string>()
+  const note = (issuer: string, size: string | number, root: string) => {
+    const known = roots.get(`${issuer} ${size}`)
+    if (known !== undefined) expect(`${size} ${root}`).toBe(`${size} ${known}`)
+    roots.set(`${issuer} ${size}`, root)
+  }
+  return { note }
+}
+
+type Seen = ReturnType<typeof headsSeen>
+
+/** Runs something, and gets its receipt with its proof. */
+async function receiptOf(node: Node, key: string, seen: Seen): Promise<string> {
+  const id = await node.run(key)
+  const { proof } = await (await node.call(`/v1/receipts/${id}`, key)).json()
+  seen.note(proof.checkpoint.issuer, proof.checkpoint.size, proof.checkpoint.root)
+  return id
+}
+
+async function expectProven(node: Node, key: string, id: string, seen: Seen): Promise<void> {
+  const file = await (await node.call(`/v1/receipts/${id}`, key)).json()
+  expect([id, file.proof === undefined]).toEqual([id, false])
+  seen.note(file.proof.checkpoint.issuer, file.proof.checkpoint.size, file.proof.checkpoint.root)
+  const verdict = await (await node.call('/v1/receipts/verify', key, file)).json()
+  expect([id, verdict.valid, verdict.level]).toEqual([id, true, 'logged'])
+}
+
+/** Every probe says so, and nothing new is begun. */
+async function expectDiverged(node: Node, key: string): Promise<void> {
+  await until('the node to say so', async () => (await node.call('/readyz')).status === 503, 10_000)
+  const ready = await node.call('/readyz')
+  expect([ready.status, (await ready.json()).error.type]).toEqual([503, 'log_diverged'])
+  const status = await (await node.call('/v1/status')).json()
+  expect([status.status, status.log.status]).toEqual(['degraded', 'diverged'])
+  const run = await node.call('/v1/runs', key, { model: 'counterfoil/echo-1', input: 'hello' })
+  expect([run.status, (await run.json()).error.type]).toEqual([503, 'log_diverged'])
+  expect(node.events().filter((event) => event === 'log.diverged')).toHaveLength(1)
+}
+
+async function expectIssuing(node: Node, key: string, issuer: string): Promise<string> {
+  expect((await node.call('/readyz')).status).toBe(200)
+  const id = await node.run(key)
+  const { receipt } = await (await node.call(`/v1/receipts/${id}`, key)).json()
+  expect(receipt.issuer).toBe(issuer)
+  return id
+}
+
+/** `log reopen`, with all servers stopped. */
+async function reopen(node: Node) {
+  const quiet = () => {}
+  const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
+  const office = await openLogOffice(node.config, log)
+  const stores = { reopenings: reopenings(office.db, office.logStore), reissue: reissued }
+  const deps = { ...office, ...stores, signer: signerFromHex(testPrivateKey) }
+  return reopenLog(deps, { reason: 'a test' }).finally(office.close)
+}
+
+async function expectOneHistory(node: Node, seen: Seen): Promise<void> {
+  const { logCheckpoints } = node.db.tables
+  const stored = await node.db.read((q) => rows(q.select().from(logCheckpoints)))
+  for (const { issuer, size, root } of stored) {
+    seen.note(issuer, size, `0x${Buffer.from(root).toString('hex')}`)
+  }
+}
+
+describe.skipIf(!postgresServer)('a PostgreSQL database that goes back', () => {
   const folder = mkdtempSync(join(tmpdir(), 'counterfoil-forgets-'))
   let database: Rewindable
   const nodes: Node[] = []
   let key = ''
-  beforeAll(async () => {
-    database = await rewindable()
-    for (const name of ['a', 'b']) {
+  let stored: string[] = []
+  let forgotten: string[] = []
+  let seen = headsSeen()
+  const start = async (...names: string[]) => {
+    for (const name of names) {
       nodes.push(await startNode({ data: join(folder, name), url: database.url }))
     }
-    key = (await nodes[0]?.key()) ?? ''
-  }, 60_000)
+  }
+  const stop = async () => {
+    for (const node of nodes.splice(0)) await node.stop()
+  }
+  const node = (at: number) => nodes[at] as Node
+
+  beforeAll(async () => {
+    database = await rewindable()
+  })
   afterAll(async () => {
-    for (const node of nodes) await node.stop()
+    await stop()
     await database.drop()
     rmSync(folder, { recursive: true, force: true })
-  }, 60_000)
+  })
 
-  test('is found out', async () => {
-    const all = async <T>(work: (node: Node) => Promise<T>) => Promise.all(nodes.map(work))
-    const file = async (node: Node, id: string) =>
-      (await node.call(`/v1/receipts/${id}`, key)).json()
-    const ids = await all((node) => node.run(key))
-    for (const id of ids) expect((await file(nodes[0] as Node, id)).proof).toBeDefined()
+  /** Receipts that will be kept, the last of them under no head, and some that will be lost. */
+  const issue = async () => {
+    ;[stored, forgotten, seen] = [[], [], headsSeen()]
+    for (const one of nodes) stored.push(await receiptOf(one, key, seen))
+    for (const one of nodes) stored.push(await one.run(key))
+    await Promise.all(nodes.map((one) => one.deps.sequencer.flush()))
     await database.keep()
-    await until(
-      'all to be compared',
-      () => nodes.every((n) => n.deps.health.heads === 'ok'),
-      10_000,
-    )
-    for (let i = 0; i < 5; i++) {
-      const [id] = await all((node) => node.run(key))
-      expect((await file(nodes[1] as Node, id ?? '')).proof).toBeDefined()
+    for (let i = 0; i < 4; i++) {
+      for (const one of nodes) forgotten.push(await receiptOf(one, key, seen))
     }
-    console.log(nodes.map((n) => n.deps.heads.newest()?.size))
+  }
+
+  test('connections that break cost no run where nothing was forgotten', async () => {
+    await start('a', 'b')
+    key = await node(0).key()
+    await issue()
+    expect(nodes.flatMap((one) => one.events())).not.toContain('log.diverged')
+    for (const one of nodes) expect((await one.call('/readyz')).status).toBe(200)
+  })
+
+  test('is found out by every running node within 10 s, and nothing is signed or numbered', async () => {
+    const before = performance.now()
     await database.rewind()
-    const at = performance.now()
-    await until(
-      'all to say so',
-      () => nodes.every((n) => n.deps.health.heads === 'diverged'),
-      10_000,
-    )
-    console.log('diverged after', performance.now() - at)
-    for (const node of nodes) {
-      const answer = await node.call('/v1/runs', key, { model: 'counterfoil/echo-1', input: 'x' })
-      console.log(answer.status, await answer.text())
-      console.log(await (await node.call('/readyz')).text())
-      console.log(await (await node.call('/v1/status')).text())
-      console.log(node.events().join(' '))
+    for (const one of nodes) await expectDiverged(one, key)
+    expect(performance.now() - before).toBeLessThan(10_000)
+    const size = await node(0).deps.logStore.size()
+    // Longer than any job of a node waits.
+    await Bun.sleep(5500)
+    expect(await node(1).deps.logStore.size()).toBe(size)
+    await expectOneHistory(node(0), seen)
+    for (const id of forgotten) {
+      expect((await node(0).call(`/v1/receipts/${id}`, key)).status).toBe(404)
     }
-  }, 60_000)
+  })
+
+  test('leaves what was issued before and is stored its proofs, after log reopen', async () => {
+    const left = node(0)
+    const issuer = node(0).deps.settings.issuer
+    await stop()
+    const reopened = await reopen(left)
+    expect(reopened.lost?.size).toBeGreaterThan(reopened.last.size)
+    await start('a', 'b')
+    for (const one of nodes) await expectIssuing(one, key, `${issuer}#2`)
+    for (const id of stored) await expectProven(node(1), key, id, seen)
+    await expectOneHistory(node(0), seen)
+  })
+
+  test('is found out at the start where all nodes were restarted', async () => {
+    await issue()
+    await stop()
+    await database.rewind()
+    await start('a', 'b')
+    for (const one of nodes) await expectDiverged(one, key)
+    await expectOneHistory(node(0), seen)
+  })
+
+  test('is found out by a node with an empty data folder, from one that knows', async () => {
+    const left = node(0)
+    await stop()
+    // For 10 s the database that went back names nodes that lived then.
+    await until('nobody to live', () => reopen(left).catch(() => undefined), 15_000)
+    await start('a', 'b')
+    await issue()
+    await stop()
+    await database.rewind()
+    // It comes first, and knows nothing: what it numbers or signs now, nobody can tell.
+    await start('empty')
+    expect((await node(0).call('/readyz')).status).toBe(200)
+    await start('a')
+    for (const one of nodes) await expectDiverged(one, key)
+    await start('also-empty')
+    await expectDiverged(node(2), key)
+  })
+})
+
+describe('an old SQLite file that is put back under its data folder', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-forgets-'))
+  const back = join(folder, 'back')
+  let node: Node
+  let key = ''
+  let stored = ''
+  const seen = headsSeen()
+  beforeAll(async () => {
+    node = await startNode({ data: folder })
+    key = await node.key()
+    stored = await receiptOf(node, key, seen)
+    mkdirSync(back, { mode: 0o700 })
+    copyDatabase(join(folder, 'counterfoil.db'), join(back, 'counterfoil.db'))
+    for (let i = 0; i < 3; i++) await receiptOf(node, key, seen)
+    await node.stop()
+    copyFileSync(join(folder, 'heads.json'), join(back, 'heads.json'))
+    node = await startNode({ data: back })
+  })
+  afterAll(async () => {
+    await node.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  test('is found out without a chain, and the log says once what to do', async () => {
+    await expectDiverged(node, key)
+    const told = node.logged.find(({ event }) => event === 'log.diverged')
+    expect(JSON.stringify(told?.fields)).toContain('counterfoil log reopen')
+    expect(JSON.stringify(told?.fields)).toContain(join(back, 'heads.json'))
+  })
+
+  test('its heads lie in a file of their owner, which holds no secret', () => {
+    const path = join(back, 'heads.json')
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    const { heads } = JSON.parse(readFileSync(path, 'utf8'))
+    expect(Object.keys(heads[0])).toEqual(['issuer', 'size', 'root', 'timestamp', 'signature'])
+  })
+
+  test('after log reopen issues again, and what is stored keeps its proof', async () => {
+    const { issuer } = node.deps.settings
+    await node.stop()
+    await reopen(node)
+    node = await startNode({ data: back })
+    await expectIssuing(node, key, `${issuer}#2`)
+    await expectProven(node, key, stored, seen)
+    await expectOneHistory(node, seen)
+  })
 })

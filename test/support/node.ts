@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { CheckpointRow } from '../../src/db/schema.ts'
 import { listenEarly } from '../../src/http/waiting.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { makeIds } from '../../src/kernel/ids.ts'
@@ -68,19 +67,3 @@ export async function startNode({ data, url }: { data: string; url?: string }) {
     stop: () => running.stop(0),
   }
 }
-
-/** Heads as different people have them: of one log and size there must be one root. */
-export function headsOf() {
-  const roots = new Map<string, string>()
-  return {
-    roots,
-    note: ({ issuer, size, root }: Record<'issuer' | 'size' | 'root', string>) => {
-      const name = `${issuer} ${size}`
-      const known = roots.get(name) ?? root
-      if (known !== root) throw new Error(`two heads of ${name}: ${known} and ${root}`)
-      roots.set(name, root)
-    },
-  }
-}
-
-export type { CheckpointRow }

@@ -37,14 +37,18 @@ export async function rewindable() {
   return {
     url: url.href,
     /** Keeps it as it is now. All connections break. */
-    keep: () => alone(() => patiently(`create database ${name}_kept template ${name}`)),
+    keep: () =>
+      alone(async () => {
+        await patiently(`drop database if exists ${name}_kept`)
+        await patiently(`create database ${name}_kept template ${name}`)
+      }),
     /** Puts back what was kept: everything after it is forgotten. All connections break. */
     rewind: () =>
       alone(async () => {
+        await patiently(`drop database if exists ${name}_lost`)
         await patiently(`alter database ${name} rename to ${name}_lost`)
         await patiently(`alter database ${name}_kept rename to ${name}`)
       }),
-    cut: () => alone(async () => {}),
     drop: async () => {
       for (const one of [name, `${name}_kept`, `${name}_lost`]) {
         await admin.unsafe(`drop database if exists ${one} with (force)`)
