@@ -103,16 +103,10 @@ export async function makeDeps(parts: Parts): Promise<Service> {
   const { logs, signers } = await settleStore(db, parts, { clock, leaseClock })
   const settings = { ...settingsOf(config), issuer: logs.current.origin, node, nodes: 1 }
   const health = newHealth(clock)
-  const known = { health, log, clock, leaseClock, logs, settings, distrust }
-  const { store, checkpoints, heads } = await openKnownLog(db, known, signers, parts.headFile)
-  const { offerAnew, ...offer } = await makeOffer(config, {
-    clock,
-    ids,
-    log,
-    meters,
-    db,
-    logStore: store,
-  })
+  const known = { health, log, clock, leaseClock, logs, settings, distrust, file: parts.headFile }
+  const { store, checkpoints, heads } = await openKnownLog(db, known, signers)
+  const offering = { clock, ids, log, meters, db, logStore: store }
+  const { offerAnew, ...offer } = await makeOffer(config, offering)
   const onChain = await makeAnchoring(config, {
     checkpoints,
     clock,
@@ -193,16 +187,11 @@ function ledgerOf(
 type Known = Omit<Parameters<typeof makeHeads>[0], 'logStore' | 'checkpoints' | 'store'>
 
 /** The log, compared with what this node knows of it: before anything is appended. */
-async function openKnownLog(
-  db: Db,
-  known: Known & { settings: Settings },
-  signers: Signers,
-  file: HeadFile | undefined,
-) {
+async function openKnownLog(db: Db, known: Known & { settings: Settings }, signers: Signers) {
   const { leaseClock, logs, settings } = known
   const store = logStore(db, { clock: leaseClock, node: settings.node, start: logs.current.start })
   const checkpoints = checkpointStore(db, signers)
-  const heads = makeHeads({ ...known, file, logStore: store, checkpoints, store: headStore(db) })
+  const heads = makeHeads({ ...known, logStore: store, checkpoints, store: headStore(db) })
   db.onConnectionLost(heads.lost)
   await heads.start()
   return { store, checkpoints, heads }

@@ -4,7 +4,6 @@ import { accountStore } from './accounts/store.ts'
 import { type Sender, senderOf } from './anchors/sender.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/db.ts'
-import { liveNodes } from './db/lease.ts'
 import { openLeaseClock } from './db/lease-clock.ts'
 import { lockServer, type ServerLock } from './db/lock.ts'
 import {
@@ -22,24 +21,19 @@ import { connect, openSqlite } from './db/sqlite.ts'
 import { ensureFolder, WrongSetting } from './ensure-folder.ts'
 import { systemClock } from './kernel/clock.ts'
 import { makeIds } from './kernel/ids.ts'
-import type { Log } from './kernel/log.ts'
 import { systemRandom } from './kernel/random.ts'
 import { keyStore } from './keys/store.ts'
 import { clockGuarded } from './ledger/clock-guard.ts'
 import { openLedger } from './ledger/store.ts'
-import { checkpointStore } from './log/checkpoint-store.ts'
 import { openHeadFile } from './log/head-file-store.ts'
-import { headStore } from './log/head-store.ts'
-import { type HeadFile, makeHeads } from './log/heads.ts'
-import { logStore as openLogStore } from './log/store.ts'
+import type { HeadFile } from './log/heads.ts'
 import { makePlans } from './plans/plan.ts'
 import { shareStore } from './receipts/share-store.ts'
 import { receiptStore } from './receipts/store.ts'
 import { readSecretFile } from './signer/key-file.ts'
 import { type Signer, signerFromHex } from './signer/signer.ts'
 import { type KeySource, openSource } from './signer/source.ts'
-import { findHistory, findKnownSigner } from './signer/store.ts'
-import { newHealth } from './status/health.ts'
+import { findKnownSigner } from './signer/store.ts'
 import { textStore } from './texts/store.ts'
 
 /** The database of a configuration, at this build's schema. */
@@ -223,47 +217,6 @@ export function lockDatabase(config: Config): ServerLock | undefined {
   if (!config.database_url.startsWith('sqlite:')) return undefined
   ensureFolder(config.data, 'data')
   return lockServer(config.data)
-}
-
-/**
- * What commands need that change the log or its signer: nobody else may do anything meanwhile.
- * @throws Error while a server runs on the data folder or the database, or before the first start.
- */
-export async function openLogOffice(config: Config, log: Log) {
-  const lock = lockDatabase(config)
-  const clock = systemClock
-  const random = systemRandom()
-  const { db } = await openDatabase(config, { lock }).catch((error: unknown) => {
-    lock?.release()
-    throw error
-  })
-  const close = async () => {
-    await db.close()
-    lock?.release()
-  }
-  try {
-    const leaseClock = await openLeaseClock(db, clock)
-    const [alive] = db.exclusive ? [] : await db.read((q) => liveNodes(db, q, leaseClock.now()))
-    if (alive) throw new Error(`the server ${alive} runs on this database; stop it first`)
-    const history = await findHistory(db)
-    if (!history) throw new Error('this database has no log yet; start the server once')
-    const { logs, signers } = history
-    const logStore = openLogStore(db, {
-      clock: leaseClock,
-      node: 'command',
-      start: logs.current.start,
-    })
-    const checkpoints = checkpointStore(db, signers)
-    const ids = makeIds(clock, random)
-    const [store, file] = [headStore(db), openHeads(config)]
-    const opened = { db, clock, leaseClock, log, logs, logStore, checkpoints }
-    const beside = { health: newHealth(clock), settings: { nodes: 1 }, distrust: () => {} }
-    const heads = makeHeads({ ...opened, ...beside, store, file })
-    return { ...opened, random, ids, signers, heads, headStore: store, headFile: file, close }
-  } catch (error) {
-    await close()
-    throw error
-  }
 }
 
 /**

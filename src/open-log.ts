@@ -1,0 +1,55 @@
+import type { Config } from './config.ts'
+import { liveNodes } from './db/lease.ts'
+import { openLeaseClock } from './db/lease-clock.ts'
+import { systemClock } from './kernel/clock.ts'
+import { makeIds } from './kernel/ids.ts'
+import type { Log } from './kernel/log.ts'
+import { systemRandom } from './kernel/random.ts'
+import { checkpointStore } from './log/checkpoint-store.ts'
+import { headStore } from './log/head-store.ts'
+import { makeHeads } from './log/heads.ts'
+import { logStore as openLogStore } from './log/store.ts'
+import { lockDatabase, openDatabase, openHeads } from './open.ts'
+import { findHistory } from './signer/store.ts'
+import { newHealth } from './status/health.ts'
+
+/**
+ * What commands need that change the log or its signer: nobody else may do anything meanwhile.
+ * @throws Error while a server runs on the data folder or the database, or before the first start.
+ */
+export async function openLogOffice(config: Config, log: Log) {
+  const lock = lockDatabase(config)
+  const clock = systemClock
+  const random = systemRandom()
+  const { db } = await openDatabase(config, { lock }).catch((error: unknown) => {
+    lock?.release()
+    throw error
+  })
+  const close = async () => {
+    await db.close()
+    lock?.release()
+  }
+  try {
+    const leaseClock = await openLeaseClock(db, clock)
+    const [alive] = db.exclusive ? [] : await db.read((q) => liveNodes(db, q, leaseClock.now()))
+    if (alive) throw new Error(`the server ${alive} runs on this database; stop it first`)
+    const history = await findHistory(db)
+    if (!history) throw new Error('this database has no log yet; start the server once')
+    const { logs, signers } = history
+    const logStore = openLogStore(db, {
+      clock: leaseClock,
+      node: 'command',
+      start: logs.current.start,
+    })
+    const checkpoints = checkpointStore(db, signers)
+    const ids = makeIds(clock, random)
+    const [store, file] = [headStore(db), openHeads(config)]
+    const opened = { db, clock, leaseClock, log, logs, logStore, checkpoints }
+    const beside = { health: newHealth(clock), settings: { nodes: 1 }, distrust: () => {} }
+    const heads = makeHeads({ ...opened, ...beside, store, file })
+    return { ...opened, random, ids, signers, heads, headStore: store, headFile: file, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
