@@ -48,9 +48,12 @@ async function expectProven(node: Node, key: string, id: string, seen: Seen): Pr
 
 /** Every probe says so, and nothing new is begun. */
 async function expectDiverged(node: Node, key: string): Promise<void> {
-  await until('the node to say so', async () => (await node.call('/readyz')).status === 503, 10_000)
-  const ready = await node.call('/readyz')
-  expect([ready.status, (await ready.json()).error.type]).toEqual([503, 'log_diverged'])
+  // While a connection is broken, and until the log was compared, it is only unavailable.
+  const isTold = async () => {
+    const ready = await node.call('/readyz')
+    return ready.status === 503 && (await ready.json()).error.type === 'log_diverged'
+  }
+  await until('the node to say so', isTold, 10_000)
   const status = await (await node.call('/v1/status')).json()
   expect([status.status, status.log.status]).toEqual(['degraded', 'diverged'])
   const run = await node.call('/v1/runs', key, { model: 'counterfoil/echo-1', input: 'hello' })
