@@ -89,6 +89,7 @@ export async function assertUnbroken(
 
 /** The background's checkpoint, by the node that numbers: a burst of receipts shares one. */
 export async function keepCheckpoint(deps: Needs): Promise<void> {
+  if (!deps.heads.isOpen()) return
   const latest = await deps.checkpoints.latest(deps.logs.current.origin)
   if (latest?.size === (await deps.logStore.size())) return
   if (await deps.logStore.takeLease()) await signCheckpoint(deps)

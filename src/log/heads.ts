@@ -205,6 +205,8 @@ export function makeHeads(needs: Needs) {
 
   return {
     look,
+    /** Whether leaves and heads may be added to the log now. */
+    isOpen: (): boolean => closed() === undefined,
     /** The newest head of the current log that this node signed or saw. */
     newest: () => newest,
     /** Notes a head that is signed; it outlives this process when this settles. */

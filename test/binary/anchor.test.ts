@@ -158,7 +158,7 @@ describe.skipIf(noBinary || noAnvil)('anchors, on the binary', () => {
       rmSync(home.data, { recursive: true })
       cpSync(copy(), home.data, { recursive: true })
 
-      server = await home.start()
+      server = await home.start({ diverged: true })
       const { status, anchors } = await get(server, '/v1/status')
       expect([status, anchors.status]).toEqual(['degraded', 'diverged'])
       const json = { model: 'counterfoil/echo-1', input: 'hello' }
@@ -173,6 +173,8 @@ describe.skipIf(noBinary || noAnvil)('anchors, on the binary', () => {
         origin: `${origin}#2`,
         previous: origin,
         previous_size: Number(head.size),
+        proven_size: expect.any(Number),
+        forgotten_size: Number(head.size),
       })
       server = await home.start()
       const next = await untilAnchor(server, await run(server, key), 'confirmed')

@@ -34,6 +34,8 @@ export type StartOptions = {
   port?: number
   /** How long it may take to be ready, in ms. */
   withinMs?: number
+  /** Whether the log may have diverged: such a server listens, and is never ready. */
+  diverged?: boolean
 }
 
 /** A server that answered `/readyz`. */
@@ -159,7 +161,8 @@ async function startBinary(home: Home, options: StartOptions = {}): Promise<Serv
   const said = () => readFileSync(home.printed.stderr).subarray(before).toString()
   const exited = child.exited.then(() => child.exitCode)
   const local = options.port === undefined ? undefined : `http://127.0.0.1:${options.port}`
-  const waited = { startedAt, withinMs: options.withinMs ?? readyWithinMs }
+  const { withinMs = readyWithinMs, diverged = false } = options
+  const waited = { startedAt, withinMs, diverged }
   const origin = await untilReady(child, said, waited, local)
   return {
     origin,
@@ -179,7 +182,7 @@ async function startBinary(home: Home, options: StartOptions = {}): Promise<Serv
 async function untilReady(
   child: Bun.Subprocess,
   said: () => string,
-  { startedAt, withinMs }: { startedAt: number; withinMs: number },
+  { startedAt, withinMs, diverged }: { startedAt: number; withinMs: number; diverged: boolean },
   local: string | undefined,
 ): Promise<string> {
   let origin: string | undefined
@@ -187,16 +190,17 @@ async function untilReady(
     if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}:\n${said()}`)
     const named = /counterfoil listens on (\S+);/.exec(said())?.[1]
     origin ??= named && (local ?? named)
-    if (origin && (await isReady(origin))) return origin
+    if (origin && (await isReady(origin, diverged))) return origin
     await Bun.sleep(2)
   }
   child.kill('SIGKILL')
   throw new Error(`not ready in time:\n${said()}`)
 }
 
-async function isReady(origin: string): Promise<boolean> {
+async function isReady(origin: string, diverged: boolean): Promise<boolean> {
   try {
-    return (await fetch(`${origin}/readyz`)).ok
+    const answer = await fetch(`${origin}/readyz`)
+    return answer.ok || (diverged && (await answer.json()).error.type === 'log_diverged')
   } catch {
     return false
   }
