@@ -4,6 +4,7 @@
  */
 import { parseArgs } from 'node:util'
 import { backupReport, drillBackup } from './backup.ts'
+import { clusterReport, drillCluster } from './cluster.ts'
 import { copyReport, drillCopy } from './copy.ts'
 import { crashReport, drillCrash } from './crash.ts'
 import { drillExport, exportReport } from './export.ts'
@@ -27,7 +28,7 @@ const options = {
   /** soak: how long, and requests a second. */
   minutes: { type: 'string', default: '30' },
   rate: { type: 'string', default: '80' },
-  /** faults: those whose name contains this; all without it. */
+  /** cluster, faults: those whose name contains this; all without it. */
   only: { type: 'string', default: '' },
   /** simulate: the engine, how many seeds and commands of each, or the one seed to replay. */
   engine: { type: 'string', default: 'sqlite' },
@@ -47,6 +48,13 @@ const drills: Record<string, () => Promise<Found>> = {
   async backup() {
     const result = await drillBackup(Number(values.runs ?? 100_000), say)
     return { sections: backupReport(result), faults: result.faults }
+  },
+  async cluster() {
+    const result = await drillCluster(values.only, say)
+    return {
+      sections: clusterReport(result),
+      faults: result.scenes.flatMap(({ faults }) => faults),
+    }
   },
   async crash() {
     const numbers = { rounds: Number(values.rounds ?? 50), crowds: Number(values.crowds) }

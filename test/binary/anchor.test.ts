@@ -158,7 +158,7 @@ describe.skipIf(noBinary || noAnvil)('anchors, on the binary', () => {
       rmSync(home.data, { recursive: true })
       cpSync(copy(), home.data, { recursive: true })
 
-      server = await home.start({ diverged: true })
+      server = await home.start({ probe: '/livez' })
       const { status, anchors } = await get(server, '/v1/status')
       expect([status, anchors.status]).toEqual(['degraded', 'diverged'])
       const json = { model: 'counterfoil/echo-1', input: 'hello' }

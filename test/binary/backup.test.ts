@@ -120,7 +120,7 @@ describe.skipIf(noBinary || noAnvil)('a backup made under load, on the binary', 
       expect([keyless.code, keyless.stderr.includes('signer.key')]).toEqual([1, true])
       copyFileSync(join(lost(), 'data', 'signer.key'), join(home.data, 'signer.key'))
 
-      server = await home.start({ diverged: true })
+      server = await home.start({ probe: '/livez' })
       const status = await until(
         'the guard',
         async () => {

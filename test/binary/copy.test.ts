@@ -206,7 +206,7 @@ describe.skipIf(noBinary || !postgresServer)('counterfoil db copy', () => {
   test('lets the file go on only with serve --really, which takes the mark away', async () => {
     home.configure(`base_url = "http://localhost:4663"\n${pricedBuiltins}`)
     // The copy was served from the same data folder, which knows what was signed there.
-    const server = await home.start({ port: freePort(), args: ['--really'], diverged: true })
+    const server = await home.start({ port: freePort(), args: ['--really'], probe: '/livez' })
     expect(readFileSync(home.printed.stderr, 'utf8')).toContain('database.goes_on_beside_copy')
     await grant(home, '1.00')
     expect(await server.stop()).toBe(0)

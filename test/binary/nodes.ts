@@ -5,7 +5,7 @@ import { auditStore } from '../../src/ledger/audit-store.ts'
 import { readWholeLogs } from '../../src/log/whole-store.ts'
 import { grant, type Home, makeHome, makeKey, type Server } from '../support/binary.ts'
 import { pacedModels, startPacedUpstream } from '../support/paced-upstream.ts'
-import { emptyDatabase } from '../support/postgres.ts'
+import { type EmptyDatabase, emptyDatabase } from '../support/postgres.ts'
 import { until } from '../support/runs.ts'
 
 /** Limits that nothing here runs into, and one name for both nodes, as behind a balancer. */
@@ -77,7 +77,11 @@ export const untilNumbered = ({ database }: Pick<Pair, 'database'>, ms = 60_000)
   )
 
 /** What is wrong with the money and the log of a database, and with what belongs to both. */
-export async function faultsIn({ database }: Pick<Pair, 'database'>): Promise<string[]> {
+export async function faultsIn({
+  database,
+}: {
+  database: Pick<EmptyDatabase, 'url' | 'sql'>
+}): Promise<string[]> {
   const db = openPostgres(database.url)
   try {
     const faults = await auditStore(db).faults(Date.now())

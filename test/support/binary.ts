@@ -34,8 +34,8 @@ export type StartOptions = {
   port?: number
   /** How long it may take to be ready, in ms. */
   withinMs?: number
-  /** Whether the log may have diverged: such a server listens, and is never ready. */
-  diverged?: boolean
+  /** The probe that says it started; `/livez` for a server that is not to take traffic. */
+  probe?: '/readyz' | '/livez'
 }
 
 /** A server that answered `/readyz`. */
@@ -161,9 +161,8 @@ async function startBinary(home: Home, options: StartOptions = {}): Promise<Serv
   const said = () => readFileSync(home.printed.stderr).subarray(before).toString()
   const exited = child.exited.then(() => child.exitCode)
   const local = options.port === undefined ? undefined : `http://127.0.0.1:${options.port}`
-  const { withinMs = readyWithinMs, diverged = false } = options
-  const waited = { startedAt, withinMs, diverged }
-  const origin = await untilReady(child, said, waited, local)
+  const waited = { startedAt, withinMs: options.withinMs ?? readyWithinMs }
+  const origin = await untilReady(child, said, { ...waited, probe: options.probe }, local)
   return {
     origin,
     port: Number(new URL(origin).port),
@@ -179,10 +178,12 @@ async function startBinary(home: Home, options: StartOptions = {}): Promise<Serv
   }
 }
 
+type Waited = { startedAt: number; withinMs: number; probe?: StartOptions['probe'] }
+
 async function untilReady(
   child: Bun.Subprocess,
   said: () => string,
-  { startedAt, withinMs, diverged }: { startedAt: number; withinMs: number; diverged: boolean },
+  { startedAt, withinMs, probe = '/readyz' }: Waited,
   local: string | undefined,
 ): Promise<string> {
   let origin: string | undefined
@@ -190,17 +191,16 @@ async function untilReady(
     if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}:\n${said()}`)
     const named = /counterfoil listens on (\S+);/.exec(said())?.[1]
     origin ??= named && (local ?? named)
-    if (origin && (await isReady(origin, diverged))) return origin
+    if (origin && (await isOk(origin + probe))) return origin
     await Bun.sleep(2)
   }
   child.kill('SIGKILL')
   throw new Error(`not ready in time:\n${said()}`)
 }
 
-async function isReady(origin: string, diverged: boolean): Promise<boolean> {
+async function isOk(url: string): Promise<boolean> {
   try {
-    const answer = await fetch(`${origin}/readyz`)
-    return answer.ok || (diverged && (await answer.json()).error.type === 'log_diverged')
+    return (await fetch(url)).ok
   } catch {
     return false
   }

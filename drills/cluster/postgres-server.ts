@@ -1,0 +1,206 @@
+/** PostgreSQL servers of a drill's own: a primary, and standbys made of it by `pg_basebackup`. */
+import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { chown, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '../../test/binary/nodes.ts'
+import { until } from '../../test/support/runs.ts'
+
+/** Where Debian puts the server's programs, newest version first; undefined without PostgreSQL. */
+export function findPgPrograms(): string | undefined {
+  const root = '/usr/lib/postgresql'
+  if (!existsSync(root)) return undefined
+  const versions = readdirSync(root).sort((a, b) => Number(b) - Number(a))
+  const folders = versions.map((version) => join(root, version, 'bin'))
+  return folders.find((folder) => existsSync(join(folder, 'initdb')))
+}
+
+/** The superuser and the database of every server here; connections come from loopback alone. */
+const user = 'counterfoil'
+const database = 'counterfoil'
+
+export type PgServer = {
+  port: number
+  data: string
+  url: string
+  /** Runs statements as the superuser on a connection of its own. */
+  ask<T = Record<string, unknown>>(...statements: string[]): Promise<T[]>
+  start(): Promise<void>
+  /** Ends every process of the server by SIGKILL, as a power cut does. */
+  kill(): Promise<void>
+  /** `fast` breaks connections with 57P01. */
+  stop(): Promise<void>
+}
+
+export type PgFarm = {
+  /** An empty server, started. */
+  primary(): Promise<PgServer>
+  /** A running physical copy of `source` that follows it under the name `standby`. */
+  standby(source: PgServer): Promise<PgServer>
+  remove(): Promise<void>
+}
+
+/** Servers refuse to run as root: as root everything runs as the user `postgres`. */
+const isRoot = process.getuid?.() === 0
+const asPostgres = isRoot
+  ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups']
+  : []
+
+/** @throws Error without PostgreSQL's server programs. */
+export async function makePgFarm(): Promise<PgFarm> {
+  const programs = findPgPrograms()
+  if (!programs) throw new Error('PostgreSQL is missing: apt-get install postgresql')
+  const folder = await mkdtemp(join(tmpdir(), 'counterfoil-pg-'))
+  if (isRoot) await chown(folder, ...(await idsOfPostgres()))
+  chmodSync(folder, 0o700)
+  const servers: PgServer[] = []
+  const serverIn = async (make: (data: string, port: number) => Promise<void>) => {
+    const port = freePort()
+    const data = join(folder, `data-${servers.length}`)
+    await make(data, port)
+    const server = pgServer({ programs, folder, data, port })
+    servers.push(server)
+    await server.start()
+    return server
+  }
+  return {
+    async primary() {
+      const server = await serverIn((data) =>
+        runProgram(join(programs, 'initdb'), [
+          ...['-D', data, '-U', user, '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'],
+        ]),
+      )
+      await runProgram(join(programs, 'createdb'), [...addressOf(server), database])
+      return server
+    },
+    standby: (source) =>
+      serverIn((data) => {
+        const from = `host=127.0.0.1 port=${source.port} user=${user} application_name=standby`
+        return runProgram(join(programs, 'pg_basebackup'), [
+          '-d',
+          from,
+          '-D',
+          data,
+          '-R',
+          '-X',
+          'stream',
+        ])
+      }),
+    async remove() {
+      for (const server of servers) await server.kill()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+type Place = { programs: string; folder: string; data: string; port: number }
+
+function pgServer({ programs, folder, data, port }: Place): PgServer {
+  const url = `postgres://${user}@127.0.0.1:${port}/${database}`
+  let running: Bun.Subprocess | undefined
+  const settings = ['fsync=off', 'max_connections=200', 'wal_keep_size=1GB', 'max_wal_senders=5']
+  const end = async (signal: NodeJS.Signals) => {
+    const server = running
+    running = undefined
+    if (!server || server.exitCode !== null) return
+    // Its workers are children; a SIGKILL of the first process alone lets them end their work.
+    if (signal === 'SIGKILL') Bun.spawnSync(['pkill', '-KILL', '-P', String(server.pid)])
+    server.kill(signal)
+    await server.exited
+  }
+  return {
+    port,
+    data,
+    url,
+    async ask<T>(...statements: string[]) {
+      const sql = new Bun.SQL({ url, max: 1, connectionTimeout: 5 })
+      try {
+        let last: T[] = []
+        for (const statement of statements) last = (await sql.unsafe(statement)) as T[]
+        return last
+      } finally {
+        await sql.close()
+      }
+    },
+    async start() {
+      const options = settings.flatMap((setting) => ['-c', setting])
+      const place = ['-D', data, '-h', '127.0.0.1', '-p', String(port), '-k', folder]
+      mkdirSync(join(folder, 'log'), { recursive: true })
+      running = Bun.spawn([...asPostgres, join(programs, 'postgres'), ...place, ...options], {
+        stdin: 'ignore',
+        stdout: Bun.file(join(folder, 'log', `${port}.out`)),
+        stderr: Bun.file(join(folder, 'log', `${port}.err`)),
+      })
+      const ready = ['-h', '127.0.0.1', '-p', String(port), '-q']
+      await until('PostgreSQL to take connections', async () => {
+        const { exitCode } = Bun.spawnSync([join(programs, 'pg_isready'), ...ready])
+        return exitCode === 0
+      })
+    },
+    kill: () => end('SIGKILL'),
+    stop: () => end('SIGINT'),
+  }
+}
+
+/** Lets a primary wait for its standby at each COMMIT: no failover loses what was acknowledged. */
+export async function replicateSynchronously(primary: PgServer): Promise<void> {
+  await primary.ask(
+    `alter system set synchronous_standby_names = 'standby'`,
+    'alter system set synchronous_commit = on',
+    'select pg_reload_conf()',
+  )
+  await until('the standby to be synchronous', async () => {
+    const [row] = await primary.ask<{ sync_state: string }>(
+      `select sync_state from pg_stat_replication where application_name = 'standby'`,
+    )
+    return row?.sync_state === 'sync'
+  })
+}
+
+/** Waits until the standby has everything that the primary committed. */
+export async function untilCaughtUp(primary: PgServer, standby: PgServer): Promise<void> {
+  const [at] = await primary.ask<{ lsn: string }>('select pg_current_wal_lsn() as lsn')
+  await until('the standby to catch up', async () => {
+    const [row] = await standby.ask<{ is_there: boolean }>(
+      `select pg_last_wal_replay_lsn() >= '${at?.lsn}'::pg_lsn as is_there`,
+    )
+    return row?.is_there === true
+  })
+}
+
+/** Cuts a standby off from its primary: it stays at what it has. */
+export async function stopFollowing(standby: PgServer): Promise<void> {
+  await standby.ask(`alter system set primary_conninfo = ''`, 'select pg_reload_conf()')
+  await until('the standby to stop following', async () => {
+    return (await standby.ask('select 1 from pg_stat_wal_receiver')).length === 0
+  })
+}
+
+/** Makes a standby the primary. */
+export async function promote(standby: PgServer): Promise<void> {
+  await standby.ask('select pg_promote(true, 30)')
+}
+
+const addressOf = ({ port }: PgServer): string[] => [
+  ...['-h', '127.0.0.1', '-p', String(port), '-U', user],
+]
+
+async function idsOfPostgres(): Promise<[uid: number, gid: number]> {
+  const [uid, gid] = await Promise.all(
+    ['-u', '-g'].map(async (option) =>
+      Number(await new Response(Bun.spawn(['id', option, 'postgres']).stdout).text()),
+    ),
+  )
+  return [uid ?? 0, gid ?? 0]
+}
+
+async function runProgram(program: string, args: string[]): Promise<void> {
+  const child = Bun.spawn([...asPostgres, program, ...args], {
+    cwd: tmpdir(),
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
+  const said = await new Response(child.stderr).text()
+  if ((await child.exited) !== 0) throw new Error(`${program} failed: ${said}`)
+}
