@@ -4,7 +4,8 @@
  */
 import { binary } from '../test/support/binary.ts'
 import { fakeTime, wrongClocks } from './cluster/clock-scenes.ts'
-import { forgettingFailovers, synchronousFailover } from './cluster/failover-scenes.ts'
+import { forgettingFailovers, synchronousFailovers } from './cluster/failover-scenes.ts'
+import { hasPatroni } from './cluster/patroni.ts'
 import { playScene, type Scene, type SceneResult } from './cluster/scene.ts'
 import { vanishedPeer } from './cluster/silence-scene.ts'
 import { stampOf } from './report.ts'
@@ -12,7 +13,7 @@ import { stampOf } from './report.ts'
 export type ClusterResult = { scenes: SceneResult[]; skipped: string[]; build: string }
 
 const everyScene: Scene[] = [
-  synchronousFailover,
+  ...synchronousFailovers,
   ...forgettingFailovers,
   vanishedPeer,
   ...(fakeTime ? wrongClocks : []),
@@ -31,7 +32,10 @@ export async function drillCluster(
     say(`${name}: ${faults.length === 0 ? 'as expected' : 'FAULTS'}; ${seen}`)
     for (const fault of faults.slice(0, 10)) say(`  ${fault}`)
   }
-  const skipped = fakeTime ? [] : ['wrong clocks: apt-get install faketime']
+  const skipped = [
+    ...(fakeTime ? [] : ['wrong clocks: apt-get install faketime']),
+    ...(hasPatroni ? [] : ['Patroni: apt-get install patroni python3-pysyncobj']),
+  ]
   const version = Bun.spawnSync([binary, 'version', '--json']).stdout.toString()
   return { scenes, skipped, build: version }
 }

@@ -1,6 +1,6 @@
 /** PostgreSQL servers of a drill's own: a primary, and standbys made of it by `pg_basebackup`. */
-import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
-import { chown, mkdtemp, rm } from 'node:fs/promises'
+import { chmodSync, chownSync, existsSync, readdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../test/binary/nodes.ts'
@@ -16,7 +16,7 @@ export function findPgPrograms(): string | undefined {
 }
 
 /** The superuser and the database of every server here; connections come from loopback alone. */
-const user = 'counterfoil'
+export const user = 'counterfoil'
 const database = 'counterfoil'
 
 export type PgServer = {
@@ -28,11 +28,14 @@ export type PgServer = {
   start(): Promise<void>
   /** Ends every process of the server by SIGKILL, as a power cut does. */
   kill(): Promise<void>
-  /** `fast` breaks connections with 57P01. */
-  stop(): Promise<void>
+  /** Makes the database of {@link PgServer.url}. */
+  makeDatabase(): Promise<void>
 }
 
 export type PgFarm = {
+  /** A folder of the servers' own, and where their programs are. */
+  folder: string
+  programs: string
   /** An empty server, started. */
   primary(): Promise<PgServer>
   /** A running physical copy of `source` that follows it under the name `standby`. */
@@ -42,7 +45,7 @@ export type PgFarm = {
 
 /** Servers refuse to run as root: as root everything runs as the user `postgres`. */
 const isRoot = process.getuid?.() === 0
-const asPostgres = isRoot
+export const asPostgres = isRoot
   ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups']
   : []
 
@@ -51,7 +54,8 @@ export async function makePgFarm(): Promise<PgFarm> {
   const programs = findPgPrograms()
   if (!programs) throw new Error('PostgreSQL is missing: apt-get install postgresql')
   const folder = await mkdtemp(join(tmpdir(), 'counterfoil-pg-'))
-  if (isRoot) await chown(folder, ...(await idsOfPostgres()))
+  const ids = idsOfPostgres()
+  if (ids) chownSync(folder, ...ids)
   chmodSync(folder, 0o700)
   const servers: PgServer[] = []
   const serverIn = async (make: (data: string, port: number) => Promise<void>) => {
@@ -64,13 +68,15 @@ export async function makePgFarm(): Promise<PgFarm> {
     return server
   }
   return {
+    folder,
+    programs,
     async primary() {
       const server = await serverIn((data) =>
         runProgram(join(programs, 'initdb'), [
           ...['-D', data, '-U', user, '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'],
         ]),
       )
-      await runProgram(join(programs, 'createdb'), [...addressOf(server), database])
+      await server.makeDatabase()
       return server
     },
     standby: (source) =>
@@ -96,18 +102,45 @@ export async function makePgFarm(): Promise<PgFarm> {
 type Place = { programs: string; folder: string; data: string; port: number }
 
 function pgServer({ programs, folder, data, port }: Place): PgServer {
-  const url = `postgres://${user}@127.0.0.1:${port}/${database}`
   let running: Bun.Subprocess | undefined
   const settings = ['fsync=off', 'max_connections=200', 'wal_keep_size=1GB', 'max_wal_senders=5']
-  const end = async (signal: NodeJS.Signals) => {
-    const server = running
-    running = undefined
-    if (!server || server.exitCode !== null) return
-    // Its workers are children; a SIGKILL of the first process alone lets them end their work.
-    if (signal === 'SIGKILL') Bun.spawnSync(['pkill', '-KILL', '-P', String(server.pid)])
-    server.kill(signal)
-    await server.exited
-  }
+  return pgServerAt({
+    programs,
+    data,
+    port,
+    async start() {
+      const options = settings.flatMap((setting) => ['-c', setting])
+      const place = ['-D', data, '-h', '127.0.0.1', '-p', String(port), '-k', folder]
+      const log = Bun.file(join(folder, `${port}.log`))
+      running = Bun.spawn([...asPostgres, join(programs, 'postgres'), ...place, ...options], {
+        stdin: 'ignore',
+        stdout: log,
+        stderr: log,
+      })
+      const ready = ['-h', '127.0.0.1', '-p', String(port), '-q']
+      await until(
+        'PostgreSQL to take connections',
+        () => Bun.spawnSync([join(programs, 'pg_isready'), ...ready]).exitCode === 0,
+        30_000,
+      )
+    },
+    async end() {
+      const server = running
+      running = undefined
+      if (!server || server.exitCode !== null) return
+      // Its workers are children; a SIGKILL of the first process alone lets them end their work.
+      Bun.spawnSync(['pkill', '-KILL', '-P', String(server.pid)])
+      server.kill('SIGKILL')
+      await server.exited
+    },
+  })
+}
+
+type Handle = Omit<Place, 'folder'> & { start(): Promise<void>; end(): Promise<void> }
+
+/** A server at a port of loopback, however it is started and ended. */
+export function pgServerAt({ programs, data, port, start, end }: Handle): PgServer {
+  const url = `postgres://${user}@127.0.0.1:${port}/${database}`
   return {
     port,
     data,
@@ -122,23 +155,12 @@ function pgServer({ programs, folder, data, port }: Place): PgServer {
         await sql.close()
       }
     },
-    async start() {
-      const options = settings.flatMap((setting) => ['-c', setting])
-      const place = ['-D', data, '-h', '127.0.0.1', '-p', String(port), '-k', folder]
-      mkdirSync(join(folder, 'log'), { recursive: true })
-      running = Bun.spawn([...asPostgres, join(programs, 'postgres'), ...place, ...options], {
-        stdin: 'ignore',
-        stdout: Bun.file(join(folder, 'log', `${port}.out`)),
-        stderr: Bun.file(join(folder, 'log', `${port}.err`)),
-      })
-      const ready = ['-h', '127.0.0.1', '-p', String(port), '-q']
-      await until('PostgreSQL to take connections', async () => {
-        const { exitCode } = Bun.spawnSync([join(programs, 'pg_isready'), ...ready])
-        return exitCode === 0
-      })
-    },
-    kill: () => end('SIGKILL'),
-    stop: () => end('SIGINT'),
+    start,
+    kill: end,
+    makeDatabase: () =>
+      runProgram(join(programs, 'createdb'), [
+        ...['-h', '127.0.0.1', '-p', String(port), '-U', user, database],
+      ]),
   }
 }
 
@@ -176,22 +198,17 @@ export async function stopFollowing(standby: PgServer): Promise<void> {
   })
 }
 
-/** Makes a standby the primary. */
+/** Makes a standby the primary, one that waits for no standby of its own. */
 export async function promote(standby: PgServer): Promise<void> {
+  await standby.ask(`alter system set synchronous_standby_names = ''`, 'select pg_reload_conf()')
   await standby.ask('select pg_promote(true, 30)')
 }
 
-const addressOf = ({ port }: PgServer): string[] => [
-  ...['-h', '127.0.0.1', '-p', String(port), '-U', user],
-]
-
-async function idsOfPostgres(): Promise<[uid: number, gid: number]> {
-  const [uid, gid] = await Promise.all(
-    ['-u', '-g'].map(async (option) =>
-      Number(await new Response(Bun.spawn(['id', option, 'postgres']).stdout).text()),
-    ),
-  )
-  return [uid ?? 0, gid ?? 0]
+/** The user and group that servers run as; undefined where they run as this process does. */
+export function idsOfPostgres(): [uid: number, gid: number] | undefined {
+  if (!isRoot) return undefined
+  const idOf = (option: string) => Number(Bun.spawnSync(['id', option, 'postgres']).stdout)
+  return [idOf('-u'), idOf('-g')]
 }
 
 async function runProgram(program: string, args: string[]): Promise<void> {

@@ -3,7 +3,14 @@ import { type Clients, startClients } from './clients.ts'
 import { type Gate, openGate } from './gate.ts'
 import { collectHeads, type Heads } from './heads.ts'
 import { type Service, startService } from './nodes.ts'
-import { makePgFarm, type PgServer, replicateSynchronously } from './postgres-server.ts'
+import { startPatroniPair } from './patroni.ts'
+import {
+  makePgFarm,
+  type PgFarm,
+  type PgServer,
+  promote,
+  replicateSynchronously,
+} from './postgres-server.ts'
 import { type Probes, startProbes } from './probes.ts'
 
 /** What a scene found. `seen` goes into the report; each fault is one thing the service did wrong. */
@@ -14,6 +21,8 @@ export type Claim = (isTrue: boolean, fault: string) => void
 export type Stage = {
   primary: PgServer
   standby: PgServer
+  /** Makes the standby the primary, or waits until it is. */
+  takeOver(): Promise<void>
   gate: Gate
   service: Service
   clients: Clients
@@ -25,8 +34,8 @@ export type Stage = {
 export type Scene = {
   name: string
   expected: string
-  /** Whether the primary waits for its standby at each COMMIT. */
-  isSynchronous: boolean
+  /** Whether the primary waits for its standby at each COMMIT, and who promotes the standby. */
+  replication: 'asynchronous' | 'synchronous' | 'patroni'
   nodes?: number
   /** @returns what was seen, in words. */
   play(stage: Stage): Promise<string>
@@ -42,9 +51,7 @@ export async function playScene({ name, expected, play, ...scene }: Scene): Prom
   const farm = await makePgFarm()
   const undo: (() => Promise<unknown>)[] = [() => farm.remove()]
   try {
-    const primary = await farm.primary()
-    const standby = await farm.standby(primary)
-    if (scene.isSynchronous) await replicateSynchronously(primary)
+    const { primary, standby, takeOver } = await makePair(farm, scene.replication, undo)
     const gate = await openGate(primary.port)
     undo.push(() => gate.close())
     const address = new URL(primary.url)
@@ -57,11 +64,29 @@ export async function playScene({ name, expected, play, ...scene }: Scene): Prom
     const probes = startProbes(service)
     undo.push(() => Promise.all([clients.stop(), heads.stop(), probes.stop()]))
     await Bun.sleep(warmUpMs)
-    const stage = { primary, standby, gate, service, clients, probes, heads, claim }
+    const stage = { primary, standby, takeOver, gate, service, clients, probes, heads, claim }
     return { name, expected, seen: await play(stage), faults }
   } catch (error) {
     return { name, expected, seen: '', faults: [...faults, `the scene broke off: ${error}`] }
   } finally {
     for (const step of undo.reverse()) await step()
   }
+}
+
+type Pair = Pick<Stage, 'primary' | 'standby' | 'takeOver'>
+
+async function makePair(
+  farm: PgFarm,
+  replication: Scene['replication'],
+  undo: (() => Promise<unknown>)[],
+): Promise<Pair> {
+  if (replication === 'patroni') {
+    const pair = await startPatroniPair(farm.programs, farm.folder)
+    undo.push(pair.remove)
+    return { ...pair, takeOver: () => pair.untilPrimary(pair.standby) }
+  }
+  const primary = await farm.primary()
+  const standby = await farm.standby(primary)
+  if (replication === 'synchronous') await replicateSynchronously(primary)
+  return { primary, standby, takeOver: () => promote(standby) }
 }
