@@ -3,6 +3,7 @@
  * database fails: failovers with and without lost commits, silence, clocks.
  */
 import { binary } from '../test/support/binary.ts'
+import { pgbouncer } from '../test/support/pgbouncer.ts'
 import { fakeTime, wrongClocks } from './cluster/clock-scenes.ts'
 import { forgettingFailovers, synchronousFailovers } from './cluster/failover-scenes.ts'
 import { hasPatroni } from './cluster/patroni.ts'
@@ -34,6 +35,7 @@ export async function drillCluster(
   }
   const skipped = [
     ...(fakeTime ? [] : ['wrong clocks: apt-get install faketime']),
+    ...(pgbouncer ? [] : ['PgBouncer: apt-get install pgbouncer']),
     ...(hasPatroni ? [] : ['Patroni: apt-get install patroni python3-pysyncobj']),
   ]
   const version = Bun.spawnSync([binary, 'version', '--json']).stdout.toString()

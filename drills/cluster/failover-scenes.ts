@@ -1,5 +1,6 @@
 /** The primary dies and its standby takes over: with all its commits, or without the last ones. */
 import { rm } from 'node:fs/promises'
+import { pgbouncer } from '../../test/support/pgbouncer.ts'
 import { until } from '../../test/support/runs.ts'
 import { rootsOf } from './heads.ts'
 import { judgeAcknowledged, judgeDatabase, judgeHeads, judgeReceipts } from './judge.ts'
@@ -14,18 +15,29 @@ const noticedWithinMs = 10_000
 /** How long clients run while the standby lacks what the primary commits, in ms. */
 const unfollowedMs = 3000
 
-const replications: { name: string; replication: Scene['replication'] }[] = [
+type Failover = Pick<Scene, 'name' | 'replication' | 'isPooled'>
+
+const failovers: Failover[] = [
   { name: 'its synchronous standby is promoted', replication: 'synchronous' },
+  ...(pgbouncer
+    ? [
+        {
+          name: 'its synchronous standby is promoted, nodes use PgBouncer in transaction mode',
+          replication: 'synchronous' as const,
+          isPooled: true,
+        },
+      ]
+    : []),
   ...(hasPatroni
     ? [{ name: 'Patroni promotes its synchronous standby', replication: 'patroni' as const }]
     : []),
 ]
 
-/** A failover that loses nothing: by hand, and by Patroni where it is installed. */
-export const synchronousFailovers: Scene[] = replications.map(({ name, replication }) => ({
+/** Failovers that lose nothing. */
+export const synchronousFailovers: Scene[] = failovers.map(({ name, ...rest }) => ({
   name: `the primary is killed, ${name}`,
   expected: 'no acknowledged run lost or doubled, every head consistent, recovery by itself',
-  replication,
+  ...rest,
   async play({ primary, standby, takeOver, gate, service, clients, heads, claim }) {
     const acknowledged = () => clients.wishes.filter(({ paid }) => paid).length
     await primary.kill()

@@ -1,4 +1,5 @@
 /** A stage for one failure: two servers of PostgreSQL, a gate, nodes, clients, probes. */
+import { startPgBouncer } from '../../test/support/pgbouncer.ts'
 import { type Clients, startClients } from './clients.ts'
 import { type Gate, openGate } from './gate.ts'
 import { collectHeads, type Heads } from './heads.ts'
@@ -36,6 +37,8 @@ export type Scene = {
   expected: string
   /** Whether the primary waits for its standby at each COMMIT, and who promotes the standby. */
   replication: 'asynchronous' | 'synchronous' | 'patroni'
+  /** Whether nodes reach the database through PgBouncer in transaction mode. */
+  isPooled?: boolean
   nodes?: number
   /** @returns what was seen, in words. */
   play(stage: Stage): Promise<string>
@@ -56,7 +59,10 @@ export async function playScene({ name, expected, play, ...scene }: Scene): Prom
     undo.push(() => gate.close())
     const address = new URL(primary.url)
     address.port = String(gate.port)
-    const service = await startService(address.href, scene.nodes)
+    const service = await startService(
+      scene.isPooled ? await pooled(address.href, undo) : address.href,
+      scene.nodes,
+    )
     undo.push(() => service.remove())
     const clients = startClients(service)
     const newest = () => clients.wishes.findLast(({ paid }) => paid)?.paid?.receiptId
@@ -71,6 +77,13 @@ export async function playScene({ name, expected, play, ...scene }: Scene): Prom
   } finally {
     for (const step of undo.reverse()) await step()
   }
+}
+
+/** Puts PgBouncer in front of a server. @returns where nodes reach it. */
+async function pooled(server: string, undo: (() => Promise<unknown>)[]): Promise<string> {
+  const pooler = await startPgBouncer({ server, poolSize: 20 })
+  undo.push(pooler.stop)
+  return pooler.url(new URL(server).pathname.slice(1), '?prepare=false')
 }
 
 type Pair = Pick<Stage, 'primary' | 'standby' | 'takeOver'>
