@@ -10,6 +10,7 @@ import { hearNodes } from './hear-nodes.ts'
 import { serve } from './http/serve.ts'
 import type { Waiting } from './http/waiting.ts'
 import { type Job, startJobs } from './jobs.ts'
+import { StorageFault } from './kernel/storage-fault.ts'
 import { within } from './kernel/within.ts'
 import { auditStore } from './ledger/audit-store.ts'
 import { keepCheckpoint } from './log/checkpoint.ts'
@@ -98,8 +99,7 @@ export async function startServer(
         await jobs.stop()
         await deps.sequencer.flush()
         await deps.sequencer.stop()
-        await deps.keys.writeUses()
-        await dropLeases(db, deps.settings.node)
+        await writeLast(deps, db)
         await metrics?.stop()
         await db.close()
         return 'ended'
@@ -128,6 +128,20 @@ async function assertLogName({ settings }: Deps, db: Db): Promise<void> {
   } catch (error) {
     await dropLeases(db, settings.node)
     throw error
+  }
+}
+
+/**
+ * Writes what the next start could do without: when keys were used last, and that the leases are
+ * free. A database that is away is no reason for a stop to fail.
+ */
+async function writeLast({ keys, settings, log }: Deps, db: Db): Promise<void> {
+  try {
+    await keys.writeUses()
+    await dropLeases(db, settings.node)
+  } catch (error) {
+    if (!(error instanceof StorageFault)) throw error
+    log.warn('server.stop_unwritten', { reason: error.reason })
   }
 }
 

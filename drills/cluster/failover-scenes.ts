@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { pgbouncer } from '../../test/support/pgbouncer.ts'
 import { until } from '../../test/support/runs.ts'
+import { targetOf } from '../../test/support/silent-proxy.ts'
 import { rootsOf } from './heads.ts'
 import { judgeAcknowledged, judgeDatabase, judgeHeads, judgeReceipts } from './judge.ts'
 import type { Node } from './nodes.ts'
@@ -38,13 +39,13 @@ export const synchronousFailovers: Scene[] = failovers.map(({ name, ...rest }) =
   name: `the primary is killed, ${name}`,
   expected: 'no acknowledged run lost or doubled, every head consistent, recovery by itself',
   ...rest,
-  async play({ primary, standby, takeOver, gate, service, clients, heads, claim }) {
+  async play({ primary, standby, takeOver, proxy, service, clients, heads, claim }) {
     const acknowledged = () => clients.wishes.filter(({ paid }) => paid).length
     await primary.kill()
     const killedAt = performance.now()
     const before = acknowledged()
     await takeOver()
-    gate.pointAt(standby.port)
+    proxy.moveTo(targetOf(standby.url))
     await until('a run after the failover', () => acknowledged() > before, 30_000)
     const backAfter = performance.now() - killedAt
     await Bun.sleep(3000)
@@ -93,7 +94,7 @@ export const forgettingFailovers: Scene[] = aftermaths.map(({ name, strike }) =>
     'every node says diverged within 10 s; no contradicting head is signed; after `log reopen` each receipt that is still stored is proven',
   replication: 'asynchronous',
   async play(stage) {
-    const { primary, standby, takeOver, gate, clients, probes, heads, claim } = stage
+    const { primary, standby, takeOver, proxy, clients, probes, heads, claim } = stage
     await untilCaughtUp(primary, standby)
     await stopFollowing(standby)
     await Bun.sleep(unfollowedMs)
@@ -101,7 +102,7 @@ export const forgettingFailovers: Scene[] = aftermaths.map(({ name, strike }) =>
     const lastOf = performance.now()
     await takeOver()
     const stored = await leafCount(standby)
-    gate.pointAt(standby.port)
+    proxy.moveTo(targetOf(standby.url))
     const switchedAt = performance.now()
     await strike(stage)
     const struckAt = performance.now()

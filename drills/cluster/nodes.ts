@@ -1,4 +1,4 @@
-/** Several nodes of one service behind a gate to their database, as executables. */
+/** Several nodes of one service behind a proxy to their database, as executables. */
 import { chmodSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -90,6 +90,8 @@ export async function makePgFarm(): Promise<PgFarm> {
           '-R',
           '-X',
           'stream',
+          '-c',
+          'fast',
         ])
       }),
     async remove() {

@@ -1,7 +1,7 @@
-/** A stage for one failure: two servers of PostgreSQL, a gate, nodes, clients, probes. */
+/** A stage for one failure: two servers of PostgreSQL, a proxy, nodes, clients, probes. */
 import { startPgBouncer } from '../../test/support/pgbouncer.ts'
+import { type SilentProxy, startSilentProxy, targetOf } from '../../test/support/silent-proxy.ts'
 import { type Clients, startClients } from './clients.ts'
-import { type Gate, openGate } from './gate.ts'
 import { collectHeads, type Heads } from './heads.ts'
 import { type Service, startService } from './nodes.ts'
 import { startPatroniPair } from './patroni.ts'
@@ -24,7 +24,8 @@ export type Stage = {
   standby: PgServer
   /** Makes the standby the primary, or waits until it is. */
   takeOver(): Promise<void>
-  gate: Gate
+  /** Between the nodes and their database. */
+  proxy: SilentProxy
   service: Service
   clients: Clients
   probes: Probes
@@ -55,12 +56,11 @@ export async function playScene({ name, expected, play, ...scene }: Scene): Prom
   const undo: (() => Promise<unknown>)[] = [() => farm.remove()]
   try {
     const { primary, standby, takeOver } = await makePair(farm, scene.replication, undo)
-    const gate = await openGate(primary.port)
-    undo.push(() => gate.close())
-    const address = new URL(primary.url)
-    address.port = String(gate.port)
+    const proxy = startSilentProxy(targetOf(primary.url))
+    undo.push(async () => proxy.stop())
+    const address = proxy.urlOf(primary.url)
     const service = await startService(
-      scene.isPooled ? await pooled(address.href, undo) : address.href,
+      scene.isPooled ? await pooled(address, undo) : address,
       scene.nodes,
     )
     undo.push(() => service.remove())
@@ -70,7 +70,7 @@ export async function playScene({ name, expected, play, ...scene }: Scene): Prom
     const probes = startProbes(service)
     undo.push(() => Promise.all([clients.stop(), heads.stop(), probes.stop()]))
     await Bun.sleep(warmUpMs)
-    const stage = { primary, standby, takeOver, gate, service, clients, probes, heads, claim }
+    const stage = { primary, standby, takeOver, proxy, service, clients, probes, heads, claim }
     return { name, expected, seen: await play(stage), faults }
   } catch (error) {
     return { name, expected, seen: '', faults: [...faults, `the scene broke off: ${error}`] }

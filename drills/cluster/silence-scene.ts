@@ -17,9 +17,9 @@ export const vanishedPeer: Scene = {
   expected:
     'first 503 within 12 s, probes within 2 s, SIGTERM within its grace and 5 s, recovery by itself',
   replication: 'asynchronous',
-  async play({ primary, gate, service, clients, probes, claim }) {
+  async play({ primary, proxy, service, clients, probes, claim }) {
     const [stopped, ...staying] = service.nodes as [Node, ...Node[]]
-    gate.silence()
+    proxy.vanish()
     const silentAt = performance.now()
     await Bun.sleep(silentMs - 12_000)
     const stoppedAt = performance.now()
@@ -29,7 +29,7 @@ export const vanishedPeer: Scene = {
     claim(ended === 0, `SIGTERM ended with ${ended}`)
     claim(stopMs <= graceS * 1000 + stopSlackMs, `SIGTERM took ${seconds(stopMs)}`)
     await Bun.sleep(Math.max(0, silentAt + silentMs - performance.now()))
-    gate.speak()
+    proxy.comeBack()
     const spokeAt = performance.now()
     const isServed = (name: string) =>
       probes

@@ -122,6 +122,11 @@ export function startSilentProxy(target: Target) {
       to = target ?? to
       isSilent = false
     },
+    /** Breaks every connection; new ones are passed on to another server. */
+    moveTo(target: Target): void {
+      to = target
+      for (const socket of open) socket.terminate()
+    },
     stop(): void {
       listener.stop(true)
       for (const socket of open) socket.terminate()
