@@ -1,5 +1,5 @@
 import type { Config } from './config.ts'
-import { liveNodes } from './db/lease.ts'
+import { leaseMs, liveNodes } from './db/lease.ts'
 import { openLeaseClock } from './db/lease-clock.ts'
 import { systemClock } from './kernel/clock.ts'
 import { makeIds } from './kernel/ids.ts'
@@ -32,7 +32,7 @@ export async function openLogOffice(config: Config, log: Log) {
   try {
     const leaseClock = await openLeaseClock(db, clock)
     const [alive] = db.exclusive ? [] : await db.read((q) => liveNodes(db, q, leaseClock.now()))
-    if (alive) throw new Error(`the server ${alive} runs on this database; stop it first`)
+    if (alive) throw new Error(stillAlive(alive))
     const history = await findHistory(db)
     if (!history) throw new Error('this database has no log yet; start the server once')
     const { logs, signers } = history
@@ -53,3 +53,8 @@ export async function openLogOffice(config: Config, log: Log) {
     throw error
   }
 }
+
+/** A node that was killed counts as alive until its lease ends. */
+const stillAlive = (node: string): string =>
+  `the server ${node} runs on this database; stop it first. If it was killed, wait ` +
+  `${leaseMs / 1000} s and try again`

@@ -50,7 +50,8 @@ export function collectHeads({ nodes }: Service, newestReceipt: () => string | u
 /** The root of a log at each of its sizes, from 1 on, computed from its leaves. */
 export async function rootsOf(server: PgServer, start = 0): Promise<string[]> {
   const leaves = await server.ask<{ hash: Uint8Array }>(
-    `select substring(hashes from 1 for 32) as hash from log_leaves where idx >= ${start} order by idx`,
+    `select substring(hashes from 1 for 32) as hash from log_leaves
+     where idx >= ${start} order by idx`,
   )
   const peaks: Uint8Array[] = []
   return leaves.map(({ hash }, size) => {

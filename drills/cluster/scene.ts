@@ -14,7 +14,7 @@ import {
 } from './postgres-server.ts'
 import { type Probes, startProbes } from './probes.ts'
 
-/** What a scene found. `seen` goes into the report; each fault is one thing the service did wrong. */
+/** What a scene found. `seen` goes into the report; `faults` are what the service did wrong. */
 export type SceneResult = { name: string; expected: string; seen: string; faults: string[] }
 
 export type Claim = (isTrue: boolean, fault: string) => void

@@ -15,7 +15,8 @@ const stopSlackMs = 5000
 export const vanishedPeer: Scene = {
   name: 'the database vanishes without closing a connection, and comes back',
   expected:
-    'first 503 within 12 s, probes within 2 s, SIGTERM within its grace and 5 s, recovery by itself',
+    'first 503 within 12 s, probes within 2 s, SIGTERM within its grace and 5 s, recovery by ' +
+    'itself',
   replication: 'asynchronous',
   async play({ primary, proxy, service, clients, probes, claim }) {
     const [stopped, ...staying] = service.nodes as [Node, ...Node[]]
