@@ -167,7 +167,12 @@ for (const engine of engines) {
         lag_s: expect.any(Number),
         status: 'ok',
       })
-      expect(log).toEqual({ size: log.size, anchored_size: log.size, oldest_unanchored_s: null })
+      expect(log).toEqual({
+        size: log.size,
+        anchored_size: log.size,
+        oldest_unanchored_s: null,
+        status: 'ok',
+      })
       const sender = { address: senderAddress, balance_wei: expect.any(String), low: false }
       expect(anchors).toEqual({ status: 'ok', reason: null, sender, lag_s: 0 })
       const { registry } = await (await a.call('/v1/signer')).json()
