@@ -34,6 +34,7 @@ import type { OnboardingStore } from './overview/store.ts'
 import type { PassportStore } from './passports/store.ts'
 import type { Plans } from './plans/plan.ts'
 import type { SubscriptionStore } from './plans/store.ts'
+import type { Acknowledged } from './receipts/acknowledged.ts'
 import type { ShareStore } from './receipts/share-store.ts'
 import type { ReceiptStore } from './receipts/store.ts'
 import type { Reloaded } from './reload.ts'
@@ -92,6 +93,7 @@ export type Deps = {
   checkpoints: CheckpointStore
   /** What of the log must still be there, and whether it is. */
   heads: Heads
+  acknowledged: Acknowledged
   /** Undefined without `chain.rpc_urls`: then nothing ever asks a chain. */
   chain: Chain | undefined
   /** Must agree before a large deposit is credited; undefined without `chain.second_rpc_urls`. */

@@ -46,6 +46,7 @@ import { onboardingStore } from './overview/store.ts'
 import { passportCounter } from './passports/count-store.ts'
 import { passportStore } from './passports/store.ts'
 import { subscriptionStore } from './plans/store.ts'
+import { makeAcknowledged } from './receipts/acknowledged.ts'
 import { shareStore } from './receipts/share-store.ts'
 import { receiptStore } from './receipts/store.ts'
 import { liveRuns } from './runs/live.ts'
@@ -142,6 +143,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     logStore: store,
     checkpoints,
     heads,
+    acknowledged: makeAcknowledged(),
     ...onChain,
     deposits: depositStore(db, { clock: leaseClock, node }),
     depositPolicy: depositPolicyOf(config),

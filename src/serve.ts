@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { anchorWorker } from './anchors/pace.ts'
 import { watchChain } from './anchors/watch.ts'
 import { createApp } from './app.ts'
@@ -17,6 +18,8 @@ import { keepCheckpoint } from './log/checkpoint.ts'
 import { nameGuard } from './log/logs-store.ts'
 import { makeDeps, type Parts, type Service } from './make-deps.ts'
 import { planRenewer } from './plans/renew.ts'
+import { type LostReceipt, listLost } from './receipts/lost.ts'
+import { writeLost } from './receipts/lost-store.ts'
 import { backgroundSigner } from './receipts/sign.ts'
 import { stopCancelled } from './runs/cancel.ts'
 import { endAbandoned, endReturned } from './runs/recover.ts'
@@ -77,6 +80,7 @@ export async function startServer(
   const app = createApp(deps)
   const server = waiting?.serve(app) ?? serve(app, deps.settings.listen)
   const echo = hearNodes(deps, db)
+  listLostWhenDiverged(deps, parts)
   const jobs = startJobs(jobsOf(deps, { db, audits, echo }), { log, clock: deps.clock })
   log.info('server.listening', { url: config.base_url, version })
   return {
@@ -108,6 +112,16 @@ export async function startServer(
       if (!(await within(graceMs + stopWithinMs, ending()))) log.warn('server.stop_cut')
     },
   }
+}
+
+/** A node that lives through the loss is the last one that can name what is gone. */
+function listLostWhenDiverged(deps: Deps, { headFile }: Pick<Parts, 'headFile'>): void {
+  const folder = headFile && dirname(headFile.path)
+  const { node } = deps.settings
+  const write =
+    folder === undefined ? undefined : (lost: LostReceipt[]) => writeLost(folder, lost, node)
+  const failed = (error: unknown) => deps.log.error('log.lost_not_listed', error)
+  deps.heads.onDiverged(() => void listLost(deps, write).catch(failed))
 }
 
 /** That this process lives, and the right to number receipts: one COMMIT where it writes alone. */

@@ -8,6 +8,7 @@ import { openLog } from '../logging.ts'
 import { makeAnchoring } from '../make-anchoring.ts'
 import { keySourceOf, openAnchorSender } from '../open.ts'
 import { openLogOffice } from '../open-log.ts'
+import { countLost, lostPathOf } from '../receipts/lost-store.ts'
 import { reissued } from '../receipts/receipt.ts'
 import { openSource } from '../signer/source.ts'
 import { assertSame } from '../signer/store.ts'
@@ -45,15 +46,18 @@ async function reopen(options: { reason: string; json?: boolean }): Promise<void
     const onChain = await askChain(config, office)
     const reopened = await reopenLog({ ...office, ...stores, signer }, { reason, head: onChain })
     const { origin, previous, head, last, lost } = reopened
+    const listed = countLost(config.data)
     if (options.json) {
       const sizes = { previous_size: head.size, proven_size: last.size }
-      const missing = { forgotten_size: lost?.size ?? null }
+      const missing = { forgotten_size: lost?.size ?? null, lost_receipts: listed ?? null }
       return printJson({ origin, previous: previous.origin, ...sizes, ...missing })
     }
     say(`Receipts are issued as ${origin} from now on.`)
     say(`The log of ${previous.origin} was abandoned; its head of ${head.size} leaves is named.`)
     say(`Its receipts with an index below ${last.size} keep their proofs.`)
     if (lost) say(`A head of ${lost.size} leaves was signed: what was beyond is lost.`)
+    if (listed) say(`${listed} lost receipts are listed in ${lostPathOf(config.data)}.`)
+    if (lost) say('Other nodes list those that they acknowledged in their data folders.')
   } finally {
     await office.close()
   }

@@ -9,6 +9,7 @@ import { payerOf } from './key.ts'
 
 export type Needs = Pick<
   Deps,
+  | 'acknowledged'
   | 'accounts'
   | 'calls'
   | 'catalogue'

@@ -40,6 +40,7 @@ import { answerWhole } from './whole-api.ts'
 
 type Needs = Pick<
   Deps,
+  | 'acknowledged'
   | 'calls'
   | 'catalogue'
   | 'clock'

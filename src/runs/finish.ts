@@ -35,7 +35,10 @@ export type CallEnd = {
 /** How long the output of a background run is kept after its end. */
 const outputKeptMs = 3_600_000
 
-type Needs = Pick<Deps, 'ledger' | 'clock' | 'settings' | 'sequencer' | 'live' | 'log' | 'runs'>
+type Needs = Pick<
+  Deps,
+  'acknowledged' | 'ledger' | 'clock' | 'settings' | 'sequencer' | 'live' | 'log' | 'runs'
+>
 
 /**
  * Ends a run: charges its lines, frees the rest of its hold, and leaves the receipt, all in one
@@ -53,7 +56,10 @@ export async function finish(
   const { received, row } = live
   const store = () => settle(deps, row, live.model.prices, ending, durationMs, { received, call })
   try {
-    return await store().catch((error) => afterDoubt(deps, error, { row, ending, store }))
+    const done = await store().catch((error) => afterDoubt(deps, error, { row, ending, store }))
+    const { id: runId, digest, cost, finishedAt: at } = done.run
+    if (digest && at !== null) deps.acknowledged.add({ runId, digest, cost, at })
+    return done
   } catch (error) {
     deps.log.error('run.settle_failed', error, namesOf(live))
     freeLater(deps, row, live.model.prices, { ...ending, ...unstored }, durationMs)

@@ -3,6 +3,7 @@ import { type Db, first, lockFound, rows, update, type Work } from '../db/db.ts'
 import type { RunRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type Page, type PageRequest, toPage } from '../kernel/page.ts'
+import { toHex } from '../verify/hex.ts'
 import { cancelStore } from './cancel-store.ts'
 import { shownRuns } from './shown-store.ts'
 
@@ -16,6 +17,8 @@ type Since = { since: string }
 
 /** Outputs forgotten in one transaction; settles wait for it. */
 const dropBatch = 500
+/** Runs looked up by id in one statement. */
+const readBatch = 500
 
 export function runStore(db: Db, node: string) {
   const { accounts, runs, leases } = db.tables
@@ -70,6 +73,17 @@ export function runStore(db: Db, node: string) {
         const own = and(isNull(runs.finishedAt), eq(runs.node, node))
         return rows(q.select({ id: runs.id }).from(runs).where(own))
       }),
+    /** The digests (hex) of the runs among `ids` that ended, by id. */
+    digests: async (ids: readonly string[]): Promise<Map<string, string>> => {
+      const found = new Map<string, string>()
+      const { id, digest } = runs
+      for (let i = 0; i < ids.length; i += readBatch) {
+        const some = inArray(id, ids.slice(i, i + readBatch))
+        const page = await db.read((q) => rows(q.select({ id, digest }).from(runs).where(some)))
+        for (const row of page) if (row.digest) found.set(row.id, toHex(row.digest))
+      }
+      return found
+    },
     /** Forgets the outputs of background runs that were kept long enough. */
     dropOutputs: async (now: Millis): Promise<void> => {
       const drop = () =>

@@ -7,6 +7,7 @@ import { rows } from '../../src/db/db.ts'
 import { reopenLog } from '../../src/log/reopen.ts'
 import { reopenings } from '../../src/log/reopen-store.ts'
 import { openLogOffice } from '../../src/open-log.ts'
+import { countLost } from '../../src/receipts/lost-store.ts'
 import { reissued } from '../../src/receipts/receipt.ts'
 import { signerFromHex } from '../../src/signer/signer.ts'
 import { type Node, startNode } from '../support/node.ts'
@@ -147,6 +148,19 @@ describe.skipIf(!postgresServer)('a PostgreSQL database that goes back', () => {
     for (const id of forgotten) {
       expect((await node(0).call(`/v1/receipts/${id}`, key)).status).toBe(404)
     }
+  })
+
+  test('has its lost receipts listed by the nodes that acknowledged them', async () => {
+    const listed: string[] = []
+    for (const one of nodes) {
+      await until('the list', () => one.events().includes('log.receipts_lost'))
+      const path = join(one.config.data, 'lost-receipts.jsonl')
+      expect(statSync(path).mode & 0o777).toBe(0o600)
+      const lines = readFileSync(path, 'utf8').trim().split('\n')
+      expect(countLost(one.config.data)).toBe(lines.length)
+      listed.push(...lines.map((line) => JSON.parse(line).receipt_id))
+    }
+    expect(listed.sort()).toEqual([...forgotten].sort())
   })
 
   test('leaves what was issued before and is stored its proofs, after log reopen', async () => {
