@@ -74,6 +74,9 @@ left_out() { printf 'left out: %s\n          %s\n' "$1" "$2"; }
   'apt-get install postgresql, then TEST_DATABASE_URL=postgres://user@127.0.0.1/empty_database'
 [ -n "${VECTORS_DIR:-}" ] || left_out 'the published test vectors' \
   'VECTORS_DIR=<folder with c2sp, eip712, jcs, rfc6962 and siwe>'
+[ -x /usr/sbin/pgbouncer ] || left_out 'nodes behind PgBouncer' 'apt-get install pgbouncer'
+command -v faketime >/dev/null || left_out 'executables with a wrong clock' 'apt-get install faketime'
+command -v openssl >/dev/null || left_out 'model servers over TLS' 'apt-get install openssl'
 command -v systemd-analyze >/dev/null || left_out "the check of systemd's unit" 'apt-get install systemd'
 [ -x "${CHROMIUM:-/usr/bin/chromium}" ] || left_out 'pages in a real browser' 'apt-get install chromium'
 
