@@ -5,6 +5,7 @@ import { createApp } from './app.ts'
 import { receiptCounter } from './counts/count.ts'
 import type { Db } from './db/db.ts'
 import { dropLeases, leaseMs, liveNodes, nodeLease, takeLease } from './db/lease.ts'
+import { readReplication, replicationFault, replicationFix } from './db/replication.ts'
 import { depositWatcher } from './deposits/watch.ts'
 import type { Deps } from './deps.ts'
 import { hearNodes } from './hear-nodes.ts'
@@ -70,6 +71,7 @@ export async function startServer(
   tellSkew(deps)
   await takeLeases(deps, db)
   await assertLogName(deps, db)
+  await warnOfReplication(deps, db)
   const readyBy = deps.clock.monotonic() + recoverWithinMs
   await endAbandoned(deps, () => deps.clock.monotonic() >= readyBy)
   await checkLedger(deps, audits.sinceLast)
@@ -112,6 +114,13 @@ export async function startServer(
       if (!(await within(graceMs + stopWithinMs, ending()))) log.warn('server.stop_cut')
     },
   }
+}
+
+/** A database that can lose what it acknowledged is said at each start. */
+async function warnOfReplication({ log }: Deps, db: Db): Promise<void> {
+  const found = await readReplication(db)
+  const fault = found && replicationFault(found)
+  if (fault !== undefined) log.warn('database.loses_commits', { fault, advice: replicationFix })
 }
 
 /** A node that lives through the loss is the last one that can name what is gone. */

@@ -4,7 +4,7 @@ import { pgbouncer } from '../../test/support/pgbouncer.ts'
 import { until } from '../../test/support/runs.ts'
 import { targetOf } from '../../test/support/silent-proxy.ts'
 import { rootsOf } from './heads.ts'
-import { judgeAcknowledged, judgeDatabase, judgeHeads, judgeReceipts } from './judge.ts'
+import { askDoctor, judgeAcknowledged, judgeDatabase, judgeHeads, judgeReceipts } from './judge.ts'
 import type { Node } from './nodes.ts'
 import { hasPatroni } from './patroni.ts'
 import { type PgServer, stopFollowing, untilCaughtUp } from './postgres-server.ts'
@@ -40,6 +40,9 @@ export const synchronousFailovers: Scene[] = failovers.map(({ name, ...rest }) =
   expected: 'no acknowledged run lost or doubled, every head consistent, recovery by itself',
   ...rest,
   async play({ primary, standby, takeOver, proxy, service, clients, heads, claim }) {
+    const [first] = service.nodes as [Node]
+    const replicas = await askDoctor(first, 'replicas')
+    claim(replicas?.status === 'ok', `doctor says of the replicas: ${replicas?.message}`)
     const acknowledged = () => clients.wishes.filter(({ paid }) => paid).length
     await primary.kill()
     const killedAt = performance.now()
@@ -54,9 +57,8 @@ export const synchronousFailovers: Scene[] = failovers.map(({ name, ...rest }) =
     await judgeDatabase(standby, claim)
     await judgeAcknowledged(standby, clients.wishes, claim)
     judgeHeads(await rootsOf(standby), heads.seen, claim)
-    const [node] = service.nodes as [Node]
     const { secret } = service
-    const { proven } = await judgeReceipts(node, { secret, wishes: clients.wishes }, claim)
+    const { proven } = await judgeReceipts(first, { secret, wishes: clients.wishes }, claim)
     return [
       `${acknowledged()} runs acknowledged, ${before} of them before`,
       `the next one ${seconds(backAfter)} after the kill`,
@@ -95,7 +97,10 @@ export const forgettingFailovers: Scene[] = aftermaths.map(({ name, strike }) =>
     'each receipt that is still stored is proven',
   replication: 'asynchronous',
   async play(stage) {
-    const { primary, standby, takeOver, proxy, clients, probes, heads, claim } = stage
+    const { primary, standby, takeOver, proxy, service, clients, probes, heads, claim } = stage
+    const [first] = service.nodes as [Node]
+    const replicas = await askDoctor(first, 'replicas')
+    claim(replicas?.status === 'warn', `doctor says of the replicas: ${replicas?.message}`)
     await untilCaughtUp(primary, standby)
     await stopFollowing(standby)
     await Bun.sleep(unfollowedMs)
@@ -109,6 +114,8 @@ export const forgettingFailovers: Scene[] = aftermaths.map(({ name, strike }) =>
     const struckAt = performance.now()
     const noticed = await untilAllSayDiverged(stage, struckAt)
     claim(noticed !== undefined, `not every node says diverged: ${silentOnes(stage, struckAt)}`)
+    const found = await askDoctor(first, 'log')
+    claim(found?.status === 'fail', `doctor says of the log: ${found?.message}`)
     // Clients go on asking for a while: nothing may be begun, numbered or signed.
     await Bun.sleep(3000)
     await clients.stop()

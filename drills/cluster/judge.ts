@@ -110,3 +110,12 @@ export async function judgeReceipts(
   }
   return found
 }
+
+type Finding = { part: string; status: 'ok' | 'warn' | 'fail'; message: string }
+
+/** What `doctor` says of a part, on the machine of a node. */
+export async function askDoctor({ home }: Node, part: string): Promise<Finding | undefined> {
+  const { stdout } = await home.cli('doctor', '--json')
+  const { findings } = JSON.parse(stdout) as { findings: Finding[] }
+  return findings.find((finding) => finding.part === part)
+}

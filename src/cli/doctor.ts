@@ -19,6 +19,7 @@ import {
   lookAtSigner,
   openForLook,
 } from './doctor-database.ts'
+import { lookAtLog, lookAtReplication } from './doctor-log.ts'
 import { lookAtDisk, lookAtFiles } from './doctor-machine.ts'
 import { lookAtChain, lookAtModels, lookAtOrigin } from './doctor-network.ts'
 import { type Finding, failure, lookAt, quote } from './finding.ts'
@@ -56,6 +57,8 @@ async function examine(options: Options): Promise<void> {
         ...(await lookAtDatabase(config, db)),
         ...(await lookAtClock(db)),
         ...(await lookAtPast(db)),
+        ...(await lookAtReplication(db)),
+        ...(await lookAtLog(config, db)),
       ]
     })),
   ]

@@ -2,10 +2,12 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { lookAtLog } from '../../src/cli/doctor-log.ts'
 import { copyDatabase } from '../../src/db/backup.ts'
 import { rows } from '../../src/db/db.ts'
 import { reopenLog } from '../../src/log/reopen.ts'
 import { reopenings } from '../../src/log/reopen-store.ts'
+import { openDatabase } from '../../src/open.ts'
 import { openLogOffice } from '../../src/open-log.ts'
 import { countLost } from '../../src/receipts/lost-store.ts'
 import { reissued } from '../../src/receipts/receipt.ts'
@@ -238,6 +240,21 @@ describe('an old SQLite file that is put back under its data folder', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
     const { heads } = JSON.parse(readFileSync(path, 'utf8'))
     expect(Object.keys(heads[0])).toEqual(['issuer', 'size', 'root', 'timestamp', 'signature'])
+  })
+
+  test('doctor finds it, and says that all is well of the right file', async () => {
+    const parts = async (data: string) => {
+      const config = {
+        ...node.config,
+        data,
+        database_url: `sqlite:${join(data, 'counterfoil.db')}`,
+      }
+      const { db } = await openDatabase(config)
+      const found = await lookAtLog(config, db).finally(() => db.close())
+      return found.map(({ part, status }) => `${part}: ${status}`)
+    }
+    expect(await parts(back)).toEqual(['log: fail'])
+    expect(await parts(folder)).toEqual(['log: ok'])
   })
 
   test('after log reopen issues again, and what is stored keeps its proof', async () => {

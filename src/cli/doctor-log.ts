@@ -1,0 +1,66 @@
+import type { Config } from '../config.ts'
+import type { Db } from '../db/db.ts'
+import { readReplication, replicationFault, replicationFix } from '../db/replication.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { headStore } from '../log/head-store.ts'
+import { logStore } from '../log/store.ts'
+import { openHeads } from '../open.ts'
+import { countLost, lostPathOf } from '../receipts/lost-store.ts'
+import { findHistory } from '../signer/store.ts'
+import { type Finding, failure, fine, quote, warning } from './finding.ts'
+
+/** Whether the log still begins with every head that this data folder, or another node, knows. */
+export async function lookAtLog(config: Config, db: Db): Promise<Finding[]> {
+  const history = await findHistory(db)
+  if (!history) return []
+  const { logs } = history
+  const { origin, start } = logs.current
+  const log = logStore(db, { clock: systemClock, node: 'doctor', start })
+  const { heads } = openHeads(config)
+  const strange = heads.find(({ issuer }) => !logs.of(issuer))
+  if (strange) {
+    const what = `A head of ${strange.size} leaves of ${strange.issuer} is known`
+    return [failure('log', `${what}, but the database has no such log.`, reopenFix)]
+  }
+  const known = [
+    ...heads.filter(({ issuer }) => issuer === origin),
+    await headStore(db).lacked(origin),
+  ]
+  const newest = known.reduce((a, b) => (b && b.size > (a?.size ?? 0) ? b : a), undefined)
+  const fault = newest && (await log.faultOf(newest))
+  if (newest && fault !== undefined) {
+    const what = `A head of ${newest.size} leaves of ${origin} is known, but ${fault}.`
+    return [failure('log', what, reopenFix), ...lostIn(config)]
+  }
+  return [
+    fine('log', `It has ${await log.size()} leaves, and every head that is known.`),
+    ...lostIn(config),
+  ]
+}
+
+const reopenFix =
+  'put the right database back; if it is lost, stop all servers and run: counterfoil log reopen'
+
+function lostIn({ data }: Config): Finding[] {
+  const count = countLost(data)
+  if (count === undefined) return []
+  const path = lostPathOf(data)
+  const words = `The database lost ${count} receipts that clients hold; ${path} lists them.`
+  return [warning('receipts', words, `settle them with your customers, then: rm ${quote(path)}`)]
+}
+
+/** Whether a COMMIT survives a crash of the database server, and a failover. */
+export async function lookAtReplication(db: Db): Promise<Finding[]> {
+  const found = await readReplication(db)
+  if (!found) return []
+  const fault = replicationFault(found)
+  if (fault !== undefined) {
+    const words = `${fault[0]?.toUpperCase()}${fault.slice(1)}.`
+    return [warning('replicas', words, replicationFix)]
+  }
+  const words =
+    found.standbys > 0
+      ? 'Every COMMIT waits for a standby.'
+      : 'Every COMMIT is synced; no standby follows the server.'
+  return [fine('replicas', words)]
+}
