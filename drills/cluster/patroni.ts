@@ -137,7 +137,7 @@ const settingsOf = ({ name, programs, data, sockets, port, restPort, raft }: Set
       loop_wait: 2,
       retry_timeout: 5,
       synchronous_mode: true,
-      postgresql: { use_pg_rewind: false, parameters: { fsync: 'off', max_connections: 200 } },
+      postgresql: { use_pg_rewind: false, parameters: { max_connections: 200 } },
     },
     initdb: [{ encoding: 'UTF8' }, 'no-locale', 'no-sync', { auth: 'trust' }],
     pg_hba: ['host all all 127.0.0.1/32 trust', 'host replication all 127.0.0.1/32 trust'],

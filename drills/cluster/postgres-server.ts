@@ -105,7 +105,7 @@ type Place = { programs: string; folder: string; data: string; port: number }
 
 function pgServer({ programs, folder, data, port }: Place): PgServer {
   let running: Bun.Subprocess | undefined
-  const settings = ['fsync=off', 'max_connections=200', 'wal_keep_size=1GB', 'max_wal_senders=5']
+  const settings = ['max_connections=200', 'wal_keep_size=1GB', 'max_wal_senders=5']
   return pgServerAt({
     programs,
     data,

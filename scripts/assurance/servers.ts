@@ -106,5 +106,46 @@ export const servers: Group = {
         ['src/log/logs-store.ts', 'nameGuard'],
       ],
     },
+    {
+      id: 'N4',
+      severity: 'C',
+      promise:
+        'A database that lost commits is noticed by every node before anything new is begun, ' +
+        'numbered or signed, also after a restart of all; no head ever contradicts another.',
+      tests: [
+        [
+          'test/log/forgetful.test.ts',
+          'is found out by every running node within 10 s, and nothing is signed or numbered',
+        ],
+        [
+          'test/log/forgetful.test.ts',
+          'has its lost receipts listed by the nodes that acknowledged them',
+        ],
+        [
+          'test/log/forgetful.test.ts',
+          'leaves what was issued before and is stored its proofs, after log reopen',
+        ],
+        ['test/log/forgetful.test.ts', 'is found out at the start where all nodes were restarted'],
+        [
+          'test/log/forgetful.test.ts',
+          'is found out by a node with an empty data folder, from one that knows',
+        ],
+        [
+          'test/log/forgetful.test.ts',
+          'is found out without a chain, and the log says once what to do',
+        ],
+        [
+          'test/log/forgetful.test.ts',
+          'doctor finds it, and says that all is well of the right file',
+        ],
+        ['test/db/replication.test.ts', 'each way to lose an acknowledged COMMIT is named'],
+      ],
+      guards: [
+        ['src/log/heads.ts', 'makeHeads'],
+        ['src/log/reopen.ts', 'reopenLog'],
+        ['src/receipts/lost.ts', 'listLost'],
+        ['src/db/replication.ts', 'replicationFault'],
+      ],
+    },
   ],
 }
