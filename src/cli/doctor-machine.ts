@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
+import { headPathOf } from '../log/head-file-store.ts'
 import { type Finding, failure, fine, quote, warning } from './finding.ts'
 
 /** Bytes below which the disk is a worry, and below which it is one now. */
@@ -18,6 +19,7 @@ export function lookAtFiles(config: Config): Finding[] {
     signer.keystore_file,
     signer.password_file,
     anchors.sender_key_file,
+    headPathOf(data),
   ]
   const unusable = unusableFolder(data)
   if (unusable) return [unusable]

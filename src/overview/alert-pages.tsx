@@ -73,7 +73,7 @@ const deposit = { action: 'Deposit', href: '/dashboard/deposits' } as const
 const serviceWords = {
   log_diverged: {
     tone: 'bad',
-    title: 'The log of this server does not agree with the chain.',
+    title: 'The log of this server lacks what was signed of it.',
     more: 'No run is taken and no receipt is issued until its operator has looked into it.',
   },
   unbalanced: {

@@ -8,7 +8,7 @@ import { type Head, reopenLog } from '../../src/log/reopen.ts'
 import { reopenings } from '../../src/log/reopen-store.ts'
 import { append, emptyFrontier, rootOf } from '../../src/log/tree.ts'
 import { readWholeLogs } from '../../src/log/whole-store.ts'
-import { reissued } from '../../src/receipts/receipt.ts'
+import { isEnded, receiptOf, reissued } from '../../src/receipts/receipt.ts'
 import { fromHex } from '../../src/verify/hex.ts'
 import { leafKinds } from '../../src/verify/merkle.ts'
 import { type World, world } from '../support/world.ts'
@@ -234,5 +234,59 @@ describe('the log that follows', () => {
     })
     const signed = (await all()).map(({ signature }) => signature !== null)
     expect(signed).toEqual([false, true])
+  })
+})
+
+describe('a log that was signed further than it is stored', () => {
+  /** As the file of a data folder knows it. */
+  const knownTo = (size: number, timestamp: number) => ({
+    path: 'heads.json',
+    heads: [{ issuer: origin, size, root: other, timestamp, signature: new Uint8Array(65) }],
+    keep: async () => {},
+  })
+  const reopenBeyond = (size: number, timestamp = Date.now()) =>
+    reopenLog({ ...deps(), headFile: knownTo(size, timestamp) }, { reason: 'a test' })
+
+  test('is signed as it is stored, and named by that', async () => {
+    await addLeaves(3)
+    const now = await headNow()
+    const { head, last, lost } = await reopenBeyond(50)
+    expect([head, last]).toMatchObject([now, now])
+    expect([await lastSigned(), lost?.size]).toEqual([now.size, 50])
+  })
+
+  test('is not signed where it has as many leaves or more: some of them came later', async () => {
+    await addLeaves(3)
+    const { head, lost } = await reopenBeyond(await sizeNow())
+    expect([head.size, lost?.size, await lastSigned()]).toEqual([0, 4, undefined])
+  })
+
+  test('is not signed where something was signed later than the head that it lacks', async () => {
+    await addLeaves(3)
+    const size = await sizeNow()
+    const { root } = await headNow()
+    const signature = new Uint8Array(65)
+    await w.deps.checkpoints.add({ issuer: origin, size, root, timestamp: 60_000, signature })
+    await addLeaves(2)
+    const { last } = await reopenBeyond(50, 1)
+    expect([last.size, await lastSigned()]).toEqual([size, size])
+  })
+
+  test('keeps what waits for a number for the next log, where its receipt is valid', async () => {
+    const { secret: key } = await w.key({ balance: 10n ** 9n })
+    const json = { model: 'counterfoil/echo-1', input: 'hello' }
+    const ran = await (await w.call('/v1/runs', { key, json })).json()
+    const { runs } = w.db.tables
+    const unnumbered = { logPlace: null, signature: null }
+    await w.db.write((q) => rows(q.update(runs).set(unnumbered).returning()))
+    const size = await sizeNow()
+    await reopenBeyond(50)
+    expect(await lastSigned()).toBe(size)
+    const [run] = await w.db.read((q) => rows(q.select().from(runs)))
+    expect([run?.issuer, run?.logPlace]).toEqual([`${origin}#2`, size + 2])
+    expect(ran.receipt.id).toBe(`rcpt_${run?.id.slice('run_'.length)}`)
+    if (!run || !isEnded(run)) throw new Error('no receipt')
+    expect(receiptOf(run).issuer).toBe(`${origin}#2`)
+    expect((await readWholeLogs(w.db)).faults).toEqual([])
   })
 })
