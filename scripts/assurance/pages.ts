@@ -100,6 +100,20 @@ export const pages: Group = {
       ],
     },
     {
+      id: 'C15',
+      severity: 'M',
+      promise: 'Every page keeps the rules of WCAG 2.2 AA, the size of targets among them.',
+      tests: [
+        [
+          'test/browser/axe.test.ts',
+          'find links of 18 px one below the other, which WCAG 2.2 AA forbids',
+        ],
+        ['test/browser/docs.test.ts', 'the reference, in a real browser'],
+        ['test/browser/verify-page.test.ts', 'stamps no file to which'],
+      ],
+      guards: [['src/docs/overview-pages.tsx', 'Contents']],
+    },
+    {
       id: 'C14',
       severity: 'H',
       promise: 'A secret once shown is in no address, title, history or store of the browser.',

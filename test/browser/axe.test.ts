@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Browser } from 'playwright-core'
+import { noChromium, startChromium } from '../support/chromium.ts'
+import { axe } from './support.ts'
+
+/** Two links one below the other, as high as `height` px. */
+const links = (height: number): string => `<!doctype html><html lang="en"><title>links</title>
+  <main><h1>Links</h1>
+    ${['one', 'two']
+      .map(
+        (name) =>
+          `<a style="display:block;height:${height}px;overflow:hidden" href="#">${name}</a>`,
+      )
+      .join('')}
+  </main>`
+
+describe.skipIf(noChromium)('the rules that every page is held against', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await startChromium()
+  }, 60_000)
+  afterAll(() => browser?.close())
+
+  const brokenBy = async (html: string): Promise<string[]> => {
+    // A context of its own: axe asks for one.
+    const context = await browser.newContext()
+    try {
+      const page = await context.newPage()
+      await page.setContent(html)
+      return (await axe(page)).map((line) => line.split(':')[0] ?? '')
+    } finally {
+      await context.close()
+    }
+  }
+
+  test('find links of 18 px one below the other, which WCAG 2.2 AA forbids', async () => {
+    expect(await brokenBy(links(18))).toContain('axe target-size')
+  }, 60_000)
+
+  test('take links of 24 px', async () => {
+    expect(await brokenBy(links(24))).not.toContain('axe target-size')
+  }, 60_000)
+})
