@@ -101,7 +101,7 @@ export const pages: Group = {
     },
     {
       id: 'C15',
-      severity: 'M',
+      severity: 'H',
       promise: 'Every page keeps the rules of WCAG 2.2 AA, the size of targets among them.',
       tests: [
         [

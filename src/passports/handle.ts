@@ -15,10 +15,9 @@ export const isHandle = (text: string): boolean =>
  * 6 and 8) stay apart: people number their agents.
  */
 export const skeletonOf = (handle: string): string =>
-  handle
-    .replaceAll('-', '')
-    .replace(/[01i2589mdw]/g, (char) => alike[char] ?? char)
-    .replace(/r+(?=n)/g, (run) => 'n'.repeat(run.length))
+  [...handle.replaceAll('-', '').replace(/[01i2589mdw]/g, (char) => alike[char] ?? char)]
+    // From the end, because each `r` before an `n` is one.
+    .reduceRight((rest, char) => (char === 'r' && rest.startsWith('n') ? 'n' : char) + rest, '')
 
 const alike: Readonly<Record<string, string>> = {
   '0': 'o',

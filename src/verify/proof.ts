@@ -133,7 +133,10 @@ function readAnchor(value: unknown, size: unknown, problems: Problem[]): undefin
 }
 
 const isTime = (value: unknown): boolean =>
-  typeof value === 'string' && /T.*Z$/.test(value) && parseTime(value) !== undefined
+  typeof value === 'string' &&
+  value.endsWith('Z') &&
+  value.includes('T') &&
+  parseTime(value) !== undefined
 
 const anchorPlace = { chain_id: 'chain', registry: 'address', log_owner: 'address' } as const
 const onItsWay = { ...anchorPlace, expected_by: 'time' } as const
