@@ -27,8 +27,8 @@ export const usd = 1_000_000_000n
 export type Engine = 'sqlite' | 'pglite' | 'postgres'
 
 /**
- * The engines to test on: a real server too where `TEST_DATABASE_URL` names one, and SQLite alone,
- * which is the fastest, where `TEST_ENGINES` says so.
+ * The engines to test on: SQLite, and PostgreSQL as the real server that `TEST_DATABASE_URL` names or
+ * else PGlite, which takes seconds to start. `TEST_ENGINES=sqlite` is the fastest, `all` has all three.
  */
 export const engines: Engine[] = enginesOf(process.env)
 
@@ -121,8 +121,10 @@ export async function world(options: WorldOptions = {}) {
 }
 
 function enginesOf(env: Record<string, string | undefined>): Engine[] {
-  if (env['TEST_ENGINES'] === 'sqlite') return ['sqlite']
-  return env['TEST_DATABASE_URL'] ? ['sqlite', 'pglite', 'postgres'] : ['sqlite', 'pglite']
+  const wanted = env['TEST_ENGINES']
+  if (wanted === 'sqlite') return ['sqlite']
+  if (!env['TEST_DATABASE_URL']) return ['sqlite', 'pglite']
+  return wanted === 'all' ? ['sqlite', 'pglite', 'postgres'] : ['sqlite', 'postgres']
 }
 
 /**
