@@ -173,6 +173,7 @@ describe.skipIf(noBinary || noAnvil)('anchors, on the binary', () => {
         origin: `${origin}#2`,
         previous: origin,
         previous_size: Number(head.size),
+        lost_receipts: null,
         proven_size: expect.any(Number),
         forgotten_size: Number(head.size),
       })
