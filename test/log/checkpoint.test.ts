@@ -137,3 +137,22 @@ describe.each(engines)('checkpoints kept on %s', (engine) => {
     expect(of(await store.firstOver('a', 5))).toBeUndefined()
   })
 })
+
+describe.each(engines)('heads that are signed at once, on %s', (engine) => {
+  let w: World
+  beforeAll(async () => {
+    w = await world({ engine })
+  }, 60_000)
+  afterAll(() => w.stop())
+
+  test('are one: every reader of a new receipt gets the same bytes', async () => {
+    const { secret: key } = await w.key({ balance: usd })
+    const json = { model: 'counterfoil/echo-1', input: 'hello' }
+    for (let round = 0; round < 80; round++) {
+      const { receipt } = await (await w.call('/v1/runs', { key, json })).json()
+      const read = async () => (await w.call(`/v1/receipts/${receipt.id}`, { key })).text()
+      const texts = await Promise.all(Array.from({ length: 6 }, read))
+      expect(new Set(texts).size).toBe(1)
+    }
+  }, 60_000)
+})
