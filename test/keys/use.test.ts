@@ -93,7 +93,7 @@ describe('what binds a key where it is used', () => {
     const { parent, child } = await chainOf({ maxCostPerRun: 1n })
     const error = await expectRefused(run(child.secret), 402, 'cap_exceeded')
     expect(error.metadata).toMatchObject({
-      limited_by: 'ancestor',
+      limited_by: 'max_cost_per_run',
       blocking_key_id: parent.key.id,
       available_nusd: 1,
       resets_at: null,
