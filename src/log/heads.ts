@@ -43,7 +43,7 @@ const checkWithinMs = 1000
 /** The pause between two tries of it, and how many follow each other: then the job goes on. */
 const retryMs = 250
 const retries = 20
-/** How long a node on another server hears what others know before it appends, in ms. */
+/** How long a node on another server hears what others know before it begins anything, in ms. */
 const hearMs = 2000
 
 /**
@@ -136,7 +136,7 @@ export function makeHeads(needs: Needs) {
     const diverging = await compare()
     if (before !== losses) return
     if (diverging) diverging()
-    else {
+    else if (!isHearing) {
       if (health.heads === 'diverged') log.info('log.whole_again')
       become('ok')
     }
@@ -152,16 +152,14 @@ export function makeHeads(needs: Needs) {
     if (needs.settings.nodes > 1) hear()
   }
 
+  /** Nothing begins until the nodes that know more had the time to say so. */
   const hear = (): void => {
     if (isHearing) return
     isHearing = true
+    if (health.heads === 'ok') become('unchecked')
     const end = (): void => {
-      look().then(
-        () => {
-          isHearing = false
-        },
-        () => later(end, hearMs),
-      )
+      isHearing = false
+      if (!isRetrying) lookSoon(retries)
     }
     later(end, hearMs)
   }
@@ -194,19 +192,25 @@ export function makeHeads(needs: Needs) {
     new Promise((resolve) => {
       if (health.heads !== 'unchecked') return resolve(true)
       waiting.push(() => resolve(true))
-      setTimeout(() => resolve(health.heads !== 'unchecked'), checkWithinMs).unref()
+      const withinMs = checkWithinMs + (isHearing ? hearMs : 0)
+      setTimeout(() => resolve(health.heads !== 'unchecked'), withinMs).unref()
     })
 
-  /** Why nothing may be appended now. */
+  /** Why nothing may be begun, appended or signed now. */
   const closed = (): Refusal | undefined => {
     if (isDiverged(health)) return new Refusal('log_diverged')
-    return health.heads === 'unchecked' || isHearing ? unchecked() : undefined
+    return health.heads === 'unchecked' ? unchecked() : undefined
   }
 
   return {
     look,
     /** Whether leaves and heads may be added to the log now. */
     isOpen: (): boolean => closed() === undefined,
+    /** @throws Refusal as {@link Heads.assertChecked} does, at once. */
+    assertOpen(): void {
+      const why = closed()
+      if (why) throw why
+    },
     /** The newest head of the current log that this node signed or saw. */
     newest: () => newest,
     /** Notes a head that is signed; it outlives this process when this settles. */

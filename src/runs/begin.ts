@@ -86,6 +86,8 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
       keys: caller.key.lineage,
       call: once?.scope,
       decide(book) {
+        // A connection may have broken since it was asked for: this one may reach another server.
+        deps.heads.assertOpen()
         once?.assertFirst(book)
         const chain = caller.key.lineage.map((id) => book.key(id) ?? refuse('invalid_key'))
         assertUsable(chain, book.now)

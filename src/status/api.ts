@@ -30,7 +30,7 @@ export const statusApi = (deps: Needs) =>
       if (!(await deps.status.ping())) refuseNow('database', 'The database does not answer.')
       const wrong = wrongClock(deps.leaseClock.aheadMs())
       if (wrong) throw wrong
-      await deps.heads.assertChecked()
+      deps.heads.assertOpen()
       return { status: 'ok' }
     })
 

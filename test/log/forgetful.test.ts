@@ -64,8 +64,12 @@ async function expectDiverged(node: Node, key: string): Promise<void> {
   expect(node.events().filter((event) => event === 'log.diverged')).toHaveLength(1)
 }
 
+/** A node that starts beside others hears for two seconds what they know. */
+const untilReady = (node: Node) =>
+  until('the node to be ready', async () => (await node.call('/readyz')).status === 200)
+
 async function expectIssuing(node: Node, key: string, issuer: string): Promise<string> {
-  expect((await node.call('/readyz')).status).toBe(200)
+  await untilReady(node)
   const id = await node.run(key)
   const { receipt } = await (await node.call(`/v1/receipts/${id}`, key)).json()
   expect(receipt.issuer).toBe(issuer)
@@ -177,6 +181,31 @@ describe.skipIf(!postgresServer)('a PostgreSQL database that goes back', () => {
     await expectOneHistory(node(0), seen)
   })
 
+  test('begins nothing on a node before those that know more had the time to say so', async () => {
+    await database.keep()
+    for (let i = 0; i < 3; i++) await receiptOf(node(0), key, seen)
+    // Only this node knows of the loss, and it comes back late.
+    const [knowing] = nodes.splice(0, 1)
+    await knowing?.stop()
+    await database.rewind()
+    const answers = new Set<number>()
+    const ask = async () => {
+      const json = { model: 'counterfoil/echo-1', input: 'hello' }
+      answers.add((await node(0).call('/v1/runs', key, json)).status)
+      return node(0).events().includes('log.diverged')
+    }
+    const from = performance.now()
+    await until('a second of answers', async () => (await ask()) || performance.now() > from + 1000)
+    await start('a')
+    await until('it to say so', ask, 10_000)
+    expect([...answers]).toEqual([503])
+    await stop()
+    // For 10 s the database that went back names nodes that lived then.
+    const left = knowing as Node
+    await until('nobody to live', () => reopen(left).catch(() => undefined), 15_000)
+    await start('a', 'b')
+  })
+
   test('is found out at the start where all nodes were restarted', async () => {
     await issue()
     await stop()
@@ -197,7 +226,7 @@ describe.skipIf(!postgresServer)('a PostgreSQL database that goes back', () => {
     await database.rewind()
     // It comes first, and knows nothing: what it numbers or signs now, nobody can tell.
     await start('empty')
-    expect((await node(0).call('/readyz')).status).toBe(200)
+    await untilReady(node(0))
     await start('a')
     for (const one of nodes) await expectDiverged(one, key)
     await start('also-empty')
