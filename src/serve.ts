@@ -116,9 +116,9 @@ export async function startServer(
   }
 }
 
-/** A database that can lose what it acknowledged is said at each start. */
+/** Warns at a start of a database that can lose what it acknowledged, if that can be seen. */
 async function warnOfReplication({ log }: Deps, db: Db): Promise<void> {
-  const found = await readReplication(db)
+  const found = await readReplication(db).catch(() => undefined)
   const fault = found && replicationFault(found)
   if (fault !== undefined) log.warn('database.loses_commits', { fault, advice: replicationFix })
 }

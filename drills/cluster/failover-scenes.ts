@@ -69,7 +69,7 @@ export const synchronousFailovers: Scene[] = failovers.map(({ name, ...rest }) =
 
 type Aftermath = {
   name: string
-  /** What happens to the nodes after the failover; each must say that the log diverged then. */
+  /** Does something to the nodes after the failover; then each must say that the log diverged. */
   strike(stage: Stage): Promise<void>
 }
 

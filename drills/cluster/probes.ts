@@ -1,4 +1,4 @@
-/** What supervisors see: every probe of every node, asked all the time. */
+/** Asks every probe of every node all the time, as supervisors do. */
 import type { Node, Service } from './nodes.ts'
 
 export type Probe = {

@@ -36,7 +36,7 @@ export function readEntries(): Entries | undefined {
   }
 }
 
-/** What stands in a field, with the members that its text gives twice. */
+/** The value of a field, with the members that its text repeats. */
 type Entry<T> = { value: T; problems?: Problem[] }
 
 /** Reads a field and marks it when it is wrong: text is what is wrong with it. */
