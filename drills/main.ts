@@ -1,6 +1,6 @@
 /**
  * `bun run drill [name] [options]`: the big numbers, too long for the tests. Each drill starts the
- * executable, does its worst to it, and writes what it found into `docs/drills.md`.
+ * executable, does its worst to it, and writes what it found into `reports/drills.md`.
  */
 import { parseArgs } from 'node:util'
 import { backupReport, drillBackup } from './backup.ts'
@@ -37,7 +37,7 @@ const options = {
   seed: { type: 'string' },
   /** fuzz: how long; `seed` makes the same inputs again. */
   seconds: { type: 'string', default: '600' },
-  report: { type: 'string', default: 'docs/drills.md' },
+  report: { type: 'string', default: 'reports/drills.md' },
 } as const
 
 const say = (line: string) => console.log(line)

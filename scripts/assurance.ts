@@ -1,4 +1,4 @@
-/** `bun scripts/assurance.ts`: writes what proves and what keeps each promise into docs/. */
+/** `bun scripts/assurance.ts`: writes what proves and what keeps each promise into reports/. */
 import { assurancePage } from './assurance/page.ts'
 
-await Bun.write('docs/assurance.md', assurancePage())
+await Bun.write('reports/assurance.md', assurancePage())

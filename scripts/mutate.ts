@@ -5,7 +5,7 @@
  *
  * `--wide` asks more and slower tests, `--tests=keys/issue` those whose path begins like that,
  * `--again` tries only what survived, `--all` everything, `--minutes=n` for so long;
- * `--report` writes docs/mutation.md of what was found so far.
+ * `--report` writes reports/mutation.md of what was found so far.
  */
 import { Glob } from 'bun'
 import { explanationOf } from './mutate/explained.ts'
@@ -69,5 +69,5 @@ async function report(): Promise<void> {
     checkout,
     parts.flatMap(({ files }) => files),
   )
-  await Bun.write('docs/mutation.md', reportOf(parts, mutants))
+  await Bun.write('reports/mutation.md', reportOf(parts, mutants))
 }

@@ -2,7 +2,7 @@ import { faults } from './faults.ts'
 import { groups } from './groups.ts'
 import type { Fault, Group, Place, Row } from './row.ts'
 
-/** The page of docs/assurance.md. */
+/** The page of reports/assurance.md. */
 export function assurancePage(): string {
   const all = groups.flatMap(({ rows }) => rows)
   const kept = all.filter((row) => !('absent' in row))

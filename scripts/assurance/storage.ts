@@ -266,7 +266,7 @@ export const storage: Group = {
       guards: [['src/http/sse.ts', 'sseResponse']],
       missing:
         'a test of a bound of the whole process; half an hour of everything is measured in ' +
-        '`drills.md`, 1,000 streams in `bench/README.md`.',
+        '`drills.md`, 1,000 streams in `benchmarks.md`.',
     },
     ...storageServer,
     {

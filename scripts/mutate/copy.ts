@@ -9,7 +9,7 @@ export type Copy = { root: string; remove(): void }
 
 const parts = [
   ...['src', 'test', 'scripts', 'drills', 'bench'],
-  ...['drizzle', 'public', 'docs', 'contracts', 'packaging'],
+  ...['drizzle', 'public', 'docs', 'reports', 'contracts', 'packaging'],
 ]
 const files = ['package.json', 'tsconfig.json', 'bunfig.toml', 'README.md']
 

@@ -27,9 +27,9 @@ async function lost(
 
 const literal = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 
-describe('docs/assurance.md', () => {
+describe('reports/assurance.md', () => {
   test('is the page of these rows: bun scripts/assurance.ts', async () => {
-    expect(await Bun.file('docs/assurance.md').text()).toBe(assurancePage())
+    expect(await Bun.file('reports/assurance.md').text()).toBe(assurancePage())
   })
 
   test('names each promise once, by the letter of its part', () => {
