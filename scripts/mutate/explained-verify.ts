@@ -49,20 +49,6 @@ export const ofVerify: Record<string, Row[]> = {
     ['if (!start) return false', /false/, bug],
     ['if (path.length === 0 || !', any, 'What is no hash never hashes to the root.'],
   ],
-  'src/verify/secp256k1.ts': [
-    ['const root = power(', /one more/, 'p + 1 is a multiple of four: what is more is cut off.'],
-    ['for (let bit = 255n', /one more/, 'There is no 257th bit.'],
-    [
-      'if (r <= 0n || r >= order',
-      /<= to <|>= to >/,
-      'No point has x = 0, and the order has no inverse: none either way.',
-    ],
-    [
-      'return rest < 0n',
-      /< to <=|one more/,
-      'Nought as the modulus itself: no coordinate of a point is it.',
-    ],
-  ],
   'src/verify/shown-checks.ts': [
     [
       'if (!own.every(isPass) ||',

@@ -1,36 +1,51 @@
-import { secp256k1 as portable } from '@noble/curves/secp256k1.js'
+import { hmac } from '@noble/hashes/hmac.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { getPublicKey, hashes, sign } from '@noble/secp256k1'
 
-/** Signs 32 bytes with a 32-byte key: r || s || v, v 27 or 28, low s, nonce by RFC 6979. */
-export type SignDigest = (digest: Uint8Array, key: Uint8Array) => Uint8Array
+/** What a signer does with a valid 32-byte key. */
+export type Curve = {
+  /** Signs 32 bytes: r || s || v, v 27 or 28, low s, nonce by RFC 6979. */
+  sign(digest: Uint8Array, key: Uint8Array): Uint8Array
+  /** The uncompressed public key, 65 bytes. */
+  publicKeyOf(key: Uint8Array): Uint8Array
+}
 
 type Addon = {
   ecdsaSign(digest: Uint8Array, key: Uint8Array): { signature: Uint8Array; recid: number }
+  publicKeyCreate(key: Uint8Array, compressed: boolean): Uint8Array
 }
 
-/** In plain JavaScript: the fallback, and the oracle of the addon's tests. */
-export const signPortably: SignDigest = (digest, key) => {
-  const recovered = portable.sign(digest, key, { prehash: false, format: 'recovered' })
-  return join(recovered.subarray(1), recovered[0])
+hashes.hmacSha256 = (key, message) => new Uint8Array(hmac(sha256, key, message))
+
+/** In plain JavaScript: for platforms without a build of the addon, and the oracle of its tests. */
+export const portableCurve: Curve = {
+  sign(digest, key) {
+    const recovered = sign(digest, key, { prehash: false, format: 'recovered' })
+    return join(recovered.subarray(1), recovered[0])
+  },
+  publicKeyOf: (key) => getPublicKey(key, false),
 }
 
-/** By the C library, three to five times faster; undefined where no build of it runs. */
-export function nativeSigner(): SignDigest | undefined {
+/** The C library, three to five times faster; undefined where no build of it runs. */
+export function nativeCurve(): Curve | undefined {
   const addon = loadAddon()
   return (
-    addon &&
-    ((digest, key) => {
-      const { signature, recid } = addon.ecdsaSign(digest, key)
-      return join(signature, recid)
-    })
+    addon && {
+      sign(digest, key) {
+        const { signature, recid } = addon.ecdsaSign(digest, key)
+        return join(signature, recid)
+      },
+      publicKeyOf: (key) => addon.publicKeyCreate(key, false),
+    }
   )
 }
 
-let fastest: SignDigest | undefined
+let fastest: Curve | undefined
 
-/** The fastest there is here, loaded when it first signs: its tables would be a part of a start. */
-export const signDigest: SignDigest = (digest, key) => {
-  fastest ??= nativeSigner() ?? signPortably
-  return fastest(digest, key)
+/** The fastest implementation on this platform, loaded once. */
+export function fastestCurve(): Curve {
+  fastest ??= nativeCurve() ?? portableCurve
+  return fastest
 }
 
 /**
@@ -48,7 +63,7 @@ function loadAddon(): Addon | undefined {
       const { Secp256k1 } = load()
       return require('secp256k1/lib/index.js')(new Secp256k1())
     } catch {
-      // Not for this platform: the next one, or none.
+      // Not for this platform: try the next build.
     }
   }
   return undefined

@@ -1,13 +1,12 @@
-import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { hkdf } from '@noble/hashes/hkdf.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import { utils } from '@noble/secp256k1'
 import type { Random } from '../kernel/random.ts'
 import { addressOf } from '../verify/address.ts'
 import { type Hex, toHex } from '../verify/hex.ts'
 import { readSecretFile, writeKeyFile } from './key-file.ts'
-import { publicKeyOf } from './public-key.ts'
-import { signDigest } from './secp256k1.ts'
+import { fastestCurve } from './secp256k1.ts'
 
 /** A key that signs receipts. The key itself lives in a closure: nothing here can print it. */
 export type Signer = {
@@ -39,7 +38,7 @@ export function readSigner(keyFile: string): Signer | undefined {
 /** A new key in a file of its own. @throws when the file is there already. */
 export function makeSigner({ keyFile, random }: { keyFile: string; random: Random }): Signer {
   let key = random.bytes(32)
-  while (!secp256k1.utils.isValidSecretKey(key)) key = random.bytes(32)
+  while (!utils.isValidSecretKey(key)) key = random.bytes(32)
   writeKeyFile(keyFile, bytesToHex(key))
   return signerFromBytes(key, 'the new signer key')
 }
@@ -56,14 +55,15 @@ export function signerFromHex(hex: string, source = 'the signer key'): Signer {
 
 /** The signer of a key's bytes. @throws Error when they are no key. */
 export function signerFromBytes(key: Uint8Array, source: string): Signer {
-  if (!secp256k1.utils.isValidSecretKey(key)) throw new Error(`${source} is out of range`)
-  const publicKey = publicKeyOf(key)
+  if (!utils.isValidSecretKey(key)) throw new Error(`${source} is out of range`)
+  const curve = fastestCurve()
+  const publicKey = curve.publicKeyOf(key)
   return Object.freeze({
     address: addressOf(publicKey),
     publicKey: toHex(publicKey),
     sign: (digest: Uint8Array) => {
       if (digest.length !== 32) throw new Error('a digest has 32 bytes')
-      return signDigest(digest, key)
+      return curve.sign(digest, key)
     },
     derive: (purpose: string) => hkdf(sha256, key, undefined, utf8ToBytes(purpose), 32),
   })

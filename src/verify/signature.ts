@@ -1,6 +1,6 @@
+import { Point, recoverPublicKey } from '@noble/secp256k1'
 import { addressOf } from './address.ts'
-import { fromHex, toHex } from './hex.ts'
-import { order, recoverKey } from './secp256k1.ts'
+import { fromHex } from './hex.ts'
 
 export type Recovered = { ok: true; address: string } | { ok: false; reason: string }
 
@@ -15,11 +15,15 @@ export function recoverSigner(digest: Uint8Array, signature: string): Recovered 
   if (v !== 27 && v !== 28) return no('Its last byte v is neither 27 nor 28.')
   const s = BigInt(`0x${signature.slice(66, 130)}`)
   if (s > order / 2n) return no('Its s is in the upper half: a malleated twin.')
-  const r = BigInt(`0x${signature.slice(2, 66)}`)
-  const key = recoverKey({ z: BigInt(toHex(digest)), r, s, isOdd: v === 28 })
-  if (!key) return no('No public key can have made it.')
-  const hex = [key.x, key.y].map((one) => one.toString(16).padStart(64, '0')).join('')
-  return { ok: true, address: addressOf(fromHex(`0x04${hex}`)) }
+  const recovered = fromHex(`0x0${v - 27}${signature.slice(2, 130)}`)
+  try {
+    const key = recoverPublicKey(recovered, digest, { prehash: false, isCompressed: false })
+    return { ok: true, address: addressOf(key) }
+  } catch {
+    return no('No public key can have made it.')
+  }
 }
+
+const order = Point.CURVE().n
 
 const no = (reason: string): Recovered => ({ ok: false, reason })

@@ -15,14 +15,14 @@ import { inspect } from 'node:util'
 import { privateKeyToAccount } from 'viem/accounts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { writeKeyFile } from '../../src/signer/key-file.ts'
-import { nativeSigner, signPortably } from '../../src/signer/secp256k1.ts'
+import { nativeCurve, portableCurve } from '../../src/signer/secp256k1.ts'
 import { openSigner, signerFromHex } from '../../src/signer/signer.ts'
 import { fromHex, toHex } from '../../src/verify/hex.ts'
 import { recoverSigner } from '../../src/verify/signature.ts'
 import { testSigner } from '../verify/samples.ts'
 
 const random = systemRandom()
-const signNatively = nativeSigner()
+const native = nativeCurve()
 const hex = 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 const digestOf = (text: string) => new Uint8Array(createHash('sha256').update(text).digest())
 
@@ -47,17 +47,15 @@ describe('a signature', () => {
       '0x934b1ea10a4b3c1757e2b0c017d0b6143ce3c9a7e6a4a49860d7a6ab210ee3d8' +
       '2442ce9d2b916064108014783e923ec36b49743e2ffa1c4496f01a512aafd9e5'
     const digest = digestOf('Satoshi Nakamoto')
-    expect(toHex(signPortably(digest, key)).slice(0, 130)).toBe(expected)
-    if (signNatively) expect(toHex(signNatively(digest, key)).slice(0, 130)).toBe(expected)
+    expect(toHex(portableCurve.sign(digest, key)).slice(0, 130)).toBe(expected)
+    if (native) expect(toHex(native.sign(digest, key)).slice(0, 130)).toBe(expected)
   })
 
-  test.skipIf(!signNatively)('has the same bytes from the addon and from JavaScript', () => {
+  test.skipIf(!native)('has the same bytes from the addon and from JavaScript', () => {
     for (let i = 0; i < 200; i++) {
       const key = digestOf(`key ${i}`)
       const digest = digestOf(`digest ${i}`)
-      expect(signNatively && toHex(signNatively(digest, key))).toBe(
-        toHex(signPortably(digest, key)),
-      )
+      expect(native && toHex(native.sign(digest, key))).toBe(toHex(portableCurve.sign(digest, key)))
     }
   })
 
@@ -79,7 +77,7 @@ describe('a signature', () => {
 
 test.skipIf(process.platform !== 'linux' || process.arch !== 'x64')(
   'the addon is there on Linux x64',
-  () => expect(signNatively).toBeDefined(),
+  () => expect(native).toBeDefined(),
 )
 
 describe('the key cannot be printed', () => {

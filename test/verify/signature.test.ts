@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import fc from 'fast-check'
-import { signPortably } from '../../src/signer/secp256k1.ts'
+import { portableCurve } from '../../src/signer/secp256k1.ts'
 import { addressOf } from '../../src/verify/address.ts'
-import { toHex } from '../../src/verify/hex.ts'
+import { fromHex, toHex } from '../../src/verify/hex.ts'
 import { recoverSigner } from '../../src/verify/signature.ts'
 
 const n = secp256k1.Point.CURVE().n
@@ -16,7 +16,7 @@ test('whoever signed is recovered', () => {
     const key = new Uint8Array(createHash('sha256').update(`key ${i}`).digest())
     const digest = new Uint8Array(createHash('sha256').update(`digest ${i}`).digest())
     const address = addressOf(secp256k1.getPublicKey(key, false))
-    const signature = toHex(signPortably(digest, key))
+    const signature = toHex(portableCurve.sign(digest, key))
     expect(recoverSigner(digest, signature)).toEqual({ ok: true, address })
   }
 })
@@ -33,6 +33,19 @@ test('any r, s and v give what the curve library gives', () => {
     }),
     { numRuns: 300 },
   )
+})
+
+test('every combination of edges of r, s and the digest gives what the curve library gives', () => {
+  const edges = [0n, 1n, 2n, 5n, 7n, n / 2n, n / 2n + 1n, n - 1n, n, n + 1n, 2n ** 256n - 1n]
+  for (const r of [...edges, secp256k1.Point.BASE.x]) {
+    for (const s of edges) {
+      for (const z of edges) {
+        const digest = fromHex(`0x${word(z)}`)
+        const found = recoverSigner(digest, `0x${word(r)}${word(s)}1b`)
+        expect(found.ok ? found.address : undefined).toBe(oracle(digest, r, s, 0))
+      }
+    }
+  }
 })
 
 test('a digest that makes the key the point at infinity has no signer', () => {
