@@ -3,7 +3,7 @@ import { lists, planLimits } from './config-entries.ts'
 import { defaultOf } from './config-help.ts'
 import type { Settings } from './config-setting.ts'
 import { type Row, rows, valueIn } from './config-table.ts'
-import { redact } from './logging.ts'
+import { redact } from './kernel/redact.ts'
 
 type Sources = Record<string, Source>
 

@@ -5,10 +5,10 @@ import type { Db } from './db/db.ts'
 import type { Deps } from './deps.ts'
 import { canonical } from './kernel/canonical.ts'
 import { napsTaken } from './kernel/naps.ts'
+import { ensurePriceList } from './log/prices-store.ts'
 import type { LogStore } from './log/store.ts'
 import { type Catalogue, makeCatalogue } from './models/catalogue.ts'
 import { liveCatalogue } from './models/live-catalogue.ts'
-import { settlePriceList } from './models/prices-store.ts'
 import { livePlans } from './plans/live-plans.ts'
 import { makePlans } from './plans/plan.ts'
 import { makeBreaker } from './upstream/breaker.ts'
@@ -72,7 +72,7 @@ async function versionedCatalogue(
     request_nusd: price.requestNusd.toString(),
   }))
   const stored = { id: priceList.id, digest: priceList.digest, content: canonical(prices) }
-  const version = await settlePriceList(db, logStore, stored, clock.now())
+  const version = await ensurePriceList(db, logStore, stored, clock.now())
   return makeCatalogue({ models, upstreamIds, version })
 }
 

@@ -1,11 +1,11 @@
 import type { Deps } from '../deps.ts'
-import { onceOf } from '../idempotency/call.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { sha256Hex } from '../kernel/hash.ts'
 import type { Ids } from '../kernel/ids.ts'
 import { type Nusd, toJsonInteger } from '../kernel/money.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
 import { grantCredit } from '../ledger/grant.ts'
+import { onceOf } from '../ledger/once.ts'
 
 type Needs = Pick<Deps, 'clock' | 'ids' | 'ledger' | 'replies' | 'settings'>
 

@@ -5,7 +5,7 @@ import { beside, noteBackup, putInPlace } from '../db/backup.ts'
 import { openingFault } from '../db/opening-fault.ts'
 import { openPostgres } from '../db/postgres.ts'
 import { systemClock, toRfc3339 } from '../kernel/clock.ts'
-import { redact } from '../logging.ts'
+import { redact } from '../kernel/redact.ts'
 import { Exit, exitCodes, print, printJson, say } from './context.ts'
 import { dumpCommand, forTools, passwordOf, withoutPassword } from './pg-tools.ts'
 

@@ -2,8 +2,18 @@ import type { IdempotentRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { refuse } from '../kernel/refusal.ts'
-import type { Book } from '../ledger/book.ts'
-import type { Sealer } from '../signer/sealer.ts'
+
+/** Closes what the database keeps for a while, under keys that are not in it. */
+export type Sealer = {
+  /** Names the keys: what others closed, these cannot open. */
+  name: string
+  /** The same for equal texts, and nothing to try guesses with for whoever lacks the key. */
+  fingerprint(text: string): string
+  /** AES-256-GCM; what was closed for one place does not open at another. */
+  seal(text: string, place: string): Uint8Array
+  /** Undefined for what these keys did not close for this place. */
+  open(sealed: Uint8Array, place: string): string | undefined
+}
 
 /**
  * A call with an Idempotency-Key is made once. That it was is written by the command that makes
@@ -67,18 +77,6 @@ function refuseAgain({ runId }: IdempotentRow): never {
   })
 }
 
-/** A call as a command takes it that makes something of it. */
-export type Once<Made> = {
-  scope: string
-  /**
-   * Comes before anything is decided.
-   * @throws Refusal `idempotency_mismatch`, `idempotency_in_progress`
-   */
-  assertFirst(book: Book): void
-  /** Notes it beside what was made, with its answer if that is known already. */
-  note(book: Book, made: Made, runId?: string): void
-}
-
 /** A call as it is kept, with its answer if that is known already. */
 export const callRowOf = (
   { replies, settings }: Pick<Deps, 'replies' | 'settings'>,
@@ -94,28 +92,3 @@ export const callRowOf = (
   createdAt: now,
   until: now + keptMs,
 })
-
-/** `toReply` gives the answer, or nothing where the end of a run will. */
-export function onceOf<Made>(
-  { replies, settings }: Pick<Deps, 'replies' | 'settings'>,
-  { scope, fingerprint }: Call,
-  toReply: (made: Made, now: Millis) => Reply | undefined,
-): Once<Made> {
-  return {
-    scope,
-    assertFirst(book) {
-      const known = book.call(scope)
-      // Whoever looks again finds the answer, if it is there by now.
-      if (known) {
-        refuse(
-          known.fingerprint === fingerprint ? 'idempotency_in_progress' : 'idempotency_mismatch',
-        )
-      }
-    },
-    note(book, made, runId) {
-      const reply = toReply(made, book.now)
-      const row = callRowOf({ replies, settings }, { scope, fingerprint }, reply, book.now)
-      book.addCall({ ...row, runId: runId ?? null })
-    },
-  }
-}

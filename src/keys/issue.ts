@@ -1,9 +1,9 @@
 import type { KeyRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
-import type { Once } from '../idempotency/call.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
+import type { Once } from '../ledger/once.ts'
 import type { CapWindow } from '../ledger/window.ts'
 import type { Plan } from '../plans/plan.ts'
 import {

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
-import type { Once } from '../idempotency/call.ts'
 import type { Nusd } from '../kernel/money.ts'
 import { grant } from './ledger.ts'
+import type { Once } from './once.ts'
 
 /**
  * Credits the operator's money to an account, with the reason for the audit, and returns the

@@ -1,19 +1,8 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
+import type { Sealer } from '../idempotency/call.ts'
 import { hmacSha256, sha256Hex } from '../kernel/hash.ts'
 import type { Random } from '../kernel/random.ts'
 import type { Signer } from './signer.ts'
-
-/** Closes what the database keeps for a while, under keys that are not in it. */
-export type Sealer = {
-  /** Names the keys: what others closed, these cannot open. */
-  name: string
-  /** The same for equal texts, and nothing to try guesses with for whoever lacks the key. */
-  fingerprint(text: string): string
-  /** AES-256-GCM; what was closed for one place does not open at another. */
-  seal(text: string, place: string): Uint8Array
-  /** Undefined for what these keys did not close for this place. */
-  open(sealed: Uint8Array, place: string): string | undefined
-}
 
 const nonceBytes = 12
 const tagBytes = 16

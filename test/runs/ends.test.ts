@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { onceOf } from '../../src/idempotency/call.ts'
+import { onceOf } from '../../src/ledger/once.ts'
 import type { Begun } from '../../src/runs/begin.ts'
 import { type Ending, finish } from '../../src/runs/finish.ts'
 import { type World, world } from '../support/world.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { onceOf } from '../../src/idempotency/call.ts'
+import { onceOf } from '../../src/ledger/once.ts'
 import { type Begun, begin } from '../../src/runs/begin.ts'
 import { complete, stream } from '../../src/runs/execute.ts'
 import {

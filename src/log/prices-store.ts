@@ -1,13 +1,13 @@
 import { desc, eq } from 'drizzle-orm'
 import { type Db, first, rows } from '../db/db.ts'
-import type { LogStore } from '../log/store.ts'
+import type { LogStore } from './store.ts'
 
 /**
  * The version of a price list: the last one, if the prices are still the same, else a new one.
  * Every version that was ever charged stays, and is in the log before a receipt can name it: at
  * once, or before the first receipt where the log is still empty.
  */
-export function settlePriceList(
+export function ensurePriceList(
   db: Db,
   log: LogStore,
   list: { id: string; digest: string; content: string },

@@ -4,9 +4,9 @@ import { type Db, type Query, rows } from '../../src/db/db.ts'
 import { migratePostgres } from '../../src/db/migrate.ts'
 import { openPostgres } from '../../src/db/postgres.ts'
 import { settleLogs } from '../../src/log/logs-store.ts'
+import { ensurePriceList } from '../../src/log/prices-store.ts'
 import { type LogStore, logStore } from '../../src/log/store.ts'
 import { readWholeLogs } from '../../src/log/whole-store.ts'
-import { settlePriceList } from '../../src/models/prices-store.ts'
 import { leafKinds } from '../../src/verify/merkle.ts'
 import { closeAll, freshFile, opened, openFile } from '../db/file.ts'
 import { emptyDatabase } from '../support/postgres.ts'
@@ -82,7 +82,7 @@ describe.each(engines)('the price list of several starts at once, %s', (engine) 
   afterAll(closeAll)
 
   const settle = (content: string) => (office: (typeof offices)[number]) => () =>
-    settlePriceList(office.db, office.log, { id: 'test', digest: content, content }, 0)
+    ensurePriceList(office.db, office.log, { id: 'test', digest: content, content }, 0)
 
   /** What is stored of each version, and how many leaves a log has that is whole. */
   const stored = async () => {

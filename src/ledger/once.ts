@@ -1,0 +1,42 @@
+import type { Deps } from '../deps.ts'
+import { type Call, callRowOf, type Reply } from '../idempotency/call.ts'
+import type { Millis } from '../kernel/clock.ts'
+import { refuse } from '../kernel/refusal.ts'
+import type { Book } from './book.ts'
+
+/** A call as a command takes it that makes something of it. */
+export type Once<Made> = {
+  scope: string
+  /**
+   * Comes before anything is decided.
+   * @throws Refusal `idempotency_mismatch`, `idempotency_in_progress`
+   */
+  assertFirst(book: Book): void
+  /** Notes it beside what was made, with its answer if that is known already. */
+  note(book: Book, made: Made, runId?: string): void
+}
+
+/** `toReply` gives the answer, or nothing where the end of a run will. */
+export function onceOf<Made>(
+  { replies, settings }: Pick<Deps, 'replies' | 'settings'>,
+  { scope, fingerprint }: Call,
+  toReply: (made: Made, now: Millis) => Reply | undefined,
+): Once<Made> {
+  return {
+    scope,
+    assertFirst(book) {
+      const known = book.call(scope)
+      // Whoever looks again finds the answer, if it is there by now.
+      if (known) {
+        refuse(
+          known.fingerprint === fingerprint ? 'idempotency_in_progress' : 'idempotency_mismatch',
+        )
+      }
+    },
+    note(book, made, runId) {
+      const reply = toReply(made, book.now)
+      const row = callRowOf({ replies, settings }, { scope, fingerprint }, reply, book.now)
+      book.addCall({ ...row, runId: runId ?? null })
+    },
+  }
+}
