@@ -1,6 +1,6 @@
 import { isAdmin } from './admin/admin.ts'
-import { chainId } from './chain/chain.ts'
 import type { Deps } from './deps.ts'
+import { chainId } from './kernel/chain.ts'
 import type { Frame, NavItem } from './ui/frame.ts'
 
 /** Shown only where deposits are taken. */

@@ -23,7 +23,7 @@ const mayImport: Record<Floor, Floor[]> = {
 }
 
 const packages: Record<Floor, RegExp> = {
-  kernel: /^(canonicalize|@noble\/.+)$/,
+  kernel: /^(node:net|canonicalize|@noble\/.+)$/,
   domain: /^(node:net$|viem|@noble\/|siwe|lru-cache)/,
   outside: /^(drizzle-orm|bun|node:|viem|secp256k1|@noble\/|lru-cache)/,
   door: /^(node:net$|elysia|@elysiajs\/|@sinclair\/typebox|@kitajs\/|d3-|uqr|@modelcontext)/,
@@ -37,11 +37,19 @@ function floorOf(file: string): Floor {
   if (file.endsWith('.macro.ts')) return 'build'
   if (file.startsWith('src/kernel/')) return 'kernel'
   if (file.startsWith('src/browser/')) return 'browser'
-  if (/^src\/(http|ui|docs)\//.test(file)) return 'door'
-  if (/[/-](api\.ts|auth\.ts|portal\.tsx|pages\.tsx)$/.test(file)) return 'door'
-  if (/^src\/(db|chain|upstream|signer)\/|[/-]store\.ts$/.test(file)) return 'outside'
-  if (/^src\/(cli\/)?[^/]+$/.test(file)) return 'house'
+  if (/^src\/(web\/)?(http|ui)\/|^src\/(front\/reference|docs)\//.test(file)) return 'door'
+  if (/^src\/(app|config|cli)\/|^src\/[^/]+$/.test(file)) return 'house'
+  if (/[/-](api|auth|portal|pages|shapes)(\/|\.tsx?$)|\/needs-/.test(file)) return 'door'
+  if (/^src\/(\w+\/)?(db|chain|upstream|signer)\/|[/-]store(\/|\.ts$)|\/ledger\/post/.test(file))
+    return 'outside'
   return 'domain'
+}
+
+/** The room of a file: its wing, and the folder in it unless that is a floor of a one-room wing. */
+function roomOf(file: string): string {
+  const [, wing, room] = dirname(file).split('/')
+  const isFloor = room === undefined || /^(api|store|portal|pages)$/.test(room)
+  return isFloor ? `${wing}` : `${wing}/${room}`
 }
 
 describe('floors', () => {
@@ -56,7 +64,7 @@ describe('floors', () => {
         }
         const target = floorOf(resolve(file, from))
         // A port stands beside what implements it; its types and failures are for all.
-        const port = /^src\/(\w+)\/\1\.ts$/.test(resolve(file, from)) && target === 'outside'
+        const port = /\/(\w+)\/\1\.ts$/.test(resolve(file, from)) && target === 'outside'
         const free = port || target === 'build'
         if (/\.tsx?$/.test(from) && !free && !mayImport[floor].includes(target)) {
           wrong.push(`${file} (${floor}) -> ${resolve(file, from)} (${target})`)
@@ -67,8 +75,9 @@ describe('floors', () => {
   })
 
   test('a door never reaches a store', () => {
-    const stores = [...source.keys()].filter((file) => floorOf(file) === 'door')
-    const wrong = stores.filter((file) => importsOf(file).some((from) => /store\.ts$/.test(from)))
+    const doors = [...source.keys()].filter((file) => floorOf(file) === 'door')
+    const isStore = (from: string) => /[/-]store(\/[\w-]+)?\.ts$/.test(from)
+    const wrong = doors.filter((file) => importsOf(file).some(isStore))
     expect(wrong).toEqual([])
   })
 
@@ -81,9 +90,9 @@ describe('floors', () => {
     const edges = new Map<string, string[]>()
     for (const file of source.keys()) {
       if (floorOf(file) === 'house' || floorOf(file) === 'build') continue
-      const folder = dirname(file)
+      const folder = roomOf(file)
       const lasting = filesImportedBy(file).filter((other) => floorOf(other) !== 'build')
-      const others = lasting.map(dirname)
+      const others = lasting.map(roomOf)
       edges.set(folder, [
         ...(edges.get(folder) ?? []),
         ...others.filter((other) => other !== folder),
@@ -104,21 +113,25 @@ describe('the outside world enters through its own files', () => {
     [
       'the process',
       /\bprocess\.|\bBun\.(env|argv|main)\b/,
-      /^src\/((main|config-file)\.ts|cli\/.+|.+\.macro\.ts)$/,
+      /^src\/((main|config-file|config\/file)\.ts|cli\/.+|.+\.macro\.ts)$/,
     ],
     [
       'outbound HTTP',
       /(?<![.\w])fetch\(|from 'node:https?'/,
-      /^src\/(upstream\/http\.ts$|browser\/)/,
+      /^src\/((models\/)?upstream\/http\.ts$|browser\/)/,
     ],
-    ['SQL', /from '(drizzle-orm|bun:sqlite)|\bsql`/, /^src\/(db\/.+|.+[/-]store\.ts)$/],
+    [
+      'SQL',
+      /from '(drizzle-orm|bun:sqlite)|\bsql`/,
+      /^src\/((storage\/)?db\/.+|.+[/-]store(\/.+)?\.ts)$/,
+    ],
     // Time comes from the process, but for the time by which leases are judged.
     [
       "a server's clock",
       /clock_timestamp|statement_timestamp|current_timestamp|\bnow\(\) at time|strftime\(/i,
-      /^src\/db\/postgres\.ts$/,
+      /^src\/(storage\/)?db\/postgres\.ts$/,
     ],
-    ['raw SQL text', /\bsql\.(raw|identifier)\(/, /^src\/db\//],
+    ['raw SQL text', /\bsql\.(raw|identifier)\(/, /^src\/(storage\/)?db\//],
     ['evaluated text', /\beval\(|new Function\(|\bBun\.\$/, /^$/],
     // An async callback lets bun:sqlite commit half of a transaction; PostgreSQL needs one.
     ['an async transaction', /(?<!\bpg)\.transaction\(\s*async/, /^$/],
@@ -164,7 +177,7 @@ describe('style', () => {
 
   test('functions have at most 70 lines', () => {
     // The schema is a declaration: a page of tables.
-    const files = [...source].filter(([file]) => !file.startsWith('src/db/schema'))
+    const files = [...source].filter(([file]) => !/\/db\/schema/.test(file))
     expect(files.flatMap(([file, body]) => longFunctions(file, body))).toEqual([])
   })
 })

@@ -1,6 +1,7 @@
 /** The heads of a log that nodes gave away, held against the leaves that the log had. */
+
+import { toHex } from '../../src/kernel/hex.ts'
 import { grow, rootOf } from '../../src/log/tree.ts'
-import { toHex } from '../../src/verify/hex.ts'
 import type { Service } from './nodes.ts'
 import type { PgServer } from './postgres-server.ts'
 

@@ -212,7 +212,7 @@ export const streams: Group = {
         ],
       ],
       guards: [
-        ['src/kernel/share.ts', 'mayTake'],
+        ['src/kernel/fair-share.ts', 'mayTake'],
         ['src/upstream/slots.ts', 'upstreamSlots'],
       ],
     },

@@ -1,6 +1,6 @@
-import { type Chain, ChainReverted, ChainUnavailable } from '../chain/chain.ts'
+import { type Chain, ChainReverted, ChainUnavailable } from '../kernel/chain.ts'
+import type { Hex } from '../kernel/hex.ts'
 import { refuse } from '../kernel/refusal.ts'
-import type { Hex } from '../verify/hex.ts'
 import type { IsContractSignature } from './sign-in.ts'
 
 /** `isValidSignature(bytes32,bytes)`, and what a contract must answer, padded to a word. */

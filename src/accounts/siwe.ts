@@ -1,4 +1,4 @@
-import { chainId } from '../chain/chain.ts'
+import { chainId } from '../kernel/chain.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { refuse } from '../kernel/refusal.ts'

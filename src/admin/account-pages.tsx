@@ -1,7 +1,7 @@
 import type { AccountRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { toUsd } from '../kernel/money.ts'
-import type { Page } from '../kernel/page.ts'
+import type { Page } from '../kernel/pagination.ts'
 import { Address } from '../ui/address.tsx'
 import { Amount, amountText } from '../ui/amount.tsx'
 import { Button, ButtonLink } from '../ui/button.tsx'

@@ -1,7 +1,8 @@
 import type { anchorStatus } from '../anchors/status.ts'
 import type { AnchorRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
-import type { Page } from '../kernel/page.ts'
+import { toHex } from '../kernel/hex.ts'
+import type { Page } from '../kernel/pagination.ts'
 import { Address } from '../ui/address.tsx'
 import { Button } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -11,7 +12,6 @@ import { Facts, Pad, Panel } from '../ui/panel.tsx'
 import { Badge, type Tone } from '../ui/status.tsx'
 import { type Column, Pager, Table } from '../ui/table.tsx'
 import { durationText, When } from '../ui/when.tsx'
-import { toHex } from '../verify/hex.ts'
 import { paths } from './frame-pages.tsx'
 
 export type AnchorsView = {

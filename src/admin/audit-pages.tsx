@@ -1,7 +1,7 @@
 import type { AuditRow } from '../db/schema.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { type Millis, toRfc3339 } from '../kernel/clock.ts'
-import type { Page } from '../kernel/page.ts'
+import type { Page } from '../kernel/pagination.ts'
 import { Address } from '../ui/address.tsx'
 import { amountText } from '../ui/amount.tsx'
 import { Empty } from '../ui/empty.tsx'

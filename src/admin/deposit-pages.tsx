@@ -1,6 +1,6 @@
 import type { DepositRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
-import type { Page } from '../kernel/page.ts'
+import type { Page } from '../kernel/pagination.ts'
 import { Address } from '../ui/address.tsx'
 import { Amount } from '../ui/amount.tsx'
 import { Button, ButtonLink } from '../ui/button.tsx'

@@ -1,7 +1,7 @@
 import type { ChainTxRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
+import type { Hex } from '../kernel/hex.ts'
 import { toChecksumAddress } from '../verify/address.ts'
-import type { Hex } from '../verify/hex.ts'
 import { carry, type Desk, place } from './transact.ts'
 
 type Needs = Pick<Deps, 'anchors' | 'health' | 'clock' | 'log'>

@@ -5,10 +5,10 @@ import {
   encodeEventTopics,
   encodeFunctionData,
 } from 'viem'
-import { type BlockAt, type Chain, type ChainLog, ChainReverted } from '../chain/chain.ts'
+import { type BlockAt, type Chain, type ChainLog, ChainReverted } from '../kernel/chain.ts'
+import type { Hex } from '../kernel/hex.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import { registryLogId } from '../verify/check-anchor.ts'
-import type { Hex } from '../verify/hex.ts'
 import { embedRegistryAbi } from './registry-abi.macro.ts' with { type: 'macro' }
 
 /** The contract that keeps the heads of logs: contracts/AnchorRegistry.sol. */

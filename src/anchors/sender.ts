@@ -1,7 +1,7 @@
 import { keccak256, serializeTransaction } from 'viem'
-import { chainId, type Fees } from '../chain/chain.ts'
+import { chainId, type Fees } from '../kernel/chain.ts'
+import { fromHex, type Hex, toHex } from '../kernel/hex.ts'
 import type { Signer } from '../signer/signer.ts'
-import { fromHex, type Hex, toHex } from '../verify/hex.ts'
 
 /** Who pays for anchors. It signs transactions for chain 4663 and nothing else. */
 export type Sender = {

@@ -1,6 +1,6 @@
-import { chainId } from '../chain/chain.ts'
 import type { AnchorRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
+import { chainId } from '../kernel/chain.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import type { ProofAnchor } from '../verify/proof.ts'
 import type { Anchoring } from './anchoring.ts'

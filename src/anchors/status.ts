@@ -1,5 +1,5 @@
-import { chainId } from '../chain/chain.ts'
 import type { Deps } from '../deps.ts'
+import { chainId } from '../kernel/chain.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { isDiverged } from '../log/standing.ts'
 import { isLate } from './anchor.ts'

@@ -4,7 +4,7 @@ import { findFact, settleFact, writeFact } from '../db/facts.ts'
 import { assertLease, type Lease, type LeaseTime, takeLease } from '../db/lease.ts'
 import type { AnchorRow, ChainTxRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
-import { type Page, type PageRequest, toPage } from '../kernel/page.ts'
+import { type Page, type PageRequest, toPage } from '../kernel/pagination.ts'
 
 export type AnchorStore = ReturnType<typeof anchorStore>
 

@@ -1,7 +1,7 @@
-import { type Chain, ChainUnavailable } from '../chain/chain.ts'
 import type { Deps } from '../deps.ts'
+import { type Chain, ChainUnavailable } from '../kernel/chain.ts'
+import { fromHex, toHex } from '../kernel/hex.ts'
 import { hashOf, peaksOf } from '../log/tree.ts'
-import { fromHex, toHex } from '../verify/hex.ts'
 import type { Place } from './anchoring.ts'
 import { type Head, NoRegistry, readHead } from './registry.ts'
 

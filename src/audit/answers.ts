@@ -1,4 +1,4 @@
-import type { Hex } from '../verify/hex.ts'
+import type { Hex } from '../kernel/hex.ts'
 import { type Checkpoint, parseCheckpoint, parseConsistency } from '../verify/proof.ts'
 import { isObject, type Problem, readMember } from '../verify/receipt.ts'
 

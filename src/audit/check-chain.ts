@@ -1,8 +1,8 @@
 import { openEnd, readHead, readOwner, readRoot, readSigner } from '../anchors/registry.ts'
-import type { Chain } from '../chain/chain.ts'
+import type { Chain } from '../kernel/chain.ts'
+import type { Hex } from '../kernel/hex.ts'
 import { registryLogId } from '../verify/check-anchor.ts'
 import { fail, type Outcome, pass, unavailable } from '../verify/checks.ts'
-import type { Hex } from '../verify/hex.ts'
 import type { AnchorAnswer } from './answers.ts'
 import { count, type Told } from './told.ts'
 

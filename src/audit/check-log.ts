@@ -1,6 +1,6 @@
+import { fromHex, type Hex } from '../kernel/hex.ts'
 import { checkSigner, fail, type Outcome, pass, told as quoted } from '../verify/checks.ts'
 import { structDigest } from '../verify/eip712.ts'
-import { fromHex, type Hex } from '../verify/hex.ts'
 import { verifyConsistency } from '../verify/merkle.ts'
 import type { Checkpoint } from '../verify/proof.ts'
 import { recoverSigner } from '../verify/signature.ts'

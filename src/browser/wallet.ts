@@ -1,4 +1,4 @@
-import { toHex } from '../verify/hex.ts'
+import { toHex } from '../kernel/hex.ts'
 import { byId, element } from './dom.ts'
 import { type Announced, type Provider, readAnnounced } from './provider.ts'
 import { wordsOf } from './wallet-words.ts'

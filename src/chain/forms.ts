@@ -1,5 +1,3 @@
-import type { Millis } from '../kernel/clock.ts'
-import type { Hex } from '../verify/hex.ts'
 import {
   type Block,
   type BlockAt,
@@ -7,7 +5,9 @@ import {
   ChainUnavailable,
   type Fees,
   type TxReceipt,
-} from './chain.ts'
+} from '../kernel/chain.ts'
+import type { Millis } from '../kernel/clock.ts'
+import type { Hex } from '../kernel/hex.ts'
 
 /** What JSON-RPC gives, read strictly: a form that is not due is `malformed`. */
 

@@ -1,6 +1,6 @@
+import { type Chain, ChainReverted, ChainUnavailable, type Sent } from '../kernel/chain.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Random } from '../kernel/random.ts'
-import { type Chain, ChainReverted, ChainUnavailable, type Sent } from './chain.ts'
 import {
   readBlock,
   readFees,

@@ -1,8 +1,8 @@
+import { type ChainTrouble, ChainUnavailable, chainId } from '../kernel/chain.ts'
+import type { Hex } from '../kernel/hex.ts'
 import { isModestJson } from '../kernel/json-size.ts'
 import { type HttpLimits, request } from '../upstream/http.ts'
 import { UpstreamFailure } from '../upstream/upstream.ts'
-import type { Hex } from '../verify/hex.ts'
-import { type ChainTrouble, ChainUnavailable, chainId } from './chain.ts'
 import { readQuantity } from './forms.ts'
 import type { RpcOptions } from './rpc.ts'
 

@@ -5,9 +5,9 @@ import { deployStep } from '../anchors/deploy.ts'
 import { anchorStatus } from '../anchors/status.ts'
 import { syncAnchors } from '../anchors/sync.ts'
 import { watchChain } from '../anchors/watch.ts'
-import { maxPageLimit } from '../kernel/page.ts'
+import type { Hex } from '../kernel/hex.ts'
+import { maxPageLimit } from '../kernel/pagination.ts'
 import { openAnchorOffice } from '../open-anchors.ts'
-import type { Hex } from '../verify/hex.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
 
 /** Between looks at a deployment, in ms. */

@@ -1,5 +1,5 @@
-import type { Chain } from '../chain/chain.ts'
 import { rpcChain } from '../chain/rpc.ts'
+import type { Chain } from '../kernel/chain.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { systemRandom } from '../kernel/random.ts'
 import { Exit, exitCodes } from './context.ts'

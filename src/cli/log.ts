@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { headOnChain } from '../anchors/watch.ts'
-import { ChainUnavailable } from '../chain/chain.ts'
 import type { Config } from '../config.ts'
+import { ChainUnavailable } from '../kernel/chain.ts'
 import { type Head, reopenLog } from '../log/reopen.ts'
 import { reopenings } from '../log/reopen-store.ts'
 import { openLog } from '../logging.ts'

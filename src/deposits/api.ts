@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { queryOf, readPage } from '../http/query.ts'
-import { toListView } from '../kernel/page.ts'
+import { toListView } from '../kernel/pagination.ts'
 import { keyAuth } from '../keys/auth.ts'
 import { toDepositView } from './deposit.ts'
 import { listDeposits } from './list.ts'

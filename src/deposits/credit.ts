@@ -1,6 +1,6 @@
-import type { Chain } from '../chain/chain.ts'
 import type { DepositRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
+import type { Chain } from '../kernel/chain.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
 import type { Book } from '../ledger/book.ts'

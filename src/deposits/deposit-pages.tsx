@@ -1,4 +1,4 @@
-import { chainId } from '../chain/chain.ts'
+import { chainId } from '../kernel/chain.ts'
 import { type Nusd, toUsd } from '../kernel/money.ts'
 import { amountText } from '../ui/amount.tsx'
 import { Button, ButtonLink } from '../ui/button.tsx'

@@ -1,6 +1,6 @@
-import { chainId } from '../chain/chain.ts'
 import type { DepositRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
+import { chainId } from '../kernel/chain.ts'
 import { depositRef } from '../ledger/deposit-ref.ts'
 import { type DepositPolicy, judgeAmount, toNusd } from './deposit.ts'
 import type { Transfer } from './transfer.ts'

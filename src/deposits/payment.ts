@@ -1,4 +1,4 @@
-import { chainId } from '../chain/chain.ts'
+import { chainId } from '../kernel/chain.ts'
 import { type Nusd, toJsonInteger, toUsd } from '../kernel/money.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import type { DepositPolicy } from './deposit.ts'

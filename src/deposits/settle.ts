@@ -1,7 +1,7 @@
-import type { Chain } from '../chain/chain.ts'
 import type { Lease } from '../db/lease.ts'
 import type { DepositRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
+import type { Chain } from '../kernel/chain.ts'
 import { reverseDeposit } from '../ledger/deposit.ts'
 import type { DepositPolicy } from './deposit.ts'
 import { isAt, isLost, matchTransfers, toRow, transferOf } from './found.ts'

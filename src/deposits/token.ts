@@ -1,4 +1,4 @@
-import { type Chain, ChainReverted } from '../chain/chain.ts'
+import { type Chain, ChainReverted } from '../kernel/chain.ts'
 import { sha256Hex } from '../kernel/hash.ts'
 
 /** `decimals()`. */

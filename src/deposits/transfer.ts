@@ -1,5 +1,5 @@
-import type { ChainLog, LogFilter } from '../chain/chain.ts'
-import type { Hex } from '../verify/hex.ts'
+import type { ChainLog, LogFilter } from '../kernel/chain.ts'
+import type { Hex } from '../kernel/hex.ts'
 import type { DepositPolicy } from './deposit.ts'
 
 /** A plain ERC-20 transfer to the treasury, as a block holds it. Addresses in lower case. */

@@ -1,5 +1,5 @@
-import { type Chain, ChainUnavailable } from '../chain/chain.ts'
 import type { Deps } from '../deps.ts'
+import { type Chain, ChainUnavailable } from '../kernel/chain.ts'
 import { creditDue } from './credit.ts'
 import type { DepositPolicy } from './deposit.ts'
 import { newReach, type Reach, scan } from './scan.ts'

@@ -1,9 +1,9 @@
+import { toHex } from '../kernel/hex.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { Hash, IdLink } from '../ui/hash.tsx'
 import { Facts, Pad, Panel } from '../ui/panel.tsx'
 import { Badge } from '../ui/status.tsx'
 import { ExactTime } from '../ui/when.tsx'
-import { toHex } from '../verify/hex.ts'
 import { leavesText } from './figures-pages.tsx'
 import type { Found, Role } from './find.ts'
 

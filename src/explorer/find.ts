@@ -1,11 +1,11 @@
 import { isAddress, toAccountId } from '../accounts/address.ts'
 import type { AnchorRow, CheckpointRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
+import { fromHex } from '../kernel/hex.ts'
 import { isId } from '../kernel/ids.ts'
 import { isHandle } from '../passports/handle.ts'
 import { receiptIdOf } from '../receipts/receipt.ts'
 import { toChecksumAddress } from '../verify/address.ts'
-import { fromHex } from '../verify/hex.ts'
 
 /** Something that everybody may see, and that a searched text names. */
 export type Found =

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Deps } from '../deps.ts'
 import { type Millis, toRfc3339 } from '../kernel/clock.ts'
-import type { Page } from '../kernel/page.ts'
+import type { Page } from '../kernel/pagination.ts'
 import { logOf } from '../log/logs.ts'
 import { toSharedFile } from '../receipts/file.ts'
 import { receiptIdOf } from '../receipts/receipt.ts'

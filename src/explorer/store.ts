@@ -11,7 +11,7 @@ import type {
 } from '../db/schema.ts'
 import type { Grain } from '../figures/grain.ts'
 import type { Millis } from '../kernel/clock.ts'
-import { type Page, toPage } from '../kernel/page.ts'
+import { type Page, toPage } from '../kernel/pagination.ts'
 import { type Ended, isEnded, isErased, receiptIdOf } from '../receipts/receipt.ts'
 
 export type ExplorerStore = ReturnType<typeof explorerStore>

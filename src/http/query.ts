@@ -1,4 +1,4 @@
-import { defaultPageLimit, maxPageLimit, type PageRequest } from '../kernel/page.ts'
+import { defaultPageLimit, maxPageLimit, type PageRequest } from '../kernel/pagination.ts'
 import { refuse } from '../kernel/refusal.ts'
 
 /** The query of a request target, as sent; a parameter that is given twice is refused when read. */

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { isId } from '../kernel/ids.ts'
-import { type Page, type PageRequest, toPage } from '../kernel/page.ts'
+import { type Page, type PageRequest, toPage } from '../kernel/pagination.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { type KeyStatus, statusOf } from './key.ts'
 import type { ShownKey } from './shown.ts'

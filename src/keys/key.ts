@@ -1,9 +1,9 @@
 import type { KeyRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
+import { parseAddress } from '../kernel/network-address.ts'
+import { isWithin, parseBlock } from '../kernel/network-block.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { Book } from '../ledger/book.ts'
-import { parseAddress } from '../network/address.ts'
-import { isWithin, parseBlock } from '../network/block.ts'
 import type { Plan } from '../plans/plan.ts'
 
 /**

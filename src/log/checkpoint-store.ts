@@ -2,7 +2,7 @@ import { and, asc, desc, eq, gt } from 'drizzle-orm'
 import { type Db, first, prepared, type Query, rows, type Work } from '../db/db.ts'
 import { findFact } from '../db/facts.ts'
 import type { CheckpointRow } from '../db/schema.ts'
-import { fromHex } from '../verify/hex.ts'
+import { fromHex } from '../kernel/hex.ts'
 
 export type CheckpointStore = ReturnType<typeof checkpointStore>
 

@@ -3,7 +3,7 @@ import { type Db, prepared } from '../db/db.ts'
 import { findFact, writeFact } from '../db/facts.ts'
 import { liveNodes } from '../db/lease.ts'
 import type { Millis } from '../kernel/clock.ts'
-import { fromHex, toHex } from '../verify/hex.ts'
+import { fromHex, toHex } from '../kernel/hex.ts'
 import type { KnownHead } from './store.ts'
 
 export type HeadStore = ReturnType<typeof headStore>

@@ -1,7 +1,7 @@
 import type { CheckpointRow, RunRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
+import { toHex } from '../kernel/hex.ts'
 import { structDigest } from '../verify/eip712.ts'
-import { toHex } from '../verify/hex.ts'
 import type { HeadStore } from './head-store.ts'
 import type { HeadFile } from './heads.ts'
 import { type LogSpan, nextOrigin } from './logs.ts'

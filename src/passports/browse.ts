@@ -1,7 +1,7 @@
 import type { PassportRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { isId } from '../kernel/ids.ts'
-import type { Page, PageRequest } from '../kernel/page.ts'
+import type { Page, PageRequest } from '../kernel/pagination.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { isHandle } from './handle.ts'
 import type { Kind } from './profile.ts'

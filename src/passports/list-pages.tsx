@@ -1,4 +1,4 @@
-import type { Page } from '../kernel/page.ts'
+import type { Page } from '../kernel/pagination.ts'
 import type { Refusal } from '../kernel/refusal.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'

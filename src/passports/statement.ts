@@ -1,7 +1,7 @@
 import { canonical } from '../kernel/canonical.ts'
 import { sha256 } from '../kernel/hash.ts'
+import { fromHex, type Hex, toHex } from '../kernel/hex.ts'
 import { structDigest } from '../verify/eip712.ts'
-import { fromHex, type Hex, toHex } from '../verify/hex.ts'
 import { leafHash, leafKinds, verifyInclusion } from '../verify/merkle.ts'
 import type { Proof } from '../verify/proof.ts'
 import { recoverSigner } from '../verify/signature.ts'

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Anchoring } from '../anchors/anchoring.ts'
 import { NoRegistry, readEvidence } from '../anchors/registry.ts'
-import { type Chain, ChainUnavailable } from '../chain/chain.ts'
+import { type Chain, ChainUnavailable } from '../kernel/chain.ts'
 import { type AnchorClaim, type ChainEvidence, registryLogId } from '../verify/check-anchor.ts'
 import type { Proof } from '../verify/proof.ts'
 import { isObject } from '../verify/receipt.ts'

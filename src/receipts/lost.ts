@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
-import { type Hex, toHex } from '../verify/hex.ts'
+import { type Hex, toHex } from '../kernel/hex.ts'
 import { receiptIdOf } from './receipt.ts'
 
 /** A receipt whose client holds it and was charged, and of which the database knows nothing. */

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
+import { toHex } from '../kernel/hex.ts'
 import { indexIn } from '../log/logs.ts'
-import { toHex } from '../verify/hex.ts'
 import { type Ended, receiptIdOf } from './receipt.ts'
 import type { Visibility } from './share.ts'
 

@@ -1,5 +1,5 @@
 import type { Json } from '../kernel/canonical.ts'
-import { toHex } from '../verify/hex.ts'
+import { toHex } from '../kernel/hex.ts'
 import type { Disclosure, Disclosures, Receipt, ReceiptFile } from '../verify/receipt.ts'
 import { contentSalts, noCommitment } from './receipt.ts'
 

@@ -1,7 +1,7 @@
 import type { RunRow } from '../db/schema.ts'
 import type { Json } from '../kernel/canonical.ts'
+import { mayTake } from '../kernel/fair-share.ts'
 import { refuse } from '../kernel/refusal.ts'
-import { mayTake } from '../kernel/share.ts'
 import { type StopSignal, stopSwitch } from '../kernel/stop.ts'
 import type { Trace } from '../kernel/trace.ts'
 import type { Caller } from '../keys/key.ts'

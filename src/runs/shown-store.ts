@@ -15,7 +15,7 @@ import {
 import { type Db, first, type Query, rows, type Work } from '../db/db.ts'
 import type { RunRow, Tables } from '../db/schema.ts'
 import { firstIdAt } from '../kernel/ids.ts'
-import { type PageRequest, toPage } from '../kernel/page.ts'
+import { type PageRequest, toPage } from '../kernel/pagination.ts'
 import {
   hasTag,
   passedMax,

@@ -1,3 +1,4 @@
+import { toHex } from '../kernel/hex.ts'
 import { receiptIdOf } from '../receipts/receipt.ts'
 import { Amount } from '../ui/amount.tsx'
 import { IdLink } from '../ui/hash.tsx'
@@ -7,7 +8,6 @@ import { Badge, Live, type Tone } from '../ui/status.tsx'
 import type { Column } from '../ui/table.tsx'
 import { When } from '../ui/when.tsx'
 import { unitsOf } from '../usage/usage.ts'
-import { toHex } from '../verify/hex.ts'
 import { isInFlight, type ShownRun } from './shown.ts'
 import type { Standing, StandingOf } from './standing.ts'
 

@@ -4,9 +4,9 @@ import type { SignerRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { openToAnyOrigin } from '../http/methods.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
+import { toHex } from '../kernel/hex.ts'
 import { indexIn, type LogSpan } from '../log/logs.ts'
 import { domain, type StructName, structs } from '../verify/eip712.ts'
-import { toHex } from '../verify/hex.ts'
 import { logIdOf } from '../verify/proof.ts'
 
 type Needs = Pick<Deps, 'signers' | 'logs' | 'logStore' | 'settings'> & {

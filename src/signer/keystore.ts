@@ -1,7 +1,7 @@
 import { createDecipheriv, pbkdf2Sync, scryptSync, timingSafeEqual } from 'node:crypto'
 import { scrypt } from '@noble/hashes/scrypt.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { fromHex } from '../verify/hex.ts'
+import { fromHex } from '../kernel/hex.ts'
 import { isObject } from '../verify/receipt.ts'
 
 /** Most memory to derive a key in, in bytes: the usual n = 2^18 takes 256 MiB. */

@@ -1,6 +1,6 @@
-import type { ChainTrouble } from '../chain/chain.ts'
 import type { Doubt } from '../deposits/second.ts'
 import type { TokenTrouble } from '../deposits/token.ts'
+import type { ChainTrouble } from '../kernel/chain.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Skew } from '../kernel/skew.ts'
 

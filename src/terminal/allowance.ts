@@ -1,9 +1,9 @@
 import type { Deps } from '../deps.ts'
 import { type Millis, toRfc3339 } from '../kernel/clock.ts'
 import { hmacSha256 } from '../kernel/hash.ts'
+import { toHex } from '../kernel/hex.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { windowEnd, windowStart } from '../ledger/window.ts'
-import { toHex } from '../verify/hex.ts'
 
 /** How many asks a client has left today, and when the next day begins. */
 export type Allowance = { remaining: number; resets_at: string }

@@ -1,4 +1,4 @@
-import { mayTake } from '../kernel/share.ts'
+import { mayTake } from '../kernel/fair-share.ts'
 import type { StopSignal } from '../kernel/stop.ts'
 import { UpstreamFailure } from './upstream.ts'
 

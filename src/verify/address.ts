@@ -1,4 +1,4 @@
-import { toHex } from './hex.ts'
+import { toHex } from '../kernel/hex.ts'
 import { keccak256 } from './keccak.ts'
 
 /** An Ethereum address with its EIP-55 checksum. `address` is `0x` and 40 hex digits. */

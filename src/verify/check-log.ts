@@ -1,3 +1,4 @@
+import { fromHex, toHex } from '../kernel/hex.ts'
 import {
   checkSigner,
   fail,
@@ -9,7 +10,6 @@ import {
   unavailable,
 } from './checks.ts'
 import { structDigest } from './eip712.ts'
-import { fromHex, toHex } from './hex.ts'
 import { leafHash, leafKinds, verifyConsistency, verifyInclusion } from './merkle.ts'
 import {
   type Checkpoint,

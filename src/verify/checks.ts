@@ -1,6 +1,6 @@
+import { fromHex, type Hex, toHex } from '../kernel/hex.ts'
 import { toChecksumAddress } from './address.ts'
 import { commit } from './commitment.ts'
-import { fromHex, type Hex, toHex } from './hex.ts'
 import { type Disclosures, isHidden, type Problem, type Receipt } from './receipt.ts'
 import type { Recovered } from './signature.ts'
 

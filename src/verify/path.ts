@@ -1,4 +1,4 @@
-import { fromHex, type Hex, toHex } from './hex.ts'
+import { fromHex, type Hex, toHex } from '../kernel/hex.ts'
 import { nodeHash } from './merkle.ts'
 import type { Proof } from './proof.ts'
 

@@ -1,6 +1,6 @@
+import { type Hex, toHex } from '../kernel/hex.ts'
 import { parseTime } from '../kernel/time-text.ts'
 import { domain } from './eip712.ts'
-import { type Hex, toHex } from './hex.ts'
 import { keccak256 } from './keccak.ts'
 import { isObject, type Problem, readMember, readStruct, refuseOthers, say } from './receipt.ts'
 

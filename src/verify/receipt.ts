@@ -1,7 +1,7 @@
 import type { Json } from '../kernel/canonical.ts'
+import { type Hex, toHex } from '../kernel/hex.ts'
 import { isAddress } from './address.ts'
 import { hashStruct, type StructName, structs } from './eip712.ts'
-import { type Hex, toHex } from './hex.ts'
 
 /** A receipt says who ran what, when, for how much, and commits to what went in and came out. */
 export type Receipt = {

@@ -1,6 +1,6 @@
 import { Point, recoverPublicKey } from '@noble/secp256k1'
+import { fromHex } from '../kernel/hex.ts'
 import { addressOf } from './address.ts'
-import { fromHex } from './hex.ts'
 
 export type Recovered = { ok: true; address: string } | { ok: false; reason: string }
 

@@ -1,3 +1,4 @@
+import { type Hex, toHex } from '../kernel/hex.ts'
 import { type AnchorOutcomes, type ChainEvidence, checkAnchor } from './check-anchor.ts'
 import { checkLog, isLogged, type LogEvidence, type LogVerdict } from './check-log.ts'
 import {
@@ -18,7 +19,6 @@ import {
   unavailable,
 } from './checks.ts'
 import { receiptDigest } from './eip712.ts'
-import { type Hex, toHex } from './hex.ts'
 import { parseProof } from './proof.ts'
 import {
   isHidden,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { toHex } from '../../src/kernel/hex.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
-import { toHex } from '../../src/verify/hex.ts'
 import { leafHash, leafKinds } from '../../src/verify/merkle.ts'
 import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
 

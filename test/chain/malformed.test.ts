@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { NoRegistry, readAnchored, readEvidence, readHead } from '../../src/anchors/registry.ts'
-import { type Chain, ChainUnavailable } from '../../src/chain/chain.ts'
 import { readBlock } from '../../src/chain/forms.ts'
 import { rpcChain } from '../../src/chain/rpc.ts'
+import { type Chain, ChainUnavailable } from '../../src/kernel/chain.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
+import type { Hex } from '../../src/kernel/hex.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
-import type { Hex } from '../../src/verify/hex.ts'
 
 const registry = `0x${'a1'.repeat(20)}`
 const hash: Hex = `0x${'d'.repeat(64)}`

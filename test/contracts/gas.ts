@@ -4,7 +4,7 @@
  */
 import { type Abi, encodeFunctionData } from 'viem'
 import { type Artefact, compile, readSources } from '../../scripts/contracts.ts'
-import { fromHex } from '../../src/verify/hex.ts'
+import { fromHex } from '../../src/kernel/hex.ts'
 import type { ReceiptFile } from '../../src/verify/receipt.ts'
 import fixture from '../fixtures/receipt-v1.json'
 import { testSigner } from '../verify/samples.ts'

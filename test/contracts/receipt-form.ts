@@ -1,5 +1,5 @@
+import { type Hex, toHex } from '../../src/kernel/hex.ts'
 import { hashStruct, type StructName } from '../../src/verify/eip712.ts'
-import { type Hex, toHex } from '../../src/verify/hex.ts'
 import { isHidden, type Receipt, type SectionName, sectionNames } from '../../src/verify/receipt.ts'
 
 /** A receipt as ReceiptVerifier takes it: the hash of each section. */

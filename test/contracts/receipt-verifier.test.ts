@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Address } from 'viem'
 import registryFile from '../../contracts/AnchorRegistry.json'
 import verifierFile from '../../contracts/ReceiptVerifier.json'
+import { fromHex, type Hex, toHex } from '../../src/kernel/hex.ts'
 import { domain, hashStruct } from '../../src/verify/eip712.ts'
-import { fromHex, type Hex, toHex } from '../../src/verify/hex.ts'
 import {
   isHidden,
   type Receipt,

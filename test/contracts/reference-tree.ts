@@ -1,4 +1,4 @@
-import { type Hex, toHex } from '../../src/verify/hex.ts'
+import { type Hex, toHex } from '../../src/kernel/hex.ts'
 
 /**
  * A second opinion on the log's tree, as RFC 9162 defines it and not as anybody would build it:

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { type Chain, ChainReverted, ChainUnavailable } from '../../src/chain/chain.ts'
 import type { DepositRow } from '../../src/db/schema.ts'
 import {
   type DepositPolicy,
@@ -12,6 +11,7 @@ import { unitsOf } from '../../src/deposits/payment.ts'
 import { standingOf } from '../../src/deposits/settle.ts'
 import { checkToken } from '../../src/deposits/token.ts'
 import { readTransfers, type Transfer } from '../../src/deposits/transfer.ts'
+import { type Chain, ChainReverted, ChainUnavailable } from '../../src/kernel/chain.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
 import { alice, bob } from './depositing.ts'
 import { token, transferLog, treasury } from './stub-chain.ts'

@@ -1,12 +1,12 @@
 import { insert } from '../../src/db/db.ts'
 import type { AnchorRow, RunRow, ShareRow } from '../../src/db/schema.ts'
+import { toHex } from '../../src/kernel/hex.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { scopes } from '../../src/keys/key.ts'
 import { bindKey } from '../../src/passports/bind.ts'
 import { createPassport } from '../../src/passports/create.ts'
 import { publishPassport } from '../../src/passports/publish.ts'
 import { receiptIdOf } from '../../src/receipts/receipt.ts'
-import { toHex } from '../../src/verify/hex.ts'
 import { usd, type World } from '../support/world.ts'
 import { countAll } from '../usage/receipts.ts'
 

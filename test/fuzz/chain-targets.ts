@@ -8,15 +8,15 @@ import {
   readHead,
   registryErrorOf,
 } from '../../src/anchors/registry.ts'
-import { ChainReverted, ChainUnavailable } from '../../src/chain/chain.ts'
 import { readBlock, readFees, readLog, readQuantity, readReceipt } from '../../src/chain/forms.ts'
 import { rpcChain } from '../../src/chain/rpc.ts'
 import { checkToken } from '../../src/deposits/token.ts'
 import { readTransfers, transferTopic } from '../../src/deposits/transfer.ts'
 import type { Json } from '../../src/kernel/canonical.ts'
+import { ChainReverted, ChainUnavailable } from '../../src/kernel/chain.ts'
 import { systemClock, toRfc3339 } from '../../src/kernel/clock.ts'
+import type { Hex } from '../../src/kernel/hex.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
-import type { Hex } from '../../src/verify/hex.ts'
 import { isRefusal, must, type Target } from './run.ts'
 
 const word = (digit: string): Hex => `0x${digit.repeat(64)}`

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { napCounter, napsTaken } from '../../src/kernel/naps.ts'
+import { napCounter, napsTaken } from '../../src/kernel/suspend-detector.ts'
 
 /** A look after each step, of so many ms by the clock on the wall and by the one that only goes. */
 function looks(...steps: [wall: number, monotonic: number][]): number[] {

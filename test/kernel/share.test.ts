@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { mayTake } from '../../src/kernel/share.ts'
+import { mayTake } from '../../src/kernel/fair-share.ts'
 
 test.each([
   [0, 1, true],

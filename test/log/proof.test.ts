@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { fromHex } from '../../src/verify/hex.ts'
+import { fromHex } from '../../src/kernel/hex.ts'
 import { verifyConsistency } from '../../src/verify/merkle.ts'
 import { type Checkpoint, type Consistency, logIdOf, type Proof } from '../../src/verify/proof.ts'
 import { pricedBuiltins } from '../support/runs.ts'

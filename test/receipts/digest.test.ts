@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { makeHmacSha256 } from '../../src/kernel/hash.ts'
+import { toHex } from '../../src/kernel/hex.ts'
 import { costOf, type MeterLine } from '../../src/models/model.ts'
 import { mostLines } from '../../src/receipts/digest.ts'
 import { digestOf, makeReceipt, type ReceiptFacts } from '../../src/receipts/receipt.ts'
 import { salt } from '../../src/verify/commitment.ts'
 import { receiptDigest } from '../../src/verify/eip712.ts'
-import { toHex } from '../../src/verify/hex.ts'
 
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
 const text = fc.string({ unit: 'grapheme', maxLength: 200 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { fromHex, toHex } from '../../src/kernel/hex.ts'
 import { commit } from '../../src/verify/commitment.ts'
-import { fromHex, toHex } from '../../src/verify/hex.ts'
 import {
   chunkOf,
   eventsOf,

@@ -1,8 +1,8 @@
-import type { Block, Chain, ChainLog } from '../../src/chain/chain.ts'
-import { ChainUnavailable } from '../../src/chain/chain.ts'
 import { transferTopic } from '../../src/deposits/transfer.ts'
+import type { Block, Chain, ChainLog } from '../../src/kernel/chain.ts'
+import { ChainUnavailable } from '../../src/kernel/chain.ts'
 import { sha256Hex } from '../../src/kernel/hash.ts'
-import type { Hex } from '../../src/verify/hex.ts'
+import type { Hex } from '../../src/kernel/hex.ts'
 
 export const treasury = '0x00000000000000000000000000000000007ea5e2'
 export const token = '0x5fc5360d0400a0fd4f2af552add042d716f1d168'

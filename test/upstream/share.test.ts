@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { mayTake } from '../../src/kernel/share.ts'
+import { mayTake } from '../../src/kernel/fair-share.ts'
 
 /** Lets accounts take all they may, one after the other; what each has in the end. */
 function fill(most: number, accounts: number): number[] {

@@ -1,5 +1,5 @@
+import type { Hex } from '../../src/kernel/hex.ts'
 import { type ChainEvidence, registryLogId } from '../../src/verify/check-anchor.ts'
-import type { Hex } from '../../src/verify/hex.ts'
 import type { Proof, ProofAnchor } from '../../src/verify/proof.ts'
 import type { ReceiptFile } from '../../src/verify/receipt.ts'
 import { proofAt } from './proof-samples.ts'

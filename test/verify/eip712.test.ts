@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { hashTypedData, hashStruct as viemHashStruct, keccak256 as viemKeccak } from 'viem'
+import { type Hex, toHex } from '../../src/kernel/hex.ts'
 import { toChecksumAddress } from '../../src/verify/address.ts'
 import {
   domain,
@@ -12,7 +13,6 @@ import {
   structDigest,
   structs,
 } from '../../src/verify/eip712.ts'
-import { type Hex, toHex } from '../../src/verify/hex.ts'
 import { keccak256, useKeccak } from '../../src/verify/keccak.ts'
 import { useWasmKeccak } from '../../src/verify/keccak-wasm.ts'
 import { isHidden, type Receipt, redact, sectionNames } from '../../src/verify/receipt.ts'

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
-import { toHex } from '../../src/verify/hex.ts'
+import { toHex } from '../../src/kernel/hex.ts'
 import { keccak256, useKeccak } from '../../src/verify/keccak.ts'
 import { keccakMemoryBytes, keccakModule } from '../../src/verify/keccak-code.ts'
 import {

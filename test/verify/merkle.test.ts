@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Glob } from 'bun'
+import { toHex } from '../../src/kernel/hex.ts'
 import {
   append,
   consistencyRanges,
@@ -10,7 +11,6 @@ import {
   homeOf,
   inclusionRanges,
 } from '../../src/log/tree.ts'
-import { toHex } from '../../src/verify/hex.ts'
 import {
   type InclusionClaim,
   leafHash,

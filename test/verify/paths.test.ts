@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { toHex } from '../../src/kernel/hex.ts'
 import { hashesIn } from '../../src/log/leaf-store.ts'
 import {
   append,
@@ -9,7 +10,6 @@ import {
   type Range,
   rootOf,
 } from '../../src/log/tree.ts'
-import { toHex } from '../../src/verify/hex.ts'
 import { leafKinds, verifyConsistency, verifyInclusion } from '../../src/verify/merkle.ts'
 import { pathSteps } from '../../src/verify/path.ts'
 import { parseProof } from '../../src/verify/proof.ts'

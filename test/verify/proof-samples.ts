@@ -1,3 +1,4 @@
+import { toHex } from '../../src/kernel/hex.ts'
 import {
   append,
   consistencyRanges,
@@ -10,7 +11,6 @@ import {
   type Range,
 } from '../../src/log/tree.ts'
 import { structDigest } from '../../src/verify/eip712.ts'
-import { toHex } from '../../src/verify/hex.ts'
 import { type Checkpoint, type Consistency, logIdOf, type Proof } from '../../src/verify/proof.ts'
 import type { ReceiptFile } from '../../src/verify/receipt.ts'
 import { facts, fileOf, make, testSigner } from './samples.ts'

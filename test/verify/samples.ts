@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import type { Json } from '../../src/kernel/canonical.ts'
+import { type Hex, toHex } from '../../src/kernel/hex.ts'
 import {
   commitInput,
   commitOutput,
@@ -11,7 +12,6 @@ import {
 import { toDisclosures, toReceiptFile } from '../../src/receipts/view.ts'
 import { signerFromHex } from '../../src/signer/signer.ts'
 import { structs } from '../../src/verify/eip712.ts'
-import { type Hex, toHex } from '../../src/verify/hex.ts'
 import type { FullReceipt, ReceiptFile } from '../../src/verify/receipt.ts'
 
 /** The first account of every local development chain: known to all, worth nothing. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { toHex } from '../../src/verify/hex.ts'
+import { toHex } from '../../src/kernel/hex.ts'
 import { leafHash, nodeHash } from '../../src/verify/merkle.ts'
 import { pathSteps } from '../../src/verify/path.ts'
 import type { ProofAnchor } from '../../src/verify/proof.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { toHex } from '../../src/verify/hex.ts'
+import { toHex } from '../../src/kernel/hex.ts'
 import { keccak256 } from '../../src/verify/keccak.ts'
 import { makeStructMemory } from '../../src/verify/struct-memory.ts'
 

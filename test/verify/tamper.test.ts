@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
-import { fromHex, toHex } from '../../src/verify/hex.ts'
+import { fromHex, toHex } from '../../src/kernel/hex.ts'
 import { failed, judge, set } from './judge.ts'
 import { fileOf } from './samples.ts'
 

@@ -1,5 +1,5 @@
 import type { Millis } from '../../kernel/clock.ts'
-import type { Page } from '../../kernel/page.ts'
+import type { Page } from '../../kernel/pagination.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Tabs } from '../../ui/filters.tsx'

@@ -1,5 +1,5 @@
-import type { Millis } from '../kernel/clock.ts'
-import type { Hex } from '../verify/hex.ts'
+import type { Millis } from './clock.ts'
+import type { Hex } from './hex.ts'
 
 /** The chain that wallets, deposits and anchors are on. */
 export const chainId = 4663

@@ -1,4 +1,4 @@
-import { type Address, parseAddress } from './address.ts'
+import { type Address, parseAddress } from './network-address.ts'
 
 /** An address, or a network of them in CIDR form: the first `bits` bits of its address. */
 export type Block = Address & { bits: number }
