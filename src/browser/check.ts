@@ -1,7 +1,7 @@
 import { systemClock } from '../kernel/clock.ts'
 import { readGiven } from '../receipts/check/given.ts'
-import type { Carried } from '../verify/carried.ts'
 import type { ChainEvidence } from '../verify/check-anchor.ts'
+import type { Carried } from '../verify/page-payload.ts'
 import type { ReceiptFile } from '../verify/receipt.ts'
 import type { Trust, Verdict } from '../verify/verify.ts'
 import { checkItem } from './check-parts.ts'

@@ -1,4 +1,4 @@
-import type { Carried } from '../verify/carried.ts'
+import type { Carried } from '../verify/page-payload.ts'
 import type { Receipt } from '../verify/receipt.ts'
 import type { ShownCheck, StampWords } from '../verify/shown-checks.ts'
 import type { Verdict } from '../verify/verify.ts'

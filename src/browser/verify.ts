@@ -1,10 +1,10 @@
 import { type Trust, type Verdict, type VerifyInput, verifyReceipt } from '../verify/verify.ts'
 
-export { toTrust } from '../verify/carried.ts'
+export { toTrust } from '../verify/page-payload.ts'
 export { parseReceiptFile, redact, sectionNames } from '../verify/receipt.ts'
 export { proofIn, shownChecks, stampWords, stateWords } from '../verify/shown-checks.ts'
 export { hiddenWords, slipLines, totalOf } from '../verify/slip-lines.ts'
-export { headlineOf, kindOf, levelWords, summaryOf, titleOf } from '../verify/words.ts'
+export { headlineOf, kindOf, levelWords, summaryOf, titleOf } from '../verify/verdict-words.ts'
 
 /** Judges a receipt in the reader's own browser: nothing is asked of anybody. Never throws. */
 export const verify = (input: VerifyInput, trust: Trust): Verdict =>

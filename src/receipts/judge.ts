@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import type { Millis } from '../kernel/clock.ts'
-import { type Carried, toCarried } from '../verify/carried.ts'
 import type { ChainEvidence } from '../verify/check-anchor.ts'
+import { type Carried, toCarried } from '../verify/page-payload.ts'
 import type { Problem, ReceiptFile } from '../verify/receipt.ts'
 import type { Trust, Verdict } from '../verify/verify.ts'
 import { verifyWithChain } from './evidence.ts'

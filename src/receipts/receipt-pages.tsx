@@ -12,7 +12,7 @@ import type { Proof } from '../verify/proof.ts'
 import { isHidden, type ReceiptFile } from '../verify/receipt.ts'
 import { proofIn, shownChecks, stampWords, stateWords } from '../verify/shown-checks.ts'
 import { hiddenWords, slipLines } from '../verify/slip-lines.ts'
-import { kindOf } from '../verify/words.ts'
+import { kindOf } from '../verify/verdict-words.ts'
 import type { Judged } from './judge.ts'
 import { VerifyWithoutUs } from './verify-pages.tsx'
 

@@ -2,8 +2,8 @@ import type { Check, CheckName } from './checks.ts'
 import type { Proof, ProofAnchor } from './proof.ts'
 import type { ReceiptFile } from './receipt.ts'
 import { totalOf } from './slip-lines.ts'
+import { kindOf, levelWords, titleOf } from './verdict-words.ts'
 import type { Verdict } from './verify.ts'
-import { kindOf, levelWords, titleOf } from './words.ts'
 
 /** A few checks together, as a page tells them: what was found, and the figures behind it. */
 export type ShownCheck = { result: 'ok' | 'wait' | 'bad'; label: string; detail: string }

@@ -4,7 +4,7 @@ import { Checks } from '../../ui/steps.tsx'
 import { isHidden, parseReceiptFile } from '../../verify/receipt.ts'
 import { proofIn, shownChecks, stampWords } from '../../verify/shown-checks.ts'
 import { hiddenWords, slipLines } from '../../verify/slip-lines.ts'
-import { headlineOf, summaryOf } from '../../verify/words.ts'
+import { headlineOf, summaryOf } from '../../verify/verdict-words.ts'
 import type { Judged } from '../judge.ts'
 import { noteOf, toneOf } from '../receipt-pages.tsx'
 
