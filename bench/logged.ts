@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from '../src/app.ts'
 import { loadConfig } from '../src/config.ts'
-import { serve } from '../src/http/serve.ts'
 import { systemRandom } from '../src/kernel/random.ts'
 import { issueKey } from '../src/keys/issue.ts'
 import { grantCredit } from '../src/ledger/grant.ts'
@@ -15,6 +14,7 @@ import { makeDeps } from '../src/make-deps.ts'
 import { openDatabase } from '../src/open.ts'
 import { signerFromHex } from '../src/signer/signer.ts'
 import { useWasmKeccak } from '../src/verify/keccak-wasm.ts'
+import { serve } from '../src/web/http/serve.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'counterfoil-logged-'))
 const url = Bun.argv[2] ?? `sqlite:${join(folder, 'counterfoil.db')}`

@@ -1,7 +1,7 @@
 import { isAdmin } from './admin/admin.ts'
 import type { Deps } from './deps.ts'
 import { chainId } from './kernel/chain.ts'
-import type { Frame, NavItem } from './ui/frame.ts'
+import type { Frame, NavItem } from './web/ui/frame.ts'
 
 /** Shown only where deposits are taken. */
 const depositsPath = '/dashboard/deposits'

@@ -1,10 +1,10 @@
 import type { Deps } from './deps.ts'
-import { openHeaders } from './http/methods.ts'
-import { type Ready, sameForAll } from './http/ready.ts'
 import { readySelf } from './keys/self-api.ts'
 import { modelsText } from './models/api.ts'
 import { signerText } from './signer/api.ts'
 import { statusText } from './status/api.ts'
+import { openHeaders } from './web/http/methods.ts'
+import { type Ready, sameForAll } from './web/http/ready.ts'
 
 const alive = JSON.stringify({ status: 'ok' })
 

@@ -1,10 +1,10 @@
 import type { Deps } from './deps.ts'
-import { serveRequests } from './http/serve.ts'
 import type { Parts } from './make-deps.ts'
 import { metricsDoor } from './metrics/api.ts'
 import { metricsReader } from './metrics/collect.ts'
 import { watchLag } from './metrics/lag.ts'
 import { metricsStore } from './metrics/store.ts'
+import { serveRequests } from './web/http/serve.ts'
 
 /** `/metrics` on the listener of its own that the configuration names; undefined without one. */
 export function serveMetrics(

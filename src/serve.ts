@@ -9,8 +9,6 @@ import { readReplication, replicationFault, replicationFix } from './db/replicat
 import { depositWatcher } from './deposits/watch.ts'
 import type { Deps } from './deps.ts'
 import { hearNodes } from './hear-nodes.ts'
-import { serve } from './http/serve.ts'
-import type { Waiting } from './http/waiting.ts'
 import { type Job, startJobs } from './jobs.ts'
 import { StorageFault } from './kernel/storage-fault.ts'
 import { within } from './kernel/within.ts'
@@ -30,6 +28,8 @@ import { isClockWrong, tellSkew } from './status/clock.ts'
 import { dropAllowances } from './terminal/allowance.ts'
 import { useWasmKeccak } from './verify/keccak-wasm.ts'
 import { version } from './version.ts'
+import { serve } from './web/http/serve.ts'
+import type { Waiting } from './web/http/waiting.ts'
 
 export type Running = {
   deps: Service

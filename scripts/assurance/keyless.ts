@@ -14,7 +14,7 @@ export const keyless: Group = {
           'without trusted proxies a forged X-Forwarded-For does nothing',
         ],
       ],
-      guards: [['src/http/address.ts', 'clientAddress']],
+      guards: [['src/web/http/client-address.ts', 'clientAddress']],
     },
     {
       id: 'J2',
@@ -27,7 +27,7 @@ export const keyless: Group = {
           'addresses of one IPv6 /64 are one client, the next /64 is another',
         ],
       ],
-      guards: [['src/http/address.ts', 'rateKey']],
+      guards: [['src/web/http/client-address.ts', 'rateKey']],
     },
     {
       id: 'J3',
@@ -36,7 +36,7 @@ export const keyless: Group = {
       tests: [
         ['test/http/limits.test.ts', 'does not grow the memory or wash out what was counted'],
       ],
-      guards: [['src/http/limits.ts', 'makeLimiter']],
+      guards: [['src/web/http/limits.ts', 'makeLimiter']],
     },
     {
       id: 'J4',
@@ -80,9 +80,9 @@ export const keyless: Group = {
         ],
       ],
       guards: [
-        ['src/http/serve.ts', 'idleTimeoutSeconds'],
-        ['src/http/slow-body.ts', 'slowBodies'],
-        ['src/http/slow-body.ts', 'inTime'],
+        ['src/web/http/serve.ts', 'idleTimeoutSeconds'],
+        ['src/web/http/slow-body.ts', 'slowBodies'],
+        ['src/web/http/slow-body.ts', 'inTime'],
       ],
       missing:
         'a bound on connections of one address before they send the head of a request: Bun does ' +

@@ -40,7 +40,7 @@ export const keys: Group = {
       ],
       guards: [
         ['src/keys/auth.ts', 'callerOf'],
-        ['src/http/limits.ts', 'refuseInvalidKey'],
+        ['src/web/http/limits.ts', 'refuseInvalidKey'],
       ],
     },
     {
@@ -158,7 +158,7 @@ export const keys: Group = {
       ],
       guards: [
         ['src/keys/body-api.ts', 'mintBody'],
-        ['src/http/check-body.ts', 'checkBody'],
+        ['src/web/http/check-body.ts', 'checkBody'],
       ],
     },
     {
@@ -231,7 +231,7 @@ export const keys: Group = {
       ],
       guards: [
         ['src/keys/auth.ts', 'keyAuth'],
-        ['src/http/host.ts', 'hostCheck'],
+        ['src/web/http/host.ts', 'hostCheck'],
       ],
     },
     {

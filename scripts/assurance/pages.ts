@@ -13,7 +13,7 @@ export const pages: Group = {
         ['test/browser/console.test.ts', 'a model’s output is text, whatever it says (script: %p)'],
         ['test/usage/portal-edges.test.ts', 'payloads in names of keys, models and tags are text'],
       ],
-      guards: [['src/ui/jsx-runtime.ts', 'renderChild']],
+      guards: [['src/web/ui/jsx-runtime.ts', 'renderChild']],
     },
     {
       id: 'C2',
@@ -29,7 +29,7 @@ export const pages: Group = {
           'text is escaped in elements, components, fragments and lists',
         ],
       ],
-      guards: [['src/ui/jsx-runtime.ts', 'renderChild']],
+      guards: [['src/web/ui/jsx-runtime.ts', 'renderChild']],
     },
     {
       id: 'C3',
@@ -39,7 +39,7 @@ export const pages: Group = {
         ['test/ui/jsx-runtime.test.tsx', '%p goes nowhere'],
         ['test/ui/jsx-runtime.test.tsx', 'code in an hx attribute is a fault'],
       ],
-      guards: [['src/ui/safe-url.ts', 'isSafeUrl']],
+      guards: [['src/web/ui/safe-url.ts', 'isSafeUrl']],
     },
     {
       id: 'C4',
@@ -51,7 +51,7 @@ export const pages: Group = {
         ['test/browser/keys.test.ts', 'the page %s has no fault'],
         ['test/browser/explorer.test.ts', 'the page: %#'],
       ],
-      guards: [['src/http/front.ts', 'csp']],
+      guards: [['src/web/http/root.ts', 'csp']],
     },
     {
       id: 'C10',
@@ -70,7 +70,7 @@ export const pages: Group = {
         ],
       ],
       guards: [
-        ['src/http/front.ts', 'hasReadablePath'],
+        ['src/web/http/root.ts', 'hasReadablePath'],
         ['src/passports/handle.ts', 'isHandle'],
       ],
     },
@@ -79,7 +79,7 @@ export const pages: Group = {
       severity: 'H',
       promise: 'Only what is embedded is served as a file.',
       tests: [['test/ui/doors.test.ts', '%s is nothing']],
-      guards: [['src/http/assets.ts', 'byPath']],
+      guards: [['src/web/http/assets.ts', 'byPath']],
     },
     {
       id: 'C12',

@@ -101,7 +101,7 @@ export const receipts: Group = {
       ],
       guards: [
         ['src/verify/receipt.ts', 'parseReceiptFile'],
-        ['src/http/keyless.ts', 'keylessGuard'],
+        ['src/web/http/keyless.ts', 'keylessGuard'],
       ],
     },
     {

@@ -180,7 +180,7 @@ export const signIn: Group = {
           'on http they carry no Secure, which would keep some clients from sending them',
         ],
       ],
-      guards: [['src/http/cookies.ts', 'attributesOn']],
+      guards: [['src/web/http/cookies.ts', 'attributesOn']],
     },
     {
       id: 'B17',
@@ -193,7 +193,7 @@ export const signIn: Group = {
           'a page on another port of this host can do nothing with the cookie',
         ],
       ],
-      guards: [['src/http/same-origin.ts', 'assertSameOrigin']],
+      guards: [['src/web/http/same-origin.ts', 'assertSameOrigin']],
     },
     {
       id: 'B18',
@@ -205,8 +205,8 @@ export const signIn: Group = {
         ['test/http/sse.test.ts', 'HEAD runs nothing'],
       ],
       guards: [
-        ['src/http/methods.ts', 'methodNotAllowed'],
-        ['src/http/form.ts', 'readForm'],
+        ['src/web/http/methods.ts', 'methodNotAllowed'],
+        ['src/web/http/fields.ts', 'readForm'],
       ],
     },
     {
@@ -218,7 +218,7 @@ export const signIn: Group = {
         ['test/http/cors.test.ts', '%s may be read, without credentials'],
         ['test/http/cors.test.ts', 'may read nothing else'],
       ],
-      guards: [['src/http/methods.ts', 'openToAnyOrigin']],
+      guards: [['src/web/http/methods.ts', 'openToAnyOrigin']],
     },
     {
       id: 'B23',
@@ -262,7 +262,7 @@ export const signIn: Group = {
           'another Host is answered 421 with the error body, two Hosts never 200',
         ],
       ],
-      guards: [['src/http/host.ts', 'hostCheck']],
+      guards: [['src/web/http/host.ts', 'hostCheck']],
     },
   ],
 }

@@ -263,7 +263,7 @@ export const storage: Group = {
           'some seconds of everything at once: every answer is the expected one',
         ],
       ],
-      guards: [['src/http/sse.ts', 'sseResponse']],
+      guards: [['src/web/http/sse.ts', 'sseResponse']],
       missing:
         'a test of a bound of the whole process; half an hour of everything is measured in ' +
         '`drills.md`, 1,000 streams in `benchmarks.md`.',

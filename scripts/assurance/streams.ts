@@ -44,7 +44,7 @@ export const streams: Group = {
           'a reader that takes nothing does not keep a cancelled run from its end',
         ],
       ],
-      guards: [['src/http/sse.ts', 'sseResponse']],
+      guards: [['src/web/http/sse.ts', 'sseResponse']],
     },
     {
       id: 'D15',
@@ -55,7 +55,7 @@ export const streams: Group = {
         ['test/upstream/http.test.ts', 'the whole of it, however busy'],
       ],
       guards: [
-        ['src/http/sse.ts', 'ping'],
+        ['src/web/http/sse.ts', 'ping'],
         ['src/upstream/http.ts', 'watchOver'],
         ['src/upstream/wire-exchange.ts', 'Exchange'],
       ],
@@ -88,7 +88,7 @@ export const streams: Group = {
         ['test/runs/lying-upstream.test.ts', 'text that holds our framing stays text'],
         ['test/upstream/sse.test.ts', 'text inside data cannot forge an event'],
       ],
-      guards: [['src/http/sse.ts', 'dataFrame']],
+      guards: [['src/web/http/sse.ts', 'dataFrame']],
     },
     {
       id: 'D18',
@@ -152,7 +152,7 @@ export const streams: Group = {
           'its own retries of a failure reach the upstream: nothing was charged',
         ],
       ],
-      guards: [['src/http/to-refusal.ts', 'toRefusal']],
+      guards: [['src/web/http/to-refusal.ts', 'toRefusal']],
     },
     {
       id: 'D21',
@@ -228,7 +228,7 @@ export const streams: Group = {
         ['test/models/api.test.ts', '404 model_not_found for unknown, disabled and foreign names'],
       ],
       guards: [
-        ['src/http/body.ts', 'readJson'],
+        ['src/web/http/body.ts', 'readJson'],
         ['src/models/chat-content.ts', 'checkChat'],
       ],
     },

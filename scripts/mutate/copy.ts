@@ -26,7 +26,7 @@ export async function makeCopy(checkout: string): Promise<Copy> {
 
 /** The browser's scripts are bundled once, not at the start of every process. */
 async function freezeAssets(root: string): Promise<void> {
-  const path = join(root, 'src/http/assets.macro.ts')
+  const path = join(root, 'src/web/http/assets.macro.ts')
   const made: { embedAssets(): unknown } = await import(path)
   const list = JSON.stringify(made.embedAssets())
   await Bun.write(path, `const list = ${list}\nexport const embedAssets = () => list\n`)

@@ -43,10 +43,10 @@ const explained: Record<string, Row[]> = {
       'Another node took it away: only the log tells twice.',
     ],
   ],
-  'src/http/address.ts': [
+  'src/web/http/client-address.ts': [
     ['if (blocks.length === 0)', /false/, 'Speed only: none of none is one.'],
   ],
-  'src/http/body.ts': [
+  'src/web/http/body.ts': [
     ['const { depth, parts } = jsonSizeOf', /one more/, 'A short text is judged by what walks it.'],
     [
       'if (Array.isArray(node))',
@@ -54,7 +54,7 @@ const explained: Record<string, Row[]> = {
       'Speed only: a list is walked by the names of its places.',
     ],
   ],
-  'src/http/limits.ts': [
+  'src/web/http/limits.ts': [
     [
       'if (overMs > 0.001)',
       /> to >=|one more/,
@@ -68,12 +68,12 @@ const explained: Record<string, Row[]> = {
       'What is full again is forgotten without loss, now or later.',
     ],
   ],
-  'src/http/check-body.ts': [
+  'src/web/http/check-body.ts': [
     ['if (known) return known', /false/, faster],
     ['compiled.set(schema, check)', any, faster],
   ],
-  'src/http/front.ts': [['answerReady(app, reads', any, faster]],
-  'src/http/host.ts': [['let port = -1', any, 'No port is less than nothing.']],
+  'src/web/http/root.ts': [['answerReady(app, reads', any, faster]],
+  'src/web/http/host.ts': [['let port = -1', any, 'No port is less than nothing.']],
   'src/idempotency/store.ts': [
     ['const dropBatch = 500', any, 'How many go at once is no promise.'],
     ['if (due.length === 0) return 0', any, nothing],

@@ -62,7 +62,7 @@ export const groups: Record<string, Group> = {
     wide: /^test\/(plans|config|keys|runs|statement)\//,
   },
   idempotency: {
-    places: ['src/idempotency', 'src/http/idempotency.ts'],
+    places: ['src/idempotency', 'src/web/http/idempotency-key.ts'],
     near: /^test\/idempotency\//,
     wide: /^test\/(idempotency|keys|runs|plans)\//,
   },

@@ -1,15 +1,15 @@
 import { Elysia } from 'elysia'
 import type { AccountRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
-import { checkBody } from '../http/check-body.ts'
-import { readFields } from '../http/form.ts'
-import { queryOf, readPage, readText } from '../http/query.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { type Nusd, parseUsd, toJsonInteger } from '../kernel/money.ts'
 import { toListView } from '../kernel/pagination.ts'
 import { refuse } from '../kernel/refusal.ts'
-import type { Frame } from '../ui/frame.ts'
 import { toChecksumAddress } from '../verify/address.ts'
+import { checkBody } from '../web/http/check-body.ts'
+import { readFields } from '../web/http/fields.ts'
+import { queryOf, readPage, readText } from '../web/http/query.ts'
+import type { Frame } from '../web/ui/frame.ts'
 import {
   AccountPage,
   AccountsPanel,

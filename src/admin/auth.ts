@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
 import { currentSession, type SessionNeed } from '../accounts/auth.ts'
 import type { Deps } from '../deps.ts'
-import { assertSameOrigin } from '../http/same-origin.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { assertSameOrigin } from '../web/http/same-origin.ts'
 import { isAdmin } from './admin.ts'
 
 type Needs = Pick<Deps, 'sessions' | 'clock' | 'settings' | 'log'>

@@ -1,5 +1,5 @@
 import type { statusOf } from '../status/api.ts'
-import type { Tone } from '../ui/status.tsx'
+import type { Tone } from '../web/ui/status.tsx'
 
 type Status = Awaited<ReturnType<typeof statusOf>>
 

@@ -1,8 +1,8 @@
-import { Tabs } from '../ui/filters.tsx'
-import type { Frame } from '../ui/frame.ts'
-import type { Child } from '../ui/jsx-runtime.ts'
-import { dashboardPage, type Page } from '../ui/layout.tsx'
-import { PageHead } from '../ui/panel.tsx'
+import { Tabs } from '../web/ui/filters.tsx'
+import type { Frame } from '../web/ui/frame.ts'
+import type { Child } from '../web/ui/jsx-runtime.ts'
+import { dashboardPage, type Page } from '../web/ui/layout.tsx'
+import { PageHead } from '../web/ui/panel.tsx'
 
 export const adminPath = '/dashboard/admin'
 

@@ -1,6 +1,6 @@
-import { Panel } from '../ui/panel.tsx'
-import { Badge } from '../ui/status.tsx'
-import { type Column, Table } from '../ui/table.tsx'
+import { Panel } from '../web/ui/panel.tsx'
+import { Badge } from '../web/ui/status.tsx'
+import { type Column, Table } from '../web/ui/table.tsx'
 import type { Finding } from './findings.ts'
 
 /** How the service is, part by part. */

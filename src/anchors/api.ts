@@ -1,12 +1,12 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { openToAnyOrigin } from '../http/methods.ts'
-import { queryOf, readInteger, readPage } from '../http/query.ts'
 import { toListView } from '../kernel/pagination.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { toCheckpointView } from '../log/checkpoint.ts'
 import { consistencyOf } from '../log/proof.ts'
 import { logIdOf } from '../verify/proof.ts'
+import { openToAnyOrigin } from '../web/http/methods.ts'
+import { queryOf, readInteger, readPage } from '../web/http/query.ts'
 import { toAnchorView } from './anchor.ts'
 
 type Needs = Parameters<typeof consistencyOf>[0] & Pick<Deps, 'anchors' | 'anchoring'>

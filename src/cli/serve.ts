@@ -9,7 +9,6 @@ import { lockServer, type ServerLock } from '../db/lock.ts'
 import { dropHalfPlaced } from '../db/new-file.ts'
 import type { Deps } from '../deps.ts'
 import { ensureFolder } from '../ensure-folder.ts'
-import { listenEarly, type Waiting } from '../http/waiting.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { makeIds } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
@@ -28,6 +27,7 @@ import {
 } from '../open.ts'
 import { reloader } from '../reload.ts'
 import { type Running, startServer } from '../serve.ts'
+import { listenEarly, type Waiting } from '../web/http/waiting.ts'
 import { configOf, exitCodes, print, say, takeSignerKey, withSettings } from './context.ts'
 
 /** The first well-known test account; everybody has its private key. */

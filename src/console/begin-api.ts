@@ -1,9 +1,9 @@
 import type { Deps } from '../deps.ts'
-import { type Limiter, tooMany } from '../http/limits.ts'
 import type { Caller } from '../keys/key.ts'
 import type { Once } from '../ledger/once.ts'
 import { type Begun, begin } from '../runs/begin.ts'
 import type { LiveRun } from '../runs/live.ts'
+import { type Limiter, tooMany } from '../web/http/limits.ts'
 import { type Asked, toAsk, toRequest } from './ask-api.ts'
 import { payerOf } from './key.ts'
 

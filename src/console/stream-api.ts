@@ -1,5 +1,4 @@
 import type { Deps } from '../deps.ts'
-import { dataFrame, type SseContext, sseResponse } from '../http/sse.ts'
 import { toJsonInteger } from '../kernel/money.ts'
 import { receiptIdOf } from '../receipts/receipt.ts'
 import type { Sink, Streamed } from '../runs/execute.ts'
@@ -7,6 +6,7 @@ import type { LiveRun } from '../runs/live.ts'
 import { toReceiptLink } from '../runs/openai.ts'
 import { toRunView } from '../runs/run.ts'
 import { openTranscript, stopWithClient } from '../runs/stream-api.ts'
+import { dataFrame, type SseContext, sseResponse } from '../web/http/sse.ts'
 import { askModel, textOf, withCharge } from './ask.ts'
 
 type Needs = Parameters<typeof askModel>[0] & Pick<Deps, 'settings' | 'log' | 'replies'>

@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { queryOf, readPage } from '../http/query.ts'
 import { toListView } from '../kernel/pagination.ts'
 import { keyAuth } from '../keys/auth.ts'
+import { queryOf, readPage } from '../web/http/query.ts'
 import { toDepositView } from './deposit.ts'
 import { listDeposits } from './list.ts'
 

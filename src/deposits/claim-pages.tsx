@@ -1,8 +1,8 @@
-import { Button } from '../ui/button.tsx'
-import { CopyBox } from '../ui/copy-box.tsx'
-import { ActionForm, AreaField, TextField } from '../ui/form.tsx'
-import { ErrorNote, Notice } from '../ui/notice.tsx'
-import { Pad, Panel } from '../ui/panel.tsx'
+import { Button } from '../web/ui/button.tsx'
+import { CopyBox } from '../web/ui/copy-box.tsx'
+import { ActionForm, AreaField, TextField } from '../web/ui/form.tsx'
+import { ErrorNote, Notice } from '../web/ui/notice.tsx'
+import { Pad, Panel } from '../web/ui/panel.tsx'
 import { claimText } from './claim.ts'
 
 export type ClaimView = {

@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { acceptsGzip } from '../http/assets.ts'
-import { isKnown } from '../http/etag.ts'
-import { openToAnyOrigin } from '../http/methods.ts'
+import { acceptsGzip } from '../web/http/assets.ts'
+import { isKnown } from '../web/http/etag.ts'
+import { openToAnyOrigin } from '../web/http/methods.ts'
 import { openApiOf } from './document.ts'
 import { llmsOf } from './llms.ts'
 

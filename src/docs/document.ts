@@ -1,5 +1,5 @@
-import { cookieName } from '../http/cookies.ts'
 import type { Json } from '../kernel/canonical.ts'
+import { cookieName } from '../web/http/cookies.ts'
 import { areas, schemas } from './areas.ts'
 import { errorExamples, errorSchema, errorsOf } from './document-errors.ts'
 import { headersOf, requestId } from './document-headers.ts'

@@ -1,5 +1,5 @@
-import { Code } from '../ui/copy-box.tsx'
-import type { Markup } from '../ui/jsx-runtime.ts'
+import { Code } from '../web/ui/copy-box.tsx'
+import type { Markup } from '../web/ui/jsx-runtime.ts'
 import { areas, schemas } from './areas.ts'
 import { type Field, fieldsOf, typeOf } from './field.ts'
 import { sampleOf } from './sample.ts'

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
-import { clientAddress, rateKey, trustedProxies } from '../http/address.ts'
-import { dataFrame, type SseClient, type SseContext, sseResponse } from '../http/sse.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { clientAddress, rateKey, trustedProxies } from '../web/http/client-address.ts'
+import { dataFrame, type SseClient, type SseContext, sseResponse } from '../web/http/sse.ts'
 
 /** What a page would show now. Every part is made once for all who look. */
 export type Scene = {

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
-import { readIdempotencyKey } from '../http/idempotency.ts'
 import { sha256Hex } from '../kernel/hash.ts'
 import { Refusal } from '../kernel/refusal.ts'
+import { readIdempotencyKey } from '../web/http/idempotency-key.ts'
 import type { Call, Reply } from './call.ts'
 
 type Asked = {

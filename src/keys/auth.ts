@@ -1,8 +1,13 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { clientAddress, type PeerSource, rateKey, trustedProxies } from '../http/address.ts'
-import { makeLimiter, rateHeaders, refuseInvalidKey, tooMany } from '../http/limits.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
+import {
+  clientAddress,
+  type PeerSource,
+  rateKey,
+  trustedProxies,
+} from '../web/http/client-address.ts'
+import { makeLimiter, rateHeaders, refuseInvalidKey, tooMany } from '../web/http/limits.ts'
 import {
   assertAddressAllowed,
   assertScope,

@@ -1,5 +1,5 @@
 import type { KeyRow } from '../db/schema.ts'
-import type { Limiter, Verdict } from '../http/limits.ts'
+import type { Limiter, Verdict } from '../web/http/limits.ts'
 import type { Caller } from './key.ts'
 
 /** How far a request counts: the verdict of the nearest limit, and that limit a minute. */

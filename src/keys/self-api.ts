@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
-import { rateHeaders } from '../http/limits.ts'
-import type { Ready, Reply } from '../http/ready.ts'
+import { rateHeaders } from '../web/http/limits.ts'
+import type { Ready, Reply } from '../web/http/ready.ts'
 import { keyGate } from './auth.ts'
 import type { Caller } from './key.ts'
 import type { Counted } from './rate.ts'

@@ -1,13 +1,13 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { actFor } from '../http/address.ts'
-import { readJson } from '../http/body.ts'
-import { hostCheck } from '../http/host.ts'
-import { keylessGuard } from '../http/keyless.ts'
-import { idleTimeoutSeconds } from '../http/serve.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { told } from '../verify/checks.ts'
 import { repeatedMembers } from '../verify/json-text.ts'
+import { readJson } from '../web/http/body.ts'
+import { actFor } from '../web/http/client-address.ts'
+import { hostCheck } from '../web/http/host.ts'
+import { keylessGuard } from '../web/http/keyless.ts'
+import { idleTimeoutSeconds } from '../web/http/serve.ts'
 import type { Ask } from './server-api.ts'
 
 type Needs = Pick<Deps, 'clock' | 'log' | 'settings' | 'version'>

@@ -1,4 +1,4 @@
-import { hostCheck, isLoopback, type Listen } from '../http/host.ts'
+import { hostCheck, isLoopback, type Listen } from '../web/http/host.ts'
 import { expositionType } from './exposition.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { openToAnyOrigin } from '../http/methods.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { keyAuth } from '../keys/auth.ts'
+import { openToAnyOrigin } from '../web/http/methods.ts'
 import { toModelView } from './catalogue.ts'
 import type { Model, PriceList } from './model.ts'
 

@@ -1,8 +1,8 @@
-import { amountText } from '../ui/amount.tsx'
-import { ButtonLink } from '../ui/button.tsx'
-import type { Child } from '../ui/jsx-runtime.ts'
-import { Notice } from '../ui/notice.tsx'
-import { durationText, relativeTime } from '../ui/when.tsx'
+import { amountText } from '../web/ui/amount.tsx'
+import { ButtonLink } from '../web/ui/button.tsx'
+import type { Child } from '../web/ui/jsx-runtime.ts'
+import { Notice } from '../web/ui/notice.tsx'
+import { durationText, relativeTime } from '../web/ui/when.tsx'
 import type { Alert } from './alerts.ts'
 
 /** What is about to stop, or has, each with the one thing to do about it. */

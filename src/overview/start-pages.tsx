@@ -1,7 +1,7 @@
-import { Button, ButtonLink } from '../ui/button.tsx'
-import { ActionForm } from '../ui/form.tsx'
-import { Panel } from '../ui/panel.tsx'
-import { type Step, Steps } from '../ui/steps.tsx'
+import { Button, ButtonLink } from '../web/ui/button.tsx'
+import { ActionForm } from '../web/ui/form.tsx'
+import { Panel } from '../web/ui/panel.tsx'
+import { type Step, Steps } from '../web/ui/steps.tsx'
 import { type Onboarding, stepCount, stepsDone } from './onboarding.ts'
 
 /** The five steps to a receipt that was verified. */

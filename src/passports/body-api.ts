@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import { checkBody } from '../http/check-body.ts'
-import type { Fields } from '../http/form.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { type Refusal, refuse } from '../kernel/refusal.ts'
+import { checkBody } from '../web/http/check-body.ts'
+import type { Fields } from '../web/http/fields.ts'
 import { type Kind, kinds, type ProfileWish } from './profile.ts'
 
 /** The fields of a form of a passport as somebody typed them, to be shown again. */

@@ -1,8 +1,8 @@
 import type { Refusal } from '../kernel/refusal.ts'
-import { Button } from '../ui/button.tsx'
-import { ActionForm, AreaField, CheckField, ChoiceField, TextField } from '../ui/form.tsx'
-import { ErrorNote } from '../ui/notice.tsx'
-import { Panel } from '../ui/panel.tsx'
+import { Button } from '../web/ui/button.tsx'
+import { ActionForm, AreaField, CheckField, ChoiceField, TextField } from '../web/ui/form.tsx'
+import { ErrorNote } from '../web/ui/notice.tsx'
+import { Panel } from '../web/ui/panel.tsx'
 import { type Draft, errorOf } from './body-api.ts'
 import { kindWords, passportsAction } from './state-pages.tsx'
 

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox'
-import { parseSound } from '../http/body.ts'
-import type { Fields } from '../http/form.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import { sectionNames } from '../verify/receipt.ts'
+import { parseSound } from '../web/http/body.ts'
+import type { Fields } from '../web/http/fields.ts'
 import { textNames, visibilities } from './share.ts'
 
 /** The field that a text is pasted into. */

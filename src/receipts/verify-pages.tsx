@@ -1,5 +1,5 @@
-import { ButtonLink } from '../ui/button.tsx'
 import type { ProofAnchor } from '../verify/proof.ts'
+import { ButtonLink } from '../web/ui/button.tsx'
 
 type VerifyProps = {
   id: string

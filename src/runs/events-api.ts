@@ -1,6 +1,6 @@
 import type { RunRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
-import { type SseClient, type SseContext, sseResponse } from '../http/sse.ts'
+import { type SseClient, type SseContext, sseResponse } from '../web/http/sse.ts'
 import { toRunView } from './run.ts'
 
 /** How often a run of another node is looked at, in ms. */

@@ -1,11 +1,11 @@
 import type { RunRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
-import { dataFrame, type SseClient, type SseContext, sseResponse } from '../http/sse.ts'
 import { type Reply, replyMax } from '../idempotency/call.ts'
 import type { Log } from '../kernel/log.ts'
 import { type Refusal, toErrorBody } from '../kernel/refusal.ts'
 import { receiptIdOf } from '../receipts/receipt.ts'
 import type { JsonObject } from '../upstream/upstream.ts'
+import { dataFrame, type SseClient, type SseContext, sseResponse } from '../web/http/sse.ts'
 import { type Keep, type Sink, type Streamed, stream } from './execute.ts'
 import type { LiveRun } from './live.ts'
 

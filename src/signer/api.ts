@@ -2,12 +2,12 @@ import { Elysia } from 'elysia'
 import type { Anchoring } from '../anchors/anchoring.ts'
 import type { SignerRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
-import { openToAnyOrigin } from '../http/methods.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { toHex } from '../kernel/hex.ts'
 import { indexIn, type LogSpan } from '../log/logs.ts'
 import { domain, type StructName, structs } from '../verify/eip712.ts'
 import { logIdOf } from '../verify/proof.ts'
+import { openToAnyOrigin } from '../web/http/methods.ts'
 
 type Needs = Pick<Deps, 'signers' | 'logs' | 'logStore' | 'settings'> & {
   anchoring?: Pick<Anchoring, 'registry' | 'placeOf'>

@@ -1,7 +1,7 @@
-import { ButtonLink, CopyButton } from '../ui/button.tsx'
-import { CopyBox } from '../ui/copy-box.tsx'
-import { Icon, type IconName } from '../ui/icon.tsx'
-import type { Child } from '../ui/jsx-runtime.ts'
+import { ButtonLink, CopyButton } from '../web/ui/button.tsx'
+import { CopyBox } from '../web/ui/copy-box.tsx'
+import { Icon, type IconName } from '../web/ui/icon.tsx'
+import type { Child } from '../web/ui/jsx-runtime.ts'
 import type { LandingView } from './landing-pages.tsx'
 
 /** The same thing three times: for whoever pays, whatever calls, and whoever runs it. */

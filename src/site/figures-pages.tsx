@@ -1,6 +1,6 @@
 import type { Stats } from '../explorer/stats.ts'
-import type { Child } from '../ui/jsx-runtime.ts'
-import { Figures } from '../ui/panel.tsx'
+import type { Child } from '../web/ui/jsx-runtime.ts'
+import { Figures } from '../web/ui/panel.tsx'
 
 /** How much was run here and how far it can be checked, in the explorer's own figures. */
 export const LiveFigures = ({ stats, isAnchored }: FiguresProps) => (

@@ -1,6 +1,6 @@
 import type { Stats } from '../explorer/stats.ts'
 import { TerminalForm } from '../terminal/form-pages.tsx'
-import { ButtonLink } from '../ui/button.tsx'
+import { ButtonLink } from '../web/ui/button.tsx'
 import { Audiences } from './audience-pages.tsx'
 import { LiveFigures } from './figures-pages.tsx'
 import type { Newest } from './newest.ts'

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { refuse } from '../kernel/refusal.ts'
-import type { Frame } from '../ui/frame.ts'
+import type { Frame } from '../web/ui/frame.ts'
 import { readSitemap, readSitemapFile, type Sitemap } from './sitemap.ts'
 
 /** `/robots.txt` and `/sitemap.xml`: what search engines may read, and where it is. */

@@ -1,6 +1,6 @@
-import { Address } from '../ui/address.tsx'
-import { ButtonLink, CopyButton } from '../ui/button.tsx'
-import type { Child } from '../ui/jsx-runtime.ts'
+import { Address } from '../web/ui/address.tsx'
+import { ButtonLink, CopyButton } from '../web/ui/button.tsx'
+import type { Child } from '../web/ui/jsx-runtime.ts'
 import type { LandingView } from './landing-pages.tsx'
 
 /** How to check a receipt without believing anybody: three steps, each a line to copy. */

@@ -1,5 +1,5 @@
-import { Button } from '../ui/button.tsx'
-import { Facts, Pad, Panel } from '../ui/panel.tsx'
+import { Button } from '../web/ui/button.tsx'
+import { Facts, Pad, Panel } from '../web/ui/panel.tsx'
 import type { Allowance } from './allowance.ts'
 import { commands, type Usage, usageOf } from './language.ts'
 

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { toReceiptLink } from '../runs/openai.ts'
 import { toRunView } from '../runs/run.ts'
-import { amountText } from '../ui/amount.tsx'
+import { amountText } from '../web/ui/amount.tsx'
 import type { Allowance } from './allowance.ts'
 import type { Answered } from './ask.ts'
 import type { Told } from './commands-api.ts'

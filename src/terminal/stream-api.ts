@@ -1,7 +1,7 @@
 import { textOf } from '../console/ask.ts'
-import { dataFrame, type SseContext, sseResponse } from '../http/sse.ts'
 import { receiptIdOf } from '../receipts/receipt.ts'
 import { stopWithClient } from '../runs/stream-api.ts'
+import { dataFrame, type SseContext, sseResponse } from '../web/http/sse.ts'
 import type { OpenAsk } from './ask.ts'
 import { type TerminalResult, toAskResult } from './result-api.ts'
 import { plainPiece } from './text.ts'

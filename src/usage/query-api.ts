@@ -1,6 +1,6 @@
-import { readChoice, readInteger, readText } from '../http/query.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { readChoice, readInteger, readText } from '../web/http/query.ts'
 import type { ExportWish } from './export.ts'
 import { formNames } from './forms.ts'
 import { readPeriod, readSumsPeriod } from './range.ts'

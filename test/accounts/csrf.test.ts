@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
 import { operations } from '../../src/docs/areas.ts'
 import { isKeyed } from '../../src/docs/operation.ts'
-import { wholeApp } from '../../src/http/later.ts'
+import { wholeApp } from '../../src/web/http/lazy-mount.ts'
 import { usd, type World, world } from '../support/world.ts'
 import { askNonce, browser, cookieHeader, type Jar, signInWith, wallet } from './wallet.ts'
 

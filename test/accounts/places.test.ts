@@ -10,8 +10,8 @@ import {
   type SiweMessage,
   writeSiwe,
 } from '../../src/accounts/siwe.ts'
-import { assertSameOrigin } from '../../src/http/same-origin.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
+import { assertSameOrigin } from '../../src/web/http/same-origin.ts'
 
 const now = Date.UTC(2026, 10, 21, 12)
 const at = (ms: number) => new Date(now + ms).toISOString()

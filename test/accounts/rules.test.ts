@@ -3,8 +3,8 @@ import { browserName } from '../../src/accounts/browser-name.ts'
 import { isLocalPath, nextPage, signInPath } from '../../src/accounts/next-page.ts'
 import { nonceStore } from '../../src/accounts/nonce-store.ts'
 import { rows } from '../../src/db/db.ts'
-import { parseForm } from '../../src/http/form.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
+import { parseForm } from '../../src/web/http/fields.ts'
 import { engines, freshDb } from '../support/world.ts'
 
 describe('where a sign-in leads', () => {

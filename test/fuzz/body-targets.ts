@@ -1,6 +1,4 @@
 import { toAsk } from '../../src/console/ask-api.ts'
-import { parseSound } from '../../src/http/body.ts'
-import { checkBody } from '../../src/http/check-body.ts'
 import type { Json } from '../../src/kernel/canonical.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
 import { changeBody, mintBody, rotateBody, toChange, toWish } from '../../src/keys/body-api.ts'
@@ -13,6 +11,8 @@ import { assertHandle } from '../../src/passports/handle.ts'
 import { toProfile } from '../../src/passports/profile.ts'
 import { readShareBody } from '../../src/receipts/share-api.ts'
 import { runBody, toOpenAi } from '../../src/runs/native-api.ts'
+import { parseSound } from '../../src/web/http/body.ts'
+import { checkBody } from '../../src/web/http/check-body.ts'
 import { isRefusal, must, type Target } from './run.ts'
 
 const now = Date.UTC(2026, 10, 21)

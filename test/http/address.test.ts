@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { clientAddress, rateKey, trustedProxies } from '../../src/http/address.ts'
 import { parseAddress } from '../../src/kernel/network-address.ts'
+import { clientAddress, rateKey, trustedProxies } from '../../src/web/http/client-address.ts'
 
 const trusted = trustedProxies(['10.0.0.0/8', '192.0.2.1', 'fd00::/8', '2001:db8::7'])
 const from = (address: string | null) => ({ requestIP: () => (address ? { address } : null) })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
 import fc from 'fast-check'
-import { readJson } from '../../src/http/body.ts'
-import { checkBody } from '../../src/http/check-body.ts'
-import { findJsonError } from '../../src/http/json-position.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
+import { readJson } from '../../src/web/http/body.ts'
+import { checkBody } from '../../src/web/http/check-body.ts'
+import { findJsonError } from '../../src/web/http/json-position.ts'
 
 const limitBytes = 100
 const post = (body: BodyInit, headers: Record<string, string> = {}) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readCookie } from '../../src/http/cookies.ts'
+import { readCookie } from '../../src/web/http/cookies.ts'
 
 const found = (cookie: string, baseUrl = 'http://localhost:8080') =>
   readCookie(new Headers({ cookie }), 'sid', baseUrl)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
-import { wholeApp } from '../../src/http/later.ts'
+import { wholeApp } from '../../src/web/http/lazy-mount.ts'
 import { type World, world } from '../support/world.ts'
 
 /** What pages of any origin may read: the keyless GETs of the contract, and the check of a receipt. */

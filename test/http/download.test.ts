@@ -1,12 +1,12 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { type DownloadOptions, downloadResponse } from '../../src/http/download.ts'
-import { front } from '../../src/http/front.ts'
-import type { Listen } from '../../src/http/host.ts'
-import { serve } from '../../src/http/serve.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
+import { type DownloadOptions, downloadResponse } from '../../src/web/http/download.ts'
+import type { Listen } from '../../src/web/http/host.ts'
+import { front } from '../../src/web/http/root.ts'
+import { serve } from '../../src/web/http/serve.ts'
 import { until } from '../support/runs.ts'
 
 const listen: Listen = { hostname: '127.0.0.1', port: 0 }

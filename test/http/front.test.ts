@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { Elysia, t } from 'elysia'
-import { front } from '../../src/http/front.ts'
-import { methodNotAllowed } from '../../src/http/methods.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
+import { methodNotAllowed } from '../../src/web/http/methods.ts'
+import { front } from '../../src/web/http/root.ts'
 import { goodKey, limitBytes, raw, startService } from './service.ts'
 
 const service = startService({

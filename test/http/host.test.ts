@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { hostCheck, isLoopback } from '../../src/http/host.ts'
+import { hostCheck, isLoopback } from '../../src/web/http/host.ts'
 import { goodKey, raw, startService } from './service.ts'
 
 const service = startService()

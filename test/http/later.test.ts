@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
-import { front } from '../../src/http/front.ts'
-import { isForPrograms, mountLater, restToMount, wholeApp } from '../../src/http/later.ts'
-import { serve } from '../../src/http/serve.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
+import { isForPrograms, mountLater, restToMount, wholeApp } from '../../src/web/http/lazy-mount.ts'
+import { front } from '../../src/web/http/root.ts'
+import { serve } from '../../src/web/http/serve.ts'
 import { type World, world } from '../support/world.ts'
 
 let w: World

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
+import { Refusal } from '../../src/kernel/refusal.ts'
 import {
   makeLimiter,
   rateHeaders,
   refuseInvalidKey,
   retryHeaders,
   tooMany,
-} from '../../src/http/limits.ts'
-import { Refusal } from '../../src/kernel/refusal.ts'
+} from '../../src/web/http/limits.ts'
 
 /** A limiter and the clock in our hand. */
 function setUp(maxKeys?: number) {

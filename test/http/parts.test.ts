@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { readParts } from '../../src/http/body.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
+import { readParts } from '../../src/web/http/body.ts'
 
 const form = new FormData()
 form.set('a', 'text')

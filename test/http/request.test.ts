@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { readIdempotencyKey } from '../../src/http/idempotency.ts'
-import { queryOf, readChoice, readInteger, readPage } from '../../src/http/query.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
+import { readIdempotencyKey } from '../../src/web/http/idempotency-key.ts'
+import { queryOf, readChoice, readInteger, readPage } from '../../src/web/http/query.ts'
 
 const pageOf = (query: string) => readPage(queryOf(new Request(`http://localhost/x${query}`)))
 

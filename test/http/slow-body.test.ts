@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
-import { inTime, slowBodies } from '../../src/http/slow-body.ts'
+import { inTime, slowBodies } from '../../src/web/http/slow-body.ts'
 import { until } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
-import { front } from '../../src/http/front.ts'
-import type { Listen } from '../../src/http/host.ts'
-import { serve } from '../../src/http/serve.ts'
-import { dataFrame, type SseClient, type SseOptions, sseResponse } from '../../src/http/sse.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
+import type { Listen } from '../../src/web/http/host.ts'
+import { front } from '../../src/web/http/root.ts'
+import { serve } from '../../src/web/http/serve.ts'
+import { dataFrame, type SseClient, type SseOptions, sseResponse } from '../../src/web/http/sse.ts'
 
 const listen: Listen = { hostname: '127.0.0.1', port: 0 }
 const bugs: unknown[] = []

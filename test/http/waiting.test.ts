@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
-import { listenEarly, type Waiting } from '../../src/http/waiting.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
+import { listenEarly, type Waiting } from '../../src/web/http/waiting.ts'
 import { type World, world } from '../support/world.ts'
 
 describe('a server that is not there yet', () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { rows } from '../../src/db/db.ts'
-import { readIdempotencyKey } from '../../src/http/idempotency.ts'
 import { type Call, callRowOf, type Reply, replyMax } from '../../src/idempotency/call.ts'
 import { answerOnce, callOf } from '../../src/idempotency/once-api.ts'
 import { freeCalls } from '../../src/idempotency/store.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
+import { readIdempotencyKey } from '../../src/web/http/idempotency-key.ts'
 import { newAccount } from '../ledger/office.ts'
 import { type World, world } from '../support/world.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
-import { serve } from '../../src/http/serve.ts'
+import { serve } from '../../src/web/http/serve.ts'
 import { modelsToml, until } from '../support/runs.ts'
 import { startStubUpstream } from '../support/stub-upstream.ts'
 import { usd, type World, world } from '../support/world.ts'

@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { listenEarly } from '../../src/http/waiting.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
@@ -9,6 +8,7 @@ import { grantCredit } from '../../src/ledger/grant.ts'
 import { openDatabase, openHeads } from '../../src/open.ts'
 import { startServer } from '../../src/serve.ts'
 import { signerFromHex } from '../../src/signer/signer.ts'
+import { listenEarly } from '../../src/web/http/waiting.ts'
 import { configOf, testAccount, testPrivateKey, usd } from './world.ts'
 
 export type Node = Awaited<ReturnType<typeof startNode>>

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
 import { rows } from '../../src/db/db.ts'
-import { serve } from '../../src/http/serve.ts'
 import { terminalStore } from '../../src/terminal/store.ts'
+import { serve } from '../../src/web/http/serve.ts'
 import { engines, type World, world } from '../support/world.ts'
 import { believed, midnight, noon, path, refusal, run, send } from './support.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gunzipSync } from 'node:zlib'
-import { assetPath } from '../../src/http/assets.ts'
+import { assetPath } from '../../src/web/http/assets.ts'
 import { serveGallery } from '../browser/gallery/serve.ts'
 
 let origin = ''

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Glob } from 'bun'
-import { jsx } from '../../src/ui/jsx-runtime.ts'
-import { isSafeUrl } from '../../src/ui/safe-url.ts'
+import { jsx } from '../../src/web/ui/jsx-runtime.ts'
+import { isSafeUrl } from '../../src/web/ui/safe-url.ts'
 
 const evil = `<img src=x onerror="alert('1')">&`
 const escaped = '&lt;img src=x onerror=&quot;alert(&#x27;1&#x27;)&quot;&gt;&amp;'
@@ -132,7 +132,7 @@ describe('source', () => {
         spreads.push(file)
       }
     }
-    expect(makers).toEqual(['src/ui/jsx-runtime.ts'])
+    expect(makers).toEqual(['src/web/ui/jsx-runtime.ts'])
     expect(spreads).toEqual([])
   })
 })

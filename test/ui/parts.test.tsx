@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { Address } from '../../src/ui/address.tsx'
-import { Amount, amountText } from '../../src/ui/amount.tsx'
-import { BarChart } from '../../src/ui/chart.tsx'
-import { shortHash, shortId } from '../../src/ui/hash.tsx'
-import { Meter } from '../../src/ui/meter.tsx'
-import { Qr } from '../../src/ui/qr.tsx'
-import { Rosette, RosetteMark } from '../../src/ui/rosette.tsx'
-import { ExactTime, relativeTime, When } from '../../src/ui/when.tsx'
+import { Address } from '../../src/web/ui/address.tsx'
+import { Amount, amountText } from '../../src/web/ui/amount.tsx'
+import { BarChart } from '../../src/web/ui/chart.tsx'
+import { shortHash, shortId } from '../../src/web/ui/hash.tsx'
+import { Meter } from '../../src/web/ui/meter.tsx'
+import { Qr } from '../../src/web/ui/qr.tsx'
+import { Rosette, RosetteMark } from '../../src/web/ui/rosette.tsx'
+import { ExactTime, relativeTime, When } from '../../src/web/ui/when.tsx'
 
 describe('amounts', () => {
   test.each([

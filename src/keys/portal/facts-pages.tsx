@@ -1,7 +1,7 @@
-import { Amount } from '../../ui/amount.tsx'
-import type { Child } from '../../ui/jsx-runtime.ts'
-import { Facts, Pad, Panel } from '../../ui/panel.tsx'
-import { ExactTime, When } from '../../ui/when.tsx'
+import { Amount } from '../../web/ui/amount.tsx'
+import type { Child } from '../../web/ui/jsx-runtime.ts'
+import { Facts, Pad, Panel } from '../../web/ui/panel.tsx'
+import { ExactTime, When } from '../../web/ui/when.tsx'
 import type { DetailView } from './detail-pages.tsx'
 import { endOf, keyPath } from './state-pages.tsx'
 

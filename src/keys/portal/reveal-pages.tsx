@@ -1,9 +1,9 @@
 import type { KeyRow } from '../../db/schema.ts'
-import { Button, CopyButton } from '../../ui/button.tsx'
-import { Code, CopyBox } from '../../ui/copy-box.tsx'
-import { Notice } from '../../ui/notice.tsx'
-import { Pad, Panel } from '../../ui/panel.tsx'
-import { Badge } from '../../ui/status.tsx'
+import { Button, CopyButton } from '../../web/ui/button.tsx'
+import { Code, CopyBox } from '../../web/ui/copy-box.tsx'
+import { Notice } from '../../web/ui/notice.tsx'
+import { Pad, Panel } from '../../web/ui/panel.tsx'
+import { Badge } from '../../web/ui/status.tsx'
 import { keyPath, keysPath } from './state-pages.tsx'
 
 /** A secret on its only way to whoever asked for it. */

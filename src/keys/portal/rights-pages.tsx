@@ -1,5 +1,5 @@
 import type { Refusal } from '../../kernel/refusal.ts'
-import { AreaField, CheckField, TextField } from '../../ui/form.tsx'
+import { AreaField, CheckField, TextField } from '../../web/ui/form.tsx'
 import { defaultScopes, scopes } from '../key.ts'
 import { type Draft, errorOf } from './form-api.ts'
 

@@ -1,10 +1,10 @@
-import { Panel } from '../../ui/panel.tsx'
-import { Slip, Stamp } from '../../ui/slip.tsx'
-import { Checks } from '../../ui/steps.tsx'
 import { isHidden, parseReceiptFile } from '../../verify/receipt.ts'
 import { proofIn, shownChecks, stampWords } from '../../verify/shown-checks.ts'
 import { hiddenWords, slipLines } from '../../verify/slip-lines.ts'
 import { headlineOf, summaryOf } from '../../verify/verdict-words.ts'
+import { Panel } from '../../web/ui/panel.tsx'
+import { Slip, Stamp } from '../../web/ui/slip.tsx'
+import { Checks } from '../../web/ui/steps.tsx'
 import type { Judged } from '../judge.ts'
 import { noteOf, toneOf } from '../receipt-pages.tsx'
 

@@ -1,18 +1,18 @@
-import { Button } from '../../../src/ui/button.tsx'
-import { Confirm } from '../../../src/ui/confirm.tsx'
-import { Code, CopyBox } from '../../../src/ui/copy-box.tsx'
-import { Tabs } from '../../../src/ui/filters.tsx'
+import { Button } from '../../../src/web/ui/button.tsx'
+import { Confirm } from '../../../src/web/ui/confirm.tsx'
+import { Code, CopyBox } from '../../../src/web/ui/copy-box.tsx'
+import { Tabs } from '../../../src/web/ui/filters.tsx'
 import {
   ActionForm,
   CheckField,
   ChoiceField,
   SelectField,
   TextField,
-} from '../../../src/ui/form.tsx'
-import { Notice } from '../../../src/ui/notice.tsx'
-import { Pad, PageHead, Panel, Split } from '../../../src/ui/panel.tsx'
-import { Badge } from '../../../src/ui/status.tsx'
-import { Pager, Table } from '../../../src/ui/table.tsx'
+} from '../../../src/web/ui/form.tsx'
+import { Notice } from '../../../src/web/ui/notice.tsx'
+import { Pad, PageHead, Panel, Split } from '../../../src/web/ui/panel.tsx'
+import { Badge } from '../../../src/web/ui/status.tsx'
+import { Pager, Table } from '../../../src/web/ui/table.tsx'
 import { keyColumns, keys } from './samples.tsx'
 
 const secret = 'sk-service-7hG2vQx0LwYt4mNc8RbKpZ1sJdE6uAf3XqVo9TiHkM5gBnW0aB3dE'

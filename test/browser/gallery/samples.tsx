@@ -1,11 +1,11 @@
-import { Amount } from '../../../src/ui/amount.tsx'
-import type { Frame } from '../../../src/ui/frame.ts'
-import { IdLink } from '../../../src/ui/hash.tsx'
-import { Meter } from '../../../src/ui/meter.tsx'
-import { RosetteMark } from '../../../src/ui/rosette.tsx'
-import { Badge, type Tone } from '../../../src/ui/status.tsx'
-import type { Column } from '../../../src/ui/table.tsx'
-import { When } from '../../../src/ui/when.tsx'
+import { Amount } from '../../../src/web/ui/amount.tsx'
+import type { Frame } from '../../../src/web/ui/frame.ts'
+import { IdLink } from '../../../src/web/ui/hash.tsx'
+import { Meter } from '../../../src/web/ui/meter.tsx'
+import { RosetteMark } from '../../../src/web/ui/rosette.tsx'
+import { Badge, type Tone } from '../../../src/web/ui/status.tsx'
+import type { Column } from '../../../src/web/ui/table.tsx'
+import { When } from '../../../src/web/ui/when.tsx'
 
 /** The moment the gallery is seen: Nov 21, 2026. */
 export const now = Date.UTC(2026, 10, 21, 1, 0, 0)

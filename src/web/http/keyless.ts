@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
-import type { Deps } from '../deps.ts'
-import { clientAddress, rateKey, trustedProxies } from './address.ts'
+import type { Deps } from '../../deps.ts'
+import { clientAddress, rateKey, trustedProxies } from './client-address.ts'
 import { makeLimiter, tooMany } from './limits.ts'
 
 type Needs = Pick<Deps, 'clock' | 'settings'>

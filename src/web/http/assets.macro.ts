@@ -12,7 +12,7 @@ export type EmbeddedAsset = {
   gzipped: boolean
 }
 
-const root = join(import.meta.dir, '../..')
+const root = join(import.meta.dir, '../../..')
 
 /** Files as they are, by the name that pages ask for. */
 const files: Record<string, string> = {

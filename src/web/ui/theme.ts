@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
+import { refuse } from '../../kernel/refusal.ts'
 import { readText } from '../http/body.ts'
-import { parseForm } from '../http/form.ts'
+import { parseForm } from '../http/fields.ts'
 import { assertSameOrigin } from '../http/same-origin.ts'
-import { refuse } from '../kernel/refusal.ts'
 import { isSafeUrl } from './safe-url.ts'
 
 export const themes = ['system', 'light', 'dark'] as const

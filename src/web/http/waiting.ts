@@ -1,6 +1,6 @@
 import type { AnyElysia } from 'elysia'
-import type { Ids } from '../kernel/ids.ts'
-import { Refusal, toErrorBody } from '../kernel/refusal.ts'
+import type { Ids } from '../../kernel/ids.ts'
+import { Refusal, toErrorBody } from '../../kernel/refusal.ts'
 import type { Listen } from './host.ts'
 import { serveApp, serveRequests } from './serve.ts'
 

@@ -1,4 +1,4 @@
-import { refuse } from '../kernel/refusal.ts'
+import { refuse } from '../../kernel/refusal.ts'
 
 /**
  * Refuses an unsafe request that a page of another origin sent, other ports of the same host

@@ -1,6 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
-import { refuse } from '../kernel/refusal.ts'
+import { refuse } from '../../kernel/refusal.ts'
 
 const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>()
 const maxParamLength = 200

@@ -1,4 +1,4 @@
-import { rosetteMarkPaths, rosettePaths } from '../kernel/rosette.ts'
+import { rosetteMarkPaths, rosettePaths } from '../../kernel/rosette.ts'
 
 /**
  * A banknote's guilloché drawn from a hash: the same hash gives the same figure, so that the eye

@@ -1,7 +1,7 @@
-import type { Deps } from '../deps.ts'
-import { deadlineIn } from '../kernel/deadline.ts'
-import { Refusal } from '../kernel/refusal.ts'
-import { clientAddress, type PeerSource, rateKey, trustedProxies } from './address.ts'
+import type { Deps } from '../../deps.ts'
+import { deadlineIn } from '../../kernel/deadline.ts'
+import { Refusal } from '../../kernel/refusal.ts'
+import { clientAddress, type PeerSource, rateKey, trustedProxies } from './client-address.ts'
 
 /** A body that is not there after this is slow, in ms. */
 const slowAfterMs = 1000

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { refuse } from '../kernel/refusal.ts'
+import { refuse } from '../../kernel/refusal.ts'
 import { embedAssets } from './assets.macro.ts' with { type: 'macro' }
 import type { EmbeddedAsset } from './assets.macro.ts'
 

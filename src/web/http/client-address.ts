@@ -1,5 +1,5 @@
-import { type Address, formatAddress, parseAddress } from '../kernel/network-address.ts'
-import { type Block, isWithin, parseBlock } from '../kernel/network-block.ts'
+import { type Address, formatAddress, parseAddress } from '../../kernel/network-address.ts'
+import { type Block, isWithin, parseBlock } from '../../kernel/network-block.ts'
 
 /** What of a server tells who is at the other end of the connection. */
 export type PeerSource = { requestIP(request: Request): { address: string } | null }

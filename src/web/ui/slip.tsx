@@ -1,4 +1,4 @@
-import type { Nusd } from '../kernel/money.ts'
+import type { Nusd } from '../../kernel/money.ts'
 import { Amount } from './amount.tsx'
 import { shortHash } from './hash.tsx'
 import type { Child } from './jsx-runtime.ts'

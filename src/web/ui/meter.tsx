@@ -1,4 +1,4 @@
-import type { Nusd } from '../kernel/money.ts'
+import type { Nusd } from '../../kernel/money.ts'
 import { amountText } from './amount.tsx'
 
 /** How much of a limit is used: a bar that warns from 80 % on, and the same in figures. */

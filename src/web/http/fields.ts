@@ -1,5 +1,5 @@
-import type { Json } from '../kernel/canonical.ts'
-import { refuse } from '../kernel/refusal.ts'
+import type { Json } from '../../kernel/canonical.ts'
+import { refuse } from '../../kernel/refusal.ts'
 import { readJson, readParts, readText } from './body.ts'
 
 const formType = 'application/x-www-form-urlencoded'

@@ -1,4 +1,4 @@
-import { refuse } from '../kernel/refusal.ts'
+import { refuse } from '../../kernel/refusal.ts'
 
 /**
  * The Idempotency-Key of a request, or undefined when it sends none.

@@ -1,6 +1,6 @@
 import { InvalidCookieSignature, NotFoundError, ParseError, ValidationError } from 'elysia'
-import { Refusal } from '../kernel/refusal.ts'
-import { StorageFault } from '../kernel/storage-fault.ts'
+import { Refusal } from '../../kernel/refusal.ts'
+import { StorageFault } from '../../kernel/storage-fault.ts'
 
 /** Elysia's own errors are refusals too; whatever is left is our bug and says nothing. */
 export function toRefusal(error: unknown): Refusal {

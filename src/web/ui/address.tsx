@@ -1,4 +1,4 @@
-import { toChecksumAddress } from '../verify/address.ts'
+import { toChecksumAddress } from '../../verify/address.ts'
 
 /** A wallet's address with its checksum: shortened to the eye, whole in its title. */
 export function Address({ value }: { value: string }) {

@@ -1,6 +1,6 @@
 import type { AnyElysia } from 'elysia'
 import type { Listen } from './host.ts'
-import { answerFailure, isForPrograms, restToMount } from './later.ts'
+import { answerFailure, isForPrograms, restToMount } from './lazy-mount.ts'
 import { readyRoutes } from './ready.ts'
 
 /** Seconds without a byte after which Bun closes a connection; streams turn it off. */

@@ -1,5 +1,5 @@
-import type { Clock } from '../kernel/clock.ts'
-import { Refusal, refuse } from '../kernel/refusal.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { Refusal, refuse } from '../../kernel/refusal.ts'
 
 /** What a limiter said of one request. Times in ms. */
 export type Verdict =

@@ -1,6 +1,6 @@
-import type { Json } from '../kernel/canonical.ts'
-import { jsonSizeOf } from '../kernel/json-size.ts'
-import { refuse } from '../kernel/refusal.ts'
+import type { Json } from '../../kernel/canonical.ts'
+import { jsonSizeOf } from '../../kernel/json-size.ts'
+import { refuse } from '../../kernel/refusal.ts'
 import { findJsonError } from './json-position.ts'
 import { inTime } from './slow-body.ts'
 

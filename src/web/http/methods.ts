@@ -1,5 +1,5 @@
 import type { AnyElysia, Context } from 'elysia'
-import { Refusal } from '../kernel/refusal.ts'
+import { Refusal } from '../../kernel/refusal.ts'
 
 /** What lets the scripts of any web page read an answer. */
 export const openHeaders = {

@@ -1,4 +1,4 @@
-import { toErrorBody } from '../kernel/refusal.ts'
+import { toErrorBody } from '../../kernel/refusal.ts'
 import { toRefusal } from './to-refusal.ts'
 
 /** What a stream needs of the route's context. */

@@ -1,4 +1,4 @@
-import { type Nusd, toUsd } from '../kernel/money.ts'
+import { type Nusd, toUsd } from '../../kernel/money.ts'
 
 /**
  * An amount of money: dollars and cents to be read, the digits below a cent small and quiet.

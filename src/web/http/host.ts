@@ -1,4 +1,4 @@
-import { parseAddress } from '../kernel/network-address.ts'
+import { parseAddress } from '../../kernel/network-address.ts'
 
 /** Where the server listens. Port 0 asks for a free one; `serve` writes back which it became. */
 export type Listen = { hostname: string; port: number }

@@ -1,5 +1,5 @@
-import { defaultPageLimit, maxPageLimit, type PageRequest } from '../kernel/pagination.ts'
-import { refuse } from '../kernel/refusal.ts'
+import { defaultPageLimit, maxPageLimit, type PageRequest } from '../../kernel/pagination.ts'
+import { refuse } from '../../kernel/refusal.ts'
 
 /** The query of a request target, as sent; a parameter that is given twice is refused when read. */
 export function queryOf(request: Request): URLSearchParams {

@@ -1,5 +1,5 @@
 import type { AnyElysia } from 'elysia'
-import type { Ids } from '../kernel/ids.ts'
+import type { Ids } from '../../kernel/ids.ts'
 
 /** A GET that is answered before the router. */
 export type Ready = {

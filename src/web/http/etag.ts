@@ -1,5 +1,5 @@
 import type { Context } from 'elysia'
-import { sha256Hex } from '../kernel/hash.ts'
+import { sha256Hex } from '../../kernel/hash.ts'
 
 /**
  * Answers with JSON that may be kept but must be asked for again each time: 304 without a body to

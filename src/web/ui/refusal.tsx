@@ -1,5 +1,5 @@
-import type { ShowRefusal } from '../http/front.ts'
-import type { Refusal } from '../kernel/refusal.ts'
+import type { Refusal } from '../../kernel/refusal.ts'
+import type { ShowRefusal } from '../http/root.ts'
 import { ButtonLink } from './button.tsx'
 import type { Frame } from './frame.ts'
 import { renderChild } from './jsx-runtime.ts'
