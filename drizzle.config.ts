@@ -4,11 +4,11 @@ import { defineConfig } from 'drizzle-kit'
 export default process.env['DIALECT'] === 'postgresql'
   ? defineConfig({
       dialect: 'postgresql',
-      schema: './src/db/schema.pg.ts',
+      schema: './src/storage/db/schema.pg.ts',
       out: './drizzle/pg',
     })
   : defineConfig({
       dialect: 'sqlite',
-      schema: './src/db/schema.sqlite.ts',
+      schema: './src/storage/db/schema.sqlite.ts',
       out: './drizzle/sqlite',
     })

@@ -3,12 +3,13 @@
  * trees of five levels: the secret's hash, its caller as remembered, and whether its chain lets it
  * run. The checksum is asked when it is read.
  */
-import { openSqlite } from '../src/db/sqlite.ts'
+
 import { systemClock } from '../src/kernel/clock.ts'
 import { assertMay } from '../src/keys/auth.ts'
 import { hashSecret, isSecret } from '../src/keys/secret.ts'
 import { keyStore } from '../src/keys/store.ts'
 import { makePlans } from '../src/plans/plan.ts'
+import { openSqlite } from '../src/storage/db/sqlite.ts'
 import { grown, grownSecret } from './grown-db.ts'
 import { costOf } from './log-parts.ts'
 import { middle } from './table.ts'

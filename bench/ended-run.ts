@@ -1,5 +1,5 @@
-import type { RunRow } from '../src/db/schema.ts'
 import { costOf } from '../src/models/model.ts'
+import type { RunRow } from '../src/storage/db/schema.ts'
 
 type Wish = {
   id: string

@@ -1,5 +1,3 @@
-import type { Db } from '../src/db/db.ts'
-import type { RunRow } from '../src/db/schema.ts'
 import { systemClock } from '../src/kernel/clock.ts'
 import { makeIds } from '../src/kernel/ids.ts'
 import { systemRandom } from '../src/kernel/random.ts'
@@ -10,6 +8,8 @@ import { endHold, takeHold } from '../src/ledger/ledger.ts'
 import { openLedger } from '../src/ledger/store.ts'
 import { logStore } from '../src/log/store.ts'
 import { makePlans } from '../src/plans/plan.ts'
+import type { Db } from '../src/storage/db/db.ts'
+import type { RunRow } from '../src/storage/db/schema.ts'
 import { usageOf } from './processes.ts'
 
 const credit = 1_000_000_000_000_000n

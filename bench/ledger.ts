@@ -5,9 +5,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { migrateSqlite } from '../src/db/migrate.ts'
-import { openSqlite } from '../src/db/sqlite.ts'
 import { systemClock } from '../src/kernel/clock.ts'
+import { migrateSqlite } from '../src/storage/db/migrate.ts'
+import { openSqlite } from '../src/storage/db/sqlite.ts'
 import { measureTurns, openRuns } from './ledger-runs.ts'
 import { middle } from './table.ts'
 

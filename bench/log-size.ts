@@ -2,11 +2,12 @@
  * `bun bench/log-size.ts <grown database> <empty database> [rounds]`: what an append and a proof
  * cost in a log of 10^6 leaves, and in one of 10^3.
  */
-import { migrateSqlite } from '../src/db/migrate.ts'
-import { openSqlite } from '../src/db/sqlite.ts'
+
 import { systemClock } from '../src/kernel/clock.ts'
 import { signCheckpoint } from '../src/log/checkpoint.ts'
 import { proofOf } from '../src/log/proof.ts'
+import { migrateSqlite } from '../src/storage/db/migrate.ts'
+import { openSqlite } from '../src/storage/db/sqlite.ts'
 import { useWasmKeccak } from '../src/verify/keccak-wasm.ts'
 import { batch, costOf, growLog, issuer, logPartsOf, readEdge } from './log-parts.ts'
 import { middle } from './table.ts'

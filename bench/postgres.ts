@@ -3,9 +3,10 @@
  * against interactive transactions on the same server: of many accounts, and of one. Works in a
  * database of its own, which it drops.
  */
-import { migratePostgres } from '../src/db/migrate.ts'
-import { openPostgres } from '../src/db/postgres.ts'
+
 import { systemClock } from '../src/kernel/clock.ts'
+import { migratePostgres } from '../src/storage/db/migrate.ts'
+import { openPostgres } from '../src/storage/db/postgres.ts'
 import { measureTurns, openRuns } from './ledger-runs.ts'
 import { openPlain } from './plain-transactions.ts'
 import { middle } from './table.ts'

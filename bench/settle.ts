@@ -2,9 +2,10 @@
  * `bun bench/settle.ts <grown database> <empty database> [seconds] [rounds]`: what a hold and a
  * settle cost in process where there are 10^6 receipts, and where there are none.
  */
-import { migrateSqlite } from '../src/db/migrate.ts'
-import { openSqlite } from '../src/db/sqlite.ts'
+
 import { systemClock } from '../src/kernel/clock.ts'
+import { migrateSqlite } from '../src/storage/db/migrate.ts'
+import { openSqlite } from '../src/storage/db/sqlite.ts'
 import { measureTurns, openRuns } from './ledger-runs.ts'
 import { middle } from './table.ts'
 

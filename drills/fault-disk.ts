@@ -13,8 +13,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { openSqlite } from '../src/db/sqlite.ts'
 import { auditStore } from '../src/ledger/audit-store.ts'
+import { openSqlite } from '../src/storage/db/sqlite.ts'
 import { ask, askAll, type Bench, makeBench, startOn, startUnder } from './fault-bench.ts'
 import { judge } from './fault-judge.ts'
 import {

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { endedRun } from '../bench/ended-run.ts'
-import { type Db, insert } from '../src/db/db.ts'
-import type { AccountRow, IdempotentRow, KeyRow, RunRow } from '../src/db/schema.ts'
-import { openSqlite } from '../src/db/sqlite.ts'
 import { systemClock } from '../src/kernel/clock.ts'
 import { sha256 } from '../src/kernel/hash.ts'
 import { makeIds } from '../src/kernel/ids.ts'
 import { systemRandom } from '../src/kernel/random.ts'
 import { auditStore } from '../src/ledger/audit-store.ts'
+import { type Db, insert } from '../src/storage/db/db.ts'
+import type { AccountRow, IdempotentRow, KeyRow, RunRow } from '../src/storage/db/schema.ts'
+import { openSqlite } from '../src/storage/db/sqlite.ts'
 
 type Wish = {
   origin: string

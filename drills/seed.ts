@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { endedRun } from '../bench/ended-run.ts'
-import { insert, rows } from '../src/db/db.ts'
-import type { RunRow, TransferRow } from '../src/db/schema.ts'
-import { openSqlite } from '../src/db/sqlite.ts'
 import { systemClock } from '../src/kernel/clock.ts'
 import { makeIds } from '../src/kernel/ids.ts'
 import { systemRandom } from '../src/kernel/random.ts'
 import { auditStore } from '../src/ledger/audit-store.ts'
 import { logStore } from '../src/log/store.ts'
+import { insert, rows } from '../src/storage/db/db.ts'
+import type { RunRow, TransferRow } from '../src/storage/db/schema.ts'
+import { openSqlite } from '../src/storage/db/sqlite.ts'
 
 export type Seed = {
   /** The folder of a server that is stopped. */

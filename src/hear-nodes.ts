@@ -1,8 +1,8 @@
-import type { Db, Notice } from './db/db.ts'
 import type { Service } from './make-deps.ts'
 import { stopCancelled } from './runs/cancel.ts'
 import { stopForbidden } from './runs/watch.ts'
 import { isHearing } from './status/health.ts'
+import type { Db, Notice } from './storage/db/db.ts'
 
 /**
  * Acts on what other nodes tell, and finds out whether that gets through: a pooler that shares

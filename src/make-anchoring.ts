@@ -3,8 +3,8 @@ import type { Sender } from './anchors/sender.ts'
 import { type AnchorStore, anchorStore } from './anchors/store.ts'
 import { rpcChain } from './chain/rpc.ts'
 import type { Config } from './config.ts'
-import type { Db } from './db/db.ts'
 import type { Deps } from './deps.ts'
+import type { Db } from './storage/db/db.ts'
 import { toChecksumAddress } from './verify/address.ts'
 
 type Needs = Pick<Deps, 'checkpoints' | 'clock' | 'leaseClock' | 'logs' | 'random'> & {

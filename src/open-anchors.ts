@@ -1,5 +1,4 @@
 import type { Config } from './config.ts'
-import { openLeaseClock } from './db/lease-clock.ts'
 import { systemClock } from './kernel/clock.ts'
 import { makeIds } from './kernel/ids.ts'
 import { systemRandom } from './kernel/random.ts'
@@ -11,6 +10,7 @@ import { makeAnchoring } from './make-anchoring.ts'
 import { openAnchorSender, openDatabase } from './open.ts'
 import { findHistory } from './signer/store.ts'
 import { newHealth } from './status/health.ts'
+import { openLeaseClock } from './storage/db/lease-clock.ts'
 
 /** What the commands need that look after anchors, beside a running server or before the first. */
 export async function openAnchorOffice(config: Config) {

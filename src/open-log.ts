@@ -1,6 +1,4 @@
 import type { Config } from './config.ts'
-import { leaseMs, liveNodes } from './db/lease.ts'
-import { openLeaseClock } from './db/lease-clock.ts'
 import { systemClock } from './kernel/clock.ts'
 import { makeIds } from './kernel/ids.ts'
 import type { Log } from './kernel/log.ts'
@@ -12,6 +10,8 @@ import { logStore as openLogStore } from './log/store.ts'
 import { lockDatabase, openDatabase, openHeads } from './open.ts'
 import { findHistory } from './signer/store.ts'
 import { newHealth } from './status/health.ts'
+import { leaseMs, liveNodes } from './storage/db/lease.ts'
+import { openLeaseClock } from './storage/db/lease-clock.ts'
 
 /**
  * What commands need that change the log or its signer: nobody else may do anything meanwhile.

@@ -3,21 +3,6 @@ import { dirname, join, resolve } from 'node:path'
 import { accountStore } from './accounts/store.ts'
 import { type Sender, senderOf } from './anchors/sender.ts'
 import type { Config } from './config.ts'
-import type { Db } from './db/db.ts'
-import { openLeaseClock } from './db/lease-clock.ts'
-import { lockServer, type ServerLock } from './db/lock.ts'
-import {
-  assertOurs,
-  type MigrationState,
-  migratePostgres,
-  migrateSqlite,
-  postgresState,
-  sqliteState,
-} from './db/migrate.ts'
-import { type Moved, movedTo, unmarkMoved } from './db/moved.ts'
-import { placeNewFile } from './db/new-file.ts'
-import { openingFault } from './db/opening-fault.ts'
-import { connect, openSqlite } from './db/sqlite.ts'
 import { ensureFolder, WrongSetting } from './ensure-folder.ts'
 import { systemClock } from './kernel/clock.ts'
 import { makeIds } from './kernel/ids.ts'
@@ -34,7 +19,22 @@ import { readSecretFile } from './signer/key-file.ts'
 import { type Signer, signerFromHex } from './signer/signer.ts'
 import { type KeySource, openSource } from './signer/source.ts'
 import { findKnownSigner } from './signer/store.ts'
-import { textStore } from './texts/store.ts'
+import type { Db } from './storage/db/db.ts'
+import { openLeaseClock } from './storage/db/lease-clock.ts'
+import { lockServer, type ServerLock } from './storage/db/lock.ts'
+import {
+  assertOurs,
+  type MigrationState,
+  migratePostgres,
+  migrateSqlite,
+  postgresState,
+  sqliteState,
+} from './storage/db/migrate.ts'
+import { type Moved, movedTo, unmarkMoved } from './storage/db/moved.ts'
+import { placeNewFile } from './storage/db/new-file.ts'
+import { openingFault } from './storage/db/opening-fault.ts'
+import { connect, openSqlite } from './storage/db/sqlite.ts'
+import { textStore } from './storage/texts/store.ts'
 
 /** The database of a configuration, at this build's schema. */
 export type Opened = {
@@ -104,7 +104,7 @@ export function ensureDatabaseFolder({ data, database_url: url }: Config): void 
 
 /** Loaded by those who use it: Bun's client and its dialect are a good part of a start. */
 async function openPostgres(url: string) {
-  const postgres = await import('./db/postgres.ts')
+  const postgres = await import('./storage/db/postgres.ts')
   return postgres.openPostgres(url)
 }
 

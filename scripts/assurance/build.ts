@@ -53,7 +53,7 @@ export const build: Group = {
       severity: 'H',
       promise: 'No text is evaluated, and none is put into SQL.',
       tests: [['test/house.test.ts', 'the outside world enters through its own files']],
-      guards: [['src/db/statements.ts', 'binder']],
+      guards: [['src/storage/db/statements.ts', 'binder']],
     },
   ],
 }

@@ -32,8 +32,8 @@ export const servers: Group = {
         ],
       ],
       guards: [
-        ['src/db/lock.ts', 'lockDataFolder'],
-        ['src/db/file-lock.ts', 'lockInode'],
+        ['src/storage/db/lock.ts', 'lockDataFolder'],
+        ['src/storage/db/file-lock.ts', 'lockInode'],
       ],
     },
     {
@@ -70,7 +70,7 @@ export const servers: Group = {
         ['test/binary/clocks.test.ts', 'does not start at 60 s, and says what both clocks show'],
       ],
       guards: [
-        ['src/db/lease-clock.ts', 'openLeaseClock'],
+        ['src/storage/db/lease-clock.ts', 'openLeaseClock'],
         ['src/ledger/clock-guard.ts', 'clockGuarded'],
         ['src/kernel/skew.ts', 'skewOf'],
       ],
@@ -149,7 +149,7 @@ export const servers: Group = {
         ['src/receipts/receipt.ts', 'reissued'],
         ['src/runs/recover.ts', 'endReturned'],
         ['src/receipts/lost.ts', 'listLost'],
-        ['src/db/replication.ts', 'replicationFault'],
+        ['src/storage/db/replication.ts', 'replicationFault'],
       ],
     },
   ],

@@ -56,7 +56,7 @@ export const start: Group = {
       ],
       guards: [
         ['src/ensure-folder.ts', 'ensureFolder'],
-        ['src/db/opening-fault.ts', 'openingFault'],
+        ['src/storage/db/opening-fault.ts', 'openingFault'],
       ],
     },
     {
@@ -70,7 +70,7 @@ export const start: Group = {
       ],
       guards: [
         ['src/open.ts', 'openDatabase'],
-        ['src/db/moved.ts', 'markMoved'],
+        ['src/storage/db/moved.ts', 'markMoved'],
       ],
     },
     {
@@ -92,7 +92,7 @@ export const start: Group = {
       ],
       guards: [
         ['src/hear-nodes.ts', 'hearNodes'],
-        ['src/db/opening-fault.ts', 'isPoolerFault'],
+        ['src/storage/db/opening-fault.ts', 'isPoolerFault'],
       ],
     },
     {

@@ -27,7 +27,7 @@ export const storageServer: readonly Row[] = [
       ['test/db/connections.test.ts', 'a connection that breaks is told to every listener'],
     ],
     guards: [
-      ['src/db/postgres-pool.ts', 'serverPool'],
+      ['src/storage/db/postgres-pool.ts', 'serverPool'],
       ['src/runs/finish.ts', 'afterDoubt'],
     ],
   },
@@ -39,8 +39,8 @@ export const storageServer: readonly Row[] = [
       'passes by itself.',
     tests: [['test/binary/troubled-database.test.ts', 'a node on a PostgreSQL server in']],
     guards: [
-      ['src/db/server-fault.ts', 'serverFaultOf'],
-      ['src/db/server-trouble.ts', 'watchTrouble'],
+      ['src/storage/db/server-fault.ts', 'serverFaultOf'],
+      ['src/storage/db/server-trouble.ts', 'watchTrouble'],
     ],
   },
 ]

@@ -16,8 +16,8 @@ export const storage: Group = {
         ['test/db/migrate.test.ts', 'has only STRICT tables'],
       ],
       guards: [
-        ['src/db/sqlite.ts', 'connect'],
-        ['src/db/migrate.ts', 'assertOurs'],
+        ['src/storage/db/sqlite.ts', 'connect'],
+        ['src/storage/db/migrate.ts', 'assertOurs'],
       ],
     },
     {
@@ -82,7 +82,7 @@ export const storage: Group = {
         ],
       ],
       guards: [
-        ['src/db/storage.ts', 'watchStorage'],
+        ['src/storage/db/storage.ts', 'watchStorage'],
         ['src/runs/finish.ts', 'freeLater'],
       ],
     },
@@ -98,8 +98,8 @@ export const storage: Group = {
         ['test/db/storage.test.ts', 'only the caller of the COMMIT that failed is left in doubt'],
       ],
       guards: [
-        ['src/db/storage.ts', 'watchStorage'],
-        ['src/db/sqlite.ts', 'openSqlite'],
+        ['src/storage/db/storage.ts', 'watchStorage'],
+        ['src/storage/db/sqlite.ts', 'openSqlite'],
       ],
     },
     {
@@ -118,7 +118,7 @@ export const storage: Group = {
       ],
       guards: [
         ['src/open.ts', 'readHead'],
-        ['src/db/storage.ts', 'watchStorage'],
+        ['src/storage/db/storage.ts', 'watchStorage'],
       ],
     },
     {
@@ -135,7 +135,7 @@ export const storage: Group = {
       ],
       guards: [
         ['src/open.ts', 'assertWhole'],
-        ['src/db/storage.ts', 'watchStorage'],
+        ['src/storage/db/storage.ts', 'watchStorage'],
       ],
     },
     {
@@ -151,7 +151,7 @@ export const storage: Group = {
           'killed at any moment, a backup is there whole or not at all',
         ],
       ],
-      guards: [['src/db/backup.ts', 'copyBackup']],
+      guards: [['src/storage/db/backup.ts', 'copyBackup']],
     },
     {
       id: 'K12',
@@ -169,7 +169,7 @@ export const storage: Group = {
       ],
       guards: [
         ['src/anchors/watch.ts', 'watchChain'],
-        ['src/db/backup.ts', 'putInPlace'],
+        ['src/storage/db/backup.ts', 'putInPlace'],
       ],
     },
     {
@@ -182,8 +182,8 @@ export const storage: Group = {
         ['test/db/migrate.test.ts', 'newer than this build is refused and left alone'],
       ],
       guards: [
-        ['src/db/migrate.ts', 'migrateSqlite'],
-        ['src/db/migrate.ts', 'pendingOf'],
+        ['src/storage/db/migrate.ts', 'migrateSqlite'],
+        ['src/storage/db/migrate.ts', 'pendingOf'],
       ],
     },
     {
@@ -240,8 +240,8 @@ export const storage: Group = {
         ['test/terminal/ask.test.ts', 'nothing that is stored says who asked, or what'],
       ],
       guards: [
-        ['src/texts/store.ts', 'keepTexts'],
-        ['src/texts/store.ts', 'forgetTexts'],
+        ['src/storage/texts/store.ts', 'keepTexts'],
+        ['src/storage/texts/store.ts', 'forgetTexts'],
       ],
     },
     {

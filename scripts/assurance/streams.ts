@@ -121,8 +121,8 @@ export const streams: Group = {
         ['test/idempotency/nodes.test.ts', '200 at once over both: one run, one charge'],
       ],
       guards: [
-        ['src/idempotency/once-api.ts', 'answerOnce'],
-        ['src/idempotency/call.ts', 'onceOf'],
+        ['src/storage/idempotency/api/answer-once.ts', 'answerOnce'],
+        ['src/storage/idempotency/call.ts', 'onceOf'],
       ],
     },
     {

@@ -74,7 +74,7 @@ const explained: Record<string, Row[]> = {
   ],
   'src/web/http/root.ts': [['answerReady(app, reads', any, faster]],
   'src/web/http/host.ts': [['let port = -1', any, 'No port is less than nothing.']],
-  'src/idempotency/store.ts': [
+  'src/storage/idempotency/store.ts': [
     ['const dropBatch = 500', any, 'How many go at once is no promise.'],
     ['if (due.length === 0) return 0', any, nothing],
     ['if (runIds.length === 0) return', /false/, nothing],

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { retentions } from '../texts/retention.ts'
+import { retentions } from '../storage/texts/retention.ts'
 
 /** The bodies of `/api/auth` and of an account's settings, as the doors check and describe them. */
 const closed = { additionalProperties: false } as const

@@ -1,7 +1,7 @@
 import { and, asc, count, eq, gt, inArray, lte } from 'drizzle-orm'
-import { type Db, first, insert, type Query, rows, type Work } from '../db/db.ts'
-import type { NonceRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
+import { type Db, first, insert, type Query, rows, type Work } from '../storage/db/db.ts'
+import type { NonceRow } from '../storage/db/schema.ts'
 
 export type NonceStore = ReturnType<typeof nonceStore>
 

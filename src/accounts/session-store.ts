@@ -1,8 +1,8 @@
 import { and, desc, eq, gt, inArray, lt, lte, ne, or } from 'drizzle-orm'
-import { type Db, first, insert, prepared, type Query, rows, type Work } from '../db/db.ts'
-import type { AccountRow, AuditRow, SessionRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type Page, type PageRequest, toPage } from '../kernel/pagination.ts'
+import { type Db, first, insert, prepared, type Query, rows, type Work } from '../storage/db/db.ts'
+import type { AccountRow, AuditRow, SessionRow } from '../storage/db/schema.ts'
 import { idleMs, seenEveryMs } from './session.ts'
 
 export type SessionStore = ReturnType<typeof sessionStore>

@@ -1,8 +1,8 @@
-import type { SessionRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { sha256Hex } from '../kernel/hash.ts'
 import type { Random } from '../kernel/random.ts'
+import type { SessionRow } from '../storage/db/schema.ts'
 
 /** A session: a browser somebody signed in with. It ends unused, or at the latest after a week. */
 export const idleMs = 24 * 3_600_000

@@ -1,5 +1,5 @@
-import type { AccountRow } from '../db/schema.ts'
-import { isShorter, type Retention, retentions } from '../texts/retention.ts'
+import type { AccountRow } from '../storage/db/schema.ts'
+import { isShorter, type Retention, retentions } from '../storage/texts/retention.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import { Button, ButtonLink } from '../web/ui/button.tsx'
 import { Confirm } from '../web/ui/confirm.tsx'

@@ -1,6 +1,6 @@
 import { and, eq, inArray } from 'drizzle-orm'
-import { type Db, prepared, rows } from '../db/db.ts'
-import type { AccountRow } from '../db/schema.ts'
+import { type Db, prepared, rows } from '../storage/db/db.ts'
+import type { AccountRow } from '../storage/db/schema.ts'
 
 export type AccountStore = ReturnType<typeof accountStore>
 

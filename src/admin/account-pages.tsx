@@ -1,7 +1,7 @@
-import type { AccountRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { toUsd } from '../kernel/money.ts'
 import type { Page } from '../kernel/pagination.ts'
+import type { AccountRow } from '../storage/db/schema.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import { Address } from '../web/ui/address.tsx'
 import { Amount, amountText } from '../web/ui/amount.tsx'

@@ -1,7 +1,7 @@
-import type { AuditRow } from '../db/schema.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { type Millis, toRfc3339 } from '../kernel/clock.ts'
 import type { Page } from '../kernel/pagination.ts'
+import type { AuditRow } from '../storage/db/schema.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import { Address } from '../web/ui/address.tsx'
 import { amountText } from '../web/ui/amount.tsx'

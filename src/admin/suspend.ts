@@ -1,6 +1,6 @@
-import type { AccountRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { refuse } from '../kernel/refusal.ts'
+import type { AccountRow } from '../storage/db/schema.ts'
 
 type Needs = Pick<Deps, 'accounts' | 'ids' | 'keys' | 'ledger' | 'live'>
 

@@ -1,6 +1,6 @@
-import type { AnchorRow } from '../db/schema.ts'
 import { type Millis, toRfc3339 } from '../kernel/clock.ts'
 import { toHex } from '../kernel/hex.ts'
+import type { AnchorRow } from '../storage/db/schema.ts'
 
 /**
  * A head of the log on its way to the chain, where nobody can take it back. `pending`: to be sent;

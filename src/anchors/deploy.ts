@@ -1,6 +1,6 @@
-import type { ChainTxRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { Hex } from '../kernel/hex.ts'
+import type { ChainTxRow } from '../storage/db/schema.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import { carry, type Desk, place } from './transact.ts'
 

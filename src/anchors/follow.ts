@@ -1,8 +1,8 @@
-import type { Lease } from '../db/lease.ts'
-import type { AnchorRow, ChainTxRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { Chain, TxReceipt } from '../kernel/chain.ts'
 import { toHex } from '../kernel/hex.ts'
+import type { Lease } from '../storage/db/lease.ts'
+import type { AnchorRow, ChainTxRow } from '../storage/db/schema.ts'
 import { readRoot } from './registry.ts'
 
 type Needs = Pick<Deps, 'anchors' | 'anchoring' | 'logs' | 'clock' | 'log'>

@@ -1,7 +1,7 @@
-import type { AnchorRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { chainId } from '../kernel/chain.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
+import type { AnchorRow } from '../storage/db/schema.ts'
 import type { ProofAnchor } from '../verify/proof.ts'
 import type { Anchoring } from './anchoring.ts'
 

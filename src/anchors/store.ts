@@ -1,10 +1,19 @@
 import { and, asc, desc, eq, gt, inArray, lt, or, sql } from 'drizzle-orm'
-import { type Db, first, insert, prepared, type Query, rows, update, type Work } from '../db/db.ts'
-import { findFact, settleFact, writeFact } from '../db/facts.ts'
-import { assertLease, type Lease, type LeaseTime, takeLease } from '../db/lease.ts'
-import type { AnchorRow, ChainTxRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type Page, type PageRequest, toPage } from '../kernel/pagination.ts'
+import {
+  type Db,
+  first,
+  insert,
+  prepared,
+  type Query,
+  rows,
+  update,
+  type Work,
+} from '../storage/db/db.ts'
+import { findFact, settleFact, writeFact } from '../storage/db/facts.ts'
+import { assertLease, type Lease, type LeaseTime, takeLease } from '../storage/db/lease.ts'
+import type { AnchorRow, ChainTxRow } from '../storage/db/schema.ts'
 
 export type AnchorStore = ReturnType<typeof anchorStore>
 

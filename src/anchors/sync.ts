@@ -1,9 +1,9 @@
-import type { Lease } from '../db/lease.ts'
-import type { AnchorRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { type Chain, type ChainLog, ChainUnavailable } from '../kernel/chain.ts'
 import { fromHex, toHex } from '../kernel/hex.ts'
 import { hashOf, peaksOf } from '../log/tree.ts'
+import type { Lease } from '../storage/db/lease.ts'
+import type { AnchorRow } from '../storage/db/schema.ts'
 import { type Anchored, anchoredTopics, readAnchored } from './registry.ts'
 import type { Seen } from './watch.ts'
 

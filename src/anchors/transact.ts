@@ -1,9 +1,9 @@
 import { parseTransaction } from 'viem'
-import type { Lease } from '../db/lease.ts'
-import type { AnchorRow, ChainTxRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { type Chain, ChainReverted, type Fees } from '../kernel/chain.ts'
 import type { Hex } from '../kernel/hex.ts'
+import type { Lease } from '../storage/db/lease.ts'
+import type { AnchorRow, ChainTxRow } from '../storage/db/schema.ts'
 import { registryErrorOf } from './registry.ts'
 import type { Sender } from './sender.ts'
 

@@ -1,5 +1,5 @@
-import type { SignerRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
+import type { SignerRow } from '../storage/db/schema.ts'
 import type { Place } from './anchoring.ts'
 import { addSignerCall, openCall, readOwner, readSigner, retireSignerCall } from './registry.ts'
 import { type Desk, type Order, place } from './transact.ts'

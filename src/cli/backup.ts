@@ -3,6 +3,12 @@ import { setPriority } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Config } from '../config.ts'
+import { ensureFolder } from '../ensure-folder.ts'
+import { systemClock, toRfc3339 } from '../kernel/clock.ts'
+import { auditStore } from '../ledger/audit-store.ts'
+import { logStore } from '../log/store.ts'
+import { assertWhole } from '../open.ts'
+import { findHistory } from '../signer/store.ts'
 import {
   beside,
   copyBackup,
@@ -11,17 +17,11 @@ import {
   makeReady,
   noteBackup,
   putInPlace,
-} from '../db/backup.ts'
-import type { Db } from '../db/db.ts'
-import { lockDataFolder } from '../db/lock.ts'
-import { sqliteState } from '../db/migrate.ts'
-import { openSqlite } from '../db/sqlite.ts'
-import { ensureFolder } from '../ensure-folder.ts'
-import { systemClock, toRfc3339 } from '../kernel/clock.ts'
-import { auditStore } from '../ledger/audit-store.ts'
-import { logStore } from '../log/store.ts'
-import { assertWhole } from '../open.ts'
-import { findHistory } from '../signer/store.ts'
+} from '../storage/db/backup.ts'
+import type { Db } from '../storage/db/db.ts'
+import { lockDataFolder } from '../storage/db/lock.ts'
+import { sqliteState } from '../storage/db/migrate.ts'
+import { openSqlite } from '../storage/db/sqlite.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
 import { dump } from './pg-dump.ts'
 import { restoreCommands } from './pg-tools.ts'

@@ -1,12 +1,12 @@
 import type { Config } from '../config.ts'
-import type { Db } from '../db/db.ts'
-import { readReplication, replicationFault, replicationFix } from '../db/replication.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { headStore } from '../log/head-store.ts'
 import { logStore } from '../log/store.ts'
 import { openHeads } from '../open.ts'
 import { countLost, lostPathOf } from '../receipts/lost-store.ts'
 import { findHistory } from '../signer/store.ts'
+import type { Db } from '../storage/db/db.ts'
+import { readReplication, replicationFault, replicationFix } from '../storage/db/replication.ts'
 import { type Finding, failure, fine, quote, warning } from './finding.ts'
 
 /** Whether the log still begins with every head that this data folder, or another node, knows. */

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import type { Command } from 'commander'
-import { writeWhole } from '../db/whole-file.ts'
 import { openOffice } from '../open.ts'
+import { writeWhole } from '../storage/db/whole-file.ts'
 import { exportUsage } from '../usage/export.ts'
 import { makeExportSlots } from '../usage/export-slots.ts'
 import { type FormName, formNames } from '../usage/forms.ts'

@@ -16,8 +16,8 @@ import {
   textNames,
   toShareView,
 } from '../receipts/share.ts'
-import { setRetention } from '../texts/retain.ts'
-import { type Retention, retentions } from '../texts/retention.ts'
+import { setRetention } from '../storage/texts/retain.ts'
+import { type Retention, retentions } from '../storage/texts/retention.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import { type SectionName, sectionNames } from '../verify/receipt.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'

@@ -1,4 +1,3 @@
-import type { KeyRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { type Nusd, parseUsd } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
@@ -14,6 +13,7 @@ import {
 } from '../keys/key.ts'
 import { revokeKey } from '../keys/revoke.ts'
 import type { ShownKey } from '../keys/shown.ts'
+import type { KeyRow } from '../storage/db/schema.ts'
 
 /**
  * The key that an account's console spends through: an ordinary root key, made at its first use,

@@ -1,11 +1,11 @@
 import type { Deps } from '../deps.ts'
-import { jsonReply } from '../idempotency/once-api.ts'
 import { toErrorBody } from '../kernel/refusal.ts'
 import type { Keep, Streamed } from '../runs/execute.ts'
 import type { LiveRun } from '../runs/live.ts'
 import { toReceiptLink } from '../runs/openai.ts'
 import { toRunView } from '../runs/run.ts'
 import { stopWithClient } from '../runs/stream-api.ts'
+import { jsonReply } from '../storage/idempotency/api/answer-once.ts'
 import { askModel, withCharge } from './ask.ts'
 
 type Needs = Parameters<typeof askModel>[0] & Pick<Deps, 'settings' | 'replies'>

@@ -1,5 +1,5 @@
 import { and, eq, isNull } from 'drizzle-orm'
-import { type Db, first, rows } from '../db/db.ts'
+import { type Db, first, rows } from '../storage/db/db.ts'
 
 export type ConsoleStore = ReturnType<typeof consoleStore>
 

@@ -1,10 +1,10 @@
 import { toAccountId } from '../accounts/address.ts'
 import { auditOf, isSignatureOf } from '../accounts/sign-in.ts'
-import type { DepositRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { Nusd } from '../kernel/money.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
 import { moveDeposit, reverseRepeated } from '../ledger/deposit.ts'
+import type { DepositRow } from '../storage/db/schema.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 
 type Needs = Pick<Deps, 'deposits' | 'ledger' | 'isContractSignature' | 'clock' | 'ids'>

@@ -1,6 +1,6 @@
-import type { DepositRow } from '../db/schema.ts'
 import { type Millis, toRfc3339 } from '../kernel/clock.ts'
 import { maxNusd, type Nusd, toJsonInteger } from '../kernel/money.ts'
+import type { DepositRow } from '../storage/db/schema.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 
 /** What the configuration says of deposits. Addresses in lower case. */

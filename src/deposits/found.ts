@@ -1,7 +1,7 @@
-import type { DepositRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { chainId } from '../kernel/chain.ts'
 import { depositRef } from '../ledger/deposit-ref.ts'
+import type { DepositRow } from '../storage/db/schema.ts'
 import { type DepositPolicy, judgeAmount, toNusd } from './deposit.ts'
 import type { Transfer } from './transfer.ts'
 

@@ -1,6 +1,6 @@
-import type { DepositRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Page } from '../kernel/pagination.ts'
+import type { DepositRow } from '../storage/db/schema.ts'
 import { Address } from '../web/ui/address.tsx'
 import { Amount } from '../web/ui/amount.tsx'
 import { Empty } from '../web/ui/empty.tsx'

@@ -1,8 +1,8 @@
-import type { DepositRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { isId } from '../kernel/ids.ts'
 import type { Page, PageRequest } from '../kernel/pagination.ts'
 import { refuse } from '../kernel/refusal.ts'
+import type { DepositRow } from '../storage/db/schema.ts'
 
 /**
  * The deposits of an account, newest first.

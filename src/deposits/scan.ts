@@ -1,6 +1,6 @@
-import type { Lease } from '../db/lease.ts'
-import type { DepositRow } from '../db/schema.ts'
 import { type Chain, type ChainTrouble, ChainUnavailable } from '../kernel/chain.ts'
+import type { Lease } from '../storage/db/lease.ts'
+import type { DepositRow } from '../storage/db/schema.ts'
 import type { DepositPolicy } from './deposit.ts'
 import { compare, toRow } from './found.ts'
 import { settleTx } from './settle.ts'

@@ -1,6 +1,6 @@
-import type { DepositRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { type Chain, ChainUnavailable } from '../kernel/chain.ts'
+import type { DepositRow } from '../storage/db/schema.ts'
 import type { DepositPolicy, Heads } from './deposit.ts'
 import { type On, type Standing, standingOf, standsAsBefore } from './settle.ts'
 

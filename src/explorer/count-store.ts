@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
-import type { CountedReceipt, Counter } from '../counts/store.ts'
-import { type Db, prepared, type Query, rows } from '../db/db.ts'
-import type { ExplorerCountRow } from '../db/schema.ts'
-import { grainStart } from '../figures/grain.ts'
+import type { CountedReceipt, Counter } from '../storage/counts/store.ts'
+import { type Db, prepared, type Query, rows } from '../storage/db/db.ts'
+import type { ExplorerCountRow } from '../storage/db/schema.ts'
+import { grainStart } from '../storage/figures/grain.ts'
 
 /** Counts all receipts, private ones too, into their hour and their day. */
 export function explorerCounter(db: Db): Counter {

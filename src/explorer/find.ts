@@ -1,10 +1,10 @@
 import { isAddress, toAccountId } from '../accounts/address.ts'
-import type { AnchorRow, CheckpointRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { fromHex } from '../kernel/hex.ts'
 import { isId } from '../kernel/ids.ts'
 import { isHandle } from '../passports/handle.ts'
 import { receiptIdOf } from '../receipts/receipt.ts'
+import type { AnchorRow, CheckpointRow } from '../storage/db/schema.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 
 /** Something that everybody may see, and that a searched text names. */

@@ -1,8 +1,8 @@
-import type { AnchorRow, CheckpointRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Page } from '../kernel/pagination.ts'
 import { readStages, type Stage } from '../receipts/shown.ts'
+import type { AnchorRow, CheckpointRow } from '../storage/db/schema.ts'
 import type { Explored } from './explored.ts'
 import type { SeenReceipt } from './recent.ts'
 

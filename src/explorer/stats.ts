@@ -1,9 +1,9 @@
-import type { ExplorerCountRow, ExplorerModelRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
-import { addHistograms, medianOf, noFirstTokens } from '../figures/figure.ts'
-import { dayMs, grainStart, hourMs } from '../figures/grain.ts'
 import { type Clock, type Millis, toRfc3339 } from '../kernel/clock.ts'
 import { type Nusd, toUsd } from '../kernel/money.ts'
+import type { ExplorerCountRow, ExplorerModelRow } from '../storage/db/schema.ts'
+import { addHistograms, medianOf, noFirstTokens } from '../storage/figures/figure.ts'
+import { dayMs, grainStart, hourMs } from '../storage/figures/grain.ts'
 import type { Counted } from './store.ts'
 
 /** Of what time the figures are. */

@@ -1,6 +1,9 @@
 import { and, asc, desc, eq, getTableColumns, gte, inArray, lt, sql, sum } from 'drizzle-orm'
-import { cursorOf } from '../counts/store.ts'
-import { type Db, first, prepared, rows, type Work } from '../db/db.ts'
+import type { Millis } from '../kernel/clock.ts'
+import { type Page, toPage } from '../kernel/pagination.ts'
+import { type Ended, isEnded, isErased, receiptIdOf } from '../receipts/receipt.ts'
+import { cursorOf } from '../storage/counts/store.ts'
+import { type Db, first, prepared, rows, type Work } from '../storage/db/db.ts'
 import type {
   AnchorRow,
   ExplorerCountRow,
@@ -8,11 +11,8 @@ import type {
   PassportRow,
   RunRow,
   ShareRow,
-} from '../db/schema.ts'
-import type { Grain } from '../figures/grain.ts'
-import type { Millis } from '../kernel/clock.ts'
-import { type Page, toPage } from '../kernel/pagination.ts'
-import { type Ended, isEnded, isErased, receiptIdOf } from '../receipts/receipt.ts'
+} from '../storage/db/schema.ts'
+import type { Grain } from '../storage/figures/grain.ts'
 
 export type ExplorerStore = ReturnType<typeof explorerStore>
 

@@ -1,8 +1,8 @@
-import type { KeyRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { maxNusd, type Nusd } from '../kernel/money.ts'
 import { covers, parseBlock } from '../kernel/network-block.ts'
 import { refuse } from '../kernel/refusal.ts'
+import type { KeyRow } from '../storage/db/schema.ts'
 import { defaultLifeMs, defaultScopes, matches, maxLifeMs, type Scope, scopes } from './key.ts'
 
 /**

@@ -1,10 +1,10 @@
-import type { KeyRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { max, type Nusd, toJsonInteger } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { Book } from '../ledger/book.ts'
+import type { KeyRow } from '../storage/db/schema.ts'
 import {
   boundCap,
   boundExpiry,

@@ -1,10 +1,10 @@
-import type { AccountRow, KeyRow, WindowRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { isId } from '../kernel/ids.ts'
 import type { Page, PageRequest } from '../kernel/pagination.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { type CapWindow, windowStart } from '../ledger/window.ts'
+import type { AccountRow, KeyRow, WindowRow } from '../storage/db/schema.ts'
 import type { ShownKey } from './shown.ts'
 
 /** All there is to know of one key, for its owner. */

@@ -1,4 +1,3 @@
-import type { KeyRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
@@ -6,6 +5,7 @@ import { refuse } from '../kernel/refusal.ts'
 import type { Once } from '../ledger/once.ts'
 import type { CapWindow } from '../ledger/window.ts'
 import type { Plan } from '../plans/plan.ts'
+import type { KeyRow } from '../storage/db/schema.ts'
 import {
   boundCap,
   boundExpiry,

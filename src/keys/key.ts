@@ -1,10 +1,10 @@
-import type { KeyRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { parseAddress } from '../kernel/network-address.ts'
 import { isWithin, parseBlock } from '../kernel/network-block.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { Book } from '../ledger/book.ts'
 import type { Plan } from '../plans/plan.ts'
+import type { KeyRow } from '../storage/db/schema.ts'
 
 /**
  * A key: what an agent holds to spend its account's balance, up to a cap and until an expiry.

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
-import type { Call } from '../idempotency/call.ts'
-import { jsonReply } from '../idempotency/once-api.ts'
 import { type Once, onceOf } from '../ledger/once.ts'
+import { jsonReply } from '../storage/idempotency/api/answer-once.ts'
+import type { Call } from '../storage/idempotency/call.ts'
 import type { ShownKey } from './shown.ts'
 import { toKeyView } from './view.ts'
 

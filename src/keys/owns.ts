@@ -1,7 +1,7 @@
-import type { KeyRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { isId } from '../kernel/ids.ts'
 import { refuse } from '../kernel/refusal.ts'
+import type { KeyRow } from '../storage/db/schema.ts'
 import type { Caller } from './key.ts'
 
 /** Whether something is of the caller's key, or of a key below it. */

@@ -1,4 +1,4 @@
-import type { KeyRow } from '../db/schema.ts'
+import type { KeyRow } from '../storage/db/schema.ts'
 import type { Limiter, Verdict } from '../web/http/limits.ts'
 import type { Caller } from './key.ts'
 

@@ -1,6 +1,6 @@
-import type { KeyRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { refuse } from '../kernel/refusal.ts'
+import type { KeyRow } from '../storage/db/schema.ts'
 import { assertNotRevoked, chainOf } from './key.ts'
 import { noteKey } from './note.ts'
 

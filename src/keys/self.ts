@@ -1,7 +1,7 @@
-import type { AccountRow, WindowRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { windowStart } from '../ledger/window.ts'
+import type { AccountRow, WindowRow } from '../storage/db/schema.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import type { Caller } from './key.ts'
 import type { ShownKey } from './shown.ts'

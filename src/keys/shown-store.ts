@@ -13,12 +13,12 @@ import {
   type SQL,
   sql,
 } from 'drizzle-orm'
-import { type Db, prepared, type Query, rows, type Work } from '../db/db.ts'
-import { isUnder } from '../db/lineage.ts'
-import type { KeyRow, Tables, WindowRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type Page, type PageRequest, toPage } from '../kernel/pagination.ts'
 import { windowStart } from '../ledger/window.ts'
+import { type Db, prepared, type Query, rows, type Work } from '../storage/db/db.ts'
+import { isUnder } from '../storage/db/lineage.ts'
+import type { KeyRow, Tables, WindowRow } from '../storage/db/schema.ts'
 import { maxDepth } from './key.ts'
 import { inTreeOrder, type KeyFilter, type ShownKey } from './shown.ts'
 

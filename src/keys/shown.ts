@@ -1,5 +1,5 @@
-import type { KeyRow, WindowRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
+import type { KeyRow, WindowRow } from '../storage/db/schema.ts'
 import type { Chain } from './key.ts'
 
 /** A key with what is shown of it besides its row. */

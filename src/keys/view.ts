@@ -1,8 +1,8 @@
-import type { AccountRow, KeyRow, WindowRow } from '../db/schema.ts'
 import { type Millis, toRfc3339 } from '../kernel/clock.ts'
 import { toJsonInteger } from '../kernel/money.ts'
 import { windowEnd, windowStart } from '../ledger/window.ts'
 import type { Plan } from '../plans/plan.ts'
+import type { AccountRow, KeyRow, WindowRow } from '../storage/db/schema.ts'
 import { type Chain, depthOf, statusOf } from './key.ts'
 import type { ShownKey } from './shown.ts'
 

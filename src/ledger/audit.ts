@@ -1,7 +1,13 @@
-import type { AccountRow, DepositRow, HoldWindow, TransferRow, WindowRow } from '../db/schema.ts'
-import type { LedgerSide } from '../db/schema-money.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
+import type {
+  AccountRow,
+  DepositRow,
+  HoldWindow,
+  TransferRow,
+  WindowRow,
+} from '../storage/db/schema.ts'
+import type { LedgerSide } from '../storage/db/schema-money.ts'
 import { windowId } from './book.ts'
 import { depositOfRef, depositRef } from './deposit-ref.ts'
 

@@ -1,3 +1,5 @@
+import type { Millis } from '../kernel/clock.ts'
+import type { Nusd } from '../kernel/money.ts'
 import type {
   AccountRow,
   AuditRow,
@@ -9,10 +11,8 @@ import type {
   SubscriptionRow,
   TransferRow,
   WindowRow,
-} from '../db/schema.ts'
-import type { Millis } from '../kernel/clock.ts'
-import type { Nusd } from '../kernel/money.ts'
-import type { RunText } from '../texts/store.ts'
+} from '../storage/db/schema.ts'
+import type { RunText } from '../storage/texts/store.ts'
 import { windowStart } from './window.ts'
 
 /**

@@ -1,5 +1,5 @@
-import type { LeaseClock } from '../db/lease-clock.ts'
 import { wrongClock } from '../kernel/skew.ts'
+import type { LeaseClock } from '../storage/db/lease-clock.ts'
 import type { Ledger } from './store.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { DepositRow } from '../db/schema.ts'
+import type { DepositRow } from '../storage/db/schema.ts'
 
 /** The identity of a transfer on the chain. */
 export type TransferIdentity = Pick<

@@ -1,7 +1,7 @@
-import type { AccountRow, DepositRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { maxNusd, min, type Nusd } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
+import type { AccountRow, DepositRow } from '../storage/db/schema.ts'
 import type { Book } from './book.ts'
 import { creditRef, depositRef } from './deposit-ref.ts'
 

@@ -1,7 +1,7 @@
-import type { HoldWindow, KeyRow, RunRow } from '../db/schema.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { maxNusd, min, type Nusd, toJsonInteger } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
+import type { HoldWindow, KeyRow, RunRow } from '../storage/db/schema.ts'
 import type { Book } from './book.ts'
 import { windowEnd } from './window.ts'
 

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
-import { type Call, callRowOf, type Reply } from '../idempotency/call.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { type Call, callRowOf, type Reply } from '../storage/idempotency/call.ts'
 import type { Book } from './book.ts'
 
 /** A call as a command takes it that makes something of it. */

@@ -1,4 +1,4 @@
-import { insert, type Query, update, upsert, type Work } from '../db/db.ts'
+import { insert, type Query, update, upsert, type Work } from '../storage/db/db.ts'
 import type {
   AccountRow,
   DepositRow,
@@ -7,8 +7,8 @@ import type {
   RunRow,
   SubscriptionRow,
   Tables,
-} from '../db/schema.ts'
-import { freeCalls } from '../idempotency/store.ts'
+} from '../storage/db/schema.ts'
+import { freeCalls } from '../storage/idempotency/store.ts'
 import { numberTransfers, type Pages } from './book.ts'
 
 /** One update for each account and window touched, however many commands touched it. */

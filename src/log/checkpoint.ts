@@ -1,7 +1,7 @@
-import type { CheckpointRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { toHex } from '../kernel/hex.ts'
 import { refuse } from '../kernel/refusal.ts'
+import type { CheckpointRow } from '../storage/db/schema.ts'
 import { structDigest } from '../verify/eip712.ts'
 import type { Checkpoint } from '../verify/proof.ts'
 import type { LogSpan } from './logs.ts'

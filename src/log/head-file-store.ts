@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { CheckpointRow } from '../db/schema.ts'
-import { replaceFile } from '../db/whole-file.ts'
 import { fromHex, toHex } from '../kernel/hex.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
+import type { CheckpointRow } from '../storage/db/schema.ts'
+import { replaceFile } from '../storage/db/whole-file.ts'
 import type { HeadFile } from './heads.ts'
 
 /** The file of a data folder that a database which forgot is found out by. */

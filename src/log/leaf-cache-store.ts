@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Db, Query, Work } from '../db/db.ts'
+import type { Db, Query, Work } from '../storage/db/db.ts'
 import { type FoundLeaf, findLeaves } from './leaf-store.ts'
 
 /** Rows kept for proofs, for which room is taken as they come. */

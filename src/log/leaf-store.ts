@@ -1,7 +1,7 @@
 import { eq, inArray } from 'drizzle-orm'
-import { type Db, prepared, type Query, rows, type Work } from '../db/db.ts'
-import { lockFact, readFact } from '../db/facts.ts'
 import { toHex } from '../kernel/hex.ts'
+import { type Db, prepared, type Query, rows, type Work } from '../storage/db/db.ts'
+import { lockFact, readFact } from '../storage/db/facts.ts'
 import {
   type Frontier,
   type HashAt,

@@ -1,7 +1,15 @@
 import { asc, desc, isNotNull } from 'drizzle-orm'
-import { type Db, first, lockedRows, type Query, rows, update, type Work } from '../db/db.ts'
-import { liveNodes } from '../db/lease.ts'
 import type { Millis } from '../kernel/clock.ts'
+import {
+  type Db,
+  first,
+  lockedRows,
+  type Query,
+  rows,
+  update,
+  type Work,
+} from '../storage/db/db.ts'
+import { liveNodes } from '../storage/db/lease.ts'
 import { type Logs, logsOf } from './logs.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { desc, eq } from 'drizzle-orm'
-import { type Db, first, rows } from '../db/db.ts'
+import { type Db, first, rows } from '../storage/db/db.ts'
 import type { LogStore } from './store.ts'
 
 /**

@@ -1,7 +1,7 @@
-import type { CheckpointRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { toHex } from '../kernel/hex.ts'
 import { refuse } from '../kernel/refusal.ts'
+import type { CheckpointRow } from '../storage/db/schema.ts'
 import { type Consistency, logIdOf, type Proof } from '../verify/proof.ts'
 import { checkpointOver, toCheckpointView } from './checkpoint.ts'
 import { type LogSpan, logOf } from './logs.ts'

@@ -1,6 +1,6 @@
-import type { CheckpointRow, RunRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { toHex } from '../kernel/hex.ts'
+import type { CheckpointRow, RunRow } from '../storage/db/schema.ts'
 import { structDigest } from '../verify/eip712.ts'
 import type { HeadStore } from './head-store.ts'
 import type { HeadFile } from './heads.ts'

@@ -1,8 +1,8 @@
-import type { Lease } from '../db/lease.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import { LostLease } from '../kernel/lost-lease.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
+import type { Lease } from '../storage/db/lease.ts'
 import type { LogStore } from './store.ts'
 
 /** Numbers the receipts that wait, in the order of their ids, without a gap. */

@@ -1,5 +1,5 @@
-import type { RunRow } from '../db/schema.ts'
 import type { Posted } from '../ledger/book.ts'
+import type { RunRow } from '../storage/db/schema.ts'
 import type { FailureReason } from '../upstream/upstream.ts'
 import type { Family } from './exposition.ts'
 import { counter, histogram } from './instrument.ts'

@@ -1,5 +1,5 @@
 import { count, isNull, min } from 'drizzle-orm'
-import { type Db, first } from '../db/db.ts'
+import { type Db, first } from '../storage/db/db.ts'
 
 export type MetricsStore = ReturnType<typeof metricsStore>
 

@@ -1,9 +1,9 @@
-import type { KeyRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
 import { statusOf } from '../keys/key.ts'
 import type { ShownKey } from '../keys/shown.ts'
 import { windowEnd } from '../ledger/window.ts'
+import type { KeyRow } from '../storage/db/schema.ts'
 import { dayMs, dayOf } from '../usage/usage.ts'
 import type { lastingOf } from './spend.ts'
 

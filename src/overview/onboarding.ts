@@ -1,10 +1,10 @@
-import type { AccountRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { ownFileOf } from '../receipts/file.ts'
 import { receiptIdOf } from '../receipts/receipt.ts'
 import { checkReceipt } from '../receipts/verify.ts'
 import type { ShownRun } from '../runs/shown.ts'
+import type { AccountRow } from '../storage/db/schema.ts'
 
 /** How far an account is on the way to a receipt that somebody checked; a wallet it has. */
 export type Onboarding = {

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
-import { type Db, first, rows } from '../db/db.ts'
-import type { AuditRow } from '../db/schema.ts'
+import { type Db, first, rows } from '../storage/db/db.ts'
+import type { AuditRow } from '../storage/db/schema.ts'
 
 export type OnboardingStore = ReturnType<typeof onboardingStore>
 

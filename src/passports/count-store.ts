@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { type CountedReceipt, type Counter, cursorOf } from '../counts/store.ts'
-import { type Db, lockedRows, type Query, rows, update, type Work } from '../db/db.ts'
-import type { PassportRow } from '../db/schema.ts'
+import { type CountedReceipt, type Counter, cursorOf } from '../storage/counts/store.ts'
+import { type Db, lockedRows, type Query, rows, update, type Work } from '../storage/db/db.ts'
+import type { PassportRow } from '../storage/db/schema.ts'
 import { dayOf } from './record.ts'
 
 const name = 'passports'

@@ -1,6 +1,6 @@
-import type { PassportRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { Json } from '../kernel/canonical.ts'
+import type { PassportRow } from '../storage/db/schema.ts'
 import { assertNotRetired, toAudit } from './passport.ts'
 import { type Profile, type ProfileWish, toProfile } from './profile.ts'
 

@@ -1,7 +1,7 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
-import { type Db, rows, type Work } from '../db/db.ts'
-import type { PassportRow } from '../db/schema.ts'
 import { type Page, type PageRequest, toPage } from '../kernel/pagination.ts'
+import { type Db, rows, type Work } from '../storage/db/db.ts'
+import type { PassportRow } from '../storage/db/schema.ts'
 import type { Kind } from './profile.ts'
 import { type Standing, standingQueries } from './standing-store.ts'
 

@@ -1,6 +1,6 @@
-import type { KeyRow, PassportRow, PassportStatementRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { statusOf } from '../keys/key.ts'
+import type { KeyRow, PassportRow, PassportStatementRow } from '../storage/db/schema.ts'
 import { keysOf } from './bind.ts'
 import { recordOf } from './issue.ts'
 import type { TrackRecord } from './record.ts'

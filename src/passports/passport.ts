@@ -1,8 +1,8 @@
-import type { AuditRow, PassportRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { refuse } from '../kernel/refusal.ts'
+import type { AuditRow, PassportRow } from '../storage/db/schema.ts'
 import { isHandle } from './handle.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
-import { type Db, first, type Query, rows, type Work } from '../db/db.ts'
-import type { PassportRow, RunRow, ShareRow, Tables } from '../db/schema.ts'
+import { type Db, first, type Query, rows, type Work } from '../storage/db/db.ts'
+import type { PassportRow, RunRow, ShareRow, Tables } from '../storage/db/schema.ts'
 
 /** A receipt that everybody sees, with the sections of its run that its owner shows. */
 export type PublicReceipt = {

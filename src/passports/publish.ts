@@ -1,5 +1,5 @@
-import type { PassportRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
+import type { PassportRow } from '../storage/db/schema.ts'
 import { assertNotRetired, toAudit } from './passport.ts'
 
 type Needs = Pick<Deps, 'passports' | 'clock' | 'ids'>

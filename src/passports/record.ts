@@ -1,6 +1,6 @@
-import type { PassportRow } from '../db/schema.ts'
 import { type Millis, toRfc3339 } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
+import type { PassportRow } from '../storage/db/schema.ts'
 
 /**
  * What the log says of a passport, as anybody sees it: counted from receipts that were issued

@@ -1,5 +1,5 @@
-import type { PassportRow } from '../db/schema.ts'
 import { chainId } from '../kernel/chain.ts'
+import type { PassportRow } from '../storage/db/schema.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import { passportPath } from './view.ts'
 

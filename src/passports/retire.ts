@@ -1,4 +1,4 @@
-import type { PassportRow } from '../db/schema.ts'
+import type { PassportRow } from '../storage/db/schema.ts'
 import { unbindAll } from './bind.ts'
 import { issueLast, sizeOf } from './issue.ts'
 import { assertNotRetired, toAudit } from './passport.ts'

@@ -1,6 +1,6 @@
 import { asc, desc, eq, inArray, sql } from 'drizzle-orm'
-import { type Db, first, type Query, rows, type Work } from '../db/db.ts'
-import type { PassportRow } from '../db/schema.ts'
+import { type Db, first, type Query, rows, type Work } from '../storage/db/db.ts'
+import type { PassportRow } from '../storage/db/schema.ts'
 import { cursorFact } from './count-store.ts'
 import { modelsMax } from './record.ts'
 

@@ -1,5 +1,5 @@
-import type { PassportRow } from '../db/schema.ts'
 import { sha256Hex } from '../kernel/hash.ts'
+import type { PassportRow } from '../storage/db/schema.ts'
 import { Rosette, RosetteMark } from '../web/ui/rosette.tsx'
 import { Badge, type Tone } from '../web/ui/status.tsx'
 import { dateText } from '../web/ui/when.tsx'

@@ -1,4 +1,5 @@
 import { and, count, eq, isNull, like, lte, ne } from 'drizzle-orm'
+import type { LogStore } from '../log/store.ts'
 import {
   type Db,
   first,
@@ -8,9 +9,8 @@ import {
   rows,
   update,
   type Work,
-} from '../db/db.ts'
-import type { AuditRow, IdempotentRow, KeyRow, PassportRow } from '../db/schema.ts'
-import type { LogStore } from '../log/store.ts'
+} from '../storage/db/db.ts'
+import type { AuditRow, IdempotentRow, KeyRow, PassportRow } from '../storage/db/schema.ts'
 import { skeletonOf } from './handle.ts'
 import { passportLists } from './list-store.ts'
 import { publicReceiptsOf } from './public-store.ts'

@@ -1,6 +1,6 @@
-import type { AccountRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
+import type { AccountRow } from '../storage/db/schema.ts'
 
 /** What an account pays for a period, what it gets off every run, and what it may use. */
 export type Plan = {

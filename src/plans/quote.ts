@@ -1,6 +1,6 @@
-import type { SubscriptionRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
+import type { SubscriptionRow } from '../storage/db/schema.ts'
 import { addMonths, restOf } from './period.ts'
 import { freeId, type Plan } from './plan.ts'
 

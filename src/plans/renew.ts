@@ -1,7 +1,7 @@
-import type { SubscriptionRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { type Millis, toRfc3339 } from '../kernel/clock.ts'
 import type { Book } from '../ledger/book.ts'
+import type { SubscriptionRow } from '../storage/db/schema.ts'
 import { monthAt } from './period.ts'
 import { freeId, type Plan } from './plan.ts'
 import {

@@ -1,6 +1,6 @@
-import type { SubscriptionRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { refuse } from '../kernel/refusal.ts'
+import type { SubscriptionRow } from '../storage/db/schema.ts'
 import { currentOf } from './quote.ts'
 import { keepSubscription, notePlan } from './subscription.ts'
 

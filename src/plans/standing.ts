@@ -1,5 +1,5 @@
-import type { AccountRow, SubscriptionRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
+import type { AccountRow, SubscriptionRow } from '../storage/db/schema.ts'
 import type { Plan } from './plan.ts'
 import { currentOf } from './quote.ts'
 

@@ -1,9 +1,9 @@
-import type { AccountRow, SubscriptionRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { type Millis, toRfc3339 } from '../kernel/clock.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { Book } from '../ledger/book.ts'
 import type { Once } from '../ledger/once.ts'
+import type { AccountRow, SubscriptionRow } from '../storage/db/schema.ts'
 import { freeId, type Plan } from './plan.ts'
 import { currentOf, type Quote, quoteOf } from './quote.ts'
 import {

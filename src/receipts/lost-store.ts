@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { replaceFile } from '../db/whole-file.ts'
+import { replaceFile } from '../storage/db/whole-file.ts'
 import type { LostReceipt } from './lost.ts'
 
 /** The list of a data folder of receipts that its database lost, one JSON object a line. */

@@ -1,5 +1,5 @@
-import type { ShareRow } from '../db/schema.ts'
 import type { Refusal } from '../kernel/refusal.ts'
+import type { ShareRow } from '../storage/db/schema.ts'
 import { type SectionName, sectionNames } from '../verify/receipt.ts'
 import { Button, ButtonLink } from '../web/ui/button.tsx'
 import { Confirm } from '../web/ui/confirm.tsx'

@@ -1,4 +1,6 @@
 import { and, eq, inArray } from 'drizzle-orm'
+import type { Millis } from '../kernel/clock.ts'
+import { movePublicReceipt } from '../passports/public-store.ts'
 import {
   type Db,
   first,
@@ -8,13 +10,11 @@ import {
   rows,
   update,
   type Work,
-} from '../db/db.ts'
-import type { AuditRow, RunRow, ShareRow } from '../db/schema.ts'
-import { moveFigures } from '../figures/store.ts'
-import { forgetReply } from '../idempotency/store.ts'
-import type { Millis } from '../kernel/clock.ts'
-import { movePublicReceipt } from '../passports/public-store.ts'
-import { forgetTexts } from '../texts/store.ts'
+} from '../storage/db/db.ts'
+import type { AuditRow, RunRow, ShareRow } from '../storage/db/schema.ts'
+import { moveFigures } from '../storage/figures/store.ts'
+import { forgetReply } from '../storage/idempotency/store.ts'
+import { forgetTexts } from '../storage/texts/store.ts'
 import type { FullReceipt } from '../verify/receipt.ts'
 import { isErased, receiptIdOf, runIdOf } from './receipt.ts'
 

@@ -1,9 +1,9 @@
-import type { AuditRow, ShareRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { toHex } from '../kernel/hex.ts'
 import { refuse } from '../kernel/refusal.ts'
+import type { AuditRow, ShareRow } from '../storage/db/schema.ts'
 import { type Disclosures, type SectionName, sectionNames } from '../verify/receipt.ts'
 import { commitInput, commitOutput, contentSalts, type Ended, isErased } from './receipt.ts'
 

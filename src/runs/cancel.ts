@@ -1,6 +1,6 @@
-import type { RunRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { refuse } from '../kernel/refusal.ts'
+import type { RunRow } from '../storage/db/schema.ts'
 import type { LiveRun } from './live.ts'
 
 /** How long a cancelled run may take to settle before the answer shows it as it is, in ms. */

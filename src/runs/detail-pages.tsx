@@ -1,6 +1,6 @@
-import type { StoredLine } from '../db/schema-money.ts'
 import type { Nusd } from '../kernel/money.ts'
 import { receiptIdOf } from '../receipts/receipt.ts'
+import type { StoredLine } from '../storage/db/schema-money.ts'
 import { Amount, amountText } from '../web/ui/amount.tsx'
 import { Button, ButtonLink } from '../web/ui/button.tsx'
 import { ActionForm } from '../web/ui/form.tsx'

@@ -1,5 +1,5 @@
-import type { RunRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
+import type { RunRow } from '../storage/db/schema.ts'
 import { type SseClient, type SseContext, sseResponse } from '../web/http/sse.ts'
 import { toRunView } from './run.ts'
 

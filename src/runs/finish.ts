@@ -1,4 +1,3 @@
-import type { RunRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
@@ -7,6 +6,7 @@ import { StorageFault } from '../kernel/storage-fault.ts'
 import { endHold } from '../ledger/ledger.ts'
 import { costOf, linesOf, type MeterLine, type Prices, type Usage } from '../models/model.ts'
 import { commitOutput, digestOf, factsOf, receiptIdOf } from '../receipts/receipt.ts'
+import type { RunRow } from '../storage/db/schema.ts'
 import { type LiveRun, namesOf } from './live.ts'
 import { type RunError, statusOf } from './run.ts'
 

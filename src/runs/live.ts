@@ -1,4 +1,3 @@
-import type { RunRow } from '../db/schema.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { mayTake } from '../kernel/fair-share.ts'
 import { refuse } from '../kernel/refusal.ts'
@@ -7,6 +6,7 @@ import type { Trace } from '../kernel/trace.ts'
 import type { Caller } from '../keys/key.ts'
 import type { Bound } from '../models/bound.ts'
 import type { Model } from '../models/model.ts'
+import type { RunRow } from '../storage/db/schema.ts'
 import type { JsonObject } from '../upstream/upstream.ts'
 import { runNotices } from './notices.ts'
 

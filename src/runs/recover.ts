@@ -1,5 +1,5 @@
-import type { RunRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
+import type { RunRow } from '../storage/db/schema.ts'
 import { settle } from './finish.ts'
 
 type Needs = Parameters<typeof settle>[0] & Pick<Deps, 'runs' | 'catalogue' | 'log' | 'leaseClock'>

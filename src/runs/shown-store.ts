@@ -12,10 +12,10 @@ import {
   type SQL,
   sql,
 } from 'drizzle-orm'
-import { type Db, first, type Query, rows, type Work } from '../db/db.ts'
-import type { RunRow, Tables } from '../db/schema.ts'
 import { firstIdAt } from '../kernel/ids.ts'
 import { type PageRequest, toPage } from '../kernel/pagination.ts'
+import { type Db, first, type Query, rows, type Work } from '../storage/db/db.ts'
+import type { RunRow, Tables } from '../storage/db/schema.ts'
 import {
   hasTag,
   passedMax,

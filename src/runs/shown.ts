@@ -1,5 +1,5 @@
-import type { RunRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
+import type { RunRow } from '../storage/db/schema.ts'
 import type { RunFilter } from './store.ts'
 
 /** A run with what is shown of it besides its row. */

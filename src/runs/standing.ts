@@ -1,6 +1,6 @@
-import type { RunRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { indexIn } from '../log/logs.ts'
+import type { RunRow } from '../storage/db/schema.ts'
 
 /** How far the receipt of an ended run has come. */
 export type Standing = 'signing' | 'signed' | 'anchored'

@@ -1,9 +1,9 @@
 import { and, desc, eq, gte, inArray, isNull, lt, ne } from 'drizzle-orm'
-import { type Db, first, lockFound, rows, update, type Work } from '../db/db.ts'
-import type { RunRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { toHex } from '../kernel/hex.ts'
 import { type Page, type PageRequest, toPage } from '../kernel/pagination.ts'
+import { type Db, first, lockFound, rows, update, type Work } from '../storage/db/db.ts'
+import type { RunRow } from '../storage/db/schema.ts'
 import { cancelStore } from './cancel-store.ts'
 import { shownRuns } from './shown-store.ts'
 

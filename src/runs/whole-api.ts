@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
-import { jsonReply } from '../idempotency/once-api.ts'
 import { toJsonInteger } from '../kernel/money.ts'
+import { jsonReply } from '../storage/idempotency/api/answer-once.ts'
 import { type Completed, complete } from './execute.ts'
 import type { Finished } from './finish.ts'
 import type { LiveRun } from './live.ts'

@@ -1,5 +1,5 @@
-import type { SignerRow } from '../db/schema.ts'
 import { type Logs, logOf } from '../log/logs.ts'
+import type { SignerRow } from '../storage/db/schema.ts'
 
 /** Who may sign which part of which log. It changes only while no server runs. */
 export type Signers = {

@@ -9,8 +9,8 @@ import {
   rmSync,
 } from 'node:fs'
 import { userInfo } from 'node:os'
-import { syncFolder, writeSynced } from '../db/whole-file.ts'
 import { sha256Hex } from '../kernel/hash.ts'
+import { syncFolder, writeSynced } from '../storage/db/whole-file.ts'
 
 /**
  * The text of a file with a secret; undefined when there is no file.

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
-import type { Sealer } from '../idempotency/call.ts'
 import { hmacSha256, sha256Hex } from '../kernel/hash.ts'
 import type { Random } from '../kernel/random.ts'
+import type { Sealer } from '../storage/idempotency/call.ts'
 import type { Signer } from './signer.ts'
 
 const nonceBytes = 12

@@ -1,9 +1,9 @@
 import { asc } from 'drizzle-orm'
-import { type Db, type Query, rows, type Work } from '../db/db.ts'
-import { findFact, settledFact, writeFact } from '../db/facts.ts'
-import type { SignerRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type Logs, logsOf } from '../log/logs.ts'
+import { type Db, type Query, rows, type Work } from '../storage/db/db.ts'
+import { findFact, settledFact, writeFact } from '../storage/db/facts.ts'
+import type { SignerRow } from '../storage/db/schema.ts'
 import { historyOf, type Signers } from './history.ts'
 import type { Signer } from './signer.ts'
 

@@ -1,8 +1,8 @@
-import type { ShareRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import { sharedFileOf } from '../receipts/file.ts'
 import { trustOf } from '../receipts/verify.ts'
+import type { ShareRow } from '../storage/db/schema.ts'
 import type { ReceiptFile } from '../verify/receipt.ts'
 import { type Verdict, verifyReceipt } from '../verify/verify.ts'
 

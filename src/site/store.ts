@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, lt } from 'drizzle-orm'
-import { type Db, first, rows } from '../db/db.ts'
-import type { ShareRow } from '../db/schema.ts'
 import type { PriceList } from '../models/model.ts'
+import { type Db, first, rows } from '../storage/db/db.ts'
+import type { ShareRow } from '../storage/db/schema.ts'
 
 export type SiteStore = ReturnType<typeof siteStore>
 

@@ -1,5 +1,5 @@
-import type { TransferRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
+import type { TransferRow } from '../storage/db/schema.ts'
 
 /**
  * What changed the balance of an account: a line of the ledger's journal, with what it came to.

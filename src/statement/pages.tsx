@@ -1,6 +1,6 @@
-import type { AccountRow } from '../db/schema.ts'
 import type { Nusd } from '../kernel/money.ts'
 import { changeOf } from '../ledger/book.ts'
+import type { AccountRow } from '../storage/db/schema.ts'
 import { Amount } from '../web/ui/amount.tsx'
 import { ButtonLink } from '../web/ui/button.tsx'
 import { Empty } from '../web/ui/empty.tsx'

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { type Db, prepared } from '../db/db.ts'
-import { schemaVersion } from '../db/migrate.ts'
 import { within } from '../kernel/within.ts'
+import { type Db, prepared } from '../storage/db/db.ts'
+import { schemaVersion } from '../storage/db/migrate.ts'
 import { probeMs } from './health.ts'
 
 export type StatusStore = ReturnType<typeof statusStore>

@@ -1,4 +1,3 @@
-import type { KeyRow } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { type Millis, toRfc3339 } from '../kernel/clock.ts'
 import { max, min, type Nusd } from '../kernel/money.ts'
@@ -9,6 +8,7 @@ import { type Caller, statusOf } from '../keys/key.ts'
 import { revokeKey } from '../keys/revoke.ts'
 import type { ShownKey } from '../keys/shown.ts'
 import type { Model } from '../models/model.ts'
+import type { KeyRow } from '../storage/db/schema.ts'
 import { nextDay, untilNextDay } from './allowance.ts'
 
 /**

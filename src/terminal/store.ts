@@ -1,6 +1,6 @@
 import { and, eq, gt, lt, sql } from 'drizzle-orm'
-import { type Db, first, rows } from '../db/db.ts'
 import type { Millis } from '../kernel/clock.ts'
+import { type Db, first, rows } from '../storage/db/db.ts'
 
 export type TerminalStore = ReturnType<typeof terminalStore>
 

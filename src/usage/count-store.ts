@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
-import { type CountedReceipt, type Counter, cursorOf } from '../counts/store.ts'
-import { type Db, prepared, type Query, rows, type Work } from '../db/db.ts'
-import { lockFact, writeFact } from '../db/facts.ts'
-import type { UsageDayRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
+import { type CountedReceipt, type Counter, cursorOf } from '../storage/counts/store.ts'
+import { type Db, prepared, type Query, rows, type Work } from '../storage/db/db.ts'
+import { lockFact, writeFact } from '../storage/db/facts.ts'
+import type { UsageDayRow } from '../storage/db/schema.ts'
 import type { Span } from './places.ts'
 import { dayOf, toUsageDays } from './usage.ts'
 

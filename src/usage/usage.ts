@@ -1,6 +1,6 @@
-import type { RunRow, UsageDayRow } from '../db/schema.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
+import type { RunRow, UsageDayRow } from '../storage/db/schema.ts'
 
 /**
  * Usage: what an account's keys ran, summed up from its receipts by day, key, model and tag. A run

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { nonceStore } from '../../src/accounts/nonce-store.ts'
 import { idleMs, lifeMs, seenEveryMs } from '../../src/accounts/session.ts'
 import { sessionStore } from '../../src/accounts/session-store.ts'
-import { rows } from '../../src/db/db.ts'
-import type { AuditRow, NonceRow, SessionRow } from '../../src/db/schema.ts'
+import { rows } from '../../src/storage/db/db.ts'
+import type { AuditRow, NonceRow, SessionRow } from '../../src/storage/db/schema.ts'
 import { engines, freshDb } from '../support/world.ts'
 
 const now = Date.UTC(2026, 10, 21, 12)

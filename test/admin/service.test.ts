@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { rows } from '../../src/db/db.ts'
 import { reloader } from '../../src/reload.ts'
+import { rows } from '../../src/storage/db/db.ts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
 import { configOf, load } from '../config/load.ts'
 import {

@@ -1,7 +1,7 @@
 import artefact from '../../contracts/AnchorRegistry.json' with { type: 'json' }
 import { keepAnchored } from '../../src/anchors/publish.ts'
-import { rows } from '../../src/db/db.ts'
 import { keepCheckpoint } from '../../src/log/checkpoint.ts'
+import { rows } from '../../src/storage/db/db.ts'
 import { toChecksumAddress } from '../../src/verify/address.ts'
 import { type Chain, openChain } from '../contracts/chain.ts'
 import { pricedBuiltins } from '../support/runs.ts'

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { keepAnchored } from '../../src/anchors/publish.ts'
 import { anchorStore } from '../../src/anchors/store.ts'
-import { rows } from '../../src/db/db.ts'
-import { leaseMs } from '../../src/db/lease.ts'
 import type { Deps } from '../../src/deps.ts'
+import { rows } from '../../src/storage/db/db.ts'
+import { leaseMs } from '../../src/storage/db/lease.ts'
 import { noAnvil } from '../contracts/anvil.ts'
 import { type Anchored, anchoredWorld } from './anchored.ts'
 

@@ -9,8 +9,8 @@ import {
   registryErrorOf,
 } from '../../src/anchors/registry.ts'
 import { headOnChain } from '../../src/anchors/watch.ts'
-import type { SignerRow } from '../../src/db/schema.ts'
 import { toHex } from '../../src/kernel/hex.ts'
+import type { SignerRow } from '../../src/storage/db/schema.ts'
 import { noAnvil } from '../contracts/anvil.ts'
 import { world } from '../support/world.ts'
 import { type Anchored, anchoredWorld, senderAddress, senderKey } from './anchored.ts'

@@ -4,8 +4,8 @@ import artefact from '../../contracts/AnchorRegistry.json' with { type: 'json' }
 import { deployStep } from '../../src/anchors/deploy.ts'
 import { syncAnchors } from '../../src/anchors/sync.ts'
 import { watchChain } from '../../src/anchors/watch.ts'
-import { rows } from '../../src/db/db.ts'
 import type { Hex } from '../../src/kernel/hex.ts'
+import { rows } from '../../src/storage/db/db.ts'
 import { noAnvil } from '../contracts/anvil.ts'
 import { type Anchored, anchoredWorld, worldOn } from './anchored.ts'
 

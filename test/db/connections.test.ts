@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { openPostgres } from '../../src/db/postgres.ts'
-import { timedDb } from '../../src/db/timed.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
+import { openPostgres } from '../../src/storage/db/postgres.ts'
+import { timedDb } from '../../src/storage/db/timed.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
 import { until } from '../support/runs.ts'
 

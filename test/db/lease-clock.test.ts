@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { openLeaseClock } from '../../src/db/lease-clock.ts'
+import { openLeaseClock } from '../../src/storage/db/lease-clock.ts'
 
 /** A process and a server, whose clocks and whose distance a test holds in its hand. */
 function machines() {

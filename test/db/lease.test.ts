@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Db } from '../../src/db/db.ts'
-import { findFact, writeFact } from '../../src/db/facts.ts'
-import { assertLease, type Lease, leaseMs, takeLease } from '../../src/db/lease.ts'
+import type { Db } from '../../src/storage/db/db.ts'
+import { findFact, writeFact } from '../../src/storage/db/facts.ts'
+import { assertLease, type Lease, leaseMs, takeLease } from '../../src/storage/db/lease.ts'
 import { heldClock } from '../ledger/office.ts'
 import { engines, freshDb } from '../support/world.ts'
 

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { chmodSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { lockDataFolder } from '../../src/db/lock.ts'
+import { lockDataFolder } from '../../src/storage/db/lock.ts'
 import { closeAll, freshFile } from './file.ts'
 
 afterEach(closeAll)
@@ -34,7 +34,7 @@ describe('the lock of a data folder', () => {
 /** What a process says that takes the lock, and is not root, who may write everything. */
 async function lockAsUser(folder: string): Promise<string> {
   const script = `
-    import { lockDataFolder } from ${JSON.stringify(join(import.meta.dir, '../../src/db/lock.ts'))}
+    import { lockDataFolder } from ${JSON.stringify(join(import.meta.dir, '../../src/storage/db/lock.ts'))}
     if (process.getuid() === 0) process.setuid(65534)
     try {
       lockDataFolder(${JSON.stringify(folder)})

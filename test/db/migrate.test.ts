@@ -1,10 +1,15 @@
 import type { Database } from 'bun:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import type { Db } from '../../src/db/db.ts'
-import { migratePostgres, migrateSqlite, pendingOf, schemaVersion } from '../../src/db/migrate.ts'
-import type { PgDirect } from '../../src/db/pg-drizzle.ts'
-import { connect } from '../../src/db/sqlite.ts'
+import type { Db } from '../../src/storage/db/db.ts'
+import {
+  migratePostgres,
+  migrateSqlite,
+  pendingOf,
+  schemaVersion,
+} from '../../src/storage/db/migrate.ts'
+import type { PgDirect } from '../../src/storage/db/pg-drizzle.ts'
+import { connect } from '../../src/storage/db/sqlite.ts'
 import { engines, freshDb } from '../support/world.ts'
 import { closeAll, freshFile, opened, openFile } from './file.ts'
 

@@ -1,9 +1,9 @@
-import type { Db } from '../../src/db/db.ts'
-import { migratePostgres, migrateSqlite } from '../../src/db/migrate.ts'
-import { embedMigrations } from '../../src/db/migrations.macro.ts'
-import type { PgDrizzle } from '../../src/db/postgres.ts'
-import type { openSqlite } from '../../src/db/sqlite.ts'
 import { sha256Hex } from '../../src/kernel/hash.ts'
+import type { Db } from '../../src/storage/db/db.ts'
+import { migratePostgres, migrateSqlite } from '../../src/storage/db/migrate.ts'
+import { embedMigrations } from '../../src/storage/db/migrations.macro.ts'
+import type { PgDrizzle } from '../../src/storage/db/postgres.ts'
+import type { openSqlite } from '../../src/storage/db/sqlite.ts'
 import { direct } from './direct.ts'
 
 /** Takes the steps of an empty database up to `tag`, as an older build did. */

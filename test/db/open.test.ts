@@ -11,8 +11,8 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { loadConfig } from '../../src/config.ts'
-import { connect } from '../../src/db/sqlite.ts'
 import { openDatabase } from '../../src/open.ts'
+import { connect } from '../../src/storage/db/sqlite.ts'
 import { newAccount } from '../ledger/office.ts'
 import { closeAll, freshFile, opened, openFile } from './file.ts'
 

@@ -1,6 +1,10 @@
 import { expect, test } from 'bun:test'
-import { writeFact } from '../../src/db/facts.ts'
-import { type Replication, readReplication, replicationFault } from '../../src/db/replication.ts'
+import { writeFact } from '../../src/storage/db/facts.ts'
+import {
+  type Replication,
+  readReplication,
+  replicationFault,
+} from '../../src/storage/db/replication.ts'
 import { engines, freshDb } from '../support/world.ts'
 
 const alone: Replication = { standbys: 0, commit: 'on', names: '', syncs: true }

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openSqlite } from '../../src/db/sqlite.ts'
-import { stillReads } from '../../src/db/still.ts'
+import { stillReads } from '../../src/storage/db/read-cache.ts'
+import { openSqlite } from '../../src/storage/db/sqlite.ts'
 
 describe('reads that are kept while nothing is written', () => {
   const folder = mkdtempSync(join(tmpdir(), 'counterfoil-still-'))

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Where, watchStorage } from '../../src/db/storage.ts'
 import { StorageFault } from '../../src/kernel/storage-fault.ts'
+import { type Where, watchStorage } from '../../src/storage/db/storage.ts'
 
 /** As the driver throws it, and as drizzle wraps that. */
 const sqliteError = (code: string) => Object.assign(new Error('a disk said so'), { code })

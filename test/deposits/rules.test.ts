@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import type { DepositRow } from '../../src/db/schema.ts'
 import {
   type DepositPolicy,
   isDeepEnough,
@@ -13,6 +12,7 @@ import { checkToken } from '../../src/deposits/token.ts'
 import { readTransfers, type Transfer } from '../../src/deposits/transfer.ts'
 import { type Chain, ChainReverted, ChainUnavailable } from '../../src/kernel/chain.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
+import type { DepositRow } from '../../src/storage/db/schema.ts'
 import { alice, bob } from './depositing.ts'
 import { token, transferLog, treasury } from './stub-chain.ts'
 

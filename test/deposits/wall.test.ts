@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { insert } from '../../src/db/db.ts'
-import type { DepositRow } from '../../src/db/schema.ts'
+import { insert } from '../../src/storage/db/db.ts'
+import type { DepositRow } from '../../src/storage/db/schema.ts'
 import { direct } from '../db/direct.ts'
 import { engines } from '../support/world.ts'
 import { alice, bob, type Depositing, depositingWorld, exchange, units } from './depositing.ts'

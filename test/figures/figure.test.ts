@@ -7,8 +7,8 @@ import {
   firstTokenBounds,
   medianOf,
   noFirstTokens,
-} from '../../src/figures/figure.ts'
-import { grainStart } from '../../src/figures/grain.ts'
+} from '../../src/storage/figures/figure.ts'
+import { grainStart } from '../../src/storage/figures/grain.ts'
 
 const at = Date.UTC(2026, 10, 20, 12, 34, 56, 789)
 const run = {

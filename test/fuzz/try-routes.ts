@@ -1,5 +1,5 @@
-import { rows } from '../../src/db/db.ts'
 import { auditStore } from '../../src/ledger/audit-store.ts'
+import { rows } from '../../src/storage/db/db.ts'
 import { prng } from '../ledger/prng.ts'
 import { until } from '../support/runs.ts'
 import { testPrivateKey } from '../support/world.ts'

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import type { IdempotentRow } from '../../src/db/schema.ts'
-import { makeReplies, type Reply, replyMax } from '../../src/idempotency/call.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { makeSealer } from '../../src/signer/sealer.ts'
 import { signerFromHex } from '../../src/signer/signer.ts'
+import type { IdempotentRow } from '../../src/storage/db/schema.ts'
+import { makeReplies, type Reply, replyMax } from '../../src/storage/idempotency/call.ts'
 import { testPrivateKey } from '../support/world.ts'
 
 const repliesOf = (hex: string) => makeReplies(makeSealer(signerFromHex(hex), systemRandom()))

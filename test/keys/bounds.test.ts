@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import type { KeyRow } from '../../src/db/schema.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import {
@@ -13,6 +12,7 @@ import {
   boundTags,
 } from '../../src/keys/bounds.ts'
 import { dayMs } from '../../src/keys/key.ts'
+import type { KeyRow } from '../../src/storage/db/schema.ts'
 
 const now = Date.UTC(2026, 5, 1)
 

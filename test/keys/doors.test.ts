@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { rows } from '../../src/db/db.ts'
 import { type Scope, scopes } from '../../src/keys/key.ts'
 import { isSecret } from '../../src/keys/secret.ts'
+import { rows } from '../../src/storage/db/db.ts'
 import { everythingWritten } from '../support/runs.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { rows } from '../../src/db/db.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import { issueKey, type KeyWish } from '../../src/keys/issue.ts'
 import { assertAddressAllowed, assertModelInPlan, chainOf } from '../../src/keys/key.ts'
@@ -10,6 +9,7 @@ import { emptyPages, openBook } from '../../src/ledger/book.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { onceOf } from '../../src/ledger/once.ts'
 import type { Plan } from '../../src/plans/plan.ts'
+import { rows } from '../../src/storage/db/db.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 
 const toml = `[[plans]]

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import type { KeyRow } from '../../src/db/schema.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import {
   assertModelAllowed,
@@ -9,6 +8,7 @@ import {
   matches,
   statusOf,
 } from '../../src/keys/key.ts'
+import type { KeyRow } from '../../src/storage/db/schema.ts'
 import { prng } from '../ledger/prng.ts'
 
 const now = Date.UTC(2026, 5, 1)

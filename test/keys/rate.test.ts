@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import type { KeyRow } from '../../src/db/schema.ts'
 import type { Caller } from '../../src/keys/key.ts'
 import { countRequest, hasRoom } from '../../src/keys/rate.ts'
+import type { KeyRow } from '../../src/storage/db/schema.ts'
 import { type Limiter, makeLimiter } from '../../src/web/http/limits.ts'
 
 const still = { monotonic: () => 0 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import type { KeyRow } from '../../src/db/schema.ts'
 import type { Caller } from '../../src/keys/key.ts'
 import { rememberCallers } from '../../src/keys/remembered.ts'
 import { hashSecret } from '../../src/keys/secret.ts'
+import type { KeyRow } from '../../src/storage/db/schema.ts'
 
 const forEver = Number.POSITIVE_INFINITY
 const times = { now: 0, passed: 0 }

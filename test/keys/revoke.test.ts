@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { rows } from '../../src/db/db.ts'
-import type { KeyRow } from '../../src/db/schema.ts'
+import { rows } from '../../src/storage/db/db.ts'
+import type { KeyRow } from '../../src/storage/db/schema.ts'
 import { newAccount, openOffice, pictureOf } from '../ledger/office.ts'
 import { engines } from '../support/world.ts'
 

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { KeyRow, RunRow } from '../../src/db/schema.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import { changeKey } from '../../src/keys/change.ts'
 import {
@@ -14,6 +13,7 @@ import {
 import { pauseKey } from '../../src/keys/pause.ts'
 import { resumeKey } from '../../src/keys/resume.ts'
 import { capWindows, windowStart } from '../../src/ledger/window.ts'
+import type { KeyRow, RunRow } from '../../src/storage/db/schema.ts'
 import { faultsOf, newAccount, openOffice, pictureOf } from '../ledger/office.ts'
 import { engines } from '../support/world.ts'
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { KeyRow } from '../../src/db/schema.ts'
 import { countAffected } from '../../src/keys/affected.ts'
 import { statusOf } from '../../src/keys/key.ts'
 import { pauseKey } from '../../src/keys/pause.ts'
 import { rotateKey } from '../../src/keys/rotate.ts'
 import { shownKeys } from '../../src/keys/shown-store.ts'
+import type { KeyRow } from '../../src/storage/db/schema.ts'
 import { newAccount, openOffice } from '../ledger/office.ts'
 import { engines } from '../support/world.ts'
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { KeyRow } from '../../src/db/schema.ts'
 import { changeKey } from '../../src/keys/change.ts'
 import type { KeyWish } from '../../src/keys/issue.ts'
 import { liveRuns } from '../../src/runs/live.ts'
+import type { KeyRow } from '../../src/storage/db/schema.ts'
 import { allRuns, pricedBuiltins } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'
 

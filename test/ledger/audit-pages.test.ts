@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { insert } from '../../src/db/db.ts'
 import { auditStore } from '../../src/ledger/audit-store.ts'
+import { insert } from '../../src/storage/db/db.ts'
 import { direct } from '../db/direct.ts'
 import { newAccount, openOffice, pictureOf } from './office.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { TransferRow } from '../../src/db/schema.ts'
 import { makeAudit } from '../../src/ledger/audit.ts'
+import type { TransferRow } from '../../src/storage/db/schema.ts'
 import { account, now, window } from './paper-book.ts'
 
 const paid = (amount: bigint, at = now): TransferRow => ({

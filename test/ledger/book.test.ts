@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import type { IdempotentRow, KeyRow, SecretRow, SubscriptionRow } from '../../src/db/schema.ts'
+import type {
+  IdempotentRow,
+  KeyRow,
+  SecretRow,
+  SubscriptionRow,
+} from '../../src/storage/db/schema.ts'
 import { account, deposit, key, now, openRun, paperBook, window } from './paper-book.ts'
 
 const secret = (state: Partial<SecretRow> = {}): SecretRow => ({

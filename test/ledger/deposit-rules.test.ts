@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import type { DepositRow } from '../../src/db/schema.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import {
@@ -8,6 +7,7 @@ import {
   reverseDeposit,
   reverseRepeated,
 } from '../../src/ledger/deposit.ts'
+import type { DepositRow } from '../../src/storage/db/schema.ts'
 import { account, deposit, now, paperBook } from './paper-book.ts'
 
 /** Of the deposit on the paper book: it names the transfer on the chain, not the row. */

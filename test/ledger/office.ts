@@ -1,6 +1,4 @@
 import { asc } from 'drizzle-orm'
-import { type Db, rows } from '../../src/db/db.ts'
-import type { AccountRow, KeyRow, RunRow, TransferRow, WindowRow } from '../../src/db/schema.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
@@ -14,6 +12,14 @@ import { grantCredit } from '../../src/ledger/grant.ts'
 import { endHold, takeHold } from '../../src/ledger/ledger.ts'
 import { type Ledger, openLedger } from '../../src/ledger/store.ts'
 import { makePlans } from '../../src/plans/plan.ts'
+import { type Db, rows } from '../../src/storage/db/db.ts'
+import type {
+  AccountRow,
+  KeyRow,
+  RunRow,
+  TransferRow,
+  WindowRow,
+} from '../../src/storage/db/schema.ts'
 import { type Engine, freshDb } from '../support/world.ts'
 
 export type Office = ReturnType<typeof officeOn>

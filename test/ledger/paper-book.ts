@@ -1,5 +1,11 @@
-import type { AccountRow, DepositRow, KeyRow, RunRow, WindowRow } from '../../src/db/schema.ts'
 import { emptyPages, openBook, windowId } from '../../src/ledger/book.ts'
+import type {
+  AccountRow,
+  DepositRow,
+  KeyRow,
+  RunRow,
+  WindowRow,
+} from '../../src/storage/db/schema.ts'
 
 /** 2026-01-15, a Thursday. */
 export const now = Date.UTC(2026, 0, 15, 12)

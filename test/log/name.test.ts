@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { insert, rows, update } from '../../src/db/db.ts'
-import { nodeLease, takeLease } from '../../src/db/lease.ts'
 import { settleLogs } from '../../src/log/logs-store.ts'
 import { type Signer, signerFromHex } from '../../src/signer/signer.ts'
 import { settleSigners } from '../../src/signer/store.ts'
+import { insert, rows, update } from '../../src/storage/db/db.ts'
+import { nodeLease, takeLease } from '../../src/storage/db/lease.ts'
 import { newAccount, openOffice } from '../ledger/office.ts'
 import { testSigner } from '../verify/samples.ts'
 

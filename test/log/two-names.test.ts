@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { rows } from '../../src/db/db.ts'
 import { settleLogs } from '../../src/log/logs-store.ts'
+import { rows } from '../../src/storage/db/db.ts'
 import { pricedBuiltins, until } from '../support/runs.ts'
 import { fundedKey, type Node, startNode } from '../support/services.ts'
 import { freshDbWithClock } from '../support/world.ts'

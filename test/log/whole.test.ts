@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { insert } from '../../src/db/db.ts'
-import { writeFact } from '../../src/db/facts.ts'
 import { toHex } from '../../src/kernel/hex.ts'
 import { sizeFact } from '../../src/log/leaf-store.ts'
 import { append, emptyFrontier, type Leaf, rootOf } from '../../src/log/tree.ts'
 import { readWholeLogs } from '../../src/log/whole-store.ts'
+import { insert } from '../../src/storage/db/db.ts'
+import { writeFact } from '../../src/storage/db/facts.ts'
 import { leafKinds } from '../../src/verify/merkle.ts'
 import { freshDb } from '../support/world.ts'
 

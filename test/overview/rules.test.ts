@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import type { KeyRow } from '../../src/db/schema.ts'
 import type { ShownKey } from '../../src/keys/shown.ts'
 import { alertsOf } from '../../src/overview/alerts.ts'
 import { lastingOf, spendOf } from '../../src/overview/spend.ts'
+import type { KeyRow } from '../../src/storage/db/schema.ts'
 
 const usd = 1_000_000_000n
 const dayMs = 86_400_000

@@ -1,6 +1,6 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { receiptCounter } from '../../src/counts/count.ts'
 import { scopes } from '../../src/keys/key.ts'
+import { receiptCounter } from '../../src/storage/counts/count.ts'
 import { browser, signInWith } from '../accounts/wallet.ts'
 import { usd, type World } from '../support/world.ts'
 

@@ -1,13 +1,13 @@
 import { expect } from 'bun:test'
 import { asc, eq } from 'drizzle-orm'
-import { rows } from '../../src/db/db.ts'
-import type { SubscriptionRow, TransferRow } from '../../src/db/schema.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { cancelPlan } from '../../src/plans/cancel.ts'
 import type { Plan } from '../../src/plans/plan.ts'
 import { renew } from '../../src/plans/renew.ts'
 import { resumePlan } from '../../src/plans/resume.ts'
 import { subscribe } from '../../src/plans/subscribe.ts'
+import { rows } from '../../src/storage/db/db.ts'
+import type { SubscriptionRow, TransferRow } from '../../src/storage/db/schema.ts'
 import { usd, type World } from '../support/world.ts'
 
 let made = 0

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import type { SubscriptionRow } from '../../src/db/schema.ts'
 import { costOf, type MeterLine } from '../../src/models/model.ts'
 import { makePlans, planFaults } from '../../src/plans/plan.ts'
 import { currentOf, quoteOf } from '../../src/plans/quote.ts'
+import type { SubscriptionRow } from '../../src/storage/db/schema.ts'
 import { prng } from '../ledger/prng.ts'
 
 const server = { rpm: 6000, concurrency: 1024 }

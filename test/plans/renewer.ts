@@ -1,5 +1,5 @@
 /** A process that renews what is due until it is killed. `bun renewer.ts <file> <now>` */
-import { openSqlite } from '../../src/db/sqlite.ts'
+
 import { makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { keyStore } from '../../src/keys/store.ts'
@@ -7,6 +7,7 @@ import { openLedger } from '../../src/ledger/store.ts'
 import { makePlans } from '../../src/plans/plan.ts'
 import { renew } from '../../src/plans/renew.ts'
 import { subscriptionStore } from '../../src/plans/store.ts'
+import { openSqlite } from '../../src/storage/db/sqlite.ts'
 
 const [file = '', now = '0'] = process.argv.slice(2)
 const clock = { now: () => Number(now), monotonic: () => performance.now() }

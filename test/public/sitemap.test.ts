@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { insert } from '../../src/db/db.ts'
-import type { PassportRow, ShareRow } from '../../src/db/schema.ts'
+import { insert } from '../../src/storage/db/db.ts'
+import type { PassportRow, ShareRow } from '../../src/storage/db/schema.ts'
 import { engines, testAccount, type World, world } from '../support/world.ts'
 
 const at = Date.UTC(2026, 10, 21)

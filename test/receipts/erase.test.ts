@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { rows } from '../../src/db/db.ts'
 import { runIdOf } from '../../src/receipts/receipt.ts'
-import { setRetention } from '../../src/texts/retain.ts'
+import { rows } from '../../src/storage/db/db.ts'
+import { setRetention } from '../../src/storage/texts/retain.ts'
 import { sectionNames } from '../../src/verify/receipt.ts'
 import { everythingWritten } from '../support/runs.ts'
 import {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Json } from '../../src/kernel/canonical.ts'
 import { fromHex, toHex } from '../../src/kernel/hex.ts'
-import { setRetention } from '../../src/texts/retain.ts'
+import { setRetention } from '../../src/storage/texts/retain.ts'
 import { commit } from '../../src/verify/commitment.ts'
 import { type ReceiptFile, sectionNames } from '../../src/verify/receipt.ts'
 import { bodyOf, failedIn, type SharingWorld, saidTo, sharingWorld } from '../support/sharing.ts'

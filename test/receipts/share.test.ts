@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { rows } from '../../src/db/db.ts'
 import { scopes } from '../../src/keys/key.ts'
+import { rows } from '../../src/storage/db/db.ts'
 import { sectionNames } from '../../src/verify/receipt.ts'
 import {
   auditsOf,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { insert, rows } from '../../src/db/db.ts'
-import type { RunRow } from '../../src/db/schema.ts'
 import { endReturned } from '../../src/runs/recover.ts'
+import { insert, rows } from '../../src/storage/db/db.ts'
+import type { RunRow } from '../../src/storage/db/schema.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 
 describe.each(engines)('an open run that came back with a database of before, on %s', (engine) => {

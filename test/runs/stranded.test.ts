@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { insertOpenRuns } from '../../drills/open-runs.ts'
-import { rows } from '../../src/db/db.ts'
 import type { Ledger } from '../../src/ledger/store.ts'
 import { begin } from '../../src/runs/begin.ts'
 import { liveRuns } from '../../src/runs/live.ts'
 import { endAbandoned } from '../../src/runs/recover.ts'
 import { runStore } from '../../src/runs/store.ts'
+import { rows } from '../../src/storage/db/db.ts'
 import { allRuns, expectSettled, modelsToml } from '../support/runs.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 

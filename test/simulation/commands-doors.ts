@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
-import { first } from '../../src/db/db.ts'
 import { receiptIdOf } from '../../src/receipts/receipt.ts'
+import { first } from '../../src/storage/db/db.ts'
 import type { JsonObject } from '../../src/upstream/upstream.ts'
 import { type Command, nodeOf, pickKey, type Said, type Sim } from './command.ts'
 import { aside } from './commands-money.ts'

@@ -1,5 +1,5 @@
-import { setRetention } from '../../src/texts/retain.ts'
-import { retentions } from '../../src/texts/retention.ts'
+import { setRetention } from '../../src/storage/texts/retain.ts'
+import { retentions } from '../../src/storage/texts/retention.ts'
 import type { JsonObject } from '../../src/upstream/upstream.ts'
 import {
   actorOf,

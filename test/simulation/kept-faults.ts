@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
-import { type Db, rows } from '../../src/db/db.ts'
 import { hashSecret } from '../../src/keys/secret.ts'
+import { type Db, rows } from '../../src/storage/db/db.ts'
 import type { Model } from './model.ts'
 
 /** Secrets, outputs of runs in the background and texts: what is kept is what the model keeps. */

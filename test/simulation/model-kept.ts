@@ -1,4 +1,4 @@
-import { type Retention, retentionMs } from '../../src/texts/retention.ts'
+import { type Retention, retentionMs } from '../../src/storage/texts/retention.ts'
 import { accountIn, type Model, type ModelRun, must } from './model.ts'
 
 /** What is kept of runs for a while: outputs of those in the background, and texts. */

@@ -1,6 +1,6 @@
 import { min } from '../../src/kernel/money.ts'
 import { type CapWindow, windowStart } from '../../src/ledger/window.ts'
-import type { Retention } from '../../src/texts/retention.ts'
+import type { Retention } from '../../src/storage/texts/retention.ts'
 import type { ModelDeposit } from './model-deposits.ts'
 import { keepOfRun, type ModelBackground, type ModelText, type RunEnd } from './model-kept.ts'
 import { type ModelPlan, planAt } from './model-plans.ts'

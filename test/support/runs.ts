@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
-import { rows } from '../../src/db/db.ts'
-import type { RunRow } from '../../src/db/schema.ts'
 import { auditStore } from '../../src/ledger/audit-store.ts'
+import { rows } from '../../src/storage/db/db.ts'
+import type { RunRow } from '../../src/storage/db/schema.ts'
 import type { World } from './world.ts'
 
 /** The price of a token of {@link modelsToml}, in nano-USD: big enough to tell tokens apart. */

@@ -1,9 +1,9 @@
-import type { Db } from '../../src/db/db.ts'
 import type { Log } from '../../src/kernel/log.ts'
 import { issueKey } from '../../src/keys/issue.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { type Running, startServer } from '../../src/serve.ts'
 import { signerFromHex } from '../../src/signer/signer.ts'
+import type { Db } from '../../src/storage/db/db.ts'
 import { configOf, testAccount, testPrivateKey, usd } from './world.ts'
 
 /** The public name of the service that all nodes of a test are. */

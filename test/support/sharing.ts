@@ -1,6 +1,6 @@
-import { rows } from '../../src/db/db.ts'
-import type { AuditRow, ShareRow } from '../../src/db/schema.ts'
 import { type Scope, scopes } from '../../src/keys/key.ts'
+import { rows } from '../../src/storage/db/db.ts'
+import type { AuditRow, ShareRow } from '../../src/storage/db/schema.ts'
 import type { ReceiptFile } from '../../src/verify/receipt.ts'
 import { type Engine, usd, type World, world } from './world.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { rows } from '../../src/db/db.ts'
 import { revokeKey } from '../../src/keys/revoke.ts'
+import { rows } from '../../src/storage/db/db.ts'
 import { dropAllowances } from '../../src/terminal/allowance.ts'
 import { houseAccount } from '../../src/terminal/house.ts'
 import { allRuns, expectSettled } from '../support/runs.ts'

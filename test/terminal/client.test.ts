@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
-import { rows } from '../../src/db/db.ts'
+import { rows } from '../../src/storage/db/db.ts'
 import { terminalStore } from '../../src/terminal/store.ts'
 import { serve } from '../../src/web/http/serve.ts'
 import { engines, type World, world } from '../support/world.ts'

@@ -1,8 +1,8 @@
 import type { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
-import { connect } from '../../src/db/sqlite.ts'
-import { setRetention } from '../../src/texts/retain.ts'
+import { connect } from '../../src/storage/db/sqlite.ts'
+import { setRetention } from '../../src/storage/texts/retain.ts'
 import { bodyOf, type SharingWorld, sharingWorld } from '../support/sharing.ts'
 import { testAccount } from '../support/world.ts'
 

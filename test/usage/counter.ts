@@ -1,7 +1,8 @@
 /** A process that counts in small batches until it is killed. `bun counter.ts <file>` */
-import { countStore } from '../../src/counts/store.ts'
-import { openSqlite } from '../../src/db/sqlite.ts'
+
 import { systemClock } from '../../src/kernel/clock.ts'
+import { countStore } from '../../src/storage/counts/store.ts'
+import { openSqlite } from '../../src/storage/db/sqlite.ts'
 import { usageCounter } from '../../src/usage/count-store.ts'
 
 const db = openSqlite(process.argv[2] ?? '')

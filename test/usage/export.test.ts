@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { rows } from '../../src/db/db.ts'
+import { rows } from '../../src/storage/db/db.ts'
 import { csvColumns } from '../../src/usage/forms.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'

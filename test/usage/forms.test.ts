@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { RunRow } from '../../src/db/schema.ts'
 import { costOf, type MeterLine } from '../../src/models/model.ts'
+import type { RunRow } from '../../src/storage/db/schema.ts'
 import { plainField, textField, toLine } from '../../src/usage/csv.ts'
 import { shareCost } from '../../src/usage/focus.ts'
 import { csv, type ExportedKey, forms, jsonl } from '../../src/usage/forms.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { writeFact } from '../../src/db/facts.ts'
+import { writeFact } from '../../src/storage/db/facts.ts'
 import { cursorFact, markName } from '../../src/usage/count-store.ts'
 import { readMax } from '../../src/usage/sum.ts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'

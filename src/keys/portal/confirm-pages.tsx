@@ -1,6 +1,6 @@
-import type { KeyRow } from '../../db/schema.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
+import type { KeyRow } from '../../storage/db/schema.ts'
 import { Button, ButtonLink } from '../../web/ui/button.tsx'
 import { Confirm } from '../../web/ui/confirm.tsx'
 import { ActionForm, ChoiceField } from '../../web/ui/form.tsx'

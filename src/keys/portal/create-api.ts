@@ -1,6 +1,6 @@
-import type { KeyRow } from '../../db/schema.ts'
 import type { Deps } from '../../deps.ts'
 import { isId } from '../../kernel/ids.ts'
+import type { KeyRow } from '../../storage/db/schema.ts'
 import { checkBody } from '../../web/http/check-body.ts'
 import type { Fields } from '../../web/http/fields.ts'
 import { mintBody, toWish } from '../body-api.ts'

@@ -1,5 +1,5 @@
-import type { KeyRow } from '../../db/schema.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
+import type { KeyRow } from '../../storage/db/schema.ts'
 import { Button, ButtonLink } from '../../web/ui/button.tsx'
 import { ActionForm } from '../../web/ui/form.tsx'
 import type { Child } from '../../web/ui/jsx-runtime.ts'

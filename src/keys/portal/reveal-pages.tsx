@@ -1,4 +1,4 @@
-import type { KeyRow } from '../../db/schema.ts'
+import type { KeyRow } from '../../storage/db/schema.ts'
 import { Button, CopyButton } from '../../web/ui/button.tsx'
 import { Code, CopyBox } from '../../web/ui/copy-box.tsx'
 import { Notice } from '../../web/ui/notice.tsx'

@@ -1,0 +1,60 @@
+import type { Clock, Millis } from '../../kernel/clock.ts'
+import type { Db } from './db.ts'
+
+/**
+ * The clock by which every node judges leases: the database's, which is the same for all of them.
+ * It is read now and then, and counted on by the monotonic clock in between, so that a wall clock
+ * that is wrong, or jumps, changes nothing. On SQLite it is the clock of the process.
+ */
+export type LeaseClock = {
+  /** Milliseconds since the Unix epoch. */
+  now(): Millis
+  /** Reads the database's clock. @throws what the database throws. */
+  measure(): Promise<void>
+  /** The same if a connection broke since: the next server may have another clock. */
+  refresh(): Promise<void>
+  /** How far this machine's clock is ahead of the database's, in ms; null on SQLite. */
+  aheadMs(): Millis | null
+}
+
+/** A time of the database, and the monotonic time at which it was read. */
+type Reading = { at: Millis; monotonic: number }
+
+/** Reads the database's clock once. @throws what the database throws. */
+export async function openLeaseClock(
+  db: Pick<Db, 'readClock' | 'onConnectionLost'>,
+  clock: Clock,
+): Promise<LeaseClock> {
+  const { readClock } = db
+  if (!readClock) {
+    const nothing = async (): Promise<void> => {}
+    return { now: clock.now, measure: nothing, refresh: nothing, aheadMs: () => null }
+  }
+  const read = async (): Promise<Reading & { error: number }> => {
+    const sent = clock.monotonic()
+    const at = await readClock()
+    const error = (clock.monotonic() - sent) / 2
+    return { at, monotonic: sent + error, error }
+  }
+  let last: Reading = await read()
+  let isStale = false
+  db.onConnectionLost(() => {
+    isStale = true
+  })
+  const timeAt = (monotonic: number): Millis => Math.round(last.at + monotonic - last.monotonic)
+  const measure = async (): Promise<void> => {
+    const reading = await read()
+    isStale = false
+    // A slow answer replaces an earlier one only if it contradicts it.
+    const difference = Math.abs(timeAt(reading.monotonic) - reading.at)
+    if (difference > reading.error) last = reading
+  }
+  return {
+    now: () => timeAt(clock.monotonic()),
+    measure,
+    refresh: async () => {
+      if (isStale) await measure()
+    },
+    aheadMs: () => clock.now() - timeAt(clock.monotonic()),
+  }
+}

@@ -1,0 +1,83 @@
+import { and, eq, gt, like } from 'drizzle-orm'
+import type { Millis } from '../../kernel/clock.ts'
+import { LostLease } from '../../kernel/lost-lease.ts'
+import { type Db, lockedRows, type Query, rows, update, type Work } from './db.ts'
+import type { LeaseClock } from './lease-clock.ts'
+
+/**
+ * The right to do a singleton's work, for a while. `epoch` grows with each new holder, and every
+ * write of the work checks it inside its own transaction: a holder that slept too long and wakes
+ * up finds itself fenced.
+ */
+export type Lease = { name: string; epoch: number }
+
+/** What leases are judged by; {@link LeaseClock} where several processes share a database. */
+export type LeaseTime = Pick<LeaseClock, 'now'> & Partial<Pick<LeaseClock, 'refresh'>>
+
+/** How long a lease lasts without being renewed, in ms; whoever holds it renews it much sooner. */
+export const leaseMs = 10_000
+
+/**
+ * Takes or renews a lease; undefined while somebody else holds it. Where this process owns the
+ * file there is nobody else: what holds a lease there is dead.
+ */
+export async function takeLease(
+  db: Db,
+  clock: LeaseTime,
+  name: string,
+  holder: string,
+): Promise<Lease | undefined> {
+  const { leases } = db.tables
+  await clock.refresh?.()
+  return db.write(function* (q) {
+    const now = clock.now()
+    const expiresAt = now + leaseMs
+    // Of two that come first at once, one adds the row and the other finds it.
+    const first = { name, holder, epoch: 1, expiresAt }
+    yield* rows(q.insert(leases).values(first).onConflictDoNothing().returning())
+    const [row] = yield* lockedRows(q.select().from(leases).where(eq(leases.name, name)))
+    if (!row) throw new Error(`the lease ${name} has no row`)
+    if (row.holder !== holder && row.expiresAt > now && !db.exclusive) return undefined
+    const epoch = row.holder === holder ? row.epoch : row.epoch + 1
+    yield* update(leases, [{ name, holder, epoch, expiresAt }], ['holder', 'epoch', 'expiresAt'])
+    return { name, epoch }
+  })
+}
+
+/**
+ * Lets go of everything a stopping process holds, so that others need not wait for it to run out.
+ * The row of a process itself goes; those of singletons stay, because their epoch must not start
+ * again.
+ */
+export function dropLeases(db: Db, holder: string): Promise<void> {
+  const { leases } = db.tables
+  return db.write(function* (q) {
+    const own = eq(leases.holder, holder)
+    yield* rows(q.update(leases).set({ expiresAt: 0 }).where(own).returning())
+    yield* rows(
+      q
+        .delete(leases)
+        .where(eq(leases.name, nodeLease(holder)))
+        .returning(),
+    )
+  })
+}
+
+/** The lease that says a process is alive. */
+export const nodeLease = (node: string): string => `node:${node}`
+
+/** The processes that live on this database, by their names. */
+export function* liveNodes(db: Db, q: Query, now: Millis): Work<string[]> {
+  const { leases } = db.tables
+  const alive = and(like(leases.name, nodeLease('%')), gt(leases.expiresAt, now))
+  return (yield* rows(q.select().from(leases).where(alive))).map(({ holder }) => holder)
+}
+
+/** @throws LostLease; the transaction around it is undone. */
+export function* assertLease(db: Db, q: Query, lease: Lease, now: Millis): Work<void> {
+  const { leases } = db.tables
+  const [row] = yield* lockedRows(q.select().from(leases).where(eq(leases.name, lease.name)))
+  if (row?.epoch !== lease.epoch || row.expiresAt <= now) {
+    throw new LostLease(`the lease ${lease.name} was lost`)
+  }
+}

@@ -1,0 +1,156 @@
+import type { Database } from 'bun:sqlite'
+import { sql } from 'drizzle-orm'
+import type { Millis } from '../../kernel/clock.ts'
+import { sha256Hex } from '../../kernel/hash.ts'
+import { embedMigrations } from './migrations.macro.ts' with { type: 'macro' }
+import type { Migration } from './migrations.macro.ts'
+import type { PgDirect } from './pg-drizzle.ts'
+
+const sqliteMigrations: Migration[] = embedMigrations('sqlite')
+const pgMigrations: Migration[] = embedMigrations('pg')
+
+/** The `application_id` of our SQLite files, "CFL1": a foreign database is never taken for ours. */
+const applicationId = 0x43464c31
+
+/** How long a process waits for another one that migrates the same file, in ms. */
+const migrationWaitMs = 10_000
+
+const bookkeeping =
+  'create table if not exists migrations ' +
+  '(tag text primary key, hash text not null, applied_at bigint not null)'
+
+/** @throws Error when a SQLite file with this `application_id` belongs to something else. */
+export function assertOurs(stamp: number, empty: boolean): void {
+  if (empty || stamp === applicationId) return
+  throw new Error('this file is a database of something else; choose another data folder')
+}
+
+/** What a database still lacks. @throws Error when it is newer than this build, or was edited. */
+export function pendingOf(all: Migration[], applied: { tag: string; hash: string }[]): Migration[] {
+  for (const { tag, hash } of applied) {
+    const known = all.find((migration) => migration.tag === tag)
+    if (!known) throw new Error(`the database knows ${tag}, this build does not: run a newer build`)
+    if (hashOf(known) !== hash) throw new Error(`migration ${tag} changed after it was applied`)
+  }
+  return all.filter(({ tag }) => !applied.some((done) => done.tag === tag))
+}
+
+const hashOf = ({ statements }: Migration): string => sha256Hex(statements.join(';\n'))
+
+/**
+ * Brings a SQLite file to this build's schema, each step in one transaction, those of a new file
+ * in one for all, and returns the steps taken. `backup` is called once before the first step on a
+ * file that has a schema.
+ */
+export function migrateSqlite(raw: Database, now: Millis, backup: () => void): string[] {
+  const patience = raw.prepare('PRAGMA busy_timeout').values()[0]?.[0]
+  raw.run(`PRAGMA busy_timeout = ${migrationWaitMs}`)
+  try {
+    return migrateAlone(raw, now, backup)
+  } finally {
+    raw.run(`PRAGMA busy_timeout = ${patience}`)
+  }
+}
+
+function migrateAlone(raw: Database, now: Millis, backup: () => void): string[] {
+  const empty = raw.prepare('select 1 from sqlite_master limit 1').values().length === 0
+  const stamp = raw.prepare('PRAGMA application_id').values()[0]?.[0]
+  assertOurs(Number(stamp), empty)
+  beginBooks(raw, empty)
+  const applied = raw.query('select tag, hash from migrations').all() as Applied[]
+  const pending = pendingOf(sqliteMigrations, applied)
+  if (pending.length > 0 && applied.length > 0) backup()
+  // A rebuilt table must not fire ON DELETE; SQLite ignores this pragma inside a transaction.
+  raw.run('PRAGMA foreign_keys = OFF')
+  // Of a new file there is nothing to keep of a first half, and each COMMIT waits for the disk.
+  const batches = applied.length === 0 ? [pending] : pending.map((migration) => [migration])
+  for (const batch of batches) raw.transaction(() => takeSteps(raw, batch, now)).immediate()
+  raw.run('PRAGMA foreign_keys = ON')
+  return pending.map(({ tag }) => tag)
+}
+
+function beginBooks(raw: Database, empty: boolean): void {
+  if (empty) raw.run(`PRAGMA application_id = ${applicationId}`)
+  raw.run(`${bookkeeping} strict`.replace('bigint', 'integer'))
+}
+
+function takeSteps(raw: Database, steps: Migration[], now: Millis): void {
+  const isApplied = raw.query('select 1 from migrations where tag = ?')
+  // Another process may have taken a step while we waited for the lock.
+  const own = steps.filter(({ tag }) => !isApplied.get(tag))
+  for (const migration of own) {
+    for (const statement of migration.statements) raw.run(statement)
+    noteStep(raw, migration, now)
+  }
+  if (own.length > 0 && raw.prepare('PRAGMA foreign_key_check').values().length > 0) {
+    throw new Error(`migration ${own.map(({ tag }) => tag).join(', ')} breaks a foreign key`)
+  }
+}
+
+function noteStep(raw: Database, step: Migration, now: Millis): void {
+  raw.run('insert into migrations values (?, ?, ?)', [step.tag, hashOf(step), BigInt(now)])
+}
+
+/** Makes a database that all statements of this build ran on one of ours; returns the steps. */
+export function noteSteps(raw: Database, now: Millis): string[] {
+  beginBooks(raw, true)
+  for (const step of sqliteMigrations) noteStep(raw, step, now)
+  return sqliteMigrations.map(({ tag }) => tag)
+}
+
+type Applied = { tag: string; hash: string }
+
+/** The steps that were taken, with their times, and those that are still to be. */
+export type MigrationState = { applied: { tag: string; at: Millis }[]; pending: string[] }
+
+/**
+ * How far a SQLite file is; changes nothing.
+ * @throws Error when it is not ours, newer than this build, or was edited.
+ */
+export function sqliteState(raw: Database): MigrationState {
+  const has = raw.prepare('select name from sqlite_master').values().flat()
+  assertOurs(Number(raw.prepare('PRAGMA application_id').values()[0]?.[0]), has.length === 0)
+  if (!has.includes('migrations')) return stateOf(sqliteMigrations, [])
+  const taken = raw.query('select tag, hash, applied_at from migrations').all() as Taken[]
+  return stateOf(sqliteMigrations, taken)
+}
+
+/** How far a PostgreSQL database is; changes nothing. @throws Error as {@link sqliteState} */
+export async function postgresState(pg: PgDirect): Promise<MigrationState> {
+  const there = rowsOf(await pg.execute(sql`select to_regclass('migrations') is not null as has`))
+  if (!(there[0] as unknown as { has: boolean }).has) return stateOf(pgMigrations, [])
+  const found = await pg.execute(sql`select tag, hash, applied_at from migrations`)
+  return stateOf(pgMigrations, rowsOf(found) as Taken[])
+}
+
+type Taken = Applied & { applied_at: bigint | number | string }
+
+function stateOf(all: Migration[], taken: Taken[]): MigrationState {
+  const applied = taken.map(({ tag, applied_at }) => ({ tag, at: Number(applied_at) }))
+  return { applied, pending: pendingOf(all, taken).map(({ tag }) => tag) }
+}
+
+/** Brings a PostgreSQL database to this build's schema, one node at a time, all or nothing. */
+export async function migratePostgres(pg: PgDirect, now: Millis): Promise<string[]> {
+  return pg.transaction(async (tx) => {
+    await tx.execute(sql`select pg_advisory_xact_lock(${applicationId})`)
+    await tx.execute(sql.raw(bookkeeping))
+    const applied = rowsOf(await tx.execute(sql`select tag, hash from migrations`))
+    const pending = pendingOf(pgMigrations, applied)
+    for (const migration of pending) {
+      for (const statement of migration.statements) await tx.execute(sql.raw(statement))
+      await tx.execute(
+        sql`insert into migrations values (${migration.tag}, ${hashOf(migration)}, ${now})`,
+      )
+    }
+    return pending.map(({ tag }) => tag)
+  })
+}
+
+/** Bun's client answers rows as an array, PGlite as an object that holds them. */
+const rowsOf = (result: unknown): Applied[] =>
+  (Array.isArray(result) ? [...result] : (result as { rows: Applied[] }).rows) as Applied[]
+
+/** The steps a SQLite database or a PostgreSQL one of this build has in all. */
+export const schemaVersion = (engine: 'sqlite' | 'postgres'): number =>
+  (engine === 'sqlite' ? sqliteMigrations : pgMigrations).length

@@ -1,0 +1,59 @@
+import { Database } from 'bun:sqlite'
+import { existsSync, linkSync, readdirSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { Millis } from '../../kernel/clock.ts'
+import { noteSteps } from './migrate.ts'
+import { embedSchema } from './new-file.macro.ts' with { type: 'macro' }
+import { syncFolder, writeSynced } from './whole-file.ts'
+
+const schema: string = embedSchema()
+
+/**
+ * Puts a database at this build's schema where there is none, whole or not at all, and returns the
+ * steps that it has; undefined where there is one, or where files cannot be put so: then the steps
+ * are taken one by one, which is slower. `name` is of this process alone.
+ * @throws what the disk says of a folder that it failed to write.
+ */
+export function placeNewFile(file: string, name: string, now: Millis): string[] | undefined {
+  if (existsSync(file)) return undefined
+  const steps = placeWhole(file, `${file}.${beforeName}${name}`, now)
+  if (steps) syncFolder(file)
+  return steps
+}
+
+const beforeName = 'new-'
+
+/** Deletes what processes left that were killed before their new file was in its place. */
+export function dropHalfPlaced(file: string): void {
+  const folder = dirname(file)
+  if (!existsSync(folder)) return
+  const start = `${basename(file)}.${beforeName}`
+  for (const name of readdirSync(folder)) {
+    const isOurs = name.startsWith(start) && /^[0-9a-f]{16}$/.test(name.slice(start.length))
+    if (isOurs) rmSync(join(folder, name), { force: true })
+  }
+}
+
+function placeWhole(file: string, beside: string, now: Millis): string[] | undefined {
+  try {
+    const { bytes, steps } = makeFile(now)
+    writeSynced(beside, bytes)
+    // Unlike a rename it fails where another process was faster.
+    linkSync(beside, file)
+    return steps
+  } catch {
+    return undefined
+  } finally {
+    rmSync(beside, { force: true })
+  }
+}
+
+function makeFile(now: Millis): { bytes: Uint8Array; steps: string[] } {
+  const raw = Database.deserialize(Bun.gunzipSync(Buffer.from(schema, 'base64')))
+  const steps = noteSteps(raw, now)
+  const bytes = raw.serialize()
+  raw.close()
+  // What PRAGMA journal_mode = WAL writes; a database in memory cannot be in that mode.
+  bytes.fill(2, 18, 20)
+  return { bytes, steps }
+}

@@ -1,0 +1,208 @@
+import { sql } from 'drizzle-orm'
+import type { Json } from '../../kernel/canonical.ts'
+import type { Columns } from './columns.ts'
+
+/** The purses a hold was taken from, besides the account: a key and the start of its window. */
+export type HoldWindow = [keyId: string, windowStart: number]
+
+/** A meter line as JSON keeps it: the price as decimal text, because JSON has no bigint. */
+export type StoredLine = { meter: string; quantity: number; price: string }
+
+/**
+ * Where money comes from and goes to. `deposits` is the treasury on the chain, `loss` what the
+ * operator bears of deposits that a reorg took away, `plans` what subscriptions cost, `terminal`
+ * what the operator lets visitors of the terminal spend.
+ */
+export type LedgerSide = 'user' | 'revenue' | 'grants' | 'deposits' | 'loss' | 'plans' | 'terminal'
+
+/** Balances, keys, what moved between them, and the runs that are paid for. */
+export function moneyTables(c: Columns) {
+  /** A wallet address (lower case) and its money. `held` is reserved by runs in flight. */
+  const accounts = c.table(
+    'accounts',
+    {
+      id: c.text('id').primaryKey(),
+      balance: c.money('balance').notNull(),
+      held: c.money('held').notNull(),
+      status: c.text('status').$type<'active' | 'suspended'>().notNull(),
+      createdAt: c.ms('created_at').notNull(),
+      /** The plan that its runs are priced and limited by, from this command on. */
+      plan: c.text('plan').notNull().default('free'),
+      /** When the plan ends if it was cancelled; null while it goes on. */
+      planUntil: c.ms('plan_until'),
+      /** Transfers of it so far, and the time of the last. */
+      moves: c.ms('moves').notNull().default(0),
+      movedAt: c.ms('moved_at').notNull().default(0),
+    },
+    (t) => [
+      c.check('accounts_solvent', sql`${t.held} >= 0 and ${t.balance} >= ${t.held}`),
+      c.check('accounts_bounded', sql`${t.balance} <= 9000000000000000`),
+    ],
+  )
+
+  /** A key. `lineage` is the key itself, its parent, … up to the root; it never changes. */
+  const keys = c.table(
+    'keys',
+    {
+      id: c.text('id').primaryKey(),
+      accountId: c.text('account_id').notNull(),
+      parentId: c.text('parent_id'),
+      lineage: c.json<string[]>('lineage').notNull(),
+      name: c.text('name').notNull(),
+      fingerprint: c.text('fingerprint').notNull(),
+      capLimit: c.money('cap_limit').notNull(),
+      capWindow: c.text('cap_window').$type<'lifetime' | 'day' | 'week' | 'month'>().notNull(),
+      rpm: c.int('rpm'),
+      concurrency: c.int('concurrency'),
+      maxCostPerRun: c.money('max_cost_per_run'),
+      scopes: c.json<string[]>('scopes').notNull(),
+      models: c.json<string[]>('models').notNull(),
+      ipCidrs: c.json<string[]>('ip_cidrs').notNull(),
+      tags: c.json<Record<string, string>>('tags').notNull(),
+      /** The handle that its receipts name from now on; empty for none. */
+      passport: c.text('passport').notNull().default(''),
+      childrenCount: c.int('children_count').notNull(),
+      createdAt: c.ms('created_at').notNull(),
+      expiresAt: c.ms('expires_at').notNull(),
+      pausedAt: c.ms('paused_at'),
+      revokedAt: c.ms('revoked_at'),
+      revokedBy: c.text('revoked_by'),
+      lastUsedAt: c.ms('last_used_at'),
+    },
+    (t) => [
+      c.index('keys_by_account').on(t.accountId, t.id),
+      c.check('keys_capped', sql`${t.capLimit} >= 1 and ${t.capLimit} <= 9000000000000000`),
+      c.check('keys_expire', sql`${t.expiresAt} > ${t.createdAt}`),
+    ],
+  )
+
+  /** The SHA-256 of a secret and whose it is. A rotated secret stays until `validUntil`. */
+  const keySecrets = c.table(
+    'key_secrets',
+    {
+      hash: c.text('hash').primaryKey(),
+      keyId: c.text('key_id').notNull(),
+      validUntil: c.ms('valid_until'),
+    },
+    (t) => [c.index('key_secrets_by_key').on(t.keyId)],
+  )
+
+  /** What a key spent and holds in one window of its cap. `limit` repeats the cap for the check. */
+  const keyWindows = c.table(
+    'key_windows',
+    {
+      keyId: c.text('key_id').notNull(),
+      windowStart: c.ms('window_start').notNull(),
+      limit: c.money('limit_nusd').notNull(),
+      spent: c.money('spent').notNull(),
+      held: c.money('held').notNull(),
+    },
+    (t) => [
+      c.primaryKey({ columns: [t.keyId, t.windowStart] }),
+      c.check(
+        'key_windows_capped',
+        sql`${t.held} >= 0 and ${t.spent} >= 0 and ${t.spent} + ${t.held} <= ${t.limit}`,
+      ),
+    ],
+  )
+
+  /** The journal: `amount` moved from one side to the other. Never changed, never deleted. */
+  const transfers = c.table(
+    'transfers',
+    {
+      accountId: c.text('account_id').notNull(),
+      ref: c.text('ref').notNull(),
+      kind: c
+        .text('kind')
+        .$type<'run' | 'grant' | 'deposit' | 'reversal' | 'loss' | 'claim' | 'plan' | 'refund'>()
+        .notNull(),
+      source: c.text('source').$type<LedgerSide>().notNull(),
+      target: c.text('target').$type<LedgerSide>().notNull(),
+      amount: c.money('amount').notNull(),
+      /** Never before the transfer of the account that came before it. */
+      at: c.ms('at').notNull(),
+      /** Its place among the transfers of its account, from 1 on. */
+      seq: c.ms('seq').notNull().default(0),
+      /** What the account had after it. */
+      balance: c.money('balance').notNull().default(sql`0`),
+    },
+    (t) => [
+      c.primaryKey({ columns: [t.accountId, t.ref, t.kind] }),
+      c.uniqueIndex('transfers_in_order').on(t.accountId, t.at, t.seq),
+      // A deposit's reference names one transfer on the chain: no account gets it a second time.
+      c.uniqueIndex('transfers_credit_once').on(t.ref).where(sql`${t.kind} = 'deposit'`),
+      c.index('transfers_beside_runs').on(t.accountId, t.at, t.seq).where(sql`${t.kind} <> 'run'`),
+      c.check('transfers_move', sql`${t.amount} > 0 and ${t.source} <> ${t.target}`),
+    ],
+  )
+
+  /**
+   * A run, which is also its own hold, reserved while it is queued or running, and its own receipt
+   * once it ended: what was signed follows from its columns, and `digest` proves it still does.
+   */
+  const runs = c.table(
+    'runs',
+    {
+      id: c.text('id').primaryKey(),
+      accountId: c.text('account_id').notNull(),
+      keyId: c.text('key_id').notNull(),
+      node: c.text('node').notNull(),
+      status: c
+        .text('status')
+        .$type<'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'interrupted'>()
+        .notNull(),
+      kind: c.text('kind').$type<'chat' | 'embedding'>().notNull(),
+      model: c.text('model').notNull(),
+      route: c.text('route').notNull(),
+      createdAt: c.ms('created_at').notNull(),
+      startedAt: c.ms('started_at'),
+      firstByteAt: c.ms('first_byte_at'),
+      finishedAt: c.ms('finished_at'),
+      hold: c.money('hold').notNull(),
+      windows: c.json<HoldWindow[]>('windows').notNull(),
+      priceList: c.text('price_list').notNull(),
+      lines: c.json<StoredLine[]>('lines').notNull(),
+      cost: c.money('cost').notNull(),
+      discountBps: c.int('discount_bps').notNull(),
+      usageSource: c.text('usage_source').$type<'reported' | 'counted' | 'embedded'>(),
+      clamped: c.bool('clamped').notNull(),
+      outcome: c
+        .text('outcome')
+        .$type<'complete' | 'partial' | 'failed' | 'cancelled' | 'interrupted'>(),
+      error: c.json<{ type: string; message: string } | null>('error'),
+      tags: c.json<Record<string, string>>('tags').notNull(),
+      metadata: c.json<Record<string, Json>>('metadata').notNull(),
+      /** Whole milliseconds by a clock that does not jump. */
+      durationMs: c.ms('duration_ms'),
+      /** What the receipt's salts follow from; without it the texts stay hidden for ever. */
+      seed: c.bytes('seed').notNull(),
+      inputCommitment: c.bytes('input_commitment').notNull(),
+      outputCommitment: c.bytes('output_commitment'),
+      issuer: c.text('issuer').notNull(),
+      passport: c.text('passport').notNull(),
+      /** Of the receipt: the leaf of the log and what is signed. Null until the run ended. */
+      digest: c.bytes('digest'),
+      /** The place of the receipt's leaf; its index is that less the start of its log. */
+      logPlace: c.ms('log_index'),
+      signature: c.bytes('signature'),
+      background: c.bool('background').notNull(),
+      /** Kept for a background run only, until an hour after its end. */
+      output: c.json<Json>('output'),
+      outputUntil: c.ms('output_until'),
+    },
+    (t) => [
+      c.index('runs_by_key').on(t.keyId, t.id),
+      c.index('runs_by_account').on(t.accountId, t.id),
+      c.index('runs_open').on(t.node).where(sql`${t.finishedAt} is null`),
+      c.uniqueIndex('runs_by_log_index').on(t.logPlace).where(sql`${t.logPlace} is not null`),
+      c
+        .index('runs_unnumbered')
+        .on(t.finishedAt)
+        .where(sql`${t.logPlace} is null and ${t.finishedAt} is not null`),
+      c.index('runs_kept').on(t.outputUntil).where(sql`${t.outputUntil} is not null`),
+      c.check('runs_paid_within_hold', sql`${t.cost} >= 0 and ${t.cost} <= ${t.hold}`),
+    ],
+  )
+
+  return { accounts, keys, keySecrets, keyWindows, transfers, runs }
+}

@@ -1,0 +1,19 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { Db } from './db.ts'
+
+/** The same database; how long each write took, its COMMIT included, is told in seconds. */
+export function timedDb(
+  db: Db,
+  clock: Pick<Clock, 'monotonic'>,
+  tell: (seconds: number) => void,
+): Db {
+  return {
+    ...db,
+    async write(work) {
+      const startedAt = clock.monotonic()
+      const value = await db.write(work)
+      tell((clock.monotonic() - startedAt) / 1000)
+      return value
+    },
+  }
+}

@@ -1,0 +1,86 @@
+import type { Deps } from '../../../deps.ts'
+import { sha256Hex } from '../../../kernel/hash.ts'
+import { Refusal } from '../../../kernel/refusal.ts'
+import { readIdempotencyKey } from '../../../web/http/idempotency-key.ts'
+import type { Call, Reply } from '../call.ts'
+
+type Asked = {
+  request: Request
+  /** The id of a key, or an account. */
+  who: string
+  /** Method and path. */
+  route: string
+  /** The body as it was received. */
+  text: string
+}
+
+/**
+ * The call that a request with an Idempotency-Key is; undefined without one.
+ * @throws Refusal `invalid_request`
+ */
+export function callOf(
+  { replies }: Pick<Deps, 'replies'>,
+  { request, who, route, text }: Asked,
+): Call | undefined {
+  const key = readIdempotencyKey(request.headers)
+  if (key === undefined) return undefined
+  const scope = sha256Hex(`${who}\n${route}\n${key}`)
+  return { scope, fingerprint: replies.fingerprint(text) }
+}
+
+type Context = { set: { headers: Record<string, unknown> } }
+type Needs = Pick<Deps, 'calls' | 'replies' | 'clock'>
+
+/**
+ * Answers a call: by `make` if it is made for the first time, else as it was answered then.
+ * Without a call there is nothing to look up.
+ * @throws Refusal `idempotency_mismatch`, `idempotency_in_progress`, `conflict`, or that of `make`.
+ */
+export async function answerOnce<T>(
+  deps: Needs,
+  context: Context,
+  call: Call | undefined,
+  make: () => Promise<T>,
+): Promise<T | Response> {
+  if (!call) return make()
+  const again = await findReply(deps, call)
+  if (again) return replay(context, again)
+  try {
+    return await make()
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.type !== 'idempotency_in_progress') throw error
+    // Another one was faster, and may have its answer already.
+    const theirs = await findReply(deps, call)
+    if (!theirs) throw error
+    return replay(context, theirs)
+  }
+}
+
+async function findReply({ calls, replies, clock }: Needs, call: Call) {
+  const known = await calls.find(call.scope)
+  return known && known.until > clock.now() ? replies.answerOf(known, call) : undefined
+}
+
+/** The headers of this request stay, with those of the answer. */
+function replay({ set }: Context, { status, headers, body }: Reply): Response {
+  const all: Record<string, string> = {}
+  for (const [name, value] of Object.entries(set.headers)) all[name] = String(value)
+  // Elysia copies a Response that it has to merge any into.
+  set.headers = {}
+  return new Response(body, {
+    status,
+    headers: { ...all, ...headers, 'idempotent-replayed': 'true' },
+  })
+}
+
+/** An answer in JSON, to be given again. */
+export const jsonReply = (
+  status: number,
+  headers: Record<string, string>,
+  body: object,
+): Reply => ({
+  status,
+  // As it goes out the first time.
+  headers: { 'content-type': 'application/json;charset=utf-8', ...headers },
+  body: JSON.stringify(body),
+})
