@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { auditStore } from '../src/ledger/audit-store.ts'
+import { auditStore } from '../src/ledger/store/audit.ts'
 import { openSqlite } from '../src/storage/db/sqlite.ts'
 import { ask, askAll, type Bench, makeBench, startOn, startUnder } from './fault-bench.ts'
 import { judge } from './fault-judge.ts'

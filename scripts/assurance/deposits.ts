@@ -19,7 +19,7 @@ export const deposits: Group = {
           'what came while it was killed again and again is credited once',
         ],
       ],
-      guards: [['src/ledger/deposit.ts', 'creditDeposit']],
+      guards: [['src/ledger/credit-deposit.ts', 'creditDeposit']],
     },
     {
       id: 'F16',
@@ -71,7 +71,7 @@ export const deposits: Group = {
         ],
       ],
       guards: [
-        ['src/ledger/deposit.ts', 'creditDeposit'],
+        ['src/ledger/credit-deposit.ts', 'creditDeposit'],
         ['src/ledger/deposit-ref.ts', 'depositRef'],
         ['src/deposits/found.ts', 'matchTransfers'],
         ['src/deposits/settle.ts', 'settleTx'],
@@ -129,7 +129,7 @@ export const deposits: Group = {
       ],
       guards: [
         ['src/deposits/settle.ts', 'settleTx'],
-        ['src/ledger/deposit.ts', 'reverseDeposit'],
+        ['src/ledger/credit-deposit.ts', 'reverseDeposit'],
       ],
     },
     {

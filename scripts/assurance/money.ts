@@ -25,7 +25,7 @@ export const money: Group = {
       ],
       guards: [
         ['src/ledger/audit.ts', 'makeAudit'],
-        ['src/ledger/book.ts', 'openBook'],
+        ['src/ledger/unit-of-work.ts', 'openBook'],
       ],
     },
     {
@@ -86,7 +86,7 @@ export const money: Group = {
         ],
       ],
       guards: [
-        ['src/ledger/deposit.ts', 'creditDeposit'],
+        ['src/ledger/credit-deposit.ts', 'creditDeposit'],
         ['src/ledger/ledger.ts', 'grant'],
       ],
     },

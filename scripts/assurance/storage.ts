@@ -36,7 +36,7 @@ export const storage: Group = {
       ],
       guards: [
         ['src/runs/recover.ts', 'endAbandoned'],
-        ['src/ledger/store.ts', 'openLedger'],
+        ['src/ledger/post.ts', 'openLedger'],
       ],
     },
     {

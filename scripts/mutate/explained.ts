@@ -79,10 +79,10 @@ const explained: Record<string, Row[]> = {
     ['if (due.length === 0) return 0', any, nothing],
     ['if (runIds.length === 0) return', /false/, nothing],
   ],
-  'src/ledger/active-store.ts': [
+  'src/ledger/store/active.ts': [
     ['const active = and(', /without inArray/, 'Counts of other accounts as well, for no use.'],
   ],
-  'src/ledger/audit-store.ts': [
+  'src/ledger/store/audit.ts': [
     ['const later = and(', any, 'What is read beside it is of the time before, and not added.'],
     ['for (const run of page) if (run.finishedAt', /true/, 'An open run costs nothing yet.'],
     ['const point: AuditPoint = ', /one more/, 'Before the first moment is before it.'],
@@ -98,17 +98,17 @@ const explained: Record<string, Row[]> = {
     ['const digits = ', /< to <=|one more/, 'Nothing less than nothing is nothing.'],
     ['export const m', /< to <=|> to >=/, 'Of two that are equal either is it.'],
   ],
-  'src/ledger/book.ts': [
+  'src/ledger/unit-of-work.ts': [
     ['if (open) written.runs.delete', /true/, 'What is in no set is taken out of none.'],
   ],
-  'src/ledger/lanes.ts': [
+  'src/ledger/batch-queue.ts': [
     ['const gatherMs', any, 'Speed only: how long commands wait for company.'],
     ['const slowMs', any, 'Speed only: when another batch goes beside a slow one.'],
     ['let lately = ', any, 'Before the first batch: one is no company either.'],
     ['if (most > quick)', /true|> to >=/, 'Where no more may fly, slow or not, none does.'],
     ['if (!busy.has(waiting', /true/, 'Speed only: next() asks the same of all that wait.'],
   ],
-  'src/ledger/load-store.ts': [
+  'src/ledger/store/load.ts': [
     ['const asked = memory', /reversed/, faster],
     ['const under = and(', any, 'Of the same account anyway; the book gives out those below.'],
     ['if (command.below !== undefined)', /true/, nothing],
@@ -142,7 +142,7 @@ const explained: Record<string, Row[]> = {
     ],
     ['if (scopes.length === 0) return', /false/, nothing],
   ],
-  'src/ledger/store.ts': [
+  'src/ledger/post.ts': [
     ['const alone: Lanes', any, 'One writes at a time: how many wait for it is a matter of speed.'],
     ['const amongNodes: Lanes', any, 'Speed only: each batch is right alone, however many fly.'],
     ['const lanes = makeLanes(', any, 'Speed only: each batch is right alone, however many fly.'],
@@ -151,7 +151,7 @@ const explained: Record<string, Row[]> = {
     ['if (count === 1) return 0', any, 'Speed only: which of several queues an account is in.'],
     ['for (let i = 0; i < account.length', any, 'Speed only: which queue an account is in.'],
   ],
-  'src/ledger/sums-store.ts': [
+  'src/ledger/store/sums.ts': [
     ['return { balance: ', /one more/, 'There is always a row: the other value is for the type.'],
   ],
   'src/log/checkpoint-store.ts': [['.limit(1)', any, 'One row more is read, for no use.']],

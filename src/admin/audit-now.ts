@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { Millis } from '../kernel/clock.ts'
-import type { AuditReport } from '../ledger/audit-store.ts'
+import type { AuditReport } from '../ledger/store/audit.ts'
 import { noteAction } from './note.ts'
 
 type Needs = Pick<Deps, 'admin' | 'audits' | 'clock' | 'health' | 'ids'>

@@ -3,7 +3,7 @@ import { auditOf, isSignatureOf } from '../accounts/sign-in.ts'
 import type { Deps } from '../deps.ts'
 import type { Nusd } from '../kernel/money.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
-import { moveDeposit, reverseRepeated } from '../ledger/deposit.ts'
+import { moveDeposit, reverseRepeated } from '../ledger/credit-deposit.ts'
 import type { DepositRow } from '../storage/db/schema.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { Chain } from '../kernel/chain.ts'
-import { reverseDeposit } from '../ledger/deposit.ts'
+import { reverseDeposit } from '../ledger/credit-deposit.ts'
 import type { Lease } from '../storage/db/lease.ts'
 import type { DepositRow } from '../storage/db/schema.ts'
 import type { DepositPolicy } from './deposit.ts'

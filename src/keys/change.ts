@@ -3,7 +3,7 @@ import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { max, type Nusd, toJsonInteger } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
-import type { Book } from '../ledger/book.ts'
+import type { Book } from '../ledger/unit-of-work.ts'
 import type { KeyRow } from '../storage/db/schema.ts'
 import {
   boundCap,

@@ -2,7 +2,7 @@ import type { Millis } from '../kernel/clock.ts'
 import { parseAddress } from '../kernel/network-address.ts'
 import { isWithin, parseBlock } from '../kernel/network-block.ts'
 import { refuse } from '../kernel/refusal.ts'
-import type { Book } from '../ledger/book.ts'
+import type { Book } from '../ledger/unit-of-work.ts'
 import type { Plan } from '../plans/plan.ts'
 import type { KeyRow } from '../storage/db/schema.ts'
 

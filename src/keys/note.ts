@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
-import type { Book } from '../ledger/book.ts'
+import type { Book } from '../ledger/unit-of-work.ts'
 import type { KeyRow } from '../storage/db/schema.ts'
 
 /** What was done to a key, and by whom: `operator`, a wallet or the id of a key. */

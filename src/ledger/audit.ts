@@ -8,8 +8,8 @@ import type {
   WindowRow,
 } from '../storage/db/schema.ts'
 import type { LedgerSide } from '../storage/db/schema-money.ts'
-import { windowId } from './book.ts'
 import { depositOfRef, depositRef } from './deposit-ref.ts'
+import { windowId } from './unit-of-work.ts'
 
 /**
  * Compares what is remembered of money with what happened: balances with the journal, `held`

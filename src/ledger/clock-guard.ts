@@ -1,6 +1,6 @@
 import { wrongClock } from '../kernel/skew.ts'
 import type { LeaseClock } from '../storage/db/lease-clock.ts'
-import type { Ledger } from './store.ts'
+import type { Ledger } from './post.ts'
 
 /**
  * The ledger of a server whose clock may be wrong. While it is, every command is refused except the

@@ -2,7 +2,7 @@ import { toRfc3339 } from '../kernel/clock.ts'
 import { maxNusd, min, type Nusd, toJsonInteger } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { HoldWindow, KeyRow, RunRow } from '../storage/db/schema.ts'
-import type { Book } from './book.ts'
+import type { Book } from './unit-of-work.ts'
 import { windowEnd } from './window.ts'
 
 /**

@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { type Call, callRowOf, type Reply } from '../storage/idempotency/call.ts'
-import type { Book } from './book.ts'
+import type { Book } from './unit-of-work.ts'
 
 /** A call as a command takes it that makes something of it. */
 export type Once<Made> = {

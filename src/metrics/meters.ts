@@ -1,4 +1,4 @@
-import type { Posted } from '../ledger/book.ts'
+import type { Posted } from '../ledger/unit-of-work.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import type { FailureReason } from '../upstream/upstream.ts'
 import type { Family } from './exposition.ts'

@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { assertNotRevoked, chainOf } from '../keys/key.ts'
 import { noteKey } from '../keys/note.ts'
 import { findAccountKey } from '../keys/owns.ts'
-import type { Book } from '../ledger/book.ts'
+import type { Book } from '../ledger/unit-of-work.ts'
 import type { KeyRow, PassportRow } from '../storage/db/schema.ts'
 import { assertNotRetired } from './passport.ts'
 

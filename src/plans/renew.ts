@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { type Millis, toRfc3339 } from '../kernel/clock.ts'
-import type { Book } from '../ledger/book.ts'
+import type { Book } from '../ledger/unit-of-work.ts'
 import type { SubscriptionRow } from '../storage/db/schema.ts'
 import { monthAt } from './period.ts'
 import { freeId, type Plan } from './plan.ts'

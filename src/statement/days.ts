@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
-import { changeOf } from '../ledger/book.ts'
+import { changeOf } from '../ledger/unit-of-work.ts'
 import { besideMax, type LedgerDay, type Movement } from './movement.ts'
 
 /** A day of a statement: its runs in one sum, everything else line by line. */

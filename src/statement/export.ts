@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { toUsd } from '../kernel/money.ts'
-import { changeOf } from '../ledger/book.ts'
+import { changeOf } from '../ledger/unit-of-work.ts'
 import { plainField, toLine } from '../usage/csv.ts'
 import { type Movement, type Place, placeText } from './movement.ts'
 

@@ -1,5 +1,5 @@
 import type { Nusd } from '../kernel/money.ts'
-import { changeOf } from '../ledger/book.ts'
+import { changeOf } from '../ledger/unit-of-work.ts'
 import type { AccountRow } from '../storage/db/schema.ts'
 import { Amount } from '../web/ui/amount.tsx'
 import { ButtonLink } from '../web/ui/button.tsx'

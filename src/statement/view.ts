@@ -1,6 +1,6 @@
 import { toRfc3339 } from '../kernel/clock.ts'
 import { toJsonInteger } from '../kernel/money.ts'
-import { changeOf } from '../ledger/book.ts'
+import { changeOf } from '../ledger/unit-of-work.ts'
 import type { StatementDay } from './days.ts'
 import { type Movement, placeText } from './movement.ts'
 

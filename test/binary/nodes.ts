@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { auditStore } from '../../src/ledger/audit-store.ts'
+import { auditStore } from '../../src/ledger/store/audit.ts'
 import { readWholeLogs } from '../../src/log/whole-store.ts'
 import { openPostgres } from '../../src/storage/db/postgres.ts'
 import { grant, type Home, makeHome, makeKey, type Server } from '../support/binary.ts'

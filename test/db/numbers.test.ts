@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { toHex } from '../../src/kernel/hex.ts'
 import type { Log } from '../../src/kernel/log.ts'
-import { openLedger } from '../../src/ledger/store.ts'
+import { openLedger } from '../../src/ledger/post.ts'
 import { sequencer } from '../../src/log/sequence.ts'
 import { logStore } from '../../src/log/store.ts'
 import { append, emptyFrontier, type StoredLeaf } from '../../src/log/tree.ts'

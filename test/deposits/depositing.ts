@@ -1,5 +1,5 @@
 import { depositWatcher } from '../../src/deposits/watch.ts'
-import { auditStore } from '../../src/ledger/audit-store.ts'
+import { auditStore } from '../../src/ledger/store/audit.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import { type Engine, usd, world } from '../support/world.ts'
 import { type StubChain, token, treasury } from './stub-chain.ts'

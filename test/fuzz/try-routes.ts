@@ -1,4 +1,4 @@
-import { auditStore } from '../../src/ledger/audit-store.ts'
+import { auditStore } from '../../src/ledger/store/audit.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import { prng } from '../ledger/prng.ts'
 import { until } from '../support/runs.ts'

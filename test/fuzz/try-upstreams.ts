@@ -1,5 +1,5 @@
 import type { Json } from '../../src/kernel/canonical.ts'
-import { auditStore } from '../../src/ledger/audit-store.ts'
+import { auditStore } from '../../src/ledger/store/audit.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import { type Prng, prng } from '../ledger/prng.ts'
 import { embeddingToml, modelsToml, until } from '../support/runs.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { auditStore } from '../../src/ledger/audit-store.ts'
+import { auditStore } from '../../src/ledger/store/audit.ts'
 import { insert } from '../../src/storage/db/db.ts'
 import { direct } from '../db/direct.ts'
 import { newAccount, openOffice, pictureOf } from './office.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { auditStore } from '../../src/ledger/audit-store.ts'
+import { auditStore } from '../../src/ledger/store/audit.ts'
 import { insert } from '../../src/storage/db/db.ts'
 import type { RunRow } from '../../src/storage/db/schema.ts'
 import { direct } from '../db/direct.ts'

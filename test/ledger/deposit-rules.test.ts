@@ -6,7 +6,7 @@ import {
   moveDeposit,
   reverseDeposit,
   reverseRepeated,
-} from '../../src/ledger/deposit.ts'
+} from '../../src/ledger/credit-deposit.ts'
 import type { DepositRow } from '../../src/storage/db/schema.ts'
 import { account, deposit, now, paperBook } from './paper-book.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type Lanes, makeLanes } from '../../src/ledger/lanes.ts'
+import { type Lanes, makeLanes } from '../../src/ledger/batch-queue.ts'
 
 type Waiting = { command: { account: string }; id: number }
 type Flight = { ids: number[]; land(): Promise<void> }

@@ -1,4 +1,4 @@
-import { emptyPages, openBook, windowId } from '../../src/ledger/book.ts'
+import { emptyPages, openBook, windowId } from '../../src/ledger/unit-of-work.ts'
 import type {
   AccountRow,
   DepositRow,

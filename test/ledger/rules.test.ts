@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { maxNusd } from '../../src/kernel/money.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
-import { numberTransfers } from '../../src/ledger/book.ts'
 import { endHold, grant, mostFor, type Room, roomsOf, takeHold } from '../../src/ledger/ledger.ts'
+import { numberTransfers } from '../../src/ledger/unit-of-work.ts'
 import { account, key, now, openRun, paperBook, window } from './paper-book.ts'
 
 /** A leaf with a cap by day below a root with one for life, each with something taken. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
-import type { Ledger } from '../../src/ledger/store.ts'
+import type { Ledger } from '../../src/ledger/post.ts'
 import { capWindows } from '../../src/ledger/window.ts'
 import type { KeyRow, RunRow } from '../../src/storage/db/schema.ts'
 import { engines } from '../support/world.ts'

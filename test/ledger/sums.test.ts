@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { sumLedger } from '../../src/ledger/sums-store.ts'
+import { sumLedger } from '../../src/ledger/store/sums.ts'
 import { engines } from '../support/world.ts'
 import { newAccount, openOffice } from './office.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { refuse } from '../../src/kernel/refusal.ts'
-import type { Book, Posted } from '../../src/ledger/book.ts'
-import { type Command, openLedger } from '../../src/ledger/store.ts'
+import { type Command, openLedger } from '../../src/ledger/post.ts'
+import type { Book, Posted } from '../../src/ledger/unit-of-work.ts'
 import { engines } from '../support/world.ts'
 import { newAccount, openOffice } from './office.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { auditStore } from '../../src/ledger/audit-store.ts'
+import { auditStore } from '../../src/ledger/store/audit.ts'
 import { planRenewer } from '../../src/plans/renew.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import type { openSqlite } from '../../src/storage/db/sqlite.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { auditStore } from '../../src/ledger/audit-store.ts'
-import { openLedger } from '../../src/ledger/store.ts'
+import { openLedger } from '../../src/ledger/post.ts'
+import { auditStore } from '../../src/ledger/store/audit.ts'
 import { planRenewer, renew } from '../../src/plans/renew.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 import { payer } from './payer.ts'

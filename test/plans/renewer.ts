@@ -3,7 +3,7 @@
 import { makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { keyStore } from '../../src/keys/store.ts'
-import { openLedger } from '../../src/ledger/store.ts'
+import { openLedger } from '../../src/ledger/post.ts'
 import { makePlans } from '../../src/plans/plan.ts'
 import { renew } from '../../src/plans/renew.ts'
 import { subscriptionStore } from '../../src/plans/store.ts'

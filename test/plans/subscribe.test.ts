@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { auditStore } from '../../src/ledger/audit-store.ts'
+import { auditStore } from '../../src/ledger/store/audit.ts'
 import { configOf } from '../config/load.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 import { payer } from './payer.ts'

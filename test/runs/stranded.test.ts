@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { insertOpenRuns } from '../../drills/open-runs.ts'
-import type { Ledger } from '../../src/ledger/store.ts'
+import type { Ledger } from '../../src/ledger/post.ts'
 import { begin } from '../../src/runs/begin.ts'
 import { liveRuns } from '../../src/runs/live.ts'
 import { endAbandoned } from '../../src/runs/recover.ts'

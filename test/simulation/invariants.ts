@@ -1,7 +1,7 @@
 import { inArray, isNotNull, isNull, lt } from 'drizzle-orm'
 import { toHex } from '../../src/kernel/hex.ts'
-import { auditStore } from '../../src/ledger/audit-store.ts'
 import { depositOfRef, depositRef } from '../../src/ledger/deposit-ref.ts'
+import { auditStore } from '../../src/ledger/store/audit.ts'
 import { readWholeLogs } from '../../src/log/whole-store.ts'
 import { digestOf, factsOf, isEnded } from '../../src/receipts/receipt.ts'
 import { type Db, rows } from '../../src/storage/db/db.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { auditStore } from '../../src/ledger/audit-store.ts'
-import { changeOf } from '../../src/ledger/book.ts'
+import { auditStore } from '../../src/ledger/store/audit.ts'
+import { changeOf } from '../../src/ledger/unit-of-work.ts'
 import { readDays } from '../../src/statement/days.ts'
 import { exportStatement } from '../../src/statement/export.ts'
 import type { Movement, Place } from '../../src/statement/movement.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { auditStore } from '../../src/ledger/audit-store.ts'
+import { auditStore } from '../../src/ledger/store/audit.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import type { RunRow } from '../../src/storage/db/schema.ts'
 import type { World } from './world.ts'

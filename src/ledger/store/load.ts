@@ -1,12 +1,19 @@
 import { and, eq, gt, inArray, isNull, or } from 'drizzle-orm'
-import { lockedRows, lockFound, type Query, rows, together, type Work } from '../storage/db/db.ts'
-import { isUnder } from '../storage/db/lineage.ts'
-import type { Memory } from '../storage/db/memory.ts'
-import type { Tables } from '../storage/db/schema.ts'
-import { countActiveKeys } from './active-store.ts'
-import { type Pages, windowId } from './book.ts'
-import type { Command } from './store.ts'
-import { capWindows, windowStart } from './window.ts'
+import {
+  lockedRows,
+  lockFound,
+  type Query,
+  rows,
+  together,
+  type Work,
+} from '../../storage/db/db.ts'
+import { isUnder } from '../../storage/db/lineage.ts'
+import type { Memory } from '../../storage/db/memory.ts'
+import type { Tables } from '../../storage/db/schema.ts'
+import type { Command } from '../post.ts'
+import { type Pages, windowId } from '../unit-of-work.ts'
+import { capWindows, windowStart } from '../window.ts'
+import { countActiveKeys } from './active.ts'
 
 /**
  * Locks accounts by id, then keys by id, then the open runs, the windows, deposits and calls. What

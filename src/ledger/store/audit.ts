@@ -1,10 +1,10 @@
 import { and, asc, gt, inArray, isNull, sql } from 'drizzle-orm'
-import type { Millis } from '../kernel/clock.ts'
-import { type Db, first, type Query, rows, type Work } from '../storage/db/db.ts'
-import { findFact, writeFact } from '../storage/db/facts.ts'
-import type { DepositRow, RunRow, TransferRow } from '../storage/db/schema.ts'
-import { type Audit, type AuditPoint, makeAudit, type SideSums } from './audit.ts'
-import { windowId } from './book.ts'
+import type { Millis } from '../../kernel/clock.ts'
+import { type Db, first, type Query, rows, type Work } from '../../storage/db/db.ts'
+import { findFact, writeFact } from '../../storage/db/facts.ts'
+import type { DepositRow, RunRow, TransferRow } from '../../storage/db/schema.ts'
+import { type Audit, type AuditPoint, makeAudit, type SideSums } from '../audit.ts'
+import { windowId } from '../unit-of-work.ts'
 
 export type AuditStore = ReturnType<typeof auditStore>
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import type { Nusd } from '../kernel/money.ts'
-import { type Db, rows } from '../storage/db/db.ts'
-import type { LedgerSide } from '../storage/db/schema-money.ts'
+import type { Nusd } from '../../kernel/money.ts'
+import { type Db, rows } from '../../storage/db/db.ts'
+import type { LedgerSide } from '../../storage/db/schema-money.ts'
 
 /** What all accounts have and hold, and what came in less what went out of every side. */
 export type LedgerSums = { balance: Nusd; held: Nusd; sides: Partial<Record<LedgerSide, Nusd>> }

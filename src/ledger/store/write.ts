@@ -1,4 +1,4 @@
-import { insert, type Query, update, upsert, type Work } from '../storage/db/db.ts'
+import { insert, type Query, update, upsert, type Work } from '../../storage/db/db.ts'
 import type {
   AccountRow,
   DepositRow,
@@ -7,9 +7,9 @@ import type {
   RunRow,
   SubscriptionRow,
   Tables,
-} from '../storage/db/schema.ts'
-import { freeCalls } from '../storage/idempotency/store.ts'
-import { numberTransfers, type Pages } from './book.ts'
+} from '../../storage/db/schema.ts'
+import { freeCalls } from '../../storage/idempotency/store.ts'
+import { numberTransfers, type Pages } from '../unit-of-work.ts'
 
 /** One update for each account and window touched, however many commands touched it. */
 export function* writeBack(q: Query, tables: Tables, pages: Pages): Work<void> {

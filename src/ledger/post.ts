@@ -4,11 +4,11 @@ import type { Db, Query, Work } from '../storage/db/db.ts'
 import { remember } from '../storage/db/memory.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import { keepTexts } from '../storage/texts/store.ts'
-import { type Book, emptyPages, openBook, type Pages, type Posted } from './book.ts'
+import { type Lanes, makeLanes } from './batch-queue.ts'
 import { isOneCommandsFault } from './fault.ts'
-import { type Lanes, makeLanes } from './lanes.ts'
-import { load } from './load-store.ts'
-import { writeBack } from './write-store.ts'
+import { load } from './store/load.ts'
+import { writeBack } from './store/write.ts'
+import { type Book, emptyPages, openBook, type Pages, type Posted } from './unit-of-work.ts'
 
 /**
  * A change of money or of who may spend it. Names the rows it needs, all of one account but where

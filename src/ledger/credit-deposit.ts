@@ -2,8 +2,8 @@ import type { Millis } from '../kernel/clock.ts'
 import { maxNusd, min, type Nusd } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { AccountRow, DepositRow } from '../storage/db/schema.ts'
-import type { Book } from './book.ts'
 import { creditRef, depositRef } from './deposit-ref.ts'
+import type { Book } from './unit-of-work.ts'
 
 /**
  * The rules of money that came in over the chain. A deposit is credited once; one that the chain
