@@ -4,11 +4,11 @@
  * run. The checksum is asked when it is read.
  */
 
+import { assertMay } from '../src/access/keys/needs-key.ts'
+import { hashSecret, isSecret } from '../src/access/keys/secret.ts'
+import { keyStore } from '../src/access/keys/store.ts'
+import { makePlans } from '../src/access/plan.ts'
 import { systemClock } from '../src/kernel/clock.ts'
-import { assertMay } from '../src/keys/auth.ts'
-import { hashSecret, isSecret } from '../src/keys/secret.ts'
-import { keyStore } from '../src/keys/store.ts'
-import { makePlans } from '../src/plans/plan.ts'
 import { openSqlite } from '../src/storage/db/sqlite.ts'
 import { grown, grownSecret } from './grown-db.ts'
 import { costOf } from './log-parts.ts'

@@ -1,4 +1,5 @@
 import { parse, TomlError } from 'smol-toml'
+import { planFaults } from './access/plan.ts'
 import {
   type FindSecret,
   lists,
@@ -12,7 +13,6 @@ import { isTable, readValue, unknownKey, type ValuesOf } from './config-setting.
 import { type Row, rows, table } from './config-table.ts'
 import { isLoopback } from './config-values.ts'
 import { faultsOf, type ModelConfig } from './models/catalogue.ts'
-import { planFaults } from './plans/plan.ts'
 
 type Sections = { [Section in keyof typeof table]: ValuesOf<(typeof table)[Section]> }
 

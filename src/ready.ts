@@ -1,5 +1,5 @@
+import { readySelf } from './access/keys/api/self.ts'
 import type { Deps } from './deps.ts'
-import { readySelf } from './keys/self-api.ts'
 import { modelsText } from './models/api.ts'
 import { signerText } from './signer/api.ts'
 import { statusText } from './status/api.ts'

@@ -99,8 +99,8 @@ export const keyless: Group = {
         ['test/fuzz/patterns.test.ts', 'no pattern takes more than linear time'],
       ],
       guards: [
-        ['src/keys/key.ts', 'matches'],
-        ['src/accounts/siwe.ts', 'maxMessageBytes'],
+        ['src/access/keys/key.ts', 'matches'],
+        ['src/access/accounts/siwe.ts', 'maxMessageBytes'],
       ],
     },
   ],

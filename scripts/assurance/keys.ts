@@ -14,7 +14,7 @@ export const keys: Group = {
         ],
         ['test/keys/secret.test.ts', 'carries 256 bits, and its digits are evenly spread'],
       ],
-      guards: [['src/keys/secret.ts', 'makeSecret']],
+      guards: [['src/access/keys/secret.ts', 'makeSecret']],
     },
     {
       id: 'A2',
@@ -28,7 +28,7 @@ export const keys: Group = {
         ],
         ['test/idempotency/keys.test.ts', 'no secret stands in the table, also not sealed'],
       ],
-      guards: [['src/keys/secret.ts', 'hashSecret']],
+      guards: [['src/access/keys/secret.ts', 'hashSecret']],
     },
     {
       id: 'A3',
@@ -39,7 +39,7 @@ export const keys: Group = {
         ['test/binary/authentication.test.ts', 'with an unknown key is 401 invalid_key'],
       ],
       guards: [
-        ['src/keys/auth.ts', 'callerOf'],
+        ['src/access/keys/needs-key.ts', 'callerOf'],
         ['src/web/http/limits.ts', 'refuseInvalidKey'],
       ],
     },
@@ -51,7 +51,7 @@ export const keys: Group = {
         ['test/keys/key.test.ts', 'is expired exactly from expires_at on'],
         ['test/binary/authentication.test.ts', 'with a key that is %s is %i %s'],
       ],
-      guards: [['src/keys/key.ts', 'statusOf']],
+      guards: [['src/access/keys/key.ts', 'statusOf']],
     },
     {
       id: 'A5',
@@ -72,7 +72,7 @@ export const keys: Group = {
         ],
       ],
       guards: [
-        ['src/keys/key.ts', 'assertUsable'],
+        ['src/access/keys/key.ts', 'assertUsable'],
         ['src/runs/begin.ts', 'begin'],
       ],
     },
@@ -91,8 +91,8 @@ export const keys: Group = {
         ],
       ],
       guards: [
-        ['src/keys/issue.ts', 'issueKey'],
-        ['src/keys/bounds.ts', 'boundScopes'],
+        ['src/access/keys/issue.ts', 'issueKey'],
+        ['src/access/keys/bounds.ts', 'boundScopes'],
       ],
     },
     {
@@ -139,7 +139,7 @@ export const keys: Group = {
         ],
       ],
       guards: [
-        ['src/keys/owns.ts', 'owns'],
+        ['src/access/keys/owns.ts', 'owns'],
         ['src/passports/own.ts', 'readOwnPassport'],
       ],
     },
@@ -157,7 +157,7 @@ export const keys: Group = {
         ['test/docs/document.test.ts', '%s has the members that its route takes'],
       ],
       guards: [
-        ['src/keys/body-api.ts', 'mintBody'],
+        ['src/access/keys/shapes.ts', 'mintBody'],
         ['src/web/http/check-body.ts', 'checkBody'],
       ],
     },
@@ -213,8 +213,8 @@ export const keys: Group = {
         ['test/docs/examples.test.ts', '%s without a key'],
       ],
       guards: [
-        ['src/accounts/auth.ts', 'sessionAuth'],
-        ['src/keys/auth.ts', 'keyAuth'],
+        ['src/access/accounts/needs-session.ts', 'sessionAuth'],
+        ['src/access/keys/needs-key.ts', 'keyAuth'],
       ],
     },
     {
@@ -230,7 +230,7 @@ export const keys: Group = {
         ['test/http/front.test.ts', 'a guarded route cannot be reached by another spelling'],
       ],
       guards: [
-        ['src/keys/auth.ts', 'keyAuth'],
+        ['src/access/keys/needs-key.ts', 'keyAuth'],
         ['src/web/http/host.ts', 'hostCheck'],
       ],
     },
@@ -254,7 +254,7 @@ export const keys: Group = {
         ],
       ],
       guards: [
-        ['src/keys/store.ts', 'keyStore'],
+        ['src/access/keys/store.ts', 'keyStore'],
         ['src/logging.ts', 'redact'],
       ],
     },

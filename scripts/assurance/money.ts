@@ -70,7 +70,7 @@ export const money: Group = {
       ],
       guards: [
         ['src/kernel/money.ts', 'parseUsd'],
-        ['src/keys/body-api.ts', 'mintBody'],
+        ['src/access/keys/shapes.ts', 'mintBody'],
       ],
     },
     {

@@ -127,7 +127,7 @@ export const pages: Group = {
           'without script: a reload neither shows the secret again nor makes another key',
         ],
       ],
-      guards: [['src/keys/portal/create-api.ts', 'createKey']],
+      guards: [['src/access/keys/portal/create-key.ts', 'createKey']],
     },
   ],
 }

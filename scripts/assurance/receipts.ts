@@ -46,7 +46,7 @@ export const receipts: Group = {
       ],
       guards: [
         ['src/receipts/api.ts', 'receiptsApi'],
-        ['src/keys/owns.ts', 'owns'],
+        ['src/access/keys/owns.ts', 'owns'],
         ['src/receipts/share.ts', 'shareReceipt'],
       ],
     },

@@ -8,14 +8,14 @@ export const signIn: Group = {
       severity: 'H',
       promise: 'The published texts of EIP-4361 are read, refused and verified as published.',
       tests: [['test/accounts/siwe-vectors.test.ts', 'EIP-4361 vectors (VECTORS_DIR)']],
-      guards: [['src/accounts/siwe.ts', 'parseSiwe']],
+      guards: [['src/access/accounts/siwe.ts', 'parseSiwe']],
     },
     {
       id: 'B2',
       severity: 'C',
       promise: 'Texts that differ from ours in any detail are refused, although honestly signed.',
       tests: [['test/accounts/siwe.test.ts', 'POST /api/auth/verify, each text honestly signed']],
-      guards: [['src/accounts/siwe.ts', 'parseSiwe']],
+      guards: [['src/access/accounts/siwe.ts', 'parseSiwe']],
     },
     {
       id: 'B3',
@@ -28,7 +28,7 @@ export const signIn: Group = {
           'none of those that were verified elsewhere is one to sign in here with',
         ],
       ],
-      guards: [['src/accounts/siwe.ts', 'checkPlace']],
+      guards: [['src/access/accounts/siwe.ts', 'checkPlace']],
     },
     {
       id: 'B4',
@@ -46,8 +46,8 @@ export const signIn: Group = {
         ['test/accounts/session.test.ts', 'a nonce ends after five minutes, and is swept then'],
       ],
       guards: [
-        ['src/accounts/nonce-store.ts', 'nonceStore'],
-        ['src/accounts/sign-in.ts', 'verifyAttempt'],
+        ['src/access/accounts/store/nonce.ts', 'nonceStore'],
+        ['src/access/accounts/sign-in.ts', 'verifyAttempt'],
       ],
     },
     {
@@ -55,7 +55,7 @@ export const signIn: Group = {
       severity: 'H',
       promise: 'The times in a text are honoured, with one minute of skew.',
       tests: [['test/accounts/siwe.test.ts', 'POST /api/auth/verify, each text honestly signed']],
-      guards: [['src/accounts/siwe.ts', 'checkTimes']],
+      guards: [['src/access/accounts/siwe.ts', 'checkTimes']],
     },
     {
       id: 'B7',
@@ -63,8 +63,8 @@ export const signIn: Group = {
       promise: 'The signature is checked over the bytes that came, which read back to themselves.',
       tests: [['test/accounts/siwe.test.ts', 'POST /api/auth/verify, each text honestly signed']],
       guards: [
-        ['src/accounts/siwe.ts', 'parseSiwe'],
-        ['src/accounts/sign-in.ts', 'isSignatureOf'],
+        ['src/access/accounts/siwe.ts', 'parseSiwe'],
+        ['src/access/accounts/sign-in.ts', 'isSignatureOf'],
       ],
     },
     {
@@ -76,8 +76,8 @@ export const signIn: Group = {
         ['test/accounts/siwe.test.ts', 'a signature %s'],
       ],
       guards: [
-        ['src/accounts/siwe.ts', 'maxMessageBytes'],
-        ['src/accounts/body-api.ts', 'verifyBody'],
+        ['src/access/accounts/siwe.ts', 'maxMessageBytes'],
+        ['src/access/accounts/shapes.ts', 'verifyBody'],
       ],
     },
     {
@@ -85,14 +85,14 @@ export const signIn: Group = {
       severity: 'H',
       promise: 'A text to sign in with is a string, never an object.',
       tests: [['test/accounts/siwe.test.ts', '400 invalid_request: %s']],
-      guards: [['src/accounts/body-api.ts', 'verifyBody']],
+      guards: [['src/access/accounts/shapes.ts', 'verifyBody']],
     },
     {
       id: 'B10',
       severity: 'H',
       promise: 'One wallet is one account, also when it signs in many times at once.',
       tests: [['test/accounts/sign-in.test.ts', '50 first sign-ins at once open one account']],
-      guards: [['src/accounts/address.ts', 'toAccountId']],
+      guards: [['src/access/accounts/account-id.ts', 'toAccountId']],
     },
     {
       id: 'B11',
@@ -104,7 +104,7 @@ export const signIn: Group = {
           'no sign-in asks the chain: not a good one, a bad one or a wrapped one',
         ],
       ],
-      guards: [['src/accounts/sign-in.ts', 'isSignatureOf']],
+      guards: [['src/access/accounts/sign-in.ts', 'isSignatureOf']],
     },
     {
       id: 'B12',
@@ -121,7 +121,7 @@ export const signIn: Group = {
           '503 chain_unavailable: an RPC server of another chain, and one that is gone',
         ],
       ],
-      guards: [['src/accounts/contract-wallet.ts', 'contractWallets']],
+      guards: [['src/access/accounts/contract-wallet.ts', 'contractWallets']],
     },
     {
       id: 'B13',
@@ -137,7 +137,7 @@ export const signIn: Group = {
           'is a new one at every sign-in, and the browser’s old one ends',
         ],
       ],
-      guards: [['src/accounts/sign-in.ts', 'openSession']],
+      guards: [['src/access/accounts/sign-in.ts', 'openSession']],
     },
     {
       id: 'B14',
@@ -157,8 +157,8 @@ export const signIn: Group = {
         ],
       ],
       guards: [
-        ['src/accounts/session-store.ts', 'sessionStore'],
-        ['src/accounts/auth.ts', 'currentSession'],
+        ['src/access/accounts/store/session.ts', 'sessionStore'],
+        ['src/access/accounts/needs-session.ts', 'currentSession'],
       ],
     },
     {

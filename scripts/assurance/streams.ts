@@ -171,7 +171,7 @@ export const streams: Group = {
       ],
       guards: [
         ['src/plans/subscribe.ts', 'subscribe'],
-        ['src/keys/change.ts', 'assertCovered'],
+        ['src/access/keys/change.ts', 'assertCovered'],
       ],
     },
     {

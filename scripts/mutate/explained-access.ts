@@ -4,49 +4,49 @@ const alwaysOne = 'There is always a word: the other value is for the type.'
 
 /** Of keys, and of sign-ins. */
 export const ofAccess: Record<string, Row[]> = {
-  'src/accounts/auth.ts': [
+  'src/access/accounts/needs-session.ts': [
     ['if (token === undefined || !isToken(token))', /\|\| to &&/, faster],
     ['if (now - found.session.lastSeenAt', /true|- to \+/, 'The store asks the same once more.'],
     ['const path = url.slice(', /one more/, 'A host has at least one character to skip.'],
   ],
-  'src/accounts/contract-wallet.ts': [['throw error', any, bug]],
-  'src/accounts/nonce-store.ts': [
+  'src/access/accounts/contract-wallet.ts': [['throw error', any, bug]],
+  'src/access/accounts/store/nonce.ts': [
     ['const dropBatch', any, 'How many go at once is no promise.'],
     ['export function nonceStore', any, 'How many are kept is no promise.'],
     ['const slack = ', /one more/, 'How much room is made at once is no promise.'],
     ['const over = Number(held', /one more/, 'There is always a count: 0 is for the type.'],
     ['if (over > 0) yield* dropOldest', /> to >=/, nothing],
   ],
-  'src/accounts/session-store.ts': [
+  'src/access/accounts/store/session.ts': [
     ['const dropBatch', any, 'How many go at once is no promise.'],
     ['if (replaced !== undefined)', /true/, nothing],
     ['return toPage(', /one more/, 'One row more is read, for no use.'],
   ],
-  'src/accounts/sign-in.ts': [
+  'src/access/accounts/sign-in.ts': [
     ['if (!eoaSignature.test(asked.signature))', /false/, 'What is verified then fails as well.'],
   ],
-  'src/accounts/siwe.ts': [
+  'src/access/accounts/siwe.ts': [
     ['const lines = raw.split(', /one more/, 'Lines are cut off where there are too many already.'],
   ],
-  'src/accounts/sign-in-api.ts': [
+  'src/access/accounts/api/sign-in.ts': [
     ['const wanted = typeof value', any, 'What a form holds is always an object.'],
   ],
-  'src/keys/auth.ts': [
+  'src/access/keys/needs-key.ts': [
     ['const caller = secret === undefined', /=== to/, 'Speed only: the guard asks again.'],
     ['if (mayAtOnce(caller, need, now)) return', /false/, faster],
     ['if (error instanceof Refusal)', /true/, bug],
     ['throw error', any, bug],
   ],
-  'src/keys/change.ts': [
+  'src/access/keys/change.ts': [
     ["if (!key) throw new Error('a chain without a key')", /false/, bug],
     ['if (next.capLimit < key.capLimit)', any, 'A cap that is not lowered always covers.'],
   ],
-  'src/keys/issue.ts': [
+  'src/access/keys/issue.ts': [
     ['if (parent && depthOf(parent) >= maxDepth)', any, 'No plan nests deeper: it refuses next.'],
     ["refuse('invalid_request', { param: 'parent_id', message })", any, 'No plan nests deeper.'],
     ["if (!account) throw new Error('a key for an account", /false/, bug],
   ],
-  'src/keys/key.ts': [
+  'src/access/keys/key.ts': [
     ['if (!model.startsWith(head)', /\+ to -/, 'The last line of it says the same.'],
     ["if (need === 'also-paused') return isPlain", /false/, faster],
     ['return isPlain && !isPaused', /\|\| to &&/, faster],
@@ -55,23 +55,29 @@ export const ofAccess: Record<string, Row[]> = {
     ['export const maxDepth', any, 'No plan nests deeper.'],
     ['export const mayAtOnce', /one more/, 'Without both of them a closer look is taken.'],
   ],
-  'src/keys/once.ts': [
+  'src/access/keys/form-token.ts': [
     ['const at = ', /one more/, 'The form of the token was checked: 13 digits, then a dot.'],
     ['return makeIds(', /one more/, 'Any bytes of the digest do, if they are always the same.'],
   ],
-  'src/keys/pause.ts': [["if (!key) throw new Error('a chain without a key')", /false/, bug]],
-  'src/keys/rate.ts': [
+  'src/access/keys/pause.ts': [
+    ["if (!key) throw new Error('a chain without a key')", /false/, bug],
+  ],
+  'src/access/keys/rate.ts': [
     ['if (chain.length > 1)', /true|> to >=/, 'Speed only: of one key it is asked twice.'],
     ["if (!nearest) throw new Error('a caller without", /false/, bug],
   ],
-  'src/keys/remembered.ts': [
+  'src/access/keys/caller-cache.ts': [
     ['if (digest.length !== bytes.length)', /false/, bug],
     ['const known = entries.get(words[0] ?? 0)', /one more/, alwaysOne],
     ['const [first = 0, b, c, d] = words', /one more/, alwaysOne],
   ],
-  'src/keys/resume.ts': [["if (!key) throw new Error('a chain without a key')", /false/, bug]],
-  'src/keys/rotate.ts': [["if (!key) throw new Error('a chain without a key')", /false/, bug]],
-  'src/keys/self.ts': [
+  'src/access/keys/resume.ts': [
+    ["if (!key) throw new Error('a chain without a key')", /false/, bug],
+  ],
+  'src/access/keys/rotate.ts': [
+    ["if (!key) throw new Error('a chain without a key')", /false/, bug],
+  ],
+  'src/access/keys/self.ts': [
     ['return made instanceof Promise', any, 'Speed only: what throws there is left to its route.'],
     [
       'from <= now && now < until',

@@ -193,7 +193,7 @@ const explained: Record<string, Row[]> = {
   'src/log/tree.ts': [
     ['if (from > 0) path.push', /one more/, 'No part of a tree that is left over begins at 1.'],
   ],
-  'src/plans/plan.ts': [
+  'src/access/plan.ts': [
     ["if (!free) throw new Error('there is no free plan')", /false/, bug],
     ['list: all.toSorted(', /one more/, 'Of a comparison only the sign counts.'],
     ['list: all.toSorted(', /> to >=/, 'A sort asks only which one comes first.'],

@@ -1,5 +1,5 @@
-import { isAddress, toAccountId } from '../accounts/address.ts'
-import { wantsJson, wantsPage } from '../accounts/auth.ts'
+import { isAddress, toAccountId } from '../access/accounts/account-id.ts'
+import { wantsJson, wantsPage } from '../access/accounts/needs-session.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { Frame } from '../web/ui/frame.ts'

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { currentSession, type SessionNeed } from '../accounts/auth.ts'
+import { currentSession, type SessionNeed } from '../access/accounts/needs-session.ts'
 import type { Deps } from '../deps.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { assertSameOrigin } from '../web/http/same-origin.ts'

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { isAddress } from '../accounts/address.ts'
+import { isAddress } from '../access/accounts/account-id.ts'
 import { toAnchorView } from '../anchors/anchor.ts'
 import { anchorStatus } from '../anchors/status.ts'
 import { assignDeposit } from '../deposits/claim.ts'

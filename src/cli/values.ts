@@ -1,6 +1,6 @@
-import { isAddress, toAccountId } from '../accounts/address.ts'
+import { isAddress, toAccountId } from '../access/accounts/account-id.ts'
+import { type Scope, scopes } from '../access/keys/key.ts'
 import { type Nusd, parseUsd } from '../kernel/money.ts'
-import { type Scope, scopes } from '../keys/key.ts'
 import { type CapWindow, capWindows } from '../ledger/window.ts'
 import { Exit, exitCodes } from './context.ts'
 

@@ -1,8 +1,5 @@
-import type { Deps } from '../deps.ts'
-import { type Nusd, parseUsd } from '../kernel/money.ts'
-import { refuse } from '../kernel/refusal.ts'
-import { changeKey } from '../keys/change.ts'
-import { issueKey, type KeyWish } from '../keys/issue.ts'
+import { changeKey } from '../access/keys/change.ts'
+import { issueKey, type KeyWish } from '../access/keys/issue.ts'
 import {
   assertAddressAllowed,
   assertScope,
@@ -10,9 +7,12 @@ import {
   type Caller,
   scopes,
   statusOf,
-} from '../keys/key.ts'
-import { revokeKey } from '../keys/revoke.ts'
-import type { ShownKey } from '../keys/shown.ts'
+} from '../access/keys/key.ts'
+import { revokeKey } from '../access/keys/revoke.ts'
+import type { ShownKey } from '../access/keys/shown-key.ts'
+import type { Deps } from '../deps.ts'
+import { type Nusd, parseUsd } from '../kernel/money.ts'
+import { refuse } from '../kernel/refusal.ts'
 import type { KeyRow } from '../storage/db/schema.ts'
 
 /**

@@ -1,7 +1,7 @@
+import type { ShownKey } from '../access/keys/shown-key.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
 import { toUsd } from '../kernel/money.ts'
-import type { ShownKey } from '../keys/shown.ts'
 import type { Model } from '../models/model.ts'
 import { receiptIdOf } from '../receipts/receipt.ts'
 import type { RunRow } from '../storage/db/schema.ts'

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
+import { keyAuth } from '../access/keys/needs-key.ts'
 import type { Deps } from '../deps.ts'
 import { toListView } from '../kernel/pagination.ts'
-import { keyAuth } from '../keys/auth.ts'
 import { queryOf, readPage } from '../web/http/query.ts'
 import { toDepositView } from './deposit.ts'
 import { listDeposits } from './list.ts'

@@ -1,5 +1,5 @@
-import { toAccountId } from '../accounts/address.ts'
-import { auditOf, isSignatureOf } from '../accounts/sign-in.ts'
+import { toAccountId } from '../access/accounts/account-id.ts'
+import { auditOf, isSignatureOf } from '../access/accounts/sign-in.ts'
 import type { Deps } from '../deps.ts'
 import type { Nusd } from '../kernel/money.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { sessionAuth, wantsJson } from '../accounts/auth.ts'
+import { sessionAuth, wantsJson } from '../access/accounts/needs-session.ts'
 import type { Deps } from '../deps.ts'
 import { type Nusd, parseUsd } from '../kernel/money.ts'
 import { toListView } from '../kernel/pagination.ts'

@@ -1,4 +1,4 @@
-import { settingsBody } from '../accounts/body-api.ts'
+import { settingsBody } from '../access/accounts/shapes.ts'
 import { verifyRunBody } from '../overview/body-api.ts'
 import { done, followed, seeOther, shown } from './browser-answers.ts'
 import { pageQuery } from './keys-area.ts'

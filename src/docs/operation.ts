@@ -1,6 +1,6 @@
+import type { Scope } from '../access/keys/key.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { RefusalType } from '../kernel/refusal.ts'
-import type { Scope } from '../keys/key.ts'
 import type { Schema } from './schema.ts'
 
 /** One route as the reference describes it, to programs and to people. */

@@ -1,4 +1,4 @@
-import { keyForm, rotateForm } from '../keys/portal/fields-api.ts'
+import { keyForm, rotateForm } from '../access/keys/portal/key-fields.ts'
 import { done, paged, seeOther } from './browser-answers.ts'
 import { pageQuery } from './keys-area.ts'
 import type { Area, Operation } from './operation.ts'

@@ -1,4 +1,4 @@
-import { nonceBody, verifyBody } from '../accounts/body-api.ts'
+import { nonceBody, verifyBody } from '../access/accounts/shapes.ts'
 import { seeOther } from './browser-answers.ts'
 import { type Area, ok } from './operation.ts'
 import { address, object, orNull, ref, type Schema, type Schemas, text, time } from './schema.ts'

@@ -1,4 +1,4 @@
-import { isAddress, toAccountId } from '../accounts/address.ts'
+import { isAddress, toAccountId } from '../access/accounts/account-id.ts'
 import type { Deps } from '../deps.ts'
 import { fromHex } from '../kernel/hex.ts'
 import { isId } from '../kernel/ids.ts'

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { readerAccount } from '../accounts/auth.ts'
+import { readerAccount } from '../access/accounts/needs-session.ts'
 import type { Deps } from '../deps.ts'
 import { sha256Hex } from '../kernel/hash.ts'
 import { queryOf, readChoice, readInteger, readText } from '../web/http/query.ts'

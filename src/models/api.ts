@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
+import { keyAuth } from '../access/keys/needs-key.ts'
 import type { Deps } from '../deps.ts'
 import { refuse } from '../kernel/refusal.ts'
-import { keyAuth } from '../keys/auth.ts'
 import { openToAnyOrigin } from '../web/http/methods.ts'
 import { toModelView } from './catalogue.ts'
 import type { Model, PriceList } from './model.ts'

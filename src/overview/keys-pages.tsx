@@ -1,5 +1,5 @@
-import { depthOf, statusOf } from '../keys/key.ts'
-import type { ShownKey } from '../keys/shown.ts'
+import { depthOf, statusOf } from '../access/keys/key.ts'
+import type { ShownKey } from '../access/keys/shown-key.ts'
 import { ButtonLink } from '../web/ui/button.tsx'
 import { Empty } from '../web/ui/empty.tsx'
 import { Meter } from '../web/ui/meter.tsx'

@@ -1,5 +1,5 @@
+import type { ShownKey } from '../access/keys/shown-key.ts'
 import { toUsd } from '../kernel/money.ts'
-import type { ShownKey } from '../keys/shown.ts'
 import { receiptIdOf } from '../receipts/receipt.ts'
 import { isInFlight, type ShownRun } from '../runs/shown.ts'
 import type { StandingOf } from '../runs/standing.ts'

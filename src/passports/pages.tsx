@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { readerAccount } from '../accounts/auth.ts'
+import { readerAccount } from '../access/accounts/needs-session.ts'
 import type { Deps } from '../deps.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { rosettePaths } from '../kernel/rosette.ts'

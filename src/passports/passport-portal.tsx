@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { sessionAuth, wantsJson } from '../accounts/auth.ts'
+import { sessionAuth, wantsJson } from '../access/accounts/needs-session.ts'
 import type { Deps } from '../deps.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import type { PassportRow } from '../storage/db/schema.ts'

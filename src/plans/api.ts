@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
+import { keyAuth } from '../access/keys/needs-key.ts'
 import type { Deps } from '../deps.ts'
-import { keyAuth } from '../keys/auth.ts'
 import { readStanding } from './standing.ts'
 import { toPlansView } from './view.ts'
 

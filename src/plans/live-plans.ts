@@ -1,5 +1,5 @@
+import type { Plans } from '../access/plan.ts'
 import type { Millis } from '../kernel/clock.ts'
-import type { Plans } from './plan.ts'
 
 /** Plans that can be exchanged as a whole while others hold them. */
 export type LivePlans = Plans & { replace(next: Plans, now: Millis): void }

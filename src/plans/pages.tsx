@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
-import { readerAccount } from '../accounts/auth.ts'
-import { signInPath } from '../accounts/next-page.ts'
+import { readerAccount } from '../access/accounts/needs-session.ts'
+import { signInPath } from '../access/accounts/next-page.ts'
+import { freeId, type Plan, type Plans } from '../access/plan.ts'
 import type { Deps } from '../deps.ts'
 import { Amount } from '../web/ui/amount.tsx'
 import { ButtonLink } from '../web/ui/button.tsx'
@@ -10,7 +11,6 @@ import { publicPage } from '../web/ui/layout.tsx'
 import { PageHead, Panel } from '../web/ui/panel.tsx'
 import { reply } from '../web/ui/reply.ts'
 import { type Column, Table } from '../web/ui/table.tsx'
-import { freeId, type Plan, type Plans } from './plan.ts'
 import { discountText, planPath, priceText } from './words.ts'
 
 type Needs = Pick<Deps, 'clock' | 'log' | 'plans' | 'sessions' | 'settings'>

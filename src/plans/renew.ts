@@ -1,9 +1,9 @@
+import { freeId, type Plan } from '../access/plan.ts'
 import type { Deps } from '../deps.ts'
 import { type Millis, toRfc3339 } from '../kernel/clock.ts'
 import type { Book } from '../ledger/unit-of-work.ts'
 import type { SubscriptionRow } from '../storage/db/schema.ts'
 import { monthAt } from './period.ts'
-import { freeId, type Plan } from './plan.ts'
 import {
   accountOf,
   availableTo,

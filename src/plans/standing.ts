@@ -1,6 +1,6 @@
+import type { Plan } from '../access/plan.ts'
 import type { Deps } from '../deps.ts'
 import type { AccountRow, SubscriptionRow } from '../storage/db/schema.ts'
-import type { Plan } from './plan.ts'
 import { currentOf } from './quote.ts'
 
 /** Where an account stands with its plan. */

@@ -1,10 +1,10 @@
+import { freeId, type Plan } from '../access/plan.ts'
 import type { Deps } from '../deps.ts'
 import { type Millis, toRfc3339 } from '../kernel/clock.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { Once } from '../ledger/once.ts'
 import type { Book } from '../ledger/unit-of-work.ts'
 import type { AccountRow, SubscriptionRow } from '../storage/db/schema.ts'
-import { freeId, type Plan } from './plan.ts'
 import { currentOf, type Quote, quoteOf } from './quote.ts'
 import {
   accountOf,

@@ -1,10 +1,10 @@
+import { freeId } from '../access/plan.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Ids } from '../kernel/ids.ts'
 import { type Nusd, toJsonInteger, toUsd } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { Book } from '../ledger/unit-of-work.ts'
 import type { AccountRow, SubscriptionRow } from '../storage/db/schema.ts'
-import { freeId } from './plan.ts'
 
 /**
  * What commands do to a subscription, its account and the balance, always together: the plan that

@@ -1,8 +1,8 @@
+import type { Plan, Plans } from '../access/plan.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { toJsonInteger } from '../kernel/money.ts'
 import { toListView } from '../kernel/pagination.ts'
 import type { SubscriptionRow } from '../storage/db/schema.ts'
-import type { Plan, Plans } from './plan.ts'
 import type { Quote } from './quote.ts'
 
 /** Plans, subscriptions and prices as native JSON shows them. */

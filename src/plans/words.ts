@@ -1,4 +1,4 @@
-import type { Plan, PlanLimits } from './plan.ts'
+import type { Plan, PlanLimits } from '../access/plan.ts'
 
 /** What a plan is and what a change of it changes, in words. */
 

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { currentSession } from '../accounts/auth.ts'
+import { currentSession } from '../access/accounts/needs-session.ts'
 import type { Deps } from '../deps.ts'
 import { isId } from '../kernel/ids.ts'
 import { refuse } from '../kernel/refusal.ts'

@@ -1,3 +1,9 @@
+import {
+  assertModelAllowed,
+  assertModelInPlan,
+  assertUsable,
+  type Caller,
+} from '../access/keys/key.ts'
 import type { Deps } from '../deps.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
@@ -5,7 +11,6 @@ import { maxNusd } from '../kernel/money.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
 import type { Trace } from '../kernel/trace.ts'
-import { assertModelAllowed, assertModelInPlan, assertUsable, type Caller } from '../keys/key.ts'
 import { mostFor, takeHold } from '../ledger/ledger.ts'
 import type { Once } from '../ledger/once.ts'
 import { isDiverged } from '../log/standing.ts'

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { readerAccount } from '../accounts/auth.ts'
+import { readerAccount } from '../access/accounts/needs-session.ts'
 import type { Deps } from '../deps.ts'
 import type { Catalogue } from '../models/catalogue.ts'
 import type { Model } from '../models/model.ts'

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { sessionAuth } from '../accounts/auth.ts'
+import { sessionAuth } from '../access/accounts/needs-session.ts'
 import type { Deps } from '../deps.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type PageRequest, toListView } from '../kernel/pagination.ts'

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { readerAccount, sessionAuth } from '../accounts/auth.ts'
+import { readerAccount, sessionAuth } from '../access/accounts/needs-session.ts'
 import type { Deps } from '../deps.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import { readFields } from '../web/http/fields.ts'

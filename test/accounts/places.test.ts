@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { isLocalPath, nextPage, signInPath } from '../../src/accounts/next-page.ts'
-import { endOf, idleMs, isLive } from '../../src/accounts/session.ts'
-import { beginSignIn, isSignatureOf } from '../../src/accounts/sign-in.ts'
+import { isLocalPath, nextPage, signInPath } from '../../src/access/accounts/next-page.ts'
+import { endOf, idleMs, isLive } from '../../src/access/accounts/session.ts'
+import { beginSignIn, isSignatureOf } from '../../src/access/accounts/sign-in.ts'
 import {
   checkIssued,
   checkPlace,
@@ -9,7 +9,7 @@ import {
   parseSiwe,
   type SiweMessage,
   writeSiwe,
-} from '../../src/accounts/siwe.ts'
+} from '../../src/access/accounts/siwe.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import { assertSameOrigin } from '../../src/web/http/same-origin.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { isSignatureOf } from '../../src/accounts/sign-in.ts'
-import { checkPlace, checkTimes, parseSiwe } from '../../src/accounts/siwe.ts'
+import { isSignatureOf } from '../../src/access/accounts/sign-in.ts'
+import { checkPlace, checkTimes, parseSiwe } from '../../src/access/accounts/siwe.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 
 const folder = process.env['VECTORS_DIR']

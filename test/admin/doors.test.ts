@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { scopes } from '../../src/keys/key.ts'
+import { scopes } from '../../src/access/keys/key.ts'
 import { reloader } from '../../src/reload.ts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
 import { configOf, load } from '../config/load.ts'

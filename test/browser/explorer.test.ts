@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { scopes } from '../../src/keys/key.ts'
+import { scopes } from '../../src/access/keys/key.ts'
 import { addAnchors, namedKey, runOnce, shareAs } from '../explorer/world.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { pricedBuiltins } from '../support/runs.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { idleMs } from '../../src/accounts/session.ts'
+import { idleMs } from '../../src/access/accounts/session.ts'
 import { suspendAccount } from '../../src/admin/suspend.ts'
 import { stopForbidden } from '../../src/runs/watch.ts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { dirname, join } from 'node:path'
-import { changeKey } from '../../src/keys/change.ts'
-import { pauseKey } from '../../src/keys/pause.ts'
-import { resumeKey } from '../../src/keys/resume.ts'
+import { changeKey } from '../../src/access/keys/change.ts'
+import { pauseKey } from '../../src/access/keys/pause.ts'
+import { resumeKey } from '../../src/access/keys/resume.ts'
 import { faultsOf, newAccount, pictureOf } from '../ledger/office.ts'
 import { closeAll, freshFile, openFile as open } from './file.ts'
 

@@ -1,7 +1,7 @@
+import { scopes } from '../../src/access/keys/key.ts'
 import type { Example } from '../../src/docs/operation.ts'
 import { sampleIds } from '../../src/docs/schema.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
-import { scopes } from '../../src/keys/key.ts'
 import { createPassport } from '../../src/passports/create.ts'
 import { publishPassport } from '../../src/passports/publish.ts'
 import { usd, type World } from '../support/world.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { scopes } from '../../src/access/keys/key.ts'
 import { toHex } from '../../src/kernel/hex.ts'
-import { scopes } from '../../src/keys/key.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import { tellsOf } from '../support/sharing.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'

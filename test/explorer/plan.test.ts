@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { scopes } from '../../src/access/keys/key.ts'
 import { toHex } from '../../src/kernel/hex.ts'
-import { scopes } from '../../src/keys/key.ts'
 import { usd, type World, world } from '../support/world.ts'
 import { addAnchors, namedKey, runOnce, shareAs } from './world.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { scopes } from '../../src/keys/key.ts'
+import { scopes } from '../../src/access/keys/key.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { type Engine, engines, usd, type World, world } from '../support/world.ts'
 import { namedKey, runOnce, shareAs } from './world.ts'

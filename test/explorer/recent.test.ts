@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { scopes } from '../../src/keys/key.ts'
+import { scopes } from '../../src/access/keys/key.ts'
 import type { ReceiptFile } from '../../src/verify/receipt.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { scopes } from '../../src/keys/key.ts'
+import { scopes } from '../../src/access/keys/key.ts'
 import { until } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'
 import { runOnce, shareAs } from './world.ts'

@@ -1,6 +1,6 @@
+import { scopes } from '../../src/access/keys/key.ts'
 import { toHex } from '../../src/kernel/hex.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
-import { scopes } from '../../src/keys/key.ts'
 import { bindKey } from '../../src/passports/bind.ts'
 import { createPassport } from '../../src/passports/create.ts'
 import { publishPassport } from '../../src/passports/publish.ts'

@@ -1,5 +1,5 @@
 import { encodeAbiParameters } from 'viem'
-import { contractWallets } from '../../src/accounts/contract-wallet.ts'
+import { contractWallets } from '../../src/access/accounts/contract-wallet.ts'
 import {
   anchoredTopics,
   NoRegistry,

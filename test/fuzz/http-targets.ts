@@ -1,5 +1,5 @@
-import { browserName } from '../../src/accounts/browser-name.ts'
-import { nextPage } from '../../src/accounts/next-page.ts'
+import { browserName } from '../../src/access/accounts/browser-name.ts'
+import { nextPage } from '../../src/access/accounts/next-page.ts'
 import { parseAddress } from '../../src/kernel/network-address.ts'
 import { parseBlock } from '../../src/kernel/network-block.ts'
 import { readTrace } from '../../src/kernel/trace.ts'

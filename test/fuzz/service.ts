@@ -1,7 +1,7 @@
+import { scopes } from '../../src/access/keys/key.ts'
 import { createApp } from '../../src/app.ts'
 import { operations } from '../../src/docs/areas.ts'
 import type { Json } from '../../src/kernel/canonical.ts'
-import { scopes } from '../../src/keys/key.ts'
 import { createPassport } from '../../src/passports/create.ts'
 import { wholeApp } from '../../src/web/http/lazy-mount.ts'
 import { browser, cookieHeader, signInWith } from '../accounts/wallet.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { changeKey } from '../../src/access/keys/change.ts'
+import { revokeKey } from '../../src/access/keys/revoke.ts'
 import { createApp } from '../../src/app.ts'
-import { changeKey } from '../../src/keys/change.ts'
-import { revokeKey } from '../../src/keys/revoke.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 import { raw } from './service.ts'
 

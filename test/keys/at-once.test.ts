@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { changeKey } from '../../src/keys/change.ts'
-import { pauseKey } from '../../src/keys/pause.ts'
-import { resumeKey } from '../../src/keys/resume.ts'
-import { revokeKey } from '../../src/keys/revoke.ts'
+import { changeKey } from '../../src/access/keys/change.ts'
+import { pauseKey } from '../../src/access/keys/pause.ts'
+import { resumeKey } from '../../src/access/keys/resume.ts'
+import { revokeKey } from '../../src/access/keys/revoke.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 
 const start = Date.UTC(2026, 5, 1)

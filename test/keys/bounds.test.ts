@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { maxNusd } from '../../src/kernel/money.ts'
-import { Refusal } from '../../src/kernel/refusal.ts'
 import {
   boundCap,
   boundExpiry,
@@ -10,8 +8,10 @@ import {
   boundNetworks,
   boundScopes,
   boundTags,
-} from '../../src/keys/bounds.ts'
-import { dayMs } from '../../src/keys/key.ts'
+} from '../../src/access/keys/bounds.ts'
+import { dayMs } from '../../src/access/keys/key.ts'
+import { maxNusd } from '../../src/kernel/money.ts'
+import { Refusal } from '../../src/kernel/refusal.ts'
 import type { KeyRow } from '../../src/storage/db/schema.ts'
 
 const now = Date.UTC(2026, 5, 1)

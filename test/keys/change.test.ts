@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { changeKey, type KeyChange } from '../../src/keys/change.ts'
-import { pauseKey } from '../../src/keys/pause.ts'
-import { resumeKey } from '../../src/keys/resume.ts'
+import { changeKey, type KeyChange } from '../../src/access/keys/change.ts'
+import { pauseKey } from '../../src/access/keys/pause.ts'
+import { resumeKey } from '../../src/access/keys/resume.ts'
 import {
   faultsOf,
   newAccount,

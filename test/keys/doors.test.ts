@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Scope, scopes } from '../../src/keys/key.ts'
-import { isSecret } from '../../src/keys/secret.ts'
+import { type Scope, scopes } from '../../src/access/keys/key.ts'
+import { isSecret } from '../../src/access/keys/secret.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import { everythingWritten } from '../support/runs.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { Refusal } from '../../src/kernel/refusal.ts'
 import {
   assertModelAllowed,
   assertScope,
@@ -7,7 +6,8 @@ import {
   type KeyStatus,
   matches,
   statusOf,
-} from '../../src/keys/key.ts'
+} from '../../src/access/keys/key.ts'
+import { Refusal } from '../../src/kernel/refusal.ts'
 import type { KeyRow } from '../../src/storage/db/schema.ts'
 import { prng } from '../ledger/prng.ts'
 

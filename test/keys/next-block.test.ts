@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { changeKey } from '../../src/keys/change.ts'
-import { pauseKey } from '../../src/keys/pause.ts'
+import { changeKey } from '../../src/access/keys/change.ts'
+import { pauseKey } from '../../src/access/keys/pause.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { optionalCaller } from '../../src/keys/auth.ts'
-import { owns } from '../../src/keys/owns.ts'
+import { optionalCaller } from '../../src/access/keys/needs-key.ts'
+import { owns } from '../../src/access/keys/owns.ts'
 import { type World, world } from '../support/world.ts'
 
 setDefaultTimeout(60_000)

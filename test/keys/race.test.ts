@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { statusOf } from '../../src/keys/key.ts'
+import { statusOf } from '../../src/access/keys/key.ts'
 import { newAccount, officeOn, openOffice } from '../ledger/office.ts'
 import { engines } from '../support/world.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { Caller } from '../../src/keys/key.ts'
-import { countRequest, hasRoom } from '../../src/keys/rate.ts'
+import type { Caller } from '../../src/access/keys/key.ts'
+import { countRequest, hasRoom } from '../../src/access/keys/rate.ts'
 import type { KeyRow } from '../../src/storage/db/schema.ts'
 import { type Limiter, makeLimiter } from '../../src/web/http/limits.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { scopes } from '../../src/keys/key.ts'
+import { scopes } from '../../src/access/keys/key.ts'
 import { usd, type World, world } from '../support/world.ts'
 
 const now = Date.UTC(2026, 6, 15, 12)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import type { Caller } from '../../src/keys/key.ts'
-import { rememberCallers } from '../../src/keys/remembered.ts'
-import { hashSecret } from '../../src/keys/secret.ts'
+import { rememberCallers } from '../../src/access/keys/caller-cache.ts'
+import type { Caller } from '../../src/access/keys/key.ts'
+import { hashSecret } from '../../src/access/keys/secret.ts'
 import type { KeyRow } from '../../src/storage/db/schema.ts'
 
 const forEver = Number.POSITIVE_INFINITY

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Refusal } from '../../src/kernel/refusal.ts'
-import { changeKey } from '../../src/keys/change.ts'
+import { changeKey } from '../../src/access/keys/change.ts'
 import {
   assertAddressAllowed,
   assertModelAllowed,
@@ -9,9 +8,10 @@ import {
   assertUsable,
   type Chain,
   scopes,
-} from '../../src/keys/key.ts'
-import { pauseKey } from '../../src/keys/pause.ts'
-import { resumeKey } from '../../src/keys/resume.ts'
+} from '../../src/access/keys/key.ts'
+import { pauseKey } from '../../src/access/keys/pause.ts'
+import { resumeKey } from '../../src/access/keys/resume.ts'
+import { Refusal } from '../../src/kernel/refusal.ts'
 import { capWindows, windowStart } from '../../src/ledger/window.ts'
 import type { KeyRow, RunRow } from '../../src/storage/db/schema.ts'
 import { faultsOf, newAccount, openOffice, pictureOf } from '../ledger/office.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { rotateKey } from '../../src/keys/rotate.ts'
-import { hashSecret } from '../../src/keys/secret.ts'
+import { rotateKey } from '../../src/access/keys/rotate.ts'
+import { hashSecret } from '../../src/access/keys/secret.ts'
 import { newAccount, officeOn, openOffice } from '../ledger/office.ts'
 import { engines, world } from '../support/world.ts'
 

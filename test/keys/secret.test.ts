@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { crc32 } from 'node:zlib'
+import { fingerprintOf, hashSecret, isSecret, makeSecret } from '../../src/access/keys/secret.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
-import { fingerprintOf, hashSecret, isSecret, makeSecret } from '../../src/keys/secret.ts'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
-import { pauseKey } from '../../src/keys/pause.ts'
-import { rotateKey } from '../../src/keys/rotate.ts'
+import { pauseKey } from '../../src/access/keys/pause.ts'
+import { rotateKey } from '../../src/access/keys/rotate.ts'
 import { windowStart } from '../../src/ledger/window.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { changeKey } from '../../src/keys/change.ts'
-import type { KeyWish } from '../../src/keys/issue.ts'
+import { changeKey } from '../../src/access/keys/change.ts'
+import type { KeyWish } from '../../src/access/keys/issue.ts'
 import { liveRuns } from '../../src/runs/live.ts'
 import type { KeyRow } from '../../src/storage/db/schema.ts'
 import { allRuns, pricedBuiltins } from '../support/runs.ts'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { rotateKey } from '../../src/keys/rotate.ts'
+import { rotateKey } from '../../src/access/keys/rotate.ts'
 import { openLedger } from '../../src/ledger/post.ts'
 import type { Book } from '../../src/ledger/unit-of-work.ts'
 import { insert, rows } from '../../src/storage/db/db.ts'

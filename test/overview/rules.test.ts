@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { ShownKey } from '../../src/keys/shown.ts'
+import type { ShownKey } from '../../src/access/keys/shown-key.ts'
 import { alertsOf } from '../../src/overview/alerts.ts'
 import { lastingOf, spendOf } from '../../src/overview/spend.ts'
 import type { KeyRow } from '../../src/storage/db/schema.ts'

@@ -1,5 +1,5 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { scopes } from '../../src/keys/key.ts'
+import { scopes } from '../../src/access/keys/key.ts'
 import { receiptCounter } from '../../src/storage/counts/count.ts'
 import { browser, signInWith } from '../accounts/wallet.ts'
 import { usd, type World } from '../support/world.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { makePlans, planFaults } from '../../src/access/plan.ts'
 import { costOf, type MeterLine } from '../../src/models/model.ts'
-import { makePlans, planFaults } from '../../src/plans/plan.ts'
 import { currentOf, quoteOf } from '../../src/plans/quote.ts'
 import type { SubscriptionRow } from '../../src/storage/db/schema.ts'
 import { prng } from '../ledger/prng.ts'

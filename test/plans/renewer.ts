@@ -1,10 +1,10 @@
 /** A process that renews what is due until it is killed. `bun renewer.ts <file> <now>` */
 
+import { keyStore } from '../../src/access/keys/store.ts'
+import { makePlans } from '../../src/access/plan.ts'
 import { makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
-import { keyStore } from '../../src/keys/store.ts'
 import { openLedger } from '../../src/ledger/post.ts'
-import { makePlans } from '../../src/plans/plan.ts'
 import { renew } from '../../src/plans/renew.ts'
 import { subscriptionStore } from '../../src/plans/store.ts'
 import { openSqlite } from '../../src/storage/db/sqlite.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { scopes } from '../../src/keys/key.ts'
+import { scopes } from '../../src/access/keys/key.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import { sectionNames } from '../../src/verify/receipt.ts'
 import {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import { revokeKey } from '../../src/access/keys/revoke.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
-import { revokeKey } from '../../src/keys/revoke.ts'
 import { onceOf } from '../../src/ledger/once.ts'
 import { openLedger } from '../../src/ledger/post.ts'
 import type { Begun } from '../../src/runs/begin.ts'

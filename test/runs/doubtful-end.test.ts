@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { issueKey } from '../../src/access/keys/issue.ts'
 import { createApp } from '../../src/app.ts'
-import { issueKey } from '../../src/keys/issue.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
 import { makeDeps, type Service } from '../../src/make-deps.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { revokeKey } from '../../src/keys/revoke.ts'
+import { revokeKey } from '../../src/access/keys/revoke.ts'
 import { stopForbidden } from '../../src/runs/watch.ts'
 import {
   afterFirst,

@@ -1,6 +1,6 @@
+import { hashSecret } from '../../src/access/keys/secret.ts'
 import type { Ids } from '../../src/kernel/ids.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
-import { hashSecret } from '../../src/keys/secret.ts'
 import type { Service } from '../../src/make-deps.ts'
 import type { Prng } from '../ledger/prng.ts'
 import type { Flight } from './flight.ts'

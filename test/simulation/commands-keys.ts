@@ -1,8 +1,8 @@
-import { changeKey } from '../../src/keys/change.ts'
-import { issueKey } from '../../src/keys/issue.ts'
-import { pauseKey } from '../../src/keys/pause.ts'
-import { resumeKey } from '../../src/keys/resume.ts'
-import { revokeKey } from '../../src/keys/revoke.ts'
+import { changeKey } from '../../src/access/keys/change.ts'
+import { issueKey } from '../../src/access/keys/issue.ts'
+import { pauseKey } from '../../src/access/keys/pause.ts'
+import { resumeKey } from '../../src/access/keys/resume.ts'
+import { revokeKey } from '../../src/access/keys/revoke.ts'
 import { capWindows } from '../../src/ledger/window.ts'
 import { actorOf, type Command, pickKey, type Sim, writerOf } from './command.ts'
 import {

@@ -1,5 +1,5 @@
-import { rotateKey } from '../../src/keys/rotate.ts'
-import { fingerprintOf, hashSecret } from '../../src/keys/secret.ts'
+import { rotateKey } from '../../src/access/keys/rotate.ts'
+import { fingerprintOf, hashSecret } from '../../src/access/keys/secret.ts'
 import { actorOf, type Command, cameOf, pickKey, type Sim, writerOf } from './command.ts'
 import { ask, letSecondPass, refusedAtDoor } from './commands-doors.ts'
 import { aside } from './commands-money.ts'

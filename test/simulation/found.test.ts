@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { changeKey } from '../../src/keys/change.ts'
+import { changeKey } from '../../src/access/keys/change.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { hashSecret } from '../../src/keys/secret.ts'
+import { hashSecret } from '../../src/access/keys/secret.ts'
 import { type Db, rows } from '../../src/storage/db/db.ts'
 import type { Model } from './model.ts'
 

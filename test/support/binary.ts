@@ -3,8 +3,8 @@ import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'no
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { makeSecret } from '../../src/access/keys/secret.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
-import { makeSecret } from '../../src/keys/secret.ts'
 
 /** The executable that `bun run build` makes; scripts/test.sh says when it is missing. */
 export const binary = resolve('dist/counterfoil')

@@ -1,5 +1,5 @@
+import { issueKey } from '../../src/access/keys/issue.ts'
 import type { Log } from '../../src/kernel/log.ts'
-import { issueKey } from '../../src/keys/issue.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { type Running, startServer } from '../../src/serve.ts'
 import { signerFromHex } from '../../src/signer/signer.ts'

@@ -1,4 +1,4 @@
-import { type Scope, scopes } from '../../src/keys/key.ts'
+import { type Scope, scopes } from '../../src/access/keys/key.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import type { AuditRow, ShareRow } from '../../src/storage/db/schema.ts'
 import type { ReceiptFile } from '../../src/verify/receipt.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { revokeKey } from '../../src/keys/revoke.ts'
+import { revokeKey } from '../../src/access/keys/revoke.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import { dropAllowances } from '../../src/terminal/allowance.ts'
 import { houseAccount } from '../../src/terminal/house.ts'

@@ -1,4 +1,4 @@
-import { scopes } from '../../src/keys/key.ts'
+import { scopes } from '../../src/access/keys/key.ts'
 import { eventsOf, modelToml, upstreamToml } from '../support/runs.ts'
 import { usd, type World } from '../support/world.ts'
 

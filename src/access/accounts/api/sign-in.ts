@@ -1,0 +1,168 @@
+import { type Context, Elysia } from 'elysia'
+import type { Deps } from '../../../deps.ts'
+import type { Json } from '../../../kernel/canonical.ts'
+import { toRfc3339 } from '../../../kernel/clock.ts'
+import { Refusal } from '../../../kernel/refusal.ts'
+import { toChecksumAddress } from '../../../verify/address.ts'
+import { checkBody } from '../../../web/http/check-body.ts'
+import { rateKey } from '../../../web/http/client-address.ts'
+import { deleteCookie, readCookie, writeCookie } from '../../../web/http/cookies.ts'
+import { readFields } from '../../../web/http/fields.ts'
+import { type Limiter, makeLimiter, tooMany } from '../../../web/http/limits.ts'
+import type { Frame } from '../../../web/ui/frame.ts'
+import { pageHeaders } from '../../../web/ui/reply.ts'
+import { themeOf } from '../../../web/ui/theme.ts'
+import { currentSession, sessionAuth, wantsPage } from '../needs-session.ts'
+import { nextPage, signInPath } from '../next-page.ts'
+import { signInPage } from '../pages.tsx'
+import { endOf, isToken, lifeMs, newToken, type Visitor } from '../session.ts'
+import { nonceBody, verifyBody } from '../shapes.ts'
+import { auditOf, beginSignIn, nonceLifeMs, signIn } from '../sign-in.ts'
+
+/** A body holds a message of 2 KiB, its escapes and a signature. */
+const limitBytes = 8192
+
+type Needs = Pick<
+  Deps,
+  | 'nonces'
+  | 'sessions'
+  | 'accounts'
+  | 'ledger'
+  | 'clock'
+  | 'random'
+  | 'ids'
+  | 'log'
+  | 'settings'
+  | 'isContractSignature'
+>
+type Asked = Pick<Context, 'request' | 'set'> & { visitor: Visitor }
+/** What a program is told, and where a plain form goes on. */
+type Done = { json: Record<string, unknown>; seeOther: string }
+
+/**
+ * `/api/auth`: signing in with a wallet (EIP-4361) and out again. Takes JSON, and the forms of the
+ * sign-in page, which go on to a page.
+ */
+export const signInApi = (deps: Needs, frame: Frame) => {
+  const { settings, clock, sessions } = deps
+  const begun = makeLimiter(clock)
+  const tried = makeLimiter(clock)
+
+  const answer = async (
+    { request, set, visitor }: Asked,
+    limiter: Limiter,
+    work: (value: Json) => Promise<Done>,
+  ): Promise<Record<string, unknown> | string> => {
+    const verdict = limiter.take(rateKey(visitor.clientAddress), settings.failedAuthPerMinute)
+    if (!verdict.ok) throw tooMany(verdict.retryAfterMs, 'rate_limited')
+    const { value, isForm } = await readFields(request, { limitBytes })
+    if (!isForm || !wantsPage(request)) return (await work(value)).json
+    try {
+      const { seeOther } = await work(value)
+      return goOn(set, seeOther)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      const page = signInPage(frame, {
+        baseUrl: settings.baseUrl,
+        next: wantedNext(value),
+        refusal: error,
+      })
+      set.status = error.status
+      Object.assign(set.headers, pageHeaders)
+      return page.html({ theme: themeOf(request), path: '/signin' })
+    }
+  }
+
+  return new Elysia({ name: 'sign-in-api' })
+    .use(sessionAuth(deps))
+    .post(
+      '/api/auth/nonce',
+      ({ request, set, visitor }) =>
+        answer({ request, set, visitor }, begun, (value) => begin(deps, { request, set }, value)),
+      { sameOrigin: true, parse: 'none' },
+    )
+    .post(
+      '/api/auth/verify',
+      ({ request, set, visitor }) =>
+        answer({ request, set, visitor }, tried, (value) =>
+          finish(deps, { request, set, visitor }, value),
+        ),
+      { sameOrigin: true, parse: 'none' },
+    )
+    .post(
+      '/api/auth/logout',
+      async ({ request, set, visitor }) => {
+        const { baseUrl } = settings
+        const found = await currentSession(deps, request)
+        if (found) {
+          const { id, accountId } = found.session
+          const audit = auditOf(deps, visitor, { action: 'sign_out', accountId, subject: id })
+          await sessions.end(found.session, audit)
+        }
+        set.headers['set-cookie'] = [deleteCookie('sid', baseUrl), deleteCookie('signin', baseUrl)]
+        set.headers['clear-site-data'] = '"cache", "cookies", "storage"'
+        return wantsPage(request) ? goOn(set, '/signin') : { account: null }
+      },
+      { sameOrigin: true, parse: 'none' },
+    )
+    .get('/api/auth/session', async ({ request }) => {
+      const found = await currentSession(deps, request)
+      if (found?.status !== 'active') return { account: null }
+      return {
+        account: toChecksumAddress(found.session.accountId),
+        expires_at: toRfc3339(endOf(found.session)),
+      }
+    })
+}
+
+async function begin(
+  deps: Needs,
+  { request, set }: Pick<Asked, 'request' | 'set'>,
+  value: Json,
+): Promise<Done> {
+  const { baseUrl } = deps.settings
+  const wish = checkBody(nonceBody, value)
+  // A browser with two tabs keeps one cookie, or the first tab's nonce would be lost.
+  const known = readCookie(request.headers, 'signin', baseUrl)
+  const browser = known !== undefined && isToken(known) ? known : newToken(deps.random)
+  const address = wish.address?.trim()
+  const { nonce, message, expiresAt } = await beginSignIn(deps, { address, browser })
+  const maxAgeS = nonceLifeMs / 1000
+  set.headers['set-cookie'] = writeCookie('signin', browser, { baseUrl, maxAgeS })
+  return {
+    json: { nonce, ...(message ? { message } : {}), expires_at: toRfc3339(expiresAt) },
+    seeOther: signInPath(wish.next, nonce),
+  }
+}
+
+async function finish(deps: Needs, { request, set, visitor }: Asked, value: Json): Promise<Done> {
+  const { baseUrl } = deps.settings
+  const wish = checkBody(verifyBody, value)
+  const { token, accountId, expiresAt } = await signIn(deps, {
+    message: wish.message,
+    // Pasted by hand, it may have brought a line break along.
+    signature: wish.signature.trim(),
+    browser: readCookie(request.headers, 'signin', baseUrl),
+    replaces: readCookie(request.headers, 'sid', baseUrl),
+    visitor,
+  })
+  set.headers['set-cookie'] = [
+    writeCookie('sid', token, { baseUrl, maxAgeS: lifeMs / 1000 }),
+    deleteCookie('signin', baseUrl),
+  ]
+  return {
+    json: { account: toChecksumAddress(accountId), expires_at: toRfc3339(expiresAt) },
+    seeOther: nextPage(wish.next),
+  }
+}
+
+function goOn(set: Asked['set'], path: string): string {
+  set.status = 303
+  set.headers['location'] = path
+  return ''
+}
+
+const wantedNext = (value: Json): string | undefined => {
+  const wanted = typeof value === 'object' && value && 'next' in value ? value['next'] : undefined
+  return typeof wanted === 'string' ? wanted : undefined
+}

@@ -1,0 +1,111 @@
+import { type Context, Elysia, status } from 'elysia'
+import type { Deps } from '../../deps.ts'
+import { Refusal, refuse } from '../../kernel/refusal.ts'
+import { clientAddress, trustedProxies } from '../../web/http/client-address.ts'
+import { readCookie } from '../../web/http/cookies.ts'
+import { assertSameOrigin } from '../../web/http/same-origin.ts'
+import { isLocalPath, signInPath } from './next-page.ts'
+import { hashToken, isLive, isToken, seenEveryMs, type Visitor } from './session.ts'
+import type { FoundSession } from './store/session.ts'
+
+/** Who is turned away how: from a page to the sign-in, from anything else by a refusal. */
+export type SessionNeed = 'page' | 'action'
+
+type Needs = Pick<Deps, 'sessions' | 'clock' | 'settings' | 'log'>
+
+const maxUserAgent = 200
+
+/**
+ * Guards of what people do in a browser. `sameOrigin` gives a route its `visitor` and keeps other
+ * origins' requests from changing anything; `needsSession` does that too, and gives it the
+ * `session` and the `account` of whoever is signed in. Both come before the body is read.
+ */
+export const sessionAuth = (deps: Needs) => {
+  const { settings } = deps
+  const isTrusted = trustedProxies(settings.trustedProxies)
+
+  const visitorOf = ({ request, server, set }: Pick<Context, 'request' | 'server' | 'set'>) => ({
+    clientAddress: clientAddress(request, server, isTrusted),
+    userAgent: (request.headers.get('user-agent') ?? '').slice(0, maxUserAgent),
+    requestId: String(set.headers['x-request-id'] ?? ''),
+  })
+
+  return new Elysia({ name: 'session-auth' }).macro({
+    sameOrigin: {
+      resolve: ({ request, server, set }) => {
+        assertSameOrigin(request, settings.baseUrl)
+        const visitor: Visitor = visitorOf({ request, server, set })
+        return { visitor }
+      },
+    },
+    needsSession: (need: SessionNeed) => ({
+      resolve: async ({ request, server, set }) => {
+        assertSameOrigin(request, settings.baseUrl)
+        const found = await currentSession(deps, request)
+        if (!found) {
+          const path = pathToComeBackTo(request)
+          if (isHtmx(request.headers)) {
+            const headers = { 'hx-redirect': signInPath(path) }
+            throw new Refusal('session_required', { headers })
+          }
+          if (need === 'action' && !wantsPage(request)) refuse('session_required')
+          set.headers['location'] = signInPath(path)
+          return status(303, '')
+        }
+        if (found.status === 'suspended') refuse('account_suspended')
+        const visitor: Visitor = visitorOf({ request, server, set })
+        const { session } = found
+        return { session, account: session.accountId, visitor }
+      },
+    }),
+  })
+}
+
+/** The live session of a request's cookie, noted as used; undefined when there is none. */
+export async function currentSession(
+  { sessions, clock, settings, log }: Needs,
+  request: Request,
+): Promise<FoundSession | undefined> {
+  const token = readCookie(request.headers, 'sid', settings.baseUrl)
+  if (token === undefined || !isToken(token)) return undefined
+  const found = await sessions.find(hashToken(token))
+  const now = clock.now()
+  if (!found || !isLive(found.session, now)) return undefined
+  if (now - found.session.lastSeenAt >= seenEveryMs) {
+    // What cannot be noted, on a full disk for instance, must not keep anybody from reading.
+    await sessions
+      .noteSeen(found.session.id, now)
+      .catch((error: unknown) => log.error('session.not_noted', error))
+  }
+  return found
+}
+
+/** Who reads a page that is for everybody: the account, when somebody is signed in. */
+export async function readerAccount(
+  deps: Needs,
+  request: Request,
+): Promise<{ account: string } | Record<string, never>> {
+  const found = await currentSession(deps, request)
+  return found?.status === 'active' ? { account: found.session.accountId } : {}
+}
+
+/** Whether it is a browser that goes somewhere, not a script that calls. */
+export const wantsPage = ({ headers }: Request): boolean =>
+  !isHtmx(headers) && (headers.get('accept') ?? '').includes('text/html')
+
+/** Whether it is a script that calls: neither a browser that goes somewhere nor htmx. */
+export const wantsJson = (request: Request): boolean =>
+  !isHtmx(request.headers) && !wantsPage(request)
+
+const isHtmx = (headers: Headers): boolean => headers.get('hx-request') === 'true'
+
+/** The page somebody was on or wanted: of an action it is known only where htmx says it. */
+function pathToComeBackTo({ method, url, headers }: Request): string | undefined {
+  if (isHtmx(headers)) {
+    const page = URL.parse(headers.get('hx-current-url') ?? '')
+    return page ? page.pathname + page.search : undefined
+  }
+  if (method !== 'GET') return undefined
+  const path = url.slice(url.indexOf('/', url.indexOf('//') + 2))
+  return isLocalPath(path) ? path : undefined
+}

@@ -1,0 +1,221 @@
+import { Elysia } from 'elysia'
+import type { Deps } from '../../deps.ts'
+import type { Refusal } from '../../kernel/refusal.ts'
+import { readCookie } from '../../web/http/cookies.ts'
+import { isLoopback } from '../../web/http/host.ts'
+import { queryOf, readText } from '../../web/http/query.ts'
+import { Button, CopyButton } from '../../web/ui/button.tsx'
+import { ActionForm, AreaField, TextField } from '../../web/ui/form.tsx'
+import type { Frame } from '../../web/ui/frame.ts'
+import type { Child } from '../../web/ui/jsx-runtime.ts'
+import { type Page, publicPage } from '../../web/ui/layout.tsx'
+import { ErrorNote, Notice } from '../../web/ui/notice.tsx'
+import { Pad, Panel, Split } from '../../web/ui/panel.tsx'
+import { reply } from '../../web/ui/reply.ts'
+import { currentSession } from './needs-session.ts'
+import { nextPage } from './next-page.ts'
+import { hashToken, isToken } from './session.ts'
+import { sampleSiwe } from './siwe.ts'
+
+type Needs = Pick<Deps, 'nonces' | 'sessions' | 'clock' | 'settings' | 'log'>
+
+/** `GET /signin`: choose a wallet, or sign a text by hand and paste the signature. */
+export const signInPages = (deps: Needs, frame: Frame) =>
+  new Elysia({ name: 'sign-in-pages' }).get('/signin', async ({ request, set }) => {
+    const { settings, nonces, clock } = deps
+    const query = queryOf(request)
+    const next = readText(query, 'next')
+    const found = await currentSession(deps, request)
+    const elsewhere =
+      found?.status === 'active' ? nextPage(next) : underOurName(request, settings.baseUrl)
+    if (elsewhere !== undefined) {
+      set.status = 303
+      set.headers['location'] = elsewhere
+      return ''
+    }
+    const nonce = readText(query, 'nonce')
+    const browser = readCookie(request.headers, 'signin', settings.baseUrl)
+    const asked =
+      nonce !== undefined && browser !== undefined && isToken(browser)
+        ? await nonces.find(nonce, hashToken(browser), clock.now())
+        : undefined
+    const message = asked?.message ?? undefined
+    const note = query.has('changed') ? 'changed' : nonce && !message ? 'late' : undefined
+    const page = signInPage(frame, { baseUrl: settings.baseUrl, next, message, note })
+    return reply({ request, set }, { page })
+  })
+
+/**
+ * The same page under base_url's name, for whoever came by another name of this machine: a wallet
+ * signs for the name it sees. Not beyond loopback, where a proxy may not hand the name on.
+ */
+function underOurName({ headers, url }: Request, baseUrl: string): string | undefined {
+  const { host, hostname } = new URL(baseUrl)
+  if (!isLoopback(hostname) || headers.get('host')?.toLowerCase() === host) return undefined
+  return baseUrl + url.slice(url.indexOf('/', url.indexOf('//') + 2))
+}
+
+type SignInView = {
+  baseUrl: string
+  /** Where to go when it is done. */
+  next?: string | undefined
+  /** The text that is to be signed by hand. */
+  message?: string | undefined
+  /** Why somebody is here again: the wallet's account changed, or a text grew too old. */
+  note?: 'changed' | 'late' | undefined
+  /** Why the last try did not end well. */
+  refusal?: Refusal | undefined
+}
+
+/** The sign-in, at its first step or, with a text to sign, at its second. */
+export const signInPage = (frame: Frame, view: SignInView): Page =>
+  publicPage({
+    frame,
+    title: 'Connect a wallet',
+    description: 'Sign in with an Ethereum wallet. There is no e-mail and no password.',
+    here: '/signin',
+    isUnlisted: true,
+    main: (
+      <>
+        <Notes view={view} />
+        {view.message === undefined ? <Choose view={view} /> : <SignByHand view={view} />}
+      </>
+    ),
+    scripts: view.message === undefined ? ['wallet'] : [],
+  })
+
+function Notes({ view: { note, refusal } }: { view: SignInView }) {
+  if (refusal) return <ErrorNote what={refusal.message} charged="Start again below." />
+  if (note === undefined) return null
+  const [title, more] =
+    note === 'changed'
+      ? ['You were signed out.', 'The account in your wallet is another one now.']
+      : ['This text is no longer good.', 'A text can be signed for five minutes. Start again.']
+  return (
+    <Notice tone="warn" title={title}>
+      {more}
+    </Notice>
+  )
+}
+
+const Sheet = ({ step, children }: { step: number; children: Child }) => (
+  <section class="sheet" aria-labelledby="connect">
+    <header>
+      <h1 id="connect">{step === 1 ? 'Connect a wallet' : 'Sign this text'}</h1>
+      <small class="quiet">Step {step} of 2</small>
+    </header>
+    {children}
+  </section>
+)
+
+const Choose = ({ view }: { view: SignInView }) => (
+  <Split>
+    <section class="stack">
+      <Wallets view={view} />
+      <ByHand view={view} />
+    </section>
+    <Panel id="sample" title="What you will sign">
+      <Pad>
+        <section class="code wrap" tabindex="0" aria-label="The text to sign">
+          <pre>{sampleSiwe(view.baseUrl)}</pre>
+        </section>
+      </Pad>
+    </Panel>
+  </Split>
+)
+
+/** What the wallet script fills. Whatever may come later has its place from the start. */
+const Wallets = ({ view }: { view: SignInView }) => (
+  <Sheet step={1}>
+    <Pad>
+      <p>Your wallet address is your account. Signing is free and sends no transaction.</p>
+      <div class="slot">
+        <div class="wallets" id="wallets" aria-live="polite" data-next={nextPage(view.next)} />
+        <div class="unseen" id="no-wallet">
+          <NoWallet />
+        </div>
+        <noscript>
+          <p>Wallets in this browser need JavaScript. Sign by hand instead: it works as well.</p>
+        </noscript>
+      </div>
+      <div class="slot">
+        <p class="quiet" id="wallet-hint">
+          <small>
+            Found through EIP-6963. On a phone, open this page inside your wallet’s browser.
+          </small>
+        </p>
+        <div class="unseen" id="wallet-trouble" role="alert">
+          <Notice tone="bad" title={<span id="wallet-trouble-title" />}>
+            <span id="wallet-trouble-more" />
+          </Notice>
+        </div>
+        <p class="unseen" id="wallet-status" role="status" />
+      </div>
+    </Pad>
+  </Sheet>
+)
+
+const NoWallet = () => (
+  <Notice
+    tone="warn"
+    title="No wallet found in this browser."
+    action={<CopyButton label="Copy link" />}
+  >
+    Install one, or open this page inside a wallet app. You can also sign by hand.
+  </Notice>
+)
+
+const ByHand = ({ view }: { view: SignInView }) => (
+  <Panel id="by-hand" title="Sign by hand">
+    <ActionForm action="/api/auth/nonce" look="stack">
+      <p>For a wallet that is not in this browser: sign a text there, paste the signature here.</p>
+      <NextField next={view.next} />
+      <TextField
+        name="address"
+        label="Wallet address"
+        placeholder="0x…"
+        maxlength={42}
+        required
+        form="hand"
+      />
+      <p>
+        <Button>Show the text to sign</Button>
+      </p>
+    </ActionForm>
+  </Panel>
+)
+
+const SignByHand = ({ view }: { view: SignInView }) => (
+  <Sheet step={2}>
+    <ActionForm action="/api/auth/verify" look="stack">
+      <p>
+        Sign exactly this text in your wallet (<code>personal_sign</code>, EIP-191), within five
+        minutes. It costs nothing and sends no transaction.
+      </p>
+      <div class="secret lines">
+        <output id="text" aria-label="The text to sign">
+          {view.message}
+        </output>
+        <CopyButton of="text" />
+      </div>
+      <input type="hidden" name="message" value={view.message} />
+      <NextField next={view.next} />
+      <AreaField
+        name="signature"
+        label="Signature"
+        placeholder="0x…"
+        hint="0x and 130 hexadecimal digits."
+        rows={3}
+        mono
+        required
+      />
+      <p class="row">
+        <Button look="go">Sign in</Button>
+        <a href="/signin">Start again</a>
+      </p>
+    </ActionForm>
+  </Sheet>
+)
+
+const NextField = ({ next }: { next: string | undefined }) =>
+  next === undefined ? null : <input type="hidden" name="next" value={nextPage(next)} />

@@ -1,0 +1,222 @@
+import { Elysia } from 'elysia'
+import type { Deps } from '../../deps.ts'
+import type { Millis } from '../../kernel/clock.ts'
+import { isId } from '../../kernel/ids.ts'
+import { maxPageLimit, type Page, toListView } from '../../kernel/pagination.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { SessionRow } from '../../storage/db/schema.ts'
+import { deleteCookie } from '../../web/http/cookies.ts'
+import { queryOf, readPage } from '../../web/http/query.ts'
+import { Button, ButtonLink } from '../../web/ui/button.tsx'
+import { Confirm } from '../../web/ui/confirm.tsx'
+import { ActionForm } from '../../web/ui/form.tsx'
+import type { Frame } from '../../web/ui/frame.ts'
+import { dashboardPage } from '../../web/ui/layout.tsx'
+import { PageHead, Panel } from '../../web/ui/panel.tsx'
+import { reply } from '../../web/ui/reply.ts'
+import { Badge } from '../../web/ui/status.tsx'
+import { type Column, Pager, Table } from '../../web/ui/table.tsx'
+import { When } from '../../web/ui/when.tsx'
+import { browserName } from './browser-name.ts'
+import { sessionAuth, wantsJson } from './needs-session.ts'
+import { endOf, toSessionView } from './session.ts'
+import { auditOf } from './sign-in.ts'
+
+type Needs = Pick<Deps, 'sessions' | 'clock' | 'ids' | 'log' | 'settings'>
+
+const path = '/dashboard/sessions'
+/** Asks before all others are ended. */
+const othersPath = `${path}/others`
+/** Sessions that are named before they are ended. */
+const namedMax = 5
+
+/** Where an account is signed in, and the end of it there: the page and `/api/portal/sessions`. */
+export const sessionsPortal = (deps: Needs, frame: Frame) => {
+  const { sessions, clock, settings } = deps
+
+  const read = async (own: SessionRow, query: URLSearchParams): Promise<Listed> => {
+    const page = readPage(query)
+    const { accountId } = own
+    if (page.after !== undefined && !(await findOwn(deps, accountId, page.after))) {
+      refuse('invalid_request', { message: 'There is no such session.', param: 'after' })
+    }
+    const now = clock.now()
+    const found = await sessions.list(accountId, page, now)
+    return { own, now, found, isFirst: page.after === undefined }
+  }
+  const panel = async (own: SessionRow) => (
+    <SessionsPanel of={await read(own, new URLSearchParams())} />
+  )
+
+  return new Elysia({ name: 'sessions-portal' })
+    .use(sessionAuth(deps))
+    .get(
+      path,
+      async ({ request, set, account, session }) => {
+        const listed = await read(session, queryOf(request))
+        const main = (
+          <>
+            <PageHead title="Sessions" />
+            <SessionsPanel of={listed} />
+          </>
+        )
+        const page = dashboardPage({ frame, title: 'Sessions', here: path, account, main })
+        return reply({ request, set }, { page })
+      },
+      { needsSession: 'page' },
+    )
+    .get(
+      othersPath,
+      async ({ request, set, account, session }) => {
+        const found = await sessions.list(
+          account,
+          { limit: maxPageLimit, after: undefined },
+          clock.now(),
+        )
+        const others = found.items.filter(({ id }) => id !== session.id)
+        if (others.length === 0) {
+          set.status = 303
+          set.headers['location'] = path
+          return ''
+        }
+        const main = <ConfirmOthers others={others} hasMore={found.hasMore} />
+        const page = dashboardPage({ frame, title: 'Sessions', here: path, account, main })
+        return reply({ request, set }, { page })
+      },
+      { needsSession: 'page' },
+    )
+    .get(
+      '/api/portal/sessions',
+      async ({ request, set, session }) => {
+        const listed = await read(session, queryOf(request))
+        if (request.headers.get('hx-request') === 'true') {
+          const fragment = <SessionsPanel of={listed} />
+          return reply({ request, set }, { fragment, seeOther: path })
+        }
+        const { found } = listed
+        const items = found.items.map((row) => toSessionView(row, session))
+        return toListView({ items, hasMore: found.hasMore })
+      },
+      { needsSession: 'action' },
+    )
+    .post(
+      '/api/portal/sessions/others/revoke',
+      async ({ request, set, account, session, visitor }) => {
+        const what = { action: 'session.revoke_others', accountId: account, subject: session.id }
+        const revoked = await sessions.endOthers(session, auditOf(deps, visitor, what))
+        if (wantsJson(request)) return { revoked }
+        return reply({ request, set }, { fragment: await panel(session), seeOther: path })
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/sessions/:id/revoke',
+      async ({ params, request, set, account, session, visitor }) => {
+        const found = (await findOwn(deps, account, params.id)) ?? refuse('not_found')
+        const what = { action: 'session.revoke', accountId: account, subject: found.id }
+        await sessions.end(found, auditOf(deps, visitor, what))
+        if (found.id === session.id) {
+          set.headers['set-cookie'] = deleteCookie('sid', settings.baseUrl)
+        }
+        if (wantsJson(request)) return toSessionView(found, session)
+        return reply({ request, set }, { fragment: await panel(session), seeOther: path })
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+}
+
+const findOwn = ({ sessions, clock }: Needs, account: string, id: string) =>
+  isId('sess', id) ? sessions.get(account, id, clock.now()) : undefined
+
+type Listed = { own: SessionRow; now: Millis; found: Page<SessionRow>; isFirst: boolean }
+
+function SessionsPanel({ of: { own, now, found, isFirst } }: { of: Listed }) {
+  const others = found.items.filter(({ id }) => id !== own.id).length
+  const last = found.items.at(-1)
+  return (
+    <Panel
+      id="sessions"
+      title="Where you are signed in"
+      aside={others > 0 ? <SignOutOthers /> : null}
+      foot={
+        <Pager
+          older={found.hasMore && last ? `${path}?after=${last.id}` : undefined}
+          newest={isFirst ? undefined : path}
+        >
+          {found.hasMore ? 'There are older ones.' : 'That is all.'}
+        </Pager>
+      }
+    >
+      <Table caption="Sessions" columns={columnsFor(own, now)} rows={found.items} />
+    </Panel>
+  )
+}
+
+const SignOutOthers = () => (
+  <ButtonLink small look="bad" href={othersPath}>
+    Sign out everywhere else
+  </ButtonLink>
+)
+
+type OthersProps = { others: readonly SessionRow[]; hasMore: boolean }
+
+function ConfirmOthers({ others, hasMore }: OthersProps) {
+  const what = others.length === 1 ? '1 session' : `${others.length}${hasMore ? '+' : ''} sessions`
+  const unnamed = others.length - namedMax
+  return (
+    <>
+      <PageHead title="Sessions" />
+      <Confirm
+        id="others"
+        title="Sign out everywhere else?"
+        consequence={
+          <>
+            This ends <strong>{what} at once</strong>. Each browser has to sign in with your wallet
+            again. This one stays signed in, and keys go on working.
+          </>
+        }
+        affected={[
+          ...others.slice(0, namedMax).map(({ userAgent, clientAddress }) => (
+            <>
+              {browserName(userAgent)}, <code>{clientAddress}</code>
+            </>
+          )),
+          ...(unnamed > 0 ? [`and ${unnamed}${hasMore ? ' or more' : ''} others`] : []),
+        ]}
+        action="/api/portal/sessions/others/revoke"
+        button={`Sign out ${what}`}
+        keep="Keep them"
+        keepHref={path}
+      />
+    </>
+  )
+}
+
+const columnsFor = (own: SessionRow, now: Millis): Column<SessionRow>[] => [
+  {
+    head: 'Browser',
+    cell: ({ userAgent }) => <strong title={userAgent}>{browserName(userAgent)}</strong>,
+  },
+  { head: 'Address', cell: ({ clientAddress }) => <code>{clientAddress}</code> },
+  {
+    head: 'Signed in',
+    kind: 'optional',
+    cell: ({ createdAt }) => <When at={createdAt} now={now} />,
+  },
+  { head: 'Last seen', cell: ({ lastSeenAt }) => <When at={lastSeenAt} now={now} /> },
+  {
+    head: 'Ends unless used',
+    kind: 'optional',
+    cell: (row) => <When at={endOf(row)} now={now} />,
+  },
+  { head: 'Action', kind: 'unnamed', cell: (row) => <Ending row={row} own={own} /> },
+]
+
+const Ending = ({ row, own }: { row: SessionRow; own: SessionRow }) =>
+  row.id === own.id ? (
+    <Badge tone="ok">This browser</Badge>
+  ) : (
+    <ActionForm action={`/api/portal/sessions/${row.id}/revoke`} target="#sessions">
+      <Button small>Sign out</Button>
+    </ActionForm>
+  )

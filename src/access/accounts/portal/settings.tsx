@@ -1,0 +1,134 @@
+import { Elysia } from 'elysia'
+import type { Deps } from '../../../deps.ts'
+import { maxPageLimit } from '../../../kernel/pagination.ts'
+import { refuse } from '../../../kernel/refusal.ts'
+import type { AccountRow } from '../../../storage/db/schema.ts'
+import { setRetention } from '../../../storage/texts/retain.ts'
+import {
+  isShorter,
+  type Retention,
+  retentionMs,
+  retentions,
+} from '../../../storage/texts/retention.ts'
+import { toChecksumAddress } from '../../../verify/address.ts'
+import { checkBody } from '../../../web/http/check-body.ts'
+import { readFields } from '../../../web/http/fields.ts'
+import { queryOf, readChoice } from '../../../web/http/query.ts'
+import type { Frame } from '../../../web/ui/frame.ts'
+import type { Markup } from '../../../web/ui/jsx-runtime.ts'
+import { dashboardPage } from '../../../web/ui/layout.tsx'
+import { type ReplyContext, reply } from '../../../web/ui/reply.ts'
+import { themeOf } from '../../../web/ui/theme.ts'
+import { sessionAuth, wantsJson } from '../needs-session.ts'
+import { settingsBody } from '../shapes.ts'
+import {
+  ConfirmRetention,
+  countedMax,
+  RetentionPanel,
+  retentionPath,
+  SettingsPage,
+  settingsPath,
+} from './settings-panels.tsx'
+
+type Needs = Pick<Deps, 'accounts' | 'texts' | 'ids' | 'sessions' | 'clock' | 'settings' | 'log'>
+
+/** Bytes of a request that changes a setting. */
+const bodyBytes = 4096
+
+/** What an account can set: the page and `/api/portal/settings`. */
+export const settingsPortal = (deps: Needs, frame: Frame) => {
+  const change = async ({ request, set, account }: ReplyContext & { account: string }) => {
+    const retention = await readRetention(request)
+    await setRetention(deps, { account, retention, actor: account })
+    if (wantsJson(request)) return toSettingsView(account, retention)
+    const keptCount = await keptBeyond(deps, account, 0)
+    const fragment = <RetentionPanel view={{ retention, keptCount }} />
+    return reply({ request, set }, { fragment, seeOther: settingsPath })
+  }
+  const page = (account: string, main: Markup) =>
+    dashboardPage({ frame, title: 'Settings', here: settingsPath, account, main })
+
+  return new Elysia({ name: 'settings-portal' })
+    .use(sessionAuth(deps))
+    .get(
+      settingsPath,
+      async ({ request, set, account }) => {
+        const view = {
+          account: await findAccount(deps, account),
+          retention: await deps.texts.retentionOf(account),
+          keptCount: await keptBeyond(deps, account, 0),
+          theme: themeOf(request),
+          sessions: await sessionsText(deps, account),
+        }
+        return reply({ request, set }, { page: page(account, <SettingsPage view={view} />) })
+      },
+      { needsSession: 'page' },
+    )
+    .get(
+      retentionPath,
+      async ({ request, set, account }) => {
+        const to = readChoice(queryOf(request), 'to', retentions)
+        if (!to || !isShorter(to, await deps.texts.retentionOf(account))) {
+          set.status = 303
+          set.headers['location'] = settingsPath
+          return ''
+        }
+        const affectedCount = await keptBeyond(deps, account, retentionMs[to])
+        const main = <ConfirmRetention to={to} affectedCount={affectedCount} />
+        return reply({ request, set }, { page: page(account, main) })
+      },
+      { needsSession: 'page' },
+    )
+    .get(
+      '/api/portal/settings',
+      async ({ account }) => toSettingsView(account, await deps.texts.retentionOf(account)),
+      { needsSession: 'action' },
+    )
+    .patch(
+      '/api/portal/settings',
+      ({ request, set, account }) => change({ request, set, account }),
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/settings',
+      ({ request, set, account }) => change({ request, set, account }),
+      { needsSession: 'action', parse: 'none' },
+    )
+}
+
+/** @throws Refusal 'invalid_request' */
+async function readRetention(request: Request): Promise<Retention> {
+  const { value } = await readFields(request, { limitBytes: bodyBytes })
+  const { retention } = checkBody(settingsBody, value)
+  const message = `"retention" must be one of: ${retentions.join(', ')}.`
+  return (
+    retentions.find((one) => one === retention) ??
+    refuse('invalid_request', { param: 'retention', message })
+  )
+}
+
+/** Runs whose texts are kept for longer than some time from now, as far as they are counted. */
+const keptBeyond = ({ texts, clock }: Needs, account: string, ms: number): Promise<number> =>
+  texts.countBeyond(account, clock.now() + ms, countedMax)
+
+async function findAccount({ accounts }: Needs, id: string): Promise<AccountRow> {
+  const found = await accounts.find(id)
+  if (!found) throw new Error('a session without an account')
+  return found
+}
+
+async function sessionsText({ sessions, clock }: Needs, account: string): Promise<string> {
+  const { items, hasMore } = await sessions.list(
+    account,
+    { limit: maxPageLimit, after: undefined },
+    clock.now(),
+  )
+  if (items.length === 1) return 'In this browser only'
+  return `In ${items.length}${hasMore ? ' or more' : ''} browsers`
+}
+
+const toSettingsView = (account: string, retention: Retention) => ({
+  object: 'settings' as const,
+  account: toChecksumAddress(account),
+  retention,
+})

@@ -1,0 +1,25 @@
+import type { Deps } from '../../deps.ts'
+import { refuse } from '../../kernel/refusal.ts'
+
+/** What a revocation would stop besides the key itself. */
+export type Affected = { keysBelow: number; runsInFlight: number }
+
+/**
+ * Counts what stops with a key: the keys below it that are neither revoked nor expired, and the
+ * runs in flight of it and of all below. To be asked before somebody revokes.
+ * @throws Refusal `not_found`.
+ */
+export async function countAffected(
+  { keys, clock }: Pick<Deps, 'keys' | 'clock'>,
+  keyId: string,
+): Promise<Affected> {
+  const found = (await keys.find(keyId)) ?? refuse('not_found', 'There is no such key.')
+  const [below, runs] = await Promise.all([keys.below(found), keys.runsInFlight(found.accountId)])
+  const now = clock.now()
+  const active = below.filter((key) => key.revokedAt === null && key.expiresAt > now)
+  const ids = new Set(below.map((key) => key.id))
+  return {
+    keysBelow: active.filter((key) => key.id !== keyId).length,
+    runsInFlight: runs.filter((run) => ids.has(run.keyId)).length,
+  }
+}

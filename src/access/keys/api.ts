@@ -1,0 +1,177 @@
+import { Elysia } from 'elysia'
+import type { Deps } from '../../deps.ts'
+import { isId } from '../../kernel/ids.ts'
+import { toListView } from '../../kernel/pagination.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { KeyRow } from '../../storage/db/schema.ts'
+import { answerOnce, callOf } from '../../storage/idempotency/api/answer-once.ts'
+import { readJson } from '../../web/http/body.ts'
+import { checkBody } from '../../web/http/check-body.ts'
+import { queryOf, readPage } from '../../web/http/query.ts'
+import { onceShown } from './api/once-shown.ts'
+import { changeKey } from './change.ts'
+import { issueKey } from './issue.ts'
+import { assertScope, type Caller } from './key.ts'
+import { toKeyView } from './key-view.ts'
+import { keyAuth } from './needs-key.ts'
+import { assertListed, findOwnKey } from './owns.ts'
+import { pauseKey } from './pause.ts'
+import { resumeKey } from './resume.ts'
+import { revokeKey } from './revoke.ts'
+import { rotateKey } from './rotate.ts'
+import { showSelf } from './self.ts'
+import { changeBody, mintBody, rotateBody, toChange, toWish } from './shapes.ts'
+
+type Needs = Pick<
+  Deps,
+  | 'keys'
+  | 'accounts'
+  | 'calls'
+  | 'clock'
+  | 'settings'
+  | 'ledger'
+  | 'ids'
+  | 'plans'
+  | 'random'
+  | 'replies'
+  | 'still'
+>
+
+/** `/v1/keys`: what a key may know of itself, and what it does with the keys below it. */
+export const keysApi = (deps: Needs) =>
+  new Elysia({ name: 'keys-api' })
+    .use(keyAuth(deps))
+    .get('/v1/keys/self', ({ caller }) => showSelf(deps, caller), { needsKey: 'also-paused' })
+    .use(readingApi(deps))
+    .use(changingApi(deps))
+
+const readingApi = (deps: Needs) =>
+  new Elysia({ name: 'keys-reading-api' })
+    .use(keyAuth(deps))
+    .get(
+      '/v1/keys',
+      async ({ caller, request }) => {
+        const page = readPage(queryOf(request))
+        if (page.after !== undefined) await assertListed(deps, caller, place(deps, page.after))
+        const now = deps.clock.now()
+        const { items, hasMore } = await deps.keys.listBelow(caller.key, page, now)
+        return toListView({ items: items.map((shown) => toKeyView(shown, now)), hasMore })
+      },
+      { needsKey: 'keys:read' },
+    )
+    .get(
+      '/v1/keys/:id',
+      async ({ caller, params }) => show(deps, await findOwnKey(deps, caller, params.id)),
+      { needsKey: 'keys:read' },
+    )
+
+const changingApi = (deps: Needs) =>
+  new Elysia({ name: 'keys-changing-api' })
+    .use(keyAuth(deps))
+    .post(
+      '/v1/keys',
+      async ({ caller, request, set }) => {
+        const { value, text } = await readBody(deps, request)
+        const call = callOf(deps, { request, who: caller.key.id, route: 'POST /v1/keys', text })
+        return answerOnce(deps, { set }, call, async () => {
+          const body = checkBody(mintBody, value)
+          const wish = { ...toWish(body), account: caller.account, actor: caller.key.id }
+          const parentId = await findParent(deps, caller, wish.parentId)
+          const once = onceShown(deps, call, 201)
+          const { key, secret } = await issueKey(deps, { ...wish, parentId, once })
+          set.status = 201
+          return { ...(await show(deps, key)), secret }
+        })
+      },
+      { needsKey: 'keys:mint', parse: 'none' },
+    )
+    .patch(
+      '/v1/keys/:id',
+      async ({ caller, params, request }) => {
+        const { keyId, actor } = await findBelow(deps, caller, params.id)
+        const change = toChange(checkBody(changeBody, (await readBody(deps, request)).value))
+        return show(deps, await changeKey(deps, { keyId, actor, change }))
+      },
+      { needsKey: 'keys:mint', parse: 'none' },
+    )
+    .post(
+      '/v1/keys/:id/pause',
+      async ({ caller, params }) =>
+        show(deps, await pauseKey(deps, await findBelow(deps, caller, params.id))),
+      { needsKey: 'keys:mint', parse: 'none' },
+    )
+    .post(
+      '/v1/keys/:id/resume',
+      async ({ caller, params }) =>
+        show(deps, await resumeKey(deps, await findBelow(deps, caller, params.id))),
+      { needsKey: 'keys:mint', parse: 'none' },
+    )
+    .post(
+      '/v1/keys/:id/revoke',
+      async ({ caller, params }) => {
+        const key = await findSelfOrBelow(deps, caller, params.id)
+        await revokeKey(deps, { keyId: key.id, actor: caller.key.id })
+        return show(deps, key)
+      },
+      { needsKey: 'any', parse: 'none' },
+    )
+    .post(
+      '/v1/keys/:id/rotate',
+      async ({ caller, params, request, set }) => {
+        const { id: keyId } = await findSelfOrBelow(deps, caller, params.id)
+        const isEmpty = request.body === null || request.headers.get('content-length') === '0'
+        const { value, text } = isEmpty ? { value: {}, text: '' } : await readBody(deps, request)
+        const route = `POST /v1/keys/${keyId}/rotate`
+        const call = callOf(deps, { request, who: caller.key.id, route, text })
+        return answerOnce(deps, { set }, call, async () => {
+          const { overlap_seconds: overlapSeconds = 0 } = checkBody(rotateBody, value)
+          const once = onceShown(deps, call, 200)
+          const wish = { keyId, actor: caller.key.id, overlapSeconds, once }
+          const { key, secret } = await rotateKey(deps, wish)
+          return { ...(await show(deps, key)), secret }
+        })
+      },
+      { needsKey: 'any', parse: 'none' },
+    )
+
+async function show({ keys, clock }: Needs, { id }: KeyRow) {
+  const now = clock.now()
+  return toKeyView(await keys.show(id, now), now)
+}
+
+/** A key of the list that `after` names, with what tells whose it is. */
+const place = async ({ keys }: Needs, id: string) => {
+  const key = isId('key', id) ? await keys.find(id) : undefined
+  return key && { accountId: key.accountId, keyId: key.id }
+}
+
+/**
+ * Where a new key goes: under the caller, or under a key below it.
+ * @throws Refusal `invalid_request`, the same for a key of others as for none.
+ */
+async function findParent(deps: Needs, caller: Caller, id = caller.key.id): Promise<string> {
+  const key = isId('key', id) ? await deps.keys.find(id) : undefined
+  if (key?.lineage.includes(caller.key.id)) return key.id
+  refuse('invalid_request', {
+    param: 'parent_id',
+    message: 'The parent must be this key or one below it. GET /v1/keys lists them.',
+  })
+}
+
+/** @throws Refusal `scope_denied` for the caller itself: what binds it, it does not change. */
+async function findBelow(deps: Needs, caller: Caller, id: string) {
+  const key = await findOwnKey(deps, caller, id)
+  if (key.id === caller.key.id) {
+    refuse('scope_denied', 'A key does not change itself. Ask the holder of the key above it.')
+  }
+  return { keyId: key.id, actor: caller.key.id }
+}
+
+/** Itself every key may give up; keys below it only one that may mint. */
+async function findSelfOrBelow(deps: Needs, caller: Caller, id: string): Promise<KeyRow> {
+  if (id !== 'self' && id !== caller.key.id) assertScope(caller.chain, 'keys:mint')
+  return findOwnKey(deps, caller, id)
+}
+
+const readBody = ({ settings }: Needs, request: Request) =>
+  readJson(request, { limitBytes: settings.bodyBytes })

@@ -1,0 +1,21 @@
+import { Elysia } from 'elysia'
+import type { Deps } from '../../../deps.ts'
+import { toChecksumAddress } from '../../../verify/address.ts'
+import { toAccountView } from '../key-view.ts'
+import { keyAuth } from '../needs-key.ts'
+
+/** `GET /v1/balance`: what the account of a key has, holds and may still spend. */
+export const balanceApi = (deps: Pick<Deps, 'keys' | 'accounts' | 'clock' | 'settings'>) =>
+  new Elysia({ name: 'balance-api' }).use(keyAuth(deps)).get(
+    '/v1/balance',
+    async ({ caller }) => {
+      const account = await deps.accounts.find(caller.account)
+      if (!account) throw new Error('a key without an account')
+      return {
+        object: 'balance',
+        account: toChecksumAddress(account.id),
+        ...toAccountView(account, caller.plan),
+      }
+    },
+    { needsKey: 'usage:read' },
+  )

@@ -1,0 +1,17 @@
+import type { Deps } from '../../../deps.ts'
+import { type Once, onceOf } from '../../../ledger/once.ts'
+import { jsonReply } from '../../../storage/idempotency/api/answer-once.ts'
+import type { Call } from '../../../storage/idempotency/call.ts'
+import { toKeyView } from '../key-view.ts'
+import type { ShownKey } from '../shown-key.ts'
+
+/** Answers a call that made a key or a secret again with the key as it was, and no secret. */
+export const onceShown = (
+  deps: Pick<Deps, 'replies' | 'settings'>,
+  call: Call | undefined,
+  status: 200 | 201,
+): Once<ShownKey> | undefined =>
+  call &&
+  onceOf<ShownKey>(deps, call, (shown, now) =>
+    jsonReply(status, {}, { ...toKeyView(shown, now), secret: null }),
+  )

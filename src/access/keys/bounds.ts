@@ -1,0 +1,135 @@
+import type { Millis } from '../../kernel/clock.ts'
+import { maxNusd, type Nusd } from '../../kernel/money.ts'
+import { covers, parseBlock } from '../../kernel/network-block.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { KeyRow } from '../../storage/db/schema.ts'
+import { defaultLifeMs, defaultScopes, matches, maxLifeMs, type Scope, scopes } from './key.ts'
+
+/**
+ * What a key may be made to be, or changed to: within fixed bounds, and never more than the key
+ * above it has. Each rule returns what is to be stored, or refuses with `invalid_request` and the
+ * name of the field.
+ */
+export type Limits = { rpm: number | null; concurrency: number | null; maxCostPerRun: Nusd | null }
+
+/** Entries of `models` and of `ip_cidrs`. */
+const maxEntries = 64
+const maxGlobChars = 200
+const maxTags = 8
+const maxRpm = 10_000_000
+const maxConcurrency = 1_000_000
+const control = /\p{Cc}/u
+
+export function boundName(name: string): string {
+  if (name.length < 1 || name.length > 64 || control.test(name)) {
+    no('name', 'A name has 1 to 64 characters, none of them a control character.')
+  }
+  return name
+}
+
+export function boundCap(limit: Nusd, parent: KeyRow | undefined): Nusd {
+  if (limit < 1n || limit > maxNusd) {
+    no('cap.limit_nusd', 'A cap is between 1 and 9,000,000,000,000,000 nano-USD.')
+  }
+  if (parent && limit > parent.capLimit) {
+    no('cap.limit_nusd', `A child's cap is at most its parent's, ${parent.capLimit} nano-USD.`)
+  }
+  return limit
+}
+
+/** Left out, it is 90 days from now or the parent's, whichever is nearer. */
+export function boundExpiry(
+  wished: Millis | undefined,
+  parent: KeyRow | undefined,
+  now: Millis,
+): Millis {
+  const latest = Math.min(now + maxLifeMs, parent?.expiresAt ?? Number.POSITIVE_INFINITY)
+  const expiresAt = wished ?? Math.min(now + defaultLifeMs, latest)
+  if (!(expiresAt > now)) no('expires_at', 'An expiry lies in the future.')
+  if (expiresAt > latest) {
+    no('expires_at', 'An expiry is at most 366 days away and not later than the parent’s.')
+  }
+  return expiresAt
+}
+
+/** Left out, they are the default ones that the parent has. */
+export function boundScopes(
+  wished: readonly string[] | undefined,
+  parent: KeyRow | undefined,
+): Scope[] {
+  const named = wished ?? defaultScopes.filter((scope) => parent?.scopes.includes(scope) ?? true)
+  if (!named.every((one) => scopes.some((scope) => scope === one))) {
+    no('scopes', `The scopes are: ${scopes.join(', ')}.`)
+  }
+  if (parent && !named.every((one) => parent.scopes.includes(one))) {
+    no('scopes', `A child's scopes are among its parent's: ${parent.scopes.join(', ')}.`)
+  }
+  return scopes.filter((scope) => named.includes(scope))
+}
+
+/** Left out or empty, they are the parent's: all models only where the parent has all. */
+export function boundModels(
+  wished: readonly string[] | undefined,
+  parent: KeyRow | undefined,
+): string[] {
+  const above = parent?.models ?? []
+  const models = wished?.length ? [...new Set(wished)] : above
+  if (models.length > maxEntries || !models.every(isGlob)) {
+    no('models', `At most ${maxEntries} models, each an id or a glob such as acme/*.`)
+  }
+  if (above.length && !models.every((model) => above.some((glob) => matches(glob, model)))) {
+    no('models', `A child's models are among its parent's: ${above.join(', ')}.`)
+  }
+  return [...models]
+}
+
+const isGlob = (text: string): boolean => /^[\x21-\x7e]+$/.test(text) && text.length <= maxGlobChars
+
+/** Left out or empty, they are the parent's: every address only where the parent has every one. */
+export function boundNetworks(
+  wished: readonly string[] | undefined,
+  parent: KeyRow | undefined,
+): string[] {
+  const above = parent?.ipCidrs ?? []
+  const networks = wished?.length ? [...new Set(wished)] : above
+  const blocks = networks.flatMap((entry) => parseBlock(entry) ?? [])
+  if (networks.length > maxEntries || blocks.length < networks.length) {
+    no('ip_cidrs', `At most ${maxEntries} addresses or networks such as 10.0.0.0/8.`)
+  }
+  const outer = above.flatMap((entry) => parseBlock(entry) ?? [])
+  if (above.length && !blocks.every((block) => outer.some((one) => covers(one, block)))) {
+    no('ip_cidrs', `A child's networks are within its parent's: ${above.join(', ')}.`)
+  }
+  return [...networks]
+}
+
+/** A limit above the parent's is no right: of the whole chain the lowest holds. */
+export function boundLimits<T extends Partial<Limits>>(limits: T): T {
+  const { rpm, concurrency, maxCostPerRun: most } = limits
+  if (!isWithin(rpm, maxRpm)) {
+    no('limits.rpm', 'Requests a minute are between 1 and 10,000,000.')
+  }
+  if (!isWithin(concurrency, maxConcurrency)) {
+    no('limits.concurrency', 'Runs at once are between 1 and 1,000,000.')
+  }
+  if (typeof most === 'bigint' && (most < 1n || most > maxNusd)) {
+    no('limits.max_cost_per_run_nusd', 'A run costs between 1 and 9,000,000,000,000,000 nano-USD.')
+  }
+  return limits
+}
+
+const isWithin = (limit: number | null | undefined, most: number): boolean =>
+  typeof limit !== 'number' || (Number.isInteger(limit) && limit >= 1 && limit <= most)
+
+export function boundTags(tags: Record<string, string>): Record<string, string> {
+  const entries = Object.entries(tags)
+  if (entries.length > maxTags) no('tags', `A key has at most ${maxTags} tags.`)
+  for (const [name, value] of entries) {
+    if (name.length < 1 || name.length > 64 || value.length > 256 || control.test(name + value)) {
+      no('tags', 'A tag has a name of 1 to 64 characters and a value of at most 256.')
+    }
+  }
+  return tags
+}
+
+const no = (param: string, message: string): never => refuse('invalid_request', { param, message })

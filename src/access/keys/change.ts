@@ -1,0 +1,119 @@
+import type { Deps } from '../../deps.ts'
+import type { Json } from '../../kernel/canonical.ts'
+import type { Millis } from '../../kernel/clock.ts'
+import { max, type Nusd, toJsonInteger } from '../../kernel/money.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { Book } from '../../ledger/unit-of-work.ts'
+import type { KeyRow } from '../../storage/db/schema.ts'
+import {
+  boundCap,
+  boundExpiry,
+  boundLimits,
+  boundModels,
+  boundName,
+  boundNetworks,
+  boundScopes,
+  boundTags,
+  type Limits,
+} from './bounds.ts'
+import { assertNotRevoked, chainOf } from './key.ts'
+import { noteKey, toDetail } from './note.ts'
+
+/** What of a key is to be another; what is left out stays. */
+export type KeyChange = Partial<Limits> & {
+  name?: string
+  capLimit?: Nusd
+  expiresAt?: Millis
+  scopes?: string[]
+  models?: string[]
+  ipCidrs?: string[]
+  tags?: Record<string, string>
+}
+
+/**
+ * Narrows or raises what a key may do, within what its parent has now. Its children keep what
+ * they were given: of a chain the least holds.
+ * @throws Refusal `not_found`, `invalid_request` with `param`, or `conflict` for a key that is
+ * revoked and for a cap below what its window has spent and holds.
+ */
+export async function changeKey(
+  { ledger, keys, ids }: Pick<Deps, 'ledger' | 'keys' | 'ids'>,
+  { keyId, actor, change }: { keyId: string; actor: string; change: KeyChange },
+): Promise<KeyRow> {
+  const found = (await keys.find(keyId)) ?? refuse('not_found', 'There is no such key.')
+  const changed = await ledger.post({
+    account: found.accountId,
+    keys: found.lineage,
+    decide(book) {
+      const [key, ...above] = chainOf(book, found.lineage)
+      if (!key) throw new Error('a chain without a key')
+      assertNotRevoked([key, ...above])
+      const next = toChanged(key, above[0], change, book.now)
+      if (next.capLimit < key.capLimit) assertCovered(book, key, next.capLimit)
+      const detail = differenceOf(key, next)
+      if (Object.keys(detail).length === 0) return { ...key }
+      Object.assign(key, next)
+      book.changed('key', key)
+      noteKey(book, ids, key, { actor, action: 'key.change', detail })
+      const window = book.window(key)
+      // A clock behind the one that lowered the cap may be in a window that has taken more.
+      window.limit = max(key.capLimit, window.spent + window.held)
+      book.changed('window', window)
+      return { ...key }
+    },
+  })
+  keys.forget(keyId)
+  return changed
+}
+
+/** The key as it is to be; only what is asked for is held against the parent. */
+function toChanged(
+  key: KeyRow,
+  parent: KeyRow | undefined,
+  change: KeyChange,
+  now: Millis,
+): KeyRow {
+  const { name, capLimit, expiresAt, scopes, models, ipCidrs, tags } = change
+  const { rpm = key.rpm, concurrency = key.concurrency } = change
+  const { maxCostPerRun = key.maxCostPerRun } = change
+  // The clock may have been set back, but no key ends before it began.
+  const from = Math.max(now, key.createdAt)
+  return {
+    ...key,
+    ...boundLimits<Limits>({ rpm, concurrency, maxCostPerRun }),
+    ...(name === undefined ? {} : { name: boundName(name) }),
+    ...(capLimit === undefined ? {} : { capLimit: boundCap(capLimit, parent) }),
+    ...(expiresAt === undefined ? {} : { expiresAt: boundExpiry(expiresAt, parent, from) }),
+    ...(scopes === undefined ? {} : { scopes: boundScopes(scopes, parent) }),
+    ...(models === undefined ? {} : { models: boundModels(models, parent) }),
+    ...(ipCidrs === undefined ? {} : { ipCidrs: boundNetworks(ipCidrs, parent) }),
+    ...(tags === undefined ? {} : { tags: boundTags(tags) }),
+  }
+}
+
+/** A cap is never below what its window has already taken. */
+function assertCovered(book: Book, key: KeyRow, limit: Nusd): void {
+  const { spent, held } = book.window(key)
+  const least = spent + held
+  if (limit >= least) return
+  refuse('conflict', {
+    param: 'cap.limit_nusd',
+    message: `The key has spent and holds ${least} nano-USD: that is the smallest cap it can have.`,
+    metadata: {
+      smallest_nusd: toJsonInteger(least),
+      spent_nusd: toJsonInteger(spent),
+      held_nusd: toJsonInteger(held),
+    },
+  })
+}
+
+/** What differs, by the names of the API: from what, to what. */
+function differenceOf(from: KeyRow, to: KeyRow): Record<string, Json> {
+  const before = toDetail(from)
+  const differs = Object.entries(toDetail(to)).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
+  )
+  return Object.fromEntries(
+    differs.map(([name, value]) => [name, { from: before[name] ?? null, to: value }]),
+  )
+}

@@ -1,0 +1,148 @@
+import type { Deps } from '../../deps.ts'
+import type { Millis } from '../../kernel/clock.ts'
+import type { Nusd } from '../../kernel/money.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { Once } from '../../ledger/once.ts'
+import type { CapWindow } from '../../ledger/window.ts'
+import type { KeyRow } from '../../storage/db/schema.ts'
+import type { Plan } from '../plan.ts'
+import {
+  boundCap,
+  boundExpiry,
+  boundLimits,
+  boundModels,
+  boundName,
+  boundNetworks,
+  boundScopes,
+  boundTags,
+  type Limits,
+} from './bounds.ts'
+import { assertUsable, chainOf, depthOf, maxActiveKeys, maxDepth, type Scope } from './key.ts'
+import { noteKey, toDetail } from './note.ts'
+import { fingerprintOf, hashSecret, makeSecret } from './secret.ts'
+import type { ShownKey } from './shown-key.ts'
+
+/** What a new key is asked to be. What is left out is the default, or the parent's. */
+export type KeyWish = {
+  account: string
+  /** Only where somebody may ask for the same key twice and is to get one; else it is a new one. */
+  id?: string | undefined
+  parentId?: string | undefined
+  name: string
+  capLimit: Nusd
+  capWindow: CapWindow
+  expiresAt?: Millis | undefined
+  scopes?: Scope[] | undefined
+  models?: string[] | undefined
+  ipCidrs?: string[] | undefined
+  tags?: Record<string, string> | undefined
+  rpm?: number | null | undefined
+  concurrency?: number | null | undefined
+  maxCostPerRun?: Nusd | null | undefined
+  /** Where the caller sent an Idempotency-Key. */
+  once?: Once<ShownKey> | undefined
+  /** Who made it, for the audit: `operator`, a wallet or a key id. */
+  actor: string
+}
+
+/**
+ * Makes a key and returns it with its secret, which is nowhere kept. A child asks for no more
+ * than its parent has.
+ * @throws Refusal `invalid_request` with `param`, `conflict` above the active keys and
+ * levels of the plan and for an id that is taken, or what the parent's chain refuses.
+ */
+export async function issueKey(
+  { ledger, keys, plans, random, ids }: Pick<Deps, 'ledger' | 'keys' | 'plans' | 'random' | 'ids'>,
+  wish: KeyWish,
+): Promise<{ key: KeyRow; secret: string }> {
+  const parent = wish.parentId === undefined ? undefined : await keys.find(wish.parentId)
+  if (wish.parentId !== undefined && parent?.accountId !== wish.account) {
+    refuse('invalid_request', { param: 'parent_id', message: 'There is no such parent key.' })
+  }
+  const secret = makeSecret(random)
+  const hash = hashSecret(secret)
+  const id = wish.id ?? ids.make('key')
+  const lineage = parent?.lineage ?? []
+  const key = await ledger.post({
+    account: wish.account,
+    opens: true,
+    mints: true,
+    keys: wish.id === undefined ? lineage : [wish.id, ...lineage],
+    call: wish.once?.scope,
+    decide(book) {
+      wish.once?.assertFirst(book)
+      if (book.key(id)) refuse('conflict', 'This key was made already. Its secret was shown once.')
+      const chain = chainOf(book, lineage)
+      assertUsable(chain, book.now)
+      const row = toKeyRow(wish, chain[0], { id, hash, now: book.now })
+      const account = book.account(wish.account)
+      if (!account) throw new Error('a key for an account that was not opened')
+      assertInPlan(plans.of(account, book.now), book.activeKeys(wish.account), row)
+      const above = chain[0]
+      if (above) {
+        above.childrenCount += 1
+        book.changed('key', above)
+      }
+      book.addKey(row, { hash, keyId: id, validUntil: null })
+      const detail = { parent_id: row.parentId, fingerprint: row.fingerprint, ...toDetail(row) }
+      noteKey(book, ids, row, { actor: wish.actor, action: 'key.create', detail })
+      const shown = { chain: [row, ...chain], window: undefined, overlapUntil: null }
+      wish.once?.note(book, { key: row, ...shown })
+      // A copy: the book's row is the ledger's own.
+      return { ...row }
+    },
+  })
+  return { key, secret }
+}
+
+/** @throws Refusal `conflict` when the plan has no room for one more key, or not so deep. */
+function assertInPlan({ name, limits }: Plan, active: number, row: KeyRow): void {
+  const most = Math.min(limits.maxKeys, maxActiveKeys)
+  if (active >= most) {
+    const message = `An account has at most ${most} active keys on the plan ${name}.`
+    refuse('conflict', `${message} Revoke one first, or choose a larger plan.`)
+  }
+  if (depthOf(row) > limits.maxDepth) {
+    const message = `Keys nest at most ${limits.maxDepth} deep on the plan ${name}.`
+    refuse('invalid_request', {
+      param: 'parent_id',
+      message: `${message} Make the key under a higher one.`,
+    })
+  }
+}
+
+/** The row a wish becomes below `parent`, or the refusal it earns. */
+function toKeyRow(
+  wish: KeyWish,
+  parent: KeyRow | undefined,
+  made: { id: string; hash: string; now: Millis },
+): KeyRow {
+  if (parent && depthOf(parent) >= maxDepth) {
+    const message = `Keys nest at most ${maxDepth} deep. Make the key under a higher one.`
+    refuse('invalid_request', { param: 'parent_id', message })
+  }
+  const { rpm = null, concurrency = null, maxCostPerRun = null } = wish
+  return {
+    id: made.id,
+    accountId: wish.account,
+    parentId: parent?.id ?? null,
+    lineage: [made.id, ...(parent?.lineage ?? [])],
+    name: boundName(wish.name),
+    fingerprint: fingerprintOf(made.hash),
+    capLimit: boundCap(wish.capLimit, parent),
+    capWindow: wish.capWindow,
+    ...boundLimits<Limits>({ rpm, concurrency, maxCostPerRun }),
+    scopes: boundScopes(wish.scopes, parent),
+    models: boundModels(wish.models, parent),
+    ipCidrs: boundNetworks(wish.ipCidrs, parent),
+    tags: boundTags(wish.tags ?? {}),
+    passport: '',
+    childrenCount: 0,
+    createdAt: made.now,
+    expiresAt: boundExpiry(wish.expiresAt, parent, made.now),
+    pausedAt: null,
+    revokedAt: null,
+    revokedBy: null,
+    lastUsedAt: null,
+  }
+}

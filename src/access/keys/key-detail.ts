@@ -1,0 +1,86 @@
+import type { Deps } from '../../deps.ts'
+import type { Millis } from '../../kernel/clock.ts'
+import { isId } from '../../kernel/ids.ts'
+import type { Page, PageRequest } from '../../kernel/pagination.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { type CapWindow, windowStart } from '../../ledger/window.ts'
+import type { AccountRow, KeyRow, WindowRow } from '../../storage/db/schema.ts'
+import type { ShownKey } from './shown-key.ts'
+
+/** All there is to know of one key, for its owner. */
+export type KeyDetail = {
+  now: Millis
+  account: AccountRow
+  shown: ShownKey
+  /** The present windows of its chain. */
+  windows: readonly WindowRow[]
+  /** Its own last windows, the newest first; no row where it was not used in one. */
+  history: readonly { start: Millis; window: WindowRow | undefined }[]
+  below: Page<ShownKey>
+  /** Whether these are the newest below. */
+  isFirst: boolean
+}
+
+/** How many windows back a key's spending is shown. */
+const historySizes: Readonly<Record<CapWindow, number>> = {
+  lifetime: 0,
+  day: 30,
+  week: 12,
+  month: 12,
+}
+
+/**
+ * Reads a key with its chain, what its windows counted, and a page of the keys below it.
+ * @throws Refusal `invalid_request` for an `after` that is not below it.
+ */
+export async function readDetail(
+  { keys, accounts, clock }: Pick<Deps, 'keys' | 'accounts' | 'clock'>,
+  { id, accountId, capWindow }: KeyRow,
+  page: PageRequest,
+): Promise<KeyDetail> {
+  await assertBelow({ keys }, id, page)
+  const now = clock.now()
+  const starts = startsBefore(capWindow, now)
+  const [account, shown] = await Promise.all([accounts.find(accountId), keys.show(id, now)])
+  if (!account) throw new Error('a key without an account')
+  const { chain, key } = shown
+  const [windows, own, below] = await Promise.all([
+    keys.windows(chain.map((one) => ({ keyId: one.id, start: windowStart(one.capWindow, now) }))),
+    starts.length === 0 ? [] : keys.windows(starts.map((start) => ({ keyId: id, start }))),
+    // One more, because the key itself is among those under it.
+    keys.listBelow(key, { ...page, limit: page.limit + 1 }, now),
+  ])
+  const history = starts.map((start) => ({
+    start,
+    window: own.find((row) => row.windowStart === start),
+  }))
+  const others = below.items.filter((one) => one.key.id !== id)
+  const items = others.slice(0, page.limit)
+  const hasMore = below.hasMore || others.length > page.limit
+  const isFirst = page.after === undefined
+  return { now, account, shown, windows, history, below: { items, hasMore }, isFirst }
+}
+
+async function assertBelow(
+  { keys }: Pick<Deps, 'keys'>,
+  id: string,
+  { after }: PageRequest,
+): Promise<void> {
+  if (after === undefined) return
+  const key = isId('key', after) ? await keys.find(after) : undefined
+  if (key?.lineage.includes(id)) return
+  const message = '"after" must be the id of an item of this list.'
+  refuse('invalid_request', { param: 'after', message })
+}
+
+/** When the present window and those before it began, the newest first. */
+function startsBefore(window: CapWindow, now: Millis): Millis[] {
+  const starts: Millis[] = []
+  let at = now
+  for (let i = 0; i < historySizes[window]; i++) {
+    const start = windowStart(window, at)
+    starts.push(start)
+    at = start - 1
+  }
+  return starts
+}

@@ -1,0 +1,100 @@
+import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
+import { toJsonInteger } from '../../kernel/money.ts'
+import { windowEnd, windowStart } from '../../ledger/window.ts'
+import type { AccountRow, KeyRow, WindowRow } from '../../storage/db/schema.ts'
+import type { Plan } from '../plan.ts'
+import { type Chain, depthOf, statusOf } from './key.ts'
+import type { ShownKey } from './shown-key.ts'
+
+/** A key as `/v1`, the dashboard and the command line show it. */
+export function toKeyView({ key, chain, window, overlapUntil }: ShownKey, now: Millis) {
+  return {
+    id: key.id,
+    object: 'key' as const,
+    name: key.name,
+    fingerprint: key.fingerprint,
+    parent_id: key.parentId,
+    depth: depthOf(key),
+    status: statusOf(chain, now),
+    created_at: toRfc3339(key.createdAt),
+    expires_at: toRfc3339(key.expiresAt),
+    revoked_at: timeOrNull(key.revokedAt),
+    revoked_by: key.revokedBy,
+    last_used_at: timeOrNull(key.lastUsedAt),
+    cap: {
+      limit_nusd: toJsonInteger(key.capLimit),
+      window: key.capWindow,
+      spent_nusd: toJsonInteger(window?.spent ?? 0n),
+      held_nusd: toJsonInteger(window?.held ?? 0n),
+      remaining_nusd: toJsonInteger(remainingOf(key, window)),
+      resets_at: timeOrNull(windowEnd(key.capWindow, now)),
+    },
+    limits: {
+      rpm: key.rpm,
+      concurrency: key.concurrency,
+      max_cost_per_run_nusd: key.maxCostPerRun === null ? null : toJsonInteger(key.maxCostPerRun),
+    },
+    scopes: key.scopes,
+    models: key.models,
+    ip_cidrs: key.ipCidrs,
+    tags: key.tags,
+    passport: key.passport === '' ? null : key.passport,
+    children_count: key.childrenCount,
+    rotation: overlapUntil === null ? null : { overlap_until: toRfc3339(overlapUntil) },
+  }
+}
+
+/** What stands between the caller and its next run: each key of the chain, itself first. */
+export function toChainView(chain: Chain, windows: readonly WindowRow[], now: Millis) {
+  return chain.map((key, depth) => {
+    const window = windowOf(key, windows, now)
+    return {
+      key_id: key.id,
+      limited_by: depth === 0 ? ('key' as const) : ('ancestor' as const),
+      limit_nusd: toJsonInteger(key.capLimit),
+      remaining_nusd: toJsonInteger(remainingOf(key, window)),
+      resets_at: timeOrNull(windowEnd(key.capWindow, now)),
+      expires_at: toRfc3339(key.expiresAt),
+      status: statusOf(chain.slice(depth), now),
+    }
+  })
+}
+
+/** The money of an account as keyed routes show it. */
+export const toAccountView = (account: AccountRow, plan: Plan) => ({
+  balance_nusd: toJsonInteger(account.balance),
+  held_nusd: toJsonInteger(account.held),
+  available_nusd: toJsonInteger(account.balance - account.held),
+  plan: plan.id,
+})
+
+/** What would refuse the next call, and when: now for what is used up, else the first expiry. */
+export function nextBlock(
+  chain: Chain,
+  windows: readonly WindowRow[],
+  account: AccountRow,
+  now: Millis,
+): { type: string; at: string } | null {
+  const at = toRfc3339(now)
+  if (statusOf(chain, now) === 'paused') return { type: 'key_paused', at }
+  const isSpent = chain.some((key) => remainingOf(key, windowOf(key, windows, now)) <= 0n)
+  if (isSpent) return { type: 'cap_exceeded', at }
+  if (account.balance - account.held <= 0n) return { type: 'insufficient_balance', at }
+  const expiresAt = Math.min(...chain.map((key) => key.expiresAt))
+  return { type: 'key_expired', at: toRfc3339(expiresAt) }
+}
+
+/** The row of the window that `now` falls into; there is none before its first hold. */
+export function windowOf(
+  key: KeyRow,
+  windows: readonly WindowRow[],
+  now: Millis,
+): WindowRow | undefined {
+  const start = windowStart(key.capWindow, now)
+  return windows.find((row) => row.keyId === key.id && row.windowStart === start)
+}
+
+const remainingOf = (key: KeyRow, window: WindowRow | undefined): bigint =>
+  key.capLimit - (window?.spent ?? 0n) - (window?.held ?? 0n)
+
+const timeOrNull = (at: Millis | null): string | null => (at === null ? null : toRfc3339(at))

@@ -1,0 +1,163 @@
+import { Elysia } from 'elysia'
+import type { Deps } from '../../deps.ts'
+import { Refusal, refuse } from '../../kernel/refusal.ts'
+import {
+  clientAddress,
+  type PeerSource,
+  rateKey,
+  trustedProxies,
+} from '../../web/http/client-address.ts'
+import { makeLimiter, rateHeaders, refuseInvalidKey, tooMany } from '../../web/http/limits.ts'
+import {
+  assertAddressAllowed,
+  assertScope,
+  assertUsable,
+  type Caller,
+  type KeyNeed,
+  mayAtOnce,
+  type Scope,
+  statusOf,
+} from './key.ts'
+import { type Counted, countRequest, hasRoom } from './rate.ts'
+import { hashSecret, hasLengthOfSecret, isSecret } from './secret.ts'
+
+type Needs = Pick<Deps, 'keys' | 'clock' | 'settings'>
+
+/**
+ * Gives routes marked `needsKey` their `caller`, or refuses before the body is looked at. Failures
+ * of one client address are limited; a good key from the same address is not. All doors of one
+ * service share one guard, so that what is counted is counted once.
+ */
+export const keyAuth = (deps: Needs): Gate['guard'] => gateOf(deps).guard
+
+/**
+ * Lets callers through whom the guard would let through, without a route.
+ * @see keyAuth
+ */
+export type KeyGate = {
+  /** Whoever is remembered and needs no closer look; anybody else must ask the guard. */
+  known(request: Request, need: KeyNeed): Caller | undefined
+  /** Whether no limit refuses the next request of a caller; counts nothing. */
+  hasRoom(caller: Caller): boolean
+  /** Counts the request of a caller, unless a limit refuses it. */
+  enter(caller: Caller): Counted
+}
+
+export const keyGate = (deps: Needs): KeyGate => gateOf(deps)
+
+type Gate = ReturnType<typeof makeGate>
+
+const gates = new WeakMap<Deps['keys'], Gate>()
+
+function gateOf(deps: Needs): Gate {
+  const known = gates.get(deps.keys)
+  if (known) return known
+  const made = makeGate(deps)
+  gates.set(deps.keys, made)
+  return made
+}
+
+const makeGate = ({ keys, clock, settings }: Needs) => {
+  const failures = makeLimiter(clock)
+  const requests = makeLimiter(clock)
+  const isTrusted = trustedProxies(settings.trustedProxies)
+
+  const refuseFailure = (request: Request, server: Bun.Server<unknown> | null): never => {
+    const client = rateKey(clientAddress(request, server, isTrusted))
+    refuseInvalidKey(failures, client, settings.failedAuthPerMinute)
+  }
+
+  const enter = (caller: Caller): Counted => {
+    const counted = countRequest(requests, caller, settings.nodes)
+    if (counted.verdict.ok) keys.noteUse(caller.key.id, clock.now())
+    return counted
+  }
+
+  const guard = new Elysia({ name: 'key-auth' }).macro({
+    needsKey: (need: KeyNeed) => ({
+      resolve: async ({ request, server, set }) => {
+        // Awaited only when it was not remembered: a promise a request is not free.
+        const found = callerOf(keys, request)
+        const caller = found instanceof Promise ? await found : found
+        if (!caller) return refuseFailure(request, server)
+        assertMay(caller, need, clock.now(), () => clientAddress(request, server, isTrusted))
+        const { rpm, verdict } = enter(caller)
+        Object.assign(set.headers, rateHeaders(rpm, verdict))
+        if (!verdict.ok) throw tooMany(verdict.retryAfterMs, 'rate_limited')
+        return { caller }
+      },
+    }),
+  })
+
+  const known = (request: Request, need: KeyNeed): Caller | undefined => {
+    const secret = secretOf(request)
+    const caller = secret === undefined ? undefined : keys.knownCaller(secret)
+    return caller && mayAtOnce(caller, need, clock.now()) ? caller : undefined
+  }
+
+  return {
+    guard,
+    known,
+    hasRoom: (caller: Caller) => hasRoom(requests, caller, settings.nodes),
+    enter,
+  }
+}
+
+/**
+ * The caller of a keyless route that shows more to an owner: undefined for no key, and for a key
+ * that is not usable, does not carry `scope`, or does not exist.
+ */
+export async function optionalCaller(
+  { keys, clock, settings }: Pick<Deps, 'keys' | 'clock' | 'settings'>,
+  { request, server }: { request: Request; server: PeerSource | null },
+  scope: Scope,
+): Promise<Caller | undefined> {
+  const caller = await callerOf(keys, request)
+  if (!caller) return undefined
+  try {
+    const isTrusted = trustedProxies(settings.trustedProxies)
+    assertMay(caller, scope, clock.now(), () => clientAddress(request, server, isTrusted))
+    return caller
+  } catch (error) {
+    if (error instanceof Refusal) return undefined
+    throw error
+  }
+}
+
+/**
+ * What a request asks of its caller, in this order: a usable key, an account that is not suspended,
+ * an address that the keys are bound to, the scope.
+ * @throws Refusal of the first that is missing.
+ */
+export function assertMay(caller: Caller, need: KeyNeed, now: number, address: () => string): void {
+  if (mayAtOnce(caller, need, now)) return
+  const { chain, suspended } = caller
+  const isTaken = need === 'also-paused' && statusOf(chain, now) === 'paused'
+  if (!isTaken) assertUsable(chain, now)
+  if (suspended) refuse('account_suspended')
+  assertAddressAllowed(chain, address)
+  if (need !== 'any' && need !== 'also-paused') assertScope(chain, need)
+}
+
+/**
+ * The caller of a bearer secret. The checksum is asked only of one that is not remembered: junk
+ * costs no look-up, and what was found once by its hash has the right one.
+ */
+function callerOf(
+  keys: Pick<Deps['keys'], 'knownCaller' | 'findCaller'>,
+  request: Request,
+): Caller | Promise<Caller | undefined> | undefined {
+  const secret = secretOf(request)
+  if (secret === undefined) return undefined
+  return (
+    keys.knownCaller(secret) ?? (isSecret(secret) ? keys.findCaller(hashSecret(secret)) : undefined)
+  )
+}
+
+/** What could be a bearer secret, by its length. */
+function secretOf({ headers }: Request): string | undefined {
+  const header = headers.get('authorization')
+  if (header === null || !/^bearer /i.test(header)) return undefined
+  const secret = header.slice(7)
+  return hasLengthOfSecret(secret) ? secret : undefined
+}

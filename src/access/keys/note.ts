@@ -1,0 +1,29 @@
+import type { Deps } from '../../deps.ts'
+import type { Json } from '../../kernel/canonical.ts'
+import { toRfc3339 } from '../../kernel/clock.ts'
+import type { Book } from '../../ledger/unit-of-work.ts'
+import type { KeyRow } from '../../storage/db/schema.ts'
+
+/** What was done to a key, and by whom: `operator`, a wallet or the id of a key. */
+export type KeyNote = { actor: string; action: string; detail: Record<string, Json> }
+
+/** Adds a change of a key to the audit, in the transaction of the change. Never a secret. */
+export function noteKey(book: Book, ids: Deps['ids'], key: KeyRow, note: KeyNote): void {
+  const about = { accountId: key.accountId, subject: key.id }
+  book.addAudit({ id: ids.make('req'), at: book.now, ...about, ...note })
+}
+
+/** What of a key can be chosen and changed, by the names of the API. */
+export const toDetail = (key: KeyRow): Record<string, Json> => ({
+  name: key.name,
+  'cap.limit_nusd': key.capLimit.toString(),
+  'cap.window': key.capWindow,
+  expires_at: toRfc3339(key.expiresAt),
+  scopes: [...key.scopes],
+  models: [...key.models],
+  ip_cidrs: [...key.ipCidrs],
+  'limits.rpm': key.rpm,
+  'limits.concurrency': key.concurrency,
+  'limits.max_cost_per_run_nusd': key.maxCostPerRun?.toString() ?? null,
+  tags: { ...key.tags },
+})

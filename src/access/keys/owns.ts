@@ -1,0 +1,58 @@
+import type { Deps } from '../../deps.ts'
+import { isId } from '../../kernel/ids.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { KeyRow } from '../../storage/db/schema.ts'
+import type { Caller } from './key.ts'
+
+/** Whether something is of the caller's key, or of a key below it. */
+export async function owns(
+  { keys }: Pick<Deps, 'keys'>,
+  caller: Caller,
+  thing: { accountId: string; keyId: string },
+): Promise<boolean> {
+  if (caller.account !== thing.accountId) return false
+  if (caller.key.id === thing.keyId) return true
+  const key = await keys.find(thing.keyId)
+  return key?.lineage.includes(caller.key.id) ?? false
+}
+
+/**
+ * The caller's own key, also named `self`, or a key below it.
+ * @throws Refusal `not_found`, the same for a key of others as for none.
+ */
+export async function findOwnKey(
+  { keys }: Pick<Deps, 'keys'>,
+  caller: Caller,
+  id: string,
+): Promise<KeyRow> {
+  const wanted = id === 'self' ? caller.key.id : id
+  const key = isId('key', wanted) ? await keys.find(wanted) : undefined
+  if (key?.accountId === caller.account && key.lineage.includes(caller.key.id)) return key
+  refuse('not_found', 'There is no such key.')
+}
+
+/**
+ * A key of an account, for its owner.
+ * @throws Refusal `not_found`, the same for a key of others as for none.
+ */
+export async function findAccountKey(
+  { keys }: Pick<Deps, 'keys'>,
+  account: string,
+  id: string,
+): Promise<KeyRow> {
+  const key = isId('key', id) ? await keys.find(id) : undefined
+  if (key?.accountId === account) return key
+  refuse('not_found', 'There is no such key.')
+}
+
+/** @throws Refusal `invalid_request` when `after` names nothing of the list that is asked for. */
+export async function assertListed(
+  deps: Pick<Deps, 'keys'>,
+  caller: Caller,
+  after: Promise<{ accountId: string; keyId: string } | undefined>,
+): Promise<void> {
+  const found = await after
+  if (found && (await owns(deps, caller, found))) return
+  const message = '"after" must be the id of an item of this list.'
+  refuse('invalid_request', { param: 'after', message })
+}

@@ -1,0 +1,113 @@
+import type { Millis } from '../../../kernel/clock.ts'
+import type { Refusal } from '../../../kernel/refusal.ts'
+import { amountText } from '../../../web/ui/amount.tsx'
+import { Button } from '../../../web/ui/button.tsx'
+import { ActionForm, ChoiceField, SelectField, TextField } from '../../../web/ui/form.tsx'
+import { ErrorNote } from '../../../web/ui/notice.tsx'
+import { Panel } from '../../../web/ui/panel.tsx'
+import { depthOf, maxDepth, statusOf } from '../key.ts'
+import type { ShownKey } from '../shown-key.ts'
+import { type Draft, errorOf, isOfField } from './key-form.ts'
+import { usedOf, windowOptions } from './key-state.tsx'
+import { RightsFields } from './rights.tsx'
+
+/** The form of a new key: blank, or as it was sent with what is wrong. */
+export type CreateView = {
+  now: Millis
+  draft: Draft
+  /** Every key that another could hang under. */
+  parents: readonly ShownKey[]
+  /** Makes one key of this form, however often it is sent. */
+  once: string
+  refusal?: Refusal | undefined
+}
+
+const form = 'create'
+
+export const CreatePanel = ({ view }: { view: CreateView }) => {
+  const { draft, refusal } = view
+  const field = (name: string) => ({
+    form,
+    name,
+    ...(draft[name] === undefined ? {} : { value: draft[name] }),
+    ...(errorOf(refusal, name) ? { error: errorOf(refusal, name) } : {}),
+  })
+  return (
+    <Panel id="create" title="Create a key">
+      <ActionForm action="/api/portal/keys" target="#main" swap="innerHTML" look="stack">
+        {refusal ? <Refused refusal={refusal} what="Nothing was created." /> : null}
+        <input type="hidden" name="once" value={view.once} />
+        <div class="grid2">
+          <TextField
+            {...field('name')}
+            label="Name"
+            hint="Only you see it."
+            maxlength={64}
+            required
+          />
+          <SelectField
+            {...field('parent_id')}
+            label="Parent"
+            hint="A child can never outlive or outspend its parent."
+            options={parentOptions(view)}
+          />
+          <TextField
+            {...field('cap')}
+            label="Cap, USD"
+            inputmode="decimal"
+            placeholder="5.00"
+            required
+          />
+          <SelectField {...field('window')} label="The cap starts again" options={windowOptions} />
+          <ChoiceField
+            {...field('expires')}
+            value={draft['expires'] ?? ''}
+            label="Expires in"
+            options={[
+              { value: '1d', label: '1 day' },
+              { value: '30d', label: '30 days' },
+              { value: '', label: '90 days' },
+              { value: '365d', label: '1 year' },
+            ]}
+          />
+          <TextField
+            {...field('expires_on')}
+            type="date"
+            label="Or after this day"
+            hint="Counts instead of the days when it is set."
+          />
+        </div>
+        <RightsFields form={form} draft={draft} refusal={refusal} />
+        <div class="row">
+          <Button look="go">Create key</Button>
+          <span class="htmx-indicator quiet">Creating…</span>
+        </div>
+      </ActionForm>
+    </Panel>
+  )
+}
+
+type RefusedProps = { refusal: Refusal; what: string }
+
+/** What did not work, before the fields that say why; whoever sent the form hears it. */
+export const Refused = ({ refusal, what }: RefusedProps) => (
+  <div tabindex="-1" autofocus>
+    <ErrorNote
+      what={what}
+      charged={isOfField(refusal) ? 'See the field that is marked below.' : refusal.message}
+    />
+  </div>
+)
+
+function parentOptions({ parents, now }: CreateView) {
+  const fit = parents.filter(
+    ({ key, chain }) => depthOf(key) < maxDepth && statusOf(chain, now) === 'usable',
+  )
+  return [
+    { value: '', label: 'None' },
+    ...fit.map((shown) => {
+      const left = amountText(shown.key.capLimit - usedOf(shown))
+      return { value: shown.key.id, label: `${shown.key.name}, ${left} left` }
+    }),
+  ]
+}

@@ -1,0 +1,67 @@
+import type { Deps } from '../../../deps.ts'
+import { isId } from '../../../kernel/ids.ts'
+import type { KeyRow } from '../../../storage/db/schema.ts'
+import { checkBody } from '../../../web/http/check-body.ts'
+import type { Fields } from '../../../web/http/fields.ts'
+import { idOfOnce } from '../form-token.ts'
+import { issueKey, type KeyWish } from '../issue.ts'
+import { matches } from '../key.ts'
+import { mintBody, toWish } from '../shapes.ts'
+import { type Draft, draftOf, readNewKey } from './key-form.ts'
+import type { RevealView } from './reveal.tsx'
+
+type Needs = Pick<
+  Deps,
+  'catalogue' | 'clock' | 'ids' | 'keys' | 'ledger' | 'plans' | 'random' | 'settings'
+>
+
+export type Made = { key: KeyRow; secret: string }
+
+/**
+ * Makes a key as its owner asked for it: by the body of `POST /v1/keys`, or by a form's fields.
+ * @throws Refusal as {@link issueKey}, in the words of the form's fields where one was sent.
+ */
+export async function createKey(
+  deps: Needs,
+  account: string,
+  { value, isForm }: Fields,
+  once?: KeyWish['once'],
+): Promise<Made> {
+  const who = { account, actor: account }
+  if (!isForm) return issueKey(deps, { ...toWish(checkBody(mintBody, value)), ...who, once })
+  const draft = draftOf(value)
+  const now = deps.clock.now()
+  const { parent_id: parentId = '', once: token } = draft
+  const found = isId('key', parentId) ? await deps.keys.find(parentId) : undefined
+  const parent = found?.accountId === account ? found : undefined
+  const id = token === undefined ? undefined : idOfOnce(account, token, now)
+  return issueKey(deps, { ...readNewKey(draft, { parent, now }), ...who, id, once })
+}
+
+/** The key that this very form made when it was sent before. */
+export async function findMade(
+  { keys, clock }: Pick<Deps, 'keys' | 'clock'>,
+  account: string,
+  { once }: Draft,
+): Promise<KeyRow | undefined> {
+  return once === undefined ? undefined : keys.find(idOfOnce(account, once, clock.now()))
+}
+
+/** A secret with what is shown beside it: code for a model that its key may use. */
+export async function toReveal(
+  { keys, clock, catalogue, settings }: Needs,
+  { key, secret }: Made,
+  by: RevealView['by'],
+): Promise<RevealView> {
+  const { chain } = await keys.show(key.id, clock.now())
+  const fit = catalogue
+    .list()
+    .find(
+      ({ id, kind, status }) =>
+        kind === 'chat' &&
+        status === 'live' &&
+        chain.every((one) => one.models.length === 0 || one.models.some((g) => matches(g, id))),
+    )
+  const model = fit?.id ?? key.models[0] ?? 'a-model'
+  return { key, secret, baseUrl: settings.baseUrl, model, by }
+}

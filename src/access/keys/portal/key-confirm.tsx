@@ -1,0 +1,89 @@
+import type { Millis } from '../../../kernel/clock.ts'
+import type { Refusal } from '../../../kernel/refusal.ts'
+import type { KeyRow } from '../../../storage/db/schema.ts'
+import { Button, ButtonLink } from '../../../web/ui/button.tsx'
+import { Confirm } from '../../../web/ui/confirm.tsx'
+import { ActionForm, ChoiceField } from '../../../web/ui/form.tsx'
+import { ErrorNote } from '../../../web/ui/notice.tsx'
+import { PageHead, Panel } from '../../../web/ui/panel.tsx'
+import { relativeTime } from '../../../web/ui/when.tsx'
+import type { Affected } from '../affected.ts'
+import { actionPath, keyPath } from './key-state.tsx'
+
+type RevokeProps = { keyRow: KeyRow; affected: Affected; below: readonly KeyRow[]; now: Millis }
+
+/** Asks before a key is revoked, with all that stops with it. */
+export function RevokePage({ keyRow: key, affected, below, now }: RevokeProps) {
+  const count = 1 + affected.keysBelow
+  const keys = count === 1 ? '1 key' : `${count} keys`
+  const rest = affected.keysBelow - below.length
+  return (
+    <>
+      <PageHead title="Revoke a key" />
+      <Confirm
+        id="revoke"
+        title={`Revoke ${key.name}?`}
+        consequence={
+          <>
+            This stops <strong>{keys} at once</strong> and cannot be undone. {runWords(affected)}
+          </>
+        }
+        affected={[
+          ...[key, ...below].map((one) => `${one.name}, ${usedWords(one, now)}`),
+          ...(rest > 0 ? [`and ${rest} more`] : []),
+        ]}
+        action={actionPath(key.id, 'revoke')}
+        button={`Revoke ${keys}`}
+        keep={count === 1 ? 'Keep it' : 'Keep them'}
+        keepHref={keyPath(key.id)}
+      />
+    </>
+  )
+}
+
+function runWords({ runsInFlight: count }: Affected): string {
+  if (count === 0) return 'No run is in progress.'
+  const runs = count === 1 ? '1 run in progress stops' : `${count} runs in progress stop`
+  return `${runs} within 2 s; what was delivered is charged.`
+}
+
+const usedWords = ({ lastUsedAt }: KeyRow, now: Millis): string =>
+  lastUsedAt === null ? 'never used' : `used ${relativeTime(lastUsedAt, now)}`
+
+const overlaps = [
+  { value: '0', label: 'At once' },
+  { value: '3600', label: 'In 1 h' },
+  { value: '86400', label: 'In 1 day' },
+  { value: '604800', label: 'In 7 days' },
+]
+
+type RotateProps = { keyRow: KeyRow; overlap?: string | undefined; refusal?: Refusal | undefined }
+
+/** Asks how long the old secret is to work beside the new one. */
+export const RotatePage = ({ keyRow: key, overlap, refusal }: RotateProps) => (
+  <>
+    <PageHead title="Rotate a key" />
+    <Panel id="rotate" title={`Give ${key.name} a new secret`}>
+      <ActionForm action={actionPath(key.id, 'rotate')} look="stack">
+        {refusal ? <ErrorNote what="Nothing was changed." charged={refusal.message} /> : null}
+        <p>
+          The key stays what it is: its cap, its limits and the keys below it. Only the secret is
+          another one, and you see it once. A secret that was already on its way out stops now.
+        </p>
+        <input type="hidden" name="fingerprint" value={key.fingerprint} />
+        <ChoiceField
+          name="overlap_seconds"
+          label="The old secret stops working"
+          value={overlap ?? '0'}
+          options={overlaps}
+        />
+        <div class="row">
+          <Button look="go">Rotate the secret</Button>
+          <ButtonLink look="plain" href={keyPath(key.id)}>
+            Keep it
+          </ButtonLink>
+        </div>
+      </ActionForm>
+    </Panel>
+  </>
+)

@@ -1,0 +1,51 @@
+import { Button } from '../../../web/ui/button.tsx'
+import { ActionForm, TextField } from '../../../web/ui/form.tsx'
+import { Panel } from '../../../web/ui/panel.tsx'
+import { Refused } from './create-form.tsx'
+import type { DetailView } from './key-detail.tsx'
+import { areWritable, errorOf, toDraft } from './key-form.ts'
+import { RightsFields } from './rights.tsx'
+
+const form = 'edit'
+
+/** What of a key can be another: all but its parent and the length of its window. */
+export const EditPanel = ({ view: { shown, draft, refusal } }: { view: DetailView }) => {
+  const { key } = shown
+  const values = draft ?? toDraft(key)
+  const field = (name: string) => ({
+    form,
+    name,
+    ...(values[name] === undefined ? {} : { value: values[name] }),
+    ...(errorOf(refusal, name) ? { error: errorOf(refusal, name) } : {}),
+  })
+  return (
+    <Panel id="edit" title="Change it">
+      <ActionForm action={`/api/portal/keys/${key.id}`} target="#key" look="stack">
+        {refusal ? <Refused refusal={refusal} what="Nothing was changed." /> : null}
+        <div class="grid2">
+          <TextField {...field('name')} label="Name" maxlength={64} required />
+          <TextField {...field('cap')} label="Cap, USD" inputmode="decimal" required />
+          <TextField
+            {...field('expires_on')}
+            type="date"
+            label="Works until the end of"
+            hint="In UTC; 366 days from now at most."
+            required
+          />
+        </div>
+        <RightsFields
+          form={form}
+          draft={values}
+          refusal={refusal}
+          withoutTags={!areWritable(key.tags)}
+        />
+        <p class="row">
+          <Button look="go">Save changes</Button>
+          <small class="quiet">
+            Keys below keep what they were given: of a chain the least holds.
+          </small>
+        </p>
+      </ActionForm>
+    </Panel>
+  )
+}

@@ -1,0 +1,86 @@
+import { Amount } from '../../../web/ui/amount.tsx'
+import type { Child } from '../../../web/ui/jsx-runtime.ts'
+import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
+import { ExactTime, When } from '../../../web/ui/when.tsx'
+import type { DetailView } from './key-detail.tsx'
+import { endOf, keyPath } from './key-state.tsx'
+
+type Fact = readonly [name: Child, value: Child]
+
+/** What a key is and may do. */
+export const FactsPanel = ({ view }: { view: DetailView }) => (
+  <Panel id="facts" title="This key">
+    <Pad>
+      <Facts of={[...origin(view), ...times(view), ...rights(view)]} />
+    </Pad>
+  </Panel>
+)
+
+function origin({ shown: { key, chain } }: DetailView): Fact[] {
+  const parent = chain[1]
+  return [
+    ['Id', <code>{key.id}</code>],
+    ['Fingerprint', <code title="Of the secret’s SHA-256">{key.fingerprint}</code>],
+    ['Parent', parent ? <a href={keyPath(parent.id)}>{parent.name}</a> : 'None'],
+    ['Keys right below', key.childrenCount.toLocaleString('en-US')],
+  ]
+}
+
+function times({ shown: { key, chain, overlapUntil }, now }: DetailView): Fact[] {
+  const end = endOf(chain)
+  return [
+    ['Created', <ExactTime at={key.createdAt} />],
+    ['Expires', <ExactTime at={key.expiresAt} />],
+    ...(end < key.expiresAt ? [['Its chain ends', <ExactTime at={end} />] as const] : []),
+    ['Last used', key.lastUsedAt === null ? 'Never' : <When at={key.lastUsedAt} now={now} />],
+    ...(overlapUntil === null
+      ? []
+      : [['Old secret works until', <ExactTime at={overlapUntil} />] as const]),
+    ...(key.pausedAt === null ? [] : [['Paused', <When at={key.pausedAt} now={now} />] as const]),
+    ...(key.revokedAt === null
+      ? []
+      : ([
+          ['Revoked', <ExactTime at={key.revokedAt} />],
+          ['Revoked by', <code>{key.revokedBy}</code>],
+        ] as const)),
+  ]
+}
+
+const rights = ({ shown: { key } }: DetailView): Fact[] => [
+  ['Models', key.models.length === 0 ? 'All' : <Codes of={key.models} />],
+  ['Scopes', key.scopes.length === 0 ? 'None' : <Codes of={key.scopes} />],
+  ['Networks', key.ipCidrs.length === 0 ? 'Any' : <Codes of={key.ipCidrs} />],
+  ['Requests a minute', key.rpm === null ? 'No limit of its own' : count(key.rpm)],
+  ['Runs at once', key.concurrency === null ? 'No limit of its own' : count(key.concurrency)],
+  [
+    'Most a run may cost',
+    key.maxCostPerRun === null ? 'What is left' : <Amount nusd={key.maxCostPerRun} />,
+  ],
+  ['Tags', <Tags of={key.tags} />],
+]
+
+const count = (number: number): string => number.toLocaleString('en-US')
+
+const Codes = ({ of }: { of: readonly string[] }) => (
+  <ul class="bare">
+    {of.map((one) => (
+      <li>
+        <code>{one}</code>
+      </li>
+    ))}
+  </ul>
+)
+
+function Tags({ of }: { of: Readonly<Record<string, string>> }) {
+  const entries = Object.entries(of)
+  if (entries.length === 0) return <>None</>
+  return (
+    <ul class="bare">
+      {entries.map(([name, value]) => (
+        <li>
+          <code>{name}</code>: {value}
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,230 @@
+import type { Json } from '../../../kernel/canonical.ts'
+import type { Millis } from '../../../kernel/clock.ts'
+import { type Nusd, parseUsd, toUsd } from '../../../kernel/money.ts'
+import { type Refusal, refuse } from '../../../kernel/refusal.ts'
+import { capWindows } from '../../../ledger/window.ts'
+import type { KeyRow } from '../../../storage/db/schema.ts'
+import { amountText } from '../../../web/ui/amount.tsx'
+import { dateText } from '../../../web/ui/when.tsx'
+import type { KeyChange } from '../change.ts'
+import type { KeyWish } from '../issue.ts'
+import { dayMs, maxLifeMs, type Scope, scopes } from '../key.ts'
+import { readTime } from '../shapes.ts'
+import { keyForm } from './key-fields.ts'
+
+/** The fields of a form of a key as somebody typed them, to be shown again when one is wrong. */
+export type Draft = Readonly<Record<string, string>>
+
+const known = new Set(Object.keys(keyForm.properties))
+
+/** What was sent as a form; a body that is none has no fields. */
+export function draftOf(value: Json): Draft {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return {}
+  const texts = Object.entries(value).filter(([, text]) => typeof text === 'string')
+  return Object.fromEntries(texts) as Draft
+}
+
+/** @throws Refusal `invalid_request` with `param`, in the words of the form's fields. */
+export function readNewKey(
+  draft: Draft,
+  { parent, now }: { parent: KeyRow | undefined; now: Millis },
+): Omit<KeyWish, 'account' | 'actor'> {
+  assertKnown(draft)
+  const { name = '', parent_id: parentId, window = 'lifetime' } = draft
+  if (name === '') no('name', 'Give it a name.')
+  const capWindow = capWindows.find((one) => one === window)
+  if (!capWindow) no('window', `The windows are: ${capWindows.join(', ')}.`)
+  const capLimit = readCap(draft['cap'], parent)
+  const expiresAt = readExpiry(draft, parent?.expiresAt, now)
+  return {
+    name,
+    parentId: parentId === '' ? undefined : parentId,
+    capLimit,
+    capWindow,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...readRights(draft),
+  }
+}
+
+/**
+ * What of a form differs from the key: what stands there as it was shown is not asked for again.
+ * @throws Refusal `invalid_request` with `param`, in the words of the form's fields.
+ */
+export function readKeyChange(
+  draft: Draft,
+  { key, parent, now }: { key: KeyRow; parent: KeyRow | undefined; now: Millis },
+): KeyChange {
+  assertKnown(draft)
+  for (const fixed of ['parent_id', 'window']) {
+    if (draft[fixed] !== undefined) no(fixed, 'This stays as it is. Make another key.')
+  }
+  const shown = toDraft(key)
+  const isSame = (name: string) => draft[name] === undefined || draft[name] === shown[name]
+  const fresh = Object.fromEntries(Object.entries(draft).filter(([name]) => !isSame(name)))
+  // Boxes say nothing by themselves when they are empty: they are read together.
+  const asked = draft['scopes_from'] ? { ...fresh, ...boxesOf(draft) } : fresh
+  const expiresAt = readExpiry(fresh, parent?.expiresAt, now)
+  const { scopes: wished, ...rest } = readRights(asked)
+  return {
+    ...(fresh['name'] === undefined ? {} : { name: fresh['name'] }),
+    ...(fresh['cap'] === undefined ? {} : { capLimit: readCap(fresh['cap'], parent) }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(wished && wished.join() !== key.scopes.join() ? { scopes: wished } : {}),
+    ...rest,
+  }
+}
+
+const boxesOf = (draft: Draft): Draft =>
+  Object.fromEntries(Object.entries(draft).filter(([name]) => name.startsWith('scope')))
+
+/** A key as its form shows it. */
+export const toDraft = (key: KeyRow): Draft => ({
+  name: key.name,
+  cap: toUsd(key.capLimit),
+  expires_on: lastDayOf(key.expiresAt),
+  models: key.models.join('\n'),
+  ...Object.fromEntries(key.scopes.map((scope) => [`scope.${scope}`, 'true'])),
+  ip_cidrs: key.ipCidrs.join('\n'),
+  tags: tagsText(key.tags),
+  rpm: key.rpm === null ? '' : String(key.rpm),
+  concurrency: key.concurrency === null ? '' : String(key.concurrency),
+  max_cost_per_run: key.maxCostPerRun === null ? '' : toUsd(key.maxCostPerRun),
+})
+
+/** One a line. A name that holds "=" is not to be told from its value: it cannot be written so. */
+const tagsText = (tags: Record<string, string>): string =>
+  Object.entries(tags)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('\n')
+
+export const areWritable = (tags: Record<string, string>): boolean =>
+  Object.keys(tags).every((name) => !name.includes('=') && name.trim() === name)
+
+/** What is wrong with a field, in its own words; undefined where nothing is. */
+export function errorOf(refusal: Refusal | undefined, field: string): string | undefined {
+  const { param, metadata } = refusal?.detail ?? {}
+  if (!refusal || param === undefined || fieldOf(param) !== field) return undefined
+  const least = metadata?.['smallest_nusd']
+  if (typeof least !== 'number') return refusal.message
+  return `It has spent and holds ${amountText(BigInt(least))}. Enter that or more.`
+}
+
+/** Fields that the form shows; a refusal of none of them is said above it. */
+export const isOfField = (refusal: Refusal): boolean =>
+  refusal.detail.param !== undefined && known.has(fieldOf(refusal.detail.param))
+
+const fields: Readonly<Record<string, string>> = {
+  'cap.limit_nusd': 'cap',
+  'cap.window': 'window',
+  expires_at: 'expires_on',
+  'limits.rpm': 'rpm',
+  'limits.concurrency': 'concurrency',
+  'limits.max_cost_per_run_nusd': 'max_cost_per_run',
+}
+const fieldOf = (param: string): string => fields[param] ?? param
+
+function assertKnown(draft: Draft): void {
+  const unknown = Object.keys(draft).find((name) => !known.has(name))
+  if (unknown !== undefined) no(unknown.slice(0, 64), 'This form knows no such field.')
+}
+
+function readCap(text: string | undefined, parent: KeyRow | undefined): Nusd {
+  const cap = readUsd('cap', text ?? '')
+  if (!parent || cap <= parent.capLimit) return cap
+  no('cap', `Its parent has a cap of ${amountText(parent.capLimit)}. Enter that or less.`)
+}
+
+function readUsd(field: string, text: string): Nusd {
+  const amount = parseUsd(text.trim().replace(/^\$/, ''))
+  if (amount !== undefined && amount > 0n) return amount
+  no(field, 'Write an amount in USD, such as 5.00.')
+}
+
+/** A day, which counts whole; else days from now; undefined where neither is chosen. */
+function readExpiry(draft: Draft, parentEnd: Millis | undefined, now: Millis): Millis | undefined {
+  const { expires_on: day = '', expires = '' } = draft
+  const wished = day === '' ? expires.trim() : day.trim()
+  if (wished === '') return undefined
+  const latest = Math.min(now + maxLifeMs, parentEnd ?? Number.POSITIVE_INFINITY)
+  const field = day === '' ? 'expires' : 'expires_on'
+  const at = readEnd(field, wished, latest, now)
+  if (at <= now) no(field, 'Choose a day in the future.')
+  if (at <= latest) return at
+  const why = latest === parentEnd ? 'Its parent ends' : 'A key ends'
+  no(field, `${why} on ${dateText(latest)} at the latest. Choose less.`)
+}
+
+function readEnd(field: string, wished: string, latest: Millis, now: Millis): Millis {
+  const days = /^(\d{1,4})d?$/.exec(wished)?.[1]
+  if (days !== undefined) return now + Number(days) * dayMs
+  if (!/^\d{4}-\d\d-\d\d$/.test(wished)) {
+    if (wished.includes('T')) return readTime(wished)
+    return no(field, 'Write a day as 2027-01-31, or a number of days.')
+  }
+  const midnight = readTime(`${wished}T00:00:00Z`)
+  const end = midnight + dayMs
+  // The last day there is ends when the parent does, not at midnight.
+  return end > latest && midnight < latest ? latest : end
+}
+
+/** The last day on which a key works, in UTC. */
+const lastDayOf = (expiresAt: Millis): string => new Date(expiresAt - 1).toISOString().slice(0, 10)
+
+function readRights(draft: Draft): Omit<KeyChange, 'name' | 'capLimit' | 'expiresAt'> & {
+  scopes?: Scope[]
+} {
+  const wished = readScopes(draft)
+  return {
+    ...(wished === undefined ? {} : { scopes: wished }),
+    ...(draft['models'] === undefined ? {} : { models: wordsOf(draft['models']) }),
+    ...(draft['ip_cidrs'] === undefined ? {} : { ipCidrs: wordsOf(draft['ip_cidrs']) }),
+    ...(draft['tags'] === undefined ? {} : { tags: readTags(draft['tags']) }),
+    ...(draft['rpm'] === undefined ? {} : { rpm: readCount('rpm', draft['rpm']) }),
+    ...(draft['concurrency'] === undefined
+      ? {}
+      : { concurrency: readCount('concurrency', draft['concurrency']) }),
+    ...(draft['max_cost_per_run'] === undefined
+      ? {}
+      : { maxCostPerRun: readMost(draft['max_cost_per_run']) }),
+  }
+}
+
+/** Boxes where the form has them, else a list of words; undefined where there is neither. */
+function readScopes(draft: Draft): Scope[] | undefined {
+  if (draft['scopes_from']) return scopes.filter((scope) => draft[`scope.${scope}`] !== undefined)
+  const named = wordsOf(draft['scopes'] ?? '')
+  if (named.length === 0) return undefined
+  return named.map(
+    (word) =>
+      scopes.find((scope) => scope === word) ??
+      no('scopes', `The scopes are: ${scopes.join(', ')}.`),
+  )
+}
+
+const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== '')
+
+function readTags(text: string): Record<string, string> {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  const pairs = lines.map((line): [string, string] => {
+    const at = line.indexOf('=')
+    if (at < 1) no('tags', 'Write one tag a line: team=search.')
+    return [line.slice(0, at).trim(), line.slice(at + 1).trim()]
+  })
+  if (new Set(pairs.map(([name]) => name)).size < pairs.length) {
+    no('tags', 'Each tag has a name of its own.')
+  }
+  return Object.fromEntries(pairs)
+}
+
+function readCount(field: string, text: string): number | null {
+  if (text.trim() === '') return null
+  if (/^[1-9]\d{0,8}$/.test(text.trim())) return Number(text)
+  no(field, 'Write a whole number, or nothing for no limit.')
+}
+
+const readMost = (text: string): Nusd | null =>
+  text.trim() === '' ? null : readUsd('max_cost_per_run', text)
+
+function no(param: string, message: string): never {
+  refuse('invalid_request', { param, message })
+}

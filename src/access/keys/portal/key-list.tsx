@@ -1,0 +1,178 @@
+import type { Millis } from '../../../kernel/clock.ts'
+import type { Page } from '../../../kernel/pagination.ts'
+import { Button, ButtonLink } from '../../../web/ui/button.tsx'
+import { Empty } from '../../../web/ui/empty.tsx'
+import { Tabs } from '../../../web/ui/filters.tsx'
+import type { Child } from '../../../web/ui/jsx-runtime.ts'
+import { PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
+import { Pager, Table } from '../../../web/ui/table.tsx'
+import type { Wanted } from '../browse.ts'
+import type { KeyStatus } from '../key.ts'
+import type { ShownKey } from '../shown-key.ts'
+import { CreatePanel, type CreateView } from './create-form.tsx'
+import { keyColumns, keysPath, stateWords } from './key-state.tsx'
+
+/** The list of keys as it was asked for. */
+export type ListView = {
+  account: string
+  now: Millis
+  wanted: Wanted
+  found: Page<ShownKey>
+  /** Whether these are the newest. */
+  isFirst: boolean
+}
+
+type PageProps = { list: ListView; create: CreateView; reveal?: Child }
+
+export const KeysPage = ({ list, create, reveal }: PageProps) => (
+  <>
+    <PageHead title="Keys">
+      <p class="quiet">One capped key per agent. A child key stops when its parent is revoked.</p>
+    </PageHead>
+    {reveal ?? <div class="reveal" id="new-key" />}
+    <KeysPanel list={list} />
+    <Split>
+      <CreatePanel view={create} />
+      <Rules />
+    </Split>
+  </>
+)
+
+const states: readonly (KeyStatus | undefined)[] = [
+  undefined,
+  'usable',
+  'paused',
+  'expired',
+  'revoked',
+]
+
+/** The list alone: what htmx puts in its place. */
+export function KeysPanel({ list }: { list: ListView }) {
+  const { wanted, found, isFirst, now } = list
+  const last = found.items.at(-1)?.key.id
+  const isTree = wanted.state === undefined && !wanted.name
+  return (
+    <Panel
+      id="all-keys"
+      title={wanted.state ? `${stateWords[wanted.state]} keys` : 'Keys in use'}
+      aside={<Filters wanted={wanted} />}
+      foot={
+        found.items.length === 0 && isFirst ? null : (
+          <Pager
+            older={found.hasMore && last ? hrefOf(wanted, last) : undefined}
+            newest={isFirst ? undefined : hrefOf(wanted)}
+          >
+            {footText(list)}
+          </Pager>
+        )
+      }
+    >
+      {found.items.length === 0 ? (
+        <NoKeys list={list} />
+      ) : (
+        <Table
+          caption="Keys"
+          columns={keyColumns(now, isTree ? 'tree' : 'list')}
+          rows={found.items}
+        />
+      )}
+    </Panel>
+  )
+}
+
+const Filters = ({ wanted }: { wanted: Wanted }) => (
+  <div class="row">
+    <search>
+      <form class="row" method="get" action={keysPath}>
+        {wanted.state ? <input type="hidden" name="state" value={wanted.state} /> : null}
+        <label class="vh" for="filter-name">
+          Filter by name
+        </label>
+        <input
+          class="in"
+          id="filter-name"
+          type="search"
+          name="name"
+          value={wanted.name}
+          placeholder="Filter by name"
+          maxlength="64"
+        />
+        <Button>Filter</Button>
+      </form>
+    </search>
+    <Tabs
+      label="State"
+      here={hrefOf(wanted)}
+      tabs={states.map((state) => ({
+        href: hrefOf({ ...wanted, state }),
+        label: state ? stateWords[state] : 'In use',
+      }))}
+    />
+  </div>
+)
+
+function NoKeys({ list: { account, wanted, isFirst } }: { list: ListView }) {
+  if (!isFirst) {
+    return (
+      <Empty
+        hash={account}
+        title="No older keys"
+        action={<ButtonLink href={hrefOf(wanted)}>Show the newest</ButtonLink>}
+      >
+        The list ends here.
+      </Empty>
+    )
+  }
+  if (wanted.name || wanted.state) {
+    return (
+      <Empty
+        hash={account}
+        title={wanted.name ? 'No key fits' : 'None'}
+        action={<ButtonLink href={keysPath}>Show the keys in use</ButtonLink>}
+      >
+        {wanted.name ? `No key here has a name with “${wanted.name}”.` : 'No key is in this state.'}
+      </Empty>
+    )
+  }
+  return (
+    <Empty
+      hash={account}
+      title="No keys in use"
+      action={
+        <ButtonLink href="#create" look="go">
+          Create a key
+        </ButtonLink>
+      }
+    >
+      An agent calls with a key of its own, and spends from your balance up to its cap.
+    </Empty>
+  )
+}
+
+function footText({ found: { items, hasMore }, wanted, isFirst }: ListView): string {
+  if (hasMore) return `Showing ${items.length}. There are older ones.`
+  if (wanted.state === 'expired' || wanted.state === 'revoked' || !isFirst) return 'That is all.'
+  return items.length === 1 ? '1 key' : `${items.length} keys`
+}
+
+/** The list with this filter; `after` is where a page goes on. */
+function hrefOf({ state, name }: Wanted, after?: string): string {
+  const query = new URLSearchParams()
+  if (state) query.set('state', state)
+  if (name) query.set('name', name)
+  if (after !== undefined) query.set('after', after)
+  return query.size === 0 ? keysPath : `${keysPath}?${query}`
+}
+
+const Rules = () => (
+  <Panel id="rules" title="What a key can do">
+    <ul class="pad stack rules">
+      <li>
+        A run counts against its key, every key above it and your balance, and needs room in all.
+      </li>
+      <li>A cap that starts again does so at 00:00 UTC: every day, on Monday, or on the 1st.</li>
+      <li>Pausing or revoking a key stops every key below it as well.</li>
+      <li>Your plan says how many keys can be in use, and how deep they can nest.</li>
+    </ul>
+  </Panel>
+)

@@ -1,0 +1,110 @@
+import type { Millis } from '../../../kernel/clock.ts'
+import type { Nusd } from '../../../kernel/money.ts'
+import { type CapWindow, capWindows } from '../../../ledger/window.ts'
+import { Hash } from '../../../web/ui/hash.tsx'
+import { Meter } from '../../../web/ui/meter.tsx'
+import { Badge } from '../../../web/ui/status.tsx'
+import type { Column } from '../../../web/ui/table.tsx'
+import { dateText, relativeTime, When } from '../../../web/ui/when.tsx'
+import { dayMs, depthOf, type KeyStatus, statusOf } from '../key.ts'
+import type { ShownKey } from '../shown-key.ts'
+
+export const keysPath = '/dashboard/keys'
+export const keyPath = (id: string): string => `${keysPath}/${id}`
+export const actionPath = (id: string, action: string): string => `/api/portal/keys/${id}/${action}`
+
+export const stateWords: Readonly<Record<KeyStatus, string>> = {
+  usable: 'Usable',
+  paused: 'Paused',
+  expired: 'Expired',
+  revoked: 'Revoked',
+}
+
+/** "of $5.00 a day" */
+export const windowWords: Readonly<Record<CapWindow, string>> = {
+  lifetime: '',
+  day: 'a day',
+  week: 'a week',
+  month: 'a month',
+}
+
+export const windowOptions = capWindows.map((value) => ({
+  value,
+  label: value === 'lifetime' ? 'Once, for its whole life' : `Every ${value}`,
+}))
+
+type Shown = { shown: ShownKey; now: Millis }
+
+/** Its state, where it comes from above as well, and an end that is near. */
+export function StateBadge({ shown: { key, chain }, now }: Shown) {
+  const status = statusOf(chain, now)
+  const isOwn = statusOf([key], now) === status
+  const words = isOwn ? stateWords[status] : `${stateWords[status]} above`
+  if (status === 'revoked') return <Badge tone="bad">{words}</Badge>
+  if (status === 'expired') return <Badge>{words}</Badge>
+  if (status === 'paused') return <Badge tone="warn">{words}</Badge>
+  const end = endOf(chain)
+  if (end - now > 7 * dayMs) return <Badge tone="ok">{words}</Badge>
+  return <Badge tone="warn">Expires {relativeTime(end, now)}</Badge>
+}
+
+/** The first end of a chain: no key outlives those above it. */
+export const endOf = (chain: ShownKey['chain']): Millis =>
+  Math.min(...chain.map((key) => key.expiresAt))
+
+/** What its present window has taken: spent, and held by runs that have not ended. */
+export const usedOf = ({ window }: ShownKey): Nusd => (window?.spent ?? 0n) + (window?.held ?? 0n)
+
+export const CapMeter = ({ shown }: { shown: ShownKey }) => (
+  <Meter used={usedOf(shown)} limit={shown.key.capLimit} of={windowWords[shown.key.capWindow]} />
+)
+
+/** `tree`: each key hangs under its parent; else each says what it stands under. */
+export const keyColumns = (now: Millis, look: 'tree' | 'list'): Column<ShownKey>[] => [
+  { head: 'Key', cell: (shown) => <KeyCell shown={shown} look={look} /> },
+  { head: 'State', cell: (shown) => <StateBadge shown={shown} now={now} /> },
+  { head: 'Spent of cap', cell: (shown) => <CapMeter shown={shown} /> },
+  {
+    head: 'Last used',
+    kind: 'optional',
+    cell: ({ key }) =>
+      key.lastUsedAt === null ? (
+        <span class="quiet">Never</span>
+      ) : (
+        <When at={key.lastUsedAt} now={now} />
+      ),
+  },
+  {
+    head: 'Expires',
+    kind: 'optional',
+    cell: ({ key }) => (
+      <time datetime={new Date(key.expiresAt).toISOString()}>{dateText(key.expiresAt)}</time>
+    ),
+  },
+  {
+    head: 'Action',
+    kind: 'unnamed',
+    cell: ({ key }) => (
+      <a class="btn small" href={keyPath(key.id)}>
+        {key.revokedAt === null ? 'Manage' : 'View'}
+        <span class="vh"> {key.name}</span>
+      </a>
+    ),
+  },
+]
+
+function KeyCell({ shown: { key, chain }, look }: { shown: ShownKey; look: 'tree' | 'list' }) {
+  const depth = look === 'tree' ? depthOf(key) : 0
+  const parent = look === 'list' ? chain[1] : undefined
+  return (
+    <div class={depth > 0 ? ['kid', `d${depth}`] : undefined}>
+      <strong class="name" dir="auto" title={key.name}>
+        {key.name}
+      </strong>
+      <small class="quiet">
+        <Hash value={key.fingerprint} />
+        {parent ? ` under ${parent.name}` : null}
+      </small>
+    </div>
+  )
+}

@@ -1,0 +1,261 @@
+import { Elysia } from 'elysia'
+import type { Deps } from '../../../deps.ts'
+import { defaultPageLimit } from '../../../kernel/pagination.ts'
+import { Refusal } from '../../../kernel/refusal.ts'
+import type { KeyRow } from '../../../storage/db/schema.ts'
+import { answerOnce, callOf } from '../../../storage/idempotency/api/answer-once.ts'
+import { checkBody } from '../../../web/http/check-body.ts'
+import { type Fields, readFields } from '../../../web/http/fields.ts'
+import { queryOf, readPage } from '../../../web/http/query.ts'
+import type { Frame } from '../../../web/ui/frame.ts'
+import type { Child, Markup } from '../../../web/ui/jsx-runtime.ts'
+import { dashboardPage, type Page } from '../../../web/ui/layout.tsx'
+import { type ReplyContext, reply } from '../../../web/ui/reply.ts'
+import { sessionAuth, wantsJson, wantsPage } from '../../accounts/needs-session.ts'
+import { countAffected } from '../affected.ts'
+import { onceShown } from '../api/once-shown.ts'
+import { changeKey } from '../change.ts'
+import { readDetail } from '../key-detail.ts'
+import { toKeyView } from '../key-view.ts'
+import { findAccountKey } from '../owns.ts'
+import { pauseKey } from '../pause.ts'
+import { resumeKey } from '../resume.ts'
+import { revokeKey } from '../revoke.ts'
+import { rotateKey } from '../rotate.ts'
+import { changeBody, rotateBody, toChange } from '../shapes.ts'
+import { type Made, toReveal } from './create-key.ts'
+import { RevokePage, RotatePage } from './key-confirm.tsx'
+import { type DetailView, KeyPage } from './key-detail.tsx'
+import { draftOf, readKeyChange } from './key-form.ts'
+import { keyPath, keysPath } from './key-state.tsx'
+import { Reveal } from './reveal.tsx'
+
+type Needs = Pick<
+  Deps,
+  | 'keys'
+  | 'accounts'
+  | 'calls'
+  | 'replies'
+  | 'sessions'
+  | 'ledger'
+  | 'ids'
+  | 'random'
+  | 'clock'
+  | 'catalogue'
+  | 'plans'
+  | 'settings'
+  | 'log'
+  | 'plans'
+>
+type Context = ReplyContext & { account: string }
+
+/** One key of an account: its page, what it asks before it acts, and `/api/portal/keys/:id`. */
+export const keyPortal = (deps: Needs, frame: Frame) =>
+  new Elysia({ name: 'key-portal' }).use(pages(deps, frame)).use(actions(deps, frame))
+
+const pages = (deps: Needs, frame: Frame) =>
+  new Elysia({ name: 'key-pages' })
+    .use(sessionAuth(deps))
+    .get(
+      `${keysPath}/:id`,
+      async ({ params, request, set, account }) => {
+        const key = await findAccountKey(deps, account, params.id)
+        const query = queryOf(request)
+        const asked = query.has('after') ? readPage(query) : firstPage
+        const view = { ...(await readDetail(deps, key, asked)), isAgain: query.has('again') }
+        const page = pageOf(frame, account, key.name, <KeyPage view={view} />)
+        return reply({ request, set }, { page })
+      },
+      { needsSession: 'page' },
+    )
+    .get(
+      `${keysPath}/:id/revoke`,
+      async ({ params, request, set, account }) => {
+        const key = await findAccountKey(deps, account, params.id)
+        const main = await revokeMain(deps, key)
+        const page = pageOf(frame, account, `Revoke ${key.name}?`, main)
+        return reply({ request, set }, { page })
+      },
+      { needsSession: 'page' },
+    )
+    .get(
+      `${keysPath}/:id/rotate`,
+      async ({ params, request, set, account }) => {
+        const key = await findAccountKey(deps, account, params.id)
+        const page = pageOf(frame, account, `Rotate ${key.name}`, <RotatePage keyRow={key} />)
+        return reply({ request, set }, { page })
+      },
+      { needsSession: 'page' },
+    )
+
+const actions = (deps: Needs, frame: Frame) => {
+  const change = async (context: Context, id: string) => {
+    const key = await findAccountKey(deps, context.account, id)
+    const sent = await readFields(context.request, { limitBytes: deps.settings.bodyBytes })
+    return changeIt(deps, frame, { context, key, sent })
+  }
+  /** Does one thing to a key, and answers with the key as it is then. */
+  const act = async (
+    context: Context,
+    id: string,
+    verb: (deps: Needs, wish: { keyId: string; actor: string }) => Promise<unknown>,
+  ) => {
+    const key = await findAccountKey(deps, context.account, id)
+    await verb(deps, { keyId: key.id, actor: context.account })
+    return answer(deps, context, key)
+  }
+  return new Elysia({ name: 'key-actions' })
+    .use(sessionAuth(deps))
+    .get(
+      '/api/portal/keys/:id',
+      async ({ params, request, set, account }) =>
+        answer(deps, { request, set, account }, await findAccountKey(deps, account, params.id)),
+      { needsSession: 'action' },
+    )
+    .patch(
+      '/api/portal/keys/:id',
+      ({ params, request, set, account }) => change({ request, set, account }, params.id),
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/keys/:id',
+      ({ params, request, set, account }) => change({ request, set, account }, params.id),
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/keys/:id/pause',
+      ({ params, request, set, account }) => act({ request, set, account }, params.id, pauseKey),
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/keys/:id/resume',
+      ({ params, request, set, account }) => act({ request, set, account }, params.id, resumeKey),
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/keys/:id/revoke',
+      ({ params, request, set, account }) => act({ request, set, account }, params.id, revokeKey),
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/keys/:id/rotate',
+      async ({ params, request, set, account }) => {
+        const key = await findAccountKey(deps, account, params.id)
+        const sent = await readFields(request, { limitBytes: deps.settings.bodyBytes })
+        return rotateIt(deps, frame, { context: { request, set, account }, key, sent })
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+}
+
+const firstPage = { limit: defaultPageLimit, after: undefined }
+
+const pageOf = (frame: Frame, account: string, title: string, main: Markup): Page =>
+  dashboardPage({ frame, title, here: keysPath, account, main })
+
+/** A page that answers a form, as if it were at its own address: the colours come back there. */
+export const shownAt = (page: Page, path: string): Page => ({
+  main: page.main,
+  html: (reader) => page.html({ ...reader, path }),
+})
+
+/** What would stop is counted before anybody is asked. */
+async function revokeMain(deps: Needs, key: KeyRow) {
+  const now = deps.clock.now()
+  const [affected, { items }] = await Promise.all([
+    countAffected(deps, key.id),
+    deps.keys.listBelow(key, { limit: 21, after: undefined }, now),
+  ])
+  const live = items.filter(
+    (one) => one.key.id !== key.id && one.key.revokedAt === null && one.key.expiresAt > now,
+  )
+  const below = live.slice(0, 20).map((one) => one.key)
+  return <RevokePage keyRow={key} affected={affected} below={below} now={now} />
+}
+
+/** The key in JSON, as htmx's part of its page, or by going to its page. */
+async function answer(deps: Needs, context: Context, { id }: KeyRow) {
+  const key = await findAccountKey(deps, context.account, id)
+  if (wantsJson(context.request)) {
+    const now = deps.clock.now()
+    return toKeyView(await deps.keys.show(id, now), now)
+  }
+  const fragment = <KeyPage view={await readDetail(deps, key, firstPage)} />
+  return reply(context, { fragment, seeOther: keyPath(id) })
+}
+
+type Sent = { context: Context; key: KeyRow; sent: Fields }
+
+async function changeIt(deps: Needs, frame: Frame, { context, key, sent }: Sent) {
+  const { account, request } = context
+  const draft = draftOf(sent.value)
+  try {
+    const parent = key.parentId === null ? undefined : await deps.keys.find(key.parentId)
+    const change = sent.isForm
+      ? readKeyChange(draft, { key, parent, now: deps.clock.now() })
+      : toChange(checkBody(changeBody, sent.value))
+    await changeKey(deps, { keyId: key.id, actor: account, change })
+    return await answer(deps, context, key)
+  } catch (error) {
+    if (!(error instanceof Refusal) || wantsJson(request)) throw error
+    const view = { ...(await readDetail(deps, key, firstPage)), draft, refusal: error }
+    return showKey(frame, context, { view, status: error.status })
+  }
+}
+
+async function rotateIt(deps: Needs, frame: Frame, { context, key, sent }: Sent) {
+  const { account, request } = context
+  const { fingerprint: from, overlap_seconds: overlap } = draftOf(sent.value)
+  if (wantsJson(request)) return rotateOnce(deps, { context, key, sent })
+  // A reload sends the form again.
+  if (from !== undefined && from !== key.fingerprint && wantsPage(request)) {
+    return reply(context, { fragment: <></>, seeOther: `${keyPath(key.id)}?again=1` })
+  }
+  try {
+    const made = await rotate(deps, account, { key, sent })
+    const reveal = <Reveal view={await toReveal(deps, made, 'rotate')} />
+    const view = await readDetail(deps, made.key, firstPage)
+    return showKey(frame, context, { view, reveal, status: 200 })
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    const main = <RotatePage keyRow={key} overlap={overlap} refusal={error} />
+    const page = pageOf(frame, account, `Rotate ${key.name}`, main)
+    return reply(context, { page: shownAt(page, keyPath(key.id)), status: error.status })
+  }
+}
+
+/** For a program, which may send an Idempotency-Key. */
+function rotateOnce(deps: Needs, { context, key, sent }: Sent) {
+  const { account, request, set } = context
+  const route = `POST /api/portal/keys/${key.id}/rotate`
+  const call = callOf(deps, { request, who: account, route, text: JSON.stringify(sent.value) })
+  return answerOnce(deps, { set }, call, async () => {
+    const once = onceShown(deps, call, 200)
+    const { secret } = await rotate(deps, account, { key, sent, once })
+    const now = deps.clock.now()
+    return { ...toKeyView(await deps.keys.show(key.id, now), now), secret }
+  })
+}
+
+type Rotating = Omit<Sent, 'context'> & { once?: ReturnType<typeof onceShown> }
+
+/** By the body of `POST /v1/keys/:id/rotate`, or by the fields of its form. */
+function rotate(deps: Needs, account: string, { key, sent, once }: Rotating): Promise<Made> {
+  const wish = { keyId: key.id, actor: account, once }
+  if (!sent.isForm) {
+    const { overlap_seconds: overlapSeconds = 0 } = checkBody(rotateBody, sent.value)
+    return rotateKey(deps, { ...wish, overlapSeconds })
+  }
+  const { fingerprint: from, overlap_seconds: text = '0' } = draftOf(sent.value)
+  const overlapSeconds = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
+  return rotateKey(deps, { ...wish, overlapSeconds, from })
+}
+
+type Showing = { view: DetailView; reveal?: Child; status: number }
+
+function showKey(frame: Frame, context: Context, { view, reveal, status }: Showing) {
+  const { key } = view.shown
+  const main = <KeyPage view={view} reveal={reveal} />
+  const page = pageOf(frame, context.account, key.name, main)
+  return reply(context, { page: shownAt(page, keyPath(key.id)), status })
+}

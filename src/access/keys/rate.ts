@@ -1,0 +1,37 @@
+import type { KeyRow } from '../../storage/db/schema.ts'
+import type { Limiter, Verdict } from '../../web/http/limits.ts'
+import type { Caller } from './key.ts'
+
+/** How far a request counts: the verdict of the nearest limit, and that limit a minute. */
+export type Counted = { rpm: number; verdict: Verdict }
+
+/**
+ * Counts a request against every key of the chain, each with its own limit or that of the plan,
+ * whichever is lower, divided between the `nodes` there are. What one of them refuses counts
+ * against none.
+ */
+export function countRequest(requests: Limiter, { chain, plan }: Caller, nodes: number): Counted {
+  const rpmOf = (key: KeyRow): number => limitOf(key, plan, nodes)
+  if (chain.length > 1) {
+    for (const key of chain) {
+      const verdict = requests.peek(key.id, rpmOf(key))
+      if (!verdict.ok) return { rpm: rpmOf(key), verdict }
+    }
+  }
+  let nearest: Counted | undefined
+  for (const key of chain) {
+    const rpm = rpmOf(key)
+    const verdict = requests.take(key.id, rpm)
+    if (!verdict.ok) return { rpm, verdict }
+    if (!nearest || verdict.remaining < nearest.verdict.remaining) nearest = { rpm, verdict }
+  }
+  if (!nearest) throw new Error('a caller without a key')
+  return nearest
+}
+
+/** Whether {@link countRequest} would let a request through now; counts nothing. */
+export const hasRoom = (requests: Limiter, { chain, plan }: Caller, nodes: number): boolean =>
+  chain.every((key) => requests.peek(key.id, limitOf(key, plan, nodes)).ok)
+
+const limitOf = ({ rpm: own }: KeyRow, { limits }: Caller['plan'], nodes: number): number =>
+  Math.ceil(Math.min(own ?? limits.rpm, limits.rpm) / nodes)

@@ -1,0 +1,35 @@
+import type { Deps } from '../../deps.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { KeyRow } from '../../storage/db/schema.ts'
+import { assertNotRevoked, chainOf } from './key.ts'
+import { noteKey } from './note.ts'
+
+/**
+ * Ends the pause of a key. It and the keys below work again unless another one of their chain is
+ * paused. Resuming a key that is not paused changes nothing.
+ * @throws Refusal `not_found`, `conflict` for a revoked key.
+ */
+export async function resumeKey(
+  { ledger, keys, ids }: Pick<Deps, 'ledger' | 'keys' | 'ids'>,
+  { keyId, actor }: { keyId: string; actor: string },
+): Promise<KeyRow> {
+  const found = (await keys.find(keyId)) ?? refuse('not_found', 'There is no such key.')
+  const resumed = await ledger.post({
+    account: found.accountId,
+    keys: found.lineage,
+    decide(book) {
+      const chain = chainOf(book, found.lineage)
+      assertNotRevoked(chain)
+      const [key] = chain
+      if (!key) throw new Error('a chain without a key')
+      if (key.pausedAt !== null) {
+        key.pausedAt = null
+        book.changed('key', key)
+        noteKey(book, ids, key, { actor, action: 'key.resume', detail: {} })
+      }
+      return { ...key }
+    },
+  })
+  keys.forget(keyId)
+  return resumed
+}

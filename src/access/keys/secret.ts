@@ -1,0 +1,54 @@
+import { crc32, sha256Hex } from '../../kernel/hash.ts'
+import type { Random } from '../../kernel/random.ts'
+
+/**
+ * The secret of a key: `sk-service-`, 256 random bits in base62 (43 characters), and the CRC-32
+ * of all before it in base62 (6 characters). The checksum finds typos and leaked keys offline.
+ */
+export const secretPrefix = 'sk-service-'
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const randomChars = 43
+const checksumChars = 6
+const form = /^sk-service-[0-9A-Za-z]{49}$/
+
+export function makeSecret(random: Random): string {
+  let number = 0n
+  for (const byte of random.bytes(32)) number = number * 256n + BigInt(byte)
+  const body = secretPrefix + base62(number, randomChars)
+  return body + checksum(body)
+}
+
+/** Whether `text` is as long as a secret: asked before it is hashed. */
+export const hasLengthOfSecret = (text: string): boolean =>
+  text.length === secretPrefix.length + randomChars + checksumChars
+
+/** Whether `text` has the form and the checksum of a secret: asked before any look-up. */
+export function isSecret(text: string): boolean {
+  if (!hasLengthOfSecret(text) || !form.test(text)) return false
+  return checksum(text.slice(0, -checksumChars)) === text.slice(-checksumChars)
+}
+
+/** What is stored of a secret. */
+export const hashSecret = (secret: string): string => sha256Hex(secret)
+
+/** What people see of a secret: the first 12 hex digits of its hash. */
+export const fingerprintOf = (hash: string): string => hash.slice(0, 12)
+
+/** Asked of every request: 32 bits need no `bigint`, which takes ten times as long. */
+function checksum(body: string): string {
+  let out = ''
+  let rest = crc32(body)
+  for (let i = 0; i < checksumChars; i++) {
+    out = alphabet.charAt(rest % 62) + out
+    rest = Math.floor(rest / 62)
+  }
+  return out
+}
+
+/** Big-endian, left-padded with `0`. */
+function base62(number: bigint, length: number): string {
+  let out = ''
+  for (let rest = number; rest > 0n; rest /= 62n) out = alphabet.charAt(Number(rest % 62n)) + out
+  return out.padStart(length, '0')
+}

@@ -1,0 +1,81 @@
+import type { Deps } from '../../deps.ts'
+import type { Millis } from '../../kernel/clock.ts'
+import { windowStart } from '../../ledger/window.ts'
+import type { AccountRow, WindowRow } from '../../storage/db/schema.ts'
+import { toChecksumAddress } from '../../verify/address.ts'
+import type { Caller } from './key.ts'
+import { nextBlock, toAccountView, toChainView, toKeyView } from './key-view.ts'
+import type { ShownKey } from './shown-key.ts'
+
+type Needs = Pick<Deps, 'accounts' | 'clock' | 'keys' | 'still'>
+
+type Read = { account: AccountRow; shown: ShownKey; windows: readonly WindowRow[] }
+
+const dayMs = 86_400_000
+
+/** The answer of `GET /v1/keys/self`. What is stored is read again after something was written. */
+export async function showSelf(deps: Needs, caller: Caller) {
+  const now = deps.clock.now()
+  return viewOf(await readOnce(deps, caller, now), caller, now)
+}
+
+/**
+ * The same as text, made once for a caller as long as nothing is written and no time passes that
+ * it tells of; undefined when it tells of this moment.
+ */
+export function selfText(
+  deps: Needs,
+  caller: Caller,
+): string | undefined | Promise<string | undefined> {
+  const now = deps.clock.now()
+  const made = deps.still(caller, async () => {
+    const read = await readOnce(deps, caller, now)
+    return { text: JSON.stringify(viewOf(read, caller, now)), ...timesOf(read, now) }
+  })
+  return made instanceof Promise ? made.then((one) => textAt(one, now)) : textAt(made, now)
+}
+
+type Made = { text: string; from: Millis; until: Millis }
+
+const textAt = ({ text, from, until }: Made, now: Millis): string | undefined =>
+  from <= now && now < until ? text : undefined
+
+/** From when until when all that depends on the time is as it was at `now`. */
+function timesOf({ account, shown, windows }: Read, now: Millis): { from: Millis; until: Millis } {
+  const { chain, overlapUntil } = shown
+  const block = nextBlock(chain, windows, account, now)
+  // What is used up is told with the time of the answer: it holds for one millisecond.
+  if (block?.type !== 'key_expired') return { from: now, until: now + 1 }
+  // All windows begin with a day.
+  const ends = [windowStart('day', now) + dayMs, ...chain.map(({ expiresAt }) => expiresAt)]
+  if (overlapUntil !== null) ends.push(overlapUntil)
+  return { from: now, until: Math.min(...ends.filter((end) => end > now)) }
+}
+
+function viewOf({ account, shown, windows }: Read, { plan }: Caller, now: Millis) {
+  const { chain, overlapUntil } = shown
+  const isEnding = overlapUntil !== null && overlapUntil > now
+  return {
+    ...toKeyView({ ...shown, overlapUntil: isEnding ? overlapUntil : null }, now),
+    account: { address: toChecksumAddress(account.id), ...toAccountView(account, plan) },
+    chain: toChainView(chain, windows, now),
+    next_block: nextBlock(chain, windows, account, now),
+  }
+}
+
+function readOnce(deps: Needs, { key, account }: Caller, now: Millis): Read | Promise<Read> {
+  const name = `self ${key.id} ${windowStart('day', now)}`
+  return deps.still(name, () => readSelf(deps, { id: account, keyId: key.id, now }))
+}
+
+async function readSelf(
+  deps: Needs,
+  { id, keyId, now }: { id: string; keyId: string; now: Millis },
+): Promise<Read> {
+  const [account, shown] = await Promise.all([deps.accounts.find(id), deps.keys.show(keyId, now)])
+  if (!account) throw new Error('a key without an account')
+  const starts = shown.chain.map((key) => {
+    return { keyId: key.id, start: windowStart(key.capWindow, now) }
+  })
+  return { account, shown, windows: await deps.keys.windows(starts) }
+}

@@ -1,0 +1,202 @@
+import {
+  type AnyColumn,
+  and,
+  asc,
+  desc,
+  eq,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
+import type { Millis } from '../../../kernel/clock.ts'
+import { type Page, type PageRequest, toPage } from '../../../kernel/pagination.ts'
+import { windowStart } from '../../../ledger/window.ts'
+import { type Db, prepared, type Query, rows, type Work } from '../../../storage/db/db.ts'
+import { isUnder } from '../../../storage/db/lineage.ts'
+import type { KeyRow, Tables, WindowRow } from '../../../storage/db/schema.ts'
+import { maxDepth } from '../key.ts'
+import { inTreeOrder, type KeyFilter, type ShownKey } from '../shown-key.ts'
+
+/** Keys together with all that is shown of them: a page takes one query, whatever is on it. */
+export function shownKeys({ tables, ...db }: Db) {
+  const { keys } = tables
+
+  const select = (q: Query, now: Millis) => selectShown(tables, q, startsAt(now))
+
+  /** One round trip to a server; in process, for a single chain, a compiled look-up for each. */
+  function* keysOf(q: Query, ids: string[]): Work<KeyRow[]> {
+    if (!db.exclusive || ids.length > maxDepth) {
+      return yield* rows(q.select().from(keys).where(inArray(keys.id, ids)))
+    }
+    const found: KeyRow[] = []
+    for (const id of ids) {
+      found.push(...(yield* keyAt(tables, q, id)))
+    }
+    return found
+  }
+
+  /** Adds the chains, reading the keys above that are not among those found. */
+  function* withChains(q: Query, found: Found[]): Work<ShownKey[]> {
+    const known = new Map(found.map(({ key }) => [key.id, key]))
+    const lineages = found.flatMap(({ key }) => key.lineage)
+    const absent = [...new Set(lineages.filter((id) => !known.has(id)))]
+    if (absent.length > 0) {
+      for (const key of yield* keysOf(q, absent)) known.set(key.id, key)
+    }
+    return found.map(({ key, window, overlapUntil }) => ({
+      key,
+      chain: key.lineage.flatMap((id) => known.get(id) ?? []),
+      window: window ?? undefined,
+      overlapUntil,
+    }))
+  }
+
+  const all = (where: SQL | undefined, now: Millis): Promise<ShownKey[]> =>
+    db.read(function* (q) {
+      const found: Found[] = yield* rows(select(q, now).where(where).orderBy(asc(keys.id)))
+      return yield* withChains(q, found)
+    })
+
+  /** Newest first; `after` is the id of one of them. */
+  const paged = (
+    where: SQL | undefined,
+    { after, limit }: PageRequest,
+    now: Millis,
+  ): Promise<Page<ShownKey>> =>
+    db.read(function* (q) {
+      const older = after === undefined ? undefined : lt(keys.id, after)
+      const found: Found[] = yield* rows(
+        select(q, now)
+          .where(and(where, older))
+          .orderBy(desc(keys.id))
+          .limit(limit + 1),
+      )
+      const { items, hasMore } = toPage(found, limit)
+      return { items: yield* withChains(q, items), hasMore }
+    })
+
+  return {
+    /** One key with its chain. @throws when there is none: ask {@link KeyStore.find} first. */
+    show: (id: string, now: Millis): Promise<ShownKey> =>
+      db.read(function* (q) {
+        const found = db.exclusive
+          ? yield* lookUp(tables, q, id, now)
+          : yield* join(tables, q, id, now)
+        const [shown] = yield* withChains(q, found)
+        if (!shown) throw new Error(`there is no key ${id}`)
+        return shown
+      }),
+    /** All keys there are, or all of an account, the oldest first: for the command line. */
+    list: (account: string | undefined, now: Millis): Promise<ShownKey[]> =>
+      all(account === undefined ? undefined : eq(keys.accountId, account), now),
+    /** A key and all below it, newest first; `after` is the id of one of them. */
+    listBelow: (top: KeyRow, page: PageRequest, now: Millis): Promise<Page<ShownKey>> =>
+      paged(and(eq(keys.accountId, top.accountId), isUnder(keys, top.id)), page, now),
+    /**
+     * The keys of an account that are neither revoked nor expired themselves, in tree order: each
+     * below its parent, the newest first. At most 500; {@link listAll} has the others.
+     */
+    tree: (account: string, now: Millis): Promise<ShownKey[]> =>
+      db.read(function* (q) {
+        const active = and(isNull(keys.revokedAt), gt(keys.expiresAt, now))
+        const listed = and(eq(keys.accountId, account), active)
+        const found: Found[] = yield* rows(select(q, now).where(listed).orderBy(desc(keys.id)))
+        return inTreeOrder(yield* withChains(q, found))
+      }),
+    /** The keys of an account, or some of them, newest first; `after` is the id of one of them. */
+    listAll: (
+      account: string,
+      { ended, name }: KeyFilter,
+      page: PageRequest,
+      now: Millis,
+    ): Promise<Page<ShownKey>> => {
+      const states = {
+        revoked: isNotNull(keys.revokedAt),
+        expired: and(isNull(keys.revokedAt), lte(keys.expiresAt, now)),
+      }
+      const named = name === undefined ? undefined : isNamed(keys.name, name)
+      return paged(and(eq(keys.accountId, account), ended && states[ended], named), page, now)
+    },
+  }
+}
+
+/** In process three compiled look-ups cost a third of one that joins. */
+function* lookUp(tables: Tables, q: Query, id: string, now: Millis): Work<Found[]> {
+  const { keySecrets } = tables
+  const [key] = yield* keyAt(tables, q, id)
+  if (!key) return []
+  const [window] = yield* windowAt(tables, q, id, windowStart(key.capWindow, now))
+  const [ending] = yield* prepared('key.ending', { id, now }, (values) =>
+    q
+      .select({ validUntil: keySecrets.validUntil })
+      .from(keySecrets)
+      .where(and(eq(keySecrets.keyId, values.id), gt(keySecrets.validUntil, values.now))),
+  )
+  return [{ key, window: window ?? null, overlapUntil: ending?.validUntil ?? null }]
+}
+
+/** From a server one query brings all of it. */
+const join = (tables: Tables, q: Query, id: string, now: Millis): Work<Found[]> =>
+  prepared('key.shown', { id, ...startsAt(now) }, ({ id: named, ...starts }) =>
+    selectShown(tables, q, starts).where(eq(tables.keys.id, named)),
+  )
+
+const keyAt = ({ keys }: Tables, q: Query, id: string): Work<KeyRow[]> =>
+  prepared('key', { id }, (values) => q.select().from(keys).where(eq(keys.id, values.id)))
+
+/** The window of a key that began at `start`, if it counted anything. */
+export const windowAt = (
+  { keyWindows }: Tables,
+  q: Query,
+  keyId: string,
+  start: Millis,
+): Work<WindowRow[]> =>
+  prepared('key_window', { keyId, start }, (values) =>
+    q
+      .select()
+      .from(keyWindows)
+      .where(and(eq(keyWindows.keyId, values.keyId), eq(keyWindows.windowStart, values.start))),
+  )
+
+/** The windows that `now` falls into are joined, and the secret that is on its way out. */
+function selectShown(
+  { keys, keyWindows, keySecrets }: Tables,
+  q: Query,
+  { now, ...starts }: Starts,
+) {
+  const start = (window: KeyRow['capWindow']) =>
+    sql`when ${window} then cast(${starts[window]} as bigint)`
+  const kinds = [start('lifetime'), start('day'), start('week'), start('month')]
+  const present = sql`case ${keys.capWindow} ${sql.join(kinds, sql` `)} end`
+  const isPresent = and(eq(keyWindows.keyId, keys.id), eq(keyWindows.windowStart, present))
+  const isEnding = and(eq(keySecrets.keyId, keys.id), gt(keySecrets.validUntil, now))
+  return q
+    .select({ key: keys, window: keyWindows, overlapUntil: keySecrets.validUntil })
+    .from(keys)
+    .leftJoin(keyWindows, isPresent)
+    .leftJoin(keySecrets, isEnding)
+}
+
+/** Whether a name holds these words, in letters of any size. */
+const isNamed = (column: AnyColumn, words: string): SQL => {
+  const pattern = `%${words.replace(/[!%_]/g, '!$&')}%`
+  return sql`lower(${column}) like lower(${pattern}) escape '!'`
+}
+
+/** A moment, and when the windows of each kind began that it falls into. */
+type Starts = Record<KeyRow['capWindow'] | 'now', Millis>
+
+const startsAt = (now: Millis): Starts => ({
+  now,
+  lifetime: windowStart('lifetime', now),
+  day: windowStart('day', now),
+  week: windowStart('week', now),
+  month: windowStart('month', now),
+})
+
+type Found = Pick<ShownKey, 'key' | 'overlapUntil'> & { window: ShownKey['window'] | null }
