@@ -56,8 +56,8 @@ export const streams: Group = {
       ],
       guards: [
         ['src/web/http/sse.ts', 'ping'],
-        ['src/upstream/http.ts', 'watchOver'],
-        ['src/upstream/wire-exchange.ts', 'Exchange'],
+        ['src/models/upstream/http.ts', 'watchOver'],
+        ['src/models/upstream/wire/exchange.ts', 'Exchange'],
       ],
     },
     {
@@ -75,9 +75,9 @@ export const streams: Group = {
         ],
       ],
       guards: [
-        ['src/upstream/sse.ts', 'sseParser'],
+        ['src/models/upstream/sse.ts', 'sseParser'],
         ['src/kernel/json-size.ts', 'isModestJson'],
-        ['src/upstream/wire-inlet.ts', 'Inlet'],
+        ['src/models/upstream/wire/inlet.ts', 'Inlet'],
       ],
     },
     {
@@ -101,7 +101,7 @@ export const streams: Group = {
           "a refusal of the upstream is told in our words, and another isn't asked",
         ],
       ],
-      guards: [['src/upstream/openai.ts', 'reasonOf']],
+      guards: [['src/models/upstream/openai.ts', 'reasonOf']],
     },
     {
       id: 'D19',
@@ -213,7 +213,7 @@ export const streams: Group = {
       ],
       guards: [
         ['src/kernel/fair-share.ts', 'mayTake'],
-        ['src/upstream/slots.ts', 'upstreamSlots'],
+        ['src/models/upstream/slots.ts', 'upstreamSlots'],
       ],
     },
     {

@@ -31,8 +31,8 @@ export const upstreams: Group = {
         ],
       ],
       guards: [
-        ['src/upstream/http.ts', 'request'],
-        ['src/upstream/wire-exchange.ts', 'Exchange'],
+        ['src/models/upstream/http.ts', 'request'],
+        ['src/models/upstream/wire/exchange.ts', 'Exchange'],
       ],
     },
     {
@@ -82,8 +82,8 @@ export const upstreams: Group = {
         ['test/upstream/tls.test.ts', 'a certificate for another name or of an unknown authority'],
       ],
       guards: [
-        ['src/upstream/http.ts', 'request'],
-        ['src/upstream/wire-lines.ts', 'makeLines'],
+        ['src/models/upstream/http.ts', 'request'],
+        ['src/models/upstream/wire/lines.ts', 'makeLines'],
       ],
     },
     {
@@ -105,9 +105,9 @@ export const upstreams: Group = {
         ['test/runs/breaker.test.ts', 'one request tries it; all others are refused meanwhile'],
       ],
       guards: [
-        ['src/upstream/http.ts', 'watchOver'],
-        ['src/upstream/wire-exchange.ts', 'Exchange'],
-        ['src/upstream/breaker.ts', 'makeBreaker'],
+        ['src/models/upstream/http.ts', 'watchOver'],
+        ['src/models/upstream/wire/exchange.ts', 'Exchange'],
+        ['src/models/upstream/breaker.ts', 'makeBreaker'],
         ['src/runs/rest.ts', 'assertAsked'],
       ],
       missing: 'a limit of its own for connecting: it counts into the wait for the first byte.',
@@ -142,10 +142,10 @@ export const upstreams: Group = {
         ['test/upstream/idle.test.ts', 'with 512 idle connections each further one closes'],
       ],
       guards: [
-        ['src/upstream/wire-lines.ts', 'makeLines'],
-        ['src/upstream/wire-lines.ts', 'afterPoll'],
-        ['src/upstream/wire-idle.ts', 'makeIdleLines'],
-        ['src/upstream/wire.ts', 'openFetched'],
+        ['src/models/upstream/wire/lines.ts', 'makeLines'],
+        ['src/models/upstream/wire/lines.ts', 'afterPoll'],
+        ['src/models/upstream/wire/idle.ts', 'makeIdleLines'],
+        ['src/models/upstream/wire/wire.ts', 'openFetched'],
       ],
     },
     {
@@ -162,7 +162,7 @@ export const upstreams: Group = {
         ],
         ['test/upstream/tls.test.ts', 'a connection that is closed after it heard a request'],
       ],
-      guards: [['src/upstream/wire-exchange.ts', 'Exchange']],
+      guards: [['src/models/upstream/wire/exchange.ts', 'Exchange']],
     },
     {
       id: 'E13',
@@ -177,9 +177,9 @@ export const upstreams: Group = {
         ['test/upstream/wire.test.ts', '%p is none'],
       ],
       guards: [
-        ['src/upstream/wire-head.ts', 'readHead'],
-        ['src/upstream/wire-body.ts', 'endLine'],
-        ['src/upstream/wire-field.ts', 'readField'],
+        ['src/models/upstream/wire/message-head.ts', 'readHead'],
+        ['src/models/upstream/wire/message-body.ts', 'endLine'],
+        ['src/models/upstream/wire/header-field.ts', 'readField'],
       ],
     },
     {
@@ -196,8 +196,8 @@ export const upstreams: Group = {
         ['test/upstream/breaker-accounts.test.ts', 'are at most 4,096'],
       ],
       guards: [
-        ['src/upstream/breaker.ts', 'makeBreaker'],
-        ['src/upstream/breaker-accounts.ts', 'recentAccounts'],
+        ['src/models/upstream/breaker.ts', 'makeBreaker'],
+        ['src/models/upstream/breaker-accounts.ts', 'recentAccounts'],
         ['src/runs/rest.ts', 'assertAsked'],
       ],
     },

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { Family } from '../metrics/exposition.ts'
-import type { BreakerState } from '../upstream/breaker.ts'
+import type { BreakerState } from '../models/upstream/breaker.ts'
 
 /** What an upstream did for this process since its start. */
 export type UpstreamHealth = {

@@ -1,8 +1,8 @@
 import { type ChainTrouble, ChainUnavailable, chainId } from '../kernel/chain.ts'
 import type { Hex } from '../kernel/hex.ts'
 import { isModestJson } from '../kernel/json-size.ts'
-import { type HttpLimits, request } from '../upstream/http.ts'
-import { UpstreamFailure } from '../upstream/upstream.ts'
+import { type HttpLimits, request } from '../models/upstream/http.ts'
+import { UpstreamFailure } from '../models/upstream/upstream.ts'
 import { readQuantity } from './forms.ts'
 import type { RpcOptions } from './rpc.ts'
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { systemClock } from '../kernel/clock.ts'
-import { request } from '../upstream/http.ts'
+import { request } from '../models/upstream/http.ts'
 import { configOf, Exit, exitCodes, printJson, say, withSettings } from './context.ts'
 import { readDuration } from './values.ts'
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Config } from '../config.ts'
-import { checkUpstream } from '../upstream/check.ts'
+import { checkUpstream } from '../models/upstream/check.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
 
 /** `models check`: are the upstreams there, and do they have what is routed to them. */

@@ -2,10 +2,10 @@ import type { Deps } from '../deps.ts'
 import { toJsonInteger } from '../kernel/money.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import type { Model } from '../models/model.ts'
+import type { JsonObject } from '../models/upstream/upstream.ts'
 import { type Keep, type Sink, type Streamed, stream } from '../runs/execute.ts'
 import type { LiveRun } from '../runs/live.ts'
 import type { RunRow } from '../storage/db/schema.ts'
-import type { JsonObject } from '../upstream/upstream.ts'
 
 /** The models one can talk to, in the order of the catalogue. */
 export const chatModels = ({ catalogue }: Pick<Deps, 'catalogue'>): Model[] =>

@@ -1,6 +1,6 @@
 import type { Posted } from '../ledger/unit-of-work.ts'
+import type { FailureReason } from '../models/upstream/upstream.ts'
 import type { RunRow } from '../storage/db/schema.ts'
-import type { FailureReason } from '../upstream/upstream.ts'
 import type { Family } from './exposition.ts'
 import { counter, histogram } from './instrument.ts'
 

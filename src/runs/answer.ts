@@ -1,5 +1,5 @@
 import type { Json } from '../kernel/canonical.ts'
-import type { JsonObject } from '../upstream/upstream.ts'
+import type { JsonObject } from '../models/upstream/upstream.ts'
 
 /** A choice as receipts commit to it: the same for a stream and for a plain answer. */
 export type Choice = {

@@ -5,10 +5,15 @@ import type { Refusal } from '../kernel/refusal.ts'
 import type { StopSignal } from '../kernel/stop.ts'
 import { forwardBody } from '../models/bound.ts'
 import type { RouteStep, Usage } from '../models/model.ts'
+import {
+  type JsonObject,
+  takeEach,
+  type Upstream,
+  UpstreamFailure,
+} from '../models/upstream/upstream.ts'
 import { decideUsage } from '../models/usage.ts'
 import { receiptIdOf } from '../receipts/receipt.ts'
 import type { RunRow } from '../storage/db/schema.ts'
-import { type JsonObject, takeEach, type Upstream, UpstreamFailure } from '../upstream/upstream.ts'
 import { type Answer, type Choice, collectAnswer, objects, readAnswer } from './answer.ts'
 import { type Ending, type Finished, finish } from './finish.ts'
 import { type LiveRun, namesOf } from './live.ts'

@@ -6,8 +6,8 @@ import { type StopSignal, stopSwitch } from '../kernel/stop.ts'
 import type { Trace } from '../kernel/trace.ts'
 import type { Bound } from '../models/bound.ts'
 import type { Model } from '../models/model.ts'
+import type { JsonObject } from '../models/upstream/upstream.ts'
 import type { RunRow } from '../storage/db/schema.ts'
-import type { JsonObject } from '../upstream/upstream.ts'
 import { runNotices } from './notices.ts'
 
 /** Why a run was stopped before its upstream was done. */

@@ -2,9 +2,9 @@ import type { Json } from '../kernel/canonical.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { toJsonInteger } from '../kernel/money.ts'
 import { Refusal, type RefusalType } from '../kernel/refusal.ts'
+import { UpstreamFailure } from '../models/upstream/upstream.ts'
 import { receiptIdOf } from '../receipts/receipt.ts'
 import type { RunRow } from '../storage/db/schema.ts'
-import { UpstreamFailure } from '../upstream/upstream.ts'
 import type { StopReason } from './live.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { canonical, hasCanonicalForm, type Json } from '../../src/kernel/canonical.ts'
+import { openaiUpstream } from '../../src/models/upstream/openai.ts'
+import { sseParser } from '../../src/models/upstream/sse.ts'
+import { type JsonObject, UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 import { decideUsage } from '../../src/models/usage.ts'
 import { collectAnswer, readAnswer } from '../../src/runs/answer.ts'
-import { openaiUpstream } from '../../src/upstream/openai.ts'
-import { sseParser } from '../../src/upstream/sse.ts'
-import { type JsonObject, UpstreamFailure } from '../../src/upstream/upstream.ts'
 import { cut } from './mutate.ts'
 import { must, type Target } from './run.ts'
 

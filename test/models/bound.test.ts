@@ -7,7 +7,7 @@ import type { Body } from '../../src/models/body.ts'
 import { boundOf, forwardBody } from '../../src/models/bound.ts'
 import { echoModel, embedModel } from '../../src/models/builtins.ts'
 import type { Model } from '../../src/models/model.ts'
-import { builtinUpstream } from '../../src/upstream/builtin.ts'
+import { builtinUpstream } from '../../src/models/upstream/builtin.ts'
 
 const chat: Model = {
   ...echoModel,

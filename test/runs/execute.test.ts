@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { onceOf } from '../../src/ledger/once.ts'
-import { type Begun, begin } from '../../src/runs/begin.ts'
-import { complete, stream } from '../../src/runs/execute.ts'
 import {
   type FailureReason,
   type JsonObject,
   type Upstream,
   UpstreamFailure,
-} from '../../src/upstream/upstream.ts'
+} from '../../src/models/upstream/upstream.ts'
+import { type Begun, begin } from '../../src/runs/begin.ts'
+import { complete, stream } from '../../src/runs/execute.ts'
 import { modelToml, upstreamToml } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'
 

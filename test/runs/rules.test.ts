@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { Refusal } from '../../src/kernel/refusal.ts'
+import { type FailureReason, UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 import { decideUsage } from '../../src/models/usage.ts'
 import type { StopReason } from '../../src/runs/live.ts'
 import { outcomeOf, refusalOf, restingRefusal, statusOf } from '../../src/runs/run.ts'
-import { type FailureReason, UpstreamFailure } from '../../src/upstream/upstream.ts'
 
 describe('a run that broke off', () => {
   test.each([

@@ -1,6 +1,6 @@
+import type { JsonObject } from '../../src/models/upstream/upstream.ts'
 import { setRetention } from '../../src/storage/texts/retain.ts'
 import { retentions } from '../../src/storage/texts/retention.ts'
-import type { JsonObject } from '../../src/upstream/upstream.ts'
 import {
   actorOf,
   type Command,

@@ -1,5 +1,5 @@
+import type { FailureReason, JsonObject } from '../../src/models/upstream/upstream.ts'
 import { begin } from '../../src/runs/begin.ts'
-import type { FailureReason, JsonObject } from '../../src/upstream/upstream.ts'
 import { actorOf, type Command, callerOf, nodeOf, pickKey, type Sim } from './command.ts'
 import {
   bodyOf,

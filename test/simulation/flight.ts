@@ -1,7 +1,7 @@
 import type { Service } from '../../src/make-deps.ts'
+import type { FailureReason, JsonObject } from '../../src/models/upstream/upstream.ts'
 import { stream } from '../../src/runs/execute.ts'
 import type { LiveRun } from '../../src/runs/live.ts'
-import type { FailureReason, JsonObject } from '../../src/upstream/upstream.ts'
 import { cameOf, type Sim, type Trace } from './command.ts'
 import { costOf, type ModelRun } from './model.ts'
 import { type Channel, finish, piece, usageChunk } from './upstream.ts'

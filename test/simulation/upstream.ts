@@ -5,7 +5,7 @@ import {
   type Upstream,
   type UpstreamCall,
   UpstreamFailure,
-} from '../../src/upstream/upstream.ts'
+} from '../../src/models/upstream/upstream.ts'
 
 /** What a model server does next: says something, ends, or breaks off. */
 export type Deed = { say: JsonObject[] } | { fail: FailureReason } | 'end'

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Json } from '../../src/kernel/canonical.ts'
-import type { JsonObject } from '../../src/upstream/upstream.ts'
+import type { JsonObject } from '../../src/models/upstream/upstream.ts'
 import { chunkOf, embeddingToml, frameOf, modelToml, upstreamToml } from './runs.ts'
 import { type StubHandler, type StubUpstream, startStubUpstream } from './stub-upstream.ts'
 

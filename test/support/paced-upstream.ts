@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { JsonObject } from '../../src/upstream/upstream.ts'
+import type { JsonObject } from '../../src/models/upstream/upstream.ts'
 import { type StubHandler, type StubUpstream, startStubUpstream } from './stub-upstream.ts'
 
 /** How many words an answer has. */

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import type { JsonObject } from '../../src/upstream/upstream.ts'
+import type { JsonObject } from '../../src/models/upstream/upstream.ts'
 
 /** One request as the stub saw it. */
 export type StubCall = { path: string; headers: IncomingHttpHeaders; body: JsonObject }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { type BreakerState, makeBreaker, type Pass } from '../../src/upstream/breaker.ts'
-import { recentAccounts } from '../../src/upstream/breaker-accounts.ts'
+import { type BreakerState, makeBreaker, type Pass } from '../../src/models/upstream/breaker.ts'
+import { recentAccounts } from '../../src/models/upstream/breaker-accounts.ts'
 
 /** A breaker of three failures and 30 s; a step is `take <request> <account>` and so on. */
 function play(steps: string) {

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { type BreakerState, makeBreaker, type Pass, verdictOf } from '../../src/upstream/breaker.ts'
-import { type FailureReason, UpstreamFailure } from '../../src/upstream/upstream.ts'
+import {
+  type BreakerState,
+  makeBreaker,
+  type Pass,
+  verdictOf,
+} from '../../src/models/upstream/breaker.ts'
+import { type FailureReason, UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 
 /** A breaker of three failures and 30 s, and requests that have names. */
 function breaker() {

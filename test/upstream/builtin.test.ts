@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { makeIds } from '../../src/kernel/ids.ts'
-import { builtinUpstream } from '../../src/upstream/builtin.ts'
-import { type JsonObject, UpstreamFailure } from '../../src/upstream/upstream.ts'
+import { builtinUpstream } from '../../src/models/upstream/builtin.ts'
+import { type JsonObject, UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 
 const clock = { now: () => 1_700_000_000_123, monotonic: () => 0 }
 const ids = makeIds(clock, { bytes: (count) => new Uint8Array(count) })

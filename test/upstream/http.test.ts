@@ -8,9 +8,9 @@ import {
   type HttpLimits,
   type HttpRequest,
   request,
-} from '../../src/upstream/http.ts'
-import { UpstreamFailure } from '../../src/upstream/upstream.ts'
-import { openWire } from '../../src/upstream/wire.ts'
+} from '../../src/models/upstream/http.ts'
+import { UpstreamFailure } from '../../src/models/upstream/upstream.ts'
+import { openWire } from '../../src/models/upstream/wire/wire.ts'
 import {
   type StubHandler,
   type StubOptions,

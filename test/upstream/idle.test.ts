@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { makeIdleLines } from '../../src/upstream/wire-idle.ts'
+import { makeIdleLines } from '../../src/models/upstream/wire/idle.ts'
 
 const lineOf = (account: string, id: number) => ({ account, id })
 

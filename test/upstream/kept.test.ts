@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { defaultHttpLimits } from '../../src/upstream/http.ts'
-import { UpstreamFailure } from '../../src/upstream/upstream.ts'
-import { openDirect, openFetched, type Wire } from '../../src/upstream/wire.ts'
+import { defaultHttpLimits } from '../../src/models/upstream/http.ts'
+import { UpstreamFailure } from '../../src/models/upstream/upstream.ts'
+import { openDirect, openFetched, type Wire } from '../../src/models/upstream/wire/wire.ts'
 import {
   type RawAnswer,
   type RawUpstream,

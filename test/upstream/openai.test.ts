@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { openaiUpstream } from '../../src/upstream/openai.ts'
+import { openaiUpstream } from '../../src/models/upstream/openai.ts'
 import {
   type JsonObject,
   takeEach,
   type Upstream,
   UpstreamFailure,
-} from '../../src/upstream/upstream.ts'
+} from '../../src/models/upstream/upstream.ts'
 import {
   type StubUpstream,
   startStubUpstream,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { defaultHttpLimits } from '../../src/upstream/http.ts'
-import { Exchange, type WireAnswer } from '../../src/upstream/wire-exchange.ts'
-import type { Line, Lines } from '../../src/upstream/wire-lines.ts'
+import { defaultHttpLimits } from '../../src/models/upstream/http.ts'
+import { Exchange, type WireAnswer } from '../../src/models/upstream/wire/exchange.ts'
+import type { Line, Lines } from '../../src/models/upstream/wire/lines.ts'
 import { doubtfulAnswers, goodAnswers, type Spoilt, spoiltAnswer } from './answer-bytes.ts'
 
 /** What a reader made of an answer; `body` in base64, null where it could not be unpacked. */

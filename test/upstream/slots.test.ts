@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type Release, upstreamSlots } from '../../src/upstream/slots.ts'
+import { type Release, upstreamSlots } from '../../src/models/upstream/slots.ts'
 
 const never = new AbortController().signal
 

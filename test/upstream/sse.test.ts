@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { sseParser } from '../../src/upstream/sse.ts'
-import { UpstreamFailure } from '../../src/upstream/upstream.ts'
+import { sseParser } from '../../src/models/upstream/sse.ts'
+import { UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 
 const encoder = new TextEncoder()
 

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createServer, type Server, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { defaultHttpLimits, type HttpLimits } from '../../src/upstream/http.ts'
-import { UpstreamFailure } from '../../src/upstream/upstream.ts'
-import { openDirect, type Wire } from '../../src/upstream/wire.ts'
-import { openBody, takeBody } from '../../src/upstream/wire-body.ts'
-import { readHead } from '../../src/upstream/wire-head.ts'
+import { defaultHttpLimits, type HttpLimits } from '../../src/models/upstream/http.ts'
+import { UpstreamFailure } from '../../src/models/upstream/upstream.ts'
+import { openBody, takeBody } from '../../src/models/upstream/wire/message-body.ts'
+import { readHead } from '../../src/models/upstream/wire/message-head.ts'
+import { openDirect, type Wire } from '../../src/models/upstream/wire/wire.ts'
 import { until } from '../support/runs.ts'
 
 const headOf = (...fields: string[]): string => ['HTTP/1.1 200 OK', ...fields].join('\r\n')

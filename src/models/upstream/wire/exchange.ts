@@ -1,13 +1,13 @@
-import { systemClock } from '../kernel/clock.ts'
-import { type Deadline, deadlineIn } from '../kernel/deadline.ts'
-import type { StopSignal } from '../kernel/stop.ts'
-import type { HttpAnswer, HttpLimits } from './http.ts'
-import { type FailureReason, type Take, UpstreamFailure } from './upstream.ts'
-import { type Body, openBody, takeBody } from './wire-body.ts'
-import { type Head, maxHeadBytes, readHead } from './wire-head.ts'
-import { Inlet } from './wire-inlet.ts'
-import type { Line, Lines } from './wire-lines.ts'
-import { unpack } from './wire-packed.ts'
+import { systemClock } from '../../../kernel/clock.ts'
+import { type Deadline, deadlineIn } from '../../../kernel/deadline.ts'
+import type { StopSignal } from '../../../kernel/stop.ts'
+import type { HttpAnswer, HttpLimits } from '../http.ts'
+import { type FailureReason, type Take, UpstreamFailure } from '../upstream.ts'
+import { Inlet } from './inlet.ts'
+import type { Line, Lines } from './lines.ts'
+import { type Body, openBody, takeBody } from './message-body.ts'
+import { type Head, maxHeadBytes, readHead } from './message-head.ts'
+import { unpack } from './packed.ts'
 
 /** As that of `request`, without its headers, and one more way to read it. */
 export type WireAnswer = Omit<HttpAnswer, 'headers'> & {

@@ -1,4 +1,4 @@
-import type { Clock } from '../kernel/clock.ts'
+import type { Clock } from '../../kernel/clock.ts'
 import { mostAccounts, recentAccounts } from './breaker-accounts.ts'
 import type { UpstreamFailure } from './upstream.ts'
 

@@ -1,8 +1,8 @@
-import type { StopSignal } from '../kernel/stop.ts'
-import { type HttpLimits, request } from './http.ts'
-import { UpstreamFailure } from './upstream.ts'
-import { Exchange, type WireAnswer } from './wire-exchange.ts'
-import { makeLines } from './wire-lines.ts'
+import type { StopSignal } from '../../../kernel/stop.ts'
+import { type HttpLimits, request } from '../http.ts'
+import { UpstreamFailure } from '../upstream.ts'
+import { Exchange, type WireAnswer } from './exchange.ts'
+import { makeLines } from './lines.ts'
 
 /** One request to a {@link Wire}. */
 export type WireRequest = {

@@ -1,7 +1,7 @@
-import type { Json } from '../kernel/canonical.ts'
-import { isModestJson } from '../kernel/json-size.ts'
-import { traceHeaders } from '../kernel/trace.ts'
-import type { ModelKind } from '../models/model.ts'
+import type { Json } from '../../kernel/canonical.ts'
+import { isModestJson } from '../../kernel/json-size.ts'
+import { traceHeaders } from '../../kernel/trace.ts'
+import type { ModelKind } from '../model.ts'
 import { defaultHttpLimits, type HttpLimits } from './http.ts'
 import { sseParser } from './sse.ts'
 import {
@@ -13,8 +13,8 @@ import {
   type UpstreamCall,
   UpstreamFailure,
 } from './upstream.ts'
-import { openWire, type Wire } from './wire.ts'
-import type { WireAnswer } from './wire-exchange.ts'
+import type { WireAnswer } from './wire/exchange.ts'
+import { openWire, type Wire } from './wire/wire.ts'
 
 export type OpenaiUpstream = {
   id: string

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { Socket } from 'bun'
-import { systemClock } from '../kernel/clock.ts'
-import { makeIdleLines } from './wire-idle.ts'
+import { systemClock } from '../../../kernel/clock.ts'
+import { makeIdleLines } from './idle.ts'
 
 /** One connection. Its user hears of it. */
 export type Line<User> = {

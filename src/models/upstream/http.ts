@@ -1,5 +1,5 @@
-import { type Deadline, deadlineIn } from '../kernel/deadline.ts'
-import type { StopSignal } from '../kernel/stop.ts'
+import { type Deadline, deadlineIn } from '../../kernel/deadline.ts'
+import type { StopSignal } from '../../kernel/stop.ts'
 import { type FailureReason, UpstreamFailure } from './upstream.ts'
 
 /** How long and how much one exchange may take. Times in milliseconds, sizes in decoded bytes. */

@@ -1,5 +1,5 @@
-import { mayTake } from '../kernel/fair-share.ts'
-import type { StopSignal } from '../kernel/stop.ts'
+import { mayTake } from '../../kernel/fair-share.ts'
+import type { StopSignal } from '../../kernel/stop.ts'
 import { UpstreamFailure } from './upstream.ts'
 
 /** Gives a place back; more than once does nothing. */

@@ -1,16 +1,11 @@
-import type { Json } from '../kernel/canonical.ts'
-import { type Clock, toUnixSeconds } from '../kernel/clock.ts'
-import type { Ids } from '../kernel/ids.ts'
-import type { StopSignal } from '../kernel/stop.ts'
-import {
-  builtinUpstreamId,
-  echoMaxOutputTokens,
-  echoModel,
-  embedModel,
-} from '../models/builtins.ts'
+import type { Json } from '../../kernel/canonical.ts'
+import { type Clock, toUnixSeconds } from '../../kernel/clock.ts'
+import type { Ids } from '../../kernel/ids.ts'
+import type { StopSignal } from '../../kernel/stop.ts'
+import { builtinUpstreamId, echoMaxOutputTokens, echoModel, embedModel } from '../builtins.ts'
 import { embed, embeddingDimensions } from './embed.ts'
+import { countWords, splitWords } from './split-words.ts'
 import { type JsonObject, type Upstream, UpstreamFailure } from './upstream.ts'
-import { countWords, splitWords } from './words.ts'
 
 /** Chunks handed out at once; between two batches the event loop turns, so an abort is seen. */
 const batchLength = 256

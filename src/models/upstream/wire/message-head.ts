@@ -1,4 +1,4 @@
-import { framingFields, readField, tchar, textChar, withoutSpace } from './wire-field.ts'
+import { framingFields, readField, tchar, textChar, withoutSpace } from './header-field.ts'
 
 /** What the head of an answer says of the body that follows it. */
 export type Head = {

@@ -1,5 +1,5 @@
-import { framingFields, readField, tchar, textChar } from './wire-field.ts'
-import type { Head } from './wire-head.ts'
+import { framingFields, readField, tchar, textChar } from './header-field.ts'
+import type { Head } from './message-head.ts'
 
 /** How far a body is. */
 export type Body = {

@@ -1,4 +1,4 @@
-import { UpstreamFailure } from './upstream.ts'
+import { UpstreamFailure } from '../upstream.ts'
 
 const formats = new Map<string, CompressionFormat>([
   ['gzip', 'gzip'],

@@ -1,5 +1,5 @@
-import { systemClock } from '../kernel/clock.ts'
-import { type FailureReason, type Take, UpstreamFailure } from './upstream.ts'
+import { systemClock } from '../../../kernel/clock.ts'
+import { type FailureReason, type Take, UpstreamFailure } from '../upstream.ts'
 
 /** Where the bytes come from. */
 type Source = { pause(): void; resume(): void; fail(reason: FailureReason): void }
