@@ -4,8 +4,8 @@
  */
 
 import { systemClock } from '../src/kernel/clock.ts'
-import { signCheckpoint } from '../src/log/checkpoint.ts'
-import { proofOf } from '../src/log/proof.ts'
+import { signCheckpoint } from '../src/proof/log/checkpoint.ts'
+import { proofOf } from '../src/proof/log/proof.ts'
 import { migrateSqlite } from '../src/storage/db/migrate.ts'
 import { openSqlite } from '../src/storage/db/sqlite.ts'
 import { useWasmKeccak } from '../src/verify/keccak-wasm.ts'

@@ -12,7 +12,7 @@ import { systemRandom } from '../src/kernel/random.ts'
 import { grantCredit } from '../src/ledger/grant.ts'
 import { makeDeps } from '../src/make-deps.ts'
 import { openDatabase } from '../src/open.ts'
-import { signerFromHex } from '../src/signer/signer.ts'
+import { signerFromHex } from '../src/proof/signer/signer.ts'
 import { useWasmKeccak } from '../src/verify/keccak-wasm.ts'
 import { serve } from '../src/web/http/serve.ts'
 

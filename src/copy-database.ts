@@ -1,7 +1,7 @@
 import type { Millis } from './kernel/clock.ts'
 import { auditStore } from './ledger/store/audit.ts'
 import { type LedgerSums, sumLedger } from './ledger/store/sums.ts'
-import { readWholeLogs, type WholeLog } from './log/whole-store.ts'
+import { readWholeLogs, type WholeLog } from './proof/log/store/whole.ts'
 import { assertNoTables, copyTables, type Tally, tallyTables } from './storage/db/copy.ts'
 import type { Db } from './storage/db/db.ts'
 import { migratePostgres } from './storage/db/migrate.ts'

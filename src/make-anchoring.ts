@@ -1,9 +1,9 @@
-import { openAnchoring } from './anchors/anchoring.ts'
-import type { Sender } from './anchors/sender.ts'
-import { type AnchorStore, anchorStore } from './anchors/store.ts'
-import { rpcChain } from './chain/rpc.ts'
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
+import { openAnchoring } from './proof/anchors/anchoring.ts'
+import type { Sender } from './proof/anchors/sender.ts'
+import { type AnchorStore, anchorStore } from './proof/anchors/store.ts'
+import { rpcChain } from './proof/chain/rpc.ts'
 import type { Db } from './storage/db/db.ts'
 import { toChecksumAddress } from './verify/address.ts'
 

@@ -1,7 +1,7 @@
 /** The heads of a log that nodes gave away, held against the leaves that the log had. */
 
 import { toHex } from '../../src/kernel/hex.ts'
-import { grow, rootOf } from '../../src/log/tree.ts'
+import { grow, rootOf } from '../../src/proof/log/tree.ts'
 import type { Service } from './nodes.ts'
 import type { PgServer } from './postgres-server.ts'
 

@@ -1,5 +1,5 @@
 /** What must hold of a service after its database failed, whatever happened meanwhile. */
-import { receiptIdOf } from '../../src/receipts/receipt.ts'
+import { receiptIdOf } from '../../src/proof/receipts/receipt.ts'
 import { faultsIn } from '../../test/binary/nodes.ts'
 import { until } from '../../test/support/runs.ts'
 import type { Wish } from './clients.ts'

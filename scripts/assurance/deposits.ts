@@ -146,7 +146,7 @@ export const deposits: Group = {
         ],
       ],
       guards: [
-        ['src/chain/servers.ts', 'openServers'],
+        ['src/proof/chain/servers.ts', 'openServers'],
         ['src/deposits/watch.ts', 'isRight'],
       ],
     },

@@ -140,7 +140,7 @@ export const keys: Group = {
       ],
       guards: [
         ['src/access/keys/owns.ts', 'owns'],
-        ['src/passports/own.ts', 'readOwnPassport'],
+        ['src/proof/passports/own.ts', 'readOwnPassport'],
       ],
     },
     {

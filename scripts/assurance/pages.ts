@@ -71,7 +71,7 @@ export const pages: Group = {
       ],
       guards: [
         ['src/web/http/root.ts', 'hasReadablePath'],
-        ['src/passports/handle.ts', 'isHandle'],
+        ['src/proof/passports/handle.ts', 'isHandle'],
       ],
     },
     {

@@ -27,7 +27,7 @@ export const receipts: Group = {
       ],
       guards: [
         ['src/verify/checks.ts', 'checkSigner'],
-        ['src/receipts/verify.ts', 'trustOf'],
+        ['src/proof/receipts/check-receipt.ts', 'trustOf'],
       ],
     },
     {
@@ -45,9 +45,9 @@ export const receipts: Group = {
         ],
       ],
       guards: [
-        ['src/receipts/api.ts', 'receiptsApi'],
+        ['src/proof/receipts/api.ts', 'receiptsApi'],
         ['src/access/keys/owns.ts', 'owns'],
-        ['src/receipts/share.ts', 'shareReceipt'],
+        ['src/proof/receipts/share.ts', 'shareReceipt'],
       ],
     },
     {
@@ -78,7 +78,7 @@ export const receipts: Group = {
         ],
       ],
       guards: [
-        ['src/receipts/receipt.ts', 'makeReceipt'],
+        ['src/proof/receipts/receipt.ts', 'makeReceipt'],
         ['src/verify/commitment.ts', 'commit'],
       ],
     },
@@ -188,7 +188,7 @@ export const receipts: Group = {
         ],
         ['test/db/append-only.test.ts', 'changes nothing of the log and deletes nothing'],
       ],
-      guards: [['src/log/sequence.ts', 'sequencer']],
+      guards: [['src/proof/log/sequence.ts', 'sequencer']],
     },
     {
       id: 'G11',
@@ -205,7 +205,7 @@ export const receipts: Group = {
           'that a reorganisation took out of the chain goes back to pending, and gets in',
         ],
       ],
-      guards: [['src/anchors/follow.ts', 'isReadBack']],
+      guards: [['src/proof/anchors/follow.ts', 'isReadBack']],
     },
     {
       id: 'G12',
@@ -222,7 +222,7 @@ export const receipts: Group = {
           'killed after it was sent, the next start finds it or sends the same bytes: it',
         ],
       ],
-      guards: [['src/anchors/transact.ts', 'carry']],
+      guards: [['src/proof/anchors/transact.ts', 'carry']],
     },
     {
       id: 'G13',
@@ -238,7 +238,7 @@ export const receipts: Group = {
           'the proof of an unknown receipt is the 404 of every unknown one',
         ],
       ],
-      guards: [['src/log/proof.ts', 'proofOf']],
+      guards: [['src/proof/log/proof.ts', 'proofOf']],
     },
   ],
 }

@@ -102,8 +102,8 @@ export const servers: Group = {
         ],
       ],
       guards: [
-        ['src/log/logs-store.ts', 'settleLogs'],
-        ['src/log/logs-store.ts', 'nameGuard'],
+        ['src/proof/log/store/logs.ts', 'settleLogs'],
+        ['src/proof/log/store/logs.ts', 'nameGuard'],
       ],
     },
     {
@@ -143,12 +143,12 @@ export const servers: Group = {
         ['test/db/replication.test.ts', 'each way to lose an acknowledged COMMIT is named'],
       ],
       guards: [
-        ['src/log/heads.ts', 'makeHeads'],
-        ['src/log/leaf-store.ts', 'assertHolds'],
-        ['src/log/reopen.ts', 'reopenLog'],
-        ['src/receipts/receipt.ts', 'reissued'],
+        ['src/proof/log/heads.ts', 'makeHeads'],
+        ['src/proof/log/store/leaf.ts', 'assertHolds'],
+        ['src/proof/log/reopen.ts', 'reopenLog'],
+        ['src/proof/receipts/receipt.ts', 'reissued'],
         ['src/runs/recover.ts', 'endReturned'],
-        ['src/receipts/lost.ts', 'listLost'],
+        ['src/proof/receipts/lost.ts', 'listLost'],
         ['src/storage/db/replication.ts', 'replicationFault'],
       ],
     },

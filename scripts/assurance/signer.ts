@@ -23,8 +23,8 @@ export const signer: Group = {
         ],
       ],
       guards: [
-        ['src/signer/signer.ts', 'makeSigner'],
-        ['src/signer/key-file.ts', 'writeKeyFile'],
+        ['src/proof/signer/signer.ts', 'makeSigner'],
+        ['src/proof/signer/key-file.ts', 'writeKeyFile'],
       ],
     },
     {
@@ -32,7 +32,7 @@ export const signer: Group = {
       severity: 'H',
       promise: 'A key file that others can read stops the start.',
       tests: [['test/signer/signer.test.ts', 'of mode %o stops the start']],
-      guards: [['src/signer/key-file.ts', 'readSecretFile']],
+      guards: [['src/proof/signer/key-file.ts', 'readSecretFile']],
     },
     {
       id: 'H6',
@@ -46,7 +46,7 @@ export const signer: Group = {
           'goes with the next try to settle, uncharged and with a receipt',
         ],
       ],
-      guards: [['src/receipts/sign.ts', 'signed']],
+      guards: [['src/proof/receipts/sign.ts', 'signed']],
     },
   ],
 }

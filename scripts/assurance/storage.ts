@@ -168,7 +168,7 @@ export const storage: Group = {
         ],
       ],
       guards: [
-        ['src/anchors/watch.ts', 'watchChain'],
+        ['src/proof/anchors/watch.ts', 'watchChain'],
         ['src/storage/db/backup.ts', 'putInPlace'],
       ],
     },

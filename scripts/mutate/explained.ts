@@ -154,18 +154,18 @@ const explained: Record<string, Row[]> = {
   'src/ledger/store/sums.ts': [
     ['return { balance: ', /one more/, 'There is always a row: the other value is for the type.'],
   ],
-  'src/log/checkpoint-store.ts': [['.limit(1)', any, 'One row more is read, for no use.']],
-  'src/log/logs-store.ts': [
+  'src/proof/log/store/checkpoint.ts': [['.limit(1)', any, 'One row more is read, for no use.']],
+  'src/proof/log/store/logs.ts': [
     ['const leaf = yield* first(', /one more/, 'One row more is read, for no use.'],
     ['if (leaf || (yield* first(', /one more/, 'One row more is read, for no use.'],
   ],
-  'src/log/reopen-store.ts': [
+  'src/proof/log/store/reopen.ts': [
     ['yield* update(runs, signed.slice(', /one more/, 'One is written twice, with what it has.'],
     ['return [yield* first(anchored', /one more/, 'One row more is read, for no use.'],
     ['for (let i = 0; i < signed.length', /< to <=/, nothing],
     ['return anchor && anchor.size >=', /one more/, 'Every anchor has a leaf: 1 is the least.'],
   ],
-  'src/log/sequence.ts': [
+  'src/proof/log/sequence.ts': [
     ['const gatherMs = 5', any, 'Speed only: how long is waited for more of them.'],
     [
       'if (!lease || clock.monotonic() - renewedAt',
@@ -173,7 +173,7 @@ const explained: Record<string, Row[]> = {
       'Speed only: the lease is renewed each time.',
     ],
   ],
-  'src/log/store.ts': [
+  'src/proof/log/store.ts': [
     ['if (db.exclusive) remembered = frontier', /false/, 'Speed only: the edge is read again.'],
     ['if (lists.length === 0) return before', /false/, nothing],
     ["if (!digest) throw new Error('a run ended without", /false/, bug],
@@ -187,10 +187,10 @@ const explained: Record<string, Row[]> = {
   'src/models/bound.ts': [
     ['maxTokens: number = model.kind', /one more/, 'An embedding is sent no max_tokens.'],
   ],
-  'src/log/whole-store.ts': [
+  'src/proof/log/store/whole.ts': [
     ['const pageRows', any, 'Speed only: how many rows are read at once.'],
   ],
-  'src/log/tree.ts': [
+  'src/proof/log/tree.ts': [
     ['if (from > 0) path.push', /one more/, 'No part of a tree that is left over begins at 1.'],
   ],
   'src/access/plan.ts': [

@@ -1,7 +1,7 @@
-import type { anchorStatus } from '../anchors/status.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { toHex } from '../kernel/hex.ts'
 import type { Page } from '../kernel/pagination.ts'
+import type { anchorStatus } from '../proof/anchors/anchor-status.ts'
 import type { AnchorRow } from '../storage/db/schema.ts'
 import { Address } from '../web/ui/address.tsx'
 import { Button } from '../web/ui/button.tsx'

@@ -1,5 +1,5 @@
-import { NoRegistry } from '../anchors/registry.ts'
 import { ChainUnavailable } from '../kernel/chain.ts'
+import { NoRegistry } from '../proof/anchors/registry.ts'
 import { fail, type Outcome, skip, unavailable } from '../verify/checks.ts'
 import type { Checkpoint } from '../verify/proof.ts'
 import { readAnchors, readSigners, WrongAnswer } from './answers.ts'

@@ -1,6 +1,6 @@
-import { openEnd, readHead, readOwner, readRoot, readSigner } from '../anchors/registry.ts'
 import type { Chain } from '../kernel/chain.ts'
 import type { Hex } from '../kernel/hex.ts'
+import { openEnd, readHead, readOwner, readRoot, readSigner } from '../proof/anchors/registry.ts'
 import { registryLogId } from '../verify/check-anchor.ts'
 import { fail, type Outcome, pass, unavailable } from '../verify/checks.ts'
 import type { AnchorAnswer } from './answers.ts'

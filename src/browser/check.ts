@@ -1,5 +1,5 @@
 import { systemClock } from '../kernel/clock.ts'
-import { readGiven } from '../receipts/check/given.ts'
+import { readGiven } from '../proof/receipts/given.ts'
 import type { ChainEvidence } from '../verify/check-anchor.ts'
 import type { Carried } from '../verify/page-payload.ts'
 import type { ReceiptFile } from '../verify/receipt.ts'

@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import artefact from '../../contracts/AnchorRegistry.json' with { type: 'json' }
-import { toAnchorView } from '../anchors/anchor.ts'
-import { deployStep } from '../anchors/deploy.ts'
-import { anchorStatus } from '../anchors/status.ts'
-import { syncAnchors } from '../anchors/sync.ts'
-import { watchChain } from '../anchors/watch.ts'
 import type { Hex } from '../kernel/hex.ts'
 import { maxPageLimit } from '../kernel/pagination.ts'
 import { openAnchorOffice } from '../open-anchors.ts'
+import { toAnchorView } from '../proof/anchors/anchor.ts'
+import { anchorStatus } from '../proof/anchors/anchor-status.ts'
+import { deployStep } from '../proof/anchors/deploy.ts'
+import { syncAnchors } from '../proof/anchors/sync.ts'
+import { watchChain } from '../proof/anchors/watch.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
 
 /** Between looks at a deployment, in ms. */

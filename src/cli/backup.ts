@@ -6,9 +6,9 @@ import type { Config } from '../config.ts'
 import { ensureFolder } from '../ensure-folder.ts'
 import { systemClock, toRfc3339 } from '../kernel/clock.ts'
 import { auditStore } from '../ledger/store/audit.ts'
-import { logStore } from '../log/store.ts'
 import { assertWhole } from '../open.ts'
-import { findHistory } from '../signer/store.ts'
+import { logStore } from '../proof/log/store.ts'
+import { findHistory } from '../proof/signer/store.ts'
 import {
   beside,
   copyBackup,

@@ -1,7 +1,7 @@
-import { rpcChain } from '../chain/rpc.ts'
 import type { Chain } from '../kernel/chain.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { systemRandom } from '../kernel/random.ts'
+import { rpcChain } from '../proof/chain/rpc.ts'
 import { Exit, exitCodes } from './context.ts'
 
 /** How long a server of the chain may take to answer a command, in ms. */

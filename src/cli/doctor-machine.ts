@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
-import { headPathOf } from '../log/head-file-store.ts'
+import { headPathOf } from '../proof/log/store/head-file.ts'
 import { type Finding, failure, fine, quote, warning } from './finding.ts'
 
 /** Bytes below which the disk is a worry, and below which it is one now. */

@@ -6,16 +6,16 @@ import { isId } from '../kernel/ids.ts'
 import { toUsd } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { openOffice } from '../open.ts'
-import { eraseReceipt } from '../receipts/erase.ts'
-import { toOwnFile } from '../receipts/file.ts'
-import { isErased } from '../receipts/receipt.ts'
+import { eraseReceipt } from '../proof/receipts/erase.ts'
+import { isErased } from '../proof/receipts/receipt.ts'
+import { toOwnFile } from '../proof/receipts/receipt-file.ts'
 import {
   revealedNames,
   shareReceipt,
   type TextName,
   textNames,
   toShareView,
-} from '../receipts/share.ts'
+} from '../proof/receipts/share.ts'
 import { setRetention } from '../storage/texts/retain.ts'
 import { type Retention, retentions } from '../storage/texts/retention.ts'
 import { toChecksumAddress } from '../verify/address.ts'

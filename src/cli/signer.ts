@@ -5,12 +5,12 @@ import { systemRandom } from '../kernel/random.ts'
 import { openLog } from '../logging.ts'
 import { keySourceOf, openDatabase } from '../open.ts'
 import { openLogOffice } from '../open-log.ts'
-import { leafIndexOf } from '../signer/history.ts'
-import { readSecretFile, writeKeyFile } from '../signer/key-file.ts'
-import { revokeSigner, rotateSigner, type Turned, type Wish } from '../signer/rotate.ts'
-import type { Signer } from '../signer/signer.ts'
-import { openSource } from '../signer/source.ts'
-import { assertSame, findHistory, findKnownSigner, noteCopied } from '../signer/store.ts'
+import { readSecretFile, writeKeyFile } from '../proof/signer/key-file.ts'
+import { revokeSigner, rotateSigner, type Turned, type Wish } from '../proof/signer/rotate.ts'
+import type { Signer } from '../proof/signer/signer.ts'
+import { leafIndexOf } from '../proof/signer/signers.ts'
+import { openSource } from '../proof/signer/source.ts'
+import { assertSame, findHistory, findKnownSigner, noteCopied } from '../proof/signer/store.ts'
 import {
   configOf,
   Exit,

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { systemClock, toRfc3339 } from '../kernel/clock.ts'
-import { type AskChain, askRegistry, verifyWithChain } from '../receipts/evidence.ts'
+import { type AskChain, askRegistry, verifyWithChain } from '../proof/receipts/evidence.ts'
 import type { LogEvidence } from '../verify/check-log.ts'
 import type { TrustedSigner } from '../verify/checks.ts'
 import { type JsonText, readJsonText } from '../verify/json-text.ts'
@@ -160,7 +160,7 @@ async function writePage(out: string, receipt: string | undefined, force: boolea
     throw new Exit(exitCodes.usage, '--page writes the page that checks; it checks no file itself')
   }
   // Its script is bundled when this is read: nobody else pays for it.
-  const { verifyPage } = await import('../verify/page.ts')
+  const { verifyPage } = await import('../proof/receipts/verify-page.ts')
   try {
     writeFileSync(out, verifyPage, { flag: force ? 'w' : 'wx', mode: 0o644 })
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { toJsonInteger } from '../kernel/money.ts'
-import { receiptIdOf } from '../receipts/receipt.ts'
+import { receiptIdOf } from '../proof/receipts/receipt.ts'
 import type { Sink, Streamed } from '../runs/execute.ts'
 import type { LiveRun } from '../runs/live.ts'
 import { toReceiptLink } from '../runs/openai.ts'

@@ -1,4 +1,4 @@
-import { bindBody, createBody, createForm, editBody, editForm } from '../passports/body-api.ts'
+import { bindBody, createBody, createForm, editBody, editForm } from '../proof/passports/shapes.ts'
 import { done, seeOther, shown } from './browser-answers.ts'
 import { pageQuery } from './keys-area.ts'
 import type { Area, Operation } from './operation.ts'

@@ -1,4 +1,4 @@
-import { shareForm } from '../receipts/share-form-api.ts'
+import { shareForm } from '../proof/receipts/portal/share-form.ts'
 import { done, followed, shown } from './browser-answers.ts'
 import { pageQuery } from './keys-area.ts'
 import { type Area, type Operation, ok } from './operation.ts'

@@ -1,4 +1,4 @@
-import { StageBadge } from '../receipts/list-pages.tsx'
+import { StageBadge } from '../proof/receipts/portal/receipt-list.tsx'
 import { isHidden } from '../verify/receipt.ts'
 import { Amount } from '../web/ui/amount.tsx'
 import { Empty } from '../web/ui/empty.tsx'

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Page } from '../kernel/pagination.ts'
-import { readStages, type Stage } from '../receipts/shown.ts'
+import { readStages, type Stage } from '../proof/receipts/shown-receipt.ts'
 import type { AnchorRow, CheckpointRow } from '../storage/db/schema.ts'
 import type { Explored } from './explored.ts'
 import type { SeenReceipt } from './recent.ts'

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, getTableColumns, gte, inArray, lt, sql, sum } from 'drizzle-orm'
 import type { Millis } from '../kernel/clock.ts'
 import { type Page, toPage } from '../kernel/pagination.ts'
-import { type Ended, isEnded, isErased, receiptIdOf } from '../receipts/receipt.ts'
+import { type Ended, isEnded, isErased, receiptIdOf } from '../proof/receipts/receipt.ts'
 import { cursorOf } from '../storage/counts/store.ts'
 import { type Db, first, prepared, rows, type Work } from '../storage/db/db.ts'
 import type {

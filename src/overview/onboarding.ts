@@ -1,8 +1,8 @@
 import type { Deps } from '../deps.ts'
 import { refuse } from '../kernel/refusal.ts'
-import { ownFileOf } from '../receipts/file.ts'
-import { receiptIdOf } from '../receipts/receipt.ts'
-import { checkReceipt } from '../receipts/verify.ts'
+import { checkReceipt } from '../proof/receipts/check-receipt.ts'
+import { receiptIdOf } from '../proof/receipts/receipt.ts'
+import { ownFileOf } from '../proof/receipts/receipt-file.ts'
 import type { ShownRun } from '../runs/shown.ts'
 import type { AccountRow } from '../storage/db/schema.ts'
 

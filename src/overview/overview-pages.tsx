@@ -1,6 +1,6 @@
 import type { ShownKey } from '../access/keys/shown-key.ts'
 import { toUsd } from '../kernel/money.ts'
-import { receiptIdOf } from '../receipts/receipt.ts'
+import { receiptIdOf } from '../proof/receipts/receipt.ts'
 import { isInFlight, type ShownRun } from '../runs/shown.ts'
 import type { StandingOf } from '../runs/standing.ts'
 import { cost, figure, model, receiptPath, runPath, stateBy } from '../runs/state-pages.tsx'

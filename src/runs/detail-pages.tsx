@@ -1,5 +1,5 @@
 import type { Nusd } from '../kernel/money.ts'
-import { receiptIdOf } from '../receipts/receipt.ts'
+import { receiptIdOf } from '../proof/receipts/receipt.ts'
 import type { StoredLine } from '../storage/db/schema-money.ts'
 import { Amount, amountText } from '../web/ui/amount.tsx'
 import { Button, ButtonLink } from '../web/ui/button.tsx'

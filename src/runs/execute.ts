@@ -12,7 +12,7 @@ import {
   UpstreamFailure,
 } from '../models/upstream/upstream.ts'
 import { decideUsage } from '../models/usage.ts'
-import { receiptIdOf } from '../receipts/receipt.ts'
+import { receiptIdOf } from '../proof/receipts/receipt.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import { type Answer, type Choice, collectAnswer, objects, readAnswer } from './answer.ts'
 import { type Ending, type Finished, finish } from './finish.ts'

@@ -3,7 +3,7 @@ import { toRfc3339 } from '../kernel/clock.ts'
 import { toJsonInteger } from '../kernel/money.ts'
 import { Refusal, type RefusalType } from '../kernel/refusal.ts'
 import { UpstreamFailure } from '../models/upstream/upstream.ts'
-import { receiptIdOf } from '../receipts/receipt.ts'
+import { receiptIdOf } from '../proof/receipts/receipt.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import type { StopReason } from './live.ts'
 

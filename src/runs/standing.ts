@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { indexIn } from '../log/logs.ts'
+import { indexIn } from '../proof/log/logs.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 
 /** How far the receipt of an ended run has come. */

@@ -1,5 +1,5 @@
 import { toHex } from '../kernel/hex.ts'
-import { receiptIdOf } from '../receipts/receipt.ts'
+import { receiptIdOf } from '../proof/receipts/receipt.ts'
 import { unitsOf } from '../usage/usage.ts'
 import { Amount } from '../web/ui/amount.tsx'
 import { IdLink } from '../web/ui/hash.tsx'

@@ -1,11 +1,16 @@
 import { Elysia } from 'elysia'
-import { type Anchored, anchorStatusOf, chainStatus, readAnchored } from '../anchors/status.ts'
 import { depositStatus } from '../deposits/status.ts'
 import type { Deps } from '../deps.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { wrongClock } from '../kernel/skew.ts'
 import { within } from '../kernel/within.ts'
-import { logStanding } from '../log/standing.ts'
+import {
+  type Anchored,
+  anchorStatusOf,
+  chainStatus,
+  readAnchored,
+} from '../proof/anchors/anchor-status.ts'
+import { logStanding } from '../proof/log/divergence.ts'
 import { isResting } from '../runs/rest.ts'
 import { openToAnyOrigin } from '../web/http/methods.ts'
 import { clockStatus } from './clock.ts'

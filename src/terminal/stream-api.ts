@@ -1,5 +1,5 @@
 import { textOf } from '../console/ask.ts'
-import { receiptIdOf } from '../receipts/receipt.ts'
+import { receiptIdOf } from '../proof/receipts/receipt.ts'
 import { stopWithClient } from '../runs/stream-api.ts'
 import { dataFrame, type SseContext, sseResponse } from '../web/http/sse.ts'
 import type { OpenAsk } from './ask.ts'

@@ -3,7 +3,7 @@ import { type Millis, toRfc3339 } from '../kernel/clock.ts'
 import { toHex } from '../kernel/hex.ts'
 import { type Nusd, type Pusd, toUsd } from '../kernel/money.ts'
 import type { MeterLine } from '../models/model.ts'
-import { receiptIdOf } from '../receipts/receipt.ts'
+import { receiptIdOf } from '../proof/receipts/receipt.ts'
 import { plainField, textField, toLine } from './csv.ts'
 import type { ExportedRun } from './store.ts'
 

@@ -1,6 +1,6 @@
 import artefact from '../../contracts/AnchorRegistry.json' with { type: 'json' }
-import { keepAnchored } from '../../src/anchors/publish.ts'
-import { keepCheckpoint } from '../../src/log/checkpoint.ts'
+import { keepAnchored } from '../../src/proof/anchors/publish.ts'
+import { keepCheckpoint } from '../../src/proof/log/checkpoint.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import { toChecksumAddress } from '../../src/verify/address.ts'
 import { type Chain, openChain } from '../contracts/chain.ts'

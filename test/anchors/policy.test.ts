@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type Backlog, isDue, isLate } from '../../src/anchors/anchor.ts'
+import { type Backlog, isDue, isLate } from '../../src/proof/anchors/anchor.ts'
 
 const policy = { minReceipts: 1000, maxDelayMs: 600_000, minIntervalMs: 60_000 }
 const now = 10_000_000

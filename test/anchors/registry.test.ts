@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { AbiItem } from 'viem'
 import artefact from '../../contracts/AnchorRegistry.json' with { type: 'json' }
-import { keepAnchored } from '../../src/anchors/publish.ts'
+import { toHex } from '../../src/kernel/hex.ts'
+import { keepAnchored } from '../../src/proof/anchors/publish.ts'
 import {
   NoRegistry,
   readEvidence,
   registryAbi,
   registryErrorOf,
-} from '../../src/anchors/registry.ts'
-import { headOnChain } from '../../src/anchors/watch.ts'
-import { toHex } from '../../src/kernel/hex.ts'
+} from '../../src/proof/anchors/registry.ts'
+import { headOnChain } from '../../src/proof/anchors/watch.ts'
 import type { SignerRow } from '../../src/storage/db/schema.ts'
 import { noAnvil } from '../contracts/anvil.ts'
 import { world } from '../support/world.ts'

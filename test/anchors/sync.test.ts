@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import artefact from '../../contracts/AnchorRegistry.json' with { type: 'json' }
-import { deployStep } from '../../src/anchors/deploy.ts'
-import { syncAnchors } from '../../src/anchors/sync.ts'
-import { watchChain } from '../../src/anchors/watch.ts'
 import type { Hex } from '../../src/kernel/hex.ts'
+import { deployStep } from '../../src/proof/anchors/deploy.ts'
+import { syncAnchors } from '../../src/proof/anchors/sync.ts'
+import { watchChain } from '../../src/proof/anchors/watch.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import { noAnvil } from '../contracts/anvil.ts'
 import { type Anchored, anchoredWorld, worldOn } from './anchored.ts'

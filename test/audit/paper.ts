@@ -1,7 +1,7 @@
 import type { Rotation } from '../../src/audit/answers.ts'
 import { type Service, ServiceTrouble } from '../../src/audit/told.ts'
 import { toHex } from '../../src/kernel/hex.ts'
-import { type Signer, signerFromHex } from '../../src/signer/signer.ts'
+import { type Signer, signerFromHex } from '../../src/proof/signer/signer.ts'
 import { structDigest } from '../../src/verify/eip712.ts'
 import { logIdOf } from '../../src/verify/proof.ts'
 import { sampleLog } from '../verify/proof-samples.ts'

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { auditStore } from '../../src/ledger/store/audit.ts'
-import { readWholeLogs } from '../../src/log/whole-store.ts'
+import { readWholeLogs } from '../../src/proof/log/store/whole.ts'
 import { openPostgres } from '../../src/storage/db/postgres.ts'
 import { grant, type Home, makeHome, makeKey, type Server } from '../support/binary.ts'
 import { pacedModels, startPacedUpstream } from '../support/paced-upstream.ts'

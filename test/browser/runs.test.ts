@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
-import { receiptIdOf } from '../../src/receipts/receipt.ts'
+import { receiptIdOf } from '../../src/proof/receipts/receipt.ts'
 import { browser as caller, signInWith } from '../accounts/wallet.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { lastRun, modelsToml, pricedBuiltins } from '../support/runs.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { verifyPage } from '../../src/verify/page.ts'
+import { verifyPage } from '../../src/proof/receipts/verify-page.ts'
 import { world } from '../support/world.ts'
 
 const root = join(import.meta.dir, '../..')

@@ -1,11 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { NoRegistry, readAnchored, readEvidence, readHead } from '../../src/anchors/registry.ts'
-import { readBlock } from '../../src/chain/forms.ts'
-import { rpcChain } from '../../src/chain/rpc.ts'
 import { type Chain, ChainUnavailable } from '../../src/kernel/chain.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import type { Hex } from '../../src/kernel/hex.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
+import {
+  NoRegistry,
+  readAnchored,
+  readEvidence,
+  readHead,
+} from '../../src/proof/anchors/registry.ts'
+import { rpcChain } from '../../src/proof/chain/rpc.ts'
+import { readBlock } from '../../src/proof/chain/rpc-forms.ts'
 
 const registry = `0x${'a1'.repeat(20)}`
 const hash: Hex = `0x${'d'.repeat(64)}`

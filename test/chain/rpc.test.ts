@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Hex } from 'viem'
-import { rpcChain } from '../../src/chain/rpc.ts'
 import { type Chain, ChainReverted, ChainUnavailable } from '../../src/kernel/chain.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
+import { rpcChain } from '../../src/proof/chain/rpc.ts'
 import { type Anvil, noAnvil, startAnvil } from '../contracts/anvil.ts'
 import { faults, type RpcProxy, result, rpcError, rpcProxy } from './proxy.ts'
 

@@ -9,8 +9,8 @@ import { makeSecret } from '../../src/access/keys/secret.ts'
 import { loadConfig } from '../../src/config.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
 import { openDatabase } from '../../src/open.ts'
+import { signerFromHex } from '../../src/proof/signer/signer.ts'
 import { type Running, startServer } from '../../src/serve.ts'
-import { signerFromHex } from '../../src/signer/signer.ts'
 import { testPrivateKey } from '../support/world.ts'
 
 /** What releases left behind, one file each; `bun scripts/fixture.ts` makes that of the next. */

@@ -2,8 +2,8 @@ import { scopes } from '../../src/access/keys/key.ts'
 import type { Example } from '../../src/docs/operation.ts'
 import { sampleIds } from '../../src/docs/schema.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
-import { createPassport } from '../../src/passports/create.ts'
-import { publishPassport } from '../../src/passports/publish.ts'
+import { createPassport } from '../../src/proof/passports/create.ts'
+import { publishPassport } from '../../src/proof/passports/publish.ts'
 import { usd, type World } from '../support/world.ts'
 
 /** What the examples of the reference act on: their sample ids, and what stands for them here. */

@@ -1,15 +1,5 @@
 import { encodeAbiParameters } from 'viem'
 import { contractWallets } from '../../src/access/accounts/contract-wallet.ts'
-import {
-  anchoredTopics,
-  NoRegistry,
-  readAnchored,
-  readEvidence,
-  readHead,
-  registryErrorOf,
-} from '../../src/anchors/registry.ts'
-import { readBlock, readFees, readLog, readQuantity, readReceipt } from '../../src/chain/forms.ts'
-import { rpcChain } from '../../src/chain/rpc.ts'
 import { checkToken } from '../../src/deposits/token.ts'
 import { readTransfers, transferTopic } from '../../src/deposits/transfer.ts'
 import type { Json } from '../../src/kernel/canonical.ts'
@@ -17,6 +7,22 @@ import { ChainReverted, ChainUnavailable } from '../../src/kernel/chain.ts'
 import { systemClock, toRfc3339 } from '../../src/kernel/clock.ts'
 import type { Hex } from '../../src/kernel/hex.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
+import {
+  anchoredTopics,
+  NoRegistry,
+  readAnchored,
+  readEvidence,
+  readHead,
+  registryErrorOf,
+} from '../../src/proof/anchors/registry.ts'
+import { rpcChain } from '../../src/proof/chain/rpc.ts'
+import {
+  readBlock,
+  readFees,
+  readLog,
+  readQuantity,
+  readReceipt,
+} from '../../src/proof/chain/rpc-forms.ts'
 import { isRefusal, must, type Target } from './run.ts'
 
 const word = (digit: string): Hex => `0x${digit.repeat(64)}`

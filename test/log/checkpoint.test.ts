@@ -5,8 +5,8 @@ import {
   checkpointOver,
   keepCheckpoint,
   signCheckpoint,
-} from '../../src/log/checkpoint.ts'
-import { checkpointStore } from '../../src/log/checkpoint-store.ts'
+} from '../../src/proof/log/checkpoint.ts'
+import { checkpointStore } from '../../src/proof/log/store/checkpoint.ts'
 import { engines, freshDb, usd, type World, world } from '../support/world.ts'
 
 describe('a log of which more was signed than is there', () => {

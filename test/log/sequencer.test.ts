@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { LostLease } from '../../src/kernel/lost-lease.ts'
 import { StorageFault } from '../../src/kernel/storage-fault.ts'
-import { sequencer } from '../../src/log/sequence.ts'
-import type { LogStore } from '../../src/log/store.ts'
+import { sequencer } from '../../src/proof/log/sequence.ts'
+import type { LogStore } from '../../src/proof/log/store.ts'
 import { until } from '../support/runs.ts'
 
 /** A sequencer over a log that does as it is told, and what was asked of that. */

@@ -4,7 +4,7 @@ import {
   emptyFrontier,
   inclusionRanges,
   type Range,
-} from '../../src/log/tree.ts'
+} from '../../src/proof/log/tree.ts'
 
 /** Beyond 2^32 bits are no numbers of 32 bits any more; no log gets there in a test. */
 const sizes = [

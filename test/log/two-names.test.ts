@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { settleLogs } from '../../src/log/logs-store.ts'
+import { settleLogs } from '../../src/proof/log/store/logs.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import { pricedBuiltins, until } from '../support/runs.ts'
 import { fundedKey, type Node, startNode } from '../support/services.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { privateKeyToAccount } from 'viem/accounts'
-import { receiptIdOf } from '../../src/receipts/receipt.ts'
+import { receiptIdOf } from '../../src/proof/receipts/receipt.ts'
 import { upsert } from '../../src/storage/db/db.ts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
 import { follow } from '../support/live.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { assertHandle, isHandle, skeletonOf } from '../../src/passports/handle.ts'
-import { toProfile } from '../../src/passports/profile.ts'
-import { spendBand, toTrackRecord } from '../../src/passports/record.ts'
+import { assertHandle, isHandle, skeletonOf } from '../../src/proof/passports/handle.ts'
+import { toProfile } from '../../src/proof/passports/profile.ts'
+import { spendBand, toTrackRecord } from '../../src/proof/passports/record.ts'
 
 const usd = 1_000_000_000n
 

@@ -3,7 +3,11 @@ import { type Hex, hashTypedData, recoverAddress } from 'viem'
 import { canonical } from '../../src/kernel/canonical.ts'
 import { sha256 } from '../../src/kernel/hash.ts'
 import { toHex } from '../../src/kernel/hex.ts'
-import { failuresOf, type StatementFile, statementDigest } from '../../src/passports/statement.ts'
+import {
+  failuresOf,
+  type StatementFile,
+  statementDigest,
+} from '../../src/proof/passports/statement.ts'
 import { leafHash, leafKinds } from '../../src/verify/merkle.ts'
 import { auditsOf } from '../support/sharing.ts'
 import { engines, type World, world } from '../support/world.ts'

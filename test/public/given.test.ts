@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readGiven } from '../../src/receipts/check/given.ts'
+import { readGiven } from '../../src/proof/receipts/given.ts'
 
 const base = 'https://gate.example'
 const id = 'rcpt_01k7qz4n8e3v5w0m2b9c7d1f4g'

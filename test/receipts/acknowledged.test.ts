@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type Acknowledgement, makeAcknowledged } from '../../src/receipts/acknowledged.ts'
+import { type Acknowledgement, makeAcknowledged } from '../../src/proof/receipts/acknowledged.ts'
 
 const ended = (n: number): Acknowledgement => ({
   runId: `run_${n}`,

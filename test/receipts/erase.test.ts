@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { runIdOf } from '../../src/receipts/receipt.ts'
+import { runIdOf } from '../../src/proof/receipts/receipt.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import { setRetention } from '../../src/storage/texts/retain.ts'
 import { sectionNames } from '../../src/verify/receipt.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { runIdOf } from '../../src/receipts/receipt.ts'
-import { backgroundSigner } from '../../src/receipts/sign.ts'
+import { runIdOf } from '../../src/proof/receipts/receipt.ts'
+import { backgroundSigner } from '../../src/proof/receipts/sign.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 
 for (const engine of engines) {

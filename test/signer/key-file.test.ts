@@ -30,7 +30,7 @@ describe.skipIf(!canTrace)('where a file has but one name', () => {
   /** What a process says that writes a key there, with these calls on its path failing too. */
   const writeKey = async (path: string, ...faults: string[]): Promise<string> => {
     const code = `
-      import { writeKeyFile } from './src/signer/key-file.ts'
+      import { writeKeyFile } from './src/proof/signer/key-file.ts'
       try {
         writeKeyFile(${JSON.stringify(path)}, '${testPrivateKey}')
         console.log('written')

@@ -3,7 +3,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { hexToBytes } from '@noble/hashes/utils.js'
 import fc from 'fast-check'
 import { toHex } from '../../src/kernel/hex.ts'
-import { nativeCurve, portableCurve } from '../../src/signer/secp256k1.ts'
+import { nativeCurve, portableCurve } from '../../src/proof/signer/secp256k1.ts'
 
 const order = secp256k1.Point.Fn.ORDER
 const keyOf = (scalar: bigint) => hexToBytes(scalar.toString(16).padStart(64, '0'))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { systemRandom } from '../../src/kernel/random.ts'
-import { makeSealer } from '../../src/signer/sealer.ts'
-import { signerFromHex } from '../../src/signer/signer.ts'
+import { makeSealer } from '../../src/proof/signer/sealer.ts'
+import { signerFromHex } from '../../src/proof/signer/signer.ts'
 import { testPrivateKey } from '../support/world.ts'
 
 const sealerOf = (hex: string) => makeSealer(signerFromHex(hex), systemRandom())

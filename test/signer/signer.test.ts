@@ -15,9 +15,9 @@ import { inspect } from 'node:util'
 import { privateKeyToAccount } from 'viem/accounts'
 import { fromHex, toHex } from '../../src/kernel/hex.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
-import { writeKeyFile } from '../../src/signer/key-file.ts'
-import { nativeCurve, portableCurve } from '../../src/signer/secp256k1.ts'
-import { openSigner, signerFromHex } from '../../src/signer/signer.ts'
+import { writeKeyFile } from '../../src/proof/signer/key-file.ts'
+import { nativeCurve, portableCurve } from '../../src/proof/signer/secp256k1.ts'
+import { openSigner, signerFromHex } from '../../src/proof/signer/signer.ts'
 import { recoverSigner } from '../../src/verify/signature.ts'
 import { testSigner } from '../verify/samples.ts'
 
@@ -137,7 +137,7 @@ describe('a key file', () => {
 
   test.skipIf(!Bun.which('prlimit'))('of which only a part could be written is none', async () => {
     const path = join(folder, 'part.key')
-    const code = `import { writeKeyFile } from '${import.meta.dir}/../../src/signer/key-file.ts'
+    const code = `import { writeKeyFile } from '${import.meta.dir}/../../src/proof/signer/key-file.ts'
       writeKeyFile('${path}', '${hex}')`
     const command = ['prlimit', '--fsize=10', process.execPath, '-e', code]
     const child = Bun.spawn(command, { stdout: 'ignore', stderr: 'pipe' })

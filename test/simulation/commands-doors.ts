@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import type { JsonObject } from '../../src/models/upstream/upstream.ts'
-import { receiptIdOf } from '../../src/receipts/receipt.ts'
+import { receiptIdOf } from '../../src/proof/receipts/receipt.ts'
 import { first } from '../../src/storage/db/db.ts'
 import { type Command, nodeOf, pickKey, type Said, type Sim } from './command.ts'
 import { aside } from './commands-money.ts'

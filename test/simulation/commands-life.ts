@@ -1,5 +1,5 @@
 import { LostLease } from '../../src/kernel/lost-lease.ts'
-import { keepCheckpoint } from '../../src/log/checkpoint.ts'
+import { keepCheckpoint } from '../../src/proof/log/checkpoint.ts'
 import { cancelRun, stopCancelled } from '../../src/runs/cancel.ts'
 import { endAbandoned } from '../../src/runs/recover.ts'
 import { stopForbidden } from '../../src/runs/watch.ts'

@@ -10,7 +10,7 @@ import {
   hashOf,
   homeOf,
   inclusionRanges,
-} from '../../src/log/tree.ts'
+} from '../../src/proof/log/tree.ts'
 import {
   type InclusionClaim,
   leafHash,

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { toHex } from '../../src/kernel/hex.ts'
-import { hashesIn } from '../../src/log/leaf-store.ts'
+import { hashesIn } from '../../src/proof/log/store/leaf.ts'
 import {
   append,
   consistencyRanges,
@@ -9,7 +9,7 @@ import {
   inclusionRanges,
   type Range,
   rootOf,
-} from '../../src/log/tree.ts'
+} from '../../src/proof/log/tree.ts'
 import { leafKinds, verifyConsistency, verifyInclusion } from '../../src/verify/merkle.ts'
 import { pathSteps } from '../../src/verify/path.ts'
 import { parseProof } from '../../src/verify/proof.ts'

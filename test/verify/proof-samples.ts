@@ -9,7 +9,7 @@ import {
   homeOf,
   inclusionRanges,
   type Range,
-} from '../../src/log/tree.ts'
+} from '../../src/proof/log/tree.ts'
 import { structDigest } from '../../src/verify/eip712.ts'
 import { type Checkpoint, type Consistency, logIdOf, type Proof } from '../../src/verify/proof.ts'
 import type { ReceiptFile } from '../../src/verify/receipt.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { toHex } from '../../src/kernel/hex.ts'
-import { signerFromHex } from '../../src/signer/signer.ts'
+import { signerFromHex } from '../../src/proof/signer/signer.ts'
 import { structDigest } from '../../src/verify/eip712.ts'
 import { leafHash } from '../../src/verify/merkle.ts'
 import { logIdOf, parseConsistency } from '../../src/verify/proof.ts'

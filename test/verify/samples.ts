@@ -8,9 +8,9 @@ import {
   digestOf,
   makeReceipt,
   type ReceiptFacts,
-} from '../../src/receipts/receipt.ts'
-import { toDisclosures, toReceiptFile } from '../../src/receipts/view.ts'
-import { signerFromHex } from '../../src/signer/signer.ts'
+} from '../../src/proof/receipts/receipt.ts'
+import { toDisclosures, toReceiptFile } from '../../src/proof/receipts/receipt-view.ts'
+import { signerFromHex } from '../../src/proof/signer/signer.ts'
 import { structs } from '../../src/verify/eip712.ts'
 import type { FullReceipt, ReceiptFile } from '../../src/verify/receipt.ts'
 

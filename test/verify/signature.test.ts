@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import fc from 'fast-check'
 import { fromHex, toHex } from '../../src/kernel/hex.ts'
-import { portableCurve } from '../../src/signer/secp256k1.ts'
+import { portableCurve } from '../../src/proof/signer/secp256k1.ts'
 import { addressOf } from '../../src/verify/address.ts'
 import { recoverSigner } from '../../src/verify/signature.ts'
 

@@ -1,0 +1,55 @@
+import type { Deps } from '../../deps.ts'
+import { chainId } from '../../kernel/chain.ts'
+import type { Millis } from '../../kernel/clock.ts'
+import { isDiverged } from '../log/divergence.ts'
+import { isLate } from './anchor.ts'
+
+type Needs = Pick<Deps, 'anchors' | 'anchoring' | 'checkpoints' | 'clock' | 'health' | 'logs'>
+
+/** The chain as this process saw it last. */
+export function chainStatus({ anchoring, clock, health }: Needs) {
+  const { head, headAt, trouble } = health.chain
+  const lag = headAt === null ? null : Math.max(0, Math.floor((clock.now() - headAt) / 1000))
+  const status = anchoring.chain ? (trouble ?? (head === null ? 'unchecked' : 'ok')) : 'disabled'
+  return { id: chainId, head, lag_s: lag, status }
+}
+
+/** What is stored of how far the log is on the chain. */
+export type Anchored = { size: number; oldest: Millis | undefined; isOn: boolean }
+
+export async function readAnchored(deps: Needs): Promise<Anchored> {
+  const { anchors, anchoring, checkpoints, logs } = deps
+  const { origin } = logs.current
+  const size = (await anchors.newest(origin))?.size ?? 0
+  const oldest = (await checkpoints.firstOver(origin, size))?.timestamp
+  return { size, oldest, isOn: await anchoring.isOn() }
+}
+
+/** How far the log is on the chain, and what keeps it from there. */
+export const anchorStatus = async (deps: Needs) => anchorStatusOf(deps, await readAnchored(deps))
+
+/** The same of what was read. */
+export function anchorStatusOf(deps: Needs, { size, oldest, isOn }: Anchored) {
+  const { anchoring, clock, health } = deps
+  const now = clock.now()
+  const waited = oldest === undefined ? null : Math.max(0, Math.floor((now - oldest) / 1000))
+  const log = { anchored_size: size, oldest_unanchored_s: waited }
+  const hasDiverged = isDiverged(health)
+  if (!isOn) {
+    const status = hasDiverged ? ('diverged' as const) : ('disabled' as const)
+    // Nobody waits for what does not come.
+    const still = { ...log, oldest_unanchored_s: null }
+    return { log: still, anchors: { status, lag_s: null }, isDegraded: hasDiverged }
+  }
+  const { trouble, balanceWei, isLow } = health.anchors
+  const reason = trouble ?? (isLate(oldest, anchoring.policy, now) ? 'late' : null)
+  const isUnguarded = health.log === 'unchecked' && health.chain.trouble !== null
+  const status = hasDiverged ? 'diverged' : reason || isUnguarded ? 'degraded' : 'ok'
+  const sender = {
+    address: anchoring.sender?.address ?? null,
+    balance_wei: balanceWei === null ? null : String(balanceWei),
+    low: isLow,
+  }
+  const view = { status, reason: reason ?? (isUnguarded ? 'chain_unavailable' : null), sender }
+  return { log, anchors: { ...view, lag_s: waited ?? 0 }, isDegraded: status !== 'ok' }
+}

@@ -1,0 +1,59 @@
+import type { Deps } from '../../deps.ts'
+import type { Hex } from '../../kernel/hex.ts'
+import type { ChainTxRow } from '../../storage/db/schema.ts'
+import { toChecksumAddress } from '../../verify/address.ts'
+import { carry, type Desk, place } from './transact.ts'
+
+type Needs = Pick<Deps, 'anchors' | 'health' | 'clock' | 'log'>
+
+export type Deployed = { address: string; txHash: string; gasUsed: bigint }
+
+/** What a deployment is for, among the transactions. */
+const subject = 'AnchorRegistry'
+
+/**
+ * One step of the deployment of a registry: sends it, or sees to what was sent, or gives what came
+ * of it. A deployment that was interrupted is carried on, not begun again.
+ * @throws Error when it failed, or the sender cannot pay for it.
+ */
+export async function deployStep(
+  deps: Needs,
+  desk: Omit<Desk, 'lease'>,
+  bytecode: Hex,
+): Promise<Deployed | undefined> {
+  const { anchors, health } = deps
+  const { chain, sender } = desk
+  const nonce = await chain.nonce(sender.address)
+  const done = await findDeployed(deps, desk, await anchors.txsFor('deploy', subject))
+  if (done) return done
+  const lease = await anchors.takeLease()
+  if (!lease) return undefined
+  const waiting = await anchors.txsWith(sender.address, nonce)
+  if (waiting.length > 0) {
+    await carry(deps, { ...desk, lease }, waiting)
+    return undefined
+  }
+  const order = { purpose: 'deploy', subject, data: bytecode } as const
+  if (await place(deps, { ...desk, lease }, nonce, order)) return undefined
+  throw new Error(
+    health.anchors.trouble === 'no_funds'
+      ? `${sender.address} cannot pay for it on chain 4663: it has ${health.anchors.balanceWei} wei`
+      : 'the chain would refuse the contract',
+  )
+}
+
+async function findDeployed(
+  { log }: Needs,
+  { chain }: Pick<Desk, 'chain'>,
+  txs: readonly ChainTxRow[],
+): Promise<Deployed | undefined> {
+  for (const { hash } of txs) {
+    const receipt = await chain.receipt(hash)
+    if (receipt?.status === 'reverted') log.warn('registry.not_deployed')
+    if (receipt?.status !== 'success' || receipt.contractAddress === null) continue
+    if ((await chain.code(receipt.contractAddress)) === '0x') continue
+    const address = toChecksumAddress(receipt.contractAddress)
+    return { address, txHash: hash, gasUsed: receipt.gasUsed }
+  }
+  return undefined
+}

@@ -1,0 +1,181 @@
+import type { Deps } from '../../deps.ts'
+import type { Chain } from '../../kernel/chain.ts'
+import { toHex } from '../../kernel/hex.ts'
+import { Refusal } from '../../kernel/refusal.ts'
+import type { Lease } from '../../storage/db/lease.ts'
+import type { AnchorRow } from '../../storage/db/schema.ts'
+import { signCheckpoint } from '../log/checkpoint.ts'
+import { consistencyOf } from '../log/proof.ts'
+import { type Backlog, isDue } from './anchor.ts'
+import { followAnchors } from './follow.ts'
+import { anchorCall } from './registry.ts'
+import { canPay, carry, type Desk, place } from './transact.ts'
+import { keepRegistry } from './upkeep.ts'
+import { noteTrouble, type Seen, watchChain } from './watch.ts'
+
+type Needs = Pick<
+  Deps,
+  | 'anchors'
+  | 'anchoring'
+  | 'checkpoints'
+  | 'clock'
+  | 'health'
+  | 'heads'
+  | 'ids'
+  | 'log'
+  | 'logs'
+  | 'logStore'
+  | 'signer'
+  | 'signers'
+>
+
+/**
+ * One look at the chain: is the log there still ours, what became of what is on its way, and is
+ * the next thing to be sent? One transaction is on its way at a time, and each is stored before it
+ * is sent. A chain that does not answer changes nothing.
+ */
+export async function keepAnchored(deps: Needs): Promise<void> {
+  const seen = await watchChain(deps)
+  const { sender } = deps.anchoring
+  if (!seen || !sender) return
+  const lease = await deps.anchors.takeLease()
+  if (!lease) return
+  try {
+    await publish(deps, { chain: seen.chain, sender, lease }, seen)
+  } catch (error) {
+    noteTrouble(deps, error)
+  }
+}
+
+async function publish(deps: Needs, desk: Desk, seen: Seen): Promise<void> {
+  const { anchors, health } = deps
+  const { chain, sender, lease } = desk
+  const { balanceWei, trouble } = health.anchors
+  if (balanceWei === null || trouble === 'no_funds') {
+    await canPay(deps, chain, sender, await usualCost(chain))
+  }
+  const nonce = await chain.nonce(sender.address)
+  const { putBack } = await followAnchors(deps, { chain, lease, nonce })
+  // What was put back for an answer of a server that lags is found again with the next look.
+  if (putBack) return
+  const waiting = await anchors.txsWith(sender.address, nonce)
+  if (waiting.length > 0) {
+    await noteResubmitted(deps, lease, nonce, waiting[0]?.subject)
+    return carry(deps, desk, waiting)
+  }
+  if (health.log !== 'ok' || health.heads !== 'ok') return
+  if (!(await keepRegistry(deps, desk, seen.place, nonce))) return
+  const next = (await pending(deps)) ?? (await makeDue(deps, lease, seen))
+  if (next) return submit(deps, desk, seen, nonce, next)
+  if (health.anchors.trouble === 'refused') health.anchors.trouble = null
+}
+
+/** Gas of an anchor of a large log, with room. */
+const usualGas = 100_000n
+const usualCost = async (chain: Chain): Promise<bigint> => (await chain.fees()).maxFeeWei * usualGas
+
+/** An anchor that was put back goes out again as it was signed, where its nonce still serves. */
+async function noteResubmitted(
+  { anchors }: Needs,
+  lease: Lease,
+  nonce: number,
+  subject: string | undefined,
+): Promise<void> {
+  const back = (await anchors.open()).find(
+    ({ id, status }) => id === subject && status === 'pending',
+  )
+  if (back) await anchors.resubmit(lease, back.id, nonce)
+}
+
+/** What of the current log is to be sent, or was and is to be signed anew. */
+const pending = async ({ anchors, logs }: Needs): Promise<AnchorRow | undefined> =>
+  (await anchors.open()).find(
+    ({ status, issuer }) => status === 'pending' && issuer === logs.current.origin,
+  )
+
+/** The next anchor, if one is due and none is on its way. */
+async function makeDue(deps: Needs, lease: Lease, { head }: Seen): Promise<AnchorRow | undefined> {
+  const { anchors, anchoring, clock, ids, logs } = deps
+  const issuer = logs.current.origin
+  const open = await anchors.open()
+  if (open.some((row) => row.issuer === issuer && row.status === 'submitted')) return undefined
+  if (!isDue(await backlogOf(deps, head.size), anchoring.policy, clock.now())) return undefined
+  const latest = await latestHead(deps)
+  if (!latest) return undefined
+  const row: AnchorRow = {
+    id: ids.make('anc'),
+    issuer,
+    size: latest.size,
+    prevSize: head.size,
+    root: latest.root,
+    status: 'pending',
+    createdAt: clock.now(),
+    nonce: null,
+    submittedAt: null,
+    txHash: null,
+    blockNumber: null,
+    blockHash: null,
+    blockTime: null,
+    finalizedAt: null,
+    error: null,
+  }
+  await anchors.add(lease, row)
+  return row
+}
+
+/** What no anchor covers yet, above the size that is on the chain. */
+export async function backlogOf(
+  {
+    anchors,
+    checkpoints,
+    logs,
+    logStore,
+  }: Pick<Needs, 'anchors' | 'checkpoints' | 'logs' | 'logStore'>,
+  anchoredSize: number,
+): Promise<Backlog> {
+  const { origin } = logs.current
+  return {
+    leaves: Math.max(0, (await logStore.size()) - anchoredSize),
+    oldestAt: (await checkpoints.firstOver(origin, anchoredSize))?.timestamp,
+    lastAt: (await anchors.last(origin))?.createdAt,
+    wantedAt: await anchors.wantedAt(),
+  }
+}
+
+/** Sends an anchor over all that is logged by now, unless it was signed for a size before. */
+async function submit(
+  deps: Needs,
+  desk: Desk,
+  { place: { registry, id }, head }: Seen,
+  nonce: number,
+  row: AnchorRow,
+): Promise<void> {
+  const { anchors, log } = deps
+  const signedBefore = (await anchors.txsFor('anchor', row.id)).length > 0
+  const sized = signedBefore ? row : await latestHead(deps)
+  if (!sized) return
+  if (sized.size <= head.size) {
+    log.info('anchor.superseded', { anchor: row.id, size: sized.size })
+    return anchors.supersede(desk.lease, row.id)
+  }
+  const { path } = head.size === 0 ? { path: [] } : await consistencyOf(deps, head.size, sized.size)
+  const data = anchorCall(id, { size: sized.size, root: toHex(sized.root) }, path)
+  const anchor = { id: row.id, size: sized.size, prevSize: head.size, root: sized.root }
+  await place(deps, desk, nonce, {
+    purpose: 'anchor',
+    subject: row.id,
+    to: registry,
+    data,
+    anchor,
+  })
+}
+
+/** What was signed of the log as it is now; undefined when it contradicts itself. */
+async function latestHead(deps: Needs): Promise<Pick<AnchorRow, 'size' | 'root'> | undefined> {
+  try {
+    return await signCheckpoint(deps)
+  } catch (error) {
+    if (error instanceof Refusal && error.type === 'log_diverged') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,124 @@
+import type { Deps } from '../../deps.ts'
+import { type Chain, type ChainLog, ChainUnavailable } from '../../kernel/chain.ts'
+import { fromHex, toHex } from '../../kernel/hex.ts'
+import type { Lease } from '../../storage/db/lease.ts'
+import type { AnchorRow } from '../../storage/db/schema.ts'
+import { hashOf, peaksOf } from '../log/tree.ts'
+import { type Anchored, anchoredTopics, readAnchored } from './registry.ts'
+import type { Seen } from './watch.ts'
+
+type Needs = Pick<Deps, 'anchors' | 'clock' | 'ids' | 'logs' | 'logStore'>
+
+/** What a comparison of the chain's anchors with ours found. */
+export type Synced = {
+  /** Anchors on the chain. */
+  found: number
+  /** Those that were not known here, or not as what they are. */
+  repaired: number
+  /** Sizes at which the chain holds another root than our log, or that our log does not reach. */
+  diverged: number[]
+}
+
+/** Blocks that are asked for at once: first, and at the most. */
+const firstRange = 10_000
+const mostRange = 1_000_000
+
+/**
+ * Reads all anchors of the current log from the chain, from a block on, and repairs our rows by
+ * them: a database that was restored does not know the last ones.
+ * @throws ChainUnavailable
+ */
+export async function syncAnchors(
+  deps: Needs,
+  { chain, place, head }: Seen,
+  { lease, fromBlock }: { lease: Lease; fromBlock: number },
+): Promise<Synced> {
+  const synced: Synced = { found: 0, repaired: 0, diverged: [] }
+  const finalized = (await chain.block('finalized')).number
+  const latest = (await chain.block('latest')).number
+  for await (const log of anchoredLogs(chain, place, fromBlock, latest)) {
+    const anchored = readAnchored(log)
+    synced.found++
+    if (!(await isOurs(deps, anchored))) {
+      synced.diverged.push(anchored.size)
+      continue
+    }
+    const isFinal = log.blockNumber <= finalized
+    if (await repair(deps, { chain, lease }, { anchored, log, isFinal })) synced.repaired++
+  }
+  if (synced.found < head.count) {
+    const blocks = `between the blocks ${fromBlock} and ${latest}`
+    throw new Error(`the registry counts ${head.count} anchors, but ${synced.found} are ${blocks}`)
+  }
+  return synced
+}
+
+/** In ranges that a server takes: halved when it refuses, doubled when it does not. */
+async function* anchoredLogs(
+  chain: Chain,
+  { registry: address, id }: Seen['place'],
+  from: number,
+  latest: number,
+): AsyncGenerator<ChainLog> {
+  const topics = anchoredTopics(id)
+  let range = firstRange
+  for (let fromBlock = from; fromBlock <= latest; ) {
+    const toBlock = Math.min(latest, fromBlock + range - 1)
+    try {
+      yield* await chain.logs({ address, topics, fromBlock, toBlock })
+      fromBlock = toBlock + 1
+      range = Math.min(range * 2, mostRange)
+    } catch (error) {
+      const isRange =
+        error instanceof ChainUnavailable && /^(refused|too_large)$/.test(error.reason)
+      if (!isRange || range === 1) throw error
+      range = Math.ceil(range / 2)
+    }
+  }
+}
+
+async function isOurs({ logs, logStore }: Needs, { size, root }: Anchored): Promise<boolean> {
+  if (size > (await logStore.size())) return false
+  const range = { from: 0, to: size }
+  return toHex(hashOf(range, await logStore.hashes(logs.current, peaksOf(range)))) === root
+}
+
+type Found = { anchored: Anchored; log: ChainLog; isFinal: boolean }
+
+/** Brings our row of an anchor to what the chain says; true when it was something else. */
+async function repair(
+  { anchors, clock, ids, logs }: Needs,
+  { chain, lease }: { chain: Chain; lease: Lease },
+  { anchored, log, isFinal }: Found,
+): Promise<boolean> {
+  const issuer = logs.current.origin
+  const row = await anchors.at(issuer, anchored.size)
+  const isKnown = row?.txHash === log.transactionHash && row.blockHash === log.blockHash
+  const isRight = row?.status === 'final' || (row?.status === 'confirmed' && !isFinal)
+  if (isKnown && isRight) return false
+  const { timestampMs: blockTime } = await chain.block(log.blockNumber)
+  const { transactionHash: txHash, blockNumber, blockHash } = log
+  const id = row?.id ?? ids.make('anc')
+  if (!row) {
+    const head = { size: anchored.size, prevSize: anchored.previousSize }
+    const fresh = { id, issuer, ...head, root: fromHex(anchored.root), status: 'pending' } as const
+    await anchors.add(lease, { ...blank, ...fresh, createdAt: blockTime })
+  }
+  await anchors.confirm(lease, id, { txHash, blockNumber, blockHash, blockTime })
+  if (isFinal) await anchors.finalize(lease, id, clock.now())
+  return true
+}
+
+const blank: Omit<
+  AnchorRow,
+  'id' | 'issuer' | 'size' | 'prevSize' | 'root' | 'status' | 'createdAt'
+> = {
+  nonce: null,
+  submittedAt: null,
+  txHash: null,
+  blockNumber: null,
+  blockHash: null,
+  blockTime: null,
+  finalizedAt: null,
+  error: null,
+}

@@ -1,0 +1,69 @@
+import type { Deps } from '../../deps.ts'
+import type { SignerRow } from '../../storage/db/schema.ts'
+import type { Place } from './anchoring.ts'
+import { addSignerCall, openCall, readOwner, readSigner, retireSignerCall } from './registry.ts'
+import { type Desk, type Order, place } from './transact.ts'
+
+type Needs = Pick<
+  Deps,
+  'anchors' | 'anchoring' | 'health' | 'clock' | 'log' | 'logs' | 'logStore' | 'signers' | 'signer'
+>
+
+/**
+ * Keeps the log open in the registry, and the registry's signers those of the log. True when there
+ * is nothing left to do; else one transaction was placed, or something keeps it from being.
+ */
+export async function keepRegistry(
+  deps: Needs,
+  desk: Desk,
+  { registry, id }: Place,
+  nonce: number,
+): Promise<boolean> {
+  const { logs, signers, signer, anchors, health, log } = deps
+  const { origin } = logs.current
+  // Before its first leaf a log may still change its name.
+  if ((await deps.logStore.size()) === 0) return false
+  const rows = signers.of(origin)
+  const owner = await readOwner(desk.chain, registry, id)
+  await anchors.settleRegistry(registry)
+  if (owner === undefined) {
+    const first = rows[0]?.address ?? signer.address
+    const order = { purpose: 'open', subject: origin, data: openCall(origin, first) } as const
+    await place(deps, desk, nonce, { ...order, to: registry })
+    return false
+  }
+  if (owner !== desk.sender.address) {
+    if (health.anchors.trouble !== 'not_owner') {
+      const message = `the log ${origin} belongs to ${owner} in the registry, not to the sender`
+      log.error('anchors.not_owner', new Error(`${message} ${desk.sender.address}`))
+    }
+    health.anchors = { ...health.anchors, trouble: 'not_owner' }
+    return false
+  }
+  if (health.anchors.trouble === 'not_owner') health.anchors.trouble = null
+  await anchors.settleOwner(origin, owner)
+  for (const row of rows) {
+    const order = await orderFor(desk, { registry, id }, row)
+    if (!order) continue
+    await place(deps, desk, nonce, { ...order, to: registry })
+    return false
+  }
+  return true
+}
+
+/** What brings one signer of the registry in line; undefined when it is. */
+async function orderFor(
+  { chain }: Pick<Desk, 'chain'>,
+  { registry, id }: Pick<Place, 'registry' | 'id'>,
+  { address, fromIndex, untilIndex }: SignerRow,
+): Promise<Pick<Order, 'purpose' | 'subject' | 'data'> | undefined> {
+  const range = await readSigner(chain, registry, { id, signer: address })
+  if (!range) {
+    const data = addSignerCall(id, address, fromIndex)
+    return { purpose: 'add_signer', subject: address, data }
+  }
+  // A retirement there can be brought forward, never put off.
+  if (untilIndex === null || range.until <= BigInt(untilIndex)) return undefined
+  const data = retireSignerCall(id, address, untilIndex)
+  return { purpose: 'retire_signer', subject: address, data }
+}

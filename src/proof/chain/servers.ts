@@ -1,0 +1,175 @@
+import { type ChainTrouble, ChainUnavailable, chainId } from '../../kernel/chain.ts'
+import type { Hex } from '../../kernel/hex.ts'
+import { isModestJson } from '../../kernel/json-size.ts'
+import { type HttpLimits, request } from '../../models/upstream/http.ts'
+import { UpstreamFailure } from '../../models/upstream/upstream.ts'
+import type { RpcOptions } from './rpc.ts'
+import { readQuantity } from './rpc-forms.ts'
+
+/** One JSON-RPC call; rejects with {@link ChainUnavailable} or {@link RpcError}. */
+export type Ask = (method: string, params: unknown[]) => Promise<unknown>
+
+/** A server's own words for no. They stay inside of this folder: they can quote its URL. */
+export class RpcError extends Error {
+  constructor(
+    readonly said: string,
+    /** The data of a contract that refused. */
+    readonly reverted: Hex | undefined,
+  ) {
+    super('an RPC server answered with an error')
+  }
+}
+
+type Server = {
+  url: string
+  /** Whether it said that it is of our chain since it last failed. */
+  believed: boolean
+  failures: number
+  /** On the monotonic clock: not asked before. */
+  restsUntil: number
+  /** Why it rests. */
+  trouble: ChainUnavailable
+}
+
+/** How much of an answer is read: the logs of a range of blocks, with room. */
+const answerBytes = 8 * 1024 * 1024
+/** How long a server that failed is left alone: first, and at the most, in ms. */
+const restFirstMs = 500
+const restMostMs = 15_000
+
+/** Servers that stand in for each other. One that fails rests for longer and longer. */
+export function openServers(options: RpcOptions): { ask: Ask; close(): void } {
+  const { clock, random, timeoutMs = 10_000 } = options
+  const closed = new AbortController()
+  const limits: HttpLimits = {
+    firstByteMs: timeoutMs,
+    idleMs: timeoutMs,
+    totalMs: timeoutMs,
+    answerBytes,
+    streamBytes: answerBytes,
+  }
+  const servers = options.urls.map(
+    (url): Server => ({
+      url,
+      believed: false,
+      failures: 0,
+      restsUntil: Number.NEGATIVE_INFINITY,
+      trouble: new ChainUnavailable('unreachable'),
+    }),
+  )
+
+  const exchange = (server: Server, method: string, params: unknown[]) =>
+    post(server.url, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }), {
+      limits,
+      signal: closed.signal,
+    })
+
+  /** One server's answer. It is asked for its chain first, until it said the right one. */
+  const askOne = async (server: Server, method: string, params: unknown[]): Promise<unknown> => {
+    if (!server.believed) {
+      const answer = await exchange(server, 'eth_chainId', [])
+      if (readQuantity(answer) !== BigInt(chainId)) throw new ChainUnavailable('wrong_chain')
+      server.believed = true
+    }
+    const answer = await exchange(server, method, params)
+    server.failures = 0
+    return answer
+  }
+
+  /** From half to the whole of a time that doubles: many nodes must not come back at once. */
+  const rest = (server: Server, trouble: ChainUnavailable): void => {
+    const most = Math.min(restFirstMs * 2 ** server.failures, restMostMs)
+    const share = (random.bytes(1)[0] ?? 0) / 255
+    server.believed = false
+    server.failures++
+    server.trouble = trouble
+    server.restsUntil = clock.monotonic() + most * (0.5 + share / 2)
+  }
+
+  const ask: Ask = async (method, params) => {
+    let trouble: Error = new ChainUnavailable('unreachable')
+    for (const server of servers) {
+      if (closed.signal.aborted) throw new ChainUnavailable('closed')
+      if (server.restsUntil > clock.monotonic()) {
+        trouble = server.trouble
+        continue
+      }
+      try {
+        return await askOne(server, method, params)
+      } catch (error) {
+        trouble = toTrouble(error)
+        // Other answers of one server may be its own trouble: the next may know more.
+        if (trouble instanceof ChainUnavailable && isItsOwn(trouble)) rest(server, trouble)
+      }
+    }
+    throw trouble
+  }
+  return { ask, close: () => closed.abort() }
+}
+
+/** What another server may do better. @throws what none can: an answer, our own end, a mistake. */
+function toTrouble(error: unknown): Error {
+  if (error instanceof RpcError && error.reverted === undefined) return error
+  if (error instanceof ChainUnavailable && error.reason !== 'closed') return error
+  throw error
+}
+
+/** Whether it says something of the server, not of what was asked. */
+const isItsOwn = ({ reason }: ChainUnavailable): boolean => reason !== 'too_large'
+
+async function post(
+  url: string,
+  body: string,
+  options: { limits: HttpLimits; signal: AbortSignal },
+): Promise<unknown> {
+  let text: string
+  let status: number
+  try {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await request({ url, headers, body, ...options })
+    status = answer.status
+    text = await answer.text()
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error
+    throw new ChainUnavailable(troubles[error.reason] ?? 'unreachable')
+  }
+  if (status === 429 || status === 503) throw new ChainUnavailable('busy')
+  return readAnswer(text)
+}
+
+const troubles: Partial<Record<UpstreamFailure['reason'], ChainTrouble>> = {
+  timeout: 'timeout',
+  too_long: 'timeout',
+  too_large: 'too_large',
+  aborted: 'closed',
+}
+
+/** Some servers send their errors with a status of 400 or 500: the body says what it is. */
+function readAnswer(text: string): unknown {
+  if (!isModestJson(text)) throw new ChainUnavailable('malformed')
+  let answer: unknown
+  try {
+    answer = JSON.parse(text)
+  } catch {
+    throw new ChainUnavailable('malformed')
+  }
+  if (typeof answer !== 'object' || answer === null) throw new ChainUnavailable('malformed')
+  if ('error' in answer && answer.error) throw toRpcError(answer.error)
+  if (!('result' in answer)) throw new ChainUnavailable('malformed')
+  return answer.result
+}
+
+function toRpcError(error: unknown): Error {
+  if (typeof error !== 'object' || error === null) return new ChainUnavailable('malformed')
+  // Whatever is no text and no number says nothing: an object may not even turn into either.
+  const said = 'message' in error && typeof error.message === 'string' ? error.message : ''
+  const code = 'code' in error && typeof error.code === 'number' ? error.code : 0
+  // -32005: the server's own limit of requests, whatever the status.
+  if (code === -32005 && /rate|too many|limit exceeded/i.test(said)) {
+    return new ChainUnavailable('busy')
+  }
+  const data = 'data' in error && typeof error.data === 'string' ? error.data : ''
+  const isRevert = code === 3 || /execution reverted/i.test(said)
+  const reverted = /^0x([0-9a-fA-F]{2})*$/.test(data) ? (data.toLowerCase() as Hex) : '0x'
+  return new RpcError(said, isRevert ? reverted : undefined)
+}

@@ -1,0 +1,74 @@
+import { and, asc, desc, eq, gt } from 'drizzle-orm'
+import { fromHex } from '../../../kernel/hex.ts'
+import { type Db, first, prepared, type Query, rows, type Work } from '../../../storage/db/db.ts'
+import { findFact } from '../../../storage/db/facts.ts'
+import type { CheckpointRow } from '../../../storage/db/schema.ts'
+
+export type CheckpointStore = ReturnType<typeof checkpointStore>
+
+/** What was signed of the logs, for ever. */
+export function checkpointStore(
+  db: Db,
+  /** Whether the key that signed a log at a size was revoked for it, so that another did again. */
+  { wasSignedAgain }: { wasSignedAgain(issuer: string, size: number): boolean },
+) {
+  const { logCheckpoints: checkpoints } = db.tables
+
+  const valid = async (row: CheckpointRow | undefined): Promise<CheckpointRow | undefined> => {
+    if (!row || !wasSignedAgain(row.issuer, row.size)) return row
+    const again = await findFact(db, againFact(row.issuer, row.size))
+    return again ? { ...row, signature: fromHex(again) } : row
+  }
+
+  return {
+    latest: async (issuer: string): Promise<CheckpointRow | undefined> =>
+      valid(
+        await db.read(function* (q) {
+          const newest = ({ issuer: named }: { issuer: string }) =>
+            q
+              .select()
+              .from(checkpoints)
+              .where(eq(checkpoints.issuer, named))
+              .orderBy(desc(checkpoints.size))
+              .limit(1)
+          return (yield* prepared('log.latest_checkpoint', { issuer }, newest))[0]
+        }),
+      ),
+    find: async (issuer: string, size: number): Promise<CheckpointRow | undefined> =>
+      valid(
+        await db.read((q) => {
+          const named = and(eq(checkpoints.issuer, issuer), eq(checkpoints.size, size))
+          return first(q.select().from(checkpoints).where(named))
+        }),
+      ),
+    /** The first that was signed over more than `size` leaves: when they were logged, about. */
+    firstOver: (issuer: string, size: number): Promise<CheckpointRow | undefined> =>
+      db.read(function* (q) {
+        const over = (values: { issuer: string; size: number }) =>
+          q
+            .select()
+            .from(checkpoints)
+            .where(and(eq(checkpoints.issuer, values.issuer), gt(checkpoints.size, values.size)))
+            .orderBy(asc(checkpoints.size))
+            .limit(1)
+        return (yield* prepared('log.first_checkpoint_over', { issuer, size }, over))[0]
+      }),
+    /** Adds one, unless its size was signed before, and gives the one that stands. */
+    add: (checkpoint: CheckpointRow): Promise<CheckpointRow> =>
+      db.write((q) => addCheckpoint(db, q, checkpoint)),
+  }
+}
+
+/** {@link CheckpointStore.add} in the caller's transaction. */
+export function* addCheckpoint(db: Db, q: Query, checkpoint: CheckpointRow): Work<CheckpointRow> {
+  const { logCheckpoints: checkpoints } = db.tables
+  const added = q.insert(checkpoints).values(checkpoint).onConflictDoNothing().returning()
+  const [row] = yield* rows(added)
+  if (row) return row
+  const { issuer, size } = checkpoint
+  const named = and(eq(checkpoints.issuer, issuer), eq(checkpoints.size, size))
+  return (yield* first(q.select().from(checkpoints).where(named))) ?? checkpoint
+}
+
+/** Where the second signature of a checkpoint is kept: its row never changes. */
+export const againFact = (issuer: string, size: number): string => `signature/${size}/${issuer}`

@@ -1,0 +1,102 @@
+import { eq, inArray } from 'drizzle-orm'
+import { toHex } from '../../../kernel/hex.ts'
+import { type Db, prepared, type Query, rows, type Work } from '../../../storage/db/db.ts'
+import { lockFact, readFact } from '../../../storage/db/facts.ts'
+import {
+  type Frontier,
+  type HashAt,
+  hashIn,
+  hashOf,
+  homeOf,
+  peaksOf,
+  rootOf,
+  type StoredLeaf,
+} from '../tree.ts'
+
+/** The fact that says how many leaves the current log has. */
+export const sizeFact = 'log.size'
+
+/** What is stored of a leaf, by its place among the leaves of all logs. */
+export type FoundLeaf = Pick<StoredLeaf, 'idx' | 'hashes'>
+
+/** The edge of the log that starts at a place, locked until the transaction ends. */
+export function* readFrontier(db: Db, q: Query, start: number): Work<Frontier> {
+  const size = Number((yield* lockFact(db, q, sizeFact)) ?? 0)
+  const peaks = peaksOf({ from: 0, to: size })
+  const homes = peaks.map((peak) => start + homeOf(peak))
+  const leaves = yield* findLeaves(db, q, homes)
+  return { size, peaks: peaks.map(hashesIn(leaves, start)) }
+}
+
+/** The database lacks leaves that this process knows of: it went back to an earlier state. */
+export class LogForgot extends Error {
+  constructor(
+    readonly head: { size: number; root: Uint8Array },
+    how: string,
+  ) {
+    super(how)
+  }
+}
+
+/** @throws LogForgot where the log with this edge does not begin with what is known of it. */
+export function* assertHolds(
+  db: Db,
+  q: Query,
+  start: number,
+  edge: Frontier,
+  known: { size: number; root: Uint8Array },
+): Work<void> {
+  if (known.size > edge.size) throw new LogForgot(known, `it has only ${edge.size}`)
+  const whole = { from: 0, to: known.size }
+  let root: Uint8Array
+  if (known.size === edge.size) root = rootOf(edge)
+  else {
+    const homes = peaksOf(whole).map((place) => start + homeOf(place))
+    root = hashOf(whole, hashesIn(yield* findLeaves(db, q, homes), start))
+  }
+  if (toHex(root) !== toHex(known.root)) throw new LogForgot(known, `its root is ${toHex(root)}`)
+}
+
+/** How the stored log contradicts a head; undefined where it begins with it. */
+export function* faultOfHead(
+  db: Db,
+  q: Query,
+  start: number,
+  head: { size: number; root: Uint8Array },
+): Work<string | undefined> {
+  const size = Number((yield* readFact(db, q, sizeFact)) ?? 0)
+  if (head.size > size) return `it has only ${size}`
+  const whole = { from: 0, to: head.size }
+  const homes = peaksOf(whole).map((place) => start + homeOf(place))
+  const found = yield* findLeaves(db, q, homes)
+  if (found.length < homes.length) return 'leaves are missing'
+  const root = toHex(hashOf(whole, hashesIn(found, start)))
+  return root === toHex(head.root) ? undefined : `its root there is ${root}`
+}
+
+/** The subtrees of the log that starts at a place, out of rows. */
+export function hashesIn(leaves: readonly FoundLeaf[], start: number): HashAt {
+  const found = new Map(leaves.map((leaf) => [leaf.idx, leaf]))
+  return (place) => {
+    const leaf = found.get(start + homeOf(place))
+    if (!leaf) throw new Error(`the log lacks its leaf ${homeOf(place)}`)
+    return hashIn(leaf, place)
+  }
+}
+
+/** One round trip to a server; in process, where there is none, a compiled look-up for each. */
+export function* findLeaves(db: Db, q: Query, wanted: readonly number[]): Work<FoundLeaf[]> {
+  const { logLeaves: leaves } = db.tables
+  const select = () => q.select({ idx: leaves.idx, hashes: leaves.hashes }).from(leaves)
+  if (!db.exclusive) {
+    return wanted.length === 0 ? [] : yield* rows(select().where(inArray(leaves.idx, [...wanted])))
+  }
+  const found: FoundLeaf[] = []
+  for (const idx of wanted) {
+    const read = prepared('log.leaf', { idx }, (values) =>
+      select().where(eq(leaves.idx, values.idx)),
+    )
+    found.push(...(yield* read))
+  }
+  return found
+}

@@ -1,0 +1,71 @@
+import { asc, desc, isNotNull } from 'drizzle-orm'
+import type { Millis } from '../../../kernel/clock.ts'
+import {
+  type Db,
+  first,
+  lockedRows,
+  type Query,
+  rows,
+  update,
+  type Work,
+} from '../../../storage/db/db.ts'
+import { liveNodes } from '../../../storage/db/lease.ts'
+import { type Logs, logsOf } from '../logs.ts'
+
+/**
+ * The logs of this database. The first is opened under `origin`, and as long as nothing was issued
+ * it takes the name that the configuration has by then; from its first leaf on it keeps it. `now`
+ * is the time of leases.
+ * @throws Error while another server runs on the log under another name, and nothing was issued
+ */
+export function* settleLogs(db: Db, q: Query, origin: string, now: Millis): Work<Logs> {
+  const { logs, signers } = db.tables
+  const opened = { number: 1, origin, start: 0, openedAt: now, reason: '' }
+  yield* rows(q.insert(logs).values(opened).onConflictDoNothing().returning())
+  // Locked, so that of several starts at once each sees what the one before decided.
+  const found = yield* lockedRows(q.select().from(logs).orderBy(asc(logs.number)))
+  const [only] = found
+  if (!only || only.origin === origin || found.length > 1) return logsOf(found)
+  if (yield* hasIssued(db, q)) return logsOf(found)
+  const [other] = db.exclusive ? [] : yield* liveNodes(db, q, now)
+  if (other) throw new Error(twoNames(only.origin, origin, `the server ${other} runs on it`))
+  yield* rows(q.delete(signers).returning())
+  yield* update(logs, [{ ...only, origin }], ['origin'])
+  return logsOf([{ ...only, origin }])
+}
+
+/** Whether the first log has its name for good. */
+function* hasIssued(db: Db, q: Query): Work<boolean> {
+  const { runs } = db.tables
+  if (yield* hasLeaf(db, q)) return true
+  const ended = q.select({ id: runs.id }).from(runs).where(isNotNull(runs.finishedAt))
+  return (yield* first(ended.limit(1))) !== undefined
+}
+
+function* hasLeaf(db: Db, q: Query): Work<boolean> {
+  const { idx } = db.tables.logLeaves
+  return (yield* first(q.select({ idx }).from(db.tables.logLeaves).limit(1))) !== undefined
+}
+
+const twoNames = (theirs: string, ours: string, why: string): string =>
+  `the log of this database is named ${theirs}, and ${why}, but base_url here is ${ours}: give ` +
+  'all servers the same base_url. To name the log anew, which works until its first receipt, ' +
+  'stop the others first; one that was killed counts for ten seconds'
+
+/**
+ * Checks that the log has the name that this process issues under, until a leaf makes the name
+ * final: a server that slept past its lease may find that another one renamed the log, and issued
+ * receipts since. The name stays locked until the transaction ends.
+ */
+export function nameGuard(db: Db, origin: string): (q: Query) => Work<void> {
+  const { logs } = db.tables
+  let isFinal = false
+  return function* (q) {
+    if (isFinal) return
+    const [current] = yield* lockedRows(q.select().from(logs).orderBy(desc(logs.number)).limit(1))
+    if (current?.origin !== origin) {
+      throw new Error(twoNames(`${current?.origin}`, origin, 'another server gave it that name'))
+    }
+    isFinal = yield* hasLeaf(db, q)
+  }
+}

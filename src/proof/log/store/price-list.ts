@@ -1,0 +1,41 @@
+import { desc, eq } from 'drizzle-orm'
+import { type Db, first, rows } from '../../../storage/db/db.ts'
+import type { LogStore } from '../store.ts'
+
+/**
+ * The version of a price list: the last one, if the prices are still the same, else a new one.
+ * Every version that was ever charged stays, and is in the log before a receipt can name it: at
+ * once, or before the first receipt where the log is still empty.
+ */
+export function ensurePriceList(
+  db: Db,
+  log: LogStore,
+  list: { id: string; digest: string; content: string },
+  now: number,
+): Promise<number> {
+  const { priceLists } = db.tables
+  return log.change(function* (q, { appendPrices }) {
+    for (;;) {
+      const last = yield* first(
+        q
+          .select()
+          .from(priceLists)
+          .where(eq(priceLists.id, list.id))
+          .orderBy(desc(priceLists.version))
+          .limit(1),
+      )
+      if (last?.digest === list.digest) {
+        if (last.logPlace === null) yield* appendPrices()
+        return last.version
+      }
+      const row = { ...list, version: (last?.version ?? 0) + 1, createdAt: now, logPlace: null }
+      const [added] = yield* rows(
+        q.insert(priceLists).values(row).onConflictDoNothing().returning(),
+      )
+      // Another first start had the same thought: its version is the last one now.
+      if (!added) continue
+      yield* appendPrices()
+      return added.version
+    }
+  })
+}

@@ -1,0 +1,55 @@
+import { Elysia } from 'elysia'
+import type { Deps } from '../../deps.ts'
+import { toListView } from '../../kernel/pagination.ts'
+import { openToAnyOrigin } from '../../web/http/methods.ts'
+import { queryOf, readChoice, readPage } from '../../web/http/query.ts'
+import { browsePassports, findPublicPassport, placeOf, sorts } from './browse.ts'
+import { toPassportView, toReceiptView, toStatementView } from './passport-view.ts'
+import { kinds } from './profile.ts'
+import { toRegistrationFile } from './registration.ts'
+import type { Standing } from './store/standing.ts'
+
+type Needs = Pick<Deps, 'passports' | 'logs' | 'settings' | 'signer' | 'signers'>
+
+/** Receipts that are named beside a passport. */
+const receiptsMax = 20
+
+/** `/v1/passports`: who there is, and what the log says of them. */
+export const passportsApi = (deps: Needs) =>
+  new Elysia({ name: 'passports-api' })
+    .get(
+      '/v1/passports',
+      async ({ request }) => {
+        const query = queryOf(request)
+        const kind = readChoice(query, 'kind', kinds)
+        const sort = readChoice(query, 'sort', sorts) ?? 'newest'
+        const found = await browsePassports(deps, { kind, sort }, readPage(query))
+        const items = found.items.map((standing) => toPassportView(deps, standing))
+        const list = toListView({ items, hasMore: found.hasMore })
+        const last = found.items.at(-1)
+        return { ...list, last_id: last ? placeOf(last.row, sort) : null }
+      },
+      openToAnyOrigin,
+    )
+    .get(
+      '/v1/passports/:handle',
+      async ({ params, request }) => {
+        const query = queryOf(request)
+        const standing = await findPublicPassport(deps, params.handle)
+        const format = readChoice(query, 'format', ['json', 'erc8004']) ?? 'json'
+        const { row } = standing
+        if (format === 'erc8004') return toRegistrationFile(row, deps.settings.baseUrl)
+        const wantsReceipts = readChoice(query, 'receipts', ['0', '1']) === '1'
+        const view = await passportOf(deps, standing)
+        if (!wantsReceipts) return view
+        const receipts = await deps.passports.publicReceipts(row, receiptsMax)
+        return { ...view, receipts: receipts.map((one) => toReceiptView(deps, one)) }
+      },
+      openToAnyOrigin,
+    )
+
+/** The answer of `GET /v1/passports/:handle`. */
+export async function passportOf(deps: Needs, standing: Standing) {
+  const statement = await deps.passports.newestStatement(standing.row.handle)
+  return { ...toPassportView(deps, standing), statement: toStatementView(deps, statement) }
+}

@@ -1,0 +1,96 @@
+import { assertNotRevoked, chainOf } from '../../access/keys/key.ts'
+import { noteKey } from '../../access/keys/note.ts'
+import { findAccountKey } from '../../access/keys/owns.ts'
+import type { Deps } from '../../deps.ts'
+import type { Book } from '../../ledger/unit-of-work.ts'
+import type { KeyRow, PassportRow } from '../../storage/db/schema.ts'
+import { assertNotRetired } from './passport.ts'
+
+type Needs = Pick<Deps, 'passports' | 'keys' | 'ledger' | 'ids'>
+
+/**
+ * Lets the receipts of a key name a passport from now on. A key names one at most: one that named
+ * another is moved, and what it did before stays where it was counted. Keys below it are not
+ * bound with it.
+ * @throws Refusal `not_found` for a key of others, `conflict` for a revoked one, `gone`.
+ */
+export async function bindKey(
+  deps: Needs,
+  { passport, keyId, actor }: { passport: PassportRow; keyId: string; actor: string },
+): Promise<void> {
+  assertNotRetired(passport)
+  const key = await findAccountKey(deps, passport.accountId, keyId)
+  await point(deps, key, { to: passport.handle, actor })
+  const now = await deps.passports.find(passport.handle)
+  if (now?.status !== 'retired') return
+  // It was retired meanwhile, perhaps after its keys were taken from it.
+  await unbindAll(deps, { passport, actor })
+  assertNotRetired(now)
+}
+
+/**
+ * Takes a key from a passport: what it runs from now on names none.
+ * @throws Refusal `not_found` for a key of others.
+ */
+export async function unbindKey(
+  deps: Needs,
+  { passport, keyId, actor }: { passport: PassportRow; keyId: string; actor: string },
+): Promise<void> {
+  const key = await findAccountKey(deps, passport.accountId, keyId)
+  await point(deps, key, { from: passport.handle, to: '', actor })
+}
+
+/** Takes all keys from a passport. */
+export async function unbindAll(
+  deps: Needs,
+  { passport, actor }: { passport: PassportRow; actor: string },
+): Promise<void> {
+  const bound = await keysOf(deps, passport)
+  if (bound.length === 0) return
+  await deps.ledger.post({
+    account: passport.accountId,
+    keys: bound.map(({ id }) => id),
+    decide(book) {
+      for (const { id } of bound) {
+        const key = book.key(id)
+        if (key?.passport === passport.handle) write(deps, book, key, { to: '', actor })
+      }
+    },
+  })
+  for (const { id } of bound) deps.keys.forget(id)
+}
+
+/** The keys whose receipts name a passport from now on. */
+export const keysOf = async (
+  { passports }: Pick<Deps, 'passports'>,
+  { accountId, handle }: PassportRow,
+): Promise<KeyRow[]> =>
+  (await passports.boundKeys(accountId)).filter(({ passport }) => passport === handle)
+
+/** `from`: only while the key names that one. */
+type Move = { from?: string; to: string; actor: string }
+
+async function point(deps: Needs, key: KeyRow, move: Move): Promise<void> {
+  await deps.ledger.post({
+    account: key.accountId,
+    keys: key.lineage,
+    decide(book) {
+      const chain = chainOf(book, key.lineage)
+      const [found] = chain
+      if (!found) throw new Error('a chain without a key')
+      if (move.to !== '') assertNotRevoked(chain)
+      if (found.passport === move.to) return
+      if (move.from !== undefined && found.passport !== move.from) return
+      write(deps, book, found, move)
+    },
+  })
+  deps.keys.forget(key.id)
+}
+
+function write({ ids }: Needs, book: Book, key: KeyRow, { to, actor }: Move): void {
+  const detail = { from: key.passport || null, to: to || null }
+  key.passport = to
+  book.changed('key', key)
+  const action = to === '' ? 'passport.unbind' : 'passport.bind'
+  noteKey(book, ids, key, { actor, action, detail })
+}

@@ -1,0 +1,60 @@
+import type { Deps } from '../../deps.ts'
+import type { Json } from '../../kernel/canonical.ts'
+import type { PassportRow } from '../../storage/db/schema.ts'
+import { assertNotRetired, toAudit } from './passport.ts'
+import { type Profile, type ProfileWish, toProfile } from './profile.ts'
+
+type Asked = { passport: PassportRow; actor: string; wish: ProfileWish }
+
+/**
+ * Changes what a passport says of itself; what is left out stays, and so does its handle.
+ * @throws Refusal `invalid_request` with `param`, `gone`.
+ */
+export function editPassport(
+  { passports, clock, ids }: Pick<Deps, 'passports' | 'clock' | 'ids'>,
+  { passport, actor, wish }: Asked,
+): Promise<PassportRow> {
+  const now = clock.now()
+  const id = ids.make('req')
+  return passports.change(passport.handle, (row) => {
+    assertNotRetired(row)
+    const profile = toProfile({ ...profileOf(row), ...wish })
+    const detail = differenceOf(profileOf(row), profile)
+    if (Object.keys(detail).length === 0) return undefined
+    const note = { id, at: now, actor, action: 'passport.change', detail }
+    return { row: { ...row, ...profile, updatedAt: now }, audit: toAudit(row, note) }
+  })
+}
+
+const profileOf = ({ displayName, kind, bio, links, ownerShown }: PassportRow): Profile => ({
+  displayName,
+  kind,
+  bio,
+  links,
+  ownerShown,
+})
+
+/** What differs, by the names of the API: from what, to what. */
+function differenceOf(from: Profile, to: Profile): Record<string, Json> {
+  const before = toDetail(from)
+  const changed = Object.entries(toDetail(to)).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
+  )
+  return Object.fromEntries(
+    changed.map(([name, value]) => [name, { from: before[name] ?? null, to: value }]),
+  )
+}
+
+const toDetail = ({
+  displayName,
+  kind,
+  bio,
+  links,
+  ownerShown,
+}: Profile): Record<string, Json> => ({
+  display_name: displayName,
+  kind,
+  bio,
+  links,
+  show_owner: ownerShown,
+})

@@ -1,0 +1,95 @@
+import { Elysia } from 'elysia'
+import { readerAccount } from '../../access/accounts/needs-session.ts'
+import type { Deps } from '../../deps.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { rosettePaths } from '../../kernel/rosette.ts'
+import { queryOf, readChoice, readPage } from '../../web/http/query.ts'
+import type { Frame } from '../../web/ui/frame.ts'
+import { publicPage } from '../../web/ui/layout.tsx'
+import { reply } from '../../web/ui/reply.ts'
+import { browsePassports, findPublicPassport, sorts } from './browse.ts'
+import { recordOf } from './issue.ts'
+import { PassportPage, PassportsPage, publicPath } from './pages/public.tsx'
+import { figureHash, kindWords } from './portal/passport-state.tsx'
+import { kinds } from './profile.ts'
+import { provenStatement, toStatementFile } from './statement-file.ts'
+
+type Needs = Pick<Deps, 'passports' | 'sessions' | 'settings'> &
+  Parameters<typeof provenStatement>[0]
+
+/** Receipts that a passport's page names. */
+const receiptsMax = 20
+
+/** Passports for everybody: all, one, its figure as a picture, and its signed record as a file. */
+export const passportPages = (deps: Needs, frame: Frame) =>
+  new Elysia({ name: 'passport-pages' })
+    .get(publicPath, async ({ request, set }) => {
+      const query = queryOf(request)
+      const kind = query.get('kind') ? readChoice(query, 'kind', kinds) : undefined
+      const sort = query.get('sort') ? (readChoice(query, 'sort', sorts) ?? 'newest') : 'newest'
+      const asked = readPage(query)
+      const found = await browsePassports(deps, { kind, sort }, asked)
+      const items = found.items.map((standing) => {
+        return { row: standing.row, record: recordOf(deps, standing) }
+      })
+      const view = { found: { ...found, items }, kind, sort, isFirst: asked.after === undefined }
+      const page = publicPage({
+        frame,
+        title: 'Passports',
+        description: 'Agents, people and services with a track record that a public log proves.',
+        here: publicPath,
+        main: <PassportsPage view={view} />,
+        ...(await readerAccount(deps, request)),
+      })
+      return reply({ request, set }, { page })
+    })
+    .get(`${publicPath}/:handle`, async ({ params, request, set }) => {
+      const standing = await findPublicPassport(deps, params.handle)
+      const { row } = standing
+      const [receipts, statement] = await Promise.all([
+        deps.passports.publicReceipts(row, receiptsMax),
+        deps.passports.newestStatement(row.handle),
+      ])
+      const view = {
+        row,
+        record: recordOf(deps, standing),
+        receipts,
+        statement: statement && toStatementFile(deps, statement),
+        issuedAt: statement?.createdAt,
+        now: deps.clock.now(),
+      }
+      const page = publicPage({
+        frame,
+        title: `${row.displayName} (@${row.handle})`,
+        description:
+          `The passport of @${row.handle}, ${kindWords[row.kind].toLowerCase()}: what it says ` +
+          'of itself, and a track record that a public log proves.',
+        here: publicPath,
+        main: <PassportPage view={view} />,
+        ...(await readerAccount(deps, request)),
+      })
+      return reply({ request, set }, { page })
+    })
+    .get(`${publicPath}/:handle/statement`, async ({ params, set }) => {
+      const { row } = await findPublicPassport(deps, params.handle)
+      const statement = await deps.passports.newestStatement(row.handle)
+      if (!statement) refuse('not_found', 'No record of this passport was signed yet.')
+      set.headers['content-disposition'] = `attachment; filename="${row.handle}.statement.json"`
+      return provenStatement(deps, statement)
+    })
+    .get(`${publicPath}/:handle/rosette.svg`, async ({ params, set }) => {
+      const { row } = await findPublicPassport(deps, params.handle)
+      set.headers['content-type'] = 'image/svg+xml'
+      set.headers['cache-control'] = 'no-cache'
+      set.headers['access-control-allow-origin'] = '*'
+      return pictureOf(row.handle)
+    })
+
+/** The figure alone, for places that show no page of ours. */
+const pictureOf = (handle: string): string => {
+  const paths = rosettePaths(figureHash(handle)).map((path) => `<path d="${path}"/>`)
+  return (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 400" fill="none" stroke="#0b5a3c" ' +
+    `stroke-width="2.2">${paths.join('')}</svg>`
+  )
+}

@@ -1,0 +1,283 @@
+import type { Millis } from '../../../kernel/clock.ts'
+import { toHex } from '../../../kernel/hex.ts'
+import type { Page } from '../../../kernel/pagination.ts'
+import type { PassportRow } from '../../../storage/db/schema.ts'
+import { Address } from '../../../web/ui/address.tsx'
+import { Amount } from '../../../web/ui/amount.tsx'
+import { ButtonLink } from '../../../web/ui/button.tsx'
+import { Empty } from '../../../web/ui/empty.tsx'
+import { Tabs } from '../../../web/ui/filters.tsx'
+import { Hash, IdLink } from '../../../web/ui/hash.tsx'
+import { Facts, Pad, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
+import { RosetteMark } from '../../../web/ui/rosette.tsx'
+import { Badge } from '../../../web/ui/status.tsx'
+import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
+import { dateText, When } from '../../../web/ui/when.tsx'
+import { placeOf, type Sort } from '../browse.ts'
+import { passportPath } from '../passport-view.ts'
+import {
+  bandWords,
+  countText,
+  figureHash,
+  kindsWords,
+  kindWords,
+  PassportCell,
+  PassportMark,
+  PassportTitle,
+  rateText,
+} from '../portal/passport-state.tsx'
+import { type Kind, kinds } from '../profile.ts'
+import type { TrackRecord } from '../record.ts'
+import type { StatementFile } from '../statement.ts'
+import type { PublicReceipt } from '../store/public.ts'
+import { RecordFigures, RecordPanel, StatementPanel } from './record.tsx'
+
+export const publicPath = '/passports'
+
+/** The list of public passports as it was asked for. */
+export type PublicListView = {
+  found: Page<Listed>
+  kind: Kind | undefined
+  sort: Sort
+  isFirst: boolean
+}
+type Listed = { row: PassportRow; record: TrackRecord }
+
+export const PassportsPage = ({ view }: { view: PublicListView }) => (
+  <>
+    <PageHead title="Passports">
+      <p class="quiet">Who runs here under a public name, and what the log says of them.</p>
+    </PageHead>
+    <ListPanel view={view} />
+    <Proves />
+  </>
+)
+
+function ListPanel({ view }: { view: PublicListView }) {
+  const { found, isFirst, kind } = view
+  const last = found.items.at(-1)?.row
+  return (
+    <Panel
+      id="passports"
+      title={kind === undefined ? 'All passports' : kindsWords[kind]}
+      aside={<Filters view={view} />}
+      foot={
+        found.items.length === 0 && isFirst ? null : (
+          <Pager
+            older={found.hasMore && last ? hrefOf(view, placeOf(last, view.sort)) : undefined}
+            newest={isFirst ? undefined : hrefOf(view)}
+          >
+            {found.hasMore ? `Showing ${found.items.length}. There are more.` : 'That is all.'}
+          </Pager>
+        )
+      }
+    >
+      {found.items.length === 0 ? (
+        <Empty
+          hash={figureHash('passports')}
+          title={kind === undefined ? 'No passport yet' : 'None of this kind'}
+          action={
+            kind === undefined ? (
+              <ButtonLink href="/dashboard/passports" look="go">
+                Create a passport
+              </ButtonLink>
+            ) : (
+              <ButtonLink href={publicPath}>Show all</ButtonLink>
+            )
+          }
+        >
+          Whoever has an account can give an agent a public name.
+        </Empty>
+      ) : (
+        <Table caption="Passports" columns={columns} rows={found.items} />
+      )}
+    </Panel>
+  )
+}
+
+const Filters = ({ view }: { view: PublicListView }) => (
+  <div class="row">
+    <Tabs
+      label="Kind"
+      here={hrefOf(view)}
+      tabs={[undefined, ...kinds].map((kind) => ({
+        href: hrefOf({ ...view, kind }),
+        label: kind === undefined ? 'All' : kindsWords[kind],
+      }))}
+    />
+    <Tabs
+      label="Order"
+      here={hrefOf(view)}
+      tabs={[
+        { href: hrefOf({ ...view, sort: 'newest' }), label: 'Newest' },
+        { href: hrefOf({ ...view, sort: 'runs' }), label: 'Most runs' },
+      ]}
+    />
+  </div>
+)
+
+const columns: readonly Column<Listed>[] = [
+  { head: 'Figure', kind: 'unnamed', cell: ({ row }) => <PassportMark of={row} /> },
+  {
+    head: 'Passport',
+    cell: ({ row }) => <PassportCell of={row} href={passportPath(row.handle)} />,
+  },
+  { head: 'Kind', cell: ({ row }) => kindWords[row.kind] },
+  { head: 'Runs', kind: 'number', cell: ({ record }) => countText(record.runs) },
+  { head: 'Succeeded', kind: 'optional-number', cell: ({ record }) => rateText(record) },
+  {
+    head: 'Active days',
+    kind: 'optional-number',
+    cell: ({ record }) => countText(record.active_days),
+  },
+  { head: 'Spent', kind: 'optional', cell: ({ record }) => bandWords[record.spend_band] },
+  { head: 'Since', kind: 'optional', cell: ({ row }) => dateText(row.createdAt) },
+]
+
+/** The list with this filter; `after` is where a page goes on. */
+function hrefOf({ kind, sort }: Pick<PublicListView, 'kind' | 'sort'>, after?: string): string {
+  const query = new URLSearchParams()
+  if (kind) query.set('kind', kind)
+  if (sort !== 'newest') query.set('sort', sort)
+  if (after !== undefined) query.set('after', after)
+  return query.size === 0 ? publicPath : `${publicPath}?${query}`
+}
+
+/** All that the page of one public passport shows. */
+export type PublicView = {
+  row: PassportRow
+  record: TrackRecord
+  receipts: readonly PublicReceipt[]
+  statement: StatementFile | undefined
+  issuedAt: Millis | undefined
+  now: Millis
+}
+
+export function PassportPage({ view }: { view: PublicView }) {
+  const { row, record, statement, issuedAt } = view
+  return (
+    <>
+      <PageHead title={<PassportTitle of={row} />}>
+        <div class="row">
+          <code>@{row.handle}</code>
+          <Badge>{kindWords[row.kind]}</Badge>
+        </div>
+      </PageHead>
+      {row.bio === '' ? null : (
+        <p class="bio" dir="auto">
+          {row.bio}
+        </p>
+      )}
+      <RecordFigures record={record} />
+      <Split>
+        <div class="stack wide">
+          <ReceiptsPanel view={view} />
+          <RecordPanel record={record} />
+        </div>
+        <div class="stack wide">
+          <AboutPanel row={row} />
+          <StatementPanel handle={row.handle} statement={statement} issuedAt={issuedAt} />
+        </div>
+      </Split>
+      <Proves />
+    </>
+  )
+}
+
+const AboutPanel = ({ row }: { row: PassportRow }) => (
+  <Panel id="about" title="About">
+    <Pad>
+      {row.links.length === 0 ? null : (
+        <ul class="bare outside">
+          {row.links.map((link) => (
+            <li>
+              <a href={link} rel="nofollow noopener ugc">
+                {link.replace(/^https:\/\//, '').replace(/\/$/, '')}
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Facts
+        of={[
+          ['Since', dateText(row.createdAt)],
+          ['Owner', row.ownerShown ? <Address value={row.accountId} /> : 'Not shown'],
+          ['Figure', <Hash value={`0x${figureHash(row.handle)}`} />],
+        ]}
+      />
+      <div class="row">
+        <ButtonLink href={`/v1${passportPath(row.handle)}?format=erc8004`} small>
+          Agent registration file
+        </ButtonLink>
+        <ButtonLink href={`/v1${passportPath(row.handle)}?receipts=1`} small>
+          As JSON
+        </ButtonLink>
+      </div>
+    </Pad>
+  </Panel>
+)
+
+const ReceiptsPanel = ({ view: { row, receipts, now } }: { view: PublicView }) => (
+  <Panel id="receipts" title="Public receipts">
+    {receipts.length === 0 ? (
+      <Empty hash={figureHash(row.handle)} title="No public receipt">
+        Its receipts are private, or do not show this passport. They are in the log all the same.
+      </Empty>
+    ) : (
+      <Table caption="Public receipts" columns={receiptColumns(now)} rows={receipts} />
+    )}
+  </Panel>
+)
+
+const receiptColumns = (now: Millis): Column<PublicReceipt>[] => [
+  {
+    head: 'Figure',
+    kind: 'unnamed',
+    cell: ({ run }) => (run.digest ? <RosetteMark hash={toHex(run.digest)} /> : null),
+  },
+  {
+    head: 'Receipt',
+    cell: ({ share: { receiptId: id } }) => <IdLink value={id} href={`/receipts/${id}`} />,
+  },
+  {
+    head: 'Model',
+    cell: ({ share, run }) => (share.sections.includes('run') ? run.model : <Hidden />),
+  },
+  {
+    head: 'Outcome',
+    kind: 'optional',
+    cell: ({ share, run }) => (share.sections.includes('run') ? run.outcome : <Hidden />),
+  },
+  {
+    head: 'Cost',
+    kind: 'optional-number',
+    cell: ({ share, run }) =>
+      share.sections.includes('charge') ? <Amount nusd={run.cost} places={9} /> : <Hidden />,
+  },
+  {
+    head: 'When',
+    kind: 'optional',
+    cell: ({ run }) => (run.finishedAt === null ? null : <When at={run.finishedAt} now={now} />),
+  },
+]
+
+const Hidden = () => <span class="quiet">Not shown</span>
+
+/** What a reader may conclude, and what not. */
+const Proves = () => (
+  <Panel id="proves" title="What a track record proves">
+    <ul class="pad stack rules">
+      <li>
+        So many runs ended so, by this service’s signed receipts, in the order of its public log.
+      </li>
+      <li>
+        It counts what its keys ran from the moment they were bound, also runs that cost nothing:
+        what was spent in all, as a band, tells them apart.
+      </li>
+      <li>
+        It does not prove who stands behind the name, that the words of an answer are true, or that
+        an owner did not run something only to have it counted.
+      </li>
+    </ul>
+  </Panel>
+)

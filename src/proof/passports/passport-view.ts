@@ -1,0 +1,82 @@
+import type { Deps } from '../../deps.ts'
+import { toRfc3339 } from '../../kernel/clock.ts'
+import { toHex } from '../../kernel/hex.ts'
+import { toJsonInteger } from '../../kernel/money.ts'
+import type { PassportStatementRow } from '../../storage/db/schema.ts'
+import { toChecksumAddress } from '../../verify/address.ts'
+import { recordOf } from './issue.ts'
+import { toStatementFile } from './statement-file.ts'
+import type { PublicReceipt } from './store/public.ts'
+import type { Standing } from './store/standing.ts'
+
+export const passportPath = (handle: string): string => `/passports/${handle}`
+export const statementPath = (handle: string): string => `/passports/${handle}/statement`
+
+/** A passport as everybody sees it: never its account, unless its owner says so, and no key. */
+export function toPassportView(deps: Pick<Deps, 'logs' | 'settings'>, standing: Standing) {
+  const { row } = standing
+  const { baseUrl } = deps.settings
+  return {
+    id: row.id,
+    object: 'passport' as const,
+    handle: row.handle,
+    display_name: row.displayName,
+    kind: row.kind,
+    bio: row.bio,
+    links: row.links,
+    status: row.status,
+    created_at: toRfc3339(row.createdAt),
+    owner: row.ownerShown ? toChecksumAddress(row.accountId) : null,
+    url: baseUrl + passportPath(row.handle),
+    track_record: recordOf(deps, standing),
+  }
+}
+
+/** What its owner sees besides. */
+export const toOwnView = (
+  deps: Pick<Deps, 'logs' | 'settings'>,
+  standing: Standing,
+  keyIds: readonly string[],
+) => ({
+  ...toPassportView(deps, standing),
+  show_owner: standing.row.ownerShown,
+  updated_at: toRfc3339(standing.row.updatedAt),
+  published_at: timeOrNull(standing.row.publishedAt),
+  retired_at: timeOrNull(standing.row.retiredAt),
+  key_ids: keyIds,
+})
+
+/** The newest record that was signed, and where the proof of it is; null while there is none. */
+export function toStatementView(
+  deps: Parameters<typeof toStatementFile>[0] & Pick<Deps, 'settings'>,
+  row: PassportStatementRow | undefined,
+) {
+  if (!row) return null
+  return {
+    object: 'passport_statement' as const,
+    ...toStatementFile(deps, row),
+    created_at: toRfc3339(row.createdAt),
+    file_url: deps.settings.baseUrl + statementPath(row.handle),
+  }
+}
+
+/** A public receipt: of its sections only those that its owner shows. */
+export const toReceiptView = (
+  { settings }: Pick<Deps, 'settings'>,
+  { share, run }: PublicReceipt,
+) => {
+  const shows = (name: 'run' | 'charge') => share.sections.includes(name)
+  return {
+    id: share.receiptId,
+    object: 'receipt' as const,
+    digest: run.digest ? toHex(run.digest) : null,
+    model: shows('run') ? run.model : null,
+    kind: shows('run') ? run.kind : null,
+    outcome: shows('run') ? run.outcome : null,
+    issued_at: timeOrNull(run.finishedAt),
+    cost_nusd: shows('charge') ? toJsonInteger(run.cost) : null,
+    url: `${settings.baseUrl}/receipts/${share.receiptId}`,
+  }
+}
+
+const timeOrNull = (at: number | null): string | null => (at === null ? null : toRfc3339(at))

@@ -1,0 +1,51 @@
+import type { Deps } from '../../deps.ts'
+import type { Json } from '../../kernel/canonical.ts'
+import type { Millis } from '../../kernel/clock.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { AuditRow, PassportRow } from '../../storage/db/schema.ts'
+import { isHandle } from './handle.ts'
+
+/**
+ * A passport: a public identity for an agent, a person or a service. Its owner says who it is, and
+ * the log says what it did: the receipts of the keys that are bound to it.
+ */
+export type Status = PassportRow['status']
+
+/** Passports of one account, retired ones too: a handle is never free again. */
+export const maxPassports = 20
+
+/** What somebody does to a passport, as the audit tells it. */
+export type Note = {
+  id: string
+  at: Millis
+  /** A wallet. */
+  actor: string
+  action: string
+  detail: Record<string, Json>
+}
+
+export const toAudit = ({ accountId, handle }: PassportRow, note: Note): AuditRow => ({
+  ...note,
+  accountId,
+  subject: handle,
+})
+
+/**
+ * A passport of an account, for its owner.
+ * @throws Refusal `not_found`, the same for a passport of others as for none.
+ */
+export async function findOwnPassport(
+  { passports }: Pick<Deps, 'passports'>,
+  account: string,
+  handle: string,
+): Promise<PassportRow> {
+  const row = isHandle(handle) ? await passports.find(handle) : undefined
+  if (row?.accountId === account) return row
+  refuse('not_found', 'You have no such passport.')
+}
+
+/** @throws Refusal `gone` for a passport that is retired. */
+export function assertNotRetired({ status }: Pick<PassportRow, 'status'>): void {
+  if (status !== 'retired') return
+  refuse('gone', 'This passport is retired, and that is final.')
+}

@@ -1,0 +1,127 @@
+import { Elysia } from 'elysia'
+import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
+import type { Deps } from '../../deps.ts'
+import { toListView } from '../../kernel/pagination.ts'
+import { Refusal } from '../../kernel/refusal.ts'
+import type { PassportRow } from '../../storage/db/schema.ts'
+import { answerOnce, callOf, jsonReply } from '../../storage/idempotency/api/answer-once.ts'
+import { readFields } from '../../web/http/fields.ts'
+import { queryOf, readPage } from '../../web/http/query.ts'
+import type { Frame } from '../../web/ui/frame.ts'
+import { dashboardPage } from '../../web/ui/layout.tsx'
+import { type ReplyContext, reply } from '../../web/ui/reply.ts'
+import { listPassports } from './browse.ts'
+import { createPassport } from './create.ts'
+import { recordOf } from './issue.ts'
+import { toOwnView } from './passport-view.ts'
+import { type OwnNeeds, passportPortal } from './portal/passport.tsx'
+import { OwnListPage, OwnListPanel, type OwnListView } from './portal/passport-list.tsx'
+import { ownPassportPath, ownPassportsPath, passportsAction } from './portal/passport-state.tsx'
+import { type Draft, draftOf, readNewPassport } from './shapes.ts'
+import type { Standing } from './store/standing.ts'
+
+type Context = ReplyContext & { account: string }
+
+/** An account's own passports: `/dashboard/passports` and `/api/portal/passports`. */
+export const passportsPortal = (deps: OwnNeeds, frame: Frame) =>
+  new Elysia({ name: 'passports-portal' })
+    .use(sessionAuth(deps))
+    .get(
+      ownPassportsPath,
+      async ({ request, set, account }) => {
+        const view = await viewOf(deps, account, request)
+        const fragment = <OwnListPanel view={view} />
+        return reply({ request, set }, { page: pageOf(frame, view), fragment })
+      },
+      { needsSession: 'page' },
+    )
+    .get(
+      passportsAction,
+      async ({ request, set, account }) => {
+        if (wantsJson(request)) return listJson(deps, account, request)
+        const fragment = <OwnListPanel view={await viewOf(deps, account, request)} />
+        return reply({ request, set }, { fragment, seeOther: ownPassportsPath })
+      },
+      { needsSession: 'action' },
+    )
+    .post(
+      passportsAction,
+      async ({ request, set, account }) => create(deps, frame, { request, set, account }),
+      { needsSession: 'action', parse: 'none' },
+    )
+    .use(passportPortal(deps, frame))
+
+/** The new passport in JSON or on its own page; for people the form again where it was refused. */
+async function create(deps: OwnNeeds, frame: Frame, context: Context) {
+  const { request, set, account } = context
+  const sent = await readFields(request, { limitBytes: deps.settings.bodyBytes })
+  if (wantsJson(request)) {
+    const asked = { request, who: account, route: `POST ${passportsAction}` }
+    const call = callOf(deps, { ...asked, text: JSON.stringify(sent.value) })
+    return answerOnce(deps, { set }, call, async () => {
+      const toReply = (row: PassportRow) => jsonReply(201, {}, toNewJson(deps, row))
+      const once = call && { call, toReply }
+      const row = await createPassport(deps, { account, ...readNewPassport(sent), once })
+      set.status = 201
+      return toNewJson(deps, row)
+    })
+  }
+  try {
+    const row = await createPassport(deps, { account, ...readNewPassport(sent) })
+    const fragment = <OwnListPanel view={await viewOf(deps, account)} />
+    return reply(context, { fragment, seeOther: ownPassportPath(row.handle) })
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    const view = await viewOf(deps, account, undefined, { draft: draftOf(sent.value), error })
+    return reply(context, { page: pageOf(frame, view), status: error.status })
+  }
+}
+
+/** A passport that was just made: nothing was counted of it yet. */
+const toNewJson = (deps: OwnNeeds, row: PassportRow) => ({
+  ...toOwnView(deps, { row, models: [], countedTo: 0 }, []),
+  statement: null,
+})
+
+const pageOf = (frame: Frame, view: OwnListView) =>
+  dashboardPage({
+    frame,
+    title: 'Passports',
+    here: ownPassportsPath,
+    account: view.account,
+    main: <OwnListPage view={view} />,
+  })
+
+async function listJson(deps: OwnNeeds, account: string, request: Request) {
+  const { items, hasMore } = await listPassports(deps, account, readPage(queryOf(request)))
+  const keyIds = await boundTo(deps, account)
+  const views = items.map((one) => toOwnView(deps, one, keyIds(one)))
+  return toListView({ items: views, hasMore })
+}
+
+async function viewOf(
+  deps: OwnNeeds,
+  account: string,
+  request?: Request,
+  failed?: { draft: Draft; error: Refusal },
+): Promise<OwnListView> {
+  const page = readPage(request ? queryOf(request) : new URLSearchParams())
+  const { items, hasMore } = await listPassports(deps, account, page)
+  const keyIds = await boundTo(deps, account)
+  const listed = items.map((standing) => {
+    return { standing, record: recordOf(deps, standing), keys: keyIds(standing).length }
+  })
+  return {
+    account,
+    found: { items: listed, hasMore },
+    isFirst: page.after === undefined,
+    draft: failed?.draft ?? {},
+    refusal: failed?.error,
+  }
+}
+
+/** Which keys name which passport, read once for all. */
+async function boundTo({ passports }: Pick<Deps, 'passports'>, account: string) {
+  const byHandle = Map.groupBy(await passports.boundKeys(account), ({ passport }) => passport)
+  return ({ row }: Standing) => (byHandle.get(row.handle) ?? []).map(({ id }) => id)
+}

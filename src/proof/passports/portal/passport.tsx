@@ -1,0 +1,198 @@
+import { Elysia } from 'elysia'
+import { sessionAuth, wantsJson } from '../../../access/accounts/needs-session.ts'
+import type { Deps } from '../../../deps.ts'
+import { Refusal } from '../../../kernel/refusal.ts'
+import type { PassportRow } from '../../../storage/db/schema.ts'
+import { readFields } from '../../../web/http/fields.ts'
+import type { Frame } from '../../../web/ui/frame.ts'
+import type { Markup } from '../../../web/ui/jsx-runtime.ts'
+import { dashboardPage } from '../../../web/ui/layout.tsx'
+import { type ReplyContext, reply } from '../../../web/ui/reply.ts'
+import { bindKey, keysOf, unbindAll, unbindKey } from '../bind.ts'
+import { editPassport } from '../edit.ts'
+import { issueStatement } from '../issue.ts'
+import { readOwnPassport } from '../own.ts'
+import { findOwnPassport } from '../passport.ts'
+import { toOwnView, toStatementView } from '../passport-view.ts'
+import { hidePassport, publishPassport } from '../publish.ts'
+import { retirePassport } from '../retire.ts'
+import { type Draft, draftOf, readEdit, readKeyId, readNamedKey } from '../shapes.ts'
+import { toStatementFile } from '../statement-file.ts'
+import { OwnPassportPage, type OwnView, RetirePage } from './passport-detail.tsx'
+import { ownPassportPath, ownPassportsPath } from './passport-state.tsx'
+
+export type OwnNeeds = Pick<
+  Deps,
+  | 'passports'
+  | 'sessions'
+  | 'keys'
+  | 'ledger'
+  | 'ids'
+  | 'clock'
+  | 'log'
+  | 'logs'
+  | 'signer'
+  | 'signers'
+  | 'health'
+  | 'settings'
+  | 'calls'
+  | 'replies'
+>
+type Context = ReplyContext & { account: string }
+type Asked = { passport: PassportRow; actor: string }
+
+/** One passport of an account: its page, what it asks before it ends, and its actions. */
+export const passportPortal = (deps: OwnNeeds, frame: Frame) =>
+  new Elysia({ name: 'passport-portal' }).use(pages(deps, frame)).use(actions(deps, frame))
+
+const pages = (deps: OwnNeeds, frame: Frame) =>
+  new Elysia({ name: 'passport-own-pages' })
+    .use(sessionAuth(deps))
+    .get(
+      '/dashboard/passports/:handle',
+      async ({ params, request, set, account }) => {
+        const row = await findOwnPassport(deps, account, params.handle)
+        const main = <OwnPassportPage view={await viewOf(deps, row)} />
+        return reply({ request, set }, { page: pageOf(frame, account, `@${row.handle}`, main) })
+      },
+      { needsSession: 'page' },
+    )
+    .get(
+      '/dashboard/passports/:handle/retire',
+      async ({ params, request, set, account }) => {
+        const row = await findOwnPassport(deps, account, params.handle)
+        if (row.status === 'retired') {
+          const seeOther = ownPassportPath(row.handle)
+          return reply({ request, set }, { fragment: <></>, seeOther })
+        }
+        const main = <RetirePage row={row} bound={await keysOf(deps, row)} />
+        const page = pageOf(frame, account, `Retire @${row.handle}?`, main)
+        return reply({ request, set }, { page })
+      },
+      { needsSession: 'page' },
+    )
+
+const actions = (deps: OwnNeeds, frame: Frame) => {
+  /** Does one thing to a passport, and answers with it as it is then. */
+  const act = async (
+    context: Context,
+    handle: string,
+    verb: (asked: Asked) => Promise<unknown>,
+    draft?: Draft,
+  ) => {
+    const passport = await findOwnPassport(deps, context.account, handle)
+    try {
+      await verb({ passport, actor: context.account })
+    } catch (error) {
+      if (!(error instanceof Refusal) || wantsJson(context.request)) throw error
+      const view = { ...(await viewOf(deps, passport)), draft, refusal: error }
+      const main = <OwnPassportPage view={view} />
+      const page = pageOf(frame, context.account, `@${handle}`, main)
+      return reply(context, { page, status: error.status })
+    }
+    return answer(deps, context, passport)
+  }
+  const withBody = (request: Request) =>
+    readFields(request, { limitBytes: deps.settings.bodyBytes })
+
+  const edit = async (context: Context, handle: string) => {
+    const sent = await withBody(context.request)
+    const verb = (asked: Asked) => editPassport(deps, { ...asked, wish: readEdit(sent) })
+    return act(context, handle, verb, draftOf(sent.value))
+  }
+
+  return new Elysia({ name: 'passport-actions' })
+    .use(sessionAuth(deps))
+    .get(
+      '/api/portal/passports/:handle',
+      async ({ params, request, set, account }) => {
+        const passport = await findOwnPassport(deps, account, params.handle)
+        return answer(deps, { request, set, account }, passport)
+      },
+      { needsSession: 'action' },
+    )
+    .patch(
+      '/api/portal/passports/:handle',
+      ({ params, request, set, account }) => edit({ request, set, account }, params.handle),
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/passports/:handle',
+      ({ params, request, set, account }) => edit({ request, set, account }, params.handle),
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/passports/:handle/publish',
+      ({ params, request, set, account }) =>
+        act({ request, set, account }, params.handle, (asked) => publishPassport(deps, asked)),
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/passports/:handle/hide',
+      ({ params, request, set, account }) =>
+        act({ request, set, account }, params.handle, (asked) => hidePassport(deps, asked)),
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/passports/:handle/retire',
+      ({ params, request, set, account }) =>
+        act({ request, set, account }, params.handle, (asked) => retirePassport(deps, asked)),
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/passports/:handle/statement',
+      ({ params, request, set, account }) =>
+        act({ request, set, account }, params.handle, (asked) => issueStatement(deps, asked)),
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/passports/:handle/bind',
+      async ({ params, request, set, account }) => {
+        const { value } = await withBody(request)
+        return act({ request, set, account }, params.handle, (asked) => {
+          const keyId = readKeyId(value)
+          return keyId === undefined ? unbindAll(deps, asked) : bindKey(deps, { ...asked, keyId })
+        })
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/passports/:handle/unbind',
+      async ({ params, request, set, account }) => {
+        const { value } = await withBody(request)
+        return act({ request, set, account }, params.handle, (asked) =>
+          unbindKey(deps, { ...asked, keyId: readNamedKey(value) }),
+        )
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+}
+
+const pageOf = (frame: Frame, account: string, title: string, main: Markup) =>
+  dashboardPage({ frame, title, here: ownPassportsPath, account, main })
+
+/** The passport in JSON, as htmx's part of its page, or by going to its page. */
+async function answer(deps: OwnNeeds, context: Context, { handle }: PassportRow) {
+  const row = await findOwnPassport(deps, context.account, handle)
+  if (wantsJson(context.request)) return toOwnJson(deps, row)
+  const fragment = <OwnPassportPage view={await viewOf(deps, row)} />
+  return reply(context, { fragment, seeOther: ownPassportPath(handle) })
+}
+
+/** A passport of one's own in JSON. */
+async function toOwnJson(deps: OwnNeeds, row: PassportRow) {
+  const { standing, bound, statement } = await readOwnPassport(deps, row)
+  const keyIds = bound.map(({ id }) => id)
+  return { ...toOwnView(deps, standing, keyIds), statement: toStatementView(deps, statement) }
+}
+
+async function viewOf(deps: OwnNeeds, passport: PassportRow): Promise<OwnView> {
+  const { standing, statement, ...rest } = await readOwnPassport(deps, passport)
+  return {
+    ...rest,
+    row: standing.row,
+    now: deps.clock.now(),
+    statement: statement && toStatementFile(deps, statement),
+    issuedAt: statement?.createdAt,
+  }
+}

@@ -1,0 +1,86 @@
+import { refuse } from '../../kernel/refusal.ts'
+
+export const kinds = ['agent', 'person', 'service'] as const
+export type Kind = (typeof kinds)[number]
+
+/** What the owner of a passport says of it; the service vouches for none of it. */
+export type Profile = {
+  /** 1 to 64 characters. */
+  displayName: string
+  kind: Kind
+  /** At most 280 characters. */
+  bio: string
+  /** At most 5, each https. */
+  links: string[]
+  /** Whether the owner's address is shown. */
+  ownerShown: boolean
+}
+
+const nameMax = 64
+const bioMax = 280
+const linksMax = 5
+const linkMax = 200
+
+/** What of a profile can be asked for; what is left out stays. */
+export type ProfileWish = Partial<Profile>
+
+/** @throws Refusal `invalid_request` with `param`. */
+export const toProfile = (wish: ProfileWish & Pick<Profile, 'displayName' | 'kind'>): Profile => ({
+  displayName: boundName(wish.displayName),
+  kind: wish.kind,
+  bio: boundBio(wish.bio ?? ''),
+  links: boundLinks(wish.links ?? []),
+  ownerShown: wish.ownerShown ?? false,
+})
+
+/** What can be seen of nobody, or turns around what stands beside it; joiners belong to letters. */
+const unprintable = /[\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/u
+
+function boundName(text: string): string {
+  const name = text.normalize('NFC').replace(/\s+/g, ' ').trim()
+  const param = 'display_name'
+  if (lengthOf(name) < 1 || lengthOf(name) > nameMax) {
+    refuse('invalid_request', { param, message: `A name has 1 to ${nameMax} characters.` })
+  }
+  if (unprintable.test(text) || !/[\p{L}\p{N}\p{S}]/u.test(name)) {
+    const message = 'Write a name in letters, without control or direction characters.'
+    refuse('invalid_request', { param, message })
+  }
+  return name
+}
+
+function boundBio(text: string): string {
+  const bio = text.normalize('NFC').trim()
+  const param = 'bio'
+  if (lengthOf(bio) > bioMax) {
+    refuse('invalid_request', { param, message: `A bio has at most ${bioMax} characters.` })
+  }
+  if (unprintable.test(bio.replaceAll('\n', ' '))) {
+    refuse('invalid_request', {
+      param,
+      message: 'Write the bio without control or direction characters.',
+    })
+  }
+  return bio
+}
+
+function boundLinks(links: readonly string[]): string[] {
+  const param = 'links'
+  if (links.length > linksMax) {
+    refuse('invalid_request', { param, message: `A passport has at most ${linksMax} links.` })
+  }
+  const bound = links.map((link) => {
+    const url = URL.parse(link.trim())
+    const isPlain = url?.protocol === 'https:' && url.username === '' && url.password === ''
+    const isPublic = url?.hostname.includes('.') && url.href.length <= linkMax
+    if (url && isPlain && isPublic && !unprintable.test(link)) return url.href
+    return refuse('invalid_request', {
+      param,
+      message: `Each link is a whole https address of at most ${linkMax} characters.`,
+    })
+  })
+  return [...new Set(bound)]
+}
+
+/** In characters as people count them, near enough: code points. */
+const lengthOf = (text: string): number => [...text].length

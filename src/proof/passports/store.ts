@@ -1,0 +1,153 @@
+import { and, count, eq, isNull, like, lte, ne } from 'drizzle-orm'
+import {
+  type Db,
+  first,
+  insert,
+  lockedRows,
+  type Query,
+  rows,
+  update,
+  type Work,
+} from '../../storage/db/db.ts'
+import type { AuditRow, IdempotentRow, KeyRow, PassportRow } from '../../storage/db/schema.ts'
+import type { LogStore } from '../log/store.ts'
+import { skeletonOf } from './handle.ts'
+import { passportLists } from './store/passport-list.ts'
+import { publicReceiptsOf } from './store/public.ts'
+import { type Standing, standingQueries } from './store/standing.ts'
+import { statementStore } from './store/statement.ts'
+
+export type PassportStore = ReturnType<typeof passportStore>
+
+/** A passport that is asked for; whoever comes first has its handle, and all that look like it. */
+export type Claim = {
+  row: PassportRow
+  skeleton: string
+  audit: AuditRow
+  most: number
+  /** The call that asks for it, with its answer, where it came with an Idempotency-Key. */
+  call: IdempotentRow | undefined
+}
+
+/** What became of a claim; `by` is the handle that has the skeleton already. */
+export type Claimed =
+  | { is: 'made' }
+  | { is: 'taken'; by: string }
+  | { is: 'too many' }
+  /** By a call that was made before. */
+  | { is: 'asked'; known: IdempotentRow }
+
+/** What a decision makes of a passport; undefined changes nothing. */
+export type Changed = { row: PassportRow; audit: AuditRow } | undefined
+
+/** One fact for each skeleton that was ever claimed, with the handle that has it. Never deleted. */
+const skeletonFact = (skeleton: string): string => `passport.look.${skeleton}`
+
+/** The same by the coarser rule of versions up to 0.1, which wrote no other. */
+const formerFacts = 'passport.name.%'
+/** Says that the handles of those facts have their skeletons of today. */
+const lookedAtFact = 'passport.looks'
+
+const written: (keyof PassportRow)[] = [
+  'displayName',
+  'kind',
+  'bio',
+  'links',
+  'status',
+  'ownerShown',
+  'updatedAt',
+  'publishedAt',
+  'retiredAt',
+]
+
+/** Public identities, what the log says of them, and what was signed of that. */
+export function passportStore(db: Db, log: LogStore) {
+  const { accounts, auditEntries, facts, keys, passports } = db.tables
+  const { accountId, handle, id } = passports
+  const standings = standingQueries(db)
+
+  const find = (wanted: string): Promise<PassportRow | undefined> =>
+    db.read((q) => first(q.select().from(passports).where(eq(handle, wanted))))
+
+  return {
+    find,
+    ...passportLists(db),
+    ...publicReceiptsOf(db),
+    ...statementStore(db, log),
+    /** One with its record. */
+    stand: (wanted: string): Promise<Standing | undefined> =>
+      db.read((q) => standings.one(q, wanted)),
+    /** One by its id, which is where a list goes on. */
+    findId: (wanted: string): Promise<PassportRow | undefined> =>
+      db.read((q) => first(q.select().from(passports).where(eq(id, wanted)))),
+    /** Of any number of claims of handles that look alike, one is made. */
+    claim: ({ row, skeleton, audit, most, call }: Claim): Promise<Claimed> =>
+      db.write(function* (q): Work<Claimed> {
+        // Its account is locked: two claims at once cannot both be its last.
+        yield* lockedRows(q.select().from(accounts).where(eq(accounts.id, row.accountId)))
+        const known = call && (yield* callBefore(db, q, call))
+        if (known) return { is: 'asked', known }
+        const own = q.select({ n: count() }).from(passports).where(eq(accountId, row.accountId))
+        if (((yield* first(own))?.n ?? 0) >= most) return { is: 'too many' }
+        yield* lookAtFormer(db, q)
+        const name = skeletonFact(skeleton)
+        const wanted = q.insert(facts).values({ name, value: row.handle }).onConflictDoNothing()
+        const [made] = yield* rows(wanted.returning())
+        if (!made) {
+          const holder = yield* first(q.select().from(facts).where(eq(facts.name, name)))
+          return { is: 'taken', by: holder?.value ?? row.handle }
+        }
+        yield* insert(passports, [row])
+        yield* insert(auditEntries, [audit])
+        if (call) yield* insert(db.tables.idempotentCalls, [call])
+        return { is: 'made' }
+      }),
+    /** Writes what `decide` makes of a passport as it stands, with its audit row. */
+    change: (wanted: string, decide: (row: PassportRow) => Changed): Promise<PassportRow> =>
+      db.write(function* (q): Work<PassportRow> {
+        const [row] = yield* lockedRows(q.select().from(passports).where(eq(handle, wanted)))
+        if (!row) throw new Error(`there is no passport ${wanted}`)
+        const changed = decide(row)
+        if (!changed) return row
+        yield* update(passports, [changed.row], written)
+        yield* insert(auditEntries, [changed.audit])
+        return changed.row
+      }),
+    /** The keys of an account that name a passport, but for those that are revoked. */
+    boundKeys: (account: string): Promise<KeyRow[]> =>
+      db.read((q) => {
+        const bound = and(eq(keys.accountId, account), ne(keys.passport, ''))
+        return rows(
+          q
+            .select()
+            .from(keys)
+            .where(and(bound, isNull(keys.revokedAt)))
+            .orderBy(keys.id),
+        )
+      }),
+  }
+}
+
+/**
+ * Gives the handles that were claimed by the former rule their skeletons of today, once. Where two
+ * of them now look alike both stay, and no third can come.
+ */
+function* lookAtFormer({ tables: { facts } }: Db, q: Query): Work<void> {
+  if (yield* first(q.select().from(facts).where(eq(facts.name, lookedAtFact)))) return
+  const former = yield* rows(q.select().from(facts).where(like(facts.name, formerFacts)))
+  const looks = former.map(({ value }) => ({ name: skeletonFact(skeletonOf(value)), value }))
+  for (const fact of [...looks, { name: lookedAtFact, value: '1' }]) {
+    yield* rows(q.insert(facts).values(fact).onConflictDoNothing().returning())
+  }
+}
+
+/** A call with the same key that was made and still counts; what ran out makes room. */
+function* callBefore(
+  { tables: { idempotentCalls: calls } }: Db,
+  q: Query,
+  { scope, createdAt: now }: IdempotentRow,
+): Work<IdempotentRow | undefined> {
+  const past = and(eq(calls.scope, scope), lte(calls.until, now))
+  yield* rows(q.delete(calls).where(past).returning({ scope: calls.scope }))
+  return yield* first(q.select().from(calls).where(eq(calls.scope, scope)))
+}

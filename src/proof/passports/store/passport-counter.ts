@@ -1,0 +1,71 @@
+import { sql } from 'drizzle-orm'
+import { type CountedReceipt, type Counter, cursorOf } from '../../../storage/counts/store.ts'
+import { type Db, lockedRows, type Query, rows, update, type Work } from '../../../storage/db/db.ts'
+import type { PassportRow } from '../../../storage/db/schema.ts'
+import { dayOf } from '../record.ts'
+
+const name = 'passports'
+
+/** The first place of the log whose receipt is in no record yet. */
+export const cursorFact = cursorOf({ name })
+
+/** Counts receipts into the record of the passport that they name. */
+export function passportCounter(db: Db): Counter {
+  const { passports, passportModels: models } = db.tables
+  const { handle } = passports
+
+  /** False for a handle that nobody has: what is wrong there must not stop what others count. */
+  function* addRecord(q: Query, receipts: readonly CountedReceipt[]): Work<boolean> {
+    const [{ passport } = { passport: '' }] = receipts
+    const [row] = yield* lockedRows(q.select().from(passports).where(sql`${handle} = ${passport}`))
+    if (!row) return false
+    yield* update(passports, [toCounted(row, receipts)], counted)
+    return true
+  }
+
+  function* addModels(q: Query, receipts: readonly CountedReceipt[]): Work<void> {
+    for (const { passport, model } of receipts) {
+      const target = [models.handle, models.model]
+      const set = { runs: sql`${models.runs} + 1` }
+      const added = q.insert(models).values({ handle: passport, model, runs: 1 })
+      yield* rows(added.onConflictDoUpdate({ target, set }).returning({ model: models.model }))
+    }
+  }
+
+  return {
+    name,
+    *add(q, receipts) {
+      const named = receipts.filter(({ passport }) => passport !== '')
+      const byHandle = Map.groupBy(named, ({ passport }) => passport)
+      // In one order everywhere: rows are locked.
+      for (const [, own] of [...byHandle].sort(([a], [b]) => (a < b ? -1 : 1))) {
+        if (yield* addRecord(q, own)) yield* addModels(q, own)
+      }
+    },
+  }
+}
+
+const counted = [
+  'runs',
+  'succeeded',
+  'spent',
+  'activeDays',
+  'firstAt',
+  'lastAt',
+] as const satisfies (keyof PassportRow)[]
+
+/** The record with receipts of it added, which come in the order of the log. */
+function toCounted(row: PassportRow, receipts: readonly CountedReceipt[]): PassportRow {
+  const next = { ...row }
+  for (const { status, cost, finishedAt } of receipts) {
+    // The log is in the order of time but for moments: a day that is over was counted then.
+    const isNewDay = next.lastAt === null || dayOf(finishedAt) > dayOf(next.lastAt)
+    next.runs += 1
+    next.succeeded += status === 'succeeded' ? 1 : 0
+    next.spent += cost
+    next.activeDays += isNewDay ? 1 : 0
+    next.firstAt = Math.min(next.firstAt ?? finishedAt, finishedAt)
+    next.lastAt = Math.max(next.lastAt ?? finishedAt, finishedAt)
+  }
+  return next
+}

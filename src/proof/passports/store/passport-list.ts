@@ -1,0 +1,45 @@
+import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import { type Page, type PageRequest, toPage } from '../../../kernel/pagination.ts'
+import { type Db, rows, type Work } from '../../../storage/db/db.ts'
+import type { PassportRow } from '../../../storage/db/schema.ts'
+import type { Kind } from '../profile.ts'
+import { type Standing, standingQueries } from './standing.ts'
+
+/** How the public list is read. */
+export type Listing = { kind: Kind | undefined; sort: 'newest' | 'runs' }
+
+/** Passports by page, each with its record. */
+export function passportLists(db: Db) {
+  const { passports } = db.tables
+  const { accountId, handle, id, publishedAt, runs, status } = passports
+  const standings = standingQueries(db)
+
+  return {
+    /** An account's own, newest first. */
+    listOwn: (account: string, { after, limit }: PageRequest): Promise<Page<Standing>> =>
+      db.read(function* (q): Work<Page<Standing>> {
+        const own = and(eq(accountId, account), after === undefined ? undefined : lt(id, after))
+        const found = standings.select(q).where(own).orderBy(desc(id))
+        const { items, hasMore } = toPage(yield* rows(found.limit(limit + 1)), limit)
+        return { items: yield* standings.withModels(q, items), hasMore }
+      }),
+    /** The public ones behind `after`: by when they came, or by their runs. */
+    listPublic: (
+      { kind, sort }: Listing,
+      { after, limit }: { after: PassportRow | undefined; limit: number },
+    ): Promise<Page<Standing>> =>
+      db.read(function* (q): Work<Page<Standing>> {
+        const by = sort === 'runs' ? runs : publishedAt
+        const last = sort === 'runs' ? after?.runs : after?.publishedAt
+        const listed = and(
+          // Not a parameter: only so the index of the public ones is used.
+          sql`${status} = 'public'`,
+          kind === undefined ? undefined : eq(passports.kind, kind),
+          after && sql`(${by}, ${handle}) < (${last}, ${after.handle})`,
+        )
+        const found = standings.select(q).where(listed).orderBy(desc(by), desc(handle))
+        const { items, hasMore } = toPage(yield* rows(found.limit(limit + 1)), limit)
+        return { items: yield* standings.withModels(q, items), hasMore }
+      }),
+  }
+}

@@ -1,0 +1,62 @@
+import { and, desc, eq } from 'drizzle-orm'
+import { type Db, first, insert, type Query, update, type Work } from '../../../storage/db/db.ts'
+import { lockFact } from '../../../storage/db/facts.ts'
+import type { AuditRow, PassportRow, PassportStatementRow } from '../../../storage/db/schema.ts'
+import { leafKinds } from '../../../verify/merkle.ts'
+import type { LogStore } from '../../log/store.ts'
+import { cursorFact } from './passport-counter.ts'
+import { type Standing, standingQueries } from './standing.ts'
+
+/** A statement as it is to be logged, but for its place. */
+export type Drafted = Omit<PassportStatementRow, 'logPlace'>
+
+/** What is written together with a statement: its audit row, and the passport where it changes. */
+export type Issue = { statement: Drafted; audit: AuditRow; row?: PassportRow }
+
+/** Records of passports that were signed and logged. */
+export function statementStore(db: Db, log: LogStore) {
+  const { auditEntries, passports, passportStatements: statements } = db.tables
+  const standings = standingQueries(db)
+
+  function* findAt(q: Query, { handle, issuer, asOfSize }: Drafted): Work<Found> {
+    const same = and(
+      eq(statements.handle, handle),
+      eq(statements.issuer, issuer),
+      eq(statements.asOfSize, asOfSize),
+    )
+    return yield* first(q.select().from(statements).where(same))
+  }
+
+  return {
+    /** The newest statement of a passport. */
+    newestStatement: (handle: string): Promise<Found> =>
+      db.read((q) => {
+        const own = q.select().from(statements).where(eq(statements.handle, handle))
+        return first(own.orderBy(desc(statements.createdAt), desc(statements.asOfSize)).limit(1))
+      }),
+    /**
+     * Logs what `decide` makes of a record that nobody counts meanwhile. Of one state of the log
+     * there is one statement: it is given again, and only the passport changes.
+     */
+    issue: (handle: string, decide: (standing: Standing) => Issue): Promise<PassportStatementRow> =>
+      log.change(function* (q, { append }): Work<PassportStatementRow> {
+        // The cursor first, the passport last: in this order nothing waits in a circle.
+        yield* lockFact(db, q, cursorFact)
+        const standing = yield* standings.one(q, handle)
+        if (!standing) throw new Error(`there is no passport ${handle}`)
+        const { statement, audit, row } = decide(standing)
+        let made: Found = yield* findAt(q, statement)
+        if (!made) {
+          const { digest } = statement
+          const { place } = yield* append(() => [{ kind: leafKinds.passportStatement, digest }])
+          made = { ...statement, logPlace: place }
+          yield* insert(statements, [made])
+          yield* insert(auditEntries, [audit])
+        } else if (row) yield* insert(auditEntries, [audit])
+        if (row) yield* update(passports, [row], ['status', 'updatedAt', 'retiredAt'])
+        return made
+      }),
+  }
+}
+
+type Found = PassportStatementRow | undefined

@@ -1,0 +1,111 @@
+import { Elysia } from 'elysia'
+import { keyAuth, optionalCaller } from '../../access/keys/needs-key.ts'
+import { assertListed, owns } from '../../access/keys/owns.ts'
+import { firstListedRun } from '../../access/plan-history.ts'
+import type { Deps } from '../../deps.ts'
+import { isId } from '../../kernel/ids.ts'
+import { toListView } from '../../kernel/pagination.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { readJson } from '../../web/http/body.ts'
+import { answerFresh } from '../../web/http/etag.ts'
+import { keylessGuard } from '../../web/http/keyless.ts'
+import { openToAnyOrigin } from '../../web/http/methods.ts'
+import { queryOf, readInteger, readPage } from '../../web/http/query.ts'
+import { proofOf } from '../log/proof.ts'
+import { shareApi } from './api/share.ts'
+import { checkReceipt, verifyBodyBytes } from './check-receipt.ts'
+import { type Ended, receiptIdOf } from './receipt.ts'
+import { ownFileOf, sharedFileOf, toOwnFile } from './receipt-file.ts'
+import type { Visibility } from './share.ts'
+import { numbered, signed } from './sign.ts'
+
+type Needs = Pick<
+  Deps,
+  | 'receipts'
+  | 'anchoring'
+  | 'heads'
+  | 'shares'
+  | 'texts'
+  | 'ids'
+  | 'signer'
+  | 'signers'
+  | 'sequencer'
+  | 'keys'
+  | 'clock'
+  | 'settings'
+  | 'accounts'
+  | 'logs'
+  | 'logStore'
+  | 'checkpoints'
+  | 'log'
+>
+
+/** `/v1/receipts`: one's own, a public one, and the check of any. */
+export const receiptsApi = (deps: Needs) =>
+  new Elysia({ name: 'receipts-api' })
+    .use(keyAuth(deps))
+    .use(keylessGuard(deps))
+    .use(shareApi(deps))
+    .get(
+      '/v1/receipts',
+      async ({ caller, request }) => {
+        const page = readPage(queryOf(request))
+        const keyIds = await deps.keys.subtree(caller.key)
+        if (page.after !== undefined) await assertListed(deps, caller, find(deps, page.after))
+        const since = firstListedRun(caller.plan, deps.clock.now())
+        const found = await deps.receipts.list(keyIds, page, since)
+        const ids = found.items.map(({ id }) => receiptIdOf(id))
+        const shared = await deps.shares.visibilities(caller.account, ids)
+        const items = await Promise.all(
+          found.items.map((row, i) => ownView(deps, row, shared.get(ids[i] ?? ''))),
+        )
+        return toListView({ items, hasMore: found.hasMore })
+      },
+      { needsKey: 'receipts:read' },
+    )
+    .get(
+      '/v1/receipts/:id',
+      async ({ params, request, server, set }) => {
+        const found = await find(deps, params.id)
+        const caller = await optionalCaller(deps, { request, server }, 'receipts:read')
+        const share = found && (await deps.shares.find(params.id))
+        const headers = { vary: 'authorization' }
+        Object.assign(set.headers, headers)
+        if (found && caller && (await owns(deps, caller, found))) {
+          const file = await ownFileOf(deps, found, await deps.texts.find(found.id))
+          return { ...file, visibility: share?.visibility ?? 'private' }
+        }
+        if (!found || !share) refuse('receipt_not_found', { headers })
+        return answerFresh(request, set, await sharedFileOf(deps, found, share))
+      },
+      openToAnyOrigin,
+    )
+    .get(
+      '/v1/receipts/:id/proof',
+      async ({ params, request }) => {
+        const bounds = { min: 1, max: Number.MAX_SAFE_INTEGER }
+        const size = readInteger(queryOf(request), 'size', bounds)
+        const found = (await find(deps, params.id)) ?? refuse('receipt_not_found')
+        const { issuer, logIndex } = await numbered(deps, params.id, found)
+        return proofOf(deps, { id: params.id, issuer, index: logIndex }, size)
+      },
+      openToAnyOrigin,
+    )
+    .post(
+      '/v1/receipts/verify',
+      async ({ request }) => {
+        const { value, text } = await readJson(request, { limitBytes: verifyBodyBytes })
+        return checkReceipt(deps, value, text)
+      },
+      { ...openToAnyOrigin, isKeyless: true, parse: 'none' },
+    )
+
+const find = async ({ receipts }: Needs, id: string): Promise<Ended | undefined> =>
+  isId('rcpt', id) ? receipts.find(id) : undefined
+
+async function ownView(deps: Needs, ended: Ended, visibility: Visibility = 'private') {
+  const id = receiptIdOf(ended.id)
+  const run = await signed(deps, id, ended)
+  const place = { log_index: run.logIndex, run_id: run.id, visibility }
+  return { id, object: 'receipt', ...place, ...toOwnFile(run, undefined) }
+}

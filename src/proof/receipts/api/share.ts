@@ -1,0 +1,90 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { Caller } from '../../../access/keys/key.ts'
+import { keyAuth } from '../../../access/keys/needs-key.ts'
+import { owns } from '../../../access/keys/owns.ts'
+import type { Deps } from '../../../deps.ts'
+import type { Json } from '../../../kernel/canonical.ts'
+import { toRfc3339 } from '../../../kernel/clock.ts'
+import { isId } from '../../../kernel/ids.ts'
+import { refuse } from '../../../kernel/refusal.ts'
+import { sectionNames } from '../../../verify/receipt.ts'
+import { readJson } from '../../../web/http/body.ts'
+import { checkBody } from '../../../web/http/check-body.ts'
+import { eraseReceipt } from '../erase.ts'
+import { shareReceipt, textNames, toShareView, visibilities } from '../share.ts'
+
+type Needs = Pick<
+  Deps,
+  'receipts' | 'shares' | 'texts' | 'keys' | 'accounts' | 'clock' | 'ids' | 'settings'
+>
+
+/** Who else may see a receipt, and the end of what its texts could be found by. */
+export const shareApi = (deps: Needs) => {
+  const shares = { needsKey: 'receipts:share', parse: 'none' } as const
+  return new Elysia({ name: 'share-api' })
+    .use(keyAuth(deps))
+    .post(
+      '/v1/receipts/:id/share',
+      async ({ caller, params, request }) => {
+        const { value } = await readJson(request, { limitBytes: deps.settings.bodyBytes })
+        const asked = readShareBody(value)
+        const wish = { ...(await ownedBy(deps, caller, params.id)), ...asked }
+        return toShareView(params.id, await shareReceipt(deps, wish), deps.settings)
+      },
+      shares,
+    )
+    .post(
+      '/v1/receipts/:id/erase',
+      async ({ caller, params }) => {
+        const erasedAt = await eraseReceipt(deps, await ownedBy(deps, caller, params.id))
+        return { object: 'erasure', receipt_id: params.id, erased_at: toRfc3339(erasedAt) }
+      },
+      shares,
+    )
+}
+
+/**
+ * The body of a share, of whatever door.
+ * @throws Refusal `invalid_request` with `param`
+ */
+export function readShareBody(value: Json) {
+  const { disclosures = {}, ...body } = checkBody(shareBody, value)
+  const texts = Object.fromEntries(
+    Object.entries(disclosures).map(([name, given]) => [name, given.value as Json]),
+  )
+  const unasked = textNames.find((one) => one in texts && !body.reveal?.includes(one))
+  if (unasked) {
+    const message = `"reveal" does not name ${unasked}, so its text has no use here.`
+    refuse('invalid_request', { param: `disclosures.${unasked}`, message })
+  }
+  return { ...body, texts }
+}
+
+const text = Type.Object({ value: Type.Unknown() }, { additionalProperties: false })
+
+const shareBody = Type.Object(
+  {
+    visibility: Type.Union(visibilities.map((one) => Type.Literal(one))),
+    sections: Type.Optional(
+      Type.Array(Type.Union(sectionNames.map((one) => Type.Literal(one))), { uniqueItems: true }),
+    ),
+    reveal: Type.Optional(
+      Type.Array(Type.Union(textNames.map((one) => Type.Literal(one))), { uniqueItems: true }),
+    ),
+    disclosures: Type.Optional(
+      Type.Object(
+        { input: Type.Optional(text), output: Type.Optional(text) },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** @throws Refusal `receipt_not_found`, the same for a receipt of others as for none. */
+async function ownedBy(deps: Needs, caller: Caller, receiptId: string) {
+  const found = isId('rcpt', receiptId) ? await deps.receipts.find(receiptId) : undefined
+  if (!found || !(await owns(deps, caller, found))) refuse('receipt_not_found')
+  return { account: caller.account, receiptId, actor: caller.key.id }
+}

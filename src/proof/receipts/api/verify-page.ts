@@ -1,0 +1,15 @@
+import { Elysia } from 'elysia'
+
+/**
+ * `GET /verify.html`: the offline verifier as a file to keep. A download, because its script stands
+ * inside of it, which no page of this server may have.
+ */
+export const verifyPageApi = () =>
+  new Elysia({ name: 'verify-page-api' }).get('/verify.html', async ({ set }) => {
+    // Its script is bundled when this is read: nobody else pays for it.
+    const { verifyPage } = await import('../verify-page.ts')
+    set.headers['content-type'] = 'text/html; charset=utf-8'
+    set.headers['content-disposition'] = 'attachment; filename="counterfoil-verify.html"'
+    set.headers['cache-control'] = 'no-cache'
+    return verifyPage
+  })

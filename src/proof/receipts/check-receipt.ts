@@ -1,0 +1,120 @@
+import type { Deps } from '../../deps.ts'
+import { toRfc3339 } from '../../kernel/clock.ts'
+import { toHex } from '../../kernel/hex.ts'
+import { isId } from '../../kernel/ids.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { TrustedSigner } from '../../verify/checks.ts'
+import { readVerifyRequest } from '../../verify/input.ts'
+import { repeatedMembers } from '../../verify/json-text.ts'
+import type { Trust, Verdict, VerifyOptions } from '../../verify/verify.ts'
+import { indexIn } from '../log/logs.ts'
+import { type AskChain, askOwnChain, verifyWithChain } from './evidence.ts'
+import type { Ended } from './receipt.ts'
+import { sharedFileOf } from './receipt-file.ts'
+
+type Needs = Pick<Deps, 'receipts' | 'shares' | 'signers' | 'logs' | 'clock' | 'anchoring'> &
+  Parameters<typeof sharedFileOf>[0]
+
+/** Most bytes of a request to verify: a receipt with its texts. */
+export const verifyBodyBytes = 1024 * 1024
+
+/**
+ * Judges a receipt against this server's signer and store. `text` is what the body was read from;
+ * none for one that this server made.
+ * @throws Refusal `unprocessable` for what is no receipt, `receipt_not_found` for an unknown or
+ * private id.
+ */
+export async function checkReceipt(
+  deps: Needs,
+  body: unknown,
+  text?: string,
+): Promise<Verdict & { source: 'given' | 'stored' }> {
+  const read = readVerifyRequest(body, text === undefined ? [] : repeatedMembers(text))
+  if (!read.ok) {
+    refuse('unprocessable', {
+      message: 'This is no receipt file. Send the file itself, {"receipt": <file>} or {"id"}.',
+      metadata: { problems: read.problems },
+    })
+  }
+  const { request } = read
+  const verifiedAt = toRfc3339(deps.clock.now())
+  const options = { chain: request.chain, verifiedAt }
+  if ('id' in request) return checkShared(deps, request.id, options)
+  const trust = await trustIn(deps, request.file)
+  const verdict = await verifyWithChain(request, trust, options, askerOf(deps))
+  return { ...verdict, source: 'given' }
+}
+
+/** A receipt of ours that its owner shares, checked as everybody sees it. */
+async function checkShared(
+  deps: Needs,
+  id: string,
+  options: VerifyOptions,
+): Promise<Verdict & { source: 'stored' }> {
+  const share = isId('rcpt', id) ? await deps.shares.find(id) : undefined
+  const stored = share && (await deps.receipts.find(id))
+  if (!share || !stored) refuse('receipt_not_found')
+  const file = await sharedFileOf(deps, stored, share)
+  const trust = trustOf(deps, stored, file)
+  const verdict = await verifyWithChain({ file }, trust, options, askerOf(deps))
+  return { ...verdict, source: 'stored' }
+}
+
+/** One for each server: it remembers what the chain said. */
+const askers = new WeakMap<Needs['anchoring'], AskChain>()
+
+export function askerOf({ anchoring }: Pick<Needs, 'anchoring'>): AskChain {
+  const known = askers.get(anchoring) ?? askOwnChain(anchoring)
+  askers.set(anchoring, known)
+  return known
+}
+
+/** What a file says, without being believed in anything. */
+type Claims = { digest?: unknown; receipt?: { id?: unknown; issuer?: unknown } }
+
+/** The receipt in our store that a file says it is. */
+function findNamed(deps: Pick<Needs, 'receipts'>, file: unknown): Promise<Ended | undefined> {
+  const id = (file as Claims).receipt?.id
+  if (typeof id !== 'string' || !isId('rcpt', id)) return Promise.resolve(undefined)
+  return deps.receipts.find(id)
+}
+
+/** Whom we trust to have signed a file that somebody hands in, and whether we issued it. */
+export const trustIn = async (
+  deps: Pick<Needs, 'receipts' | 'signers' | 'logs'>,
+  file: unknown,
+): Promise<Trust> => trustOf(deps, await findNamed(deps, file), file)
+
+/** We trust our own signers, each in its range of its log, and know what we issued. */
+export function trustOf(
+  { signers, logs }: Pick<Needs, 'signers' | 'logs'>,
+  stored: Ended | undefined,
+  file: unknown,
+): Trust {
+  const { digest: claimed, receipt } = file as Claims
+  const issuer = receipt?.issuer
+  // Whatever else stands there is no text of itself: a list would be walked down to its bottom.
+  const log = (typeof issuer === 'string' ? logs.of(issuer) : undefined) ?? logs.current
+  const base = {
+    signers: signersOf({ signers }, log.origin),
+    issuers: logs.all.map(({ origin }) => origin),
+  }
+  if (!stored) {
+    return { ...base, known: { status: 'fail', reason: 'This server issued no such receipt.' } }
+  }
+  const place = indexIn(logs, stored)
+  const index = place === null ? {} : { index: BigInt(place) }
+  if (claimed !== toHex(stored.digest)) {
+    const reason = 'This server issued a receipt with this id, but with another digest.'
+    return { ...base, known: { status: 'fail', reason, ...index } }
+  }
+  return { ...base, known: { status: 'pass', reason: 'This server issued it.', ...index } }
+}
+
+/** Our own signers of a log, each with the part of it that it may sign. */
+export const signersOf = ({ signers }: Pick<Needs, 'signers'>, origin: string): TrustedSigner[] =>
+  signers.of(origin).map(({ address, fromIndex, untilIndex }) => ({
+    address,
+    fromIndex: BigInt(fromIndex),
+    ...(untilIndex === null ? {} : { untilIndex: BigInt(untilIndex) }),
+  }))

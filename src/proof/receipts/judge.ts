@@ -1,0 +1,71 @@
+import type { Deps } from '../../deps.ts'
+import type { Millis } from '../../kernel/clock.ts'
+import type { ChainEvidence } from '../../verify/check-anchor.ts'
+import { type Carried, toCarried } from '../../verify/page-payload.ts'
+import type { Problem, ReceiptFile } from '../../verify/receipt.ts'
+import type { Trust, Verdict } from '../../verify/verify.ts'
+import { askerOf, trustIn, trustOf } from './check-receipt.ts'
+import { verifyWithChain } from './evidence.ts'
+import type { Ended } from './receipt.ts'
+
+/** A receipt as this server judges it, and all that a browser needs to come to its own verdict. */
+export type Judged = { file: ReceiptFile; verdict: Verdict; carried: Carried; now: Millis }
+
+/** How long a page waits for the chain, in ms; what comes later is there for the next reader. */
+const patienceMs = 400
+
+/** Judges a stored receipt in the form in which its page shows it. */
+export async function judgeStored(
+  deps: Pick<Deps, 'signers' | 'logs' | 'anchoring' | 'clock'>,
+  stored: Ended,
+  file: ReceiptFile,
+): Promise<Judged> {
+  return judge(deps, file, trustOf(deps, stored, file))
+}
+
+/** A file from a reader, with the problems that only its text shows: members given twice. */
+type GivenFile = { file: ReceiptFile; problems: readonly Problem[] }
+
+/**
+ * Judges a file from a reader by this server's signers, or by those that the reader names: then it
+ * is the reader's trust alone, and what this server knows does not matter.
+ */
+export async function judgeGiven(
+  deps: Parameters<typeof judgeStored>[0] & Parameters<typeof trustIn>[0],
+  { file, problems }: GivenFile,
+  signers: readonly string[],
+): Promise<Judged> {
+  const named = { signers: signers.map((address) => ({ address })) }
+  return judge(deps, file, signers.length > 0 ? named : await trustIn(deps, file), problems)
+}
+
+async function judge(
+  deps: Pick<Deps, 'anchoring' | 'clock'>,
+  file: ReceiptFile,
+  trust: Trust,
+  problems: readonly Problem[] = [],
+): Promise<Judged> {
+  const now = deps.clock.now()
+  const ask = askerOf(deps)
+  let chain: ChainEvidence | undefined
+  const input = { file, problems }
+  const verdict = await verifyWithChain(input, trust, { chain: 'auto' }, async (claim) => {
+    const said = await soonEnough(ask(claim))
+    // A browser may not ask the chain itself: it must say who did.
+    chain = said?.status === 'read' ? { ...said, note: 'This service asked the chain.' } : said
+    return chain
+  })
+  return { file, verdict, carried: toCarried(file, chain ? { ...trust, chain } : trust, now), now }
+}
+
+const late: ChainEvidence = {
+  status: 'unavailable',
+  reason: 'The chain was asked and has not answered yet. Check again.',
+}
+
+function soonEnough(asked: Promise<ChainEvidence | undefined>): Promise<ChainEvidence | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, patienceMs, late)
+    asked.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}

@@ -1,0 +1,112 @@
+import { Elysia } from 'elysia'
+import { currentSession } from '../../access/accounts/needs-session.ts'
+import type { Deps } from '../../deps.ts'
+import { isId } from '../../kernel/ids.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { isHidden } from '../../verify/receipt.ts'
+import { totalOf } from '../../verify/slip-lines.ts'
+import { levelWords } from '../../verify/verdict-words.ts'
+import type { Frame } from '../../web/ui/frame.ts'
+import { shortId } from '../../web/ui/hash.tsx'
+import { publicPage } from '../../web/ui/layout.tsx'
+import { Notice } from '../../web/ui/notice.tsx'
+import { reply } from '../../web/ui/reply.ts'
+import { proofOf } from '../log/proof.ts'
+import { type Judged, judgeStored } from './judge.ts'
+import { ReceiptPage } from './pages/receipt.tsx'
+import { ownPath } from './portal/receipt-list.tsx'
+import { sharedFileOf } from './receipt-file.ts'
+import { numbered } from './sign.ts'
+
+type Needs = Pick<Deps, 'receipts' | 'shares' | 'sessions' | 'settings' | 'clock' | 'log'> &
+  Parameters<typeof sharedFileOf>[0] &
+  Parameters<typeof judgeStored>[0]
+
+/** Receipts for everybody: as their owners share them, and their proofs, which say nothing. */
+export const receiptPages = (deps: Needs, frame: Frame) =>
+  new Elysia({ name: 'receipt-pages' })
+    .get('/r/:id', ({ params, set }) => {
+      set.status = 303
+      set.headers['location'] = `/receipts/${encodeURIComponent(params.id)}`
+      return ''
+    })
+    .get('/receipts/:id', async ({ params, request, set }) => {
+      const { id } = params
+      const { stored, share } = await findShared(deps, id)
+      const found = stored && (await currentSession(deps, request))
+      const account = found?.status === 'active' ? found.session.accountId : undefined
+      const isOwn = account !== undefined && stored?.accountId === account
+      if (stored && isOwn && !share) {
+        set.status = 303
+        set.headers['location'] = ownPath(id)
+        return ''
+      }
+      if (!stored || !share) refuse('receipt_not_found')
+      const judged = await judgeStored(deps, stored, await sharedFileOf(deps, stored, share))
+      if (share.visibility === 'unlisted') set.headers['x-robots-tag'] = 'noindex'
+      const view = {
+        judged,
+        baseUrl: deps.settings.baseUrl,
+        path: `/receipts/${id}`,
+        filePath: `/receipts/${id}/file`,
+        isShared: true,
+        notice: isOwn ? <OthersSee id={id} /> : null,
+      }
+      const page = publicPage({
+        frame,
+        title: `Receipt ${shortId(id)}`,
+        description: describe(judged),
+        here: '/verify',
+        isUnlisted: share.visibility !== 'public',
+        main: <ReceiptPage view={view} />,
+        scripts: ['receipt'],
+        ...(account === undefined ? {} : { account }),
+      })
+      return reply({ request, set }, { page })
+    })
+    .get('/receipts/:id/file', async ({ params, set }) => {
+      const { stored, share } = await findShared(deps, params.id)
+      if (!stored || !share) refuse('receipt_not_found')
+      set.headers['content-disposition'] = asFile(`${params.id}.receipt.json`)
+      return sharedFileOf(deps, stored, share)
+    })
+    .get('/receipts/:id/proof', async ({ params, set }) => {
+      const { id } = params
+      const stored = isId('rcpt', id) ? await deps.receipts.find(id) : undefined
+      if (!stored) refuse('receipt_not_found')
+      const { issuer, logIndex } = await numbered(deps, id, stored)
+      set.headers['content-disposition'] = asFile(`${id}.proof.json`)
+      return proofOf(deps, { id, issuer, index: logIndex })
+    })
+
+/** What a link to it shows: nothing that its owner hides, and never who paid. */
+function describe({ file: { receipt }, verdict }: Judged): string {
+  const { run, charge } = receipt
+  const what = isHidden(run) ? 'one run' : `one run of ${run.model}, ${run.outcome}`
+  const cost = isHidden(charge) ? '' : `, ${totalOf(receipt)?.join('')}`
+  const state = verdict.level === null ? '' : ` ${levelWords[verdict.level]}.`
+  return `The signed receipt of ${what}${cost}.${state} Check it: the proof is on the page.`
+}
+
+/** A download; the name is an id of ours and an ending. */
+export const asFile = (name: string): string => `attachment; filename="${name}"`
+
+async function findShared({ receipts, shares }: Needs, id: string) {
+  if (!isId('rcpt', id)) return { stored: undefined, share: undefined }
+  const stored = await receipts.find(id)
+  return { stored, share: stored && (await shares.find(id)) }
+}
+
+const OthersSee = ({ id }: { id: string }) => (
+  <Notice
+    tone="ok"
+    title="This is what others see."
+    action={
+      <a class="btn small" href={ownPath(id)}>
+        Open yours
+      </a>
+    }
+  >
+    The receipt is yours: you see all of it in your dashboard.
+  </Notice>
+)

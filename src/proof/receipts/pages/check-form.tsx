@@ -1,0 +1,179 @@
+import type { Deps } from '../../../deps.ts'
+import { carrySigners } from '../../../verify/page-payload.ts'
+import { assetPath } from '../../../web/http/assets.ts'
+import { Button, ButtonLink } from '../../../web/ui/button.tsx'
+import { Icon } from '../../../web/ui/icon.tsx'
+import { PageHead, Panel } from '../../../web/ui/panel.tsx'
+import { signersOf } from '../check-receipt.ts'
+import type { Judged } from '../judge.ts'
+import { GivenPaper, VerdictPanel } from './verdict.tsx'
+
+export type CheckView = {
+  /** What was typed. */
+  text: string
+  signers: string
+  /** What is wrong with it. */
+  fault?: { field: 'text' | 'signers'; message: string } | undefined
+  /** What came out. */
+  judged?: Judged
+}
+
+type Needs = Pick<Deps, 'anchoring' | 'logs' | 'settings' | 'signers'>
+
+export const VerifyPage = ({ view, deps }: { view: CheckView; deps: Needs }) => (
+  <>
+    <PageHead title="Verify a receipt">
+      <p class="quiet slot">
+        <span>This service checks what you send. It keeps nothing.</span>
+        <span class="unseen" id="stays-here">
+          Checked in your browser. What you drop stays on this page.
+        </span>
+      </p>
+    </PageHead>
+    <div class="split beside">
+      <Form view={view} />
+      <div class="stack side" id="verdict" aria-live="polite">
+        {view.judged ? <VerdictPanel judged={view.judged} /> : <Levels />}
+      </div>
+      <div class="stack wide">
+        <div id="paper">{view.judged ? <GivenPaper judged={view.judged} /> : null}</div>
+        <WithoutUs baseUrl={deps.settings.baseUrl} />
+      </div>
+    </div>
+    <ForTheBrowser deps={deps} />
+  </>
+)
+
+const Form = ({ view: { text, signers, fault } }: { view: CheckView }) => (
+  <section class="sheet" aria-label="What to check">
+    <form
+      class="pad stack"
+      id="check"
+      method="post"
+      action="/verify"
+      enctype="multipart/form-data"
+      novalidate
+    >
+      <div class="drop" id="drop">
+        <label for="file">Drop a receipt file here, or choose one</label>
+        <input type="file" id="file" name="file" accept=".json,application/json" />
+      </div>
+      <div class="field">
+        <label for="text">Or paste it, its id or its link</label>
+        <textarea
+          class="in mono"
+          id="text"
+          name="text"
+          rows="5"
+          spellcheck="false"
+          placeholder={'{"type": "counterfoil.receipt", …}  or  rcpt_…'}
+          aria-describedby="text-error"
+          aria-invalid={fault?.field === 'text' ? 'true' : undefined}
+        >
+          {text}
+        </textarea>
+        <small class="err" id="text-error" role="alert">
+          {fault?.field === 'text' ? fault.message : null}
+        </small>
+      </div>
+      <details open={signers !== '' || fault?.field === 'signers'}>
+        <summary>From another service?</summary>
+        <div class="field">
+          <label for="signers">Whom do you trust to sign?</label>
+          <input
+            class="in mono"
+            id="signers"
+            name="signers"
+            value={signers}
+            spellcheck="false"
+            autocomplete="off"
+            placeholder="0x…"
+            aria-describedby="signers-error signers-hint"
+            aria-invalid={fault?.field === 'signers' ? 'true' : undefined}
+          />
+          <small class="err" id="signers-error" role="alert">
+            {fault?.field === 'signers' ? fault.message : null}
+          </small>
+          <small id="signers-hint">
+            Addresses that you know from somewhere else than the receipt. Left empty, it is this
+            service that has to have signed.
+          </small>
+        </div>
+      </details>
+      <p class="row">
+        <Button look="go" icon="verify">
+          Verify
+        </Button>
+      </p>
+    </form>
+  </section>
+)
+
+/** What a verdict can say, before there is one. */
+const Levels = () => (
+  <Panel id="levels" title="What is checked">
+    <ol class="steps bare">
+      <Level name="Verified">A key of this service signed exactly these fields.</Level>
+      <Level name="Signed and logged">The receipt is in the public log, which only grows.</Level>
+      <Level name="Anchored">The root of that log is on chain 4663.</Level>
+      <Level name="Final">Its block is final: nobody can change it any more.</Level>
+    </ol>
+    <footer>
+      <span>If one check fails: Not valid, and what was expected and found.</span>
+    </footer>
+  </Panel>
+)
+
+const Level = ({ name, children }: { name: string; children: string }) => (
+  <li>
+    <span>
+      <strong>{name}</strong>
+      <br />
+      <small class="quiet">{children}</small>
+    </span>
+  </li>
+)
+
+const WithoutUs = ({ baseUrl }: { baseUrl: string }) => (
+  <section class="stack" aria-labelledby="without-us">
+    <h2 id="without-us">Without this page</h2>
+    <p>
+      The same checks run offline: as a command, or as one HTML file that cannot connect to
+      anything. The file holds its own proof.
+    </p>
+    <section class="code wrap" tabindex="0" aria-label="Commands">
+      <pre>
+        <b>curl</b> -s {baseUrl}/v1/signer{'\n'}
+        <b>counterfoil</b> verify r.json --signer 0x…
+      </pre>
+    </section>
+    <p class="row">
+      <ButtonLink href="/verify.html" icon="download" download>
+        Offline page
+      </ButtonLink>
+    </p>
+  </section>
+)
+
+/** Whom this service names as its signers, in each of its logs, and what the script draws with. */
+const ForTheBrowser = ({ deps }: { deps: Needs }) => (
+  <div
+    id="here"
+    hidden
+    data-module={assetPath('verify.js')}
+    data-asks={deps.anchoring.chain ? 'yes' : undefined}
+    data-base={deps.settings.baseUrl}
+    data-logs={JSON.stringify(
+      deps.logs.all.map(({ origin }) => ({
+        origin,
+        signers: carrySigners(signersOf(deps, origin)),
+      })),
+    )}
+  >
+    {(['ok', 'wait', 'bad'] as const).map((name) => (
+      <span id={`icon-${name}`}>
+        <Icon name={name} />
+      </span>
+    ))}
+  </div>
+)

@@ -1,0 +1,99 @@
+import { Elysia } from 'elysia'
+import { readerAccount } from '../../../access/accounts/needs-session.ts'
+import type { Deps } from '../../../deps.ts'
+import { refuse } from '../../../kernel/refusal.ts'
+import { isAddress } from '../../../verify/address.ts'
+import { repeatedMembers } from '../../../verify/json-text.ts'
+import { isReceiptFile, type ReceiptFile } from '../../../verify/receipt.ts'
+import { readJson } from '../../../web/http/body.ts'
+import { readForm } from '../../../web/http/fields.ts'
+import { keylessGuard } from '../../../web/http/keyless.ts'
+import type { Frame } from '../../../web/ui/frame.ts'
+import { publicPage } from '../../../web/ui/layout.tsx'
+import { type ReplyContext, reply } from '../../../web/ui/reply.ts'
+import { verifyBodyBytes } from '../check-receipt.ts'
+import { readGiven } from '../given.ts'
+import { judgeGiven } from '../judge.ts'
+import { type CheckView, VerifyPage } from './check-form.tsx'
+
+type Needs = Pick<
+  Deps,
+  'clock' | 'log' | 'logs' | 'receipts' | 'sessions' | 'settings' | 'shares'
+> &
+  Parameters<typeof judgeGiven>[0]
+
+/**
+ * `/verify`: a receipt file is dropped, chosen or pasted, and checked by the browser; without
+ * script the form is posted and this server checks. An id or a link leads to the receipt's page.
+ */
+export const verifyPages = (deps: Needs, frame: Frame) =>
+  new Elysia({ name: 'verify-pages' })
+    .use(keylessGuard(deps))
+    .get('/verify', ({ request, set }) => show(deps, frame, { request, set }, emptyForm))
+    .post(
+      '/verify',
+      async ({ request, set }) => {
+        const form = await readForm(request, { limitBytes: verifyBodyBytes })
+        const text = form['file']?.trim() ? form['file'] : (form['text'] ?? '')
+        const typed = { text: form['text'] ?? '', signers: form['signers'] ?? '' }
+        const say = (fault: CheckView['fault'], status: number) =>
+          show(deps, frame, { request, set }, { ...typed, fault }, status)
+        const signers = typed.signers.split(/[\s,;]+/).filter((word) => word !== '')
+        if (!signers.every(isAddress)) {
+          const message = 'These are not all addresses: 0x and 40 hexadecimal digits each.'
+          return say({ field: 'signers', message }, 422)
+        }
+        const given = readGiven(text, deps.settings.baseUrl)
+        if (given.kind === 'wrong') return say({ field: 'text', message: given.message }, 422)
+        if (given.kind === 'receipt') {
+          if (!(await deps.shares.find(given.id))) {
+            return say({ field: 'text', message: notShared }, 404)
+          }
+          set.headers['location'] = `/receipts/${given.id}`
+          set.status = 303
+          return ''
+        }
+        const judged = await judgeGiven(deps, given, signers)
+        return show(deps, frame, { request, set }, { ...typed, judged })
+      },
+      { isKeyless: true, parse: 'none' },
+    )
+    .post(
+      '/verify/chain',
+      async ({ request }) => {
+        const { value, text } = await readJson(request, { limitBytes: verifyBodyBytes })
+        if (!isReceiptFile(value)) refuse('unprocessable', 'This is no receipt file.')
+        // As the JSON is: judging it reads it strictly.
+        const given = { file: value as unknown as ReceiptFile, problems: repeatedMembers(text) }
+        const { carried } = await judgeGiven(deps, given, [])
+        return { chain: carried.chain }
+      },
+      { isKeyless: true, parse: 'none' },
+    )
+
+const emptyForm: CheckView = { text: '', signers: '' }
+
+const notShared =
+  'No receipt with this id is shared here. Paste its file instead, or ask its owner to share it.'
+
+async function show(
+  deps: Needs,
+  frame: Frame,
+  { request, set }: ReplyContext,
+  view: CheckView,
+  status = 200,
+) {
+  const page = publicPage({
+    frame,
+    title: 'Verify a receipt',
+    description:
+      'Drop a receipt file: your own browser checks the signature, the total, its place in the ' +
+      'public log and its anchor on chain 4663. Nothing leaves the page.',
+    here: '/verify',
+    isUnlisted: view !== emptyForm,
+    main: <VerifyPage view={view} deps={deps} />,
+    scripts: ['check'],
+    ...(await readerAccount(deps, request)),
+  })
+  return reply({ request, set }, { page, status })
+}

@@ -1,0 +1,200 @@
+import { pathSteps } from '../../../verify/path.ts'
+import type { Proof } from '../../../verify/proof.ts'
+import { isHidden, type ReceiptFile } from '../../../verify/receipt.ts'
+import { proofIn, shownChecks, stampWords, stateWords } from '../../../verify/shown-checks.ts'
+import { hiddenWords, slipLines } from '../../../verify/slip-lines.ts'
+import { kindOf } from '../../../verify/verdict-words.ts'
+import { assetPath } from '../../../web/http/assets.ts'
+import { ButtonLink } from '../../../web/ui/button.tsx'
+import { Icon } from '../../../web/ui/icon.tsx'
+import type { Child } from '../../../web/ui/jsx-runtime.ts'
+import { Ladder } from '../../../web/ui/ladder.tsx'
+import { Panel } from '../../../web/ui/panel.tsx'
+import { Slip, Stamp } from '../../../web/ui/slip.tsx'
+import type { Tone } from '../../../web/ui/status.tsx'
+import { Checks } from '../../../web/ui/steps.tsx'
+import type { Judged } from '../judge.ts'
+import { VerifyWithoutUs } from './verify.tsx'
+
+/** A receipt as one of its two doors shows it: the owner's, or everybody's. */
+export type ReceiptView = {
+  judged: Judged
+  baseUrl: string
+  /** Of this very page, to check again. */
+  path: string
+  /** Of the file as shown here. */
+  filePath: string
+  /** Whether `/v1` gives it to somebody without a key. */
+  isShared: boolean
+  /** Above the receipt. */
+  notice?: Child
+  /** Beside it, below the checks. */
+  aside?: Child
+}
+
+/** The slip, its checks in words, the path to the root, and how to verify it without us. */
+export function ReceiptPage({ view }: { view: ReceiptView }) {
+  const { judged, notice, aside } = view
+  const { file, verdict } = judged
+  const proof = proofIn(judged)
+  return (
+    <>
+      {notice}
+      <div class="split beside">
+        <Paper judged={judged} />
+        <div class="stack side">
+          <Verification view={view} />
+          {proof ? <PathToRoot proof={proof} judged={judged} /> : null}
+          {aside}
+        </div>
+        <div class="stack wide">
+          <Texts file={file} />
+          <VerifyWithoutUs
+            id={file.receipt.id}
+            baseUrl={view.baseUrl}
+            filePath={view.filePath}
+            signer={verdict.signer}
+            anchor={proof?.anchor}
+            isShared={view.isShared}
+          />
+        </div>
+      </div>
+    </>
+  )
+}
+
+function Paper({ judged }: { judged: Judged }) {
+  const { file, verdict } = judged
+  const { receipt } = file
+  const stamp = stampWords(verdict, proofIn(judged))
+  return (
+    <Slip
+      id={receipt.id}
+      at={Number(receipt.issuedAt)}
+      digest={verdict.digest ?? file.digest}
+      lines={slipLines(receipt, verdict)}
+      total={isHidden(receipt.charge) ? undefined : BigInt(receipt.charge.amount)}
+      hidden={hiddenWords}
+      note={noteOf(file)}
+      stamp={
+        stamp ? (
+          <noscript>
+            <Stamp against={stamp.against} bad={stamp.isBad}>
+              {stamp.words}
+            </Stamp>
+          </noscript>
+        ) : null
+      }
+    />
+  )
+}
+
+/** The small print of a slip. */
+export function noteOf({ receipt, disclosures = {} }: ReceiptFile): string {
+  if (Object.values(disclosures).some(({ value }) => value !== undefined)) {
+    return 'The text on this page is the one that the hash commits to, with the salt of the file.'
+  }
+  const words = 'The prompt and the answer are not on this page'
+  return isHidden(receipt.content)
+    ? `${words}, and neither are their hashes.`
+    : `${words}. The hashes let anyone who holds them prove they match.`
+}
+
+/** What of the texts may be seen here, as the text that it is. */
+function Texts({ file: { disclosures = {} } }: { file: ReceiptFile }) {
+  const texts = (['input', 'output'] as const).flatMap((name) => {
+    const value = disclosures[name]?.value
+    return value === undefined ? [] : [{ name, text: JSON.stringify(value, null, 2) }]
+  })
+  if (texts.length === 0) return null
+  return (
+    <section class="stack" aria-labelledby="texts">
+      <h2 id="texts">What was said</h2>
+      {texts.map(({ name, text }) => (
+        <details open={text.length < 4000}>
+          <summary>{name === 'input' ? 'Input, as sent' : 'Output, as answered'}</summary>
+          <section class="code wrap" tabindex="0" aria-label={`The ${name}`}>
+            <pre>{text}</pre>
+          </section>
+        </details>
+      ))}
+    </section>
+  )
+}
+
+/** The server's own checks, which the browser's take the place of where scripts run. */
+function Verification({ view: { judged, path } }: { view: ReceiptView }) {
+  const { verdict, carried } = judged
+  return (
+    <Panel
+      id="verification"
+      title="Verification"
+      aside={
+        <span class="row">
+          <span class={['tag', toneOf(judged)]} id="standing">
+            {stateWords(verdict)}
+          </span>
+          <ButtonLink href={path} small>
+            Check again
+          </ButtonLink>
+        </span>
+      }
+      foot={
+        <>
+          <span class="slot">
+            <span>Checked by this service.</span>
+            <span class="unseen" id="checked-here">
+              Checked in your browser.
+            </span>
+          </span>
+          <a href="#how">How it works</a>
+        </>
+      }
+    >
+      <Checks
+        id="checks"
+        of={shownChecks(judged).map(({ result, label, detail }) => ({ result, label, detail }))}
+      />
+      <div
+        id="carried"
+        hidden
+        data-module={assetPath('verify.js')}
+        data-carried={JSON.stringify(carried)}
+      >
+        {(['ok', 'wait', 'bad'] as const).map((name) => (
+          <span id={`icon-${name}`}>
+            <Icon name={name} />
+          </span>
+        ))}
+      </div>
+    </Panel>
+  )
+}
+
+export function toneOf({ verdict }: Judged): Tone {
+  if (kindOf(verdict) === 'bad') return 'bad'
+  return verdict.level === 'anchored' || verdict.level === 'final' ? 'ok' : 'wait'
+}
+
+function PathToRoot({ proof, judged }: { proof: Proof; judged: Judged }) {
+  const { steps, root } = pathSteps(proof)
+  const { level } = judged.verdict
+  const isOnChain = level === 'anchored' || level === 'final'
+  return (
+    <Panel
+      id="path"
+      title="Path to the root"
+      aside={
+        <ButtonLink href={`/receipts/${proof.receipt_id}/proof`} small download>
+          Proof JSON
+        </ButtonLink>
+      }
+    >
+      <Ladder
+        rungs={steps}
+        root={root}
+        rootIs={isOnChain ? '= on chain' : `= signed at ${proof.size}`}
+      />
+    </Panel>
+  )
+}

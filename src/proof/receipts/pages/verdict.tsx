@@ -1,0 +1,54 @@
+import { isHidden, parseReceiptFile } from '../../../verify/receipt.ts'
+import { proofIn, shownChecks, stampWords } from '../../../verify/shown-checks.ts'
+import { hiddenWords, slipLines } from '../../../verify/slip-lines.ts'
+import { headlineOf, summaryOf } from '../../../verify/verdict-words.ts'
+import { Panel } from '../../../web/ui/panel.tsx'
+import { Slip, Stamp } from '../../../web/ui/slip.tsx'
+import { Checks } from '../../../web/ui/steps.tsx'
+import type { Judged } from '../judge.ts'
+import { noteOf, toneOf } from './receipt.tsx'
+
+/** What this server found out about a file, as the browser's own check would draw it. */
+export const VerdictPanel = ({ judged }: { judged: Judged }) => (
+  <Panel
+    id="result"
+    title={<span class={['verdict', toneOf(judged)]}>{headlineOf(judged.verdict)}</span>}
+    foot={<span>Checked by this service.</span>}
+  >
+    <p class="pad quiet">{summaryOf(judged.verdict)}</p>
+    <Checks id="checks" of={shownChecks(judged)} />
+  </Panel>
+)
+
+/** The largest moment that has a date. */
+const lastMs = 8_640_000_000_000_000n
+
+/** The file as paper; nothing where it cannot be read. */
+export function GivenPaper({ judged }: { judged: Judged }) {
+  const parsed = parseReceiptFile(judged.file)
+  // Without an id in the verdict the checks could not read the file.
+  if (judged.verdict.receipt_id === null || !parsed.ok) return null
+  if (BigInt(parsed.file.receipt.issuedAt) > lastMs) return null
+  const { verdict } = judged
+  const { receipt, digest } = parsed.file
+  const stamp = stampWords(verdict, proofIn(judged))
+  return (
+    <Slip
+      id={receipt.id}
+      heading="h2"
+      at={Number(receipt.issuedAt)}
+      digest={verdict.digest ?? digest}
+      lines={slipLines(receipt, verdict)}
+      total={isHidden(receipt.charge) ? undefined : BigInt(receipt.charge.amount)}
+      hidden={hiddenWords}
+      note={noteOf(parsed.file)}
+      stamp={
+        stamp ? (
+          <Stamp against={stamp.against} bad={stamp.isBad}>
+            {stamp.words}
+          </Stamp>
+        ) : null
+      }
+    />
+  )
+}

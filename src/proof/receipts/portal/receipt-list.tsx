@@ -1,0 +1,193 @@
+import { toHex } from '../../../kernel/hex.ts'
+import type { Refusal } from '../../../kernel/refusal.ts'
+import { Amount } from '../../../web/ui/amount.tsx'
+import { Button, ButtonLink } from '../../../web/ui/button.tsx'
+import { Empty } from '../../../web/ui/empty.tsx'
+import { type Option, SelectField } from '../../../web/ui/form.tsx'
+import { IdLink } from '../../../web/ui/hash.tsx'
+import { ErrorNote } from '../../../web/ui/notice.tsx'
+import { PageHead, Panel } from '../../../web/ui/panel.tsx'
+import { RosetteMark } from '../../../web/ui/rosette.tsx'
+import { Badge, type Tone } from '../../../web/ui/status.tsx'
+import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
+import { When } from '../../../web/ui/when.tsx'
+import { receiptIdOf } from '../receipt.ts'
+import { type Visibility, visibilities } from '../share.ts'
+import { passedMax, type ShownReceipt, type Stage } from '../shown-receipt.ts'
+
+export const listPath = '/dashboard/receipts'
+export const ownPath = (id: string): string => `${listPath}/${id}`
+
+/** What the page of all receipts shows. */
+export type ReceiptsView = {
+  account: string
+  now: number
+  /** The filter as it stands in the address, without what was left empty. */
+  query: URLSearchParams
+  models: readonly string[]
+  items: readonly ShownReceipt[]
+  /** What the next page comes after; undefined at the end. */
+  next: string | undefined
+  /** Whether these are the newest. */
+  isFirst: boolean
+  /** What was wrong with the filter. */
+  refusal?: Refusal | undefined
+}
+
+export const ReceiptsPage = ({ view }: { view: ReceiptsView }) => (
+  <>
+    <PageHead title="Receipts">
+      <p class="quiet">One for every run that reached a model. Private until you share it.</p>
+    </PageHead>
+    <Filters view={view} />
+    {view.refusal ? <ErrorNote what={view.refusal.message} /> : <ReceiptsPanel view={view} />}
+  </>
+)
+
+/** The list alone: what htmx puts in its place. */
+export function ReceiptsPanel({ view }: { view: ReceiptsView }) {
+  const { items, next, isFirst, query } = view
+  const older = next === undefined ? undefined : hrefOf(query, next)
+  const isBare = items.length === 0 && older === undefined && isFirst
+  const words = older === undefined ? 'That is all.' : 'There are older ones.'
+  return (
+    <Panel
+      id="receipts"
+      title={query.size > 0 ? 'Receipts that fit' : 'All receipts'}
+      foot={
+        isBare ? null : (
+          <Pager older={older} newest={isFirst ? undefined : hrefOf(query)}>
+            {words}
+          </Pager>
+        )
+      }
+    >
+      {items.length === 0 ? (
+        <NoReceipts view={view} />
+      ) : (
+        <Table caption="Receipts" columns={columnsAt(view.now)} rows={items} />
+      )}
+    </Panel>
+  )
+}
+
+const columnsAt = (now: number): Column<ShownReceipt>[] => [
+  {
+    head: 'Figure',
+    kind: 'unnamed',
+    cell: ({ run }) => <RosetteMark hash={toHex(run.digest)} />,
+  },
+  {
+    head: 'Receipt',
+    cell: ({ run }) => <IdLink value={receiptIdOf(run.id)} href={ownPath(receiptIdOf(run.id))} />,
+  },
+  { head: 'Model', cell: ({ run }) => run.model },
+  { head: 'Cost', kind: 'number', cell: ({ run }) => <Amount nusd={run.cost} places={9} /> },
+  { head: 'State', cell: ({ stage }) => <StageBadge stage={stage} /> },
+  { head: 'Seen by', cell: ({ visibility }) => <VisibilityBadge of={visibility} /> },
+  { head: 'When', kind: 'optional', cell: ({ run }) => <When at={run.finishedAt} now={now} /> },
+]
+
+/** How far a receipt has come, in a word. */
+export const StageBadge = ({ stage }: { stage: Stage }) => {
+  const [tone, words] = stageWords[stage]
+  return <Badge tone={tone}>{words}</Badge>
+}
+
+const stageWords: Record<Stage, [tone: Tone, words: string]> = {
+  signed: ['wait', 'Signed'],
+  logged: ['wait', 'Logged'],
+  anchored: ['ok', 'Anchored'],
+  final: ['ok', 'Final'],
+}
+
+/** Who sees a receipt, in a word. */
+export const VisibilityBadge = ({ of }: { of: Visibility }) =>
+  of === 'private' ? (
+    <span class="quiet">Private</span>
+  ) : (
+    <Badge tone={of === 'public' ? 'ok' : 'warn'}>{visibilityWords[of]}</Badge>
+  )
+
+export const visibilityWords: Record<Visibility, string> = {
+  private: 'Private',
+  unlisted: 'Unlisted',
+  public: 'Public',
+}
+
+function NoReceipts({ view: { account, query, next } }: { view: ReceiptsView }) {
+  if (next !== undefined) {
+    return (
+      <Empty
+        hash={account}
+        title="None so far"
+        action={<ButtonLink href={hrefOf(query, next)}>Look further back</ButtonLink>}
+      >
+        None of the {passedMax.toLocaleString('en-US')} receipts that were looked at fits. Older
+        ones may.
+      </Empty>
+    )
+  }
+  if (query.size > 0) {
+    return (
+      <Empty
+        hash={account}
+        title="No receipt fits"
+        action={<ButtonLink href={listPath}>Show all receipts</ButtonLink>}
+      >
+        Take something out of the filter.
+      </Empty>
+    )
+  }
+  return (
+    <Empty
+      hash={account}
+      title="No receipts yet"
+      action={<ButtonLink href="/dashboard/keys">Create a key</ButtonLink>}
+    >
+      Every run that a key of yours makes leaves a signed receipt here.
+    </Empty>
+  )
+}
+
+/** The list with this filter; `after` is where a page goes on. */
+function hrefOf(query: URLSearchParams, after?: string): string {
+  const asked = new URLSearchParams(query)
+  if (after !== undefined) asked.set('after', after)
+  return asked.size === 0 ? listPath : `${listPath}?${asked}`
+}
+
+const Filters = ({ view: { query, models } }: { view: ReceiptsView }) => (
+  <search class="sheet">
+    <form class="pad filters" method="get" action={listPath}>
+      <SelectField
+        name="visibility"
+        label="Seen by"
+        value={query.get('visibility') ?? ''}
+        options={[any, ...visibilities.map((value) => ({ value, label: visibilityWords[value] }))]}
+      />
+      <SelectField
+        name="model"
+        label="Model"
+        value={query.get('model') ?? ''}
+        options={modelOptions(models, query.get('model'))}
+      />
+      <div class="row">
+        <Button>Filter</Button>
+        {query.size > 0 ? (
+          <ButtonLink look="plain" href={listPath}>
+            Clear
+          </ButtonLink>
+        ) : null}
+      </div>
+    </form>
+  </search>
+)
+
+const any: Option = { value: '', label: 'Any' }
+
+/** All models there are, and one that is asked for though there is none of that name any more. */
+function modelOptions(models: readonly string[], chosen: string | null): Option[] {
+  const gone = chosen !== null && !models.includes(chosen) ? [chosen] : []
+  return [any, ...[...models, ...gone].map((id) => ({ value: id, label: id }))]
+}

@@ -1,0 +1,77 @@
+import { Type } from '@sinclair/typebox'
+import type { Json } from '../../../kernel/canonical.ts'
+import { Refusal } from '../../../kernel/refusal.ts'
+import { sectionNames } from '../../../verify/receipt.ts'
+import { parseSound } from '../../../web/http/body.ts'
+import type { Fields } from '../../../web/http/fields.ts'
+import { textNames, visibilities } from '../share.ts'
+
+/** The field that a text is pasted into. */
+export const fieldOf = (name: 'input' | 'output'): string => `disclosures.${name}.value`
+
+const field = (description: string, example: string) =>
+  Type.Optional(Type.String({ description, examples: [example] }))
+const boxes = [
+  ...sectionNames.map((name) => [`sections.${name}`, `the section \`${name}\``] as const),
+  ...textNames.map((name) => [`reveal.${name}`, `the text of the ${name}`] as const),
+]
+
+/** The fields of the form of a share. */
+export const shareForm = Type.Object(
+  {
+    visibility: Type.Union(
+      visibilities.map((one) => Type.Literal(one)),
+      { description: 'Who may see it.' },
+    ),
+    sections: field('Sections with commas; or the boxes below.', 'run,charge'),
+    ...Object.fromEntries(
+      boxes.map(([name, what]) => [name, field(`Any text: the box that shows ${what}.`, 'true')]),
+    ),
+    ...Object.fromEntries(
+      textNames.map((name) => [
+        fieldOf(name),
+        field(`The ${name} as JSON, where it is not kept.`, '[]'),
+      ]),
+    ),
+  },
+  { description: 'How a receipt is to be shown, as a form.' },
+)
+
+/** What a form says of a share, by the names of its fields. */
+export type ShareForm = Readonly<Record<string, string>>
+
+/**
+ * The body of a share as `/v1` takes it, from JSON as it is or from a form: a box is called
+ * `sections.run`, a text `disclosures.input.value` and holds JSON. A form that names no section at
+ * all leaves the choice to us; one that names `sections` shows those that are ticked.
+ * @throws Refusal 'invalid_request' for a text that is no JSON
+ */
+export function shareBodyOf({ value, isForm }: Fields): Json {
+  if (!isForm) return value
+  const form = value as ShareForm
+  const has = (name: string): boolean => (form[name] ?? '') !== ''
+  const listed = (form['sections'] ?? '').split(',').filter((name) => name !== '')
+  const ticked = sectionNames.filter((name) => has(`sections.${name}`))
+  const asksSections = 'sections' in form || ticked.length > 0
+  const reveal = textNames.filter((name) => has(`reveal.${name}`))
+  const given = reveal.filter((name) => has(fieldOf(name)))
+  const disclosures = Object.fromEntries(
+    given.map((name) => [name, { value: parseText(fieldOf(name), form[fieldOf(name)] ?? '') }]),
+  )
+  return {
+    ...(form['visibility'] === undefined ? {} : { visibility: form['visibility'] }),
+    ...(asksSections ? { sections: [...new Set([...listed, ...ticked])] } : {}),
+    ...(reveal.length > 0 ? { reveal } : {}),
+    ...(given.length > 0 ? { disclosures } : {}),
+  }
+}
+
+function parseText(param: string, text: string): Json {
+  try {
+    return parseSound(text)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    const message = 'This is no JSON. Paste the request or the choices exactly as they were sent.'
+    throw new Refusal('invalid_request', { param, message })
+  }
+}

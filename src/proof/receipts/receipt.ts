@@ -1,0 +1,231 @@
+import { canonical, type Json } from '../../kernel/canonical.ts'
+import type { Millis } from '../../kernel/clock.ts'
+import { hmacSha256, makeHmacSha256, sha256, sha256Into } from '../../kernel/hash.ts'
+import { type Hex, toHex } from '../../kernel/hex.ts'
+import type { Nusd } from '../../kernel/money.ts'
+import { costOf, type MeterLine } from '../../models/model.ts'
+import type { RunRow } from '../../storage/db/schema.ts'
+import type { CommitmentTag } from '../../verify/commitment.ts'
+import { receiptDigest, structDigest } from '../../verify/eip712.ts'
+import type { FullReceipt } from '../../verify/receipt.ts'
+import type { Value } from '../../verify/typed-data.ts'
+import { makeReceiptDigest, mostLines } from './digest.ts'
+
+/** What is known of a run when it has ended and is to leave a receipt. */
+export type ReceiptFacts = {
+  id: string
+  /** Public origin: lower case, no trailing slash. */
+  issuer: string
+  issuedAt: Millis
+  /** Lower-case hex or EIP-55; stands in the receipt as given, its 20 bytes are what is signed. */
+  account: string
+  keyId: string
+  /** '' for none. */
+  passportHandle: string
+  run: {
+    kind: 'chat' | 'embedding' | 'terminal'
+    model: string
+    route: string
+    outcome: string
+    startedAt: Millis
+    /** Whole milliseconds. */
+    durationMs: number
+    usageSource: string
+  }
+  charge: {
+    lines: readonly MeterLine[]
+    discountBps: number
+    /** Follows from the lines and the discount. */
+    amount: Nusd
+    /** `id@version`. */
+    priceList: string
+  }
+  /** Of the parsed request body as received, by {@link commitInput}: 32 bytes. */
+  inputCommitment: Uint8Array
+  /** Of the choices or the embeddings, by {@link commitOutput}; null when nothing came out. */
+  outputCommitment: Uint8Array | null
+  /** 32 random bytes of this receipt alone; stored, never public. */
+  seed: Uint8Array
+}
+
+/** A run that ended, and so has a receipt. */
+export type Ended = RunRow & {
+  digest: Uint8Array
+  finishedAt: Millis
+  /** The receipt as it was before its seed was deleted: its salts cannot be made any more. */
+  erased?: FullReceipt
+}
+
+export const isEnded = (run: RunRow): run is Ended => run.digest !== null && run.finishedAt !== null
+
+/** Whether the seed was deleted: what the commitments are over can no longer be found out. */
+export const isErased = ({ seed }: Pick<RunRow, 'seed'>): boolean => seed.length === 0
+
+/** A receipt is found by its run: both ids are the same but for the prefix. */
+export const receiptIdOf = (runId: string): string => `rcpt_${runId.slice('run_'.length)}`
+export const runIdOf = (receiptId: string): string => `run_${receiptId.slice('rcpt_'.length)}`
+
+/**
+ * The digest of a run's receipt, version 1: the leaf of the log and what is signed. Pure.
+ * @throws when the amount does not follow from the lines.
+ */
+export function digestOf(facts: ReceiptFacts): Uint8Array {
+  if (facts.charge.lines.length > mostLines) return structDigest('Receipt', valuesOf(facts))
+  assertAmount(facts)
+  fastDigest ??= makeReceiptDigest()
+  return fastDigest(facts)
+}
+
+let fastDigest: ReturnType<typeof makeReceiptDigest> | undefined
+
+/** The receipt itself: every number as decimal text, every byte as hex. */
+export const makeReceipt = (facts: ReceiptFacts): FullReceipt =>
+  asText(valuesOf(facts)) as FullReceipt
+
+/**
+ * The receipt of an ended run, written anew from its row, or as it was when it was erased.
+ * @throws when it would not be the one that was logged: then the row, or this code, changed.
+ */
+export function receiptOf(run: Ended): FullReceipt {
+  const facts = factsOf(run)
+  const digest = run.erased ? receiptDigest(run.erased) : digestOf(facts)
+  if (toHex(digest) !== toHex(run.digest)) {
+    throw new Error(`the receipt of ${run.id} is no longer the one that was logged`)
+  }
+  return run.erased ?? makeReceipt(facts)
+}
+
+/**
+ * What a run's receipt says; the seed is empty once it was erased. Give the row as stored, and its
+ * lines where they are at hand as they were before they were written there.
+ */
+export const factsOf = (
+  run: Omit<Ended, 'digest'>,
+  lines: readonly MeterLine[] = linesIn(run),
+): ReceiptFacts => ({
+  id: receiptIdOf(run.id),
+  issuer: run.issuer,
+  issuedAt: run.finishedAt,
+  account: run.accountId,
+  keyId: run.keyId,
+  passportHandle: run.passport,
+  run: {
+    kind: run.kind,
+    model: run.model,
+    route: run.route,
+    outcome: run.outcome ?? '',
+    startedAt: run.startedAt ?? run.createdAt,
+    durationMs: run.durationMs ?? 0,
+    usageSource: run.usageSource ?? '',
+  },
+  charge: {
+    lines,
+    discountBps: run.discountBps,
+    amount: run.cost,
+    priceList: run.priceList,
+  },
+  inputCommitment: run.inputCommitment,
+  outputCommitment: run.outputCommitment,
+  seed: run.seed,
+})
+
+const linesIn = ({ lines }: Pick<RunRow, 'lines'>): MeterLine[] =>
+  lines.map(({ meter, quantity, price }) => ({
+    meter: meter as MeterLine['meter'],
+    quantity,
+    pricePusd: BigInt(price),
+  }))
+
+/**
+ * An ended run as one of another issuer: before it has a number, its receipt may go into another
+ * log. Undefined for one whose seed was deleted: its digest can no longer be made.
+ */
+export function reissued(run: RunRow, issuer: string): RunRow | undefined {
+  if (!isEnded(run) || isErased(run)) return undefined
+  return { ...run, issuer, digest: digestOf(factsOf({ ...run, issuer })) }
+}
+
+/** The members of the typed data, numbers and bytes still as such. */
+function valuesOf(facts: ReceiptFacts): { [member: string]: Value } {
+  assertAmount(facts)
+  const { run, charge, seed } = facts
+  return {
+    id: facts.id,
+    issuer: facts.issuer,
+    issuedAt: facts.issuedAt,
+    subject: { account: facts.account, key: facts.keyId, salt: saltOf(seed, 'subject') },
+    passport: { handle: facts.passportHandle, salt: saltOf(seed, 'passport') },
+    run: { ...run, salt: saltOf(seed, 'run') },
+    charge: {
+      unit: 'nUSD',
+      lines: charge.lines.map(({ meter, quantity, pricePusd }) => ({
+        meter,
+        quantity,
+        price: pricePusd,
+      })),
+      discountBps: charge.discountBps,
+      amount: charge.amount,
+      priceList: charge.priceList,
+      salt: saltOf(seed, 'charge'),
+    },
+    content: {
+      input: facts.inputCommitment,
+      output: facts.outputCommitment ?? noBytes,
+    },
+  }
+}
+
+function assertAmount({ charge }: ReceiptFacts): void {
+  if (costOf(charge.lines, charge.discountBps) !== charge.amount) {
+    throw new Error('the amount of a receipt does not follow from its lines')
+  }
+}
+
+function asText(value: Value): unknown {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'bigint') return value.toString()
+  if (value instanceof Uint8Array) return toHex(value)
+  if (Array.isArray(value)) return value.map(asText)
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, asText(member)]))
+}
+
+/** Commits to a request before it runs, so that its text need not be kept until it ended. */
+export const commitInput = (seed: Uint8Array, input: Json): Uint8Array => writeInput(seed, input)
+
+export const commitOutput = (seed: Uint8Array, output: Json): Uint8Array =>
+  writeOutput(seed, output)
+
+/** SHA-256(tag || 0x00 || salt || SHA-256(JCS)) in one buffer, used again. */
+function committer(
+  tag: CommitmentTag,
+  saltName: string,
+): (seed: Uint8Array, value: Json) => Uint8Array {
+  const prefix = new TextEncoder().encode(`${tag}\0`)
+  const bytes = new Uint8Array(prefix.length + 64)
+  bytes.set(prefix)
+  const salt = bytes.subarray(prefix.length, prefix.length + 32)
+  const content = bytes.subarray(prefix.length + 32)
+  const writeSalt = makeHmacSha256(`salt/v1/${saltName}`)
+  return (seed, value) => {
+    writeSalt(seed, salt)
+    sha256Into(canonical(value), content)
+    return sha256(bytes)
+  }
+}
+
+const writeInput = committer('input/v1', 'input')
+const writeOutput = committer('output/v1', 'output')
+
+const noBytes = new Uint8Array(32)
+
+/** The commitment of a receipt without an output. */
+export const noCommitment: Hex = toHex(noBytes)
+
+/** What opens the commitments of a receipt, together with the values. */
+export const contentSalts = (seed: Uint8Array): { input: Uint8Array; output: Uint8Array } => ({
+  input: saltOf(seed, 'input'),
+  output: saltOf(seed, 'output'),
+})
+
+/** As `verify/commitment.ts` has it, with the server's faster hashes; a test keeps them equal. */
+const saltOf = (seed: Uint8Array, name: string): Uint8Array => hmacSha256(seed, `salt/v1/${name}`)

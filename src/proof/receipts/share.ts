@@ -1,0 +1,163 @@
+import type { Deps } from '../../deps.ts'
+import type { Json } from '../../kernel/canonical.ts'
+import { toRfc3339 } from '../../kernel/clock.ts'
+import { toHex } from '../../kernel/hex.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { AuditRow, ShareRow } from '../../storage/db/schema.ts'
+import { type Disclosures, type SectionName, sectionNames } from '../../verify/receipt.ts'
+import { commitInput, commitOutput, contentSalts, type Ended, isErased } from './receipt.ts'
+
+/** Who sees a receipt: its owner; whoever has the link; everybody, in lists too. */
+export type Visibility = 'private' | ShareRow['visibility']
+export const visibilities = ['private', 'unlisted', 'public'] as const satisfies Visibility[]
+
+export type TextName = 'input' | 'output'
+export const textNames = ['input', 'output'] as const satisfies TextName[]
+
+/** What is shown unless the owner says otherwise: not who paid, not the commitments. */
+export const defaultSections: readonly SectionName[] = ['run', 'charge', 'passport']
+
+/** What an account asks to be shown of one of its receipts. */
+export type ShareWish = {
+  account: string
+  receiptId: string
+  visibility: Visibility
+  sections?: readonly SectionName[] | undefined
+  /** Texts to show; what they open is shown with them. */
+  reveal?: readonly TextName[] | undefined
+  /** The texts themselves, where they were not kept. */
+  texts?: { [Name in TextName]?: Json } | undefined
+  /** Who asked, for the audit: `operator`, a wallet or a key id. */
+  actor: string
+}
+
+type Needs = Pick<Deps, 'receipts' | 'shares' | 'texts' | 'clock' | 'ids'>
+
+/**
+ * Shows a receipt to others, shows it otherwise, or takes it back (`private`), and returns its
+ * share; nobody can take back a copy that was made. A wish that changes nothing leaves no trace.
+ * @throws Refusal `receipt_not_found` unless it is the account's, `unprocessable` for a text that
+ * is not there, or is not the one the receipt commits to.
+ */
+export async function shareReceipt(deps: Needs, wish: ShareWish): Promise<ShareRow | undefined> {
+  const { receiptId } = wish
+  const ended = await deps.receipts.find(receiptId)
+  if (!ended || ended.accountId !== wish.account) refuse('receipt_not_found')
+  const before = await deps.shares.find(receiptId)
+  const draft = await draftOf(deps, wish, ended, before)
+  const audit = { id: deps.ids.make('req'), at: deps.clock.now() }
+  let isTextGone = false
+  const share = await deps.shares.change(receiptId, (held) => {
+    if (held.isErased && draft && revealedNames(draft).length > 0) refuseErased()
+    isTextGone = revealedNames(held.share).some((name) => !draft?.revealed[name])
+    if (isSame(held.share, draft)) return { share: held.share, audit: undefined }
+    const createdAt = held.share?.createdAt ?? audit.at
+    const next = draft && { ...draft, createdAt, updatedAt: audit.at }
+    return { share: next, audit: toAudit(audit, wish, held.share, next) }
+  })
+  if (isTextGone) await deps.texts.scrub()
+  return share
+}
+
+/** The share as `/v1` shows it; of a private receipt there is nothing to show. */
+export const toShareView = (
+  receiptId: string,
+  share: ShareRow | undefined,
+  { baseUrl }: { baseUrl: string },
+) => ({
+  object: 'share' as const,
+  receipt_id: receiptId,
+  visibility: share?.visibility ?? ('private' as const),
+  sections: share?.sections ?? [],
+  reveal: revealedNames(share),
+  url: share ? `${baseUrl}/receipts/${receiptId}` : null,
+  created_at: share ? toRfc3339(share.createdAt) : null,
+  updated_at: share ? toRfc3339(share.updatedAt) : null,
+})
+
+/** The names of the texts that a share shows. */
+export const revealedNames = (share: Pick<ShareRow, 'revealed'> | undefined): TextName[] =>
+  textNames.filter((name) => share?.revealed[name] !== undefined)
+
+type Draft = Omit<ShareRow, 'createdAt' | 'updatedAt'>
+
+async function draftOf(
+  deps: Needs,
+  wish: ShareWish,
+  ended: Ended,
+  before: ShareRow | undefined,
+): Promise<Draft | undefined> {
+  const { visibility, receiptId, reveal = [], sections = defaultSections } = wish
+  if (visibility === 'private') return undefined
+  if (reveal.length > 0 && isErased(ended)) refuseErased()
+  const kept = reveal.length > 0 ? await deps.texts.find(ended.id) : undefined
+  const revealed: Disclosures = {}
+  for (const name of textNames.filter((one) => reveal.includes(one))) {
+    const value = wish.texts?.[name] ?? kept?.[name] ?? before?.revealed[name]?.value
+    revealed[name] = openedBy(ended, name, value)
+  }
+  // A text proves nothing where the commitment that it opens is hidden.
+  const shown = reveal.length > 0 ? [...sections, 'content'] : sections
+  return {
+    receiptId,
+    accountId: ended.accountId,
+    visibility,
+    sections: sectionNames.filter((name) => shown.includes(name)),
+    revealed,
+    digest: ended.digest,
+  }
+}
+
+/** A text with the salt that it opens its commitment with. */
+function openedBy(ended: Ended, name: TextName, value: Json | undefined) {
+  const param = `disclosures.${name}`
+  const committed = name === 'input' ? ended.inputCommitment : ended.outputCommitment
+  if (committed === null) {
+    refuse('unprocessable', { param: 'reveal', message: `This run has no ${name} to reveal.` })
+  }
+  if (value === undefined || value === null) {
+    const message = `The ${name} of this run was not kept. Hand it in as ${param}.value.`
+    refuse('unprocessable', { param, message })
+  }
+  const commit = name === 'input' ? commitInput : commitOutput
+  if (toHex(commit(ended.seed, value)) !== toHex(committed)) {
+    const message = `This is not the ${name} that the receipt commits to. ${exactly[name]}`
+    refuse('unprocessable', { param, message })
+  }
+  return { salt: toHex(contentSalts(ended.seed)[name]), value }
+}
+
+const exactly: Record<TextName, string> = {
+  input: 'Hand in the request body exactly as it was sent.',
+  output: 'Hand in [{index, message, finish_reason}], or the data of an embedding, as answered.',
+}
+
+function refuseErased(): never {
+  const message = 'The texts of this receipt were erased. Nothing can be revealed of it any more.'
+  refuse('unprocessable', { param: 'reveal', message })
+}
+
+/** Equal names are equal texts: a commitment opens with one only. */
+const isSame = (share: ShareRow | undefined, draft: Draft | undefined): boolean =>
+  JSON.stringify(toDetail(share)) === JSON.stringify(toDetail(draft))
+
+/** What an audit says of a share: never a text. */
+const toDetail = (share: Draft | undefined) => ({
+  visibility: share?.visibility ?? 'private',
+  sections: share?.sections ?? [],
+  reveal: revealedNames(share),
+})
+
+const toAudit = (
+  made: Pick<AuditRow, 'id' | 'at'>,
+  { actor, account, receiptId }: Pick<ShareWish, 'actor' | 'account' | 'receiptId'>,
+  before: ShareRow | undefined,
+  after: Draft | undefined,
+): AuditRow => ({
+  ...made,
+  actor,
+  action: after ? 'receipt.share' : 'receipt.unshare',
+  accountId: account,
+  subject: receiptId,
+  detail: { from: toDetail(before), to: toDetail(after) },
+})

@@ -1,0 +1,82 @@
+import type { Deps } from '../../deps.ts'
+import { toRfc3339 } from '../../kernel/clock.ts'
+import { toHex } from '../../kernel/hex.ts'
+import { indexIn } from '../log/logs.ts'
+import { type Ended, receiptIdOf } from './receipt.ts'
+import type { Visibility } from './share.ts'
+
+/** A receipt in the list of its owner. */
+export type ShownReceipt = { run: Ended; visibility: Visibility; stage: Stage }
+
+/** How far a receipt has come; each on top of the one before. */
+export type Stage = 'signed' | 'logged' | 'anchored' | 'final'
+
+/** What the list of an account's receipts can be narrowed by. */
+export type ReceiptFilter = {
+  visibility?: Visibility | undefined
+  model?: string | undefined
+  /** The id of a run that none of theirs is before. */
+  since: string
+}
+
+export type ListedReceipts = {
+  items: Ended[]
+  /** The receipt that the next page comes after; undefined at the end. */
+  next: string | undefined
+}
+
+/** Receipts that a filter may pass over in one reading; the next page goes on behind them. */
+export const passedMax = 4000
+
+type Needs = Pick<Deps, 'anchors' | 'logs' | 'shares'>
+
+/** Adds to receipts of an account who sees them and how far they have come. */
+export async function toShown(
+  deps: Needs,
+  account: string,
+  runs: readonly Ended[],
+): Promise<ShownReceipt[]> {
+  const ids = runs.map(({ id }) => receiptIdOf(id))
+  const shared = await deps.shares.visibilities(account, ids)
+  const issuers = runs.map(({ issuer }) => issuer)
+  const stageOf = await readStages(deps, issuers)
+  return runs.map((run) => ({
+    run,
+    visibility: shared.get(receiptIdOf(run.id)) ?? 'private',
+    stage: stageOf(run.issuer, indexIn(deps.logs, run)),
+  }))
+}
+
+/** Looks at each log's part of the chain once, for all receipts of it: by log and index. */
+export async function readStages(
+  { anchors }: Pick<Needs, 'anchors'>,
+  issuers: Iterable<string>,
+): Promise<(issuer: string, index: number | null) => Stage> {
+  const heads = new Map<string, { anchored: number; final: number }>()
+  for (const issuer of new Set(issuers)) {
+    const anchored = (await anchors.newest(issuer))?.size ?? 0
+    const final = anchored === 0 ? 0 : ((await anchors.newestFinal(issuer))?.size ?? 0)
+    heads.set(issuer, { anchored, final })
+  }
+  return (issuer, index) => {
+    if (index === null) return 'signed'
+    const { anchored = 0, final = 0 } = heads.get(issuer) ?? {}
+    if (index < final) return 'final'
+    return index < anchored ? 'anchored' : 'logged'
+  }
+}
+
+/** A receipt in its owner's list, as JSON. */
+export const toShownView = ({ run, visibility, stage }: ShownReceipt) => ({
+  id: receiptIdOf(run.id),
+  object: 'receipt' as const,
+  run_id: run.id,
+  model: run.model,
+  kind: run.kind,
+  outcome: run.outcome,
+  cost_nusd: Number(run.cost),
+  digest: toHex(run.digest),
+  issued_at: toRfc3339(run.finishedAt),
+  state: stage,
+  visibility,
+})

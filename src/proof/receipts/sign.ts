@@ -1,0 +1,107 @@
+import type { Deps } from '../../deps.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { logOf } from '../log/logs.ts'
+import type { Ended } from './receipt.ts'
+
+type Needs = Pick<Deps, 'receipts' | 'signer' | 'signers' | 'logs' | 'sequencer' | 'log'>
+
+/** An ended run with its index in the log of its issuer. */
+export type Numbered = Ended & { logPlace: number; logIndex: number }
+
+/** One whose receipt can be shown: signed by the key that is valid at its index. */
+export type Signed = Numbered & { signature: Uint8Array }
+
+/**
+ * Numbers and signs a receipt that is read before the background came to it. The nonce follows
+ * from the digest (RFC 6979), so the bytes are the same whoever signs, and however often.
+ * @throws Refusal `unavailable` while another node numbers the log and has not come to it.
+ */
+export async function signed(deps: Needs, receiptId: string, ended: Ended): Promise<Signed> {
+  const run = await numbered(deps, receiptId, ended)
+  if (run.signature) return { ...run, signature: run.signature }
+  if (!deps.signers.covers(run)) throw new Error(`${receiptId} was left to a key that is retired`)
+  const signature = deps.signer.sign(run.digest)
+  try {
+    await deps.receipts.sign([{ id: run.id, signature }])
+  } catch (error) {
+    // The same bytes come out the next time: a full disk does not keep anybody from a receipt.
+    deps.log.warn('receipt.signature_not_kept', { receipt_id: receiptId, reason: String(error) })
+  }
+  return { ...run, signature }
+}
+
+/** How long the node that numbers is waited for, and the pause between two looks, in ms. */
+const elsewhereMs = 1500
+const lookMs = 50
+
+/**
+ * Numbers a receipt that is read before the sequencer came to it.
+ * @throws Refusal `unavailable` while another node numbers the log and has not come to it.
+ */
+export async function numbered(
+  deps: Pick<Needs, 'receipts' | 'sequencer' | 'logs'>,
+  receiptId: string,
+  ended: Ended,
+): Promise<Numbered> {
+  let run: Ended | undefined = ended
+  if (run.logPlace === null) {
+    await deps.sequencer.flush()
+    run = await deps.receipts.find(receiptId)
+    // Where another node numbers, it comes to this one within a second.
+    for (let waited = 0; run?.logPlace === null && waited < elsewhereMs; waited += lookMs) {
+      await Bun.sleep(lookMs)
+      run = await deps.receipts.find(receiptId)
+    }
+  }
+  if (!run || run.logPlace === null) {
+    refuse('unavailable', {
+      message: 'The receipt is being numbered. Ask again in a second.',
+      headers: { 'retry-after': '1' },
+    })
+  }
+  const { logPlace } = run
+  return { ...run, logPlace, logIndex: logPlace - logOf(deps.logs, run.issuer).start }
+}
+
+/** Receipts signed in one go, about a millisecond of work. */
+const batch = 32
+/** How many are signed before it is noted how far that is; a start reads as many again. */
+const notedEvery = 1000
+
+/**
+ * Signs numbered receipts in the order of the log, a few at a time: nobody waits for these, so
+ * they take the moments when no run is in flight. Begins where the range of the key begins, after
+ * a restart about where it was, and skips what is signed.
+ */
+export function backgroundSigner(deps: Needs & Pick<Deps, 'live' | 'heads'>) {
+  const first = deps.logs.current.start + deps.signers.current.fromIndex
+  let noted = first
+  let next: number | undefined
+  deps.heads.onLost(() => {
+    noted = first
+    next = undefined
+  })
+  return async (): Promise<void> => {
+    if (next === undefined) {
+      noted = Math.max(noted, await deps.receipts.signedUpTo())
+      next = noted
+    }
+    while (deps.live.count() === 0) {
+      const found = await deps.receipts.numberedFrom(next, batch)
+      const unsigned = found.flatMap(({ id, digest, signature }) =>
+        digest && !signature ? [{ id, signature: deps.signer.sign(digest) }] : [],
+      )
+      if (unsigned.length > 0) await deps.receipts.sign(unsigned)
+      // A connection broke meanwhile: it begins anew.
+      if (next === undefined) return
+      next = (found.at(-1)?.logPlace ?? next - 1) + 1
+      if (next - noted >= notedEvery) {
+        await deps.receipts.noteSignedUpTo(next)
+        noted = next
+      }
+      if (found.length < batch) return
+      // A read of SQLite answers in the same turn: others get theirs between two of them.
+      await Bun.sleep(0)
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import { and, eq, inArray } from 'drizzle-orm'
+import type { Millis } from '../../../kernel/clock.ts'
+import {
+  type Db,
+  first,
+  insert,
+  lockedRows,
+  type Query,
+  rows,
+  update,
+  type Work,
+} from '../../../storage/db/db.ts'
+import type { AuditRow, RunRow, ShareRow } from '../../../storage/db/schema.ts'
+import { moveFigures } from '../../../storage/figures/store.ts'
+import { forgetReply } from '../../../storage/idempotency/store.ts'
+import { forgetTexts } from '../../../storage/texts/store.ts'
+import type { FullReceipt } from '../../../verify/receipt.ts'
+import { movePublicReceipt } from '../../passports/store/public.ts'
+import { isErased, receiptIdOf, runIdOf } from '../receipt.ts'
+
+export type ShareStore = ReturnType<typeof shareStore>
+
+/** What a decision about a share finds. */
+export type Held = { isErased: boolean; share: ShareRow | undefined }
+
+/** What becomes of a share: its row, or none; without an audit row nothing changes. */
+export type Change = { share: ShareRow | undefined; audit: AuditRow | undefined }
+
+/** Who may see which receipt, and which receipts lost what their texts could be found by. */
+export function shareStore(db: Db) {
+  const { runs, shares, erasedReceipts, auditEntries } = db.tables
+
+  /** Locks a receipt: of two changes at once the later one sees what the earlier left. */
+  function* hold(q: Query, receiptId: string): Work<Held & { run: RunRow }> {
+    const named = q
+      .select()
+      .from(runs)
+      .where(eq(runs.id, runIdOf(receiptId)))
+    const [run] = yield* lockedRows(named)
+    if (!run) throw new Error(`${receiptId} has no run`)
+    const share = yield* first(q.select().from(shares).where(eq(shares.receiptId, receiptId)))
+    return { run, isErased: isErased(run), share }
+  }
+
+  /** Every change of a share goes through here: what is summed up of public receipts follows. */
+  function* write(
+    q: Query,
+    { run, share: from }: Held & { run: RunRow },
+    to: ShareRow | undefined,
+  ): Work<void> {
+    const receiptId = receiptIdOf(run.id)
+    yield* rows(q.delete(shares).where(eq(shares.receiptId, receiptId)).returning(noTexts))
+    if (to) yield* insert(shares, [to])
+    yield* moveFigures(q, db.tables, { run, from, to })
+    yield* movePublicReceipt(q, db.tables, { run, from, to })
+  }
+  // What a delete returns is read again from the row, and a revealed text may have megabytes.
+  const noTexts = { receiptId: shares.receiptId }
+
+  return {
+    find: (receiptId: string): Promise<ShareRow | undefined> =>
+      db.read((q) => first(q.select().from(shares).where(eq(shares.receiptId, receiptId)))),
+    /** The visibility of those of an account's receipts that are not private. */
+    visibilities: async (
+      accountId: string,
+      receiptIds: string[],
+    ): Promise<Map<string, ShareRow['visibility']>> => {
+      if (receiptIds.length === 0) return new Map()
+      const found = await db.read((q) => {
+        const named = and(eq(shares.accountId, accountId), inArray(shares.receiptId, receiptIds))
+        const shown = { id: shares.receiptId, visibility: shares.visibility }
+        return rows(q.select(shown).from(shares).where(named))
+      })
+      return new Map(found.map(({ id, visibility }) => [id, visibility]))
+    },
+    /** Writes what `decide` makes of a receipt's share, with its audit row. */
+    change: (receiptId: string, decide: (held: Held) => Change): Promise<ShareRow | undefined> =>
+      db.write(function* (q) {
+        const held = yield* hold(q, receiptId)
+        const { share, audit } = decide(held)
+        if (!audit) return held.share
+        yield* write(q, held, share)
+        yield* insert(auditEntries, [audit])
+        return share
+      }),
+    /**
+     * Deletes seed and texts of a receipt and keeps it as it was; what `decide` says of its share
+     * is written with it. Erasing again changes nothing.
+     */
+    erase: (
+      { receiptId, receipt, at }: { receiptId: string; receipt: FullReceipt; at: Millis },
+      decide: (held: Held) => Change,
+    ): Promise<Millis> =>
+      db.write(function* (q) {
+        const held = yield* hold(q, receiptId)
+        const { share, audit } = decide(held)
+        if (!audit) {
+          const named = eq(erasedReceipts.receiptId, receiptId)
+          const before = yield* first(q.select().from(erasedReceipts).where(named))
+          return before?.erasedAt ?? at
+        }
+        const id = runIdOf(receiptId)
+        yield* insert(erasedReceipts, [{ receiptId, receipt, erasedAt: at }])
+        const emptied: Partial<RunRow> = {
+          id,
+          seed: new Uint8Array(),
+          output: null,
+          outputUntil: null,
+        }
+        yield* update(runs, [emptied], ['seed', 'output', 'outputUntil'])
+        yield* forgetTexts(q, db.tables, [id])
+        yield* forgetReply(q, db.tables, id)
+        if (held.share) yield* write(q, held, share)
+        yield* insert(auditEntries, [audit])
+        return at
+      }),
+  }
+}

@@ -1,0 +1,92 @@
+import { and, desc, eq, getTableColumns, gte, isNotNull, lt, sql } from 'drizzle-orm'
+import { type PageRequest, toPage } from '../../../kernel/pagination.ts'
+import { type Db, first, type Query, rows, type Work } from '../../../storage/db/db.ts'
+import type { RunRow } from '../../../storage/db/schema.ts'
+import { isEnded, receiptIdOf, runIdOf } from '../receipt.ts'
+import { type ListedReceipts, passedMax, type ReceiptFilter } from '../shown-receipt.ts'
+
+/** An account's receipts for its owner: no reading goes through all, however rare a match. */
+export function shownReceipts(db: Db) {
+  const { runs, shares } = db.tables
+  // What a background run said can be large, and no list shows it.
+  const { output: _, ...columns } = getTableColumns(runs)
+
+  /** By run: all of an account, or those that nobody else sees. */
+  function* byRun(q: Query, account: string, filter: ReceiptFilter, page: PageRequest) {
+    const after = page.after === undefined ? undefined : lt(runs.id, runIdOf(page.after))
+    const own = and(eq(runs.accountId, account), gte(runs.id, filter.since), after)
+    const order = q.select({ id: runs.id }).from(runs).where(own).orderBy(desc(runs.id))
+    const isNarrow = filter.model !== undefined || filter.visibility === 'private'
+    const stop = isNarrow ? yield* first(order.limit(1).offset(passedMax - 1)) : undefined
+    const share = sql`(select 1 from ${shares} where ${shares.receiptId} = ${receiptIdColumn})`
+    const listed = and(
+      own,
+      stop && gte(runs.id, stop.id),
+      isNotNull(runs.digest),
+      filter.model === undefined ? undefined : eq(runs.model, filter.model),
+      filter.visibility === 'private' ? sql`not exists ${share}` : undefined,
+    )
+    const found = q.select(columns).from(runs).where(listed).orderBy(desc(runs.id))
+    return listedOf(yield* rows(found.limit(page.limit + 1)), page.limit, stop?.id)
+  }
+  const receiptIdColumn = sql`'rcpt_' || substr(${runs.id}, 5)`
+  const runIdColumn = sql`'run_' || substr(${shares.receiptId}, 6)`
+
+  /** By share: those that others see, which are few among many. */
+  function* byShare(
+    q: Query,
+    account: string,
+    filter: ReceiptFilter & { visibility: 'unlisted' | 'public' },
+    page: PageRequest,
+  ) {
+    const after = page.after === undefined ? undefined : lt(shares.receiptId, page.after)
+    const since = gte(shares.receiptId, receiptIdOf(filter.since))
+    const own = and(eq(shares.accountId, account), since, after)
+    const order = q.select({ id: shares.receiptId }).from(shares).where(own)
+    const passed = order
+      .orderBy(desc(shares.receiptId))
+      .limit(1)
+      .offset(passedMax - 1)
+    const stop = yield* first(passed)
+    const listed = and(
+      own,
+      stop && gte(shares.receiptId, stop.id),
+      eq(shares.visibility, filter.visibility),
+      filter.model === undefined ? undefined : eq(runs.model, filter.model),
+    )
+    const joined = q.select(columns).from(shares).innerJoin(runs, sql`${runs.id} = ${runIdColumn}`)
+    const found = joined
+      .where(listed)
+      .orderBy(desc(shares.receiptId))
+      .limit(page.limit + 1)
+    return listedOf(yield* rows(found), page.limit, stop && runIdOf(stop.id))
+  }
+
+  return {
+    /** One page, newest first; with a filter it may hold less and go on. */
+    listShown: (
+      account: string,
+      filter: ReceiptFilter,
+      page: PageRequest,
+    ): Promise<ListedReceipts> =>
+      db.read(function* (q): Work<ListedReceipts> {
+        const { visibility } = filter
+        if (visibility === undefined || visibility === 'private') {
+          return yield* byRun(q, account, filter, page)
+        }
+        return yield* byShare(q, account, { ...filter, visibility }, page)
+      }),
+  }
+}
+
+/** `stop` is the last run that this reading got to, where it did not get to the end. */
+function listedOf(
+  found: Omit<RunRow, 'output'>[],
+  limit: number,
+  stop: string | undefined,
+): ListedReceipts {
+  const { items, hasMore } = toPage(found, limit)
+  const ended = items.map((run): RunRow => ({ ...run, output: null })).filter(isEnded)
+  const last = hasMore ? items.at(-1)?.id : stop
+  return { items: ended, next: last === undefined ? undefined : receiptIdOf(last) }
+}

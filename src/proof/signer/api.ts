@@ -1,0 +1,95 @@
+import { Elysia } from 'elysia'
+import type { Deps } from '../../deps.ts'
+import { toRfc3339 } from '../../kernel/clock.ts'
+import { toHex } from '../../kernel/hex.ts'
+import type { SignerRow } from '../../storage/db/schema.ts'
+import { domain, type StructName, structs } from '../../verify/eip712.ts'
+import { logIdOf } from '../../verify/proof.ts'
+import { openToAnyOrigin } from '../../web/http/methods.ts'
+import type { Anchoring } from '../anchors/anchoring.ts'
+import { indexIn, type LogSpan } from '../log/logs.ts'
+
+type Needs = Pick<Deps, 'signers' | 'logs' | 'logStore' | 'settings'> & {
+  anchoring?: Pick<Anchoring, 'registry' | 'placeOf'>
+}
+
+const typesOf = (names: readonly StructName[]) =>
+  Object.fromEntries(
+    names.map((name) => [name, structs[name].map(([type, member]) => ({ name: member, type }))]),
+  )
+
+/** What a receipt is made of: these types and no other, as wallet libraries want them. */
+const receiptTypes = typesOf(['Receipt', 'Subject', 'Passport', 'Run', 'Charge', 'Line', 'Content'])
+const otherTypes = typesOf(['Checkpoint', 'PriceList', 'SignerRotation', 'LogReopening'])
+
+/** `GET /v1/signer`: whose signature a receipt must carry at which index, and over what. */
+export const signerApi = (deps: Needs) =>
+  new Elysia({ name: 'signer-api' }).get('/v1/signer', () => signerOf(deps), openToAnyOrigin)
+
+/** The same as text, made again only after something was written. */
+export const signerText = (deps: Needs & Pick<Deps, 'still'>): string | Promise<string> =>
+  deps.still(`signer ${deps.signers.current.address}`, async () =>
+    JSON.stringify(await signerOf(deps)),
+  )
+
+/** The answer of `GET /v1/signer`. */
+export async function signerOf(deps: Needs) {
+  const { settings, signers, logs } = deps
+  const { current } = signers
+  const size = await deps.logStore.size()
+  const { origin } = logs.current
+  return {
+    object: 'signer',
+    address: current.address,
+    public_key: current.publicKey,
+    scheme: 'eip712-secp256k1',
+    issuer: origin,
+    domain,
+    types: receiptTypes,
+    primary_type: 'Receipt',
+    other_types: otherTypes,
+    from_index: current.fromIndex,
+    previous: historyOf(deps, origin).slice(0, -1),
+    log: { id: logIdOf(origin), origin, size },
+    former_logs: logs.all.slice(0, -1).map((log) => formerView(deps, log)),
+    registry: (await deps.anchoring?.registry()) ?? null,
+    registry_log_id: (await deps.anchoring?.placeOf(origin))?.id ?? null,
+    treasury: settings.treasury,
+    token: settings.token,
+    max_anchor_delay_s: settings.maxAnchorDelayS,
+  }
+}
+
+/** A log that was abandoned: its receipts stand, and its signers for them. */
+const formerView = (deps: Needs, log: LogSpan) => ({
+  id: logIdOf(log.origin),
+  origin: log.origin,
+  size: (log.end ?? log.start) - log.start,
+  opened_at: toRfc3339(log.openedAt),
+  reason_of_opening: log.reason || null,
+  signers: historyOf(deps, log.origin),
+})
+
+/** The signers of a log, each with the statement that ended its range. */
+const historyOf = ({ signers, logs }: Needs, issuer: string) =>
+  signers.of(issuer).map((row, i, all) => {
+    const next = all[i + 1]
+    return {
+      address: row.address,
+      public_key: row.publicKey,
+      from_index: row.fromIndex,
+      until_index: row.untilIndex,
+      rotation: next ? statementView(next, indexIn(logs, next)) : null,
+    }
+  })
+
+/** The statement, the signature of the key that it ended, and the index of its leaf. */
+const statementView = (row: SignerRow, index: number | null) => ({
+  issuer: row.issuer,
+  previous: row.previous,
+  next: row.address,
+  fromIndex: row.fromIndex,
+  reason: row.reason,
+  signature: row.signature && toHex(row.signature),
+  log_index: index,
+})

@@ -1,0 +1,173 @@
+import { and, asc, eq, gt, gte, isNull, lt } from 'drizzle-orm'
+import type { Millis } from '../../../kernel/clock.ts'
+import { toHex } from '../../../kernel/hex.ts'
+import { refuse } from '../../../kernel/refusal.ts'
+import { type Db, insert, type Query, rows, update, type Work } from '../../../storage/db/db.ts'
+import { writeFact } from '../../../storage/db/facts.ts'
+import type { CheckpointRow, SignerRow } from '../../../storage/db/schema.ts'
+import { structDigest } from '../../../verify/eip712.ts'
+import { leafKinds } from '../../../verify/merkle.ts'
+import type { LogSpan } from '../../log/logs.ts'
+import { addCheckpoint, againFact } from '../../log/store/checkpoint.ts'
+import type { Appended, Appending, LogStore } from '../../log/store.ts'
+import { rootOf } from '../../log/tree.ts'
+import type { Signer } from '../signer.ts'
+
+/** A change of the key that signs the current log. */
+export type Change = {
+  log: LogSpan
+  previous: SignerRow
+  /** The key of `previous`; undefined where it is gone. */
+  old: Signer | undefined
+  next: Signer
+  reason: string
+  now: Millis
+  /** For the audit. */
+  id: string
+}
+
+export type Changed = { fromIndex: number; logIndex: number }
+
+/** Receipts that are signed in one step. */
+const batch = 500
+
+/** The transactions that end a signer's range and begin another's: all of it happens or nothing. */
+export function signerChanges(db: Db, log: LogStore) {
+  const { runs, logCheckpoints, signers, auditEntries } = db.tables
+
+  /** Signs receipts that lie at these places: those without a signature, or all. */
+  function* signReceipts(q: Query, by: Signer, from: number, to: number, which: 'new' | 'all') {
+    for (let at = from; ; ) {
+      const unsigned = which === 'new' ? isNull(runs.signature) : undefined
+      const found: { id: string; place: number | null; digest: Uint8Array | null }[] = yield* rows(
+        q
+          .select({ id: runs.id, place: runs.logPlace, digest: runs.digest })
+          .from(runs)
+          .where(and(gte(runs.logPlace, at), lt(runs.logPlace, to), unsigned))
+          .orderBy(asc(runs.logPlace))
+          .limit(batch),
+      )
+      const signed = found.flatMap(({ id, digest }) =>
+        digest ? [{ id, signature: by.sign(digest) }] : [],
+      )
+      yield* update(runs, signed, ['signature'])
+      if (found.length < batch) return
+      at = (found.at(-1)?.place ?? to) + 1
+    }
+  }
+
+  /** Logs the statement that names the next signer. */
+  function* appendStatement(
+    appending: Appending,
+    change: Change,
+    fromIndexAt: (index: number) => number,
+  ): Work<Appended & { fromIndex: number }> {
+    const { previous, next, reason, old } = change
+    const { issuer } = previous
+    let digest: Uint8Array = new Uint8Array()
+    let fromIndex = 0
+    const appended = yield* appending.append((index) => {
+      fromIndex = fromIndexAt(index)
+      const named = { previous: previous.address, next: next.address }
+      digest = structDigest('SignerRotation', { issuer, ...named, fromIndex, reason })
+      return [{ kind: leafKinds.signerRotation, digest }]
+    })
+    const row = {
+      issuer,
+      address: next.address,
+      publicKey: next.publicKey,
+      fromIndex,
+      untilIndex: null,
+      addedAt: change.now,
+      previous: previous.address,
+      reason,
+      signature: old?.sign(digest) ?? null,
+      logPlace: appended.place,
+    }
+    yield* update(signers, [{ ...previous, untilIndex: fromIndex }], ['untilIndex'])
+    yield* insert(signers, [row])
+    return { ...appended, fromIndex }
+  }
+
+  function* addAudit(change: Change, action: string, fromIndex: number): Work<void> {
+    const { id, now: at, previous, next, reason } = change
+    const detail = { previous: previous.address, from_index: fromIndex, reason }
+    const who = { actor: 'operator', action, accountId: '', subject: next.address }
+    yield* insert(auditEntries, [{ id, at, ...who, detail }])
+  }
+
+  /** Signs the head of the log as it stands in this transaction. */
+  const signHead = (q: Query, by: Signer, change: Change, { frontier }: Appended) => {
+    const head = { issuer: change.log.origin, size: frontier.size, root: rootOf(frontier) }
+    const checkpoint = { ...head, timestamp: change.now }
+    const signature = by.sign(structDigest('Checkpoint', checkpoint))
+    return addCheckpoint(db, q, { ...checkpoint, signature })
+  }
+
+  return {
+    /** The old key signs all that is logged, and its successor's name as its last leaf. */
+    rotate: (change: Change & { old: Signer }): Promise<Changed> =>
+      log.change(function* (q, appending) {
+        yield* appending.numberWaiting()
+        const added = yield* appendStatement(appending, change, (index) => index + 1)
+        const from = change.log.start + change.previous.fromIndex
+        yield* signReceipts(q, change.old, from, added.place, 'new')
+        yield* signHead(q, change.old, change, added)
+        yield* addAudit(change, 'signer.rotate', added.fromIndex)
+        return { fromIndex: added.fromIndex, logIndex: added.index }
+      }),
+    /**
+     * The old key loses everything from an index on, which the next key signs instead.
+     * @throws Refusal `invalid_request` for an index that is not the old key's, `conflict` where
+     * a receipt below it was never signed and the old key is gone.
+     */
+    revoke: (change: Change, fromIndex: number): Promise<Changed> =>
+      log.change(function* (q, appending) {
+        const { old, next, previous } = change
+        const { origin: issuer, start } = change.log
+        yield* appending.numberWaiting()
+        const added = yield* appendStatement(appending, change, (size) => {
+          assertWithin(fromIndex, previous.fromIndex + 1, size)
+          return fromIndex
+        })
+        const firstPlace = start + previous.fromIndex
+        if (old) yield* signReceipts(q, old, firstPlace, start + fromIndex, 'new')
+        else yield* assertSigned(q, firstPlace, start + fromIndex, start)
+        yield* signReceipts(q, next, start + fromIndex, added.place, 'all')
+        const beyond = and(eq(logCheckpoints.issuer, issuer), gt(logCheckpoints.size, fromIndex))
+        const again: CheckpointRow[] = yield* rows(q.select().from(logCheckpoints).where(beyond))
+        for (const { signature: _, ...checkpoint } of again) {
+          const signature = toHex(next.sign(structDigest('Checkpoint', checkpoint)))
+          yield* writeFact(db, againFact(issuer, checkpoint.size), signature)
+        }
+        yield* signHead(q, next, change, added)
+        yield* addAudit(change, 'signer.revoke', fromIndex)
+        return { fromIndex, logIndex: added.index }
+      }),
+  }
+
+  function* assertSigned(q: Query, from: number, to: number, start: number): Work<void> {
+    const missing = and(gte(runs.logPlace, from), lt(runs.logPlace, to), isNull(runs.signature))
+    const [lost] = yield* rows(
+      q
+        .select({ place: runs.logPlace })
+        .from(runs)
+        .where(missing)
+        .orderBy(asc(runs.logPlace))
+        .limit(1),
+    )
+    if (!lost) return
+    const index = (lost.place ?? 0) - start
+    const message = `The receipt of index ${index} was never signed, and the old key is not there.`
+    refuse('conflict', `${message} Put the key back, or revoke from ${index} on.`)
+  }
+}
+
+function assertWithin(fromIndex: number, least: number, most: number): void {
+  if (fromIndex >= least && fromIndex <= most) return
+  const message =
+    least > most
+      ? 'The key signed nothing that could be taken from it; rotate it instead.'
+      : `The key that signs now can be revoked from an index from ${least} to ${most} on.`
+  refuse('invalid_request', { message, param: 'from-index' })
+}
