@@ -37,7 +37,7 @@ export const deposits: Group = {
           'a lie about the length of the chain is not walked to its end',
         ],
       ],
-      guards: [['src/deposits/scan.ts', 'scan']],
+      guards: [['src/billing/deposits/scan.ts', 'scan']],
     },
     {
       id: 'F15',
@@ -73,8 +73,8 @@ export const deposits: Group = {
       guards: [
         ['src/ledger/credit-deposit.ts', 'creditDeposit'],
         ['src/ledger/deposit-ref.ts', 'depositRef'],
-        ['src/deposits/found.ts', 'matchTransfers'],
-        ['src/deposits/settle.ts', 'settleTx'],
+        ['src/billing/deposits/found.ts', 'matchTransfers'],
+        ['src/billing/deposits/reorg.ts', 'settleTx'],
       ],
     },
     {
@@ -91,8 +91,8 @@ export const deposits: Group = {
         ['test/deposits/anvil.test.ts', 'a token that only looks the same brings nothing'],
       ],
       guards: [
-        ['src/deposits/transfer.ts', 'readTransfer'],
-        ['src/deposits/settle.ts', 'standsAsBefore'],
+        ['src/billing/deposits/transfer.ts', 'readTransfer'],
+        ['src/billing/deposits/reorg.ts', 'standsAsBefore'],
       ],
     },
     {
@@ -109,7 +109,7 @@ export const deposits: Group = {
           'over the soft limit of a day it waits for a safe block, over the hard one for',
         ],
       ],
-      guards: [['src/deposits/deposit.ts', 'isDeepEnough']],
+      guards: [['src/billing/deposits/deposit.ts', 'isDeepEnough']],
     },
     {
       id: 'F4',
@@ -128,7 +128,7 @@ export const deposits: Group = {
         ['test/deposits/anvil.test.ts', 'that drops a deposit before and after its credit'],
       ],
       guards: [
-        ['src/deposits/settle.ts', 'settleTx'],
+        ['src/billing/deposits/reorg.ts', 'settleTx'],
         ['src/ledger/credit-deposit.ts', 'reverseDeposit'],
       ],
     },
@@ -147,7 +147,7 @@ export const deposits: Group = {
       ],
       guards: [
         ['src/proof/chain/servers.ts', 'openServers'],
-        ['src/deposits/watch.ts', 'isRight'],
+        ['src/billing/deposits/watch.ts', 'isRight'],
       ],
     },
     {
@@ -162,8 +162,8 @@ export const deposits: Group = {
         ],
       ],
       guards: [
-        ['src/deposits/deposit.ts', 'toNusd'],
-        ['src/deposits/token.ts', 'checkToken'],
+        ['src/billing/deposits/deposit.ts', 'toNusd'],
+        ['src/billing/deposits/token.ts', 'checkToken'],
       ],
     },
     {
@@ -171,7 +171,7 @@ export const deposits: Group = {
       severity: 'H',
       promise: 'A scan leaves no gap, whatever a server answers.',
       tests: [['test/deposits/scan.test.ts', 'the ranges that are asked for']],
-      guards: [['src/deposits/scan.ts', 'scan']],
+      guards: [['src/billing/deposits/scan.ts', 'scan']],
     },
     {
       id: 'F8',
@@ -197,8 +197,8 @@ export const deposits: Group = {
         ],
       ],
       guards: [
-        ['src/deposits/deposit.ts', 'isDeepEnough'],
-        ['src/deposits/second.ts', 'secondServer'],
+        ['src/billing/deposits/deposit.ts', 'isDeepEnough'],
+        ['src/billing/deposits/second.ts', 'secondServer'],
       ],
     },
     {
@@ -214,8 +214,8 @@ export const deposits: Group = {
         ['test/deposits/credit.test.ts', 'a log %s is no deposit'],
       ],
       guards: [
-        ['src/deposits/claim.ts', 'claimDeposits'],
-        ['src/deposits/transfer.ts', 'readTransfer'],
+        ['src/billing/deposits/claim.ts', 'claimDeposits'],
+        ['src/billing/deposits/transfer.ts', 'readTransfer'],
       ],
     },
     {
@@ -229,7 +229,7 @@ export const deposits: Group = {
           'while the chain cannot be read the page says that deposits are delayed',
         ],
       ],
-      guards: [['src/deposits/watch.ts', 'attempt']],
+      guards: [['src/billing/deposits/watch.ts', 'attempt']],
     },
     {
       id: 'F11',
@@ -241,7 +241,7 @@ export const deposits: Group = {
           'tokens of more than nine decimals are rounded down to nano-dollars',
         ],
       ],
-      guards: [['src/deposits/deposit.ts', 'toNusd']],
+      guards: [['src/billing/deposits/deposit.ts', 'toNusd']],
     },
     {
       id: 'F13',

@@ -44,8 +44,8 @@ export const explorer: Group = {
         ['test/usage/portal.test.ts', 'nobody else’s: another account sees its own'],
       ],
       guards: [
-        ['src/usage/export.ts', 'exportUsage'],
-        ['src/usage/range.ts', 'readPeriod'],
+        ['src/billing/usage/export.ts', 'exportUsage'],
+        ['src/billing/usage/range.ts', 'readPeriod'],
       ],
     },
   ],

@@ -194,7 +194,7 @@ export const keys: Group = {
       promise:
         'A repeated subscription with the same Idempotency-Key gets the bytes of the first answer.',
       tests: [['test/docs/portal.test.ts', '%s gives the same answer again']],
-      guards: [['src/plans/subscribe.ts', 'subscribe']],
+      guards: [['src/billing/plans/subscribe.ts', 'subscribe']],
     },
     {
       id: 'A15',

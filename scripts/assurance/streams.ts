@@ -170,7 +170,7 @@ export const streams: Group = {
         ],
       ],
       guards: [
-        ['src/plans/subscribe.ts', 'subscribe'],
+        ['src/billing/plans/subscribe.ts', 'subscribe'],
         ['src/access/keys/change.ts', 'assertCovered'],
       ],
     },

@@ -5,7 +5,7 @@ import type { Mutant } from './mutants.ts'
 const perPage = 'A page that is just full is followed by an empty one: the same rows.'
 
 const explained: Record<string, Row[]> = {
-  'src/deposits/credit.ts': [
+  'src/billing/deposits/credit.ts': [
     ['for (let at = 0; at < hashes.length', /< to <=/, nothing],
     [
       'for (const id of await creditSome',
@@ -22,13 +22,13 @@ const explained: Record<string, Row[]> = {
     ['held.push(row.id)', any, 'What is confirmed too is compared with its state first.'],
     ['if (final.length > 0)', />/, nothing],
   ],
-  'src/deposits/deposit.ts': [
+  'src/billing/deposits/deposit.ts': [
     ['decimals <= 9 ? units', /<= to </, 'Of nine decimals a unit is a nano-dollar either way.'],
   ],
-  'src/deposits/payment.ts': [
+  'src/billing/deposits/payment.ts': [
     ['if (decimals >= 9)', />= to >/, 'Of nine decimals a unit is a nano-dollar either way.'],
   ],
-  'src/deposits/scan.ts': [
+  'src/billing/deposits/scan.ts': [
     [
       'for (let at = 0; at < transfers.length',
       /< to <=/,
@@ -36,7 +36,7 @@ const explained: Record<string, Row[]> = {
     ],
     ['if (rows.length > 0) await deposits.record', />/, nothing],
   ],
-  'src/deposits/settle.ts': [
+  'src/billing/deposits/reorg.ts': [
     [
       'if (loss === undefined) return',
       /false/,
@@ -199,15 +199,15 @@ const explained: Record<string, Row[]> = {
     ['list: all.toSorted(', /> to >=/, 'A sort asks only which one comes first.'],
     ['since: 0', any, 'A millisecond of 1970: no price was shown before it.'],
   ],
-  'src/plans/quote.ts': [
+  'src/billing/plans/quote.ts': [
     ['const waits = ', /&& to/, 'Who has nothing has no end, and nothing is before no end.'],
   ],
-  'src/plans/renew.ts': [
+  'src/billing/plans/renew.ts': [
     ['const batchMax = 100', any, 'How many are looked for at once is no promise.'],
     ['last = due.at(-1)', any, 'The last one is found once more, and twice is once.'],
     ['if (due.length < batchMax) return', any, nothing],
   ],
-  'src/plans/subscription.ts': [
+  'src/billing/plans/subscription.ts': [
     ['if (!account) throw new Error(`a plan for', /false/, bug],
     ['if (availableTo(account) < amount) throw', any, bug],
     [

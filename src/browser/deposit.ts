@@ -1,4 +1,4 @@
-import { unitsOf } from '../deposits/payment.ts'
+import { unitsOf } from '../billing/deposits/payment.ts'
 import { parseUsd } from '../kernel/money.ts'
 import { depositWordsOf } from './deposit-words.ts'
 import { byId } from './dom.ts'

@@ -1,5 +1,5 @@
-import { claimBody, payBody } from '../deposits/body-api.ts'
-import { emptyBody, subscribeBody } from '../plans/body-api.ts'
+import { claimBody, payBody } from '../billing/deposits/shapes.ts'
+import { emptyBody, subscribeBody } from '../billing/plans/shapes.ts'
 import { done, shown } from './browser-answers.ts'
 import { pageQuery } from './keys-area.ts'
 import type { Area, Operation } from './operation.ts'

@@ -1,4 +1,4 @@
-import { depositStatus } from '../deposits/status.ts'
+import { depositStatus } from '../billing/deposits/deposit-status.ts'
 import type { Deps } from '../deps.ts'
 import { within } from '../kernel/within.ts'
 import { anchorStatus, chainStatus } from '../proof/anchors/anchor-status.ts'

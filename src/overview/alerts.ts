@@ -1,10 +1,10 @@
 import { statusOf } from '../access/keys/key.ts'
 import type { ShownKey } from '../access/keys/shown-key.ts'
+import { dayMs, dayOf } from '../billing/usage/usage.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
 import { windowEnd } from '../ledger/window.ts'
 import type { KeyRow } from '../storage/db/schema.ts'
-import { dayMs, dayOf } from '../usage/usage.ts'
 import type { lastingOf } from './spend.ts'
 
 /** Something that will stop somebody's runs, or has, and that somebody can do something about. */

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
+import { type UsageRow, usageOf } from '../billing/usage/sum.ts'
+import { dayMs, dayOf } from '../billing/usage/usage.ts'
 import type { Deps } from '../deps.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { max, type Nusd } from '../kernel/money.ts'
-import { type UsageRow, usageOf } from '../usage/sum.ts'
-import { dayMs, dayOf } from '../usage/usage.ts'
 
 /** What an account spent on each of the last days, today last. */
 export type Spend = { days: { day: Millis; cost: Nusd }[]; total: Nusd; runs: number }

@@ -1,6 +1,6 @@
+import { readPeriod } from '../billing/usage/range.ts'
 import { isId } from '../kernel/ids.ts'
 import { refuse } from '../kernel/refusal.ts'
-import { readPeriod } from '../usage/range.ts'
 import { readChoice, readText } from '../web/http/query.ts'
 import { runStatuses } from './run.ts'
 import { readTag, type ShownFilter, tagText } from './shown.ts'

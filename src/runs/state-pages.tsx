@@ -1,6 +1,6 @@
+import { unitsOf } from '../billing/usage/usage.ts'
 import { toHex } from '../kernel/hex.ts'
 import { receiptIdOf } from '../proof/receipts/receipt.ts'
-import { unitsOf } from '../usage/usage.ts'
 import { Amount } from '../web/ui/amount.tsx'
 import { IdLink } from '../web/ui/hash.tsx'
 import type { Child } from '../web/ui/jsx-runtime.ts'

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { depositStatus } from '../deposits/status.ts'
+import { depositStatus } from '../billing/deposits/deposit-status.ts'
 import type { Deps } from '../deps.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { wrongClock } from '../kernel/skew.ts'

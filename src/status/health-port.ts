@@ -1,5 +1,5 @@
-import type { Doubt } from '../deposits/second.ts'
-import type { TokenTrouble } from '../deposits/token.ts'
+import type { Doubt } from '../billing/deposits/second.ts'
+import type { TokenTrouble } from '../billing/deposits/token.ts'
 import type { ChainTrouble } from '../kernel/chain.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Skew } from '../kernel/skew.ts'

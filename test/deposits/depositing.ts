@@ -1,4 +1,4 @@
-import { depositWatcher } from '../../src/deposits/watch.ts'
+import { depositWatcher } from '../../src/billing/deposits/watch.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import { type Engine, usd, world } from '../support/world.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { assignDeposit } from '../../src/deposits/claim.ts'
+import { assignDeposit } from '../../src/billing/deposits/claim.ts'
 import type { Lie } from '../chain/proxy.ts'
 import {
   alice,

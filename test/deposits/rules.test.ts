@@ -4,12 +4,12 @@ import {
   isDeepEnough,
   judgeAmount,
   toNusd,
-} from '../../src/deposits/deposit.ts'
-import { compare, matchTransfers } from '../../src/deposits/found.ts'
-import { unitsOf } from '../../src/deposits/payment.ts'
-import { standingOf } from '../../src/deposits/settle.ts'
-import { checkToken } from '../../src/deposits/token.ts'
-import { readTransfers, type Transfer } from '../../src/deposits/transfer.ts'
+} from '../../src/billing/deposits/deposit.ts'
+import { compare, matchTransfers } from '../../src/billing/deposits/found.ts'
+import { unitsOf } from '../../src/billing/deposits/payment.ts'
+import { standingOf } from '../../src/billing/deposits/reorg.ts'
+import { checkToken } from '../../src/billing/deposits/token.ts'
+import { readTransfers, type Transfer } from '../../src/billing/deposits/transfer.ts'
 import { type Chain, ChainReverted, ChainUnavailable } from '../../src/kernel/chain.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
 import type { DepositRow } from '../../src/storage/db/schema.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { depositStore } from '../../src/deposits/store.ts'
-import { depositWatcher } from '../../src/deposits/watch.ts'
+import { depositStore } from '../../src/billing/deposits/store.ts'
+import { depositWatcher } from '../../src/billing/deposits/watch.ts'
 import { result, rpcError } from '../chain/proxy.ts'
 import { engines } from '../support/world.ts'
 import { alice, bob, type Depositing, depositingWorld, tomlOf, units } from './depositing.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { depositStore } from '../../src/deposits/store.ts'
-import { depositWatcher } from '../../src/deposits/watch.ts'
+import { depositStore } from '../../src/billing/deposits/store.ts'
+import { depositWatcher } from '../../src/billing/deposits/watch.ts'
 import { problemsOf } from '../config/load.ts'
 import { engines } from '../support/world.ts'
 import {

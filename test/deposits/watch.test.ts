@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { newReach, scan } from '../../src/deposits/scan.ts'
-import { depositWatcher } from '../../src/deposits/watch.ts'
+import { newReach, scan } from '../../src/billing/deposits/scan.ts'
+import { depositWatcher } from '../../src/billing/deposits/watch.ts'
 import { type Chain, type ChainTrouble, ChainUnavailable } from '../../src/kernel/chain.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import { result, rpcError } from '../chain/proxy.ts'

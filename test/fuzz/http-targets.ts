@@ -1,11 +1,15 @@
 import { browserName } from '../../src/access/accounts/browser-name.ts'
 import { nextPage } from '../../src/access/accounts/next-page.ts'
+import { readPlace } from '../../src/billing/statement/movement.ts'
+import {
+  readExportQuery,
+  readReportQuery,
+  readSumsQuery,
+} from '../../src/billing/usage/api/usage-query.ts'
 import { parseAddress } from '../../src/kernel/network-address.ts'
 import { parseBlock } from '../../src/kernel/network-block.ts'
 import { readTrace } from '../../src/kernel/trace.ts'
 import { readFilter } from '../../src/runs/list-query-api.ts'
-import { readPlace } from '../../src/statement/movement.ts'
-import { readExportQuery, readReportQuery, readSumsQuery } from '../../src/usage/query-api.ts'
 import { acceptsGzip } from '../../src/web/http/assets.ts'
 import { parseSound, readJson, readParts } from '../../src/web/http/body.ts'
 import { clientAddress, rateKey, trustedProxies } from '../../src/web/http/client-address.ts'

@@ -1,3 +1,5 @@
+import { type ExportedKey, forms } from '../../src/billing/usage/formats.ts'
+import type { ExportedRun } from '../../src/billing/usage/store.ts'
 import { Exit } from '../../src/cli/context.ts'
 import {
   readAccount,
@@ -13,8 +15,6 @@ import { withAdmins } from '../../src/config-admins.ts'
 import { exampleFile } from '../../src/config-example.ts'
 import { rows } from '../../src/config-table.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
-import { type ExportedKey, forms } from '../../src/usage/forms.ts'
-import type { ExportedRun } from '../../src/usage/store.ts'
 import { parseCsv } from '../usage/receipts.ts'
 import { isRefusal, must, type Target } from './run.ts'
 

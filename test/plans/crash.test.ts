@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { planRenewer } from '../../src/billing/plans/renew.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
-import { planRenewer } from '../../src/plans/renew.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import type { openSqlite } from '../../src/storage/db/sqlite.ts'
 import { prng } from '../ledger/prng.ts'

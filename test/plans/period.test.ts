@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { addMonths, monthAt, restOf } from '../../src/plans/period.ts'
+import { addMonths, monthAt, restOf } from '../../src/billing/plans/period.ts'
 import { prng } from '../ledger/prng.ts'
 
 const at = (text: string): number => Date.parse(text)

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { planRenewer } from '../../src/billing/plans/renew.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
-import { planRenewer } from '../../src/plans/renew.ts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 

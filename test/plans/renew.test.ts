@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { planRenewer, renew } from '../../src/billing/plans/renew.ts'
 import { openLedger } from '../../src/ledger/post.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
-import { planRenewer, renew } from '../../src/plans/renew.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 import { payer } from './payer.ts'
 

@@ -2,11 +2,11 @@
 
 import { keyStore } from '../../src/access/keys/store.ts'
 import { makePlans } from '../../src/access/plan.ts'
+import { renew } from '../../src/billing/plans/renew.ts'
+import { subscriptionStore } from '../../src/billing/plans/store.ts'
 import { makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { openLedger } from '../../src/ledger/post.ts'
-import { renew } from '../../src/plans/renew.ts'
-import { subscriptionStore } from '../../src/plans/store.ts'
 import { openSqlite } from '../../src/storage/db/sqlite.ts'
 
 const [file = '', now = '0'] = process.argv.slice(2)

@@ -1,4 +1,4 @@
-import { transferTopic } from '../../src/deposits/transfer.ts'
+import { transferTopic } from '../../src/billing/deposits/transfer.ts'
 import type { Block, Chain, ChainLog } from '../../src/kernel/chain.ts'
 import { ChainUnavailable } from '../../src/kernel/chain.ts'
 import { sha256Hex } from '../../src/kernel/hash.ts'

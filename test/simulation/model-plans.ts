@@ -1,4 +1,4 @@
-import { addMonths, monthAt } from '../../src/plans/period.ts'
+import { addMonths, monthAt } from '../../src/billing/plans/period.ts'
 
 /** What an account pays for, and what it gets for it, one command after the other. */
 export type ModelPlan = { plan: string; planUntil: number | null; paid: Paid | undefined }

@@ -1,9 +1,9 @@
 /** A process that counts in small batches until it is killed. `bun counter.ts <file>` */
 
+import { usageCounter } from '../../src/billing/usage/store/usage-counter.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { countStore } from '../../src/storage/counts/store.ts'
 import { openSqlite } from '../../src/storage/db/sqlite.ts'
-import { usageCounter } from '../../src/usage/count-store.ts'
 
 const db = openSqlite(process.argv[2] ?? '')
 const deps = { clock: systemClock, node: `node_${process.pid}` }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { placesOf, splitDays, walk } from '../../src/usage/places.ts'
-import { readPeriod } from '../../src/usage/range.ts'
+import { placesOf, splitDays, walk } from '../../src/billing/usage/log-range.ts'
+import { readPeriod } from '../../src/billing/usage/range.ts'
 
 const day = 86_400_000
 

@@ -1,10 +1,10 @@
 import { isNull } from 'drizzle-orm'
+import { type CountedRun, toUsageDays } from '../../src/billing/usage/usage.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { costOf, type MeterLine } from '../../src/models/model.ts'
 import { receiptCounter } from '../../src/storage/counts/count.ts'
 import { insert, rows } from '../../src/storage/db/db.ts'
 import type { RunRow, StoredLine } from '../../src/storage/db/schema.ts'
-import { type CountedRun, toUsageDays } from '../../src/usage/usage.ts'
 import type { World } from '../support/world.ts'
 
 type Wished = Partial<RunRow> & { accountId: string; keyId: string; finishedAt: number }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { freshMax } from '../../src/usage/sum.ts'
+import { freshMax } from '../../src/billing/usage/sum.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
 import { addReceipts, countAll, linesOf } from './receipts.ts'

@@ -1,0 +1,20 @@
+import { Elysia } from 'elysia'
+import { keyAuth } from '../../access/keys/needs-key.ts'
+import type { Deps } from '../../deps.ts'
+import { toListView } from '../../kernel/pagination.ts'
+import { queryOf, readPage } from '../../web/http/query.ts'
+import { toDepositView } from './deposit.ts'
+import { listDeposits } from './list.ts'
+
+type Needs = Pick<Deps, 'deposits'> & Parameters<typeof keyAuth>[0]
+
+/** `GET /v1/deposits`: what came in for the account of a key, newest first. */
+export const depositsApi = (deps: Needs) =>
+  new Elysia({ name: 'deposits-api' }).use(keyAuth(deps)).get(
+    '/v1/deposits',
+    async ({ caller, request }) => {
+      const found = await listDeposits(deps, caller.account, readPage(queryOf(request)))
+      return toListView({ ...found, items: found.items.map(toDepositView) })
+    },
+    { needsKey: 'usage:read' },
+  )

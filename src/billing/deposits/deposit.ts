@@ -1,0 +1,88 @@
+import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
+import { maxNusd, type Nusd, toJsonInteger } from '../../kernel/money.ts'
+import type { DepositRow } from '../../storage/db/schema.ts'
+import { toChecksumAddress } from '../../verify/address.ts'
+
+/** What the configuration says of deposits. Addresses in lower case. */
+export type DepositPolicy = {
+  treasury: string
+  token: string
+  /** What the token must answer to `decimals()`. */
+  decimals: number
+  minNusd: Nusd
+  /** Credited early up to this, for each account and day. */
+  softLimitNusd: Nusd
+  /** A deposit above this waits until its block is final. */
+  finalAboveNusd: Nusd
+  /** Where there is a second server, it must agree to a deposit above this. */
+  secondAboveNusd: Nusd
+  /** Between looks at the chain, in ms. */
+  pollMs: number
+}
+
+/** Blocks that stand behind a small deposit before it is credited. */
+export const softDepth = 20
+
+/** How far the chain is, in block numbers. */
+export type Heads = { latest: number; safe: number; finalized: number }
+
+/**
+ * Units of a token in nano-USD, one unit of the token being one dollar; rounded down where the
+ * token is finer. Undefined above what a balance can hold.
+ */
+export function toNusd(units: bigint, decimals: number): Nusd | undefined {
+  const amount =
+    decimals <= 9 ? units * 10n ** BigInt(9 - decimals) : units / 10n ** BigInt(decimals - 9)
+  return amount <= maxNusd ? amount : undefined
+}
+
+/** What a transfer of so much is at first, and why it is never credited if it is not. */
+export function judgeAmount(
+  amount: Nusd | undefined,
+  { minNusd }: Pick<DepositPolicy, 'minNusd'>,
+): Pick<DepositRow, 'status' | 'reason'> {
+  if (amount === undefined) return { status: 'ignored', reason: 'above_bounds' }
+  if (amount < minNusd || amount === 0n) return { status: 'ignored', reason: 'below_minimum' }
+  return { status: 'detected', reason: null }
+}
+
+/**
+ * Whether a deposit stands deep enough to be credited: a small one 20 blocks down, as long as what
+ * its account was credited that day stays within the soft limit; a larger one in a safe block, a
+ * very large one in a final block. `today`: credited of the same day before it.
+ */
+export function isDeepEnough(
+  { amount, blockNumber, today }: { amount: Nusd; blockNumber: number; today: Nusd },
+  heads: Heads,
+  policy: Pick<DepositPolicy, 'softLimitNusd' | 'finalAboveNusd'>,
+): boolean {
+  if (blockNumber <= heads.finalized) return true
+  if (amount > policy.finalAboveNusd) return false
+  if (blockNumber <= heads.safe) return true
+  return blockNumber <= heads.latest - softDepth && today + amount <= policy.softLimitNusd
+}
+
+/** The UTC day of a time. */
+export const dayOf = (at: Millis): Millis => at - (at % 86_400_000)
+
+/** A deposit as every door shows it. */
+export const toDepositView = (row: DepositRow) => ({
+  id: row.id,
+  object: 'deposit' as const,
+  status: row.status,
+  reason: row.reason,
+  chain_id: row.chainId,
+  token: toChecksumAddress(row.token),
+  token_amount: row.tokenAmount,
+  amount_nusd: row.amount === null ? null : toJsonInteger(row.amount),
+  from: toChecksumAddress(row.from),
+  account: toChecksumAddress(row.account),
+  tx_hash: row.txHash,
+  log_index: row.logIndex,
+  block_number: row.blockNumber,
+  created_at: toRfc3339(row.seenAt),
+  credited_at: timeOf(row.creditedAt),
+  finalized_at: timeOf(row.finalizedAt),
+})
+
+const timeOf = (at: Millis | null): string | null => (at === null ? null : toRfc3339(at))

@@ -1,0 +1,22 @@
+import type { Deps } from '../../deps.ts'
+import { isId } from '../../kernel/ids.ts'
+import type { Page, PageRequest } from '../../kernel/pagination.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { DepositRow } from '../../storage/db/schema.ts'
+
+/**
+ * The deposits of an account, newest first.
+ * @throws Refusal 'invalid_request' when `after` names none of them
+ */
+export async function listDeposits(
+  { deposits }: Pick<Deps, 'deposits'>,
+  account: string,
+  page: PageRequest,
+): Promise<Page<DepositRow>> {
+  const { after } = page
+  const named = after !== undefined && isId('dep', after) ? await deposits.find(after) : undefined
+  if (after !== undefined && named?.account !== account) {
+    refuse('invalid_request', { message: 'There is no such deposit.', param: 'after' })
+  }
+  return deposits.list(account, page)
+}

@@ -1,0 +1,173 @@
+import { Elysia } from 'elysia'
+import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
+import type { Deps } from '../../deps.ts'
+import { type Nusd, parseUsd } from '../../kernel/money.ts'
+import { toListView } from '../../kernel/pagination.ts'
+import { Refusal, refuse } from '../../kernel/refusal.ts'
+import { checkBody } from '../../web/http/check-body.ts'
+import { readFields } from '../../web/http/fields.ts'
+import { queryOf, readPage, readText } from '../../web/http/query.ts'
+import type { Frame } from '../../web/ui/frame.ts'
+import { dashboardPage } from '../../web/ui/layout.tsx'
+import { type ReplyContext, reply } from '../../web/ui/reply.ts'
+import { claimDeposits } from './claim.ts'
+import { toDepositView } from './deposit.ts'
+import { listDeposits } from './list.ts'
+import { paymentOf, toPaymentView } from './payment.ts'
+import { ClaimPanel, type ClaimView } from './portal/claim.tsx'
+import { DepositsPage, NoDepositsPage, PayPanel, type PayView } from './portal/deposit.tsx'
+import { depositsPath, HistoryPanel } from './portal/deposit-history.tsx'
+import { claimBody, payBody } from './shapes.ts'
+
+type Needs = Pick<Deps, 'deposits' | 'depositPolicy' | 'health' | 'log' | 'sessions' | 'settings'> &
+  Parameters<typeof claimDeposits>[0]
+
+type Context = ReplyContext & { account: string }
+
+/** Bytes of a body here: a contract wallet's signature is the longest of it. */
+const bodyBytes = 16_384
+
+/** How money comes in: where to send it, what came, and what another wallet sent. */
+export const depositsPortal = (deps: Needs, frame: Frame) =>
+  new Elysia({ name: 'deposits-portal' })
+    .use(sessionAuth(deps))
+    .get(
+      depositsPath,
+      ({ request, set, account }) => {
+        const typed = readText(queryOf(request), 'amount')
+        return show(deps, frame, { request, set, account }, typed)
+      },
+      { needsSession: 'page' },
+    )
+    .get(
+      '/api/portal/deposits',
+      async ({ request, set, account }) => {
+        const history = await readHistory(deps, account, request)
+        if (request.headers.get('hx-request') === 'true') {
+          return reply({ request, set }, { fragment: <HistoryPanel view={history} />, seeOther })
+        }
+        const { found } = history
+        const list = toListView({ ...found, items: found.items.map(toDepositView) })
+        const { depositPolicy: policy } = deps
+        const pay = policy ? toPaymentView(policy, paymentOf(policy, undefined)) : null
+        return { ...list, deposit_address: pay }
+      },
+      { needsSession: 'action' },
+    )
+    .post(
+      '/api/portal/deposits',
+      async ({ request, set, account }) => {
+        const { value } = await readFields(request, { limitBytes: bodyBytes })
+        const { amount: typed } = checkBody(payBody, value)
+        const policy = deps.depositPolicy ?? refuseOff()
+        const view = payViewOf(deps, policy, account, typed)
+        if (!wantsJson(request)) return showPay(deps, frame, { request, set, account }, view, typed)
+        if (view.wrong) {
+          refuse('invalid_request', { message: view.wrong.message, param: 'amount' })
+        }
+        return toPaymentView(policy, paymentOf(policy, view.amount))
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/deposits/claim',
+      async ({ request, set, account, visitor }) => {
+        const { value } = await readFields(request, { limitBytes: bodyBytes })
+        const typed = typedOf(value)
+        try {
+          const { tx_hash: txHash, signature } = checkBody(claimBody, trimmed(value))
+          const moved = await claimDeposits(deps, { account, txHash, signature, visitor })
+          if (wantsJson(request)) {
+            const items = moved.map(toDepositView)
+            return toListView({ items, hasMore: false })
+          }
+          const claim = { account, claimed: moved.length }
+          return reply({ request, set }, { fragment: <ClaimPanel view={claim} />, seeOther })
+        } catch (error) {
+          if (!(error instanceof Refusal) || wantsJson(request)) throw error
+          const claim = { account, typed, wrong: error.message }
+          return show(deps, frame, { request, set, account }, undefined, { claim, error })
+        }
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+
+const seeOther = depositsPath
+
+function refuseOff(): never {
+  refuse('conflict', { message: 'This server takes no deposits. Ask its operator for credit.' })
+}
+
+async function show(
+  deps: Needs,
+  frame: Frame,
+  { request, set, account }: Context,
+  typed?: string,
+  failed?: { claim: ClaimView; error: Refusal },
+) {
+  const { depositPolicy: policy } = deps
+  const history = await readHistory(deps, account, failed ? undefined : request)
+  const parts = { frame, title: 'Deposits', here: depositsPath, account }
+  if (!policy) {
+    const main = <NoDepositsPage account={account} history={history} />
+    return reply({ request, set }, { page: dashboardPage({ ...parts, main }) })
+  }
+  const pay = payViewOf(deps, policy, account, typed)
+  const claim = failed?.claim ?? { account }
+  const main = <DepositsPage view={{ pay, history, claim }} />
+  const page = dashboardPage({ ...parts, scripts: ['deposit'], main })
+  const status = failed ? { status: failed.error.status } : {}
+  const fragment = failed ? { fragment: <ClaimPanel view={claim} /> } : {}
+  return reply({ request, set }, { page, ...fragment, ...status })
+}
+
+/** The panel with an amount in it; what is no amount is said in place. */
+function showPay(
+  deps: Needs,
+  frame: Frame,
+  context: Context,
+  view: PayView,
+  typed: string | undefined,
+) {
+  const isPart = context.request.headers.get('hx-request') === 'true'
+  if (view.wrong && !isPart) return show(deps, frame, context, typed)
+  const to = typed ? `${depositsPath}?amount=${encodeURIComponent(typed)}` : depositsPath
+  return reply(context, { fragment: <PayPanel view={view} />, seeOther: to })
+}
+
+function payViewOf(
+  { health }: Needs,
+  policy: NonNullable<Needs['depositPolicy']>,
+  account: string,
+  typed: string | undefined,
+): PayView {
+  const view = { account, policy, amount: undefined, trouble: health.deposits.trouble !== null }
+  if (typed === undefined || typed.trim() === '') return view
+  const amount: Nusd | undefined = parseUsd(typed.trim())
+  if (amount !== undefined && amount >= policy.minNusd && amount > 0n) return { ...view, amount }
+  const message = 'Write decimal USD such as 25.00, not less than the least deposit.'
+  return { ...view, wrong: { typed, message } }
+}
+
+async function readHistory(deps: Needs, account: string, request: Request | undefined) {
+  const page = readPage(request ? queryOf(request) : new URLSearchParams())
+  const found = await listDeposits(deps, account, page)
+  return { account, found, now: deps.clock.now(), isFirst: page.after === undefined }
+}
+
+/** What people paste has spaces around it. */
+const trimmed = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(
+        Object.entries(value).map(([name, one]) => [
+          name,
+          typeof one === 'string' ? one.trim() : one,
+        ]),
+      )
+    : value
+
+function typedOf(value: unknown): { txHash: string; signature: string } {
+  const { tx_hash: hash, signature } = Object(value) as Record<string, unknown>
+  const textOf = (one: unknown): string => (typeof one === 'string' ? one.slice(0, 9000) : '')
+  return { txHash: textOf(hash).trim(), signature: textOf(signature).trim() }
+}

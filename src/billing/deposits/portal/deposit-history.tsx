@@ -1,0 +1,113 @@
+import type { Millis } from '../../../kernel/clock.ts'
+import type { Page } from '../../../kernel/pagination.ts'
+import type { DepositRow } from '../../../storage/db/schema.ts'
+import { Address } from '../../../web/ui/address.tsx'
+import { Amount } from '../../../web/ui/amount.tsx'
+import { Empty } from '../../../web/ui/empty.tsx'
+import { Hash } from '../../../web/ui/hash.tsx'
+import { Panel } from '../../../web/ui/panel.tsx'
+import { Badge, Live, type Tone } from '../../../web/ui/status.tsx'
+import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
+import { When } from '../../../web/ui/when.tsx'
+
+export const depositsPath = '/dashboard/deposits'
+
+export type HistoryView = {
+  account: string
+  found: Page<DepositRow>
+  now: Millis
+  isFirst: boolean
+}
+
+/** What came in, newest first. The first page is asked for again every other second. */
+export const HistoryPanel = ({ view: { account, found, now, isFirst } }: { view: HistoryView }) => {
+  const last = found.items.at(-1)
+  return (
+    <div
+      id="deposits"
+      hx-get={isFirst ? '/api/portal/deposits' : undefined}
+      hx-trigger={isFirst ? 'every 2s' : undefined}
+      hx-swap={isFirst ? 'outerMorph' : undefined}
+    >
+      <Panel
+        id="history"
+        title="What came in"
+        aside={isFirst && found.items.length > 0 ? <Live /> : null}
+        foot={
+          found.items.length === 0 ? null : (
+            <Pager
+              older={found.hasMore && last ? `${depositsPath}?after=${last.id}` : undefined}
+              newest={isFirst ? undefined : depositsPath}
+            >
+              {found.hasMore ? 'There are older ones.' : 'That is all.'}
+            </Pager>
+          )
+        }
+      >
+        {found.items.length === 0 ? (
+          <Empty hash={account} title="Nothing came in yet">
+            A transfer from your wallet shows here within seconds of its block.
+          </Empty>
+        ) : (
+          <Table caption="Deposits" columns={columnsFor(now)} rows={found.items} />
+        )}
+      </Panel>
+    </div>
+  )
+}
+
+const columnsFor = (now: Millis): Column<DepositRow>[] => [
+  { head: 'Seen', cell: ({ seenAt }) => <When at={seenAt} now={now} /> },
+  {
+    head: 'State',
+    cell: (row) => {
+      const { tone, label, hint } = wordsFor(row)
+      return (
+        <span title={hint}>
+          <Badge tone={tone}>{label}</Badge>
+        </span>
+      )
+    },
+  },
+  {
+    head: 'Amount',
+    kind: 'number',
+    cell: ({ amount }) => (amount === null ? 'Too much' : <Amount nusd={amount} />),
+  },
+  { head: 'From', kind: 'optional', cell: ({ from }) => <Address value={from} /> },
+  { head: 'Transaction', cell: ({ txHash }) => <Hash value={txHash} /> },
+]
+
+/** A state for people: what it is, and what it means. */
+export function wordsFor({ status, reason }: DepositRow): {
+  tone: Tone
+  label: string
+  hint: string
+} {
+  if (reason === 'balance_full') {
+    const hint = 'The balance would pass the most it can hold. Spend some, and it is credited.'
+    return { tone: 'warn', label: 'No room', hint }
+  }
+  if (reason === 'below_minimum') {
+    return { tone: 'warn', label: 'Too small', hint: 'Below the least that is credited.' }
+  }
+  if (reason?.startsWith('second_') && status === 'confirming') {
+    const hint = 'Waits until a second look at the chain agrees; then it is credited by itself.'
+    return { tone: 'wait', label: 'Being checked', hint }
+  }
+  return words[status]
+}
+
+const words: Record<DepositRow['status'], { tone: Tone; label: string; hint: string }> = {
+  detected: { tone: 'wait', label: 'Seen', hint: 'In a block; credited after some more.' },
+  confirming: {
+    tone: 'wait',
+    label: 'Confirming',
+    hint: 'Waits until its block is safe or final.',
+  },
+  credited: { tone: 'ok', label: 'Credited', hint: 'Part of the balance.' },
+  finalized: { tone: 'ok', label: 'Final', hint: 'Part of the balance; nothing changes it.' },
+  orphaned: { tone: 'bad', label: 'Gone', hint: 'The chain dropped it before it was credited.' },
+  reversed: { tone: 'bad', label: 'Taken back', hint: 'The chain dropped it after its credit.' },
+  ignored: { tone: 'warn', label: 'Not credited', hint: 'More than a balance can hold.' },
+}

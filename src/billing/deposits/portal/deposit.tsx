@@ -1,0 +1,159 @@
+import { chainId } from '../../../kernel/chain.ts'
+import { type Nusd, toUsd } from '../../../kernel/money.ts'
+import { amountText } from '../../../web/ui/amount.tsx'
+import { Button, ButtonLink } from '../../../web/ui/button.tsx'
+import { CopyBox } from '../../../web/ui/copy-box.tsx'
+import { Empty } from '../../../web/ui/empty.tsx'
+import { ActionForm, TextField } from '../../../web/ui/form.tsx'
+import { Notice } from '../../../web/ui/notice.tsx'
+import { Facts, Pad, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
+import { Qr } from '../../../web/ui/qr.tsx'
+import type { DepositPolicy } from '../deposit.ts'
+import { paymentOf } from '../payment.ts'
+import { ClaimPanel, type ClaimView } from './claim.tsx'
+import { HistoryPanel, type HistoryView } from './deposit-history.tsx'
+
+export type PayView = {
+  account: string
+  policy: DepositPolicy
+  amount: Nusd | undefined
+  /** What was typed, and what is wrong with it. */
+  wrong?: { typed: string; message: string }
+  /** Why deposits that are sent now wait. */
+  trouble: boolean
+}
+
+export type DepositsView = { pay: PayView; history: HistoryView; claim: ClaimView }
+
+export const DepositsPage = ({ view }: { view: DepositsView }) => (
+  <>
+    <PageHead title="Deposits">
+      <ButtonLink href="/dashboard/statement">Statement</ButtonLink>
+    </PageHead>
+    <div class="stack">
+      <Split>
+        <PayPanel view={view.pay} />
+        <RulesPanel policy={view.pay.policy} />
+      </Split>
+      <HistoryPanel view={view.history} />
+      <ClaimPanel view={view.claim} />
+    </div>
+  </>
+)
+
+/** The warning, then how much, then where to: in the order in which it has to be read. */
+export const PayPanel = ({ view }: { view: PayView }) => {
+  const { policy, amount } = view
+  const payment = paymentOf(policy, amount)
+  const sum = amount === undefined ? '' : ` of ${amountText(amount)}`
+  return (
+    <Panel id="pay" title="Add money">
+      <Pad>
+        <Notice tone="warn" title="Send from your own wallet, not from an exchange.">
+          A deposit is credited to the wallet that sends it: this account is yours because the
+          wallet is. A balance pays for runs and <strong>cannot be withdrawn</strong>. Whoever loses
+          the wallet loses the account: nobody can recover it.
+        </Notice>
+        {view.trouble ? (
+          <Notice tone="warn" title="Deposits are delayed.">
+            The chain cannot be read as it should now. What you send is credited afterwards.
+          </Notice>
+        ) : null}
+      </Pad>
+      <AmountForm view={view} />
+      <Pad>
+        <CopyBox id="treasury" label="Address to send to" value={payment.treasury} />
+        <Qr text={payment.link} label={`QR code: a transfer${sum} to ${payment.treasury}`} />
+        <div class="row">
+          <ButtonLink href={payment.link}>Open in a wallet app</ButtonLink>
+        </div>
+        <WalletButton view={view} />
+        <Facts
+          of={[
+            ['Network', `Robinhood Chain, chain ${chainId}`],
+            ['Token', <code>{payment.token}</code>],
+            ['Least', amountText(policy.minNusd)],
+          ]}
+        />
+      </Pad>
+    </Panel>
+  )
+}
+
+const AmountForm = ({ view: { amount, wrong } }: { view: PayView }) => (
+  <ActionForm action="/api/portal/deposits" target="#pay" look="stack">
+    <TextField
+      name="amount"
+      form="pay"
+      label="Amount in USD"
+      value={wrong?.typed ?? (amount === undefined ? '' : toUsd(amount))}
+      inputmode="decimal"
+      placeholder="25.00"
+      maxlength={20}
+      error={wrong?.message}
+      hint="Optional: the code and the links then hold the amount."
+    />
+    <div class="row">
+      <Button>Use this amount</Button>
+    </div>
+  </ActionForm>
+)
+
+/** Shown by the script where a wallet is: without script nothing is promised that cannot be. */
+const WalletButton = ({ view: { account, policy } }: { view: PayView }) => (
+  <div
+    id="wallet-deposit"
+    hidden
+    data-of={account}
+    data-treasury={policy.treasury}
+    data-token={policy.token}
+    data-decimals={String(policy.decimals)}
+    data-least={policy.minNusd.toString()}
+  >
+    <div class="row">
+      <button class="btn go" type="button" id="wallet-send">
+        Deposit with wallet
+      </button>
+    </div>
+    <p id="wallet-said" role="status" class="quiet"></p>
+  </div>
+)
+
+const RulesPanel = ({ policy }: { policy: DepositPolicy }) => (
+  <Panel id="rules" title="When it counts">
+    <Pad>
+      <Facts
+        of={[
+          [`Up to ${amountText(policy.softLimitNusd)} a day`, 'after 20 blocks, about 2 s'],
+          ['More than that', 'when its block is safe'],
+          [`Above ${amountText(policy.finalAboveNusd)}`, 'when its block is final'],
+        ]}
+      />
+      <p class="quiet">
+        A deposit can be seen here within seconds. It can be spent once it is credited, and nothing
+        changes it any more once it is final. If the chain takes a credited one back, it leaves the
+        balance again, never below zero.
+      </p>
+    </Pad>
+  </Panel>
+)
+
+/** The page where nobody can deposit: it says so. */
+export const NoDepositsPage = ({ account, history }: { account: string; history: HistoryView }) => (
+  <>
+    <PageHead title="Deposits" />
+    <div class="stack">
+      <Panel id="pay" title="Add money">
+        <Empty
+          hash={account}
+          title="This server takes no deposits"
+          action={<ButtonLink href="/dashboard">Back to the overview</ButtonLink>}
+        >
+          Its operator has not set a treasury and a chain to watch. Do not send money anywhere for
+          it; the operator can grant credit.
+        </Empty>
+      </Panel>
+      {history.found.items.length > 0 ? <HistoryPanel view={history} /> : null}
+    </div>
+  </>
+)

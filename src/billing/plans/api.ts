@@ -1,0 +1,17 @@
+import { Elysia } from 'elysia'
+import { keyAuth } from '../../access/keys/needs-key.ts'
+import type { Deps } from '../../deps.ts'
+import { readStanding } from './plan-standing.ts'
+import { toPlansView } from './plan-view.ts'
+
+type Needs = Pick<Deps, 'accounts' | 'clock' | 'keys' | 'plans' | 'settings' | 'subscriptions'>
+
+/** `GET /v1/plans`: what there is to choose from, and what the key's account has. */
+export const plansApi = (deps: Needs) =>
+  new Elysia({ name: 'plans-api' })
+    .use(keyAuth(deps))
+    .get(
+      '/v1/plans',
+      async ({ caller }) => toPlansView(deps.plans, await readStanding(deps, caller.account)),
+      { needsKey: 'any' },
+    )

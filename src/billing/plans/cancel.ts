@@ -1,0 +1,31 @@
+import type { Deps } from '../../deps.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { SubscriptionRow } from '../../storage/db/schema.ts'
+import { currentOf } from './quote.ts'
+import { cancelSubscription, notePlan } from './subscription.ts'
+
+/**
+ * Lets a subscription end with its period, which is paid; cancelled twice is once.
+ * @throws Refusal `conflict` for an account that pays for no plan.
+ */
+export async function cancelPlan(
+  { ledger, ids, keys }: Pick<Deps, 'ledger' | 'ids' | 'keys'>,
+  account: string,
+): Promise<SubscriptionRow> {
+  const row = await ledger.post({
+    account,
+    keys: [],
+    subscribes: true,
+    decide(book) {
+      const current = currentOf(book.subscription(account), book.now)
+      if (!current) return refuse('conflict', 'There is no plan to cancel: this is the free one.')
+      if (current.status === 'canceling') return { ...current }
+      cancelSubscription(book, current)
+      const detail = { plan: current.plan }
+      notePlan(book, ids, current, { actor: account, action: 'plan.cancel', detail })
+      return { ...current }
+    },
+  })
+  keys.forgetAccount(account)
+  return row
+}

@@ -1,0 +1,34 @@
+import type { Plan } from '../../access/plan.ts'
+import type { Deps } from '../../deps.ts'
+import type { AccountRow, SubscriptionRow } from '../../storage/db/schema.ts'
+import { currentOf } from './quote.ts'
+
+/** Where an account stands with its plan. */
+export type Standing = {
+  account: AccountRow
+  now: number
+  plan: Plan
+  /** What goes on; undefined on the free plan. */
+  current: SubscriptionRow | undefined
+  /** The newest one, when it ended because the balance did not pay for it. */
+  lapsed: SubscriptionRow | undefined
+}
+
+export async function readStanding(
+  deps: Pick<Deps, 'accounts' | 'clock' | 'plans' | 'subscriptions'>,
+  accountId: string,
+): Promise<Standing> {
+  const now = deps.clock.now()
+  const [account, newest] = await Promise.all([
+    deps.accounts.find(accountId),
+    deps.subscriptions.newest(accountId),
+  ])
+  if (!account) throw new Error('a session without an account')
+  return {
+    account,
+    now,
+    plan: deps.plans.of(account, now),
+    current: newest?.endedAt === null ? currentOf(newest, now) : undefined,
+    lapsed: newest?.status === 'lapsed' ? newest : undefined,
+  }
+}

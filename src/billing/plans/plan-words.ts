@@ -1,0 +1,33 @@
+import type { Plan, PlanLimits } from '../../access/plan.ts'
+
+/** What a plan is and what a change of it changes, in words. */
+
+export const planPath = '/dashboard/plan'
+
+export const priceText = ({ price, period }: Pick<Plan, 'price' | 'period'>): string =>
+  price === 0n ? 'nothing to pay' : period === 'month' ? 'a month' : 'once'
+
+export const discountText = (bps: number): string => (bps === 0 ? 'Nothing' : `${bps / 100} %`)
+
+/** What is different between two plans, one line each: what, before, after. */
+export function differences(from: Plan, to: Plan): [what: string, from: string, to: string][] {
+  const limits: [string, keyof PlanLimits][] = [
+    ['Requests a minute of a key', 'rpm'],
+    ['Runs at once of a key', 'concurrency'],
+    ['Active keys', 'maxKeys'],
+    ['Levels below a root key', 'maxDepth'],
+    ['Days that lists go back', 'historyDays'],
+  ]
+  const lines: [string, string, string][] = [
+    ['Off every run', discountText(from.discountBps), discountText(to.discountBps)],
+    ...limits.map(([what, name]): [string, string, string] => [
+      what,
+      from.limits[name].toLocaleString('en-US'),
+      to.limits[name].toLocaleString('en-US'),
+    ]),
+    ['Models', modelsText(from), modelsText(to)],
+  ]
+  return lines.filter(([, before, after]) => before !== after)
+}
+
+const modelsText = ({ models }: Plan): string => (models.length === 0 ? 'all' : models.join(', '))

@@ -1,0 +1,216 @@
+import type { Static } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
+import type { Plan } from '../../access/plan.ts'
+import type { Deps } from '../../deps.ts'
+import { toRfc3339 } from '../../kernel/clock.ts'
+import { toJsonInteger } from '../../kernel/money.ts'
+import { Refusal, refuse } from '../../kernel/refusal.ts'
+import { parseTime } from '../../kernel/time-text.ts'
+import { onceOf } from '../../ledger/once.ts'
+import { answerOnce, callOf, jsonReply } from '../../storage/idempotency/api/answer-once.ts'
+import type { Call } from '../../storage/idempotency/call.ts'
+import { checkBody } from '../../web/http/check-body.ts'
+import { readFields } from '../../web/http/fields.ts'
+import { queryOf, readText } from '../../web/http/query.ts'
+import type { Frame } from '../../web/ui/frame.ts'
+import { dashboardPage } from '../../web/ui/layout.tsx'
+import { type ReplyContext, reply } from '../../web/ui/reply.ts'
+import { cancelPlan } from './cancel.ts'
+import { readStanding } from './plan-standing.ts'
+import { toPlansView, toQuoteView, toSubscriptionView } from './plan-view.ts'
+import { planPath } from './plan-words.ts'
+import { PlanBody, PlanPage, type PlanView } from './portal/plan.tsx'
+import { quoteOf } from './quote.ts'
+import { resumePlan } from './resume.ts'
+import { emptyBody, subscribeBody } from './shapes.ts'
+import { type Subscribed, subscribe } from './subscribe.ts'
+
+type Needs = Pick<
+  Deps,
+  | 'accounts'
+  | 'calls'
+  | 'clock'
+  | 'ids'
+  | 'keys'
+  | 'ledger'
+  | 'log'
+  | 'plans'
+  | 'replies'
+  | 'sessions'
+  | 'settings'
+  | 'subscriptions'
+>
+type Context = ReplyContext & { account: string }
+
+/** The plan of an account: what there is, what a change costs before it is made, and its end. */
+export const plansPortal = (deps: Needs, frame: Frame) =>
+  new Elysia({ name: 'plans-portal' })
+    .use(sessionAuth(deps))
+    .get(
+      planPath,
+      async ({ request, set, account }) => {
+        const query = queryOf(request)
+        const wanted = readText(query, 'to')
+        const view = await viewOf(deps, account, wanted, query.has('cancel'))
+        return show(frame, { request, set, account }, view)
+      },
+      { needsSession: 'page' },
+    )
+    .get(
+      '/api/portal/plans',
+      async ({ request, set, account }) => {
+        if (isHtmx(request)) {
+          const fragment = <PlanBody view={await viewOf(deps, account)} />
+          return reply({ request, set }, { fragment, seeOther: planPath })
+        }
+        return toPlansView(deps.plans, await readStanding(deps, account))
+      },
+      { needsSession: 'action' },
+    )
+    .use(actions(deps, frame))
+
+const actions = (deps: Needs, frame: Frame) =>
+  new Elysia({ name: 'plans-actions' })
+    .use(sessionAuth(deps))
+    .post(
+      '/api/portal/plans/:id/preview',
+      async ({ request, set, account, params }) => {
+        const plan = findPlan(deps, params.id)
+        await readBody(deps, request, emptyBody)
+        if (wantsJson(request)) return preview(deps, account, plan)
+        const fragment = <PlanBody view={await viewOf(deps, account, plan.id)} />
+        return reply({ request, set }, { fragment, seeOther: `${planPath}?to=${plan.id}` })
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/plans/:id/subscribe',
+      async ({ request, set, account, params }) => {
+        const plan = findPlan(deps, params.id)
+        const body = await readBody(deps, request, subscribeBody)
+        const { quoted_at: quoted } = body
+        const quotedAt = quoted === undefined ? undefined : parseTime(quoted)
+        if (quoted !== undefined && quotedAt === undefined) {
+          const message = '"quoted_at" must be the one of a preview.'
+          refuse('invalid_request', { param: 'quoted_at', message })
+        }
+        const route = `POST /api/portal/plans/${plan.id}/subscribe`
+        const asked = { request, who: account, route, text: JSON.stringify(body) }
+        const call = wantsJson(request) ? callOf(deps, asked) : undefined
+        const wish = { account, plan, quotedAt, once: call && onceStanding(deps, call) }
+        return answerOnce(deps, { set }, call, () => {
+          const context = { request, set, account }
+          const act = async () => {
+            const { stands, at } = await subscribe(deps, wish)
+            return { ...stands, now: at, plan: deps.plans.of(stands.account, at) }
+          }
+          return perform(deps, frame, context, act, plan.id)
+        })
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/plans/cancel',
+      async ({ request, set, account }) => {
+        await readBody(deps, request, emptyBody)
+        return perform(deps, frame, { request, set, account }, async () => {
+          await cancelPlan(deps, account)
+          return undefined
+        })
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/plans/resume',
+      async ({ request, set, account }) => {
+        await readBody(deps, request, emptyBody)
+        return perform(deps, frame, { request, set, account }, async () => {
+          await resumePlan(deps, account)
+          return undefined
+        })
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+
+/**
+ * Does it, and shows where the account stands then, or in place why it could not be done. Where
+ * `act` says how the account stood at its commit, a program is told that: a repeated call gets it
+ * again.
+ */
+async function perform(
+  deps: Needs,
+  frame: Frame,
+  context: Context,
+  act: () => Promise<Stands | undefined>,
+  wanted?: string,
+) {
+  const { request, set, account } = context
+  let stands: Stands | undefined
+  try {
+    stands = await act()
+  } catch (error) {
+    if (!(error instanceof Refusal) || wantsJson(request)) throw error
+    return show(frame, context, { ...(await viewOf(deps, account, wanted)), refusal: error })
+  }
+  const view = await viewOf(deps, account)
+  if (!wantsJson(request)) {
+    return reply({ request, set }, { fragment: <PlanBody view={view} />, seeOther: planPath })
+  }
+  return toStandingView(stands ?? view)
+}
+
+type Stands = Pick<PlanView, 'plan' | 'current' | 'account' | 'now'>
+
+const toStandingView = ({ plan, current, account, now }: Stands) => ({
+  ...(current ? toSubscriptionView(current) : { object: 'subscription' as const, id: null }),
+  plan: plan.id,
+  available_nusd: toJsonInteger(account.balance - account.held),
+  as_of: toRfc3339(now),
+})
+
+/** What a program that subscribes is answered again. */
+const onceStanding = (deps: Needs, call: Call) =>
+  onceOf<Subscribed>(deps, call, ({ account, current }, now) => {
+    const plan = deps.plans.of(account, now)
+    return jsonReply(200, {}, toStandingView({ plan, current, account, now }))
+  })
+
+function show(frame: Frame, { request, set, account }: Context, view: PlanView) {
+  const main = <PlanPage view={view} />
+  const page = dashboardPage({ frame, title: 'Plan', here: planPath, account, main })
+  const status = view.refusal ? { status: view.refusal.status } : {}
+  return reply({ request, set }, { page, fragment: <PlanBody view={view} />, ...status })
+}
+
+async function preview(deps: Needs, account: string, plan: Plan) {
+  const { current, now } = await readStanding(deps, account)
+  return toQuoteView(quoteOf(current, plan, now), now)
+}
+
+async function viewOf(
+  deps: Needs,
+  accountId: string,
+  wanted?: string,
+  cancels = false,
+): Promise<PlanView> {
+  const standing = await readStanding(deps, accountId)
+  const { current, now } = standing
+  const plan = wanted === undefined ? undefined : findPlan(deps, wanted)
+  const view = { ...standing, plans: deps.plans, cancels: cancels && current !== undefined }
+  return plan ? { ...view, quote: quoteOf(current, plan, now) } : view
+}
+
+const findPlan = ({ plans }: Needs, id: string): Plan =>
+  plans.find(id) ?? refuse('not_found', 'There is no such plan. GET /v1/plans lists them.')
+
+async function readBody<T extends typeof subscribeBody | typeof emptyBody>(
+  { settings }: Needs,
+  request: Request,
+  schema: T,
+): Promise<Static<T>> {
+  const { value } = await readFields(request, { limitBytes: settings.bodyBytes })
+  return checkBody(schema, value)
+}
+
+const isHtmx = ({ headers }: Request): boolean => headers.get('hx-request') === 'true'

@@ -1,0 +1,99 @@
+import { freeId, type Plan } from '../../access/plan.ts'
+import type { Deps } from '../../deps.ts'
+import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
+import type { Book } from '../../ledger/unit-of-work.ts'
+import type { SubscriptionRow } from '../../storage/db/schema.ts'
+import { monthAt } from './period.ts'
+import {
+  accountOf,
+  availableTo,
+  endSubscription,
+  notePlan,
+  payPeriod,
+  setPlan,
+} from './subscription.ts'
+
+/** A subscription whose period ended. */
+export type Due = Pick<SubscriptionRow, 'id' | 'accountId' | 'periodStart'> & { periodEnd: Millis }
+
+type Needs = Pick<Deps, 'ledger' | 'ids' | 'keys' | 'plans'>
+
+/** Subscriptions of one look at the database. */
+const batchMax = 100
+
+/**
+ * The job that renews what is due. Of several nodes one does it, but for economy only: a period
+ * that was renewed already is left alone by the command itself.
+ */
+export function planRenewer(
+  deps: Needs & Pick<Deps, 'subscriptions' | 'clock' | 'log'>,
+): () => Promise<void> {
+  const { subscriptions, clock, log } = deps
+  return async () => {
+    const now = clock.now()
+    let last: Due | undefined
+    for (;;) {
+      const due = await subscriptions.due(now, last, batchMax)
+      if (due.length === 0 || !(await subscriptions.takeLease())) return
+      for (const one of due) {
+        try {
+          await renew(deps, one)
+        } catch (error) {
+          log.error('plan.renew_failed', error, { subscription_id: one.id })
+        }
+      }
+      last = due.at(-1)
+      if (due.length < batchMax) return
+    }
+  }
+}
+
+/**
+ * Ends, changes or pays for a subscription whose period ended, in one command. Twice is once: a
+ * period that is not `due` any more is left as it is.
+ */
+export async function renew(deps: Needs, due: Due): Promise<void> {
+  const { accountId } = due
+  await deps.ledger.post({
+    account: accountId,
+    keys: [],
+    subscribes: true,
+    decide(book) {
+      const row = book.subscription(accountId)
+      if (row?.id !== due.id || row.periodStart !== due.periodStart) return
+      if (row.periodEnd === null || row.periodEnd > book.now) return
+      const follows = row.status === 'canceling' ? freeId : (row.nextPlan ?? row.plan)
+      const plan = deps.plans.find(follows)
+      const before = row.plan
+      const paid = plan && plan.id !== freeId ? goOn(book, row, row.periodEnd, plan) : undefined
+      if (!paid) endSubscription(book, row, paid === false ? 'lapsed' : 'ended')
+      const detail = {
+        plan: before,
+        next: paid ? row.plan : freeId,
+        price_nusd: paid ? row.price.toString() : '0',
+        period_end: paid && row.periodEnd !== null ? toRfc3339(row.periodEnd) : null,
+      }
+      const action = paid ? 'plan.renew' : `plan.${paid === false ? 'lapse' : 'end'}`
+      notePlan(book, deps.ids, row, { actor: 'server', action, detail })
+    },
+  })
+  deps.keys.forgetAccount(accountId)
+}
+
+/**
+ * Pays for the period that now falls into; whole ones that passed meanwhile, when no server ran,
+ * cost nothing. False, and nothing is changed, when the balance is too little.
+ */
+function goOn(book: Book, row: SubscriptionRow, ended: Millis, plan: Plan): boolean {
+  if (availableTo(accountOf(book, row.accountId)) < plan.price) return false
+  const month = monthAt(row.startedAt, book.now)
+  const period =
+    plan.period === 'month'
+      ? { periodStart: month.start, periodEnd: month.end }
+      : { periodStart: ended, periodEnd: null }
+  Object.assign(row, { plan: plan.id, price: plan.price, nextPlan: null, ...period })
+  book.changed('subscription', row)
+  payPeriod(book, row, plan.price)
+  setPlan(book, row.accountId, plan.id, null)
+  return true
+}

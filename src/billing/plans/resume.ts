@@ -1,0 +1,31 @@
+import type { Deps } from '../../deps.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { SubscriptionRow } from '../../storage/db/schema.ts'
+import { currentOf } from './quote.ts'
+import { keepSubscription, notePlan } from './subscription.ts'
+
+/**
+ * Takes back what was to happen at the end of the period: a cancellation or a change of plan.
+ * @throws Refusal `conflict` when the subscription is over already.
+ */
+export async function resumePlan(
+  { ledger, ids, keys }: Pick<Deps, 'ledger' | 'ids' | 'keys'>,
+  account: string,
+): Promise<SubscriptionRow> {
+  const row = await ledger.post({
+    account,
+    keys: [],
+    subscribes: true,
+    decide(book) {
+      const current = currentOf(book.subscription(account), book.now)
+      if (!current) return refuse('conflict', 'No plan goes on. Choose one to begin again.')
+      if (current.status === 'active' && current.nextPlan === null) return { ...current }
+      keepSubscription(book, current)
+      const detail = { plan: current.plan }
+      notePlan(book, ids, current, { actor: account, action: 'plan.resume', detail })
+      return { ...current }
+    },
+  })
+  keys.forgetAccount(account)
+  return row
+}

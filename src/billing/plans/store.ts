@@ -1,0 +1,52 @@
+import { and, asc, desc, eq, inArray, lte, sql } from 'drizzle-orm'
+import type { Millis } from '../../kernel/clock.ts'
+import { type Db, first, rows } from '../../storage/db/db.ts'
+import { type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
+import type { SubscriptionRow } from '../../storage/db/schema.ts'
+import type { Due } from './renew.ts'
+
+export type SubscriptionStore = ReturnType<typeof subscriptionStore>
+
+/** Who pays for which plan; only the ledger changes it. */
+export function subscriptionStore(db: Db, deps: { clock: LeaseTime; node: string }) {
+  const { subscriptions } = db.tables
+  const { accountId, id, periodEnd, periodStart, status } = subscriptions
+  const goesOn = inArray(status, ['active', 'canceling'])
+  return {
+    /** The right to renew. */
+    takeLease: (): Promise<Lease | undefined> => takeLease(db, deps.clock, 'plans', deps.node),
+    /** What goes on, until its end was written. */
+    find: (account: string): Promise<SubscriptionRow | undefined> =>
+      db.read((q) =>
+        first(
+          q
+            .select()
+            .from(subscriptions)
+            .where(and(eq(accountId, account), goesOn)),
+        ),
+      ),
+    /** The newest, whether it goes on or not. */
+    newest: (account: string): Promise<SubscriptionRow | undefined> =>
+      db.read((q) => {
+        const own = q.select().from(subscriptions).where(eq(accountId, account))
+        return first(own.orderBy(desc(id)).limit(1))
+      }),
+    /** Those whose period ended, the longest ago first, after `last`. */
+    due: async (now: Millis, last: Due | undefined, limit: number): Promise<Due[]> => {
+      const beyond = last && sql`(${periodEnd}, ${id}) > (${last.periodEnd}, ${last.id})`
+      const found = await db.read((q) =>
+        rows(
+          q
+            .select({ id, accountId, periodStart, periodEnd })
+            .from(subscriptions)
+            .where(and(goesOn, lte(periodEnd, now), beyond))
+            .orderBy(asc(periodEnd), asc(id))
+            .limit(limit),
+        ),
+      )
+      return found.flatMap((row) =>
+        row.periodEnd === null ? [] : { ...row, periodEnd: row.periodEnd },
+      )
+    },
+  }
+}

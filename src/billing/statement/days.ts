@@ -1,0 +1,45 @@
+import type { Deps } from '../../deps.ts'
+import type { Millis } from '../../kernel/clock.ts'
+import type { Nusd } from '../../kernel/money.ts'
+import { changeOf } from '../../ledger/unit-of-work.ts'
+import { besideMax, type LedgerDay, type Movement } from './movement.ts'
+
+/** A day of a statement: its runs in one sum, everything else line by line. */
+export type StatementDay = {
+  day: Millis
+  /** What the account had before the first and after the last line of the day. */
+  opening: Nusd
+  closing: Nusd
+  runs: { count: number; amount: Nusd }
+  /** Newest first. */
+  others: Movement[]
+  /** Whether `runs` also holds others, because there were too many of them. */
+  isMixed: boolean
+}
+
+/** The last days with any movement before a day, and whether older ones follow. */
+export async function readDays(
+  { statements }: Pick<Deps, 'statements'>,
+  account: string,
+  { before, limit }: { before: Millis | undefined; limit: number },
+): Promise<{ days: StatementDay[]; hasMore: boolean }> {
+  const found = await statements.days(account, before, limit)
+  return { days: found.map(toDay), hasMore: found.at(-1)?.open !== undefined }
+}
+
+/** The runs of a day are what its other lines leave unexplained, in number and in money. */
+function toDay({ day, close, open, beside }: LedgerDay): StatementDay {
+  const opening = open?.balance ?? 0n
+  const explained = beside.reduce((sum, one) => sum + changeOf(one), 0n)
+  return {
+    day,
+    opening,
+    closing: close.balance,
+    runs: {
+      count: close.seq - (open?.seq ?? 0) - beside.length,
+      amount: close.balance - opening - explained,
+    },
+    others: beside.filter((one) => changeOf(one) !== 0n),
+    isMixed: beside.length === besideMax,
+  }
+}

@@ -1,0 +1,111 @@
+import { Elysia } from 'elysia'
+import { sessionAuth } from '../../access/accounts/needs-session.ts'
+import type { Deps } from '../../deps.ts'
+import type { Millis } from '../../kernel/clock.ts'
+import { type PageRequest, toListView } from '../../kernel/pagination.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { parseDate } from '../../kernel/time-text.ts'
+import { downloadResponse } from '../../web/http/download.ts'
+import { queryOf, readChoice, readPage } from '../../web/http/query.ts'
+import type { Frame } from '../../web/ui/frame.ts'
+import { dashboardPage } from '../../web/ui/layout.tsx'
+import { reply } from '../../web/ui/reply.ts'
+import { readDays } from './days.ts'
+import { exportStatement } from './export.ts'
+import { type Place, readPlace } from './movement.ts'
+import {
+  StatementPage,
+  StatementPanel,
+  type StatementView,
+  statementPath,
+} from './portal/statement.tsx'
+import { toDayView, toMovementView } from './statement-view.ts'
+
+type Needs = Pick<
+  Deps,
+  'accounts' | 'clock' | 'exportSlots' | 'log' | 'sessions' | 'settings' | 'statements'
+>
+
+/** Everything that moved the money of an account: the page, the same as JSON, and as a file. */
+export const statementPortal = (deps: Needs, frame: Frame) =>
+  new Elysia({ name: 'statement-portal' })
+    .use(sessionAuth(deps))
+    .get(
+      statementPath,
+      async ({ request, set, account }) => {
+        const view = await viewOf(deps, account, queryOf(request))
+        const main = <StatementPage view={view} />
+        const shown = { frame, title: 'Statement', here: statementPath, account, main }
+        const fragment = <StatementPanel view={view} />
+        return reply({ request, set }, { page: dashboardPage(shown), fragment })
+      },
+      { needsSession: 'page' },
+    )
+    .get(
+      '/api/portal/statement',
+      async ({ request, set, account }) => {
+        const query = queryOf(request)
+        if (request.headers.get('hx-request') === 'true') {
+          const fragment = <StatementPanel view={await viewOf(deps, account, query)} />
+          return reply({ request, set }, { fragment, seeOther: statementPath })
+        }
+        const page = readPage(query)
+        if (readChoice(query, 'by', ['movement', 'day']) === 'day') {
+          const before = readDay(page)
+          const { days, hasMore } = await readDays(deps, account, { before, limit: page.limit })
+          return toListView({ items: days.map(toDayView), hasMore })
+        }
+        const after = await readAfter(deps, account, page)
+        const { items, hasMore } = await deps.statements.list(account, { ...page, after })
+        return toListView({ items: items.map(toMovementView), hasMore })
+      },
+      { needsSession: 'action' },
+    )
+    .get(
+      '/api/portal/statement/export',
+      async ({ request, server, set, account }) => {
+        const file = await exportStatement(deps, account)
+        set.headers['x-as-of'] = String(file.asOf)
+        return downloadResponse({ request, server, set }, file, {
+          onBug: (error) => deps.log.error('statement.export_failed', error),
+        })
+      },
+      { needsSession: 'action' },
+    )
+
+async function viewOf(
+  deps: Needs,
+  accountId: string,
+  query: URLSearchParams,
+): Promise<StatementView> {
+  const account = await deps.accounts.find(accountId)
+  if (!account) throw new Error('a session without an account')
+  const page = readPage(query)
+  const view = { account, isFirst: page.after === undefined }
+  if (readChoice(query, 'by', ['movement', 'day']) === 'movement') {
+    const after = await readAfter(deps, accountId, page)
+    return { ...view, ...(await deps.statements.list(accountId, { ...page, after })) }
+  }
+  const before = readDay(page)
+  return { ...view, ...(await readDays(deps, accountId, { before, limit: page.limit })) }
+}
+
+/** @throws Refusal 'invalid_request' for a line that is not there. */
+async function readAfter(
+  { statements }: Needs,
+  account: string,
+  { after }: PageRequest,
+): Promise<Place | undefined> {
+  if (after === undefined) return undefined
+  const place = readPlace(after)
+  if (place && (await statements.find(account, place))) return place
+  refuse('invalid_request', { param: 'after', message: 'There is no such movement.' })
+}
+
+/** The day that a list of days goes on after. @throws Refusal 'invalid_request' */
+function readDay({ after }: PageRequest): Millis | undefined {
+  if (after === undefined) return undefined
+  const day = parseDate(after)
+  if (day !== undefined) return day
+  refuse('invalid_request', { param: 'after', message: '"after" must be a day: 2026-11-21.' })
+}

@@ -1,0 +1,169 @@
+import type { Nusd } from '../../../kernel/money.ts'
+import { changeOf } from '../../../ledger/unit-of-work.ts'
+import type { AccountRow } from '../../../storage/db/schema.ts'
+import { Amount } from '../../../web/ui/amount.tsx'
+import { ButtonLink } from '../../../web/ui/button.tsx'
+import { Empty } from '../../../web/ui/empty.tsx'
+import { Tabs } from '../../../web/ui/filters.tsx'
+import type { Child } from '../../../web/ui/jsx-runtime.ts'
+import { Facts, Pad, PageHead, Panel } from '../../../web/ui/panel.tsx'
+import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
+import { dateText, ExactTime } from '../../../web/ui/when.tsx'
+import type { StatementDay } from '../days.ts'
+import { type Movement, placeText } from '../movement.ts'
+
+export const statementPath = '/dashboard/statement'
+const eachPath = `${statementPath}?by=movement`
+
+export type StatementView = {
+  account: AccountRow
+  isFirst: boolean
+  hasMore: boolean
+} & ({ items: Movement[] } | { days: StatementDay[] })
+
+export const StatementPage = ({ view }: { view: StatementView }) => (
+  <>
+    <PageHead title="Statement">
+      <ButtonLink icon="download" href="/api/portal/statement/export" download>
+        Export CSV
+      </ButtonLink>
+    </PageHead>
+    <Panel id="balance" title="Balance" aside={<Amount nusd={view.account.balance} />}>
+      <Pad>
+        <Facts
+          of={[
+            ['Held for runs in flight', <Amount nusd={view.account.held} />],
+            ['Available', <Amount nusd={view.account.balance - view.account.held} />],
+          ]}
+        />
+      </Pad>
+    </Panel>
+    <StatementPanel view={view} />
+  </>
+)
+
+/** The list, and the way to the other form of it. */
+export const StatementPanel = ({ view }: { view: StatementView }) => {
+  const isByDay = 'days' in view
+  return (
+    <Panel
+      id="statement"
+      title="What moved the balance"
+      aside={
+        <Tabs
+          label="Lines"
+          here={isByDay ? statementPath : eachPath}
+          tabs={[
+            { href: statementPath, label: 'By day' },
+            { href: eachPath, label: 'Every movement' },
+          ]}
+        />
+      }
+      foot={
+        view.account.moves > 0 ? (
+          <Pager
+            older={view.hasMore ? olderPath(view) : undefined}
+            newest={view.isFirst ? undefined : isByDay ? statementPath : eachPath}
+          >
+            {view.hasMore ? 'There are older ones.' : 'That is all; it began with nothing.'}
+          </Pager>
+        ) : null
+      }
+    >
+      {view.account.moves === 0 ? (
+        <Empty hash={view.account.id} title="Nothing moved yet">
+          Every deposit, run and plan will stand here, with what the balance was after it.
+        </Empty>
+      ) : isByDay ? (
+        <Table caption="Days" columns={dayColumns} rows={view.days.flatMap(linesOf)} />
+      ) : (
+        <Table caption="Movements" columns={movementColumns} rows={view.items} />
+      )}
+    </Panel>
+  )
+}
+
+function olderPath(view: StatementView): string | undefined {
+  if ('items' in view) {
+    const last = view.items.at(-1)
+    return last && `${eachPath}&after=${placeText(last)}`
+  }
+  const last = view.days.at(-1)
+  return last && `${statementPath}?after=${new Date(last.day).toISOString().slice(0, 10)}`
+}
+
+/** A line of the list by day; the first one of a day says what was there at its end. */
+type DayLine = { what: Child; amount: Nusd; when: Child; closing?: Nusd }
+
+function linesOf({ day, closing, runs, others, isMixed }: StatementDay): DayLine[] {
+  const count = runs.count.toLocaleString('en-US')
+  const what = isMixed ? `${count} runs and others` : runs.count === 1 ? '1 run' : `${count} runs`
+  const lines: DayLine[] = [
+    ...(runs.count > 0 ? [{ what, amount: runs.amount, when: <Day at={day} /> }] : []),
+    ...others.map((one) => ({
+      what: whatOf(one),
+      amount: changeOf(one),
+      when: <ExactTime at={one.at} />,
+    })),
+  ]
+  return lines.map((line, i) => (i === 0 ? { ...line, closing } : line))
+}
+
+const dayColumns: Column<DayLine>[] = [
+  { head: 'What', cell: ({ what, when }) => <Timed what={what} when={when} /> },
+  { head: 'Amount', kind: 'number', cell: ({ amount }) => <Signed nusd={amount} /> },
+  {
+    head: 'End of day',
+    kind: 'number',
+    cell: ({ closing }) => (closing === undefined ? '' : <Amount nusd={closing} />),
+  },
+]
+
+const movementColumns: Column<Movement>[] = [
+  {
+    head: 'What',
+    cell: (line) => <Timed what={whatOf(line)} when={<ExactTime at={line.at} />} />,
+  },
+  { head: 'Amount', kind: 'number', cell: (line) => <Signed nusd={changeOf(line)} /> },
+  { head: 'After it', kind: 'number', cell: ({ balance }) => <Amount nusd={balance} /> },
+]
+
+/** The time below the words: on a phone the amounts need the width. */
+const Timed = ({ what, when }: { what: Child; when: Child }) => (
+  <>
+    {what}
+    <small class="quiet">{when}</small>
+  </>
+)
+
+const Day = ({ at }: { at: number }) => (
+  <time datetime={new Date(at).toISOString().slice(0, 10)}>{dateText(at)}</time>
+)
+
+const Signed = ({ nusd }: { nusd: Nusd }) => (
+  <>
+    {nusd > 0n ? '+' : ''}
+    <Amount nusd={nusd} />
+  </>
+)
+
+function whatOf({ kind, ref, source }: Movement): Child {
+  if (kind === 'run') {
+    return (
+      <a href={`/dashboard/runs/${encodeURIComponent(ref)}`}>
+        Run <code>{ref.slice(-6)}</code>
+      </a>
+    )
+  }
+  if (kind === 'claim') return source === 'user' ? 'Deposit, given away' : 'Deposit, claimed'
+  return words[kind]
+}
+
+const words = {
+  plan: 'Plan',
+  grant: 'Credit',
+  deposit: 'Deposit',
+  reversal: 'Deposit, taken back',
+  loss: 'Loss of the operator',
+  refund: 'Refund',
+} as const

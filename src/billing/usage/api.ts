@@ -1,0 +1,38 @@
+import { Elysia } from 'elysia'
+import { keyAuth } from '../../access/keys/needs-key.ts'
+import type { Deps } from '../../deps.ts'
+import { downloadResponse } from '../../web/http/download.ts'
+import { queryOf } from '../../web/http/query.ts'
+import { readExportQuery, readSumsQuery } from './api/usage-query.ts'
+import { exportUsage } from './export.ts'
+import { usageOf } from './sum.ts'
+import { toUsageView } from './usage-view.ts'
+
+type Needs = Pick<Deps, 'usage' | 'keys' | 'exportSlots' | 'clock' | 'settings' | 'log'>
+
+/** `/v1/usage`: what the key and the keys below it used, as sums and as a file. */
+export const usageApi = (deps: Needs) =>
+  new Elysia({ name: 'usage-api' })
+    .use(keyAuth(deps))
+    .get(
+      '/v1/usage',
+      async ({ caller, request }) => {
+        const wish = readSumsQuery(queryOf(request), deps.clock.now())
+        const keyIds = await deps.keys.subtree(caller.key)
+        return toUsageView(await usageOf(deps, { account: caller.account, keyIds, ...wish }))
+      },
+      { needsKey: 'usage:read' },
+    )
+    .get(
+      '/v1/usage/export',
+      async ({ caller, request, server, set }) => {
+        const wish = readExportQuery(queryOf(request))
+        const keyIds = await deps.keys.subtree(caller.key)
+        const file = await exportUsage(deps, { account: caller.account, keyIds, ...wish })
+        set.headers['x-as-of'] = String(file.asOf)
+        return downloadResponse({ request, server, set }, file, {
+          onBug: (error) => deps.log.error('usage.export_failed', error),
+        })
+      },
+      { needsKey: 'usage:read' },
+    )

@@ -1,0 +1,108 @@
+import type { Deps } from '../../deps.ts'
+import type { Millis } from '../../kernel/clock.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { type ExportedKey, type FormName, forms } from './formats.ts'
+import { isIn, type Period, placesOf, type Span, walk } from './log-range.ts'
+import type { Whose } from './store.ts'
+import { mineOnly } from './sum.ts'
+import { dayMs, dayOf } from './usage.ts'
+
+export type ExportWish = Whose &
+  Period & {
+    format: FormName
+    /** Leave out what was logged from this place on; undefined for all there is. */
+    asOf?: number | undefined
+  }
+
+export type UsageExport = {
+  /** Ask again with this, and the same bytes come. */
+  asOf: number
+  fileName: string
+  contentType: string
+  /**
+   * Starts to read; the text in pieces, in the order of the log. Abort `signal` in the end,
+   * whatever the end is: it frees the place among the exports.
+   * @throws Refusal 'concurrency_limited'
+   */
+  open(signal: AbortSignal): AsyncIterable<string>
+}
+
+type Needs = Pick<Deps, 'usage' | 'keys' | 'exportSlots'>
+
+/** Places of one read, which nothing else of this process runs beside: some milliseconds. */
+const stepMax = 200
+
+/**
+ * An export of what was used: every receipt of a period, one after the other. What it says never
+ * changes once logged, but for the name of a key, which is its name of today.
+ * @throws Refusal 'invalid_request' for an `asOf` beyond the log.
+ */
+export async function exportUsage(deps: Needs, wish: ExportWish): Promise<UsageExport> {
+  const { size } = await deps.usage.counted()
+  const asOf = wish.asOf ?? size
+  if (asOf > size) {
+    const message = `The log has ${size} leaves. Ask for "as_of" up to that.`
+    refuse('invalid_request', { param: 'as_of', message })
+  }
+  const form = forms[wish.format]
+  return {
+    asOf,
+    fileName: fileNameOf(wish, asOf),
+    contentType: form.contentType,
+    open(signal) {
+      const release = deps.exportSlots.take(wish.account)
+      signal.addEventListener('abort', release)
+      if (signal.aborted) release()
+      return write(deps, { ...wish, asOf }, signal)
+    },
+  }
+}
+
+async function* write(
+  deps: Needs,
+  wish: ExportWish & { asOf: number },
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const form = forms[wish.format]
+  const isMine = mineOnly(wish)
+  const keys = new Map<string, ExportedKey>()
+  if (form.header !== '') yield form.header
+  for await (const step of walk(await placesToRead(deps, wish), stepMax)) {
+    if (signal.aborted) return
+    const found = await deps.usage.exportedIn(step, wish.account)
+    const runs = found.filter((run) => isMine(run) && isIn(wish, run.finishedAt))
+    let text = ''
+    for (const run of runs) {
+      const key = keys.get(run.keyId) ?? (await nameKey(deps, run.keyId))
+      keys.set(run.keyId, key)
+      text += form.linesOf(run, key)
+    }
+    if (text !== '') yield text
+  }
+}
+
+async function nameKey({ keys }: Needs, id: string): Promise<ExportedKey> {
+  const key = await keys.find(id)
+  return { name: key?.name ?? '', parentId: key?.parentId ?? null }
+}
+
+/** Where in the log the receipts of the period can be, without days that have none of theirs. */
+async function placesToRead(
+  { usage }: Needs,
+  wish: ExportWish & { asOf: number },
+): Promise<Span[]> {
+  const { cursor } = await usage.counted()
+  const touched = { from: dayOf(wish.from), to: Math.ceil(wish.to / dayMs) * dayMs }
+  const days = await usage.daysOf(wish, touched)
+  return placesOf(days, await usage.marks(), { cursor, size: wish.asOf })
+}
+
+/** `counterfoil-usage-2026-11-01-to-2026-11-30-as-of-1234.csv`. */
+function fileNameOf({ format, from, to }: ExportWish, asOf: number): string {
+  const first = from > 0 ? `-from-${dateOf(from)}` : ''
+  const last = Number.isFinite(to) ? `-to-${dateOf(to - 1)}` : ''
+  const what = format === 'focus' ? 'focus-1.2' : 'usage'
+  return `counterfoil-${what}${first}${last}-as-of-${asOf}.${forms[format].extension}`
+}
+
+const dateOf = (at: Millis): string => new Date(at).toISOString().slice(0, 10)

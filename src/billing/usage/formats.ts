@@ -1,0 +1,129 @@
+import { canonical } from '../../kernel/canonical.ts'
+import { toRfc3339 } from '../../kernel/clock.ts'
+import { toHex } from '../../kernel/hex.ts'
+import { type Nusd, toJsonInteger, toUsd } from '../../kernel/money.ts'
+import { costOf, type MeterLine } from '../../models/model.ts'
+import { receiptIdOf } from '../../proof/receipts/receipt.ts'
+import { plainField, textField, toLine } from './csv.ts'
+import { focus } from './focus-export.ts'
+import type { ExportedRun } from './store.ts'
+import { unitsOf } from './usage.ts'
+
+/** A key as exports name it. */
+export type ExportedKey = { name: string; parentId: string | null }
+
+/** How an export is written: its bytes follow from the runs and the names of their keys alone. */
+export type Form = {
+  extension: 'csv' | 'jsonl'
+  contentType: string
+  header: string
+  /** All lines of one run, each ended. */
+  linesOf(run: ExportedRun, key: ExportedKey): string
+}
+
+export const csvColumns = [
+  'time',
+  'run_id',
+  'receipt_id',
+  'receipt_digest',
+  'key_id',
+  'key_name',
+  'parent_key_id',
+  'model',
+  'kind',
+  'outcome',
+  'input_units',
+  'output_units',
+  'list_cost_usd',
+  'discount_usd',
+  'cost_usd',
+  'cost_nusd',
+  'usage_source',
+  'passport',
+  'tags_json',
+] as const
+
+/** One line a run, for spreadsheets. */
+export const csv: Form = {
+  extension: 'csv',
+  contentType: 'text/csv; charset=utf-8; header=present',
+  header: toLine(csvColumns),
+  linesOf(run, key) {
+    const list = listCostOf(run)
+    return toLine([
+      plainField(toRfc3339(run.finishedAt)),
+      plainField(run.id),
+      plainField(receiptIdOf(run.id)),
+      plainField(toHex(run.digest)),
+      plainField(run.keyId),
+      textField(key.name),
+      plainField(key.parentId ?? ''),
+      textField(run.model),
+      plainField(run.kind),
+      plainField(run.outcome ?? ''),
+      plainField(unitsOf(run.lines, 'input')),
+      plainField(unitsOf(run.lines, 'output')),
+      plainField(toUsd(list)),
+      plainField(toUsd(list - run.cost)),
+      plainField(toUsd(run.cost)),
+      plainField(run.cost),
+      plainField(run.usageSource ?? ''),
+      textField(run.passport),
+      textField(canonical(run.tags)),
+    ])
+  },
+}
+
+/** One JSON object a run, for programs: the same as the CSV, but nothing is guarded or quoted. */
+export const jsonl: Form = {
+  extension: 'jsonl',
+  contentType: 'application/jsonl; charset=utf-8',
+  header: '',
+  linesOf(run, key) {
+    const list = listCostOf(run)
+    const row = {
+      time: toRfc3339(run.finishedAt),
+      run_id: run.id,
+      receipt_id: receiptIdOf(run.id),
+      receipt_digest: toHex(run.digest),
+      key_id: run.keyId,
+      key_name: key.name,
+      parent_key_id: key.parentId,
+      model: run.model,
+      kind: run.kind,
+      outcome: run.outcome,
+      input_units: unitsOf(run.lines, 'input'),
+      output_units: unitsOf(run.lines, 'output'),
+      list_cost_usd: toUsd(list),
+      discount_usd: toUsd(list - run.cost),
+      cost_usd: toUsd(run.cost),
+      cost_nusd: toJsonInteger(run.cost),
+      usage_source: run.usageSource,
+      passport: run.passport === '' ? null : run.passport,
+      tags: Object.fromEntries(Object.entries(run.tags).sort(([a], [b]) => (a < b ? -1 : 1))),
+    }
+    return `${JSON.stringify(row)}\n`
+  },
+}
+
+/** FinOps FOCUS 1.2, for cost tools: one line a meter line. */
+const focusForm: Form = {
+  extension: 'csv',
+  contentType: csv.contentType,
+  header: focus.header,
+  linesOf: (run, key) => focus.linesOf(run, linesOf(run), key.name),
+}
+
+export const forms = { csv, jsonl, focus: focusForm } as const
+export type FormName = keyof typeof forms
+export const formNames = ['csv', 'jsonl', 'focus'] as const satisfies readonly FormName[]
+
+/** What the run would have cost without its discount. */
+const listCostOf = (run: ExportedRun): Nusd => costOf(linesOf(run), 0)
+
+const linesOf = (run: ExportedRun): MeterLine[] =>
+  run.lines.map(({ meter, quantity, price }) => ({
+    meter: meter as MeterLine['meter'],
+    quantity,
+    pricePusd: BigInt(price),
+  }))

@@ -1,0 +1,81 @@
+import { Elysia } from 'elysia'
+import { sessionAuth } from '../../access/accounts/needs-session.ts'
+import type { Deps } from '../../deps.ts'
+import { Refusal } from '../../kernel/refusal.ts'
+import { downloadResponse } from '../../web/http/download.ts'
+import { queryOf } from '../../web/http/query.ts'
+import type { Frame } from '../../web/ui/frame.ts'
+import { dashboardPage } from '../../web/ui/layout.tsx'
+import { reply } from '../../web/ui/reply.ts'
+import { readExportQuery, readReportQuery } from './api/usage-query.ts'
+import { exportUsage } from './export.ts'
+import { UsageBody, UsagePage, type UsageView, usagePath } from './portal/usage-report.tsx'
+import { readReport } from './report.ts'
+import { usageOf } from './sum.ts'
+import { toUsageView } from './usage-view.ts'
+
+type Needs = Pick<
+  Deps,
+  'usage' | 'keys' | 'exportSlots' | 'sessions' | 'clock' | 'settings' | 'log'
+>
+
+/** What an account used: the page, the same as JSON, and every run of a range as a file. */
+export const usagePortal = (deps: Needs, frame: Frame) =>
+  new Elysia({ name: 'usage-portal' })
+    .use(sessionAuth(deps))
+    .get(
+      usagePath,
+      async ({ request, set, account }) => {
+        const view = await viewOf(deps, account, queryOf(request))
+        const main = <UsagePage view={view} />
+        const page = dashboardPage({ frame, title: 'Usage', here: usagePath, account, main })
+        return reply({ request, set }, { page, ...statusOf(view) })
+      },
+      { needsSession: 'page' },
+    )
+    .get(
+      '/api/portal/usage',
+      async ({ request, set, account }) => {
+        if (isHtmx(request)) {
+          const view = await viewOf(deps, account, queryOf(request))
+          if (view.found instanceof Refusal) throw view.found
+          const fragment = <UsageBody view={view} />
+          return reply({ request, set }, { fragment, seeOther: usagePath })
+        }
+        const { page: _, ...wish } = readReportQuery(queryOf(request), deps.clock.now())
+        return toUsageView(await usageOf(deps, { account, ...wish }))
+      },
+      { needsSession: 'action' },
+    )
+    .get(
+      '/api/portal/usage/export',
+      async ({ request, server, set, account }) => {
+        const wish = readExportQuery(queryOf(request))
+        const file = await exportUsage(deps, { account, ...wish })
+        set.headers['x-as-of'] = String(file.asOf)
+        return downloadResponse({ request, server, set }, file, {
+          onBug: (error) => deps.log.error('usage.export_failed', error),
+        })
+      },
+      { needsSession: 'action' },
+    )
+
+const isHtmx = ({ headers }: Request): boolean => headers.get('hx-request') === 'true'
+
+/** What was asked for stays on the page, with what is wrong with it. */
+async function viewOf(deps: Needs, account: string, query: URLSearchParams): Promise<UsageView> {
+  const now = deps.clock.now()
+  const view = { account, now, query }
+  try {
+    const found = await readReport(deps, { account, ...readReportQuery(query, now) })
+    return { ...view, found }
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.type !== 'invalid_request') throw error
+    return { ...view, found: error }
+  }
+}
+
+function statusOf({ found }: UsageView): { status?: number } {
+  if (found instanceof Refusal) return { status: found.status }
+  return found.table instanceof Refusal ? { status: found.table.status } : {}
+}

@@ -1,0 +1,196 @@
+import { toRfc3339 } from '../../../kernel/clock.ts'
+import type { Refusal } from '../../../kernel/refusal.ts'
+import { Amount, amountText } from '../../../web/ui/amount.tsx'
+import { Button, ButtonLink } from '../../../web/ui/button.tsx'
+import { BarChart } from '../../../web/ui/chart.tsx'
+import { Tabs } from '../../../web/ui/filters.tsx'
+import { TextField } from '../../../web/ui/form.tsx'
+import { ErrorNote, Notice } from '../../../web/ui/notice.tsx'
+import { Facts, Pad, PageHead, Panel } from '../../../web/ui/panel.tsx'
+import { dateText, dateWords } from '../../../web/ui/when.tsx'
+import { type RangeDays, rangeDays } from '../api/usage-query.ts'
+import type { Report } from '../report.ts'
+import { dayMs, dayOf } from '../usage.ts'
+import { toDate } from '../usage-view.ts'
+import { UsageTable } from './usage-table.tsx'
+
+export const usagePath = '/dashboard/usage'
+
+export type UsageView = {
+  account: string
+  now: number
+  /** What the address asks for, which the forms and links keep. */
+  query: URLSearchParams
+  /** What was used, or why it cannot be told. */
+  found: Report | Refusal
+}
+
+export const UsagePage = ({ view }: { view: UsageView }) => (
+  <>
+    <PageHead title="Usage">
+      <p class="quiet">What your keys ran and what it cost. A day is one in UTC.</p>
+    </PageHead>
+    <Range view={view} />
+    <UsageBody view={view} />
+  </>
+)
+
+/** All that depends on the range: what htmx gets. */
+export const UsageBody = ({ view: { account, now, query, found } }: { view: UsageView }) =>
+  found instanceof Error ? (
+    <ErrorNote
+      what={found.message}
+      retry={<ButtonLink href={usagePath}>Show the last 30 days</ButtonLink>}
+    />
+  ) : (
+    <>
+      <Uncounted of={found} />
+      <section class="sheet purse" aria-label="Spending">
+        <Spent of={found} />
+        <SpendChart of={found} now={now} />
+      </section>
+      <UsageTable account={account} query={query} report={found} />
+      {found.totals.runs === 0 ? null : <Exports of={found} />}
+    </>
+  )
+
+const Range = ({ view: { query, found } }: { view: UsageView }) => (
+  <search class="sheet">
+    <form class="pad range" method="get" action={usagePath}>
+      <Tabs
+        label="Range"
+        tabs={rangeDays.map((days) => ({ href: rangeHref(query, days), label: `${days} days` }))}
+        here={rangeHref(query, daysOf(query))}
+      />
+      <TextField name="from" label="From" type="date" value={edgeOf(query, 'from', found)} />
+      <TextField name="to" label="To" type="date" value={edgeOf(query, 'to', found)} />
+      {query.has('group_by') ? (
+        <input type="hidden" name="group_by" value={query.get('group_by') ?? ''} />
+      ) : null}
+      <Button>Show</Button>
+    </form>
+  </search>
+)
+
+/** What was typed, or where the range that is shown begins or ends. */
+function edgeOf(query: URLSearchParams, edge: 'from' | 'to', found: Report | Refusal): string {
+  const typed = query.get(edge)
+  if (typed || found instanceof Error) return typed ?? ''
+  return toDate(edge === 'from' ? found.from : found.to - 1)
+}
+
+const daysOf = (query: URLSearchParams): string | undefined =>
+  query.get('days') || (query.get('from') || query.get('to') ? undefined : '30')
+
+function rangeHref(query: URLSearchParams, days: RangeDays | string | undefined): string {
+  const groupBy = query.get('group_by')
+  const asked = new URLSearchParams({ ...(days ? { days } : {}) })
+  if (groupBy) asked.set('group_by', groupBy)
+  return `${usagePath}?${asked}`
+}
+
+const Uncounted = ({ of: { asOf, uncounted } }: { of: Report }) =>
+  uncounted === 0 ? null : (
+    <Notice tone="warn" title="The count is behind.">
+      These figures go up to leaf {asOf.toLocaleString('en-US')} of the log;{' '}
+      {uncounted.toLocaleString('en-US')} newer ones are still to be counted.
+    </Notice>
+  )
+
+function Spent({ of: { totals, days } }: { of: Report }) {
+  const count = (value: number) => (
+    <data value={String(value)}>{value.toLocaleString('en-US')}</data>
+  )
+  return (
+    <div class="sum">
+      <h2>{days.length === 1 ? 'Spent in 1 day' : `Spent in ${days.length} days`}</h2>
+      <Amount nusd={totals.cost} />
+      <Facts
+        of={[
+          ['Runs', count(totals.runs)],
+          ['Succeeded', count(totals.succeeded)],
+          ['Units in', count(totals.inputUnits)],
+          ['Units out', count(totals.outputUnits)],
+        ]}
+      />
+    </div>
+  )
+}
+
+function SpendChart({ of: { days, from, to }, now }: { of: Report; now: number }) {
+  const top = days.reduce((most, day) => (day.cost > most.cost ? day : most), {
+    day: from,
+    cost: 0n,
+  })
+  const highest =
+    top.cost === 0n
+      ? 'Nothing was spent.'
+      : `Highest ${amountText(top.cost)} on ${labelOf(top.day)}.`
+  const edgeText = yearOf(from) === yearOf(now) ? labelOf : dateText
+  const range = `${edgeText(from)} to ${edgeText(to - 1)}`
+  return (
+    <div class="stack">
+      <div class="row apart">
+        <h2>Spend per day</h2>
+        <small class="quiet">{top.cost === 0n ? range : highest}</small>
+      </div>
+      <BarChart
+        id="spend"
+        finding={`Spend per day, ${range}. ${highest}`}
+        points={days.map(({ day, cost }) => ({
+          label: day === dayOf(now) ? 'Today' : labelOf(day),
+          value: Number(cost) / 1e9,
+          words: amountText(cost),
+          open: day === dayOf(now),
+        }))}
+        head={['Day', 'Spend']}
+        tick={tickText}
+      />
+    </div>
+  )
+}
+
+const tickText = (value: number): string =>
+  Number.isInteger(value) ? `$${value}` : amountText(BigInt(Math.round(value * 1e9)))
+
+const yearOf = (at: number): number => new Date(at).getUTCFullYear()
+
+const labelOf = dateWords({ timeZone: 'UTC', month: 'short', day: 'numeric' })
+
+const formats = [
+  ['csv', 'CSV', 'One line a run, for spreadsheets.'],
+  ['jsonl', 'JSONL', 'One object a run, for programs.'],
+  ['focus', 'FOCUS', 'FinOps FOCUS 1.2, for cost tools.'],
+] as const
+
+const Exports = ({ of }: { of: Report }) => (
+  <Panel id="export" title="Export">
+    <Pad>
+      <p class="quiet">
+        Every run of these days with its receipt’s digest, as of leaf{' '}
+        {of.asOf.toLocaleString('en-US')} of the log: the same link gives the same bytes again,
+        however much runs meanwhile. Only the names of keys are those of the day you download.
+      </p>
+      <div class="grid2">
+        {formats.map(([format, name, what]) => (
+          <div class="row">
+            <ButtonLink href={exportHref(of, format)} icon="download" download>
+              {name}
+            </ButtonLink>
+            <small class="quiet">{what}</small>
+          </div>
+        ))}
+      </div>
+    </Pad>
+  </Panel>
+)
+
+/** Whole days as dates, which people can read. */
+function exportHref({ from, to, asOf }: Report, format: string): string {
+  const isWhole = from % dayMs === 0 && to % dayMs === 0
+  const edges = isWhole
+    ? { from: toDate(from), to: toDate(to - 1) }
+    : { from: toRfc3339(from), to: toRfc3339(to) }
+  const asked = new URLSearchParams({ format, ...edges, as_of: String(asOf) })
+  return `/api/portal/usage/export?${asked}`
+}

@@ -1,0 +1,203 @@
+import { and, asc, eq, gte, inArray, isNotNull, isNull, like, lt, max, sql } from 'drizzle-orm'
+import type { Millis } from '../../kernel/clock.ts'
+import { isBeside } from '../../storage/db/beside.ts'
+import { type Db, first, type Query, rows, type Work } from '../../storage/db/db.ts'
+import type { RunRow } from '../../storage/db/schema.ts'
+import type { DayMarks, Period, Span } from './log-range.ts'
+import { cursorFact, markPrefix, readMark } from './store/usage-counter.ts'
+import type { CountedRun, Sums } from './usage.ts'
+
+export type UsageStore = ReturnType<typeof usageStore>
+
+/** Whose usage: an account's, or that of some of its keys. */
+export type Whose = { account: string; keyIds?: readonly string[] | undefined }
+
+/** What sums can be grouped by without reading the runs. */
+export type DayGrouping = { day: boolean; key: boolean; model: boolean }
+
+/** Sums of one group; what they are not grouped by is null. */
+export type DaySums = Sums & { day: Millis | null; keyId: string | null; model: string | null }
+
+/** How much is counted of how much there is, in places of the log. */
+export type Counted = { cursor: number; size: number }
+
+/** Sums, how far they go, and the runs that ended but have no place yet: all of one moment. */
+export type Picture = Counted & { sums: DaySums[]; unnumbered: CountedRun[] }
+
+/** A run as exports show it. */
+export type ExportedRun = CountedRun &
+  Pick<
+    RunRow,
+    | 'id'
+    | 'kind'
+    | 'outcome'
+    | 'startedAt'
+    | 'createdAt'
+    | 'discountBps'
+    | 'usageSource'
+    | 'priceList'
+    | 'passport'
+    | 'issuer'
+  > & { place: number; digest: Uint8Array }
+
+/** Ended runs without a place that are read at once; the sequencer numbers them in milliseconds. */
+const unnumberedMax = 1000
+
+/** Reads what was counted, and receipts in the order of the log. */
+export function usageStore(db: Db) {
+  const { runs, usageDays, facts, logLeaves, keys } = db.tables
+  const few = {
+    accountId: runs.accountId,
+    keyId: runs.keyId,
+    model: runs.model,
+    status: runs.status,
+    lines: runs.lines,
+    cost: runs.cost,
+    tags: runs.tags,
+    finishedAt: runs.finishedAt,
+  }
+  const many = {
+    ...few,
+    id: runs.id,
+    place: runs.logPlace,
+    kind: runs.kind,
+    outcome: runs.outcome,
+    startedAt: runs.startedAt,
+    createdAt: runs.createdAt,
+    discountBps: runs.discountBps,
+    usageSource: runs.usageSource,
+    priceList: runs.priceList,
+    passport: runs.passport,
+    issuer: runs.issuer,
+    digest: runs.digest,
+  }
+
+  function* readSize(q: Query): Work<number> {
+    const last = yield* first(q.select({ place: max(logLeaves.idx) }).from(logLeaves))
+    return last?.place === null || last === undefined ? 0 : Number(last.place) + 1
+  }
+
+  function* readCounted(q: Query): Work<Counted> {
+    const cursor = yield* first(q.select().from(facts).where(eq(facts.name, cursorFact)))
+    return { cursor: Number(cursor?.value ?? 0), size: yield* readSize(q) }
+  }
+
+  const ofDays = ({ account, keyIds }: Whose, { from, to }: Period) =>
+    and(
+      eq(usageDays.accountId, account),
+      gte(usageDays.day, from),
+      Number.isFinite(to) ? lt(usageDays.day, to) : undefined,
+      keyIds && inArray(usageDays.keyId, [...keyIds]),
+    )
+
+  const inSpan = ({ start, end }: Span, account: string) =>
+    and(gte(runs.logPlace, start), lt(runs.logPlace, end), isBeside(runs.accountId, account))
+
+  function* readSums(q: Query, whose: Whose, days: Period, by: DayGrouping): Work<DaySums[]> {
+    const { day, keyId, model } = usageDays
+    const columns = [by.day && day, by.key && keyId, by.model && model].filter(
+      (one) => one !== false,
+    )
+    const total = (column: unknown) => sql<string>`cast(coalesce(sum(${column}), 0) as text)`
+    const grouped = q
+      .select({
+        day: by.day ? day : sql<null>`null`,
+        keyId: by.key ? keyId : sql<null>`null`,
+        model: by.model ? model : sql<null>`null`,
+        runs: total(usageDays.runs),
+        succeeded: total(usageDays.succeeded),
+        inputUnits: total(usageDays.inputUnits),
+        outputUnits: total(usageDays.outputUnits),
+        cost: total(usageDays.cost),
+      })
+      .from(usageDays)
+      .where(ofDays(whose, days))
+      .groupBy(...columns)
+    return (yield* rows(grouped)).map((row) => ({
+      ...row,
+      runs: Number(row.runs),
+      succeeded: Number(row.succeeded),
+      inputUnits: Number(row.inputUnits),
+      outputUnits: Number(row.outputUnits),
+      cost: BigInt(row.cost),
+    }))
+  }
+
+  return {
+    /** Leaves of all logs together, which is the place that the next one gets. */
+    size: (): Promise<number> => db.read(readSize),
+    counted: (): Promise<Counted> => db.read(readCounted),
+    /** The counted sums of whole days, and what is needed to add the rest to them. */
+    picture: (whose: Whose, days: Period, by: DayGrouping): Promise<Picture> => {
+      const read = function* (q: Query): Work<Picture> {
+        const counted = yield* readCounted(q)
+        const sums = days.from < days.to ? yield* readSums(q, whose, days, by) : []
+        const open = and(isNull(runs.logPlace), isNotNull(runs.finishedAt))
+        const mine = and(open, isBeside(runs.accountId, whose.account))
+        const found = yield* rows(q.select(few).from(runs).where(mine).limit(unnumberedMax))
+        return { ...counted, sums, unnumbered: found.filter(hasEnded) }
+      }
+      // Where nobody else writes, what is read at once is of one moment.
+      return db.exclusive ? db.read(read) : db.snapshot(read)
+    },
+    /** The days on which there is anything counted. */
+    daysOf: async (whose: Whose, days: Period): Promise<Millis[]> => {
+      const { day } = usageDays
+      const found = await db.read((q) =>
+        rows(q.selectDistinct({ day }).from(usageDays).where(ofDays(whose, days))),
+      )
+      return found.map((row) => row.day)
+    },
+    /** Where each day is in the log, as far as it is counted. */
+    marks: async (): Promise<DayMarks> => {
+      const found = await db.read((q) =>
+        rows(
+          q
+            .select()
+            .from(facts)
+            .where(like(facts.name, `${markPrefix}%`)),
+        ),
+      )
+      return new Map(found.map(({ name, value }) => [dayNamed(name), readMark(value)]))
+    },
+    /** The names of some keys of an account, as they are today. */
+    keyNames: async (account: string, ids: string[]): Promise<Map<string, string>> => {
+      if (ids.length === 0) return new Map()
+      const { id, name, accountId } = keys
+      const named = and(inArray(id, ids), isBeside(accountId, account))
+      const found = await db.read((q) => rows(q.select({ id, name }).from(keys).where(named)))
+      return new Map(found.map((key) => [key.id, key.name]))
+    },
+    /** An account's receipts in some places of the log, for sums. */
+    runsIn: async (span: Span, account: string): Promise<CountedRun[]> => {
+      const found = await db.read((q) =>
+        rows(q.select(few).from(runs).where(inSpan(span, account))),
+      )
+      return found.filter(hasEnded)
+    },
+    /** An account's receipts in some places of the log, in its order. */
+    exportedIn: async (span: Span, account: string): Promise<ExportedRun[]> => {
+      const found = await db.read((q) =>
+        rows(q.select(many).from(runs).where(inSpan(span, account)).orderBy(asc(runs.logPlace))),
+      )
+      return found.filter(isExported)
+    },
+  }
+}
+
+const hasEnded = <T extends { finishedAt: Millis | null }>(
+  run: T,
+): run is T & { finishedAt: Millis } => run.finishedAt !== null
+
+type Found = Omit<ExportedRun, 'place' | 'digest' | 'finishedAt'> & {
+  [field in 'place' | 'finishedAt']: number | null
+} & { digest: Uint8Array | null }
+
+const isExported = (run: Found): run is ExportedRun =>
+  run.place !== null && run.finishedAt !== null && run.digest !== null
+
+/** `usage.day.20261121` back to its midnight. */
+function dayNamed(name: string): Millis {
+  const [, year, month, day] = /(\d{4})(\d\d)(\d\d)$/.exec(name) ?? []
+  return Date.parse(`${year}-${month}-${day}T00:00:00Z`)
+}

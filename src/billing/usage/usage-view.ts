@@ -1,0 +1,34 @@
+import { toRfc3339 } from '../../kernel/clock.ts'
+import { toJsonInteger } from '../../kernel/money.ts'
+import type { Usage, UsageRow } from './sum.ts'
+import type { Sums } from './usage.ts'
+
+/** The body of `GET /v1/usage`. */
+export const toUsageView = (usage: Usage) => ({
+  object: 'usage' as const,
+  from: toRfc3339(usage.from),
+  to: toRfc3339(usage.to),
+  group_by: usage.groupBy,
+  data: usage.rows.map(toRowView),
+  totals: toSumsView(usage.totals),
+  as_of: usage.asOf,
+  uncounted: usage.uncounted,
+})
+
+const toRowView = ({ day, keyId, model, tag, ...sums }: UsageRow) => ({
+  ...(day === undefined ? {} : { day: toDate(day) }),
+  ...(keyId === undefined ? {} : { key_id: keyId }),
+  ...(model === undefined ? {} : { model }),
+  ...(tag === undefined ? {} : { tag }),
+  ...toSumsView(sums),
+})
+
+const toSumsView = (sums: Sums) => ({
+  runs: sums.runs,
+  succeeded: sums.succeeded,
+  input_units: sums.inputUnits,
+  output_units: sums.outputUnits,
+  cost_nusd: toJsonInteger(sums.cost),
+})
+
+export const toDate = (at: number): string => toRfc3339(at).slice(0, 10)

@@ -1,0 +1,68 @@
+import type { Millis } from '../../kernel/clock.ts'
+import type { Nusd } from '../../kernel/money.ts'
+import type { RunRow, UsageDayRow } from '../../storage/db/schema.ts'
+
+/**
+ * Usage: what an account's keys ran, summed up from its receipts by day, key, model and tag. A run
+ * counts on the day (UTC) that it ended, which is when it was charged.
+ */
+export type Sums = {
+  runs: number
+  succeeded: number
+  inputUnits: number
+  outputUnits: number
+  cost: Nusd
+}
+
+/** What of an ended run is counted. */
+export type CountedRun = Pick<
+  RunRow,
+  'accountId' | 'keyId' | 'model' | 'status' | 'lines' | 'cost' | 'tags'
+> & { finishedAt: Millis }
+
+export const dayMs = 86_400_000
+
+export const dayOf = (at: Millis): Millis => at - (at % dayMs)
+
+export const noSums = (): Sums => ({
+  runs: 0,
+  succeeded: 0,
+  inputUnits: 0,
+  outputUnits: 0,
+  cost: 0n,
+})
+
+/** A run's own sums. */
+export const sumsOf = (run: Pick<CountedRun, 'status' | 'lines' | 'cost'>): Sums => ({
+  runs: 1,
+  succeeded: run.status === 'succeeded' ? 1 : 0,
+  inputUnits: unitsOf(run.lines, 'input'),
+  outputUnits: unitsOf(run.lines, 'output'),
+  cost: run.cost,
+})
+
+export function addSums(total: Sums, more: Sums): void {
+  total.runs += more.runs
+  total.succeeded += more.succeeded
+  total.inputUnits += more.inputUnits
+  total.outputUnits += more.outputUnits
+  total.cost += more.cost
+}
+
+/** The rows that some runs add up to, in the order of their primary key. */
+export function toUsageDays(runs: readonly Omit<CountedRun, 'tags'>[]): UsageDayRow[] {
+  const days = new Map<string, UsageDayRow>()
+  for (const run of runs) {
+    const { accountId, keyId, model } = run
+    const day = dayOf(run.finishedAt)
+    const name = JSON.stringify([accountId, day, keyId, model])
+    const row = days.get(name)
+    if (row) addSums(row, sumsOf(run))
+    else days.set(name, { accountId, day, keyId, model, ...sumsOf(run) })
+  }
+  return [...days].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+}
+
+/** How many units of a meter a run was charged for. */
+export const unitsOf = (lines: RunRow['lines'], meter: string): number =>
+  lines.reduce((units, line) => units + (line.meter === meter ? line.quantity : 0), 0)
