@@ -1,5 +1,5 @@
 /** `bun scripts/config-docs.ts`: writes the table of all settings into docs/configuration.md. */
-import { explainSettings } from '../src/config-help.ts'
+import { explainSettings } from '../src/config/help.ts'
 
 const page = 'docs/configuration.md'
 const mark = '<!-- settings -->'

@@ -1,4 +1,4 @@
-import type { Config } from './config.ts'
+import type { Config } from './config/config.ts'
 import type { Deps } from './deps.ts'
 import { openAnchoring } from './proof/anchors/anchoring.ts'
 import type { Sender } from './proof/anchors/sender.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Config, Loaded } from './config.ts'
-import { rows, valueIn } from './config-table.ts'
+import type { Config, Loaded } from './config/config.ts'
+import { rows, valueIn } from './config/table.ts'
 import type { LevelledLog } from './logging.ts'
 import type { Service } from './make-deps.ts'
 

@@ -24,7 +24,7 @@ export const start: Group = {
           'is refused by every command, also when --config names it',
         ],
       ],
-      guards: [['src/config-file.ts', 'readConfig']],
+      guards: [['src/config/file.ts', 'readConfig']],
     },
     {
       id: 'M2',
@@ -55,7 +55,7 @@ export const start: Group = {
         ],
       ],
       guards: [
-        ['src/ensure-folder.ts', 'ensureFolder'],
+        ['src/config/ensure-folder.ts', 'ensureFolder'],
         ['src/storage/db/opening-fault.ts', 'openingFault'],
       ],
     },

@@ -65,9 +65,9 @@ export const upstreams: Group = {
         ],
       ],
       guards: [
-        ['src/config.ts', 'findApiKey'],
-        ['src/config.ts', 'readSecret'],
-        ['src/config-show.ts', 'shownEntries'],
+        ['src/config/config.ts', 'findApiKey'],
+        ['src/config/config.ts', 'readSecret'],
+        ['src/config/show.ts', 'shownEntries'],
       ],
     },
     {

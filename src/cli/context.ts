@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import type { Config } from '../config.ts'
-import { readConfig } from '../config-file.ts'
-import { rows } from '../config-table.ts'
+import type { Config } from '../config/config.ts'
+import { readConfig } from '../config/file.ts'
+import { rows } from '../config/table.ts'
 
 /** Exit codes of every command: 0 is fine. */
 export const exitCodes = { failed: 1, usage: 2, unavailable: 3, configuration: 78 } as const

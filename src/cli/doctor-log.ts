@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { openHeads } from '../open.ts'
 import { headStore } from '../proof/log/store/head.ts'

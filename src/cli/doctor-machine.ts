@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { headPathOf } from '../proof/log/store/head-file.ts'
 import { type Finding, failure, fine, quote, warning } from './finding.ts'
 

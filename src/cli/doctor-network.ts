@@ -1,6 +1,6 @@
 import { checkToken } from '../billing/deposits/token.ts'
-import type { Config } from '../config.ts'
-import { isLoopback } from '../config-values.ts'
+import type { Config } from '../config/config.ts'
+import { isLoopback } from '../config/values.ts'
 import { type Chain, ChainUnavailable } from '../kernel/chain.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { systemRandom } from '../kernel/random.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { Config } from '../config.ts'
-import { readConfig } from '../config-file.ts'
+import type { Config } from '../config/config.ts'
+import { readConfig } from '../config/file.ts'
 import {
   configOf,
   Exit,

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { exampleFile } from '../config-example.ts'
+import { exampleFile } from '../config/example.ts'
 import { Exit, exitCodes, print, printJson, say } from './context.ts'
 
 /** `init`: a commented configuration file to begin with. */

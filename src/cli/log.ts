@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { ChainUnavailable } from '../kernel/chain.ts'
 import { openLog } from '../logging.ts'
 import { makeAnchoring } from '../make-anchoring.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { systemRandom } from '../kernel/random.ts'
 import { openLog } from '../logging.ts'
 import { keySourceOf, openDatabase } from '../open.ts'

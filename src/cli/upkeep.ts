@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { readConfig } from '../config-file.ts'
-import { configView, explainConfig, showConfig } from '../config-show.ts'
+import { readConfig } from '../config/file.ts'
+import { configView, explainConfig, showConfig } from '../config/show.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { lockDatabase, openDatabase, readSchemaState } from '../open.ts'
 import { commit, version } from '../version.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { explainSettings, helpSettings } from '../../src/config-help.ts'
-import { rows } from '../../src/config-table.ts'
+import { explainSettings, helpSettings } from '../../src/config/help.ts'
+import { rows } from '../../src/config/table.ts'
 import { configOf, load, problemsOf } from './load.ts'
 
 describe('without any configuration', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { configView, explainConfig, showConfig } from '../../src/config-show.ts'
+import { configView, explainConfig, showConfig } from '../../src/config/show.ts'
 import { configOf, load, model, problemsOf, upstream } from './load.ts'
 
 describe('secrets', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { exampleFile } from '../../src/config-example.ts'
-import { explainSettings } from '../../src/config-help.ts'
-import { rows } from '../../src/config-table.ts'
+import { exampleFile } from '../../src/config/example.ts'
+import { explainSettings } from '../../src/config/help.ts'
+import { rows } from '../../src/config/table.ts'
 import { configOf, problemsOf } from './load.ts'
 
 const env = { LOCAL_API_KEY: 'sk-1' }

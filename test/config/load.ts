@@ -1,4 +1,4 @@
-import { type Inputs, loadConfig } from '../../src/config.ts'
+import { type Inputs, loadConfig } from '../../src/config/config.ts'
 
 /** Loads with nothing set but what the test says. */
 export function load(some: Partial<Inputs> = {}) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readConfig } from '../../src/config-file.ts'
+import { readConfig } from '../../src/config/file.ts'
 import { reloader } from '../../src/reload.ts'
 import { lastRun, modelToml, until, upstreamToml } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'

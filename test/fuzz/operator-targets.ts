@@ -10,10 +10,10 @@ import {
   readUsd,
   readWindow,
 } from '../../src/cli/values.ts'
-import { loadConfig } from '../../src/config.ts'
-import { withAdmins } from '../../src/config-admins.ts'
-import { exampleFile } from '../../src/config-example.ts'
-import { rows } from '../../src/config-table.ts'
+import { withAdmins } from '../../src/config/admins.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { exampleFile } from '../../src/config/example.ts'
+import { rows } from '../../src/config/table.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
 import { parseCsv } from '../usage/receipts.ts'
 import { isRefusal, must, type Target } from './run.ts'

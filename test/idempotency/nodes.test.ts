@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import type { Deps } from '../../src/deps.ts'
 import { makeDeps } from '../../src/make-deps.ts'
 import { signerFromHex } from '../../src/proof/signer/signer.ts'

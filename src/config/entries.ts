@@ -1,6 +1,6 @@
-import { isTable, needed, optional, readTable, set, type ValuesOf } from './config-setting.ts'
-import { amount, filePath, flag, httpUrl, integer, listOf, oneOf, text } from './config-values.ts'
-import type { ModelConfig } from './models/catalogue.ts'
+import type { ModelConfig } from '../models/catalogue.ts'
+import { isTable, needed, optional, readTable, set, type ValuesOf } from './setting.ts'
+import { amount, filePath, flag, httpUrl, integer, listOf, oneOf, text } from './values.ts'
 
 const id = text('id', 'an id of a-z, 0-9, dot, dash and underscore', /^[a-z0-9][a-z0-9._-]{0,63}$/)
 const words = text('text', 'text of 1 to 200 characters', /^\P{Cc}{1,200}$/u)

@@ -1,5 +1,5 @@
-import { defaultOf } from './config-help.ts'
-import { type Row, rows, table } from './config-table.ts'
+import { defaultOf } from './help.ts'
+import { type Row, rows, table } from './table.ts'
 
 /**
  * A configuration file to begin with: every setting is in it, commented out, so that it changes

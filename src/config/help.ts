@@ -1,6 +1,6 @@
-import { lists, planLimits } from './config-entries.ts'
-import type { Settings } from './config-setting.ts'
-import { type Row, rows } from './config-table.ts'
+import { lists, planLimits } from './entries.ts'
+import type { Settings } from './setting.ts'
+import { type Row, rows } from './table.ts'
 
 /** The settings as the end of `--help`: flag, meaning, default. */
 export function helpSettings(): string {

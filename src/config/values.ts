@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
-import { maxNusd } from './kernel/money.ts'
-import { isAddress } from './verify/address.ts'
+import { maxNusd } from '../kernel/money.ts'
+import { isAddress } from '../verify/address.ts'
 
 /** How one value of the configuration is written and what it may be. */
 export type Reader<T> = {

@@ -1,5 +1,5 @@
-import type { Reader } from './config-values.ts'
-import { nearest } from './kernel/nearest.ts'
+import { nearest } from '../kernel/nearest.ts'
+import type { Reader } from './values.ts'
 
 /** One thing an operator can set. */
 export type Setting<T> = {

@@ -1,4 +1,4 @@
-import { live, optional, type Setting, secret, set } from './config-setting.ts'
+import { live, optional, type Setting, secret, set } from './setting.ts'
 import {
   address,
   amount,
@@ -12,7 +12,7 @@ import {
   network,
   oneOf,
   origin,
-} from './config-values.ts'
+} from './values.ts'
 
 /** Every setting but the lists of upstreams, models and plans, by section and name. */
 export const table = {

@@ -1,9 +1,9 @@
+import { redact } from '../kernel/redact.ts'
 import type { Config, Source } from './config.ts'
-import { lists, planLimits } from './config-entries.ts'
-import { defaultOf } from './config-help.ts'
-import type { Settings } from './config-setting.ts'
-import { type Row, rows, valueIn } from './config-table.ts'
-import { redact } from './kernel/redact.ts'
+import { lists, planLimits } from './entries.ts'
+import { defaultOf } from './help.ts'
+import type { Settings } from './setting.ts'
+import { type Row, rows, valueIn } from './table.ts'
 
 type Sources = Record<string, Source>
 

@@ -1,5 +1,6 @@
 import { parse, TomlError } from 'smol-toml'
-import { planFaults } from './access/plan.ts'
+import { planFaults } from '../access/plan.ts'
+import { faultsOf, type ModelConfig } from '../models/catalogue.ts'
 import {
   type FindSecret,
   lists,
@@ -8,11 +9,10 @@ import {
   readPlans,
   readUpstreams,
   type UpstreamConfig,
-} from './config-entries.ts'
-import { isTable, readValue, unknownKey, type ValuesOf } from './config-setting.ts'
-import { type Row, rows, table } from './config-table.ts'
-import { isLoopback } from './config-values.ts'
-import { faultsOf, type ModelConfig } from './models/catalogue.ts'
+} from './entries.ts'
+import { isTable, readValue, unknownKey, type ValuesOf } from './setting.ts'
+import { type Row, rows, table } from './table.ts'
+import { isLoopback } from './values.ts'
 
 type Sections = { [Section in keyof typeof table]: ValuesOf<(typeof table)[Section]> }
 
