@@ -1,6 +1,6 @@
 import type { Service } from './make-deps.ts'
 import { stopCancelled } from './runs/cancel.ts'
-import { stopForbidden } from './runs/watch.ts'
+import { stopForbidden } from './runs/stop-forbidden.ts'
 import { isHearing } from './status/health.ts'
 import type { Db, Notice } from './storage/db/db.ts'
 

@@ -232,7 +232,7 @@ export const signIn: Group = {
           'a sign-out at one stops a console answer of the other within two seconds',
         ],
       ],
-      guards: [['src/runs/watch.ts', 'stopForbidden']],
+      guards: [['src/runs/stop-forbidden.ts', 'stopForbidden']],
     },
     {
       id: 'B24',

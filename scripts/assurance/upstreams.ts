@@ -108,7 +108,7 @@ export const upstreams: Group = {
         ['src/models/upstream/http.ts', 'watchOver'],
         ['src/models/upstream/wire/exchange.ts', 'Exchange'],
         ['src/models/upstream/breaker.ts', 'makeBreaker'],
-        ['src/runs/rest.ts', 'assertAsked'],
+        ['src/runs/circuit.ts', 'assertAsked'],
       ],
       missing: 'a limit of its own for connecting: it counts into the wait for the first byte.',
     },
@@ -198,7 +198,7 @@ export const upstreams: Group = {
       guards: [
         ['src/models/upstream/breaker.ts', 'makeBreaker'],
         ['src/models/upstream/breaker-accounts.ts', 'recentAccounts'],
-        ['src/runs/rest.ts', 'assertAsked'],
+        ['src/runs/circuit.ts', 'assertAsked'],
       ],
     },
     {

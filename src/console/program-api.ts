@@ -1,10 +1,10 @@
 import type { Deps } from '../deps.ts'
 import { toErrorBody } from '../kernel/refusal.ts'
+import { stopWithClient } from '../runs/api/stream.ts'
 import type { Keep, Streamed } from '../runs/execute.ts'
 import type { LiveRun } from '../runs/live.ts'
 import { toReceiptLink } from '../runs/openai.ts'
 import { toRunView } from '../runs/run.ts'
-import { stopWithClient } from '../runs/stream-api.ts'
 import { jsonReply } from '../storage/idempotency/api/answer-once.ts'
 import { askModel, withCharge } from './ask.ts'
 

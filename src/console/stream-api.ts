@@ -1,11 +1,11 @@
 import type { Deps } from '../deps.ts'
 import { toJsonInteger } from '../kernel/money.ts'
 import { receiptIdOf } from '../proof/receipts/receipt.ts'
+import { openTranscript, stopWithClient } from '../runs/api/stream.ts'
 import type { Sink, Streamed } from '../runs/execute.ts'
 import type { LiveRun } from '../runs/live.ts'
 import { toReceiptLink } from '../runs/openai.ts'
 import { toRunView } from '../runs/run.ts'
-import { openTranscript, stopWithClient } from '../runs/stream-api.ts'
 import { dataFrame, type SseContext, sseResponse } from '../web/http/sse.ts'
 import { askModel, textOf, withCharge } from './ask.ts'
 

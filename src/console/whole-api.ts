@@ -1,6 +1,6 @@
 import { Refusal } from '../kernel/refusal.ts'
+import { stopWithClient } from '../runs/api/stream.ts'
 import type { LiveRun } from '../runs/live.ts'
-import { stopWithClient } from '../runs/stream-api.ts'
 import { askModel, textOf } from './ask.ts'
 import type { Draft } from './ask-api.ts'
 import type { Needs } from './begin-api.ts'

@@ -3,7 +3,7 @@ import { refuse } from '../kernel/refusal.ts'
 import { checkReceipt } from '../proof/receipts/check-receipt.ts'
 import { receiptIdOf } from '../proof/receipts/receipt.ts'
 import { ownFileOf } from '../proof/receipts/receipt-file.ts'
-import type { ShownRun } from '../runs/shown.ts'
+import type { ShownRun } from '../runs/shown-run.ts'
 import type { AccountRow } from '../storage/db/schema.ts'
 
 /** How far an account is on the way to a receipt that somebody checked; a wallet it has. */

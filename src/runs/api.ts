@@ -20,11 +20,13 @@ import { checkBody } from '../web/http/check-body.ts'
 import { queryOf, readChoice, readPage, readText } from '../web/http/query.ts'
 import type { SseContext } from '../web/http/sse.ts'
 import { asObject } from './answer.ts'
+import { answerWhole } from './api/complete.ts'
+import { followRun } from './api/events.ts'
+import { runBody, toOpenAi } from './api/native.ts'
+import { streamRun } from './api/stream.ts'
 import { runInBackground } from './background.ts'
 import { type Begun, begin } from './begin.ts'
 import { cancelRun } from './cancel.ts'
-import { followRun } from './events-api.ts'
-import { runBody, toOpenAi } from './native-api.ts'
 import {
   chunkBase,
   chunkWriter,
@@ -35,9 +37,7 @@ import {
   toReceiptLink,
 } from './openai.ts'
 import { runStatuses, toRunView } from './run.ts'
-import { streamRun } from './stream-api.ts'
 import { checkSwitches } from './switches.ts'
-import { answerWhole } from './whole-api.ts'
 
 type Needs = Pick<
   Deps,

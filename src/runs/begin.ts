@@ -19,10 +19,10 @@ import type { JsonObject } from '../models/upstream/upstream.ts'
 import { isDiverged } from '../proof/log/divergence.ts'
 import { commitInput } from '../proof/receipts/receipt.ts'
 import type { RunRow } from '../storage/db/schema.ts'
+import { assertAsked } from './circuit.ts'
 import { freeLater, unstored } from './finish.ts'
 import { affordableTokens, fitBound, withTokens } from './fit.ts'
 import { type LiveRun, openLiveRun } from './live.ts'
-import { assertAsked } from './rest.ts'
 
 /** What a caller asks to run. */
 export type RunWish = {

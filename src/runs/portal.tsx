@@ -12,8 +12,10 @@ import type { Frame } from '../web/ui/frame.ts'
 import { type Markup, renderChild } from '../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../web/ui/layout.tsx'
 import { reply } from '../web/ui/reply.ts'
+import { filterQuery, readFilter } from './api/list-query.ts'
+import { type FollowNeeds, followAccount, type Look } from './api/live.ts'
 import { cancelRun } from './cancel.ts'
-import { RunPage } from './detail-pages.tsx'
+import { RunPage } from './portal/run-detail.tsx'
 import {
   isFollowed,
   NewsMessage,
@@ -22,13 +24,11 @@ import {
   RunsPanel,
   type RunsView,
   runsPath,
-} from './list-pages.tsx'
-import { filterQuery, readFilter } from './list-query-api.ts'
-import { type FollowNeeds, followAccount, type Look } from './live-api.ts'
+} from './portal/run-list.tsx'
+import { markOf, runPath } from './portal/run-state.tsx'
 import { toRunView } from './run.ts'
-import { isInFlight, type ShownFilter, type ShownRun } from './shown.ts'
+import { isInFlight, type ShownFilter, type ShownRun } from './shown-run.ts'
 import { readStandings } from './standing.ts'
-import { markOf, runPath } from './state-pages.tsx'
 
 type Needs = FollowNeeds &
   Pick<Deps, 'accounts' | 'anchors' | 'catalogue' | 'keys' | 'logs' | 'plans' | 'runs' | 'settings'>

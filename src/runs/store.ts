@@ -4,8 +4,8 @@ import { toHex } from '../kernel/hex.ts'
 import { type Page, type PageRequest, toPage } from '../kernel/pagination.ts'
 import { type Db, first, lockFound, rows, update, type Work } from '../storage/db/db.ts'
 import type { RunRow } from '../storage/db/schema.ts'
-import { cancelStore } from './cancel-store.ts'
-import { shownRuns } from './shown-store.ts'
+import { cancelStore } from './store/cancel.ts'
+import { shownRuns } from './store/shown-run.ts'
 
 export type RunStore = ReturnType<typeof runStore>
 

@@ -11,7 +11,7 @@ import {
   readAnchored,
 } from '../proof/anchors/anchor-status.ts'
 import { logStanding } from '../proof/log/divergence.ts'
-import { isResting } from '../runs/rest.ts'
+import { isResting } from '../runs/circuit.ts'
 import { openToAnyOrigin } from '../web/http/methods.ts'
 import { clockStatus } from './clock.ts'
 import { isHearing, probeMs } from './health.ts'

@@ -1,6 +1,6 @@
 import { textOf } from '../console/ask.ts'
 import { receiptIdOf } from '../proof/receipts/receipt.ts'
-import { stopWithClient } from '../runs/stream-api.ts'
+import { stopWithClient } from '../runs/api/stream.ts'
 import { dataFrame, type SseContext, sseResponse } from '../web/http/sse.ts'
 import type { OpenAsk } from './ask.ts'
 import { type TerminalResult, toAskResult } from './result-api.ts'

@@ -9,7 +9,7 @@ import {
 import { parseAddress } from '../../src/kernel/network-address.ts'
 import { parseBlock } from '../../src/kernel/network-block.ts'
 import { readTrace } from '../../src/kernel/trace.ts'
-import { readFilter } from '../../src/runs/list-query-api.ts'
+import { readFilter } from '../../src/runs/api/list-query.ts'
 import { acceptsGzip } from '../../src/web/http/assets.ts'
 import { parseSound, readJson, readParts } from '../../src/web/http/body.ts'
 import { clientAddress, rateKey, trustedProxies } from '../../src/web/http/client-address.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { revokeKey } from '../../src/access/keys/revoke.ts'
-import { stopForbidden } from '../../src/runs/watch.ts'
+import { stopForbidden } from '../../src/runs/stop-forbidden.ts'
 import {
   afterFirst,
   chunkOf,

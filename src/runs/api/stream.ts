@@ -1,13 +1,13 @@
-import type { Deps } from '../deps.ts'
-import type { Log } from '../kernel/log.ts'
-import { type Refusal, toErrorBody } from '../kernel/refusal.ts'
-import type { JsonObject } from '../models/upstream/upstream.ts'
-import { receiptIdOf } from '../proof/receipts/receipt.ts'
-import type { RunRow } from '../storage/db/schema.ts'
-import { type Reply, replyMax } from '../storage/idempotency/call.ts'
-import { dataFrame, type SseClient, type SseContext, sseResponse } from '../web/http/sse.ts'
-import { type Keep, type Sink, type Streamed, stream } from './execute.ts'
-import type { LiveRun } from './live.ts'
+import type { Deps } from '../../deps.ts'
+import type { Log } from '../../kernel/log.ts'
+import { type Refusal, toErrorBody } from '../../kernel/refusal.ts'
+import type { JsonObject } from '../../models/upstream/upstream.ts'
+import { receiptIdOf } from '../../proof/receipts/receipt.ts'
+import type { RunRow } from '../../storage/db/schema.ts'
+import { type Reply, replyMax } from '../../storage/idempotency/call.ts'
+import { dataFrame, type SseClient, type SseContext, sseResponse } from '../../web/http/sse.ts'
+import { type Keep, type Sink, type Streamed, stream } from '../execute.ts'
+import type { LiveRun } from '../live.ts'
 
 type Needs = Parameters<typeof stream>[0] & Pick<Deps, 'replies'>
 

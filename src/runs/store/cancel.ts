@@ -1,6 +1,6 @@
 import { inArray } from 'drizzle-orm'
-import { type Db, rows } from '../storage/db/db.ts'
-import { writeFact } from '../storage/db/facts.ts'
+import { type Db, rows } from '../../storage/db/db.ts'
+import { writeFact } from '../../storage/db/facts.ts'
 
 const factOf = (id: string): string => `cancel/${id}`
 

@@ -12,10 +12,10 @@ import {
   type SQL,
   sql,
 } from 'drizzle-orm'
-import { firstIdAt } from '../kernel/ids.ts'
-import { type PageRequest, toPage } from '../kernel/pagination.ts'
-import { type Db, first, type Query, rows, type Work } from '../storage/db/db.ts'
-import type { RunRow, Tables } from '../storage/db/schema.ts'
+import { firstIdAt } from '../../kernel/ids.ts'
+import { type PageRequest, toPage } from '../../kernel/pagination.ts'
+import { type Db, first, type Query, rows, type Work } from '../../storage/db/db.ts'
+import type { RunRow, Tables } from '../../storage/db/schema.ts'
 import {
   hasTag,
   passedMax,
@@ -23,7 +23,7 @@ import {
   type ShownPage,
   type ShownRun,
   type TagFilter,
-} from './shown.ts'
+} from '../shown-run.ts'
 
 /** An id is made up to this long before or after the time that stands in its row, in ms. */
 const idSlackMs = 60_000

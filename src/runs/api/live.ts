@@ -1,6 +1,6 @@
-import type { Deps } from '../deps.ts'
-import { refuse } from '../kernel/refusal.ts'
-import { htmlFrame, type SseClient, type SseContext, sseResponse } from '../web/http/sse.ts'
+import type { Deps } from '../../deps.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { htmlFrame, type SseClient, type SseContext, sseResponse } from '../../web/http/sse.ts'
 
 /** What a page would show now, and a mark of that: the same mark says that nothing changed. */
 export type Look = { mark: string; html: string }

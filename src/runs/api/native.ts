@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
-import type { Json } from '../kernel/canonical.ts'
-import { refuse } from '../kernel/refusal.ts'
-import type { Model } from '../models/model.ts'
-import type { JsonObject } from '../models/upstream/upstream.ts'
+import type { Json } from '../../kernel/canonical.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { Model } from '../../models/model.ts'
+import type { JsonObject } from '../../models/upstream/upstream.ts'
 
 /** The body of `POST /v1/runs`. What OpenAI calls options stands in `params`. */
 export const runBody = Type.Object(

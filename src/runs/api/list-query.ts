@@ -1,9 +1,9 @@
-import { readPeriod } from '../billing/usage/range.ts'
-import { isId } from '../kernel/ids.ts'
-import { refuse } from '../kernel/refusal.ts'
-import { readChoice, readText } from '../web/http/query.ts'
-import { runStatuses } from './run.ts'
-import { readTag, type ShownFilter, tagText } from './shown.ts'
+import { readPeriod } from '../../billing/usage/range.ts'
+import { isId } from '../../kernel/ids.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { readChoice, readText } from '../../web/http/query.ts'
+import { runStatuses } from '../run.ts'
+import { readTag, type ShownFilter, tagText } from '../shown-run.ts'
 
 /** The fields of the filter form, as they stand in an address. */
 export const filterNames = ['status', 'model', 'key', 'tag', 'from', 'to'] as const

@@ -1,10 +1,10 @@
-import type { Deps } from '../deps.ts'
-import { toJsonInteger } from '../kernel/money.ts'
-import { jsonReply } from '../storage/idempotency/api/answer-once.ts'
-import { type Completed, complete } from './execute.ts'
-import type { Finished } from './finish.ts'
-import type { LiveRun } from './live.ts'
-import { stopWithClient } from './stream-api.ts'
+import type { Deps } from '../../deps.ts'
+import { toJsonInteger } from '../../kernel/money.ts'
+import { jsonReply } from '../../storage/idempotency/api/answer-once.ts'
+import { type Completed, complete } from '../execute.ts'
+import type { Finished } from '../finish.ts'
+import type { LiveRun } from '../live.ts'
+import { stopWithClient } from './stream.ts'
 
 type Needs = Parameters<typeof complete>[0] & Pick<Deps, 'replies'>
 type Context = { request: Request; set: { headers: Record<string, string | number> } }
