@@ -1,5 +1,5 @@
-import { isAdmin } from './admin/admin.ts'
 import type { Deps } from './deps.ts'
+import { isAdmin } from './front/admin/admin.ts'
 import { chainId } from './kernel/chain.ts'
 import type { Frame, NavItem } from './web/ui/frame.ts'
 

@@ -1,7 +1,7 @@
+import { isHearing } from './front/status/health.ts'
 import type { Service } from './make-deps.ts'
 import { stopCancelled } from './runs/cancel.ts'
 import { stopForbidden } from './runs/stop-forbidden.ts'
-import { isHearing } from './status/health.ts'
 import type { Db, Notice } from './storage/db/db.ts'
 
 /**

@@ -1,4 +1,5 @@
 import type { Config } from './config/config.ts'
+import { newHealth } from './front/status/health.ts'
 import { systemClock } from './kernel/clock.ts'
 import { makeIds } from './kernel/ids.ts'
 import { systemRandom } from './kernel/random.ts'
@@ -9,7 +10,6 @@ import { logsOf } from './proof/log/logs.ts'
 import { checkpointStore } from './proof/log/store/checkpoint.ts'
 import { logStore as openLogStore } from './proof/log/store.ts'
 import { findHistory } from './proof/signer/store.ts'
-import { newHealth } from './status/health.ts'
 import { openLeaseClock } from './storage/db/lease-clock.ts'
 
 /** What the commands need that look after anchors, beside a running server or before the first. */

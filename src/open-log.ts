@@ -1,4 +1,5 @@
 import type { Config } from './config/config.ts'
+import { newHealth } from './front/status/health.ts'
 import { systemClock } from './kernel/clock.ts'
 import { makeIds } from './kernel/ids.ts'
 import type { Log } from './kernel/log.ts'
@@ -9,7 +10,6 @@ import { checkpointStore } from './proof/log/store/checkpoint.ts'
 import { headStore } from './proof/log/store/head.ts'
 import { logStore as openLogStore } from './proof/log/store.ts'
 import { findHistory } from './proof/signer/store.ts'
-import { newHealth } from './status/health.ts'
 import { leaseMs, liveNodes } from './storage/db/lease.ts'
 import { openLeaseClock } from './storage/db/lease-clock.ts'
 

@@ -1,8 +1,8 @@
 import { readySelf } from './access/keys/api/self.ts'
 import type { Deps } from './deps.ts'
+import { statusText } from './front/status/api.ts'
 import { modelsText } from './models/api.ts'
 import { signerText } from './proof/signer/api.ts'
-import { statusText } from './status/api.ts'
 import { openHeaders } from './web/http/methods.ts'
 import { type Ready, sameForAll } from './web/http/ready.ts'
 

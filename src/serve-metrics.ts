@@ -1,9 +1,9 @@
 import type { Deps } from './deps.ts'
+import { metricsDoor } from './front/metrics/api.ts'
+import { metricsReader } from './front/metrics/collect.ts'
+import { watchLag } from './front/metrics/lag.ts'
+import { metricsStore } from './front/metrics/store.ts'
 import type { Parts } from './make-deps.ts'
-import { metricsDoor } from './metrics/api.ts'
-import { metricsReader } from './metrics/collect.ts'
-import { watchLag } from './metrics/lag.ts'
-import { metricsStore } from './metrics/store.ts'
 import { serveRequests } from './web/http/serve.ts'
 
 /** `/metrics` on the listener of its own that the configuration names; undefined without one. */

@@ -15,8 +15,8 @@ export const explorer: Group = {
         ['test/explorer/stats.test.ts', '200: no median of less than five first tokens'],
       ],
       guards: [
-        ['src/explorer/recent.ts', 'makeRecent'],
-        ['src/explorer/stats.ts', 'makeStats'],
+        ['src/front/explorer/recent.ts', 'makeRecent'],
+        ['src/front/explorer/stats.ts', 'makeStats'],
       ],
     },
     {
@@ -33,7 +33,7 @@ export const explorer: Group = {
           'recent names no private receipt, only its place, its minute, its model and its',
         ],
       ],
-      guards: [['src/explorer/recent.ts', 'toSeen']],
+      guards: [['src/front/explorer/recent.ts', 'toSeen']],
     },
     {
       id: 'I10',

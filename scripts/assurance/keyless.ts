@@ -60,9 +60,9 @@ export const keyless: Group = {
         ],
       ],
       guards: [
-        ['src/terminal/ask.ts', 'beginAsk'],
-        ['src/terminal/allowance.ts', 'takeAsk'],
-        ['src/terminal/house.ts', 'houseCaller'],
+        ['src/front/terminal/ask.ts', 'beginAsk'],
+        ['src/front/terminal/allowance.ts', 'takeAsk'],
+        ['src/front/terminal/sponsor.ts', 'houseCaller'],
       ],
     },
     {

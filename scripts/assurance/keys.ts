@@ -173,7 +173,7 @@ export const keys: Group = {
         ['test/docs/examples.test.ts', 'what an owner sees of a receipt is described too'],
         ['test/docs/portal.test.ts', 'every example of the dashboard API is answered as it says'],
       ],
-      guards: [['src/docs/document.ts', 'openApiOf']],
+      guards: [['src/front/reference/document.ts', 'openApiOf']],
     },
     {
       id: 'A19',
@@ -186,7 +186,7 @@ export const keys: Group = {
         ['test/docs/document.test.ts', 'is valid OpenAPI 3.1'],
         ['test/docs/portal.test.ts', 'what the dashboard API refuses is described'],
       ],
-      guards: [['src/docs/document.ts', 'openApiOf']],
+      guards: [['src/front/reference/document.ts', 'openApiOf']],
     },
     {
       id: 'A20',

@@ -95,7 +95,7 @@ export const pages: Group = {
         ['test/metrics/metrics.test.ts', 'is another than that of the API, which answers 404'],
       ],
       guards: [
-        ['src/admin/auth.ts', 'adminAuth'],
+        ['src/front/admin/needs-admin.ts', 'adminAuth'],
         ['src/serve-metrics.ts', 'serveMetrics'],
       ],
     },
@@ -111,7 +111,7 @@ export const pages: Group = {
         ['test/browser/docs.test.ts', 'the reference, in a real browser'],
         ['test/browser/verify-page.test.ts', 'stamps no file to which'],
       ],
-      guards: [['src/docs/overview-pages.tsx', 'Contents']],
+      guards: [['src/front/reference/pages/contents.tsx', 'Contents']],
     },
     {
       id: 'C14',

@@ -1,3 +1,4 @@
+import { type Fault, wordsOf } from '../front/console/fault-words.ts'
 import {
   type Ask,
   commandIn,
@@ -6,8 +7,7 @@ import {
   recentTurns,
   type Turn,
   usualTokensOf,
-} from '../console/talk.ts'
-import { type Fault, wordsOf } from '../console/words.ts'
+} from '../front/console/talk.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { toUsd } from '../kernel/money.ts'
 import { answerPanel, shortId } from './console-answer.ts'

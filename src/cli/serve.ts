@@ -9,13 +9,13 @@ import type { Config } from '../config/config.ts'
 import { ensureFolder } from '../config/ensure-folder.ts'
 import { readConfig } from '../config/file.ts'
 import type { Deps } from '../deps.ts'
+import type { ProcessFacts } from '../front/metrics/collect.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { makeIds } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import { systemRandom } from '../kernel/random.ts'
 import { grantCredit } from '../ledger/grant.ts'
 import { type LevelledLog, openLog } from '../logging.ts'
-import type { ProcessFacts } from '../metrics/collect.ts'
 import {
   ensureDatabaseFolder,
   openAnchorSender,

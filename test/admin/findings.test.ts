@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { findingsOf } from '../../src/admin/findings.ts'
-import { statusOf } from '../../src/status/api.ts'
+import { findingsOf } from '../../src/front/admin/findings.ts'
+import { statusOf } from '../../src/front/status/api.ts'
 import { type World, world } from '../support/world.ts'
 
 type Status = Awaited<ReturnType<typeof statusOf>>

@@ -1,5 +1,5 @@
-import type { Rotation } from '../../src/audit/answers.ts'
-import { type Service, ServiceTrouble } from '../../src/audit/told.ts'
+import type { Rotation } from '../../src/front/audit/answers.ts'
+import { type Service, ServiceTrouble } from '../../src/front/audit/service-view.ts'
 import { toHex } from '../../src/kernel/hex.ts'
 import { type Signer, signerFromHex } from '../../src/proof/signer/signer.ts'
 import { structDigest } from '../../src/verify/eip712.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { auditService } from '../../src/audit/audit.ts'
+import { auditService } from '../../src/front/audit/audit.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { revokeSigner, rotateSigner } from '../../src/proof/signer/rotate.ts'
 import { openSigner } from '../../src/proof/signer/signer.ts'

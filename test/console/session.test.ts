@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { idleMs } from '../../src/access/accounts/session.ts'
-import { suspendAccount } from '../../src/admin/suspend.ts'
+import { suspendAccount } from '../../src/front/admin/suspend.ts'
 import { stopForbidden } from '../../src/runs/stop-forbidden.ts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
 import { afterFirst, eventsOf, expectSettled, modelsToml, until } from '../support/runs.ts'

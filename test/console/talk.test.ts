@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { type Ask, curlOf, messagesOf, mostOf, recentTurns } from '../../src/console/talk.ts'
-import { wordsOf } from '../../src/console/words.ts'
+import { wordsOf } from '../../src/front/console/fault-words.ts'
+import { type Ask, curlOf, messagesOf, mostOf, recentTurns } from '../../src/front/console/talk.ts'
 import { boundOf } from '../../src/models/bound.ts'
 import { makeCatalogue } from '../../src/models/catalogue.ts'
 import { costOf, linesOf } from '../../src/models/model.ts'

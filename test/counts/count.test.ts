@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { usageCounter } from '../../src/billing/usage/store/usage-counter.ts'
-import { explorerCounter, toCounts } from '../../src/explorer/count-store.ts'
+import { explorerCounter, toCounts } from '../../src/front/explorer/store/explorer-counter.ts'
 import { receiptCounter } from '../../src/storage/counts/count.ts'
 import { type Counter, countStore } from '../../src/storage/counts/store.ts'
 import { rows } from '../../src/storage/db/db.ts'

@@ -1,4 +1,4 @@
-import type { Operation } from '../../src/docs/operation.ts'
+import type { Operation } from '../../src/front/reference/operation.ts'
 import { makeChecker } from './checker.ts'
 
 const check = makeChecker()

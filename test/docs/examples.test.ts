@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { operations as everyOperation } from '../../src/docs/areas.ts'
+import { operations as everyOperation } from '../../src/front/reference/areas/areas.ts'
 import {
   anywhere,
   type Example,
@@ -9,7 +9,7 @@ import {
   type Operation,
   pathOf,
   refusalsOf,
-} from '../../src/docs/operation.ts'
+} from '../../src/front/reference/operation.ts'
 import { type World, world } from '../support/world.ts'
 import { errorType, faultsIn } from './answers.ts'
 import { bodyOf, type Fixtures, makeFixtures, urlOf } from './fixtures.ts'

@@ -1,6 +1,6 @@
 import { scopes } from '../../src/access/keys/key.ts'
-import type { Example } from '../../src/docs/operation.ts'
-import { sampleIds } from '../../src/docs/schema.ts'
+import type { Example } from '../../src/front/reference/operation.ts'
+import { sampleIds } from '../../src/front/reference/schema.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { createPassport } from '../../src/proof/passports/create.ts'
 import { publishPassport } from '../../src/proof/passports/publish.ts'

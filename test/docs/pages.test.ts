@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { areas, operations, schemas } from '../../src/docs/areas.ts'
-import { pathOf } from '../../src/docs/operation.ts'
+import { areas, operations, schemas } from '../../src/front/reference/areas/areas.ts'
+import { pathOf } from '../../src/front/reference/operation.ts'
 import { refusals } from '../../src/kernel/refusal.ts'
 import { type World, world } from '../support/world.ts'
 

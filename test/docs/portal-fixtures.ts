@@ -1,7 +1,12 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { type Example, methodOf, type Operation, pathOf } from '../../src/docs/operation.ts'
-import { sampleIds } from '../../src/docs/schema.ts'
-import { signedSample } from '../../src/docs/sign-in-area.ts'
+import { signedSample } from '../../src/front/reference/areas/sign-in-area.ts'
+import {
+  type Example,
+  methodOf,
+  type Operation,
+  pathOf,
+} from '../../src/front/reference/operation.ts'
+import { sampleIds } from '../../src/front/reference/schema.ts'
 import { askNonce, type Browser, browser, signInWith } from '../accounts/wallet.ts'
 import { type Depositing, units } from '../deposits/depositing.ts'
 import { type StubChain, transferLog } from '../deposits/stub-chain.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { suspendAccount } from '../../src/admin/suspend.ts'
-import { operations as everyOperation } from '../../src/docs/areas.ts'
+import { suspendAccount } from '../../src/front/admin/suspend.ts'
+import { operations as everyOperation } from '../../src/front/reference/areas/areas.ts'
 import {
   type Example,
   hasSession,
@@ -8,7 +8,7 @@ import {
   methodOf,
   type Operation,
   refusalsOf,
-} from '../../src/docs/operation.ts'
+} from '../../src/front/reference/operation.ts'
 import { browser, signInWith } from '../accounts/wallet.ts'
 import { type Depositing, depositingWorld, tomlOf } from '../deposits/depositing.ts'
 import { type StubChain, stubChain } from '../deposits/stub-chain.ts'

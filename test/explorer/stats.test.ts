@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { toSeries } from '../../src/explorer/stats.ts'
+import { toSeries } from '../../src/front/explorer/stats.ts'
 import { engines, type World, world } from '../support/world.ts'
 import { addReceipts, countAll } from '../usage/receipts.ts'
 import { json, showRun } from './world.ts'

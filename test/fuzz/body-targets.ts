@@ -1,6 +1,6 @@
 import { draftOf, readNewKey } from '../../src/access/keys/portal/key-form.ts'
 import { changeBody, mintBody, rotateBody, toChange, toWish } from '../../src/access/keys/shapes.ts'
-import { toAsk } from '../../src/console/ask-api.ts'
+import { toAsk } from '../../src/front/console/api/asked.ts'
 import type { Json } from '../../src/kernel/canonical.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
 import { boundOf, forwardBody } from '../../src/models/bound.ts'

@@ -1,12 +1,12 @@
+import { eventsOf } from '../../src/browser/event-stream.ts'
+import { readAnnounced } from '../../src/browser/provider.ts'
 import {
   readAnchors,
   readCheckpoint,
   readConsistency,
   readSigners,
   WrongAnswer,
-} from '../../src/audit/answers.ts'
-import { eventsOf } from '../../src/browser/event-stream.ts'
-import { readAnnounced } from '../../src/browser/provider.ts'
+} from '../../src/front/audit/answers.ts'
 import type { Json } from '../../src/kernel/canonical.ts'
 import { readGiven } from '../../src/proof/receipts/given.ts'
 import { openKeystore } from '../../src/proof/signer/keystore.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { ShownKey } from '../../src/access/keys/shown-key.ts'
-import { alertsOf } from '../../src/overview/alerts.ts'
-import { lastingOf, spendOf } from '../../src/overview/spend.ts'
+import { alertsOf } from '../../src/front/overview/alerts.ts'
+import { lastingOf, spendOf } from '../../src/front/overview/spend.ts'
 import type { KeyRow } from '../../src/storage/db/schema.ts'
 
 const usd = 1_000_000_000n

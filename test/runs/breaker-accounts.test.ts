@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { upstreamHealth } from '../../src/admin/upstreams.ts'
+import { upstreamHealth } from '../../src/front/admin/upstreams.ts'
 import { allRuns, expectSettled, modelsToml, until } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { usd, type World, world } from '../support/world.ts'

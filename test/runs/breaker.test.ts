@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { upstreamHealth } from '../../src/admin/upstreams.ts'
+import { upstreamHealth } from '../../src/front/admin/upstreams.ts'
 import {
   allRuns,
   expectSettled,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { commands, usageOf } from '../../src/terminal/language.ts'
+import { commands, usageOf } from '../../src/front/terminal/language.ts'
 import { arrive } from '../passports/office.ts'
 import { unknownReceipt } from '../support/sharing.ts'
 import { type World, world } from '../support/world.ts'

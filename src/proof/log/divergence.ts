@@ -1,4 +1,4 @@
-import type { HeadsHealth, Health } from '../../status/health-port.ts'
+import type { HeadsHealth, Health } from '../../front/status/health-port.ts'
 
 /** Whether the log is no longer what was signed or anchored of it: nothing may be issued. */
 export const isDiverged = ({ log, heads }: Pick<Health, 'log' | 'heads'>): boolean =>

@@ -1,7 +1,7 @@
+import type { Health } from '../../front/status/health-port.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
-import type { Health } from '../../status/health-port.ts'
 import type { CheckpointRow } from '../../storage/db/schema.ts'
 import { isDiverged } from './divergence.ts'
 import type { Logs } from './logs.ts'

@@ -1,0 +1,252 @@
+import type { Millis } from '../../../kernel/clock.ts'
+import { toUsd } from '../../../kernel/money.ts'
+import type { Page } from '../../../kernel/pagination.ts'
+import type { AccountRow } from '../../../storage/db/schema.ts'
+import { toChecksumAddress } from '../../../verify/address.ts'
+import { Address } from '../../../web/ui/address.tsx'
+import { Amount, amountText } from '../../../web/ui/amount.tsx'
+import { Button, ButtonLink } from '../../../web/ui/button.tsx'
+import { Confirm } from '../../../web/ui/confirm.tsx'
+import { Empty } from '../../../web/ui/empty.tsx'
+import { Search } from '../../../web/ui/filters.tsx'
+import { ActionForm, TextField } from '../../../web/ui/form.tsx'
+import { Facts, Pad, Panel, Split } from '../../../web/ui/panel.tsx'
+import { Badge } from '../../../web/ui/status.tsx'
+import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
+import { When } from '../../../web/ui/when.tsx'
+import { paths } from './admin-frame.tsx'
+import { emptyHash } from './audits.tsx'
+
+export type AccountsView = {
+  found: Page<AccountRow>
+  now: Millis
+  prefix: string
+  isFirst: boolean
+}
+
+/** Accounts by address. */
+export function AccountsPanel({ view: { found, now, prefix, isFirst } }: { view: AccountsView }) {
+  const last = found.items.at(-1)
+  const sought = prefix === '' ? '' : `q=${encodeURIComponent(prefix)}&`
+  return (
+    <Panel
+      id="accounts"
+      title="Accounts"
+      aside={
+        <Search
+          action={paths.accounts}
+          name="q"
+          label="Beginning of an address"
+          value={prefix}
+          placeholder="0x…"
+        />
+      }
+      foot={
+        found.items.length === 0 ? null : (
+          <Pager
+            older={
+              found.hasMore && last ? `${paths.accounts}?${sought}after=${last.id}` : undefined
+            }
+            newest={isFirst ? undefined : `${paths.accounts}?${sought}`}
+          >
+            {found.hasMore ? 'There are more.' : 'That is all.'}
+          </Pager>
+        )
+      }
+    >
+      {found.items.length === 0 ? (
+        <Empty
+          hash={prefix.length === 42 ? prefix : emptyHash}
+          title="No account begins like that"
+          action={
+            prefix.length === 42 ? (
+              <ButtonLink href={`${paths.accounts}/${prefix}`}>Open it by a grant</ButtonLink>
+            ) : undefined
+          }
+        >
+          Write 0x and the first digits of a wallet's address, or all of it.
+        </Empty>
+      ) : (
+        <Table caption="Accounts" columns={columnsFor(now)} rows={found.items} />
+      )}
+    </Panel>
+  )
+}
+
+const columnsFor = (now: Millis): Column<AccountRow>[] => [
+  {
+    head: 'Account',
+    cell: ({ id }) => (
+      <a href={`${paths.accounts}/${id}`}>
+        <Address value={id} />
+      </a>
+    ),
+  },
+  { head: 'State', cell: ({ status }) => <State of={status} /> },
+  { head: 'Plan', kind: 'optional', cell: ({ plan }) => plan },
+  { head: 'Balance', kind: 'number', cell: ({ balance }) => <Amount nusd={balance} /> },
+  { head: 'Held', kind: 'optional-number', cell: ({ held }) => <Amount nusd={held} /> },
+  { head: 'Opened', kind: 'optional', cell: ({ createdAt }) => <When at={createdAt} now={now} /> },
+]
+
+const State = ({ of }: { of: AccountRow['status'] }) =>
+  of === 'active' ? <Badge tone="ok">Active</Badge> : <Badge tone="bad">Suspended</Badge>
+
+export type AccountView = {
+  id: string
+  /** Undefined for a wallet that nobody used here yet. */
+  row: AccountRow | undefined
+  keys: string
+  now: Millis
+  /** Of the form of a grant. */
+  once: string
+  isOwn: boolean
+}
+
+/** One account and what can be done to it. */
+export const AccountPage = ({ view }: { view: AccountView }) => (
+  <Split>
+    <Panel
+      id="account"
+      title="Account"
+      aside={view.row ? <State of={view.row.status} /> : null}
+      foot={<a href={`${paths.auditLog}?account=${view.id}`}>What was done to it</a>}
+    >
+      <Pad>
+        <AccountFacts view={view} />
+        <Change view={view} />
+      </Pad>
+    </Panel>
+    <GrantPanel view={view} />
+  </Split>
+)
+
+function AccountFacts({ view: { id, row, keys, now } }: { view: AccountView }) {
+  const address = <code class="wrap">{toChecksumAddress(id)}</code>
+  if (!row) {
+    return (
+      <>
+        <Facts of={[['Address', address]]} />
+        <p>Nobody used this wallet here yet. A grant opens its account.</p>
+      </>
+    )
+  }
+  return (
+    <Facts
+      of={[
+        ['Address', address],
+        ['Balance', <Amount nusd={row.balance} />],
+        ['Held by runs', <Amount nusd={row.held} />],
+        ['Keys', keys],
+        ['Plan', row.plan],
+        ['Opened', <When at={row.createdAt} now={now} />],
+      ]}
+    />
+  )
+}
+
+function Change({ view: { id, row, isOwn } }: { view: AccountView }) {
+  if (!row) return null
+  if (isOwn) return <p class="quiet">This is your own account: another admin can suspend it.</p>
+  const verb = row.status === 'active' ? 'Suspend' : 'Resume'
+  return (
+    <p>
+      <ButtonLink
+        look={verb === 'Suspend' ? 'bad' : 'go'}
+        href={`${paths.accounts}/${id}/${verb.toLowerCase()}`}
+      >
+        {verb} this account
+      </ButtonLink>
+    </p>
+  )
+}
+
+const GrantPanel = ({ view: { id, once } }: { view: AccountView }) => (
+  <Panel id="grant" title="Grant credit">
+    <form class="pad stack" method="get" action={`${paths.accounts}/${id}/grant`}>
+      <p>The operator's money into this account. It is kept in the audit, with the reason.</p>
+      <input type="hidden" name="once" value={once} />
+      <TextField
+        name="amount"
+        label="Amount in USD"
+        placeholder="10.00"
+        inputmode="decimal"
+        form="grant"
+        required
+      />
+      <ReasonField form="grant" />
+      <p>
+        <Button look="go">Look at it first</Button>
+      </p>
+    </form>
+  </Panel>
+)
+
+export const ReasonField = ({ form }: { form: string }) => (
+  <TextField
+    name="reason"
+    label="Reason"
+    hint="For the audit: who comes later reads why."
+    maxlength={500}
+    form={form}
+    required
+  />
+)
+
+type ConfirmGrant = { id: string; amount: bigint; reason: string; once: string }
+
+/** Asks before money is given: it cannot be taken back. */
+export const ConfirmGrantPanel = ({ id, amount, reason, once }: ConfirmGrant) => (
+  <Confirm
+    id="grant"
+    title={`Grant ${amountText(amount)}?`}
+    consequence={
+      <>
+        This puts <strong>{amountText(amount)}</strong> into{' '}
+        <code class="wrap">{toChecksumAddress(id)}</code>, at once. It cannot be taken back.
+      </>
+    }
+    affected={[`Reason: ${reason}`]}
+    action={`/api/portal/admin/accounts/${id}/grant`}
+    button={`Grant ${amountText(amount)}`}
+    keep="Do not grant"
+    keepHref={`${paths.accounts}/${id}`}
+    fields={
+      <>
+        <input type="hidden" name="once" value={once} />
+        <input type="hidden" name="amount" value={toUsd(amount)} />
+        <input type="hidden" name="reason" value={reason} />
+      </>
+    }
+  />
+)
+
+type ConfirmStatus = { id: string; keys: string; isSuspended: boolean }
+
+/** Asks for the reason of a suspension or of its end. */
+export const ConfirmStatusPanel = ({ id, keys, isSuspended }: ConfirmStatus) => {
+  const [verb, what] = isSuspended
+    ? ['Resume', `Its keys (${keys}) work again at once, with the money that it has.`]
+    : [
+        'Suspend',
+        `Its keys (${keys}) stop at once, its runs in flight are ended and charged for
+        what they delivered, and nobody can sign in. Its money stays.`,
+      ]
+  return (
+    <Panel id="change" title={`${verb} this account?`}>
+      <ActionForm action={`/api/portal/admin/accounts/${id}/${verb.toLowerCase()}`} look="stack">
+        <p>
+          <code class="wrap">{toChecksumAddress(id)}</code>
+        </p>
+        <p>{what}</p>
+        <ReasonField form="change" />
+        <p class="row">
+          <Button look={isSuspended ? 'go' : 'bad'}>{verb} this account</Button>
+          <ButtonLink look="plain" href={`${paths.accounts}/${id}`}>
+            Leave it as it is
+          </ButtonLink>
+        </p>
+      </ActionForm>
+    </Panel>
+  )
+}

@@ -1,0 +1,235 @@
+import { Elysia } from 'elysia'
+import type { Deps } from '../../../deps.ts'
+import { toRfc3339 } from '../../../kernel/clock.ts'
+import { type Nusd, parseUsd, toJsonInteger } from '../../../kernel/money.ts'
+import { toListView } from '../../../kernel/pagination.ts'
+import { refuse } from '../../../kernel/refusal.ts'
+import type { AccountRow } from '../../../storage/db/schema.ts'
+import { toChecksumAddress } from '../../../verify/address.ts'
+import { checkBody } from '../../../web/http/check-body.ts'
+import { readFields } from '../../../web/http/fields.ts'
+import { queryOf, readPage, readText } from '../../../web/http/query.ts'
+import type { Frame } from '../../../web/ui/frame.ts'
+import { grantOnce, makeGrantToken } from '../grant.ts'
+import { adminAuth } from '../needs-admin.ts'
+import { grantBody, reasonBody } from '../shapes.ts'
+import { resumeAccount, suspendAccount } from '../suspend.ts'
+import {
+  AccountPage,
+  AccountsPanel,
+  type AccountsView,
+  ConfirmGrantPanel,
+  ConfirmStatusPanel,
+} from './account.tsx'
+import { paths } from './admin-frame.tsx'
+import { answer, bodyBytes, readAccount, show, trimmed } from './answer.tsx'
+
+type Needs = Pick<Deps, 'admin' | 'sessions' | 'settings' | 'clock' | 'log'> &
+  Parameters<typeof grantOnce>[0] &
+  Parameters<typeof suspendAccount>[0]
+
+/** Keys of an account that are counted. */
+const keysMost = 1000
+
+const here = { title: 'Accounts', tab: paths.accounts }
+const api = '/api/portal/admin/accounts'
+
+/** Accounts of everybody: found, suspended and resumed, and given credit. */
+export const adminAccountsPortal = (deps: Needs, frame: Frame) =>
+  new Elysia({ name: 'admin-accounts-portal' })
+    .use(adminAuth(deps))
+    .get(
+      paths.accounts,
+      async ({ request, set, account }) => {
+        const view = await readList(deps, request)
+        return show(
+          frame,
+          { request, set, account },
+          { ...here, main: <AccountsPanel view={view} /> },
+        )
+      },
+      { needsAdmin: 'page' },
+    )
+    .get(
+      `${paths.accounts}/:id`,
+      async ({ params, request, set, account }) => {
+        const main = <AccountPage view={await readOne(deps, readAccount(params.id), account)} />
+        return show(frame, { request, set, account }, { ...here, main })
+      },
+      { needsAdmin: 'page' },
+    )
+    .use(confirmPages(deps, frame))
+    .get(
+      api,
+      async ({ request, set }) => {
+        const view = await readList(deps, request)
+        const items = view.found.items.map(toAccountView)
+        return answer(
+          { request, set },
+          {
+            json: () => toListView({ ...view.found, items }),
+            fragment: <AccountsPanel view={view} />,
+            seeOther: paths.accounts,
+          },
+        )
+      },
+      { needsAdmin: 'action' },
+    )
+    .use(accountActions(deps))
+
+/** What asks before something is done. */
+const confirmPages = (deps: Needs, frame: Frame) =>
+  new Elysia({ name: 'admin-accounts-confirm' })
+    .use(adminAuth(deps))
+    .get(
+      `${paths.accounts}/:id/suspend`,
+      async ({ params, request, set, account }) => {
+        const main = await confirmStatus(deps, params.id, 'active')
+        return show(frame, { request, set, account }, { ...here, main })
+      },
+      { needsAdmin: 'page' },
+    )
+    .get(
+      `${paths.accounts}/:id/resume`,
+      async ({ params, request, set, account }) => {
+        const main = await confirmStatus(deps, params.id, 'suspended')
+        return show(frame, { request, set, account }, { ...here, main })
+      },
+      { needsAdmin: 'page' },
+    )
+    .get(
+      `${paths.accounts}/:id/grant`,
+      ({ params, request, set, account }) => {
+        const query = queryOf(request)
+        const typed = Object.fromEntries(
+          ['amount', 'reason', 'once'].map((name) => [name, readText(query, name)?.trim() ?? '']),
+        )
+        const { amount, reason, once } = checkBody(grantBody, typed)
+        const wish = { id: readAccount(params.id), amount: readAmount(amount), reason, once }
+        return show(
+          frame,
+          { request, set, account },
+          { ...here, main: <ConfirmGrantPanel {...wish} /> },
+        )
+      },
+      { needsAdmin: 'page' },
+    )
+
+const accountActions = (deps: Needs) =>
+  new Elysia({ name: 'admin-accounts-actions' })
+    .use(adminAuth(deps))
+    .get(
+      `${api}/:id`,
+      async ({ params, account }) => {
+        const { id, row, keys, once } = await readOne(deps, readAccount(params.id), account)
+        const view = row ? toAccountView(row) : { account: toChecksumAddress(id), status: null }
+        return { ...view, keys, once }
+      },
+      { needsAdmin: 'action' },
+    )
+    .post(
+      `${api}/:id/suspend`,
+      async ({ params, request, set, account }) => {
+        const wish = await readWish(request, params.id, account)
+        const row = await suspendAccount(deps, wish)
+        return changed(deps, { request, set, account }, row)
+      },
+      { needsAdmin: 'action', parse: 'none' },
+    )
+    .post(
+      `${api}/:id/resume`,
+      async ({ params, request, set, account }) => {
+        const wish = await readWish(request, params.id, account)
+        const row = await resumeAccount(deps, wish)
+        return changed(deps, { request, set, account }, row)
+      },
+      { needsAdmin: 'action', parse: 'none' },
+    )
+    .post(
+      `${api}/:id/grant`,
+      async ({ params, request, set, account }) => {
+        const id = readAccount(params.id)
+        const { value } = await readFields(request, { limitBytes: bodyBytes })
+        const { amount: typed, reason, once } = checkBody(grantBody, trimmed(value))
+        const amount = readAmount(typed)
+        await grantOnce(deps, { account: id, amount, reason, once, actor: account })
+        const row = await deps.accounts.find(id)
+        if (!row) throw new Error('an account that was granted credit is not there')
+        return changed(deps, { request, set, account }, row)
+      },
+      { needsAdmin: 'action', parse: 'none' },
+    )
+
+async function readWish(request: Request, id: string, actor: string) {
+  const account = readAccount(id)
+  const { value } = await readFields(request, { limitBytes: bodyBytes })
+  const { reason } = checkBody(reasonBody, trimmed(value))
+  return { account, reason, actor }
+}
+
+type Context = Parameters<typeof answer>[0] & { account: string }
+
+async function changed(deps: Needs, { request, set, account }: Context, row: AccountRow) {
+  const view = await readOne(deps, row.id, account)
+  return answer(
+    { request, set },
+    {
+      json: () => toAccountView(row),
+      fragment: <AccountPage view={view} />,
+      seeOther: `${paths.accounts}/${row.id}`,
+    },
+  )
+}
+
+async function confirmStatus(deps: Needs, typed: string, from: AccountRow['status']) {
+  const id = readAccount(typed)
+  const row = (await deps.accounts.find(id)) ?? refuse('not_found', 'There is no such account.')
+  if (row.status !== from) refuse('conflict', `This account is ${row.status} already.`)
+  const keys = await countKeys(deps, id)
+  return <ConfirmStatusPanel id={id} keys={keys} isSuspended={from === 'suspended'} />
+}
+
+async function readList(deps: Needs, request: Request): Promise<AccountsView> {
+  const query = queryOf(request)
+  const prefix = (readText(query, 'q') ?? '').trim().toLowerCase()
+  if (!/^(0(x[0-9a-f]{0,40})?)?$/.test(prefix)) {
+    refuse('invalid_request', { message: 'Write 0x and the first hex digits.', param: 'q' })
+  }
+  const { limit, after: typed } = readPage(query)
+  const after = typed === undefined ? undefined : readAccount(typed)
+  const found = await deps.admin.accounts({ prefix, limit, after })
+  return { found, now: deps.clock.now(), prefix, isFirst: after === undefined }
+}
+
+async function readOne(deps: Needs, id: string, admin: string) {
+  const row = await deps.accounts.find(id)
+  const now = deps.clock.now()
+  const keys = row ? await countKeys(deps, id) : '0'
+  return { id, row, keys, now, once: makeGrantToken(deps.ids, now), isOwn: id === admin }
+}
+
+async function countKeys({ admin }: Needs, id: string): Promise<string> {
+  const { all, open } = await admin.keyCount(id, keysMost)
+  return all < keysMost ? String(open) : `more than ${open}`
+}
+
+/** @throws Refusal 'invalid_request' */
+function readAmount(text: string): Nusd {
+  const amount = parseUsd(text.trim().replace(/^\$/, ''))
+  if (amount !== undefined && amount > 0n) return amount
+  return refuse('invalid_request', {
+    message: 'Write an amount in USD, such as 5.00.',
+    param: 'amount',
+  })
+}
+
+const toAccountView = (row: AccountRow) => ({
+  id: row.id,
+  object: 'account' as const,
+  account: toChecksumAddress(row.id),
+  status: row.status,
+  plan: row.plan,
+  balance_nusd: toJsonInteger(row.balance),
+  held_nusd: toJsonInteger(row.held),
+  created_at: toRfc3339(row.createdAt),
+})

@@ -1,0 +1,45 @@
+import { Tabs } from '../../../web/ui/filters.tsx'
+import type { Frame } from '../../../web/ui/frame.ts'
+import type { Child } from '../../../web/ui/jsx-runtime.ts'
+import { dashboardPage, type Page } from '../../../web/ui/layout.tsx'
+import { PageHead } from '../../../web/ui/panel.tsx'
+
+export const adminPath = '/dashboard/admin'
+
+/** Where each part of it is. */
+export const paths = {
+  accounts: `${adminPath}/accounts`,
+  models: `${adminPath}/models`,
+  anchors: `${adminPath}/anchors`,
+  deposits: `${adminPath}/deposits`,
+  ledger: `${adminPath}/ledger`,
+  auditLog: `${adminPath}/audit-log`,
+} as const
+
+const tabs = [
+  { href: adminPath, label: 'Status' },
+  { href: paths.accounts, label: 'Accounts' },
+  { href: paths.models, label: 'Models' },
+  { href: paths.anchors, label: 'Anchors' },
+  { href: paths.deposits, label: 'Deposits' },
+  { href: paths.ledger, label: 'Ledger' },
+  { href: paths.auditLog, label: 'Audit log' },
+]
+
+type AdminPageParts = { frame: Frame; account: string; title: string; tab: string; children: Child }
+
+/** A page of the operator under its tabs. */
+export const adminPage = ({ frame, account, title, tab, children }: AdminPageParts): Page =>
+  dashboardPage({
+    frame,
+    account,
+    title,
+    here: adminPath,
+    main: (
+      <>
+        <PageHead title={title} />
+        <Tabs label="Administration" tabs={tabs} here={tab} />
+        {children}
+      </>
+    ),
+  })

@@ -1,0 +1,129 @@
+import type { Millis } from '../../../kernel/clock.ts'
+import { toHex } from '../../../kernel/hex.ts'
+import type { Page } from '../../../kernel/pagination.ts'
+import type { anchorStatus } from '../../../proof/anchors/anchor-status.ts'
+import type { AnchorRow } from '../../../storage/db/schema.ts'
+import { Address } from '../../../web/ui/address.tsx'
+import { Button } from '../../../web/ui/button.tsx'
+import { Empty } from '../../../web/ui/empty.tsx'
+import { ActionForm } from '../../../web/ui/form.tsx'
+import { Hash } from '../../../web/ui/hash.tsx'
+import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
+import { Badge, type Tone } from '../../../web/ui/status.tsx'
+import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
+import { durationText, When } from '../../../web/ui/when.tsx'
+import { paths } from './admin-frame.tsx'
+
+export type AnchorsView = {
+  found: Page<AnchorRow>
+  now: Millis
+  isFirst: boolean
+  /** Leaves of the log. */
+  size: number
+  status: Awaited<ReturnType<typeof anchorStatus>>
+  isOn: boolean
+  origin: string
+}
+
+/** How far the log is on the chain, and its newest heads there. */
+export const AnchorPanels = ({ view }: { view: AnchorsView }) => (
+  <div id="anchors" class="stack">
+    <Reach view={view} />
+    <List view={view} />
+  </div>
+)
+
+function Reach({ view: { size, status, isOn, origin } }: { view: AnchorsView }) {
+  const { log, anchors } = status
+  const sender = 'sender' in anchors ? anchors.sender : undefined
+  const waits = log.oldest_unanchored_s
+  return (
+    <Panel
+      id="reach"
+      title="How far the log is on the chain"
+      aside={
+        <Badge tone={isOn ? (status.isDegraded ? 'bad' : 'ok') : 'wait'}>{anchors.status}</Badge>
+      }
+    >
+      <Pad>
+        <Facts
+          of={[
+            ['Log', <code class="wrap">{origin}</code>],
+            ['Leaves', size.toLocaleString('en-US')],
+            ['On the chain', log.anchored_size.toLocaleString('en-US')],
+            ['Oldest other waits', waits === null ? 'None waits' : durationText(waits * 1000)],
+            ['Sender', sender?.address ? <Address value={sender.address} /> : 'None'],
+            ['Its balance', sender ? balanceText(sender.balance_wei) : 'Not known'],
+          ]}
+        />
+        {isOn ? (
+          <ActionForm action="/api/portal/admin/anchors/now" target="#anchors">
+            <Button>Anchor now</Button>
+          </ActionForm>
+        ) : (
+          <p>
+            Anchoring is off. Set <code>[chain] rpc_urls</code> and{' '}
+            <code>[anchors] sender_key_file</code>, then run <code>counterfoil anchor deploy</code>.
+          </p>
+        )}
+      </Pad>
+    </Panel>
+  )
+}
+
+/** Wei as ETH, to the sixth digit. */
+function balanceText(wei: string | null): string {
+  if (wei === null) return 'Not known'
+  const micros = BigInt(wei) / 10n ** 12n
+  return `${micros / 1_000_000n}.${String(micros % 1_000_000n).padStart(6, '0')} ETH`
+}
+
+function List({ view: { found, now, isFirst, origin } }: { view: AnchorsView }) {
+  const last = found.items.at(-1)
+  return (
+    <Panel
+      id="heads"
+      title="Heads of the log"
+      foot={
+        found.items.length === 0 ? null : (
+          <Pager
+            older={found.hasMore && last ? `${paths.anchors}?after=${last.id}` : undefined}
+            newest={isFirst ? undefined : paths.anchors}
+          >
+            {found.hasMore ? 'There are older ones.' : 'That is all.'}
+          </Pager>
+        )
+      }
+    >
+      {found.items.length === 0 ? (
+        <Empty hash={hashOf(origin)} title="Nothing was anchored yet">
+          The first head goes to the chain after the first receipts.
+        </Empty>
+      ) : (
+        <Table caption="Anchors" columns={columnsFor(now)} rows={found.items} />
+      )}
+    </Panel>
+  )
+}
+
+/** A figure of its own for each log. */
+const hashOf = (origin: string): string => toHex(new TextEncoder().encode(origin))
+
+const tones: Readonly<Record<AnchorRow['status'], Tone>> = {
+  pending: 'wait',
+  submitted: 'wait',
+  confirmed: 'ok',
+  final: 'ok',
+  superseded: 'warn',
+  failed: 'bad',
+}
+
+const columnsFor = (now: Millis): Column<AnchorRow>[] => [
+  { head: 'Made', cell: ({ createdAt }) => <When at={createdAt} now={now} /> },
+  { head: 'State', cell: ({ status }) => <Badge tone={tones[status]}>{status}</Badge> },
+  { head: 'Size', kind: 'number', cell: ({ size }) => size.toLocaleString('en-US') },
+  { head: 'Root', kind: 'optional', cell: ({ root }) => <Hash value={toHex(root)} /> },
+  { head: 'Block', kind: 'optional-number', cell: ({ blockNumber }) => blockNumber ?? '' },
+  { head: 'Transaction', cell: ({ txHash }) => (txHash === null ? '' : <Hash value={txHash} />) },
+  { head: 'What went wrong', kind: 'optional', cell: ({ error }) => error ?? '' },
+]

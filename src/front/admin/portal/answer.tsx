@@ -1,0 +1,49 @@
+import { isAddress, toAccountId } from '../../../access/accounts/account-id.ts'
+import { wantsJson, wantsPage } from '../../../access/accounts/needs-session.ts'
+import type { Json } from '../../../kernel/canonical.ts'
+import { refuse } from '../../../kernel/refusal.ts'
+import type { Frame } from '../../../web/ui/frame.ts'
+import type { Markup } from '../../../web/ui/jsx-runtime.ts'
+import type { Page } from '../../../web/ui/layout.tsx'
+import { type ReplyContext, reply } from '../../../web/ui/reply.ts'
+import { adminPage } from './admin-frame.tsx'
+
+/** Bytes of a body here. */
+export const bodyBytes = 16_384
+
+type Shown = { title: string; tab: string; main: Markup }
+
+/** Shows a page of the operator. */
+export const show = (
+  frame: Frame,
+  { request, set, account }: ReplyContext & { account: string },
+  { title, tab, main }: Shown,
+) => {
+  const page: Page = adminPage({ frame, account, title, tab, children: main })
+  return reply({ request, set }, { page })
+}
+
+type Answer = { json: () => unknown; fragment: Markup; seeOther: string }
+
+/** The answer of a list or an action: JSON to a script, a part to htmx, 303 to a plain form. */
+export const answer = ({ request, set }: ReplyContext, { json, fragment, seeOther }: Answer) =>
+  isList(request) ? json() : reply({ request, set }, { fragment, seeOther })
+
+/** A list is read by scripts and htmx only: a browser that goes there sees the JSON. */
+const isList = (request: Request): boolean =>
+  wantsJson(request) || (request.method === 'GET' && wantsPage(request))
+
+/** An address in a path. @throws Refusal 'not_found' */
+export const readAccount = (text: string): string =>
+  isAddress(text) ? toAccountId(text) : refuse('not_found')
+
+/** What people paste has spaces around it. */
+export const trimmed = (value: Json): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(
+        Object.entries(value).map(([name, one]) => [
+          name,
+          typeof one === 'string' ? one.trim() : one,
+        ]),
+      )
+    : value

@@ -1,0 +1,123 @@
+import type { Json } from '../../../kernel/canonical.ts'
+import { type Millis, toRfc3339 } from '../../../kernel/clock.ts'
+import type { Page } from '../../../kernel/pagination.ts'
+import type { AuditRow } from '../../../storage/db/schema.ts'
+import { toChecksumAddress } from '../../../verify/address.ts'
+import { Address } from '../../../web/ui/address.tsx'
+import { amountText } from '../../../web/ui/amount.tsx'
+import { Empty } from '../../../web/ui/empty.tsx'
+import { Search } from '../../../web/ui/filters.tsx'
+import { shortHash } from '../../../web/ui/hash.tsx'
+import { Panel } from '../../../web/ui/panel.tsx'
+import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
+import { When } from '../../../web/ui/when.tsx'
+import { paths } from './admin-frame.tsx'
+
+export type AuditListView = {
+  found: Page<AuditRow>
+  now: Millis
+  /** The account it is of; undefined for all. */
+  account: string | undefined
+  isFirst: boolean
+}
+
+/** Who did what, newest first. */
+export function AuditPanel({ view: { found, now, account, isFirst } }: { view: AuditListView }) {
+  const last = found.items.at(-1)
+  const whose = account === undefined ? '' : `account=${account}`
+  const newest = whose === '' ? paths.auditLog : `${paths.auditLog}?${whose}`
+  return (
+    <Panel
+      id="audit-log"
+      title={account === undefined ? 'Who did what' : `Who did what to ${shortened(account)}`}
+      aside={
+        <Search
+          action={paths.auditLog}
+          name="account"
+          label="Address of an account"
+          value={account ?? ''}
+          placeholder="0x…, whole"
+        />
+      }
+      foot={
+        found.items.length === 0 ? null : (
+          <Pager
+            older={
+              found.hasMore && last
+                ? `${paths.auditLog}?${whose === '' ? '' : `${whose}&`}after=${last.id}`
+                : undefined
+            }
+            newest={isFirst ? undefined : newest}
+          >
+            {found.hasMore ? 'There are older ones.' : 'That is all.'}
+          </Pager>
+        )
+      }
+    >
+      {found.items.length === 0 ? (
+        <Empty hash={account ?? emptyHash} title="Nothing is noted">
+          Grants, suspensions, keys that were made and all else that somebody did stand here.
+        </Empty>
+      ) : (
+        <Table caption="Audit log" columns={columnsFor(now)} rows={found.items} />
+      )}
+    </Panel>
+  )
+}
+
+/** Of a list that is nobody's. */
+export const emptyHash = '0x0000000000000000000000000000000000000000'
+
+const shortened = (account: string): string => `${account.slice(0, 6)}…${account.slice(-4)}`
+
+const columnsFor = (now: Millis): Column<AuditRow>[] => [
+  { head: 'When', cell: ({ at }) => <When at={at} now={now} /> },
+  { head: 'Who', cell: ({ actor }) => <Actor name={actor} /> },
+  { head: 'What', cell: ({ action }) => <code>{action}</code> },
+  {
+    head: 'Account',
+    cell: ({ accountId }) =>
+      isWallet(accountId) ? (
+        <a href={`${paths.accounts}/${accountId}`}>
+          <Address value={accountId} />
+        </a>
+      ) : (
+        accountId
+      ),
+  },
+  { head: 'Details', kind: 'optional', cell: ({ detail }) => <Detail of={detail} /> },
+]
+
+const isWallet = (text: string): boolean => /^0x[0-9a-f]{40}$/.test(text)
+
+const Actor = ({ name }: { name: string }) =>
+  isWallet(name) ? <Address value={name} /> : <code title={name}>{name.slice(0, 24)}</code>
+
+const Detail = ({ of }: { of: AuditRow['detail'] }) => (
+  <>
+    {Object.entries(of).map(([name, value]) => (
+      <span>
+        {name}: {detailText(name, value)}{' '}
+      </span>
+    ))}
+  </>
+)
+
+/** Amounts as dollars, hashes short; all else as it is. */
+function detailText(name: string, value: Json): string {
+  if (typeof value !== 'string') return JSON.stringify(value)
+  if (name.endsWith('_nusd') && /^-?\d+$/.test(value)) return amountText(BigInt(value))
+  return /^(0x)?[0-9a-f]{64}$/.test(value) ? shortHash(value) : value
+}
+
+/** An entry as JSON. */
+export const toAuditView = (row: AuditRow) => ({
+  id: row.id,
+  object: 'audit_entry' as const,
+  at: toRfc3339(row.at),
+  actor: row.actor,
+  action: row.action,
+  account: isWallet(row.accountId) ? toChecksumAddress(row.accountId) : row.accountId,
+  subject: row.subject,
+  detail: row.detail,
+})

@@ -1,0 +1,161 @@
+import { Elysia } from 'elysia'
+import { isAddress } from '../../../access/accounts/account-id.ts'
+import { assignDeposit } from '../../../billing/deposits/claim.ts'
+import { toDepositView } from '../../../billing/deposits/deposit.ts'
+import type { Deps } from '../../../deps.ts'
+import { isId } from '../../../kernel/ids.ts'
+import { maxPageLimit, toListView } from '../../../kernel/pagination.ts'
+import { refuse } from '../../../kernel/refusal.ts'
+import { toAnchorView } from '../../../proof/anchors/anchor.ts'
+import { anchorStatus } from '../../../proof/anchors/anchor-status.ts'
+import { checkBody } from '../../../web/http/check-body.ts'
+import { readFields } from '../../../web/http/fields.ts'
+import { queryOf, readChoice, readPage } from '../../../web/http/query.ts'
+import type { Frame } from '../../../web/ui/frame.ts'
+import { adminAuth } from '../needs-admin.ts'
+import { noteAction } from '../note.ts'
+import { assignBody } from '../shapes.ts'
+import { paths } from './admin-frame.tsx'
+import { AnchorPanels, type AnchorsView } from './anchors.tsx'
+import { answer, bodyBytes, show, trimmed } from './answer.tsx'
+import { AssignPanel, DepositsPanel, type DepositsView, depositViews } from './deposits.tsx'
+
+type Needs = Pick<Deps, 'admin' | 'sessions' | 'settings' | 'log' | 'logStore'> &
+  Parameters<typeof anchorStatus>[0] &
+  Parameters<typeof assignDeposit>[0]
+
+const anchorsHere = { title: 'Anchors', tab: paths.anchors }
+const depositsHere = { title: 'Deposits', tab: paths.deposits }
+
+/** Heads of the log on their way to the chain. */
+export const adminAnchorsPortal = (deps: Needs, frame: Frame) =>
+  new Elysia({ name: 'admin-anchors-portal' })
+    .use(adminAuth(deps))
+    .get(
+      paths.anchors,
+      async ({ request, set, account }) => {
+        const main = <AnchorPanels view={await readAnchors(deps, request)} />
+        return show(frame, { request, set, account }, { ...anchorsHere, main })
+      },
+      { needsAdmin: 'page' },
+    )
+    .get(
+      '/api/portal/admin/anchors',
+      async ({ request, set }) => {
+        const view = await readAnchors(deps, request)
+        const items = view.found.items.map(toAnchorView)
+        const json = () => ({
+          ...toListView({ ...view.found, items }),
+          log: { origin: view.origin, size: view.size, ...view.status.log },
+          anchors: view.status.anchors,
+        })
+        const fragment = <AnchorPanels view={view} />
+        return answer({ request, set }, { json, fragment, seeOther: paths.anchors })
+      },
+      { needsAdmin: 'action' },
+    )
+    .post(
+      '/api/portal/admin/anchors/now',
+      async ({ request, set, account }) => {
+        if (!(await deps.anchoring.isOn())) {
+          refuse('conflict', 'Anchoring is off: it takes a chain, a sender and a registry.')
+        }
+        await deps.anchors.want()
+        const subject = deps.logs.current.origin
+        await noteAction(deps, { actor: account, action: 'anchor.now', subject, detail: {} })
+        const fragment = <AnchorPanels view={await readAnchors(deps, undefined)} />
+        return answer(
+          { request, set },
+          { json: () => ({ asked: true }), fragment, seeOther: paths.anchors },
+        )
+      },
+      { needsAdmin: 'action', parse: 'none' },
+    )
+
+/** Deposits of everybody, and those that belong to somebody else than their sender. */
+export const adminDepositsPortal = (deps: Needs, frame: Frame) =>
+  new Elysia({ name: 'admin-deposits-portal' })
+    .use(adminAuth(deps))
+    .get(
+      paths.deposits,
+      async ({ request, set, account }) => {
+        const main = <DepositsPanel view={await readDeposits(deps, request)} />
+        return show(frame, { request, set, account }, { ...depositsHere, main })
+      },
+      { needsAdmin: 'page' },
+    )
+    .get(
+      `${paths.deposits}/:id`,
+      async ({ params, request, set, account }) => {
+        const found = isId('dep', params.id) ? await deps.deposits.find(params.id) : undefined
+        const main = <AssignPanel row={found ?? refuse('not_found')} now={deps.clock.now()} />
+        return show(frame, { request, set, account }, { ...depositsHere, main })
+      },
+      { needsAdmin: 'page' },
+    )
+    .get(
+      '/api/portal/admin/deposits',
+      async ({ request, set }) => {
+        const view = await readDeposits(deps, request)
+        const items = view.found.items.map(toDepositView)
+        const json = () => toListView({ ...view.found, items })
+        const fragment = <DepositsPanel view={view} />
+        return answer({ request, set }, { json, fragment, seeOther: paths.deposits })
+      },
+      { needsAdmin: 'action' },
+    )
+    .post(
+      '/api/portal/admin/deposits/:id/assign',
+      async ({ params, request, set, account: actor }) => {
+        const { value } = await readFields(request, { limitBytes: bodyBytes })
+        const { account, reason } = checkBody(assignBody, trimmed(value))
+        if (!isId('dep', params.id)) refuse('not_found', 'There is no such deposit.')
+        if (!isAddress(account)) {
+          refuse('invalid_request', { message: 'Write 0x and 40 hex digits.', param: 'account' })
+        }
+        const row = await assignDeposit(deps, { id: params.id, account, reason, actor })
+        const fragment = <AssignPanel row={row} now={deps.clock.now()} />
+        return answer(
+          { request, set },
+          { json: () => toDepositView(row), fragment, seeOther: paths.deposits },
+        )
+      },
+      { needsAdmin: 'action', parse: 'none' },
+    )
+
+async function readAnchors(deps: Needs, request: Request | undefined): Promise<AnchorsView> {
+  const page = readPage(request ? queryOf(request) : new URLSearchParams())
+  const { origin } = deps.logs.current
+  const found =
+    (await deps.anchors.list(origin, page)) ??
+    refuse('invalid_request', { message: 'There is no such anchor.', param: 'after' })
+  return {
+    found,
+    origin,
+    now: deps.clock.now(),
+    isFirst: page.after === undefined,
+    size: await deps.logStore.size(),
+    status: await anchorStatus(deps),
+    isOn: await deps.anchoring.isOn(),
+  }
+}
+
+async function readDeposits(deps: Needs, request: Request): Promise<DepositsView> {
+  const query = queryOf(request)
+  const of = readChoice(query, 'state', depositViews) ?? 'all'
+  const page = readPage(query)
+  const { admin, clock } = deps
+  const found = await {
+    all: () => admin.deposits(page),
+    waiting: () => admin.waitingDeposits(maxPageLimit),
+    unassigned: () => admin.unassignedDeposits(maxPageLimit),
+    ignored: () => admin.ignoredDeposits(maxPageLimit),
+  }[of]()
+  return {
+    of,
+    found,
+    now: clock.now(),
+    isFirst: page.after === undefined,
+    among: admin.lookedThrough,
+  }
+}

@@ -1,0 +1,178 @@
+import type { Millis } from '../../../kernel/clock.ts'
+import type { Page } from '../../../kernel/pagination.ts'
+import type { DepositRow } from '../../../storage/db/schema.ts'
+import { Address } from '../../../web/ui/address.tsx'
+import { Amount } from '../../../web/ui/amount.tsx'
+import { Button, ButtonLink } from '../../../web/ui/button.tsx'
+import { Empty } from '../../../web/ui/empty.tsx'
+import { Tabs } from '../../../web/ui/filters.tsx'
+import { ActionForm, TextField } from '../../../web/ui/form.tsx'
+import { Hash } from '../../../web/ui/hash.tsx'
+import { Facts, Panel } from '../../../web/ui/panel.tsx'
+import { Badge } from '../../../web/ui/status.tsx'
+import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
+import { When } from '../../../web/ui/when.tsx'
+import { ReasonField } from './account.tsx'
+import { paths } from './admin-frame.tsx'
+import { emptyHash } from './audits.tsx'
+
+export const depositViews = ['all', 'waiting', 'unassigned', 'ignored'] as const
+export type DepositView = (typeof depositViews)[number]
+
+export type DepositsView = {
+  of: DepositView
+  found: Page<DepositRow>
+  now: Millis
+  isFirst: boolean
+  /** Newest deposits that were looked through where not all are. */
+  among: number
+}
+
+const labels: Readonly<Record<DepositView, string>> = {
+  all: 'All',
+  waiting: 'Waiting',
+  unassigned: 'Unassigned',
+  ignored: 'Ignored',
+}
+
+const hrefOf = (of: DepositView): string =>
+  of === 'all' ? paths.deposits : `${paths.deposits}?state=${of}`
+
+/** What came in over the chain, of all accounts. */
+export const DepositsPanel = ({ view }: { view: DepositsView }) => {
+  const tabs = depositViews.map((of) => ({ href: hrefOf(of), label: labels[of] }))
+  return (
+    <Panel
+      id="all-deposits"
+      title="Deposits"
+      foot={view.found.items.length === 0 ? null : <Foot view={view} />}
+    >
+      <div class="pad">
+        <Tabs label="Which deposits" tabs={tabs} here={hrefOf(view.of)} />
+      </div>
+      {view.found.items.length === 0 ? (
+        <Empty hash={emptyHash} title="There are none">
+          {emptyWords[view.of]}
+        </Empty>
+      ) : (
+        <Table caption="Deposits" columns={columnsFor(view.now)} rows={view.found.items} />
+      )}
+    </Panel>
+  )
+}
+
+const emptyWords: Readonly<Record<DepositView, string>> = {
+  all: 'Transfers to the treasury show here within seconds of their block.',
+  waiting: 'Every deposit that came in stands deep enough.',
+  unassigned: 'Every sender has a key or is signed in.',
+  ignored: 'None was too small or too large.',
+}
+
+function Foot({ view: { of, found, isFirst, among } }: { view: DepositsView }) {
+  const last = found.items.at(-1)
+  const more = found.hasMore ? 'There are more.' : 'That is all.'
+  if (of === 'all') {
+    return (
+      <Pager
+        older={found.hasMore && last ? `${paths.deposits}?after=${last.id}` : undefined}
+        newest={isFirst ? undefined : paths.deposits}
+      >
+        {more}
+      </Pager>
+    )
+  }
+  const which =
+    of === 'waiting' ? 'Oldest first.' : `Of the newest ${among.toLocaleString('en-US')}.`
+  return (
+    <span>
+      {which} {more}
+    </span>
+  )
+}
+
+const columnsFor = (now: Millis): Column<DepositRow>[] => [
+  { head: 'Seen', cell: ({ seenAt }) => <When at={seenAt} now={now} /> },
+  {
+    head: 'State',
+    cell: ({ status, reason }) => (
+      <Badge tone={toneOf(status)}>{(reason ?? status).replaceAll('_', ' ')}</Badge>
+    ),
+  },
+  {
+    head: 'Amount',
+    kind: 'number',
+    cell: ({ amount }) => (amount === null ? 'Too much' : <Amount nusd={amount} />),
+  },
+  { head: 'From', cell: ({ from }) => <Address value={from} /> },
+  {
+    head: 'Account',
+    kind: 'optional',
+    cell: ({ account }) => (
+      <a href={`${paths.accounts}/${account}`}>
+        <Address value={account} />
+      </a>
+    ),
+  },
+  { head: 'Transaction', kind: 'optional', cell: ({ txHash }) => <Hash value={txHash} /> },
+  {
+    head: 'Action',
+    kind: 'unnamed',
+    cell: (row) =>
+      mayAssign(row) ? (
+        <ButtonLink small href={`${paths.deposits}/${row.id}`}>
+          Assign
+        </ButtonLink>
+      ) : null,
+  },
+]
+
+const toneOf = (status: DepositRow['status']) => {
+  if (status === 'credited' || status === 'finalized') return 'ok'
+  return status === 'detected' || status === 'confirming' ? 'wait' : 'warn'
+}
+
+const mayAssign = ({ account, from, status, moved }: DepositRow): boolean =>
+  account === from && moved === null && !['ignored', 'orphaned', 'reversed'].includes(status)
+
+/** Asks whose a deposit is, and why. */
+export const AssignPanel = ({ row, now }: { row: DepositRow; now: Millis }) => (
+  <Panel id="assign" title="Assign this deposit?">
+    {mayAssign(row) ? (
+      <ActionForm action={`/api/portal/admin/deposits/${row.id}/assign`} look="stack">
+        <DepositFacts row={row} now={now} />
+        <p>What is left of it goes to another account, once. It cannot be moved again.</p>
+        <TextField
+          name="account"
+          label="Wallet address of the account"
+          placeholder="0x…"
+          required
+        />
+        <ReasonField form="assign" />
+        <p class="row">
+          <Button look="go">Assign this deposit</Button>
+          <ButtonLink look="plain" href={paths.deposits}>
+            Leave it where it is
+          </ButtonLink>
+        </p>
+      </ActionForm>
+    ) : (
+      <div class="pad stack">
+        <DepositFacts row={row} now={now} />
+        <p>It was assigned or claimed before, or there is nothing of it to move.</p>
+      </div>
+    )}
+  </Panel>
+)
+
+const DepositFacts = ({ row, now }: { row: DepositRow; now: Millis }) => (
+  <Facts
+    of={[
+      ['Deposit', <code class="wrap">{row.id}</code>],
+      ['Amount', row.amount === null ? 'Too much' : <Amount nusd={row.amount} />],
+      ['From', <code class="wrap">{row.from}</code>],
+      ['State', row.status],
+      ['Seen', <When at={row.seenAt} now={now} />],
+      ['Transaction', <code class="wrap">{row.txHash}</code>],
+    ]}
+  />
+)

@@ -1,0 +1,153 @@
+import type { Millis } from '../../../kernel/clock.ts'
+import type { Model, PriceList } from '../../../models/model.ts'
+import type { Reloaded } from '../../../reload.ts'
+import { Amount } from '../../../web/ui/amount.tsx'
+import { Button } from '../../../web/ui/button.tsx'
+import { ActionForm } from '../../../web/ui/form.tsx'
+import { Hash } from '../../../web/ui/hash.tsx'
+import { Notice } from '../../../web/ui/notice.tsx'
+import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
+import { Badge } from '../../../web/ui/status.tsx'
+import { type Column, Table } from '../../../web/ui/table.tsx'
+import { When } from '../../../web/ui/when.tsx'
+import type { UpstreamHealth } from '../upstreams.ts'
+
+export type ModelsView = {
+  models: readonly Model[]
+  prices: PriceList
+  /** Its leaf in the log; undefined before the first receipt. */
+  leaf: number | undefined
+  since: Millis | undefined
+  upstreams: readonly UpstreamHealth[]
+  canReload: boolean
+  /** What came of the last time that somebody here asked to read the configuration again. */
+  reloaded: Reloaded | undefined
+  now: Millis
+}
+
+/** What is offered at which prices, and how the servers behind it do. */
+export const ModelPanels = ({ view }: { view: ModelsView }) => (
+  <div id="models" class="stack">
+    <PricesPanel view={view} />
+    <Panel id="catalogue" title="Models">
+      <Table caption="Models" columns={modelColumns} rows={view.models} />
+    </Panel>
+    <Panel
+      id="upstreams"
+      title="Upstreams"
+      foot={<span>Counted by this process since its start.</span>}
+    >
+      <Table caption="Upstreams" columns={upstreamColumns} rows={view.upstreams} />
+    </Panel>
+  </div>
+)
+
+const PricesPanel = ({ view }: { view: ModelsView }) => (
+  <Panel id="prices" title="Price list">
+    <Pad>
+      <Facts
+        of={[
+          ['Version', <code>{`${view.prices.id}@${view.prices.version}`}</code>],
+          ['Digest', <Hash value={view.prices.digest} />],
+          ['Leaf of the log', view.leaf === undefined ? 'With the first receipt' : view.leaf],
+          [
+            'Since',
+            view.since === undefined ? 'Not known' : <When at={view.since} now={view.now} />,
+          ],
+        ]}
+      />
+      <p>
+        Models and prices stand in <code>counterfoil.toml</code> under <code>[[models]]</code>.
+        Change them there, then have the file read again by <code>kill -HUP</code>. New prices are a
+        new version, which is in the log before a receipt names it; runs in flight keep theirs. A
+        file with an error changes nothing.
+      </p>
+      {view.reloaded ? <ReloadNote reloaded={view.reloaded} /> : null}
+      {view.canReload ? (
+        <ActionForm action="/api/portal/admin/reload" target="#models">
+          <Button>Read the configuration again</Button>
+        </ActionForm>
+      ) : null}
+    </Pad>
+  </Panel>
+)
+
+function ReloadNote({ reloaded }: { reloaded: Reloaded }) {
+  if ('problems' in reloaded) {
+    return (
+      <>
+        <Notice tone="bad" title="The file has errors. Nothing was changed." />
+        <ul class="affected">
+          {reloaded.problems.map((problem) => (
+            <li>{problem}</li>
+          ))}
+        </ul>
+      </>
+    )
+  }
+  const { changed, restart } = reloaded
+  const later = restart.length === 0 ? '' : ` Only a restart takes on: ${restart.join(', ')}.`
+  return (
+    <Notice tone={restart.length === 0 ? 'ok' : 'warn'} title="The configuration was read again.">
+      {changed.length === 0 ? 'Nothing was new.' : `Changed: ${changed.join(', ')}.`}
+      {later}
+    </Notice>
+  )
+}
+
+/** Prices are pico-USD a token: a million of them cost as many micro-USD. */
+const perMillion = (pusd: bigint) => <Amount nusd={pusd * 1000n} />
+
+const modelColumns: Column<Model>[] = [
+  { head: 'Model', cell: ({ id }) => <code>{id}</code> },
+  {
+    head: 'State',
+    cell: ({ status }) => <Badge tone={status === 'live' ? 'ok' : 'warn'}>{status}</Badge>,
+  },
+  { head: 'Input, 1M', kind: 'number', cell: ({ prices }) => perMillion(prices.inputPusd) },
+  { head: 'Output, 1M', kind: 'number', cell: ({ prices }) => perMillion(prices.outputPusd) },
+  {
+    head: 'Request',
+    kind: 'optional-number',
+    cell: ({ prices }) => <Amount nusd={prices.requestNusd} />,
+  },
+  {
+    head: 'Route',
+    kind: 'optional',
+    cell: ({ route }) => (
+      <code>{route.map(({ upstream, model }) => `${upstream}:${model}`).join(', ')}</code>
+    ),
+  },
+]
+
+const stateWords = { closed: 'Asked', open: 'Rests', half_open: 'Tried again' }
+
+const upstreamColumns: Column<UpstreamHealth>[] = [
+  { head: 'Upstream', cell: ({ id }) => <code>{id}</code> },
+  {
+    head: 'State',
+    cell: ({ breaker = 'closed' }) => (
+      <Badge tone={breaker === 'closed' ? 'ok' : 'bad'}>{stateWords[breaker]}</Badge>
+    ),
+  },
+  { head: 'Asked', kind: 'number', cell: ({ asked }) => asked.toLocaleString('en-US') },
+  {
+    head: 'Failed',
+    kind: 'number',
+    cell: ({ failed }) => failed.toLocaleString('en-US'),
+  },
+  {
+    head: 'Why',
+    cell: ({ reasons }) =>
+      reasons.map(([reason, count]) => (
+        <>
+          <Badge tone="warn">{`${reason} ${count}`}</Badge>{' '}
+        </>
+      )),
+  },
+  {
+    head: 'Places',
+    kind: 'optional',
+    cell: ({ load }) => (load ? `${load.taken} of ${load.most}, ${load.waiting} wait` : 'No limit'),
+  },
+]

@@ -1,0 +1,63 @@
+import type { Deps } from '../../deps.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { AccountRow } from '../../storage/db/schema.ts'
+
+type Needs = Pick<Deps, 'accounts' | 'ids' | 'keys' | 'ledger' | 'live'>
+
+/** What is done to an account, why, and by whom: a wallet or `operator`. */
+type Wish = { account: string; reason: string; actor: string }
+
+/**
+ * Suspends an account: from the commit on it takes no hold, and its runs in flight are stopped,
+ * here at once and on other nodes within two seconds. What was delivered is charged.
+ * @throws Refusal 'not_found', 'conflict' for the account of who asks
+ */
+export async function suspendAccount(deps: Needs, wish: Wish): Promise<AccountRow> {
+  if (wish.account === wish.actor) {
+    refuse('conflict', 'This is your own account: suspended, it could not undo that.')
+  }
+  const suspended = await change(deps, wish, 'suspended')
+  for (const run of deps.live.all()) {
+    if (run.row.accountId === wish.account) run.stop('account_suspended')
+  }
+  return suspended
+}
+
+/**
+ * Lets a suspended account go on with the keys and the money that it has.
+ * @throws Refusal 'not_found'
+ */
+export const resumeAccount = (deps: Needs, wish: Wish): Promise<AccountRow> =>
+  change(deps, wish, 'active')
+
+/** Changes nothing, and notes nothing, where it is so already. */
+async function change(
+  { accounts, ids, keys, ledger }: Needs,
+  { account, reason, actor }: Wish,
+  status: AccountRow['status'],
+): Promise<AccountRow> {
+  if (!(await accounts.find(account))) refuse('not_found', 'There is no such account.')
+  const changed = await ledger.post({
+    account,
+    keys: [],
+    decide(book) {
+      const row = book.account(account)
+      if (!row) throw new Error('an account that was found is not on the book')
+      if (row.status === status) return { ...row }
+      row.status = status
+      book.changed('account', row)
+      book.addAudit({
+        id: ids.make('req'),
+        at: book.now,
+        actor,
+        action: status === 'active' ? 'account.resume' : 'account.suspend',
+        accountId: account,
+        subject: account,
+        detail: { reason },
+      })
+      return { ...row }
+    },
+  })
+  keys.forgetAccount(account)
+  return changed
+}

@@ -1,0 +1,135 @@
+import type { Hex } from '../../kernel/hex.ts'
+import { type Checkpoint, parseCheckpoint, parseConsistency } from '../../verify/proof.ts'
+import { isObject, type Problem, readMember } from '../../verify/receipt.ts'
+
+/** What a service says of itself, read strictly: an auditor believes no form that is not due. */
+
+/** A head of the log that the service says is on the chain. */
+export type AnchorAnswer = { id: string; status: string; size: number; root: Hex }
+
+/** One page of `GET /v1/anchors`. */
+export type AnchorsPage = {
+  origin: string
+  checkpoint: Checkpoint | undefined
+  anchors: AnchorAnswer[]
+  /** Who opened the log on the chain, by the service's word. */
+  owner: string | undefined
+  hasMore: boolean
+  lastId: string | undefined
+}
+
+/** Who may sign which part of the log: fromIndex ≤ index < untilIndex. */
+export type SignerAnswer = {
+  address: string
+  fromIndex: number
+  /** null: to the end. */
+  untilIndex: number | null
+  /** How it named the next one; absent for the one that signs now. */
+  rotation: Rotation | undefined
+}
+
+/** `SignerRotation` and the old key's signature over it; null where that key was gone. */
+export type Rotation = {
+  issuer: string
+  previous: string
+  next: string
+  fromIndex: number
+  reason: string
+  signature: string | null
+}
+
+/** What a service answers is not what its API says. */
+export class WrongAnswer extends Error {}
+
+/** @throws WrongAnswer */
+export function readAnchors(answer: unknown): AnchorsPage {
+  const page = object(answer, 'the list of anchors')
+  const { data, has_more: hasMore, last_id: lastId, log, log_owner: owner } = page
+  const { origin, checkpoint } = object(log, 'log')
+  if (!Array.isArray(data) || data.length > 1000) throw wrong('data')
+  if (typeof origin !== 'string' || typeof hasMore !== 'boolean')
+    throw wrong('log.origin, has_more')
+  return {
+    origin,
+    checkpoint: checkpoint === null ? undefined : readCheckpoint(checkpoint),
+    anchors: data.map(readAnchor),
+    owner: typeof owner === 'string' ? member('address', owner, 'log_owner') : undefined,
+    hasMore,
+    lastId: typeof lastId === 'string' ? lastId : undefined,
+  }
+}
+
+/** The path between two sizes. @throws WrongAnswer */
+export function readConsistency(answer: unknown): { from: string; to: string; path: Hex[] } {
+  const problems: Problem[] = []
+  const { consistency } = object(answer, 'the list of anchors')
+  return parseConsistency(consistency, problems) ?? fails(problems)
+}
+
+/** All signers of a log, oldest first. @throws WrongAnswer */
+export function readSigners(answer: unknown): { issuer: string; signers: SignerAnswer[] } {
+  const signer = object(answer, 'the signer')
+  const { issuer, previous } = signer
+  if (typeof issuer !== 'string' || !Array.isArray(previous) || previous.length > 1000) {
+    throw wrong('issuer, previous')
+  }
+  const signers = [...previous, signer].map(readSigner)
+  return { issuer, signers: signers.sort((a, b) => a.fromIndex - b.fromIndex) }
+}
+
+/** @throws WrongAnswer */
+export function readCheckpoint(value: unknown): Checkpoint {
+  const problems: Problem[] = []
+  return parseCheckpoint(value, 'checkpoint', problems) ?? fails(problems)
+}
+
+function readAnchor(value: unknown): AnchorAnswer {
+  const { id, status, size, root } = object(value, 'an anchor')
+  if (typeof id !== 'string' || typeof status !== 'string') throw wrong('an anchor')
+  return { id, status, size: integer(size, 'size'), root: member('bytes32', root, 'root') as Hex }
+}
+
+function readSigner(value: unknown): SignerAnswer {
+  const { address, from_index: from, until_index: until, rotation } = object(value, 'a signer')
+  return {
+    address: member('address', address, 'address'),
+    fromIndex: integer(from, 'from_index'),
+    untilIndex: until === null || until === undefined ? null : integer(until, 'until_index'),
+    rotation: rotation === null || rotation === undefined ? undefined : readRotation(rotation),
+  }
+}
+
+function readRotation(value: unknown): Rotation {
+  const { issuer, previous, next, fromIndex, reason, signature } = object(value, 'rotation')
+  return {
+    issuer: member('string', issuer, 'rotation.issuer'),
+    previous: member('address', previous, 'rotation.previous'),
+    next: member('address', next, 'rotation.next'),
+    fromIndex: integer(fromIndex, 'rotation.fromIndex'),
+    reason: member('string', reason, 'rotation.reason'),
+    signature: signature === null ? null : member('string', signature, 'rotation.signature'),
+  }
+}
+
+function object(value: unknown, name: string): Record<string, unknown> {
+  if (!isObject(value)) throw wrong(name)
+  return value
+}
+
+function integer(value: unknown, name: string): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw wrong(name)
+  return value
+}
+
+function member(type: string, value: unknown, name: string): string {
+  const problems: Problem[] = []
+  const read = readMember(type, value, name, problems)
+  return typeof read === 'string' ? read : fails(problems)
+}
+
+const wrong = (name: string): WrongAnswer =>
+  new WrongAnswer(`The service's answer is not what its API says: ${name}.`)
+
+function fails(problems: Problem[]): never {
+  throw wrong(problems.map(({ path, message }) => `${path} ${message}`).join(', '))
+}

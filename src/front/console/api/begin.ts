@@ -1,0 +1,68 @@
+import type { Caller } from '../../../access/keys/key.ts'
+import type { Deps } from '../../../deps.ts'
+import type { Once } from '../../../ledger/once.ts'
+import { type Begun, begin } from '../../../runs/begin.ts'
+import type { LiveRun } from '../../../runs/live.ts'
+import { type Limiter, tooMany } from '../../../web/http/limits.ts'
+import { payerOf } from '../console-key.ts'
+import { type Asked, toAsk, toRequest } from './asked.ts'
+
+export type Needs = Pick<
+  Deps,
+  | 'acknowledged'
+  | 'accounts'
+  | 'calls'
+  | 'catalogue'
+  | 'clock'
+  | 'console'
+  | 'heads'
+  | 'health'
+  | 'ids'
+  | 'keys'
+  | 'ledger'
+  | 'live'
+  | 'log'
+  | 'random'
+  | 'replies'
+  | 'runs'
+  | 'sequencer'
+  | 'sessions'
+  | 'plans'
+  | 'settings'
+  | 'texts'
+  | 'upstreams'
+>
+
+type Wish = {
+  asked: Asked
+  account: string
+  /** The id of the session that asks: the run stops with it. */
+  session: string
+  address: string
+  once?: Once<Begun> | undefined
+}
+
+/**
+ * Begins the run of a question. What is asked is checked before anything is made or held.
+ * @throws Refusal of whatever stands against it: nothing is held then.
+ */
+export async function beginAsked(
+  deps: Needs,
+  requests: Limiter,
+  { asked, account, session, address, once }: Wish,
+): Promise<LiveRun> {
+  const { model, body } = toRequest(deps, toAsk(deps, asked))
+  const caller = await payerOf(deps, account, address)
+  countRequest(requests, caller)
+  const { received } = asked
+  const wish = { caller, model, body, received, background: false, tags: {}, metadata: {} }
+  return begin(deps, { ...wish, session, once })
+}
+
+/** Of this key's requests the guard of `/v1` sees none: nobody has its secret. */
+function countRequest(requests: Limiter, { chain, plan }: Caller): void {
+  for (const { id, rpm } of chain) {
+    const verdict = requests.take(id, Math.min(rpm ?? plan.limits.rpm, plan.limits.rpm))
+    if (!verdict.ok) throw tooMany(verdict.retryAfterMs, 'rate_limited')
+  }
+}

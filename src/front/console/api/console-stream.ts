@@ -1,0 +1,54 @@
+import type { Deps } from '../../../deps.ts'
+import { toJsonInteger } from '../../../kernel/money.ts'
+import { receiptIdOf } from '../../../proof/receipts/receipt.ts'
+import { openTranscript, stopWithClient } from '../../../runs/api/stream.ts'
+import type { Sink, Streamed } from '../../../runs/execute.ts'
+import type { LiveRun } from '../../../runs/live.ts'
+import { toReceiptLink } from '../../../runs/openai.ts'
+import { toRunView } from '../../../runs/run.ts'
+import { dataFrame, type SseContext, sseResponse } from '../../../web/http/sse.ts'
+import { askModel, textOf, withCharge } from '../ask.ts'
+
+type Needs = Parameters<typeof askModel>[0] & Pick<Deps, 'settings' | 'log' | 'replies'>
+
+/**
+ * A run as a page follows it: `run.started` with its hold, the text as it comes in
+ * `run.output.delta`, and `run.completed` with its cost and receipt; or an error in band, with
+ * what was charged. A page that goes away stops the run.
+ */
+export function streamAnswer(deps: Needs, live: LiveRun, context: SseContext): Response {
+  context.set.headers['x-receipt-id'] = receiptIdOf(live.id)
+  const told = live.call === undefined ? undefined : openTranscript(deps, live, context)
+  const ended = (done: Streamed): string => {
+    const run = toRunView(done.run, done.choices)
+    return event('run.completed', { run, receipt: toReceiptLink(done, deps.settings) })
+  }
+  return sseResponse(
+    context,
+    async (client) => {
+      stopWithClient(live, client.signal)
+      const say = (frame: string) => {
+        told?.add(frame)
+        return client.send(frame)
+      }
+      say(event('run.started', startOf(live)))
+      const sink: Sink = {
+        send(chunks) {
+          const text = textOf(chunks)
+          if (text !== '') return say(event('run.output.delta', { text }))
+        },
+      }
+      client.send(ended(await askModel(deps, live, sink, told?.keep(ended, withCharge))))
+    },
+    { onBug: (error) => deps.log.error('console.stream_failed', error, { run_id: live.id }) },
+  )
+}
+
+const startOf = (live: LiveRun) => ({
+  run_id: live.id,
+  receipt_id: receiptIdOf(live.id),
+  hold_nusd: toJsonInteger(live.row.hold),
+})
+
+const event = (type: string, fields: object): string =>
+  dataFrame(JSON.stringify({ type, ...fields }))

@@ -1,0 +1,35 @@
+import type { Deps } from '../../../deps.ts'
+import { toErrorBody } from '../../../kernel/refusal.ts'
+import { stopWithClient } from '../../../runs/api/stream.ts'
+import type { Keep, Streamed } from '../../../runs/execute.ts'
+import type { LiveRun } from '../../../runs/live.ts'
+import { toReceiptLink } from '../../../runs/openai.ts'
+import { toRunView } from '../../../runs/run.ts'
+import { jsonReply } from '../../../storage/idempotency/api/answer-once.ts'
+import { askModel, withCharge } from '../ask.ts'
+
+type Needs = Parameters<typeof askModel>[0] & Pick<Deps, 'settings' | 'replies'>
+type Context = { request: Request; set: { headers: Record<string, string | number> } }
+
+/** The run when it has ended, for a program that asks for JSON and not for a stream. */
+export async function answerProgram(deps: Needs, live: LiveRun, { request, set }: Context) {
+  stopWithClient(live, request.signal)
+  const { call } = live
+  const requestId = String(set.headers['x-request-id'] ?? '')
+  const keep = call === undefined ? undefined : keepOf(deps, call, requestId)
+  return toAnswer(deps, await askModel(deps, live, { send: () => undefined }, keep))
+}
+
+const toAnswer = ({ settings }: Needs, done: Streamed) => ({
+  ...toRunView(done.run, done.choices),
+  receipt: toReceiptLink(done, settings),
+})
+
+const keepOf = (deps: Needs, scope: string, requestId: string): Keep<Streamed> => ({
+  done: (done) => deps.replies.seal(scope, jsonReply(200, {}, toAnswer(deps, done))),
+  failed: (refusal, run) => {
+    const { status, detail } = withCharge(refusal, run)
+    const body = toErrorBody(refusal, requestId)
+    return deps.replies.seal(scope, jsonReply(status, { ...detail.headers }, body))
+  },
+})

@@ -1,0 +1,66 @@
+import type { Deps } from '../../deps.ts'
+import { toJsonInteger } from '../../kernel/money.ts'
+import { Refusal } from '../../kernel/refusal.ts'
+import type { Model } from '../../models/model.ts'
+import type { JsonObject } from '../../models/upstream/upstream.ts'
+import { type Keep, type Sink, type Streamed, stream } from '../../runs/execute.ts'
+import type { LiveRun } from '../../runs/live.ts'
+import type { RunRow } from '../../storage/db/schema.ts'
+
+/** The models one can talk to, in the order of the catalogue. */
+export const chatModels = ({ catalogue }: Pick<Deps, 'catalogue'>): Model[] =>
+  catalogue.list().filter(({ kind, status }) => kind === 'chat' && status !== 'disabled')
+
+/**
+ * Runs what {@link begin} held money for, and says of a run that broke off what it cost.
+ * @throws Refusal with `outcome`, `cost_nusd`, `input_tokens` and `output_tokens` in its metadata,
+ * where they are known.
+ */
+export async function askModel(
+  deps: Parameters<typeof stream>[0],
+  live: LiveRun,
+  sink: Sink,
+  keep?: Keep<Streamed>,
+): Promise<Streamed> {
+  try {
+    return await stream(deps, live, sink, keep)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    const run = await deps.runs.find(live.id)
+    if (run && run.finishedAt !== null) {
+      withCharge(error, run)
+    }
+    throw error
+  }
+}
+
+/** Adds to a refusal what a run that broke off cost. */
+export function withCharge(refusal: Refusal, run: RunRow): Refusal {
+  refusal.detail.metadata = { ...refusal.detail.metadata, ...chargeOf(run) }
+  return refusal
+}
+
+const chargeOf = (run: RunRow) => ({
+  outcome: run.outcome,
+  cost_nusd: toJsonInteger(run.cost),
+  input_tokens: tokensOf(run, 'input'),
+  output_tokens: tokensOf(run, 'output'),
+})
+
+/** Units that a run was charged for by one of its meters. */
+export const tokensOf = ({ lines }: Pick<RunRow, 'lines'>, meter: 'input' | 'output'): number =>
+  lines.find((line) => line.meter === meter)?.quantity ?? 0
+
+/** What chunks add to the text of the first choice. */
+export function textOf(chunks: readonly JsonObject[]): string {
+  let text = ''
+  for (const { choices } of chunks) {
+    for (const choice of (Array.isArray(choices) ? choices : []) as ChunkChoice[]) {
+      const content = choice.delta?.content
+      if ((choice.index ?? 0) === 0 && typeof content === 'string') text += content
+    }
+  }
+  return text
+}
+
+type ChunkChoice = { index?: number; delta?: { content?: unknown } }

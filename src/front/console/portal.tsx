@@ -1,0 +1,181 @@
+import { Elysia } from 'elysia'
+import { currentSession, sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
+import { signInPath } from '../../access/accounts/next-page.ts'
+import { dayMs } from '../../access/keys/key.ts'
+import { toKeyView } from '../../access/keys/key-view.ts'
+import type { ShownKey } from '../../access/keys/shown-key.ts'
+import type { Deps } from '../../deps.ts'
+import { toRfc3339 } from '../../kernel/clock.ts'
+import { toJsonInteger } from '../../kernel/money.ts'
+import { Refusal } from '../../kernel/refusal.ts'
+import { onceOf } from '../../ledger/once.ts'
+import { windowStart } from '../../ledger/window.ts'
+import { toModelView } from '../../models/catalogue.ts'
+import type { Begun } from '../../runs/begin.ts'
+import { answerOnce, callOf } from '../../storage/idempotency/api/answer-once.ts'
+import type { Call } from '../../storage/idempotency/call.ts'
+import { checkBody } from '../../web/http/check-body.ts'
+import { readFields } from '../../web/http/fields.ts'
+import { makeLimiter } from '../../web/http/limits.ts'
+import { queryOf, readText } from '../../web/http/query.ts'
+import type { Frame } from '../../web/ui/frame.ts'
+import { dashboardPage } from '../../web/ui/layout.tsx'
+import { type ReplyContext, reply } from '../../web/ui/reply.ts'
+import { answerByPage, answerCommand } from './api/answer-page.ts'
+import { type Draft, readAsked } from './api/asked.ts'
+import { beginAsked, type Needs } from './api/begin.ts'
+import { streamAnswer } from './api/console-stream.ts'
+import { answerProgram } from './api/program.ts'
+import { chatModels } from './ask.ts'
+import { changeCap, defaultCap, readKey, renewKey } from './console-key.ts'
+import { capFaultOf } from './fault-words.ts'
+import { KeyPanel } from './portal/side.tsx'
+import { ConsolePage, type ConsoleView, consolePath } from './portal/talk.tsx'
+import { capBody } from './shapes.ts'
+import { commandIn } from './talk.ts'
+
+/** Answers what somebody signed in wrote behind a slash. */
+export type RunCommand = (line: string, account: string) => Promise<{ lines: readonly string[] }>
+
+/** Talking to a model: the page, its runs, and the key that pays for them. */
+export const consolePortal = (deps: Needs, frame: Frame, runCommand: RunCommand) => {
+  const { settings, clock } = deps
+  const requests = makeLimiter(clock)
+
+  const viewOf = async (account: string, draft: Draft, more: Partial<ConsoleView> = {}) => ({
+    account,
+    baseUrl: settings.baseUrl,
+    now: clock.now(),
+    models: chatModels(deps),
+    draft,
+    key: await readKey(deps, account),
+    ...more,
+  })
+  const show = (context: ReplyContext, view: ConsoleView, status = 200) => {
+    const main = <ConsolePage view={view} />
+    const shown = { frame, title: 'Console', here: consolePath, account: view.account, main }
+    return reply(context, { page: dashboardPage({ ...shown, scripts: ['console'] }), status })
+  }
+  const panel = (key: ShownKey) => <KeyPanel shown={key} now={clock.now()} />
+
+  return new Elysia({ name: 'console-portal' })
+    .use(sessionAuth(deps))
+    .get(
+      consolePath,
+      async ({ request, set, account }) => {
+        const query = queryOf(request)
+        const [model, input] = [readText(query, 'model'), readText(query, 'input')]
+        return show({ request, set }, await viewOf(account, newDraft(deps, model, input)))
+      },
+      { needsSession: 'page' },
+    )
+    .get(
+      '/api/portal/console',
+      async ({ request, set, account }) => {
+        const key = await readKey(deps, account)
+        const now = clock.now()
+        if (request.headers.get('hx-request') === 'true') {
+          const fragment = <KeyPanel shown={key} now={now} />
+          return reply({ request, set }, { fragment, seeOther: consolePath })
+        }
+        return toConsoleView(deps, key)
+      },
+      { needsSession: 'action' },
+    )
+    .post(
+      '/api/portal/console/run',
+      async ({ request, server, set, account, session, visitor }) => {
+        const asked = await readAsked(request, settings.bodyBytes)
+        const wish = { asked, account, session: session.id, address: visitor.clientAddress }
+        const begin = (call?: Call) => {
+          const once = call && onceOf<Begun>(deps, call, () => undefined)
+          return beginAsked(deps, requests, { ...wish, once })
+        }
+        if (wantsJson(request)) {
+          const route = `POST /api/portal/console/run ${wantsWhole(request)}`
+          const sent = { request, who: account, route, text: JSON.stringify(asked.received) }
+          const call = callOf(deps, sent)
+          return answerOnce<object>(deps, { set }, call, async () => {
+            const live = await begin(call)
+            if (wantsWhole(request)) return answerProgram(deps, live, { request, set })
+            return streamAnswer(deps, live, { request, server, set })
+          })
+        }
+        const command = commandIn(asked.draft.input)
+        const { draft, status, ...more } = await (command === undefined
+          ? answerByPage(deps, request, asked.draft, () => begin())
+          : answerCommand(asked.draft, () => runCommand(command, account)))
+        // The session may have ended while the answer came, and the page is its account's alone.
+        if (!(await currentSession(deps, request))) {
+          set.status = 303
+          set.headers['location'] = signInPath(consolePath)
+          return ''
+        }
+        return show({ request, set }, await viewOf(account, draft, more), status)
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/console/cap',
+      async ({ request, set, account }) => {
+        const { value } = await readFields(request, { limitBytes: settings.bodyBytes })
+        const { cap } = checkBody(capBody, value)
+        const key = await changeCap(deps, account, cap).catch(refusalOf)
+        if (!(key instanceof Refusal)) {
+          if (wantsJson(request)) return toConsoleView(deps, key)
+          return reply({ request, set }, { fragment: panel(key), seeOther: consolePath })
+        }
+        if (wantsJson(request)) throw key
+        const error = capFaultOf({ message: key.message, ...key.detail })
+        const view = await viewOf(account, newDraft(deps), { cap: { cap, error } })
+        if (request.headers.get('hx-request') !== 'true') {
+          return show({ request, set }, view, key.status)
+        }
+        set.status = key.status
+        const fragment = <KeyPanel shown={view.key} now={view.now} asked={view.cap} />
+        return reply({ request, set }, { fragment, seeOther: consolePath })
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+    .post(
+      '/api/portal/console/key',
+      async ({ request, set, account }) => {
+        const key = await renewKey(deps, account)
+        if (wantsJson(request)) return toConsoleView(deps, key)
+        return reply({ request, set }, { fragment: panel(key), seeOther: consolePath })
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+}
+
+/** `GET /api/portal/console`. Before its first use there is no key, and the cap is the usual. */
+function toConsoleView(deps: Needs, shown: ShownKey | undefined) {
+  const now = deps.clock.now()
+  const key = shown ? toKeyView(shown, now) : null
+  const limit = toJsonInteger(defaultCap)
+  const resets = toRfc3339(windowStart('day', now) + dayMs)
+  const unused = { limit_nusd: limit, window: 'day', spent_nusd: 0, held_nusd: 0 }
+  return {
+    object: 'console' as const,
+    models: chatModels(deps).map(toModelView),
+    key,
+    cap: key?.cap ?? { ...unused, remaining_nusd: limit, resets_at: resets },
+  }
+}
+
+/** A program that asks for JSON and not for a stream gets the run when it has ended. */
+const wantsWhole = ({ headers }: Request): boolean => {
+  const accept = headers.get('accept') ?? ''
+  return accept.includes('application/json') && !accept.includes('text/event-stream')
+}
+
+/** The fields of a page that nobody wrote into yet. */
+function newDraft(deps: Pick<Deps, 'catalogue'>, wished = '', input = ''): Draft {
+  const model = wished || (chatModels(deps)[0]?.id ?? '')
+  return { model, input, max_output_tokens: '', temperature: '', system: '', turns: [] }
+}
+
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error
+  throw error
+}

@@ -1,0 +1,169 @@
+import { statusOf } from '../../../access/keys/key.ts'
+import type { ShownKey } from '../../../access/keys/shown-key.ts'
+import { type Millis, toRfc3339 } from '../../../kernel/clock.ts'
+import { type Nusd, toUsd } from '../../../kernel/money.ts'
+import { windowEnd } from '../../../ledger/window.ts'
+import { receiptIdOf } from '../../../proof/receipts/receipt.ts'
+import type { RunRow } from '../../../storage/db/schema.ts'
+import { Amount, amountText } from '../../../web/ui/amount.tsx'
+import { Button, CopyButton } from '../../../web/ui/button.tsx'
+import { Code } from '../../../web/ui/copy-box.tsx'
+import { ActionForm, TextField } from '../../../web/ui/form.tsx'
+import { IdLink } from '../../../web/ui/hash.tsx'
+import { Meter } from '../../../web/ui/meter.tsx'
+import { Notice } from '../../../web/ui/notice.tsx'
+import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
+import { Badge } from '../../../web/ui/status.tsx'
+import { tokensOf } from '../ask.ts'
+import { defaultCap } from '../console-key.ts'
+
+/** Where the receipt of a run is shown. */
+export const receiptPath = (receiptId: string): string => `/receipts/${receiptId}`
+
+/** What a run costs while it goes on, and the same call by an agent. The script fills it. */
+export const ThisRun = ({ run, curl }: { run: RunRow | undefined; curl: string }) => (
+  <Panel id="this-run" title="This run" aside={<RunState run={run} />}>
+    <Pad>
+      <Held used={run?.cost ?? 0n} held={run?.hold ?? 0n} />
+      <Facts of={factsOf(run)} />
+      <div class="row apart">
+        <h3>From an agent</h3>
+        <CopyButton of="curl" label="Copy as curl" />
+      </div>
+      <Code id="curl" label="The same call by an agent" text={curl} />
+    </Pad>
+  </Panel>
+)
+
+/** Like {@link Meter}, but nothing of nothing, as before a run and of a free model, is no alarm. */
+function Held({ used, held }: { used: Nusd; held: Nusd }) {
+  const words = `${amountText(used)} of ${amountText(held)} held`
+  const perMille = held === 0n ? 0n : (used * 1000n) / held
+  return (
+    <div class="meter">
+      <progress max="1000" value={String(perMille)} aria-label={words}></progress>
+      <small>{words}</small>
+    </div>
+  )
+}
+
+function RunState({ run }: { run: RunRow | undefined }) {
+  if (!run) return <span id="run-state" />
+  const isWhole = run.outcome === 'complete'
+  return (
+    <span id="run-state">
+      <Badge tone={isWhole ? 'ok' : 'bad'}>{isWhole ? 'Done' : 'Not finished'}</Badge>
+    </span>
+  )
+}
+
+/** The ids are how the script finds the values. */
+const factsOf = (run: RunRow | undefined) =>
+  [
+    ['First token', <code id="run-first">{run ? firstToken(run) : none}</code>],
+    ['Speed', <code id="run-speed">{run ? speed(run) : none}</code>],
+    ['Input', <code id="run-input">{run ? tokens(tokensOf(run, 'input')) : none}</code>],
+    ['Output', <code id="run-output">{run ? tokens(tokensOf(run, 'output')) : none}</code>],
+    ['Cost', <code id="run-cost">{run ? <Amount nusd={run.cost} /> : none}</code>],
+    ['Receipt', <span id="run-receipt">{run ? <ReceiptLink run={run} /> : none}</span>],
+  ] as const
+
+const none = '–'
+
+const ReceiptLink = ({ run }: { run: RunRow }) => (
+  <IdLink value={receiptIdOf(run.id)} href={receiptPath(receiptIdOf(run.id))} />
+)
+
+const tokens = (count: number): string =>
+  `${count.toLocaleString('en-US')} ${count === 1 ? 'token' : 'tokens'}`
+
+const firstToken = ({ startedAt, firstByteAt }: RunRow): string =>
+  startedAt === null || firstByteAt === null ? none : `${firstByteAt - startedAt} ms`
+
+function speed(run: RunRow): string {
+  const { firstByteAt, finishedAt } = run
+  const ms = firstByteAt === null || finishedAt === null ? 0 : finishedAt - firstByteAt
+  // Of what came at once there is no speed to tell.
+  if (ms < 50) return none
+  return `${Math.round((tokensOf(run, 'output') * 1000) / ms).toLocaleString('en-US')} tokens/s`
+}
+
+type KeyView = {
+  shown: ShownKey | undefined
+  now: Millis
+  /** The cap that was asked for, and why it cannot be. */
+  asked?: { cap: string; error: string } | undefined
+}
+
+/** The key that pays: what of its cap is left, and another cap. */
+export function KeyPanel({ shown, now, asked }: KeyView) {
+  const state = shown ? statusOf(shown.chain, now) : undefined
+  if (state === 'revoked') return <RevokedPanel />
+  const limit = shown?.key.capLimit ?? defaultCap
+  const used = (shown?.window?.spent ?? 0n) + (shown?.window?.held ?? 0n)
+  return (
+    <Panel
+      id="console-key"
+      title="What it may spend"
+      aside={state === 'paused' ? <Badge tone="warn">Paused</Badge> : null}
+    >
+      <Pad>
+        <Meter used={used} limit={limit} of={periodOf(shown, now)} />
+        <p class="quiet">
+          <small>{state === undefined ? beforeUse : <Pays shown={shown} now={now} />}</small>
+        </p>
+      </Pad>
+      <ActionForm action="/api/portal/console/cap" target="#console-key" look="stack">
+        <TextField
+          name="cap"
+          label="Cap, USD"
+          form="console"
+          inputmode="decimal"
+          value={asked?.cap ?? toUsd(limit)}
+          error={asked?.error}
+          maxlength={20}
+          required
+        />
+        <p>
+          <Button>Change cap</Button>
+        </p>
+      </ActionForm>
+    </Panel>
+  )
+}
+
+const beforeUse =
+  'Your first message makes a key named Console, which pays for what you send here. It is one ' +
+  'of your keys, and its secret is shown to nobody.'
+
+function Pays({ shown, now }: { shown: ShownKey | undefined; now: Millis }) {
+  const resetsAt = shown && windowEnd(shown.key.capWindow, now)
+  return (
+    <>
+      Paid by your key <a href="/dashboard/keys">{shown?.key.name}</a>
+      {resetsAt ? `, whose cap starts anew at ${toRfc3339(resetsAt).slice(11, 16)} UTC` : ''}. Its
+      secret is shown to nobody.
+    </>
+  )
+}
+
+function periodOf(shown: ShownKey | undefined, now: Millis): string {
+  const window = shown?.key.capWindow ?? 'day'
+  if (window === 'lifetime' || windowEnd(window, now) === null) return ''
+  return window === 'day' ? 'today' : `this ${window}`
+}
+
+const RevokedPanel = () => (
+  <Panel id="console-key" title="What it may spend">
+    <Pad>
+      <Notice tone="warn" title="You revoked the key of the console.">
+        Nothing can be sent until you make another one. It gets the same cap.
+      </Notice>
+    </Pad>
+    <ActionForm action="/api/portal/console/key" target="#console-key" look="stack">
+      <p>
+        <Button>Make a new key</Button>
+      </p>
+    </ActionForm>
+  </Panel>
+)

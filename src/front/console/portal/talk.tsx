@@ -1,0 +1,270 @@
+import type { ShownKey } from '../../../access/keys/shown-key.ts'
+import type { Millis } from '../../../kernel/clock.ts'
+import type { Nusd } from '../../../kernel/money.ts'
+import { toUsd } from '../../../kernel/money.ts'
+import type { Model } from '../../../models/model.ts'
+import { receiptIdOf } from '../../../proof/receipts/receipt.ts'
+import type { RunRow } from '../../../storage/db/schema.ts'
+import { Amount, amountText } from '../../../web/ui/amount.tsx'
+import { Button, ButtonLink } from '../../../web/ui/button.tsx'
+import { Empty } from '../../../web/ui/empty.tsx'
+import { AreaField, TextField } from '../../../web/ui/form.tsx'
+import { IdLink } from '../../../web/ui/hash.tsx'
+import { Notice } from '../../../web/ui/notice.tsx'
+import { PageHead, Split } from '../../../web/ui/panel.tsx'
+import type { Draft } from '../api/asked.ts'
+import type { FaultWords } from '../fault-words.ts'
+import { type Ask, curlOf, mostOf, recentTurns, type Turn, usualTokensOf } from '../talk.ts'
+import { KeyPanel, receiptPath, ThisRun } from './side.tsx'
+
+export const consolePath = '/dashboard/console'
+
+/** What "Insert an example" inserts. */
+export const example = 'Why batch receipts before writing a root to the chain?'
+
+/** The last question, where the page waited for what came of it. */
+export type Said = {
+  input: string
+  output: string
+  run: RunRow | undefined
+  /** Whether it was no question, but a command of the terminal's. */
+  isCommand?: boolean
+}
+
+export type ConsoleView = {
+  account: string
+  baseUrl: string
+  now: Millis
+  models: readonly Model[]
+  draft: Draft
+  key: ShownKey | undefined
+  said?: Said | undefined
+  fault?: FaultWords | undefined
+  /** A cap that cannot be. */
+  cap?: { cap: string; error: string } | undefined
+}
+
+/** The whole page: the talk at the left, what it costs at the right. */
+export function ConsolePage({ view }: { view: ConsoleView }) {
+  const { draft, said, key, now, models } = view
+  const model = models.find(({ id }) => id === draft.model) ?? models[0]
+  const ask = askOf(draft, model)
+  // Of a question that was just asked, not of the one that nobody wrote yet.
+  const run = said ? { ...ask, input: said.input, turns: turnsBefore(draft, said) } : ask
+  return (
+    <>
+      <PageHead title="Console">
+        <div class="row">
+          <ModelField models={models} value={model?.id} />
+          <ButtonLink look="plain" href={consolePath}>
+            Start over
+          </ButtonLink>
+        </div>
+      </PageHead>
+      <Split>
+        <section class="sheet" aria-label="Conversation">
+          <Talk view={view} />
+          <AskForm draft={draft} baseUrl={view.baseUrl} most={model && mostOf(model, ask)} />
+        </section>
+        <div class="stack">
+          <ThisRun run={said?.run} curl={curlOf(view.baseUrl, run)} />
+          <KeyPanel shown={key} now={now} asked={view.cap} />
+        </div>
+      </Split>
+    </>
+  )
+}
+
+const ModelField = ({ models, value }: { models: readonly Model[]; value: string | undefined }) => (
+  <div class="field">
+    <label for="model">Model</label>
+    <select class="in" id="model" name="model" form="ask" required>
+      {models.map((model) => (
+        <option
+          value={model.id}
+          selected={model.id === value}
+          data-most={String(model.maxOutputTokens)}
+          data-input={String(model.prices.inputPusd)}
+          data-output={String(model.prices.outputPusd)}
+          data-request={String(model.prices.requestNusd)}
+          data-message={String(model.overhead.perMessage)}
+          data-fixed={String(model.overhead.fixed)}
+        >
+          {model.name}, {priceText(model)}
+        </option>
+      ))}
+    </select>
+  </div>
+)
+
+/** "$0.15 in, $0.60 out per 1M". */
+function priceText({ prices: { inputPusd, outputPusd, requestNusd } }: Model): string {
+  const perRun = requestNusd === 0n ? '' : `${amountText(requestNusd)} a run`
+  if (inputPusd === 0n && outputPusd === 0n) return perRun || 'free'
+  const perMillion = `${perMillionText(inputPusd)} in, ${perMillionText(outputPusd)} out per 1M`
+  return perRun ? `${perMillion}, ${perRun}` : perMillion
+}
+
+/** Pico-USD a token are nano-USD a thousand tokens. */
+const perMillionText = (pusd: bigint): string => amountText(pusd * 1000n)
+
+function Talk({ view: { account, draft, said, fault } }: { view: ConsoleView }) {
+  const before = turnsBefore(draft, said)
+  return (
+    <div class="talk held" id="talk" role="log" aria-label="Answers" tabindex="0">
+      {before.map((turn) => (
+        <TurnView turn={turn} />
+      ))}
+      {said ? <SaidView said={said} /> : null}
+      {before.length === 0 && !said ? <Nothing account={account} /> : null}
+      <Trouble fault={fault} />
+    </div>
+  )
+}
+
+/** An answer is a turn already, for the next question; it is shown with its cost instead. */
+function turnsBefore({ turns }: Draft, said: Said | undefined): Turn[] {
+  const last = said?.run && receiptIdOf(said.run.id)
+  return turns.filter(({ receipt_id: id }) => id === undefined || id !== last)
+}
+
+const TurnView = ({ turn: { input, output, receipt_id: receiptId } }: { turn: Turn }) => (
+  <>
+    <p class="you">{input}</p>
+    <p class="it done">{output}</p>
+    {receiptId ? (
+      <p class="cost quiet">
+        Receipt <IdLink value={receiptId} href={receiptPath(receiptId)} />
+      </p>
+    ) : null}
+  </>
+)
+
+const SaidView = ({ said: { input, output, run, isCommand } }: { said: Said }) => (
+  <>
+    <p class="you">{input}</p>
+    {output === '' ? null : <p class={['it done', isCommand && 'told']}>{output}</p>}
+    {run ? (
+      <p class="cost quiet">
+        <Amount nusd={run.cost} /> · Receipt{' '}
+        <IdLink value={receiptIdOf(run.id)} href={receiptPath(receiptIdOf(run.id))} />
+      </p>
+    ) : null}
+  </>
+)
+
+/** The figure is the account's own. */
+const Nothing = ({ account }: { account: string }) => (
+  <div id="nothing">
+    <Empty
+      hash={account}
+      title="Nothing was said yet"
+      action={
+        <span id="example">
+          <ButtonLink href={`${consolePath}?input=${encodeURIComponent(example)}`}>
+            Insert an example
+          </ButtonLink>
+        </span>
+      }
+    >
+      Write a message below. Each run leaves a signed receipt that you can keep or share.
+    </Empty>
+  </div>
+)
+
+type AskFormProps = { draft: Draft; baseUrl: string; most: Nusd | undefined }
+
+const AskForm = ({ draft, baseUrl, most }: AskFormProps) => (
+  <form
+    class="pad stack"
+    id="ask"
+    method="post"
+    action="/api/portal/console/run"
+    data-base={baseUrl}
+  >
+    <input type="hidden" name="turns" value={JSON.stringify(recentTurns(draft.turns))} />
+    <AreaField
+      name="input"
+      label={<span class="vh">Message</span>}
+      placeholder="Message. Ctrl+Enter to send, /help for commands"
+      value={draft.input}
+      required
+    />
+    <details>
+      <summary>Parameters</summary>
+      <div class="stack">
+        <div class="grid2">
+          <TextField
+            name="max_output_tokens"
+            label="Longest answer, tokens"
+            type="number"
+            inputmode="numeric"
+            placeholder="1024, or the model’s most"
+            value={draft.max_output_tokens}
+          />
+          <TextField
+            name="temperature"
+            label="Temperature"
+            inputmode="decimal"
+            placeholder="The model’s own"
+            value={draft.temperature}
+          />
+        </div>
+        <AreaField name="system" label="System text" rows={2} value={draft.system} />
+      </div>
+    </details>
+    <div class="row apart">
+      <small class="quiet">
+        Holds up to <code id="most">${toUsd(most ?? 0n)}</code>. You pay only for what is used.
+      </small>
+      <span class="row">
+        <button class="btn scripted" id="stop" type="button" disabled>
+          Stop
+        </button>
+        <Button look="go">Send</Button>
+      </span>
+    </div>
+  </form>
+)
+
+/** What went wrong with the last question. The script shows the same note. */
+const Trouble = ({ fault }: { fault: FaultWords | undefined }) => (
+  <div id="trouble" role="alert" hidden={fault === undefined}>
+    <Notice
+      tone="bad"
+      title={<span id="trouble-what">{fault?.what}</span>}
+      action={
+        <button class="btn small" id="retry" type="submit" form="ask">
+          Retry
+        </button>
+      }
+    >
+      <span id="trouble-charged">{fault?.charged}</span>{' '}
+      <span id="trouble-receipt">
+        {fault?.receiptId ? (
+          <>
+            Receipt <IdLink value={fault.receiptId} href={receiptPath(fault.receiptId)} />
+          </>
+        ) : null}
+      </span>
+    </Notice>
+  </div>
+)
+
+/** What the fields would ask, as far as they can be read. */
+function askOf(draft: Draft, model: Model | undefined): Ask {
+  const temperature = Number.parseFloat(draft.temperature)
+  return {
+    model: model?.id ?? '',
+    input: draft.input,
+    turns: draft.turns,
+    max_output_tokens: tokensAsked(draft, model?.maxOutputTokens ?? 1),
+    ...(draft.system ? { system: draft.system } : {}),
+    ...(Number.isFinite(temperature) ? { params: { temperature } } : {}),
+  }
+}
+
+function tokensAsked({ max_output_tokens: text }: Draft, limit: number): number {
+  const most = Math.trunc(Number(text))
+  return most > 0 ? Math.min(most, limit) : usualTokensOf(limit)
+}

@@ -1,0 +1,30 @@
+import { and, eq, isNull } from 'drizzle-orm'
+import { type Db, first, rows } from '../../storage/db/db.ts'
+
+export type ConsoleStore = ReturnType<typeof consoleStore>
+
+export function consoleStore(db: Db) {
+  const { accountSettings } = db.tables
+  return {
+    /** The key that an account's console spends through; undefined before its first use. */
+    keyOf: async (account: string): Promise<string | undefined> => {
+      const found = await db.read((q) => {
+        const { consoleKeyId } = accountSettings
+        const named = eq(accountSettings.accountId, account)
+        return first(q.select({ consoleKeyId }).from(accountSettings).where(named))
+      })
+      return found?.consoleKeyId ?? undefined
+    },
+    /** Puts a key in the place of `before`; false when another one stands there meanwhile. */
+    replaceKey: (account: string, before: string | undefined, keyId: string): Promise<boolean> =>
+      db.write(function* (q) {
+        const fresh = { accountId: account, retention: 'none', consoleKeyId: null } as const
+        yield* rows(q.insert(accountSettings).values(fresh).onConflictDoNothing().returning())
+        const { consoleKeyId } = accountSettings
+        const same = before === undefined ? isNull(consoleKeyId) : eq(consoleKeyId, before)
+        const named = and(eq(accountSettings.accountId, account), same)
+        const changed = q.update(accountSettings).set({ consoleKeyId: keyId }).where(named)
+        return (yield* rows(changed.returning())).length > 0
+      }),
+  }
+}

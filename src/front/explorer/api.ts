@@ -1,0 +1,73 @@
+import { Elysia } from 'elysia'
+import type { Deps } from '../../deps.ts'
+import { type PageRequest, toListView } from '../../kernel/pagination.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { toAnchorView } from '../../proof/anchors/anchor.ts'
+import { browsePassports } from '../../proof/passports/browse.ts'
+import { toPassportView } from '../../proof/passports/passport-view.ts'
+import { answerFresh } from '../../web/http/etag.ts'
+import { openToAnyOrigin } from '../../web/http/methods.ts'
+import { queryOf, readChoice, readInteger, readPage } from '../../web/http/query.ts'
+import type { Explored } from './public-cache.ts'
+import { toSeenView } from './recent.ts'
+import { freshMs, toStatsView, windows } from './stats.ts'
+
+type Needs = Pick<Deps, 'anchors' | 'logs' | 'passports' | 'settings'> & { explored: Explored }
+
+const types = ['receipt', 'anchor', 'passport'] as const
+
+/** `/v1/explorer`: what everybody may see, in numbers and as it comes in. */
+export const explorerApi = (deps: Needs) =>
+  new Elysia({ name: 'explorer-api' })
+    .get(
+      '/v1/explorer/stats',
+      async ({ request, set }) => {
+        const window = readChoice(queryOf(request), 'window', windows) ?? '24h'
+        const answer = answerFresh(request, set, toStatsView(await deps.explored.stats(window)))
+        set.headers['cache-control'] = `public, max-age=${freshMs / 1000}`
+        return answer
+      },
+      openToAnyOrigin,
+    )
+    .get(
+      '/v1/explorer/recent',
+      async ({ request, set }) => {
+        const query = queryOf(request)
+        const type = readChoice(query, 'type', types) ?? 'receipt'
+        return answerFresh(request, set, await listOf(deps, type, query))
+      },
+      openToAnyOrigin,
+    )
+
+async function listOf(deps: Needs, type: (typeof types)[number], query: URLSearchParams) {
+  const page = readPage(query)
+  if (type === 'receipt') return receiptsOf(deps, page, query)
+  if (type === 'anchor') {
+    const found = await deps.anchors.list(deps.logs.current.origin, page)
+    if (!found) refuse('invalid_request', { message: 'There is no such anchor.', param: 'after' })
+    return toListView({ ...found, items: found.items.map(toAnchorView) })
+  }
+  const found = await browsePassports(deps, { kind: undefined, sort: 'newest' }, page)
+  const items = found.items.map((one) => toPassportView(deps, one))
+  return toListView({ ...found, items })
+}
+
+/** Goes by the place in the log, which says nothing of whose a receipt is. */
+export async function receiptsOf(
+  deps: Pick<Needs, 'explored' | 'settings'>,
+  { limit }: PageRequest,
+  query: URLSearchParams,
+) {
+  const before = readInteger(query, 'after', { min: 0, max: Number.MAX_SAFE_INTEGER })
+  const { items, hasMore } = await deps.explored.recent(before ?? Number.MAX_SAFE_INTEGER, limit)
+  return {
+    object: 'list' as const,
+    data: items.map((one) => toSeenView(one, deps.settings)),
+    has_more: hasMore,
+    first_id: placeId(items.at(0)),
+    last_id: placeId(items.at(-1)),
+  }
+}
+
+const placeId = (seen: { place: number } | undefined): string | null =>
+  seen ? String(seen.place) : null

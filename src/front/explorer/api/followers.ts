@@ -1,0 +1,119 @@
+import type { Deps } from '../../../deps.ts'
+import { refuse } from '../../../kernel/refusal.ts'
+import { clientAddress, rateKey, trustedProxies } from '../../../web/http/client-address.ts'
+import { dataFrame, type SseClient, type SseContext, sseResponse } from '../../../web/http/sse.ts'
+
+/** What a page would show now. Every part is made once for all who look. */
+export type Scene = {
+  /** The newest receipts, newest first. */
+  rows: readonly { place: number; html: string }[]
+  /** Parts of the page by the id of what they stand in. */
+  parts: Readonly<Record<string, string>>
+}
+
+/** How often it is looked for something new, in ms, while anybody looks on. */
+const tickMs = 2000
+/** Pages that follow at a time: in all, and of one network. */
+const followersMax = 500
+const followersOfOneMax = 20
+
+type Needs = Pick<Deps, 'log' | 'settings'>
+type Follower = { client: SseClient; network: string }
+
+/**
+ * One look at the log for all pages that follow it. Nobody is looked for while nobody follows; a
+ * page that comes, or comes back, gets what it has not seen of the newest receipts.
+ */
+export function followers(deps: Needs, look: () => Promise<Scene>) {
+  const isTrusted = trustedProxies(deps.settings.trustedProxies)
+  const all = new Set<Follower>()
+  let timer: Timer | undefined
+  let scene: Scene = { rows: [], parts: {} }
+  let isLooking = false
+
+  const tick = async () => {
+    if (isLooking) return
+    isLooking = true
+    try {
+      const before = scene
+      scene = await look()
+      const frame = frameOf(scene, newestOf(before), before.parts)
+      if (frame) for (const { client } of all) client.send(frame)
+    } catch (error) {
+      deps.log.error('explorer.look_failed', error)
+    } finally {
+      isLooking = false
+    }
+  }
+
+  const join = async (follower: Follower, seen: number): Promise<void> => {
+    all.add(follower)
+    // The first one looks at what there is; whoever comes later finds it.
+    if (!timer) {
+      timer = setInterval(() => void tick(), tickMs)
+      scene = await look()
+    }
+    follower.client.send(frameOf(scene, seen, {}) ?? ': open\n\n')
+  }
+
+  const leave = (follower: Follower): void => {
+    all.delete(follower)
+    if (all.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+
+  return {
+    count: () => all.size,
+    /**
+     * Follows from the place that a page has seen.
+     * @throws Refusal 'rate_limited' or 'unavailable' when too many do
+     */
+    follow: (context: SseContext & Parameters<typeof networkOf>[0], after: number): Response => {
+      const network = networkOf(context, isTrusted)
+      const own = [...all].filter((one) => one.network === network).length
+      if (own >= followersOfOneMax) {
+        refuse('rate_limited', 'Too many pages of your network follow. Close some and try again.')
+      }
+      if (all.size >= followersMax) refuse('unavailable', 'Too many follow. Load the page again.')
+      const last = Number(context.request.headers.get('last-event-id') ?? after)
+      const onBug = (error: unknown) => deps.log.error('explorer.follow_failed', error)
+      return sseResponse(
+        context,
+        async (client) => {
+          const follower = { client, network }
+          const gone = new Promise((resolve) => client.signal.addEventListener('abort', resolve))
+          try {
+            await join(follower, Number.isSafeInteger(last) ? last : after)
+            if (!client.signal.aborted) await gone
+          } finally {
+            leave(follower)
+          }
+        },
+        { onBug },
+      )
+    },
+  }
+}
+
+/** What came after a place, and the parts that changed; undefined for nothing. */
+function frameOf({ rows, parts }: Scene, seen: number, before: Scene['parts']): string | undefined {
+  const fresh = rows.filter(({ place }) => place > seen)
+  const changed = Object.entries(parts).filter(([id, html]) => before[id] !== html)
+  if (fresh.length === 0 && changed.length === 0) return undefined
+  const isCut = rows.length > 0 && fresh.length === rows.length
+  const message = {
+    rows: fresh.map(({ html }) => html),
+    // There may be more between these and what the page shows: then it starts anew with them.
+    isCut,
+    parts: Object.fromEntries(changed),
+  }
+  return `id: ${newestOf({ rows, parts })}\n${dataFrame(JSON.stringify(message))}`
+}
+
+const newestOf = ({ rows }: Scene): number => rows[0]?.place ?? -1
+
+const networkOf = (
+  { request, server }: { request: Request; server: Parameters<typeof clientAddress>[1] },
+  isTrusted: ReturnType<typeof trustedProxies>,
+): string => rateKey(clientAddress(request, server, isTrusted))

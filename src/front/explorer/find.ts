@@ -1,0 +1,107 @@
+import { isAddress, toAccountId } from '../../access/accounts/account-id.ts'
+import type { Deps } from '../../deps.ts'
+import { fromHex } from '../../kernel/hex.ts'
+import { isId } from '../../kernel/ids.ts'
+import { isHandle } from '../../proof/passports/handle.ts'
+import { receiptIdOf } from '../../proof/receipts/receipt.ts'
+import type { AnchorRow, CheckpointRow } from '../../storage/db/schema.ts'
+import { toChecksumAddress } from '../../verify/address.ts'
+
+/** Something that everybody may see, and that a searched text names. */
+export type Found =
+  | { is: 'receipt'; id: string }
+  | { is: 'anchor'; row: AnchorRow }
+  | { is: 'checkpoint'; row: CheckpointRow }
+  | { is: 'passport'; handle: string; displayName: string }
+  | { is: 'address'; address: string; role: Role }
+
+/** What of this service is at an address. */
+export type Role = 'signer' | 'registry' | 'sender' | 'treasury' | 'token'
+
+type Needs = Pick<
+  Deps,
+  | 'explorer'
+  | 'shares'
+  | 'passports'
+  | 'checkpoints'
+  | 'logs'
+  | 'signers'
+  | 'anchoring'
+  | 'settings'
+>
+
+/** No id, hash, handle or address is longer. */
+const longest = 100
+
+/**
+ * All that a text names: the id of a receipt, a run or an anchor, a place in the log, a digest, a
+ * transaction, a root, a size of the log, a handle, an address. A private receipt and one that
+ * there is not find the same nothing.
+ */
+export async function findPublic(deps: Needs, asked: string): Promise<Found[]> {
+  const text = asked.trim()
+  if (text.length > longest) return []
+  const [prefix = ''] = text.split('_')
+  if (prefix === 'rcpt' || prefix === 'run') return findReceipt(deps, text)
+  if (prefix === 'anc')
+    return ofAnchor(isId('anc', text) ? await deps.explorer.anchor(text) : undefined)
+  if (/^#?\d{1,15}$/.test(text)) return findPlace(deps, Number(text.replace('#', '')))
+  if (/^(0x)?[0-9a-fA-F]{64}$/.test(text)) {
+    return findHash(deps, `0x${text.toLowerCase().replace(/^0x/, '')}`)
+  }
+  if (isAddress(text)) return findAddress(deps, toAccountId(text))
+  return findHandle(deps, text.replace(/^@/, '').toLowerCase())
+}
+
+async function findReceipt({ shares }: Needs, id: string): Promise<Found[]> {
+  const receiptId = isId('run', id) ? receiptIdOf(id) : id
+  const share = isId('rcpt', receiptId) ? await shares.find(receiptId) : undefined
+  return share?.visibility === 'public' ? ofReceipt(receiptId) : []
+}
+
+/** A number is the index of a receipt in the current log, and a size that was signed of it. */
+async function findPlace(deps: Needs, number: number): Promise<Found[]> {
+  const { origin, start } = deps.logs.current
+  const row = await deps.checkpoints.find(origin, number)
+  const found = ofReceipt(await deps.explorer.publicAt(start + number))
+  return row ? [...found, { is: 'checkpoint', row }] : found
+}
+
+async function findHash({ explorer, logs }: Needs, hash: string): Promise<Found[]> {
+  const bytes = fromHex(hash)
+  return [
+    ...ofReceipt(await explorer.publicByDigest(bytes)),
+    ...ofAnchor(await explorer.anchorByTx(hash)),
+    ...ofAnchor(await explorer.anchorByRoot(logs.current.origin, bytes)),
+  ]
+}
+
+async function findAddress(deps: Needs, address: string): Promise<Found[]> {
+  const { signers, settings, anchoring, logs, explorer } = deps
+  const place = await anchoring.placeOf(logs.current.origin)
+  const roles: [Role, string | null | undefined][] = [
+    ...signers.all.map((row): [Role, string] => ['signer', row.address]),
+    ['registry', place?.registry],
+    ['sender', place?.owner],
+    ['treasury', settings.treasury],
+    ['token', settings.token],
+  ]
+  const held = roles.flatMap(([role, one]) => (one && toAccountId(one) === address ? [role] : []))
+  const passports = await explorer.passportsOf(address)
+  return [
+    ...[...new Set(held)].map((role): Found => {
+      return { is: 'address', address: toChecksumAddress(address), role }
+    }),
+    ...passports.map((one): Found => ({ is: 'passport', ...one })),
+  ]
+}
+
+async function findHandle({ passports }: Needs, handle: string): Promise<Found[]> {
+  const row = isHandle(handle) ? await passports.find(handle) : undefined
+  if (row?.status !== 'public') return []
+  return [{ is: 'passport', handle, displayName: row.displayName }]
+}
+
+const ofReceipt = (id: string | undefined): Found[] => (id ? [{ is: 'receipt', id }] : [])
+
+const ofAnchor = (row: AnchorRow | undefined): Found[] => (row ? [{ is: 'anchor', row }] : [])

@@ -1,0 +1,220 @@
+import { chainId } from '../../../kernel/chain.ts'
+import { toHex } from '../../../kernel/hex.ts'
+import { Amount } from '../../../web/ui/amount.tsx'
+import { BarChart } from '../../../web/ui/chart.tsx'
+import { Tabs } from '../../../web/ui/filters.tsx'
+import { Hash } from '../../../web/ui/hash.tsx'
+import { Figures, Pad, Panel } from '../../../web/ui/panel.tsx'
+import { type Column, Table } from '../../../web/ui/table.tsx'
+import { Tape } from '../../../web/ui/tape.tsx'
+import { dateWords, durationText } from '../../../web/ui/when.tsx'
+import type { AnchorTape } from '../overview.ts'
+import { crowdMin, type Stats, type Window, windows } from '../stats.ts'
+import { explorerPath, hrefOf } from './list.tsx'
+
+const windowNames: Record<Window, string> = {
+  '24h': '24 hours',
+  '7d': '7 days',
+  '30d': '30 days',
+  all: 'All time',
+}
+
+const inWords = (window: Window): string =>
+  window === 'all' ? 'since the first one' : `in ${windowNames[window]}`
+
+export const Windows = ({ here }: { here: Window }) => (
+  <Tabs
+    label="Figures of"
+    tabs={windows.map((window) => ({ href: hrefOf(window), label: windowNames[window] }))}
+    here={hrefOf(here)}
+  />
+)
+
+export const StatFigures = ({ stats }: { stats: Stats }) => (
+  <Figures
+    label="Figures"
+    of={[
+      [<Count value={stats.receipts} />, 'receipts in the log'],
+      [<Share bps={stats.anchoredShareBps} />, `anchored on chain ${chainId}`],
+      [<Count value={stats.runs} />, `runs ${inWords(stats.window)}`],
+      [<Cents nusd={stats.volume} />, 'charged on public receipts'],
+      [<Median ms={stats.medianFirstTokenMs} />, 'median time to first token'],
+    ]}
+  />
+)
+
+const Count = ({ value }: { value: number }) => (
+  <data value={String(value)}>{value.toLocaleString('en-US')}</data>
+)
+
+const Share = ({ bps }: { bps: number | undefined }) =>
+  bps === undefined ? <>—</> : <data value={String(bps / 10_000)}>{percentText(bps)}</data>
+
+const percentText = (bps: number): string => `${(bps / 100).toFixed(bps % 100 === 0 ? 0 : 2)}%`
+
+/** Below ten dollars every digit counts, above it cents do. */
+function Cents({ nusd }: { nusd: bigint }) {
+  const cent = 10_000_000n
+  return <Amount nusd={nusd >= 1000n * cent ? (nusd / cent) * cent : nusd} />
+}
+
+const Median = ({ ms }: { ms: number | undefined }) =>
+  ms === undefined ? <>—</> : <data value={String(ms)}>{ms.toLocaleString('en-US')} ms</data>
+
+export function RunsChart({ stats }: { stats: Stats }) {
+  const { series, seriesBy, window, runs, succeeded } = stats
+  const top = series.reduce((most, one) => (one.runs > most.runs ? one : most), series[0] ?? none)
+  const label = labels[seriesBy]
+  const rate = Math.floor((succeeded * 10_000) / runs)
+  const highest =
+    top.runs === 0 ? 'Nothing ran.' : `Highest ${wordsOf(top.runs)}, ${label(top.at)}.`
+  return (
+    <Panel
+      id="runs"
+      title={`Runs per ${seriesBy}`}
+      aside={
+        <small class="quiet">
+          {runs === 0
+            ? 'Private ones are counted too.'
+            : `${percentText(rate)} succeeded, private ones counted too.`}
+        </small>
+      }
+    >
+      <Pad>
+        <BarChart
+          id="runs-chart"
+          finding={`Runs per ${seriesBy}, ${windowNames[window].toLowerCase()}. ${highest}`}
+          points={series.map(({ at, runs }, i) => ({
+            label: label(at),
+            value: runs,
+            words: wordsOf(runs),
+            open: i === series.length - 1,
+          }))}
+          head={[
+            seriesBy === 'hour' ? 'Hour (UTC)' : `${seriesBy === 'day' ? 'Day' : 'Month'} (UTC)`,
+            'Runs',
+          ]}
+          tick={(value) => (Number.isInteger(value) ? value.toLocaleString('en-US') : '')}
+        />
+      </Pad>
+    </Panel>
+  )
+}
+
+const none = { at: 0, runs: 0, succeeded: 0 }
+
+const wordsOf = (runs: number): string =>
+  runs === 1 ? '1 run' : `${runs.toLocaleString('en-US')} runs`
+
+const utc = { timeZone: 'UTC' } as const
+const labels = {
+  hour: dateWords({
+    ...utc,
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  }),
+  day: dateWords({ ...utc, month: 'short', day: 'numeric' }),
+  month: dateWords({ ...utc, month: 'short', year: 'numeric' }),
+}
+
+type TopModel = Stats['topModels'][number]
+
+export const TopModels = ({ stats }: { stats: Stats }) => (
+  <Panel id="models" title="Top models" aside={<small class="quiet">Of public receipts.</small>}>
+    {stats.topModels.length === 0 ? (
+      <Pad>
+        <p class="quiet">No receipt of this time is public.</p>
+      </Pad>
+    ) : (
+      <Table caption="Models" columns={modelColumns} rows={stats.topModels} />
+    )}
+  </Panel>
+)
+
+const modelColumns: readonly Column<TopModel>[] = [
+  { head: 'Model', cell: ({ model }) => <span class="name">{model}</span> },
+  { head: 'Runs', kind: 'number', cell: ({ runs }) => <Count value={runs} /> },
+  {
+    head: 'Charged',
+    kind: 'number',
+    cell: ({ volume }) =>
+      volume === undefined ? (
+        <span class="quiet" title={`Shown from ${crowdMin} runs on`}>
+          few
+        </span>
+      ) : (
+        <Amount nusd={volume} />
+      ),
+  },
+]
+
+/** What went to the chain: a bar is an anchor, as high as the leaves it covers first. */
+export function AnchorsPanel({ tape, now }: { tape: AnchorTape; now: number }) {
+  const { anchors, waiting, isOn, policy } = tape
+  const newest = anchors.at(-1)
+  const minutes = durationText(policy.maxDelayMs)
+  const receipts = policy.minReceipts.toLocaleString('en-US')
+  return (
+    <Panel
+      id="anchors"
+      title="Anchors"
+      aside={
+        <small class="quiet">
+          {isOn
+            ? `One root every ${minutes} or ${receipts} receipts. The higher, the more.`
+            : 'No new ones: anchoring is off here.'}
+        </small>
+      }
+      foot={
+        <>
+          {newest ? (
+            <span>
+              Last root <Hash value={toHex(newest.root)} />
+              {newest.blockNumber === null
+                ? ', on its way'
+                : `, block ${newest.blockNumber.toLocaleString('en-US')}`}
+              , {leavesText(newest.size - newest.prevSize)}
+            </span>
+          ) : (
+            <span>No anchor yet.</span>
+          )}
+          <span>{nextText(tape, now)}</span>
+        </>
+      }
+    >
+      {newest || waiting > 0 ? (
+        <Tape
+          label={`Last ${anchors.length} anchors`}
+          bars={[
+            ...anchors.map(({ id, size, prevSize }) => {
+              const value = size - prevSize
+              const words = `Anchor of ${size.toLocaleString('en-US')}: ${leavesText(value)}`
+              return { value, href: anchorHref(id), words }
+            }),
+            {
+              value: waiting,
+              href: '/v1/anchors',
+              words: `Waiting: ${leavesText(waiting)}`,
+              open: true,
+            },
+          ]}
+        />
+      ) : null}
+    </Panel>
+  )
+}
+
+const anchorHref = (id: string): string => `${explorerPath}?q=${encodeURIComponent(id)}`
+
+export const leavesText = (leaves: number): string =>
+  leaves === 1 ? '1 leaf' : `${leaves.toLocaleString('en-US')} leaves`
+
+function nextText({ isOn, waiting, dueAt }: AnchorTape, now: number): string {
+  if (!isOn) return `${leavesText(waiting)} in the log`
+  if (waiting === 0) return 'Everything is anchored'
+  if (dueAt === undefined) return `${leavesText(waiting)} waiting`
+  return dueAt <= now ? 'Next one is due' : `Next in about ${durationText(dueAt - now)}`
+}

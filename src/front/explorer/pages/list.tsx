@@ -1,0 +1,193 @@
+import { StageBadge } from '../../../proof/receipts/portal/receipt-list.tsx'
+import { isHidden } from '../../../verify/receipt.ts'
+import { Amount } from '../../../web/ui/amount.tsx'
+import { Empty } from '../../../web/ui/empty.tsx'
+import { IdLink } from '../../../web/ui/hash.tsx'
+import { renderChild } from '../../../web/ui/jsx-runtime.ts'
+import { Panel } from '../../../web/ui/panel.tsx'
+import { RosetteMark } from '../../../web/ui/rosette.tsx'
+import { type Column, Pager, Table, TableRow } from '../../../web/ui/table.tsx'
+import { relativeTime, When } from '../../../web/ui/when.tsx'
+import type { SeenPage } from '../overview.ts'
+import type { SeenReceipt } from '../recent.ts'
+import type { Window } from '../stats.ts'
+
+export const explorerPath = '/explorer'
+
+/** Receipts on a page, and the most that the live list grows to. */
+export const rowsMax = 20
+
+export type ListView = {
+  now: number
+  window: Window
+  seen: SeenPage
+  /** Whether these are the newest. */
+  isFirst: boolean
+  /** Hex; of the empty list's figure. */
+  hash: string
+}
+
+export function RecentPanel({ view }: { view: ListView }) {
+  const { seen, isFirst, window } = view
+  const last = seen.items.at(-1)
+  const older = seen.hasMore && last ? hrefOf(window, last.place) : undefined
+  return (
+    <Panel
+      id="recent"
+      title={isFirst ? 'Recent receipts' : 'Older receipts'}
+      aside={isFirst ? <LiveState view={view} /> : null}
+      foot={
+        seen.items.length === 0 && isFirst ? null : (
+          <Pager older={older} newest={isFirst ? undefined : hrefOf(window)}>
+            A private receipt shows its minute, model and outcome, never whose it is.
+          </Pager>
+        )
+      }
+    >
+      {seen.items.length === 0 ? (
+        <None view={view} />
+      ) : (
+        <Table caption="Receipts" columns={columnsAt(view)} rows={seen.items} bodyId="results" />
+      )}
+    </Panel>
+  )
+}
+
+/** Rows alone, for a list that is being looked at. */
+export const rowsOf = (
+  view: Pick<ListView, 'now' | 'seen'>,
+  items: readonly SeenReceipt[],
+): string => {
+  const columns = columnsAt(view)
+  return items.map((row) => renderChild(<TableRow columns={columns} row={row} fresh />)).join('')
+}
+
+/** The address of the page, with what is chosen on it. */
+export function hrefOf(window: Window, after?: number): string {
+  const query = new URLSearchParams()
+  if (window !== '24h') query.set('window', window)
+  if (after !== undefined) query.set('after', String(after))
+  return query.size === 0 ? explorerPath : `${explorerPath}?${query}`
+}
+
+/** Where new rows wait; a script shows it once the stream is open. Without one there is a link. */
+const LiveState = ({ view: { seen, window } }: { view: ListView }) => (
+  <span class="row">
+    <noscript>
+      <a class="btn small" href={hrefOf(window)}>
+        Look again
+      </a>
+    </noscript>
+    <button class="btn small" type="button" id="fresh" hidden>
+      New
+    </button>
+    <span
+      class="live"
+      id="live"
+      data-stream={`${explorerPath}/stream?after=${seen.items[0]?.place ?? -1}&window=${window}`}
+      data-most={String(rowsMax)}
+      hidden
+    >
+      Live
+    </span>
+  </span>
+)
+
+const None = ({ view: { isFirst, hash, window } }: { view: ListView }) =>
+  isFirst ? (
+    <Empty
+      hash={hash}
+      title="No receipts yet"
+      action={
+        <a class="btn" href="/models">
+          See the models
+        </a>
+      }
+    >
+      Every run that reaches a model leaves one here, a moment after it ended.
+    </Empty>
+  ) : (
+    <Empty
+      hash={hash}
+      title="That is all"
+      action={
+        <a class="btn" href={hrefOf(window)}>
+          Newest
+        </a>
+      }
+    >
+      Nothing in the log is older.
+    </Empty>
+  )
+
+type SeenColumn = Column<SeenReceipt>
+
+const columnsAt = ({ now, seen: { stageOf } }: Pick<ListView, 'now' | 'seen'>): SeenColumn[] => [
+  {
+    head: 'Figure',
+    kind: 'unnamed',
+    cell: ({ shown }) => (shown ? <RosetteMark hash={shown.digest} /> : null),
+  },
+  { head: 'Index', kind: 'number', cell: ({ index }) => index.toLocaleString('en-US') },
+  { head: 'Receipt', cell: (seen) => <Receipt of={seen} /> },
+  { head: 'By', kind: 'optional', cell: (seen) => <By of={seen} /> },
+  { head: 'Model', kind: 'optional', cell: ({ model }) => model ?? <Hidden /> },
+  { head: 'Outcome', kind: 'optional', cell: ({ outcome }) => outcome ?? <Hidden /> },
+  { head: 'Tokens', kind: 'optional-number', cell: (seen) => <Tokens of={seen} /> },
+  { head: 'Cost', kind: 'optional-number', cell: (seen) => <Cost of={seen} /> },
+  { head: 'State', cell: (seen) => <StageBadge stage={stageOf(seen)} /> },
+  { head: 'When', kind: 'optional', cell: (seen) => <At of={seen} now={now} /> },
+]
+
+type Of = { of: SeenReceipt }
+
+/** On a phone it says what the columns say that have no room there. */
+const Receipt = ({ of: { shown, model, outcome } }: Of) => (
+  <>
+    {shown ? (
+      <IdLink value={shown.receipt.id} href={`/receipts/${shown.receipt.id}`} />
+    ) : (
+      <span class="quiet">Private</span>
+    )}
+    <small class="quiet alt">{model === null ? 'Hidden' : `${model}, ${outcome}`}</small>
+  </>
+)
+
+function By({ of: { shown } }: Of) {
+  if (!shown) return <Dash />
+  const { passport } = shown.receipt
+  if (isHidden(passport)) return <Hidden />
+  if (passport.handle === '') return <Dash />
+  return <a href={`/passports/${passport.handle}`}>@{passport.handle}</a>
+}
+
+function Tokens({ of: { shown } }: Of) {
+  if (!shown) return <Dash />
+  const { charge } = shown.receipt
+  if (isHidden(charge)) return <Hidden />
+  const tokens = charge.lines
+    .filter(({ meter }) => meter !== 'request')
+    .reduce((sum, { quantity }) => sum + Number(quantity), 0)
+  return <data value={String(tokens)}>{tokens.toLocaleString('en-US')}</data>
+}
+
+function Cost({ of: { shown } }: Of) {
+  if (!shown) return <Dash />
+  const { charge } = shown.receipt
+  return isHidden(charge) ? <Hidden /> : <Amount nusd={BigInt(charge.amount)} places={9} />
+}
+
+/** Of a private receipt there is the minute only. */
+function At({ of: { shown, minute }, now }: Of & { now: number }) {
+  if (shown) return <When at={Number(shown.receipt.issuedAt)} now={now} />
+  const thisMinute = now - (now % 60_000)
+  return (
+    <time datetime={new Date(minute).toISOString()}>
+      {minute >= thisMinute ? 'this minute' : relativeTime(minute, thisMinute)}
+    </time>
+  )
+}
+
+const Hidden = () => <span class="quiet">Hidden</span>
+
+const Dash = () => <span class="quiet">—</span>

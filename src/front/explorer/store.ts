@@ -1,0 +1,204 @@
+import { and, asc, desc, eq, getTableColumns, gte, inArray, lt, sql, sum } from 'drizzle-orm'
+import type { Millis } from '../../kernel/clock.ts'
+import { type Page, toPage } from '../../kernel/pagination.ts'
+import { type Ended, isEnded, isErased, receiptIdOf } from '../../proof/receipts/receipt.ts'
+import { cursorOf } from '../../storage/counts/store.ts'
+import { type Db, first, prepared, rows, type Work } from '../../storage/db/db.ts'
+import type {
+  AnchorRow,
+  ExplorerCountRow,
+  ExplorerModelRow,
+  PassportRow,
+  RunRow,
+  ShareRow,
+} from '../../storage/db/schema.ts'
+import type { Grain } from '../../storage/figures/grain.ts'
+
+export type ExplorerStore = ReturnType<typeof explorerStore>
+
+/** A numbered receipt, and how its owner shows it to everybody; undefined where nobody may see. */
+export type LoggedReceipt = {
+  run: Ended & { logPlace: number }
+  share: Pick<ShareRow, 'sections' | 'updatedAt'> | undefined
+}
+
+/** All receipts that were counted, and the first place of the log that is not. */
+export type Counted = { receipts: number; cursor: number }
+
+/** How many of the newest anchors are looked through for a root: months of them. */
+export const rootsMax = 4000
+
+/** What everybody may see: sums that were kept as receipts came, and the log read backwards. */
+export function explorerStore(db: Db) {
+  return { ...figureReads(db), ...receiptReads(db), ...finds(db) }
+}
+
+function figureReads(db: Db) {
+  const { explorerCounts: counts, explorerModels: models, facts } = db.tables
+
+  return {
+    /** All receipts of the hours or days since one, oldest first. */
+    counts: (grain: ExplorerCountRow['grain'], from: Millis): Promise<ExplorerCountRow[]> =>
+      db.read((q) =>
+        prepared('explorer.counts', { grain, from }, (values) =>
+          q
+            .select()
+            .from(counts)
+            .where(and(eq(counts.grain, values.grain), gte(counts.at, values.from)))
+            .orderBy(asc(counts.at)),
+        ),
+      ),
+    counted: (): Promise<Counted> =>
+      db.read(function* (q): Work<Counted> {
+        const days = q.select({ all: sum(counts.receipts) }).from(counts)
+        const total = yield* first(days.where(eq(counts.grain, 'day')))
+        const name = cursorOf({ name: 'explorer' })
+        const cursor = yield* first(q.select().from(facts).where(eq(facts.name, name)))
+        return { receipts: Number(total?.all ?? 0), cursor: Number(cursor?.value ?? 0) }
+      }),
+    /** Public receipts by model, of each hour or day since one, or of all time. */
+    models: (grain: Grain, from: Millis): Promise<ExplorerModelRow[]> =>
+      db.read((q) =>
+        prepared('explorer.models', { grain, from }, (values) =>
+          q
+            .select()
+            .from(models)
+            .where(and(eq(models.grain, values.grain), gte(models.at, values.from))),
+        ),
+      ),
+  }
+}
+
+function receiptReads(db: Db) {
+  const { runs, shares, erasedReceipts } = db.tables
+  // What a background run said and what a share reveals can be large, and no list shows them.
+  const { output: _, ...columns } = getTableColumns(runs)
+  const receiptId = sql`'rcpt_' || substr(${runs.id}, 5)`
+  const listed = {
+    run: columns,
+    sections: shares.sections,
+    updatedAt: shares.updatedAt,
+    erased: erasedReceipts.receipt,
+  }
+
+  return {
+    /** Numbered receipts before a place, the newest first. */
+    recent: async (before: number, limit: number): Promise<Page<LoggedReceipt>> => {
+      const found = await db.read((q) =>
+        prepared('explorer.recent', { before, limit: limit + 1 }, (values) =>
+          q
+            .select(listed)
+            .from(runs)
+            .leftJoin(
+              shares,
+              sql`${shares.receiptId} = ${receiptId} and ${shares.visibility} = 'public'`,
+            )
+            .leftJoin(
+              erasedReceipts,
+              sql`${erasedReceipts.receiptId} = ${receiptId} and ${shares.receiptId} is not null`,
+            )
+            .where(lt(runs.logPlace, values.before))
+            .orderBy(desc(runs.logPlace))
+            .limit(values.limit),
+        ),
+      )
+      return toPage(found.map(toLogged), limit)
+    },
+    /** The place of the newest numbered receipt; -1 before the first. */
+    newestPlace: async (): Promise<number> => {
+      const found = await db.read((q) =>
+        prepared('explorer.newest', { before: Number.MAX_SAFE_INTEGER }, (values) =>
+          q
+            .select({ place: runs.logPlace })
+            .from(runs)
+            .where(lt(runs.logPlace, values.before))
+            .orderBy(desc(runs.logPlace))
+            .limit(1),
+        ),
+      )
+      return found[0]?.place ?? -1
+    },
+  }
+}
+
+function finds(db: Db) {
+  const { anchors, chainTxs, passports, runs, shares } = db.tables
+
+  return {
+    /** The public receipt with this digest. */
+    publicByDigest: (digest: Uint8Array): Promise<string | undefined> =>
+      db.read(function* (q) {
+        const named = and(eq(shares.digest, digest), eq(shares.visibility, 'public'))
+        return (yield* first(q.select({ id: shares.receiptId }).from(shares).where(named)))?.id
+      }),
+    /** The receipt at a place of the log, if it is public. */
+    publicAt: (place: number): Promise<string | undefined> =>
+      db.read(function* (q) {
+        const at = q.select({ id: runs.id }).from(runs).where(eq(runs.logPlace, place))
+        const run = yield* first(at)
+        const id = receiptIdOf(run?.id ?? 'run_')
+        const named = and(eq(shares.receiptId, id), eq(shares.visibility, 'public'))
+        return (yield* first(q.select({ id: shares.receiptId }).from(shares).where(named)))?.id
+      }),
+    anchor: (id: string): Promise<AnchorRow | undefined> =>
+      db.read((q) => first(q.select().from(anchors).where(eq(anchors.id, id)))),
+    /** The anchor that a transaction put on the chain. */
+    anchorByTx: (hash: string): Promise<AnchorRow | undefined> =>
+      db.read(function* (q) {
+        const sent = yield* first(q.select().from(chainTxs).where(eq(chainTxs.hash, hash)))
+        if (sent?.purpose !== 'anchor') return undefined
+        const found = yield* first(q.select().from(anchors).where(eq(anchors.id, sent.subject)))
+        return found?.txHash === hash ? found : undefined
+      }),
+    /** The newest anchor of a root, among the newest {@link rootsMax} of a log. */
+    anchorByRoot: (issuer: string, root: Uint8Array): Promise<AnchorRow | undefined> =>
+      db.read(function* (q) {
+        const newest = q
+          .select({ id: anchors.id, root: anchors.root, size: anchors.size })
+          .from(anchors)
+          .where(eq(anchors.issuer, issuer))
+          .orderBy(desc(anchors.size))
+          .limit(rootsMax)
+          .as('newest')
+        const named = q.select({ id: newest.id }).from(newest).where(eq(newest.root, root))
+        const found = yield* first(named.orderBy(desc(newest.size)).limit(1))
+        return found && (yield* first(q.select().from(anchors).where(eq(anchors.id, found.id))))
+      }),
+    /** The public passports of an account that chose to be shown as their owner. */
+    passportsOf: (account: string): Promise<Pick<PassportRow, 'handle' | 'displayName'>[]> =>
+      db.read((q) =>
+        rows(
+          q
+            .select({ handle: passports.handle, displayName: passports.displayName })
+            .from(passports)
+            .where(
+              and(
+                eq(passports.accountId, account),
+                eq(passports.ownerShown, true),
+                inArray(passports.status, ['public']),
+              ),
+            )
+            .limit(20),
+        ),
+      ),
+  }
+}
+
+type Found = {
+  run: Omit<RunRow, 'output'>
+  sections: ShareRow['sections'] | null
+  updatedAt: number | null
+  erased: Ended['erased'] | null
+}
+
+function toLogged({ run, sections, updatedAt, erased }: Found): LoggedReceipt {
+  const whole: RunRow = { ...run, output: null }
+  const { logPlace } = run
+  if (!isEnded(whole) || logPlace === null) throw new Error(`${run.id} has a place and no end`)
+  const kept = isErased(whole) && erased ? { erased } : {}
+  const isPublic = sections !== null && updatedAt !== null
+  return {
+    run: { ...whole, ...kept, logPlace },
+    share: isPublic ? { sections, updatedAt } : undefined,
+  }
+}

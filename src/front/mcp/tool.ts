@@ -1,0 +1,24 @@
+import type { Json } from '../../kernel/canonical.ts'
+
+/** A tool as MCP clients see it, and the request to `/v1` that it is. */
+export type Tool = {
+  name: string
+  title: string
+  /** Written for the model that chooses among tools. */
+  description: string
+  /** JSON Schema of its arguments, which are checked before {@link Tool.toCall}. */
+  input: { [keyword: string]: Json }
+  /** Whether it changes nothing and costs nothing. */
+  isReading: boolean
+  toCall(args: Arguments): Call
+}
+
+export type Arguments = Readonly<Record<string, Json>>
+
+/** A request to a route of ours. The path is encoded. */
+export type Call = {
+  method: 'GET' | 'POST'
+  path: string
+  body?: Json
+  headers?: Readonly<Record<string, string>>
+}

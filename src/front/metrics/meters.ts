@@ -1,0 +1,131 @@
+import type { Posted } from '../../ledger/unit-of-work.ts'
+import type { FailureReason } from '../../models/upstream/upstream.ts'
+import type { RunRow } from '../../storage/db/schema.ts'
+import type { Family } from './exposition.ts'
+import { counter, histogram } from './instrument.ts'
+
+/** What this process did since its start, counted as it happened. */
+export type Meters = ReturnType<typeof makeMeters>
+
+const runSeconds = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
+const shortSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+
+export function makeMeters() {
+  const instruments = makeInstruments()
+  const {
+    runs,
+    costs,
+    durations,
+    firstBytes,
+    transfers,
+    moved,
+    asked,
+    failed,
+    opened,
+    waits,
+    writes,
+    lags,
+  } = instruments
+  const endedRun = (run: RunRow): void => {
+    const { model, kind, outcome, cost, durationMs, firstByteAt, createdAt } = run
+    runs.add({ model, outcome: outcome ?? 'failed' })
+    if (cost > 0n) costs.add({ model }, cost)
+    if (durationMs !== null) durations.observe({ kind }, durationMs / 1000)
+    if (firstByteAt !== null) {
+      firstBytes.observe({ kind }, Math.max(0, firstByteAt - createdAt) / 1000)
+    }
+  }
+  return {
+    /** After the COMMIT of a batch. */
+    posted({ written, added }: Posted): void {
+      for (const run of written.runs) if (run.finishedAt !== null) endedRun(run)
+      for (const { kind, amount } of added.transfers) {
+        transfers.add({ kind })
+        moved.add({ kind }, amount)
+      }
+    },
+    upstreamAsked: (upstream: string): void => asked.add({ upstream }),
+    upstreamAnswered: (upstream: string, seconds: number): void =>
+      waits.observe({ upstream }, seconds),
+    upstreamFailed: (upstream: string, reason: FailureReason): void =>
+      failed.add({ upstream, reason }),
+    upstreamOpened: (upstream: string): void => opened.add({ upstream }),
+    wrote: (seconds: number): void => writes.observe({}, seconds),
+    lagged: (seconds: number): void => lags.observe({}, seconds),
+    families: (): Family[] => Object.values(instruments).map((one) => one.family()),
+  }
+}
+
+/**
+ * Labels are models and upstreams of the configuration, and words of closed lists: never an
+ * account, a key, or anything that a caller or a model chose.
+ */
+function makeInstruments() {
+  const runs = counter('counterfoil_runs_total', 'Runs that ended.', ['model', 'outcome'])
+  const costs = counter(
+    'counterfoil_run_cost_nusd_total',
+    'What ended runs were charged, in nano-USD.',
+    ['model'],
+  )
+  const durations = histogram(
+    'counterfoil_run_duration_seconds',
+    'From the hold of a run to its settle.',
+    ['kind'],
+    runSeconds,
+  )
+  const firstBytes = histogram(
+    'counterfoil_run_first_byte_seconds',
+    'From the hold of a run to the first of its answer.',
+    ['kind'],
+    runSeconds,
+  )
+  const transfers = counter('counterfoil_transfers_total', 'Movements of money by kind.', ['kind'])
+  const moved = counter(
+    'counterfoil_transferred_nusd_total',
+    'Money that moved by kind, in nano-USD.',
+    ['kind'],
+  )
+  const asked = counter('counterfoil_upstream_requests_total', 'Requests to an upstream.', [
+    'upstream',
+  ])
+  const failed = counter(
+    'counterfoil_upstream_failures_total',
+    'Requests that an upstream did not answer well.',
+    ['upstream', 'reason'],
+  )
+  const opened = counter('counterfoil_upstream_opened_total', 'How often one was left alone.', [
+    'upstream',
+  ])
+  const waits = histogram(
+    'counterfoil_upstream_wait_seconds',
+    'From a request to the first of its answer, a place in the queue included.',
+    ['upstream'],
+    runSeconds,
+  )
+  const writes = histogram(
+    'counterfoil_database_write_seconds',
+    'From a write to its COMMIT.',
+    [],
+    shortSeconds,
+  )
+  const lags = histogram(
+    'counterfoil_event_loop_lag_seconds',
+    'How much later than due a timer ran, ten times a second.',
+    [],
+    shortSeconds,
+  )
+  return {
+    runs,
+    costs,
+    durations,
+    firstBytes,
+    transfers,
+    moved,
+    asked,
+    failed,
+    opened,
+    waits,
+    writes,
+    lags,
+  }
+}

@@ -1,0 +1,28 @@
+import { count, isNull, min } from 'drizzle-orm'
+import { type Db, first } from '../../storage/db/db.ts'
+
+export type MetricsStore = ReturnType<typeof metricsStore>
+
+/** What a scrape asks the database: nothing that takes longer as the service grows older. */
+export function metricsStore(db: Db) {
+  const { runs } = db.tables
+  return {
+    walBytes: (): number | null => db.walBytes(),
+    /** The open runs of all nodes, which are all holds; found by the index of open runs. */
+    openHolds: async (): Promise<{ count: number; oldestAt: number | null }> => {
+      const found = await db.read((q) =>
+        first(
+          q
+            .select({ n: count(), oldest: min(runs.createdAt) })
+            .from(runs)
+            .where(isNull(runs.finishedAt)),
+        ),
+      )
+      const oldest = found?.oldest
+      return {
+        count: Number(found?.n ?? 0),
+        oldestAt: oldest === null || oldest === undefined ? null : Number(oldest),
+      }
+    },
+  }
+}

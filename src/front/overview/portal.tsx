@@ -1,0 +1,163 @@
+import { Elysia } from 'elysia'
+import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
+import { toAccountView } from '../../access/keys/key-view.ts'
+import type { Deps } from '../../deps.ts'
+import { isId } from '../../kernel/ids.ts'
+import { toJsonInteger } from '../../kernel/money.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { anchorStatus } from '../../proof/anchors/anchor-status.ts'
+import { isDiverged } from '../../proof/log/divergence.ts'
+import { type FollowNeeds, followAccount, type Look } from '../../runs/api/live.ts'
+import { markOf, receiptPath } from '../../runs/portal/run-state.tsx'
+import { toRunView } from '../../runs/run.ts'
+import { readStandings } from '../../runs/standing.ts'
+import type { AccountRow } from '../../storage/db/schema.ts'
+import { checkBody } from '../../web/http/check-body.ts'
+import { readFields } from '../../web/http/fields.ts'
+import { queryOf, readText } from '../../web/http/query.ts'
+import type { Frame } from '../../web/ui/frame.ts'
+import { renderChild } from '../../web/ui/jsx-runtime.ts'
+import { dashboardPage } from '../../web/ui/layout.tsx'
+import { reply } from '../../web/ui/reply.ts'
+import { alertsOf } from './alerts.ts'
+import { readOnboarding, stepsDone, verifyOwn } from './onboarding.ts'
+import {
+  LiveMessage,
+  type LiveView,
+  Overview,
+  type OverviewView,
+  stepsMark,
+} from './portal/overview.tsx'
+import { verifyRunBody } from './shapes.ts'
+import { lastingOf, spendReader } from './spend.ts'
+
+type Needs = FollowNeeds &
+  Pick<Deps, 'accounts' | 'depositPolicy' | 'keys' | 'plans' | 'runs' | 'settings' | 'usage'> &
+  Parameters<typeof anchorStatus>[0] &
+  Parameters<typeof verifyOwn>[0]
+
+const path = '/dashboard'
+/** The newest runs that are shown. */
+const recentMax = 5
+/** Bytes of a request that names a run. */
+const bodyBytes = 4096
+
+/** The first page of somebody who is signed in. */
+export const overviewPortal = (deps: Needs, frame: Frame) => {
+  const readSpend = spendReader(deps)
+  return new Elysia({ name: 'overview-portal' })
+    .use(sessionAuth(deps))
+    .get(
+      path,
+      async ({ request, set, account }) => {
+        const main = <Overview view={await readOverview(deps, readSpend, account)} />
+        const parts = { frame, title: 'Overview', here: path, account, main }
+        const page = dashboardPage({ ...parts, scripts: ['hx-sse'] })
+        return reply({ request, set }, { page })
+      },
+      { needsSession: 'page' },
+    )
+    .get(
+      '/api/portal/overview',
+      async ({ account }) => toView(deps, await readOverview(deps, readSpend, account)),
+      {
+        needsSession: 'action',
+      },
+    )
+    .get(
+      '/api/portal/overview/live',
+      ({ request, server, set, session }) => {
+        const mark = readText(queryOf(request), 'mark')
+        const look = () => lookAt(deps, session.accountId)
+        return followAccount(deps, { context: { request, server, set }, session, mark, look })
+      },
+      { needsSession: 'action' },
+    )
+    .post(
+      '/api/portal/overview/verify',
+      async ({ request, set, account }) => {
+        const { value } = await readFields(request, { limitBytes: bodyBytes })
+        const { run_id: runId } = checkBody(verifyRunBody, value)
+        if (!isId('run', runId)) {
+          refuse('invalid_request', { param: 'run_id', message: '"run_id" must name a run.' })
+        }
+        await verifyOwn(deps, { account, runId, actor: account })
+        if (wantsJson(request)) return { verified: true }
+        set.headers['location'] = receiptPath(runId)
+        set.status = 303
+        return ''
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+}
+
+async function readOverview(
+  deps: Needs,
+  readSpend: ReturnType<typeof spendReader>,
+  accountId: string,
+): Promise<OverviewView> {
+  const { clock, health } = deps
+  const now = clock.now()
+  const live = await readLive(deps, accountId)
+  const { spend, spentToday } = await readSpend(accountId, now)
+  const keys = await deps.keys.tree(accountId, now)
+  const { account, onboarding } = live
+  const available = account.balance - account.held
+  const lasting = lastingOf(available, spend, now)
+  const alerts = alertsOf({
+    now,
+    // Whoever never had credit is told by the first steps.
+    available: onboarding?.hasCredit === false ? undefined : available,
+    lasting,
+    keys,
+    spentToday,
+    isDiverged: isDiverged(health),
+    isUnbalanced: health.ledger === 'unbalanced',
+    isDegraded: (await anchorStatus(deps)).isDegraded,
+  })
+  return { ...live, now, spend, lasting, alerts, keys, mark: markOfAll(live) }
+}
+
+async function readLive(deps: Needs, accountId: string): Promise<LiveView> {
+  const account = await findAccount(deps, accountId)
+  const newest = { limit: recentMax, after: undefined }
+  const { items: recent } = await deps.runs.listShown(accountId, {}, newest)
+  const onboarding = await readOnboarding(deps, account, recent)
+  const takesDeposits = deps.depositPolicy !== undefined
+  return { account, recent, standingOf: await readStandings(deps), onboarding, takesDeposits }
+}
+
+async function findAccount({ accounts }: Needs, id: string): Promise<AccountRow> {
+  const found = await accounts.find(id)
+  if (!found) throw new Error('a session without an account')
+  return found
+}
+
+async function lookAt(deps: Needs, accountId: string): Promise<Look> {
+  const view = await readLive(deps, accountId)
+  return { mark: markOfAll(view), html: renderChild(<LiveMessage view={view} />) }
+}
+
+function markOfAll(view: LiveView): string {
+  const { account, recent, standingOf } = view
+  const money = `${account.balance}-${account.held}`
+  return [money, stepsMark(view), ...recent.map((run) => markOf(run, standingOf))].join('.')
+}
+
+function toView({ plans }: Needs, view: OverviewView) {
+  const { account, recent, spend, lasting, alerts, onboarding, now } = view
+  return {
+    object: 'overview' as const,
+    ...toAccountView(account, plans.of(account, now)),
+    spent_nusd: toJsonInteger(spend.total),
+    spend_days: spend.days.length,
+    per_day_nusd: lasting ? toJsonInteger(lasting.perDay) : null,
+    lasts_days: lasting?.days ?? null,
+    alerts: alerts.map((alert) => ({
+      type: alert.kind,
+      key_id: 'key' in alert ? alert.key.id : null,
+    })),
+    recent_runs: recent.map(({ run }) => toRunView(run)),
+    onboarding: onboarding ? { done: stepsDone(onboarding) } : null,
+  }
+}

@@ -1,0 +1,89 @@
+import { depthOf, statusOf } from '../../../access/keys/key.ts'
+import type { ShownKey } from '../../../access/keys/shown-key.ts'
+import { ButtonLink } from '../../../web/ui/button.tsx'
+import { Empty } from '../../../web/ui/empty.tsx'
+import { Meter } from '../../../web/ui/meter.tsx'
+import { Panel } from '../../../web/ui/panel.tsx'
+import { Badge } from '../../../web/ui/status.tsx'
+import { type Column, Table } from '../../../web/ui/table.tsx'
+import { relativeTime, When } from '../../../web/ui/when.tsx'
+import { expiresSoonMs } from '../alerts.ts'
+
+/** Keys of the summary; the page of keys has all of them. */
+const shownMax = 6
+
+type KeysProps = { account: string; keys: readonly ShownKey[]; now: number }
+
+/** The first keys of an account, each below its parent. */
+export const KeysSummary = ({ account, keys, now }: KeysProps) => (
+  <Panel
+    id="keys"
+    title="Keys"
+    aside={
+      keys.length === 0 ? null : (
+        <ButtonLink small href="/dashboard/keys">
+          Manage keys
+        </ButtonLink>
+      )
+    }
+    foot={keys.length > shownMax ? `Showing ${shownMax} of ${keys.length}` : null}
+  >
+    {keys.length === 0 ? (
+      <Empty
+        hash={account}
+        title="No keys yet"
+        action={
+          <ButtonLink look="go" icon="plus" href="/dashboard/keys">
+            Create a key
+          </ButtonLink>
+        }
+      >
+        An agent spends through a key of its own, up to a cap and until a day that you set.
+      </Empty>
+    ) : (
+      <Table caption="Keys" columns={columnsAt(now)} rows={keys.slice(0, shownMax)} />
+    )}
+  </Panel>
+)
+
+const columnsAt = (now: number): Column<ShownKey>[] => [
+  {
+    head: 'Key',
+    cell: ({ key }) => (
+      <div class={depthOf(key) > 0 ? ['kid', `d${depthOf(key)}`] : undefined}>
+        <strong>
+          <a href={`/dashboard/keys/${key.id}`}>{key.name}</a>
+        </strong>
+        <small>
+          <code class="quiet">{key.fingerprint}</code>
+        </small>
+      </div>
+    ),
+  },
+  { head: 'State', cell: (shown) => <KeyState shown={shown} now={now} /> },
+  {
+    head: 'Spent of cap',
+    cell: ({ key, window }) => (
+      <Meter
+        used={window?.spent ?? 0n}
+        limit={key.capLimit}
+        of={key.capWindow === 'lifetime' ? '' : `this ${key.capWindow}`}
+      />
+    ),
+  },
+  {
+    head: 'Last used',
+    kind: 'optional',
+    cell: ({ key }) => (key.lastUsedAt === null ? '—' : <When at={key.lastUsedAt} now={now} />),
+  },
+  { head: 'Expires', kind: 'optional', cell: ({ key }) => <When at={key.expiresAt} now={now} /> },
+]
+
+function KeyState({ shown: { key, chain }, now }: { shown: ShownKey; now: number }) {
+  const status = statusOf(chain, now)
+  if (status === 'revoked') return <Badge tone="bad">Revoked</Badge>
+  if (status === 'expired') return <Badge tone="bad">Expired</Badge>
+  if (status === 'paused') return <Badge tone="wait">Paused</Badge>
+  if (key.expiresAt - now > expiresSoonMs) return <Badge tone="ok">Usable</Badge>
+  return <Badge tone="warn">{`Expires ${relativeTime(key.expiresAt, now)}`}</Badge>
+}

@@ -1,0 +1,245 @@
+import type { ShownKey } from '../../../access/keys/shown-key.ts'
+import { toUsd } from '../../../kernel/money.ts'
+import { receiptIdOf } from '../../../proof/receipts/receipt.ts'
+import {
+  cost,
+  figure,
+  model,
+  receiptPath,
+  runPath,
+  stateBy,
+} from '../../../runs/portal/run-state.tsx'
+import { isInFlight, type ShownRun } from '../../../runs/shown-run.ts'
+import type { StandingOf } from '../../../runs/standing.ts'
+import type { AccountRow } from '../../../storage/db/schema.ts'
+import { Amount, amountText } from '../../../web/ui/amount.tsx'
+import { ButtonLink } from '../../../web/ui/button.tsx'
+import { BarChart } from '../../../web/ui/chart.tsx'
+import { Empty } from '../../../web/ui/empty.tsx'
+import { IdLink } from '../../../web/ui/hash.tsx'
+import { Facts, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
+import { Live } from '../../../web/ui/status.tsx'
+import { type Column, Table } from '../../../web/ui/table.tsx'
+import { dateWords } from '../../../web/ui/when.tsx'
+import type { Alert } from '../alerts.ts'
+import { type Onboarding, stepsDone } from '../onboarding.ts'
+import type { lastingOf, Spend } from '../spend.ts'
+import { Alerts } from './alerts.tsx'
+import { KeysSummary } from './keys.tsx'
+import { Start } from './start.tsx'
+
+/** What of the overview changes while it is looked at. */
+export type LiveView = {
+  account: AccountRow
+  recent: readonly ShownRun[]
+  standingOf: StandingOf
+  /** Undefined once it is done. */
+  onboarding: Onboarding | undefined
+  /** Whether an account can fund itself; else the operator grants credit. */
+  takesDeposits: boolean
+}
+
+export type OverviewView = LiveView & {
+  now: number
+  spend: Spend
+  lasting: ReturnType<typeof lastingOf>
+  alerts: readonly Alert[]
+  keys: readonly ShownKey[]
+  /** What the live part shows is marked by this. */
+  mark: string
+}
+
+export function Overview({ view }: { view: OverviewView }) {
+  const { account, onboarding, alerts, keys, now } = view
+  const recent = <RecentRuns view={view} />
+  return (
+    <>
+      <PageHead title="Overview">
+        <div class="row">
+          <ButtonLink href="/dashboard/console" icon="console">
+            Open console
+          </ButtonLink>
+          <ButtonLink href="/dashboard/keys" look="go" icon="plus">
+            New key
+          </ButtonLink>
+        </div>
+      </PageHead>
+      <Alerts of={alerts} now={now} takesDeposits={view.takesDeposits} />
+      <section class="sheet purse" aria-label="Money">
+        <Purse view={view} />
+        <SpendChart spend={view.spend} />
+      </section>
+      {onboarding ? (
+        <Split>
+          {recent}
+          <Start of={onboarding} takesDeposits={view.takesDeposits} />
+        </Split>
+      ) : (
+        recent
+      )}
+      <KeysSummary account={account.id} keys={keys} now={now} />
+    </>
+  )
+}
+
+const Purse = ({ view: { account, lasting, takesDeposits } }: { view: OverviewView }) => (
+  <div class="sum">
+    <h2>Balance</h2>
+    <div id="balance">
+      <Amount nusd={account.balance} />
+    </div>
+    <Facts
+      of={[
+        [
+          'Held by runs now',
+          <span id="held">
+            <Amount nusd={account.held} />
+          </span>,
+        ],
+        [
+          'Lasts about',
+          lasting ? `${daysText(lasting.days)} at ${roundText(lasting.perDay)} a day` : '—',
+        ],
+      ]}
+    />
+    <div class="row">
+      {takesDeposits ? (
+        <ButtonLink look="go" icon="deposits" href="/dashboard/deposits">
+          Deposit
+        </ButtonLink>
+      ) : null}
+      <ButtonLink href="/dashboard/usage">Export usage</ButtonLink>
+    </div>
+    {account.balance === 0n && !takesDeposits ? (
+      <p class="quiet">
+        <small>The operator of this server grants credit.</small>
+      </p>
+    ) : null}
+  </div>
+)
+
+const daysText = (days: number): string => {
+  if (days > 999) return 'years'
+  return days === 1 ? '1 day' : `${days.toLocaleString('en-US')} days`
+}
+
+/** To the cent, or to three figures where that would be nothing. */
+function roundText(nusd: bigint): string {
+  const cent = 10_000_000n
+  if (nusd >= cent) return amountText(((nusd + cent / 2n) / cent) * cent)
+  const unit = 10n ** BigInt(Math.max(0, String(nusd).length - 3))
+  return amountText((nusd / unit) * unit)
+}
+
+function SpendChart({ spend: { days, total } }: { spend: Spend }) {
+  const top = days.reduce((most, day) => (day.cost > most.cost ? day : most))
+  const today = amountText(days.at(-1)?.cost ?? 0n)
+  const highest =
+    top.cost === 0n
+      ? 'Nothing was spent.'
+      : `Highest ${amountText(top.cost)} on ${labelOf(top.day)}.`
+  return (
+    <div class="stack">
+      <div class="row apart">
+        <h2>Spend per day</h2>
+        <small class="quiet">
+          {days.length} days: <data value={toUsd(total)}>{roundText(total)}</data>
+        </small>
+      </div>
+      <BarChart
+        id="spend"
+        finding={`Spend per day, last ${days.length} days. ${highest} Today so far ${today}.`}
+        points={days.map(({ day, cost }, i) => ({
+          label: i === days.length - 1 ? 'Today' : labelOf(day),
+          value: Number(cost) / 1e9,
+          words: amountText(cost),
+          open: i === days.length - 1,
+        }))}
+        head={['Day', 'Spend']}
+        tick={tickText}
+      />
+    </div>
+  )
+}
+
+const tickText = (value: number): string =>
+  Number.isInteger(value) ? `$${value}` : amountText(BigInt(Math.round(value * 1e9)))
+
+const labelOf = dateWords({ timeZone: 'UTC', month: 'short', day: 'numeric' })
+
+const RecentRuns = ({ view }: { view: OverviewView }) => (
+  <Panel
+    id="recent"
+    title="Recent runs"
+    aside={
+      <span
+        hx-sse:connect={`/api/portal/overview/live?mark=${encodeURIComponent(view.mark)}`}
+        hx-target="#recent-runs"
+        hx-swap="innerMorph"
+      >
+        <Live />
+      </span>
+    }
+    foot={
+      view.recent.length === 0 ? null : (
+        <>
+          <span>
+            {view.spend.runs.toLocaleString('en-US')} in {view.spend.days.length} days
+          </span>
+          <a href="/dashboard/runs">All runs</a>
+        </>
+      )
+    }
+  >
+    <div id="recent-runs">
+      <RecentRows view={view} />
+    </div>
+  </Panel>
+)
+
+const RecentRows = ({ view: { account, recent, standingOf } }: { view: LiveView }) =>
+  recent.length === 0 ? (
+    <Empty hash={account.id} title="No runs yet">
+      A run appears here the moment a key of yours makes it.
+    </Empty>
+  ) : (
+    <Table
+      caption="Recent runs"
+      columns={[figure, receipt, model, cost, stateBy(standingOf)]}
+      rows={recent}
+      rowId={({ run }) => run.id}
+    />
+  )
+
+/** A run in flight has no receipt yet. */
+const receipt: Column<ShownRun> = {
+  head: 'Receipt',
+  cell: ({ run }) =>
+    isInFlight(run) ? (
+      <IdLink value={run.id} href={runPath(run.id)} />
+    ) : (
+      <IdLink value={receiptIdOf(run.id)} href={receiptPath(run.id)} />
+    ),
+}
+
+/** One message: the newest runs, and beside them what a run changes. */
+export const LiveMessage = ({ view }: { view: LiveView }) => (
+  <>
+    <RecentRows view={view} />
+    <hx-partial hx-target="#balance" hx-swap="innerHTML">
+      <Amount nusd={view.account.balance} />
+    </hx-partial>
+    <hx-partial hx-target="#held" hx-swap="innerHTML">
+      <Amount nusd={view.account.held} />
+    </hx-partial>
+    {view.onboarding ? (
+      <hx-partial hx-target="#start" hx-swap="outerHTML">
+        <Start of={view.onboarding} takesDeposits={view.takesDeposits} />
+      </hx-partial>
+    ) : null}
+  </>
+)
+
+/** The steps that are done are part of what changes. */
+export const stepsMark = ({ onboarding }: Pick<LiveView, 'onboarding'>): string =>
+  onboarding ? String(stepsDone(onboarding)) : ''

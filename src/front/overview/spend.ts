@@ -1,0 +1,86 @@
+import { LRUCache } from 'lru-cache'
+import { type UsageRow, usageOf } from '../../billing/usage/sum.ts'
+import { dayMs, dayOf } from '../../billing/usage/usage.ts'
+import type { Deps } from '../../deps.ts'
+import type { Millis } from '../../kernel/clock.ts'
+import { max, type Nusd } from '../../kernel/money.ts'
+
+/** What an account spent on each of the last days, today last. */
+export type Spend = { days: { day: Millis; cost: Nusd }[]; total: Nusd; runs: number }
+
+export const spendDays = 30
+/** Days that say what a day costs lately. */
+const latelyDays = 7
+/** So long after midnight every run of the day before is stored, whatever held it up, in ms. */
+const settledAfterMs = 600_000
+/** Until then the days before are read again after this, in ms. */
+const unsettledMs = 10_000
+const rememberedMax = 10_000
+
+type Past = { today: Millis; until: Millis; rows: UsageRow[] }
+
+/**
+ * Reads what accounts spent, and which key spent what today. The days before today do not change
+ * any more and are remembered: an account may have a sum for each of many keys and models a day.
+ */
+export function spendReader(deps: Pick<Deps, 'usage' | 'heads'>) {
+  const remembered = new LRUCache<string, Past>({ max: rememberedMax })
+  deps.heads.onLost(() => remembered.clear())
+
+  const readPast = async (account: string, now: Millis): Promise<UsageRow[]> => {
+    const today = dayOf(now)
+    const known = remembered.get(account)
+    if (known?.today === today && now < known.until) return known.rows
+    const from = today - (spendDays - 1) * dayMs
+    const { rows, uncounted } = await usageOf(deps, { account, from, to: today, groupBy: ['day'] })
+    const isSettled = now - today > settledAfterMs && uncounted === 0
+    const until = isSettled ? Number.POSITIVE_INFINITY : now + unsettledMs
+    remembered.set(account, { today, until, rows })
+    return rows
+  }
+
+  return async (
+    account: string,
+    now: Millis,
+  ): Promise<{ spend: Spend; spentToday: Map<string, Nusd> }> => {
+    const today = dayOf(now)
+    const past = await readPast(account, now)
+    const range = { from: today, to: today + dayMs }
+    const { rows, totals } = await usageOf(deps, { account, ...range, groupBy: ['key'] })
+    const spend = spendOf([...past, { day: today, ...totals }], today)
+    return { spend, spentToday: new Map(rows.map(({ keyId, cost }) => [keyId ?? '', cost])) }
+  }
+}
+
+/** Days without a run have a place too. */
+export function spendOf(
+  rows: readonly Pick<UsageRow, 'day' | 'cost' | 'runs'>[],
+  today: Millis,
+): Spend {
+  const costs = new Map(rows.map(({ day, cost }) => [day, cost]))
+  const days = Array.from({ length: spendDays }, (_, i) => {
+    const day = today - (spendDays - 1 - i) * dayMs
+    return { day, cost: costs.get(day) ?? 0n }
+  })
+  const total = rows.reduce((sum, { cost }) => sum + cost, 0n)
+  return { days, total, runs: rows.reduce((sum, { runs }) => sum + runs, 0) }
+}
+
+/**
+ * How long money lasts at the pace of the last seven days, of fewer where it was first spent later;
+ * undefined where nothing was spent.
+ */
+export function lastingOf(
+  available: Nusd,
+  { days }: Pick<Spend, 'days'>,
+  now: Millis,
+): { days: number; perDay: Nusd } | undefined {
+  const lately = days.slice(-latelyDays)
+  const first = lately.find(({ cost }) => cost > 0n)
+  if (!first) return undefined
+  const spent = lately.reduce((sum, { cost }) => sum + cost, 0n)
+  // What began today is not taken for the pace of every minute of it.
+  const elapsed = Math.max(now - first.day, dayMs)
+  const perDay = max(1n, (spent * BigInt(dayMs)) / BigInt(elapsed))
+  return { days: Number(max(0n, available) / perDay), perDay }
+}

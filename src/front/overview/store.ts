@@ -1,0 +1,33 @@
+import { eq } from 'drizzle-orm'
+import { type Db, first, rows } from '../../storage/db/db.ts'
+import type { AuditRow } from '../../storage/db/schema.ts'
+
+export type OnboardingStore = ReturnType<typeof onboardingStore>
+
+/** An account has one such entry: found by its id, however many others there are. */
+const entryId = (account: string): string => `verified_${account}`
+
+export function onboardingStore(db: Db) {
+  const { auditEntries, keys } = db.tables
+  return {
+    /** Whether an account has a key, usable or not. */
+    hasKey: async (account: string): Promise<boolean> => {
+      const { id } = keys
+      const own = eq(keys.accountId, account)
+      const found = await db.read((q) => first(q.select({ id }).from(keys).where(own).limit(1)))
+      return found !== undefined
+    },
+    /** Whether an account has had a receipt of its own verified, ever. */
+    hasVerified: async (account: string): Promise<boolean> => {
+      const { id } = auditEntries
+      const named = eq(id, entryId(account))
+      const found = await db.read((q) => first(q.select({ id }).from(auditEntries).where(named)))
+      return found !== undefined
+    },
+    noteVerified: (entry: AuditRow): Promise<unknown> =>
+      db.write((q) => {
+        const row = { ...entry, id: entryId(entry.accountId) }
+        return rows(q.insert(auditEntries).values(row).onConflictDoNothing().returning())
+      }),
+  }
+}

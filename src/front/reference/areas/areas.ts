@@ -1,0 +1,50 @@
+import type { Area, Operation } from '../operation.ts'
+import type { Schemas } from '../schema.ts'
+import { accountArea } from './account-area.ts'
+import { consoleArea } from './console-area.ts'
+import { explorerArea } from './explorer-area.ts'
+import { keysArea } from './keys-area.ts'
+import { logArea } from './log-area.ts'
+import { mcpArea } from './mcp-area.ts'
+import { moneyArea } from './money-area.ts'
+import { openaiArea } from './openai-area.ts'
+import { operatorArea } from './operator-area.ts'
+import { ownKeysArea } from './own-keys-area.ts'
+import { ownMoneyArea } from './own-money-area.ts'
+import { ownPassportsArea } from './own-passports-area.ts'
+import { ownRunsArea } from './own-runs-area.ts'
+import { passportsArea } from './passports-area.ts'
+import { receiptsArea } from './receipts-area.ts'
+import { runsArea } from './runs-area.ts'
+import { serviceArea } from './service-area.ts'
+import { signInArea } from './sign-in-area.ts'
+import { terminalArea } from './terminal-area.ts'
+import { usageArea } from './usage-area.ts'
+
+/** The whole reference, in the order of its pages. A new route is one entry in its area. */
+export const areas: readonly Area[] = [
+  openaiArea,
+  runsArea,
+  keysArea,
+  receiptsArea,
+  logArea,
+  usageArea,
+  moneyArea,
+  explorerArea,
+  passportsArea,
+  terminalArea,
+  mcpArea,
+  serviceArea,
+  signInArea,
+  accountArea,
+  ownKeysArea,
+  ownRunsArea,
+  consoleArea,
+  ownMoneyArea,
+  ownPassportsArea,
+  operatorArea,
+]
+
+export const operations: readonly Operation[] = areas.flatMap((area) => area.operations)
+
+export const schemas: Schemas = Object.assign({}, ...areas.map((area) => area.schemas))

@@ -1,0 +1,125 @@
+import type { Scope } from '../../access/keys/key.ts'
+import type { Json } from '../../kernel/canonical.ts'
+import type { RefusalType } from '../../kernel/refusal.ts'
+import type { Schema } from './schema.ts'
+
+/** One route as the reference describes it, to programs and to people. */
+export type Operation = {
+  /** Also its anchor in the pages. */
+  id: string
+  /** As the service routes it: `POST /v1/keys/:id/pause`. */
+  route: `${'GET' | 'POST' | 'PATCH'} /${string}`
+  title: string
+  about: string
+  access: Access
+  path?: Readonly<Record<string, Schema>>
+  query?: Readonly<Record<string, Schema>>
+  /** `form` describes the same as a form, where the route takes one. */
+  body?: { schema: Schema; form?: Schema; isOptional?: true }
+  /** Whether it takes an Idempotency-Key. */
+  isIdempotent?: true
+  /** Requests that work as they stand, once the sample ids are one's own. */
+  examples: readonly Example[]
+  answers: readonly Answer[]
+  /** What it refuses beyond what follows from its key, its query and its body. */
+  refuses?: readonly RefusalType[]
+}
+
+/**
+ * What a caller needs. `none`: nothing. `optional`: an owner's key shows more. `any`: every usable
+ * key. `session`: the cookie of a signed-in wallet. `admin`: that of an operator's wallet.
+ */
+export type Access = 'none' | 'optional' | 'any' | 'also-paused' | 'session' | 'admin' | Scope
+
+export type Example = {
+  name: string
+  path?: Readonly<Record<string, string>>
+  query?: Readonly<Record<string, string>>
+  body?: Json
+  /** The fields of a form, sent in place of a JSON body. */
+  form?: Readonly<Record<string, string>>
+  headers?: Readonly<Record<string, string>>
+  status: number
+}
+
+export type Answer = {
+  status: number
+  about: string
+  headers?: Readonly<Record<string, Schema>>
+  /** By media type. Text that is no JSON has its sample beside it. */
+  content: Readonly<Record<string, { schema: Schema; sample?: string }>>
+}
+
+export type Group = 'programs' | 'dashboard'
+
+/** A part of the reference: its operations and the schemas they bring. */
+export type Area = {
+  /** Its page: `/docs/keys`. */
+  id: string
+  title: string
+  about: string
+  /** Which half of the reference it stands in: what keys call, or what the dashboard calls. */
+  group: Group
+  operations: readonly Operation[]
+  schemas: Readonly<Record<string, Schema>>
+}
+
+export const json = (schema: Schema): Answer['content'] => ({ 'application/json': { schema } })
+
+/** The usual answer. */
+export const ok = (about: string, schema: Schema, headers?: Answer['headers']): Answer => ({
+  status: 200,
+  about,
+  content: json(schema),
+  ...(headers ? { headers } : {}),
+})
+
+export const methodOf = ({ route }: Operation): string => route.slice(0, route.indexOf(' '))
+export const pathOf = ({ route }: Operation): string => route.slice(route.indexOf(' ') + 1)
+
+export const isKeyed = ({ access }: Operation): boolean =>
+  !['none', 'optional', 'session', 'admin'].includes(access)
+
+export const hasSession = ({ access }: Operation): boolean =>
+  access === 'session' || access === 'admin'
+
+/** Whether the route belongs to browsers: it refuses other origins and may answer in HTML. */
+export const isForBrowsers = (operation: Operation): boolean =>
+  pathOf(operation).startsWith('/api/')
+
+/** What a route may refuse with, beside what every route may: see {@link anywhere}. */
+export function refusalsOf(operation: Operation): RefusalType[] {
+  const { query, body, isIdempotent, refuses = [] } = operation
+  const found: RefusalType[] = []
+  if (query || body || isIdempotent) found.push('invalid_request')
+  found.push(...accessRefusals(operation))
+  if (isIdempotent) found.push('idempotency_in_progress')
+  if (body) found.push('payload_too_large', 'unsupported_media_type')
+  if (isIdempotent) found.push('idempotency_mismatch')
+  if (isKeyed(operation)) found.push('rate_limited')
+  return [...new Set([...found, ...refuses])]
+}
+
+/** What a caller without the right access is refused with. */
+function accessRefusals(operation: Operation): RefusalType[] {
+  const { access } = operation
+  const found: RefusalType[] = []
+  if (isForBrowsers(operation) && methodOf(operation) !== 'GET') found.push('csrf_failed')
+  if (access === 'session') found.push('session_required', 'account_suspended')
+  if (access === 'admin') found.push('session_required', 'not_found')
+  if (!isKeyed(operation)) return found
+  found.push('invalid_key', 'key_revoked', 'key_expired')
+  if (access !== 'also-paused') found.push('key_paused')
+  if (access.includes(':')) found.push('scope_denied')
+  return [...found, 'ip_not_allowed', 'account_suspended']
+}
+
+/**
+ * What every route may refuse with: a Host that is not ours, storage that takes or gives nothing,
+ * and a fault of ours.
+ */
+export const anywhere = [
+  'misdirected_request',
+  'unavailable',
+  'internal_error',
+] as const satisfies RefusalType[]

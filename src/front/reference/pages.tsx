@@ -1,0 +1,78 @@
+import { Elysia } from 'elysia'
+import { readerAccount } from '../../access/accounts/needs-session.ts'
+import type { Deps } from '../../deps.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { Frame } from '../../web/ui/frame.ts'
+import type { Markup } from '../../web/ui/jsx-runtime.ts'
+import { publicPage } from '../../web/ui/layout.tsx'
+import { Pad, PageHead, Panel } from '../../web/ui/panel.tsx'
+import { reply } from '../../web/ui/reply.ts'
+import { areas } from './areas/areas.ts'
+import type { Area } from './operation.ts'
+import { OverviewPage } from './pages/contents.tsx'
+import { OperationPanel } from './pages/operation.tsx'
+import { Prose, SchemaSection } from './pages/parts.tsx'
+
+type Needs = Pick<Deps, 'settings'> & Parameters<typeof readerAccount>[0]
+
+/** `/docs`: the reference for people, of the same entries as `/openapi.json`. A page an area. */
+export const docsPages = (deps: Needs, frame: Frame) => {
+  const show = async (request: Request, title: string, description: string, main: Markup) =>
+    publicPage({
+      frame,
+      title,
+      description,
+      here: '/docs',
+      main: <div class="stack wide docs">{main}</div>,
+      ...(await readerAccount(deps, request)),
+    })
+  return new Elysia({ name: 'docs-pages' })
+    .get('/docs', async ({ request, set }) => {
+      const { baseUrl } = deps.settings
+      const about = 'The API: how to run a model, check a budget and verify a receipt.'
+      const main = (
+        <>
+          <PageHead title="API reference" />
+          <OverviewPage baseUrl={baseUrl} />
+        </>
+      )
+      return reply({ request, set }, { page: await show(request, 'API reference', about, main) })
+    })
+    .get('/docs/:area', async ({ params, request, set }) => {
+      const area = areas.find(({ id }) => id === params.area) ?? refuse('not_found')
+      const main = <AreaPage area={area} baseUrl={deps.settings.baseUrl} />
+      return reply({ request, set }, { page: await show(request, area.title, area.about, main) })
+    })
+}
+
+const schemasEntry = { id: 'schemas', title: 'Schemas' }
+
+const AreaPage = ({ area, baseUrl }: { area: Area; baseUrl: string }) => (
+  <>
+    <PageHead title={area.title}>
+      <a href="/docs">All routes</a>
+    </PageHead>
+    <p>
+      <Prose>{area.about}</Prose>
+    </p>
+    <nav aria-label="On this page">
+      <ul class="bare row">
+        {[...area.operations, schemasEntry].map(({ id, title }) => (
+          <li>
+            <a href={`#${id}`}>{title}</a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+    {area.operations.map((operation) => (
+      <OperationPanel operation={operation} baseUrl={baseUrl} />
+    ))}
+    <Panel id="schemas" title="Schemas">
+      <Pad>
+        {Object.entries(area.schemas).map(([name, schema]) => (
+          <SchemaSection name={name} schema={schema} />
+        ))}
+      </Pad>
+    </Panel>
+  </>
+)

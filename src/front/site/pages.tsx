@@ -1,0 +1,54 @@
+import { Elysia } from 'elysia'
+import { readerAccount } from '../../access/accounts/needs-session.ts'
+import type { Deps } from '../../deps.ts'
+import type { Frame } from '../../web/ui/frame.ts'
+import { publicPage } from '../../web/ui/layout.tsx'
+import { reply } from '../../web/ui/reply.ts'
+import type { Explored } from '../explorer/public-cache.ts'
+import { newestReader } from './newest.ts'
+import { LandingPage } from './pages/landing.tsx'
+
+type Needs = Pick<Deps, 'catalogue' | 'depositPolicy' | 'sessions' | 'settings' | 'signer'> &
+  Parameters<typeof newestReader>[0] &
+  Parameters<typeof readerAccount>[0] & { explored: Pick<Explored, 'stats'> }
+
+/** `/`: what this is, for everybody. */
+export const sitePages = (deps: Needs, frame: Frame) => {
+  const readNewest = newestReader(deps)
+  return new Elysia({ name: 'site-pages' }).get('/', async ({ request, set }) => {
+    const [reader, newest, stats] = await Promise.all([
+      readerAccount(deps, request),
+      readNewest(),
+      deps.explored.stats('all'),
+    ])
+    const page = publicPage({
+      frame,
+      title: 'An AI gateway that leaves receipts',
+      description:
+        'A prepaid, OpenAI-compatible gateway to AI models. Every run is paid to the ' +
+        'nano-dollar, can never overspend, and leaves a signed receipt that anyone can check.',
+      here: '/',
+      main: (
+        <LandingPage
+          view={{
+            baseUrl: deps.settings.baseUrl,
+            signer: deps.signer.address,
+            model: modelOf(deps),
+            isSignedIn: 'account' in reader,
+            takesDeposits: deps.depositPolicy !== undefined,
+            isAnchored: deps.anchoring.chain !== undefined,
+            newest,
+            stats,
+          }}
+        />
+      ),
+      scripts: ['terminal'],
+      ...reader,
+    })
+    return reply({ request, set }, { page })
+  })
+}
+
+/** A chat model for the examples: one that answers now. */
+const modelOf = ({ catalogue }: Needs): string =>
+  catalogue.list().find(({ kind, status }) => kind === 'chat' && status === 'live')?.id ?? ''

@@ -1,0 +1,179 @@
+import { Elysia } from 'elysia'
+import { readerAccount } from '../../../access/accounts/needs-session.ts'
+import type { Deps } from '../../../deps.ts'
+import type { Catalogue } from '../../../models/catalogue.ts'
+import type { Model } from '../../../models/model.ts'
+import { Amount } from '../../../web/ui/amount.tsx'
+import type { Frame } from '../../../web/ui/frame.ts'
+import { publicPage } from '../../../web/ui/layout.tsx'
+import { Facts, Pad, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
+import { reply } from '../../../web/ui/reply.ts'
+import { Badge } from '../../../web/ui/status.tsx'
+import { type Column, Table } from '../../../web/ui/table.tsx'
+
+type Needs = Pick<Deps, 'catalogue' | 'clock' | 'log' | 'logs' | 'site' | 'sessions' | 'settings'>
+
+/** `GET /models`: what there is to run, and the version of the prices that receipts name. */
+export const modelPages = (deps: Needs, frame: Frame) =>
+  new Elysia({ name: 'model-pages' }).get('/models', async ({ request, set }) => {
+    const { catalogue } = deps
+    const leaf = await leafOf(deps)
+    const page = publicPage({
+      frame,
+      title: 'Models',
+      description:
+        'The models of this service, with their prices per million tokens, their context, and ' +
+        'what of a run anybody can repeat.',
+      here: '/models',
+      main: <ModelsPage catalogue={catalogue} leaf={leaf} />,
+      ...(await readerAccount(deps, request)),
+    })
+    return reply({ request, set }, { page })
+  })
+
+/** The index of the price list in the current log; undefined when it is in another, or in none. */
+async function leafOf({ catalogue, site, logs }: Needs): Promise<number | undefined> {
+  const place = await site.placeOfPrices(catalogue.priceList)
+  return place === undefined || place < logs.current.start ? undefined : place - logs.current.start
+}
+
+const ModelsPage = ({ catalogue, leaf }: { catalogue: Catalogue; leaf: number | undefined }) => (
+  <>
+    <PageHead title="Models">
+      <p class="quiet">
+        The same list for programs: <a href="/v1/models">/v1/models</a>
+      </p>
+    </PageHead>
+    <Panel
+      id="models"
+      title="Prices per million tokens"
+      aside={<small class="quiet">US dollars. A plan takes its discount off.</small>}
+    >
+      <Table caption="Models" columns={columns} rows={catalogue.list()} />
+    </Panel>
+    <Split>
+      <PriceList catalogue={catalogue} leaf={leaf} />
+      <Meaning />
+    </Split>
+  </>
+)
+
+const columns: readonly Column<Model>[] = [
+  {
+    head: 'Model',
+    cell: (model) => (
+      <span class="name">
+        <strong>{model.id}</strong>
+        {model.name === model.id ? null : <small class="quiet">{model.name}</small>}
+        <small class="quiet alt">{inWords(model)}</small>
+      </span>
+    ),
+  },
+  { head: 'Input', kind: 'number', cell: ({ prices }) => <PerMillion pusd={prices.inputPusd} /> },
+  {
+    head: 'Output',
+    kind: 'number',
+    cell: ({ kind, prices }) =>
+      kind === 'chat' ? <PerMillion pusd={prices.outputPusd} /> : <None />,
+  },
+  {
+    head: 'Each run',
+    kind: 'optional-number',
+    cell: ({ prices }) =>
+      prices.requestNusd === 0n ? <None /> : <Amount nusd={prices.requestNusd} />,
+  },
+  { head: 'Kind', kind: 'optional', cell: ({ kind }) => kind },
+  {
+    head: 'Context',
+    kind: 'optional-number',
+    cell: ({ contextTokens }) => <Count value={contextTokens} />,
+  },
+  {
+    head: 'Longest answer',
+    kind: 'optional-number',
+    cell: ({ maxOutputTokens }) =>
+      maxOutputTokens === 0 ? <None /> : <Count value={maxOutputTokens} />,
+  },
+  {
+    head: 'Features',
+    kind: 'optional',
+    cell: ({ features }) => (features.length === 0 ? <None /> : features.join(', ')),
+  },
+  {
+    head: 'Can be repeated',
+    kind: 'optional',
+    cell: ({ verifiable }) => (verifiable === 're-executable' ? 'Yes' : 'No'),
+  },
+  {
+    head: 'State',
+    cell: ({ status }) => <Badge tone={tones[status]}>{states[status]}</Badge>,
+  },
+]
+
+/** What the columns say that a phone has no room for. */
+const inWords = ({ kind, contextTokens, features, verifiable }: Model): string =>
+  [
+    kind,
+    `${contextTokens.toLocaleString('en-US')} tokens of context`,
+    ...features,
+    ...(verifiable === 're-executable' ? ['can be repeated'] : []),
+  ].join(', ')
+
+const tones = { live: 'ok', deprecated: 'warn', disabled: 'bad' } as const
+const states = { live: 'Live', deprecated: 'Going away', disabled: 'Off' } as const
+
+/** One pico-USD a token is one micro-dollar for a million of them. */
+const PerMillion = ({ pusd }: { pusd: bigint }) => <Amount nusd={pusd * 1000n} />
+
+const Count = ({ value }: { value: number }) => (
+  <data value={String(value)}>{value.toLocaleString('en-US')}</data>
+)
+
+const None = () => <span class="quiet">—</span>
+
+type PriceListProps = { catalogue: Catalogue; leaf: number | undefined }
+
+const PriceList = ({ catalogue: { priceList }, leaf }: PriceListProps) => (
+  <Panel id="price-list" title="Price list">
+    <Pad>
+      <p>
+        All prices together have a version, and every receipt names the one it was charged by. Each
+        version is a leaf of the public log: a price cannot be changed afterwards.
+      </p>
+      <Facts
+        of={[
+          [
+            'Version',
+            <code>
+              {priceList.id}@{priceList.version}
+            </code>,
+          ],
+          ['SHA-256', <code>{priceList.digest}</code>],
+          [
+            'In the log',
+            leaf === undefined ? (
+              'With the first receipt'
+            ) : (
+              <a href="/v1/anchors">Leaf {leaf.toLocaleString('en-US')}</a>
+            ),
+          ],
+        ]}
+      />
+    </Pad>
+  </Panel>
+)
+
+const Meaning = () => (
+  <Panel id="repeat" title="What “can be repeated” means">
+    <Pad>
+      <p>
+        Such a model always gives the same answer to the same input. Whoever holds both can run it
+        again and compare: the receipt commits to the two of them.
+      </p>
+      <p class="quiet">
+        Of any other model a receipt proves who signed what was charged, not which model wrote the
+        text.
+      </p>
+    </Pad>
+  </Panel>
+)

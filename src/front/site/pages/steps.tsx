@@ -1,0 +1,54 @@
+import { Address } from '../../../web/ui/address.tsx'
+import { ButtonLink, CopyButton } from '../../../web/ui/button.tsx'
+import type { Child } from '../../../web/ui/jsx-runtime.ts'
+import type { LandingView } from './landing.tsx'
+
+/** How to check a receipt without believing anybody: three steps, each a line to copy. */
+export function CheckSteps({ view: { baseUrl, signer, newest } }: { view: LandingView }) {
+  const id = newest?.file.receipt.id ?? 'rcpt_…'
+  return (
+    <section class="stack" aria-labelledby="check-title">
+      <h2 id="check-title">Check a receipt yourself, in three steps</h2>
+      <ol class="three bare">
+        <Step
+          id="step-file"
+          title="Take the file"
+          code={`curl -s ${baseUrl}/v1/receipts/${id} > r.json`}
+        >
+          It holds what was run and paid, the signature, and its place in the log.
+        </Step>
+        <Step id="step-signer" title="Learn who signs" code={`curl -s ${baseUrl}/v1/signer`}>
+          Or from somewhere you trust more than this server. Now it is <Address value={signer} />.
+        </Step>
+        <Step
+          id="step-check"
+          title="Check it offline"
+          code={`counterfoil verify r.json --signer ${signer}`}
+        >
+          One changed digit, and it says which check fails, what it expected and what it found.
+        </Step>
+      </ol>
+      <p class="row">
+        <ButtonLink icon="verify" href="/verify">
+          Check one in your browser
+        </ButtonLink>
+        <ButtonLink icon="download" href="/verify.html" download>
+          Offline page
+        </ButtonLink>
+      </p>
+    </section>
+  )
+}
+
+type StepProps = { id: string; title: string; code: string; children: Child }
+
+const Step = ({ id, title, code, children }: StepProps) => (
+  <li class="sheet">
+    <h3>{title}</h3>
+    <p>{children}</p>
+    <section class="code wrap" tabindex="0" aria-label={`To copy: ${title}`}>
+      <pre id={id}>{code}</pre>
+    </section>
+    <CopyButton of={id} />
+  </li>
+)

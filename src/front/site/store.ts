@@ -1,0 +1,65 @@
+import { and, asc, desc, eq, lt } from 'drizzle-orm'
+import type { PriceList } from '../../models/model.ts'
+import { type Db, first, rows } from '../../storage/db/db.ts'
+import type { ShareRow } from '../../storage/db/schema.ts'
+
+export type SiteStore = ReturnType<typeof siteStore>
+
+/** What there is to see for everybody: never anything unlisted, private or hidden. */
+export function siteStore(db: Db) {
+  const { shares, passports, priceLists } = db.tables
+  const isPublic = eq(shares.visibility, 'public')
+  const isPublished = eq(passports.status, 'public')
+  return {
+    /** The share of the newest receipt that is in lists. */
+    newestShare: (): Promise<ShareRow | undefined> =>
+      db.read((q) =>
+        first(q.select().from(shares).where(isPublic).orderBy(desc(shares.receiptId)).limit(1)),
+      ),
+    /** The place of a version of the prices among the leaves of all logs, once it has one. */
+    placeOfPrices: async ({ id, version }: PriceList): Promise<number | undefined> => {
+      const named = and(eq(priceLists.id, id), eq(priceLists.version, version))
+      const found = await db.read((q) =>
+        first(q.select({ place: priceLists.logPlace }).from(priceLists).where(named)),
+      )
+      return found?.place ?? undefined
+    },
+    /** Ids of receipts that are in lists, newest first, before an id. */
+    publicReceipts: async (before: string, limit: number): Promise<string[]> => {
+      const listed = and(isPublic, lt(shares.receiptId, before))
+      const order = desc(shares.receiptId)
+      const select = { id: shares.receiptId }
+      const found = await db.read((q) =>
+        rows(q.select(select).from(shares).where(listed).orderBy(order).limit(limit)),
+      )
+      return found.map(({ id }) => id)
+    },
+    /** The last of `size` public receipts before an id; undefined where there are not so many. */
+    lastOfPage: async (before: string, size: number): Promise<string | undefined> => {
+      const listed = and(isPublic, lt(shares.receiptId, before))
+      const order = desc(shares.receiptId)
+      const select = { id: shares.receiptId }
+      const passed = size - 1
+      const found = await db.read((q) =>
+        first(q.select(select).from(shares).where(listed).orderBy(order).limit(1).offset(passed)),
+      )
+      return found?.id
+    },
+    /** Handles of published passports, the longest published first. */
+    publicPassports: async (limit: number): Promise<string[]> => {
+      const order = [asc(passports.publishedAt), asc(passports.handle)]
+      const select = { handle: passports.handle }
+      const found = await db.read((q) =>
+        rows(
+          q
+            .select(select)
+            .from(passports)
+            .where(isPublished)
+            .orderBy(...order)
+            .limit(limit),
+        ),
+      )
+      return found.map(({ handle }) => handle)
+    },
+  }
+}

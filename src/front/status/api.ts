@@ -1,0 +1,106 @@
+import { Elysia } from 'elysia'
+import { depositStatus } from '../../billing/deposits/deposit-status.ts'
+import type { Deps } from '../../deps.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { wrongClock } from '../../kernel/skew.ts'
+import { within } from '../../kernel/within.ts'
+import {
+  type Anchored,
+  anchorStatusOf,
+  chainStatus,
+  readAnchored,
+} from '../../proof/anchors/anchor-status.ts'
+import { logStanding } from '../../proof/log/divergence.ts'
+import { isResting } from '../../runs/circuit.ts'
+import { openToAnyOrigin } from '../../web/http/methods.ts'
+import { clockStatus } from './clock.ts'
+import { isHearing, probeMs } from './health.ts'
+
+type Needs = Pick<
+  Deps,
+  'heads' | 'status' | 'catalogue' | 'leaseClock' | 'logStore' | 'upstreams' | 'version'
+> &
+  Parameters<typeof anchorStatusOf>[0] &
+  Parameters<typeof depositStatus>[0]
+
+/** `GET /v1/status`, and the two questions of a supervisor: alive, and ready for traffic. */
+export const statusApi = (deps: Needs) =>
+  new Elysia({ name: 'status-api' })
+    .get('/v1/status', () => statusOf(deps), openToAnyOrigin)
+    .get('/livez', () => ({ status: 'ok' }))
+    .get('/readyz', async () => {
+      if (deps.health.stopping) refuseNow('stopping', 'The server is stopping.')
+      const trouble = deps.status.trouble()
+      if (trouble) throw trouble.toRefusal()
+      if (!(await deps.status.ping())) refuseNow('database', 'The database does not answer.')
+      const wrong = wrongClock(deps.leaseClock.aheadMs())
+      if (wrong) throw wrong
+      deps.heads.assertOpen()
+      return { status: 'ok' }
+    })
+
+/** What a supervisor is told while there is no traffic to be taken. */
+const refuseNow = (reason: 'stopping' | 'database', message: string): never =>
+  refuse('unavailable', { message, metadata: { reason } })
+
+/** A part that is off says `disabled`; nothing pretends. */
+export const statusOf = async (deps: Needs) =>
+  viewOf(deps, await readStored(deps).catch(() => undefined))
+
+/** The same as text; what is stored is read again only after something was written. */
+export function statusText(deps: Needs & Pick<Deps, 'still'>): string | Promise<string> {
+  const text = (stored: Stored | undefined) => JSON.stringify(viewOf(deps, stored))
+  const stored = deps.still('status', () => readStored(deps))
+  return stored instanceof Promise ? stored.then(text, () => text(undefined)) : text(stored)
+}
+
+function viewOf(deps: Needs, stored: Stored | undefined) {
+  const { status, health, clock, catalogue, upstreams, version } = deps
+  const onChain = stored && anchorStatusOf(deps, stored.anchored)
+  const live = catalogue.list().filter((model) => model.status === 'live')
+  const resting = live.filter((model) => isResting(upstreams, model))
+  const deposits = depositStatus(deps)
+  const isWell = onChain && !onChain.isDegraded && deposits.status !== 'degraded'
+  const isStoring = status.trouble() === undefined
+  const ofClock = clockStatus(deps)
+  const isRight = ofClock.status === 'ok'
+  const isWhole = health.ledger !== 'unbalanced' && logStanding(health) === 'ok'
+  const isDegraded = !isWell || !isStoring || !isRight || !isWhole
+  const takes = isStoring ? 'ok' : 'read_only'
+  return {
+    object: 'status',
+    status: isDegraded ? 'degraded' : 'ok',
+    version: version.version,
+    commit: version.commit,
+    uptime_s: Math.floor((clock.monotonic() - health.startedAt) / 1000),
+    chain: chainStatus(deps),
+    log: {
+      size: stored?.size ?? null,
+      status: logStanding(health),
+      ...(onChain?.log ?? { anchored_size: null, oldest_unanchored_s: null }),
+    },
+    ledger: health.ledger,
+    models: { live: live.length, degraded: resting.length },
+    clock: ofClock,
+    database: {
+      ...status.database,
+      status: stored ? takes : 'down',
+      ...(status.database.engine === 'postgres' && {
+        notices: isHearing(health, clock) ? 'listening' : 'polling',
+      }),
+    },
+    anchors: onChain?.anchors ?? { status: 'unchecked', lag_s: null },
+    deposits,
+    features: { chat: true, embeddings: true, runs: true, receipts: true },
+  }
+}
+
+type Stored = { size: number; anchored: Anchored }
+
+/** @throws Error when the database does not answer in time. */
+async function readStored(deps: Needs): Promise<Stored> {
+  const reads = [deps.logStore.size(), readAnchored(deps)] as const
+  const stored = await within(probeMs, Promise.all(reads))
+  if (!stored) throw new Error('the database does not answer in time')
+  return { size: stored[0], anchored: stored[1] }
+}

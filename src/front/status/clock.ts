@@ -1,0 +1,30 @@
+import type { Deps } from '../../deps.ts'
+import { skewAdvice, skewOf } from '../../kernel/skew.ts'
+
+/** How the clock of this machine compares to the database's; positive if it is ahead of it. */
+export function clockStatus({ leaseClock }: Pick<Deps, 'leaseClock'>) {
+  const aheadMs = leaseClock.aheadMs()
+  return { status: skewOf(aheadMs), offset_ms: aheadMs === null ? null : Math.round(aheadMs) }
+}
+
+/** Whether what goes by the time of day must wait until the clock is right. */
+export const isClockWrong = ({ leaseClock }: Pick<Deps, 'leaseClock'>): boolean =>
+  skewOf(leaseClock.aheadMs()) === 'wrong'
+
+/** Logs a clock that became skewed, wrong or right again, once each. */
+export function tellSkew({
+  leaseClock,
+  clock,
+  health,
+  log,
+}: Pick<Deps, 'leaseClock' | 'clock' | 'health' | 'log'>): void {
+  const aheadMs = leaseClock.aheadMs() ?? 0
+  const skew = skewOf(aheadMs)
+  if (skew === health.clock) return
+  health.clock = skew
+  const fields = { offset_ms: Math.round(aheadMs) }
+  const advice = skewAdvice(aheadMs, clock.now())
+  if (skew === 'ok') log.info('clock.right', fields)
+  else if (skew === 'skewed') log.warn('clock.skewed', { ...fields, advice })
+  else log.error('clock.wrong', new Error(advice), fields)
+}

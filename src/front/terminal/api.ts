@@ -1,0 +1,104 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { Json } from '../../kernel/canonical.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { stopWithClient } from '../../runs/api/stream.ts'
+import { readJson } from '../../web/http/body.ts'
+import { checkBody } from '../../web/http/check-body.ts'
+import { keylessGuard } from '../../web/http/keyless.ts'
+import type { SseContext } from '../../web/http/sse.ts'
+import { allowanceOf } from './allowance.ts'
+import { type CommandDeps, lookUps, type Viewer } from './api/commands.ts'
+import { type TerminalResult, toAskResult, toResult } from './api/result.ts'
+import { streamAsk } from './api/terminal-stream.ts'
+import { type AskDeps, type AskWish, beginAsk } from './ask.ts'
+import { commands, readLine } from './language.ts'
+import type { Slots } from './slots.ts'
+
+export type TerminalDeps = AskDeps & CommandDeps
+
+/** Who asks: what they are counted under, and the places for asks that all doors share. */
+type Asking = { network: string; slots: Slots }
+
+/** Bytes of a request: a question of 2 KiB, each byte of it escaped. */
+export const bodyBytes = 16_384
+
+const runBody = Type.Object(
+  {
+    command: Type.Optional(Type.String()),
+    input: Type.Optional(Type.String()),
+    model: Type.Optional(Type.String()),
+    stream: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+)
+
+/** `POST /v1/terminal/run`: a small language for whoever has no key; a key is not looked at. */
+export const terminalApi = (deps: TerminalDeps, slots: Slots) =>
+  new Elysia({ name: 'terminal-api' }).use(keylessGuard(deps)).post(
+    '/v1/terminal/run',
+    async ({ network, request, server, set }) => {
+      const { value } = await readJson(request, { limitBytes: bodyBytes })
+      return runBodyOf(deps, value, { network, slots }, { request, server, set })
+    },
+    { isKeyless: true, parse: 'none' },
+  )
+
+async function runBodyOf(deps: TerminalDeps, value: Json, asking: Asking, context: SseContext) {
+  const body = checkBody(runBody, value)
+  const { command, input, model, stream = false } = body
+  if ((command === undefined) === (input === undefined)) {
+    refuse('invalid_request', { param: 'command', message: 'Send either "command" or "input".' })
+  }
+  const { network, slots } = asking
+  const { name, argument } =
+    command === undefined
+      ? { name: 'ask' as const, argument: input ?? '' }
+      : readLine(command, commands)
+  if (name !== 'ask') {
+    const wrong = stream ? 'stream' : model === undefined ? undefined : 'model'
+    if (wrong) refuse('invalid_request', { param: wrong, message: `Only ask takes "${wrong}".` })
+    return lookUp(deps, { name, argument }, network)
+  }
+  const wish = { network, input: argument, model, received: value }
+  if (!stream) return askWhole(deps, slots, wish, context)
+  return streamAsk(deps, await beginAsk(deps, slots, wish), context)
+}
+
+/** A command but `ask`, for somebody who is not signed in. */
+async function lookUp(
+  deps: TerminalDeps,
+  { name, argument }: { name: keyof typeof lookUps; argument: string },
+  network: string,
+): Promise<TerminalResult> {
+  const told = await lookUps[name](deps, argument, nobody)
+  return toResult(name, told, await allowanceOf(deps, network))
+}
+
+const nobody: Viewer = { account: undefined }
+
+async function askWhole(
+  deps: TerminalDeps,
+  slots: Slots,
+  wish: AskWish,
+  { request, set }: Pick<SseContext, 'request' | 'set'>,
+): Promise<TerminalResult> {
+  const ask = await beginAsk(deps, slots, wish)
+  stopWithClient(ask.live, request.signal)
+  const result = toAskResult(deps, await ask.answer({ send: () => undefined }))
+  set.headers['x-receipt-id'] = result.receipt.id
+  return result
+}
+
+/** A line from the page, whatever it asks. @throws Refusal as the route */
+export async function runLine(
+  deps: TerminalDeps,
+  text: string,
+  { network, slots }: Asking,
+  context: Pick<SseContext, 'request' | 'set'>,
+): Promise<TerminalResult> {
+  const { name, argument } = readLine(text, commands)
+  if (name !== 'ask') return lookUp(deps, { name, argument }, network)
+  const wish = { network, input: argument, model: undefined, received: { command: text } }
+  return askWhole(deps, slots, wish, context)
+}

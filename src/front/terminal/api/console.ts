@@ -1,0 +1,88 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { sessionAuth } from '../../../access/accounts/needs-session.ts'
+import { accountListedSince } from '../../../access/plan-history.ts'
+import type { Deps } from '../../../deps.ts'
+import { isId } from '../../../kernel/ids.ts'
+import { defaultPageLimit, toListView } from '../../../kernel/pagination.ts'
+import { refuse } from '../../../kernel/refusal.ts'
+import { toRunView } from '../../../runs/run.ts'
+import { checkBody } from '../../../web/http/check-body.ts'
+import { readFields } from '../../../web/http/fields.ts'
+import { bodyBytes } from '../api.ts'
+import { commands, readLine, type Usage } from '../language.ts'
+import { type CommandDeps, lookUps, type Told } from './commands.ts'
+import { helpLines, runLines, runsLines } from './lines.ts'
+
+type Needs = CommandDeps & Pick<Deps, 'accounts' | 'plans' | 'runs' | 'sessions'>
+
+const ownCommands = [
+  { name: 'runs', takes: 'nothing', about: 'your newest runs' },
+  { name: 'run', takes: 'word', what: 'run id', about: 'one of your runs' },
+] as const satisfies readonly Usage[]
+
+/** What the console takes behind a slash: all but `ask`, which is what is written without one. */
+const consoleCommands = [...commands.filter((one) => one.name !== 'ask'), ...ownCommands]
+
+/** The body of `POST /api/portal/console/command`. */
+export const commandBody = Type.Object(
+  {
+    command: Type.String({
+      description: 'A line of the terminal’s language; `help` lists what there is.',
+      examples: ['runs'],
+    }),
+  },
+  { additionalProperties: false, description: 'A command of the console.' },
+)
+
+/**
+ * `POST /api/portal/console/command`: the terminal's look-ups for somebody who is signed in, and
+ * who sees their own private receipts and runs. They cost nothing and are not counted.
+ */
+export const consoleCommandApi = (deps: Needs) =>
+  new Elysia({ name: 'console-command-api' }).use(sessionAuth(deps)).post(
+    '/api/portal/console/command',
+    async ({ request, account }) => {
+      const { value } = await readFields(request, { limitBytes: bodyBytes })
+      const { command } = checkBody(commandBody, value)
+      return runOwn(deps, command, account)
+    },
+    { needsSession: 'action', parse: 'none' },
+  )
+
+/** Runs a line of somebody who is signed in. @throws Refusal as the route */
+export async function runOwn(deps: Needs, line: string, account: string) {
+  const { name, argument } = readLine(line, consoleCommands)
+  const told = await tell(deps, name, argument, account)
+  return { object: 'terminal.result' as const, command: name, ...told }
+}
+
+type Name = (typeof consoleCommands)[number]['name']
+
+function tell(deps: Needs, name: Name, argument: string, account: string): Told | Promise<Told> {
+  if (name === 'runs') return runs(deps, account)
+  if (name === 'run') return run(deps, argument, account)
+  if (name === 'help') {
+    return { lines: helpLines(consoleCommands), data: toListed(consoleCommands) }
+  }
+  return lookUps[name](deps, argument, { account })
+}
+
+const toListed = (known: readonly Usage[]) => ({ object: 'list', data: known })
+
+async function runs(deps: Needs, account: string): Promise<Told> {
+  const from = await accountListedSince(deps, account)
+  const page = { limit: defaultPageLimit, after: undefined }
+  const { items, next } = await deps.runs.listShown(account, { from }, page)
+  const shown = items.map((one) => toRunView(one.run))
+  return {
+    lines: runsLines(items.map((one) => one.run)),
+    data: toListView({ items: shown, hasMore: next !== undefined }),
+  }
+}
+
+async function run(deps: Needs, id: string, account: string): Promise<Told> {
+  const found = isId('run', id) ? await deps.runs.findShown(account, id) : undefined
+  if (!found) refuse('not_found', 'There is no such run of yours.')
+  return { lines: runLines(found.run), data: toRunView(found.run) }
+}

@@ -1,0 +1,44 @@
+import type { Deps } from '../../../deps.ts'
+import { toReceiptLink } from '../../../runs/openai.ts'
+import { toRunView } from '../../../runs/run.ts'
+import { amountText } from '../../../web/ui/amount.tsx'
+import type { Allowance } from '../allowance.ts'
+import type { Answered } from '../ask.ts'
+import { toLines } from '../text.ts'
+import type { Told } from './commands.ts'
+
+/** The answer of `POST /v1/terminal/run`. */
+export type TerminalResult = Told & {
+  object: 'terminal.result'
+  command: string
+  receipt?: ReceiptLink
+  allowance: Allowance
+}
+
+/** Whoever knows the id sees the receipt: without who paid, and without any text. */
+type ReceiptLink = ReturnType<typeof toReceiptLink> & { visibility: 'unlisted'; page: string }
+
+export const toResult = (command: string, told: Told, allowance: Allowance): TerminalResult => ({
+  object: 'terminal.result',
+  command,
+  ...told,
+  allowance,
+})
+
+/** The result of an `ask`, with the run as `POST /v1/runs` answers it. */
+export function toAskResult(
+  { settings }: Pick<Deps, 'settings'>,
+  done: Answered,
+): TerminalResult & { receipt: ReceiptLink } {
+  const link = toReceiptLink(done, settings)
+  const page = `${settings.baseUrl}/receipts/${done.receiptId}`
+  const receipt = { ...link, visibility: 'unlisted' as const, page }
+  const data = { ...toRunView(done.run, done.choices), receipt: link }
+  const said = toLines(done.choices[0]?.message.content ?? '')
+  const lines = [...said, '', receiptLine(done)]
+  return { ...toResult('ask', { lines, data }, done.allowance), receipt }
+}
+
+const receiptLine = ({ receiptId, run }: Answered): string =>
+  `Receipt ${receiptId}, ${amountText(run.cost)} paid by the house. Whoever has its id can open ` +
+  'and verify it; your question and the answer are not in it.'

@@ -1,0 +1,114 @@
+import { Button } from '../../../web/ui/button.tsx'
+import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
+import type { Allowance } from '../allowance.ts'
+import { commands, type Usage, usageOf } from '../language.ts'
+
+export const terminalPath = '/terminal'
+
+/** A command that was sent, and what came of it; `fault` where it was refused. */
+export type Said = {
+  command: string
+  lines: readonly string[]
+  receiptId?: string | undefined
+  fault?: boolean
+}
+
+type FormProps = {
+  /** What stands in the field. */
+  command?: string | undefined
+  /** The last command, where the page waited for it. */
+  said?: Said | undefined
+  allowance?: Allowance | undefined
+}
+
+/**
+ * The terminal to put on any page: what was said, and the line to write the next command on. With
+ * the script `terminal` it answers in place; without, its form is answered by `/terminal`.
+ */
+export const TerminalForm = ({ command = '', said, allowance }: FormProps) => (
+  <section class="sheet term" aria-label="Terminal">
+    <div class="screen" id="terminal-said" role="log" aria-label="Answers" tabindex="0">
+      {said ? <SaidView said={said} /> : <Greeting />}
+    </div>
+    <form class="prompt" id="terminal-form" method="post" action={terminalPath}>
+      <label class="vh" for="terminal-command">
+        Command
+      </label>
+      <input
+        id="terminal-command"
+        name="command"
+        value={command}
+        maxlength={2200}
+        autocomplete="off"
+        autocapitalize="none"
+        spellcheck="false"
+        placeholder="ask Why is a receipt signed?"
+        required
+      />
+      <Button look="go">Run</Button>
+    </form>
+    <footer>
+      <small class="quiet" id="terminal-allowance">
+        {allowance ? allowanceText(allowance) : 'No account is needed.'}
+      </small>
+      <nav class="row" aria-label="Examples">
+        {examples.map((line) => (
+          <CommandLink line={line} />
+        ))}
+      </nav>
+    </footer>
+  </section>
+)
+
+const examples = ['help', 'status', 'models', 'ask Hello, who signs this?']
+
+/** Every command there is, each a way to the line that runs it. */
+export const TerminalHelp = () => (
+  <Panel id="terminal-help" title="What it knows">
+    <Pad>
+      <Facts of={(commands as readonly Usage[]).map(toFact)} />
+    </Pad>
+  </Panel>
+)
+
+const toFact = (usage: Usage) => [<UsageLink usage={usage} />, usage.about] as const
+
+/** What takes a word leaves room for it. */
+const UsageLink = ({ usage }: { usage: Usage }) => (
+  <CommandLink line={usage.takes === 'nothing' ? usage.name : `${usage.name} `}>
+    {usageOf(usage)}
+  </CommandLink>
+)
+
+/** Puts a line into the field: by script at once, else by loading the page with it. */
+const CommandLink = ({ line, children }: { line: string; children?: string }) => (
+  <a href={`${terminalPath}?command=${encodeURIComponent(line)}`} data-command={line}>
+    <code>{children ?? line}</code>
+  </a>
+)
+
+const Greeting = () => (
+  <p class="quiet" id="terminal-greeting">
+    Write a command and press Enter. Nothing here needs an account: ask a model, and check the
+    receipt that its answer leaves.
+  </p>
+)
+
+const SaidView = ({ said: { command, lines, receiptId, fault } }: { said: Said }) => (
+  <>
+    <p class="asked">{command}</p>
+    <pre class={['out', fault && 'bad']} role={fault ? 'alert' : undefined}>
+      {lines.join('\n')}
+    </pre>
+    {receiptId ? (
+      <p class="next row">
+        <a href={`/receipts/${receiptId}`}>Open the receipt</a>
+        <CommandLink line={`verify ${receiptId}`}>verify it</CommandLink>
+      </p>
+    ) : null}
+  </>
+)
+
+export const allowanceText = ({ remaining, resets_at: resetsAt }: Allowance): string =>
+  `${remaining} ${remaining === 1 ? 'ask' : 'asks'} left today; ` +
+  `new ones at ${resetsAt.slice(11, 16)} UTC.`

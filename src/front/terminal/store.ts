@@ -1,0 +1,65 @@
+import { and, eq, gt, lt, sql } from 'drizzle-orm'
+import type { Millis } from '../../kernel/clock.ts'
+import { type Db, first, rows } from '../../storage/db/db.ts'
+
+export type TerminalStore = ReturnType<typeof terminalStore>
+
+/** How often the terminal answered whom today, and what the house was given to spend. */
+export function terminalStore(db: Db) {
+  const { terminalAllowances: allowances, transfers } = db.tables
+  const target = [allowances.day, allowances.client]
+  const ofClient = (day: Millis, client: string) =>
+    and(eq(allowances.day, day), eq(allowances.client, client))
+
+  return {
+    /** Asks of a client on a day. */
+    used: async (day: Millis, client: string): Promise<number> => {
+      const found = await db.read((q) =>
+        first(q.select({ used: allowances.used }).from(allowances).where(ofClient(day, client))),
+      )
+      return found?.used ?? 0
+    },
+    /** Counts one more ask, in one step; undefined where `most` were counted already. */
+    take: async (day: Millis, client: string, most: number): Promise<number | undefined> => {
+      if (most < 1) return undefined
+      const set = { used: sql`${allowances.used} + 1` }
+      const found = await db.write((q) =>
+        rows(
+          q
+            .insert(allowances)
+            .values({ day, client, used: 1 })
+            .onConflictDoUpdate({ target, set, setWhere: lt(allowances.used, most) })
+            .returning({ used: allowances.used }),
+        ),
+      )
+      return found[0]?.used
+    },
+    /** Takes back one that came to nothing. */
+    giveBack: async (day: Millis, client: string): Promise<void> => {
+      const counted = and(ofClient(day, client), gt(allowances.used, 0))
+      const less = { used: sql`${allowances.used} - 1` }
+      await db.write((q) =>
+        rows(q.update(allowances).set(less).where(counted).returning({ day: allowances.day })),
+      )
+    },
+    /** Forgets who asked before that day. */
+    dropBefore: async (day: Millis): Promise<void> => {
+      await db.write((q) =>
+        rows(
+          q.delete(allowances).where(lt(allowances.day, day)).returning({ day: allowances.day }),
+        ),
+      )
+    },
+    /** Whether a grant of that reference was booked for an account. */
+    isGranted: async (account: string, ref: string): Promise<boolean> => {
+      const booked = and(
+        eq(transfers.accountId, account),
+        eq(transfers.ref, ref),
+        eq(transfers.kind, 'grant'),
+      )
+      const some = { ref: transfers.ref }
+      const found = await db.read((q) => first(q.select(some).from(transfers).where(booked)))
+      return found !== undefined
+    },
+  }
+}
