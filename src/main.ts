@@ -1,5 +1,5 @@
 #!/usr/bin/env bun
-import { raiseFetchLimit } from './cli/fetch-limit.ts'
+import { raiseFetchLimit } from './app/fetch-limit.ts'
 
 /** The binary. */
 // Whatever a command writes is for its owner alone: keys, money and the signer lie in these files.

@@ -255,7 +255,7 @@ export const keys: Group = {
       ],
       guards: [
         ['src/access/keys/store.ts', 'keyStore'],
-        ['src/logging.ts', 'redact'],
+        ['src/app/logging.ts', 'redact'],
       ],
     },
   ],

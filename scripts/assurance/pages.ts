@@ -96,7 +96,7 @@ export const pages: Group = {
       ],
       guards: [
         ['src/front/admin/needs-admin.ts', 'adminAuth'],
-        ['src/serve-metrics.ts', 'serveMetrics'],
+        ['src/app/serve-metrics.ts', 'serveMetrics'],
       ],
     },
     {

@@ -69,7 +69,7 @@ export const start: Group = {
         ['test/binary/copy.test.ts', 'lets the file go on only with serve --really'],
       ],
       guards: [
-        ['src/open.ts', 'openDatabase'],
+        ['src/app/open.ts', 'openDatabase'],
         ['src/storage/db/moved.ts', 'markMoved'],
       ],
     },
@@ -91,7 +91,7 @@ export const start: Group = {
         ['test/binary/pooler.test.ts', 'in session mode a server listens'],
       ],
       guards: [
-        ['src/hear-nodes.ts', 'hearNodes'],
+        ['src/app/hear-nodes.ts', 'hearNodes'],
         ['src/storage/db/opening-fault.ts', 'isPoolerFault'],
       ],
     },

@@ -194,7 +194,7 @@ export const streams: Group = {
       ],
       guards: [
         ['src/runs/live.ts', 'crowded'],
-        ['src/cli/fetch-limit.ts', 'raiseFetchLimit'],
+        ['src/app/fetch-limit.ts', 'raiseFetchLimit'],
       ],
     },
     {

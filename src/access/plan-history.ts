@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../app/deps-port.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { firstIdAt } from '../kernel/ids.ts'
 import type { Plan } from './plan.ts'

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import artefact from '../../contracts/AnchorRegistry.json' with { type: 'json' }
+import { openAnchorOffice } from '../app/open-anchors.ts'
 import type { Hex } from '../kernel/hex.ts'
 import { maxPageLimit } from '../kernel/pagination.ts'
-import { openAnchorOffice } from '../open-anchors.ts'
 import { toAnchorView } from '../proof/anchors/anchor.ts'
 import { anchorStatus } from '../proof/anchors/anchor-status.ts'
 import { deployStep } from '../proof/anchors/deploy.ts'

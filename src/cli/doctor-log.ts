@@ -1,6 +1,6 @@
+import { openHeads } from '../app/open.ts'
 import type { Config } from '../config/config.ts'
 import { systemClock } from '../kernel/clock.ts'
-import { openHeads } from '../open.ts'
 import { headStore } from '../proof/log/store/head.ts'
 import { logStore } from '../proof/log/store.ts'
 import { countLost, lostPathOf } from '../proof/receipts/store/lost.ts'

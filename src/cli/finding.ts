@@ -1,5 +1,5 @@
+import { sayingOf } from '../app/logging.ts'
 import { redact } from '../kernel/redact.ts'
-import { sayingOf } from '../logging.ts'
 
 /** What `doctor` found of one part: how it is, in words, and what puts it right. */
 export type Finding = {

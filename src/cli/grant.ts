@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import { openOffice } from '../app/open.ts'
 import { toJsonInteger, toUsd } from '../kernel/money.ts'
 import { grantCredit } from '../ledger/grant.ts'
-import { openOffice } from '../open.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import { configOf, Exit, exitCodes, printJson, say, withSettings } from './context.ts'
 import { readAccount, readUsd } from './values.ts'

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
+import { lockDatabase, openDatabase, readSchemaState } from '../app/open.ts'
+import { commit, version } from '../app/version.ts'
 import { readConfig } from '../config/file.ts'
 import { configView, explainConfig, showConfig } from '../config/show.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
-import { lockDatabase, openDatabase, readSchemaState } from '../open.ts'
-import { commit, version } from '../version.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
 
 /** The small commands around a server: `migrate`, `config`, `version`. */

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../app/deps-port.ts'
 import type { Nusd } from '../kernel/money.ts'
 import { grant } from './ledger.ts'
 import type { Once } from './once.ts'

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { keyAuth } from '../access/keys/needs-key.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../app/deps-port.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { openToAnyOrigin } from '../web/http/methods.ts'
 import { toModelView } from './catalogue.ts'

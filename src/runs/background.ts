@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../app/deps-port.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import { complete, stream } from './execute.ts'
 import { type LiveRun, namesOf } from './live.ts'

@@ -4,7 +4,7 @@ import {
   assertUsable,
   type Caller,
 } from '../access/keys/key.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../app/deps-port.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { maxNusd } from '../kernel/money.ts'

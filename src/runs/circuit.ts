@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../app/deps-port.ts'
 import type { Model } from '../models/model.ts'
 import { restingRefusal } from './run.ts'
 

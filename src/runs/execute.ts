@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../app/deps-port.ts'
 import { hasCanonicalForm, type Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { Refusal } from '../kernel/refusal.ts'

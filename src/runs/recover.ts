@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../app/deps-port.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import { settle } from './finish.ts'
 

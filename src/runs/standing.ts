@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../app/deps-port.ts'
 import { indexIn } from '../proof/log/logs.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 

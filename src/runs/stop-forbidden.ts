@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../app/deps-port.ts'
 import type { LiveRun } from './live.ts'
 
 /** Ids asked about in one query. */

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/app/routes.ts'
 import { operations } from '../../src/front/reference/areas/areas.ts'
 import { isKeyed } from '../../src/front/reference/operation.ts'
 import { wholeApp } from '../../src/web/http/lazy-mount.ts'

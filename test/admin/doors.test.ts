@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { scopes } from '../../src/access/keys/key.ts'
-import { reloader } from '../../src/reload.ts'
+import { reloader } from '../../src/app/reload.ts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
 import { configOf, load } from '../config/load.ts'
 import { testAccount, type World } from '../support/world.ts'

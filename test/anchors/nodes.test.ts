@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Deps } from '../../src/deps.ts'
+import type { Deps } from '../../src/app/deps-port.ts'
 import { keepAnchored } from '../../src/proof/anchors/publish.ts'
 import { anchorStore } from '../../src/proof/anchors/store.ts'
 import { rows } from '../../src/storage/db/db.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { reloader } from '../../src/app/reload.ts'
 import { readConfig } from '../../src/config/file.ts'
-import { reloader } from '../../src/reload.ts'
 import { lastRun, modelToml, until, upstreamToml } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { engines, usd, type World, world } from '../support/world.ts'

@@ -10,8 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { openDatabase } from '../../src/app/open.ts'
 import { loadConfig } from '../../src/config/config.ts'
-import { openDatabase } from '../../src/open.ts'
 import { connect } from '../../src/storage/db/sqlite.ts'
 import { newAccount } from '../ledger/office.ts'
 import { closeAll, freshFile, opened, openFile } from './file.ts'

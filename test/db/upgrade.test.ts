@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import packageJson from '../../package.json'
 import { countedRandom } from '../../scripts/fixture.ts'
 import { makeSecret } from '../../src/access/keys/secret.ts'
+import { openDatabase } from '../../src/app/open.ts'
+import { type Running, startServer } from '../../src/app/start.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
-import { openDatabase } from '../../src/open.ts'
 import { signerFromHex } from '../../src/proof/signer/signer.ts'
-import { type Running, startServer } from '../../src/serve.ts'
 import { testPrivateKey } from '../support/world.ts'
 
 /** What releases left behind, one file each; `bun scripts/fixture.ts` makes that of the next. */

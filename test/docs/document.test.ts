@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { changeBody, mintBody, rotateBody } from '../../src/access/keys/shapes.ts'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/app/routes.ts'
 import { operations, schemas } from '../../src/front/reference/areas/areas.ts'
 import { openApiOf } from '../../src/front/reference/document.ts'
 import { anywhere, refusalsOf } from '../../src/front/reference/operation.ts'
@@ -18,7 +18,7 @@ const document = openApiOf({ baseUrl: 'https://gw.example', version: '1.2.3' })
 
 /** Prints the modules that an app has loaded once it can serve programs. */
 const listLoaded = `
-  await import('${new URL('../../src/app.ts', import.meta.url).pathname}')
+  await import('${new URL('../../src/app/routes.ts', import.meta.url).pathname}')
   console.log(Object.keys(require.cache).join('\\n'))
 `
 

@@ -1,5 +1,5 @@
 import { scopes } from '../../src/access/keys/key.ts'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/app/routes.ts'
 import { operations } from '../../src/front/reference/areas/areas.ts'
 import type { Json } from '../../src/kernel/canonical.ts'
 import { createPassport } from '../../src/proof/passports/create.ts'

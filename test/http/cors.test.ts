@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/app/routes.ts'
 import { wholeApp } from '../../src/web/http/lazy-mount.ts'
 import { type World, world } from '../support/world.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { changeKey } from '../../src/access/keys/change.ts'
 import { revokeKey } from '../../src/access/keys/revoke.ts'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/app/routes.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 import { raw } from './service.ts'
 

@@ -3,8 +3,8 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DrizzleQueryError } from 'drizzle-orm/errors'
+import { openLog, sayingOf } from '../../src/app/logging.ts'
 import { redact } from '../../src/kernel/redact.ts'
-import { openLog, sayingOf } from '../../src/logging.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'counterfoil-log-'))
 afterAll(() => rmSync(folder, { recursive: true }))

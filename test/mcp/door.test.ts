@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/app/routes.ts'
 import { serve } from '../../src/web/http/serve.ts'
 import { modelsToml, until } from '../support/runs.ts'
 import { startStubUpstream } from '../support/stub-upstream.ts'

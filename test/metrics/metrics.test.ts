@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { serveMetrics } from '../../src/app/serve-metrics.ts'
 import { loadConfig } from '../../src/config/config.ts'
-import { serveMetrics } from '../../src/serve-metrics.ts'
 import { modelsToml, until } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'

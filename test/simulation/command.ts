@@ -1,7 +1,7 @@
 import { hashSecret } from '../../src/access/keys/secret.ts'
+import type { Service } from '../../src/app/wiring.ts'
 import type { Ids } from '../../src/kernel/ids.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
-import type { Service } from '../../src/make-deps.ts'
 import type { Prng } from '../ledger/prng.ts'
 import type { Flight } from './flight.ts'
 import { chainIn, type Model, type ModelKey, stateOf } from './model.ts'

@@ -1,4 +1,4 @@
-import type { Service } from '../../src/make-deps.ts'
+import type { Service } from '../../src/app/wiring.ts'
 import type { FailureReason, JsonObject } from '../../src/models/upstream/upstream.ts'
 import { stream } from '../../src/runs/execute.ts'
 import type { LiveRun } from '../../src/runs/live.ts'

@@ -1,8 +1,8 @@
 import { issueKey } from '../../src/access/keys/issue.ts'
+import { type Running, startServer } from '../../src/app/start.ts'
 import type { Log } from '../../src/kernel/log.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { signerFromHex } from '../../src/proof/signer/signer.ts'
-import { type Running, startServer } from '../../src/serve.ts'
 import type { Db } from '../../src/storage/db/db.ts'
 import { configOf, testAccount, testPrivateKey, usd } from './world.ts'
 

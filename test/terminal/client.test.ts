@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/app/routes.ts'
 import { terminalStore } from '../../src/front/terminal/store.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import { serve } from '../../src/web/http/serve.ts'

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
 import { readCookie } from '../../web/http/cookies.ts'
 import { isLoopback } from '../../web/http/host.ts'

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { isId } from '../../kernel/ids.ts'
 import { maxPageLimit, type Page, toListView } from '../../kernel/pagination.ts'

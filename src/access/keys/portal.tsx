@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { defaultPageLimit, toListView } from '../../kernel/pagination.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { answerOnce, callOf } from '../../storage/idempotency/api/answer-once.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { windowStart } from '../../ledger/window.ts'
 import type { AccountRow, WindowRow } from '../../storage/db/schema.ts'

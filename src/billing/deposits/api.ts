@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { keyAuth } from '../../access/keys/needs-key.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { toListView } from '../../kernel/pagination.ts'
 import { queryOf, readPage } from '../../web/http/query.ts'
 import { toDepositView } from './deposit.ts'

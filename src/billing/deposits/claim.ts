@@ -1,6 +1,6 @@
 import { toAccountId } from '../../access/accounts/account-id.ts'
 import { auditOf, isSignatureOf } from '../../access/accounts/sign-in.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
 import { moveDeposit, reverseRepeated } from '../../ledger/credit-deposit.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 
 /** How deposits are, as this process found them last: nothing pretends. */
 export function depositStatus({ depositPolicy, health }: Pick<Deps, 'depositPolicy' | 'health'>) {

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { chainId } from '../../kernel/chain.ts'
 import { depositRef } from '../../ledger/deposit-ref.ts'
 import type { DepositRow } from '../../storage/db/schema.ts'

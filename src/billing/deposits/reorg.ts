@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import type { Chain } from '../../kernel/chain.ts'
 import { reverseDeposit } from '../../ledger/credit-deposit.ts'
 import type { Lease } from '../../storage/db/lease.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { type Chain, ChainUnavailable } from '../../kernel/chain.ts'
 import type { DepositRow } from '../../storage/db/schema.ts'
 import type { DepositPolicy, Heads } from './deposit.ts'

@@ -1,5 +1,5 @@
 import type { Plan } from '../../access/plan.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import type { AccountRow, SubscriptionRow } from '../../storage/db/schema.ts'
 import { currentOf } from './quote.ts'
 

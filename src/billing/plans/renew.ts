@@ -1,5 +1,5 @@
 import { freeId, type Plan } from '../../access/plan.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import type { Book } from '../../ledger/unit-of-work.ts'
 import type { SubscriptionRow } from '../../storage/db/schema.ts'

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { sessionAuth } from '../../access/accounts/needs-session.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { type PageRequest, toListView } from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { keyAuth } from '../../access/keys/needs-key.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { downloadResponse } from '../../web/http/download.ts'
 import { queryOf } from '../../web/http/query.ts'
 import { readExportQuery, readSumsQuery } from './api/usage-query.ts'

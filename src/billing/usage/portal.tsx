@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { sessionAuth } from '../../access/accounts/needs-session.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { downloadResponse } from '../../web/http/download.ts'
 import { queryOf } from '../../web/http/query.ts'

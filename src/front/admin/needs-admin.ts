@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { currentSession, type SessionNeed } from '../../access/accounts/needs-session.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { assertSameOrigin } from '../../web/http/same-origin.ts'
 import { isAdmin } from './admin.ts'

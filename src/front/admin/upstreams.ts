@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import type { BreakerState } from '../../models/upstream/breaker.ts'
 import type { Family } from '../metrics/exposition.ts'
 

@@ -10,7 +10,7 @@ import {
 } from '../../access/keys/key.ts'
 import { revokeKey } from '../../access/keys/revoke.ts'
 import type { ShownKey } from '../../access/keys/shown-key.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { type Nusd, parseUsd } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'

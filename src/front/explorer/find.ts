@@ -1,5 +1,5 @@
 import { isAddress, toAccountId } from '../../access/accounts/account-id.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { fromHex } from '../../kernel/hex.ts'
 import { isId } from '../../kernel/ids.ts'
 import { isHandle } from '../../proof/passports/handle.ts'

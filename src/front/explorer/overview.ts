@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Page } from '../../kernel/pagination.ts'
 import { readStages, type Stage } from '../../proof/receipts/shown-receipt.ts'

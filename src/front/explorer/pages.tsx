@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { readerAccount } from '../../access/accounts/needs-session.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { sha256Hex } from '../../kernel/hash.ts'
 import { queryOf, readChoice, readInteger, readText } from '../../web/http/query.ts'
 import { Search } from '../../web/ui/filters.tsx'

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import type { Page } from '../../kernel/pagination.ts'
 import { logOf } from '../../proof/log/logs.ts'

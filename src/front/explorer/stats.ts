@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { type Clock, type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { type Nusd, toUsd } from '../../kernel/money.ts'
 import type { ExplorerCountRow, ExplorerModelRow } from '../../storage/db/schema.ts'

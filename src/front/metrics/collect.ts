@@ -1,5 +1,5 @@
+import type { Deps } from '../../app/deps-port.ts'
 import { depositStatus } from '../../billing/deposits/deposit-status.ts'
-import type { Deps } from '../../deps.ts'
 import { within } from '../../kernel/within.ts'
 import { anchorStatus, chainStatus } from '../../proof/anchors/anchor-status.ts'
 import { isDiverged } from '../../proof/log/divergence.ts'

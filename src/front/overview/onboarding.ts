@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { checkReceipt } from '../../proof/receipts/check-receipt.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
+import type { Deps } from '../../app/deps-port.ts'
 import { type UsageRow, usageOf } from '../../billing/usage/sum.ts'
 import { dayMs, dayOf } from '../../billing/usage/usage.ts'
-import type { Deps } from '../../deps.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { max, type Nusd } from '../../kernel/money.ts'
 

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { acceptsGzip } from '../../web/http/assets.ts'
 import { isKnown } from '../../web/http/etag.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { readerAccount } from '../../access/accounts/needs-session.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import type { Markup } from '../../web/ui/jsx-runtime.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { trustOf } from '../../proof/receipts/check-receipt.ts'
 import { sharedFileOf } from '../../proof/receipts/receipt-file.ts'

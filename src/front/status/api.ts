@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
+import type { Deps } from '../../app/deps-port.ts'
 import { depositStatus } from '../../billing/deposits/deposit-status.ts'
-import type { Deps } from '../../deps.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { wrongClock } from '../../kernel/skew.ts'
 import { within } from '../../kernel/within.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { skewAdvice, skewOf } from '../../kernel/skew.ts'
 
 /** How the clock of this machine compares to the database's; positive if it is ahead of it. */

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { hmacSha256 } from '../../kernel/hash.ts'
 import { toHex } from '../../kernel/hex.ts'

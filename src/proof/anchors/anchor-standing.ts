@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { chainId } from '../../kernel/chain.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import type { AnchorRow } from '../../storage/db/schema.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { chainId } from '../../kernel/chain.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { isDiverged } from '../log/divergence.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import type { Chain } from '../../kernel/chain.ts'
 import type { Hex } from '../../kernel/hex.ts'
 import { registryLogId } from '../../verify/check-anchor.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import type { Hex } from '../../kernel/hex.ts'
 import type { ChainTxRow } from '../../storage/db/schema.ts'
 import { toChecksumAddress } from '../../verify/address.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { keepAnchored } from './publish.ts'
 
 /** Between looks at the chain while something is on its way, and at most otherwise, in ms. */

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import type { Chain } from '../../kernel/chain.ts'
 import { toHex } from '../../kernel/hex.ts'
 import { Refusal } from '../../kernel/refusal.ts'

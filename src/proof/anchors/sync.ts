@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { type Chain, type ChainLog, ChainUnavailable } from '../../kernel/chain.ts'
 import { fromHex, toHex } from '../../kernel/hex.ts'
 import type { Lease } from '../../storage/db/lease.ts'

@@ -1,5 +1,5 @@
 import { parseTransaction } from 'viem'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { type Chain, ChainReverted, type Fees } from '../../kernel/chain.ts'
 import type { Hex } from '../../kernel/hex.ts'
 import type { Lease } from '../../storage/db/lease.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import type { SignerRow } from '../../storage/db/schema.ts'
 import type { Place } from './anchoring.ts'
 import { addSignerCall, openCall, readOwner, readSigner, retireSignerCall } from './registry.ts'

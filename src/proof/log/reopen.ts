@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { toHex } from '../../kernel/hex.ts'
 import type { CheckpointRow, RunRow } from '../../storage/db/schema.ts'
 import { structDigest } from '../../verify/eip712.ts'

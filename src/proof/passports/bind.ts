@@ -1,7 +1,7 @@
 import { assertNotRevoked, chainOf } from '../../access/keys/key.ts'
 import { noteKey } from '../../access/keys/note.ts'
 import { findAccountKey } from '../../access/keys/owns.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import type { Book } from '../../ledger/unit-of-work.ts'
 import type { KeyRow, PassportRow } from '../../storage/db/schema.ts'
 import { assertNotRetired } from './passport.ts'

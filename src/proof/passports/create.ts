@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { PassportRow } from '../../storage/db/schema.ts'
 import { type Call, callRowOf, type Reply } from '../../storage/idempotency/call.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { canonical } from '../../kernel/canonical.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { PassportRow, PassportStatementRow } from '../../storage/db/schema.ts'

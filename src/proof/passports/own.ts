@@ -1,5 +1,5 @@
 import { statusOf } from '../../access/keys/key.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import type { KeyRow, PassportRow, PassportStatementRow } from '../../storage/db/schema.ts'
 import { keysOf } from './bind.ts'
 import { recordOf } from './issue.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { sha256 } from '../../kernel/hash.ts'
 import { toHex } from '../../kernel/hex.ts'
 import { Refusal } from '../../kernel/refusal.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { ChainEvidence } from '../../verify/check-anchor.ts'
 import { type Carried, toCarried } from '../../verify/page-payload.ts'

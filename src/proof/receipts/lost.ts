@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { type Hex, toHex } from '../../kernel/hex.ts'
 import { receiptIdOf } from './receipt.ts'

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { currentSession } from '../../access/accounts/needs-session.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { isId } from '../../kernel/ids.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { isHidden } from '../../verify/receipt.ts'

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
 import { accountListedSince } from '../../access/plan-history.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { firstIdAt, isId } from '../../kernel/ids.ts'
 import { toListView } from '../../kernel/pagination.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { jsonReply } from '../../storage/idempotency/api/answer-once.ts'
 import { type Completed, complete } from '../execute.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import type { Log } from '../../kernel/log.ts'
 import { type Refusal, toErrorBody } from '../../kernel/refusal.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'

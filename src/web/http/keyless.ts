@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { clientAddress, rateKey, trustedProxies } from './client-address.ts'
 import { makeLimiter, tooMany } from './limits.ts'
 

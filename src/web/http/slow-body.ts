@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../app/deps-port.ts'
 import { deadlineIn } from '../../kernel/deadline.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { clientAddress, type PeerSource, rateKey, trustedProxies } from './client-address.ts'

@@ -1,5 +1,5 @@
 import { type Context, Elysia } from 'elysia'
-import type { Deps } from '../../../deps.ts'
+import type { Deps } from '../../../app/deps-port.ts'
 import type { Json } from '../../../kernel/canonical.ts'
 import { toRfc3339 } from '../../../kernel/clock.ts'
 import { Refusal } from '../../../kernel/refusal.ts'

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { Deps } from '../../../deps.ts'
+import type { Deps } from '../../../app/deps-port.ts'
 import { toChecksumAddress } from '../../../verify/address.ts'
 import { toAccountView } from '../key-view.ts'
 import { keyAuth } from '../needs-key.ts'

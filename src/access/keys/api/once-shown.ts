@@ -1,4 +1,4 @@
-import type { Deps } from '../../../deps.ts'
+import type { Deps } from '../../../app/deps-port.ts'
 import { type Once, onceOf } from '../../../ledger/once.ts'
 import { jsonReply } from '../../../storage/idempotency/api/answer-once.ts'
 import type { Call } from '../../../storage/idempotency/call.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../deps.ts'
+import type { Deps } from '../../../app/deps-port.ts'
 import { rateHeaders } from '../../../web/http/limits.ts'
 import type { Ready, Reply } from '../../../web/http/ready.ts'
 import type { Caller } from '../key.ts'

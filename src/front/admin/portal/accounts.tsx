@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { Deps } from '../../../deps.ts'
+import type { Deps } from '../../../app/deps-port.ts'
 import { toRfc3339 } from '../../../kernel/clock.ts'
 import { type Nusd, parseUsd, toJsonInteger } from '../../../kernel/money.ts'
 import { toListView } from '../../../kernel/pagination.ts'

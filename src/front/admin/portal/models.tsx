@@ -1,6 +1,6 @@
+import type { Reloaded } from '../../../app/reload.ts'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Model, PriceList } from '../../../models/model.ts'
-import type { Reloaded } from '../../../reload.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { Button } from '../../../web/ui/button.tsx'
 import { ActionForm } from '../../../web/ui/form.tsx'

@@ -1,5 +1,5 @@
 import type { Caller } from '../../../access/keys/key.ts'
-import type { Deps } from '../../../deps.ts'
+import type { Deps } from '../../../app/deps-port.ts'
 import type { Once } from '../../../ledger/once.ts'
 import { type Begun, begin } from '../../../runs/begin.ts'
 import type { LiveRun } from '../../../runs/live.ts'

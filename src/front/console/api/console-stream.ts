@@ -1,4 +1,4 @@
-import type { Deps } from '../../../deps.ts'
+import type { Deps } from '../../../app/deps-port.ts'
 import { toJsonInteger } from '../../../kernel/money.ts'
 import { receiptIdOf } from '../../../proof/receipts/receipt.ts'
 import { openTranscript, stopWithClient } from '../../../runs/api/stream.ts'

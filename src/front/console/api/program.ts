@@ -1,4 +1,4 @@
-import type { Deps } from '../../../deps.ts'
+import type { Deps } from '../../../app/deps-port.ts'
 import { toErrorBody } from '../../../kernel/refusal.ts'
 import { stopWithClient } from '../../../runs/api/stream.ts'
 import type { Keep, Streamed } from '../../../runs/execute.ts'

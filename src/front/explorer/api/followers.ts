@@ -1,4 +1,4 @@
-import type { Deps } from '../../../deps.ts'
+import type { Deps } from '../../../app/deps-port.ts'
 import { refuse } from '../../../kernel/refusal.ts'
 import { clientAddress, rateKey, trustedProxies } from '../../../web/http/client-address.ts'
 import { dataFrame, type SseClient, type SseContext, sseResponse } from '../../../web/http/sse.ts'

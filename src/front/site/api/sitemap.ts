@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { Deps } from '../../../deps.ts'
+import type { Deps } from '../../../app/deps-port.ts'
 import { refuse } from '../../../kernel/refusal.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
 import { readSitemap, readSitemapFile, type Sitemap } from '../sitemap.ts'

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { readerAccount } from '../../../access/accounts/needs-session.ts'
-import type { Deps } from '../../../deps.ts'
+import type { Deps } from '../../../app/deps-port.ts'
 import type { Catalogue } from '../../../models/catalogue.ts'
 import type { Model } from '../../../models/model.ts'
 import { Amount } from '../../../web/ui/amount.tsx'

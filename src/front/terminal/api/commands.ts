@@ -1,4 +1,4 @@
-import type { Deps } from '../../../deps.ts'
+import type { Deps } from '../../../app/deps-port.ts'
 import { isId } from '../../../kernel/ids.ts'
 import { nearest } from '../../../kernel/nearest.ts'
 import { defaultPageLimit } from '../../../kernel/pagination.ts'

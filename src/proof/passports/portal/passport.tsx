@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../../access/accounts/needs-session.ts'
-import type { Deps } from '../../../deps.ts'
+import type { Deps } from '../../../app/deps-port.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import type { PassportRow } from '../../../storage/db/schema.ts'
 import { readFields } from '../../../web/http/fields.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../deps.ts'
+import type { Deps } from '../../../app/deps-port.ts'
 import { carrySigners } from '../../../verify/page-payload.ts'
 import { assetPath } from '../../../web/http/assets.ts'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'

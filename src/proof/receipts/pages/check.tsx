@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { readerAccount } from '../../../access/accounts/needs-session.ts'
-import type { Deps } from '../../../deps.ts'
+import type { Deps } from '../../../app/deps-port.ts'
 import { refuse } from '../../../kernel/refusal.ts'
 import { isAddress } from '../../../verify/address.ts'
 import { repeatedMembers } from '../../../verify/json-text.ts'

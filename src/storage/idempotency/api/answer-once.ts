@@ -1,4 +1,4 @@
-import type { Deps } from '../../../deps.ts'
+import type { Deps } from '../../../app/deps-port.ts'
 import { sha256Hex } from '../../../kernel/hash.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import { readIdempotencyKey } from '../../../web/http/idempotency-key.ts'

@@ -1,7 +1,7 @@
-import type { Deps } from './deps.ts'
-import { isAdmin } from './front/admin/admin.ts'
-import { chainId } from './kernel/chain.ts'
-import type { Frame, NavItem } from './web/ui/frame.ts'
+import { isAdmin } from '../front/admin/admin.ts'
+import { chainId } from '../kernel/chain.ts'
+import type { Frame, NavItem } from '../web/ui/frame.ts'
+import type { Deps } from './deps-port.ts'
 
 /** Shown only where deposits are taken. */
 const depositsPath = '/dashboard/deposits'

@@ -1,27 +1,27 @@
 import { chmodSync, closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { accountStore } from './access/accounts/store.ts'
-import { keyStore } from './access/keys/store.ts'
-import { makePlans } from './access/plan.ts'
-import type { Config } from './config/config.ts'
-import { ensureFolder, WrongSetting } from './config/ensure-folder.ts'
-import { systemClock } from './kernel/clock.ts'
-import { makeIds } from './kernel/ids.ts'
-import { systemRandom } from './kernel/random.ts'
-import { clockGuarded } from './ledger/clock-guard.ts'
-import { openLedger } from './ledger/post.ts'
-import { type Sender, senderOf } from './proof/anchors/sender.ts'
-import type { HeadFile } from './proof/log/heads.ts'
-import { openHeadFile } from './proof/log/store/head-file.ts'
-import { shareStore } from './proof/receipts/store/share.ts'
-import { receiptStore } from './proof/receipts/store.ts'
-import { readSecretFile } from './proof/signer/key-file.ts'
-import { type Signer, signerFromHex } from './proof/signer/signer.ts'
-import { type KeySource, openSource } from './proof/signer/source.ts'
-import { findKnownSigner } from './proof/signer/store.ts'
-import type { Db } from './storage/db/db.ts'
-import { openLeaseClock } from './storage/db/lease-clock.ts'
-import { lockServer, type ServerLock } from './storage/db/lock.ts'
+import { accountStore } from '../access/accounts/store.ts'
+import { keyStore } from '../access/keys/store.ts'
+import { makePlans } from '../access/plan.ts'
+import type { Config } from '../config/config.ts'
+import { ensureFolder, WrongSetting } from '../config/ensure-folder.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { makeIds } from '../kernel/ids.ts'
+import { systemRandom } from '../kernel/random.ts'
+import { clockGuarded } from '../ledger/clock-guard.ts'
+import { openLedger } from '../ledger/post.ts'
+import { type Sender, senderOf } from '../proof/anchors/sender.ts'
+import type { HeadFile } from '../proof/log/heads.ts'
+import { openHeadFile } from '../proof/log/store/head-file.ts'
+import { shareStore } from '../proof/receipts/store/share.ts'
+import { receiptStore } from '../proof/receipts/store.ts'
+import { readSecretFile } from '../proof/signer/key-file.ts'
+import { type Signer, signerFromHex } from '../proof/signer/signer.ts'
+import { type KeySource, openSource } from '../proof/signer/source.ts'
+import { findKnownSigner } from '../proof/signer/store.ts'
+import type { Db } from '../storage/db/db.ts'
+import { openLeaseClock } from '../storage/db/lease-clock.ts'
+import { lockServer, type ServerLock } from '../storage/db/lock.ts'
 import {
   assertOurs,
   type MigrationState,
@@ -29,12 +29,12 @@ import {
   migrateSqlite,
   postgresState,
   sqliteState,
-} from './storage/db/migrate.ts'
-import { type Moved, movedTo, unmarkMoved } from './storage/db/moved.ts'
-import { placeNewFile } from './storage/db/new-file.ts'
-import { openingFault } from './storage/db/opening-fault.ts'
-import { connect, openSqlite } from './storage/db/sqlite.ts'
-import { textStore } from './storage/texts/store.ts'
+} from '../storage/db/migrate.ts'
+import { type Moved, movedTo, unmarkMoved } from '../storage/db/moved.ts'
+import { placeNewFile } from '../storage/db/new-file.ts'
+import { openingFault } from '../storage/db/opening-fault.ts'
+import { connect, openSqlite } from '../storage/db/sqlite.ts'
+import { textStore } from '../storage/texts/store.ts'
 
 /** The database of a configuration, at this build's schema. */
 export type Opened = {
@@ -104,7 +104,7 @@ export function ensureDatabaseFolder({ data, database_url: url }: Config): void 
 
 /** Loaded by those who use it: Bun's client and its dialect are a good part of a start. */
 async function openPostgres(url: string) {
-  const postgres = await import('./storage/db/postgres.ts')
+  const postgres = await import('../storage/db/postgres.ts')
   return postgres.openPostgres(url)
 }
 

@@ -1,8 +1,8 @@
-import { isHearing } from './front/status/health.ts'
-import type { Service } from './make-deps.ts'
-import { stopCancelled } from './runs/cancel.ts'
-import { stopForbidden } from './runs/stop-forbidden.ts'
-import type { Db, Notice } from './storage/db/db.ts'
+import { isHearing } from '../front/status/health.ts'
+import { stopCancelled } from '../runs/cancel.ts'
+import { stopForbidden } from '../runs/stop-forbidden.ts'
+import type { Db, Notice } from '../storage/db/db.ts'
+import type { Service } from './wiring.ts'
 
 /**
  * Acts on what other nodes tell, and finds out whether that gets through: a pooler that shares

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Config, Loaded } from './config/config.ts'
-import { rows, valueIn } from './config/table.ts'
+import type { Config, Loaded } from '../config/config.ts'
+import { rows, valueIn } from '../config/table.ts'
 import type { LevelledLog } from './logging.ts'
-import type { Service } from './make-deps.ts'
+import type { Service } from './wiring.ts'
 
 /**
  * What came of reading the configuration again; names only, because a value can be a secret.

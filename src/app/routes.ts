@@ -1,26 +1,26 @@
-import { balanceApi } from './access/keys/api/balance.ts'
-import { keysApi } from './access/keys/api.ts'
-import { depositsApi } from './billing/deposits/api.ts'
-import { plansApi } from './billing/plans/api.ts'
-import { usageApi } from './billing/usage/api.ts'
-import type { Deps } from './deps.ts'
-import { explorerApi } from './front/explorer/api.ts'
-import { makeExplored } from './front/explorer/public-cache.ts'
-import { mcpApi } from './front/mcp/api.ts'
-import { statusApi } from './front/status/api.ts'
-import { terminalApi } from './front/terminal/api.ts'
-import { makeSlots } from './front/terminal/slots.ts'
-import { modelsApi } from './models/api.ts'
-import { anchorsApi } from './proof/anchors/api.ts'
-import { passportsApi } from './proof/passports/api.ts'
-import { receiptsApi } from './proof/receipts/api.ts'
-import { signerApi } from './proof/signer/api.ts'
+import { balanceApi } from '../access/keys/api/balance.ts'
+import { keysApi } from '../access/keys/api.ts'
+import { depositsApi } from '../billing/deposits/api.ts'
+import { plansApi } from '../billing/plans/api.ts'
+import { usageApi } from '../billing/usage/api.ts'
+import { explorerApi } from '../front/explorer/api.ts'
+import { makeExplored } from '../front/explorer/public-cache.ts'
+import { mcpApi } from '../front/mcp/api.ts'
+import { statusApi } from '../front/status/api.ts'
+import { terminalApi } from '../front/terminal/api.ts'
+import { makeSlots } from '../front/terminal/slots.ts'
+import { modelsApi } from '../models/api.ts'
+import { anchorsApi } from '../proof/anchors/api.ts'
+import { passportsApi } from '../proof/passports/api.ts'
+import { receiptsApi } from '../proof/receipts/api.ts'
+import { signerApi } from '../proof/signer/api.ts'
+import { runsApi } from '../runs/api.ts'
+import { mountLater } from '../web/http/lazy-mount.ts'
+import { methodNotAllowed } from '../web/http/methods.ts'
+import { front, type ShowRefusal } from '../web/http/root.ts'
+import { slowBodies } from '../web/http/slow-body.ts'
+import type { Deps } from './deps-port.ts'
 import { readyReads } from './ready.ts'
-import { runsApi } from './runs/api.ts'
-import { mountLater } from './web/http/lazy-mount.ts'
-import { methodNotAllowed } from './web/http/methods.ts'
-import { front, type ShowRefusal } from './web/http/root.ts'
-import { slowBodies } from './web/http/slow-body.ts'
 
 /**
  * The whole service as one Elysia instance: what programs use at once, the pages for people when
@@ -54,7 +54,7 @@ export function createApp(deps: Deps) {
   methodNotAllowed(app)
   const known = app.routes.length
   mountLater(app, async () => {
-    const { mountPages } = await import('./pages.ts')
+    const { mountPages } = await import('./page-routes.ts')
     return () => {
       pages = mountPages(app, asked, slots)
       methodNotAllowed(app, known)

@@ -1,6 +1,6 @@
-import type { Clock } from './kernel/clock.ts'
-import type { Log } from './kernel/log.ts'
-import { StorageFault } from './kernel/storage-fault.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
+import { StorageFault } from '../kernel/storage-fault.ts'
 
 /** Work that recurs. `tick` is never run twice at once, and what it throws is logged, not fatal. */
 export type Job = {

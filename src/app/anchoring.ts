@@ -1,11 +1,11 @@
-import type { Config } from './config/config.ts'
-import type { Deps } from './deps.ts'
-import { openAnchoring } from './proof/anchors/anchoring.ts'
-import type { Sender } from './proof/anchors/sender.ts'
-import { type AnchorStore, anchorStore } from './proof/anchors/store.ts'
-import { rpcChain } from './proof/chain/rpc.ts'
-import type { Db } from './storage/db/db.ts'
-import { toChecksumAddress } from './verify/address.ts'
+import type { Config } from '../config/config.ts'
+import { openAnchoring } from '../proof/anchors/anchoring.ts'
+import type { Sender } from '../proof/anchors/sender.ts'
+import { type AnchorStore, anchorStore } from '../proof/anchors/store.ts'
+import { rpcChain } from '../proof/chain/rpc.ts'
+import type { Db } from '../storage/db/db.ts'
+import { toChecksumAddress } from '../verify/address.ts'
+import type { Deps } from './deps-port.ts'
 
 type Needs = Pick<Deps, 'checkpoints' | 'clock' | 'leaseClock' | 'logs' | 'random'> & {
   db: Db

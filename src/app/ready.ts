@@ -1,10 +1,10 @@
-import { readySelf } from './access/keys/api/self.ts'
-import type { Deps } from './deps.ts'
-import { statusText } from './front/status/api.ts'
-import { modelsText } from './models/api.ts'
-import { signerText } from './proof/signer/api.ts'
-import { openHeaders } from './web/http/methods.ts'
-import { type Ready, sameForAll } from './web/http/ready.ts'
+import { readySelf } from '../access/keys/api/self.ts'
+import { statusText } from '../front/status/api.ts'
+import { modelsText } from '../models/api.ts'
+import { signerText } from '../proof/signer/api.ts'
+import { openHeaders } from '../web/http/methods.ts'
+import { type Ready, sameForAll } from '../web/http/ready.ts'
+import type { Deps } from './deps-port.ts'
 
 const alive = JSON.stringify({ status: 'ok' })
 

@@ -1,10 +1,10 @@
-import type { Deps } from './deps.ts'
-import { metricsDoor } from './front/metrics/api.ts'
-import { metricsReader } from './front/metrics/collect.ts'
-import { watchLag } from './front/metrics/lag.ts'
-import { metricsStore } from './front/metrics/store.ts'
-import type { Parts } from './make-deps.ts'
-import { serveRequests } from './web/http/serve.ts'
+import { metricsDoor } from '../front/metrics/api.ts'
+import { metricsReader } from '../front/metrics/collect.ts'
+import { watchLag } from '../front/metrics/lag.ts'
+import { metricsStore } from '../front/metrics/store.ts'
+import { serveRequests } from '../web/http/serve.ts'
+import type { Deps } from './deps-port.ts'
+import type { Parts } from './wiring.ts'
 
 /** `/metrics` on the listener of its own that the configuration names; undefined without one. */
 export function serveMetrics(

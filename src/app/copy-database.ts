@@ -1,12 +1,12 @@
-import type { Millis } from './kernel/clock.ts'
-import { auditStore } from './ledger/store/audit.ts'
-import { type LedgerSums, sumLedger } from './ledger/store/sums.ts'
-import { readWholeLogs, type WholeLog } from './proof/log/store/whole.ts'
-import { assertNoTables, copyTables, type Tally, tallyTables } from './storage/db/copy.ts'
-import type { Db } from './storage/db/db.ts'
-import { migratePostgres } from './storage/db/migrate.ts'
-import type { PgDirect } from './storage/db/pg-drizzle.ts'
-import { postgresDb } from './storage/db/postgres.ts'
+import type { Millis } from '../kernel/clock.ts'
+import { auditStore } from '../ledger/store/audit.ts'
+import { type LedgerSums, sumLedger } from '../ledger/store/sums.ts'
+import { readWholeLogs, type WholeLog } from '../proof/log/store/whole.ts'
+import { assertNoTables, copyTables, type Tally, tallyTables } from '../storage/db/copy.ts'
+import type { Db } from '../storage/db/db.ts'
+import { migratePostgres } from '../storage/db/migrate.ts'
+import type { PgDirect } from '../storage/db/pg-drizzle.ts'
+import { postgresDb } from '../storage/db/postgres.ts'
 
 /** What was copied, as the copy has it. */
 export type Copied = { tables: Tally[]; ledger: LedgerSums; logs: WholeLog[] }

@@ -1,4 +1,4 @@
-import packageJson from '../package.json'
+import packageJson from '../../package.json'
 
 declare const COUNTERFOIL_BUILD_COMMIT: string | undefined
 

@@ -1,0 +1,76 @@
+import type { AnyElysia } from 'elysia'
+import { signInApi } from '../access/accounts/api/sign-in.ts'
+import { signInPages } from '../access/accounts/pages.tsx'
+import { settingsPortal } from '../access/accounts/portal/settings.tsx'
+import { sessionsPortal } from '../access/accounts/portal.tsx'
+import { keysPortal } from '../access/keys/portal.tsx'
+import { depositsPortal } from '../billing/deposits/portal.tsx'
+import { planPages } from '../billing/plans/pages.tsx'
+import { plansPortal } from '../billing/plans/portal.tsx'
+import { statementPortal } from '../billing/statement/portal.tsx'
+import { usagePortal } from '../billing/usage/portal.tsx'
+import { adminPortal } from '../front/admin/portal.tsx'
+import { consolePortal } from '../front/console/portal.tsx'
+import { explorerPages } from '../front/explorer/pages.tsx'
+import type { Explored } from '../front/explorer/public-cache.ts'
+import { overviewPortal } from '../front/overview/portal.tsx'
+import { docsApi } from '../front/reference/api.ts'
+import { docsPages } from '../front/reference/pages.tsx'
+import { sitemapApi } from '../front/site/api/sitemap.ts'
+import { modelPages } from '../front/site/pages/models.tsx'
+import { sitePages } from '../front/site/pages.tsx'
+import { consoleCommandApi, runOwn } from '../front/terminal/api/console.ts'
+import { terminalPages } from '../front/terminal/pages.tsx'
+import type { Slots } from '../front/terminal/slots.ts'
+import { passportPages } from '../proof/passports/pages.tsx'
+import { passportsPortal } from '../proof/passports/portal.tsx'
+import { verifyPageApi } from '../proof/receipts/api/verify-page.ts'
+import { verifyPages } from '../proof/receipts/pages/check.tsx'
+import { receiptPages } from '../proof/receipts/pages.tsx'
+import { receiptsPortal } from '../proof/receipts/portal.tsx'
+import { runsPortal } from '../runs/portal.tsx'
+import { assets } from '../web/http/assets.ts'
+import type { ShowRefusal } from '../web/http/root.ts'
+import { refusalPages } from '../web/ui/refusal.tsx'
+import { themeRoute } from '../web/ui/theme.ts'
+import type { Deps } from './deps-port.ts'
+import { frameOf } from './frame.ts'
+
+type Asked = Deps & { explored: Explored }
+
+/** Mounts what people see in a browser and all that no program asks for; shows them refusals. */
+export function mountPages(app: AnyElysia, deps: Asked, slots: Slots): ShowRefusal {
+  const frame = frameOf(deps)
+  app
+    .use(assets())
+    .use(docsApi(deps))
+    .use(docsPages(deps, frame))
+    .use(themeRoute(deps))
+    .use(modelPages(deps, frame))
+    .use(depositsPortal(deps, frame))
+    .use(passportsPortal(deps, frame))
+    .use(passportPages(deps, frame))
+    .use(planPages(deps, frame))
+    .use(plansPortal(deps, frame))
+    .use(statementPortal(deps, frame))
+    .use(signInApi(deps, frame))
+    .use(signInPages(deps, frame))
+    .use(sessionsPortal(deps, frame))
+    .use(settingsPortal(deps, frame))
+    .use(keysPortal(deps, frame))
+    .use(adminPortal(deps, frame))
+    .use(sitePages(deps, frame))
+    .use(sitemapApi(deps, frame))
+    .use(overviewPortal(deps, frame))
+    .use(runsPortal(deps, frame))
+    .use(consolePortal(deps, frame, (line, account) => runOwn(deps, line, account)))
+    .use(consoleCommandApi(deps))
+    .use(receiptPages(deps, frame))
+    .use(receiptsPortal(deps, frame))
+    .use(explorerPages(deps, frame))
+    .use(verifyPageApi())
+    .use(verifyPages(deps, frame))
+    .use(terminalPages(deps, frame, slots))
+    .use(usagePortal(deps, frame))
+  return refusalPages(frame)
+}
