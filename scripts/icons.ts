@@ -1,5 +1,5 @@
 /**
- * `bun scripts/icons.ts`: writes src/ui/icon-shapes.json, each icon as one path, from Lucide
+ * `bun scripts/icons.ts`: writes src/web/ui/icon-shapes.json, each icon as one path, from Lucide
  * (ISC licence: public/lucide.LICENSE.txt).
  * Run it after adding a line to `wanted`.
  */
@@ -80,6 +80,6 @@ const shapes = Object.entries(wanted).map(([name, lucide]) => {
   return [name, icon.map(([tag, attributes]) => pathOf(tag, attributes)).join('')]
 })
 await Bun.write(
-  'src/ui/icon-shapes.json',
+  'src/web/ui/icon-shapes.json',
   `${JSON.stringify(Object.fromEntries(shapes), null, 2)}\n`,
 )

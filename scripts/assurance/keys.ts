@@ -255,7 +255,7 @@ export const keys: Group = {
       ],
       guards: [
         ['src/access/keys/store.ts', 'keyStore'],
-        ['src/app/logging.ts', 'redact'],
+        ['src/kernel/redact.ts', 'redact'],
       ],
     },
   ],

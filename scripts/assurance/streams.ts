@@ -122,7 +122,7 @@ export const streams: Group = {
       ],
       guards: [
         ['src/storage/idempotency/api/answer-once.ts', 'answerOnce'],
-        ['src/storage/idempotency/call.ts', 'onceOf'],
+        ['src/ledger/once.ts', 'onceOf'],
       ],
     },
     {

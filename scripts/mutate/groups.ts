@@ -12,28 +12,31 @@ export const groups: Record<string, Group> = {
   },
   keys: {
     places: [
-      ...named('src/keys', 'affected auth bounds change issue key once owns pause rate remembered'),
-      ...named('src/keys', 'resume revoke rotate secret self'),
+      ...named(
+        'src/access/keys',
+        'affected needs-key bounds change issue key form-token owns pause',
+      ),
+      ...named('src/access/keys', 'rate caller-cache resume revoke rotate secret self'),
     ],
     near: /^test\/keys\/(?!race|portal)/,
     wide: /^test\/(keys|idempotency|admin|http)\//,
   },
   money: {
-    places: ['src/ledger', ...named('src/kernel', 'money share')],
+    places: ['src/ledger', ...named('src/kernel', 'money fair-share')],
     near: /^test\/(ledger|kernel)\/(?!simulation)/,
     wide: /^test\/(ledger\/(?!sim)|kernel|keys\/(issue|rotate)|deposits\/c|plans\/subs)/,
   },
   'sign-in': {
     places: [
-      ...named('src/accounts', 'auth contract-wallet next-page nonce-store session session-store'),
-      ...named('src/accounts', 'sign-in sign-in-api siwe'),
-      ...named('src/http', 'same-origin cookies'),
+      ...named('src/access/accounts', 'needs-session contract-wallet next-page store/nonce'),
+      ...named('src/access/accounts', 'session store/session sign-in api/sign-in siwe'),
+      ...named('src/web/http', 'same-origin cookies'),
     ],
     near: /^test\/(accounts\/|http\/cookies)/,
     wide: /^test\/(accounts|admin|http|keys|statement)\//,
   },
   log: {
-    places: ['src/log'],
+    places: ['src/proof/log'],
     near: /^test\/(log\/|verify\/merkle)/,
     wide: /^test\/(log|receipts|audit|signer|verify)\//,
   },
@@ -47,32 +50,36 @@ export const groups: Record<string, Group> = {
   },
   deposits: {
     places: named(
-      'src/deposits',
-      'claim credit deposit found payment scan settle token transfer watch',
+      'src/billing/deposits',
+      'claim credit deposit found payment reorg scan token transfer watch',
     ),
     near: /^test\/deposits\/(?!anvil)/,
     wide: /^test\/(deposits\/(?!anvil)|audit|statement|admin)/,
   },
   plans: {
-    places: named(
-      'src/plans',
-      'cancel history period plan quote renew resume standing subscribe subscription',
-    ),
+    places: [
+      ...named('src/access', 'plan plan-history'),
+      ...named('src/billing/plans', 'cancel period plan-standing quote renew resume'),
+      ...named('src/billing/plans', 'subscribe subscription'),
+    ],
     near: /^test\/plans\//,
     wide: /^test\/(plans|config|keys|runs|statement)\//,
   },
   idempotency: {
-    places: ['src/idempotency', 'src/web/http/idempotency-key.ts'],
+    places: ['src/storage/idempotency', 'src/web/http/idempotency-key.ts'],
     near: /^test\/idempotency\//,
     wide: /^test\/(idempotency|keys|runs|plans)\//,
   },
   audit: {
-    places: ['src/audit'],
+    places: ['src/front/audit'],
     near: /^test\/audit\//,
     wide: /^test\/(audit|admin|log|signer)\//,
   },
   front: {
-    places: named('src/http', 'address body check-body front host keyless limits methods'),
+    places: named(
+      'src/web/http',
+      'client-address body check-body root host keyless limits methods',
+    ),
     near: /^test\/http\//,
     wide: /^test\/(http|keys|accounts|status|runs|receipts)\//,
   },

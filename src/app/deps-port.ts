@@ -50,7 +50,6 @@ import type { Still } from '../storage/db/read-cache.ts'
 import type { Replies } from '../storage/idempotency/call.ts'
 import type { CallStore } from '../storage/idempotency/store.ts'
 import type { TextStore } from '../storage/texts/store.ts'
-import type { Reloaded } from './reload.ts'
 
 /** Everything the outside world gives us. Built once in serve.ts, and by hand in test/world.ts. */
 export type Deps = {
@@ -120,6 +119,12 @@ export type Deps = {
   reload: { again: (() => Promise<Reloaded>) | undefined }
   version: { version: string; commit: string | null }
 }
+
+/**
+ * What came of reading the configuration again; names only, because a value can be a secret.
+ * `restart` names what changed too, but only a restart takes on.
+ */
+export type Reloaded = { problems: string[] } | { changed: string[]; restart: string[] }
 
 /** What of the configuration the domain and the doors need. */
 export type Settings = {

@@ -1,14 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Config, Loaded } from '../config/config.ts'
 import { rows, valueIn } from '../config/table.ts'
+import type { Reloaded } from './deps-port.ts'
 import type { LevelledLog } from './logging.ts'
 import type { Service } from './wiring.ts'
-
-/**
- * What came of reading the configuration again; names only, because a value can be a secret.
- * `restart` names what changed too, but only a restart takes on.
- */
-export type Reloaded = { problems: string[] } | { changed: string[]; restart: string[] }
 
 type Needs = {
   service: Pick<Service, 'adopt' | 'catalogue'>

@@ -1,4 +1,4 @@
-import { metricsDoor } from '../front/metrics/api.ts'
+import { metricsDoor } from '../front/metrics/api/listener.ts'
 import { metricsReader } from '../front/metrics/collect.ts'
 import { watchLag } from '../front/metrics/lag.ts'
 import { metricsStore } from '../front/metrics/store.ts'

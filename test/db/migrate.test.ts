@@ -196,7 +196,7 @@ describe.each(engines.filter((engine) => engine !== 'sqlite'))('a database on %s
 
 /** Migrates in a process of its own, which kills itself before statement `dieAt`. */
 async function migrateIn(file: string, dieAt = 0): Promise<string> {
-  const src = `${import.meta.dir}/../../src/db`
+  const src = `${import.meta.dir}/../../src/storage/db`
   const script = `
     import { migrateSqlite } from '${src}/migrate.ts'
     import { connect } from '${src}/sqlite.ts'

@@ -94,8 +94,8 @@ describe('GET /openapi.json', () => {
       env: process.env,
     })
     const loaded = stdout.toString().split('\n')
-    expect(loaded.filter((file) => file.includes('/src/http/'))).not.toEqual([])
-    expect(loaded.filter((file) => file.includes('/src/docs/'))).toEqual([])
+    expect(loaded.filter((file) => file.includes('/src/web/http/'))).not.toEqual([])
+    expect(loaded.filter((file) => file.includes('/src/front/reference/'))).toEqual([])
   })
 })
 

@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
-import type { Deps } from '../../app/deps-port.ts'
-import type { Reloaded } from '../../app/reload.ts'
+import type { Deps, Reloaded } from '../../app/deps-port.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { isId } from '../../kernel/ids.ts'
 import { toJsonInteger } from '../../kernel/money.ts'

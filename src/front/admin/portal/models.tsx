@@ -1,4 +1,4 @@
-import type { Reloaded } from '../../../app/reload.ts'
+import type { Reloaded } from '../../../app/deps-port.ts'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Model, PriceList } from '../../../models/model.ts'
 import { Amount } from '../../../web/ui/amount.tsx'

@@ -1,5 +1,5 @@
-import { hostCheck, isLoopback, type Listen } from '../../web/http/host.ts'
-import { expositionType } from './exposition.ts'
+import { hostCheck, isLoopback, type Listen } from '../../../web/http/host.ts'
+import { expositionType } from '../exposition.ts'
 
 /**
  * Answers `GET /metrics` and nothing else, on a listener of its own: it is never mounted beside
