@@ -12,7 +12,7 @@ import { openPostgres, type PgDrizzle, postgresDb } from '../../src/db/postgres.
 import { openSqlite } from '../../src/db/sqlite.ts'
 import { serve } from '../../src/http/serve.ts'
 import type { Log } from '../../src/kernel/log.ts'
-import { systemRandom } from '../../src/kernel/random.ts'
+import { type Random, systemRandom } from '../../src/kernel/random.ts'
 import { issueKey, type KeyWish } from '../../src/keys/issue.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { makeDeps } from '../../src/make-deps.ts'
@@ -42,6 +42,8 @@ export type WorldOptions = {
   now?: number
   /** Milliseconds for durations; without it the system's. */
   monotonic?: () => number
+  /** Without it the system's. */
+  random?: Random
   /** The private key that pays for anchors; the chain and its registry are the toml's to name. */
   sender?: string
 }
@@ -51,7 +53,7 @@ export type WorldOptions = {
  * loopback port. Stop it when done.
  */
 export async function world(options: WorldOptions = {}) {
-  const { engine = 'sqlite', toml = '', now, sender } = options
+  const { engine = 'sqlite', toml = '', now, random, sender } = options
   const { db, drop } = await freshDb(engine)
   let time = now
   let passed = 0
@@ -66,6 +68,7 @@ export async function world(options: WorldOptions = {}) {
     signer: signerFromHex(testPrivateKey),
     log: recordingLog(logged),
     clock,
+    ...(random ? { random } : {}),
     ...(sender ? { sender: senderOf(signerFromHex(sender)) } : {}),
   })
   await endAbandoned(deps)
