@@ -1,7 +1,7 @@
 /**
- * `bun scripts/pictures.ts`: takes the pictures of the README from a running service and writes them
- * to docs/pictures/. The service has a fixed clock, seeded randomness, a model server on loopback, a
- * local chain with a registry, and two weeks of runs that were really made. Needs Chromium and anvil.
+ * `bun scripts/pictures.ts`: takes the README's pictures of a running service, into docs/pictures/.
+ * The service has a fixed clock, seeded randomness, a model server on loopback, a local chain with
+ * a registry, and a month of real runs. Needs Chromium and anvil.
  */
 import { createHash } from 'node:crypto'
 import { mkdirSync } from 'node:fs'

@@ -3,7 +3,7 @@ import { crc32, deflateSync } from 'node:zlib'
 /** Pixels from top left, four bytes each: red, green, blue and an alpha that is ignored. */
 export type Pixels = { width: number; height: number; rgba: Uint8Array }
 
-/** Encodes a PNG with the 256 most frequent colours; each other colour becomes the nearest of them. */
+/** Encodes a PNG with the 256 most frequent colours; others become the nearest of these. */
 export function encodePng({ width, height, rgba }: Pixels): Buffer {
   const colourAt = (pixel: number) =>
     ((rgba[pixel * 4] ?? 0) << 16) | ((rgba[pixel * 4 + 1] ?? 0) << 8) | (rgba[pixel * 4 + 2] ?? 0)
