@@ -1,67 +1,106 @@
 #!/bin/sh
-# bun run test: sets up, runs all tests this machine can run, then what was left out and how to have it,
-# then one plain line 'N passed, N failed' taken from bun test's own summary.
+# bun run test [files]: sets up, then runs every test this machine can run.
+# bun run test:fast: SQLite and this process alone: no executable, chain, server or browser.
+# bun run test:all: the nightly tier: all engines, all looks, longer fuzzing, more rounds and seeds.
+# Then prints the ten slowest files, what was left out and how to install it, and as the last line
+# 'N passed, N failed', taken from the summaries of bun test.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
+is_fast=
+if [ "${1:-}" = --fast ]; then
+  is_fast=1
+  shift
+  unset TEST_DATABASE_URL
+  export TEST_ENGINES=sqlite
+fi
+
 # A fresh checkout needs no other command: the packages, then the executable its tests start.
 bun install --frozen-lockfile || exit 1
-if [ ! -x dist/counterfoil ] || [ -n "$(find src drizzle public package.json -newer dist/counterfoil)" ]; then
-  bun run build || exit 1
+if [ -z "$is_fast" ]; then
+  if [ ! -x dist/counterfoil ] || [ -n "$(find src drizzle public package.json -newer dist/counterfoil)" ]; then
+    bun run build || exit 1
+  fi
 fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-run_tests() { # log, arguments: status in $rc
-  log=$1
-  shift
-  { bun test "$@" 2>&1; echo $? >"$work/status"; } | tee "$log"
-  rc=$(cat "$work/status")
-}
-count() { sed -n "s/^ *\([0-9][0-9]*\) $2\$/\1/p" "$1" | tail -n 1; }
-# The part of a log before its summary, which names the failures again.
-results() { awk '/^[0-9]+ tests failed:/ || /^Ran [0-9]+ tests/ { exit } { print }' "$1"; }
+# Many files wait for a clock or for another process: three at once keep two cores busy.
+workers=3
+# Workers share modules between their files: evaluating them anew costs a second a file.
+parallel="--parallel=$workers --no-isolate"
 
-if [ $# -gt 0 ] || [ ! -x "${CHROMIUM:-/usr/bin/chromium}" ]; then
-  run_tests "$work/log" --timeout 30000 "$@"
-  results "$work/log" >"$work/results"
-  passed=$(count "$work/log" pass)
-  failed=$(count "$work/log" fail)
+run_tests() { # name, arguments: the log and the times in files of that name, the status in $rc
+  name=$1
+  shift
+  {
+    bun test --timeout 60000 --timings "$work/$name.json" --update-timings "$@" 2>&1
+    echo $? >"$work/status"
+  } | tee "$work/$name.log"
+  rc=$(cat "$work/status")
+  # The part before the summary, which names failures again.
+  awk '/^[0-9]+ tests failed:/ || /^Ran [0-9]+ tests/ { exit } { print }' "$work/$name.log" \
+    >"$work/$name.results"
+}
+count() { sed -n "s/^ *\([0-9][0-9]*\) $2\$/\1/p" "$work/$1.log" | tail -n 1; }
+
+# Files that start no process, by what they import and call.
+in_process() {
+  find test -name '*.test.ts*' ! -path 'test/browser/*' -exec \
+    grep -LE "Bun\.spawn\(|/(anvil|binary|chromium|own-postgres|served)\.ts'" {} + | sed 's|^|./|'
+}
+
+# shellcheck disable=SC2046,SC2086 # one argument a file, and several flags
+if [ $# -gt 0 ]; then
+  run_tests some "$@"
+  runs=some
+elif [ -n "$is_fast" ]; then
+  run_tests fast $parallel $(in_process)
+  runs=fast
 else
-  # What a browser shows is partly waited for, so two files of that run at once, and nothing beside
-  # them: other tests look at the clock.
-  run_tests "$work/log" --timeout 30000 --path-ignore-patterns 'test/browser/**'
-  first=$rc
-  run_tests "$work/browser" --timeout 60000 --parallel=2 test/browser/
-  [ "$first" -eq 0 ] || rc=$first
-  { results "$work/log"; results "$work/browser"; } >"$work/results"
-  for part in pass fail; do
-    one=$(count "$work/log" "$part") two=$(count "$work/browser" "$part")
-    # Without both summaries there is none.
-    eval "${part}ed=\${one:+\${two:+\$((one + two))}}"
-  done
+  run_tests most $parallel --path-ignore-patterns 'test/browser/**'
+  runs=most
+  if [ -x "${CHROMIUM:-/usr/bin/chromium}" ]; then
+    # A browser keeps a core busy, so two files at once, and nothing beside them.
+    first=$rc
+    run_tests browser --parallel=2 --no-isolate test/browser/
+    [ "$first" -eq 0 ] || rc=$first
+    runs='most browser'
+  fi
 fi
 
+passed=0
+failed=0
+broken=
+for run in $runs; do
+  one=$(count "$run" pass) two=$(count "$run" fail)
+  # A run without a summary was ended by a test, even if with status 0: that is not zero failures.
+  if [ -z "$one" ] || [ -z "$two" ]; then broken=1; fi
+  passed=$((passed + ${one:-0})) failed=$((failed + ${two:-0}))
+  cat "$work/$run.results"
+done >"$work/results"
+
 # Whoever reads the end of a long log alone sees what went wrong: the last 40 lines up to each failure.
+# Files that run at once take turns in the log, each test with all it printed under its file's name.
 awk '
   /^\(pass\)/ || /^test\/.*:$/ { n = 0; next }
   { lines[n++] = $0 }
-  /^\(fail\)/ { print "-- " $0; for (i = n > 40 ? n - 40 : 0; i < n - 1; i++) print lines[i]; n = 0 }' \
+  /^\(fail\)/ || /^✗ / { print "-- " $0; for (i = n > 40 ? n - 40 : 0; i < n - 1; i++) print lines[i]; n = 0 }' \
   "$work/results"
 
 # Tests that wait for other processes (a browser, executables, a chain) may lose a race that a loaded
 # machine made: a few of those files get a second try, and it is said. Nothing else does: what fails
-# once in a thousand about money has to be seen.
+# once in a thousand about money has to be seen. A file that ended its worker (✗) gets none either.
 waiting='^test/\(anchors\|binary\|browser\|chain\|clients\|contracts\|deposits\|mcp\)/'
-if [ "${failed:-0}" -gt 0 ]; then
+if [ "$failed" -gt 0 ] && [ -z "$broken" ] && ! grep -q '^✗ ' "$work/results"; then
   files=$(awk '/^test\/.*:$/ { file = substr($0, 1, length($0) - 1) } /^\(fail\)/ { print file }' \
     "$work/results" | sort -u)
   if [ "$(echo "$files" | wc -l)" -le 4 ] && ! echo "$files" | grep -qv "$waiting"; then
     echo "== once more: $(echo "$files" | tr '\n' ' ')"
     # shellcheck disable=SC2086 # one argument a file
-    run_tests "$work/again" --timeout 60000 $files
-    if [ "$rc" -eq 0 ] && [ "$(count "$work/again" fail)" = 0 ]; then
+    run_tests again $files
+    if [ "$rc" -eq 0 ] && [ "$(count again fail)" = 0 ]; then
       printf 'unsteady: failed once, passed alone: %s\n' "$(echo "$files" | tr '\n' ' ')"
       passed=$((passed + failed))
       failed=0
@@ -69,22 +108,32 @@ if [ "${failed:-0}" -gt 0 ]; then
   fi
 fi
 
-left_out() { printf 'left out: %s\n          %s\n' "$1" "$2"; }
-[ -n "${TEST_DATABASE_URL:-}" ] || left_out 'a real PostgreSQL server (PGlite stands in for it)' \
-  'apt-get install postgresql, then TEST_DATABASE_URL=postgres://user@127.0.0.1/empty_database'
-[ -n "${VECTORS_DIR:-}" ] || left_out 'the published test vectors' \
-  'VECTORS_DIR=<folder with c2sp, eip712, jcs, rfc6962 and siwe>'
-[ -x /usr/sbin/pgbouncer ] || left_out 'nodes behind PgBouncer' 'apt-get install pgbouncer'
-command -v faketime >/dev/null || left_out 'executables with a wrong clock' 'apt-get install faketime'
-command -v openssl >/dev/null || left_out 'model servers over TLS' 'apt-get install openssl'
-command -v systemd-analyze >/dev/null || left_out "the check of systemd's unit" 'apt-get install systemd'
-[ -x "${CHROMIUM:-/usr/bin/chromium}" ] || left_out 'pages in a real browser' 'apt-get install chromium'
+if [ $# -eq 0 ]; then
+  echo 'the ten slowest files, in seconds:'
+  for run in $runs; do cat "$work/$run.json"; done |
+    sed -n 's|^ *"\(test/[^"]*\)": \([0-9]*\).*|\2 \1|p' | sort -rn | head -n 10 |
+    awk '{ printf "%7.1f  %s\n", $1 / 1000, $2 }'
+fi
 
-# Without a summary a test ended the process, even if with status 0: that is not zero failures.
-if [ -z "$passed" ] || [ -z "$failed" ]; then rc=1; fi
-passed=${passed:-0}
-failed=${failed:-0}
+left_out() { printf 'left out: %s\n          %s\n' "$1" "$2"; }
+if [ -n "$is_fast" ]; then
+  left_out 'PostgreSQL, executables, chains and browsers' 'bun run test'
+else
+  [ -n "${TEST_DATABASE_URL:-}" ] || left_out 'a real PostgreSQL server (PGlite stands in for it)' \
+    'apt-get install postgresql, then TEST_DATABASE_URL=postgres://user@127.0.0.1/empty_database'
+  [ -n "${VECTORS_DIR:-}" ] || left_out 'the published test vectors' \
+    'VECTORS_DIR=<folder with c2sp, eip712, jcs, rfc6962 and siwe>'
+  [ -x /usr/sbin/pgbouncer ] || left_out 'nodes behind PgBouncer' 'apt-get install pgbouncer'
+  command -v faketime >/dev/null || left_out 'executables with a wrong clock' 'apt-get install faketime'
+  command -v openssl >/dev/null || left_out 'model servers over TLS' 'apt-get install openssl'
+  command -v systemd-analyze >/dev/null || left_out "the check of systemd's unit" 'apt-get install systemd'
+  [ -x "${CHROMIUM:-/usr/bin/chromium}" ] || left_out 'pages in a real browser' 'apt-get install chromium'
+  [ "${TEST_TIER:-}" = nightly ] || left_out 'the nightly tier: more rounds, seeds, looks and engines' \
+    'bun run test:all'
+fi
+
 # Something broke outside of a test.
+[ -z "$broken" ] || rc=1
 if [ "$rc" -ne 0 ] && [ "$failed" -eq 0 ]; then failed=1; fi
 echo "$passed passed, $failed failed"
 [ "$rc" -eq 0 ] && [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

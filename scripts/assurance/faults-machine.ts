@@ -1,6 +1,6 @@
 import type { Fault, Place } from './row.ts'
 
-const crash: Place = ['test/binary/drill-crash.test.ts', 'five kills in the middle of runs']
+const crash: Place = ['test/binary/drill-crash.test.ts', 'kills in the middle of runs']
 const retried: Place = ['test/binary/idempotency.test.ts', 'a retry gets the stored result']
 const anew: Place = ['test/binary/idempotency.test.ts', 'killed while it runs: the hold is freed']
 const fullFiles: Place = ['test/binary/faults.test.ts', 'a file system that is really full']

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { faults } from './faults.ts'
 import { groups } from './groups.ts'
 import type { Fault, Group, Place, Row } from './row.ts'
@@ -13,7 +14,8 @@ export function assurancePage(): string {
 
 What the service promises about security and reliability, the tests that prove it, and the code
 that keeps it. C: money, an account or a secret is lost without it. H: something else of weight.
-A test is named by how its name, or that of its group, begins in its file.
+A test is named by how its name, or that of its group, begins in its file. Every test runs in CI;
+⟳ marks files that also run more rounds, seeds or inputs in the nightly tier, \`bun run test:all\`.
 How many small changes of the code the tests notice: [mutation](mutation.md).
 
 ${all.length} promises, ${count('C')} C and ${count('H')} H: ${tested.length} are tested,
@@ -65,7 +67,10 @@ function drillText(words: string): string {
   return `\`bun run drill ${name}${rest}\``
 }
 
-const testText = ([file, name]: Place): string => `\`${file}\` “${cell(name)}”`
+const testText = ([file, name]: Place): string =>
+  `\`${file}\`${repeatsNightly(file) ? ' ⟳' : ''} “${cell(name)}”`
+const repeatsNightly = (file: string): boolean =>
+  readFileSync(file, 'utf8').includes("support/nightly.ts'")
 const guardText = ([file, name]: Place): string => `\`${name}\` of \`${file}\``
 
 const openLine = (row: Row): string =>

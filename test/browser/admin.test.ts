@@ -4,13 +4,7 @@ import { adminWorld, other } from '../admin/admin.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { usd, type World } from '../support/world.ts'
-import { inspectPage, type Look, lookName } from './support.ts'
-
-/** Two of all looks, with script and without: the parts are looked at in the gallery. */
-const looks: Look[] = [true, false].flatMap((script) => [
-  { theme: 'light', width: 1280, script } as const,
-  { theme: 'dark', width: 390, script } as const,
-])
+import { fewLooks, inspectPage, lookName } from './support.ts'
 
 describe.skipIf(noChromium)("the operator's pages", () => {
   let w: World
@@ -79,7 +73,7 @@ describe.skipIf(noChromium)("the operator's pages", () => {
     ['the audit log', '/dashboard/admin/audit-log'],
   ]
   describe.each(pages)('nothing is wrong with %s', (name, path) => {
-    test.each(looks.map((look) => [lookName(look), look] as const))(
+    test.each(fewLooks.map((look) => [lookName(look), look] as const))(
       '%s',
       async (_, look) => {
         const folder = process.env['SHOTS']

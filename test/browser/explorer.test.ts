@@ -6,7 +6,7 @@ import { noChromium, startChromium } from '../support/chromium.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 import { addReceipts, countAll } from '../usage/receipts.ts'
-import { inspectPage, lookName, looks } from './support.ts'
+import { fewLooks, inspectPage, lookName, looks } from './support.ts'
 
 const shots = process.env['SHOTS']
 const hostile = `"><img src=x onerror="alert('1')"><b>`
@@ -56,10 +56,7 @@ describe.skipIf(noChromium)('the explorer, in a real browser', () => {
     anchor: () => `/explorer?q=${anchorId}`,
     all: () => '/explorer?window=all',
   }
-  const twoLooks = looks.filter(({ theme, width }) =>
-    theme === 'dark' ? width === 390 : width === 1280,
-  )
-  const cases = Object.keys(others).flatMap((name) => twoLooks.map((look) => ({ name, look })))
+  const cases = Object.keys(others).flatMap((name) => fewLooks.map((look) => ({ name, look })))
   test.each(cases)(
     '$name: %#',
     async ({ name, look }) => {
@@ -72,7 +69,7 @@ describe.skipIf(noChromium)('the explorer, in a real browser', () => {
   )
 
   test('an empty log says what to do next', async () => {
-    for (const look of twoLooks) {
+    for (const look of fewLooks) {
       const shot = shots && `${shots}/explorer-empty-${lookName(look)}.png`
       const visit = shot ? { ...look, shot } : look
       expect(await inspectPage(browser, `${empty.origin}/explorer`, visit)).toEqual([])

@@ -1,14 +1,22 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { isNightly } from '../support/nightly.ts'
 
 export type Look = { theme: 'light' | 'dark'; width: 390 | 1280; script: boolean }
 
-/** Every way in which a page is looked at. */
-export const looks: Look[] = [true, false].flatMap((script) =>
+const everyLook: Look[] = [true, false].flatMap((script) =>
   (['light', 'dark'] as const).flatMap((theme) =>
     ([390, 1280] as const).map((width) => ({ theme, width, script })),
   ),
 )
+
+/** Light and wide, dark and narrow: each theme and each width once, with script and without. */
+export const fewLooks: Look[] = everyLook.filter(({ theme, width }) =>
+  theme === 'dark' ? width === 390 : width === 1280,
+)
+
+/** The looks that a page is inspected in; the nightly tier takes all eight combinations. */
+export const looks: Look[] = isNightly ? everyLook : fewLooks
 
 export const lookName = ({ theme, width, script }: Look): string =>
   `${theme}, ${width} px${script ? '' : ', no script'}`

@@ -4,7 +4,7 @@ import { browser as caller, signInWith } from '../accounts/wallet.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 import { addReceipts, countAll, linesOf } from '../usage/receipts.ts'
-import { inspectPage, type Look, lookName, looks } from './support.ts'
+import { fewLooks, inspectPage, type Look, lookName, looks } from './support.ts'
 
 const path = '/dashboard/usage'
 const day = 86_400_000
@@ -58,10 +58,7 @@ describe.skipIf(noChromium)('the usage and the settings, in a real browser', () 
     'fewer texts': '/dashboard/settings/retention?to=24h',
     others: '/dashboard/sessions/others',
   }
-  const two: Look[] = [
-    { theme: 'dark', width: 390, script: true },
-    { theme: 'light', width: 1280, script: true },
-  ]
+  const two = fewLooks.filter(({ script }) => script)
   const visitsOf = (pages: Record<string, string>, as: Look[]) =>
     Object.entries(pages).flatMap(([name, address]) =>
       as.map((look) => [`${name}: ${lookName(look)}`, name, address, look] as const),

@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { assignDeposit } from '../../src/billing/deposits/claim.ts'
 import type { Lie } from '../chain/proxy.ts'
+import { nightly } from '../support/nightly.ts'
 import {
   alice,
   bob,
@@ -157,7 +158,7 @@ describe('whatever one of two RPC servers says, the chain is what is credited on
     const steps = fc.array(step, { minLength: 2, maxLength: 12 })
     await fc.assert(
       fc.asyncProperty(steps, (all) => play(liar, all)),
-      { numRuns: Number(process.env.LIES_RUNS ?? 25) },
+      { numRuns: Number(process.env.LIES_RUNS ?? nightly(10, 100)) },
     )
   })
 

@@ -1,19 +1,35 @@
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { nightly } from '../support/nightly.ts'
 import { families } from './families.ts'
-import { inputOf, must, type Target, tryTarget } from './run.ts'
+import { heapMiB, inputOf, must, type Target, testBounds, tryTarget } from './run.ts'
 
 /** Always the same, so that what fails once fails again; `bun run drill fuzz` takes others. */
 const seed = 4663
-const inputs = 120
+const inputs = nightly(120, 2000)
+/** The nightly tier weighs each reader; otherwise all are weighed together, which is much faster. */
+const bounds = nightly({ ...testBounds, mostMiB: Number.POSITIVE_INFINITY }, testBounds)
 
 const named = Object.entries(families).flatMap(([family, targets]) =>
   targets.map((target) => [`${family}: ${target.name}`, target] as const),
 )
 
 describe('every reader takes what comes from outside, or refuses it as it says', () => {
-  test.each(named)('%s', async (_, target) => {
-    const { faults } = await tryTarget(target, seed, { inputs })
-    expect(faults).toEqual([])
+  let before: number
+  beforeAll(() => {
+    before = heapMiB()
+  })
+
+  test.each(named)(
+    '%s',
+    async (_, target) => {
+      const { faults } = await tryTarget(target, seed, { inputs }, bounds)
+      expect(faults).toEqual([])
+    },
+    120_000,
+  )
+
+  test('and together they keep no more memory than one of them may', () => {
+    expect(heapMiB() - before).toBeLessThan(testBounds.mostMiB)
   })
 })
 

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'bun:test'
+import { nightly } from '../support/nightly.ts'
 import type { Engine } from '../support/world.ts'
 import { testBounds } from './run.ts'
 import { startService } from './service.ts'
 import { tryRoutes } from './try-routes.ts'
 
 const seed = 4663
-const efforts: [engine: Engine, inputs: number][] = [['sqlite', 800]]
+const efforts: [engine: Engine, inputs: number][] = [['sqlite', nightly(800, 8000)]]
 // What SQLite stores PostgreSQL may refuse, a zero byte for one.
-if (process.env['TEST_DATABASE_URL']) efforts.push(['postgres', 500])
+if (process.env['TEST_DATABASE_URL']) efforts.push(['postgres', nightly(500, 5000)])
 
 describe('every route, whatever is sent to it', () => {
   test.each(efforts)(
@@ -19,6 +20,6 @@ describe('every route, whatever is sent to it', () => {
       await service.stop()
       expect(faults).toEqual([])
     },
-    120_000,
+    nightly(120_000, 900_000),
   )
 })

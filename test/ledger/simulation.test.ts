@@ -4,6 +4,7 @@ import { Refusal } from '../../src/kernel/refusal.ts'
 import type { Ledger } from '../../src/ledger/post.ts'
 import { capWindows } from '../../src/ledger/window.ts'
 import type { KeyRow, RunRow } from '../../src/storage/db/schema.ts'
+import { nightly } from '../support/nightly.ts'
 import { engines } from '../support/world.ts'
 import {
   judgeEnd,
@@ -23,24 +24,28 @@ import { type Prng, prng } from './prng.ts'
  */
 const chosen = process.env['LEDGER_SEED']
 const seed = chosen ? Number(chosen) : new DataView(systemRandom().bytes(4).buffer).getUint32(0)
-const stepsOf = { sqlite: 250, pglite: 60, postgres: 100 }
+const stepsOf = { sqlite: nightly(250, 2500), pglite: 60, postgres: nightly(100, 1000) }
 const dayMs = 86_400_000
 
 describe.each(engines)('a ledger on %s', (engine) => {
-  test('does what a ten-line model does, and conserves money after every step', async () => {
-    const steps = Number(process.env['LEDGER_STEPS'] ?? stepsOf[engine])
-    console.log(`ledger simulation on ${engine}: LEDGER_SEED=${seed} LEDGER_STEPS=${steps}`)
-    const office = await openOffice(engine)
-    try {
-      const seen = await simulate(office, office.clock, steps)
-      // A simulation that never got anywhere would prove nothing.
-      for (const kind of ['mint', 'hold', 'end', 'grant', 'cap_exceeded']) {
-        expect({ kind, seen: (seen.get(kind) ?? 0) > 0 }).toEqual({ kind, seen: true })
+  test(
+    'does what a ten-line model does, and conserves money after every step',
+    async () => {
+      const steps = Number(process.env['LEDGER_STEPS'] ?? stepsOf[engine])
+      console.log(`ledger simulation on ${engine}: LEDGER_SEED=${seed} LEDGER_STEPS=${steps}`)
+      const office = await openOffice(engine)
+      try {
+        const seen = await simulate(office, office.clock, steps)
+        // A simulation that never got anywhere would prove nothing.
+        for (const kind of ['mint', 'hold', 'end', 'grant', 'cap_exceeded']) {
+          expect({ kind, seen: (seen.get(kind) ?? 0) > 0 }).toEqual({ kind, seen: true })
+        }
+      } finally {
+        await office.close()
       }
-    } finally {
-      await office.close()
-    }
-  }, 120_000)
+    },
+    nightly(120_000, 900_000),
+  )
 })
 
 /** A command, what the model says of it, and what it leaves for later steps. */

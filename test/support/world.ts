@@ -8,7 +8,7 @@ import { createApp } from '../../src/app/routes.ts'
 import { makeDeps } from '../../src/app/wiring.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/kernel/log.ts'
-import { systemRandom } from '../../src/kernel/random.ts'
+import { type Random, systemRandom } from '../../src/kernel/random.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { senderOf } from '../../src/proof/anchors/sender.ts'
 import { signerFromHex } from '../../src/proof/signer/signer.ts'
@@ -42,6 +42,8 @@ export type WorldOptions = {
   now?: number
   /** Milliseconds for durations; without it the system's. */
   monotonic?: () => number
+  /** Without it the system's. */
+  random?: Random
   /** The private key that pays for anchors; the chain and its registry are the toml's to name. */
   sender?: string
 }
@@ -51,7 +53,7 @@ export type WorldOptions = {
  * loopback port. Stop it when done.
  */
 export async function world(options: WorldOptions = {}) {
-  const { engine = 'sqlite', toml = '', now, sender } = options
+  const { engine = 'sqlite', toml = '', now, random, sender } = options
   const { db, drop } = await freshDb(engine)
   let time = now
   let passed = 0
@@ -66,6 +68,7 @@ export async function world(options: WorldOptions = {}) {
     signer: signerFromHex(testPrivateKey),
     log: recordingLog(logged),
     clock,
+    ...(random ? { random } : {}),
     ...(sender ? { sender: senderOf(signerFromHex(sender)) } : {}),
   })
   await endAbandoned(deps)

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { readVerifyRequest } from '../../src/verify/input.ts'
 import { readJsonText } from '../../src/verify/json-text.ts'
 import { redact, sectionNames } from '../../src/verify/receipt.ts'
+import { nightly } from '../support/nightly.ts'
 import { type SharingWorld, sharingWorld } from '../support/sharing.ts'
 import { world } from '../support/world.ts'
 import { anchoredFile } from './anchor-samples.ts'
@@ -15,7 +16,7 @@ import { proofAt, sampleLog } from './proof-samples.ts'
 import { fileOf, testSigner } from './samples.ts'
 
 // Each call of the command is a process, on a busy machine.
-setDefaultTimeout(120_000)
+setDefaultTimeout(nightly(120_000, 600_000))
 
 const whole = anchoredFile()
 const hidden = { ...whole, receipt: redact(whole.receipt, sectionNames), disclosures: undefined }
@@ -194,7 +195,7 @@ describe('the command line', () => {
 
   test('ends with 0 for valid files, and with 1 or 2 for any that was added to', async () => {
     for (const file of files) expect((await verify(JSON.stringify(file), ...signer)).code).toBe(0)
-    for (const { name, text } of someMutants(files, 12)) {
+    for (const { name, text } of someMutants(files, nightly(4, 40))) {
       const { code, stdout } = await verify(text, ...signer)
       expect([name, code === 1 || code === 2, stdout.includes('Verified')]).toEqual([
         name,
