@@ -5,14 +5,10 @@ import { anchorStore } from '../../src/proof/anchors/store.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import { leaseMs } from '../../src/storage/db/lease.ts'
 import { noAnvil } from '../contracts/anvil.ts'
+import { sharedEngines } from '../support/world.ts'
 import { type Anchored, anchoredWorld } from './anchored.ts'
 
-/** Engines on which several processes share a database. */
-const shared = process.env['TEST_DATABASE_URL']
-  ? (['pglite', 'postgres'] as const)
-  : (['pglite'] as const)
-
-for (const engine of shared) {
+for (const engine of sharedEngines) {
   describe.skipIf(noAnvil)(`two nodes on one ${engine}`, () => {
     let a: Anchored
     let other: Deps

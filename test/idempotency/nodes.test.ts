@@ -9,17 +9,12 @@ import { rows } from '../../src/storage/db/db.ts'
 import { serve } from '../../src/web/http/serve.ts'
 import { allRuns, expectSettled, modelsToml, until } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
-import { testPrivateKey, usd, type World, world } from '../support/world.ts'
+import { sharedEngines, testPrivateKey, usd, type World, world } from '../support/world.ts'
 
 // Two hundred at once take their time on a busy machine.
 setDefaultTimeout(60_000)
 
-/** Engines on which several processes share a database. */
-const shared = process.env['TEST_DATABASE_URL']
-  ? (['pglite', 'postgres'] as const)
-  : (['pglite'] as const)
-
-describe.each(shared)('an Idempotency-Key on two nodes of one %s', (engine) => {
+describe.each(sharedEngines)('an Idempotency-Key on two nodes of one %s', (engine) => {
   let a: World
   let b: { deps: Deps; origin: string; stop(): Promise<void> }
   let stub: StubUpstream

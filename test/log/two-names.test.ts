@@ -3,18 +3,13 @@ import { settleLogs } from '../../src/proof/log/store/logs.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import { pricedBuiltins, until } from '../support/runs.ts'
 import { fundedKey, type Node, startNode } from '../support/services.ts'
-import { freshDbWithClock } from '../support/world.ts'
+import { freshDbWithClock, sharedEngines } from '../support/world.ts'
 
 setDefaultTimeout(60_000)
 
-/** Engines on which several processes share a database. */
-const shared = process.env['TEST_DATABASE_URL']
-  ? (['pglite', 'postgres'] as const)
-  : (['pglite'] as const)
-
 const [one, two] = ['https://one.example', 'https://two.example']
 
-describe.each(shared)('an empty log on %s and two servers with two base_urls', (engine) => {
+describe.each(sharedEngines)('an empty log on %s and two servers with two base_urls', (engine) => {
   let fresh: Awaited<ReturnType<typeof freshDbWithClock>>
   let nodes: Node[] = []
   beforeEach(async () => {

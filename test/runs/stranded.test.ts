@@ -7,7 +7,7 @@ import { endAbandoned } from '../../src/runs/recover.ts'
 import { runStore } from '../../src/runs/store.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import { allRuns, expectSettled, modelsToml } from '../support/runs.ts'
-import { testAccount, usd, type World, world } from '../support/world.ts'
+import { sharedEngines, testAccount, usd, type World, world } from '../support/world.ts'
 
 let w: World
 afterEach(() => w.stop())
@@ -58,30 +58,34 @@ describe('a hold whose COMMIT was done, but whose answer was lost', () => {
 })
 
 describe('the runs of a dead node', () => {
-  test('are ended once by two nodes that find them at the same time', async () => {
-    w = await world({ engine: 'pglite', toml })
-    for (let i = 0; i < 3; i++) w.deps.live.remove((await hold(w.deps.ledger)).id)
-    for (let i = 0; i < 3; i++) w.deps.live.release(testAccount, [])
-    const { clock } = w.deps
-    const nodes = ['a', 'b'].map((node) => ({ ...w.deps, runs: runStore(w.db, node) }))
-    // Both look before either ends one.
-    const looked = Promise.withResolvers<void>()
-    let count = 0
-    const ended = await Promise.all(
-      nodes.map((node) => {
-        const abandoned: typeof node.runs.abandoned = async (...args) => {
-          const open = await node.runs.abandoned(...args)
-          if (++count === nodes.length) looked.resolve()
-          await looked.promise
-          return open
-        }
-        return endAbandoned({ ...node, clock, runs: { ...node.runs, abandoned } })
-      }),
-    )
-    expect(ended.reduce((sum, one) => sum + one, 0)).toBe(3)
-    await expectSettled(w)
-    expect((await allRuns(w)).map(({ status }) => status)).toEqual(Array(3).fill('interrupted'))
-  }, 30_000)
+  test.each(sharedEngines)(
+    'are ended once by two nodes that find them at the same time, on %s',
+    async (engine) => {
+      w = await world({ engine, toml })
+      for (let i = 0; i < 3; i++) w.deps.live.remove((await hold(w.deps.ledger)).id)
+      for (let i = 0; i < 3; i++) w.deps.live.release(testAccount, [])
+      const { clock } = w.deps
+      const nodes = ['a', 'b'].map((node) => ({ ...w.deps, runs: runStore(w.db, node) }))
+      // Both look before either ends one.
+      const looked = Promise.withResolvers<void>()
+      let count = 0
+      const ended = await Promise.all(
+        nodes.map((node) => {
+          const abandoned: typeof node.runs.abandoned = async (...args) => {
+            const open = await node.runs.abandoned(...args)
+            if (++count === nodes.length) looked.resolve()
+            await looked.promise
+            return open
+          }
+          return endAbandoned({ ...node, clock, runs: { ...node.runs, abandoned } })
+        }),
+      )
+      expect(ended.reduce((sum, one) => sum + one, 0)).toBe(3)
+      await expectSettled(w)
+      expect((await allRuns(w)).map(({ status }) => status)).toEqual(Array(3).fill('interrupted'))
+    },
+    30_000,
+  )
 })
 
 describe('very many runs of a dead process', () => {

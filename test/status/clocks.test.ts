@@ -7,16 +7,11 @@ import { pacedModels, startPacedUpstream } from '../support/paced-upstream.ts'
 import { until } from '../support/runs.ts'
 import { fundedKey, type Node, startNode } from '../support/services.ts'
 import type { StubUpstream } from '../support/stub-upstream.ts'
-import { freshDbWithClock, testAccount } from '../support/world.ts'
+import { freshDbWithClock, sharedEngines, testAccount } from '../support/world.ts'
 
 setDefaultTimeout(60_000)
 
-/** Engines on which several processes share a database. */
-const shared = process.env['TEST_DATABASE_URL']
-  ? (['pglite', 'postgres'] as const)
-  : (['pglite'] as const)
-
-describe.each(shared)('two servers on one %s, one with a wrong clock', (engine) => {
+describe.each(sharedEngines)('two servers on one %s, one with a wrong clock', (engine) => {
   let stub: StubUpstream
   let fresh: Awaited<ReturnType<typeof freshDbWithClock>>
   let right: Node

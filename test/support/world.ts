@@ -32,6 +32,9 @@ export type Engine = 'sqlite' | 'pglite' | 'postgres'
  */
 export const engines: Engine[] = enginesOf(process.env)
 
+/** Those of them on which several processes can share a database. */
+export const sharedEngines: Engine[] = engines.filter((engine) => engine !== 'sqlite')
+
 export type World = Awaited<ReturnType<typeof world>>
 
 export type WorldOptions = {
