@@ -60,6 +60,10 @@ describe('style', () => {
     expect(filesWith(/\b(test|it|describe)\.(sk[i]p|on[l]y|to[d]o)\b/, tests)).toEqual([])
   })
 
+  test('tests wait for a rejection with test/support/rejection.ts, which does not stall', () => {
+    expect(filesWith(/\)\.rej[e]cts\b/, code)).toEqual([])
+  })
+
   test('files have at most 300 lines, and what is no test at most 100 columns', () => {
     const wrong: string[] = []
     for (const [file, body] of code) {

@@ -5,6 +5,7 @@ import { anchorStore } from '../../src/proof/anchors/store.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import { leaseMs } from '../../src/storage/db/lease.ts'
 import { noAnvil } from '../contracts/anvil.ts'
+import { outcomeOf } from '../support/rejection.ts'
 import { sharedEngines } from '../support/world.ts'
 import { type Anchored, anchoredWorld } from './anchored.ts'
 
@@ -61,7 +62,7 @@ for (const engine of sharedEngines) {
       await keepAnchored(other)
       const before = await a.db.read((q) => rows(q.select().from(a.db.tables.anchors)))
       const [row] = before
-      await expect(a.deps.anchors.putBack(slow, row?.id ?? '', 'late')).rejects.toThrow('lost')
+      expect(await outcomeOf(a.deps.anchors.putBack(slow, row?.id ?? '', 'late'))).toThrow('lost')
       expect(await a.db.read((q) => rows(q.select().from(a.db.tables.anchors)))).toEqual(before)
     }, 60_000)
   })

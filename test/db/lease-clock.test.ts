@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { openLeaseClock } from '../../src/storage/db/lease-clock.ts'
+import { outcomeOf } from '../support/rejection.ts'
 
 /** A process and a server, whose clocks and whose distance a test holds in its hand. */
 function machines() {
@@ -81,7 +82,7 @@ describe('the clock of leases', () => {
     expect(leases.now()).toBe(state.server - 5000)
     lose()
     state.isDown = true
-    await expect(leases.refresh()).rejects.toThrow('down')
+    expect(await outcomeOf(leases.refresh())).toThrow('down')
     state.isDown = false
     await leases.refresh()
     expect(leases.now()).toBe(state.server)

@@ -3,6 +3,7 @@ import type { Db } from '../../src/storage/db/db.ts'
 import { findFact, writeFact } from '../../src/storage/db/facts.ts'
 import { assertLease, type Lease, leaseMs, takeLease } from '../../src/storage/db/lease.ts'
 import { heldClock } from '../ledger/office.ts'
+import { outcomeOf } from '../support/rejection.ts'
 import { engines, freshDb } from '../support/world.ts'
 
 describe.each(engines)('a lease on %s', (engine) => {
@@ -40,7 +41,7 @@ describe.each(engines)('a lease on %s', (engine) => {
     pass(leaseMs - 1)
     await work(lease, 'in time')
     pass(1)
-    await expect(work(lease, 'too late')).rejects.toThrow('the lease ends was lost')
+    expect(await outcomeOf(work(lease, 'too late'))).toThrow('the lease ends was lost')
     expect(await findFact(db, 'work.ends')).toBe('in time')
   })
 
@@ -51,11 +52,11 @@ describe.each(engines)('a lease on %s', (engine) => {
     const next = await take('fenced', 'b')
     expect(next).toEqual({ name: 'fenced', epoch: 2 })
     await work(next, 'of b')
-    await expect(work(slow, 'of a, late')).rejects.toThrow('the lease fenced was lost')
+    expect(await outcomeOf(work(slow, 'of a, late'))).toThrow('the lease fenced was lost')
     expect(await findFact(db, 'work.fenced')).toBe('of b')
     // Not even when the sleeper's clock says that there is time left.
     clock.set(clock.now() - leaseMs)
-    await expect(work(slow, 'of a, by its clock')).rejects.toThrow('the lease fenced was lost')
+    expect(await outcomeOf(work(slow, 'of a, by its clock'))).toThrow('the lease fenced was lost')
     clock.set(clock.now() + leaseMs)
     expect(await findFact(db, 'work.fenced')).toBe('of b')
   })

@@ -14,6 +14,7 @@ import { openDatabase } from '../../src/app/open.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { connect } from '../../src/storage/db/sqlite.ts'
 import { newAccount } from '../ledger/office.ts'
+import { outcomeOf, rejectionOf } from '../support/rejection.ts'
 import { closeAll, freshFile, opened, openFile } from './file.ts'
 
 afterEach(closeAll)
@@ -35,7 +36,7 @@ describe('a database of something else', () => {
     raw.close()
     chmodSync(file, 0o644)
     const before = readFileSync(file)
-    await expect(open(file)).rejects.toThrow('a database of something else')
+    expect(await outcomeOf(open(file))).toThrow('a database of something else')
     expect(readFileSync(file)).toEqual(before)
     expect(statSync(file).mode & 0o777).toBe(0o644)
     expect(readdirSync(dirname(file))).toEqual(['counterfoil.db'])
@@ -81,8 +82,8 @@ describe('a damaged page', () => {
 
     const office = openFile(file)
     const corrupt = { code: 'SQLITE_CORRUPT' }
-    await expect(office.grant(account, 1n)).rejects.toMatchObject(corrupt)
-    await expect(office.hold(key, 1n)).rejects.toMatchObject(corrupt)
+    expect(await rejectionOf(office.grant(account, 1n))).toMatchObject(corrupt)
+    expect(await rejectionOf(office.hold(key, 1n))).toMatchObject(corrupt)
     expect(readFileSync(file).equals(damaged)).toBe(true)
   })
 })
@@ -100,6 +101,6 @@ describe('an empty file', () => {
   test('that stays empty is taken for a lost database', async () => {
     const file = freshFile()
     writeFileSync(file, '')
-    await expect(open(file)).rejects.toThrow('is empty')
+    expect(await outcomeOf(open(file))).toThrow('is empty')
   }, 10_000)
 })

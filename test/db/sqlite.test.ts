@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { rows, type Work } from '../../src/storage/db/db.ts'
 import { faultsOf, newAccount, pictureOf } from '../ledger/office.ts'
+import { rejectionOf } from '../support/rejection.ts'
 import { closeAll, freshFile, openFile as open, opened } from './file.ts'
 
 afterEach(closeAll)
@@ -106,7 +107,7 @@ describe('a COMMIT that fails', () => {
     expect(after.accounts).toMatchObject([{ balance: 100n, held: 10n }])
     // Had the hold of 50 stayed in memory, 90 would not be there.
     await office.hold(key, 90n)
-    await expect(office.hold(key, 1n)).rejects.toMatchObject({ type: 'insufficient_balance' })
+    expect(await rejectionOf(office.hold(key, 1n))).toMatchObject({ type: 'insufficient_balance' })
     expect(faultsOf(await pictureOf(office.db))).toEqual([])
   })
 
@@ -162,7 +163,7 @@ describe('a full disk', () => {
     expect(full.runs.length).toBe(acknowledged.length)
     office.raw.run('PRAGMA max_page_count = 1073741823')
     await office.hold(key, 1_000_000n - held)
-    await expect(office.hold(key, 1n)).rejects.toMatchObject({ type: 'insufficient_balance' })
+    expect(await rejectionOf(office.hold(key, 1n))).toMatchObject({ type: 'insufficient_balance' })
     expect(faultsOf(await pictureOf(office.db))).toEqual([])
   })
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stillReads } from '../../src/storage/db/read-cache.ts'
 import { openSqlite } from '../../src/storage/db/sqlite.ts'
+import { outcomeOf } from '../support/rejection.ts'
 
 describe('reads that are kept while nothing is written', () => {
   const folder = mkdtempSync(join(tmpdir(), 'counterfoil-still-'))
@@ -50,7 +51,7 @@ describe('reads that are kept while nothing is written', () => {
 
   test('what could not be read is asked for again', async () => {
     const failing = still('failing', () => Promise.reject(new Error('no disk')))
-    await expect(failing).rejects.toThrow('no disk')
+    expect(await outcomeOf(failing)).toThrow('no disk')
     expect(await still('failing', async () => 1)).toBe(1)
   })
 

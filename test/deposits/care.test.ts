@@ -5,6 +5,7 @@ import { creditDue } from '../../src/billing/deposits/credit.ts'
 import { settleTx } from '../../src/billing/deposits/reorg.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import { result } from '../chain/proxy.ts'
+import { outcomeOf, rejectionOf } from '../support/rejection.ts'
 import { usd } from '../support/world.ts'
 import { alice, bob, type Depositing, depositingWorld, exchange, units } from './depositing.ts'
 import { type StubChain, stubChain, type Tx, transferLog } from './stub-chain.ts'
@@ -209,7 +210,7 @@ describe('a deposit that is given to somebody', () => {
     await assignDeposit(w.deps, { id: five?.id ?? '', ...wish })
     expect((await claimFor(tx.hash, alice)).map(({ id }) => id)).toEqual([seven?.id ?? ''])
     expect([await w.balance(alice), await w.balance(bob)]).toEqual([7, 5])
-    await expect(claimFor(tx.hash, alice)).rejects.toMatchObject({ type: 'conflict' })
+    expect(await rejectionOf(claimFor(tx.hash, alice))).toMatchObject({ type: 'conflict' })
     expect(await audits('deposit.claimed')).toMatchObject([{ moved_nusd: String(7n * usd) }])
     expect(await audits('deposit.assigned')).toMatchObject([
       { moved_nusd: String(5n * usd), reason: 'a test', from: exchange },
@@ -218,7 +219,7 @@ describe('a deposit that is given to somebody', () => {
 
   test('is one that is there', async () => {
     const wish = { id: 'dep_none', account: bob, reason: 'a test', actor: 'operator' }
-    await expect(assignDeposit(w.deps, wish)).rejects.toMatchObject({ type: 'not_found' })
+    expect(await rejectionOf(assignDeposit(w.deps, wish))).toMatchObject({ type: 'not_found' })
   })
 
   test('is not said to be given where something broke, also behind one that was', async () => {
@@ -230,7 +231,7 @@ describe('a deposit that is given to somebody', () => {
     const ledger: typeof w.deps.ledger = {
       post: (command) => (posted++ === 0 ? post(command) : Promise.reject(new Error('broken'))),
     }
-    await expect(claimFor(tx.hash, alice, { ...w.deps, ledger })).rejects.toThrow('broken')
+    expect(await outcomeOf(claimFor(tx.hash, alice, { ...w.deps, ledger }))).toThrow('broken')
     expect((await claimFor(tx.hash, alice)).length).toBe(1)
     expect(await w.balance(alice)).toBe(12)
   })

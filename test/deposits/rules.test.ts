@@ -13,6 +13,7 @@ import { readTransfers, type Transfer } from '../../src/billing/deposits/transfe
 import { type Chain, ChainReverted, ChainUnavailable } from '../../src/kernel/chain.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
 import type { DepositRow } from '../../src/storage/db/schema.ts'
+import { outcomeOf } from '../support/rejection.ts'
 import { alice, bob } from './depositing.ts'
 import { token, transferLog, treasury } from './stub-chain.ts'
 
@@ -263,6 +264,6 @@ describe('the token of the configuration', () => {
 
   test('is neither where the chain cannot be asked', async () => {
     const away = () => Promise.reject(new ChainUnavailable('timeout'))
-    await expect(check(away)).rejects.toThrow(ChainUnavailable)
+    expect(await outcomeOf(check(away))).toThrow(ChainUnavailable)
   })
 })

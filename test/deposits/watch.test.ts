@@ -4,6 +4,7 @@ import { depositWatcher } from '../../src/billing/deposits/watch.ts'
 import { type Chain, type ChainTrouble, ChainUnavailable } from '../../src/kernel/chain.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import { result, rpcError } from '../chain/proxy.ts'
+import { outcomeOf } from '../support/rejection.ts'
 import { type World, world } from '../support/world.ts'
 import { alice, tomlOf, units } from './depositing.ts'
 import { type StubChain, stubChain, transferLog } from './stub-chain.ts'
@@ -169,7 +170,7 @@ describe('a scan', () => {
       await w.deps.deposits.wantRescan(0)
       const { deps, where } = await on({ asked: { logs } })
       const reach = newReach()
-      await expect(scan(deps, where, reach)).rejects.toThrow(ChainUnavailable)
+      expect(await outcomeOf(scan(deps, where, reach))).toThrow(ChainUnavailable)
       expect([tried, reach.blocks]).toEqual([times, blocks])
     },
   )
@@ -180,7 +181,7 @@ describe('a scan', () => {
     }
     const { deps, where } = await on({ asked: { logs } })
     const reach = newReach()
-    await expect(scan(deps, where, reach)).rejects.toThrow('a bug')
+    expect(await outcomeOf(scan(deps, where, reach))).toThrow('a bug')
     expect(reach.blocks).toBe(9000)
   })
 })

@@ -7,6 +7,7 @@ import { type DownloadOptions, downloadResponse } from '../../src/web/http/downl
 import type { Listen } from '../../src/web/http/host.ts'
 import { front } from '../../src/web/http/root.ts'
 import { serve } from '../../src/web/http/serve.ts'
+import { outcomeOf } from '../support/rejection.ts'
 import { until } from '../support/runs.ts'
 
 const listen: Listen = { hostname: '127.0.0.1', port: 0 }
@@ -144,7 +145,7 @@ describe('a download', () => {
   })
 
   test('that breaks does not look whole, and is told', async () => {
-    await expect(get('broken').then((answer) => answer.text())).rejects.toThrow()
+    expect(await outcomeOf(get('broken').then((answer) => answer.text()))).toThrow()
     expect(bugs).toEqual([new Error('the disk is gone')])
     expect(seen).toMatchObject({ ended: 1, finished: 1 })
   })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rotateKey } from '../../src/access/keys/rotate.ts'
 import { hashSecret } from '../../src/access/keys/secret.ts'
 import { newAccount, officeOn, openOffice } from '../ledger/office.ts'
+import { rejectionOf } from '../support/rejection.ts'
 import { engines, world } from '../support/world.ts'
 
 const second = 1000
@@ -94,7 +95,7 @@ describe.each(engines)('a rotated key on %s', (engine) => {
   test('is refused for a revoked one, and nothing is changed', async () => {
     const { key, secret } = await fresh()
     await office.revoke(key)
-    await expect(rotated(key.id, 60)).rejects.toMatchObject({ type: 'conflict' })
+    expect(await rejectionOf(rotated(key.id, 60))).toMatchObject({ type: 'conflict' })
     const caller = await office.keys.findCaller(hashSecret(secret))
     expect(caller?.key.fingerprint).toBe(hashSecret(secret).slice(0, 12))
   })

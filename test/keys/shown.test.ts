@@ -6,6 +6,7 @@ import { rotateKey } from '../../src/access/keys/rotate.ts'
 import { shownKeys } from '../../src/access/keys/store/shown-key.ts'
 import type { KeyRow } from '../../src/storage/db/schema.ts'
 import { newAccount, openOffice } from '../ledger/office.ts'
+import { rejectionOf } from '../support/rejection.ts'
 import { engines } from '../support/world.ts'
 
 const day = 86_400_000
@@ -123,6 +124,6 @@ describe.each(engines)('the keys of an account on %s', (engine) => {
     expect(await countAffected(office, top.id)).toEqual({ keysBelow: 3, runsInFlight: 3 })
     expect(await countAffected(office, child.id)).toEqual({ keysBelow: 0, runsInFlight: 1 })
     const none = countAffected(office, 'key_none')
-    await expect(none).rejects.toMatchObject({ type: 'not_found' })
+    expect(await rejectionOf(none)).toMatchObject({ type: 'not_found' })
   })
 })

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { auditStore } from '../../src/ledger/store/audit.ts'
 import { insert } from '../../src/storage/db/db.ts'
 import { direct } from '../db/direct.ts'
+import { outcomeOf } from '../support/rejection.ts'
 import { newAccount, openOffice, pictureOf } from './office.ts'
 
 setDefaultTimeout(60_000)
@@ -62,7 +63,7 @@ describe('an audit that is told to end', () => {
         },
       } as AbortSignal
       const whole = auditStore(office.db).whole(office.clock.now(), ending)
-      await expect(whole).rejects.toThrow('all ends')
+      expect(await outcomeOf(whole)).toThrow('all ends')
       expect(asked).toBe(last)
     }
   })

@@ -11,6 +11,7 @@ import { isEnded, receiptOf, reissued } from '../../src/proof/receipts/receipt.t
 import { insert, rows } from '../../src/storage/db/db.ts'
 import type { AnchorRow } from '../../src/storage/db/schema.ts'
 import { leafKinds } from '../../src/verify/merkle.ts'
+import { outcomeOf } from '../support/rejection.ts'
 import { type World, world } from '../support/world.ts'
 
 setDefaultTimeout(60_000)
@@ -110,7 +111,7 @@ describe('a log that is left', () => {
       },
     }
     const head = { size: 0, root: other }
-    await expect(reopenLog(broken, { reason: 'a test', head })).rejects.toThrow(Refusal)
+    expect(await outcomeOf(reopenLog(broken, { reason: 'a test', head }))).toThrow(Refusal)
     expect((await w.db.read((q) => rows(q.select().from(w.db.tables.logs)))).length).toBe(1)
   })
 })

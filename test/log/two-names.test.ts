@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { settleLogs } from '../../src/proof/log/store/logs.ts'
 import { rows } from '../../src/storage/db/db.ts'
+import { outcomeOf } from '../support/rejection.ts'
 import { pricedBuiltins, until } from '../support/runs.ts'
 import { fundedKey, type Node, startNode } from '../support/services.ts'
 import { freshDbWithClock, sharedEngines } from '../support/world.ts'
@@ -42,7 +43,7 @@ describe.each(sharedEngines)('an empty log on %s and two servers with two base_u
 
   test('one after the other: the second is refused, names both and what to do; the first serves', async () => {
     const first = await start(one)
-    await expect(start(two)).rejects.toThrow(
+    expect(await outcomeOf(start(two))).toThrow(
       new RegExp(
         `named ${one}, and the server node_\\w+ runs on it, but base_url here is ${two}: give`,
       ),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { costOf } from '../../src/models/model.ts'
+import { outcomeOf, rejectionOf } from '../support/rejection.ts'
 import { expectSettled, lastRun, modelToml, pricedBuiltins, upstreamToml } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { engines, type World, world } from '../support/world.ts'
@@ -170,11 +171,11 @@ describe.each(engines)('what a plan gives, on %s', (engine) => {
       const { own } = await newKey()
       const more = () => w.key({ account: own.account })
       await more()
-      await expect(more()).rejects.toThrow('at most 2 active keys on the plan Free')
+      expect(await outcomeOf(more())).toThrow('at most 2 active keys on the plan Free')
       await own.subscribe('builder')
       await more()
       await more()
-      await expect(more()).rejects.toThrow('at most 4 active keys on the plan Builder')
+      expect(await outcomeOf(more())).toThrow('at most 4 active keys on the plan Builder')
     })
 
     test('depth: 400 invalid_request for a key below the levels of the plan', async () => {
@@ -182,9 +183,9 @@ describe.each(engines)('what a plan gives, on %s', (engine) => {
       await own.subscribe('builder')
       const child = await w.key({ account: own.account, parentId: key.id })
       const grandchild = await w.key({ account: own.account, parentId: child.key.id })
-      await expect(
-        w.key({ account: own.account, parentId: grandchild.key.id }),
-      ).rejects.toMatchObject({ type: 'invalid_request', detail: { param: 'parent_id' } })
+      expect(
+        await rejectionOf(w.key({ account: own.account, parentId: grandchild.key.id })),
+      ).toMatchObject({ type: 'invalid_request', detail: { param: 'parent_id' } })
     })
 
     test('models: 403 model_not_allowed outside of what the plan opens', async () => {

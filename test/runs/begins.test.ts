@@ -8,6 +8,7 @@ import type { Begun } from '../../src/runs/begin.ts'
 import { finish, settle } from '../../src/runs/finish.ts'
 import { endAbandoned } from '../../src/runs/recover.ts'
 import { rows } from '../../src/storage/db/db.ts'
+import { outcomeOf } from '../support/rejection.ts'
 import { allRuns } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'
 import { type Beginner, beginnerOf, beginnerToml, endingOf, type TestCaller } from './beginner.ts'
@@ -191,7 +192,7 @@ describe('a run that began', () => {
     const live = await start(caller)
     const { cost } = (await finish(w.deps, live, endingOf())).run
     const again = settle(w.deps, live.row, live.model.prices, endingOf(), 0, {})
-    await expect(again).rejects.toThrow('is not open')
+    expect(await outcomeOf(again)).toThrow('is not open')
     expect((await w.deps.accounts.find(caller.account))?.balance).toBe(usd - cost)
   })
 
@@ -203,7 +204,7 @@ describe('a run that began', () => {
     const ledger: typeof w.deps.ledger = {
       post: (command) => (isFull ? Promise.reject(new Error('no disk')) : post(command)),
     }
-    await expect(finish({ ...w.deps, ledger }, live, endingOf())).rejects.toThrow('no disk')
+    expect(await outcomeOf(finish({ ...w.deps, ledger }, live, endingOf()))).toThrow('no disk')
     expect([w.deps.live.count(), (await heldBy(caller)) === 0n]).toEqual([0, false])
     isFull = false
     await w.deps.live.settleAgain()
@@ -278,7 +279,7 @@ describe('runs that a dead process left', () => {
   test('keep their hold where their end cannot be stored, and that is told', async () => {
     const { caller } = await leave()
     const ledger = { post: () => Promise.reject(new Error('no disk')) }
-    await expect(endAbandoned({ ...w.deps, ledger })).rejects.toThrow('no disk')
+    expect(await outcomeOf(endAbandoned({ ...w.deps, ledger }))).toThrow('no disk')
     expect((await heldBy(caller)) === 0n).toBe(false)
     expect(await endAbandoned(w.deps)).toBe(1)
     expect(await heldBy(caller)).toBe(0n)

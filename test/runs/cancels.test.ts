@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { begin } from '../../src/runs/begin.ts'
 import { cancelRun, stopCancelled } from '../../src/runs/cancel.ts'
 import { type Ending, finish, settle } from '../../src/runs/finish.ts'
+import { rejectionOf } from '../support/rejection.ts'
 import { modelsToml, until } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'
 
@@ -71,7 +72,7 @@ test('a run of another node that does not end is shown as it is, and goes on bei
 test('409 conflict: a run that ended, which nobody is asked to stop', async () => {
   const live = await start()
   const { run } = await finish(w.deps, live, cancelled)
-  await expect(cancelRun(w.deps, run)).rejects.toMatchObject({
+  expect(await rejectionOf(cancelRun(w.deps, run))).toMatchObject({
     type: 'conflict',
     message: expect.stringContaining('cancelled'),
   })

@@ -8,6 +8,7 @@ import {
 } from '../../src/models/upstream/upstream.ts'
 import { type Begun, begin } from '../../src/runs/begin.ts'
 import { complete, stream } from '../../src/runs/execute.ts'
+import { outcomeOf, rejectionOf } from '../support/rejection.ts'
 import { modelToml, upstreamToml } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'
 
@@ -82,7 +83,7 @@ describe('a whole answer', () => {
         },
       },
     })
-    await expect(complete(deps, live)).rejects.toMatchObject({ type: 'conflict' })
+    expect(await rejectionOf(complete(deps, live))).toMatchObject({ type: 'conflict' })
     expect(await w.deps.runs.find(live.id)).toMatchObject({ outcome: 'cancelled', cost: 0n })
   })
 
@@ -102,7 +103,7 @@ describe('a whole answer', () => {
     const ledger: typeof w.deps.ledger = {
       post: (command) => (isFull ? Promise.reject(new Error('no disk')) : post(command)),
     }
-    await expect(complete({ ...deps, ledger }, live)).rejects.toThrow('no disk')
+    expect(await outcomeOf(complete({ ...deps, ledger }, live))).toThrow('no disk')
     expect(w.deps.live.count()).toBe(0)
     isFull = false
     await w.deps.live.settleAgain()
@@ -137,7 +138,7 @@ describe('the steps of a route', () => {
     const { live } = await start()
     const two = { complete: async () => answer }
     const { deps, asked } = withUpstreams({ one: failing(new Error('a secret')), two })
-    await expect(complete(deps, live)).rejects.toMatchObject({ type: 'internal_error' })
+    expect(await rejectionOf(complete(deps, live))).toMatchObject({ type: 'internal_error' })
     expect([asked, w.logged.at(-1)?.event]).toEqual([['one'], 'run.failed'])
     expect((await w.deps.runs.find(live.id))?.error?.message).not.toContain('secret')
   })
@@ -147,7 +148,7 @@ describe('the steps of a route', () => {
     for (const isStream of [false, true]) {
       const { live } = await start()
       const asked = isStream ? stream(deps, live, sinkOf().sink) : complete(deps, live)
-      await expect(asked).rejects.toMatchObject({
+      expect(await rejectionOf(asked)).toMatchObject({
         type: 'internal_error',
       })
       expect(String(w.logged.at(-1)?.error)).toContain('names an unknown upstream')
@@ -236,7 +237,7 @@ describe('a stream', () => {
     const asked = stream(deps, live, stuck)
     await sent.promise
     live.stop('client_gone')
-    await expect(asked).rejects.toMatchObject({ type: 'conflict' })
+    expect(await rejectionOf(asked)).toMatchObject({ type: 'conflict' })
     expect(await w.deps.runs.find(live.id)).toMatchObject({ outcome: 'cancelled' })
   })
 
@@ -250,7 +251,7 @@ describe('a stream', () => {
         live.stop('cancelled')
       },
     }
-    await expect(stream(deps, live, stopping)).rejects.toMatchObject({ type: 'conflict' })
+    expect(await rejectionOf(stream(deps, live, stopping))).toMatchObject({ type: 'conflict' })
     const run = await w.deps.runs.find(live.id)
     expect([sent.length, run?.outcome, (run?.cost ?? 0n) > 0n]).toEqual([1, 'cancelled', true])
   })
@@ -259,7 +260,7 @@ describe('a stream', () => {
     const { live } = await start()
     const { deps } = withUpstreams({ one: streamOf([chunk(0, 'a')]) })
     const stopping = { send: () => live.stop('client_gone') }
-    await expect(stream(deps, live, stopping)).rejects.toMatchObject({ type: 'conflict' })
+    expect(await rejectionOf(stream(deps, live, stopping))).toMatchObject({ type: 'conflict' })
     expect(await w.deps.runs.find(live.id)).toMatchObject({ outcome: 'cancelled' })
   })
 
@@ -287,7 +288,7 @@ describe('a stream', () => {
     const { deps } = withUpstreams({ one: streamOf([chunk(0, 'a')], [chunk(0, null, 'stop')]) })
     const ledger = { post: () => Promise.reject(new Error('no disk')) }
     const asked = stream({ ...deps, ledger }, live, sinkOf().sink)
-    await expect(asked).rejects.toThrow('no disk')
+    expect(await outcomeOf(asked)).toThrow('no disk')
     expect(w.deps.live.count()).toBe(0)
   })
 })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { changeKey } from '../../src/access/keys/change.ts'
 import { rows } from '../../src/storage/db/db.ts'
+import { rejectionOf } from '../support/rejection.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 
 /**
@@ -22,7 +23,7 @@ describe('found by the simulation', () => {
     w.advance(-24 * hourMs)
     const early = { keyId: key.id, actor: 'test', change: { expiresAt: now - hourMs } }
     const refused = { type: 'invalid_request', detail: { param: 'expires_at' } }
-    await expect(changeKey(w.deps, early)).rejects.toMatchObject(refused)
+    expect(await rejectionOf(changeKey(w.deps, early))).toMatchObject(refused)
     const later = { ...early, change: { expiresAt: now + hourMs } }
     expect(await changeKey(w.deps, later)).toMatchObject({ expiresAt: now + hourMs })
     w.advance(24 * hourMs)

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { makeIds } from '../../src/kernel/ids.ts'
 import { builtinUpstream } from '../../src/models/upstream/builtin.ts'
 import { type JsonObject, UpstreamFailure } from '../../src/models/upstream/upstream.ts'
+import { outcomeOf } from '../support/rejection.ts'
 
 const clock = { now: () => 1_700_000_000_123, monotonic: () => 0 }
 const ids = makeIds(clock, { bytes: (count) => new Uint8Array(count) })
@@ -150,17 +151,19 @@ describe('counterfoil/echo-1', () => {
         setImmediate(() => caller.abort())
       }
     })()
-    await expect(work).rejects.toThrow(new UpstreamFailure('aborted'))
+    expect(await outcomeOf(work)).toThrow(new UpstreamFailure('aborted'))
     expect(count).toBeLessThan(4000)
   })
 
   test('no other model runs here', async () => {
     const rejected = new UpstreamFailure('rejected', 404)
-    await expect(complete({ model: 'counterfoil/embed-1', messages: [] })).rejects.toThrow(rejected)
+    expect(await outcomeOf(complete({ model: 'counterfoil/embed-1', messages: [] }))).toThrow(
+      rejected,
+    )
     const body = { model: 'counterfoil/echo-1', input: 'a' }
-    await expect(
-      upstream.complete({ kind: 'embedding', account: 'a', body, signal }),
-    ).rejects.toThrow(rejected)
+    expect(
+      await outcomeOf(upstream.complete({ kind: 'embedding', account: 'a', body, signal })),
+    ).toThrow(rejected)
   })
 })
 
@@ -216,10 +219,10 @@ describe('counterfoil/embed-1', () => {
 
   test('numbers of tokens and other dimensions are refused', async () => {
     const rejected = new UpstreamFailure('rejected', 400)
-    await expect(embed('a', { dimensions: 8 })).rejects.toThrow(rejected)
+    expect(await outcomeOf(embed('a', { dimensions: 8 }))).toThrow(rejected)
     const body = { model: 'counterfoil/embed-1', input: [1, 2] }
-    await expect(
-      upstream.complete({ kind: 'embedding', account: 'a', body, signal }),
-    ).rejects.toThrow(rejected)
+    expect(
+      await outcomeOf(upstream.complete({ kind: 'embedding', account: 'a', body, signal })),
+    ).toThrow(rejected)
   })
 })

@@ -6,6 +6,7 @@ import {
   type Upstream,
   UpstreamFailure,
 } from '../../src/models/upstream/upstream.ts'
+import { rejectionOf } from '../support/rejection.ts'
 import {
   type StubUpstream,
   startStubUpstream,
@@ -249,7 +250,7 @@ describe('streams', () => {
         if (taken++ === good) throw fault
         return true
       })
-      await expect(taking).rejects.toBe(fault)
+      expect(await rejectionOf(taking)).toBe(fault)
     }
     await until(() => stub.counts.active === 0)
     expect(stub.counts).toMatchObject({ active: 0, cut: 2 })

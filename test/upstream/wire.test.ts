@@ -6,6 +6,7 @@ import { UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 import { openBody, takeBody } from '../../src/models/upstream/wire/message-body.ts'
 import { readHead } from '../../src/models/upstream/wire/message-head.ts'
 import { openDirect, type Wire } from '../../src/models/upstream/wire/wire.ts'
+import { rejectionOf } from '../support/rejection.ts'
 import { until } from '../support/runs.ts'
 
 const headOf = (...fields: string[]): string => ['HTTP/1.1 200 OK', ...fields].join('\r\n')
@@ -286,7 +287,7 @@ describe('a connection', () => {
     const thrown = broken.flow(() => {
       throw fault
     })
-    await expect(thrown).rejects.toBe(fault)
+    expect(await rejectionOf(thrown)).toBe(fault)
     broken.stop()
     await until('the connections closed', () => sockets.every((socket) => socket.destroyed))
   })
