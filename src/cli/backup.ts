@@ -95,7 +95,7 @@ async function restore(file: string, options: Options): Promise<void> {
     say('Everybody is signed out. Deposits are read from the chain again where the copy ends.')
     if (about.signer)
       say(`No backup holds the key of ${about.signer}: have it here too, mode 0600.`)
-    say('Receipts issued after the backup are not in it: docs/operate.md, "A log that diverged".')
+    say('Receipts issued after the backup are not in it: docs/signer.md, "A log that diverged".')
   } finally {
     lock.release()
   }

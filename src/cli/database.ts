@@ -48,7 +48,7 @@ async function copy(options: Options): Promise<void> {
     if (options.json) printJson(asJson(copied))
     else show(copied)
     say(`Every row was read again and is the same. The file is marked: it goes on at ${to}, and no`)
-    say('server starts on the file. docs/operate.md, "From one machine to many".')
+    say('server starts on the file. docs/nodes.md, "Move from SQLite".')
   } finally {
     await source.close()
     await target.close()

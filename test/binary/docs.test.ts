@@ -46,7 +46,7 @@ async function type(text: string, cwd: string, env: Record<string, string>, atEn
   return { code: child.exitCode, said, words: await Bun.file(stderr).text() }
 }
 
-describe.skipIf(noBinary)('docs/operate.md', () => {
+describe.skipIf(noBinary)('docs/backup.md', () => {
   test(
     'the restore drill goes through as it stands there',
     async () => {
@@ -54,7 +54,7 @@ describe.skipIf(noBinary)('docs/operate.md', () => {
       mkdirSync(join(folder, 'bin'))
       mkdirSync(join(folder, 'here'))
       symlinkSync(binary, join(folder, 'bin', 'counterfoil'))
-      const [block = ''] = await blocksOf('docs/operate.md', 'restore drill')
+      const [block = ''] = await blocksOf('docs/backup.md', 'restore drill')
       const { code, said, words } = await type(block, join(folder, 'here'), {
         PATH: join(folder, 'bin'),
         HOME: folder,
@@ -67,6 +67,32 @@ describe.skipIf(noBinary)('docs/operate.md', () => {
       ])
     },
     withinMs * 2,
+  )
+})
+
+describe.skipIf(noBinary)('docs/tutorial.md', () => {
+  test(
+    'the first hour goes through as it stands there, up to the refusal at the end',
+    async () => {
+      const folder = await emptyFolder()
+      mkdirSync(join(folder, 'bin'))
+      mkdirSync(join(folder, 'here'))
+      symlinkSync(binary, join(folder, 'bin', 'counterfoil'))
+      symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'here', 'node_modules'))
+      const port = String(freePort())
+      const blocks = await blocksOf('docs/tutorial.md', 'tutorial')
+      const text = blocks.join('\n').replaceAll('localhost:4663', `localhost:${port}`)
+      const { code, said } = await type(text, join(folder, 'here'), {
+        PATH: join(folder, 'bin'),
+        HOME: folder,
+        COUNTERFOIL_LISTEN: `127.0.0.1:${port}`,
+      })
+      expect(code).toBe(0)
+      expect(said).toContain('Every run leaves a receipt. 250000 nano-USD')
+      expect(said).toContainEqual(expect.stringMatching(/^Signed and logged\. Signed by 0x/))
+      expect(said.at(-1)).toContain('"type":"cap_exceeded"')
+    },
+    withinMs,
   )
 })
 
