@@ -30,7 +30,7 @@ export const table = {
     trusted_proxies: set(
       listOf(network),
       '',
-      'Proxies whose X-Forwarded-For is believed; nobody else is.',
+      "Proxies whose X-Forwarded-For is believed; other peers' is ignored.",
     ),
     admins: live(
       set(listOf(address), '', 'Wallets of the operators: who sees the pages of /dashboard/admin.'),
@@ -99,7 +99,7 @@ export const table = {
       set(
         listOf(httpUrl),
         '',
-        'RPC servers of somebody else, who must agree before a deposit is credited.',
+        'RPC servers of another operator, which must agree before a deposit is credited.',
       ),
     ),
     treasury: optional(address, 'Where deposits are sent. Deposits are off when absent.'),
