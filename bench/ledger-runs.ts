@@ -44,10 +44,10 @@ export async function openRuns(db: Db, accounts: number): Promise<(turn: number)
     const held = await ledger.post({
       account,
       keys: key.lineage,
-      decide(book) {
-        const chain = key.lineage.flatMap((id) => book.key(id) ?? [])
-        const run = { ...draft, windows: takeHold(book, chain, draft.hold, () => ({})) }
-        book.addRun(run)
+      decide(unit) {
+        const chain = key.lineage.flatMap((id) => unit.key(id) ?? [])
+        const run = { ...draft, windows: takeHold(unit, chain, draft.hold, () => ({})) }
+        unit.addRun(run)
         return run
       },
     })
@@ -55,13 +55,13 @@ export async function openRuns(db: Db, accounts: number): Promise<(turn: number)
       account,
       keys: key.lineage,
       run: held.id,
-      decide(book) {
-        const run = book.run(held.id)
+      decide(unit) {
+        const run = unit.run(held.id)
         if (!run) throw new Error('the run is not open')
-        endHold(book, run, 28n)
-        Object.assign(run, { finishedAt: book.now, status: 'succeeded', outcome: 'complete' })
+        endHold(unit, run, 28n)
+        Object.assign(run, { finishedAt: unit.now, status: 'succeeded', outcome: 'complete' })
         Object.assign(run, { cost: 28n, digest: draft.seed, outputCommitment: draft.seed })
-        book.changed('run', run)
+        unit.changed('run', run)
       },
     })
   }

@@ -227,7 +227,7 @@ export const keys: Group = {
           'test/binary/spelling.test.ts',
           'a good key through the odd spellings opens nothing else than its own route',
         ],
-        ['test/http/front.test.ts', 'a guarded route cannot be reached by another spelling'],
+        ['test/http/root.test.ts', 'a guarded route cannot be reached by another spelling'],
       ],
       guards: [
         ['src/access/keys/needs-key.ts', 'keyAuth'],

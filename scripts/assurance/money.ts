@@ -25,7 +25,7 @@ export const money: Group = {
       ],
       guards: [
         ['src/ledger/audit.ts', 'makeAudit'],
-        ['src/ledger/unit-of-work.ts', 'openBook'],
+        ['src/ledger/unit-of-work.ts', 'makeUnitOfWork'],
       ],
     },
     {

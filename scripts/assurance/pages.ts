@@ -59,7 +59,7 @@ export const pages: Group = {
       promise: 'What stands in a path is decoded once and checked: no byte of it makes a 500.',
       tests: [
         [
-          'test/http/front.test.ts',
+          'test/http/root.test.ts',
           '404 for a path that cannot be decoded, so no parameter is ever null',
         ],
         ['test/fuzz/routes.test.ts', 'every route, whatever is sent to it'],

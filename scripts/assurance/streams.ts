@@ -130,7 +130,7 @@ export const streams: Group = {
       severity: 'H',
       promise: 'Only a refused payment and a charged answer tell a client not to try again.',
       tests: [
-        ['test/http/front.test.ts', '402 tells SDKs not to retry and carries its metadata'],
+        ['test/http/root.test.ts', '402 tells SDKs not to retry and carries its metadata'],
         [
           'test/runs/openai-errors.test.ts',
           '402 is an APIError, raised at the first try: one call, nothing upstream',

@@ -110,7 +110,11 @@ const explained: Record<string, Row[]> = {
   ],
   'src/ledger/store/load.ts': [
     ['const asked = memory', /reversed/, faster],
-    ['const under = and(', any, 'Of the same account anyway; the book gives out those below.'],
+    [
+      'const under = and(',
+      any,
+      'Of the same account anyway; the unit of work returns those below.',
+    ],
     ['if (command.below !== undefined)', /true/, nothing],
     ['if (command.secretsOf !== undefined)', /true/, nothing],
     ['if (minting.length > 0)', />|true/, nothing],
@@ -128,7 +132,7 @@ const explained: Record<string, Row[]> = {
     [
       '.where(and(eq(keySecrets.keyId',
       /without eq/,
-      'Secrets of other keys as well: the book gives out those of one.',
+      'Secrets of other keys as well: the unit of work returns those of one.',
     ],
     [
       '.where(and(inArray(subscriptions.accountId',
@@ -143,9 +147,21 @@ const explained: Record<string, Row[]> = {
     ['if (scopes.length === 0) return', /false/, nothing],
   ],
   'src/ledger/post.ts': [
-    ['const alone: Lanes', any, 'One writes at a time: how many wait for it is a matter of speed.'],
-    ['const amongNodes: Lanes', any, 'Speed only: each batch is right alone, however many fly.'],
-    ['const lanes = makeLanes(', any, 'Speed only: each batch is right alone, however many fly.'],
+    [
+      'const alone: BatchLimits',
+      any,
+      'One writes at a time: how many wait for it is a matter of speed.',
+    ],
+    [
+      'const amongNodes: BatchLimits',
+      any,
+      'Speed only: each batch is right alone, however many fly.',
+    ],
+    [
+      'const queue = makeBatchQueue(',
+      any,
+      'Speed only: each batch is right alone, however many fly.',
+    ],
     ['memory?.keep(pages)', any, faster],
     ['if (lately >= companyMin', any, 'Speed only: how long commands wait for company.'],
     ['if (count === 1) return 0', any, 'Speed only: which of several queues an account is in.'],
@@ -211,7 +227,7 @@ const explained: Record<string, Row[]> = {
     ['if (!account) throw new Error(`a plan for', /false/, bug],
     ['if (availableTo(account) < amount) throw', any, bug],
     [
-      "book.changed('account', account)",
+      "unit.changed('account', account)",
       any,
       'The plan is set next, and the account written with it.',
     ],

@@ -46,7 +46,7 @@ import type { LiveRuns } from '../runs/live.ts'
 import type { RunStore } from '../runs/store.ts'
 import type { CountStore } from '../storage/counts/store.ts'
 import type { LeaseClock } from '../storage/db/lease-clock.ts'
-import type { Still } from '../storage/db/read-cache.ts'
+import type { ReadCache } from '../storage/db/read-cache.ts'
 import type { Replies } from '../storage/idempotency/call.ts'
 import type { CallStore } from '../storage/idempotency/store.ts'
 import type { TextStore } from '../storage/texts/store.ts'
@@ -84,7 +84,7 @@ export type Deps = {
   texts: TextStore
   status: StatusStore
   /** Reads that are done again only after something was written. */
-  still: Still
+  readCache: ReadCache
   terminal: TerminalStore
   onboarding: OnboardingStore
   logs: Logs

@@ -4,7 +4,7 @@ import { livePlans } from '../billing/plans/live-plans.ts'
 import type { Config } from '../config/config.ts'
 import type { UpstreamConfig } from '../config/entries.ts'
 import { canonical } from '../kernel/canonical.ts'
-import { napsTaken } from '../kernel/suspend-detector.ts'
+import { suspendsSeen } from '../kernel/suspend-detector.ts'
 import { type Catalogue, makeCatalogue } from '../models/catalogue.ts'
 import { liveCatalogue } from '../models/live-catalogue.ts'
 import { makeBreaker } from '../models/upstream/breaker.ts'
@@ -94,11 +94,15 @@ function upstreamMaker(deps: Needs) {
 function guard(upstream: Upstream, entry: UpstreamConfig, { clock, log, meters }: Needs): Upstream {
   const { id, breaker_failures: failures, breaker_cooldown_ms: cooldownMs } = entry
   if (failures === 0) return upstream
-  const breaker = makeBreaker({ failures, cooldownMs }, { clock, naps: napsTaken }, (state) => {
-    if (state === 'closed') return log.info('upstream.closed', { upstream: id })
-    meters.upstreamOpened(id)
-    log.warn('upstream.opened', { upstream: id, failures, cooldown_ms: cooldownMs })
-  })
+  const breaker = makeBreaker(
+    { failures, cooldownMs },
+    { clock, suspends: suspendsSeen },
+    (state) => {
+      if (state === 'closed') return log.info('upstream.closed', { upstream: id })
+      meters.upstreamOpened(id)
+      log.warn('upstream.opened', { upstream: id, failures, cooldown_ms: cooldownMs })
+    },
+  )
   return guardedUpstream(upstream, breaker)
 }
 

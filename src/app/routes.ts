@@ -17,7 +17,7 @@ import { signerApi } from '../proof/signer/api.ts'
 import { runsApi } from '../runs/api.ts'
 import { mountLater } from '../web/http/lazy-mount.ts'
 import { methodNotAllowed } from '../web/http/methods.ts'
-import { front, type ShowRefusal } from '../web/http/root.ts'
+import { makeRoot, type ShowRefusal } from '../web/http/root.ts'
 import { slowBodies } from '../web/http/slow-body.ts'
 import type { Deps } from './deps-port.ts'
 import { readyReads } from './ready.ts'
@@ -35,7 +35,7 @@ export function createApp(deps: Deps) {
   const ready = readyReads(deps)
   let pages: ShowRefusal | undefined
   const showRefusal = (...asked: Parameters<ShowRefusal>) => pages?.(...asked)
-  const app = front({ baseUrl, listen, ids, log, ready, expectBody, showRefusal })
+  const app = makeRoot({ baseUrl, listen, ids, log, ready, expectBody, showRefusal })
     .use(statusApi(deps))
     .use(modelsApi(deps))
     .use(signerApi(deps))

@@ -55,7 +55,7 @@ import { countStore } from '../storage/counts/store.ts'
 import type { Db } from '../storage/db/db.ts'
 import { type LeaseClock, openLeaseClock } from '../storage/db/lease-clock.ts'
 import { withLosses } from '../storage/db/losses.ts'
-import { stillReads } from '../storage/db/read-cache.ts'
+import { makeReadCache } from '../storage/db/read-cache.ts'
 import { timedDb } from '../storage/db/timed.ts'
 import { settleFigures } from '../storage/figures/store.ts'
 import { makeReplies } from '../storage/idempotency/call.ts'
@@ -231,7 +231,7 @@ const storesOf = (db: Db) => ({
   site: siteStore(db),
   shares: shareStore(db),
   status: statusStore(db),
-  still: stillReads(db),
+  readCache: makeReadCache(db),
   terminal: terminalStore(db),
   onboarding: onboardingStore(db),
   usage: usageStore(db),

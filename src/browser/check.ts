@@ -1,7 +1,7 @@
 import { systemClock } from '../kernel/clock.ts'
 import { readGiven } from '../proof/receipts/given.ts'
 import type { ChainEvidence } from '../verify/check-anchor.ts'
-import type { Carried } from '../verify/page-payload.ts'
+import type { PagePayload } from '../verify/page-payload.ts'
 import type { ReceiptFile } from '../verify/receipt.ts'
 import type { Trust, Verdict } from '../verify/verify.ts'
 import { checkItem } from './check-parts.ts'
@@ -22,7 +22,7 @@ const drop = byId('drop', HTMLElement)
 const here = byId('here', HTMLElement).dataset
 
 type Verifier = typeof import('./verify.ts')
-type Log = { origin: string; signers: Carried['signers'] }
+type Log = { origin: string; signers: PagePayload['signers'] }
 
 const logs: Log[] = JSON.parse(here['logs'] ?? '[]')
 const stays = byId('stays-here', HTMLElement)

@@ -1,4 +1,4 @@
-import type { Carried } from '../verify/page-payload.ts'
+import type { PagePayload } from '../verify/page-payload.ts'
 import type { Receipt } from '../verify/receipt.ts'
 import type { ShownCheck, StampWords } from '../verify/shown-checks.ts'
 import type { Verdict } from '../verify/verify.ts'
@@ -20,10 +20,10 @@ void check()
 type Verifier = typeof import('./verify.ts')
 
 async function check(): Promise<void> {
-  const { module, carried } = byId('carried', HTMLElement).dataset
-  if (!module || !carried) return
+  const { module, payload } = byId('payload', HTMLElement).dataset
+  if (!module || !payload) return
   const verifier: Verifier = await import(module)
-  const { file, ...trusted }: Carried = JSON.parse(carried)
+  const { file, ...trusted }: PagePayload = JSON.parse(payload)
   const verdict = verifier.verify({ file }, verifier.toTrust(trusted))
   const judged = { verdict, file, now: trusted.now }
   const isRead = verdict.receipt_id !== null

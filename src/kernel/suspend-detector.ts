@@ -11,24 +11,24 @@ const leastMs = 5000
  * {@link everyMs}: the machine slept, the process was stopped, one turn took as long. While a
  * machine sleeps one clock may stand. One that is set forward looks the same.
  */
-export function napCounter(clock: Clock): () => number {
+export function suspendCounter(clock: Clock): () => number {
   let [time, passed] = [clock.now(), clock.monotonic()]
-  let naps = 0
+  let suspends = 0
   return () => {
     const before = [time, passed] as const
     time = clock.now()
     passed = clock.monotonic()
-    if (Math.max(time - before[0], passed - before[1]) > everyMs + leastMs) naps++
-    return naps
+    if (Math.max(time - before[0], passed - before[1]) > everyMs + leastMs) suspends++
+    return suspends
   }
 }
 
 let ofProcess: (() => number) | undefined
 
 /** How often it happened to this process since somebody first asked. Keeps no process alive. */
-export function napsTaken(): number {
+export function suspendsSeen(): number {
   if (!ofProcess) {
-    ofProcess = napCounter(systemClock)
+    ofProcess = suspendCounter(systemClock)
     setInterval(ofProcess, everyMs).unref()
   }
   return ofProcess()

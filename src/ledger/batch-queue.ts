@@ -16,7 +16,7 @@ const slowMs = 20
  * How many batches are in flight: while one is stored the next is thought about, and a third would
  * only make all of them smaller, unless one of them is slow.
  */
-export type Lanes = { quick: number; most: number }
+export type BatchLimits = { quick: number; most: number }
 
 /**
  * Lets commands wait for each other in batches: while as many are in flight as may be, everything
@@ -25,8 +25,8 @@ export type Lanes = { quick: number; most: number }
  * costs several times what a command in it does. A lone caller waits at most once, after company.
  * `run` takes its batch when it can begin with it.
  */
-export function makeLanes<W extends Waits>(
-  { quick, most }: Lanes,
+export function makeBatchQueue<W extends Waits>(
+  { quick, most }: BatchLimits,
   run: (take: () => W[]) => Promise<unknown>,
 ): { add(waiting: W): void } {
   let queue: W[] = []

@@ -3,7 +3,7 @@ import { maxNusd, min, type Nusd } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { AccountRow, DepositRow } from '../storage/db/schema.ts'
 import { creditRef, depositRef } from './deposit-ref.ts'
-import type { Book } from './unit-of-work.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
 
 /**
  * The rules of money that came in over the chain. A deposit is credited once; one that the chain
@@ -17,9 +17,9 @@ export type SeenIn = { blockHash: string; blockTime: Millis }
  * Credits a deposit to its account. False when it is no longer what was looked at, or when the
  * balance would pass the most an account can hold: then it waits.
  */
-export function creditDeposit(book: Book, id: string, seen: SeenIn): boolean {
-  const row = book.deposit(id)
-  const account = row && book.account(row.account)
+export function creditDeposit(unit: UnitOfWork, id: string, seen: SeenIn): boolean {
+  const row = unit.deposit(id)
+  const account = row && unit.account(row.account)
   if (!row || !account || row.amount === null || row.blockHash !== seen.blockHash) return false
   if (row.status !== 'detected' && row.status !== 'confirming') return false
   // Its last credit still stands, whatever its status says.
@@ -28,19 +28,19 @@ export function creditDeposit(book: Book, id: string, seen: SeenIn): boolean {
   const gain = row.amount - row.loss
   if (account.balance + gain > maxNusd) {
     Object.assign(row, { status: 'confirming', reason: 'balance_full' })
-    book.changed('deposit', row)
+    unit.changed('deposit', row)
     return false
   }
   row.credits++
   const ref = creditRef(row)
   account.balance += gain
-  book.changed('account', account)
-  move(book, row, { ref, kind: 'deposit', source: 'deposits', target: 'user', amount: gain })
+  unit.changed('account', account)
+  move(unit, row, { ref, kind: 'deposit', source: 'deposits', target: 'user', amount: gain })
   const back = `${ref}/returned`
-  move(book, row, { ref: back, kind: 'loss', source: 'deposits', target: 'loss', amount: row.loss })
+  move(unit, row, { ref: back, kind: 'loss', source: 'deposits', target: 'loss', amount: row.loss })
   const { blockTime } = seen
-  const credited = { status: 'credited', reason: null, loss: 0n, creditedAt: book.now, blockTime }
-  book.changed('deposit', Object.assign(row, credited))
+  const credited = { status: 'credited', reason: null, loss: 0n, creditedAt: unit.now, blockTime }
+  unit.changed('deposit', Object.assign(row, credited))
   return true
 }
 
@@ -48,12 +48,12 @@ export function creditDeposit(book: Book, id: string, seen: SeenIn): boolean {
  * Takes back a credited deposit whose block left the chain. Gives what could not be taken; nothing
  * when the deposit is no longer what was looked at.
  */
-export function reverseDeposit(book: Book, id: string, blockHash: string): Nusd | undefined {
-  const row = book.deposit(id)
-  const account = row && book.account(row.account)
+export function reverseDeposit(unit: UnitOfWork, id: string, blockHash: string): Nusd | undefined {
+  const row = unit.deposit(id)
+  const account = row && unit.account(row.account)
   if (!row || !account || row.amount === null) return undefined
   if (row.status !== 'credited' || row.blockHash !== blockHash) return undefined
-  return takeBack(book, row, account, row.amount)
+  return takeBack(unit, row, account, row.amount)
 }
 
 /**
@@ -61,29 +61,29 @@ export function reverseDeposit(book: Book, id: string, blockHash: string): Nusd 
  * what could not be taken.
  * @throws Refusal 'not_found', 'conflict' for every other deposit
  */
-export function reverseRepeated(book: Book, id: string): Nusd {
-  const row = book.deposit(id)
-  const account = row && book.account(row.account)
+export function reverseRepeated(unit: UnitOfWork, id: string): Nusd {
+  const row = unit.deposit(id)
+  const account = row && unit.account(row.account)
   if (!row || !account) return refuse('not_found', { message: 'There is no such deposit.' })
   const isIn = row.status === 'credited' || row.status === 'finalized'
   if (row.reason !== 'credited_twice' || !isIn || row.amount === null) {
     refuse('conflict', { message: 'This deposit does not repeat another one.' })
   }
   row.reason = null
-  return takeBack(book, row, account, row.amount)
+  return takeBack(unit, row, account, row.amount)
 }
 
-function takeBack(book: Book, row: DepositRow, account: AccountRow, amount: Nusd): Nusd {
+function takeBack(unit: UnitOfWork, row: DepositRow, account: AccountRow, amount: Nusd): Nusd {
   // Of a claimed one, what its sender had spent before stays spent.
   const taken = min(account.balance - account.held, row.moved ?? amount)
   const loss = amount - taken
   const ref = creditRef(row)
   account.balance -= taken
-  book.changed('account', account)
-  move(book, row, { ref, kind: 'reversal', source: 'user', target: 'deposits', amount: taken })
-  move(book, row, { ref, kind: 'loss', source: 'loss', target: 'deposits', amount: loss })
+  unit.changed('account', account)
+  move(unit, row, { ref, kind: 'reversal', source: 'user', target: 'deposits', amount: taken })
+  move(unit, row, { ref, kind: 'loss', source: 'loss', target: 'deposits', amount: loss })
   row.reversals++
-  book.changed('deposit', Object.assign(row, { status: 'reversed', loss, creditedAt: null }))
+  unit.changed('deposit', Object.assign(row, { status: 'reversed', loss, creditedAt: null }))
   return loss
 }
 
@@ -92,17 +92,17 @@ function takeBack(book: Book, row: DepositRow, account: AccountRow, amount: Nusd
  * after it what is still available. Gives the row as it is then.
  * @throws Refusal 'not_found', 'conflict'
  */
-export function moveDeposit(book: Book, id: string, to: string): DepositRow {
-  const row = book.deposit(id)
+export function moveDeposit(unit: UnitOfWork, id: string, to: string): DepositRow {
+  const row = unit.deposit(id)
   if (!row) return refuse('not_found', { message: 'There is no such deposit.' })
-  const source = book.account(row.from)
-  const target = book.account(to)
+  const source = unit.account(row.from)
+  const target = unit.account(to)
   if (row.account === to) refuse('conflict', { message: 'This deposit is there already.' })
   if (row.account !== row.from || !source || !target) {
     refuse('conflict', { message: 'This deposit was claimed or assigned before.' })
   }
   if (row.status === 'detected' || row.status === 'confirming') {
-    book.changed('deposit', Object.assign(row, { account: to }))
+    unit.changed('deposit', Object.assign(row, { account: to }))
     return row
   }
   if ((row.status !== 'credited' && row.status !== 'finalized') || row.amount === null) {
@@ -115,18 +115,18 @@ export function moveDeposit(book: Book, id: string, to: string): DepositRow {
   }
   source.balance -= moved
   target.balance += moved
-  book.changed('account', source)
-  book.changed('account', target)
+  unit.changed('account', source)
+  unit.changed('account', target)
   const claim = { ref: depositRef(row), kind: 'claim', amount: moved } as const
-  move(book, row, { ...claim, source: 'user', target: 'deposits' })
-  book.changed('deposit', Object.assign(row, { account: to, moved }))
-  move(book, row, { ...claim, source: 'deposits', target: 'user' })
+  move(unit, row, { ...claim, source: 'user', target: 'deposits' })
+  unit.changed('deposit', Object.assign(row, { account: to, moved }))
+  move(unit, row, { ...claim, source: 'deposits', target: 'user' })
   return row
 }
 
-type Move = Omit<Parameters<Book['addTransfer']>[0], 'accountId' | 'at'>
+type Move = Omit<Parameters<UnitOfWork['addTransfer']>[0], 'accountId' | 'at'>
 
 /** One line of the journal, of whoever's the deposit is; none for nothing. */
-function move(book: Book, { account }: DepositRow, transfer: Move): void {
-  if (transfer.amount > 0n) book.addTransfer({ ...transfer, accountId: account, at: book.now })
+function move(unit: UnitOfWork, { account }: DepositRow, transfer: Move): void {
+  if (transfer.amount > 0n) unit.addTransfer({ ...transfer, accountId: account, at: unit.now })
 }

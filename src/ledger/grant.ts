@@ -19,19 +19,19 @@ export function grantCredit(
     opens: true,
     keys: [],
     call: wish.once?.scope,
-    decide(book) {
-      wish.once?.assertFirst(book)
-      const balance = grant(book, wish.account, wish.amount, id)
-      book.addAudit({
+    decide(unit) {
+      wish.once?.assertFirst(unit)
+      const balance = grant(unit, wish.account, wish.amount, id)
+      unit.addAudit({
         id,
-        at: book.now,
+        at: unit.now,
         actor: wish.actor,
         action: 'grant',
         accountId: wish.account,
         subject: wish.account,
         detail: { amount_nusd: wish.amount.toString(), reason: wish.reason },
       })
-      wish.once?.note(book, balance)
+      wish.once?.note(unit, balance)
       return balance
     },
   })

@@ -2,7 +2,7 @@ import { toRfc3339 } from '../kernel/clock.ts'
 import { maxNusd, min, type Nusd, toJsonInteger } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { HoldWindow, KeyRow, RunRow } from '../storage/db/schema.ts'
-import type { Book } from './unit-of-work.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
 import { windowEnd } from './window.ts'
 
 /**
@@ -18,20 +18,20 @@ export type Room = {
 }
 
 /** The rooms of a chain in the order they are asked: the key, its ancestors, the balance. */
-export function roomsOf(book: Book, accountId: string, chain: readonly KeyRow[]): Room[] {
+export function roomsOf(unit: UnitOfWork, accountId: string, chain: readonly KeyRow[]): Room[] {
   const rooms: Room[] = chain.map((key, depth) => {
-    const { spent, held } = book.window(key)
+    const { spent, held } = unit.window(key)
     const limitedBy = depth === 0 ? 'key' : 'ancestor'
     return { available: key.capLimit - spent - held, limitedBy, keyId: key.id }
   })
-  const account = book.account(accountId)
+  const account = unit.account(accountId)
   const available = account ? account.balance - account.held : 0n
   return [...rooms, { available, limitedBy: 'balance' }]
 }
 
 /** The most that a run of this chain may hold now: the least room, and no key's most for a run. */
-export function mostFor(book: Book, accountId: string, chain: readonly KeyRow[]): Nusd {
-  const rooms = roomsOf(book, accountId, chain).map(({ available }) => available)
+export function mostFor(unit: UnitOfWork, accountId: string, chain: readonly KeyRow[]): Nusd {
+  const rooms = roomsOf(unit, accountId, chain).map(({ available }) => available)
   const mosts = chain.flatMap(({ maxCostPerRun }) => maxCostPerRun ?? [])
   return [...rooms, ...mosts].reduce(min, maxNusd)
 }
@@ -42,15 +42,15 @@ export function mostFor(book: Book, accountId: string, chain: readonly KeyRow[])
  * @throws Refusal `cap_exceeded` or `insufficient_balance`; nothing is changed then.
  */
 export function takeHold(
-  book: Book,
+  unit: UnitOfWork,
   chain: readonly KeyRow[],
   amount: Nusd,
   explain: (room: Nusd) => Record<string, unknown>,
 ): HoldWindow[] {
   const accountId = chain[0]?.accountId ?? ''
-  const account = book.account(accountId)
+  const account = unit.account(accountId)
   if (!account) throw new Error('a key without an account')
-  const rooms = roomsOf(book, accountId, chain)
+  const rooms = roomsOf(unit, accountId, chain)
   const least = rooms.reduce((room, other) => min(room, other.available), maxNusd)
   chain.forEach((key, depth) => {
     const most = key.maxCostPerRun
@@ -58,20 +58,20 @@ export function takeHold(
       const room: Room = { available: most, limitedBy: 'max_cost_per_run', keyId: key.id }
       const message = tooMuchForOne(depth === 0 ? 'this key' : `the key ${key.id} above this one`)
       // No window of it ever resets.
-      refuseSpend(book, room, undefined, amount, explain(min(least, most)), message)
+      refuseSpend(unit, room, undefined, amount, explain(min(least, most)), message)
     }
   })
   rooms.forEach((room, depth) => {
-    if (room.available < amount) refuseSpend(book, room, chain[depth], amount, explain(least))
+    if (room.available < amount) refuseSpend(unit, room, chain[depth], amount, explain(least))
   })
   account.held += amount
-  book.changed('account', account)
+  unit.changed('account', account)
   return chain.map((key) => {
-    const window = book.window(key)
+    const window = unit.window(key)
     window.held += amount
     // The cap may have been changed by a node whose clock was in another window.
     window.limit = key.capLimit
-    book.changed('window', window)
+    unit.changed('window', window)
     return [key.id, window.windowStart]
   })
 }
@@ -81,14 +81,14 @@ const tooMuchForOne = (key: string): string =>
   'Lower max_tokens, or raise that limit; the spending cap is another one.'
 
 function refuseSpend(
-  book: Book,
+  unit: UnitOfWork,
   { available, limitedBy, keyId }: Room,
   key: KeyRow | undefined,
   required: Nusd,
   more: Record<string, unknown>,
   message?: string,
 ): never {
-  const resetsAt = key ? windowEnd(key.capWindow, book.now) : null
+  const resetsAt = key ? windowEnd(key.capWindow, unit.now) : null
   refuse(limitedBy === 'balance' ? 'insufficient_balance' : 'cap_exceeded', {
     ...(message === undefined ? {} : { message }),
     metadata: {
@@ -106,29 +106,29 @@ function refuseSpend(
  * Ends a run's hold: `cost` is charged to the account, the key and every ancestor, in the windows
  * the hold was taken from; the rest is free again. A cost above the hold is our bug, not a debt.
  */
-export function endHold(book: Book, run: RunRow, cost: Nusd): void {
+export function endHold(unit: UnitOfWork, run: RunRow, cost: Nusd): void {
   if (run.finishedAt !== null) throw new Error(`run ${run.id} ended twice`)
   if (cost < 0n || cost > run.hold) throw new Error(`run ${run.id} would cost more than it holds`)
-  const account = book.account(run.accountId)
+  const account = unit.account(run.accountId)
   if (!account) throw new Error(`run ${run.id} has no account`)
   account.held -= run.hold
   account.balance -= cost
-  book.changed('account', account)
+  unit.changed('account', account)
   for (const [keyId, start] of run.windows) {
-    const window = book.windowAt(keyId, start)
+    const window = unit.windowAt(keyId, start)
     window.held -= run.hold
     window.spent += cost
-    book.changed('window', window)
+    unit.changed('window', window)
   }
   if (cost === 0n) return
-  book.addTransfer({
+  unit.addTransfer({
     accountId: run.accountId,
     ref: run.id,
     kind: 'run',
     source: 'user',
     target: 'revenue',
     amount: cost,
-    at: book.now,
+    at: unit.now,
   })
 }
 
@@ -136,23 +136,23 @@ export function endHold(book: Book, run: RunRow, cost: Nusd): void {
  * Gives `amount` of the operator's money to an account and returns its balance.
  * @throws Refusal `conflict` above the bound of a balance.
  */
-export function grant(book: Book, accountId: string, amount: Nusd, ref: string): Nusd {
-  const account = book.account(accountId)
+export function grant(unit: UnitOfWork, accountId: string, amount: Nusd, ref: string): Nusd {
+  const account = unit.account(accountId)
   if (!account) throw new Error('a grant to an account that was not opened')
   if (amount < 1n) refuse('invalid_request', 'Grant at least 0.000000001 USD.')
   if (account.balance + amount > maxNusd) {
     refuse('conflict', 'The balance would pass 9,000,000 USD, the most an account can hold.')
   }
   account.balance += amount
-  book.changed('account', account)
-  book.addTransfer({
+  unit.changed('account', account)
+  unit.addTransfer({
     accountId,
     ref,
     kind: 'grant',
     source: 'grants',
     target: 'user',
     amount,
-    at: book.now,
+    at: unit.now,
   })
   return account.balance
 }

@@ -2,7 +2,7 @@ import type { Deps } from '../app/deps-port.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { type Call, callRowOf, type Reply } from '../storage/idempotency/call.ts'
-import type { Book } from './unit-of-work.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
 
 /** A call as a command takes it that makes something of it. */
 export type Once<Made> = {
@@ -11,9 +11,9 @@ export type Once<Made> = {
    * Comes before anything is decided.
    * @throws Refusal `idempotency_mismatch`, `idempotency_in_progress`
    */
-  assertFirst(book: Book): void
+  assertFirst(unit: UnitOfWork): void
   /** Notes it beside what was made, with its answer if that is known already. */
-  note(book: Book, made: Made, runId?: string): void
+  note(unit: UnitOfWork, made: Made, runId?: string): void
 }
 
 /** `toReply` gives the answer, or nothing where the end of a run will. */
@@ -24,8 +24,8 @@ export function onceOf<Made>(
 ): Once<Made> {
   return {
     scope,
-    assertFirst(book) {
-      const known = book.call(scope)
+    assertFirst(unit) {
+      const known = unit.call(scope)
       // Whoever looks again finds the answer, if it is there by now.
       if (known) {
         refuse(
@@ -33,10 +33,10 @@ export function onceOf<Made>(
         )
       }
     },
-    note(book, made, runId) {
-      const reply = toReply(made, book.now)
-      const row = callRowOf({ replies, settings }, { scope, fingerprint }, reply, book.now)
-      book.addCall({ ...row, runId: runId ?? null })
+    note(unit, made, runId) {
+      const reply = toReply(made, unit.now)
+      const row = callRowOf({ replies, settings }, { scope, fingerprint }, reply, unit.now)
+      unit.addCall({ ...row, runId: runId ?? null })
     },
   }
 }

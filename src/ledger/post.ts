@@ -4,16 +4,22 @@ import type { Db, Query, Work } from '../storage/db/db.ts'
 import { remember } from '../storage/db/memory.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import { keepTexts } from '../storage/texts/store.ts'
-import { type Lanes, makeLanes } from './batch-queue.ts'
+import { type BatchLimits, makeBatchQueue } from './batch-queue.ts'
 import { isOneCommandsFault } from './fault.ts'
 import { load } from './store/load.ts'
 import { writeBack } from './store/write.ts'
-import { type Book, emptyPages, openBook, type Pages, type Posted } from './unit-of-work.ts'
+import {
+  makeUnitOfWork,
+  type Posted,
+  type TrackedRows,
+  trackedRows,
+  type UnitOfWork,
+} from './unit-of-work.ts'
 
 /**
- * A change of money or of who may spend it. Names the rows it needs, all of one account but where
- * money goes to another; `decide` changes them on the book and may refuse, and then must have
- * changed nothing.
+ * A change of money or of who may spend it. Names the rows it needs, all of one account except
+ * where money goes to another. `decide` changes them in the unit of work; a refusal undoes nothing,
+ * so it checks everything before its first change.
  */
 export type Command<T> = {
   account: string
@@ -36,7 +42,7 @@ export type Command<T> = {
   call?: string | undefined
   /** Whether it is about the subscription of its account. */
   subscribes?: boolean
-  decide(book: Book): T
+  decide(unit: UnitOfWork): T
 }
 
 /** The only way money moves: commands of one moment share one transaction and one fsync. */
@@ -46,8 +52,8 @@ export type Ledger = { post<T>(command: Command<T>): Promise<T> }
  * Batches in flight: where one process writes alone there is one, and on a server a few more while
  * some of them wait for the locks of other nodes.
  */
-const alone: Lanes = { quick: 1, most: 1 }
-const amongNodes: Lanes = { quick: 2, most: 8 }
+const alone: BatchLimits = { quick: 1, most: 1 }
+const amongNodes: BatchLimits = { quick: 2, most: 8 }
 
 type Waiting = {
   command: Command<unknown>
@@ -76,19 +82,22 @@ export function openLedger(
   db.onForeignWrite(distrust)
 
   /** Loads, decides and writes one batch. Same code on both engines. */
-  function* postAll(q: Query, batch: Waiting[]): Work<{ outcomes: Outcome[]; pages: Pages }> {
-    const pages = emptyPages()
+  function* postAll(
+    q: Query,
+    batch: Waiting[],
+  ): Work<{ outcomes: Outcome[]; tracked: TrackedRows }> {
+    const tracked = trackedRows()
     try {
       const commands = batch.map((waiting) => waiting.command)
-      const book = openBook(pages, clock.now())
-      yield* load(q, db.tables, pages, commands, book.now, memory)
-      const outcomes = commands.map((command) => decide(command, book))
-      const ended = [...pages.written.runs].filter((run) => run.finishedAt !== null)
+      const unit = makeUnitOfWork(tracked, clock.now())
+      yield* load(q, db.tables, tracked, commands, unit.now, memory)
+      const outcomes = commands.map((command) => decide(command, unit))
+      const ended = [...tracked.written.runs].filter((run) => run.finishedAt !== null)
       if (numbering && ended.length > 0) yield* numbering.number(q, ended)
-      yield* writeBack(q, db.tables, pages)
-      yield* keepTexts(q, db.tables, pages.added.texts, book.now)
-      memory?.keep(pages)
-      return { outcomes, pages }
+      yield* writeBack(q, db.tables, tracked)
+      yield* keepTexts(q, db.tables, tracked.added.texts, unit.now)
+      memory?.keep(tracked)
+      return { outcomes, tracked }
     } catch (error) {
       // The rows were changed in place, and the savepoint took the changes back.
       distrust()
@@ -100,11 +109,11 @@ export function openLedger(
     let batch: Waiting[] | undefined
     let posted: Posted | undefined
     try {
-      const { outcomes, pages } = await db.write((q) => {
+      const { outcomes, tracked } = await db.write((q) => {
         batch ??= take()
         return postAll(q, batch)
       })
-      posted = pages
+      posted = tracked
       for (const [i, outcome] of outcomes.entries()) answer(batch?.[i], outcome)
     } catch (error) {
       const all = batch ?? take()
@@ -117,16 +126,16 @@ export function openLedger(
     if (posted) tell?.(posted)
   }
 
-  const lanes = makeLanes(db.exclusive ? alone : amongNodes, run)
+  const queue = makeBatchQueue(db.exclusive ? alone : amongNodes, run)
   return {
     post: (command) =>
-      new Promise((done, failed) => lanes.add({ command, done, failed } as Waiting)),
+      new Promise((done, failed) => queue.add({ command, done, failed } as Waiting)),
   }
 }
 
-function decide(command: Command<unknown>, book: Book): Outcome {
+function decide(command: Command<unknown>, unit: UnitOfWork): Outcome {
   try {
-    return { value: command.decide(book) }
+    return { value: command.decide(unit) }
   } catch (error) {
     if (error instanceof Refusal) return { refusal: error }
     throw error

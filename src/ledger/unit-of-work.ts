@@ -20,7 +20,7 @@ import { windowStart } from './window.ts'
  * rows here in plain code; the store loads them before and writes them after. A command checks
  * everything before its first change, because a refusal undoes nothing.
  */
-export type Book = {
+export type UnitOfWork = {
   /** The time of the whole batch. */
   now: Millis
   account(id: string): AccountRow | undefined
@@ -67,8 +67,8 @@ type Changed = 'account' | 'key' | 'secret' | 'window' | 'run' | 'deposit' | 'su
 
 export type NewTransfer = Omit<TransferRow, 'seq' | 'balance'>
 
-/** What a book holds: loaded rows by id, and the changes that the store has to write. */
-export type Pages = {
+/** Loaded rows by id, and the changes that the store writes. */
+export type TrackedRows = {
   accounts: Map<string, AccountRow>
   keys: Map<string, KeyRow>
   activeKeys: Map<string, number>
@@ -104,11 +104,11 @@ export type Pages = {
 }
 
 /** What a batch changed, once its COMMIT is through. */
-export type Posted = Pick<Pages, 'written' | 'added'>
+export type Posted = Pick<TrackedRows, 'written' | 'added'>
 
 export const windowId = (keyId: string, start: Millis): string => `${keyId}:${start}`
 
-export const emptyPages = (): Pages => ({
+export const trackedRows = (): TrackedRows => ({
   accounts: new Map(),
   keys: new Map(),
   activeKeys: new Map(),
@@ -140,32 +140,32 @@ export const emptyPages = (): Pages => ({
   calledBack: { answered: [], freed: [] },
 })
 
-export function openBook(pages: Pages, now: Millis): Book {
-  const { written, added } = pages
-  const book: Book = {
+export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
+  const { written, added } = tracked
+  const unit: UnitOfWork = {
     now,
-    account: (id) => pages.accounts.get(id),
-    key: (id) => pages.keys.get(id),
-    activeKeys: (account) => pages.activeKeys.get(account) ?? 0,
-    below: (id) => [...pages.keys.values()].filter((key) => key.lineage.includes(id)),
-    secrets: (id) => [...pages.secrets.values()].filter((secret) => secret.keyId === id),
+    account: (id) => tracked.accounts.get(id),
+    key: (id) => tracked.keys.get(id),
+    activeKeys: (account) => tracked.activeKeys.get(account) ?? 0,
+    below: (id) => [...tracked.keys.values()].filter((key) => key.lineage.includes(id)),
+    secrets: (id) => [...tracked.secrets.values()].filter((secret) => secret.keyId === id),
     run: (id) => {
-      const row = pages.runs.get(id)
+      const row = tracked.runs.get(id)
       // One that ended in this batch is on its receipt: nobody behind may change it.
       return row?.finishedAt === null ? row : undefined
     },
-    deposit: (id) => pages.deposits.get(id),
+    deposit: (id) => tracked.deposits.get(id),
     call: (scope) => {
-      const row = pages.calls.get(scope)
+      const row = tracked.calls.get(scope)
       return row && row.until > now ? row : undefined
     },
     subscription: (account) => {
-      const row = pages.subscriptions.get(account)
+      const row = tracked.subscriptions.get(account)
       return row?.endedAt === null ? row : undefined
     },
     window(key) {
       const start = windowStart(key.capWindow, now)
-      const known = pages.windows.get(windowId(key.id, start))
+      const known = tracked.windows.get(windowId(key.id, start))
       if (known) return known
       const fresh = {
         keyId: key.id,
@@ -174,54 +174,54 @@ export function openBook(pages: Pages, now: Millis): Book {
         spent: 0n,
         held: 0n,
       }
-      pages.windows.set(windowId(key.id, start), fresh)
+      tracked.windows.set(windowId(key.id, start), fresh)
       return fresh
     },
     windowAt(keyId, start) {
-      const row = pages.windows.get(windowId(keyId, start))
-      if (!row) throw new Error(`window ${start} of ${keyId} is not on the book`)
+      const row = tracked.windows.get(windowId(keyId, start))
+      if (!row) throw new Error(`window ${start} of ${keyId} was not loaded`)
       return row
     },
     addKey(row, secret) {
-      pages.keys.set(row.id, row)
-      pages.activeKeys.set(row.accountId, book.activeKeys(row.accountId) + 1)
+      tracked.keys.set(row.id, row)
+      tracked.activeKeys.set(row.accountId, unit.activeKeys(row.accountId) + 1)
       added.keys.push(row)
-      book.addSecret(secret)
+      unit.addSecret(secret)
     },
     revokeKey(row, by) {
-      const active = pages.activeKeys.get(row.accountId)
+      const active = tracked.activeKeys.get(row.accountId)
       if (active !== undefined && row.revokedAt === null && row.expiresAt > now) {
-        pages.activeKeys.set(row.accountId, active - 1)
+        tracked.activeKeys.set(row.accountId, active - 1)
       }
       row.revokedAt = now
       row.revokedBy = by
-      book.changed('key', row)
+      unit.changed('key', row)
     },
     addSecret(row) {
-      pages.secrets.set(row.hash, row)
+      tracked.secrets.set(row.hash, row)
       added.secrets.push(row)
     },
     addRun(row) {
-      pages.runs.set(row.id, row)
+      tracked.runs.set(row.id, row)
       added.runs.push(row)
     },
     endRun(row) {
-      const open = pages.runs.get(row.id)
+      const open = tracked.runs.get(row.id)
       if (open) written.runs.delete(open)
-      pages.runs.set(row.id, row)
+      tracked.runs.set(row.id, row)
       written.runs.add(row)
     },
     addTransfer: (row) => void added.transfers.push(row),
     addSubscription(row) {
-      pages.subscriptions.set(row.accountId, row)
+      tracked.subscriptions.set(row.accountId, row)
       added.subscriptions.push(row)
     },
     addCall(row) {
-      pages.calls.set(row.scope, row)
+      tracked.calls.set(row.scope, row)
       added.calls.push(row)
     },
-    answerCall: (scope, reply) => void pages.calledBack.answered.push({ scope, reply }),
-    freeCall: (runId) => void pages.calledBack.freed.push(runId),
+    answerCall: (scope, reply) => void tracked.calledBack.answered.push({ scope, reply }),
+    freeCall: (runId) => void tracked.calledBack.freed.push(runId),
     addAudit: (row) => void added.audits.push(row),
     keepText: (text) => void added.texts.push(text),
     changed(what, row) {
@@ -238,19 +238,19 @@ export function openBook(pages: Pages, now: Millis): Book {
       } else if (!added.runs.includes(row as RunRow)) written.runs.add(row as RunRow)
     },
   }
-  return book
+  return unit
 }
 
 /**
  * Numbers the transfers of a batch for each account and says what it had after each of them, from
  * what it has now; their times never go back, whatever the clock does.
  */
-export function numberTransfers(pages: Pages): TransferRow[] {
+export function numberTransfers(tracked: TrackedRows): TransferRow[] {
   const numbered: TransferRow[] = []
-  const byAccount = Map.groupBy(pages.added.transfers, ({ accountId }) => accountId)
+  const byAccount = Map.groupBy(tracked.added.transfers, ({ accountId }) => accountId)
   for (const [id, transfers] of byAccount) {
-    const account = pages.accounts.get(id)
-    if (!account) throw new Error(`money moved of ${id}, which is not on the book`)
+    const account = tracked.accounts.get(id)
+    if (!account) throw new Error(`money moved of ${id}, which was not loaded`)
     let balance = transfers.reduce((rest, one) => rest - changeOf(one), account.balance)
     for (const transfer of transfers) {
       account.moves += 1
@@ -258,7 +258,7 @@ export function numberTransfers(pages: Pages): TransferRow[] {
       balance += changeOf(transfer)
       numbered.push({ ...transfer, at: account.movedAt, seq: account.moves, balance })
     }
-    pages.written.accounts.add(account)
+    tracked.written.accounts.add(account)
   }
   return numbered
 }

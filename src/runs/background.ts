@@ -30,13 +30,13 @@ async function start(deps: Needs, live: LiveRun): Promise<void> {
     account: live.row.accountId,
     keys: [],
     run: live.id,
-    decide(book) {
-      const run = book.run(live.id)
+    decide(unit) {
+      const run = unit.run(live.id)
       if (!run) throw new Error(`run ${live.id} is not open`)
       run.status = 'running'
-      run.startedAt = book.now
-      book.changed('run', run)
-      return book.now
+      run.startedAt = unit.now
+      unit.changed('run', run)
+      return unit.now
     },
   })
   live.row.status = 'running'

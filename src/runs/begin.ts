@@ -90,32 +90,32 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
       account: caller.account,
       keys: caller.key.lineage,
       call: once?.scope,
-      decide(book) {
+      decide(unit) {
         // A connection may have broken since it was asked for: this one may reach another server.
         deps.heads.assertOpen()
-        once?.assertFirst(book)
-        const chain = caller.key.lineage.map((id) => book.key(id) ?? refuse('invalid_key'))
-        assertUsable(chain, book.now)
-        const account = book.account(caller.account)
+        once?.assertFirst(unit)
+        const chain = caller.key.lineage.map((id) => unit.key(id) ?? refuse('invalid_key'))
+        assertUsable(chain, unit.now)
+        const account = unit.account(caller.account)
         if (account?.status !== 'active') return refuse('account_suspended')
         // The plan of this moment: whatever changes later, the run keeps its discount.
-        const plan = deps.plans.of(account, book.now)
+        const plan = deps.plans.of(account, unit.now)
         assertModelInPlan(plan, model.id)
         assertAsked(deps.upstreams, model, caller.account)
         const { discountBps } = plan
-        const room = wish.fit ? mostFor(book, caller.account, chain) : maxNusd
+        const room = wish.fit ? mostFor(unit, caller.account, chain) : maxNusd
         const fitted = wish.fit ? fitBound(model, bound, room, discountBps) : bound
         const hold = costOf(linesOf(model.prices, model.kind, fitted), discountBps)
-        const windows = takeHold(book, chain, hold, (room) => ({
+        const windows = takeHold(unit, chain, hold, (room) => ({
           max_affordable_output_tokens: affordableTokens(model, bound, room, discountBps),
           top_up_url: `${deps.settings.baseUrl}/dashboard/deposits`,
         }))
         const passport = chain[0]?.passport ?? ''
-        const run = toRow({ passport, hold, discountBps, windows, at: book.now })
-        book.addRun(run)
-        // A copy: the book's row is the ledger's own.
+        const run = toRow({ passport, hold, discountBps, windows, at: unit.now })
+        unit.addRun(run)
+        // A copy: the unit of work's row is the ledger's own.
         const begun = { run: { ...run }, bound: fitted }
-        once?.note(book, begun, id)
+        once?.note(unit, begun, id)
         return begun
       },
     })

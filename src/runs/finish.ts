@@ -147,18 +147,18 @@ export async function settle(
     account: open.accountId,
     keys: open.windows.map(([keyId]) => keyId),
     run: open.id,
-    decide(book) {
-      const held = book.run(open.id)
+    decide(unit) {
+      const held = unit.run(open.id)
       if (!held) throw new Error(`run ${open.id} is not open`)
-      endHold(book, held, ended.cost)
+      endHold(unit, held, ended.cost)
       // All of it, because the digest is of this row: the stored one may say another start.
-      book.endRun(ended)
+      unit.endRun(ended)
       if (received !== undefined) {
         const { id, accountId } = open
-        book.keepText({ runId: id, accountId, input: received, output: ending.output })
+        unit.keepText({ runId: id, accountId, input: received, output: ending.output })
       }
-      if (reply && call?.scope !== undefined) book.answerCall(call.scope, reply)
-      if (call && !isKept) book.freeCall(open.id)
+      if (reply && call?.scope !== undefined) unit.answerCall(call.scope, reply)
+      if (call && !isKept) unit.freeCall(open.id)
     },
   })
   // Where this process writes alone it has its number already.

@@ -6,7 +6,7 @@ import type { Trust } from './verify.ts'
  * What a page hands to the browser that is to judge its receipt, as JSON: the file, whom the
  * service names as its signers, and what it read from the chain. Log indices are decimal text.
  */
-export type Carried = {
+export type PagePayload = {
   file: ReceiptFile
   signers: { address: string; from: string; until: string | null }[]
   issuers: string[]
@@ -15,22 +15,22 @@ export type Carried = {
   now: number
 }
 
-export const toCarried = (file: ReceiptFile, trust: Trust, now: number): Carried => ({
+export const toPagePayload = (file: ReceiptFile, trust: Trust, now: number): PagePayload => ({
   file,
-  signers: carrySigners(trust.signers ?? []),
+  signers: payloadSigners(trust.signers ?? []),
   issuers: [...(trust.issuers ?? [])],
   chain: trust.chain ?? null,
   now,
 })
 
-export const carrySigners = (signers: NonNullable<Trust['signers']>): Carried['signers'] =>
+export const payloadSigners = (signers: NonNullable<Trust['signers']>): PagePayload['signers'] =>
   signers.map(({ address, fromIndex, untilIndex }) => ({
     address,
     from: String(fromIndex ?? 0),
     until: untilIndex === undefined ? null : String(untilIndex),
   }))
 
-export const toTrust = ({ signers, issuers, chain }: Omit<Carried, 'file' | 'now'>): Trust => ({
+export const toTrust = ({ signers, issuers, chain }: Omit<PagePayload, 'file' | 'now'>): Trust => ({
   signers: signers.map(({ address, from, until }) => ({
     address,
     fromIndex: BigInt(from),

@@ -68,11 +68,11 @@ describe.each(engines)('an answer of the console stops with its session, on %s',
     w.deps.ledger.post({
       account,
       keys: [],
-      decide(book) {
-        const row = book.account(account)
+      decide(unit) {
+        const row = unit.account(account)
         if (!row) return
         row.status = 'active'
-        book.changed('account', row)
+        unit.changed('account', row)
       },
     })
   /** The run that is in flight, once the model has said something. */

@@ -29,14 +29,14 @@ const spend = (account: string, dollars: number) =>
   w.deps.ledger.post({
     account,
     keys: [],
-    decide(book) {
-      const row = book.account(account)
+    decide(unit) {
+      const row = unit.account(account)
       if (!row) throw new Error('no account')
       const amount = BigInt(dollars) * usd
       row.balance -= amount
-      book.changed('account', row)
+      unit.changed('account', row)
       const move = { kind: 'run', source: 'user', target: 'revenue' } as const
-      book.addTransfer({ accountId: account, ref: 'spent', ...move, amount, at: book.now })
+      unit.addTransfer({ accountId: account, ref: 'spent', ...move, amount, at: unit.now })
     },
   })
 const events = (event: string) => w.logged.filter((one) => one.event === event).length

@@ -99,14 +99,14 @@ function spendHalf(w: Depositing, account: string, ref: string): Promise<bigint>
     account,
     opens: true,
     keys: [],
-    decide(book) {
-      const row = book.account(account)
+    decide(unit) {
+      const row = unit.account(account)
       const amount = (row?.balance ?? 0n) / 2n
       if (!row || amount === 0n) return 0n
       row.balance -= amount
-      book.changed('account', row)
+      unit.changed('account', row)
       const move = { kind: 'run', source: 'user', target: 'revenue' } as const
-      book.addTransfer({ accountId: account, ref, ...move, amount, at: book.now })
+      unit.addTransfer({ accountId: account, ref, ...move, amount, at: unit.now })
       return amount
     },
   })

@@ -87,14 +87,14 @@ describe('a reorg after the credit', () => {
     w.deps.ledger.post({
       account,
       keys: [],
-      decide(book) {
-        const row = book.account(account)
+      decide(unit) {
+        const row = unit.account(account)
         if (!row) throw new Error('no account')
         row.balance -= BigInt(dollars) * usd
-        book.changed('account', row)
+        unit.changed('account', row)
         const amount = BigInt(dollars) * usd
         const move = { kind: 'run', source: 'user', target: 'revenue' } as const
-        book.addTransfer({ accountId: account, ref: 'spent', ...move, amount, at: book.now })
+        unit.addTransfer({ accountId: account, ref: 'spent', ...move, amount, at: unit.now })
       },
     })
   const losses = async () => (await w.all()).map(({ loss }) => Number(loss / usd))

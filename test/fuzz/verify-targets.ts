@@ -11,7 +11,7 @@ import type { Json } from '../../src/kernel/canonical.ts'
 import { readGiven } from '../../src/proof/receipts/given.ts'
 import { openKeystore } from '../../src/proof/signer/keystore.ts'
 import { readVerifyRequest } from '../../src/verify/input.ts'
-import { toCarried, toTrust } from '../../src/verify/page-payload.ts'
+import { toPagePayload, toTrust } from '../../src/verify/page-payload.ts'
 import { parseProof } from '../../src/verify/proof.ts'
 import { type Problem, type ReceiptFile, redact } from '../../src/verify/receipt.ts'
 import { proofIn, shownChecks, stampWords, stateWords } from '../../src/verify/shown-checks.ts'
@@ -69,7 +69,7 @@ function show(file: ReceiptFile, verdict: Verdict): void {
   shownChecks({ verdict, file, now: 0 })
   slipLines(file.receipt, verdict)
   totalOf(file.receipt)
-  toTrust(JSON.parse(JSON.stringify(toCarried(file, {}, 0))))
+  toTrust(JSON.parse(JSON.stringify(toPagePayload(file, {}, 0))))
 }
 
 /** What JSON.parse gives; files are not read by any other reader. */

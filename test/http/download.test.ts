@@ -5,7 +5,7 @@ import { makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { type DownloadOptions, downloadResponse } from '../../src/web/http/download.ts'
 import type { Listen } from '../../src/web/http/host.ts'
-import { front } from '../../src/web/http/root.ts'
+import { makeRoot } from '../../src/web/http/root.ts'
 import { serve } from '../../src/web/http/serve.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { until } from '../support/runs.ts'
@@ -43,7 +43,7 @@ async function* read(name: string): AsyncGenerator<string> {
   }
 }
 
-const app = front({
+const app = makeRoot({
   baseUrl: 'https://gw.example',
   listen,
   ids: makeIds(systemClock, systemRandom()),

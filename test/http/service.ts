@@ -9,7 +9,7 @@ import { clientAddress, rateKey, trustedProxies } from '../../src/web/http/clien
 import type { Listen } from '../../src/web/http/host.ts'
 import { makeLimiter, refuseInvalidKey, tooMany } from '../../src/web/http/limits.ts'
 import { methodNotAllowed, openToAnyOrigin } from '../../src/web/http/methods.ts'
-import { type FrontDeps, front } from '../../src/web/http/root.ts'
+import { makeRoot, type RootDeps } from '../../src/web/http/root.ts'
 import { serve } from '../../src/web/http/serve.ts'
 
 export const goodKey = 'Bearer sk-service-good'
@@ -38,14 +38,14 @@ const keyGuard = (failuresPerMinute: number) => {
 
 /** A small service with one route of each sort, served. `reached` counts guarded handlers. */
 export function startService(
-  more: Partial<FrontDeps> = {},
+  more: Partial<RootDeps> = {},
   baseUrl = 'https://gw.example',
   failuresPerMinute = 100_000,
 ) {
   const listen: Listen = { hostname: '127.0.0.1', port: 0 }
   const logged: unknown[] = []
   const count = { reached: 0 }
-  const app = front({
+  const app = makeRoot({
     baseUrl,
     listen,
     ids: makeIds(systemClock, systemRandom()),

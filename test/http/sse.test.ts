@@ -5,7 +5,7 @@ import { makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import type { Listen } from '../../src/web/http/host.ts'
-import { front } from '../../src/web/http/root.ts'
+import { makeRoot } from '../../src/web/http/root.ts'
 import { serve } from '../../src/web/http/serve.ts'
 import { dataFrame, type SseClient, type SseOptions, sseResponse } from '../../src/web/http/sse.ts'
 
@@ -61,7 +61,7 @@ const runs: Record<string, (client: SseClient) => Promise<void>> = {
   },
 }
 
-const app = front({
+const app = makeRoot({
   baseUrl: 'https://gw.example',
   listen,
   ids: makeIds(systemClock, systemRandom()),

@@ -31,7 +31,7 @@ const note = async (call: Call, answer: Reply | undefined, runId: string | null 
   await w.deps.ledger.post({ account, opens: true, keys: [], decide: () => {} })
   await w.deps.ledger.post({
     ...{ account, keys: [], call: call.scope },
-    decide: (book) => book.addCall({ ...callRowOf(w.deps, call, answer, book.now), runId }),
+    decide: (unit) => unit.addCall({ ...callRowOf(w.deps, call, answer, unit.now), runId }),
   })
 }
 /** What a route answers: `status made?` or the type of its refusal, and how often it was made. */

@@ -61,11 +61,11 @@ describe('the guards of keys', () => {
     await w.deps.ledger.post({
       account,
       keys: [],
-      decide: (book) => {
-        const row = book.account(account)
+      decide: (unit) => {
+        const row = unit.account(account)
         if (!row) throw new Error('no account')
         row.status = 'suspended'
-        book.changed('account', row)
+        unit.changed('account', row)
       },
     })
     w.deps.keys.forgetAccount(account)
@@ -109,10 +109,10 @@ describe('the guards of keys', () => {
     await w.deps.ledger.post({
       account: key.accountId,
       keys: key.lineage,
-      decide: (book) => {
-        const window = book.window(key)
+      decide: (unit) => {
+        const window = unit.window(key)
         Object.assign(window, { spent: 30n, held: 10n })
-        book.changed('window', window)
+        unit.changed('window', window)
       },
     })
     expect(await refused(() => change(39n))).toBe('conflict')
@@ -127,10 +127,10 @@ describe('the guards of keys', () => {
     await w.deps.ledger.post({
       account: key.accountId,
       keys: key.lineage,
-      decide: (book) => {
-        const window = book.window(key)
+      decide: (unit) => {
+        const window = unit.window(key)
         Object.assign(window, { spent: 50n, held: 30n })
-        book.changed('window', window)
+        unit.changed('window', window)
       },
     })
     w.advance(dayMs)

@@ -8,7 +8,7 @@ import type { Plan } from '../../src/access/plan.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { onceOf } from '../../src/ledger/once.ts'
-import { emptyPages, openBook } from '../../src/ledger/unit-of-work.ts'
+import { makeUnitOfWork, trackedRows } from '../../src/ledger/unit-of-work.ts'
 import { rows } from '../../src/storage/db/db.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 
@@ -158,7 +158,7 @@ describe('the token of a form', () => {
 
 describe('what a chain may', () => {
   test('is asked of keys that are there', async () => {
-    expect(await refused(() => chainOf(openBook(emptyPages(), start), ['none']))).toBe(
+    expect(await refused(() => chainOf(makeUnitOfWork(trackedRows(), start), ['none']))).toBe(
       'invalid_key',
     )
   })

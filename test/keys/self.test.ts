@@ -79,10 +79,10 @@ for (const engine of engines) {
       await w.deps.ledger.post({
         account: key.accountId,
         keys: key.lineage,
-        decide: (book) => {
-          const window = book.window(key)
+        decide: (unit) => {
+          const window = unit.window(key)
           window.spent = 30n
-          book.changed('window', window)
+          unit.changed('window', window)
         },
       })
       const left = async () => (await tell(secret)).chain[0].remaining_nusd

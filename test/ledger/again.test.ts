@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asc } from 'drizzle-orm'
 import { toHex } from '../../src/kernel/hex.ts'
-import type { Book } from '../../src/ledger/unit-of-work.ts'
+import type { UnitOfWork } from '../../src/ledger/unit-of-work.ts'
 import { readWholeLogs } from '../../src/proof/log/store/whole.ts'
 import { digestOf, factsOf, isEnded } from '../../src/proof/receipts/receipt.ts'
 import { type Finished, finish } from '../../src/runs/finish.ts'
@@ -20,14 +20,14 @@ setDefaultTimeout(60_000)
 type Fault = {
   on: readonly Engine[]
   begin?(w: World): void
-  /** What it does to the book. */
-  decide(book: Book, open: RunRow): void
+  /** What it does to the unit of work. */
+  decide(unit: UnitOfWork, open: RunRow): void
   end?(w: World): void
 }
 
 /** Ends a run without its money, with something of its row as it must not be. */
-const endAs = (book: Book, open: RunRow, change: Partial<RunRow>): void =>
-  book.endRun({ ...open, finishedAt: book.now, digest: new Uint8Array(32), ...change })
+const endAs = (unit: UnitOfWork, open: RunRow, change: Partial<RunRow>): void =>
+  unit.endRun({ ...open, finishedAt: unit.now, digest: new Uint8Array(32), ...change })
 
 const rawOf = ({ db }: World): Database => (db as unknown as { raw: Database }).raw
 
@@ -40,12 +40,12 @@ const faults: Record<string, Fault> = {
   },
   'a write that breaks a CHECK': {
     on: engines,
-    decide: (book, open) => endAs(book, open, { cost: open.hold + 1n }),
+    decide: (unit, open) => endAs(unit, open, { cost: open.hold + 1n }),
   },
   'a number that cannot be given': {
     // On a server numbers are given afterwards.
     on: ['sqlite'],
-    decide: (book, open) => endAs(book, open, { digest: null }),
+    decide: (unit, open) => endAs(unit, open, { digest: null }),
   },
   'a COMMIT that fails': {
     on: ['sqlite'],
@@ -56,7 +56,7 @@ const faults: Record<string, Fault> = {
       const broken = `UPDATE OF route ON runs WHEN new.route = 'breaks'`
       raw.run(`CREATE TRIGGER t AFTER ${broken} BEGIN INSERT INTO c VALUES (1); END`)
     },
-    decide: (book, open) => endAs(book, open, { route: 'breaks' }),
+    decide: (unit, open) => endAs(unit, open, { route: 'breaks' }),
     end: (w) => rawOf(w).run('DROP TRIGGER t'),
   },
 }
@@ -81,9 +81,9 @@ describe.each(engines)('runs that end in one batch, on %s', (engine) => {
     let decided = 0
     const breakIt = () => {
       const { accountId: account, windows, id: run } = broken.row
-      const decide = (book: Book) => {
+      const decide = (unit: UnitOfWork) => {
         decided++
-        fault.decide(book, broken.row)
+        fault.decide(unit, broken.row)
       }
       return w.deps.ledger.post({ account, keys: windows.map(([key]) => key), run, decide })
     }
@@ -108,12 +108,12 @@ describe.each(engines)('runs that end in one batch, on %s', (engine) => {
   const startOf = ({ row }: LiveRun) =>
     w.deps.ledger.post({
       ...{ account: row.accountId, keys: [], run: row.id },
-      decide(book) {
-        const open = book.run(row.id)
+      decide(unit) {
+        const open = unit.run(row.id)
         if (!open) throw new Error('it is not open')
         open.status = 'running'
-        open.startedAt = book.now + 1
-        book.changed('run', open)
+        open.startedAt = unit.now + 1
+        unit.changed('run', open)
       },
     })
   const expectEnded = async (done: Finished) => {

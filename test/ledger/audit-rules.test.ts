@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { makeAudit } from '../../src/ledger/audit.ts'
 import type { TransferRow } from '../../src/storage/db/schema.ts'
-import { account, now, window } from './paper-book.ts'
+import { account, now, window } from './paper-unit.ts'
 
 const paid = (amount: bigint, at = now): TransferRow => ({
   ...{ accountId: 'alice', ref: 'run_1', kind: 'run', source: 'user', target: 'revenue' },

@@ -55,12 +55,12 @@ describe.each(engines)('commands of one batch on %s', (engine) => {
     const broken: Command<void> = {
       account,
       keys: [],
-      decide(book) {
+      decide(unit) {
         decided++
-        const row = book.account(account)
+        const row = unit.account(account)
         if (!row) throw new Error('no account')
         row.balance += 1_000_000n
-        book.changed('account', row)
+        unit.changed('account', row)
         throw new Error('a bug after a change')
       },
     }
@@ -73,7 +73,7 @@ describe.each(engines)('commands of one batch on %s', (engine) => {
     const account = newAccount()
     const key = await office.key({ account })
     const run = { ...(await office.hold(key, 0n)), id: 'run_broken', windows: [], cost: 1n }
-    const broken: Command<void> = { account, keys: [], decide: (book) => book.addRun(run) }
+    const broken: Command<void> = { account, keys: [], decide: (unit) => unit.addRun(run) }
     const wrong = await besideNeighbours(account, () => office.ledger.post(broken))
     expect(wrong?.status).toBe('rejected')
   })
@@ -87,12 +87,12 @@ describe.each(engines)('commands of one batch on %s', (engine) => {
     const repeated: Command<void> = {
       account,
       keys: [],
-      decide(book) {
-        const row = book.account(account)
+      decide(unit) {
+        const row = unit.account(account)
         if (!row) throw new Error('no account')
         row.balance += again.amount
-        book.changed('account', row)
-        book.addTransfer(again)
+        unit.changed('account', row)
+        unit.addTransfer(again)
       },
     }
     const wrong = await besideNeighbours(account, () => office.ledger.post(repeated), 5n)

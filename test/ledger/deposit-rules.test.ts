@@ -8,9 +8,9 @@ import {
   reverseRepeated,
 } from '../../src/ledger/credit-deposit.ts'
 import type { DepositRow } from '../../src/storage/db/schema.ts'
-import { account, deposit, now, paperBook } from './paper-book.ts'
+import { account, deposit, now, paperUnit } from './paper-unit.ts'
 
-/** Of the deposit on the paper book: it names the transfer on the chain, not the row. */
+/** Of the deposit on the paper unit: it names the transfer on the chain, not the row. */
 const ref = '4663/0x1/0x/alice/50/0'
 const seen = { blockHash: '0xb', blockTime: now - 5 }
 
@@ -18,30 +18,30 @@ function desk(row: Partial<DepositRow> = {}, own = {}, other = {}) {
   const alice = account(own)
   const bob = account({ id: 'bob', balance: 0n, ...other })
   const dep = deposit(row)
-  const { book, pages } = paperBook({ accounts: [alice, bob], deposits: [dep] })
+  const { unit, tracked } = paperUnit({ accounts: [alice, bob], deposits: [dep] })
   const journal = () =>
-    pages.added.transfers.map(({ accountId, ref, kind, source, target, amount }) =>
+    tracked.added.transfers.map(({ accountId, ref, kind, source, target, amount }) =>
       [accountId, ref, kind, `${source} to ${target}`, amount].join(' '),
     )
-  const written = () => [...pages.written.accounts, ...pages.written.deposits]
-  return { book, pages, alice, bob, dep, journal, written }
+  const written = () => [...tracked.written.accounts, ...tracked.written.deposits]
+  return { unit, tracked, alice, bob, dep, journal, written }
 }
 
 describe('the credit of a deposit', () => {
   test.each(['detected', 'confirming'] as const)('gives the whole of one that is %s', (status) => {
-    const { book, alice, dep, journal, written, pages } = desk({ status, reason: 'second_down' })
-    expect(creditDeposit(book, 'dep_1', seen)).toBe(true)
+    const { unit, alice, dep, journal, written, tracked } = desk({ status, reason: 'second_down' })
+    expect(creditDeposit(unit, 'dep_1', seen)).toBe(true)
     expect(alice.balance).toBe(150n)
     const credited = { status: 'credited', credits: 1, reason: null, loss: 0n }
     expect(dep).toMatchObject({ ...credited, creditedAt: now, blockTime: now - 5 })
     expect(journal()).toEqual([`alice ${ref} deposit deposits to user 50`])
-    expect(pages.added.transfers[0]?.at).toBe(now)
+    expect(tracked.added.transfers[0]?.at).toBe(now)
     expect(written()).toEqual([alice, dep])
   })
 
   test('of one that comes back gives what was taken; what was lost stays lost', () => {
-    const { book, alice, dep, journal } = desk({ credits: 1, reversals: 1, loss: 20n })
-    expect(creditDeposit(book, 'dep_1', seen)).toBe(true)
+    const { unit, alice, dep, journal } = desk({ credits: 1, reversals: 1, loss: 20n })
+    expect(creditDeposit(unit, 'dep_1', seen)).toBe(true)
     expect([alice.balance, dep.loss, dep.credits]).toEqual([130n, 0n, 2])
     expect(journal()).toEqual([
       `alice ${ref}/2 deposit deposits to user 30`,
@@ -50,17 +50,17 @@ describe('the credit of a deposit', () => {
   })
 
   test('fills an account to the last unit', () => {
-    const { book, alice } = desk({}, { balance: maxNusd - 50n })
-    expect(creditDeposit(book, 'dep_1', seen)).toBe(true)
+    const { unit, alice } = desk({}, { balance: maxNusd - 50n })
+    expect(creditDeposit(unit, 'dep_1', seen)).toBe(true)
     expect(alice.balance).toBe(maxNusd)
   })
 
   test('that would pass the most of an account waits, and says so', () => {
-    const { book, alice, dep, journal, written } = desk(
+    const { unit, alice, dep, journal, written } = desk(
       { status: 'detected' },
       { balance: maxNusd - 49n },
     )
-    expect(creditDeposit(book, 'dep_1', seen)).toBe(false)
+    expect(creditDeposit(unit, 'dep_1', seen)).toBe(false)
     expect([alice.balance, dep.status, dep.reason]).toEqual([
       maxNusd - 49n,
       'confirming',
@@ -81,8 +81,8 @@ describe('the credit of a deposit', () => {
     ['is ignored', { status: 'ignored' }],
     ['was credited and never reversed, whatever its status', { credits: 1, reversals: 0 }],
   ] as [string, Partial<DepositRow>][])('of one that %s moves nothing', (_, row) => {
-    const { book, alice, journal, written } = desk(row)
-    expect(creditDeposit(book, 'dep_1', seen)).toBe(false)
+    const { unit, alice, journal, written } = desk(row)
+    expect(creditDeposit(unit, 'dep_1', seen)).toBe(false)
     expect([alice.balance, journal(), written()]).toEqual([100n, [], []])
   })
 })
@@ -95,8 +95,8 @@ describe('the reversal of a deposit', () => {
     ['what is left and not held', { balance: 60n, held: 30n }, 30n, 20n],
     ['nothing where all is held', { balance: 30n, held: 30n }, 0n, 50n],
   ])('takes %s, and tells what is lost', (_, own, taken, loss) => {
-    const { book, alice, dep, journal, written } = desk(credited, own)
-    expect(reverseDeposit(book, 'dep_1', '0xb')).toBe(loss)
+    const { unit, alice, dep, journal, written } = desk(credited, own)
+    expect(reverseDeposit(unit, 'dep_1', '0xb')).toBe(loss)
     expect([alice.balance, alice.held]).toEqual([own.balance - taken, 30n])
     expect(dep).toMatchObject({
       status: 'reversed',
@@ -113,20 +113,20 @@ describe('the reversal of a deposit', () => {
   })
 
   test('of a second credit has lines of its own', () => {
-    const { book, journal } = desk({ ...credited, credits: 2, reversals: 1 })
-    reverseDeposit(book, 'dep_1', '0xb')
+    const { unit, journal } = desk({ ...credited, credits: 2, reversals: 1 })
+    reverseDeposit(unit, 'dep_1', '0xb')
     expect(journal()).toEqual([`alice ${ref}/2 reversal user to deposits 50`])
   })
 
   test('of a claimed one takes no more than was claimed', () => {
-    const { book, bob, journal } = desk(
+    const { unit, bob, journal } = desk(
       { ...credited, account: 'bob', moved: 35n },
       {},
       {
         balance: 90n,
       },
     )
-    expect(reverseDeposit(book, 'dep_1', '0xb')).toBe(15n)
+    expect(reverseDeposit(unit, 'dep_1', '0xb')).toBe(15n)
     expect(bob.balance).toBe(55n)
     expect(journal()).toEqual([
       `bob ${ref} reversal user to deposits 35`,
@@ -143,8 +143,8 @@ describe('the reversal of a deposit', () => {
     ['is finalized', { status: 'finalized' }],
     ['was reversed before', { status: 'reversed' }],
   ] as [string, Partial<DepositRow>][])('of one that %s takes nothing', (_, row) => {
-    const { book, alice, journal, written } = desk({ ...credited, ...row })
-    expect(reverseDeposit(book, 'dep_1', '0xb')).toBeUndefined()
+    const { unit, alice, journal, written } = desk({ ...credited, ...row })
+    expect(reverseDeposit(unit, 'dep_1', '0xb')).toBeUndefined()
     expect([alice.balance, journal(), written()]).toEqual([100n, [], []])
   })
 })
@@ -156,11 +156,11 @@ describe('the reversal of a second credit', () => {
   test.each(['credited', 'finalized'] as const)(
     'takes what is left of one that is %s',
     (status) => {
-      const { book, alice, dep, journal, written } = desk(
+      const { unit, alice, dep, journal, written } = desk(
         { ...repeated, status },
         { balance: 60n, held: 30n },
       )
-      expect(reverseRepeated(book, 'dep_1')).toBe(20n)
+      expect(reverseRepeated(unit, 'dep_1')).toBe(20n)
       expect([alice.balance, alice.held]).toEqual([30n, 30n])
       expect(dep).toMatchObject({ status: 'reversed', reason: null, loss: 20n, reversals: 1 })
       expect(journal()).toEqual([
@@ -178,16 +178,16 @@ describe('the reversal of a second credit', () => {
     ['it was reversed before', { status: 'reversed' }, 'conflict'],
     ['it is larger than any balance', { amount: null }, 'conflict'],
   ] as [string, Partial<DepositRow>, string][])('is refused where %s', (_, row, type) => {
-    const { book, alice, journal, written } = desk({ ...repeated, status: 'credited', ...row })
-    expect(refusalOf(() => reverseRepeated(book, 'dep_1'))).toBe(type)
+    const { unit, alice, journal, written } = desk({ ...repeated, status: 'credited', ...row })
+    expect(refusalOf(() => reverseRepeated(unit, 'dep_1'))).toBe(type)
     expect([alice.balance, journal(), written()]).toEqual([100n, [], []])
   })
 })
 
 describe('a deposit that another account claims', () => {
   test.each(['detected', 'confirming'] as const)('is its own before the credit: %s', (status) => {
-    const { book, alice, bob, dep, journal, written } = desk({ status })
-    expect(moveDeposit(book, 'dep_1', 'bob')).toBe(dep)
+    const { unit, alice, bob, dep, journal, written } = desk({ status })
+    expect(moveDeposit(unit, 'dep_1', 'bob')).toBe(dep)
     expect([dep.account, dep.moved, alice.balance, bob.balance]).toEqual(['bob', null, 100n, 0n])
     expect([journal(), written()]).toEqual([[], [dep]])
   })
@@ -198,8 +198,8 @@ describe('a deposit that another account claims', () => {
     ['what is left and not held', 'credited', { balance: 60n, held: 30n }, 30n],
     ['the last unit', 'credited', { balance: 31n, held: 30n }, 1n],
   ] as const)('brings %s after it', (_, status, own, moved) => {
-    const { book, alice, bob, dep, journal, written } = desk({ status }, own)
-    expect(moveDeposit(book, 'dep_1', 'bob')).toBe(dep)
+    const { unit, alice, bob, dep, journal, written } = desk({ status }, own)
+    expect(moveDeposit(unit, 'dep_1', 'bob')).toBe(dep)
     expect([alice.balance, alice.held, bob.balance]).toEqual([own.balance - moved, 30n, moved])
     expect([dep.account, dep.moved, dep.status]).toEqual(['bob', moved, status])
     expect(journal()).toEqual([
@@ -211,10 +211,10 @@ describe('a deposit that another account claims', () => {
 
   test('fills the other account to the last unit, and never beyond', () => {
     const full = desk({ status: 'credited' }, {}, { balance: maxNusd - 50n })
-    moveDeposit(full.book, 'dep_1', 'bob')
+    moveDeposit(full.unit, 'dep_1', 'bob')
     expect(full.bob.balance).toBe(maxNusd)
     const over = desk({ status: 'credited' }, {}, { balance: maxNusd - 49n })
-    expect(refusalOf(() => moveDeposit(over.book, 'dep_1', 'bob'))).toBe('conflict')
+    expect(refusalOf(() => moveDeposit(over.unit, 'dep_1', 'bob'))).toBe('conflict')
     expect([over.alice.balance, over.journal()]).toEqual([100n, []])
   })
 
@@ -231,23 +231,23 @@ describe('a deposit that another account claims', () => {
   ] as [string, Partial<DepositRow>, object, string][])(
     'is refused where %s',
     (_, row, own, type) => {
-      const { book, alice, bob, journal, written } = desk({ status: 'credited', ...row }, own)
-      expect(refusalOf(() => moveDeposit(book, 'dep_1', 'bob'))).toBe(type)
+      const { unit, alice, bob, journal, written } = desk({ status: 'credited', ...row }, own)
+      expect(refusalOf(() => moveDeposit(unit, 'dep_1', 'bob'))).toBe(type)
       expect([alice.balance, bob.balance, journal(), written()]).toEqual([100n, 0n, [], []])
     },
   )
 
   test('is refused to the one whose it is, before its credit and after', () => {
     for (const status of ['confirming', 'credited'] as const) {
-      const { book, alice, journal, written } = desk({ status })
-      expect(refusalOf(() => moveDeposit(book, 'dep_1', 'alice'))).toBe('conflict')
+      const { unit, alice, journal, written } = desk({ status })
+      expect(refusalOf(() => moveDeposit(unit, 'dep_1', 'alice'))).toBe('conflict')
       expect([alice.balance, journal(), written()]).toEqual([100n, [], []])
     }
   })
 
   test('is refused to an account that is not there', () => {
-    const { book } = desk({ status: 'credited' })
-    expect(refusalOf(() => moveDeposit(book, 'dep_1', 'carol'))).toBe('conflict')
+    const { unit } = desk({ status: 'credited' })
+    expect(refusalOf(() => moveDeposit(unit, 'dep_1', 'carol'))).toBe('conflict')
   })
 })
 

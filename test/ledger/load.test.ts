@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { rotateKey } from '../../src/access/keys/rotate.ts'
 import { openLedger } from '../../src/ledger/post.ts'
-import type { Book } from '../../src/ledger/unit-of-work.ts'
+import type { UnitOfWork } from '../../src/ledger/unit-of-work.ts'
 import { insert, rows } from '../../src/storage/db/db.ts'
 import type { IdempotentRow, SubscriptionRow } from '../../src/storage/db/schema.ts'
 import { textStore } from '../../src/storage/texts/store.ts'
@@ -30,7 +30,7 @@ describe.each(engines)('a command on %s', (engine) => {
     await office.key({ account })
     const below = await fresh().post({
       ...{ account, keys: [under.id], below: under.id },
-      decide: (book) => book.below(under.id).map(({ id }) => id),
+      decide: (unit) => unit.below(under.id).map(({ id }) => id),
     })
     expect(below.sort()).toEqual([under.id, deep.id].sort())
     await office.revoke(top)
@@ -43,9 +43,9 @@ describe.each(engines)('a command on %s', (engine) => {
     const both = await Promise.all([
       ledger.post({
         ...{ account: opened, to: target, opens: true, keys: [] },
-        decide: (book) => [book.account(opened)?.id, book.account(target)?.id],
+        decide: (unit) => [unit.account(opened)?.id, unit.account(target)?.id],
       }),
-      ledger.post({ account: asked, keys: [], decide: (book) => book.account(asked)?.id }),
+      ledger.post({ account: asked, keys: [], decide: (unit) => unit.account(asked)?.id }),
     ])
     expect(both).toEqual([[opened, target], undefined])
     const { accounts } = office.db.tables
@@ -59,7 +59,7 @@ describe.each(engines)('a command on %s', (engine) => {
     await office.grant(account, 10n)
     const run = await office.hold(await office.key({ account }), 4n)
     const find = () =>
-      fresh().post({ account, keys: [], run: run.id, decide: (book) => book.run(run.id)?.hold })
+      fresh().post({ account, keys: [], run: run.id, decide: (unit) => unit.run(run.id)?.hold })
     expect(await find()).toBe(4n)
     await office.end(run, 1n)
     expect(await find()).toBeUndefined()
@@ -75,7 +75,7 @@ describe.each(engines)('a command on %s', (engine) => {
       office.clock.set(at)
       return fresh().post({
         ...{ account, keys: [key.id], secretsOf: key.id },
-        decide: (book) => book.secrets(key.id).length,
+        decide: (unit) => unit.secrets(key.id).length,
       })
     }
     expect(await seenAt(start + 59_999)).toBe(2)
@@ -96,7 +96,7 @@ describe.each(engines)('a command on %s', (engine) => {
     await office.db.write(() => insert(office.db.tables.subscriptions, all))
     const seen = await fresh().post({
       ...{ account, keys: [], subscribes: true },
-      decide: (book) => book.subscription(account)?.id,
+      decide: (unit) => unit.subscription(account)?.id,
     })
     expect(seen).toBe(`sub_${account}_b`)
   })
@@ -109,10 +109,10 @@ describe.each(engines)('a command on %s', (engine) => {
       ...{ createdAt: office.clock.now(), until: office.clock.now() + 10 },
     }
     const named = { account, keys: [], call: call.scope }
-    await office.ledger.post({ ...named, decide: (book) => book.addCall(call) })
+    await office.ledger.post({ ...named, decide: (unit) => unit.addCall(call) })
     const reply = new Uint8Array([1, 2, 3])
-    await office.ledger.post({ ...named, decide: (book) => book.answerCall(call.scope, reply) })
-    const found = await fresh().post({ ...named, decide: (book) => book.call(call.scope) })
+    await office.ledger.post({ ...named, decide: (unit) => unit.answerCall(call.scope, reply) })
+    const found = await fresh().post({ ...named, decide: (unit) => unit.call(call.scope) })
     expect([...(found?.reply ?? [])]).toEqual([1, 2, 3])
   })
 
@@ -124,7 +124,7 @@ describe.each(engines)('a command on %s', (engine) => {
     await office.key({ account })
     const count = (at: number) => {
       office.clock.set(at)
-      const decide = (book: Book) => book.activeKeys(account)
+      const decide = (unit: UnitOfWork) => unit.activeKeys(account)
       return fresh().post({ account, keys: [], mints: true, decide })
     }
     expect([await count(now), await count(now + 1)]).toEqual([2, 1])
@@ -139,10 +139,10 @@ describe.each(engines)('a command on %s', (engine) => {
       ...{ reply: null, createdAt: office.clock.now(), until: office.clock.now() + 10 },
     }
     const named = { account, keys: [], call: call.scope }
-    await office.ledger.post({ ...named, decide: (book) => book.addCall(call) })
-    await office.ledger.post({ ...named, decide: (book) => book.freeCall('run_freed') })
+    await office.ledger.post({ ...named, decide: (unit) => unit.addCall(call) })
+    await office.ledger.post({ ...named, decide: (unit) => unit.freeCall('run_freed') })
     expect(
-      await fresh().post({ ...named, decide: (book) => book.call(call.scope) }),
+      await fresh().post({ ...named, decide: (unit) => unit.call(call.scope) }),
     ).toBeUndefined()
   })
 
@@ -160,7 +160,7 @@ describe.each(engines)('a command on %s', (engine) => {
         },
       ]),
     )
-    const decide = (book: Book) => book.deposit(id)?.amount
+    const decide = (unit: UnitOfWork) => unit.deposit(id)?.amount
     expect(await fresh().post({ account, keys: [], deposit: id, decide })).toBe(5n)
   })
 
@@ -176,7 +176,7 @@ describe.each(engines)('a command on %s', (engine) => {
       await office.grant(account, 1n)
       const run = await office.hold(await office.key({ account }), 0n)
       const text = { runId: run.id, accountId: account, input: 'in', output: 'out' }
-      await office.ledger.post({ account, keys: [], decide: (book) => book.keepText(text) })
+      await office.ledger.post({ account, keys: [], decide: (unit) => unit.keepText(text) })
       const kept = account === keeps ? { input: 'in', output: 'out' } : undefined
       expect(await texts.find(run.id)).toEqual(kept)
     }

@@ -79,12 +79,12 @@ export function officeOn(db: Db, clock: Clock) {
       return ledger.post({
         account: key.accountId,
         keys: key.lineage,
-        decide(book) {
-          const chain = key.lineage.map((each) => book.key(each) ?? refuse('invalid_key'))
-          assertUsable(chain, book.now)
-          const windows = takeHold(book, chain, amount, () => ({}))
-          const run = { ...blankRun(id, key), hold: amount, windows, createdAt: book.now }
-          book.addRun(run)
+        decide(unit) {
+          const chain = key.lineage.map((each) => unit.key(each) ?? refuse('invalid_key'))
+          assertUsable(chain, unit.now)
+          const windows = takeHold(unit, chain, amount, () => ({}))
+          const run = { ...blankRun(id, key), hold: amount, windows, createdAt: unit.now }
+          unit.addRun(run)
           return { ...run }
         },
       })
@@ -95,13 +95,13 @@ export function officeOn(db: Db, clock: Clock) {
         account: run.accountId,
         keys: run.windows.map(([keyId]) => keyId),
         run: run.id,
-        decide(book) {
-          const open = book.run(run.id)
+        decide(unit) {
+          const open = unit.run(run.id)
           if (!open) throw new Error(`run ${run.id} is not open`)
-          endHold(book, open, cost)
+          endHold(unit, open, cost)
           const digest = random.bytes(32)
-          Object.assign(open, { cost, status: 'succeeded', finishedAt: book.now, digest })
-          book.changed('run', open)
+          Object.assign(open, { cost, status: 'succeeded', finishedAt: unit.now, digest })
+          unit.changed('run', open)
         },
       }),
   }

@@ -3,7 +3,7 @@ import { maxNusd } from '../../src/kernel/money.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import { endHold, grant, mostFor, type Room, roomsOf, takeHold } from '../../src/ledger/ledger.ts'
 import { numberTransfers } from '../../src/ledger/unit-of-work.ts'
-import { account, key, now, openRun, paperBook, window } from './paper-book.ts'
+import { account, key, now, openRun, paperUnit, window } from './paper-unit.ts'
 
 /** A leaf with a cap by day below a root with one for life, each with something taken. */
 const leaf = (state = {}) =>
@@ -15,7 +15,7 @@ function desk(own = {}, rows: { leaf?: object; root?: object } = {}) {
   const ofLeaf = window({ windowStart: today, limit: 70n, spent: 3n, held: 2n, ...rows.leaf })
   const ofRoot = window({ keyId: 'root', limit: 80n, spent: 4n, held: 6n, ...rows.root })
   const alice = account({ held: 10n, ...own })
-  const made = paperBook({ accounts: [alice], windows: [ofLeaf, ofRoot] })
+  const made = paperUnit({ accounts: [alice], windows: [ofLeaf, ofRoot] })
   return { ...made, alice, ofLeaf, ofRoot }
 }
 
@@ -31,8 +31,8 @@ const refusalOf = (ask: () => unknown): Refusal => {
 
 describe('the rooms of a chain', () => {
   test('are each cap less what its window spent and holds, and the balance less what is held', () => {
-    const { book } = desk()
-    expect(roomsOf(book, 'alice', [leaf(), root()])).toEqual([
+    const { unit } = desk()
+    expect(roomsOf(unit, 'alice', [leaf(), root()])).toEqual([
       { available: 65n, limitedBy: 'key', keyId: 'leaf' },
       { available: 70n, limitedBy: 'ancestor', keyId: 'root' },
       { available: 90n, limitedBy: 'balance' },
@@ -40,7 +40,7 @@ describe('the rooms of a chain', () => {
   })
 
   test('are none of an account that is not there', () => {
-    expect(roomsOf(desk().book, 'bob', []).at(-1)?.available).toBe(0n)
+    expect(roomsOf(desk().unit, 'bob', []).at(-1)?.available).toBe(0n)
   })
 
   test.each([
@@ -50,26 +50,30 @@ describe('the rooms of a chain', () => {
     ['the most of one run', { maxCostPerRun: 9n }, { maxCostPerRun: 11n }, {}, 9n],
     ['the most of one run of the key above', {}, { maxCostPerRun: 11n }, {}, 11n],
   ])('limit a run by the least: %s', (_, own, above, of, most) => {
-    expect(mostFor(desk(of).book, 'alice', [leaf(own), root(above)])).toBe(most)
+    expect(mostFor(desk(of).unit, 'alice', [leaf(own), root(above)])).toBe(most)
   })
 })
 
 describe('a hold', () => {
   test('is taken to the last unit from every window and the account, which are written', () => {
-    const { book, pages, alice, ofLeaf, ofRoot } = desk()
-    const windows = takeHold(book, [leaf(), root()], 65n, () => ({}))
+    const { unit, tracked, alice, ofLeaf, ofRoot } = desk()
+    const windows = takeHold(unit, [leaf(), root()], 65n, () => ({}))
     expect(windows).toEqual([
       ['leaf', today],
       ['root', 0],
     ])
     expect([alice.held, ofLeaf.held, ofRoot.held]).toEqual([75n, 67n, 71n])
     expect([alice.balance, ofLeaf.spent, ofRoot.spent]).toEqual([100n, 3n, 4n])
-    expect([...pages.written.accounts, ...pages.written.windows]).toEqual([alice, ofLeaf, ofRoot])
+    expect([...tracked.written.accounts, ...tracked.written.windows]).toEqual([
+      alice,
+      ofLeaf,
+      ofRoot,
+    ])
   })
 
   test('takes the cap of now into the window', () => {
-    const { book, ofLeaf, ofRoot } = desk()
-    takeHold(book, [leaf({ capLimit: 75n }), root({ capLimit: 90n })], 1n, () => ({}))
+    const { unit, ofLeaf, ofRoot } = desk()
+    takeHold(unit, [leaf({ capLimit: 75n }), root({ capLimit: 90n })], 1n, () => ({}))
     expect([ofLeaf.limit, ofRoot.limit]).toEqual([75n, 90n])
   })
 
@@ -93,13 +97,13 @@ describe('a hold', () => {
   test.each(cases.map((one): [string, Case] => [one.what, one]))(
     'above %s is refused with what is left, and changes nothing',
     (_, { own, above, amount, by, left, resets }) => {
-      const { book, pages, alice, ofLeaf, ofRoot } = desk()
+      const { unit, tracked, alice, ofLeaf, ofRoot } = desk()
       let room: bigint | undefined
       const explain = (least: bigint) => {
         room = least
         return { more: 1 }
       }
-      const refusal = refusalOf(() => takeHold(book, [leaf(own), root(above)], amount, explain))
+      const refusal = refusalOf(() => takeHold(unit, [leaf(own), root(above)], amount, explain))
       const told: Record<string, unknown> = { type: refusal.type, ...refusal.detail.metadata }
       expect(told).toEqual({
         type: by === 'balance' ? 'insufficient_balance' : 'cap_exceeded',
@@ -114,29 +118,29 @@ describe('a hold', () => {
       })
       expect(room).toBe(BigInt(left))
       expect([alice.held, ofLeaf.held, ofRoot.held]).toEqual([10n, 2n, 6n])
-      expect(pages.written.accounts.size + pages.written.windows.size).toBe(0)
+      expect(tracked.written.accounts.size + tracked.written.windows.size).toBe(0)
     },
   )
 
   test('of exactly the most of one run is taken', () => {
-    const { book, alice } = desk()
-    takeHold(book, [leaf({ maxCostPerRun: 9n }), root()], 9n, () => ({}))
+    const { unit, alice } = desk()
+    takeHold(unit, [leaf({ maxCostPerRun: 9n }), root()], 9n, () => ({}))
     expect(alice.held).toBe(19n)
   })
 
   test('tells the least room also where the most of one run refuses', () => {
-    const { book } = desk({ held: 95n })
+    const { unit } = desk({ held: 95n })
     let told: bigint | undefined
     const explain = (least: bigint) => {
       told = least
       return {}
     }
-    refusalOf(() => takeHold(book, [leaf({ maxCostPerRun: 9n }), root()], 10n, explain))
+    refusalOf(() => takeHold(unit, [leaf({ maxCostPerRun: 9n }), root()], 10n, explain))
     expect(told).toBe(5n)
   })
 
   test('of a key without an account is our bug', () => {
-    expect(() => takeHold(desk().book, [key({ accountId: 'bob' })], 1n, () => ({}))).toThrow(
+    expect(() => takeHold(desk().unit, [key({ accountId: 'bob' })], 1n, () => ({}))).toThrow(
       'without an account',
     )
   })
@@ -154,15 +158,19 @@ describe('the end of a hold', () => {
     })
 
   test.each([0n, 1n, 39n, 40n])('charges %p, frees the rest, and tells the journal', (cost) => {
-    const { book, pages, alice, ofLeaf, ofRoot } = held()
-    endHold(book, run(), cost)
+    const { unit, tracked, alice, ofLeaf, ofRoot } = held()
+    endHold(unit, run(), cost)
     expect([alice.balance, alice.held]).toEqual([100n - cost, 10n])
     expect([ofLeaf.spent, ofLeaf.held]).toEqual([3n + cost, 2n])
     expect([ofRoot.spent, ofRoot.held]).toEqual([4n + cost, 6n])
-    expect([...pages.written.accounts, ...pages.written.windows]).toEqual([alice, ofLeaf, ofRoot])
+    expect([...tracked.written.accounts, ...tracked.written.windows]).toEqual([
+      alice,
+      ofLeaf,
+      ofRoot,
+    ])
     const told = { accountId: 'alice', ref: 'run_1', kind: 'run', source: 'user' } as const
     const line = { ...told, target: 'revenue', amount: cost, at: now } as const
-    expect(pages.added.transfers).toEqual(cost === 0n ? [] : [line])
+    expect(tracked.added.transfers).toEqual(cost === 0n ? [] : [line])
   })
 
   test.each([
@@ -171,26 +179,26 @@ describe('the end of a hold', () => {
     ['for more than it holds', {}, 41n, 'cost more than it holds'],
     ['of no account', { accountId: 'bob' }, 1n, 'has no account'],
   ])('%s is our bug, and changes nothing', (_, state, cost, message) => {
-    const { book, pages, alice } = held()
-    expect(() => endHold(book, run(state), cost)).toThrow(message)
-    expect([alice.balance, alice.held, pages.added.transfers.length]).toEqual([100n, 50n, 0])
+    const { unit, tracked, alice } = held()
+    expect(() => endHold(unit, run(state), cost)).toThrow(message)
+    expect([alice.balance, alice.held, tracked.added.transfers.length]).toEqual([100n, 50n, 0])
   })
 
   test('in a window that was not loaded is our bug', () => {
-    expect(() => endHold(held().book, run({ windows: [['other', 0]] }), 1n)).toThrow(
-      'not on the book',
+    expect(() => endHold(held().unit, run({ windows: [['other', 0]] }), 1n)).toThrow(
+      'was not loaded',
     )
   })
 })
 
 describe('a grant', () => {
   test.each([1n, maxNusd - 100n])('of %p arrives and is told', (amount) => {
-    const { book, pages, alice } = desk()
-    expect(grant(book, 'alice', amount, 'g1')).toBe(100n + amount)
+    const { unit, tracked, alice } = desk()
+    expect(grant(unit, 'alice', amount, 'g1')).toBe(100n + amount)
     expect(alice.balance).toBe(100n + amount)
-    expect([...pages.written.accounts]).toEqual([alice])
+    expect([...tracked.written.accounts]).toEqual([alice])
     const told = { accountId: 'alice', ref: 'g1', kind: 'grant', source: 'grants' } as const
-    expect(pages.added.transfers).toEqual([{ ...told, target: 'user', amount, at: now }])
+    expect(tracked.added.transfers).toEqual([{ ...told, target: 'user', amount, at: now }])
   })
 
   test.each([
@@ -198,13 +206,13 @@ describe('a grant', () => {
     [-1n, 'invalid_request'],
     [maxNusd - 99n, 'conflict'],
   ] as const)('of %p is refused', (amount, type) => {
-    const { book, alice } = desk()
-    expect(refusalOf(() => grant(book, 'alice', amount, 'g1')).type).toBe(type)
+    const { unit, alice } = desk()
+    expect(refusalOf(() => grant(unit, 'alice', amount, 'g1')).type).toBe(type)
     expect(alice.balance).toBe(100n)
   })
 
   test('to an account that was not opened is our bug', () => {
-    expect(() => grant(desk().book, 'bob', 1n, 'g1')).toThrow('not opened')
+    expect(() => grant(desk().unit, 'bob', 1n, 'g1')).toThrow('not opened')
   })
 })
 
@@ -212,20 +220,25 @@ describe('the transfers of a batch', () => {
   test('are numbered by account, with the balance after each and times that never go back', () => {
     const alice = account({ balance: 120n, moves: 4, movedAt: now + 5 })
     const bob = account({ id: 'bob', balance: 7n })
-    const { book, pages } = paperBook({ accounts: [alice, bob] })
+    const { unit, tracked } = paperUnit({ accounts: [alice, bob] })
     const line = (accountId: string, ref: string, amount: bigint, isIn: boolean, at: number) => {
       const sides = isIn
         ? ({ kind: 'grant', source: 'grants', target: 'user' } as const)
         : ({ kind: 'run', source: 'user', target: 'revenue' } as const)
-      book.addTransfer({ accountId, ref, ...sides, amount, at })
+      unit.addTransfer({ accountId, ref, ...sides, amount, at })
     }
     line('alice', 'a', 30n, true, now)
     line('bob', 'b', 7n, true, now + 1)
     line('alice', 'c', 10n, false, now + 9)
     // From the side of the operator to another: no money of the account moved.
     const loss = { ref: 'd', kind: 'loss', source: 'deposits', target: 'loss', amount: 5n } as const
-    book.addTransfer({ accountId: 'alice', ...loss, at: now + 2 })
-    const told = numberTransfers(pages).map(({ ref, seq, balance, at }) => [ref, seq, balance, at])
+    unit.addTransfer({ accountId: 'alice', ...loss, at: now + 2 })
+    const told = numberTransfers(tracked).map(({ ref, seq, balance, at }) => [
+      ref,
+      seq,
+      balance,
+      at,
+    ])
     expect(told).toEqual([
       ['a', 5, 130n, now + 5],
       ['c', 6, 120n, now + 9],
@@ -233,13 +246,13 @@ describe('the transfers of a batch', () => {
       ['b', 1, 7n, now + 1],
     ])
     expect([alice.moves, alice.movedAt, bob.moves, bob.movedAt]).toEqual([7, now + 9, 1, now + 1])
-    expect(pages.written.accounts).toEqual(new Set([alice, bob]))
+    expect(tracked.written.accounts).toEqual(new Set([alice, bob]))
   })
 
-  test('of an account that is not on the book are our bug', () => {
-    const { book, pages } = paperBook({})
+  test('of an account that was not loaded is our bug', () => {
+    const { unit, tracked } = paperUnit({})
     const line = { kind: 'grant', source: 'grants', target: 'user', amount: 1n } as const
-    book.addTransfer({ accountId: 'bob', ref: 'a', ...line, at: now })
-    expect(() => numberTransfers(pages)).toThrow('not on the book')
+    unit.addTransfer({ accountId: 'bob', ref: 'a', ...line, at: now })
+    expect(() => numberTransfers(tracked)).toThrow('was not loaded')
   })
 })

@@ -100,10 +100,10 @@ async function runTogether(ledger: Ledger, ops: Op[]) {
       post: (command) =>
         ledger.post({
           ...command,
-          decide(book) {
+          decide(unit) {
             // The last time counts: a batch may be decided again.
             turn = turns++
-            return command.decide(book)
+            return command.decide(unit)
           },
         }),
     }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { type Command, openLedger } from '../../src/ledger/post.ts'
-import type { Book, Posted } from '../../src/ledger/unit-of-work.ts'
+import type { Posted, UnitOfWork } from '../../src/ledger/unit-of-work.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { engines } from '../support/world.ts'
 import { newAccount, openOffice } from './office.ts'
@@ -49,15 +49,15 @@ describe.each(engines)('of two commands of one batch on %s', (engine) => {
 
   test('neither is decided again because the other is refused', async () => {
     const account = newAccount()
-    const decided: Book[] = []
+    const decided: UnitOfWork[] = []
     const refused: Command<never> = {
       ...{ account, keys: [] },
-      decide(book) {
-        decided.push(book)
+      decide(unit) {
+        decided.push(unit)
         refuse('invalid_key')
       },
     }
-    const done = { ...refused, decide: (book: Book) => decided.push(book) }
+    const done = { ...refused, decide: (unit: UnitOfWork) => decided.push(unit) }
     const [no, yes] = await postBehind(office, account, [refused, done])
     expect(no).toMatchObject({ status: 'rejected', reason: { type: 'invalid_key' } })
     expect(yes).toEqual({ status: 'fulfilled', value: 2 })
@@ -68,10 +68,10 @@ describe.each(engines)('of two commands of one batch on %s', (engine) => {
 
 test('where one process writes alone, all that wait go in one batch', async () => {
   const office = await openOffice('sqlite')
-  const books = new Set<Book>()
+  const books = new Set<UnitOfWork>()
   const commands = Array.from({ length: 60 }, () => ({
     ...{ account: newAccount(), keys: [] },
-    decide: (book: Book) => void books.add(book),
+    decide: (unit: UnitOfWork) => void books.add(unit),
   }))
   await postBehind(office, newAccount(), commands)
   expect(books.size).toBe(1)

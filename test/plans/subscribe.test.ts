@@ -55,10 +55,10 @@ describe.each(engines)('a subscription on %s', (engine) => {
       w.deps.ledger.post({
         account: own.account,
         keys: [],
-        decide(book) {
-          const row = book.account(own.account) ?? expect.unreachable()
+        decide(unit) {
+          const row = unit.account(own.account) ?? expect.unreachable()
           row.held += amount
-          book.changed('account', row)
+          unit.changed('account', row)
         },
       })
     await hold(5n)

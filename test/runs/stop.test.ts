@@ -216,11 +216,11 @@ for (const engine of engines) {
         w.deps.ledger.post({
           account: otherAccount,
           keys: [],
-          decide(book) {
-            const account = book.account(otherAccount)
+          decide(unit) {
+            const account = unit.account(otherAccount)
             if (!account) throw new Error('no such account')
             account.status = status
-            book.changed('account', account)
+            unit.changed('account', account)
           },
         })
     })

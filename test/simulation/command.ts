@@ -64,10 +64,10 @@ export function actorOf(node: Node): { deps: Service; trace: Trace } {
     post: (command) =>
       ledger.post({
         ...command,
-        decide(book) {
+        decide(unit) {
           // The last time counts: a batch may be decided again.
           trace.turn = nextTurn()
-          return command.decide(book)
+          return command.decide(unit)
         },
       }),
   }

@@ -14,7 +14,7 @@ import { receiptCounter } from '../../src/storage/counts/count.ts'
 import type { Db } from '../../src/storage/db/db.ts'
 import { nodeLease, takeLease } from '../../src/storage/db/lease.ts'
 import { openSqlite } from '../../src/storage/db/sqlite.ts'
-import { front } from '../../src/web/http/root.ts'
+import { makeRoot } from '../../src/web/http/root.ts'
 import { type Prng, prng } from '../ledger/prng.ts'
 import { configOf, type Engine, freshDb, testPrivateKey } from '../support/world.ts'
 import { simChain, token, treasury } from './chain.ts'
@@ -128,9 +128,9 @@ async function openNode({ db: own, time, random, chain, upstream, skew }: Parts)
     post: (command) =>
       made.ledger.post({
         ...command,
-        decide(book) {
+        decide(unit) {
           if (command.run !== undefined) turns.set(command.run, nextTurn())
-          return command.decide(book)
+          return command.decide(unit)
         },
       }),
   }
@@ -166,7 +166,7 @@ async function openNode({ db: own, time, random, chain, upstream, skew }: Parts)
 function doorsOf(deps: Service): { handle(request: Request): Promise<Response> } {
   const { settings, ids, log } = deps
   const { baseUrl, listen } = settings
-  return front({ baseUrl, listen, ids, log })
+  return makeRoot({ baseUrl, listen, ids, log })
     .use(runsApi(deps))
     .use(balanceApi(deps))
     .use(receiptsApi(deps))

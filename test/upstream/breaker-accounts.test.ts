@@ -6,7 +6,7 @@ import { recentAccounts } from '../../src/models/upstream/breaker-accounts.ts'
 function play(steps: string) {
   let now = 1000
   const told: string[] = []
-  const times = { clock: { monotonic: () => now }, naps: () => 0 }
+  const times = { clock: { monotonic: () => now }, suspends: () => 0 }
   const guard = makeBreaker({ failures: 3, cooldownMs: 30_000 }, times, (state) => told.push(state))
   const passes = new Map<string, Pass>()
   let last = ''

@@ -10,16 +10,16 @@ import { type FailureReason, UpstreamFailure } from '../../src/models/upstream/u
 /** A breaker of three failures and 30 s, and requests that have names. */
 function breaker() {
   let now = 1000
-  let naps = 0
+  let suspends = 0
   const told: string[] = []
   const rules = { failures: 3, cooldownMs: 30_000 }
-  const times = { clock: { monotonic: () => now }, naps: () => naps }
+  const times = { clock: { monotonic: () => now }, suspends: () => suspends }
   const guard = makeBreaker(rules, times, (state) => told.push(state))
   const passes = new Map<string, Pass>()
   const play = (step: string): string => {
     const [verb = '', name = '', account = 'one'] = step.split(' ')
     if (verb === 'wait') now += Number(name) * 1000
-    else if (verb === 'sleep') naps++
+    else if (verb === 'sleep') suspends++
     else if (verb === 'take') {
       const pass = guard.take(account)
       if (!pass) return `${guard.state} refused ${guard.restMs(account)}`

@@ -5,7 +5,7 @@ import { checkLog } from '../../src/verify/check-log.ts'
 import { checkArithmetic, checkContent, checkSigner, told } from '../../src/verify/checks.ts'
 import { readVerifyRequest } from '../../src/verify/input.ts'
 import { verifyConsistency, verifyInclusion } from '../../src/verify/merkle.ts'
-import { toCarried, toTrust } from '../../src/verify/page-payload.ts'
+import { toPagePayload, toTrust } from '../../src/verify/page-payload.ts'
 import { pathSteps } from '../../src/verify/path.ts'
 import { evidenceAt, waiting } from './anchor-samples.ts'
 import { trust } from './judge.ts'
@@ -266,11 +266,11 @@ describe('what is read', () => {
       issuers: [facts.issuer],
       chain: evidenceAt(13),
     }
-    expect(toTrust(toCarried(fileOf(), whole, 7))).toEqual(whole)
-    expect(toCarried(fileOf(), {}, 7)).toEqual({
+    expect(toTrust(toPagePayload(fileOf(), whole, 7))).toEqual(whole)
+    expect(toPagePayload(fileOf(), {}, 7)).toEqual({
       ...{ file: fileOf(), signers: [], issuers: [], chain: null, now: 7 },
     })
-    expect(toCarried(fileOf(), { signers: [{ address: 'a' }] }, 7).signers).toEqual([
+    expect(toPagePayload(fileOf(), { signers: [{ address: 'a' }] }, 7).signers).toEqual([
       { address: 'a', from: '0', until: null },
     ])
     expect(toTrust({ signers: [], issuers: [], chain: null })).toEqual({ signers: [], issuers: [] })

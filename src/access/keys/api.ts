@@ -34,7 +34,7 @@ type Needs = Pick<
   | 'plans'
   | 'random'
   | 'replies'
-  | 'still'
+  | 'readCache'
 >
 
 /** `/v1/keys`: what a key may know of itself, and what it does with the keys below it. */

@@ -3,7 +3,7 @@ import type { Json } from '../../kernel/canonical.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { max, type Nusd, toJsonInteger } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { Book } from '../../ledger/unit-of-work.ts'
+import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
 import {
   boundCap,
@@ -44,21 +44,21 @@ export async function changeKey(
   const changed = await ledger.post({
     account: found.accountId,
     keys: found.lineage,
-    decide(book) {
-      const [key, ...above] = chainOf(book, found.lineage)
+    decide(unit) {
+      const [key, ...above] = chainOf(unit, found.lineage)
       if (!key) throw new Error('a chain without a key')
       assertNotRevoked([key, ...above])
-      const next = toChanged(key, above[0], change, book.now)
-      if (next.capLimit < key.capLimit) assertCovered(book, key, next.capLimit)
+      const next = toChanged(key, above[0], change, unit.now)
+      if (next.capLimit < key.capLimit) assertCovered(unit, key, next.capLimit)
       const detail = differenceOf(key, next)
       if (Object.keys(detail).length === 0) return { ...key }
       Object.assign(key, next)
-      book.changed('key', key)
-      noteKey(book, ids, key, { actor, action: 'key.change', detail })
-      const window = book.window(key)
+      unit.changed('key', key)
+      noteKey(unit, ids, key, { actor, action: 'key.change', detail })
+      const window = unit.window(key)
       // A clock behind the one that lowered the cap may be in a window that has taken more.
       window.limit = max(key.capLimit, window.spent + window.held)
-      book.changed('window', window)
+      unit.changed('window', window)
       return { ...key }
     },
   })
@@ -92,8 +92,8 @@ function toChanged(
 }
 
 /** A cap is never below what its window has already taken. */
-function assertCovered(book: Book, key: KeyRow, limit: Nusd): void {
-  const { spent, held } = book.window(key)
+function assertCovered(unit: UnitOfWork, key: KeyRow, limit: Nusd): void {
+  const { spent, held } = unit.window(key)
   const least = spent + held
   if (limit >= least) return
   refuse('conflict', {

@@ -69,26 +69,26 @@ export async function issueKey(
     mints: true,
     keys: wish.id === undefined ? lineage : [wish.id, ...lineage],
     call: wish.once?.scope,
-    decide(book) {
-      wish.once?.assertFirst(book)
-      if (book.key(id)) refuse('conflict', 'This key was made already. Its secret was shown once.')
-      const chain = chainOf(book, lineage)
-      assertUsable(chain, book.now)
-      const row = toKeyRow(wish, chain[0], { id, hash, now: book.now })
-      const account = book.account(wish.account)
+    decide(unit) {
+      wish.once?.assertFirst(unit)
+      if (unit.key(id)) refuse('conflict', 'This key was made already. Its secret was shown once.')
+      const chain = chainOf(unit, lineage)
+      assertUsable(chain, unit.now)
+      const row = toKeyRow(wish, chain[0], { id, hash, now: unit.now })
+      const account = unit.account(wish.account)
       if (!account) throw new Error('a key for an account that was not opened')
-      assertInPlan(plans.of(account, book.now), book.activeKeys(wish.account), row)
+      assertInPlan(plans.of(account, unit.now), unit.activeKeys(wish.account), row)
       const above = chain[0]
       if (above) {
         above.childrenCount += 1
-        book.changed('key', above)
+        unit.changed('key', above)
       }
-      book.addKey(row, { hash, keyId: id, validUntil: null })
+      unit.addKey(row, { hash, keyId: id, validUntil: null })
       const detail = { parent_id: row.parentId, fingerprint: row.fingerprint, ...toDetail(row) }
-      noteKey(book, ids, row, { actor: wish.actor, action: 'key.create', detail })
+      noteKey(unit, ids, row, { actor: wish.actor, action: 'key.create', detail })
       const shown = { chain: [row, ...chain], window: undefined, overlapUntil: null }
-      wish.once?.note(book, { key: row, ...shown })
-      // A copy: the book's row is the ledger's own.
+      wish.once?.note(unit, { key: row, ...shown })
+      // A copy: the unit of work's row is the ledger's own.
       return { ...row }
     },
   })

@@ -2,7 +2,7 @@ import type { Millis } from '../../kernel/clock.ts'
 import { parseAddress } from '../../kernel/network-address.ts'
 import { isWithin, parseBlock } from '../../kernel/network-block.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { Book } from '../../ledger/unit-of-work.ts'
+import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
 import type { Plan } from '../plan.ts'
 
@@ -91,8 +91,8 @@ export function statusOf(chain: Chain, now: Millis): KeyStatus {
 }
 
 /** The keys of a lineage as a command finds them, which is how they are at its COMMIT. */
-export const chainOf = (book: Book, lineage: readonly string[]): KeyRow[] =>
-  lineage.map((id) => book.key(id) ?? refuse('invalid_key'))
+export const chainOf = (unit: UnitOfWork, lineage: readonly string[]): KeyRow[] =>
+  lineage.map((id) => unit.key(id) ?? refuse('invalid_key'))
 
 /** @throws Refusal `conflict` for a key that is revoked, or under one that is. */
 export function assertNotRevoked(chain: Chain): void {

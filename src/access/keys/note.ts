@@ -1,16 +1,16 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
-import type { Book } from '../../ledger/unit-of-work.ts'
+import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
 
 /** What was done to a key, and by whom: `operator`, a wallet or the id of a key. */
 export type KeyNote = { actor: string; action: string; detail: Record<string, Json> }
 
 /** Adds a change of a key to the audit, in the transaction of the change. Never a secret. */
-export function noteKey(book: Book, ids: Deps['ids'], key: KeyRow, note: KeyNote): void {
+export function noteKey(unit: UnitOfWork, ids: Deps['ids'], key: KeyRow, note: KeyNote): void {
   const about = { accountId: key.accountId, subject: key.id }
-  book.addAudit({ id: ids.make('req'), at: book.now, ...about, ...note })
+  unit.addAudit({ id: ids.make('req'), at: unit.now, ...about, ...note })
 }
 
 /** What of a key can be chosen and changed, by the names of the API. */

@@ -17,15 +17,15 @@ export async function resumeKey(
   const resumed = await ledger.post({
     account: found.accountId,
     keys: found.lineage,
-    decide(book) {
-      const chain = chainOf(book, found.lineage)
+    decide(unit) {
+      const chain = chainOf(unit, found.lineage)
       assertNotRevoked(chain)
       const [key] = chain
       if (!key) throw new Error('a chain without a key')
       if (key.pausedAt !== null) {
         key.pausedAt = null
-        book.changed('key', key)
-        noteKey(book, ids, key, { actor, action: 'key.resume', detail: {} })
+        unit.changed('key', key)
+        noteKey(unit, ids, key, { actor, action: 'key.resume', detail: {} })
       }
       return { ...key }
     },

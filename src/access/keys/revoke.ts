@@ -17,13 +17,13 @@ export async function revokeKey(
     account: found.accountId,
     keys: [keyId],
     below: keyId,
-    decide(book) {
-      const all = book.below(keyId)
+    decide(unit) {
+      const all = unit.below(keyId)
       const live = all.filter((key) => key.revokedAt === null)
-      for (const key of live) book.revokeKey(key, actor)
+      for (const key of live) unit.revokeKey(key, actor)
       const key = live.find(({ id }) => id === keyId)
       const detail = { stopped: live.length }
-      if (key) noteKey(book, ids, key, { actor, action: 'key.revoke', detail })
+      if (key) noteKey(unit, ids, key, { actor, action: 'key.revoke', detail })
       return all.length
     },
   })

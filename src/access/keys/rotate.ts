@@ -45,28 +45,28 @@ export async function rotateKey(
     keys: found.lineage,
     secretsOf: keyId,
     call: once?.scope,
-    decide(book) {
-      once?.assertFirst(book)
-      const chain = chainOf(book, found.lineage)
+    decide(unit) {
+      once?.assertFirst(unit)
+      const chain = chainOf(unit, found.lineage)
       assertNotRevoked(chain)
       const [key] = chain
       if (!key) throw new Error('a chain without a key')
       if (from !== undefined && from !== key.fingerprint) {
         refuse('conflict', 'The secret was rotated meanwhile. It was shown once, to whoever did.')
       }
-      const overlapUntil = book.now + overlapSeconds * 1000
-      for (const old of book.secrets(keyId)) {
-        old.validUntil = old.validUntil === null ? overlapUntil : book.now
-        book.changed('secret', old)
+      const overlapUntil = unit.now + overlapSeconds * 1000
+      for (const old of unit.secrets(keyId)) {
+        old.validUntil = old.validUntil === null ? overlapUntil : unit.now
+        unit.changed('secret', old)
       }
-      book.addSecret({ hash, keyId, validUntil: null })
+      unit.addSecret({ hash, keyId, validUntil: null })
       const fingerprint = { from: key.fingerprint, to: fingerprintOf(hash) }
       key.fingerprint = fingerprint.to
-      book.changed('key', key)
+      unit.changed('key', key)
       const detail = { fingerprint, overlap_until: toRfc3339(overlapUntil) }
-      noteKey(book, ids, key, { actor, action: 'key.rotate', detail })
+      noteKey(unit, ids, key, { actor, action: 'key.rotate', detail })
       const left = overlapSeconds > 0 ? overlapUntil : null
-      once?.note(book, { key, chain, window: book.window(key), overlapUntil: left })
+      once?.note(unit, { key, chain, window: unit.window(key), overlapUntil: left })
       return { ...key }
     },
   })

@@ -7,7 +7,7 @@ import type { Caller } from './key.ts'
 import { nextBlock, toAccountView, toChainView, toKeyView } from './key-view.ts'
 import type { ShownKey } from './shown-key.ts'
 
-type Needs = Pick<Deps, 'accounts' | 'clock' | 'keys' | 'still'>
+type Needs = Pick<Deps, 'accounts' | 'clock' | 'keys' | 'readCache'>
 
 type Read = { account: AccountRow; shown: ShownKey; windows: readonly WindowRow[] }
 
@@ -28,7 +28,7 @@ export function selfText(
   caller: Caller,
 ): string | undefined | Promise<string | undefined> {
   const now = deps.clock.now()
-  const made = deps.still(caller, async () => {
+  const made = deps.readCache(caller, async () => {
     const read = await readOnce(deps, caller, now)
     return { text: JSON.stringify(viewOf(read, caller, now)), ...timesOf(read, now) }
   })
@@ -65,7 +65,7 @@ function viewOf({ account, shown, windows }: Read, { plan }: Caller, now: Millis
 
 function readOnce(deps: Needs, { key, account }: Caller, now: Millis): Read | Promise<Read> {
   const name = `self ${key.id} ${windowStart('day', now)}`
-  return deps.still(name, () => readSelf(deps, { id: account, keyId: key.id, now }))
+  return deps.readCache(name, () => readSelf(deps, { id: account, keyId: key.id, now }))
 }
 
 async function readSelf(

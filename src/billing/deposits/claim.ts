@@ -108,11 +108,11 @@ export async function reverseSecondCredit(
     account,
     keys: [],
     deposit: id,
-    decide(book) {
-      const loss = reverseRepeated(book, id)
+    decide(unit) {
+      const loss = reverseRepeated(unit, id)
       const detail = { reason: wish.reason, loss_nusd: String(loss) }
       const about = { action: 'deposit.reversed', accountId: account, subject: id, detail }
-      book.addAudit({ ...audit, ...about })
+      unit.addAudit({ ...audit, ...about })
       return loss
     },
   })
@@ -130,9 +130,9 @@ function giveDeposit(
     opens: true,
     keys: [],
     deposit: row.id,
-    decide(book) {
-      const moved = { ...moveDeposit(book, row.id, account) }
-      book.addAudit({ ...audit, detail: { ...audit.detail, moved_nusd: String(moved.moved) } })
+    decide(unit) {
+      const moved = { ...moveDeposit(unit, row.id, account) }
+      unit.addAudit({ ...audit, detail: { ...audit.detail, moved_nusd: String(moved.moved) } })
       return moved
     },
   })

@@ -4,7 +4,7 @@ import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import { creditDeposit } from '../../ledger/credit-deposit.ts'
 import { isRepeat } from '../../ledger/fault.ts'
-import type { Book } from '../../ledger/unit-of-work.ts'
+import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { DepositRow } from '../../storage/db/schema.ts'
 import { dayOf, type Heads, isDeepEnough, softDepth } from './deposit.ts'
 import { type On, type Standing, settleTx, standingOf, standsAsBefore } from './reorg.ts'
@@ -161,7 +161,7 @@ async function credit(
     opens: true,
     keys: [],
     deposit: id,
-    decide: (book: Book) => creditDeposit(book, id, { blockHash, blockTime }),
+    decide: (unit: UnitOfWork) => creditDeposit(unit, id, { blockHash, blockTime }),
   }
   const isCredited = await ledger.post(command).catch((error: unknown) => {
     if (!isRepeat(error)) throw error

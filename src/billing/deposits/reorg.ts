@@ -87,7 +87,7 @@ async function takeAway(deps: Needs, { lease }: On, row: DepositRow): Promise<vo
       account: row.account,
       keys: [],
       deposit: row.id,
-      decide: (book) => reverseDeposit(book, row.id, row.blockHash),
+      decide: (unit) => reverseDeposit(unit, row.id, row.blockHash),
     })
     if (loss === undefined) return
     const what = `the deposit ${row.id} left the chain after its credit; ${loss} nUSD are lost`

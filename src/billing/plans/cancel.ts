@@ -16,13 +16,13 @@ export async function cancelPlan(
     account,
     keys: [],
     subscribes: true,
-    decide(book) {
-      const current = currentOf(book.subscription(account), book.now)
+    decide(unit) {
+      const current = currentOf(unit.subscription(account), unit.now)
       if (!current) return refuse('conflict', 'There is no plan to cancel: this is the free one.')
       if (current.status === 'canceling') return { ...current }
-      cancelSubscription(book, current)
+      cancelSubscription(unit, current)
       const detail = { plan: current.plan }
-      notePlan(book, ids, current, { actor: account, action: 'plan.cancel', detail })
+      notePlan(unit, ids, current, { actor: account, action: 'plan.cancel', detail })
       return { ...current }
     },
   })

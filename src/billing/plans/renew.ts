@@ -1,7 +1,7 @@
 import { freeId, type Plan } from '../../access/plan.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
-import type { Book } from '../../ledger/unit-of-work.ts'
+import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { SubscriptionRow } from '../../storage/db/schema.ts'
 import { monthAt } from './period.ts'
 import {
@@ -58,15 +58,15 @@ export async function renew(deps: Needs, due: Due): Promise<void> {
     account: accountId,
     keys: [],
     subscribes: true,
-    decide(book) {
-      const row = book.subscription(accountId)
+    decide(unit) {
+      const row = unit.subscription(accountId)
       if (row?.id !== due.id || row.periodStart !== due.periodStart) return
-      if (row.periodEnd === null || row.periodEnd > book.now) return
+      if (row.periodEnd === null || row.periodEnd > unit.now) return
       const follows = row.status === 'canceling' ? freeId : (row.nextPlan ?? row.plan)
       const plan = deps.plans.find(follows)
       const before = row.plan
-      const paid = plan && plan.id !== freeId ? goOn(book, row, row.periodEnd, plan) : undefined
-      if (!paid) endSubscription(book, row, paid === false ? 'lapsed' : 'ended')
+      const paid = plan && plan.id !== freeId ? goOn(unit, row, row.periodEnd, plan) : undefined
+      if (!paid) endSubscription(unit, row, paid === false ? 'lapsed' : 'ended')
       const detail = {
         plan: before,
         next: paid ? row.plan : freeId,
@@ -74,7 +74,7 @@ export async function renew(deps: Needs, due: Due): Promise<void> {
         period_end: paid && row.periodEnd !== null ? toRfc3339(row.periodEnd) : null,
       }
       const action = paid ? 'plan.renew' : `plan.${paid === false ? 'lapse' : 'end'}`
-      notePlan(book, deps.ids, row, { actor: 'server', action, detail })
+      notePlan(unit, deps.ids, row, { actor: 'server', action, detail })
     },
   })
   deps.keys.forgetAccount(accountId)
@@ -84,16 +84,16 @@ export async function renew(deps: Needs, due: Due): Promise<void> {
  * Pays for the period that now falls into; whole ones that passed meanwhile, when no server ran,
  * cost nothing. False, and nothing is changed, when the balance is too little.
  */
-function goOn(book: Book, row: SubscriptionRow, ended: Millis, plan: Plan): boolean {
-  if (availableTo(accountOf(book, row.accountId)) < plan.price) return false
-  const month = monthAt(row.startedAt, book.now)
+function goOn(unit: UnitOfWork, row: SubscriptionRow, ended: Millis, plan: Plan): boolean {
+  if (availableTo(accountOf(unit, row.accountId)) < plan.price) return false
+  const month = monthAt(row.startedAt, unit.now)
   const period =
     plan.period === 'month'
       ? { periodStart: month.start, periodEnd: month.end }
       : { periodStart: ended, periodEnd: null }
   Object.assign(row, { plan: plan.id, price: plan.price, nextPlan: null, ...period })
-  book.changed('subscription', row)
-  payPeriod(book, row, plan.price)
-  setPlan(book, row.accountId, plan.id, null)
+  unit.changed('subscription', row)
+  payPeriod(unit, row, plan.price)
+  setPlan(unit, row.accountId, plan.id, null)
   return true
 }

@@ -16,13 +16,13 @@ export async function resumePlan(
     account,
     keys: [],
     subscribes: true,
-    decide(book) {
-      const current = currentOf(book.subscription(account), book.now)
+    decide(unit) {
+      const current = currentOf(unit.subscription(account), unit.now)
       if (!current) return refuse('conflict', 'No plan goes on. Choose one to begin again.')
       if (current.status === 'active' && current.nextPlan === null) return { ...current }
-      keepSubscription(book, current)
+      keepSubscription(unit, current)
       const detail = { plan: current.plan }
-      notePlan(book, ids, current, { actor: account, action: 'plan.resume', detail })
+      notePlan(unit, ids, current, { actor: account, action: 'plan.resume', detail })
       return { ...current }
     },
   })

@@ -3,7 +3,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { Once } from '../../ledger/once.ts'
-import type { Book } from '../../ledger/unit-of-work.ts'
+import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { AccountRow, SubscriptionRow } from '../../storage/db/schema.ts'
 import { currentOf, type Quote, quoteOf } from './quote.ts'
 import {
@@ -49,23 +49,23 @@ export async function subscribe(
     keys: [],
     subscribes: true,
     call: once?.scope,
-    decide(book) {
-      once?.assertFirst(book)
-      const known = book.subscription(account)
-      const at = quotedAt ?? book.now
-      assertFresh(at, book.now, deps.plans.since)
+    decide(unit) {
+      once?.assertFirst(unit)
+      const known = unit.subscription(account)
+      const at = quotedAt ?? unit.now
+      assertFresh(at, unit.now, deps.plans.since)
       const current = currentOf(known, at)
       const quote = quoteOf(current, plan, at)
       const topUp = `${deps.settings.baseUrl}/dashboard/deposits`
-      assertAffordable(accountOf(book, account), quote.charge, topUp)
+      assertAffordable(accountOf(unit, account), quote.charge, topUp)
       if (quote.change === 'now') {
-        if (known) endSubscription(book, known, 'ended')
-        begin(book, deps, id, account, quote)
-      } else if (current) change(book, deps, current, quote)
-      const now = book.subscription(account)
-      const stands = { account: { ...accountOf(book, account) }, current: now && { ...now } }
-      once?.note(book, stands)
-      return { quote, stands, at: book.now }
+        if (known) endSubscription(unit, known, 'ended')
+        begin(unit, deps, id, account, quote)
+      } else if (current) change(unit, deps, current, quote)
+      const now = unit.subscription(account)
+      const stands = { account: { ...accountOf(unit, account) }, current: now && { ...now } }
+      once?.note(unit, stands)
+      return { quote, stands, at: unit.now }
     },
   })
   deps.keys.forgetAccount(account)
@@ -81,7 +81,7 @@ function assertFresh(at: Millis, now: Millis, pricesSince: Millis): void {
   })
 }
 
-function begin(book: Book, { ids }: Needs, id: string, account: string, quote: Quote): void {
+function begin(unit: UnitOfWork, { ids }: Needs, id: string, account: string, quote: Quote): void {
   const { plan, charge, credit } = quote
   const row: SubscriptionRow = {
     id,
@@ -95,25 +95,25 @@ function begin(book: Book, { ids }: Needs, id: string, account: string, quote: Q
     nextPlan: null,
     endedAt: null,
   }
-  payPeriod(book, row, charge)
-  book.addSubscription(row)
-  setPlan(book, account, plan.id, null)
+  payPeriod(unit, row, charge)
+  unit.addSubscription(row)
+  setPlan(unit, account, plan.id, null)
   const detail = {
     plan: plan.id,
     charge_nusd: charge.toString(),
     credit_nusd: credit.toString(),
     period_end: row.periodEnd === null ? null : toRfc3339(row.periodEnd),
   }
-  notePlan(book, ids, row, { actor: account, action: 'plan.subscribe', detail })
+  notePlan(unit, ids, row, { actor: account, action: 'plan.subscribe', detail })
 }
 
 /** What is to follow on the present period, while nothing is paid. */
-function change(book: Book, { ids }: Needs, row: SubscriptionRow, quote: Quote): void {
+function change(unit: UnitOfWork, { ids }: Needs, row: SubscriptionRow, quote: Quote): void {
   const before = `${row.status} ${row.nextPlan}`
-  if (quote.change === 'cancel') cancelSubscription(book, row)
-  else keepSubscription(book, row)
+  if (quote.change === 'cancel') cancelSubscription(unit, row)
+  else keepSubscription(unit, row)
   if (quote.change === 'later') row.nextPlan = quote.plan.id
   if (`${row.status} ${row.nextPlan}` === before) return
   const detail = { plan: row.plan, next: quote.change === 'cancel' ? freeId : quote.plan.id }
-  notePlan(book, ids, row, { actor: row.accountId, action: `plan.${quote.change}`, detail })
+  notePlan(unit, ids, row, { actor: row.accountId, action: `plan.${quote.change}`, detail })
 }

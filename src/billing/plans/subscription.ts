@@ -3,7 +3,7 @@ import type { Json } from '../../kernel/canonical.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import { type Nusd, toJsonInteger, toUsd } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { Book } from '../../ledger/unit-of-work.ts'
+import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { AccountRow, SubscriptionRow } from '../../storage/db/schema.ts'
 
 /**
@@ -11,8 +11,8 @@ import type { AccountRow, SubscriptionRow } from '../../storage/db/schema.ts'
  * runs are priced by is the account's, so that no run has to look for a subscription.
  */
 
-export function accountOf(book: Book, id: string): AccountRow {
-  const account = book.account(id)
+export function accountOf(unit: UnitOfWork, id: string): AccountRow {
+  const account = unit.account(id)
   if (!account) throw new Error(`a plan for ${id}, which was not opened`)
   return account
 }
@@ -37,68 +37,73 @@ export function assertAffordable(account: AccountRow, charge: Nusd, topUpUrl: st
 }
 
 /** Pays for the period that a subscription is in; the ref can be there only once. */
-export function payPeriod(book: Book, row: SubscriptionRow, amount: Nusd): void {
+export function payPeriod(unit: UnitOfWork, row: SubscriptionRow, amount: Nusd): void {
   if (amount === 0n) return
-  const account = accountOf(book, row.accountId)
+  const account = accountOf(unit, row.accountId)
   if (availableTo(account) < amount) throw new Error(`${row.id} would make a debt`)
   account.balance -= amount
-  book.changed('account', account)
-  book.addTransfer({
+  unit.changed('account', account)
+  unit.addTransfer({
     accountId: row.accountId,
     ref: `${row.id}/${row.periodStart}`,
     kind: 'plan',
     source: 'user',
     target: 'plans',
     amount,
-    at: book.now,
+    at: unit.now,
   })
 }
 
 /** Gives the account a plan, from this command on and until `until`. */
-export function setPlan(book: Book, accountId: string, plan: string, until: number | null): void {
-  const account = accountOf(book, accountId)
+export function setPlan(
+  unit: UnitOfWork,
+  accountId: string,
+  plan: string,
+  until: number | null,
+): void {
+  const account = accountOf(unit, accountId)
   account.plan = plan
   account.planUntil = until
-  book.changed('account', account)
+  unit.changed('account', account)
 }
 
 /** The account goes back to the free plan. */
 export function endSubscription(
-  book: Book,
+  unit: UnitOfWork,
   row: SubscriptionRow,
   status: 'ended' | 'lapsed',
 ): void {
-  Object.assign(row, { status, endedAt: book.now, nextPlan: null })
-  book.changed('subscription', row)
-  setPlan(book, row.accountId, freeId, null)
+  Object.assign(row, { status, endedAt: unit.now, nextPlan: null })
+  unit.changed('subscription', row)
+  setPlan(unit, row.accountId, freeId, null)
 }
 
 /** It goes on with its plan, whatever was to happen at the end of the period. */
-export function keepSubscription(book: Book, row: SubscriptionRow): void {
+export function keepSubscription(unit: UnitOfWork, row: SubscriptionRow): void {
   Object.assign(row, { status: 'active', nextPlan: null })
-  book.changed('subscription', row)
-  setPlan(book, row.accountId, row.plan, null)
+  unit.changed('subscription', row)
+  setPlan(unit, row.accountId, row.plan, null)
 }
 
 /** Nothing follows on its period; without one it ends now. */
-export function cancelSubscription(book: Book, row: SubscriptionRow): void {
+export function cancelSubscription(unit: UnitOfWork, row: SubscriptionRow): void {
   if (row.periodEnd === null) {
-    endSubscription(book, row, 'ended')
+    endSubscription(unit, row, 'ended')
     return
   }
   Object.assign(row, { status: 'canceling', nextPlan: null })
-  book.changed('subscription', row)
-  setPlan(book, row.accountId, row.plan, row.periodEnd)
+  unit.changed('subscription', row)
+  setPlan(unit, row.accountId, row.plan, row.periodEnd)
 }
 
 /** What was done to a subscription and by whom, for the audit. */
 export function notePlan(
-  book: Book,
+  unit: UnitOfWork,
   ids: Ids,
   row: SubscriptionRow,
   note: { actor: string; action: string; detail: Record<string, Json> },
 ): void {
   const { action, detail, actor } = note
   const { id: subject, accountId } = row
-  book.addAudit({ id: ids.make('req'), at: book.now, actor, action, accountId, subject, detail })
+  unit.addAudit({ id: ids.make('req'), at: unit.now, actor, action, accountId, subject, detail })
 }

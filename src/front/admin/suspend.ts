@@ -40,15 +40,15 @@ async function change(
   const changed = await ledger.post({
     account,
     keys: [],
-    decide(book) {
-      const row = book.account(account)
-      if (!row) throw new Error('an account that was found is not on the book')
+    decide(unit) {
+      const row = unit.account(account)
+      if (!row) throw new Error('an account that was found was not loaded')
       if (row.status === status) return { ...row }
       row.status = status
-      book.changed('account', row)
-      book.addAudit({
+      unit.changed('account', row)
+      unit.addAudit({
         id: ids.make('req'),
-        at: book.now,
+        at: unit.now,
         actor,
         action: status === 'active' ? 'account.resume' : 'account.suspend',
         accountId: account,

@@ -48,9 +48,9 @@ export const statusOf = async (deps: Needs) =>
   viewOf(deps, await readStored(deps).catch(() => undefined))
 
 /** The same as text; what is stored is read again only after something was written. */
-export function statusText(deps: Needs & Pick<Deps, 'still'>): string | Promise<string> {
+export function statusText(deps: Needs & Pick<Deps, 'readCache'>): string | Promise<string> {
   const text = (stored: Stored | undefined) => JSON.stringify(viewOf(deps, stored))
-  const stored = deps.still('status', () => readStored(deps))
+  const stored = deps.readCache('status', () => readStored(deps))
   return stored instanceof Promise ? stored.then(text, () => text(undefined)) : text(stored)
 }
 

@@ -167,20 +167,20 @@ const fill = ({ ledger }: HouseDeps, budget: Nusd, ref: string): Promise<void> =
     account: houseAccount,
     opens: true,
     keys: [],
-    decide(book) {
-      const account = book.account(houseAccount)
+    decide(unit) {
+      const account = unit.account(houseAccount)
       const amount = account ? budget - account.balance : 0n
       if (!account || amount <= 0n) return
       account.balance += amount
-      book.changed('account', account)
-      book.addTransfer({
+      unit.changed('account', account)
+      unit.addTransfer({
         accountId: houseAccount,
         ref,
         kind: 'grant',
         source: 'terminal',
         target: 'user',
         amount,
-        at: book.now,
+        at: unit.now,
       })
     },
   })

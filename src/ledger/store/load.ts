@@ -11,7 +11,7 @@ import { isUnder } from '../../storage/db/lineage.ts'
 import type { Memory } from '../../storage/db/memory.ts'
 import type { Tables } from '../../storage/db/schema.ts'
 import type { Command } from '../post.ts'
-import { type Pages, windowId } from '../unit-of-work.ts'
+import { type TrackedRows, windowId } from '../unit-of-work.ts'
 import { capWindows, windowStart } from '../window.ts'
 import { countActiveKeys } from './active.ts'
 
@@ -22,39 +22,39 @@ import { countActiveKeys } from './active.ts'
 export function* load(
   q: Query,
   tables: Tables,
-  pages: Pages,
+  tracked: TrackedRows,
   commands: Command<unknown>[],
   now: number,
   memory: Memory | undefined,
 ): Work<void> {
   const named = namedBy(commands)
-  const unknown = missing(named.opened, memory?.accounts, pages.accounts)
+  const unknown = missing(named.opened, memory?.accounts, tracked.accounts)
   if (unknown.length > 0) yield* openAccounts(q, tables, unknown, now)
   const asked = memory ? undefined : windowsAsked(named, now)
   // All accounts come first, and whoever changes another row has locked its account.
   yield* together([
-    loadAccounts(tables, pages, named, memory),
-    loadKeys(tables, pages, named, memory),
-    loadRuns(tables, pages, named, memory),
-    loadAsked(tables, pages, asked),
-    loadDeposits(tables, pages, named),
-    loadCalls(tables, pages, named),
+    loadAccounts(tables, tracked, named, memory),
+    loadKeys(tables, tracked, named, memory),
+    loadRuns(tables, tracked, named, memory),
+    loadAsked(tables, tracked, asked),
+    loadDeposits(tables, tracked, named),
+    loadCalls(tables, tracked, named),
   ])
   const minting = commands.filter((command) => command.mints).map(({ account }) => account)
   if (minting.length > 0) {
-    pages.activeKeys = yield* countActiveKeys(q, tables, [...new Set(minting)], now)
+    tracked.activeKeys = yield* countActiveKeys(q, tables, [...new Set(minting)], now)
   }
   for (const command of commands) {
     if (command.below !== undefined) {
-      yield* loadBelow(q, tables, pages, command.account, command.below, memory)
+      yield* loadBelow(q, tables, tracked, command.account, command.below, memory)
     }
     if (command.secretsOf !== undefined) {
-      yield* loadSecrets(q, tables, pages, command.secretsOf, now)
+      yield* loadSecrets(q, tables, tracked, command.secretsOf, now)
     }
   }
-  yield* loadWindows(tables, pages, now, memory, asked)
+  yield* loadWindows(tables, tracked, now, memory, asked)
   const about = commands.filter((command) => command.subscribes).map(({ account }) => account)
-  if (about.length > 0) yield* loadSubscriptions(q, tables, pages, [...new Set(about)])
+  if (about.length > 0) yield* loadSubscriptions(q, tables, tracked, [...new Set(about)])
 }
 
 /** What the commands of a batch name, each once: most are of few accounts and keys. */
@@ -91,34 +91,34 @@ function* openAccounts(q: Query, { accounts }: Tables, ids: string[], now: numbe
 
 function* loadAccounts(
   { accounts }: Tables,
-  pages: Pages,
+  tracked: TrackedRows,
   named: Named,
   memory: Memory | undefined,
 ): Work<void> {
-  const id = missing(named.accounts, memory?.accounts, pages.accounts)
-  for (const row of yield* lockFound(accounts, { id })) pages.accounts.set(row.id, row)
+  const id = missing(named.accounts, memory?.accounts, tracked.accounts)
+  for (const row of yield* lockFound(accounts, { id })) tracked.accounts.set(row.id, row)
 }
 
 function* loadKeys(
   { keys }: Tables,
-  pages: Pages,
+  tracked: TrackedRows,
   named: Named,
   memory: Memory | undefined,
 ): Work<void> {
-  const id = missing(named.keys, memory?.keys, pages.keys)
-  for (const row of yield* lockFound(keys, { id })) pages.keys.set(row.id, row)
+  const id = missing(named.keys, memory?.keys, tracked.keys)
+  for (const row of yield* lockFound(keys, { id })) tracked.keys.set(row.id, row)
 }
 
 /** The runs that are still open. */
 function* loadRuns(
   { runs }: Tables,
-  pages: Pages,
+  tracked: TrackedRows,
   named: Named,
   memory: Memory | undefined,
 ): Work<void> {
-  const id = missing(named.runs, memory?.runs, pages.runs)
+  const id = missing(named.runs, memory?.runs, tracked.runs)
   for (const row of yield* lockFound(runs, { id })) {
-    if (row.finishedAt === null) pages.runs.set(row.id, row)
+    if (row.finishedAt === null) tracked.runs.set(row.id, row)
   }
 }
 
@@ -126,14 +126,14 @@ function* loadRuns(
 function* loadBelow(
   q: Query,
   { keys }: Tables,
-  pages: Pages,
+  tracked: TrackedRows,
   account: string,
   keyId: string,
   memory: Memory | undefined,
 ): Work<void> {
   const under = and(eq(keys.accountId, account), isUnder(keys, keyId))
   for (const row of yield* lockedRows(q.select().from(keys).where(under).orderBy(keys.id))) {
-    if (!pages.keys.has(row.id)) pages.keys.set(row.id, memory?.keys.get(row.id) ?? row)
+    if (!tracked.keys.has(row.id)) tracked.keys.set(row.id, memory?.keys.get(row.id) ?? row)
   }
 }
 
@@ -141,7 +141,7 @@ function* loadBelow(
 function* loadSecrets(
   q: Query,
   { keySecrets }: Tables,
-  pages: Pages,
+  tracked: TrackedRows,
   keyId: string,
   now: number,
 ): Work<void> {
@@ -151,27 +151,27 @@ function* loadSecrets(
     .from(keySecrets)
     .where(and(eq(keySecrets.keyId, keyId), working))
   for (const row of yield* lockedRows(found)) {
-    if (!pages.secrets.has(row.hash)) pages.secrets.set(row.hash, row)
+    if (!tracked.secrets.has(row.hash)) tracked.secrets.set(row.hash, row)
   }
 }
 
 /** The deposits that commands name; never remembered: they change without the ledger too. */
-function* loadDeposits({ deposits }: Tables, pages: Pages, named: Named): Work<void> {
+function* loadDeposits({ deposits }: Tables, tracked: TrackedRows, named: Named): Work<void> {
   const id = sorted(named.deposits)
-  for (const row of yield* lockFound(deposits, { id })) pages.deposits.set(row.id, row)
+  for (const row of yield* lockFound(deposits, { id })) tracked.deposits.set(row.id, row)
 }
 
 /** The calls that commands name. Each is of one account, which is locked. */
-function* loadCalls({ idempotentCalls }: Tables, pages: Pages, named: Named): Work<void> {
+function* loadCalls({ idempotentCalls }: Tables, tracked: TrackedRows, named: Named): Work<void> {
   const scope = sorted(named.calls)
-  for (const row of yield* lockFound(idempotentCalls, { scope })) pages.calls.set(row.scope, row)
+  for (const row of yield* lockFound(idempotentCalls, { scope })) tracked.calls.set(row.scope, row)
 }
 
 /** The subscriptions that go on; never remembered, because they are seldom changed. */
 function* loadSubscriptions(
   q: Query,
   { subscriptions }: Tables,
-  pages: Pages,
+  tracked: TrackedRows,
   accounts: string[],
 ): Work<void> {
   const goingOn = inArray(subscriptions.status, ['active', 'canceling'])
@@ -179,7 +179,7 @@ function* loadSubscriptions(
     .select()
     .from(subscriptions)
     .where(and(inArray(subscriptions.accountId, accounts), goingOn))
-  for (const row of yield* lockedRows(found)) pages.subscriptions.set(row.accountId, row)
+  for (const row of yield* lockedRows(found)) tracked.subscriptions.set(row.accountId, row)
 }
 
 /** Windows that are asked for before it is known which of them the keys are capped by. */
@@ -191,37 +191,37 @@ const windowsAsked = ({ keys }: Named, now: number): Asked => ({
   windowStart: capWindows.map((kind) => windowStart(kind, now)),
 })
 
-function* loadAsked(tables: Tables, pages: Pages, asked: Asked | undefined): Work<void> {
-  if (asked) yield* loadFound(tables, pages, asked)
+function* loadAsked(tables: Tables, tracked: TrackedRows, asked: Asked | undefined): Work<void> {
+  if (asked) yield* loadFound(tables, tracked, asked)
 }
 
-function* loadFound({ keyWindows }: Tables, pages: Pages, wanted: Asked): Work<void> {
+function* loadFound({ keyWindows }: Tables, tracked: TrackedRows, wanted: Asked): Work<void> {
   for (const row of yield* lockFound(keyWindows, wanted)) {
-    pages.windows.set(windowId(row.keyId, row.windowStart), row)
+    tracked.windows.set(windowId(row.keyId, row.windowStart), row)
   }
 }
 
 /** The windows that `now` falls into, for every key, and those the open runs were held from. */
 function* loadWindows(
   tables: Tables,
-  pages: Pages,
+  tracked: TrackedRows,
   now: number,
   memory: Memory | undefined,
   asked: Asked | undefined,
 ): Work<void> {
   const wanted = new Set<string>()
-  for (const key of pages.keys.values()) {
+  for (const key of tracked.keys.values()) {
     wanted.add(windowId(key.id, windowStart(key.capWindow, now)))
   }
-  for (const run of pages.runs.values()) {
+  for (const run of tracked.runs.values()) {
     for (const [keyId, start] of run.windows) wanted.add(windowId(keyId, start))
   }
   const known = new Set(
     asked?.keyId.flatMap((id) => asked.windowStart.map((at) => windowId(id, at))),
   )
-  const unread = missing(wanted, memory?.windows, pages.windows).filter((id) => !known.has(id))
+  const unread = missing(wanted, memory?.windows, tracked.windows).filter((id) => !known.has(id))
   const parts = unread.map((id) => id.split(':'))
-  yield* loadFound(tables, pages, {
+  yield* loadFound(tables, tracked, {
     keyId: sorted(parts.map(([keyId = '']) => keyId)),
     windowStart: [...new Set(parts.map(([, start]) => Number(start)))],
   })
@@ -229,17 +229,17 @@ function* loadWindows(
 
 const sorted = (ids: Iterable<string>): string[] => [...new Set(ids)].sort()
 
-/** Puts remembered rows on the pages and returns the ids that must be read, in lock order. */
+/** Adds remembered rows to the unit of work; returns the ids that must be read, in lock order. */
 function missing<T extends object>(
   ids: Set<string>,
   known: { get(id: string): T | undefined } | undefined,
-  pages: Map<string, T>,
+  tracked: Map<string, T>,
 ): string[] {
   const unread: string[] = []
   for (const id of ids) {
-    if (pages.has(id)) continue
+    if (tracked.has(id)) continue
     const row = known?.get(id)
-    if (row) pages.set(id, row)
+    if (row) tracked.set(id, row)
     else unread.push(id)
   }
   return unread.sort()

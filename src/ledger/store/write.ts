@@ -9,12 +9,12 @@ import type {
   Tables,
 } from '../../storage/db/schema.ts'
 import { freeCalls } from '../../storage/idempotency/store.ts'
-import { numberTransfers, type Pages } from '../unit-of-work.ts'
+import { numberTransfers, type TrackedRows } from '../unit-of-work.ts'
 
 /** One update for each account and window touched, however many commands touched it. */
-export function* writeBack(q: Query, tables: Tables, pages: Pages): Work<void> {
-  const { written, added, calledBack } = pages
-  const transfers = numberTransfers(pages)
+export function* writeBack(q: Query, tables: Tables, tracked: TrackedRows): Work<void> {
+  const { written, added, calledBack } = tracked
+  const transfers = numberTransfers(tracked)
   yield* upsert(tables.accounts, [...written.accounts], accountChanges)
   yield* insert(tables.keys, added.keys)
   yield* insert(tables.keySecrets, added.secrets)

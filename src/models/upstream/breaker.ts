@@ -51,14 +51,14 @@ const probeRestMs = 1000
  * request at a time of the refused accounts passes too; if that fails it opens anew.
  *
  * Verdicts on requests that began before it last opened or closed do not count. Neither do
- * failures during which this process slept, by the count of `naps`: all timeouts run out then.
+ * failures during which this process slept, by the count of `suspends`: all timeouts run out then.
  * Among requests that began after such a failure another nap excuses none until something was
  * answered, or a machine that sleeps again and again would never find out. At most
  * {@link mostAccounts} accounts are remembered. `tell` hears when it opens and closes.
  */
 export function makeBreaker(
   { failures: most, cooldownMs }: BreakerRules,
-  { clock, naps }: { clock: Pick<Clock, 'monotonic'>; naps: () => number },
+  { clock, suspends }: { clock: Pick<Clock, 'monotonic'>; suspends: () => number },
   tell: (state: 'open' | 'closed') => void,
 ): Breaker {
   const recent = recentAccounts(clock)
@@ -68,7 +68,7 @@ export function makeBreaker(
   const refused = new Set<string>()
   let isProbing = false
   let freshProbes = 0
-  /** The count of naps when one excused a failure, until something is answered. */
+  /** The count of suspends when one excused a failure, until something is answered. */
   let excusedAt = Number.POSITIVE_INFINITY
   /** Rises when it opens and when it closes: a pass of an earlier turn has no say. */
   let turn = 0
@@ -113,7 +113,7 @@ export function makeBreaker(
     }
   }
   const passOf = (account: string, probe: Probe): Pass => {
-    const before = naps()
+    const before = suspends()
     let own = turn
     let kind = probe
     const once = (work: () => void) => () => {
@@ -138,7 +138,7 @@ export function makeBreaker(
         close(0)
       }),
       failed: once(() => {
-        const after = naps()
+        const after = suspends()
         if (after === before || before >= excusedAt) return fail(account, kind)
         excusedAt = after
         leave()

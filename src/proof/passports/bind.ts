@@ -2,7 +2,7 @@ import { assertNotRevoked, chainOf } from '../../access/keys/key.ts'
 import { noteKey } from '../../access/keys/note.ts'
 import { findAccountKey } from '../../access/keys/owns.ts'
 import type { Deps } from '../../app/deps-port.ts'
-import type { Book } from '../../ledger/unit-of-work.ts'
+import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { KeyRow, PassportRow } from '../../storage/db/schema.ts'
 import { assertNotRetired } from './passport.ts'
 
@@ -50,10 +50,10 @@ export async function unbindAll(
   await deps.ledger.post({
     account: passport.accountId,
     keys: bound.map(({ id }) => id),
-    decide(book) {
+    decide(unit) {
       for (const { id } of bound) {
-        const key = book.key(id)
-        if (key?.passport === passport.handle) write(deps, book, key, { to: '', actor })
+        const key = unit.key(id)
+        if (key?.passport === passport.handle) write(deps, unit, key, { to: '', actor })
       }
     },
   })
@@ -74,23 +74,23 @@ async function point(deps: Needs, key: KeyRow, move: Move): Promise<void> {
   await deps.ledger.post({
     account: key.accountId,
     keys: key.lineage,
-    decide(book) {
-      const chain = chainOf(book, key.lineage)
+    decide(unit) {
+      const chain = chainOf(unit, key.lineage)
       const [found] = chain
       if (!found) throw new Error('a chain without a key')
       if (move.to !== '') assertNotRevoked(chain)
       if (found.passport === move.to) return
       if (move.from !== undefined && found.passport !== move.from) return
-      write(deps, book, found, move)
+      write(deps, unit, found, move)
     },
   })
   deps.keys.forget(key.id)
 }
 
-function write({ ids }: Needs, book: Book, key: KeyRow, { to, actor }: Move): void {
+function write({ ids }: Needs, unit: UnitOfWork, key: KeyRow, { to, actor }: Move): void {
   const detail = { from: key.passport || null, to: to || null }
   key.passport = to
-  book.changed('key', key)
+  unit.changed('key', key)
   const action = to === '' ? 'passport.unbind' : 'passport.bind'
-  noteKey(book, ids, key, { actor, action, detail })
+  noteKey(unit, ids, key, { actor, action, detail })
 }

@@ -1,7 +1,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { ChainEvidence } from '../../verify/check-anchor.ts'
-import { type Carried, toCarried } from '../../verify/page-payload.ts'
+import { type PagePayload, toPagePayload } from '../../verify/page-payload.ts'
 import type { Problem, ReceiptFile } from '../../verify/receipt.ts'
 import type { Trust, Verdict } from '../../verify/verify.ts'
 import { askerOf, trustIn, trustOf } from './check-receipt.ts'
@@ -9,7 +9,7 @@ import { verifyWithChain } from './evidence.ts'
 import type { Ended } from './receipt.ts'
 
 /** A receipt as this server judges it, and all that a browser needs to come to its own verdict. */
-export type Judged = { file: ReceiptFile; verdict: Verdict; carried: Carried; now: Millis }
+export type Judged = { file: ReceiptFile; verdict: Verdict; payload: PagePayload; now: Millis }
 
 /** How long a page waits for the chain, in ms; what comes later is there for the next reader. */
 const patienceMs = 400
@@ -55,7 +55,12 @@ async function judge(
     chain = said?.status === 'read' ? { ...said, note: 'This service asked the chain.' } : said
     return chain
   })
-  return { file, verdict, carried: toCarried(file, chain ? { ...trust, chain } : trust, now), now }
+  return {
+    file,
+    verdict,
+    payload: toPagePayload(file, chain ? { ...trust, chain } : trust, now),
+    now,
+  }
 }
 
 const late: ChainEvidence = {

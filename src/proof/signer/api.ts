@@ -27,8 +27,8 @@ export const signerApi = (deps: Needs) =>
   new Elysia({ name: 'signer-api' }).get('/v1/signer', () => signerOf(deps), openToAnyOrigin)
 
 /** The same as text, made again only after something was written. */
-export const signerText = (deps: Needs & Pick<Deps, 'still'>): string | Promise<string> =>
-  deps.still(`signer ${deps.signers.current.address}`, async () =>
+export const signerText = (deps: Needs & Pick<Deps, 'readCache'>): string | Promise<string> =>
+  deps.readCache(`signer ${deps.signers.current.address}`, async () =>
     JSON.stringify(await signerOf(deps)),
   )
 

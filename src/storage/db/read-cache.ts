@@ -5,12 +5,12 @@ import type { Db } from './db.ts'
  * nothing was. What is given may be given again, so nobody changes it; what else a value depends on
  * is part of its name.
  */
-export type Still = <T>(name: string | object, read: () => Promise<T>) => T | Promise<T>
+export type ReadCache = <T>(name: string | object, read: () => Promise<T>) => T | Promise<T>
 
 /** How many values are kept: of a few bytes or kilobytes each. */
 const keptMax = 1000
 
-export function stillReads({ version }: Pick<Db, 'version'>): Still {
+export function makeReadCache({ version }: Pick<Db, 'version'>): ReadCache {
   const kept = new Map<string | object, unknown>()
   let seen: number | undefined
   return <T>(name: string | object, read: () => Promise<T>): T | Promise<T> => {

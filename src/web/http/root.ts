@@ -9,7 +9,7 @@ import { answerReady, type Ready } from './ready.ts'
 import type { ExpectBody } from './slow-body.ts'
 import { toRefusal } from './to-refusal.ts'
 
-export type FrontDeps = {
+export type RootDeps = {
   /** Public origin, as configured. */
   baseUrl: string
   listen: Listen
@@ -44,7 +44,7 @@ const standing = {
  * any route is looked up, gives every answer its request id and the headers of a JSON API, and
  * turns whatever is thrown into the one error shape.
  */
-export const front = (deps: FrontDeps) => {
+export const makeRoot = (deps: RootDeps) => {
   const { baseUrl, listen, ids, ready = [], expectBody } = deps
   const isOurHost = hostCheck(baseUrl, listen)
   const reads = ready.map((one) => ({ ...one, headers: { ...standing, ...one.headers } }))
@@ -86,7 +86,7 @@ export const front = (deps: FrontDeps) => {
 
 /** Makes an answer of whatever was thrown; `said` is what its route had put in headers. */
 const errorAnswers =
-  ({ ids, log, showRefusal }: Pick<FrontDeps, 'ids' | 'log' | 'showRefusal'>) =>
+  ({ ids, log, showRefusal }: Pick<RootDeps, 'ids' | 'log' | 'showRefusal'>) =>
   (error: unknown, request: Request, said: Record<string, unknown>) => {
     const requestId = String(said['x-request-id'] ?? ids.make('req'))
     const refusal = toRefusal(error)

@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/kernel/clock.ts'
 import { makeIds } from '../../../src/kernel/ids.ts'
 import { systemRandom } from '../../../src/kernel/random.ts'
 import { assets } from '../../../src/web/http/assets.ts'
-import { front } from '../../../src/web/http/root.ts'
+import { makeRoot } from '../../../src/web/http/root.ts'
 import { serve } from '../../../src/web/http/serve.ts'
 import type { Markup } from '../../../src/web/ui/jsx-runtime.ts'
 import { dashboardPage, type Page, publicPage } from '../../../src/web/ui/layout.tsx'
@@ -35,7 +35,7 @@ export const gallery: Record<string, () => Page> = {
 export function serveGallery() {
   const listen = { hostname: '127.0.0.1', port: 0 }
   const settings = { baseUrl: 'http://localhost' }
-  const app = front({
+  const app = makeRoot({
     baseUrl: settings.baseUrl,
     listen,
     ids: makeIds(systemClock, systemRandom()),

@@ -6,7 +6,7 @@ import { keyGate } from '../needs-key.ts'
 import type { Counted } from '../rate.ts'
 import { selfText } from '../self.ts'
 
-type Needs = Pick<Deps, 'accounts' | 'clock' | 'keys' | 'settings' | 'still'>
+type Needs = Pick<Deps, 'accounts' | 'clock' | 'keys' | 'settings' | 'readCache'>
 
 /**
  * `GET /v1/keys/self` for a caller who is remembered and whom nothing refuses: counted as its route

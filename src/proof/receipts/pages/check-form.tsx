@@ -1,5 +1,5 @@
 import type { Deps } from '../../../app/deps-port.ts'
-import { carrySigners } from '../../../verify/page-payload.ts'
+import { payloadSigners } from '../../../verify/page-payload.ts'
 import { assetPath } from '../../../web/http/assets.ts'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { Icon } from '../../../web/ui/icon.tsx'
@@ -166,7 +166,7 @@ const ForTheBrowser = ({ deps }: { deps: Needs }) => (
     data-logs={JSON.stringify(
       deps.logs.all.map(({ origin }) => ({
         origin,
-        signers: carrySigners(signersOf(deps, origin)),
+        signers: payloadSigners(signersOf(deps, origin)),
       })),
     )}
   >

@@ -65,8 +65,8 @@ export const verifyPages = (deps: Needs, frame: Frame) =>
         if (!isReceiptFile(value)) refuse('unprocessable', 'This is no receipt file.')
         // As the JSON is: judging it reads it strictly.
         const given = { file: value as unknown as ReceiptFile, problems: repeatedMembers(text) }
-        const { carried } = await judgeGiven(deps, given, [])
-        return { chain: carried.chain }
+        const { payload } = await judgeGiven(deps, given, [])
+        return { chain: payload.chain }
       },
       { isKeyless: true, parse: 'none' },
     )

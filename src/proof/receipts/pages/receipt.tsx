@@ -124,7 +124,7 @@ function Texts({ file: { disclosures = {} } }: { file: ReceiptFile }) {
 
 /** The server's own checks, which the browser's take the place of where scripts run. */
 function Verification({ view: { judged, path } }: { view: ReceiptView }) {
-  const { verdict, carried } = judged
+  const { verdict, payload } = judged
   return (
     <Panel
       id="verification"
@@ -156,10 +156,10 @@ function Verification({ view: { judged, path } }: { view: ReceiptView }) {
         of={shownChecks(judged).map(({ result, label, detail }) => ({ result, label, detail }))}
       />
       <div
-        id="carried"
+        id="payload"
         hidden
         data-module={assetPath('verify.js')}
-        data-carried={JSON.stringify(carried)}
+        data-payload={JSON.stringify(payload)}
       >
         {(['ok', 'wait', 'bad'] as const).map((name) => (
           <span id={`icon-${name}`}>

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/kernel/clock.ts'
 import { makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { isForPrograms, mountLater, restToMount, wholeApp } from '../../src/web/http/lazy-mount.ts'
-import { front } from '../../src/web/http/root.ts'
+import { makeRoot } from '../../src/web/http/root.ts'
 import { serve } from '../../src/web/http/serve.ts'
 import { type World, world } from '../support/world.ts'
 
@@ -65,7 +65,7 @@ describe('what cannot be mounted', () => {
     const count = { loads: 0, mounts: 0 }
     const log = { error: (event: string, error: unknown) => void logged.push([event, error]) }
     const ids = makeIds(systemClock, systemRandom())
-    const app = front({ baseUrl: 'https://gw.example', listen, ids, log })
+    const app = makeRoot({ baseUrl: 'https://gw.example', listen, ids, log })
     mountLater(app, async () => {
       if (count.loads++ < (fails.load ?? 0)) throw new Error('no file is left')
       return () => {

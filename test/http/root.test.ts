@@ -4,7 +4,7 @@ import { systemClock } from '../../src/kernel/clock.ts'
 import { makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { methodNotAllowed } from '../../src/web/http/methods.ts'
-import { front } from '../../src/web/http/root.ts'
+import { makeRoot } from '../../src/web/http/root.ts'
 import { goodKey, limitBytes, raw, startService } from './service.ts'
 
 const service = startService({
@@ -140,7 +140,7 @@ describe('500 internal_error', () => {
 })
 
 describe("Elysia's own errors", () => {
-  const app = front({
+  const app = makeRoot({
     baseUrl: 'http://localhost',
     listen: { hostname: '127.0.0.1', port: 80 },
     ids: makeIds(systemClock, systemRandom()),

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { stillReads } from '../../src/storage/db/read-cache.ts'
+import { makeReadCache } from '../../src/storage/db/read-cache.ts'
 import { openSqlite } from '../../src/storage/db/sqlite.ts'
 import { outcomeOf } from '../support/rejection.ts'
 
@@ -11,7 +11,7 @@ describe('reads that are kept while nothing is written', () => {
   const folder = mkdtempSync(join(tmpdir(), 'counterfoil-still-'))
   const file = join(folder, 'still.db')
   const db = openSqlite(file)
-  const still = stillReads(db)
+  const still = makeReadCache(db)
   let reads = 0
   const count = () => still('rows', async () => ++reads)
 
@@ -56,7 +56,7 @@ describe('reads that are kept while nothing is written', () => {
   })
 
   test('where only asking tells, each one asks', async () => {
-    const server = stillReads({})
+    const server = makeReadCache({})
     expect([await server('a', async () => 1), await server('a', async () => 2)]).toEqual([1, 2])
   })
 })

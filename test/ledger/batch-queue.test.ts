@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { type Lanes, makeLanes } from '../../src/ledger/batch-queue.ts'
+import { type BatchLimits, makeBatchQueue } from '../../src/ledger/batch-queue.ts'
 
 type Waiting = { command: { account: string }; id: number }
 type Flight = { ids: number[]; land(): Promise<void> }
 
-/** Lanes whose batches take their commands at once and land when the test says so. */
-function openLanes(lanes: Lanes) {
+/** BatchLimits whose batches take their commands at once and land when the test says so. */
+function openLanes(lanes: BatchLimits) {
   const flights: Flight[] = []
   const watchers: (() => void)[] = []
-  const { add } = makeLanes<Waiting>(lanes, async (take) => {
+  const { add } = makeBatchQueue<Waiting>(lanes, async (take) => {
     const landing = Promise.withResolvers<void>()
     const land = async (): Promise<void> => {
       landing.resolve()
@@ -35,7 +35,7 @@ function openLanes(lanes: Lanes) {
 async function batchesOf(count: number, accounts: number): Promise<number[][]> {
   const batches: number[][] = []
   const done = Promise.withResolvers<void>()
-  const { add } = makeLanes<Waiting>({ quick: 2, most: 8 }, async (take) => {
+  const { add } = makeBatchQueue<Waiting>({ quick: 2, most: 8 }, async (take) => {
     // As a server, which lets a transaction begin a little later.
     await Bun.sleep(0)
     batches.push(take().map(({ id }) => id))
@@ -104,7 +104,7 @@ describe('batches', () => {
   test('one beside a slow one leaves half to the next quick one', async () => {
     const batches: number[][] = []
     const done = Promise.withResolvers<void>()
-    const { add } = makeLanes<Waiting>({ quick: 2, most: 8 }, async (take) => {
+    const { add } = makeBatchQueue<Waiting>({ quick: 2, most: 8 }, async (take) => {
       await Bun.sleep(0)
       batches.push(take().map(({ id }) => id))
       if (batches.flat().length > 60) done.resolve()

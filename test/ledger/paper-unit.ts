@@ -1,4 +1,4 @@
-import { emptyPages, openBook, windowId } from '../../src/ledger/unit-of-work.ts'
+import { makeUnitOfWork, trackedRows, windowId } from '../../src/ledger/unit-of-work.ts'
 import type {
   AccountRow,
   DepositRow,
@@ -10,19 +10,19 @@ import type {
 /** 2026-01-15, a Thursday. */
 export const now = Date.UTC(2026, 0, 15, 12)
 
-/** A book without a database, on which a rule can be tried alone. */
-export function paperBook(rows: {
+/** A unit without a database, on which a rule can be tried alone. */
+export function paperUnit(rows: {
   accounts?: AccountRow[]
   windows?: WindowRow[]
   deposits?: DepositRow[]
 }) {
-  const pages = emptyPages()
-  for (const row of rows.accounts ?? []) pages.accounts.set(row.id, row)
+  const tracked = trackedRows()
+  for (const row of rows.accounts ?? []) tracked.accounts.set(row.id, row)
   for (const row of rows.windows ?? []) {
-    pages.windows.set(windowId(row.keyId, row.windowStart), row)
+    tracked.windows.set(windowId(row.keyId, row.windowStart), row)
   }
-  for (const row of rows.deposits ?? []) pages.deposits.set(row.id, row)
-  return { pages, book: openBook(pages, now) }
+  for (const row of rows.deposits ?? []) tracked.deposits.set(row.id, row)
+  return { tracked, unit: makeUnitOfWork(tracked, now) }
 }
 
 export const account = (state: Partial<AccountRow> = {}): AccountRow => ({

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { napCounter, napsTaken } from '../../src/kernel/suspend-detector.ts'
+import { suspendCounter, suspendsSeen } from '../../src/kernel/suspend-detector.ts'
 
 /** A look after each step, of so many ms by the clock on the wall and by the one that only goes. */
 function looks(...steps: [wall: number, monotonic: number][]): number[] {
   let [time, passed] = [1_000_000, 50]
-  const count = napCounter({ now: () => time, monotonic: () => passed })
+  const count = suspendCounter({ now: () => time, monotonic: () => passed })
   return steps.map(([wall, monotonic]) => {
     time += wall
     passed += monotonic
@@ -12,7 +12,7 @@ function looks(...steps: [wall: number, monotonic: number][]): number[] {
   })
 }
 
-describe('naps', () => {
+describe('suspends', () => {
   const cases: [what: string, steps: [number, number][], counts: number[]][] = [
     [
       'are none while somebody looks each second',
@@ -52,6 +52,6 @@ describe('naps', () => {
   })
 
   test('of this process are a number that stays while it is awake', () => {
-    expect(napsTaken()).toBe(napsTaken())
+    expect(suspendsSeen()).toBe(suspendsSeen())
   })
 })
