@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { StorageFault } from '../../src/kernel/storage-fault.ts'
 import { type Db, first, lockFound, rows, update } from '../../src/storage/db/db.ts'
@@ -8,130 +8,146 @@ import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/po
 import { until } from '../support/runs.ts'
 import { type SilentProxy, startSilentProxy, targetOf } from '../support/silent-proxy.ts'
 
+// Each waits for the ten seconds that a statement has, on a database of its own: all at once.
 describe.skipIf(!postgresServer)('a PostgreSQL server behind a network that drops packets', () => {
-  let database: EmptyDatabase
-  let proxy: SilentProxy
-  let db: ReturnType<typeof openPostgres>
-  beforeEach(async () => {
-    database = await emptyDatabase()
-    proxy = startSilentProxy(targetOf(database.url))
-    db = openPostgres(proxy.urlOf(database.url))
-    await migratePostgres(db.drizzle, 0)
-  }, 30_000)
-  afterEach(async () => {
-    await db.close()
-    proxy.stop()
-    await database.drop()
-  }, 30_000)
+  test.concurrent(
+    'fails every statement within 12 s, later ones at once, and is used again by itself',
+    () =>
+      onServer(async ({ db, proxy }) => {
+        let lost = 0
+        db.onConnectionLost(() => lost++)
+        await addAccount(db, 'a')
+        proxy.vanish()
+        const asked = [read(db), addAccount(db, 'b'), audit(db, 0)].map(outcomeOf)
+        for (const { fault, ms } of await Promise.all(asked)) {
+          expect(fault.reason).toBe('storage_unreachable')
+          expect(ms).toBeLessThan(12_000)
+          expect(fault.toRefusal().detail.headers).toMatchObject({ 'retry-after': '5' })
+        }
+        for (let i = 0; i < 20; i++) expect((await outcomeOf(read(db))).ms).toBeLessThan(100)
+        expect(db.storage?.trouble()?.reason).toBe('storage_unreachable')
+        expect(lost).toBeGreaterThan(0)
+        const before = lost
+        proxy.comeBack()
+        await until(
+          'an answer',
+          () =>
+            read(db).then(
+              () => true,
+              () => undefined,
+            ),
+          6000,
+        )
+        expect(lost).toBeGreaterThan(before)
+        expect(db.storage?.trouble()).toBeUndefined()
+        await addAccount(db, 'b')
+      }),
+    60_000,
+  )
 
-  test('fails every statement within 12 s, later ones at once, and is used again by itself', async () => {
-    let lost = 0
-    db.onConnectionLost(() => lost++)
-    await addAccount(db, 'a')
-    proxy.vanish()
-    const asked = [read(db), addAccount(db, 'b'), audit(db, 0)].map(outcomeOf)
-    for (const { fault, ms } of await Promise.all(asked)) {
-      expect(fault.reason).toBe('storage_unreachable')
-      expect(ms).toBeLessThan(12_000)
-      expect(fault.toRefusal().detail.headers).toMatchObject({ 'retry-after': '5' })
-    }
-    for (let i = 0; i < 20; i++) expect((await outcomeOf(read(db))).ms).toBeLessThan(100)
-    expect(db.storage?.trouble()?.reason).toBe('storage_unreachable')
-    expect(lost).toBeGreaterThan(0)
-    const before = lost
-    proxy.comeBack()
-    await until(
-      'an answer',
-      () =>
-        read(db).then(
-          () => true,
-          () => undefined,
-        ),
-      6000,
-    )
-    expect(lost).toBeGreaterThan(before)
-    expect(db.storage?.trouble()).toBeUndefined()
-    await addAccount(db, 'b')
-  }, 60_000)
+  test.concurrent(
+    'gives up a transaction whole: what was locked is free again, and nothing of it is stored',
+    () =>
+      onServer(async ({ db, proxy }) => {
+        await addAccount(db, 'a')
+        proxy.vanishAt('COMMIT', false)
+        const { fault } = await outcomeOf(suspend(db, 'a'))
+        expect([fault.reason, fault.options.doubt]).toEqual(['storage_unreachable', true])
+        proxy.comeBack()
+        // The server still has the transaction open, until its time inside one is over.
+        await until(
+          'the lock to be free',
+          () =>
+            suspend(db, 'a').then(
+              () => true,
+              () => undefined,
+            ),
+          30_000,
+        )
+      }),
+    60_000,
+  )
 
-  test('gives up a transaction whole: what was locked is free again, and nothing of it is stored', async () => {
-    await addAccount(db, 'a')
-    proxy.vanishAt('COMMIT', false)
-    const { fault } = await outcomeOf(suspend(db, 'a'))
-    expect([fault.reason, fault.options.doubt]).toEqual(['storage_unreachable', true])
-    proxy.comeBack()
-    // The server still has the transaction open, until its time inside one is over.
-    await until(
-      'the lock to be free',
-      () =>
-        suspend(db, 'a').then(
-          () => true,
-          () => undefined,
-        ),
-      30_000,
-    )
-  }, 60_000)
-
-  test('leaves a COMMIT in doubt whose answer was lost, and says so', async () => {
-    await addAccount(db, 'a')
-    proxy.vanishAt('COMMIT', true)
-    const { fault } = await outcomeOf(suspend(db, 'a'))
-    expect([fault.reason, fault.options.doubt]).toEqual(['storage_unreachable', true])
-    expect(fault.message).toContain('may have been stored and charged')
-    expect(db.storage?.trouble()?.message).toContain('Nothing was stored or charged')
-    const [row] = await database.sql`select status from accounts where id = 'a'`
-    expect(row.status).toBe('suspended')
-  }, 60_000)
+  test.concurrent(
+    'leaves a COMMIT in doubt whose answer was lost, and says so',
+    () =>
+      onServer(async ({ db, proxy, database }) => {
+        await addAccount(db, 'a')
+        proxy.vanishAt('COMMIT', true)
+        const { fault } = await outcomeOf(suspend(db, 'a'))
+        expect([fault.reason, fault.options.doubt]).toEqual(['storage_unreachable', true])
+        expect(fault.message).toContain('may have been stored and charged')
+        expect(db.storage?.trouble()?.message).toContain('Nothing was stored or charged')
+        const [row] = await database.sql`select status from accounts where id = 'a'`
+        expect(row.status).toBe('suspended')
+      }),
+    60_000,
+  )
 })
 
 describe.skipIf(!postgresServer)('a PostgreSQL server that answers slowly', () => {
-  let database: EmptyDatabase
-  let db: ReturnType<typeof openPostgres>
-  beforeEach(async () => {
-    database = await emptyDatabase()
-    db = openPostgres(database.url)
-    await migratePostgres(db.drizzle, 0)
-  }, 30_000)
-  afterEach(async () => {
-    await db.close()
-    await database.drop()
-  }, 30_000)
+  test.concurrent(
+    'loses the statement that takes too long, and no other: not an audit, not its neighbours',
+    () =>
+      onServer(async ({ db }) => {
+        const auditing = audit(db, 13)
+        const slow = outcomeOf(db.read((q) => rows(q.select({ it: sql`pg_sleep(30)` }).from(one))))
+        let answered = 0
+        let isOver = false
+        const neighbours = (async () => {
+          while (!isOver) {
+            await read(db)
+            answered++
+            await Bun.sleep(20)
+          }
+        })()
+        const { fault, ms } = await slow
+        expect([fault.reason, fault.code]).toEqual(['storage_busy', 'LATE'])
+        expect(ms).toBeLessThan(12_000)
+        await auditing
+        isOver = true
+        await neighbours
+        expect(answered).toBeGreaterThan(100)
+        expect(db.storage?.trouble()).toBeUndefined()
+      }),
+    60_000,
+  )
 
-  test('loses the statement that takes too long, and no other: not an audit, not its neighbours', async () => {
-    const auditing = audit(db, 13)
-    const slow = outcomeOf(db.read((q) => rows(q.select({ it: sql`pg_sleep(30)` }).from(one))))
-    let answered = 0
-    let isOver = false
-    const neighbours = (async () => {
-      while (!isOver) {
-        await read(db)
-        answered++
-        await Bun.sleep(20)
-      }
-    })()
-    const { fault, ms } = await slow
-    expect([fault.reason, fault.code]).toEqual(['storage_busy', 'LATE'])
-    expect(ms).toBeLessThan(12_000)
-    await auditing
-    isOver = true
-    await neighbours
-    expect(answered).toBeGreaterThan(100)
-    expect(db.storage?.trouble()).toBeUndefined()
-  }, 60_000)
-
-  test('ends a write that waits for a lock before this process gives it up', async () => {
-    await addAccount(db, 'a')
-    const held = await database.sql.reserve()
-    await held`begin`
-    await held`select 1 from accounts where id = 'a' for update`
-    const { fault, ms } = await outcomeOf(suspend(db, 'a'))
-    expect([fault.reason, fault.code]).toEqual(['storage_busy', '57014'])
-    expect(ms).toBeLessThan(10_500)
-    await held`rollback`
-    held.release()
-    await suspend(db, 'a')
-  }, 60_000)
+  test.concurrent(
+    'ends a write that waits for a lock before this process gives it up',
+    () =>
+      onServer(async ({ db, database }) => {
+        await addAccount(db, 'a')
+        const held = await database.sql.reserve()
+        await held`begin`
+        await held`select 1 from accounts where id = 'a' for update`
+        const { fault, ms } = await outcomeOf(suspend(db, 'a'))
+        expect([fault.reason, fault.code]).toEqual(['storage_busy', '57014'])
+        expect(ms).toBeLessThan(12_000)
+        await held`rollback`
+        held.release()
+        await suspend(db, 'a')
+      }),
+    60_000,
+  )
 })
+
+type Served = { database: EmptyDatabase; proxy: SilentProxy; db: ReturnType<typeof openPostgres> }
+
+/** Runs a test on an empty database behind a network that the test can silence. */
+async function onServer(run: (served: Served) => Promise<void>): Promise<void> {
+  const database = await emptyDatabase()
+  const proxy = startSilentProxy(targetOf(database.url))
+  const db = openPostgres(proxy.urlOf(database.url))
+  try {
+    await migratePostgres(db.drizzle, 0)
+    await run({ database, proxy, db })
+  } finally {
+    await db.close()
+    proxy.stop()
+    await database.drop()
+  }
+}
 
 /** A table of one row. */
 const one = sql`(select 1) as one`

@@ -99,7 +99,8 @@ describe('the slow bodies of one address', () => {
     ['another network of IPv6', '2001:db8:0:1::1', '2001:db8:0:2::1', ''],
     ['another client of the same trusted proxy', '10.0.0.1', '10.0.0.1', '192.0.2.3'],
   ]
-  test.each(addresses)(
+  // These wait for the clock and share nothing, so all wait at once.
+  test.concurrent.each(addresses)(
     'are so many and no more; %s has its own',
     async (_, hog, other, header) => {
       const expectBody = slowBodies(settings)
@@ -134,7 +135,7 @@ describe('the slow bodies of one address', () => {
   )
 })
 
-test('a head that does not arrive is given up by 12 s, dripping or not', async () => {
+test.concurrent('a head that does not arrive is given up by 12 s, dripping or not', async () => {
   const unfinished = 'GET /v1/models HTTP/1.1\r\nHost: localhost\r\nX-Slow: '
   const slow = [await begin(unfinished), await begin(unfinished, { drips: true }), await begin('')]
   await until('all to be closed', () => slow.every(({ isClosed }) => isClosed), 30_000)

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { issueKey } from '../../src/access/keys/issue.ts'
 import { createApp } from '../../src/app/routes.ts'
-import { makeDeps, type Service } from '../../src/app/wiring.ts'
+import { makeDeps } from '../../src/app/wiring.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
 import { signerFromHex } from '../../src/proof/signer/signer.ts'
@@ -17,52 +17,38 @@ import { configOf, testAccount, testPrivateKey, usd } from '../support/world.ts'
 const quiet = () => {}
 const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
 
-describe.skipIf(!postgresServer)(
-  'a run whose end is in doubt, because the answer to its COMMIT is lost',
-  () => {
-    let database: EmptyDatabase
-    let proxy: SilentProxy
-    let upstream: StubUpstream
-    let db: ReturnType<typeof openPostgres>
-    let deps: Service
-    let server: Bun.Server<undefined>
-    let secret: string
-    /** Called when the upstream is asked: the hold stands, and the next COMMIT is that of the end. */
-    let atUpstream = (): void => {}
+type Doubted = Awaited<ReturnType<typeof start>>
 
-    beforeEach(async () => {
-      database = await emptyDatabase()
-      proxy = startSilentProxy(targetOf(database.url))
-      upstream = await startStubUpstream({
-        handler: async (_, response) => {
-          atUpstream()
-          const message = { role: 'assistant', content: 'hello' }
-          const choices = [{ index: 0, finish_reason: 'stop', message }]
-          response.end(JSON.stringify({ choices, usage: stubUsage }))
-        },
-      })
-      db = openPostgres(proxy.urlOf(database.url))
-      await migratePostgres(db.drizzle, 0)
-      const listen = { hostname: '127.0.0.1', port: 0 }
-      const config = { ...configOf(modelsToml(upstream.url, ['chat'])), listen }
-      deps = await makeDeps({ config, db, signer: signerFromHex(testPrivateKey), log })
-      server = serve(createApp(deps), deps.settings.listen)
-      deps.settings.baseUrl = `http://localhost:${server.port}`
-      const reason = 'test'
-      await grantCredit(deps, { account: testAccount, amount: usd, reason, actor: 'operator' })
-      const wish = { account: testAccount, name: 'test', capLimit: usd, actor: 'test' } as const
-      secret = (await issueKey(deps, { ...wish, capWindow: 'lifetime' })).secret
-    }, 30_000)
-    afterEach(async () => {
-      await server.stop(true)
-      await deps.sequencer.stop()
-      await db.close()
-      await upstream.stop()
-      proxy.stop()
-      await database.drop()
-    }, 30_000)
-
-    const ask = () =>
+/** A service whose database is behind a proxy, with one key and an upstream that says hello. */
+async function start() {
+  const database: EmptyDatabase = await emptyDatabase()
+  const proxy: SilentProxy = startSilentProxy(targetOf(database.url))
+  /** Called when the upstream is asked: the hold stands, and the next COMMIT is that of the end. */
+  const hooks = { atUpstream: quiet }
+  const upstream: StubUpstream = await startStubUpstream({
+    handler: async (_, response) => {
+      hooks.atUpstream()
+      const message = { role: 'assistant', content: 'hello' }
+      const choices = [{ index: 0, finish_reason: 'stop', message }]
+      response.end(JSON.stringify({ choices, usage: stubUsage }))
+    },
+  })
+  const db = openPostgres(proxy.urlOf(database.url))
+  await migratePostgres(db.drizzle, 0)
+  const listen = { hostname: '127.0.0.1', port: 0 }
+  const config = { ...configOf(modelsToml(upstream.url, ['chat'])), listen }
+  const deps = await makeDeps({ config, db, signer: signerFromHex(testPrivateKey), log })
+  const server = serve(createApp(deps), deps.settings.listen)
+  deps.settings.baseUrl = `http://localhost:${server.port}`
+  const reason = 'test'
+  await grantCredit(deps, { account: testAccount, amount: usd, reason, actor: 'operator' })
+  const wish = { account: testAccount, name: 'test', capLimit: usd, actor: 'test' } as const
+  const { secret } = await issueKey(deps, { ...wish, capWindow: 'lifetime' })
+  return {
+    deps,
+    proxy,
+    hooks,
+    ask: () =>
       fetch(`${deps.settings.baseUrl}/v1/chat/completions`, {
         method: 'POST',
         headers: {
@@ -71,9 +57,9 @@ describe.skipIf(!postgresServer)(
           'idempotency-key': 'the-one',
         },
         body: JSON.stringify({ model: 'stub/chat', messages: [{ role: 'user', content: 'hi' }] }),
-      })
+      }),
     /** What the database says, past the proxy: one run, paid once, with nothing held. */
-    const expectPaidOnce = async () => {
+    expectPaidOnce: async () => {
       const [sums] = await database.sql`
       select (select count(*) from runs where cost > 0 and outcome = 'complete') as paid,
              (select count(*) from runs where finished_at is null) as open,
@@ -81,23 +67,43 @@ describe.skipIf(!postgresServer)(
              (select sum(held) from accounts) as held`
       expect(sums).toMatchObject({ paid: '1', open: '0', transfers: '1', held: '0' })
       expect(await auditStore(db).faults(Date.now())).toEqual([])
-    }
+    },
+    stop: async () => {
+      await server.stop(true)
+      await deps.sequencer.stop()
+      await db.close()
+      await upstream.stop()
+      proxy.stop()
+      await database.drop()
+    },
+  }
+}
 
+/** Runs a test on a service of its own: they wait for ten seconds each, all at once. */
+async function onService(run: (served: Doubted) => Promise<void>): Promise<void> {
+  const served = await start()
+  await run(served).finally(served.stop)
+}
+
+describe.skipIf(!postgresServer)(
+  'a run whose end is in doubt, because the answer to its COMMIT is lost',
+  () => {
     const cuts: [what: string, arrives: boolean][] = [
       ['happened: it is found, and its answer is given', true],
       ['did not happen: it is made again', false],
     ]
-    test.each(cuts)(
+    test.concurrent.each(cuts)(
       '%s',
-      async (_, arrives) => {
-        atUpstream = () => proxy.cutAt('COMMIT', arrives)
-        const answer = await ask()
-        expect(answer.status).toBe(200)
-        expect((await answer.json()).choices[0].message.content).toBe('hello')
-        await expectPaidOnce()
-        expect((await ask()).status).toBe(200)
-        await expectPaidOnce()
-      },
+      (_, arrives) =>
+        onService(async ({ hooks, proxy, ask, expectPaidOnce }) => {
+          hooks.atUpstream = () => proxy.cutAt('COMMIT', arrives)
+          const answer = await ask()
+          expect(answer.status).toBe(200)
+          expect((await answer.json()).choices[0].message.content).toBe('hello')
+          await expectPaidOnce()
+          expect((await ask()).status).toBe(200)
+          await expectPaidOnce()
+        }),
       30_000,
     )
 
@@ -108,29 +114,30 @@ describe.skipIf(!postgresServer)(
         false,
       ],
     ]
-    test.each(silences)(
+    test.concurrent.each(silences)(
       'with a server that vanished it %s',
-      async (_, arrives) => {
-        atUpstream = () => proxy.vanishAt('COMMIT', arrives)
-        const answer = await ask()
-        const { error } = await answer.json()
-        expect([answer.status, error.metadata.reason]).toEqual([503, 'storage_unreachable'])
-        expect(error.message).toContain('may have been stored and charged')
-        expect(answer.headers.get('x-should-retry')).toBe('false')
-        proxy.comeBack()
-        atUpstream = quiet
-        await until(
-          'the end to be settled',
-          () =>
-            deps.live.settleAgain().then(
-              () => true,
-              () => undefined,
-            ),
-          40_000,
-        )
-        expect((await ask()).status).toBe(200)
-        await expectPaidOnce()
-      },
+      (_, arrives) =>
+        onService(async ({ deps, hooks, proxy, ask, expectPaidOnce }) => {
+          hooks.atUpstream = () => proxy.vanishAt('COMMIT', arrives)
+          const answer = await ask()
+          const { error } = await answer.json()
+          expect([answer.status, error.metadata.reason]).toEqual([503, 'storage_unreachable'])
+          expect(error.message).toContain('may have been stored and charged')
+          expect(answer.headers.get('x-should-retry')).toBe('false')
+          proxy.comeBack()
+          hooks.atUpstream = quiet
+          await until(
+            'the end to be settled',
+            () =>
+              deps.live.settleAgain().then(
+                () => true,
+                () => undefined,
+              ),
+            40_000,
+          )
+          expect((await ask()).status).toBe(200)
+          await expectPaidOnce()
+        }),
       90_000,
     )
   },
