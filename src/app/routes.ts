@@ -20,7 +20,6 @@ import { methodNotAllowed } from '../web/http/methods.ts'
 import { makeRoot, type ShowRefusal } from '../web/http/root.ts'
 import { slowBodies } from '../web/http/slow-body.ts'
 import type { Deps } from './deps-port.ts'
-import { readyReads } from './ready.ts'
 
 /**
  * The whole service as one Elysia instance: what programs use at once, the pages for people when
@@ -32,10 +31,9 @@ export function createApp(deps: Deps) {
   const slots = makeSlots()
   const expectBody = slowBodies(deps.settings)
   const { ids, log } = deps
-  const ready = readyReads(deps)
   let pages: ShowRefusal | undefined
   const showRefusal = (...asked: Parameters<ShowRefusal>) => pages?.(...asked)
-  const app = makeRoot({ baseUrl, listen, ids, log, ready, expectBody, showRefusal })
+  const app = makeRoot({ baseUrl, listen, ids, log, expectBody, showRefusal })
     .use(statusApi(deps))
     .use(modelsApi(deps))
     .use(signerApi(deps))

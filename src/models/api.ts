@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { keyAuth } from '../access/keys/needs-key.ts'
 import type { Deps } from '../app/deps-port.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { jsonText } from '../web/http/json-text.ts'
 import { openToAnyOrigin } from '../web/http/methods.ts'
 import { toModelView } from './catalogue.ts'
 import type { Model, PriceList } from './model.ts'
@@ -11,7 +12,7 @@ export const modelsApi = (deps: Pick<Deps, 'catalogue' | 'keys' | 'clock' | 'set
   const { catalogue } = deps
   return new Elysia({ name: 'models-api' })
     .use(keyAuth(deps))
-    .get('/v1/models', () => modelsOf(deps), openToAnyOrigin)
+    .get('/v1/models', ({ set }) => jsonText(set, modelsText(deps)), openToAnyOrigin)
     .get(
       '/v1/models/*',
       ({ params }) => toModelView(catalogue.get(nameIn(params['*'])) ?? refuse('model_not_found')),

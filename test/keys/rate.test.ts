@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Caller } from '../../src/access/keys/key.ts'
-import { countRequest, hasRoom } from '../../src/access/keys/rate.ts'
+import { countRequest } from '../../src/access/keys/rate.ts'
 import type { KeyRow } from '../../src/storage/db/schema.ts'
 import { type Limiter, makeLimiter } from '../../src/web/http/limits.ts'
 
@@ -60,17 +60,6 @@ describe('a request', () => {
     const limiter = makeLimiter(still, 0)
     const caller = callerOf(['own', 3], ['top', 3])
     expect([counted(limiter, caller), counted(limiter, caller)]).toEqual(['1 of 3', 'none of 3'])
-    expect(hasRoom(limiter, callerOf(['other', 3]), 1)).toBe(false)
-  })
-
-  test('is let through where there is room, which nothing is counted for', () => {
-    const limiter = makeLimiter(still)
-    const [caller, alone] = [callerOf(['own', 3], ['top', 2]), callerOf(['own', 3])]
-    const rooms = () => [hasRoom(limiter, caller, 1), hasRoom(limiter, alone, 1)]
-    for (const rest of ['1 of 2', '0 of 2', 'none of 2']) {
-      expect(rooms()).toEqual([rest !== 'none of 2', true])
-      expect(counted(limiter, caller)).toBe(rest)
-    }
-    expect(rooms()).toEqual([false, true])
+    expect(counted(limiter, callerOf(['other', 3]))).toBe('none of 3')
   })
 })

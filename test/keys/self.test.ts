@@ -7,7 +7,7 @@ import { engines, usd, type World, world } from '../support/world.ts'
 const now = Date.UTC(2026, 10, 22, 12)
 
 for (const engine of engines) {
-  describe(`GET /v1/keys/self before its route on ${engine}`, () => {
+  describe(`GET /v1/keys/self on ${engine}`, () => {
     let w: World
     let passed = 0
     beforeAll(async () => {

@@ -7,6 +7,7 @@ import type { KeyRow } from '../../storage/db/schema.ts'
 import { answerOnce, callOf } from '../../storage/idempotency/api/answer-once.ts'
 import { readJson } from '../../web/http/body.ts'
 import { checkBody } from '../../web/http/check-body.ts'
+import { jsonText } from '../../web/http/json-text.ts'
 import { queryOf, readPage } from '../../web/http/query.ts'
 import { onceShown } from './api/once-shown.ts'
 import { changeKey } from './change.ts'
@@ -19,7 +20,7 @@ import { pauseKey } from './pause.ts'
 import { resumeKey } from './resume.ts'
 import { revokeKey } from './revoke.ts'
 import { rotateKey } from './rotate.ts'
-import { showSelf } from './self.ts'
+import { selfText } from './self.ts'
 import { changeBody, mintBody, rotateBody, toChange, toWish } from './shapes.ts'
 
 type Needs = Pick<
@@ -41,7 +42,9 @@ type Needs = Pick<
 export const keysApi = (deps: Needs) =>
   new Elysia({ name: 'keys-api' })
     .use(keyAuth(deps))
-    .get('/v1/keys/self', ({ caller }) => showSelf(deps, caller), { needsKey: 'also-paused' })
+    .get('/v1/keys/self', ({ caller, set }) => jsonText(set, selfText(deps, caller)), {
+      needsKey: 'also-paused',
+    })
     .use(readingApi(deps))
     .use(changingApi(deps))
 

@@ -18,7 +18,7 @@ import {
   type Scope,
   statusOf,
 } from './key.ts'
-import { type Counted, countRequest, hasRoom } from './rate.ts'
+import { type Counted, countRequest } from './rate.ts'
 import { hashSecret, hasLengthOfSecret, isSecret } from './secret.ts'
 
 type Needs = Pick<Deps, 'keys' | 'clock' | 'settings'>
@@ -28,36 +28,17 @@ type Needs = Pick<Deps, 'keys' | 'clock' | 'settings'>
  * of one client address are limited; a good key from the same address is not. All doors of one
  * service share one guard, so that what is counted is counted once.
  */
-export const keyAuth = (deps: Needs): Gate['guard'] => gateOf(deps).guard
-
-/**
- * Lets callers through whom the guard would let through, without a route.
- * @see keyAuth
- */
-export type KeyGate = {
-  /** Whoever is remembered and needs no closer look; anybody else must ask the guard. */
-  known(request: Request, need: KeyNeed): Caller | undefined
-  /** Whether no limit refuses the next request of a caller; counts nothing. */
-  hasRoom(caller: Caller): boolean
-  /** Counts the request of a caller, unless a limit refuses it. */
-  enter(caller: Caller): Counted
-}
-
-export const keyGate = (deps: Needs): KeyGate => gateOf(deps)
-
-type Gate = ReturnType<typeof makeGate>
-
-const gates = new WeakMap<Deps['keys'], Gate>()
-
-function gateOf(deps: Needs): Gate {
-  const known = gates.get(deps.keys)
+export function keyAuth(deps: Needs): ReturnType<typeof makeGuard> {
+  const known = guards.get(deps.keys)
   if (known) return known
-  const made = makeGate(deps)
-  gates.set(deps.keys, made)
+  const made = makeGuard(deps)
+  guards.set(deps.keys, made)
   return made
 }
 
-const makeGate = ({ keys, clock, settings }: Needs) => {
+const guards = new WeakMap<Deps['keys'], ReturnType<typeof makeGuard>>()
+
+const makeGuard = ({ keys, clock, settings }: Needs) => {
   const failures = makeLimiter(clock)
   const requests = makeLimiter(clock)
   const isTrusted = trustedProxies(settings.trustedProxies)
@@ -73,7 +54,7 @@ const makeGate = ({ keys, clock, settings }: Needs) => {
     return counted
   }
 
-  const guard = new Elysia({ name: 'key-auth' }).macro({
+  return new Elysia({ name: 'key-auth' }).macro({
     needsKey: (need: KeyNeed) => ({
       resolve: async ({ request, server, set }) => {
         // Awaited only when it was not remembered: a promise a request is not free.
@@ -88,19 +69,6 @@ const makeGate = ({ keys, clock, settings }: Needs) => {
       },
     }),
   })
-
-  const known = (request: Request, need: KeyNeed): Caller | undefined => {
-    const secret = secretOf(request)
-    const caller = secret === undefined ? undefined : keys.knownCaller(secret)
-    return caller && mayAtOnce(caller, need, clock.now()) ? caller : undefined
-  }
-
-  return {
-    guard,
-    known,
-    hasRoom: (caller: Caller) => hasRoom(requests, caller, settings.nodes),
-    enter,
-  }
 }
 
 /**

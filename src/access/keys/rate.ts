@@ -29,9 +29,5 @@ export function countRequest(requests: Limiter, { chain, plan }: Caller, nodes: 
   return nearest
 }
 
-/** Whether {@link countRequest} would let a request through now; counts nothing. */
-export const hasRoom = (requests: Limiter, { chain, plan }: Caller, nodes: number): boolean =>
-  chain.every((key) => requests.peek(key.id, limitOf(key, plan, nodes)).ok)
-
 const limitOf = ({ rpm: own }: KeyRow, { limits }: Caller['plan'], nodes: number): number =>
   Math.ceil(Math.min(own ?? limits.rpm, limits.rpm) / nodes)

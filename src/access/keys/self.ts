@@ -13,32 +13,25 @@ type Read = { account: AccountRow; shown: ShownKey; windows: readonly WindowRow[
 
 const dayMs = 86_400_000
 
-/** The answer of `GET /v1/keys/self`. What is stored is read again after something was written. */
-export async function showSelf(deps: Needs, caller: Caller) {
-  const now = deps.clock.now()
-  return viewOf(await readOnce(deps, caller, now), caller, now)
-}
-
 /**
- * The same as text, made once for a caller as long as nothing is written and no time passes that
- * it tells of; undefined when it tells of this moment.
+ * The answer of `GET /v1/keys/self`, as JSON text: made once for a caller as long as nothing is
+ * written and no time passes that it tells of.
  */
-export function selfText(
-  deps: Needs,
-  caller: Caller,
-): string | undefined | Promise<string | undefined> {
+export function selfText(deps: Needs, caller: Caller): string | Promise<string> {
   const now = deps.clock.now()
   const made = deps.readCache(caller, async () => {
     const read = await readOnce(deps, caller, now)
-    return { text: JSON.stringify(viewOf(read, caller, now)), ...timesOf(read, now) }
+    return { text: textOf(read, caller, now), ...timesOf(read, now) }
   })
-  return made instanceof Promise ? made.then((one) => textAt(one, now)) : textAt(made, now)
+  const textAt = ({ text, from, until }: Made) =>
+    from <= now && now < until ? text : readNow(deps, caller, now)
+  return made instanceof Promise ? made.then(textAt) : textAt(made)
 }
 
 type Made = { text: string; from: Millis; until: Millis }
 
-const textAt = ({ text, from, until }: Made, now: Millis): string | undefined =>
-  from <= now && now < until ? text : undefined
+const readNow = async (deps: Needs, caller: Caller, now: Millis): Promise<string> =>
+  textOf(await readOnce(deps, caller, now), caller, now)
 
 /** From when until when all that depends on the time is as it was at `now`. */
 function timesOf({ account, shown, windows }: Read, now: Millis): { from: Millis; until: Millis } {
@@ -52,15 +45,15 @@ function timesOf({ account, shown, windows }: Read, now: Millis): { from: Millis
   return { from: now, until: Math.min(...ends.filter((end) => end > now)) }
 }
 
-function viewOf({ account, shown, windows }: Read, { plan }: Caller, now: Millis) {
+function textOf({ account, shown, windows }: Read, { plan }: Caller, now: Millis): string {
   const { chain, overlapUntil } = shown
   const isEnding = overlapUntil !== null && overlapUntil > now
-  return {
+  return JSON.stringify({
     ...toKeyView({ ...shown, overlapUntil: isEnding ? overlapUntil : null }, now),
     account: { address: toChecksumAddress(account.id), ...toAccountView(account, plan) },
     chain: toChainView(chain, windows, now),
     next_block: nextBlock(chain, windows, account, now),
-  }
+  })
 }
 
 function readOnce(deps: Needs, { key, account }: Caller, now: Millis): Read | Promise<Read> {

@@ -12,6 +12,7 @@ import {
 } from '../../proof/anchors/anchor-status.ts'
 import { logStanding } from '../../proof/log/divergence.ts'
 import { isResting } from '../../runs/circuit.ts'
+import { jsonText } from '../../web/http/json-text.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
 import { clockStatus } from './clock.ts'
 import { isHearing, probeMs } from './health.ts'
@@ -24,9 +25,9 @@ type Needs = Pick<
   Parameters<typeof depositStatus>[0]
 
 /** `GET /v1/status`, and the two questions of a supervisor: alive, and ready for traffic. */
-export const statusApi = (deps: Needs) =>
+export const statusApi = (deps: Needs & Pick<Deps, 'readCache'>) =>
   new Elysia({ name: 'status-api' })
-    .get('/v1/status', () => statusOf(deps), openToAnyOrigin)
+    .get('/v1/status', ({ set }) => jsonText(set, statusText(deps)), openToAnyOrigin)
     .get('/livez', () => ({ status: 'ok' }))
     .get('/readyz', async () => {
       if (deps.health.stopping) refuseNow('stopping', 'The server is stopping.')
@@ -48,7 +49,7 @@ export const statusOf = async (deps: Needs) =>
   viewOf(deps, await readStored(deps).catch(() => undefined))
 
 /** The same as text; what is stored is read again only after something was written. */
-export function statusText(deps: Needs & Pick<Deps, 'readCache'>): string | Promise<string> {
+function statusText(deps: Needs & Pick<Deps, 'readCache'>): string | Promise<string> {
   const text = (stored: Stored | undefined) => JSON.stringify(viewOf(deps, stored))
   const stored = deps.readCache('status', () => readStored(deps))
   return stored instanceof Promise ? stored.then(text, () => text(undefined)) : text(stored)

@@ -5,6 +5,7 @@ import { toHex } from '../../kernel/hex.ts'
 import type { SignerRow } from '../../storage/db/schema.ts'
 import { domain, type StructName, structs } from '../../verify/eip712.ts'
 import { logIdOf } from '../../verify/proof.ts'
+import { jsonText } from '../../web/http/json-text.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
 import type { Anchoring } from '../anchors/anchoring.ts'
 import { indexIn, type LogSpan } from '../log/logs.ts'
@@ -23,11 +24,15 @@ const receiptTypes = typesOf(['Receipt', 'Subject', 'Passport', 'Run', 'Charge',
 const otherTypes = typesOf(['Checkpoint', 'PriceList', 'SignerRotation', 'LogReopening'])
 
 /** `GET /v1/signer`: whose signature a receipt must carry at which index, and over what. */
-export const signerApi = (deps: Needs) =>
-  new Elysia({ name: 'signer-api' }).get('/v1/signer', () => signerOf(deps), openToAnyOrigin)
+export const signerApi = (deps: Needs & Pick<Deps, 'readCache'>) =>
+  new Elysia({ name: 'signer-api' }).get(
+    '/v1/signer',
+    ({ set }) => jsonText(set, signerText(deps)),
+    openToAnyOrigin,
+  )
 
 /** The same as text, made again only after something was written. */
-export const signerText = (deps: Needs & Pick<Deps, 'readCache'>): string | Promise<string> =>
+const signerText = (deps: Needs & Pick<Deps, 'readCache'>): string | Promise<string> =>
   deps.readCache(`signer ${deps.signers.current.address}`, async () =>
     JSON.stringify(await signerOf(deps)),
   )

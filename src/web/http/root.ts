@@ -5,7 +5,6 @@ import { Refusal, toErrorBody } from '../../kernel/refusal.ts'
 import { readTrace } from '../../kernel/trace.ts'
 import { hostCheck, type Listen } from './host.ts'
 import { isForPrograms, pathStart, sayFailures } from './lazy-mount.ts'
-import { answerReady, type Ready } from './ready.ts'
 import type { ExpectBody } from './slow-body.ts'
 import { toRefusal } from './to-refusal.ts'
 
@@ -15,8 +14,6 @@ export type RootDeps = {
   listen: Listen
   ids: Ids
   log: Pick<Log, 'error'>
-  /** Reads that need no route, besides their headers of a JSON API. */
-  ready?: readonly Ready[]
   /** Without it a body may take as long as it likes. */
   expectBody?: ExpectBody
   /** Shows a refusal to people: a page, or a fragment for htmx. Without it they get JSON too. */
@@ -45,9 +42,8 @@ const standing = {
  * turns whatever is thrown into the one error shape.
  */
 export const makeRoot = (deps: RootDeps) => {
-  const { baseUrl, listen, ids, ready = [], expectBody } = deps
+  const { baseUrl, listen, ids, expectBody } = deps
   const isOurHost = hostCheck(baseUrl, listen)
-  const reads = ready.map((one) => ({ ...one, headers: { ...standing, ...one.headers } }))
   const answerError = errorAnswers(deps)
   const app = new Elysia({
     // A route is put together when it is first asked for: all of them are a fifth of a start.
@@ -74,7 +70,6 @@ export const makeRoot = (deps: RootDeps) => {
       set.headers = headers
       return body
     })
-  answerReady(app, reads, { ids, isOurHost })
   sayFailures(app, (request, failure) => {
     const isOurs = isOurHost(request.headers.get('host'))
     const error = isOurs ? failure : new Refusal('misdirected_request')

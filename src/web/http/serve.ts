@@ -1,7 +1,6 @@
 import type { AnyElysia } from 'elysia'
 import type { Listen } from './host.ts'
 import { answerFailure, isForPrograms, restToMount } from './lazy-mount.ts'
-import { readyRoutes } from './ready.ts'
 
 /** Seconds without a byte after which Bun closes a connection; streams turn it off. */
 export const idleTimeoutSeconds = 120
@@ -20,7 +19,7 @@ export function serve(app: AnyElysia, listen: Listen): Bun.Server<undefined> {
 export function serveApp(server: Bun.Server<undefined>, app: AnyElysia): void {
   app.compile()
   app.server = server
-  server.reload({ ...answering, fetch: wholeFetch(server, app), routes: readyRoutes(app) })
+  server.reload({ ...answering, fetch: wholeFetch(server, app) })
 }
 
 /**
