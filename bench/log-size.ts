@@ -8,7 +8,7 @@ import { signCheckpoint } from '../src/proof/log/checkpoint.ts'
 import { proofOf } from '../src/proof/log/proof.ts'
 import { migrateSqlite } from '../src/storage/db/migrate.ts'
 import { openSqlite } from '../src/storage/db/sqlite.ts'
-import { useWasmKeccak } from '../src/verify/keccak-wasm.ts'
+import { useWasmKeccak } from '../src/verify/fast/keccak-wasm.ts'
 import { batch, costOf, growLog, issuer, logPartsOf, readEdge } from './log-parts.ts'
 import { middle } from './table.ts'
 

@@ -12,7 +12,7 @@ import { emptyFrontier } from '../src/proof/log/tree.ts'
 import { migrateSqlite } from '../src/storage/db/migrate.ts'
 import { openSqlite } from '../src/storage/db/sqlite.ts'
 import { checkLog } from '../src/verify/check-log.ts'
-import { useWasmKeccak } from '../src/verify/keccak-wasm.ts'
+import { useWasmKeccak } from '../src/verify/fast/keccak-wasm.ts'
 import { costOf, growLog, issuer, logPartsOf } from './log-parts.ts'
 
 const given = Bun.argv.slice(2).map(Number)

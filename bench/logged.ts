@@ -13,7 +13,7 @@ import { loadConfig } from '../src/config/config.ts'
 import { systemRandom } from '../src/kernel/random.ts'
 import { grantCredit } from '../src/ledger/grant.ts'
 import { signerFromHex } from '../src/proof/signer/signer.ts'
-import { useWasmKeccak } from '../src/verify/keccak-wasm.ts'
+import { useWasmKeccak } from '../src/verify/fast/keccak-wasm.ts'
 import { serve } from '../src/web/http/serve.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'counterfoil-logged-'))

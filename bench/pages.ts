@@ -23,7 +23,7 @@ import { insert, upsert } from '../src/storage/db/db.ts'
 import { migrateSqlite } from '../src/storage/db/migrate.ts'
 import type { KeyRow } from '../src/storage/db/schema.ts'
 import { openSqlite } from '../src/storage/db/sqlite.ts'
-import { useWasmKeccak } from '../src/verify/keccak-wasm.ts'
+import { useWasmKeccak } from '../src/verify/fast/keccak-wasm.ts'
 import { endedRun } from './ended-run.ts'
 import { start, usageOf } from './processes.ts'
 

@@ -21,7 +21,7 @@ import { migrateSqlite } from '../src/storage/db/migrate.ts'
 import type { AnchorRow, RunRow, ShareRow } from '../src/storage/db/schema.ts'
 import { openSqlite } from '../src/storage/db/sqlite.ts'
 import { moveFigures } from '../src/storage/figures/store.ts'
-import { useWasmKeccak } from '../src/verify/keccak-wasm.ts'
+import { useWasmKeccak } from '../src/verify/fast/keccak-wasm.ts'
 import { wholeApp } from '../src/web/http/lazy-mount.ts'
 import { endedRun } from './ended-run.ts'
 

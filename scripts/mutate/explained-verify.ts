@@ -19,7 +19,7 @@ export const ofVerify: Record<string, Row[]> = {
   'src/verify/check-log.ts': [
     ['const [first, second] = ', /<= to </, 'Of two of one size either is the first.'],
   ],
-  'src/verify/keccak-code.ts': [
+  'src/verify/fast/keccak-code.ts': [
     ['for (let x = 0; x < 5; x++)', /< to <=|one more/, again],
     ['for (let y = 0; y < 5; y++)', /< to <=|one more/, again],
     ['const added = ', /one more/, 'There are five columns: no sixth is asked for.'],
@@ -32,13 +32,15 @@ export const ofVerify: Record<string, Row[]> = {
     ['const localCount', any, 'A local more that nobody uses.'],
     ['code.push(op.const64, ...signed(BigInt(offsets', /one more/, 'There are always 25 of them.'],
   ],
-  'src/verify/keccak-wasm.ts': [
+  'src/verify/fast/keccak-wasm.ts': [
     ['bytes[end - 1] = ', /one more/, 'There is always a byte: the other value is for the type.'],
-    ['const room = ', any, 'Longer texts are hashed by the other code, with one result.'],
-    ['useKeccak((message) => {', any, faster],
-    ['if (message.length > room)', any, 'Both ways hash alike.'],
-    ['Math.floor((keccakMemoryBytes', any, 'Longer texts are hashed by the other code.'],
+    ['export const useWasmKeccak = ', any, faster],
     ['if (!(memory instanceof WebAssembly.Memory)', any, bug],
+  ],
+  'src/verify/keccak.ts': [
+    ['if (message.length > longest)', any, 'Both ways hash alike.'],
+    ['const longest = ', any, 'Longer messages are hashed by the library, with one result.'],
+    ['memory = undefined', any, 'Both memories hash alike.'],
   ],
   'src/verify/merkle.ts': [
     [
@@ -61,29 +63,22 @@ export const ofVerify: Record<string, Row[]> = {
   'src/verify/slip-lines.ts': [
     ['const digits = pusd.padStart(', any, 'A nought more in front is taken away again.'],
   ],
-  'src/verify/struct-memory.ts': [
+  'src/verify/typed-data.ts': [
+    ['if (made?.by !== by)', any, 'Both memories hash alike; a new one has the same bytes.'],
     ['if (free > textsAt)', />= to|> to >=/, 'Whether the last byte can be used is no promise.'],
-    [
-      'if (text.length * 3 > room)',
-      />= to|> to >=|true|one more/,
-      'Both ways give one hash where it fits.',
-    ],
-    ['for (let i = 0; i < 8; i++) words', /one more/, 'There are always eight of them.'],
+    ['if (text.length * 3 > keccakMemoryBytes', any, 'Both ways give one text one hash.'],
     ['const mostTexts', any, 'How many hashes are remembered is no promise.'],
     ['const scratchAt', any, 'Between two parts of a memory some room is left over.'],
-    ['if (found !== undefined) return found', /false/, faster],
-    ['const keep = text.length', /<= to <|one more/, 'Which hashes are remembered is no promise.'],
-    ['if (keep && known.size', /true|&& to/, faster],
-  ],
-  'src/verify/typed-data.ts': [
-    ['hashes.set(name, made)', any, faster],
     ['if (member === undefined) throw', /false/, throws],
     ['if (!Array.isArray(value)) throw', /false/, throws],
     ["if (typeof value !== 'string') throw", /false/, throws],
     ['if (known) return known', /false/, faster],
-    ['if (textHashes.size >= 1024)', any, 'How many hashes are remembered is no promise.'],
-    ['if (value.length <= 128) textHashes', any, 'Which hashes are remembered is no promise.'],
-    ['out.fill(0, at, at + 24)', /one more/, 'What is cleared too much is written next.'],
+    ['if (value.length > 128)', /> to >=|one more/, 'Which hashes are remembered is no promise.'],
+    ['bytes.fill(0, list', /one more/, 'What is cleared too much is written next.'],
+    ["if (typeof value !== 'object' || value instanceof Uint8Array", /false|&&/, throws],
+    ['if (!members) throw', /false/, bug],
+  ],
+  'src/verify/typed-values.ts': [
     ["if (typeof value === 'string') return BigInt", /true/, throws],
     ['if (rest < 0n', /< to <=|one more/, 'Nought is small, and was written before.'],
     ["if (typeof value === 'bigint') {", /false/, faster],
@@ -91,7 +86,5 @@ export const ofVerify: Record<string, Row[]> = {
     ["if (typeof value === 'string') return value.length <= 15", /false|<= to </, faster],
     ["if (typeof value !== 'number') return undefined", /false/, throws],
     ["throw new TypeError('not an integer')", any, throws],
-    ["if (typeof value !== 'object' || value instanceof Uint8Array", /false|&&/, throws],
-    ['if (!members) throw', /false/, bug],
   ],
 }

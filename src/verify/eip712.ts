@@ -1,5 +1,6 @@
 import type { Receipt } from './receipt.ts'
-import { makeStructHasher, typedDigest, type Value } from './typed-data.ts'
+import { makeStructHasher, typedDigest } from './typed-data.ts'
+import type { Value } from './typed-values.ts'
 
 /**
  * The typed-data domain of everything we sign. No verifyingContract: receipts outlive a contract.

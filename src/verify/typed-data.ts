@@ -1,19 +1,14 @@
-import { keccak256 } from './keccak.ts'
+import {
+  blockBytes,
+  type KeccakMemory,
+  keccak256,
+  keccakMemory,
+  keccakMemoryBytes,
+} from './keccak.ts'
+import { type Value, writeBytes, writeUint, writeUint64 } from './typed-values.ts'
 
 /** The members of EIP-712 structs by name, in order. */
 export type Structs = Readonly<Record<string, readonly (readonly [type: string, name: string])[]>>
-
-/**
- * What a member may hold: text; an integer as bigint, safe number or decimal text; bytes or hex;
- * a list; a struct, or `{ $hash }` with a hidden struct's 32 bytes in its place.
- */
-export type Value =
-  | string
-  | number
-  | bigint
-  | Uint8Array
-  | readonly Value[]
-  | { readonly [member: string]: Value }
 
 export type StructHasher<Name extends string> = {
   /** `Mail(Person from,…)Person(…)`: the struct, then those it uses, by name. */
@@ -22,12 +17,11 @@ export type StructHasher<Name extends string> = {
   hash(name: Name, value: Value): Uint8Array
 }
 
-/** Writes one member's 32 bytes. */
-type Write = (value: Value, out: Uint8Array, at: number) => void
+/** Writes the 32 bytes of a value at an offset of the memory. */
+type Write = (value: Value, at: number) => void
 
 /** `hashStruct` of EIP-712 for a fixed table of structs, none of which contains itself. */
 export function makeStructHasher<T extends Structs>(structs: T): StructHasher<keyof T & string> {
-  const hashes = new Map<string, (value: Value) => Uint8Array>()
   const encodeType = (name: string) =>
     [name, ...[...namesUsedBy(structs, name)].sort()]
       .map(
@@ -37,154 +31,140 @@ export function makeStructHasher<T extends Structs>(structs: T): StructHasher<ke
             .join(',')})`,
       )
       .join('')
-  const hash = (name: string, value: Value): Uint8Array => {
-    const known = hashes.get(name)
-    if (known) return known(value)
-    const made = compile(membersOf(structs, name), keccak256(encode(encodeType(name))), hash)
-    hashes.set(name, made)
-    return made(value)
+  let made: { by: () => KeccakMemory; hash: StructHasher<string>['hash'] } | undefined
+  return {
+    encodeType,
+    hash(name, value) {
+      const by = keccakMemory()
+      if (made?.by !== by) made = { by, hash: layOut(structs, encodeType, by()) }
+      return made.hash(name, value)
+    },
   }
-  return { encodeType, hash }
 }
 
 /** keccak256(0x1901 || domain separator || struct hash): what is signed. */
 export function typedDigest(domainSeparator: Uint8Array, structHash: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(66)
-  bytes[0] = 0x19
-  bytes[1] = 0x01
-  bytes.set(domainSeparator, 2)
-  bytes.set(structHash, 34)
-  return keccak256(bytes)
+  signed.set(domainSeparator, 2)
+  signed.set(structHash, 34)
+  return keccak256(signed)
 }
 
-function compile(
-  members: Structs[string],
-  typeHash: Uint8Array,
-  hash: (name: string, value: Value) => Uint8Array,
-): (value: Value) => Uint8Array {
-  const writes = members.map(([type]) => writerOf(type, hash))
-  const names = members.map(([, name]) => name)
-  // One buffer a struct, used again: no struct contains itself, and every writer fills its slot.
-  const out = new Uint8Array(32 * (members.length + 1))
-  out.set(typeHash)
-  return (value) => {
-    const struct = asStruct(value)
-    for (const [i, name] of names.entries()) {
-      const member = struct[name]
-      if (member === undefined) throw new TypeError(`${name} is missing`)
-      writes[i]?.(member, out, 32 * (i + 1))
-    }
-    return keccak256(out)
+const signed = new Uint8Array(66)
+signed.set([0x19, 0x01])
+
+// After the structs come the hashes of known texts, then room for the text at hand.
+const textsAt = 12_288
+const mostTexts = 1024
+const scratchAt = textsAt + 32 * (mostTexts + 1)
+/** Items that a list has room for. */
+const mostItems = 128
+
+/**
+ * Gives each struct a place in the memory, its type hash and the zeros before its integers written
+ * once. Every hash goes to where the struct above wants it, so nothing is allocated or copied.
+ */
+function layOut(
+  structs: Structs,
+  encodeType: (name: string) => string,
+  { bytes, hash }: KeccakMemory,
+): StructHasher<string>['hash'] {
+  const writers = new Map<string, Write>()
+  const writeText = textWriter({ bytes, hash })
+  // The first 32 bytes are for a result.
+  let free = 32
+  const reserve = (length: number) => {
+    const at = free
+    free += length + blockBytes
+    if (free > textsAt) throw new Error('no room for this struct')
+    return at
   }
-}
 
-function writerOf(type: string, hash: (name: string, value: Value) => Uint8Array): Write {
-  if (type === 'string') return (value, out, at) => out.set(hashText(value), at)
-  if (type === 'address') return (value, out, at) => writeBytes(value, 20, out, at + 12)
-  if (type === 'bytes32') return (value, out, at) => writeBytes(value, 32, out, at)
-  if (type === 'uint64') return (value, out, at) => writeUint(value, 64, out, at)
-  if (type === 'uint256') return (value, out, at) => writeUint(value, 256, out, at)
-  if (type.endsWith('[]')) {
-    const element = writerOf(type.slice(0, -2), hash)
-    return (value, out, at) => {
+  function writerOf(type: string): Write {
+    if (type === 'string') return writeText
+    if (type === 'address') return (value, at) => writeBytes(value, 20, bytes, at + 12)
+    if (type === 'bytes32') return (value, at) => writeBytes(value, 32, bytes, at)
+    if (type === 'uint64') return (value, at) => writeUint64(value, bytes, at)
+    if (type === 'uint256') return (value, at) => writeUint(value, 256, bytes, at)
+    if (type.endsWith('[]')) return listWriter(writerOf(type.slice(0, -2)))
+    const write = structWriter(type)
+    return (value, at) => {
+      const hidden = asStruct(value)['$hash']
+      if (hidden === undefined) write(value, at)
+      else writeBytes(hidden, 32, bytes, at)
+    }
+  }
+
+  function listWriter(element: Write): Write {
+    const list = reserve(32 * mostItems)
+    return (value, at) => {
       if (!Array.isArray(value)) throw new TypeError('not a list')
-      const encoded = new Uint8Array(32 * value.length)
-      for (const [i, item] of value.entries()) element(item, encoded, 32 * i)
-      out.set(keccak256(encoded), at)
+      if (value.length > mostItems) throw new RangeError(`more than ${mostItems} items`)
+      // The padding of a shorter list before it may lie there.
+      bytes.fill(0, list, list + 32 * value.length)
+      for (let i = 0; i < value.length; i++) element(value[i], list + 32 * i)
+      hash(list, 32 * value.length, at)
     }
   }
-  return (value, out, at) => {
-    const hidden = asStruct(value)['$hash']
-    if (hidden === undefined) out.set(hash(type, value), at)
-    else writeBytes(hidden, 32, out, at)
+
+  function structWriter(name: string): Write {
+    const known = writers.get(name)
+    if (known) return known
+    const members = membersOf(structs, name)
+    const length = 32 * (members.length + 1)
+    const place = reserve(length)
+    bytes.set(keccak256(encoder.encode(encodeType(name))), place)
+    const writes = members.map(([type, member], i) => {
+      const write = writerOf(type)
+      const at = place + 32 * (i + 1)
+      return (struct: { readonly [member: string]: Value }) => {
+        const value = struct[member]
+        if (value === undefined) throw new TypeError(`${member} is missing`)
+        write(value, at)
+      }
+    })
+    const writer: Write = (value, at) => {
+      const struct = asStruct(value)
+      for (const write of writes) write(struct)
+      hash(place, length, at)
+    }
+    writers.set(name, writer)
+    return writer
+  }
+
+  return (name, value) => {
+    structWriter(name)(value, 0)
+    return bytes.slice(0, 32)
   }
 }
 
 const encoder = new TextEncoder()
-const encode = (text: string) => encoder.encode(text)
 
-/** Model names, outcomes, meters come again and again: their hashes are kept, up to a limit. */
-const textHashes = new Map<string, Uint8Array>()
-
-function hashText(value: Value): Uint8Array {
-  if (typeof value !== 'string') throw new TypeError('not text')
-  const known = textHashes.get(value)
-  if (known) return known
-  if (!value.isWellFormed()) throw new TypeError('text with a lone surrogate')
-  const hash = keccak256(encode(value))
-  if (textHashes.size >= 1024) textHashes.clear()
-  if (value.length <= 128) textHashes.set(value, hash)
-  return hash
-}
-
-/** Writes so many bytes, given as such or as hex. @throws when they are others. */
-export function writeBytes(value: Value, count: number, out: Uint8Array, at: number): void {
-  if (value instanceof Uint8Array) {
-    if (value.length !== count) throw new TypeError(`not ${count} bytes`)
-    out.set(value, at)
-    return
+/** Writes the hash of a text. Model names, outcomes, meters come again and again: they are kept. */
+function textWriter({ bytes, hash }: KeccakMemory): Write {
+  const known = new Map<string, number>()
+  const scratch = bytes.subarray(scratchAt)
+  const hashText = (text: string, at: number) => {
+    if (!text.isWellFormed()) throw new TypeError('text with a lone surrogate')
+    // No UTF-16 unit takes more than three bytes of UTF-8.
+    if (text.length * 3 > keccakMemoryBytes - scratchAt - blockBytes) {
+      bytes.set(keccak256(encoder.encode(text)), at)
+    } else hash(scratchAt, encoder.encodeInto(text, scratch).written, at)
   }
-  if (typeof value !== 'string' || value.length !== 2 + 2 * count || !value.startsWith('0x')) {
-    throw new TypeError(`not ${count} bytes of hex`)
+  return (value, at) => {
+    if (typeof value !== 'string') throw new TypeError('not text')
+    if (value.length > 128) {
+      hashText(value, at)
+      return
+    }
+    let from = known.get(value)
+    if (from === undefined) {
+      if (known.size >= mostTexts) known.clear()
+      from = textsAt + 32 * known.size
+      hashText(value, from)
+      known.set(value, from)
+    }
+    bytes.copyWithin(at, from, from + 32)
   }
-  for (let i = 0; i < count; i++) {
-    const byte = (nibble(value.charCodeAt(2 + 2 * i)) << 4) | nibble(value.charCodeAt(3 + 2 * i))
-    out[at + i] = byte
-  }
-}
-
-function nibble(code: number): number {
-  if (code >= 48 && code <= 57) return code - 48
-  if (code >= 97 && code <= 102) return code - 87
-  if (code >= 65 && code <= 70) return code - 55
-  throw new TypeError('not hex')
-}
-
-function writeUint(value: Value, bits: 64 | 256, out: Uint8Array, at: number): void {
-  const small = toSmallInteger(value)
-  if (small !== undefined) {
-    out.fill(0, at, at + 24)
-    write32(Math.floor(small / 0x1_0000_0000), out, at + 24)
-    write32(small >>> 0, out, at + 28)
-    return
-  }
-  let rest = toBigInteger(value)
-  if (rest < 0n || rest >= 1n << BigInt(bits)) throw new RangeError(`not a uint${bits}`)
-  for (let i = 31; i >= 0; i--) {
-    out[at + i] = Number(rest & 255n)
-    rest >>= 8n
-  }
-}
-
-/** The usual case, without arithmetic on bigints: a safe number, or at most 15 digits. */
-function toSmallInteger(value: Value): number | undefined {
-  if (typeof value === 'bigint') {
-    return value >= 0n && value <= largestSafe ? Number(value) : undefined
-  }
-  if (typeof value === 'string') return value.length <= 15 ? Number(digits(value)) : undefined
-  if (typeof value !== 'number') return undefined
-  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('not a whole number')
-  return value
-}
-
-const largestSafe = BigInt(Number.MAX_SAFE_INTEGER)
-
-function toBigInteger(value: Value): bigint {
-  if (typeof value === 'bigint') return value
-  if (typeof value === 'string') return BigInt(digits(value))
-  throw new TypeError('not an integer')
-}
-
-function digits(text: string): string {
-  if (!/^(?:0|[1-9][0-9]{0,77})$/.test(text)) throw new TypeError('not a decimal integer')
-  return text
-}
-
-function write32(value: number, out: Uint8Array, at: number): void {
-  out[at] = value >>> 24
-  out[at + 1] = value >>> 16
-  out[at + 2] = value >>> 8
-  out[at + 3] = value
 }
 
 function asStruct(value: Value): { readonly [member: string]: Value } {

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { hashTypedData, hashStruct as viemHashStruct, keccak256 as viemKeccak } from 'viem'
 import { type Hex, toHex } from '../../src/kernel/hex.ts'
@@ -13,8 +12,8 @@ import {
   structDigest,
   structs,
 } from '../../src/verify/eip712.ts'
-import { keccak256, useKeccak } from '../../src/verify/keccak.ts'
-import { useWasmKeccak } from '../../src/verify/keccak-wasm.ts'
+import { useWasmKeccak } from '../../src/verify/fast/keccak-wasm.ts'
+import { keccak256, portableMemory, useKeccak } from '../../src/verify/keccak.ts'
 import { isHidden, type Receipt, redact, sectionNames } from '../../src/verify/receipt.ts'
 import { makeStructHasher, typedDigest } from '../../src/verify/typed-data.ts'
 import fixture from '../fixtures/receipt-v1.json'
@@ -24,8 +23,8 @@ const vectors = Bun.env['VECTORS_DIR']
 
 for (const name of ['portable', 'wasm'] as const) {
   describe(`with the ${name} keccak`, () => {
-    beforeAll(() => (name === 'wasm' ? useWasmKeccak() : useKeccak(keccak_256)))
-    afterAll(() => useKeccak(keccak_256))
+    beforeAll(() => (name === 'wasm' ? useWasmKeccak() : useKeccak(portableMemory)))
+    afterAll(() => useKeccak(portableMemory))
 
     test('keccak agrees with viem on every length around its blocks', () => {
       for (const length of [0, 1, 31, 32, 135, 136, 137, 271, 272, 273, 1000]) {
@@ -67,6 +66,34 @@ test('a hasher made anew gives each struct the hash that viem does, shown or hid
     expect(toHex(hasher.hash('Receipt', shown))).toBe(oracle)
   }
   expect(() => makeStructHasher({ A: [['B', 'b']] }).hash('A', { b: {} })).toThrow('no struct B')
+})
+
+describe.each([
+  ['portable', () => useKeccak(portableMemory)],
+  ['wasm', useWasmKeccak],
+])('a list, with the %s keccak,', (_, use) => {
+  beforeAll(use)
+  afterAll(() => useKeccak(portableMemory))
+  const types = { Many: [{ name: 'n', type: 'uint64[]' }] }
+  const hasher = makeStructHasher({ Many: [['uint64[]', 'n']] })
+  const oracle = (n: bigint[]) => viemHashStruct({ types, primaryType: 'Many', data: { n } })
+
+  test('has its own hash whatever list came before it', () => {
+    for (const length of [0, 1, 4, 3, 5, 128, 2, 9]) {
+      const n = Array.from({ length }, (_, i) => BigInt(i + length))
+      expect(toHex(hasher.hash('Many', { n }))).toBe(oracle(n))
+    }
+  })
+
+  test('of more items than it has room for is refused', () => {
+    expect(() => hasher.hash('Many', { n: Array(129).fill(1) })).toThrow(RangeError)
+  })
+})
+
+test('a table of structs that does not fit the memory is refused', () => {
+  const wide = Array.from({ length: 400 }, (_, i) => ['string', `member${i}`] as const)
+  const value = Object.fromEntries(wide.map(([, name]) => [name, '']))
+  expect(() => makeStructHasher({ Wide: wide }).hash('Wide', value)).toThrow('no room')
 })
 
 describe('redaction', () => {

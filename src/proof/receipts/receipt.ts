@@ -1,6 +1,6 @@
 import { canonical, type Json } from '../../kernel/canonical.ts'
 import type { Millis } from '../../kernel/clock.ts'
-import { hmacSha256, makeHmacSha256, sha256, sha256Into } from '../../kernel/hash.ts'
+import { makeHmacSha256, sha256, sha256Into } from '../../kernel/hash.ts'
 import { type Hex, toHex } from '../../kernel/hex.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import { costOf, type MeterLine } from '../../models/model.ts'
@@ -8,8 +8,7 @@ import type { RunRow } from '../../storage/db/schema.ts'
 import type { CommitmentTag } from '../../verify/commitment.ts'
 import { receiptDigest, structDigest } from '../../verify/eip712.ts'
 import type { FullReceipt } from '../../verify/receipt.ts'
-import type { Value } from '../../verify/typed-data.ts'
-import { makeReceiptDigest, mostLines } from './digest.ts'
+import type { Value } from '../../verify/typed-values.ts'
 
 /** What is known of a run when it has ended and is to leave a receipt. */
 export type ReceiptFacts = {
@@ -69,14 +68,8 @@ export const runIdOf = (receiptId: string): string => `run_${receiptId.slice('rc
  * The digest of a run's receipt, version 1: the leaf of the log and what is signed. Pure.
  * @throws when the amount does not follow from the lines.
  */
-export function digestOf(facts: ReceiptFacts): Uint8Array {
-  if (facts.charge.lines.length > mostLines) return structDigest('Receipt', valuesOf(facts))
-  assertAmount(facts)
-  fastDigest ??= makeReceiptDigest()
-  return fastDigest(facts)
-}
-
-let fastDigest: ReturnType<typeof makeReceiptDigest> | undefined
+export const digestOf = (facts: ReceiptFacts): Uint8Array =>
+  structDigest('Receipt', valuesOf(facts))
 
 /** The receipt itself: every number as decimal text, every byte as hex. */
 export const makeReceipt = (facts: ReceiptFacts): FullReceipt =>
@@ -195,19 +188,28 @@ export const commitInput = (seed: Uint8Array, input: Json): Uint8Array => writeI
 export const commitOutput = (seed: Uint8Array, output: Json): Uint8Array =>
   writeOutput(seed, output)
 
+/** Each writes one salt of a receipt, made from its seed. */
+const writeSalt = {
+  subject: makeHmacSha256('salt/v1/subject'),
+  passport: makeHmacSha256('salt/v1/passport'),
+  run: makeHmacSha256('salt/v1/run'),
+  charge: makeHmacSha256('salt/v1/charge'),
+  input: makeHmacSha256('salt/v1/input'),
+  output: makeHmacSha256('salt/v1/output'),
+}
+
 /** SHA-256(tag || 0x00 || salt || SHA-256(JCS)) in one buffer, used again. */
 function committer(
   tag: CommitmentTag,
-  saltName: string,
+  saltName: keyof typeof writeSalt,
 ): (seed: Uint8Array, value: Json) => Uint8Array {
   const prefix = new TextEncoder().encode(`${tag}\0`)
   const bytes = new Uint8Array(prefix.length + 64)
   bytes.set(prefix)
   const salt = bytes.subarray(prefix.length, prefix.length + 32)
   const content = bytes.subarray(prefix.length + 32)
-  const writeSalt = makeHmacSha256(`salt/v1/${saltName}`)
   return (seed, value) => {
-    writeSalt(seed, salt)
+    writeSalt[saltName](seed, salt)
     sha256Into(canonical(value), content)
     return sha256(bytes)
   }
@@ -228,4 +230,8 @@ export const contentSalts = (seed: Uint8Array): { input: Uint8Array; output: Uin
 })
 
 /** As `verify/commitment.ts` has it, with the server's faster hashes; a test keeps them equal. */
-const saltOf = (seed: Uint8Array, name: string): Uint8Array => hmacSha256(seed, `salt/v1/${name}`)
+function saltOf(seed: Uint8Array, name: keyof typeof writeSalt): Uint8Array {
+  const salt = new Uint8Array(32)
+  writeSalt[name](seed, salt)
+  return salt
+}

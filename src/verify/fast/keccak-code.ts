@@ -1,3 +1,5 @@
+import { blockBytes, keccakMemoryBytes } from '../keccak.ts'
+
 /**
  * WebAssembly that computes Keccak-256 in its own memory, as the bytes of a module. It exports
  * `memory` and `hash(at, blocks, out)`: absorbs `blocks` padded blocks of 136 bytes that begin at
@@ -18,12 +20,6 @@ export function keccakModule(): Uint8Array<ArrayBuffer> {
     ...section(10, [sized([1, ...unsigned(localCount), i64, ...hashBody(), op.end])]),
   ])
 }
-
-/** How much memory the module has, in bytes. */
-export const keccakMemoryBytes = 65_536
-
-/** How much of a message one block absorbs, in bytes. */
-export const blockBytes = 136
 
 const pages = keccakMemoryBytes / 65_536
 
