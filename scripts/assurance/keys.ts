@@ -203,7 +203,7 @@ export const keys: Group = {
       tests: [
         [
           'test/accounts/csrf.test.ts',
-          'a key opens nothing of the dashboard, and a session no route of keys',
+          'A key opens no page of the dashboard, and a session opens no route of keys',
         ],
         [
           'test/accounts/csrf.test.ts',

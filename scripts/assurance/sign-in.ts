@@ -28,7 +28,7 @@ export const signIn: Group = {
           'none of those that were verified elsewhere is one to sign in here with',
         ],
       ],
-      guards: [['src/access/accounts/siwe.ts', 'checkPlace']],
+      guards: [['src/access/accounts/siwe.ts', 'checkSite']],
     },
     {
       id: 'B4',
@@ -72,7 +72,10 @@ export const signIn: Group = {
       severity: 'H',
       promise: 'What is too long is refused before it is read.',
       tests: [
-        ['test/accounts/siwe.test.ts', '413: a megabyte is not read, and takes nobody else’s time'],
+        [
+          'test/accounts/siwe.test.ts',
+          '413: a megabyte is not read and does not delay other requests',
+        ],
         ['test/accounts/siwe.test.ts', 'a signature %s'],
       ],
       guards: [
@@ -92,7 +95,7 @@ export const signIn: Group = {
       severity: 'H',
       promise: 'One wallet is one account, also when it signs in many times at once.',
       tests: [['test/accounts/sign-in.test.ts', '50 first sign-ins at once open one account']],
-      guards: [['src/access/accounts/account-id.ts', 'toAccountId']],
+      guards: [['src/access/accounts/account.ts', 'toAccountId']],
     },
     {
       id: 'B11',
@@ -200,7 +203,7 @@ export const signIn: Group = {
       severity: 'H',
       promise: 'GET, HEAD and OPTIONS change nothing, and forms come as forms or JSON.',
       tests: [
-        ['test/accounts/csrf.test.ts', 'no GET changes what anybody has'],
+        ['test/accounts/csrf.test.ts', 'GET, HEAD and OPTIONS change nothing in any account'],
         ['test/accounts/siwe.test.ts', '415: another type of body'],
         ['test/http/sse.test.ts', 'HEAD runs nothing'],
       ],

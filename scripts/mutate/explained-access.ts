@@ -23,7 +23,7 @@ export const ofAccess: Record<string, Row[]> = {
     ['return toPage(', /one more/, 'One row more is read, for no use.'],
   ],
   'src/access/accounts/sign-in.ts': [
-    ['if (!eoaSignature.test(asked.signature))', /false/, 'What is verified then fails as well.'],
+    ['if (!eoaSignature.test(signed.signature))', /false/, 'What is verified then fails as well.'],
   ],
   'src/access/accounts/siwe.ts': [
     ['const lines = raw.split(', /one more/, 'Lines are cut off where there are too many already.'],

@@ -1,18 +1,18 @@
+/** Plans: what a period costs, the discount of every run, and what an account may use. */
 import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
 import type { AccountRow } from '../storage/db/schema.ts'
 
-/** What an account pays for a period, what it gets off every run, and what it may use. */
 export type Plan = {
   id: string
   name: string
   price: Nusd
-  /** How often it is paid; `none` once and for all. */
+  /** How often the price is charged; `none` only for a free plan. */
   period: 'month' | 'none'
-  /** Off the price of every run, in 0.01 %. */
+  /** Discount on the price of every run, in 0.01 %. */
   discountBps: number
   limits: PlanLimits
-  /** Globs of the models it opens; empty for all. */
+  /** Globs of the models it allows; empty for all. */
   models: readonly string[]
 }
 
@@ -29,10 +29,18 @@ export type PlanLimits = {
   historyDays: number
 }
 
-/** The plans there are. */
-export type Plans = ReturnType<typeof makePlans>
+/** The plans on offer; the configuration may replace them at any time. */
+export type Plans = {
+  /** When they replaced others while the service ran; 0 for those of the start. */
+  since: Millis
+  /** The cheapest first. */
+  list: readonly Plan[]
+  find(id: string): Plan | undefined
+  /** The plan of an account at a time: the free one once its own has ended or is gone. */
+  of(account: Pick<AccountRow, 'plan' | 'planUntil'>, now: Millis): Plan
+}
 
-/** An entry of the configuration; what is undefined is the default's. */
+/** An entry of the configuration; undefined members take the default. */
 export type PlanEntry = {
   id: string
   name?: string | undefined
@@ -49,13 +57,13 @@ export type PlanEntry = {
   }
 }
 
-/** The plan of an account that pays for none. */
+/** The plan of an account that has bought none. */
 export const freeId = 'free'
 
-/** What the whole server allows a key: of this and of the plan the lower one holds. */
+/** The server's limits of a key. The lower of these and the plan's applies. */
 type ServerLimits = Pick<PlanLimits, 'rpm' | 'concurrency'>
 
-export function makePlans(entries: readonly PlanEntry[], server: ServerLimits) {
+export function makePlans(entries: readonly PlanEntry[], server: ServerLimits): Plans {
   const added = entries.filter(({ id }) => !defaults.some((plan) => plan.id === id))
   const all = [
     ...defaults.map((plan) => merge(plan, find(entries, plan.id))),
@@ -65,31 +73,28 @@ export function makePlans(entries: readonly PlanEntry[], server: ServerLimits) {
   const free = byId.get(freeId)
   if (!free) throw new Error('there is no free plan')
   return {
-    /** When they took the place of others while the service ran; 0 for those of the start. */
-    since: 0 as Millis,
-    /** The cheapest first. */
+    since: 0,
     list: all.toSorted((a, b) => (a.price < b.price ? -1 : a.price > b.price ? 1 : 0)),
-    find: (id: string): Plan | undefined => byId.get(id),
-    /** What an account has at a moment: the free one when its own is over or no longer offered. */
-    of: ({ plan, planUntil }: Pick<AccountRow, 'plan' | 'planUntil'>, now: Millis): Plan =>
+    find: (id) => byId.get(id),
+    of: ({ plan, planUntil }, now) =>
       (planUntil !== null && planUntil <= now ? undefined : byId.get(plan)) ?? free,
   }
 }
 
-/** What is wrong with the plans of a configuration, each a sentence without its end. */
+/** The faults of configured plans, each a sentence without its full stop. */
 export function planFaults(entries: readonly PlanEntry[]): string[] {
   return entries.flatMap((entry) => {
     const isNew = !defaults.some((plan) => plan.id === entry.id)
     const plan = merge(find(defaults, entry.id) ?? { ...blank, id: entry.id }, entry)
     const faults: string[] = []
     if (plan.id === freeId && plan.price > 0n) {
-      faults.push('"free" is what an account has that pays nothing; its price_nusd must be 0')
+      faults.push('"free" is the plan of accounts that pay nothing; set its price_nusd to 0')
     }
     if (plan.id === freeId && plan.period !== 'none') {
-      faults.push('"free" is paid never; its period must be "none"')
+      faults.push('"free" is never charged; set its period to "none"')
     }
     if (isNew && entry.price_nusd === undefined) {
-      faults.push(`"${plan.id}" needs price_nusd, 0 when it is free`)
+      faults.push(`"${plan.id}" needs price_nusd (0 if it is free)`)
     }
     return faults
   })

@@ -1,7 +1,7 @@
-import type { IsContractSignature } from '../access/accounts/sign-in.ts'
-import type { NonceStore } from '../access/accounts/store/nonce.ts'
-import type { SessionStore } from '../access/accounts/store/session.ts'
-import type { AccountStore } from '../access/accounts/store.ts'
+import type { Accounts } from '../access/accounts/account.ts'
+import type { IsContractSignature } from '../access/accounts/contract-wallet.ts'
+import type { Nonces } from '../access/accounts/nonce.ts'
+import type { Sessions } from '../access/accounts/session.ts'
 import type { KeyStore } from '../access/keys/store.ts'
 import type { Plans } from '../access/plan.ts'
 import type { DepositPolicy } from '../billing/deposits/deposit.ts'
@@ -61,11 +61,11 @@ export type Deps = {
   ids: Ids
   log: Log
   ledger: Ledger
-  accounts: AccountStore
+  accounts: Accounts
   admin: AdminStore
   audits: AuditStore
-  sessions: SessionStore
-  nonces: NonceStore
+  sessions: Sessions
+  nonces: Nonces
   /** Undefined unless contract wallets may sign in: then nothing ever asks the chain. */
   isContractSignature: IsContractSignature | undefined
   keys: KeyStore

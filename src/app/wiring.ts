@@ -1,4 +1,4 @@
-import { toAccountId } from '../access/accounts/account-id.ts'
+import { toAccountId } from '../access/accounts/account.ts'
 import { contractWallets } from '../access/accounts/contract-wallet.ts'
 import { nonceStore } from '../access/accounts/store/nonce.ts'
 import { sessionStore } from '../access/accounts/store/session.ts'

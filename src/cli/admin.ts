@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import type { Command } from 'commander'
-import { toAccountId } from '../access/accounts/account-id.ts'
+import { toAccountId } from '../access/accounts/account.ts'
 import { withAdmins } from '../config/admins.ts'
 import { readConfig } from '../config/file.ts'
 import { toChecksumAddress } from '../verify/address.ts'

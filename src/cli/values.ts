@@ -1,4 +1,4 @@
-import { isAddress, toAccountId } from '../access/accounts/account-id.ts'
+import { isAddress, toAccountId } from '../access/accounts/account.ts'
 import { type Scope, scopes } from '../access/keys/key.ts'
 import { type Nusd, parseUsd } from '../kernel/money.ts'
 import { type CapWindow, capWindows } from '../ledger/window.ts'

@@ -11,7 +11,7 @@ import {
 import { type World, world } from '../support/world.ts'
 import { askNonce, browser, wallet } from './wallet.ts'
 
-/** Contracts that are no test account's own. */
+/** Contracts beside the test account's own. */
 const contract = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
 const yes = `0x1626ba7e${'0'.repeat(56)}`
 const isValidSignature = 'function isValidSignature(bytes32 hash, bytes signature)'
@@ -110,7 +110,7 @@ describe('contract wallets on', () => {
     rpc.stop()
   })
 
-  test('a key’s own signature still asks nobody', async () => {
+  test('A signature by the key itself is verified without a call', async () => {
     expect(await attempt(service, wallet.address, signed)).toEqual([200, undefined])
     expect(rpc.asked).toEqual([])
   })
@@ -150,13 +150,13 @@ describe('contract wallets on', () => {
     expect(await attempt(service, contract, signed)).toEqual([403, 'signature_invalid'])
   })
 
-  test('403 signature_invalid: without a contract there, whatever a call says', async () => {
+  test('403 signature_invalid: an address without a contract, even if a call says yes', async () => {
     rpc.says.code = '0x'
     expect(await attempt(service, contract, signed)).toEqual([403, 'signature_invalid'])
     expect(rpc.asked.some(({ method }) => method === 'eth_call')).toBe(false)
   })
 
-  test('a wrapped signature is asked of the standard’s validator alone (ERC-6492)', async () => {
+  test('A wrapped signature is checked by the standard’s validator alone (ERC-6492)', async () => {
     const wrapped = undeployed(oneSignature)
     const verdicts: [unknown, number][] = [
       ['0x01', 200],

@@ -14,7 +14,7 @@ beforeAll(async () => {
   const own = browser(service)
   await signInWith(own)
   jar = own.jar
-  // An operator too: to others signed in those routes are not there, whatever they send.
+  // An operator too: for other accounts these routes are a 404.
   service.deps.settings.admins = [wallet.address.toLowerCase()]
 })
 afterAll(() => service.stop())
@@ -105,7 +105,7 @@ describe('403 csrf_failed, on every unsafe route under /api', () => {
     }
   })
 
-  test('a key opens nothing of the dashboard, and a session no route of keys', async () => {
+  test('A key opens no page of the dashboard, and a session opens no route of keys', async () => {
     const { secret } = await service.key({ balance: usd })
     const inside = [...(await unsafeRoutes()), ...(await readingRoutes())].filter(([, path]) =>
       path.startsWith('/api/portal/'),
@@ -136,7 +136,7 @@ function kept(): unknown {
   return tables.map((name) => [name, JSON.parse(JSON.stringify(rowsOf(name), hide))])
 }
 
-test('no GET changes what anybody has, nor HEAD, nor OPTIONS', async () => {
+test('GET, HEAD and OPTIONS change nothing in any account', async () => {
   const { secret } = await service.key({ balance: usd })
   const who = [cookieHeader(jar), { authorization: `Bearer ${secret}` }]
   const paths = new Set((await readingRoutes()).map(([, path]) => path))

@@ -69,8 +69,8 @@ describe('the forms of the sign-in page', () => {
   })
 })
 
-describe('what is no refusal', () => {
-  test('is no page: storage that is gone is the 500 of every route, and is logged as what it was', async () => {
+describe('A failure that is not a refusal', () => {
+  test('is a 500 and not a page: lost storage is logged with its cause', async () => {
     const service = await world()
     const own = browser(service)
     const { message } = await askNonce(own)
@@ -106,7 +106,7 @@ describe('a browser that signs in', () => {
     const first = own.jar.get('signin')
     await askNonce(own)
     expect(own.jar.get('signin')).toBe(first)
-    own.jar.set('signin', 'chosen-by-somebody-else')
+    own.jar.set('signin', 'chosen-by-another-person')
     await askNonce(own)
     expect(own.jar.get('signin')).toMatch(/^[\w-]{43}$/)
     expect(own.jar.get('signin')).not.toBe(first)

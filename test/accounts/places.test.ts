@@ -4,7 +4,7 @@ import { endOf, idleMs, isLive } from '../../src/access/accounts/session.ts'
 import { beginSignIn, isSignatureOf } from '../../src/access/accounts/sign-in.ts'
 import {
   checkIssued,
-  checkPlace,
+  checkSite,
   checkTimes,
   parseSiwe,
   type SiweMessage,
@@ -50,7 +50,7 @@ describe('a sign-in text is for this place', () => {
     ['for another chain', { chainId: 1 }, 'chain_id'],
     ['without the checksum', { address: address.toLowerCase() }, 'address'],
   ] as [string, Partial<SiweMessage>, string | undefined][])('%s', async (_, other, reason) => {
-    expect(await reasonOf(() => checkPlace({ ...good, ...other }, baseUrl))).toBe(reason)
+    expect(await reasonOf(() => checkSite({ ...good, ...other }, baseUrl))).toBe(reason)
   })
 })
 
@@ -59,10 +59,10 @@ describe('a sign-in text is for now', () => {
     ['without times', {}, undefined],
     ['a moment before its end', { expirationTime: at(1) }, undefined],
     ['at its end', { expirationTime: at(0) }, 'expired'],
-    ['with an end that is no time', { expirationTime: 'soon' }, 'expired'],
+    ['with an invalid end time', { expirationTime: 'soon' }, 'expired'],
     ['at its begin', { notBefore: at(0) }, undefined],
     ['a moment before its begin', { notBefore: at(1) }, 'not_before'],
-    ['with a begin that is no time', { notBefore: 'soon' }, 'not_before'],
+    ['with an invalid begin time', { notBefore: 'soon' }, 'not_before'],
   ] as [string, Partial<SiweMessage>, string | undefined][])('%s', async (_, other, reason) => {
     expect(await reasonOf(() => checkTimes({ ...good, ...other }, now))).toBe(reason)
   })
@@ -117,14 +117,14 @@ describe('a sign-in begins', () => {
   })
 
   test.each(['', '0x', `${address}0`, address.replace('F', 'f'), address.slice(2)])(
-    'never with what is no address: %j',
+    'A sign-in is refused for an invalid address: %j',
     async (wanted) => {
       expect(await reasonOf(() => begin(wanted))).toBe('invalid_request')
     },
   )
 })
 
-test('a signature that is none is of nobody', async () => {
+test('An invalid signature belongs to no address', async () => {
   const asked = { address, message: 'a' }
   expect(await isSignatureOf({ ...asked, signature: '0x' })).toBe(false)
   expect(await isSignatureOf({ ...asked, signature: `0x${'00'.repeat(65)}` })).toBe(false)
@@ -146,7 +146,7 @@ describe('where a sign-in leads', () => {
     expect([nextPage(null), nextPage('')]).toEqual(['/dashboard', '/dashboard'])
   })
 
-  test('the sign-in page is told of the nonce and of the page, where there are', () => {
+  test('The path of the sign-in page carries the nonce and the next page if given', () => {
     expect(signInPath()).toBe('/signin')
     expect(signInPath('/a')).toBe('/signin?next=%2Fa')
     expect(signInPath(undefined, 'n1')).toBe('/signin?nonce=n1')

@@ -85,7 +85,7 @@ describe('a browser is called', () => {
     ],
     ['curl/8.5.0', 'curl'],
     ['something else', 'something else'],
-    ['', 'An unnamed program'],
+    ['', 'Unknown program'],
   ])('%s', (userAgent, name) => {
     expect(browserName(userAgent)).toBe(name)
   })

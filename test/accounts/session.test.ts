@@ -93,7 +93,7 @@ describe.each(engines)('sessions on %s', (engine) => {
     expect(unknown.status).toBe(400)
   })
 
-  test('one revokes another, itself, and nobody else’s', async () => {
+  test('A session revokes other sessions of its account and itself, never those of other accounts', async () => {
     const signer = privateKeyToAccount(generatePrivateKey())
     const first = await signedIn(signer)
     const second = await signedIn(signer)

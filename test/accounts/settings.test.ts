@@ -32,17 +32,17 @@ describe.each(engines)('the settings of an account on %s', (engine) => {
     (await as.call(address, { headers: page })).text()
 
   test('401 without a session, and a page leads to the sign-in', async () => {
-    const nobody = browser(s.w)
+    const anonymous = browser(s.w)
     for (const answer of [
-      await nobody.call(path),
-      await set({ retention: '30d' }, 'PATCH', nobody),
-      await set({ retention: '30d' }, 'POST', nobody),
+      await anonymous.call(path),
+      await set({ retention: '30d' }, 'PATCH', anonymous),
+      await set({ retention: '30d' }, 'POST', anonymous),
     ]) {
       expect(answer.status).toBe(401)
       expect(await answer.json()).toMatchObject({ error: { type: 'session_required' } })
     }
     for (const address of ['/dashboard/settings', '/dashboard/settings/retention?to=none']) {
-      const answer = await nobody.call(address, { headers: page })
+      const answer = await anonymous.call(address, { headers: page })
       expect(answer.status).toBe(303)
       expect(answer.headers.get('location')).toStartWith('/signin?next=')
     }
@@ -56,7 +56,7 @@ describe.each(engines)('the settings of an account on %s', (engine) => {
     expect(await kept()).toBe('none')
   })
 
-  test('GET answers what is set; nothing is kept unless somebody asks', async () => {
+  test('GET returns the setting; by default no text is kept', async () => {
     expect(await (await own.call(path)).json()).toEqual({
       object: 'settings',
       account: wallet.address,
@@ -96,10 +96,10 @@ describe.each(engines)('the settings of an account on %s', (engine) => {
     await set({ retention: '30d' })
     const ids = [await s.ask('first'), await s.ask('second')]
     expect(await textsOf(ids[0] ?? '')).toEqual([bodyOf('first'), saidTo('first')])
-    expect(await htmlOf('/dashboard/settings')).toContain('The texts of 2 runs are kept now.')
+    expect(await htmlOf('/dashboard/settings')).toContain('The texts of 2 runs are stored.')
 
     const shorter = await htmlOf('/dashboard/settings/retention?to=24h')
-    expect(shorter).toContain('texts of 2 runs</strong> that would be kept for longer')
+    expect(shorter).toContain('texts of 2 runs</strong> that would be kept longer')
     const none = await htmlOf('/dashboard/settings/retention?to=none')
     expect(none).toContain('the texts of 2 runs at once')
     expect(none).toContain('Delete the texts of 2 runs</button>')
@@ -107,7 +107,7 @@ describe.each(engines)('the settings of an account on %s', (engine) => {
 
     expect((await post('retention=none', {})).status).toBe(303)
     for (const id of ids) expect(await textsOf(id)).toEqual([])
-    expect(await htmlOf('/dashboard/settings')).toContain('No texts are kept now.')
+    expect(await htmlOf('/dashboard/settings')).toContain('No texts are stored.')
   })
 
   test('what would delete nothing is not asked about', async () => {
@@ -129,7 +129,7 @@ describe.each(engines)('the settings of an account on %s', (engine) => {
     })
     expect(await kept()).toBe('24h')
     expect((await textsOf(id)).length).toBe(2)
-    expect(await htmlOf('/dashboard/settings', other)).toContain('No texts are kept now.')
+    expect(await htmlOf('/dashboard/settings', other)).toContain('No texts are stored.')
   })
 
   test('the page says who it is, where they are signed in, and in which colours', async () => {

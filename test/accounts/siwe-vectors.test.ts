@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { isSignatureOf } from '../../src/access/accounts/sign-in.ts'
-import { checkPlace, checkTimes, parseSiwe } from '../../src/access/accounts/siwe.ts'
+import { checkSite, checkTimes, parseSiwe } from '../../src/access/accounts/siwe.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import { rejectionOf } from '../support/rejection.ts'
 
@@ -61,7 +61,7 @@ describe.skipIf(!folder)('EIP-4361 vectors (VECTORS_DIR)', () => {
   test('none of those that were verified elsewhere is one to sign in here with', async () => {
     for (const [, signed] of verified) {
       const parsed = await parseSiwe(textOf(signed))
-      expect(() => checkPlace(parsed, `https://${signed.domain}`)).toThrow(Refusal)
+      expect(() => checkSite(parsed, `https://${signed.domain}`)).toThrow(Refusal)
     }
   })
 })

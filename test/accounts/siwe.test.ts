@@ -91,7 +91,7 @@ const wrongForm: Case[] = [
     { more: `Request ID: a\nExpiration Time: ${at(1000)}` },
     'grammar',
   ],
-  ['a resource that is no URI', { more: 'Resources:\n- not a uri' }, 'grammar'],
+  ['a resource that is not a URI', { more: 'Resources:\n- not a uri' }, 'grammar'],
   ['nothing', () => '', 'grammar'],
   ['a megabyte of one label, cut to 2 KiB', () => 'URI: '.repeat(400), 'grammar'],
   ['no nonce', { nonce: 'Nonce: ' }, 'grammar'],
@@ -258,7 +258,7 @@ describe('POST /api/auth/verify', () => {
     expect(await Promise.all(asked)).toEqual([200, 413])
   })
 
-  test('413: a megabyte is not read, and takes nobody else’s time', async () => {
+  test('413: a megabyte is not read and does not delay other requests', async () => {
     const before = performance.now()
     const message = 'URI: '.repeat(200_000)
     const answers = await Promise.all(

@@ -1,6 +1,6 @@
 import { isToken } from '../../src/access/accounts/session.ts'
 import { isSignatureOf } from '../../src/access/accounts/sign-in.ts'
-import { checkPlace, checkTimes, parseSiwe } from '../../src/access/accounts/siwe.ts'
+import { checkSite, checkTimes, parseSiwe } from '../../src/access/accounts/siwe.ts'
 import { isSecret, makeSecret } from '../../src/access/keys/secret.ts'
 import { readTime } from '../../src/access/keys/shapes.ts'
 import { commands, readLine } from '../../src/front/terminal/language.ts'
@@ -34,7 +34,7 @@ export const accountTargets: readonly Target[] = [
     ],
     async read(text) {
       const parsed = await parseSiwe(text)
-      checkPlace(parsed, base)
+      checkSite(parsed, base)
       checkTimes(parsed, now)
       must(text.includes('Chain ID: 4663') && text.length <= 2048, 'what it was shown')
     },

@@ -65,11 +65,11 @@ describe('the plans there are', () => {
 
   test('are refused with a free plan that costs, and with a new one without a price', () => {
     expect(planFaults([{ id: 'free', price_nusd: 1n, limits: {} }])).toEqual([
-      '"free" is what an account has that pays nothing; its price_nusd must be 0',
+      '"free" is the plan of accounts that pay nothing; set its price_nusd to 0',
     ])
     expect(planFaults([{ id: 'free', period: 'month', limits: {} }])).toHaveLength(1)
     expect(planFaults([{ id: 'team', limits: {} }])).toEqual([
-      '"team" needs price_nusd, 0 when it is free',
+      '"team" needs price_nusd (0 if it is free)',
     ])
     expect(planFaults([{ id: 'builder', limits: {} }])).toEqual([])
   })

@@ -1,4 +1,4 @@
-/** What a browser calls itself, by what is in its user agent; the first that is found counts. */
+/** Names a browser and its system by the first mark found in the user agent. */
 const browsers: [mark: RegExp, name: string][] = [
   [/\bEdgA?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -16,10 +16,10 @@ const systems: [mark: RegExp, name: string][] = [
   [/\bLinux\b/, 'Linux'],
 ]
 
-/** A user agent as people recognise it: "Firefox on Linux"; itself, cut short, when unknown. */
+/** "Firefox on Linux"; of an unknown user agent the first 40 characters. */
 export function browserName(userAgent: string): string {
   const nameOf = (known: typeof browsers) => known.find(([mark]) => mark.test(userAgent))?.[1]
   const [browser, system] = [nameOf(browsers), nameOf(systems)]
   if (browser) return system ? `${browser} on ${system}` : browser
-  return userAgent.trim() === '' ? 'An unnamed program' : userAgent.slice(0, 40)
+  return userAgent.trim() === '' ? 'Unknown program' : userAgent.slice(0, 40)
 }

@@ -1,29 +1,34 @@
+/** Verifies signatures of contract wallets on chain 4663: deployed (ERC-1271) or not (ERC-6492). */
 import { type Chain, ChainReverted, ChainUnavailable } from '../../kernel/chain.ts'
 import type { Hex } from '../../kernel/hex.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { IsContractSignature } from './sign-in.ts'
 
-/** `isValidSignature(bytes32,bytes)`, and what a contract must answer, padded to a word. */
+/** A signature of a text (EIP-191). All three as the client sent them. */
+export type SignedText = { address: string; message: string; signature: string }
+
+/**
+ * Whether a contract wallet accepts a signature.
+ * @throws Refusal `chain_unavailable`
+ */
+export type IsContractSignature = (signed: SignedText) => Promise<boolean>
+
+/** `isValidSignature(bytes32,bytes)`, and the answer that means yes, padded to a word. */
 const selector = '0x1626ba7e'
 const yes = `${selector}${'0'.repeat(56)}`
 
-/**
- * Asks contract wallets on chain 4663 about their signatures: those that are there (ERC-1271), and
- * those that bring their own deployment with the signature (ERC-6492). Only `eth_call`; whatever is
- * not exactly a yes is a no, and a chain that cannot be asked is neither.
- */
+/** Uses `eth_call` alone. Anything but an exact yes is a no; an unreachable chain is neither. */
 export function contractWallets(chain: Pick<Chain, 'call' | 'code'>): IsContractSignature {
   return async ({ address, message, signature }) => {
     const { hashMessage, isErc6492Signature } = await import('viem/utils')
-    const asked = {
+    const signed = {
       address: address as Hex,
       hash: hashMessage(message),
       signature: signature as Hex,
     }
     try {
-      return isErc6492Signature(asked.signature)
-        ? await isValidUndeployed(chain, asked)
-        : await isValidDeployed(chain, asked)
+      return isErc6492Signature(signed.signature)
+        ? await isValidUndeployed(chain, signed)
+        : await isValidDeployed(chain, signed)
     } catch (error) {
       if (error instanceof ChainReverted) return false
       if (error instanceof ChainUnavailable) return refuse('chain_unavailable')
@@ -32,11 +37,11 @@ export function contractWallets(chain: Pick<Chain, 'call' | 'code'>): IsContract
   }
 }
 
-type Asked = { address: Hex; hash: Hex; signature: Hex }
+type Signed = { address: Hex; hash: Hex; signature: Hex }
 
 async function isValidDeployed(
   chain: Pick<Chain, 'call' | 'code'>,
-  { address, hash, signature }: Asked,
+  { address, hash, signature }: Signed,
 ): Promise<boolean> {
   if ((await chain.code(address)) === '0x') return false
   const { encodeAbiParameters } = await import('viem/utils')
@@ -48,10 +53,10 @@ async function isValidDeployed(
   return answer === yes
 }
 
-/** The standard's own validator, run without being deployed: it answers one byte. */
+/** Runs the standard's validator without deploying it. It returns one byte. */
 async function isValidUndeployed(
   chain: Pick<Chain, 'call'>,
-  { address, hash, signature }: Asked,
+  { address, hash, signature }: Signed,
 ): Promise<boolean> {
   const { encodeAbiParameters, erc6492SignatureValidatorByteCode } = await import('viem')
   const parameters = encodeAbiParameters(

@@ -1,3 +1,4 @@
+/** The guards of browser routes: same origin, and a live session. */
 import { type Context, Elysia, status } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
@@ -5,22 +6,27 @@ import { clientAddress, trustedProxies } from '../../web/http/client-address.ts'
 import { readCookie } from '../../web/http/cookies.ts'
 import { assertSameOrigin } from '../../web/http/same-origin.ts'
 import { isLocalPath, signInPath } from './next-page.ts'
-import { hashToken, isLive, isToken, seenEveryMs, type Visitor } from './session.ts'
-import type { FoundSession } from './store/session.ts'
+import {
+  type FoundSession,
+  hashToken,
+  isLive,
+  isToken,
+  seenEveryMs,
+  type Visitor,
+} from './session.ts'
 
-/** Who is turned away how: from a page to the sign-in, from anything else by a refusal. */
+/** A visitor without a session: `page` redirects to the sign-in, `action` refuses. */
 export type SessionNeed = 'page' | 'action'
 
-type Needs = Pick<Deps, 'sessions' | 'clock' | 'settings' | 'log'>
+type Reads = Pick<Deps, 'sessions' | 'clock' | 'settings' | 'log'>
 
 const maxUserAgent = 200
 
 /**
- * Guards of what people do in a browser. `sameOrigin` gives a route its `visitor` and keeps other
- * origins' requests from changing anything; `needsSession` does that too, and gives it the
- * `session` and the `account` of whoever is signed in. Both come before the body is read.
+ * `sameOrigin` refuses other origins and gives a route its `visitor`. `needsSession` also gives it
+ * the `session` and the `account` that is signed in. Both run before the body is read.
  */
-export const sessionAuth = (deps: Needs) => {
+export const sessionAuth = (deps: Reads) => {
   const { settings } = deps
   const isTrusted = trustedProxies(settings.trustedProxies)
 
@@ -43,7 +49,7 @@ export const sessionAuth = (deps: Needs) => {
         assertSameOrigin(request, settings.baseUrl)
         const found = await currentSession(deps, request)
         if (!found) {
-          const path = pathToComeBackTo(request)
+          const path = pathToReturnTo(request)
           if (isHtmx(request.headers)) {
             const headers = { 'hx-redirect': signInPath(path) }
             throw new Refusal('session_required', { headers })
@@ -61,9 +67,9 @@ export const sessionAuth = (deps: Needs) => {
   })
 }
 
-/** The live session of a request's cookie, noted as used; undefined when there is none. */
+/** The live session of a request's cookie, noted as used. */
 export async function currentSession(
-  { sessions, clock, settings, log }: Needs,
+  { sessions, clock, settings, log }: Reads,
   request: Request,
 ): Promise<FoundSession | undefined> {
   const token = readCookie(request.headers, 'sid', settings.baseUrl)
@@ -72,7 +78,7 @@ export async function currentSession(
   const now = clock.now()
   if (!found || !isLive(found.session, now)) return undefined
   if (now - found.session.lastSeenAt >= seenEveryMs) {
-    // What cannot be noted, on a full disk for instance, must not keep anybody from reading.
+    // A failed note, on a full disk for instance, must not block reading.
     await sessions
       .noteSeen(found.session.id, now)
       .catch((error: unknown) => log.error('session.not_noted', error))
@@ -80,27 +86,27 @@ export async function currentSession(
   return found
 }
 
-/** Who reads a page that is for everybody: the account, when somebody is signed in. */
+/** The account that reads a public page, if one is signed in. */
 export async function readerAccount(
-  deps: Needs,
+  deps: Reads,
   request: Request,
 ): Promise<{ account: string } | Record<string, never>> {
   const found = await currentSession(deps, request)
   return found?.status === 'active' ? { account: found.session.accountId } : {}
 }
 
-/** Whether it is a browser that goes somewhere, not a script that calls. */
+/** Whether a browser navigates, rather than a script or htmx calling. */
 export const wantsPage = ({ headers }: Request): boolean =>
   !isHtmx(headers) && (headers.get('accept') ?? '').includes('text/html')
 
-/** Whether it is a script that calls: neither a browser that goes somewhere nor htmx. */
+/** Whether a script calls: neither a browser that navigates nor htmx. */
 export const wantsJson = (request: Request): boolean =>
   !isHtmx(request.headers) && !wantsPage(request)
 
 const isHtmx = (headers: Headers): boolean => headers.get('hx-request') === 'true'
 
-/** The page somebody was on or wanted: of an action it is known only where htmx says it. */
-function pathToComeBackTo({ method, url, headers }: Request): string | undefined {
+/** The page to return to after the sign-in. For an action, only htmx names it. */
+function pathToReturnTo({ method, url, headers }: Request): string | undefined {
   if (isHtmx(headers)) {
     const page = URL.parse(headers.get('hx-current-url') ?? '')
     return page ? page.pathname + page.search : undefined

@@ -1,22 +1,22 @@
-/** Where somebody goes who signed in without having been on the way to a page. */
+/** Where the sign-in leads: to a path of this server and nowhere else. */
+
 export const homePage = '/dashboard'
 
 const maxLength = 2048
 
 /**
- * Whether a text is a path of this server and nothing else, so that a link to the sign-in cannot
- * send people elsewhere. Browsers take `\` for `/`, and drop tabs and line breaks: none may be in.
+ * Whether a text is a path of this server, so that a link to the sign-in cannot lead elsewhere.
+ * Browsers read `\` as `/` and drop tabs and line breaks, so none of these may occur.
  */
 export function isLocalPath(text: string): boolean {
   if (text.length > maxLength || !/^\/(?![/\\])[\x21-\x7e]*$/.test(text)) return false
   return !text.includes('\\') && URL.parse(text, 'http://a.invalid')?.host === 'a.invalid'
 }
 
-/** Where to go after the sign-in. */
 export const nextPage = (wanted: string | null | undefined): string =>
   wanted && isLocalPath(wanted) ? wanted : homePage
 
-/** The sign-in page that leads on to `next`; with a nonce, the one that shows its text. */
+/** The sign-in page that continues to `next`; with a nonce, its second step. */
 export function signInPath(next?: string, nonce?: string): string {
   const query = new URLSearchParams()
   if (nonce !== undefined) query.set('nonce', nonce)

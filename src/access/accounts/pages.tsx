@@ -1,3 +1,4 @@
+/** `GET /signin`: choose a wallet, or sign a text by hand and paste the signature. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
@@ -17,17 +18,14 @@ import { nextPage } from './next-page.ts'
 import { hashToken, isToken } from './session.ts'
 import { sampleSiwe } from './siwe.ts'
 
-type Needs = Pick<Deps, 'nonces' | 'sessions' | 'clock' | 'settings' | 'log'>
-
-/** `GET /signin`: choose a wallet, or sign a text by hand and paste the signature. */
-export const signInPages = (deps: Needs, frame: Frame) =>
+export const signInPages = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'sign-in-pages' }).get('/signin', async ({ request, set }) => {
     const { settings, nonces, clock } = deps
     const query = queryOf(request)
     const next = readText(query, 'next')
     const found = await currentSession(deps, request)
     const elsewhere =
-      found?.status === 'active' ? nextPage(next) : underOurName(request, settings.baseUrl)
+      found?.status === 'active' ? nextPage(next) : underBaseUrl(request, settings.baseUrl)
     if (elsewhere !== undefined) {
       set.status = 303
       set.headers['location'] = elsewhere
@@ -46,10 +44,10 @@ export const signInPages = (deps: Needs, frame: Frame) =>
   })
 
 /**
- * The same page under base_url's name, for whoever came by another name of this machine: a wallet
- * signs for the name it sees. Not beyond loopback, where a proxy may not hand the name on.
+ * The same page under the host of `base_url`, for a request by another loopback name: a wallet
+ * signs for the name it sees. Only on loopback, because proxies may rewrite the host.
  */
-function underOurName({ headers, url }: Request, baseUrl: string): string | undefined {
+function underBaseUrl({ headers, url }: Request, baseUrl: string): string | undefined {
   const { host, hostname } = new URL(baseUrl)
   if (!isLoopback(hostname) || headers.get('host')?.toLowerCase() === host) return undefined
   return baseUrl + url.slice(url.indexOf('/', url.indexOf('//') + 2))
@@ -57,17 +55,17 @@ function underOurName({ headers, url }: Request, baseUrl: string): string | unde
 
 type SignInView = {
   baseUrl: string
-  /** Where to go when it is done. */
+  /** Where to go after the sign-in. */
   next?: string | undefined
-  /** The text that is to be signed by hand. */
+  /** The text to sign by hand. */
   message?: string | undefined
-  /** Why somebody is here again: the wallet's account changed, or a text grew too old. */
+  /** The wallet's account changed, or the text expired. */
   note?: 'changed' | 'late' | undefined
-  /** Why the last try did not end well. */
+  /** Why the last attempt failed. */
   refusal?: Refusal | undefined
 }
 
-/** The sign-in, at its first step or, with a text to sign, at its second. */
+/** The sign-in at its first step or, with a text to sign, at its second. */
 export const signInPage = (frame: Frame, view: SignInView): Page =>
   publicPage({
     frame,
@@ -89,8 +87,8 @@ function Notes({ view: { note, refusal } }: { view: SignInView }) {
   if (note === undefined) return null
   const [title, more] =
     note === 'changed'
-      ? ['You were signed out.', 'The account in your wallet is another one now.']
-      : ['This text is no longer good.', 'A text can be signed for five minutes. Start again.']
+      ? ['You were signed out.', 'Your wallet switched to another account.']
+      : ['This text has expired.', 'A text is valid for five minutes. Start again.']
   return (
     <Notice tone="warn" title={title}>
       {more}
@@ -124,7 +122,7 @@ const Choose = ({ view }: { view: SignInView }) => (
   </Split>
 )
 
-/** What the wallet script fills. Whatever may come later has its place from the start. */
+/** What the wallet script fills. Space is reserved, so that nothing shifts when it loads. */
 const Wallets = ({ view }: { view: SignInView }) => (
   <Sheet step={1}>
     <Pad>
@@ -135,7 +133,7 @@ const Wallets = ({ view }: { view: SignInView }) => (
           <NoWallet />
         </div>
         <noscript>
-          <p>Wallets in this browser need JavaScript. Sign by hand instead: it works as well.</p>
+          <p>Wallets in this browser need JavaScript. Without it, sign by hand.</p>
         </noscript>
       </div>
       <div class="slot">
@@ -168,7 +166,7 @@ const NoWallet = () => (
 const ByHand = ({ view }: { view: SignInView }) => (
   <Panel id="by-hand" title="Sign by hand">
     <ActionForm action="/api/auth/nonce" look="stack">
-      <p>For a wallet that is not in this browser: sign a text there, paste the signature here.</p>
+      <p>If your wallet is not in this browser, sign a text there and paste the signature here.</p>
       <NextField next={view.next} />
       <TextField
         name="address"

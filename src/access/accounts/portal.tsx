@@ -1,3 +1,4 @@
+/** The sessions of an account: the page and `/api/portal/sessions`. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
@@ -22,23 +23,20 @@ import { sessionAuth, wantsJson } from './needs-session.ts'
 import { endOf, toSessionView } from './session.ts'
 import { auditOf } from './sign-in.ts'
 
-type Needs = Pick<Deps, 'sessions' | 'clock' | 'ids' | 'log' | 'settings'>
-
 const path = '/dashboard/sessions'
-/** Asks before all others are ended. */
+/** The confirmation before all other sessions end. */
 const othersPath = `${path}/others`
-/** Sessions that are named before they are ended. */
+/** How many sessions the confirmation names. */
 const namedMax = 5
 
-/** Where an account is signed in, and the end of it there: the page and `/api/portal/sessions`. */
-export const sessionsPortal = (deps: Needs, frame: Frame) => {
+export const sessionsPortal = (deps: Deps, frame: Frame) => {
   const { sessions, clock, settings } = deps
 
   const read = async (own: SessionRow, query: URLSearchParams): Promise<Listed> => {
     const page = readPage(query)
     const { accountId } = own
     if (page.after !== undefined && !(await findOwn(deps, accountId, page.after))) {
-      refuse('invalid_request', { message: 'There is no such session.', param: 'after' })
+      refuse('invalid_request', { message: 'This session does not exist.', param: 'after' })
     }
     const now = clock.now()
     const found = await sessions.list(accountId, page, now)
@@ -125,8 +123,11 @@ export const sessionsPortal = (deps: Needs, frame: Frame) => {
     )
 }
 
-const findOwn = ({ sessions, clock }: Needs, account: string, id: string) =>
-  isId('sess', id) ? sessions.get(account, id, clock.now()) : undefined
+const findOwn = (
+  { sessions, clock }: Pick<Deps, 'sessions' | 'clock'>,
+  account: string,
+  id: string,
+) => (isId('sess', id) ? sessions.get(account, id, clock.now()) : undefined)
 
 type Listed = { own: SessionRow; now: Millis; found: Page<SessionRow>; isFirst: boolean }
 
@@ -143,7 +144,7 @@ function SessionsPanel({ of: { own, now, found, isFirst } }: { of: Listed }) {
           older={found.hasMore && last ? `${path}?after=${last.id}` : undefined}
           newest={isFirst ? undefined : path}
         >
-          {found.hasMore ? 'There are older ones.' : 'That is all.'}
+          {found.hasMore ? 'Older sessions follow.' : 'End of list'}
         </Pager>
       }
     >
@@ -171,8 +172,8 @@ function ConfirmOthers({ others, hasMore }: OthersProps) {
         title="Sign out everywhere else?"
         consequence={
           <>
-            This ends <strong>{what} at once</strong>. Each browser has to sign in with your wallet
-            again. This one stays signed in, and keys go on working.
+            This ends <strong>{what} at once</strong>. Those browsers must sign in with your wallet
+            again. This browser stays signed in, and keys keep working.
           </>
         }
         affected={[
@@ -185,7 +186,7 @@ function ConfirmOthers({ others, hasMore }: OthersProps) {
         ]}
         action="/api/portal/sessions/others/revoke"
         button={`Sign out ${what}`}
-        keep="Keep them"
+        keep="Cancel"
         keepHref={path}
       />
     </>
@@ -205,7 +206,7 @@ const columnsFor = (own: SessionRow, now: Millis): Column<SessionRow>[] => [
   },
   { head: 'Last seen', cell: ({ lastSeenAt }) => <When at={lastSeenAt} now={now} /> },
   {
-    head: 'Ends unless used',
+    head: 'Expires if unused',
     kind: 'optional',
     cell: (row) => <When at={endOf(row)} now={now} />,
   },

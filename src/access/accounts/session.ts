@@ -1,31 +1,58 @@
-import type { Millis } from '../../kernel/clock.ts'
-import { toRfc3339 } from '../../kernel/clock.ts'
+/** A session: a browser that signed in. It ends after a day unused, or a week after it began. */
+import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { sha256Hex } from '../../kernel/hash.ts'
+import type { Page, PageRequest } from '../../kernel/pagination.ts'
 import type { Random } from '../../kernel/random.ts'
-import type { SessionRow } from '../../storage/db/schema.ts'
+import type { AccountRow, AuditRow, SessionRow } from '../../storage/db/schema.ts'
 
-/** A session: a browser somebody signed in with. It ends unused, or at the latest after a week. */
 export const idleMs = 24 * 3_600_000
 export const lifeMs = 7 * 24 * 3_600_000
 
-/** How exactly `last_seen_at` is kept. */
+/** The precision of `last_seen_at`, in ms. */
 export const seenEveryMs = 60_000
 
-/** Who is at the other end, as far as a session and the audit remember. */
+/** The client of a request, as a session and the audit keep it. */
 export type Visitor = { clientAddress: string; userAgent: string; requestId: string }
 
-/** What a cookie carries: 256 random bits, of which only the hash is stored. */
+/** The value of a session cookie: 256 random bits. Only its hash is stored. */
 export const newToken = (random: Random): string =>
   Buffer.from(random.bytes(32)).toString('base64url')
 
-/** Whether a cookie can be one of ours; cheap enough to ask before any look-up. */
+/** Whether a text has the form of a token: checked before any look-up. */
 export const isToken = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text)
 
 export const hashToken = (token: string): string => sha256Hex(token)
 
+/** A session, and whether its account may act. */
+export type FoundSession = { session: SessionRow; status: AccountRow['status'] }
+
+type Owned = Pick<SessionRow, 'id' | 'accountId'>
+
+/** Sessions by wallet. Each change is written together with its audit entry. */
+export type Sessions = {
+  /** Opens a session, and ends the one with the token hash `replaced`. */
+  open(session: SessionRow, replaced: string | undefined, audit: AuditRow): Promise<void>
+  /** The session of a token's hash; it may have ended and not been deleted yet. */
+  find(tokenHash: string): Promise<FoundSession | undefined>
+  /** One live session of an account. */
+  get(accountId: string, id: string, now: Millis): Promise<SessionRow | undefined>
+  liveAmong(ids: string[], now: Millis): Promise<{ id: string }[]>
+  /** The live sessions of an account, newest first. */
+  list(accountId: string, page: PageRequest, now: Millis): Promise<Page<SessionRow>>
+  /** Notes that a session is used; of many requests at once one writes. */
+  noteSeen(id: string, now: Millis): Promise<unknown>
+  /** Ends one session of an account; false if it was gone already. */
+  end(session: Owned, audit: AuditRow): Promise<boolean>
+  /** Ends all sessions of an account but `kept`, and returns how many. */
+  endOthers(kept: Owned, audit: AuditRow): Promise<number>
+  /** Writes the audit entry of a sign-in that opened no session. */
+  note(audit: AuditRow): Promise<void>
+  dropEnded(now: Millis): Promise<void>
+}
+
 type Times = Pick<SessionRow, 'expiresAt' | 'lastSeenAt'>
 
-/** When a session ends if nothing more is done with it. */
+/** When a session ends unless it is used again. */
 export const endOf = ({ expiresAt, lastSeenAt }: Times): Millis =>
   Math.min(expiresAt, lastSeenAt + idleMs)
 

@@ -1,3 +1,4 @@
+/** Signing in with a wallet (EIP-4361): hands out nonces, verifies signatures, opens sessions. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import type { Millis } from '../../kernel/clock.ts'
@@ -5,37 +6,29 @@ import { sha256Hex } from '../../kernel/hash.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
 import type { AuditRow } from '../../storage/db/schema.ts'
 import { isAddress } from '../../verify/address.ts'
-import { toAccountId } from './account-id.ts'
+import { toAccountId } from './account.ts'
+import type { SignedText } from './contract-wallet.ts'
+import { nonceLifeMs } from './nonce.ts'
 import { hashToken, lifeMs, newToken, type Visitor } from './session.ts'
 import {
   checkIssued,
-  checkPlace,
+  checkSite,
   checkTimes,
   parseSiwe,
   type SignInFault,
   writeSiwe,
 } from './siwe.ts'
 
-/** How long a nonce is good for. */
-export const nonceLifeMs = 5 * 60_000
-
 /** An EOA's signature: r, s and v. */
 const eoaSignature = /^0x[0-9a-fA-F]{130}$/
-/** A contract may want other forms; the body's limit bounds them. */
+/** Contract wallets define their own signatures; the body's size bounds them. */
 const anySignature = /^0x([0-9a-fA-F]{2}){1,4000}$/
-
-/** Asks a contract wallet whether a signature of a text is its own. */
-export type IsContractSignature = (asked: {
-  address: string
-  message: string
-  signature: string
-}) => Promise<boolean>
 
 export type Begun = { nonce: string; message: string | undefined; expiresAt: Millis }
 
 /**
- * Begins a sign-in: a nonce that only this browser can use, once, within five minutes. With an
- * address it is for that wallet, and the text to sign comes with it.
+ * Begins a sign-in and returns its nonce. With an address the nonce is for that wallet alone, and
+ * the text to sign is returned too.
  * @throws Refusal 'invalid_request'
  */
 export async function beginSignIn(
@@ -43,7 +36,7 @@ export async function beginSignIn(
   { address, browser }: { address: string | undefined; browser: string },
 ): Promise<Begun> {
   if (address !== undefined && !isAddress(address)) {
-    const message = 'The address is 0x and 40 hex digits, in lower case or with its checksum.'
+    const message = 'Send the address as 0x and 40 hex digits, in lower case or with its checksum.'
     refuse('invalid_request', { message, param: 'address' })
   }
   const nonce = Buffer.from(random.bytes(16)).toString('hex')
@@ -62,7 +55,7 @@ export async function beginSignIn(
   return { nonce, message, expiresAt }
 }
 
-/** What a browser brings to end its sign-in. `browser`: its cookie; `replaces`: its old session. */
+/** A signed message. `browser`: the sign-in's cookie; `replaces`: the old session's token. */
 export type Attempt = {
   message: string
   signature: string
@@ -73,26 +66,13 @@ export type Attempt = {
 
 export type SignedIn = { token: string; accountId: string; expiresAt: Millis }
 
-type Needs = Pick<
-  Deps,
-  | 'nonces'
-  | 'sessions'
-  | 'accounts'
-  | 'ledger'
-  | 'clock'
-  | 'random'
-  | 'ids'
-  | 'settings'
-  | 'isContractSignature'
->
-
 /**
- * Signs in whoever signed the message, and opens the account at the first time. The audit keeps
- * how it ended, and nothing that could be used again.
+ * Signs in the wallet that signed the message, and opens its account the first time. The audit
+ * keeps the outcome and nothing that could be replayed.
  * @throws Refusal 'invalid_request', 'payload_too_large', 'nonce_invalid', 'signature_invalid',
  * 'account_suspended', 'chain_unavailable'
  */
-export async function signIn(deps: Needs, attempt: Attempt): Promise<SignedIn> {
+export async function signIn(deps: Deps, attempt: Attempt): Promise<SignedIn> {
   const claimed = { account: '' }
   try {
     const accountId = await verifyAttempt(deps, attempt, claimed)
@@ -112,33 +92,37 @@ export async function signIn(deps: Needs, attempt: Attempt): Promise<SignedIn> {
   }
 }
 
-/** The account that signed; `claimed` learns whose sign-in it is said to be before that is sure. */
+/** The account that signed. Sets `claimed` before it is verified, for the audit of a failure. */
 async function verifyAttempt(
-  deps: Needs,
+  {
+    nonces,
+    settings,
+    clock,
+    isContractSignature,
+  }: Pick<Deps, 'nonces' | 'settings' | 'clock' | 'isContractSignature'>,
   { message, signature, browser }: Attempt,
   claimed: { account: string },
 ): Promise<string> {
-  const { nonces, settings, clock, isContractSignature } = deps
   const parsed = await parseSiwe(message)
   if (!(isContractSignature ? anySignature : eoaSignature).test(signature)) {
-    const text = 'The signature is 0x and 130 hex digits (65 bytes). Nothing was signed in.'
+    const text = 'Send the signature as 0x and 130 hex digits (65 bytes). You were not signed in.'
     refuse('invalid_request', { message: text, param: 'signature' })
   }
   const now = clock.now()
   const accountId = toAccountId(parsed.address)
   claimed.account = accountId
-  checkPlace(parsed, settings.baseUrl)
+  checkSite(parsed, settings.baseUrl)
   checkTimes(parsed, now)
   const browserHash = browser === undefined ? undefined : hashToken(browser)
   const known = browserHash && (await nonces.find(parsed.nonce, browserHash, now))
   if (!browserHash || !known) return refuseNonce()
   if (known.accountId !== null && known.accountId !== accountId) refuseNonce()
   checkIssued(parsed, known.issuedAt, now)
-  // From here the nonce is used up, whatever comes out.
+  // From here the nonce is used up, even if the signature is wrong.
   if (!(await nonces.take(parsed.nonce, browserHash, now))) refuseNonce()
-  const asked = { address: parsed.address, message, signature }
-  const signed = (await isSignatureOf(asked)) || (await isContractSignature?.(asked))
-  if (!signed) refuse('signature_invalid', { metadata: { reason: 'signature' } })
+  const signed = { address: parsed.address, message, signature }
+  const isValid = (await isSignatureOf(signed)) || (await isContractSignature?.(signed))
+  if (!isValid) refuse('signature_invalid', { metadata: { reason: 'signature' } })
   return accountId
 }
 
@@ -146,20 +130,20 @@ function refuseNonce(): never {
   refuse('nonce_invalid', { metadata: { reason: 'nonce' satisfies SignInFault } })
 }
 
-/** Whether a key signed the text, as it was received. Found out offline. */
-export async function isSignatureOf(asked: Parameters<IsContractSignature>[0]): Promise<boolean> {
-  if (!eoaSignature.test(asked.signature)) return false
+/** Whether the address's own key signed the text, byte for byte. Works offline. */
+export async function isSignatureOf(signed: SignedText): Promise<boolean> {
+  if (!eoaSignature.test(signed.signature)) return false
   const { verifyMessage } = await import('viem/utils')
-  const { address, message, signature } = asked as Record<keyof typeof asked, `0x${string}`>
+  const { address, message, signature } = signed as Record<keyof SignedText, `0x${string}`>
   return verifyMessage({ address, message, signature }).catch(() => false)
 }
 
 async function openSession(
-  deps: Needs,
+  deps: Deps,
   accountId: string,
   { replaces, visitor }: Attempt,
 ): Promise<SignedIn> {
-  // The ledger opens accounts, once, however many first sign-ins there are at a time.
+  // The ledger opens an account once, also under concurrent first sign-ins.
   await deps.ledger.post({ account: accountId, opens: true, keys: [], decide: () => {} })
   const account = await deps.accounts.find(accountId)
   if (account?.status !== 'active') refuse('account_suspended')
@@ -180,7 +164,7 @@ async function openSession(
   return { token, accountId, expiresAt: session.expiresAt }
 }
 
-/** A line of the audit: who, from where, in which request; never a signature or a cookie. */
+/** An audit entry: who, from where, in which request. It never holds a signature or a cookie. */
 export function auditOf(
   { clock, ids }: Pick<Deps, 'clock' | 'ids'>,
   visitor: Visitor,

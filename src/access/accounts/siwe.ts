@@ -1,20 +1,20 @@
+/** The sign-in message (EIP-4361): writes, parses and checks it. */
 import { chainId } from '../../kernel/chain.ts'
-import type { Millis } from '../../kernel/clock.ts'
-import { toRfc3339 } from '../../kernel/clock.ts'
+import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { parseTime } from '../../kernel/time-text.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
 
-/** Bytes of a message. The parser takes time with long ones, and no wallet shows them well. */
+/** Bytes of a message. Long ones are slow to parse, and wallets show them badly. */
 const maxMessageBytes = 2048
-/** Lines of a message: all fields, and room for resources. */
+/** Lines of a message: all fields, with room for resources. */
 const maxLines = 40
 /** How far a client's clock may be off, in ms. */
 const skewMs = 60_000
 
 const statement = 'Sign in to Counterfoil. This costs nothing and sends no transaction.'
 
-/** What a well-formed message says (EIP-4361). Times as written there. */
+/** The fields of a message. Times are as written. */
 export type SiweMessage = {
   scheme?: string | undefined
   domain: string
@@ -28,7 +28,7 @@ export type SiweMessage = {
   notBefore?: string | undefined
 }
 
-/** Why a message or a signature is not taken, as `metadata.reason` and the audit name it. */
+/** Why a sign-in is refused, as `metadata.reason` and the audit name it. */
 export type SignInFault =
   | 'size'
   | 'grammar'
@@ -45,7 +45,7 @@ export type SignInFault =
   | 'nonce'
   | 'signature'
 
-/** The whole text for a wallet to sign. */
+/** The text for a wallet to sign. */
 export const writeSiwe = (wish: {
   baseUrl: string
   address: string
@@ -60,7 +60,7 @@ export const writeSiwe = (wish: {
     expiresAt: toRfc3339(wish.expiresAt),
   })
 
-/** The same text for people to see beforehand; it cannot be signed in with. */
+/** An example of the text for the sign-in page; signing it does not sign in. */
 export const sampleSiwe = (baseUrl: string): string =>
   textOf(baseUrl, {
     address: '(your wallet address)',
@@ -71,22 +71,21 @@ export const sampleSiwe = (baseUrl: string): string =>
 
 const textOf = (
   baseUrl: string,
-  told: { address: string; nonce: string; issuedAt: string; expiresAt: string },
+  fields: { address: string; nonce: string; issuedAt: string; expiresAt: string },
 ): string => `${new URL(baseUrl).host} wants you to sign in with your Ethereum account:
-${told.address}
+${fields.address}
 
 ${statement}
 
 URI: ${baseUrl}
 Version: 1
 Chain ID: ${chainId}
-Nonce: ${told.nonce}
-Issued At: ${told.issuedAt}
-Expiration Time: ${told.expiresAt}`
+Nonce: ${fields.nonce}
+Issued At: ${fields.issuedAt}
+Expiration Time: ${fields.expiresAt}`
 
 /**
- * Reads a message by EIP-4361's grammar, and only if it is written the one way that the grammar's
- * own writer would: what the wallet showed is what is read.
+ * Parses a message in its canonical form alone, so that what the wallet showed is what is read.
  * @throws Refusal 'payload_too_large', 'invalid_request'
  */
 export async function parseSiwe(raw: string): Promise<SiweMessage> {
@@ -98,31 +97,31 @@ export async function parseSiwe(raw: string): Promise<SiweMessage> {
       metadata: { reason: 'size' satisfies SignInFault },
     })
   }
-  // Imported at the first sign-in: it brings ethers with it, which a start need not wait for.
+  // Imported at the first sign-in: it loads ethers, which would slow down every start.
   const { SiweMessage } = await import('siwe')
   let parsed: InstanceType<typeof SiweMessage>
   try {
     parsed = new SiweMessage(raw)
   } catch {
-    return refuseForm('grammar', 'The message is not an EIP-4361 text. Nothing was signed in.')
+    return refuseForm('grammar', 'The message is not an EIP-4361 text. You were not signed in.')
   }
   if (parsed.toMessage() !== raw) {
-    refuseForm('not_canonical', 'The message is not in its one canonical form.')
+    refuseForm('not_canonical', 'The message is not in the canonical form of EIP-4361.')
   }
   return parsed
 }
 
 /**
  * Checks that a message is for this site and this chain.
- * @throws Refusal 'signature_invalid' whose `metadata.reason` names the field
+ * @throws Refusal 'signature_invalid' with the field in `metadata.reason`
  */
-export function checkPlace(message: SiweMessage, baseUrl: string): void {
+export function checkSite(message: SiweMessage, baseUrl: string): void {
   const { host, protocol } = new URL(baseUrl)
   if (message.domain !== host) refuseField('domain', `domain must be ${host}`)
   if (message.scheme !== undefined && `${message.scheme}:` !== protocol) {
-    refuseField('scheme', `scheme, if there is one, must be ${protocol}//`)
+    refuseField('scheme', `scheme, if given, must be ${protocol}//`)
   }
-  if (!isWithin(message.uri, baseUrl)) refuseField('uri', `URI must be of ${baseUrl}`)
+  if (!isWithin(message.uri, baseUrl)) refuseField('uri', `URI must begin with ${baseUrl}`)
   if (message.version !== '1') refuseField('version', 'Version must be 1')
   if (message.chainId !== chainId) refuseField('chain_id', `Chain ID must be ${chainId}`)
   if (message.address !== toChecksumAddress(message.address)) {
@@ -131,7 +130,7 @@ export function checkPlace(message: SiweMessage, baseUrl: string): void {
 }
 
 /**
- * Checks that a message is good now: neither expired nor too early.
+ * Checks that a message has begun and has not expired.
  * @throws Refusal 'signature_invalid'
  */
 export function checkTimes(message: SiweMessage, now: Millis): void {
@@ -145,22 +144,21 @@ export function checkTimes(message: SiweMessage, now: Millis): void {
 }
 
 /**
- * Checks that a message was written between when its nonce was made and now, give or take what
- * clocks differ by.
+ * Checks that a message was written between the nonce's time and now, within the clock skew.
  * @throws Refusal 'signature_invalid'
  */
 export function checkIssued(message: SiweMessage, nonceIssuedAt: Millis, now: Millis): void {
   const at = timeOf(message.issuedAt)
   if (!(at >= nonceIssuedAt - skewMs && at <= now + skewMs)) {
-    refuseField('issued_at', 'Issued At must lie between when the nonce was made and now')
+    refuseField('issued_at', 'Issued At must lie between the time of the nonce and now')
   }
 }
 
-/** Compared as text: a reading of the URI that another program does not share decides nothing. */
+/** Compared as text, because programs parse URIs differently. */
 const isWithin = (uri: string, origin: string): boolean =>
   uri === origin || ['/', '?', '#'].some((next) => uri.startsWith(origin + next))
 
-/** NaN, which compares as false with everything, for what is no time. */
+/** NaN for an invalid time: every comparison with it is false. */
 const timeOf = (text: string | undefined): Millis => parseTime(text ?? '') ?? Number.NaN
 
 function refuseForm(reason: SignInFault, message: string): never {
@@ -168,6 +166,6 @@ function refuseForm(reason: SignInFault, message: string): never {
 }
 
 function refuseField(reason: SignInFault, what: string): never {
-  const message = `The message is not one to sign in here with: ${what}. Nothing was signed in.`
+  const message = `This message cannot be used to sign in here: ${what}. You were not signed in.`
   refuse('signature_invalid', { message, param: 'message', metadata: { reason } })
 }

@@ -1,20 +1,18 @@
+/** SQL of {@link Accounts}. */
 import { and, eq, inArray } from 'drizzle-orm'
 import { type Db, prepared, rows } from '../../storage/db/db.ts'
-import type { AccountRow } from '../../storage/db/schema.ts'
+import type { Accounts } from './account.ts'
 
-export type AccountStore = ReturnType<typeof accountStore>
-
-export function accountStore(db: Db) {
+export function accountStore(db: Db): Accounts {
   const { accounts } = db.tables
   return {
-    find: (id: string): Promise<AccountRow | undefined> =>
+    find: (id) =>
       db.read(function* (q) {
         const named = (values: { id: string }) =>
           q.select().from(accounts).where(eq(accounts.id, values.id))
         return (yield* prepared('account', { id }, named))[0]
       }),
-    /** Which of these accounts are suspended: asked for the runs in flight. */
-    suspendedAmong: (ids: string[]): Promise<{ id: string }[]> =>
+    suspendedAmong: (ids) =>
       db.read((q) => {
         const named = and(inArray(accounts.id, ids), eq(accounts.status, 'suspended'))
         return rows(q.select({ id: accounts.id }).from(accounts).where(named))

@@ -1,4 +1,4 @@
-import { toAccountId } from '../../access/accounts/account-id.ts'
+import { toAccountId } from '../../access/accounts/account.ts'
 import { auditOf, isSignatureOf } from '../../access/accounts/sign-in.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Nusd } from '../../kernel/money.ts'

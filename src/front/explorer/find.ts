@@ -1,4 +1,4 @@
-import { isAddress, toAccountId } from '../../access/accounts/account-id.ts'
+import { isAddress, toAccountId } from '../../access/accounts/account.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { fromHex } from '../../kernel/hex.ts'
 import { isId } from '../../kernel/ids.ts'

@@ -14,27 +14,15 @@ import { pageHeaders } from '../../../web/ui/reply.ts'
 import { themeOf } from '../../../web/ui/theme.ts'
 import { currentSession, sessionAuth, wantsPage } from '../needs-session.ts'
 import { nextPage, signInPath } from '../next-page.ts'
+import { nonceLifeMs } from '../nonce.ts'
 import { signInPage } from '../pages.tsx'
 import { endOf, isToken, lifeMs, newToken, type Visitor } from '../session.ts'
 import { nonceBody, verifyBody } from '../shapes.ts'
-import { auditOf, beginSignIn, nonceLifeMs, signIn } from '../sign-in.ts'
+import { auditOf, beginSignIn, signIn } from '../sign-in.ts'
 
 /** A body holds a message of 2 KiB, its escapes and a signature. */
 const limitBytes = 8192
 
-type Needs = Pick<
-  Deps,
-  | 'nonces'
-  | 'sessions'
-  | 'accounts'
-  | 'ledger'
-  | 'clock'
-  | 'random'
-  | 'ids'
-  | 'log'
-  | 'settings'
-  | 'isContractSignature'
->
 type Asked = Pick<Context, 'request' | 'set'> & { visitor: Visitor }
 /** What a program is told, and where a plain form goes on. */
 type Done = { json: Record<string, unknown>; seeOther: string }
@@ -43,7 +31,7 @@ type Done = { json: Record<string, unknown>; seeOther: string }
  * `/api/auth`: signing in with a wallet (EIP-4361) and out again. Takes JSON, and the forms of the
  * sign-in page, which go on to a page.
  */
-export const signInApi = (deps: Needs, frame: Frame) => {
+export const signInApi = (deps: Deps, frame: Frame) => {
   const { settings, clock, sessions } = deps
   const begun = makeLimiter(clock)
   const tried = makeLimiter(clock)
@@ -116,7 +104,7 @@ export const signInApi = (deps: Needs, frame: Frame) => {
 }
 
 async function begin(
-  deps: Needs,
+  deps: Deps,
   { request, set }: Pick<Asked, 'request' | 'set'>,
   value: Json,
 ): Promise<Done> {
@@ -135,7 +123,7 @@ async function begin(
   }
 }
 
-async function finish(deps: Needs, { request, set, visitor }: Asked, value: Json): Promise<Done> {
+async function finish(deps: Deps, { request, set, visitor }: Asked, value: Json): Promise<Done> {
   const { baseUrl } = deps.settings
   const wish = checkBody(verifyBody, value)
   const { token, accountId, expiresAt } = await signIn(deps, {

@@ -1,3 +1,4 @@
+/** The panels of the settings page: kept texts, the account, colours. */
 import type { AccountRow } from '../../../storage/db/schema.ts'
 import { isShorter, type Retention, retentions } from '../../../storage/texts/retention.ts'
 import { toChecksumAddress } from '../../../verify/address.ts'
@@ -14,7 +15,7 @@ import { dateText } from '../../../web/ui/when.tsx'
 export const settingsPath = '/dashboard/settings'
 export const retentionPath = `${settingsPath}/retention`
 
-/** More kept texts than this are not counted. */
+/** Kept texts are counted up to this number. */
 export const countedMax = 1000
 
 export type SettingsView = {
@@ -23,7 +24,7 @@ export type SettingsView = {
   /** Runs whose texts are kept now, up to {@link countedMax}. */
   keptCount: number
   theme: Theme
-  /** Browsers that are signed in, in words. */
+  /** Where the account is signed in, in words. */
   sessions: string
 }
 
@@ -42,22 +43,20 @@ export const SettingsPage = ({ view }: { view: SettingsView }) => (
 
 type RetentionView = Pick<SettingsView, 'retention' | 'keptCount'>
 
-/** How long texts are kept, and what each choice means: what htmx gets after a change. */
+/** How long texts are kept; also the fragment htmx gets after a change. */
 export const RetentionPanel = ({ view: { retention, keptCount } }: { view: RetentionView }) => (
   <Panel
     id="retention"
     title="Texts of your runs"
     aside={retention === 'none' ? <Badge>Not kept</Badge> : <Badge tone="ok">Kept</Badge>}
     foot={
-      keptCount === 0
-        ? 'No texts are kept now.'
-        : `The texts of ${countText(keptCount)} are kept now.`
+      keptCount === 0 ? 'No texts are stored.' : `The texts of ${countText(keptCount)} are stored.`
     }
   >
     <Pad>
       <p>
-        A receipt proves what went in and what came out without holding it. To show the texts
-        themselves with a receipt, have them kept here, or keep them yourself.
+        A receipt proves the prompt and the answer without containing them. To show the texts with a
+        receipt, store them here or keep them yourself.
       </p>
     </Pad>
     <ul class="choices bare">
@@ -74,7 +73,7 @@ export const RetentionPanel = ({ view: { retention, keptCount } }: { view: Reten
   </Panel>
 )
 
-/** Keeping longer is done at once; keeping less is asked about first. */
+/** Keeping longer applies at once; keeping less is confirmed first. */
 function Choice({ one, now }: { one: Retention; now: Retention }) {
   if (one === now) return <Badge tone="ok">Now</Badge>
   if (isShorter(one, now)) {
@@ -96,17 +95,17 @@ const choices: Record<Retention, { name: string; button: string; means: string }
   none: {
     name: 'Not at all',
     button: 'Keep none',
-    means: 'Nothing of a prompt or an answer is written down.',
+    means: 'Prompts and answers are never stored.',
   },
   '24h': {
     name: '24 hours',
     button: 'Keep 24 hours',
-    means: 'Of runs that end from now on. A day after its end, the texts of a run are deleted.',
+    means: 'Applies to runs that end from now on. Their texts are deleted after 24 hours.',
   },
   '30d': {
     name: '30 days',
     button: 'Keep 30 days',
-    means: 'Of runs that end from now on. After 30 days the texts of a run are deleted.',
+    means: 'Applies to runs that end from now on. Their texts are deleted after 30 days.',
   },
 }
 
@@ -115,7 +114,7 @@ const countText = (count: number): string =>
     ? '1 run'
     : `${count.toLocaleString('en-US')}${count === countedMax ? ' or more' : ''} runs`
 
-/** Before texts are deleted: how many, and what of them stays. */
+/** The confirmation before texts are deleted: how many, and what stays. */
 export const ConfirmRetention = ({ to, affectedCount }: ConfirmProps) => (
   <>
     <PageHead title="Settings" />
@@ -123,7 +122,7 @@ export const ConfirmRetention = ({ to, affectedCount }: ConfirmProps) => (
       id="shorter"
       title={to === 'none' ? 'Keep no texts?' : `Keep texts for ${choices[to].name} only?`}
       consequence={<Consequence to={to} affectedCount={affectedCount} />}
-      affected={['What a shared receipt shows stays until you take the share back.']}
+      affected={['Texts shown by a shared receipt stay until you stop sharing it.']}
       action="/api/portal/settings"
       fields={<input type="hidden" name="retention" value={to} />}
       button={
@@ -131,7 +130,7 @@ export const ConfirmRetention = ({ to, affectedCount }: ConfirmProps) => (
           ? `Delete the texts of ${countText(affectedCount)}`
           : choices[to].button
       }
-      keep="Leave it as it is"
+      keep="Cancel"
       keepHref={settingsPath}
     />
   </>
@@ -139,7 +138,7 @@ export const ConfirmRetention = ({ to, affectedCount }: ConfirmProps) => (
 
 function Consequence({ to, affectedCount }: ConfirmProps) {
   if (affectedCount === 0) {
-    return <>No texts that are kept now are deleted sooner. It holds for runs from now on.</>
+    return <>No stored text is deleted sooner. The change applies to runs from now on.</>
   }
   if (to === 'none') {
     return (
@@ -151,16 +150,15 @@ function Consequence({ to, affectedCount }: ConfirmProps) {
   }
   return (
     <>
-      The <strong>texts of {countText(affectedCount)}</strong> that would be kept for longer are
-      deleted {choices[to].name} from now, others as planned. Their receipts stay and verify as
-      before.
+      The <strong>texts of {countText(affectedCount)}</strong> that would be kept longer are deleted
+      in {choices[to].name}, all others as planned. Their receipts stay and verify as before.
     </>
   )
 }
 
 type ConfirmProps = {
   to: Retention
-  /** Runs whose texts go sooner than they would, up to {@link countedMax}. */
+  /** Runs whose texts are deleted sooner than planned, up to {@link countedMax}. */
   affectedCount: number
 }
 
@@ -188,7 +186,7 @@ const ThemePanel = ({ theme }: { theme: Theme }) => (
       <input type="hidden" name="back" value={settingsPath} />
       <ChoiceField
         name="theme"
-        label="Of every page, in this browser"
+        label="For every page in this browser"
         value={theme}
         options={themes.map((value) => ({ value, label: themeWords[value] }))}
       />

@@ -1,3 +1,4 @@
+/** The settings of an account: the page and `/api/portal/settings`. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
 import { maxPageLimit } from '../../../kernel/pagination.ts'
@@ -30,13 +31,10 @@ import {
   settingsPath,
 } from './settings-panels.tsx'
 
-type Needs = Pick<Deps, 'accounts' | 'texts' | 'ids' | 'sessions' | 'clock' | 'settings' | 'log'>
-
-/** Bytes of a request that changes a setting. */
+/** Bytes of a request body that changes a setting. */
 const bodyBytes = 4096
 
-/** What an account can set: the page and `/api/portal/settings`. */
-export const settingsPortal = (deps: Needs, frame: Frame) => {
+export const settingsPortal = (deps: Deps, frame: Frame) => {
   const change = async ({ request, set, account }: ReplyContext & { account: string }) => {
     const retention = await readRetention(request)
     await setRetention(deps, { account, retention, actor: account })
@@ -107,17 +105,17 @@ async function readRetention(request: Request): Promise<Retention> {
   )
 }
 
-/** Runs whose texts are kept for longer than some time from now, as far as they are counted. */
-const keptBeyond = ({ texts, clock }: Needs, account: string, ms: number): Promise<number> =>
+/** Runs whose texts are kept longer than `ms` from now, up to {@link countedMax}. */
+const keptBeyond = ({ texts, clock }: Deps, account: string, ms: number): Promise<number> =>
   texts.countBeyond(account, clock.now() + ms, countedMax)
 
-async function findAccount({ accounts }: Needs, id: string): Promise<AccountRow> {
+async function findAccount({ accounts }: Deps, id: string): Promise<AccountRow> {
   const found = await accounts.find(id)
   if (!found) throw new Error('a session without an account')
   return found
 }
 
-async function sessionsText({ sessions, clock }: Needs, account: string): Promise<string> {
+async function sessionsText({ sessions, clock }: Deps, account: string): Promise<string> {
   const { items, hasMore } = await sessions.list(
     account,
     { limit: maxPageLimit, after: undefined },

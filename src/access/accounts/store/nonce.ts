@@ -1,17 +1,16 @@
-import { and, asc, count, eq, gt, inArray, lte } from 'drizzle-orm'
+/** SQL of {@link Nonces}. */
+import { and, asc, count, eq, gt, inArray, lte, type SQL } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import { type Db, first, insert, type Query, rows, type Work } from '../../../storage/db/db.ts'
-import type { NonceRow } from '../../../storage/db/schema.ts'
+import type { Nonces } from '../nonce.ts'
 
-export type NonceStore = ReturnType<typeof nonceStore>
-
-/** Rows deleted in one transaction: others wait for it. */
+/** Rows deleted in one transaction, which other writers wait for. */
 const dropBatch = 1000
 
-/** Sign-ins that were begun. At most `max` are kept: a flood drops the oldest ones. */
-export function nonceStore(db: Db, max = 100_000) {
+/** Keeps at most `max` nonces: a flood drops the oldest. */
+export function nonceStore(db: Db, max = 100_000): Nonces {
   const { signInNonces } = db.tables
-  // Counting at each one would cost more than the rest, so some room is made at once.
+  // Counting at each insert would cost more than the insert: room is made for several at once.
   const slack = Math.min(dropBatch, Math.ceil(max / 10))
   let sinceCounted = slack
 
@@ -31,13 +30,13 @@ export function nonceStore(db: Db, max = 100_000) {
     return yield* drop(q, inArray(signInNonces.nonce, oldest))
   }
 
-  function* drop(q: Query, which: ReturnType<typeof and>): Work<number> {
+  function* drop(q: Query, which: SQL | undefined): Work<number> {
     const gone = q.delete(signInNonces).where(which).returning({ nonce: signInNonces.nonce })
     return (yield* rows(gone)).length
   }
 
   return {
-    add: (row: NonceRow): Promise<void> =>
+    add: (row) =>
       db.write(function* (q) {
         sinceCounted++
         if (sinceCounted > slack) {
@@ -48,8 +47,7 @@ export function nonceStore(db: Db, max = 100_000) {
         }
         yield* insert(signInNonces, [row])
       }),
-    /** One that this browser asked for and that is still good. */
-    find: (nonce: string, browserHash: string, now: Millis): Promise<NonceRow | undefined> =>
+    find: (nonce, browserHash, now) =>
       db.read((q) =>
         first(
           q
@@ -58,12 +56,11 @@ export function nonceStore(db: Db, max = 100_000) {
             .where(byBrowser(nonce, browserHash, now)),
         ),
       ),
-    /** Uses it up, and tells whether it was there to be used: true for one caller only. */
-    take: (nonce: string, browserHash: string, now: Millis): Promise<boolean> =>
+    take: (nonce, browserHash, now) =>
       db.write(function* (q) {
         return (yield* drop(q, byBrowser(nonce, browserHash, now))) > 0
       }),
-    dropExpired: async (now: Millis): Promise<void> => {
+    async dropExpired(now) {
       const dropSome = () =>
         db.write(function* (q) {
           const due = q

@@ -145,7 +145,7 @@ function BelowPanel({ view: { shown, below, isFirst, now } }: { view: DetailView
           older={below.hasMore && last ? `${keyPath(key.id)}?after=${last}#below` : undefined}
           newest={isFirst ? undefined : `${keyPath(key.id)}#below`}
         >
-          {below.hasMore ? 'There are older ones.' : 'That is all.'}
+          {below.hasMore ? 'Older keys follow.' : 'End of list'}
         </Pager>
       }
     >

@@ -1,4 +1,4 @@
-import { isAddress, toAccountId } from '../../../access/accounts/account-id.ts'
+import { isAddress, toAccountId } from '../../../access/accounts/account.ts'
 import { wantsJson, wantsPage } from '../../../access/accounts/needs-session.ts'
 import type { Json } from '../../../kernel/canonical.ts'
 import { refuse } from '../../../kernel/refusal.ts'

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { isAddress } from '../../../access/accounts/account-id.ts'
+import { isAddress } from '../../../access/accounts/account.ts'
 import type { Deps } from '../../../app/deps-port.ts'
 import { assignDeposit } from '../../../billing/deposits/claim.ts'
 import { toDepositView } from '../../../billing/deposits/deposit.ts'
