@@ -195,7 +195,7 @@ export const money: Group = {
           'the hold is gone when a 5xx arrives, so that a retry can afford its own',
         ],
       ],
-      guards: [['src/runs/execute.ts', 'fail']],
+      guards: [['src/runs/ending.ts', 'endFailed']],
     },
   ],
 }

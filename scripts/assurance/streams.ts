@@ -17,7 +17,7 @@ export const streams: Group = {
           'one that ends after k words is cut, and the k words are there',
         ],
       ],
-      guards: [['src/runs/execute.ts', 'stream']],
+      guards: [['src/runs/stream.ts', 'stream']],
     },
     {
       id: 'D13',
@@ -193,7 +193,7 @@ export const streams: Group = {
         ],
       ],
       guards: [
-        ['src/runs/live.ts', 'crowded'],
+        ['src/runs/live-runs.ts', 'crowded'],
         ['src/app/fetch-limit.ts', 'raiseFetchLimit'],
       ],
     },

@@ -108,7 +108,7 @@ export const upstreams: Group = {
         ['src/models/upstream/http.ts', 'watchOver'],
         ['src/models/upstream/wire/exchange.ts', 'Exchange'],
         ['src/models/upstream/breaker.ts', 'makeBreaker'],
-        ['src/runs/circuit.ts', 'assertAsked'],
+        ['src/runs/circuit.ts', 'assertCircuitClosed'],
       ],
       missing: 'a limit of its own for connecting: it counts into the wait for the first byte.',
     },
@@ -122,7 +122,7 @@ export const upstreams: Group = {
           'is asked when the first gave no byte, within the same hold',
         ],
       ],
-      guards: [['src/runs/execute.ts', 'firstOf']],
+      guards: [['src/runs/route.ts', 'tryRoute']],
     },
     {
       id: 'E11',
@@ -198,7 +198,7 @@ export const upstreams: Group = {
       guards: [
         ['src/models/upstream/breaker.ts', 'makeBreaker'],
         ['src/models/upstream/breaker-accounts.ts', 'recentAccounts'],
-        ['src/runs/circuit.ts', 'assertAsked'],
+        ['src/runs/circuit.ts', 'assertCircuitClosed'],
       ],
     },
     {

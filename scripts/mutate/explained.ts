@@ -246,9 +246,13 @@ const explained: Record<string, Row[]> = {
     ['const batch', any, 'How many are asked about at once is no promise.'],
     ['if (asked.length === 0) continue', /false/, nothing],
   ],
-  'src/runs/execute.ts': [
+  'src/runs/stream.ts': [
     ['if (!sent) return true', /false/, 'Speed only: it waits for nothing then.'],
+  ],
+  'src/runs/complete.ts': [
     ['return { data, outputBytes: 0', /one more/, 'An embedding has no output to be counted.'],
+  ],
+  'src/runs/chunks.ts': [
     ['if (finished.size === 0)', /false/, faster],
     [
       'if (ending.length === choices.length)',
@@ -258,13 +262,13 @@ const explained: Record<string, Row[]> = {
     ['if (choices.every((choice) => greeted', /false/, faster],
   ],
   'src/runs/finish.ts': [
-    ['const told = isKept', /&& to/, 'What is answered so is freed in the next step.'],
+    ['const done = isKept', /&& to/, 'What is answered so is freed in the next step.'],
   ],
   'src/runs/fit.ts': [
     ['if (rest <= 0n) return 0', /<= to </, 'Of no money the division makes no token either.'],
     ['if (affordable === null ||', />= to >/, 'A bound of just as many tokens is that bound.'],
   ],
-  'src/runs/run.ts': [
+  'src/runs/refusals.ts': [
     ["if (error.reason === 'open')", /one more/, 'A second is the least that is told either way.'],
   ],
   'src/runs/recover.ts': [

@@ -1,7 +1,8 @@
+/** Reads answers of model servers, whole or in chunks, into the form that receipts commit to. */
 import type { Json } from '../kernel/canonical.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 
-/** A choice as receipts commit to it: the same for a stream and for a plain answer. */
+/** A choice in the form that receipts commit to, the same for streams and whole answers. */
 export type Choice = {
   index: number
   message: { role: 'assistant'; content: string | null; tool_calls?: ToolCall[] }
@@ -14,14 +15,14 @@ type ToolCall = {
   custom?: { name: string; input: string }
 }
 
-/** What an answer amounts to: counted while it passes, and kept in its non-streaming form. */
+/** An answer in its non-streaming form, with its counts. */
 export type Answer = {
   choices: Choice[]
   /** UTF-8 bytes of text, reasoning and tool calls. */
   outputBytes: number
-  /** Pieces that said something; one a choice in a plain answer. */
+  /** Pieces with output; one per choice in a whole answer. */
   deltas: number
-  /** The upstream's own account, unchecked. */
+  /** The usage the upstream reported, unchecked. */
   usage: Json | undefined
 }
 
@@ -62,7 +63,7 @@ export function collectAnswer() {
       if (typeof text === 'string') bytes += Buffer.byteLength(text)
     }
     if (said['tool_calls']) bytes += addToolCalls(calls, said['tool_calls'])
-    // The old way to call a function is output like the new one, and paid for.
+    // The legacy function_call is output too, and charged.
     const { name, arguments: args } = asObject(said['function_call'])
     bytes += Buffer.byteLength(textOf(name)) + Buffer.byteLength(textOf(args))
     if (typeof from['finish_reason'] === 'string') choice.finish_reason = from['finish_reason']
@@ -76,7 +77,7 @@ export function collectAnswer() {
       for (const choice of objects(chunk['choices'])) addPiece(choice, asObject(choice['delta']))
       if (chunk['usage']) usage = chunk['usage']
     },
-    said: (): boolean => outputBytes > 0,
+    hasOutput: (): boolean => outputBytes > 0,
     answer(): Answer {
       const ordered = [...choices.values()].sort((a, b) => a.choice.index - b.choice.index)
       return { choices: ordered.map(toChoice), outputBytes, deltas, usage }
@@ -84,7 +85,7 @@ export function collectAnswer() {
   }
 }
 
-/** Half of a surrogate pair, as a cut can leave one, has no form that a receipt can commit to. */
+/** Replaces lone surrogates, which a cut can leave and no receipt can commit to. */
 function toChoice({ choice, calls }: { choice: Choice; calls: Map<number, ToolCall> }): Choice {
   const { index, message } = choice
   const finish_reason = choice.finish_reason?.toWellFormed() ?? null
@@ -96,7 +97,7 @@ function toChoice({ choice, calls }: { choice: Choice; calls: Map<number, ToolCa
     }
   }
   const ordered = [...calls].sort(([a], [b]) => a - b).map(([, call]) => wellFormed(call))
-  // An empty text beside tool calls is written as '' or null, as an upstream likes; here as null.
+  // Beside tool calls, upstreams send empty content as '' or null; receipts use null.
   const content = message.content?.toWellFormed() || null
   return { index, message: { role: 'assistant', content, tool_calls: ordered }, finish_reason }
 }
@@ -106,7 +107,7 @@ const wellFormed = (call: ToolCall): ToolCall =>
     typeof value === 'string' ? value.toWellFormed() : value,
   )
 
-/** Adds the pieces of tool calls, which come by index; returns their UTF-8 bytes. */
+/** Adds pieces of tool calls by index; returns their UTF-8 bytes. */
 function addToolCalls(calls: Map<number, ToolCall>, pieces: Json): number {
   let bytes = 0
   objects(pieces).forEach((piece, position) => {
@@ -137,7 +138,7 @@ export const asObject = (value: Json | undefined): JsonObject => (isObject(value
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The list itself where all in it are objects: nobody changes it. */
+/** Returns the list itself if all its items are objects: do not mutate it. */
 export function objects(value: Json | undefined): JsonObject[] {
   if (!Array.isArray(value)) return []
   return value.every(isObject) ? value : value.map(asObject)

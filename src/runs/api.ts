@@ -1,3 +1,4 @@
+/** The doors of a run: OpenAI's two, and `/v1/runs` with everything that a run has. */
 import { Elysia } from 'elysia'
 import type { Caller } from '../access/keys/key.ts'
 import { keyAuth } from '../access/keys/needs-key.ts'
@@ -36,35 +37,13 @@ import {
   toEmbeddings,
   toReceiptLink,
 } from './openai.ts'
-import { runStatuses, toRunView } from './run.ts'
+import { runStatuses } from './run.ts'
+import { toRunView } from './run-view.ts'
 import { checkSwitches } from './switches.ts'
 
-type Needs = Pick<
-  Deps,
-  | 'acknowledged'
-  | 'calls'
-  | 'catalogue'
-  | 'clock'
-  | 'heads'
-  | 'health'
-  | 'ids'
-  | 'keys'
-  | 'ledger'
-  | 'live'
-  | 'log'
-  | 'plans'
-  | 'random'
-  | 'replies'
-  | 'runs'
-  | 'sequencer'
-  | 'settings'
-  | 'texts'
-  | 'upstreams'
->
 type Context = SseContext & { caller: Caller; set: { status?: unknown } }
 
-/** The doors of a run: OpenAI's two, and our own with everything a run has. */
-export const runsApi = (deps: Needs) => {
+export const runsApi = (deps: Deps) => {
   const writes = { needsKey: 'runs:write', parse: 'none' } as const
   const reads = { needsKey: 'runs:read' } as const
   // Handlers name what they use: given the context whole, Elysia reads headers, cookies and query.
@@ -130,14 +109,14 @@ export const runsApi = (deps: Needs) => {
 }
 
 /** Answers a request as its body says, once for each Idempotency-Key. */
-async function answer(deps: Needs, context: Context, route: string, run: Running) {
+async function answer(deps: Deps, context: Context, route: string, run: Running) {
   const { value: body, text } = await readBody(deps, context)
   const { caller, request } = context
   const call = callOf(deps, { request, who: caller.key.id, route: `POST ${route}`, text })
   return answerOnce(deps, context, call, () => run(deps, context, body, call))
 }
 
-type Running = (deps: Needs, context: Context, body: JsonObject, call?: Call) => Promise<object>
+type Running = (deps: Deps, context: Context, body: JsonObject, call?: Call) => Promise<object>
 
 const chat: Running = async (deps, context, body, call) => {
   const live = await beginOpenAi(deps, context, { kind: 'chat', body, call })
@@ -164,7 +143,7 @@ const embeddings: Running = async (deps, context, body, call) => {
 type OpenAiAsked = { kind: ModelKind; body: JsonObject; call: Call | undefined }
 
 /** Begins what one of OpenAI's routes was asked, if it is the route for this kind of model. */
-async function beginOpenAi(deps: Needs, context: Context, { kind, body, call }: OpenAiAsked) {
+async function beginOpenAi(deps: Deps, context: Context, { kind, body, call }: OpenAiAsked) {
   const { caller, request } = context
   checkSwitches(body)
   const model = findModel(deps, body)
@@ -239,16 +218,16 @@ const event = (type: string, fields: object): string =>
 
 const deltaOf = (chunk: JsonObject): object => ({ choices: chunk['choices'] ?? [] })
 
-async function readBody({ settings }: Needs, { request }: Context) {
+async function readBody({ settings }: Deps, { request }: Context) {
   const { value, text } = await readJson(request, { limitBytes: settings.bodyBytes })
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { value, text }
   refuse('invalid_request', 'The body must be a JSON object.')
 }
 
-const find = async ({ runs }: Needs, id: string) => (isId('run', id) ? runs.find(id) : undefined)
+const find = async ({ runs }: Deps, id: string) => (isId('run', id) ? runs.find(id) : undefined)
 
 /** @throws Refusal `not_found`, the same for a run of others as for none. */
-async function findOwn(deps: Needs, caller: Caller, id: string) {
+async function findOwn(deps: Deps, caller: Caller, id: string) {
   const run = await find(deps, id)
   if (!run || !(await owns(deps, caller, run))) refuse('not_found', 'There is no such run.')
   return run

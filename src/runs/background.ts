@@ -1,17 +1,17 @@
+/** Executes background runs, which were answered with 202 when they began. */
 import type { Deps } from '../app/deps-port.ts'
 import { Refusal } from '../kernel/refusal.ts'
-import { complete, stream } from './execute.ts'
-import { type LiveRun, namesOf } from './live.ts'
+import { complete } from './complete.ts'
+import { type LiveRun, namesOf } from './live-run.ts'
+import { stream } from './stream.ts'
 
-type Needs = Parameters<typeof stream>[0] & Pick<Deps, 'ledger'>
-
-/** Runs what was answered with 202. Whatever happens ends in the run's row; nothing is thrown. */
-export async function runInBackground(deps: Needs, live: LiveRun): Promise<void> {
+/** Never throws: every outcome, errors too, ends in the run's row. */
+export async function runInBackground(deps: Deps, live: LiveRun): Promise<void> {
   try {
     await start(deps, live)
   } catch (error) {
     deps.log.error('run.start_failed', error, namesOf(live))
-    // The engine below ends it at once and frees the hold.
+    // The execution below then ends it at once and frees the hold.
     live.stop('shutdown')
   }
   try {
@@ -25,8 +25,8 @@ export async function runInBackground(deps: Needs, live: LiveRun): Promise<void>
 }
 
 /** `queued → running`. */
-async function start(deps: Needs, live: LiveRun): Promise<void> {
-  const startedAt = await deps.ledger.post({
+async function start({ ledger }: Pick<Deps, 'ledger'>, live: LiveRun): Promise<void> {
+  const startedAt = await ledger.post({
     account: live.row.accountId,
     keys: [],
     run: live.id,

@@ -1,3 +1,4 @@
+/** Begins a run: checks the key, the plan and the model, and holds the most that it can cost. */
 import {
   assertModelAllowed,
   assertModelInPlan,
@@ -19,60 +20,42 @@ import type { JsonObject } from '../models/upstream/upstream.ts'
 import { isDiverged } from '../proof/log/divergence.ts'
 import { commitInput } from '../proof/receipts/receipt.ts'
 import type { RunRow } from '../storage/db/schema.ts'
-import { assertAsked } from './circuit.ts'
+import { assertCircuitClosed } from './circuit.ts'
 import { freeLater, unstored } from './finish.ts'
 import { affordableTokens, fitBound, withTokens } from './fit.ts'
-import { type LiveRun, openLiveRun } from './live.ts'
+import { type LiveRun, openLiveRun } from './live-run.ts'
 
-/** What a caller asks to run. */
+/** A run that a caller asks for. */
 export type RunWish = {
   caller: Caller
   model: Model
   /** The request in OpenAI's shape. */
   body: JsonObject
-  /** The request body as it was received: what the receipt commits to. */
+  /** The request body as received; the receipt commits to it. */
   received: Json
   background: boolean
   tags: Record<string, string>
   metadata: Record<string, Json>
-  /** Whether its output is bounded by what can be afforded, where that is less than asked. */
+  /** Whether to lower the output limit to what the caller can afford. */
   fit?: boolean | undefined
-  /** What the caller's request belongs to, where it said so. */
   trace?: Trace | undefined
-  /** The id of the session whose browser asks: the run does not outlive it. */
+  /** The id of the browser session that asks; the run ends with it. */
   session?: string | undefined
-  /** Where the caller sent an Idempotency-Key. */
+  /** For a request with an Idempotency-Key. */
   once?: Once<Begun> | undefined
 }
 
-/** A run that money is held for, and the most that it can use. */
+/** A run with its hold, and the most tokens that it can use. */
 export type Begun = { run: RunRow; bound: Bound }
 
-type Needs = Pick<
-  Deps,
-  | 'ledger'
-  | 'clock'
-  | 'ids'
-  | 'random'
-  | 'live'
-  | 'catalogue'
-  | 'plans'
-  | 'settings'
-  | 'texts'
-  | 'health'
-  | 'heads'
-  | 'upstreams'
-> &
-  Parameters<typeof freeLater>[0]
-
 /**
- * Reserves the most a run can cost and writes its row, in one command. From its COMMIT on the run
- * exists and must be ended by {@link finish}, whatever happens.
+ * Holds the most a run can cost and writes its row, in one command. After its COMMIT the run must
+ * be ended by {@link finish} on every path.
  * @throws Refusal `insufficient_balance`, `cap_exceeded`, `concurrency_limited`, `unavailable`,
- * `invalid_request`, `model_not_allowed`, `log_diverged`, `idempotency_in_progress`, or what the
- * state of the chain earns. Nothing is held then.
+ * `invalid_request`, `model_not_allowed`, `log_diverged`, `idempotency_in_progress`, or one for
+ * the state of the key or its parents. Nothing is held then.
  */
-export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
+export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
   const { caller, model, once } = wish
   if (isDiverged(deps.health)) refuse('log_diverged')
   if (deps.health.heads === 'unchecked') await deps.heads.assertChecked()
@@ -91,17 +74,17 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
       keys: caller.key.lineage,
       call: once?.scope,
       decide(unit) {
-        // A connection may have broken since it was asked for: this one may reach another server.
+        // The connection may have broken since the check: this one may reach another server.
         deps.heads.assertOpen()
         once?.assertFirst(unit)
         const chain = caller.key.lineage.map((id) => unit.key(id) ?? refuse('invalid_key'))
         assertUsable(chain, unit.now)
         const account = unit.account(caller.account)
         if (account?.status !== 'active') return refuse('account_suspended')
-        // The plan of this moment: whatever changes later, the run keeps its discount.
+        // The plan at this moment: a run keeps its discount when the plan changes later.
         const plan = deps.plans.of(account, unit.now)
         assertModelInPlan(plan, model.id)
-        assertAsked(deps.upstreams, model, caller.account)
+        assertCircuitClosed(deps.upstreams, model, caller.account)
         const { discountBps } = plan
         const room = wish.fit ? mostFor(unit, caller.account, chain) : maxNusd
         const fitted = wish.fit ? fitBound(model, bound, room, discountBps) : bound
@@ -113,7 +96,7 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
         const passport = chain[0]?.passport ?? ''
         const run = toRow({ passport, hold, discountBps, windows, at: unit.now })
         unit.addRun(run)
-        // A copy: the unit of work's row is the ledger's own.
+        // A copy, because the ledger keeps changing the unit of work's row.
         const begun = { run: { ...run }, bound: fitted }
         once?.note(unit, begun, id)
         return begun
@@ -138,11 +121,11 @@ export async function begin(deps: Needs, wish: RunWish): Promise<LiveRun> {
     return live
   } catch (error) {
     deps.live.release(caller.account, caller.key.lineage)
-    // A COMMIT whose answer was lost may have taken the hold all the same.
+    // If the answer to the COMMIT was lost, the hold may exist.
     if (!(error instanceof Refusal)) {
       freeLater(deps, { id, accountId: caller.account }, model.prices, neverBegun, 0)
     }
-    // Either way it is not charged.
+    // In both cases nothing is charged.
     throw error instanceof StorageFault ? error.withoutDoubt() : error
   } finally {
     deps.live.unexpect(id)
@@ -157,7 +140,7 @@ const neverBegun = {
   firstByteAt: null,
 } as const
 
-/** @throws Refusal when no balance could cover what the most a request can use costs. */
+/** @throws Refusal when the bound costs more than any balance can hold. */
 function assertPayable(model: Model, bound: Bound): void {
   if (costOf(linesOf(model.prices, model.kind, bound), 0) <= maxNusd) return
   refuse('invalid_request', {
@@ -166,11 +149,11 @@ function assertPayable(model: Model, bound: Bound): void {
   })
 }
 
-/** What the command finds out about a run that it holds money for. */
+/** The columns of a run that only the command knows. */
 type Held = Pick<RunRow, 'passport' | 'hold' | 'discountBps' | 'windows'> & { at: Millis }
 
-/** Does all that needs no rows before the command, which then only writes the run's down. */
-function rowMaker(deps: Needs, wish: RunWish, id: string): (held: Held) => RunRow {
+/** Prepares the columns that need no lookup, to keep the command short. */
+function rowMaker(deps: Deps, wish: RunWish, id: string): (held: Held) => RunRow {
   const { caller, model, background, tags, metadata } = wish
   const { node, issuer } = deps.settings
   const priceList = deps.catalogue.priceListOf(model)

@@ -1,22 +1,24 @@
+/** Cancels runs, on this node or through the node that runs them. */
 import type { Deps } from '../app/deps-port.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { RunRow } from '../storage/db/schema.ts'
-import type { LiveRun } from './live.ts'
+import type { LiveRun } from './live-run.ts'
 
-/** How long a cancelled run may take to settle before the answer shows it as it is, in ms. */
+/** How long to wait for a cancelled run of this node to settle, in ms. */
 const settleWithinMs = 2000
-/** The same for one of another node, which looks each second at what it is asked. */
+/** The same for another node, which polls cancel requests every second. */
 const otherWithinMs = 5000
 const lookEveryMs = 100
 
-type Needs = Pick<Deps, 'live' | 'runs' | 'clock'>
-
 /**
- * Stops a run at once, one of another node within two seconds; what it delivered is charged.
- * Returns it settled.
+ * Stops a run: at once on this node, within two seconds on another. Output delivered so far is
+ * charged. Returns the settled run, or the open one if settling takes too long.
  * @throws Refusal `conflict` when it has ended.
  */
-export async function cancelRun(deps: Needs, run: RunRow): Promise<RunRow> {
+export async function cancelRun(
+  deps: Pick<Deps, 'live' | 'runs' | 'clock'>,
+  run: RunRow,
+): Promise<RunRow> {
   const found = deps.live.find(run.id)
   if (found) await stopHere(found)
   else await askOther(deps, run.id)
@@ -36,7 +38,7 @@ async function stopHere(found: LiveRun): Promise<void> {
   await settled
 }
 
-async function askOther({ runs, clock }: Needs, id: string): Promise<void> {
+async function askOther({ runs, clock }: Pick<Deps, 'runs' | 'clock'>, id: string): Promise<void> {
   const now = await runs.find(id)
   if (now?.finishedAt !== null) refuse('conflict', `The run has ended: it is ${now?.status}.`)
   await runs.askToCancel(id)
@@ -44,12 +46,12 @@ async function askOther({ runs, clock }: Needs, id: string): Promise<void> {
   while (clock.monotonic() < until) {
     await Bun.sleep(lookEveryMs)
     if ((await runs.find(id))?.finishedAt === null) continue
-    // Its node may have ended without having looked.
+    // Its node may have stopped without reading the request.
     return runs.forgetCancels([id])
   }
 }
 
-/** Stops the runs of this process that were cancelled through another. Runs each second. */
+/** Stops runs of this process that were cancelled through another one. Called every second. */
 export async function stopCancelled({ live, runs }: Pick<Deps, 'live' | 'runs'>): Promise<void> {
   const here = live.all()
   for (let from = 0; from < here.length; from += batch) {
@@ -61,5 +63,5 @@ export async function stopCancelled({ live, runs }: Pick<Deps, 'live' | 'runs'>)
   }
 }
 
-/** Runs asked about in one query. */
+/** Ids in one query. */
 const batch = 500

@@ -1,26 +1,31 @@
-import type { Deps } from '../app/deps-port.ts'
+/** Decides whether circuit breakers leave a model any upstream to send a run to. */
 import type { Model } from '../models/model.ts'
-import { restingRefusal } from './run.ts'
+import type { Upstreams } from '../models/upstream/live-upstreams.ts'
+import { circuitOpenRefusal } from './refusals.ts'
 
-type Upstreams = Pick<Deps['upstreams'], 'get'>
+type FindUpstream = Pick<Upstreams, 'get'>
 
 /**
- * Refuses a run of this account before money is held if no upstream of its route would be asked.
+ * Refuses a run of this account, before money is held, while every circuit of its route is open.
  * @throws Refusal 'unavailable'
  */
-export function assertAsked(upstreams: Upstreams, { route }: Model, account: string): void {
-  let restMs = Number.POSITIVE_INFINITY
+export function assertCircuitClosed(
+  upstreams: FindUpstream,
+  { route }: Model,
+  account: string,
+): void {
+  let openMs = Number.POSITIVE_INFINITY
   for (const { upstream } of route) {
-    restMs = Math.min(restMs, upstreams.get(upstream)?.breaker?.(account).restMs ?? 0)
+    openMs = Math.min(openMs, upstreams.get(upstream)?.breaker?.(account).restMs ?? 0)
   }
-  if (route.length > 0 && restMs > 0) throw restingRefusal(restMs)
+  if (route.length > 0 && openMs > 0) throw circuitOpenRefusal(openMs)
 }
 
-/** Whether each upstream of a model failed so often that it has to show first that it works. */
-export const isResting = (upstreams: Upstreams, { route }: Model): boolean =>
-  route.length > 0 && route.every(({ upstream }) => isOpen(upstreams, upstream))
+/** Whether the circuit of every upstream of a model is open or half open. */
+export const isCircuitOpen = (upstreams: FindUpstream, { route }: Model): boolean =>
+  route.length > 0 && route.every(({ upstream }) => isUpstreamOpen(upstreams, upstream))
 
-function isOpen(upstreams: Upstreams, id: string): boolean {
+function isUpstreamOpen(upstreams: FindUpstream, id: string): boolean {
   const breaker = upstreams.get(id)?.breaker
   return breaker !== undefined && breaker().state !== 'closed'
 }

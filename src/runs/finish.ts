@@ -1,3 +1,4 @@
+/** Ends a run: charges its lines, frees the rest of its hold and leaves the receipt's digest. */
 import type { Deps } from '../app/deps-port.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
@@ -7,10 +8,10 @@ import { endHold } from '../ledger/ledger.ts'
 import { costOf, linesOf, type MeterLine, type Prices, type Usage } from '../models/model.ts'
 import { commitOutput, digestOf, factsOf, receiptIdOf } from '../proof/receipts/receipt.ts'
 import type { RunRow } from '../storage/db/schema.ts'
-import { type LiveRun, namesOf } from './live.ts'
+import { type LiveRun, namesOf } from './live-run.ts'
 import { type RunError, statusOf } from './run.ts'
 
-/** How a run ended. Without `usage` nothing was delivered, and nothing is charged. */
+/** How a run ended. Without `usage` it delivered nothing and is not charged. */
 export type Ending = {
   outcome: NonNullable<RunRow['outcome']>
   route: string
@@ -19,34 +20,29 @@ export type Ending = {
   clamped: boolean
   firstByteAt: Millis | null
   error: RunError | null
-  /** What the receipt commits to: the choices or the embeddings; null when nothing came out. */
+  /** The choices or embeddings that the receipt commits to; null if there are none. */
   output: Json | null
 }
 
 export type Finished = { run: RunRow; receiptId: string; digest: Hex }
 
-/** What becomes, at the end of a run, of the call that began it with an Idempotency-Key. */
+/** The end of a run whose request had an Idempotency-Key. */
 export type CallEnd = {
   scope?: string | undefined
-  /** Its answer, written down and sealed; without one, what is kept stays as it is. */
+  /** Seals the answer to store; without it the stored answer stays. */
   reply?: ((done: Finished) => Uint8Array) | undefined
 }
 
-/** How long the output of a background run is kept after its end. */
+/** How long the output of a background run is kept after its end, in ms. */
 const outputKeptMs = 3_600_000
 
-type Needs = Pick<
-  Deps,
-  'acknowledged' | 'ledger' | 'clock' | 'settings' | 'sequencer' | 'live' | 'log' | 'runs'
->
-
 /**
- * Ends a run: charges its lines, frees the rest of its hold, and leaves the receipt, all in one
- * command; resolves after its COMMIT. If that fails, nothing was charged, and the hold is freed
- * as soon as the database takes writes again; after a fault with `doubt` it may be charged.
+ * Does all of it in one command and resolves after its COMMIT. If that fails, nothing is charged
+ * and the hold is freed when the database accepts writes again. After a fault with `doubt` the run
+ * may have been charged.
  */
 export async function finish(
-  deps: Needs,
+  deps: Deps,
   live: LiveRun,
   ending: Ending,
   reply?: CallEnd['reply'],
@@ -75,9 +71,9 @@ export async function finish(
 }
 
 /**
- * A COMMIT whose answer was lost is looked for behind its locks: what it stored is what happened,
- * and what it did not store is stored now.
- * @throws the error where that is no such COMMIT, or it cannot be looked for.
+ * Finds out whether a COMMIT with a lost answer was stored, after the locks of its account are
+ * released: returns what it stored, or stores it now.
+ * @throws the error when it is not such a COMMIT or the lookup fails.
  */
 async function afterDoubt(
   deps: Pick<Deps, 'runs'>,
@@ -93,7 +89,7 @@ async function afterDoubt(
   return { run: found, receiptId: receiptIdOf(found.id), digest: toHex(found.digest) }
 }
 
-/** What is known of a run whose beginning or end could not be stored: it charges nothing. */
+/** The ending of a run whose beginning or end could not be stored; it charges nothing. */
 export const unstored = {
   outcome: 'failed',
   usage: undefined,
@@ -101,7 +97,7 @@ export const unstored = {
   error: { type: 'internal_error', message: 'The end of the run could not be stored.' },
 } as const
 
-/** Ends a run as soon as the database takes writes again, if it is there and still open. */
+/** Ends a run, if it exists and is open, when the database accepts writes again. */
 export function freeLater(
   deps: Pick<Deps, 'ledger' | 'clock' | 'settings' | 'sequencer' | 'live' | 'runs'>,
   run: Pick<RunRow, 'id' | 'accountId'>,
@@ -117,13 +113,13 @@ export function freeLater(
 }
 
 type Aside = {
-  /** The request as it was received, when the account wants its texts kept. */
+  /** The request as received, if the account keeps its texts. */
   received?: Json | undefined
-  /** Absent when the run was begun without an Idempotency-Key; empty when nobody knows. */
+  /** Undefined for a run without an Idempotency-Key; empty if that is unknown. */
   call?: CallEnd | undefined
 }
 
-/** The command itself, also for a run that an earlier process left open. */
+/** The command itself; also ends runs that an earlier process left open. */
 export async function settle(
   deps: Pick<Deps, 'ledger' | 'clock' | 'settings' | 'sequencer'>,
   open: RunRow,
@@ -133,16 +129,16 @@ export async function settle(
   { received, call }: Aside,
 ): Promise<Finished> {
   const lines = linesFor(open, prices, ending.usage)
-  // Its receipt goes into the log of now, whichever was there when it began.
+  // The receipt goes into the current log, even if another one was current at the start.
   const { issuer } = deps.settings
   const ended = endedRow(open, ending, lines, { finishedAt: deps.clock.now(), issuer, durationMs })
   const digest = digestOf(factsOf(ended, lines))
   ended.digest = digest
   const receiptId = receiptIdOf(open.id)
-  // What failed and charged nothing may be tried again with the same key.
+  // A run that failed without a charge may be retried with the same key.
   const isKept = ending.outcome === 'complete' || ended.cost > 0n
-  const told = isKept && call?.reply ? { run: ended, receiptId, digest: toHex(digest) } : undefined
-  const reply = told && call?.reply?.(told)
+  const done = isKept && call?.reply ? { run: ended, receiptId, digest: toHex(digest) } : undefined
+  const reply = done && call?.reply?.(done)
   await deps.ledger.post({
     account: open.accountId,
     keys: open.windows.map(([keyId]) => keyId),
@@ -151,7 +147,7 @@ export async function settle(
       const held = unit.run(open.id)
       if (!held) throw new Error(`run ${open.id} is not open`)
       endHold(unit, held, ended.cost)
-      // All of it, because the digest is of this row: the stored one may say another start.
+      // The whole row: the digest covers it, and the stored start may differ.
       unit.endRun(ended)
       if (received !== undefined) {
         const { id, accountId } = open
@@ -161,12 +157,12 @@ export async function settle(
       if (call && !isKept) unit.freeCall(open.id)
     },
   })
-  // Where this process writes alone it has its number already.
+  // A process that writes alone has numbered it already.
   if (ended.logPlace === null) deps.sequencer.wake()
   return { run: ended, receiptId, digest: toHex(digest) }
 }
 
-/** What delivered nothing has its meters at zero, or no line where the prices are not known. */
+/** Without usage the meters are zero; without prices there are no lines. */
 function linesFor(open: RunRow, prices: Prices | undefined, usage: Usage | undefined): MeterLine[] {
   if (!prices) return []
   if (usage) return linesOf(prices, open.kind, usage)
@@ -174,10 +170,9 @@ function linesFor(open: RunRow, prices: Prices | undefined, usage: Usage | undef
   return linesOf({ ...prices, requestNusd: 0n }, open.kind, nothing)
 }
 
-/** What only the moment of a run's end says. */
 type End = { finishedAt: Millis; issuer: string; durationMs: number }
 
-/** The row of a run from its end on, but for its digest and its place in the log. */
+/** The ended run's row, without its digest and its place in the log. */
 function endedRow(
   open: RunRow,
   ending: Ending,

@@ -1,8 +1,9 @@
+/** Lowers the output limit of a run to what its caller can afford. */
 import type { Nusd } from '../kernel/money.ts'
 import type { Bound } from '../models/bound.ts'
 import type { Model } from '../models/model.ts'
 
-/** How many tokens a choice could have for `room` nano-USD; null where output is free. */
+/** The output tokens per choice that `room` nano-USD pays for; null if output is free. */
 export function affordableTokens(
   model: Model,
   bound: Bound,
@@ -18,8 +19,8 @@ export function affordableTokens(
 }
 
 /**
- * The bound whose hold is the largest that `room` affords, and not above what was asked for. Where
- * not even one token fits it is that of one: what a refusal then says is missing.
+ * The largest bound that `room` pays for, at most the one requested. If not even one token is
+ * affordable, the bound of one token: the refusal then names the amount missing.
  */
 export function fitBound(model: Model, bound: Bound, room: Nusd, discountBps: number): Bound {
   const affordable = affordableTokens(model, bound, room, discountBps)
@@ -27,6 +28,6 @@ export function fitBound(model: Model, bound: Bound, room: Nusd, discountBps: nu
   return withTokens(bound, Math.max(1, affordable))
 }
 
-/** A bound with another most of tokens for each choice; an embedding has none. */
+/** The bound with another limit of tokens per choice; an embedding has none. */
 export const withTokens = (bound: Bound, maxTokens: number): Bound =>
   bound.outputTokens === 0 ? bound : { ...bound, maxTokens, outputTokens: maxTokens * bound.n }

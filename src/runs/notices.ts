@@ -1,14 +1,19 @@
-/** Tells whoever watches an account that a run of it began or ended in this process. */
-export type RunNotices = ReturnType<typeof runNotices>
+/** Tells watchers of an account that one of its runs began or ended in this process. */
+export type RunNotices = {
+  tell(account: string): void
+  /** Returns a function that stops watching. */
+  watch(account: string, watcher: () => void): () => void
+  /** The number of watchers of an account. */
+  count(account: string): number
+}
 
-export function runNotices() {
+export function runNotices(): RunNotices {
   const watchers = new Map<string, Set<() => void>>()
   return {
-    tell(account: string): void {
+    tell(account) {
       for (const watcher of watchers.get(account) ?? []) watcher()
     },
-    /** Returns how to stop watching. */
-    watch(account: string, watcher: () => void): () => void {
+    watch(account, watcher) {
       const all = watchers.get(account) ?? new Set()
       watchers.set(account, all.add(watcher))
       return () => {
@@ -16,7 +21,6 @@ export function runNotices() {
         if (all.size === 0) watchers.delete(account)
       }
     },
-    /** How many watch an account. */
-    count: (account: string): number => watchers.get(account)?.size ?? 0,
+    count: (account) => watchers.get(account)?.size ?? 0,
   }
 }

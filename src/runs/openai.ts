@@ -1,3 +1,4 @@
+/** Answers in OpenAI's shapes. Members are listed one by one: no other upstream field passes. */
 import type { Deps } from '../app/deps-port.ts'
 import { toUnixSeconds } from '../kernel/clock.ts'
 import { toJsonInteger } from '../kernel/money.ts'
@@ -5,11 +6,10 @@ import { refuse } from '../kernel/refusal.ts'
 import type { Usage } from '../models/model.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 import { objects } from './answer.ts'
-import type { Completed, Streamed } from './execute.ts'
+import type { Completed } from './complete.ts'
 import type { Finished } from './finish.ts'
-import type { LiveRun } from './live.ts'
-
-/** Answers in OpenAI's shapes. Members are written out, so nothing of an upstream slips through. */
+import type { LiveRun } from './live-run.ts'
+import type { Streamed } from './stream.ts'
 
 type Links = { baseUrl: string }
 
@@ -54,9 +54,9 @@ export const toEmbeddings = (live: LiveRun, done: Completed, links: Links) => ({
   receipt: toReceiptLink(done, links),
 })
 
-/** Writes the frames of chunks on their way; `base` is what all chunks of one run share. */
+/** Writes the SSE frames of chunks; `base` holds the members all chunks of a run share. */
 export function chunkWriter(base: ChunkBase): (chunks: readonly JsonObject[]) => string {
-  // Written once: the rest of a chunk is its choices.
+  // Serialized once: only the choices differ.
   const head = `data: ${JSON.stringify(base).slice(0, -1)}`
   return (chunks) => {
     let frames = ''
@@ -80,8 +80,8 @@ export const chunkBase = (live: LiveRun): ChunkBase => ({
 })
 
 /**
- * The frames that end a stream. The receipt rides on the last chunk that SDKs keep: the usage
- * chunk where it was asked for, else the chunk that finishes. `more` stands beside it.
+ * The frames that end a stream. The receipt is in the last chunk that SDKs keep: the usage chunk
+ * if requested, else the finishing chunk. `more` is added beside it.
  */
 export function lastFrames(
   base: ChunkBase,

@@ -1,3 +1,4 @@
+/** An account's runs in the browser: their list, each of them, and the way to cancel one. */
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../access/accounts/needs-session.ts'
 import { accountListedSince } from '../access/plan-history.ts'
@@ -13,7 +14,7 @@ import { type Markup, renderChild } from '../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../web/ui/layout.tsx'
 import { reply } from '../web/ui/reply.ts'
 import { filterQuery, readFilter } from './api/list-query.ts'
-import { type FollowNeeds, followAccount, type Look } from './api/live.ts'
+import { followAccount, type Look } from './api/live.ts'
 import { cancelRun } from './cancel.ts'
 import { RunPage } from './portal/run-detail.tsx'
 import {
@@ -26,20 +27,16 @@ import {
   runsPath,
 } from './portal/run-list.tsx'
 import { markOf, runPath } from './portal/run-state.tsx'
-import { toRunView } from './run.ts'
+import { readReceiptStates } from './receipt-state.ts'
+import { toRunView } from './run-view.ts'
 import { isInFlight, type ShownFilter, type ShownRun } from './shown-run.ts'
-import { readStandings } from './standing.ts'
 
-type Needs = FollowNeeds &
-  Pick<Deps, 'accounts' | 'anchors' | 'catalogue' | 'keys' | 'logs' | 'plans' | 'runs' | 'settings'>
-
-/** Keys that a list to choose from may hold. */
+/** The most keys in the filter form's list. */
 const keysMax = 100
-/** Rows of one page of the list that can be watched. */
+/** The most rows of a page that can be watched. */
 const openMax = 100
 
-/** An account's runs: their list, each of them, and the end of one in flight. */
-export const runsPortal = (deps: Needs, frame: Frame) =>
+export const runsPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'runs-portal' })
     .use(sessionAuth(deps))
     .get(
@@ -79,7 +76,7 @@ export const runsPortal = (deps: Needs, frame: Frame) =>
           items: items.map(({ run }) => toRunView(run)),
           hasMore: next !== undefined,
         })
-        // With a filter a page may end before its last match does: it goes on from there.
+        // A filtered page may end before the last match: the next one continues there.
         return { ...list, last_id: next ?? list.last_id }
       },
       { needsSession: 'action' },
@@ -138,33 +135,33 @@ function runPage(frame: Frame, account: string, shown: ShownRun, main: Markup) {
   return dashboardPage({ frame, title: 'Run', here: runsPath, account, main, scripts })
 }
 
-/** A run that has ended meanwhile is shown as it is, with the reason why nothing was cancelled. */
+/** A run that has already ended is shown with the reason why it was not cancelled. */
 function conflictOf(error: unknown): Refusal {
   if (error instanceof Refusal && error.type === 'conflict') return error
   throw error
 }
 
-/** @throws Refusal 'not_found', the same for a run of another account as for none. */
-async function findOwn({ runs }: Needs, account: string, id: string): Promise<ShownRun> {
+/** @throws Refusal 'not_found', also for runs of other accounts. */
+async function findOwn({ runs }: Deps, account: string, id: string): Promise<ShownRun> {
   const found = isId('run', id) ? await runs.findShown(account, id) : undefined
-  return found ?? refuse('not_found', 'There is no such run.')
+  return found ?? refuse('not_found', 'This run does not exist.')
 }
 
-/** @throws Refusal 'invalid_request' for a filter or a place that the account does not have. */
-async function readList(deps: Needs, account: string, query: URLSearchParams) {
+/** @throws Refusal 'invalid_request' for a filter or cursor outside the account. */
+async function readList(deps: Deps, account: string, query: URLSearchParams) {
   const filter = await ownFilter(deps, account, query)
   const page = readPage(query)
   const isKnown =
     page.after === undefined ||
     (isId('run', page.after) && (await deps.runs.findShown(account, page.after)))
-  if (!isKnown) refuse('invalid_request', { message: 'There is no such run.', param: 'after' })
+  if (!isKnown) refuse('invalid_request', { message: 'This run does not exist.', param: 'after' })
   const since = await accountListedSince(deps, account)
   const from = Math.max(filter.from ?? 0, since)
   return deps.runs.listShown(account, { ...filter, from }, page)
 }
 
 async function ownFilter(
-  deps: Needs,
+  deps: Deps,
   account: string,
   query: URLSearchParams,
 ): Promise<ShownFilter> {
@@ -172,10 +169,10 @@ async function ownFilter(
   if (filter.keyId === undefined) return filter
   const key = await deps.keys.find(filter.keyId)
   if (key?.accountId === account) return filter
-  refuse('invalid_request', { message: 'There is no such key.', param: 'key' })
+  refuse('invalid_request', { message: 'This key does not exist.', param: 'key' })
 }
 
-async function viewOf(deps: Needs, account: string, query: URLSearchParams): Promise<RunsView> {
+async function viewOf(deps: Deps, account: string, query: URLSearchParams): Promise<RunsView> {
   const keys = await deps.runs.keysToChoose(account, keysMax + 1)
   const view = {
     account,
@@ -184,31 +181,31 @@ async function viewOf(deps: Needs, account: string, query: URLSearchParams): Pro
     models: deps.catalogue.list().map(({ id }) => id),
     keys: keys.length > keysMax ? undefined : keys,
     isFirst: !query.has('after'),
-    standingOf: await readStandings(deps),
+    receiptStateOf: await readReceiptStates(deps),
   }
   try {
     return { ...view, page: await readList(deps, account, query) }
   } catch (error) {
-    // What was typed stays in the form, with what is wrong with it.
+    // The form keeps the input and shows what is wrong with it.
     if (!(error instanceof Refusal) || error.type !== 'invalid_request') throw error
     return { ...view, page: { items: [], next: undefined }, refusal: error }
   }
 }
 
-async function detail(deps: Needs, shown: ShownRun, trouble?: string) {
-  const standingOf = await readStandings(deps)
-  const mark = markOf(shown, standingOf)
-  return <RunPage shown={shown} standingOf={standingOf} mark={mark} trouble={trouble} />
+async function detail(deps: Deps, shown: ShownRun, trouble?: string) {
+  const receiptStateOf = await readReceiptStates(deps)
+  const mark = markOf(shown, receiptStateOf)
+  return <RunPage shown={shown} receiptStateOf={receiptStateOf} mark={mark} trouble={trouble} />
 }
 
-async function lookAtRun(deps: Needs, account: string, id: string): Promise<Look> {
+async function lookAtRun(deps: Deps, account: string, id: string): Promise<Look> {
   const shown = await findOwn(deps, account, id)
-  const mark = markOf(shown, await readStandings(deps))
+  const mark = markOf(shown, await readReceiptStates(deps))
   return { mark, html: renderChild(await detail(deps, shown)) }
 }
 
-/** Follows what the list was asked for: what is newer than `since`, and the end of `open` runs. */
-async function followList(deps: Needs, context: SseContext, session: SessionRow) {
+/** Follows the list: runs newer than `since`, and the end of those in `open`. */
+async function followList(deps: Deps, context: SseContext, session: SessionRow) {
   const query = queryOf(context.request)
   const filter = await ownFilter(deps, session.accountId, query)
   const since = readText(query, 'since') ?? ''
@@ -221,7 +218,7 @@ async function followList(deps: Needs, context: SseContext, session: SessionRow)
       query: filterQuery(query),
       count: newer.length,
       ended,
-      standingOf: await readStandings(deps),
+      receiptStateOf: await readReceiptStates(deps),
       now: deps.clock.now(),
     }
     const mark = `${newer.at(0)?.id ?? ''}.${newer.length}.${ended.length}`

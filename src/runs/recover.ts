@@ -1,19 +1,18 @@
+/** Ends runs without an owner: those of dead nodes, and those a restored database brought back. */
 import type { Deps } from '../app/deps-port.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import { settle } from './finish.ts'
-
-type Needs = Parameters<typeof settle>[0] & Pick<Deps, 'runs' | 'catalogue' | 'log' | 'leaseClock'>
 
 /** Runs ended in one pass over the table. */
 const batch = 500
 
 /**
- * Ends the runs that a dead process left open: nothing is charged, the hold is freed, and a
- * receipt says `interrupted`. Safe to be killed in and to be repeated: each run is one command.
- * Begins no more of them once `isOver` says so; whoever calls it next goes on with what is left.
+ * Ends the runs that a dead process left open: nothing is charged, the hold is freed, and the
+ * receipt says `interrupted`. Each run is one command, so a kill in between is safe. Stops between
+ * batches once `isOver` returns true; the next call continues. Returns the number of runs ended.
  */
 export async function endAbandoned(
-  deps: Needs,
+  deps: Deps,
   isOver: () => boolean = () => false,
 ): Promise<number> {
   let ended = 0
@@ -32,12 +31,12 @@ export async function endAbandoned(
 }
 
 /**
- * Ends the runs that name this process and that it does not have: a database that went back to an
- * earlier state gives back runs that ended. Nothing is charged for them again.
+ * Ends open runs of this node that it is not running: a database restored to an earlier state
+ * holds runs that ended since. They are not charged again.
  */
-export async function endReturned(deps: Needs & Pick<Deps, 'live'>): Promise<number> {
+export async function endReturned(deps: Deps): Promise<number> {
   const open = await deps.runs.openHere()
-  // After the read: a run is known here before its row is, and until its end is stored.
+  // After the read: this process knows a run before its row exists and until its end is stored.
   const returned = open.filter(({ id }) => !deps.live.isOurs(id))
   let ended = 0
   for (const { id } of returned) {
@@ -48,8 +47,8 @@ export async function endReturned(deps: Needs & Pick<Deps, 'live'>): Promise<num
   return ended
 }
 
-/** Ends one run; false when another node did it in the meantime. */
-async function end(deps: Needs, run: RunRow): Promise<boolean> {
+/** Returns false if another node ended the run first. */
+async function end(deps: Deps, run: RunRow): Promise<boolean> {
   const prices = deps.catalogue.get(run.model)?.prices
   const durationMs = Math.max(0, deps.clock.now() - (run.startedAt ?? run.createdAt))
   try {

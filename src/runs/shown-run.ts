@@ -1,30 +1,51 @@
+/** The runs that an account's owner sees: filters, tags, pages. */
 import type { Millis } from '../kernel/clock.ts'
+import type { PageRequest } from '../kernel/pagination.ts'
 import type { RunRow } from '../storage/db/schema.ts'
-import type { RunFilter } from './store.ts'
+import type { RunFilter } from './runs.ts'
 
-/** A run with what is shown of it besides its row. */
+/** A run with the name of its key. */
 export type ShownRun = { run: RunRow; keyName: string }
 
 /** A tag by its name, or by its name and value. */
 export type TagFilter = { name: string; value?: string | undefined }
 
-/** What the list of an account's runs can be narrowed by. */
+/** Narrows the list of an account's runs. */
 export type ShownFilter = RunFilter & {
   /** A key of the account itself. */
   keyId?: string | undefined
   tag?: TagFilter | undefined
-  /** When a run was begun: `from` ≤ at < `to`. */
+  /** The time a run began: `from` ≤ at < `to`. */
   from?: Millis | undefined
   to?: Millis | undefined
 }
 
 export type ShownPage = {
   items: ShownRun[]
-  /** What the next page comes after; undefined at the end. */
+  /** The cursor of the next page; undefined at the end. */
   next: string | undefined
 }
 
-/** Runs of one reading that a filter may pass over; the next page goes on behind them. */
+/** One account's runs. Every query reads a bounded number of rows, however rare a match. */
+export type ShownRuns = {
+  /** A page of runs, newest first. With a filter it may be short and still have a `next`. */
+  listShown(account: string, filter: ShownFilter, page: PageRequest): Promise<ShownPage>
+  /** The ids of up to `most` runs newer than `since`, newest first. */
+  newerThan(
+    account: string,
+    filter: ShownFilter,
+    since: string,
+    most: number,
+  ): Promise<{ id: string }[]>
+  /** Undefined also for a run of another account. */
+  findShown(account: string, id: string): Promise<ShownRun | undefined>
+  /** Those of `ids` that belong to the account and have ended. */
+  endedAmong(account: string, ids: readonly string[]): Promise<ShownRun[]>
+  /** Up to `limit` keys for the filter form, newest first, without revoked ones. */
+  keysToChoose(account: string, limit: number): Promise<{ id: string; name: string }[]>
+}
+
+/** The most runs that one query may skip; the next page continues behind them. */
 export const passedMax = 4000
 
 export const hasTag = ({ tags }: Pick<RunRow, 'tags'>, tag: TagFilter | undefined): boolean =>

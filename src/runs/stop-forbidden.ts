@@ -1,18 +1,21 @@
+/** Stops the runs in flight whose key, account or session lost its rights. */
 import type { Deps } from '../app/deps-port.ts'
-import type { LiveRun } from './live.ts'
+import type { LiveRun } from './live-run.ts'
 
-/** Ids asked about in one query. */
+/** Ids in one query. */
 const batch = 500
 
-type Needs = Pick<Deps, 'live' | 'keys' | 'accounts' | 'sessions' | 'clock'>
-
 /**
- * Stops the runs of this process that lost their right to go on, on whichever node it ended: the
- * key or a key above it was revoked, the account was suspended, or the session of the browser that
- * asked ended. Runs each second, so such a run ends within two.
+ * Stops runs of this process whose key or parent key was revoked, whose account was suspended, or
+ * whose browser session ended, on any node. Called every second, so they end within two.
  */
-export async function stopForbidden(deps: Needs): Promise<void> {
-  const { live, keys, accounts, sessions, clock } = deps
+export async function stopForbidden({
+  live,
+  keys,
+  accounts,
+  sessions,
+  clock,
+}: Pick<Deps, 'live' | 'keys' | 'accounts' | 'sessions' | 'clock'>): Promise<void> {
   const runs = live.all()
   const revoked = await among(runs.flatMap(keysOf), keys.revokedAmong)
   const suspended = await among(runs.map(accountOf), accounts.suspendedAmong)
@@ -28,7 +31,7 @@ export async function stopForbidden(deps: Needs): Promise<void> {
 const keysOf = ({ row }: LiveRun): string[] => row.windows.map(([keyId]) => keyId)
 const accountOf = ({ row }: LiveRun): string => row.accountId
 
-/** Those of the ids that a query finds, asked in batches. */
+/** The ids that a query finds, in batches. */
 async function among(
   ids: readonly string[],
   find: (ids: string[]) => Promise<{ id: string }[]>,

@@ -1,37 +1,25 @@
+/** Stores runs and finds those that nodes left open. */
 import { and, desc, eq, gte, inArray, isNull, lt, ne } from 'drizzle-orm'
-import type { Millis } from '../kernel/clock.ts'
 import { toHex } from '../kernel/hex.ts'
-import { type Page, type PageRequest, toPage } from '../kernel/pagination.ts'
+import { toPage } from '../kernel/pagination.ts'
 import { type Db, first, lockFound, rows, update, type Work } from '../storage/db/db.ts'
 import type { RunRow } from '../storage/db/schema.ts'
+import type { RunStore } from './runs.ts'
 import { cancelStore } from './store/cancel.ts'
 import { shownRuns } from './store/shown-run.ts'
 
-export type RunStore = ReturnType<typeof runStore>
-
-/** What a list of runs can be narrowed by. */
-export type RunFilter = { status?: RunRow['status'] | undefined; model?: string | undefined }
-
-/** The id that none of a list is before. */
-type Since = { since: string }
-
-/** Outputs forgotten in one transaction; settles wait for it. */
+/** Outputs deleted in one transaction; settlements wait for it. */
 const dropBatch = 500
 /** Runs looked up by id in one statement. */
 const readBatch = 500
 
-export function runStore(db: Db, node: string) {
+export function runStore(db: Db, node: string): RunStore {
   const { accounts, runs, leases } = db.tables
   return {
     ...shownRuns(db),
     ...cancelStore(db),
-    find: (id: string): Promise<RunRow | undefined> =>
-      db.read((q) => first(q.select().from(runs).where(eq(runs.id, id)))),
-    /**
-     * The run, once no transaction holds its account: a COMMIT on its way is waited for. On SQLite
-     * none is, and a transaction that changes nothing would pass for storage that takes writes.
-     */
-    findCommitted: ({ id, accountId }: Pick<RunRow, 'id' | 'accountId'>) => {
+    find: (id) => db.read((q) => first(q.select().from(runs).where(eq(runs.id, id)))),
+    findCommitted: ({ id, accountId }) => {
       const found = eq(runs.id, id)
       if (db.exclusive) return db.read((q) => first(q.select().from(runs).where(found)))
       return db.write(function* (q): Work<RunRow | undefined> {
@@ -39,8 +27,7 @@ export function runStore(db: Db, node: string) {
         return yield* first(q.select().from(runs).where(found))
       })
     },
-    /** Newest first. */
-    list: (keyIds: string[], filter: RunFilter & Since, page: PageRequest): Promise<Page<RunRow>> =>
+    list: (keyIds, filter, page) =>
       db.read(function* (q) {
         const narrowed = and(
           inArray(runs.keyId, keyIds),
@@ -52,12 +39,7 @@ export function runStore(db: Db, node: string) {
         const found = q.select().from(runs).where(narrowed).orderBy(desc(runs.id))
         return toPage(yield* rows(found.limit(page.limit + 1)), page.limit)
       }),
-    /**
-     * Some runs without an end whose node is not alive: its lease ran out, or it never had one.
-     * `now` is the time of leases.
-     * Where this process owns the file, no other node is alive.
-     */
-    abandoned: (now: Millis, limit: number): Promise<RunRow[]> =>
+    abandoned: (now, limit) =>
       db.read(function* (q) {
         const alive = db.exclusive ? [] : yield* rows(q.select().from(leases))
         const nodes = alive
@@ -69,18 +51,16 @@ export function runStore(db: Db, node: string) {
           .select()
           .from(runs)
           .where(and(isNull(runs.finishedAt), ...others))
-        // The order of their index: any other reads all that are open, for every few of them.
+        // In the order of the index: any other order reads every open run for each page.
         const found = yield* rows(open.orderBy(runs.node).limit(limit))
         return found.sort((a, b) => (a.id < b.id ? -1 : 1))
       }),
-    /** The runs without an end that name this process. */
-    openHere: (): Promise<{ id: string }[]> =>
+    openHere: () =>
       db.read((q) => {
         const own = and(isNull(runs.finishedAt), eq(runs.node, node))
         return rows(q.select({ id: runs.id }).from(runs).where(own))
       }),
-    /** The digests (hex) of the runs among `ids` that ended, by id. */
-    digests: async (ids: readonly string[]): Promise<Map<string, string>> => {
+    digests: async (ids) => {
       const found = new Map<string, string>()
       const { id, digest } = runs
       for (let i = 0; i < ids.length; i += readBatch) {
@@ -90,8 +70,7 @@ export function runStore(db: Db, node: string) {
       }
       return found
     },
-    /** Forgets the outputs of background runs that were kept long enough. */
-    dropOutputs: async (now: Millis): Promise<void> => {
+    dropOutputs: async (now) => {
       const drop = () =>
         db.write(function* (q) {
           const named = q.select({ id: runs.id }).from(runs)

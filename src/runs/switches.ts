@@ -1,6 +1,6 @@
+/** Checks the request members that turn something on. */
 import { type Body, isBody, isSet, refuseField } from '../models/body.ts'
 
-/** Members of a request in OpenAI's shape that turn something on, and what that is. */
 const switches = ['stream', 'fit'] as const
 
 /**

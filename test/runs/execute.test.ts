@@ -7,7 +7,8 @@ import {
   UpstreamFailure,
 } from '../../src/models/upstream/upstream.ts'
 import { type Begun, begin } from '../../src/runs/begin.ts'
-import { complete, stream } from '../../src/runs/execute.ts'
+import { complete } from '../../src/runs/complete.ts'
+import { stream } from '../../src/runs/stream.ts'
 import { outcomeOf, rejectionOf } from '../support/rejection.ts'
 import { modelToml, upstreamToml } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'

@@ -138,7 +138,7 @@ for (const engine of engines) {
         expect(page).not.toContain(evil)
         const query = `?tag=${encodeURIComponent(evil)}`
         const asked = await (await own.call(`/dashboard/runs${query}`, { headers: html })).text()
-        expect(asked).toContain('No run fits')
+        expect(asked).toContain('No matching runs')
         expect(asked).not.toContain(evil)
       })
 

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import { type FailureReason, UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 import { decideUsage } from '../../src/models/usage.ts'
-import type { StopReason } from '../../src/runs/live.ts'
-import { outcomeOf, refusalOf, restingRefusal, statusOf } from '../../src/runs/run.ts'
+import type { StopReason } from '../../src/runs/live-run.ts'
+import { circuitOpenRefusal, refusalOf } from '../../src/runs/refusals.ts'
+import { outcomeOf, statusOf } from '../../src/runs/run.ts'
 
 describe('a run that broke off', () => {
   test.each([
@@ -30,9 +31,9 @@ describe('a run that broke off', () => {
     ['shutdown', 'unavailable', { 'retry-after': '1', 'retry-after-ms': '1000' }],
     ['cancelled', 'conflict', { 'x-should-retry': 'false' }],
     ['client_gone', 'conflict', { 'x-should-retry': 'false' }],
-  ] as [StopReason, string, object | undefined][])('by %s is told as %s', (stop, type, headers) => {
-    const told = refusalOf(new UpstreamFailure('aborted'), stop, false)
-    expect([told.type, told.detail.headers]).toEqual([type, headers] as never)
+  ] as [StopReason, string, object | undefined][])('by %s is refusal as %s', (stop, type, headers) => {
+    const refusal = refusalOf(new UpstreamFailure('aborted'), stop, false)
+    expect([refusal.type, refusal.detail.headers]).toEqual([type, headers] as never)
   })
 
   test.each([
@@ -45,11 +46,11 @@ describe('a run that broke off', () => {
     ['unreachable', 'upstream_error', 502],
     ['cut', 'upstream_error', 502],
   ] as [FailureReason, string, number][])(
-    'of an upstream that is %s is told as %s',
+    'of an upstream that is %s is refusal as %s',
     (reason, type, status) => {
-      const told = refusalOf(new UpstreamFailure(reason), undefined, false)
-      expect([told.type, told.status]).toEqual([type, status] as never)
-      expect(told.message).not.toContain('had delivered was charged')
+      const refusal = refusalOf(new UpstreamFailure(reason), undefined, false)
+      expect([refusal.type, refusal.status]).toEqual([type, status] as never)
+      expect(refusal.message).not.toContain('delivered until then was charged')
     },
   )
 
@@ -58,22 +59,22 @@ describe('a run that broke off', () => {
     [1000, '1', '1000'],
     [1000.2, '2', '1001'],
     [29_500, '30', '29500'],
-  ])('of a model that rests %p ms says when to come again: %s s, %s ms', (restMs, s, ms) => {
+  ])('An open circuit with %p ms left gives Retry-After %s s, %s ms.', (restMs, s, ms) => {
     const resting = new UpstreamFailure('open', undefined, restMs)
-    for (const told of [restingRefusal(restMs), refusalOf(resting, undefined, false)]) {
-      expect(told.type).toBe('unavailable')
-      expect(told.detail.headers).toEqual({ 'retry-after': s, 'retry-after-ms': ms })
+    for (const refusal of [circuitOpenRefusal(restMs), refusalOf(resting, undefined, false)]) {
+      expect(refusal.type).toBe('unavailable')
+      expect(refusal.detail.headers).toEqual({ 'retry-after': s, 'retry-after-ms': ms })
     }
   })
 
-  test('says that it was charged what was delivered', () => {
+  test('A broken answer says that the output delivered was charged.', () => {
     for (const reason of ['cut', 'timeout'] as const) {
-      const told = refusalOf(new UpstreamFailure(reason), undefined, true)
-      expect(told.message).toContain('had delivered was charged')
+      const refusal = refusalOf(new UpstreamFailure(reason), undefined, true)
+      expect(refusal.message).toContain('delivered until then was charged')
     }
   })
 
-  test('by a refusal of ours is told as that, and by a bug as nothing more than that', () => {
+  test('Our own refusals pass unchanged, and a bug shows only internal_error.', () => {
     const own = new Refusal('concurrency_limited')
     expect(refusalOf(own, undefined, false)).toBe(own)
     expect(refusalOf(new Error('secret'), undefined, false).type).toBe('internal_error')

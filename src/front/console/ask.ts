@@ -3,8 +3,9 @@ import { toJsonInteger } from '../../kernel/money.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import type { Model } from '../../models/model.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
-import { type Keep, type Sink, type Streamed, stream } from '../../runs/execute.ts'
-import type { LiveRun } from '../../runs/live.ts'
+import type { Keep } from '../../runs/ending.ts'
+import type { LiveRun } from '../../runs/live-run.ts'
+import { type Sink, type Streamed, stream } from '../../runs/stream.ts'
 import type { RunRow } from '../../storage/db/schema.ts'
 
 /** The models one can talk to, in the order of the catalogue. */

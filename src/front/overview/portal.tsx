@@ -7,10 +7,10 @@ import { toJsonInteger } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { anchorStatus } from '../../proof/anchors/anchor-status.ts'
 import { isDiverged } from '../../proof/log/divergence.ts'
-import { type FollowNeeds, followAccount, type Look } from '../../runs/api/live.ts'
+import { followAccount, type Look } from '../../runs/api/live.ts'
 import { markOf, receiptPath } from '../../runs/portal/run-state.tsx'
-import { toRunView } from '../../runs/run.ts'
-import { readStandings } from '../../runs/standing.ts'
+import { readReceiptStates } from '../../runs/receipt-state.ts'
+import { toRunView } from '../../runs/run-view.ts'
 import type { AccountRow } from '../../storage/db/schema.ts'
 import { checkBody } from '../../web/http/check-body.ts'
 import { readFields } from '../../web/http/fields.ts'
@@ -31,7 +31,7 @@ import {
 import { verifyRunBody } from './shapes.ts'
 import { lastingOf, spendReader } from './spend.ts'
 
-type Needs = FollowNeeds &
+type Needs = Deps &
   Pick<Deps, 'accounts' | 'depositPolicy' | 'keys' | 'plans' | 'runs' | 'settings' | 'usage'> &
   Parameters<typeof anchorStatus>[0] &
   Parameters<typeof verifyOwn>[0]
@@ -124,7 +124,13 @@ async function readLive(deps: Needs, accountId: string): Promise<LiveView> {
   const { items: recent } = await deps.runs.listShown(accountId, {}, newest)
   const onboarding = await readOnboarding(deps, account, recent)
   const takesDeposits = deps.depositPolicy !== undefined
-  return { account, recent, standingOf: await readStandings(deps), onboarding, takesDeposits }
+  return {
+    account,
+    recent,
+    receiptStateOf: await readReceiptStates(deps),
+    onboarding,
+    takesDeposits,
+  }
 }
 
 async function findAccount({ accounts }: Needs, id: string): Promise<AccountRow> {
@@ -139,9 +145,9 @@ async function lookAt(deps: Needs, accountId: string): Promise<Look> {
 }
 
 function markOfAll(view: LiveView): string {
-  const { account, recent, standingOf } = view
+  const { account, recent, receiptStateOf } = view
   const money = `${account.balance}-${account.held}`
-  return [money, stepsMark(view), ...recent.map((run) => markOf(run, standingOf))].join('.')
+  return [money, stepsMark(view), ...recent.map((run) => markOf(run, receiptStateOf))].join('.')
 }
 
 function toView({ plans }: Needs, view: OverviewView) {

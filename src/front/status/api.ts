@@ -11,7 +11,7 @@ import {
   readAnchored,
 } from '../../proof/anchors/anchor-status.ts'
 import { logStanding } from '../../proof/log/divergence.ts'
-import { isResting } from '../../runs/circuit.ts'
+import { isCircuitOpen } from '../../runs/circuit.ts'
 import { jsonText } from '../../web/http/json-text.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
 import { clockStatus } from './clock.ts'
@@ -59,7 +59,7 @@ function viewOf(deps: Needs, stored: Stored | undefined) {
   const { status, health, clock, catalogue, upstreams, version } = deps
   const onChain = stored && anchorStatusOf(deps, stored.anchored)
   const live = catalogue.list().filter((model) => model.status === 'live')
-  const resting = live.filter((model) => isResting(upstreams, model))
+  const resting = live.filter((model) => isCircuitOpen(upstreams, model))
   const deposits = depositStatus(deps)
   const isWell = onChain && !onChain.isDegraded && deposits.status !== 'degraded'
   const isStoring = status.trouble() === undefined

@@ -1,17 +1,16 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { jsonReply } from '../../storage/idempotency/api/answer-once.ts'
-import { type Completed, complete } from '../execute.ts'
+import { type Completed, complete } from '../complete.ts'
 import type { Finished } from '../finish.ts'
-import type { LiveRun } from '../live.ts'
+import type { LiveRun } from '../live-run.ts'
 import { stopWithClient } from './stream.ts'
 
-type Needs = Parameters<typeof complete>[0] & Pick<Deps, 'replies'>
 type Context = { request: Request; set: { headers: Record<string, string | number> } }
 
 /** The whole answer for a client that waits for it; one that hangs up stops the run. */
 export async function answerWhole<T extends object>(
-  deps: Needs,
+  deps: Deps,
   { request, set }: Context,
   live: LiveRun,
   toAnswer: (done: Completed) => T,

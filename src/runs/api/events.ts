@@ -1,7 +1,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { RunRow } from '../../storage/db/schema.ts'
 import { type SseClient, type SseContext, sseResponse } from '../../web/http/sse.ts'
-import { toRunView } from '../run.ts'
+import { toRunView } from '../run-view.ts'
 
 /** How often a run of another node is looked at, in ms. */
 const pollMs = 1000

@@ -12,8 +12,6 @@ const gatherMs = 250
 /** Pages of one account that follow at a time. */
 const followersMax = 50
 
-export type FollowNeeds = Pick<Deps, 'live' | 'sessions' | 'clock' | 'log'>
-
 type Following = {
   context: SseContext
   session: { id: string; accountId: string }
@@ -27,7 +25,7 @@ type Following = {
  * some misses nothing. Ends with the session.
  * @throws Refusal 'rate_limited' when too many pages of the account follow already.
  */
-export function followAccount(deps: FollowNeeds, following: Following): Response {
+export function followAccount(deps: Deps, following: Following): Response {
   const { context, session } = following
   if (deps.live.notices.count(session.accountId) >= followersMax) {
     refuse('rate_limited', 'Too many pages of this account are open. Close some and try again.')
@@ -38,7 +36,7 @@ export function followAccount(deps: FollowNeeds, following: Following): Response
 }
 
 async function follow(
-  deps: FollowNeeds,
+  deps: Deps,
   { context, session, mark, look }: Following,
   client: SseClient,
 ): Promise<void> {
@@ -65,6 +63,6 @@ async function follow(
 }
 
 const isSignedIn = async (
-  { sessions, clock }: FollowNeeds,
+  { sessions, clock }: Deps,
   { accountId, id }: Following['session'],
 ): Promise<boolean> => (await sessions.get(accountId, id, clock.now())) !== undefined

@@ -6,10 +6,9 @@ import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import type { RunRow } from '../../storage/db/schema.ts'
 import { type Reply, replyMax } from '../../storage/idempotency/call.ts'
 import { dataFrame, type SseClient, type SseContext, sseResponse } from '../../web/http/sse.ts'
-import { type Keep, type Sink, type Streamed, stream } from '../execute.ts'
-import type { LiveRun } from '../live.ts'
-
-type Needs = Parameters<typeof stream>[0] & Pick<Deps, 'replies'>
+import type { Keep } from '../ending.ts'
+import type { LiveRun } from '../live-run.ts'
+import { type Sink, type Streamed, stream } from '../stream.ts'
 
 /** How a run is written to a client: its chunks, and what follows the settle's COMMIT. */
 export type Shape = {
@@ -28,7 +27,7 @@ const openWithinMs = 10_000
  * the first chunk is said in band, and no `[DONE]` follows it.
  */
 export async function streamRun(
-  deps: Needs,
+  deps: Deps,
   live: LiveRun,
   context: SseContext,
   shape: Shape,

@@ -1,3 +1,4 @@
+/** The page of one run, from its hold to its receipt. */
 import type { Nusd } from '../../kernel/money.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import type { StoredLine } from '../../storage/db/schema-money.ts'
@@ -11,26 +12,25 @@ import { Facts, Pad, PageHead, Panel, Split } from '../../web/ui/panel.tsx'
 import { Live } from '../../web/ui/status.tsx'
 import { type Column, Table } from '../../web/ui/table.tsx'
 import { durationText, ExactTime } from '../../web/ui/when.tsx'
+import type { ReceiptStateOf } from '../receipt-state.ts'
 import { isInFlight, type ShownRun } from '../shown-run.ts'
-import type { StandingOf } from '../standing.ts'
 import { RunState, receiptPath } from './run-state.tsx'
 
 type RunProps = {
   shown: ShownRun
-  standingOf: StandingOf
-  /** What the page shows is marked by this. */
+  receiptStateOf: ReceiptStateOf
+  /** Identifies the state that the page shows. */
   mark: string
-  /** Why the last thing that was asked of the run did not happen. */
+  /** Why the last action on the run failed. */
   trouble?: string | undefined
 }
 
-/** One run, from its hold to its receipt. */
 export const RunPage = (props: RunProps) => (
   <div class="stack" id="run">
     <PageHead title="Run">
       <div class="row">
         <code class="quiet">{props.shown.run.id}</code>
-        <RunState run={props.shown.run} standingOf={props.standingOf} />
+        <RunState run={props.shown.run} receiptStateOf={props.receiptStateOf} />
       </div>
     </PageHead>
     {props.trouble ? <ErrorNote what={props.trouble} /> : null}
@@ -42,7 +42,7 @@ export const RunPage = (props: RunProps) => (
   </div>
 )
 
-/** The way out of a run that still runs, and the stream that tells of its end. */
+/** The cancel button of a run in flight, and the stream that announces its end. */
 const InFlight = ({ shown: { run }, mark }: RunProps) => (
   <Panel
     id="in-flight"
@@ -59,8 +59,8 @@ const InFlight = ({ shown: { run }, mark }: RunProps) => (
   >
     <Pad>
       <p>
-        Cancelling stops the model at once. What it delivered until then is charged, at most{' '}
-        <Amount nusd={run.hold} />; the rest of the hold is free again.
+        Cancelling stops the model at once. Output delivered until then is charged, at most{' '}
+        <Amount nusd={run.hold} />; the rest of the hold is released.
       </p>
       <ActionForm action={`/api/portal/runs/${run.id}/cancel`} target="#run">
         <Button look="bad">Cancel this run</Button>
@@ -76,18 +76,18 @@ function Failure({ run }: { run: ShownRun['run'] }) {
 }
 
 const endings: Partial<Record<ShownRun['run']['status'], string>> = {
-  cancelled: 'The run was stopped before its end.',
+  cancelled: 'The run was stopped before it ended.',
   interrupted: 'The server stopped while the run was in flight.',
-  failed: 'The run did not get to its end.',
+  failed: 'The run did not finish.',
 }
 
 function chargedText({ cost, hold, error }: ShownRun['run']): string {
   if (cost === 0n) {
-    const isSaid = error?.message.includes('Nothing was charged')
-    return isSaid ? 'The whole hold is free again.' : 'Nothing was charged.'
+    const isStated = error?.message.includes('Nothing was charged')
+    return isStated ? 'The whole hold is released.' : 'Nothing was charged.'
   }
   const [charged, rest] = [amountText(cost), amountText(hold - cost)]
-  return `You were charged ${charged} for what was delivered; ${rest} of the hold is free again.`
+  return `You were charged ${charged} for the output delivered; ${rest} of the hold is released.`
 }
 
 function Charge({ run }: { run: ShownRun['run'] }) {
@@ -106,17 +106,15 @@ function Charge({ run }: { run: ShownRun['run'] }) {
       }
       foot={
         <span>
-          Held <Amount nusd={run.hold} /> at most
-          {discount ? `; a discount of ${discount} is taken off ${exactText(list)}` : ''}
-          {run.clamped ? '; the model server reported more than it could have delivered' : ''}.
+          Held at most <Amount nusd={run.hold} />
+          {discount ? `; a ${discount} discount is applied to ${exactText(list)}` : ''}
+          {run.clamped ? '; the model server reported more usage than is possible' : ''}.
         </span>
       }
     >
       {run.lines.length === 0 ? (
         <Pad>
-          <p class="quiet">
-            {isInFlight(run) ? 'Counted when the run ends.' : 'Nothing was counted.'}
-          </p>
+          <p class="quiet">{isInFlight(run) ? 'Counted when the run ends.' : 'No usage.'}</p>
         </Pad>
       ) : (
         <Table caption="Meter lines" columns={lineColumns} rows={run.lines} />
@@ -143,7 +141,7 @@ function priceText({ meter, price }: StoredLine): string {
   return `${amountText(BigInt(price) * 1000n)} per 1M`
 }
 
-/** In pico-USD: a line can be finer than what is charged. */
+/** In pico-USD: a line can be finer than the nano-USD that are charged. */
 const exact = ({ quantity, price }: StoredLine): bigint => BigInt(quantity) * BigInt(price)
 
 function exactText(pusd: bigint): string {
@@ -158,7 +156,7 @@ function exactText(pusd: bigint): string {
 const Timing = ({ shown: { run, keyName } }: RunProps) => (
   <Panel
     id="about"
-    title="About it"
+    title="Details"
     aside={
       isInFlight(run) ? null : (
         <ButtonLink small href={receiptPath(run.id)}>
@@ -190,18 +188,18 @@ const madeBy = (run: ShownRun['run'], keyName: string): Fact[] => [
 
 function times(run: ShownRun['run']): Fact[] {
   const facts: (Fact | undefined)[] = [
-    ['Begun', <ExactTime at={run.createdAt} />],
+    ['Started', <ExactTime at={run.createdAt} />],
     run.firstByteAt === null
       ? undefined
-      : ['First byte after', spanText(run.firstByteAt - (run.startedAt ?? run.createdAt))],
+      : ['Time to first byte', spanText(run.firstByteAt - (run.startedAt ?? run.createdAt))],
     run.finishedAt === null ? undefined : ['Ended', <ExactTime at={run.finishedAt} />],
-    run.durationMs === null ? undefined : ['Took', spanText(run.durationMs)],
+    run.durationMs === null ? undefined : ['Duration', spanText(run.durationMs)],
   ]
   return facts.filter((fact) => fact !== undefined)
 }
 
 function sources(run: ShownRun['run']): Fact[] {
-  if (run.finishedAt === null) return [['In the background', run.background ? 'Yes' : 'No']]
+  if (run.finishedAt === null) return [['Background', run.background ? 'Yes' : 'No']]
   return [
     ['Usage', run.usageSource === null ? '—' : usageSources[run.usageSource]],
     ['Prices', <code>{run.priceList}</code>],
@@ -210,8 +208,8 @@ function sources(run: ShownRun['run']): Fact[] {
 }
 
 const usageSources = {
-  reported: 'As the model server reported, within what was possible',
-  counted: 'Counted here',
+  reported: 'Reported by the model server, within the possible range',
+  counted: 'Counted by this server',
   embedded: 'Counted by the model itself',
 }
 

@@ -1,3 +1,4 @@
+/** The list of an account's runs, its filter, and the notice of new ones. */
 import type { Refusal } from '../../kernel/refusal.ts'
 import { ButtonLink } from '../../web/ui/button.tsx'
 import { Empty } from '../../web/ui/empty.tsx'
@@ -6,27 +7,26 @@ import { ErrorNote } from '../../web/ui/notice.tsx'
 import { PageHead, Panel } from '../../web/ui/panel.tsx'
 import { Live } from '../../web/ui/status.tsx'
 import { Pager, Table, TableRow } from '../../web/ui/table.tsx'
+import type { ReceiptStateOf } from '../receipt-state.ts'
 import { runStatuses } from '../run.ts'
 import { isInFlight, passedMax, type ShownPage, type ShownRun } from '../shown-run.ts'
-import type { StandingOf } from '../standing.ts'
 import { runColumns, statusWords } from './run-state.tsx'
 
 export const runsPath = '/dashboard/runs'
 
-/** What the page of all runs shows. */
 export type RunsView = {
   account: string
   now: number
-  /** The filter as it stands in the address. */
+  /** The filter as in the URL. */
   query: URLSearchParams
   models: readonly string[]
-  /** Undefined where there are too many to choose from: then a key is named by its id. */
+  /** Undefined if there are too many to list: the form then asks for a key's id. */
   keys: readonly { id: string; name: string }[] | undefined
   page: ShownPage
-  /** Whether these are the newest. */
+  /** Whether this page holds the newest runs. */
   isFirst: boolean
-  standingOf: StandingOf
-  /** What was wrong with the filter. */
+  receiptStateOf: ReceiptStateOf
+  /** Why the filter is invalid. */
   refusal?: Refusal | undefined
 }
 
@@ -40,17 +40,17 @@ export const RunsPage = ({ view }: { view: RunsView }) => (
   </>
 )
 
-/** Whether the list tells what is new: only the newest page does. */
+/** Whether the page announces new runs; only the newest page does. */
 export const isFollowed = ({ isFirst, refusal }: RunsView): boolean => isFirst && !refusal
 
-/** The list alone: what htmx puts in its place. */
+/** The list alone, which htmx replaces. */
 export function RunsPanel({ view }: { view: RunsView }) {
   const { page, isFirst, query } = view
   const older = page.next === undefined ? undefined : hrefOf(query, page.next)
   return (
     <Panel
       id="runs"
-      title={query.size > 0 ? 'Runs that fit' : 'All runs'}
+      title={query.size > 0 ? 'Matching runs' : 'All runs'}
       aside={isFollowed(view) ? <News view={view} /> : null}
       foot={
         page.items.length === 0 && older === undefined && isFirst ? null : (
@@ -65,7 +65,7 @@ export function RunsPanel({ view }: { view: RunsView }) {
       ) : (
         <Table
           caption="Runs"
-          columns={runColumns(view.standingOf, view.now)}
+          columns={runColumns(view.receiptStateOf, view.now)}
           rows={page.items}
           rowId={({ run }) => run.id}
         />
@@ -74,7 +74,7 @@ export function RunsPanel({ view }: { view: RunsView }) {
   )
 }
 
-/** What came in since the list was read waits here until somebody asks for it. */
+/** Announces runs that began since the list was loaded; the reader loads them with a click. */
 function News({ view: { page, query } }: { view: RunsView }) {
   const since = page.items.at(0)?.run.id
   const open = page.items.filter(({ run }) => isInFlight(run)).map(({ run }) => run.id)
@@ -98,15 +98,15 @@ type NewsProps = {
   query: URLSearchParams
   count: number
   ended: readonly ShownRun[]
-  standingOf: StandingOf
+  receiptStateOf: ReceiptStateOf
   now: number
 }
 
 /** More than this many new runs are not counted. */
 export const newsMax = 100
 
-/** One message of the list: how many wait, and the rows of those that ended meanwhile. */
-export const NewsMessage = ({ query, count, ended, standingOf, now }: NewsProps) => (
+/** One live message: the number of new runs, and the rows of runs that ended. */
+export const NewsMessage = ({ query, count, ended, receiptStateOf, now }: NewsProps) => (
   <>
     {count === 0 ? null : (
       <a
@@ -121,7 +121,7 @@ export const NewsMessage = ({ query, count, ended, standingOf, now }: NewsProps)
     )}
     {ended.map((shown) => (
       <hx-partial hx-target={`#${shown.run.id}`} hx-swap="outerHTML">
-        <TableRow columns={runColumns(standingOf, now)} row={shown} id={shown.run.id} fresh />
+        <TableRow columns={runColumns(receiptStateOf, now)} row={shown} id={shown.run.id} fresh />
       </hx-partial>
     ))}
   </>
@@ -132,11 +132,10 @@ function NoRuns({ view: { account, query, page } }: { view: RunsView }) {
     return (
       <Empty
         hash={account}
-        title="None so far"
-        action={<ButtonLink href={hrefOf(query, page.next)}>Look further back</ButtonLink>}
+        title="No match yet"
+        action={<ButtonLink href={hrefOf(query, page.next)}>Search older runs</ButtonLink>}
       >
-        None of the {passedMax.toLocaleString('en-US')} runs that were looked at fits. Older ones
-        may.
+        None of the {passedMax.toLocaleString('en-US')} newest runs matches. Older ones may.
       </Empty>
     )
   }
@@ -144,10 +143,10 @@ function NoRuns({ view: { account, query, page } }: { view: RunsView }) {
     return (
       <Empty
         hash={account}
-        title="No run fits"
+        title="No matching runs"
         action={<ButtonLink href={runsPath}>Show all runs</ButtonLink>}
       >
-        Take something out of the filter, or ask for another time.
+        Remove part of the filter, or choose another period.
       </Empty>
     )
   }
@@ -157,17 +156,17 @@ function NoRuns({ view: { account, query, page } }: { view: RunsView }) {
       title="No runs yet"
       action={<ButtonLink href="/dashboard/keys">Create a key</ButtonLink>}
     >
-      A run appears here the moment a key of yours makes it, with what it cost and its receipt.
+      A run appears here as soon as one of your keys starts it, with its cost and its receipt.
     </Empty>
   )
 }
 
 function footText({ items, next }: ShownPage): string {
-  if (next === undefined) return 'That is all.'
-  return `Showing ${items.length}. There are older ones.`
+  if (next === undefined) return 'End of list.'
+  return `Showing ${items.length}. Older runs follow.`
 }
 
-/** The list with this filter; `after` is where a page goes on. */
+/** The URL of the list with this filter, from cursor `after` on. */
 function hrefOf(query: URLSearchParams, after?: string): string {
   const asked = new URLSearchParams(query)
   if (after !== undefined) asked.set('after', after)
@@ -228,7 +227,7 @@ const Filters = ({ view: { query, models, keys } }: { view: RunsView }) => (
   </search>
 )
 
-/** A field for dates shows nothing else, so a time, or what is neither, stands in one for text. */
+/** A date field cannot show other values, so anything but a date gets a text field. */
 const dateOrText = (value: string | null) => ({
   type: !value || /^\d{4}-\d{2}-\d{2}$/.test(value) ? ('date' as const) : ('text' as const),
   value: value ?? '',
@@ -236,7 +235,7 @@ const dateOrText = (value: string | null) => ({
 
 const any: Option = { value: '', label: 'Any' }
 
-/** All options, and what is asked for though it is not among them: a revoked key, an old model. */
+/** The options, plus a chosen value that is not among them: a revoked key, an old model. */
 function withChosen(options: readonly Option[], chosen: string | null): Option[] {
   const isKnown = !chosen || options.some(({ value }) => value === chosen)
   return [any, ...options, ...(isKnown ? [] : [{ value: chosen, label: chosen }])]

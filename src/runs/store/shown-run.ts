@@ -1,3 +1,4 @@
+/** Reads an account's runs in pages of bounded cost. */
 import {
   type AnyColumn,
   and,
@@ -13,7 +14,7 @@ import {
   sql,
 } from 'drizzle-orm'
 import { firstIdAt } from '../../kernel/ids.ts'
-import { type PageRequest, toPage } from '../../kernel/pagination.ts'
+import { toPage } from '../../kernel/pagination.ts'
 import { type Db, first, type Query, rows, type Work } from '../../storage/db/db.ts'
 import type { RunRow, Tables } from '../../storage/db/schema.ts'
 import {
@@ -22,16 +23,16 @@ import {
   type ShownFilter,
   type ShownPage,
   type ShownRun,
+  type ShownRuns,
   type TagFilter,
 } from '../shown-run.ts'
 
-/** An id is made up to this long before or after the time that stands in its row, in ms. */
+/** The most that the time in an id and the time in its row may differ, in ms. */
 const idSlackMs = 60_000
 
-/** An account's runs for its owner: no reading goes through all of them, however rare a match. */
-export function shownRuns(db: Db) {
+export function shownRuns(db: Db): ShownRuns {
   const { runs, keys } = db.tables
-  // What a background run said can be large, and no list shows it.
+  // The output of a background run can be large, and no list shows it.
   const { output: _, ...columns } = getTableColumns(runs)
 
   const select = (q: Query) =>
@@ -40,7 +41,7 @@ export function shownRuns(db: Db) {
       .from(runs)
       .leftJoin(keys, eq(keys.id, runs.keyId))
 
-  /** The last run that one reading gets to; undefined where it gets to the end. */
+  /** The last run that one query may read; undefined if it reaches the end. */
   function* lastPassed(q: Query, account: string, filter: ShownFilter, after: string | undefined) {
     if (!isNarrow(filter)) return undefined
     const order = q
@@ -52,8 +53,7 @@ export function shownRuns(db: Db) {
   }
 
   return {
-    /** One page of an account's runs, newest first; with a filter it may hold less and go on. */
-    listShown: (account: string, filter: ShownFilter, page: PageRequest): Promise<ShownPage> =>
+    listShown: (account, filter, page) =>
       db.read(function* (q): Work<ShownPage> {
         const stop = yield* lastPassed(q, account, filter, page.after)
         const found = yield* rows(
@@ -72,13 +72,7 @@ export function shownRuns(db: Db) {
         const next = hasMore ? items.at(-1)?.run.id : stop
         return { items: shown, next }
       }),
-    /** The ids of those that came after one, newest first; at most `most`. */
-    newerThan: (
-      account: string,
-      filter: ShownFilter,
-      since: string,
-      most: number,
-    ): Promise<{ id: string }[]> =>
+    newerThan: (account, filter, since, most) =>
       db.read(function* (q): Work<{ id: string }[]> {
         const stop = yield* lastPassed(q, account, filter, undefined)
         const named = q.select({ id: runs.id }).from(runs)
@@ -86,22 +80,19 @@ export function shownRuns(db: Db) {
         const found = named.where(and(newest, ne(runs.id, since), matching(runs, filter)))
         return yield* rows(found.orderBy(desc(runs.id)).limit(most))
       }),
-    /** A run of an account; undefined also for one of another. */
-    findShown: (account: string, id: string): Promise<ShownRun | undefined> =>
+    findShown: (account, id) =>
       db.read(function* (q): Work<ShownRun | undefined> {
         const found = yield* first(select(q).where(eq(runs.id, id)))
         return found?.run.accountId === account ? toShown(found) : undefined
       }),
-    /** Those of some runs of an account that have ended. */
-    endedAmong: (account: string, ids: readonly string[]): Promise<ShownRun[]> =>
+    endedAmong: (account, ids) =>
       db.read(function* (q): Work<ShownRun[]> {
         if (ids.length === 0) return []
         const found = yield* rows(select(q).where(inArray(runs.id, [...ids])))
         const own = found.filter(({ run }) => run.accountId === account && run.finishedAt !== null)
         return own.map(toShown)
       }),
-    /** Keys of an account to choose from, the newest first; revoked ones are found by their id. */
-    keysToChoose: (account: string, limit: number): Promise<{ id: string; name: string }[]> =>
+    keysToChoose: (account, limit) =>
       db.read((q) => {
         const listed = and(eq(keys.accountId, account), isNull(keys.revokedAt))
         const named = q.select({ id: keys.id, name: keys.name }).from(keys).where(listed)
@@ -115,13 +106,13 @@ type Ends = { after?: string | undefined; stop?: string | undefined }
 
 type Runs = Tables['runs']
 
-/** Both ends of what is read. An index takes one beginning: the later of two is named. */
+/** Bounds the ids to read. An index has one lower bound: the later of the two is used. */
 function within(runs: Runs, account: string, filter: ShownFilter, { after, stop = '' }: Ends) {
   const { keyId, from, to } = filter
   const begin = from === undefined ? '' : firstIdAt('run', Math.max(0, from - idSlackMs))
   const least = begin > stop ? begin : stop
   return and(
-    // The account of a chosen key was checked: the index of a key's runs is the narrower one.
+    // The key is known to belong to the account, and the index by key is narrower.
     keyId === undefined ? eq(runs.accountId, account) : eq(runs.keyId, keyId),
     after === undefined ? undefined : lt(runs.id, after),
     least === '' ? undefined : gte(runs.id, least),
@@ -139,13 +130,13 @@ function matching(runs: Runs, { status, model, tag, from, to }: ShownFilter) {
   )
 }
 
-/** Whether a filter may pass over many runs; a time or a key alone never does. */
+/** Whether a filter may skip many runs; a time or a key alone never does. */
 const isNarrow = ({ status, model, tag }: ShownFilter): boolean =>
   status !== undefined || model !== undefined || tag !== undefined
 
 /**
- * At least the runs that have a tag: tags are JSON text, SQLite compares without case, and the
- * name may be the end of a longer one. {@link hasTag} tells them apart.
+ * Matches every run with the tag and some without: tags are JSON text, SQLite ignores case, and
+ * the name may end a longer one. {@link hasTag} filters the rest.
  */
 function tagLike(tags: AnyColumn, { name, value }: TagFilter): SQL {
   const pair = value === undefined ? JSON.stringify(name) : JSON.stringify({ [name]: value })

@@ -1,6 +1,6 @@
 import { Refusal } from '../../../kernel/refusal.ts'
 import { stopWithClient } from '../../../runs/api/stream.ts'
-import type { LiveRun } from '../../../runs/live.ts'
+import type { LiveRun } from '../../../runs/live-run.ts'
 import { askModel, textOf } from '../ask.ts'
 import { type FaultWords, wordsOf } from '../fault-words.ts'
 import type { Said } from '../portal/talk.tsx'

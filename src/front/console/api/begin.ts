@@ -2,36 +2,12 @@ import type { Caller } from '../../../access/keys/key.ts'
 import type { Deps } from '../../../app/deps-port.ts'
 import type { Once } from '../../../ledger/once.ts'
 import { type Begun, begin } from '../../../runs/begin.ts'
-import type { LiveRun } from '../../../runs/live.ts'
+import type { LiveRun } from '../../../runs/live-run.ts'
 import { type Limiter, tooMany } from '../../../web/http/limits.ts'
 import { payerOf } from '../console-key.ts'
 import { type Asked, toAsk, toRequest } from './asked.ts'
 
-export type Needs = Pick<
-  Deps,
-  | 'acknowledged'
-  | 'accounts'
-  | 'calls'
-  | 'catalogue'
-  | 'clock'
-  | 'console'
-  | 'heads'
-  | 'health'
-  | 'ids'
-  | 'keys'
-  | 'ledger'
-  | 'live'
-  | 'log'
-  | 'random'
-  | 'replies'
-  | 'runs'
-  | 'sequencer'
-  | 'sessions'
-  | 'plans'
-  | 'settings'
-  | 'texts'
-  | 'upstreams'
->
+export type Needs = Deps
 
 type Wish = {
   asked: Asked

@@ -9,8 +9,8 @@ import {
   runPath,
   stateBy,
 } from '../../../runs/portal/run-state.tsx'
+import type { ReceiptStateOf } from '../../../runs/receipt-state.ts'
 import { isInFlight, type ShownRun } from '../../../runs/shown-run.ts'
-import type { StandingOf } from '../../../runs/standing.ts'
 import type { AccountRow } from '../../../storage/db/schema.ts'
 import { Amount, amountText } from '../../../web/ui/amount.tsx'
 import { ButtonLink } from '../../../web/ui/button.tsx'
@@ -32,7 +32,7 @@ import { Start } from './start.tsx'
 export type LiveView = {
   account: AccountRow
   recent: readonly ShownRun[]
-  standingOf: StandingOf
+  receiptStateOf: ReceiptStateOf
   /** Undefined once it is done. */
   onboarding: Onboarding | undefined
   /** Whether an account can fund itself; else the operator grants credit. */
@@ -197,7 +197,7 @@ const RecentRuns = ({ view }: { view: OverviewView }) => (
   </Panel>
 )
 
-const RecentRows = ({ view: { account, recent, standingOf } }: { view: LiveView }) =>
+const RecentRows = ({ view: { account, recent, receiptStateOf } }: { view: LiveView }) =>
   recent.length === 0 ? (
     <Empty hash={account.id} title="No runs yet">
       A run appears here the moment a key of yours makes it.
@@ -205,7 +205,7 @@ const RecentRows = ({ view: { account, recent, standingOf } }: { view: LiveView 
   ) : (
     <Table
       caption="Recent runs"
-      columns={[figure, receipt, model, cost, stateBy(standingOf)]}
+      columns={[figure, receipt, model, cost, stateBy(receiptStateOf)]}
       rows={recent}
       rowId={({ run }) => run.id}
     />

@@ -1,6 +1,6 @@
 import type { Deps } from '../../../app/deps-port.ts'
 import { toReceiptLink } from '../../../runs/openai.ts'
-import { toRunView } from '../../../runs/run.ts'
+import { toRunView } from '../../../runs/run-view.ts'
 import { amountText } from '../../../web/ui/amount.tsx'
 import type { Allowance } from '../allowance.ts'
 import type { Answered } from '../ask.ts'

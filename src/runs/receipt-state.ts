@@ -1,18 +1,16 @@
+/** Tells how far the receipts of ended runs have come: signing, signed or anchored. */
 import type { Deps } from '../app/deps-port.ts'
 import { indexIn } from '../proof/log/logs.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 
-/** How far the receipt of an ended run has come. */
-export type Standing = 'signing' | 'signed' | 'anchored'
+export type ReceiptState = 'signing' | 'signed' | 'anchored'
+export type ReceiptStateOf = (run: RunRow) => ReceiptState
 
-/** Says of each run how far its receipt has come. */
-export type StandingOf = (run: RunRow) => Standing
-
-/** One look at what is anchored, for all runs of a page. */
-export async function readStandings({
+/** Reads the newest anchor once, for all runs of a page. */
+export async function readReceiptStates({
   anchors,
   logs,
-}: Pick<Deps, 'anchors' | 'logs'>): Promise<StandingOf> {
+}: Pick<Deps, 'anchors' | 'logs'>): Promise<ReceiptStateOf> {
   const { origin } = logs.current
   const size = (await anchors.newest(origin))?.size ?? 0
   return (run) => {

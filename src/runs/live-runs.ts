@@ -1,0 +1,116 @@
+/** The runs in flight in this process: admits them within limits and finds them to stop them. */
+import type { Caller } from '../access/keys/key.ts'
+import { mayTake } from '../kernel/fair-share.ts'
+import { refuse } from '../kernel/refusal.ts'
+import type { LiveRun } from './live-run.ts'
+import { type RunNotices, runNotices } from './notices.ts'
+
+/** Who asks for a place, and the plan's limit of runs in flight for each key. */
+type Admitted = Pick<Caller, 'account' | 'chain'> & { plan: { limits: { concurrency: number } } }
+
+export type LiveRuns = {
+  /**
+   * Takes a place for a run in this process and in each key of the chain; return it by `release`.
+   * A key has the plan's places, or fewer of its own, divided by the number of `nodes`.
+   * @throws Refusal `unavailable` when the process is full, `concurrency_limited` when a key or
+   * the account's share is.
+   */
+  admit(caller: Admitted, nodes: number): void
+  release(account: string, lineage: readonly string[]): void
+  /** Registers the id of a run before its row is stored, until it is added or fails to begin. */
+  expect(id: string): void
+  unexpect(id: string): void
+  /** Whether this process is beginning the run, is running it, or still has to end it. */
+  isOurs(id: string): boolean
+  /** Admits no further runs: the server is stopping. */
+  close(): void
+  /** Places taken. */
+  count(): number
+  add(run: LiveRun): void
+  /** Called after the COMMIT of the run's end, or after that failed. */
+  remove(id: string): void
+  /** Notified when a run begins or ends in this process. */
+  notices: RunNotices
+  find(id: string): LiveRun | undefined
+  all(): LiveRun[]
+  /** Remembers a settlement that could not be stored, for `settleAgain`. */
+  settleLater(id: string, settle: () => Promise<void>): void
+  /** Retries all of them. @throws the first error of those that failed again. */
+  settleAgain(): Promise<void>
+}
+
+/** @param options.admission runs in flight in the whole process */
+export function liveRuns(options: { admission: number }): LiveRuns {
+  const runs = new Map<string, LiveRun>()
+  const expected = new Set<string>()
+  const unsettled = new Map<string, () => Promise<void>>()
+  /** Runs in flight by account, and by key including its child keys. */
+  const busy = new Map<string, number>()
+  const notices = runNotices()
+  let admitted = 0
+  let closed = false
+  return {
+    admit({ account, chain, plan }, nodes) {
+      if (closed) refuse('unavailable', { message: 'The server is stopping. Try again.' })
+      if (admitted >= options.admission) {
+        refuse('unavailable', {
+          message: 'The server is running as many runs as it can. Try again in a second.',
+          headers: { 'retry-after': '1', 'retry-after-ms': '1000' },
+        })
+      }
+      if (!mayTake(busy.get(account) ?? 0, options.admission - admitted)) {
+        refuse('concurrency_limited', crowded)
+      }
+      for (const { id, concurrency } of chain) {
+        const most = Math.min(concurrency ?? plan.limits.concurrency, plan.limits.concurrency)
+        if ((busy.get(id) ?? 0) >= Math.ceil(most / nodes)) refuse('concurrency_limited')
+      }
+      admitted++
+      for (const id of [account, ...chain.map((key) => key.id)]) {
+        busy.set(id, (busy.get(id) ?? 0) + 1)
+      }
+    },
+    release(account, lineage) {
+      admitted--
+      for (const id of [account, ...lineage]) {
+        const left = (busy.get(id) ?? 0) - 1
+        if (left > 0) busy.set(id, left)
+        else busy.delete(id)
+      }
+    },
+    expect: (id) => void expected.add(id),
+    unexpect: (id) => void expected.delete(id),
+    isOurs: (id) => expected.has(id) || runs.has(id) || unsettled.has(id),
+    close() {
+      closed = true
+    },
+    count: () => admitted,
+    add(run) {
+      runs.set(run.id, run)
+      notices.tell(run.row.accountId)
+    },
+    remove(id) {
+      const run = runs.get(id)
+      if (runs.delete(id) && run) notices.tell(run.row.accountId)
+    },
+    notices,
+    find: (id) => runs.get(id),
+    all: () => [...runs.values()],
+    settleLater: (id, settle) => void unsettled.set(id, settle),
+    async settleAgain() {
+      let fault: unknown
+      for (const [id, settle] of unsettled) {
+        try {
+          await settle()
+          unsettled.delete(id)
+        } catch (error) {
+          fault ??= error
+        }
+      }
+      if (fault) throw fault
+    },
+  }
+}
+
+const crowded =
+  'Your account already uses its share of the runs this server can take. Wait for one to end.'

@@ -1,0 +1,66 @@
+/** Chooses the error a caller gets when a run fails. It never quotes the upstream. */
+import { Refusal } from '../kernel/refusal.ts'
+import { UpstreamFailure } from '../models/upstream/upstream.ts'
+import type { StopReason } from './live-run.ts'
+
+/** Once output was delivered, the message never claims that nothing was charged. */
+export function refusalOf(
+  error: unknown,
+  stopped: StopReason | undefined,
+  delivered: boolean,
+): Refusal {
+  const charged = delivered ? { message: brokeOff } : {}
+  if (stopped === 'key_revoked' || stopped === 'account_suspended') return new Refusal(stopped)
+  if (stopped === 'session_ended') {
+    return new Refusal('session_required', { message: signedOut })
+  }
+  if (stopped === 'shutdown') {
+    const headers = { 'retry-after': '1', 'retry-after-ms': '1000' }
+    return new Refusal('unavailable', { message: 'The server is stopping. Try again.', headers })
+  }
+  if (stopped) {
+    // SDKs retry a 409 by default, which would start the cancelled run again.
+    const headers = { 'x-should-retry': 'false' }
+    return new Refusal('conflict', { message: 'The run was cancelled.', headers })
+  }
+  if (!(error instanceof UpstreamFailure)) {
+    return error instanceof Refusal ? error : new Refusal('internal_error')
+  }
+  if (error.reason === 'timeout' || error.reason === 'too_long') {
+    return new Refusal('upstream_timeout', charged)
+  }
+  if (error.reason === 'open') return circuitOpenRefusal(error.restMs ?? 0)
+  if (error.reason === 'share') {
+    return new Refusal('concurrency_limited', {
+      message: 'Your account already uses its share of this model. Wait for a run to end.',
+      headers: { 'retry-after': '2', 'retry-after-ms': '2000' },
+    })
+  }
+  if (error.reason === 'busy') {
+    return new Refusal('unavailable', {
+      message: 'The model server is busy. Nothing was charged; try again in a few seconds.',
+      headers: { 'retry-after': '2', 'retry-after-ms': '2000' },
+    })
+  }
+  if (error.reason === 'rejected') {
+    return new Refusal('invalid_request', {
+      message: `The model server refused the request (status ${error.status}). Check its fields.`,
+    })
+  }
+  return new Refusal('upstream_error', charged)
+}
+
+/** The error for a model whose circuit stays open for `openMs` more milliseconds; at least 1 s. */
+export function circuitOpenRefusal(openMs: number): Refusal {
+  const ms = Math.max(1000, Math.ceil(openMs))
+  return new Refusal('unavailable', {
+    message:
+      'The model server is failing; requests to it are paused. Nothing was charged. Retry after ' +
+      'the time in Retry-After.',
+    headers: { 'retry-after': String(Math.ceil(ms / 1000)), 'retry-after-ms': String(ms) },
+  })
+}
+
+const signedOut = 'Your session ended, and the run with it.'
+const brokeOff =
+  'The model server broke off. The output delivered until then was charged: see the receipt.'

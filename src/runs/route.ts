@@ -1,0 +1,46 @@
+/** Tries the upstreams of a model's route in order. */
+import type { Deps } from '../app/deps-port.ts'
+import type { RouteStep } from '../models/model.ts'
+import { type Upstream, UpstreamFailure } from '../models/upstream/upstream.ts'
+import { type LiveRun, namesOf } from './live-run.ts'
+
+/** The part of an upstream call that is the same for every step. */
+export const upstreamCall = ({ model, row, signal, trace }: LiveRun) => ({
+  kind: model.kind,
+  account: row.accountId,
+  trace,
+  signal,
+})
+
+/** Returns the first answer. A step is tried only before the first byte of another. */
+export async function tryRoute<T>(
+  deps: Pick<Deps, 'upstreams' | 'log'>,
+  live: LiveRun,
+  ask: (upstream: Upstream, step: RouteStep) => Promise<T>,
+): Promise<T> {
+  let last: unknown
+  for (const step of live.model.route) {
+    const upstream = deps.upstreams.get(step.upstream)
+    if (!upstream) throw new Error(`model ${live.model.id} names an unknown upstream`)
+    try {
+      return await ask(upstream, step)
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error
+      last = error
+      // Its circuit is open: it was not called, so this is not a new failure to log.
+      if (error.reason === 'open') continue
+      deps.log.warn('upstream.failed', {
+        ...namesOf(live),
+        upstream: step.upstream,
+        reason: error.reason,
+        status: error.status,
+      })
+      if (error.reason === 'aborted' || error.reason === 'rejected') break
+    }
+  }
+  throw last ?? new UpstreamFailure('unreachable')
+}
+
+/** The route as receipts and run views name it: `upstream:model`. */
+export const routeName = (step: RouteStep | undefined): string =>
+  step ? `${step.upstream}:${step.model}` : ''

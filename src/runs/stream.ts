@@ -1,0 +1,89 @@
+/** Runs a request and sends each chunk as it comes; the finishing chunks wait for the COMMIT. */
+import type { Deps } from '../app/deps-port.ts'
+import type { Json } from '../kernel/canonical.ts'
+import type { Millis } from '../kernel/clock.ts'
+import type { StopSignal } from '../kernel/stop.ts'
+import { forwardBody } from '../models/bound.ts'
+import type { Usage } from '../models/model.ts'
+import { type JsonObject, takeEach, UpstreamFailure } from '../models/upstream/upstream.ts'
+import { type Choice, collectAnswer, objects } from './answer.ts'
+import { finishSplitter, roleAdder, unfinished } from './chunks.ts'
+import { chargedEnding, endFailed, type Keep } from './ending.ts'
+import { type Finished, finish } from './finish.ts'
+import type { LiveRun } from './live-run.ts'
+import { tryRoute, upstreamCall } from './route.ts'
+
+/** What a stream writes to. `send` resolves when the reader is ready for more. */
+export type Sink = { send(chunks: JsonObject[]): void | Promise<void> }
+
+export type Streamed = Finished & {
+  usage: Usage
+  choices: Choice[]
+  /** The finishing chunks, at least one. The last of them carries the receipt. */
+  tail: JsonObject[]
+}
+
+/**
+ * Chunks that finish a choice are held back and returned with the receipt.
+ * @throws Refusal: before the first `send` nothing was charged, afterwards the output delivered.
+ */
+export async function stream(
+  deps: Deps,
+  live: LiveRun,
+  sink: Sink,
+  keep?: Keep<Streamed>,
+): Promise<Streamed> {
+  const collected = collectAnswer()
+  const tail: JsonObject[] = []
+  let step = live.model.route[0]
+  let firstByteAt: Millis | null = null
+  try {
+    const chunks = await tryRoute(deps, live, (upstream, tried) => {
+      step = tried
+      const body = forwardBody(live.model, live.body, tried, live.bound.maxTokens)
+      return upstream.stream({ ...upstreamCall(live), body })
+    })
+    const addRole = roleAdder()
+    const split = finishSplitter()
+    let stopped: Promise<unknown> | undefined
+    await takeEach(chunks, (batch) => {
+      if (live.stopped()) return false
+      firstByteAt ??= deps.clock.now()
+      const outgoing: JsonObject[] = []
+      for (const chunk of batch) {
+        const { ending, going } = split(chunk)
+        if (ending) tail.push(addRole(ending))
+        if (!going) continue
+        collected.addChunk(going)
+        if (objects(going['choices']).length > 0) outgoing.push(addRole(going))
+      }
+      if (outgoing.length === 0) return true
+      live.tell(outgoing)
+      const sent = sink.send(outgoing)
+      // A reader that accepts nothing must not delay the end of a stopped run.
+      if (!sent) return true
+      stopped ??= untilAborted(live.signal)
+      return Promise.race([sent, stopped]).then(() => true)
+    })
+    if (live.stopped()) throw new UpstreamFailure('aborted')
+    if (tail.length === 0) tail.push(unfinished)
+    // Only now: while the run could fail, held-back chunks did not count as delivered.
+    for (const chunk of tail) collected.addChunk(chunk)
+    const answer = collected.answer()
+    const output = answer.choices as Json
+    const ending = chargedEnding(live, answer, step, { firstByteAt, output })
+    const more = { usage: ending.usage, choices: answer.choices, tail }
+    const reply = keep && ((done: Finished) => keep.done({ ...done, ...more }))
+    return { ...(await finish(deps, live, ending, reply)), ...more }
+  } catch (error) {
+    if (!deps.live.find(live.id)) throw error
+    const delivered = collected.hasOutput() ? collected.answer() : undefined
+    throw await endFailed(deps, live, error, { step, delivered, firstByteAt, keep })
+  }
+}
+
+const untilAborted = (signal: StopSignal): Promise<unknown> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined)
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true })
+  })
