@@ -6,7 +6,7 @@ import { makeIds } from '../src/kernel/ids.ts'
 import { systemRandom } from '../src/kernel/random.ts'
 import { auditStore } from '../src/ledger/store/audit.ts'
 import { logStore } from '../src/proof/log/store.ts'
-import { insert, rows } from '../src/storage/db/db.ts'
+import { insert, rows } from '../src/storage/db/query-steps.ts'
 import type { RunRow, TransferRow } from '../src/storage/db/schema.ts'
 import { openSqlite } from '../src/storage/db/sqlite.ts'
 

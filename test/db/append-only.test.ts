@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { insert, rows } from '../../src/storage/db/db.ts'
+import { insert, rows } from '../../src/storage/db/query-steps.ts'
 import { newAccount, openOffice, pictureOf } from '../ledger/office.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { engines } from '../support/world.ts'

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
-import { rows, type Work } from '../../src/storage/db/db.ts'
+import { rows, type Work } from '../../src/storage/db/query-steps.ts'
 import { faultsOf, newAccount, pictureOf } from '../ledger/office.ts'
 import { rejectionOf } from '../support/rejection.ts'
 import { closeAll, freshFile, openFile as open, opened } from './file.ts'

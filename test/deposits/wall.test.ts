@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { insert } from '../../src/storage/db/db.ts'
+import { insert } from '../../src/storage/db/query-steps.ts'
 import type { DepositRow } from '../../src/storage/db/schema.ts'
 import { direct } from '../db/direct.ts'
 import { outcomeOf } from '../support/rejection.ts'

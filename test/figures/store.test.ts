@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq, inArray, like } from 'drizzle-orm'
 import { receiptIdOf } from '../../src/proof/receipts/receipt.ts'
-import { rows, update } from '../../src/storage/db/db.ts'
+import { rows, update } from '../../src/storage/db/query-steps.ts'
 import type { ExplorerModelRow, RunRow, ShareRow } from '../../src/storage/db/schema.ts'
 import { addFigure, figureChanges, noFirstTokens } from '../../src/storage/figures/figure.ts'
 import { settleFigures } from '../../src/storage/figures/store.ts'

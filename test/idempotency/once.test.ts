@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Refusal } from '../../src/kernel/refusal.ts'
-import { rows } from '../../src/storage/db/db.ts'
+import { rows } from '../../src/storage/db/query-steps.ts'
 import { answerOnce, callOf } from '../../src/storage/idempotency/api/answer-once.ts'
 import { type Call, callRowOf, type Reply, replyMax } from '../../src/storage/idempotency/call.ts'
 import { freeCalls } from '../../src/storage/idempotency/store.ts'

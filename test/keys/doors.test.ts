@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Scope, scopes } from '../../src/access/keys/key.ts'
 import { isSecret } from '../../src/access/keys/secret.ts'
-import { rows } from '../../src/storage/db/db.ts'
+import { rows } from '../../src/storage/db/query-steps.ts'
 import { everythingWritten } from '../support/runs.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
 

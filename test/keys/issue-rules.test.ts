@@ -9,7 +9,7 @@ import { Refusal } from '../../src/kernel/refusal.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { onceOf } from '../../src/ledger/once.ts'
 import { makeUnitOfWork, trackedRows } from '../../src/ledger/unit-of-work.ts'
-import { rows } from '../../src/storage/db/db.ts'
+import { rows } from '../../src/storage/db/query-steps.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 
 const toml = `[[plans]]

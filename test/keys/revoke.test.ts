@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { rows } from '../../src/storage/db/db.ts'
+import { rows } from '../../src/storage/db/query-steps.ts'
 import type { KeyRow } from '../../src/storage/db/schema.ts'
 import { newAccount, openOffice, pictureOf } from '../ledger/office.ts'
 import { outcomeOf, rejectionOf } from '../support/rejection.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { auditStore } from '../../src/ledger/store/audit.ts'
-import { insert } from '../../src/storage/db/db.ts'
+import { insert } from '../../src/storage/db/query-steps.ts'
 import { direct } from '../db/direct.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { newAccount, openOffice, pictureOf } from './office.ts'

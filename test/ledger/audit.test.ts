@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { auditStore } from '../../src/ledger/store/audit.ts'
-import { insert } from '../../src/storage/db/db.ts'
+import { insert } from '../../src/storage/db/query-steps.ts'
 import type { RunRow } from '../../src/storage/db/schema.ts'
 import { direct } from '../db/direct.ts'
 import { outcomeOf } from '../support/rejection.ts'

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, te
 import { rotateKey } from '../../src/access/keys/rotate.ts'
 import { openLedger } from '../../src/ledger/post.ts'
 import type { UnitOfWork } from '../../src/ledger/unit-of-work.ts'
-import { insert, rows } from '../../src/storage/db/db.ts'
+import { insert, rows } from '../../src/storage/db/query-steps.ts'
 import type { IdempotentRow, SubscriptionRow } from '../../src/storage/db/schema.ts'
 import { textStore } from '../../src/storage/texts/store.ts'
 import { closeAll, freshFile, openFile } from '../db/file.ts'

@@ -12,7 +12,8 @@ import { grantCredit } from '../../src/ledger/grant.ts'
 import { endHold, takeHold } from '../../src/ledger/ledger.ts'
 import { type Ledger, openLedger } from '../../src/ledger/post.ts'
 import { windowId } from '../../src/ledger/unit-of-work.ts'
-import { type Db, rows } from '../../src/storage/db/db.ts'
+import type { Db } from '../../src/storage/db/db.ts'
+import { rows } from '../../src/storage/db/query-steps.ts'
 import type {
   AccountRow,
   KeyRow,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { settleLogs } from '../../src/proof/log/store/logs.ts'
-import { rows } from '../../src/storage/db/db.ts'
+import { rows } from '../../src/storage/db/query-steps.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { pricedBuiltins, until } from '../support/runs.ts'
 import { fundedKey, type Node, startNode } from '../support/services.ts'

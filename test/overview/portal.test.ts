@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { privateKeyToAccount } from 'viem/accounts'
 import { receiptIdOf } from '../../src/proof/receipts/receipt.ts'
-import { upsert } from '../../src/storage/db/db.ts'
+import { upsert } from '../../src/storage/db/query-steps.ts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
 import { follow } from '../support/live.ts'
 import { lastRun, pricedBuiltins } from '../support/runs.ts'

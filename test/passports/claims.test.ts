@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { rows } from '../../src/storage/db/db.ts'
+import { rows } from '../../src/storage/db/query-steps.ts'
 import { browser } from '../accounts/wallet.ts'
 import { engines, type World, world } from '../support/world.ts'
 import { arrive, type Person } from './office.ts'

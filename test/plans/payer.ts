@@ -6,7 +6,7 @@ import { renew } from '../../src/billing/plans/renew.ts'
 import { resumePlan } from '../../src/billing/plans/resume.ts'
 import { subscribe } from '../../src/billing/plans/subscribe.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
-import { rows } from '../../src/storage/db/db.ts'
+import { rows } from '../../src/storage/db/query-steps.ts'
 import type { SubscriptionRow, TransferRow } from '../../src/storage/db/schema.ts'
 import { usd, type World } from '../support/world.ts'
 

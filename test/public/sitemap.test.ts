@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { insert } from '../../src/storage/db/db.ts'
+import { insert } from '../../src/storage/db/query-steps.ts'
 import type { PassportRow, ShareRow } from '../../src/storage/db/schema.ts'
 import { engines, testAccount, type World, world } from '../support/world.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { rows } from '../../src/storage/db/db.ts'
+import { rows } from '../../src/storage/db/query-steps.ts'
 import { allRuns, expectSettled, modelsToml, moneyOf } from '../support/runs.ts'
 import { type StubHandler, startStubUpstream } from '../support/stub-upstream.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'

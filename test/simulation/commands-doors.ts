@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import type { JsonObject } from '../../src/models/upstream/upstream.ts'
 import { receiptIdOf } from '../../src/proof/receipts/receipt.ts'
-import { first } from '../../src/storage/db/db.ts'
+import { first } from '../../src/storage/db/query-steps.ts'
 import { type Command, nodeOf, pickKey, type Said, type Sim } from './command.ts'
 import { aside } from './commands-money.ts'
 import { bodyOf, chargeOf, inputOf, refusalFor } from './flight.ts'

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { hashSecret } from '../../src/access/keys/secret.ts'
-import { type Db, rows } from '../../src/storage/db/db.ts'
+import type { Db } from '../../src/storage/db/db.ts'
+import { rows } from '../../src/storage/db/query-steps.ts'
 import type { Model } from './model.ts'
 
 /** Secrets, outputs of runs in the background and texts: what is kept is what the model keeps. */

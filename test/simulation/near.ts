@@ -1,5 +1,6 @@
 import { and, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
-import { type Db, prepared, type Query, rows, type Work } from '../../src/storage/db/db.ts'
+import type { Db } from '../../src/storage/db/db.ts'
+import { prepared, type Query, rows, type Work } from '../../src/storage/db/query-steps.ts'
 import type { WindowRow } from '../../src/storage/db/schema.ts'
 import { chainIn, type Model } from './model.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import { asc, eq } from 'drizzle-orm'
-import { rows } from '../../src/storage/db/db.ts'
+import { rows } from '../../src/storage/db/query-steps.ts'
 import type { KeyRow, TransferRow } from '../../src/storage/db/schema.ts'
 import { officeOn } from '../ledger/office.ts'
 import type { Prng } from '../ledger/prng.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import { auditStore } from '../../src/ledger/store/audit.ts'
-import { rows } from '../../src/storage/db/db.ts'
+import { rows } from '../../src/storage/db/query-steps.ts'
 import type { RunRow } from '../../src/storage/db/schema.ts'
 import type { World } from './world.ts'
 

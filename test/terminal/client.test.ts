@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app/routes.ts'
 import { terminalStore } from '../../src/front/terminal/store.ts'
-import { rows } from '../../src/storage/db/db.ts'
+import { rows } from '../../src/storage/db/query-steps.ts'
 import { serve } from '../../src/web/http/serve.ts'
 import { engines, type World, world } from '../support/world.ts'
 import { believed, midnight, noon, path, refusal, run, send } from './support.ts'

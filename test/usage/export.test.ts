@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { csvColumns } from '../../src/billing/usage/formats.ts'
-import { rows } from '../../src/storage/db/db.ts'
+import { rows } from '../../src/storage/db/query-steps.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
 import { addReceipts, countAll, parseCsv, picoOf, recordsOf } from './receipts.ts'

@@ -1,6 +1,7 @@
 /** SQL of {@link Accounts}. */
 import { and, eq, inArray } from 'drizzle-orm'
-import { type Db, prepared, rows } from '../../storage/db/db.ts'
+import type { Db } from '../../storage/db/db.ts'
+import { prepared, rows } from '../../storage/db/query-steps.ts'
 import type { Accounts } from './account.ts'
 
 export function accountStore(db: Db): Accounts {

@@ -3,9 +3,10 @@ import { chainId } from '../../kernel/chain.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import { type Page, type PageRequest, toPage } from '../../kernel/pagination.ts'
-import { type Db, first, insert, type Query, rows } from '../../storage/db/db.ts'
+import type { Db } from '../../storage/db/db.ts'
 import { findFact, lockFact, settleFact, writeFact } from '../../storage/db/facts.ts'
 import { assertLease, type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
+import { first, insert, type Query, rows } from '../../storage/db/query-steps.ts'
 import type { DepositRow } from '../../storage/db/schema.ts'
 
 export type DepositStore = ReturnType<typeof depositStore>

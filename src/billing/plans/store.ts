@@ -1,7 +1,8 @@
 import { and, asc, desc, eq, inArray, lte, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
-import { type Db, first, rows } from '../../storage/db/db.ts'
+import type { Db } from '../../storage/db/db.ts'
 import { type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
+import { first, rows } from '../../storage/db/query-steps.ts'
 import type { SubscriptionRow } from '../../storage/db/schema.ts'
 import type { Due } from './renew.ts'
 

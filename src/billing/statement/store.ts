@@ -1,7 +1,8 @@
 import { and, asc, desc, eq, gte, lt, lte, ne, or, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { type Page, toPage } from '../../kernel/pagination.ts'
-import { type Db, first, type Query, rows, type Work } from '../../storage/db/db.ts'
+import type { Db } from '../../storage/db/db.ts'
+import { first, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
 import { besideMax, dayMs, dayOf, type LedgerDay, type Movement, type Place } from './movement.ts'
 
 export type StatementStore = ReturnType<typeof statementStore>

@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, exists, gt, gte, inArray, isNull, lt, not, sql } from 'drizzle-orm'
 import { type Page, type PageRequest, toPage } from '../../kernel/pagination.ts'
-import { type Db, first, insert, type Query, rows } from '../../storage/db/db.ts'
+import type { Db } from '../../storage/db/db.ts'
+import { first, insert, type Query, rows } from '../../storage/db/query-steps.ts'
 import type { AuditRow, DepositRow } from '../../storage/db/schema.ts'
 
 export type AdminStore = ReturnType<typeof adminStore>

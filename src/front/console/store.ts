@@ -1,5 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm'
-import { type Db, first, rows } from '../../storage/db/db.ts'
+import type { Db } from '../../storage/db/db.ts'
+import { first, rows } from '../../storage/db/query-steps.ts'
 
 export type ConsoleStore = ReturnType<typeof consoleStore>
 

@@ -3,7 +3,8 @@ import type { Millis } from '../../kernel/clock.ts'
 import { type Page, toPage } from '../../kernel/pagination.ts'
 import { type Ended, isEnded, isErased, receiptIdOf } from '../../proof/receipts/receipt.ts'
 import { cursorOf } from '../../storage/counts/store.ts'
-import { type Db, first, prepared, rows, type Work } from '../../storage/db/db.ts'
+import type { Db } from '../../storage/db/db.ts'
+import { first, prepared, rows, type Work } from '../../storage/db/query-steps.ts'
 import type {
   AnchorRow,
   ExplorerCountRow,

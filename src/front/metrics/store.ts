@@ -1,5 +1,6 @@
 import { count, isNull, min } from 'drizzle-orm'
-import { type Db, first } from '../../storage/db/db.ts'
+import type { Db } from '../../storage/db/db.ts'
+import { first } from '../../storage/db/query-steps.ts'
 
 export type MetricsStore = ReturnType<typeof metricsStore>
 

@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm'
-import { type Db, first, rows } from '../../storage/db/db.ts'
+import type { Db } from '../../storage/db/db.ts'
+import { first, rows } from '../../storage/db/query-steps.ts'
 import type { AuditRow } from '../../storage/db/schema.ts'
 
 export type OnboardingStore = ReturnType<typeof onboardingStore>

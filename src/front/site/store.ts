@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, lt } from 'drizzle-orm'
 import type { PriceList } from '../../models/model.ts'
-import { type Db, first, rows } from '../../storage/db/db.ts'
+import type { Db } from '../../storage/db/db.ts'
+import { first, rows } from '../../storage/db/query-steps.ts'
 import type { ShareRow } from '../../storage/db/schema.ts'
 
 export type SiteStore = ReturnType<typeof siteStore>

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { within } from '../../kernel/within.ts'
-import { type Db, prepared } from '../../storage/db/db.ts'
+import type { Db } from '../../storage/db/db.ts'
 import { schemaVersion } from '../../storage/db/migrate.ts'
+import { prepared } from '../../storage/db/query-steps.ts'
 import { probeMs } from './health.ts'
 
 export type StatusStore = ReturnType<typeof statusStore>

@@ -1,6 +1,7 @@
 import { and, eq, gt, lt, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
-import { type Db, first, rows } from '../../storage/db/db.ts'
+import type { Db } from '../../storage/db/db.ts'
+import { first, rows } from '../../storage/db/query-steps.ts'
 
 export type TerminalStore = ReturnType<typeof terminalStore>
 

@@ -1,6 +1,6 @@
 import { and, count, gt, inArray, isNull } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
-import { type Query, rows, type Work } from '../../storage/db/db.ts'
+import { type Query, rows, type Work } from '../../storage/db/query-steps.ts'
 import type { Tables } from '../../storage/db/schema.ts'
 
 /** How many keys of each account are neither revoked nor expired; the accounts are locked. */

@@ -1,4 +1,6 @@
 import { and, eq, gt, inArray, isNull, or } from 'drizzle-orm'
+import { isUnder } from '../../storage/db/lineage.ts'
+import type { Memory } from '../../storage/db/memory.ts'
 import {
   lockedRows,
   lockFound,
@@ -6,9 +8,7 @@ import {
   rows,
   together,
   type Work,
-} from '../../storage/db/db.ts'
-import { isUnder } from '../../storage/db/lineage.ts'
-import type { Memory } from '../../storage/db/memory.ts'
+} from '../../storage/db/query-steps.ts'
 import type { Tables } from '../../storage/db/schema.ts'
 import type { Command } from '../post.ts'
 import { type TrackedRows, windowId } from '../unit-of-work.ts'

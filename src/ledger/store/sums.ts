@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Nusd } from '../../kernel/money.ts'
-import { type Db, rows } from '../../storage/db/db.ts'
+import type { Db } from '../../storage/db/db.ts'
+import { rows } from '../../storage/db/query-steps.ts'
 import type { LedgerSide } from '../../storage/db/schema-money.ts'
 
 /** What all accounts have and hold, and what came in less what went out of every side. */

@@ -1,4 +1,4 @@
-import { insert, type Query, update, upsert, type Work } from '../../storage/db/db.ts'
+import { insert, type Query, update, upsert, type Work } from '../../storage/db/query-steps.ts'
 import type {
   AccountRow,
   DepositRow,

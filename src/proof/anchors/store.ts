@@ -1,8 +1,10 @@
 import { and, asc, desc, eq, gt, inArray, lt, or, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { type Page, type PageRequest, toPage } from '../../kernel/pagination.ts'
+import type { Db } from '../../storage/db/db.ts'
+import { findFact, settleFact, writeFact } from '../../storage/db/facts.ts'
+import { assertLease, type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
 import {
-  type Db,
   first,
   insert,
   prepared,
@@ -10,9 +12,7 @@ import {
   rows,
   update,
   type Work,
-} from '../../storage/db/db.ts'
-import { findFact, settleFact, writeFact } from '../../storage/db/facts.ts'
-import { assertLease, type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
+} from '../../storage/db/query-steps.ts'
 import type { AnchorRow, ChainTxRow } from '../../storage/db/schema.ts'
 
 export type AnchorStore = ReturnType<typeof anchorStore>

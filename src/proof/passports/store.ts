@@ -1,6 +1,6 @@
 import { and, count, eq, isNull, like, lte, ne } from 'drizzle-orm'
+import type { Db } from '../../storage/db/db.ts'
 import {
-  type Db,
   first,
   insert,
   lockedRows,
@@ -8,7 +8,7 @@ import {
   rows,
   update,
   type Work,
-} from '../../storage/db/db.ts'
+} from '../../storage/db/query-steps.ts'
 import type { AuditRow, IdempotentRow, KeyRow, PassportRow } from '../../storage/db/schema.ts'
 import type { LogStore } from '../log/store.ts'
 import { skeletonOf } from './handle.ts'

@@ -1,15 +1,15 @@
 import { and, asc, desc, eq, gte, inArray, isNotNull, lt } from 'drizzle-orm'
 import { type Page, type PageRequest, toPage } from '../../kernel/pagination.ts'
+import type { Db } from '../../storage/db/db.ts'
+import { findFact, writeFact } from '../../storage/db/facts.ts'
 import {
-  type Db,
   first,
   prepared,
   type Query,
   rows,
   update,
   type Work,
-} from '../../storage/db/db.ts'
-import { findFact, writeFact } from '../../storage/db/facts.ts'
+} from '../../storage/db/query-steps.ts'
 import type { RunRow } from '../../storage/db/schema.ts'
 import { type Ended, isEnded, isErased, receiptIdOf, runIdOf } from './receipt.ts'
 import { shownReceipts } from './store/shown-receipt.ts'

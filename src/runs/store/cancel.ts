@@ -1,7 +1,8 @@
 /** Cancel requests between nodes, stored as facts. */
 import { inArray } from 'drizzle-orm'
-import { type Db, rows } from '../../storage/db/db.ts'
+import type { Db } from '../../storage/db/db.ts'
 import { writeFact } from '../../storage/db/facts.ts'
+import { rows } from '../../storage/db/query-steps.ts'
 import type { CancelRequests } from '../runs.ts'
 
 const factOf = (id: string): string => `cancel/${id}`

@@ -15,7 +15,8 @@ import {
 } from 'drizzle-orm'
 import { firstIdAt } from '../../kernel/ids.ts'
 import { toPage } from '../../kernel/pagination.ts'
-import { type Db, first, type Query, rows, type Work } from '../../storage/db/db.ts'
+import type { Db } from '../../storage/db/db.ts'
+import { first, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
 import type { RunRow, Tables } from '../../storage/db/schema.ts'
 import {
   hasTag,

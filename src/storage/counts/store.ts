@@ -1,8 +1,9 @@
 import { asc, gte } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
-import { type Db, prepared, type Query, type Work } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
 import { findFact, lockFact, writeFact } from '../db/facts.ts'
 import { assertLease, type Lease, type LeaseTime, takeLease } from '../db/lease.ts'
+import { prepared, type Query, type Work } from '../db/query-steps.ts'
 import type { RunRow } from '../db/schema.ts'
 
 export type CountStore = ReturnType<typeof countStore>

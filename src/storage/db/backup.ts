@@ -11,9 +11,10 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Millis } from '../../kernel/clock.ts'
-import { type Db, upsert } from './db.ts'
+import type { Db } from './db.ts'
 import { findFact } from './facts.ts'
 import { migrateSqlite } from './migrate.ts'
+import { upsert } from './query-steps.ts'
 import { connect } from './sqlite.ts'
 
 /** When the newest backup was made, RFC 3339; in the database that it is of. */

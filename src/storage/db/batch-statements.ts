@@ -1,6 +1,6 @@
 import { type Column, getTableColumns, getTableName } from 'drizzle-orm'
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core'
-import type { Lists, Values } from './db.ts'
+import type { Lists, Values } from './query-steps.ts'
 import {
   type Finding,
   namesOf,

@@ -1,8 +1,9 @@
 import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { sha256 } from '../../kernel/hash.ts'
-import { type Db, rows, type Values } from './db.ts'
+import type { Db } from './db.ts'
 import type { PgDirect } from './pg-drizzle.ts'
+import { rows, type Values } from './query-steps.ts'
 import type { Tables } from './schema.ts'
 import { primaryKeyOf } from './statements.ts'
 

@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm'
-import { type Db, lockedRows, prepared, type Query, rows, upsert, type Work } from './db.ts'
+import type { Db } from './db.ts'
+import { lockedRows, prepared, type Query, rows, upsert, type Work } from './query-steps.ts'
 
 /** A single fact of this database by name, as text. */
 export const findFact = (db: Db, name: string): Promise<string | undefined> =>

@@ -1,8 +1,9 @@
 import { and, eq, gt, like } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { LostLease } from '../../kernel/lost-lease.ts'
-import { type Db, lockedRows, type Query, rows, update, type Work } from './db.ts'
+import type { Db } from './db.ts'
 import type { LeaseClock } from './lease-clock.ts'
+import { lockedRows, type Query, rows, update, type Work } from './query-steps.ts'
 
 /**
  * The right to do a singleton's work, for a while. `epoch` grows with each new holder, and every

@@ -1,5 +1,5 @@
-import type { Notice, Notices } from './db.ts'
 import { Flight, type Pace, turnMs } from './flight.ts'
+import type { Notice, Notices } from './notices.ts'
 import { type PgDrizzle, pgDrizzle } from './pg-drizzle.ts'
 import { serverFaultOf } from './server-fault.ts'
 import { probeServer, silence } from './server-probe.ts'

@@ -1,9 +1,10 @@
 import { batchStatement, lookUp } from './batch-statements.ts'
 import { pgColumns } from './columns.ts'
-import type { Db, Query, Step, Work } from './db.ts'
+import type { Db } from './db.ts'
 import { Flight, type Pace } from './flight.ts'
 import type { PgDirect, PgDrizzle, PgTransaction } from './pg-drizzle.ts'
 import { type ServerPool, serverPool } from './postgres-pool.ts'
+import type { Query, Step, Work } from './query-steps.ts'
 import { buildSchema } from './schema.ts'
 import { compiledOnce } from './statements.ts'
 

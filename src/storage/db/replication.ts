@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { type Db, prepared } from './db.ts'
+import type { Db } from './db.ts'
+import { prepared } from './query-steps.ts'
 
 /** How a PostgreSQL server keeps what it committed, as far as it lets this role see. */
 export type Replication = {

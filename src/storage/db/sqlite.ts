@@ -3,7 +3,8 @@ import { statSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { sqliteColumns } from './columns.ts'
-import type { Db, Query, Step, Values, Work } from './db.ts'
+import type { Db } from './db.ts'
+import type { Query, Step, Values, Work } from './query-steps.ts'
 import { buildSchema } from './schema.ts'
 import {
   compiledOnce,

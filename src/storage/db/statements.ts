@@ -1,6 +1,6 @@
 import { Column, getTableColumns, getTableName } from 'drizzle-orm'
 import { getTableConfig, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import type { Lists, Step, Values } from './db.ts'
+import type { Lists, Step, Values } from './query-steps.ts'
 
 /** A statement for one row: its text, and how a row becomes its parameters. */
 export type RowStatement = { text: string; bind(row: Values): unknown[] }

@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
-import { type Db, lockedRows, type Query, rows, update, type Work } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
+import { lockedRows, type Query, rows, update, type Work } from '../db/query-steps.ts'
 import type { ExplorerModelRow, ShareRow, Tables } from '../db/schema.ts'
 import { addFigure, type FiguredRun, figureChanges, noFirstTokens } from './figure.ts'
 

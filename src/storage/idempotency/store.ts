@@ -1,6 +1,7 @@
 import { eq, inArray, lte } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
-import { type Db, first, type Query, rows, type Work } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
+import { first, type Query, rows, type Work } from '../db/query-steps.ts'
 import type { IdempotentRow, Tables } from '../db/schema.ts'
 
 export type CallStore = ReturnType<typeof callStore>

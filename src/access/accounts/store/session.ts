@@ -2,15 +2,15 @@
 import { and, desc, eq, gt, inArray, lt, lte, ne, or, type SQL } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import { toPage } from '../../../kernel/pagination.ts'
+import type { Db } from '../../../storage/db/db.ts'
 import {
-  type Db,
   first,
   insert,
   prepared,
   type Query,
   rows,
   type Work,
-} from '../../../storage/db/db.ts'
+} from '../../../storage/db/query-steps.ts'
 import type { SessionRow } from '../../../storage/db/schema.ts'
 import { idleMs, type Sessions, seenEveryMs } from '../session.ts'
 

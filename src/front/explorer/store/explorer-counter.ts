@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { CountedReceipt, Counter } from '../../../storage/counts/store.ts'
-import { type Db, prepared, type Query, rows } from '../../../storage/db/db.ts'
+import type { Db } from '../../../storage/db/db.ts'
+import { prepared, type Query, rows } from '../../../storage/db/query-steps.ts'
 import type { ExplorerCountRow } from '../../../storage/db/schema.ts'
 import { grainStart } from '../../../storage/figures/grain.ts'
 

@@ -1,7 +1,8 @@
 import { and, asc, desc, eq, gt } from 'drizzle-orm'
 import { fromHex } from '../../../kernel/hex.ts'
-import { type Db, first, prepared, type Query, rows, type Work } from '../../../storage/db/db.ts'
+import type { Db } from '../../../storage/db/db.ts'
 import { findFact } from '../../../storage/db/facts.ts'
+import { first, prepared, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
 import type { CheckpointRow } from '../../../storage/db/schema.ts'
 
 export type CheckpointStore = ReturnType<typeof checkpointStore>

@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import { fromHex, toHex } from '../../../kernel/hex.ts'
-import { type Db, prepared } from '../../../storage/db/db.ts'
+import type { Db } from '../../../storage/db/db.ts'
 import { findFact, writeFact } from '../../../storage/db/facts.ts'
 import { liveNodes } from '../../../storage/db/lease.ts'
+import { prepared } from '../../../storage/db/query-steps.ts'
 import type { KnownHead } from '../store.ts'
 
 export type HeadStore = ReturnType<typeof headStore>

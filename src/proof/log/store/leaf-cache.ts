@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { Db, Query, Work } from '../../../storage/db/db.ts'
+import type { Db } from '../../../storage/db/db.ts'
+import type { Query, Work } from '../../../storage/db/query-steps.ts'
 import { type FoundLeaf, findLeaves } from './leaf.ts'
 
 /** Rows kept for proofs, for which room is taken as they come. */

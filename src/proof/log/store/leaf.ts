@@ -1,7 +1,8 @@
 import { eq, inArray } from 'drizzle-orm'
 import { toHex } from '../../../kernel/hex.ts'
-import { type Db, prepared, type Query, rows, type Work } from '../../../storage/db/db.ts'
+import type { Db } from '../../../storage/db/db.ts'
 import { lockFact, readFact } from '../../../storage/db/facts.ts'
+import { prepared, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
 import {
   type Frontier,
   type HashAt,

@@ -1,15 +1,15 @@
 import { asc, desc, isNotNull } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
+import type { Db } from '../../../storage/db/db.ts'
+import { liveNodes } from '../../../storage/db/lease.ts'
 import {
-  type Db,
   first,
   lockedRows,
   type Query,
   rows,
   update,
   type Work,
-} from '../../../storage/db/db.ts'
-import { liveNodes } from '../../../storage/db/lease.ts'
+} from '../../../storage/db/query-steps.ts'
 import { type Logs, logsOf } from '../logs.ts'
 
 /**

@@ -1,14 +1,14 @@
 import { and, asc, desc, eq, gt, gte, inArray, isNotNull, isNull } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
+import type { Db } from '../../../storage/db/db.ts'
 import {
-  type Db,
   first,
   insert,
   type Query,
   rows,
   update,
   type Work,
-} from '../../../storage/db/db.ts'
+} from '../../../storage/db/query-steps.ts'
 import type { RunRow } from '../../../storage/db/schema.ts'
 import { structDigest } from '../../../verify/eip712.ts'
 import { leafKinds } from '../../../verify/merkle.ts'

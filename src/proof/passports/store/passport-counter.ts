@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { type CountedReceipt, type Counter, cursorOf } from '../../../storage/counts/store.ts'
-import { type Db, lockedRows, type Query, rows, update, type Work } from '../../../storage/db/db.ts'
+import type { Db } from '../../../storage/db/db.ts'
+import { lockedRows, type Query, rows, update, type Work } from '../../../storage/db/query-steps.ts'
 import type { PassportRow } from '../../../storage/db/schema.ts'
 import { dayOf } from '../record.ts'
 

@@ -1,5 +1,6 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
-import { type Db, first, type Query, rows, type Work } from '../../../storage/db/db.ts'
+import type { Db } from '../../../storage/db/db.ts'
+import { first, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
 import type { PassportRow, RunRow, ShareRow, Tables } from '../../../storage/db/schema.ts'
 
 /** A receipt that everybody sees, with the sections of its run that its owner shows. */

@@ -1,5 +1,6 @@
 import { asc, desc, eq, inArray, sql } from 'drizzle-orm'
-import { type Db, first, type Query, rows, type Work } from '../../../storage/db/db.ts'
+import type { Db } from '../../../storage/db/db.ts'
+import { first, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
 import type { PassportRow } from '../../../storage/db/schema.ts'
 import { modelsMax } from '../record.ts'
 import { cursorFact } from './passport-counter.ts'

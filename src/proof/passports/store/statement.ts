@@ -1,6 +1,7 @@
 import { and, desc, eq } from 'drizzle-orm'
-import { type Db, first, insert, type Query, update, type Work } from '../../../storage/db/db.ts'
+import type { Db } from '../../../storage/db/db.ts'
 import { lockFact } from '../../../storage/db/facts.ts'
+import { first, insert, type Query, update, type Work } from '../../../storage/db/query-steps.ts'
 import type { AuditRow, PassportRow, PassportStatementRow } from '../../../storage/db/schema.ts'
 import { leafKinds } from '../../../verify/merkle.ts'
 import type { LogStore } from '../../log/store.ts'

@@ -1,7 +1,7 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
+import type { Db } from '../../../storage/db/db.ts'
 import {
-  type Db,
   first,
   insert,
   lockedRows,
@@ -9,7 +9,7 @@ import {
   rows,
   update,
   type Work,
-} from '../../../storage/db/db.ts'
+} from '../../../storage/db/query-steps.ts'
 import type { AuditRow, RunRow, ShareRow } from '../../../storage/db/schema.ts'
 import { moveFigures } from '../../../storage/figures/store.ts'
 import { forgetReply } from '../../../storage/idempotency/store.ts'

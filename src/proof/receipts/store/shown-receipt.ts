@@ -1,6 +1,7 @@
 import { and, desc, eq, getTableColumns, gte, isNotNull, lt, sql } from 'drizzle-orm'
 import { type PageRequest, toPage } from '../../../kernel/pagination.ts'
-import { type Db, first, type Query, rows, type Work } from '../../../storage/db/db.ts'
+import type { Db } from '../../../storage/db/db.ts'
+import { first, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
 import type { RunRow } from '../../../storage/db/schema.ts'
 import { isEnded, receiptIdOf, runIdOf } from '../receipt.ts'
 import { type ListedReceipts, passedMax, type ReceiptFilter } from '../shown-receipt.ts'

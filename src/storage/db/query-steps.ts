@@ -1,0 +1,110 @@
+/** The steps that a store's work yields; each engine runs them in its own way. */
+import type { BaseSQLiteDatabase, SQLiteTable } from 'drizzle-orm/sqlite-core'
+
+/**
+ * A command of a store: a generator that only `yield*`s the steps below, so it cannot await the
+ * network inside a transaction. SQLite runs it synchronously between BEGIN IMMEDIATE and COMMIT;
+ * PostgreSQL runs the same generator asynchronously, with retries.
+ */
+export type Work<T> = Generator<Step, T, unknown>
+
+/** The part of drizzle that both engines share, typed once as SQLite's. */
+export type Query = Omit<BaseSQLiteDatabase<'sync', void>, 'transaction' | '$client'>
+
+type Runnable = { all(): unknown; run(): unknown }
+
+/** Rows of one table, keyed by their column names in TypeScript. */
+export type Values = Record<string, unknown>
+
+/** For columns by their names in TypeScript, the values that a row may have there. */
+export type Lists = Record<string, readonly (string | number)[]>
+
+export type Step =
+  | { kind: 'rows'; query: Runnable; lock: boolean }
+  | { kind: 'prepared'; name: string; values: Values; build: (values: Values) => Runnable }
+  | { kind: 'find'; table: SQLiteTable; where: Lists }
+  | { kind: 'together'; steps: Step[] }
+  | { kind: 'insert'; table: SQLiteTable; rows: Values[] }
+  | { kind: 'upsert'; table: SQLiteTable; rows: Values[]; set: string[] }
+  | { kind: 'update'; table: SQLiteTable; rows: Values[]; set: string[] }
+
+type Selecting<T> = { all(): T[]; run(): unknown }
+
+/** The rows of a query, also of a changing one with `returning()`. */
+export function* rows<T>(query: Selecting<T>): Generator<Step, T[], unknown> {
+  return (yield { kind: 'rows', query, lock: false }) as T[]
+}
+
+/** Like {@link rows}, for rows this transaction will change: locks them where others could too. */
+export function* lockedRows<T>(query: Selecting<T>): Generator<Step, T[], unknown> {
+  return (yield { kind: 'rows', query, lock: true }) as T[]
+}
+
+/** The first row of a query, if there is one. */
+export function* first<T>(query: Selecting<T>): Generator<Step, T | undefined, unknown> {
+  return ((yield { kind: 'rows', query, lock: false }) as T[])[0]
+}
+
+/** A query that SQLite compiles once under `name`; `build` gets placeholders there. */
+export function* prepared<V extends Values, T>(
+  name: string,
+  values: V,
+  build: (values: V) => Selecting<T>,
+): Generator<Step, T[], unknown> {
+  const step = { kind: 'prepared', name, values, build: build as (values: Values) => Runnable }
+  return (yield step as Step) as T[]
+}
+
+/**
+ * Whole rows whose columns have one of the values listed for each; compiled once, and locked, where
+ * others could lock them too, in the order of the primary key.
+ */
+export function* lockFound<T extends SQLiteTable>(
+  table: T,
+  where: { [F in keyof T['$inferSelect'] & string]?: readonly (string | number)[] },
+): Generator<Step, T['$inferSelect'][], unknown> {
+  const lists = where as Lists
+  if (Object.values(lists).some((values) => values.length === 0)) return []
+  return (yield { kind: 'find', table, where: lists }) as T['$inferSelect'][]
+}
+
+/**
+ * Takes the steps of several works side by side, first those of the first: a server is told all of
+ * them before it answers one.
+ */
+export function* together(works: readonly Work<void>[]): Work<void> {
+  let going = works.map((work) => ({ work, turn: work.next() })).filter(({ turn }) => !turn.done)
+  while (going.length > 0) {
+    const steps = going.flatMap(({ turn }) => (turn.done ? [] : turn.value))
+    const outcomes = (yield { kind: 'together', steps }) as unknown[]
+    going = going
+      .map(({ work }, i) => ({ work, turn: work.next(outcomes[i]) }))
+      .filter(({ turn }) => !turn.done)
+  }
+}
+
+/** Adds whole rows. Fails as one when any of them breaks a constraint. */
+export function* insert<T extends SQLiteTable>(
+  table: T,
+  added: T['$inferSelect'][],
+): Generator<Step, void, unknown> {
+  if (added.length > 0) yield { kind: 'insert', table, rows: added }
+}
+
+/** Adds whole rows, or writes the columns in `set` where the primary key exists. */
+export function* upsert<T extends SQLiteTable>(
+  table: T,
+  changed: T['$inferSelect'][],
+  set: (keyof T['$inferSelect'] & string)[],
+): Generator<Step, void, unknown> {
+  if (changed.length > 0) yield { kind: 'upsert', table, rows: changed, set }
+}
+
+/** Writes the columns in `set` of rows that exist, found by primary key. */
+export function* update<T extends SQLiteTable>(
+  table: T,
+  changed: Partial<T['$inferSelect']>[],
+  set: (keyof T['$inferSelect'] & string)[],
+): Generator<Step, void, unknown> {
+  if (changed.length > 0) yield { kind: 'update', table, rows: changed, set }
+}
