@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { Glob } from 'bun'
+
+const pages = ['*.md', '{docs,reports,bench}/*.md'].flatMap((pattern) => [
+  ...new Glob(pattern).scanSync('.'),
+])
+const texts = new Map(
+  await Promise.all(pages.map(async (page) => [page, await Bun.file(page).text()] as const)),
+)
+/** The recipes make this room; it is an example. */
+const isExample = (path: string) => path.startsWith('src/access/notes/')
+
+describe('the manual', () => {
+  test('Every relative link leads to a file, and its anchor to a heading there.', () => {
+    const broken: string[] = []
+    for (const [page, text] of texts) {
+      for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^(https?|mailto):/.test(target)) continue
+        const [path = '', anchor] = target.split('#')
+        const file = path === '' ? page : normalize(join(dirname(page), path))
+        const isThere = existsSync(file)
+        const isHeading = !anchor || anchorsOf(texts.get(file) ?? '').includes(anchor)
+        if (!isThere || !isHeading) broken.push(`${page}: ${target}`)
+      }
+    }
+    expect(broken).toEqual([])
+  })
+
+  test('Every source file that a page names exists.', () => {
+    const lost: string[] = []
+    for (const [page, text] of texts) {
+      // Reports keep the names of the day they were written.
+      if (page.startsWith('reports/')) continue
+      for (const [path] of text
+        .replaceAll(/https?:\S+/g, '')
+        .matchAll(/\b(src|test|scripts|docs|drizzle)\/[\w./-]*\w(?=[`)\s,;:]|$)/gm)) {
+        if (!existsSync(path) && !isExample(path)) lost.push(`${page}: ${path}`)
+      }
+    }
+    expect(lost).toEqual([])
+  })
+})
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(text: string): string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  )
+}
