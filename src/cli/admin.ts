@@ -1,3 +1,4 @@
+/** `admin list|grant|revoke`: the wallets that the configuration file names as operators. */
 import {
   chmodSync,
   chownSync,
@@ -18,11 +19,10 @@ import { readAccount } from './values.ts'
 
 type Options = Record<string, unknown> & { json?: boolean }
 
-/** `admin list|grant|revoke`: the wallets that the configuration file names as operators. */
 export function adminCommands(program: Command): void {
-  const admin = program.command('admin').description('who sees the pages of the operator')
+  const admin = program.command('admin').description('list and change the operator wallets')
   withSettings(admin.command('list'))
-    .description('list the admin wallets of the configuration')
+    .description('list the configured admin wallets')
     .option('--json', 'print JSON')
     .action(list)
   withSettings(admin.command('grant'))
@@ -33,7 +33,7 @@ export function adminCommands(program: Command): void {
       change(options, (admins) => [...admins.filter((one) => one !== account), account]),
     )
   withSettings(admin.command('revoke'))
-    .description('take a wallet out of admins in the configuration file')
+    .description('remove a wallet from admins in the configuration file')
     .argument('<0x…>', 'wallet address', readAccount)
     .option('--json', 'print JSON')
     .action((account: string, options: Options) =>
@@ -45,10 +45,11 @@ function list(options: Options): void {
   const admins = configOf(options).admins.map(shown)
   if (options.json) printJson({ object: 'list', data: admins })
   else for (const admin of admins) print(admin)
-  if (admins.length === 0) say('There are none: nobody sees the pages of the operator.')
+  if (admins.length === 0)
+    say('No admins are configured. Add one with: counterfoil admin grant 0x…')
 }
 
-/** @throws Exit 2 where the file does not decide, 1 where it cannot be changed, 78 */
+/** @throws Exit 2 if the environment or a flag sets the admins, 1 if the file is read-only, 78 */
 function change(options: Options, to: (admins: string[]) => string[]): void {
   const before = configOf(options).admins.map(toAccountId)
   const loaded = readConfig(options, options['config'] as string | undefined)
@@ -62,10 +63,10 @@ function change(options: Options, to: (admins: string[]) => string[]): void {
   writeAdmins(path, after)
   if (options.json) printJson({ object: 'list', data: after })
   else for (const admin of after) print(admin)
-  say(`${path} says so now. A running server takes it on with: kill -HUP <pid>`)
+  say(`Updated ${path}. Reload a running server with: kill -HUP <pid>`)
 }
 
-/** A crash between leaves the old file. */
+/** Replaces the file by a rename, so that a crash leaves the old one. */
 function writeAdmins(path: string, admins: readonly string[]): void {
   let file: string
   let text: string
@@ -73,7 +74,7 @@ function writeAdmins(path: string, admins: readonly string[]): void {
     file = realpathSync(path)
     text = readFileSync(file, 'utf8')
   } catch {
-    const why = `There is no ${path} to change. Write one with: counterfoil init`
+    const why = `${path} does not exist. Create it with: counterfoil init`
     throw new Exit(exitCodes.failed, why)
   }
   const changed = withAdmins(text, admins)
@@ -82,7 +83,7 @@ function writeAdmins(path: string, admins: readonly string[]): void {
   try {
     const { mode, uid, gid } = statSync(file)
     writeFileSync(fresh, changed, { mode: 0o600 })
-    // A service may read it by its group only, and root makes files of its own group.
+    // The service may only have group access, and root would create the file with its own group.
     chownSync(fresh, uid, gid)
     chmodSync(fresh, mode & 0o777)
     renameSync(fresh, file)
@@ -94,7 +95,7 @@ function writeAdmins(path: string, admins: readonly string[]): void {
 
 function unchanged(path: string, admins: readonly string[]): Exit {
   const line = `admins = [${admins.map((admin) => `"${admin}"`).join(', ')}]`
-  return new Exit(exitCodes.failed, `${path} was not changed. Write into it by hand: ${line}`)
+  return new Exit(exitCodes.failed, `${path} could not be changed. Set this line by hand: ${line}`)
 }
 
 const shown = (account: string): string => toChecksumAddress(toAccountId(account))

@@ -1,3 +1,4 @@
+/** `anchor deploy|now|status|sync`: each also runs beside a live server. */
 import { type Command, InvalidArgumentError } from 'commander'
 import artefact from '../../contracts/AnchorRegistry.json' with { type: 'json' }
 import { openAnchorOffice } from '../app/open-anchors.ts'
@@ -10,27 +11,26 @@ import { syncAnchors } from '../proof/anchors/sync.ts'
 import { watchChain } from '../proof/anchors/watch.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
 
-/** Between looks at a deployment, in ms. */
+/** Interval between checks of a deployment, in ms. */
 const lookMs = 1000
 
-/** `anchor deploy|now|status|sync`, all beside a running server too. */
 export function anchorCommands(program: Command): void {
-  const anchor = program.command('anchor').description("put the log's heads on chain 4663")
+  const anchor = program.command('anchor').description('anchor the log on chain 4663')
   withSettings(anchor.command('deploy'))
-    .description('deploy an anchor registry; the sender key pays')
+    .description('deploy an anchor registry, paid by the sender key')
     .option('--json', 'print JSON')
     .action(deploy)
   withSettings(anchor.command('now'))
-    .description('ask the server to anchor at once')
+    .description('ask the server to anchor now')
     .option('--json', 'print JSON')
     .action(now)
   withSettings(anchor.command('status'))
-    .description('list the newest anchors and what waits for one')
+    .description('list the newest anchors and how much of the log is not anchored')
     .option('--json', 'print JSON')
     .action(status)
   withSettings(anchor.command('sync'))
-    .description('read all anchors from the chain again and repair what the database says of them')
-    .option('--from-block <n>', 'block to begin with', readBlock, 0)
+    .description('read all anchors from the chain again and repair the database')
+    .option('--from-block <n>', 'first block to read', readBlock, 0)
     .option('--json', 'print JSON')
     .action(sync)
 }
@@ -42,7 +42,7 @@ async function deploy(options: Options): Promise<void> {
   try {
     const known = await office.anchoring.registry()
     if (known !== undefined) {
-      throw new Exit(exitCodes.failed, `There is a registry already: ${known}`)
+      throw new Exit(exitCodes.failed, `A registry already exists: ${known}`)
     }
     const { chain, sender } = needed(office)
     say(`Deploying an anchor registry on chain 4663, paid by ${sender.address} …`)
@@ -55,9 +55,7 @@ async function deploy(options: Options): Promise<void> {
     const { txHash, gasUsed } = deployed
     if (options.json) return printJson({ address, tx_hash: txHash, gas_used: Number(gasUsed) })
     print(address)
-    say(
-      `It cost ${gasUsed} gas. The database knows it; a running server anchors there from now on.`,
-    )
+    say(`It cost ${gasUsed} gas. The address is saved; a running server anchors there from now on.`)
   } finally {
     await office.close()
   }
@@ -70,7 +68,7 @@ async function now(options: Options): Promise<void> {
     if (!(await office.anchoring.isOn())) throw new Exit(exitCodes.failed, noRegistry)
     await office.anchors.want()
     if (options.json) printJson({ asked: true })
-    else say('The server anchors what is new with its next look, within seconds.')
+    else say('The server will anchor new leaves within seconds.')
   } finally {
     await office.close()
   }
@@ -93,9 +91,9 @@ async function status(options: Options): Promise<void> {
       const at = block_number === null ? '' : `block ${block_number}`
       print(`${created_at}  ${status.padEnd(10)}  ${prev_size}…${size}  ${at}  ${tx_hash ?? ''}`)
     }
-    say(`${origin}: ${reach.anchored_size} of ${size} leaves are on the chain.`)
+    say(`${origin}: ${reach.anchored_size} of ${size} leaves are anchored.`)
     if (reach.oldest_unanchored_s !== null)
-      say(`The oldest other waits for ${reach.oldest_unanchored_s} s.`)
+      say(`The oldest other leaf has waited ${reach.oldest_unanchored_s} s.`)
     say(place ? `Registry ${place.registry}, owner ${place.owner}.` : noRegistry)
   } finally {
     await office.close()
@@ -109,17 +107,18 @@ async function sync(options: Options & { fromBlock: number }): Promise<void> {
     const seen = await watchChain(office)
     if (!seen) throw new Exit(exitCodes.unavailable, unseen(office))
     const lease = await office.anchors.takeLease()
-    if (!lease) throw new Exit(exitCodes.failed, 'A server anchors now; stop it first.')
+    if (!lease)
+      throw new Exit(exitCodes.failed, 'A running server holds the anchoring lease; stop it first.')
     const { fromBlock } = options
     const { found, repaired, diverged } = await syncAnchors(office, seen, { lease, fromBlock })
     if (options.json) printJson({ found, repaired, diverged })
-    else say(`${found} anchors on the chain, ${repaired} repaired here.`)
+    else say(`${found} anchors found on the chain, ${repaired} repaired in the database.`)
     if (diverged.length === 0) return
     const sizes = diverged.join(', ')
     throw new Exit(
       exitCodes.failed,
-      `The log does not begin with what is anchored at the sizes ${sizes}: this database is an ` +
-        'old copy. Put the newest one back, or give it up: counterfoil log reopen --reason "…"',
+      `The log differs from its anchors at sizes ${sizes}: this database is an old copy. ` +
+        'Restore the newest one, or abandon this log: counterfoil log reopen --reason "…"',
     )
   } finally {
     await office.close()
@@ -129,10 +128,9 @@ async function sync(options: Options & { fromBlock: number }): Promise<void> {
 type Office = Awaited<ReturnType<typeof openAnchorOffice>>
 
 const noRegistry =
-  'There is no registry yet. Make one with: counterfoil anchor deploy, or name one in ' +
-  '[anchors] registry.'
+  'No registry is configured. Run counterfoil anchor deploy, or set [anchors] registry.'
 
-/** What costs gas needs both. @throws Exit 78 */
+/** The chain and the sender, both needed to spend gas. @throws Exit 78 */
 function needed({ chain, anchoring }: Pick<Office, 'chain' | 'anchoring'>) {
   const { sender } = anchoring
   if (chain && sender) return { chain, sender }
@@ -144,7 +142,7 @@ function needed({ chain, anchoring }: Pick<Office, 'chain' | 'anchoring'>) {
   throw new Exit(exitCodes.configuration, message)
 }
 
-/** @throws Exit 1 before the first start. */
+/** @throws Exit 1 if no server has started on this database */
 function assertOpened({ isOpened }: Office): void {
   if (isOpened) return
   throw new Exit(exitCodes.failed, 'This database has no log yet; start the server once.')
@@ -152,11 +150,11 @@ function assertOpened({ isOpened }: Office): void {
 
 function unseen({ health, chain }: Office): string {
   if (!chain) return 'Anchoring is off. Set [chain] rpc_urls.'
-  if (health.anchors.trouble === 'no_registry') return 'Nothing at that address is a registry.'
-  return health.chain.trouble ? `The chain does not answer: ${health.chain.trouble}` : noRegistry
+  if (health.anchors.trouble === 'no_registry') return 'The configured address is not a registry.'
+  return health.chain.trouble ? `The chain is not reachable: ${health.chain.trouble}` : noRegistry
 }
 
 function readBlock(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('a block is a whole number')
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('expected a whole number')
   return Number(text)
 }

@@ -1,3 +1,4 @@
+/** `audit --base URL`: checks a service's whole log from outside; needs no account. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type AuditReport, auditService } from '../front/audit/audit.ts'
@@ -11,16 +12,23 @@ import { openRpc } from './chain.ts'
 import { Exit, exitCodes, print, printJson, say } from './context.ts'
 import { readAddress } from './values.ts'
 
-/** `audit --base URL`: checks a service's log as a stranger can; needs no account. */
 export function auditCommand(program: Command): void {
   program
     .command('audit')
-    .description("check a service's whole log from outside, and on the chain with --rpc")
+    .description("check a service's whole log from outside; with --rpc also against the chain")
     .requiredOption('--base <url>', 'origin of the service')
     .option('--rpc <url>', 'a JSON-RPC server of chain 4663 that you trust')
-    .option('--registry <0x…>', 'the anchor registry; never taken from the service', readAddress)
-    .option('--owner <0x…>', 'who opened the log there; else the service says', readAddress)
-    .option('--state <file>', 'remember what was seen, and compare the next audit with it')
+    .option(
+      '--registry <0x…>',
+      "anchor registry; the service's own claim is not trusted",
+      readAddress,
+    )
+    .option(
+      '--owner <0x…>',
+      'wallet that opened the log there; default: as the service claims',
+      readAddress,
+    )
+    .option('--state <file>', 'save the checkpoint here and compare the next audit with it')
     .option('--json', 'print the whole report as JSON')
     .action(async (options: Options) => {
       const service = openService(options.base)
@@ -34,7 +42,7 @@ export function auditCommand(program: Command): void {
       if (options.json) printJson(report)
       else show(report, chain !== undefined)
       process.exitCode = exitCodeOf(report)
-      // What could not be compared now must not take the place of what can be later.
+      // An audit that could not compare must not replace the state of one that could.
       if (options.state !== undefined && report.holds) writeState(options.state, report.checkpoint)
     })
 }
@@ -53,7 +61,7 @@ function onChain({ rpc, registry, owner }: Options): OnChain | undefined {
   if (rpc === undefined && registry === undefined && owner === undefined) return undefined
   if (rpc === undefined || registry === undefined) {
     const why =
-      'To ask the chain, name --rpc and --registry: the service cannot say whom to believe.'
+      'Checking the chain needs both --rpc and --registry; the service cannot supply them.'
     throw new Exit(exitCodes.usage, why)
   }
   return { chain: openRpc(rpc), registry, ...(owner !== undefined && { owner }) }
@@ -67,11 +75,11 @@ const limits = {
   streamBytes: 0,
 }
 
-/** The service behind an origin. @throws Exit 2 for what is no http(s) URL */
+/** The service behind an origin. @throws Exit 2 unless it is an http(s) URL */
 function openService(base: string): Service {
   const url = URL.canParse(base) ? new URL(base) : undefined
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new Exit(exitCodes.usage, '--base is no http(s) URL')
+    throw new Exit(exitCodes.usage, '--base is not an http(s) URL')
   }
   const { signal } = new AbortController()
   return {
@@ -81,16 +89,16 @@ function openService(base: string): Service {
         const answer = await request({ url: url.origin + path, method: 'GET', signal, limits })
         text = await answer.text()
         if (answer.status !== 200) {
-          throw new ServiceTrouble(`GET ${path} answered with status ${answer.status}.`)
+          throw new ServiceTrouble(`GET ${path} returned status ${answer.status}.`)
         }
       } catch (error) {
         if (!(error instanceof UpstreamFailure)) throw error
-        throw new ServiceTrouble(`GET ${path} has no answer: ${error.reason}.`)
+        throw new ServiceTrouble(`GET ${path} failed: ${error.reason}.`)
       }
       try {
         return JSON.parse(text)
       } catch {
-        throw new ServiceTrouble(`GET ${path} did not answer with JSON.`)
+        throw new ServiceTrouble(`GET ${path} did not return JSON.`)
       }
     },
   }
@@ -104,12 +112,12 @@ function readState(path: string): Checkpoint | undefined {
     const found = parseCheckpoint(value, 'checkpoint', [])
     if (found) return found
   } catch {
-    // Neither readable nor JSON: the same to whoever named it.
+    // Unreadable files and bad JSON get the same error.
   }
-  throw new Exit(exitCodes.usage, `${path} is no state of an audit`)
+  throw new Exit(exitCodes.usage, `${path} is not an audit state file`)
 }
 
-/** A crash between leaves the old one: what was seen is never lost. */
+/** Replaces the file by a rename, so that a crash leaves the old state. */
 function writeState(path: string, checkpoint: Checkpoint | null): void {
   if (!checkpoint) return
   writeFileSync(`${path}.new`, `${JSON.stringify(checkpoint)}\n`)
@@ -129,12 +137,12 @@ function show(report: AuditReport, hasChain: boolean): void {
   }
   if (!report.holds) {
     const isWrong = report.checks.some(({ status }) => status === 'fail')
-    print(isWrong ? 'The audit fails.' : 'Nothing fails, but not everything could be checked.')
+    print(isWrong ? 'The audit failed.' : 'No check failed, but some could not run.')
     return
   }
   const of = `${report.size ?? 0} leaves, ${report.anchors} anchors of ${told(report.origin ?? '')}`
-  print(`All that was checked holds: ${of}.`)
+  print(`Every check passed: ${of}.`)
   if (!hasChain)
-    say('The chain was not asked: --rpc URL --registry 0x… compares every root with it.')
-  say('Not checked: that every run was logged, and what stands in receipts that you do not have.')
+    say('The chain was not checked: --rpc URL --registry 0x… compares every root with it.')
+  say('Not checked: that every run was logged, and the contents of receipts that you do not have.')
 }

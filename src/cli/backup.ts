@@ -1,3 +1,4 @@
+/** `backup <file>`, also beside a running server, and `restore <file>`, only without one. */
 import { chmodSync, existsSync, statSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { dirname, resolve } from 'node:path'
@@ -26,23 +27,22 @@ import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from '
 import { dump } from './pg-dump.ts'
 import { restoreCommands } from './pg-tools.ts'
 
-/** `backup <file>`, also beside a running server, and `restore <file>`, never beside one. */
 export function backupCommands(program: Command): void {
   withSettings(program.command('backup'))
-    .description('copy the database into a new file, also while the server runs')
-    .argument('<file>', 'what to write; must not be there')
+    .description('copy the database to a new file; the server can keep running')
+    .argument('<file>', 'file to write; must not exist')
     .option('--json', 'print JSON')
     .action(backup)
   withSettings(program.command('restore'))
-    .description('put a backup in the place of a database that is gone; stop the server first')
-    .argument('<file>', 'what backup wrote')
+    .description('restore a backup where no database exists; stop the server first')
+    .argument('<file>', 'file that backup wrote')
     .option('--json', 'print JSON')
     .action(restore)
 }
 
 type Options = Record<string, unknown> & { json?: boolean }
 
-/** Niceness of a process that copies and looks through a whole database. */
+/** Niceness of a process that copies and checks a whole database. */
 const copyNiceness = 10
 
 async function backup(file: string, options: Options): Promise<void> {
@@ -52,7 +52,7 @@ async function backup(file: string, options: Options): Promise<void> {
   if (!url.startsWith('sqlite:')) return dump(url, file, options.json === true)
   const database = url.slice('sqlite:'.length)
   if (!existsSync(database)) throw new Exit(exitCodes.failed, `There is no database at ${database}`)
-  // Requests that are served meanwhile go first.
+  // Requests to a running server go first.
   setPriority(copyNiceness)
   await assertWhole(database)
   const takenAt = toRfc3339(systemClock.now())
@@ -66,15 +66,15 @@ async function backup(file: string, options: Options): Promise<void> {
   const bytes = statSync(file).size
   if (options.json) return printJson({ file: resolve(file), taken_at: takenAt, bytes, ...about })
   print(file)
-  const ledger = about.ledger === 'balanced' ? 'the ledger adds up' : 'the ledger was not checked'
-  say(`The database of ${takenAt} with ${about.log_size} leaves; it is whole, and ${ledger}.`)
-  say('It holds no signer key: counterfoil signer copy <file> makes a copy of that.')
+  const ledger = about.ledger === 'balanced' ? 'the ledger adds up' : 'the ledger was not audited'
+  say(`Copied at ${takenAt} with ${about.log_size} leaves; the file is intact, and ${ledger}.`)
+  say('The signer key is not in it; copy that with: counterfoil signer copy <file>')
 }
 
 async function restore(file: string, options: Options): Promise<void> {
   const config = configOf(options)
   const database = fileOf(config, () => restoreCommands(config.database_url, file))
-  if (!existsSync(file)) throw new Exit(exitCodes.failed, `There is no file ${file}`)
+  if (!existsSync(file)) throw new Exit(exitCodes.failed, `${file} does not exist`)
   await assertWhole(file)
   ensureFolder(config.data, 'data')
   ensureFolder(dirname(database), 'database_url')
@@ -92,10 +92,10 @@ async function restore(file: string, options: Options): Promise<void> {
     if (options.json) return printJson({ database: resolve(database), ...about })
     print(database)
     say(`${about.log_size} leaves of ${about.origin ?? 'a log that is not open yet'}.`)
-    say('Everybody is signed out. Deposits are read from the chain again where the copy ends.')
+    say('All sessions have ended. Deposits after the copy are read from the chain again.')
     if (about.signer)
-      say(`No backup holds the key of ${about.signer}: have it here too, mode 0600.`)
-    say('Receipts issued after the backup are not in it: docs/signer.md, "A log that diverged".')
+      say(`Also restore the signer key of ${about.signer} (mode 0600); backups do not hold it.`)
+    say('It lacks receipts issued after the backup: docs/signer.md, "A log that diverged".')
   } finally {
     lock.release()
   }
@@ -108,20 +108,20 @@ function fileOf({ database_url: url }: Config, commands: () => string): string {
 }
 
 const taken = (path: string): Exit =>
-  new Exit(exitCodes.failed, `${path} is there already; it stays as it is. Move it away first`)
+  new Exit(exitCodes.failed, `${path} already exists and was not changed. Move it away first`)
 
-/** Looks whether a copy is whole and adds up. @throws Exit 1 with what does not. */
+/** Checks a copy's pages and sums. @throws Exit 1 that lists the faults */
 async function inspect(copy: string) {
   const db = openSqlite(copy, { readonly: true })
   try {
     const faults = faultsOf(db)
     const { pending } = sqliteState(db.raw)
-    // An older schema is for the build that knows it; what can be checked without it was.
+    // Only the build of an older schema can audit its ledger.
     const isCurrent = pending.length === 0
     if (isCurrent) faults.push(...(await auditStore(db).faults(systemClock.now())))
     if (faults.length > 0) {
       const list = faults.map((fault) => `  - ${fault}`).join('\n')
-      throw new Exit(exitCodes.failed, `The copy is not sound, and was not kept:\n${list}`)
+      throw new Exit(exitCodes.failed, `The copy is damaged and was deleted:\n${list}`)
     }
     const about = isCurrent ? await describe(db) : { origin: null, signer: null, log_size: null }
     return { ...about, ledger: isCurrent ? ('balanced' as const) : ('unchecked' as const) }
@@ -141,13 +141,13 @@ async function describe(db: Db) {
   }
 }
 
-/** Writes down when this was, for `doctor`. The copy is there, whatever comes of that. */
+/** Records the time of the backup for `doctor`. A failure here leaves the copy valid. */
 async function remember(database: string, at: string): Promise<void> {
   const db = openSqlite(database)
   try {
     await noteBackup(db, at)
   } catch {
-    say('The database could not be told about it; doctor will not know of this backup.')
+    say('The time of this backup could not be saved; doctor will not know of it.')
   } finally {
     await db.close()
   }

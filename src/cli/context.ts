@@ -1,12 +1,13 @@
+/** What every command shares: its settings, exit codes and output. */
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
 import { readConfig } from '../config/file.ts'
 import { rows } from '../config/table.ts'
 
-/** Exit codes of every command: 0 is fine. */
+/** Exit codes of every command, besides 0 for success. */
 export const exitCodes = { failed: 1, usage: 2, unavailable: 3, configuration: 78 } as const
 
-/** An end of a command that was foreseen: its words for stderr, and the exit code. */
+/** An expected end of a command: the message for stderr, and the exit code. */
 export class Exit extends Error {
   constructor(
     readonly code: number,
@@ -16,7 +17,7 @@ export class Exit extends Error {
   }
 }
 
-/** Lets a command take every setting as a flag; `--help` of the whole lists them. */
+/** Lets a command take every setting as a flag; the program's `--help` lists them. */
 export function withSettings(command: Command): Command {
   command.option('--config <file>', 'configuration file (counterfoil.toml)')
   for (const row of rows) {
@@ -26,22 +27,22 @@ export function withSettings(command: Command): Command {
   return command
 }
 
-/** The configuration of this call. @throws Exit 78 that lists everything that is wrong with it. */
+/** The configuration of this call. @throws Exit 78 that lists every problem */
 export function configOf(options: Record<string, unknown>): Config {
   const loaded = readConfig(options, options['config'] as string | undefined)
   if ('config' in loaded) return loaded.config
   const list = loaded.problems.map((problem) => `  - ${problem}`).join('\n')
-  throw new Exit(exitCodes.configuration, `The configuration is wrong:\n${list}`)
+  throw new Exit(exitCodes.configuration, `The configuration is invalid:\n${list}`)
 }
 
-/** The signer's key of the environment, once: nothing that looks there later finds it. */
+/** Takes the signer's key out of the environment, so that nothing later can read it there. */
 export function takeSignerKey(): string | undefined {
   const key = process.env['COUNTERFOIL_SIGNER_KEY']
   delete process.env['COUNTERFOIL_SIGNER_KEY']
   return key || undefined
 }
 
-/** Data goes to stdout, words go to stderr. */
+/** Data goes to stdout, messages go to stderr. */
 export const print = (text: string): void => void process.stdout.write(`${text}\n`)
 export const say = (text: string): void => void process.stderr.write(`${text}\n`)
 export const printJson = (value: unknown): void => print(JSON.stringify(value))

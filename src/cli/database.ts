@@ -1,3 +1,4 @@
+/** `db copy`: moves a database from SQLite to PostgreSQL. */
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
@@ -14,12 +15,11 @@ import { openPostgres } from '../storage/db/postgres.ts'
 import { connect, openSqlite } from '../storage/db/sqlite.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
 
-/** `db copy`: from one machine to many. */
 export function databaseCommands(program: Command): void {
   const db = program.command('db').description('move the database')
   withSettings(db.command('copy'))
-    .description('copy a SQLite database into an empty PostgreSQL one; stop the server first')
-    .requiredOption('--from <sqlite:…>', 'the database to copy; it is marked and used no more')
+    .description('copy a SQLite database to an empty PostgreSQL one; stop the server first')
+    .requiredOption('--from <sqlite:…>', 'the database to copy; it is marked as moved afterwards')
     .requiredOption('--to <postgres://…>', 'an empty database')
     .option('--json', 'print JSON')
     .action(copy)
@@ -29,7 +29,7 @@ type Options = Record<string, unknown> & { from: string; to: string; json?: bool
 
 async function copy(options: Options): Promise<void> {
   const file = fileIn(options.from)
-  if (!/^postgres(ql)?:\/\//.test(options.to)) throw usage('--to is no postgres:// URL')
+  if (!/^postgres(ql)?:\/\//.test(options.to)) throw usage('--to is not a postgres:// URL')
   if (!existsSync(file)) throw new Exit(exitCodes.failed, `There is no database at ${file}`)
   await assertWhole(file)
   const still = keepStill(file, configOf(options).data)
@@ -47,8 +47,8 @@ async function copy(options: Options): Promise<void> {
     still.mark({ to, at: toRfc3339(systemClock.now()) })
     if (options.json) printJson(asJson(copied))
     else show(copied)
-    say(`Every row was read again and is the same. The file is marked: it goes on at ${to}, and no`)
-    say('server starts on the file. docs/nodes.md, "Move from SQLite".')
+    say(`Every row was read back and is identical. The file is marked as moved to ${to}; no server`)
+    say('starts on it now. See docs/nodes.md, "Move from SQLite".')
   } finally {
     await source.close()
     await target.close()
@@ -57,15 +57,15 @@ async function copy(options: Options): Promise<void> {
 }
 
 function fileIn(from: string): string {
-  if (!from.startsWith('sqlite:')) throw usage('--from is no sqlite: URL')
+  if (!from.startsWith('sqlite:')) throw usage('--from is not a sqlite: URL')
   return resolve(from.slice('sqlite:'.length))
 }
 
 const usage = (why: string): Exit => new Exit(exitCodes.usage, why)
 
 /**
- * Keeps servers and every other writer away until `end`; `mark` writes where the copy is.
- * @throws Error while a server has the data folder or the file
+ * Locks out servers and all other writers until `end`; `mark` records where the copy is.
+ * @throws Error while a server holds the data folder or the file
  */
 function keepStill(file: string, data: string) {
   const folders = new Set([dirname(file), resolve(data)])
@@ -87,19 +87,19 @@ function keepStill(file: string, data: string) {
   }
 }
 
-/** @throws Exit 1 when it was copied already, its schema is older, or a server lives on it */
+/** @throws Exit 1 if it was already copied, its schema is older, or a server uses it */
 async function assertReady(source: ReturnType<typeof openSqlite>): Promise<void> {
   const moved = movedTo(source.raw)
   if (moved) {
     const why = `The database was copied to ${moved.to} at ${moved.at}`
-    throw new Exit(exitCodes.failed, `${why}; if that copy is not used: counterfoil serve --really`)
+    throw new Exit(exitCodes.failed, `${why}; to use this file instead: counterfoil serve --really`)
   }
   if (sqliteState(source.raw).pending.length > 0) {
     throw new Exit(exitCodes.failed, 'The database has an older schema: counterfoil migrate')
   }
   const [alive] = await source.read((q) => liveNodes(source, q, systemClock.now()))
   if (alive === undefined) return
-  const why = `The server ${alive} runs on this database, or was killed seconds ago`
+  const why = `Server ${alive} uses this database, or was killed seconds ago`
   throw new Exit(exitCodes.failed, `${why}: stop it, or wait ten seconds`)
 }
 

@@ -1,3 +1,4 @@
+/** `deposits status|rescan|assign|reverse`: each also runs beside a live server. */
 import { type Command, InvalidArgumentError } from 'commander'
 import { openOffice } from '../app/open.ts'
 import { assignDeposit, reverseSecondCredit } from '../billing/deposits/claim.ts'
@@ -9,30 +10,31 @@ import { toChecksumAddress } from '../verify/address.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
 import { readAccount } from './values.ts'
 
-/** Deposits that `status` lists. */
+/** Number of deposits that `status` lists. */
 const listed = 20
 
-/** `deposits status|rescan|assign|reverse`, all beside a running server too. */
 export function depositCommands(program: Command): void {
-  const deposits = program.command('deposits').description('look after deposits on chain 4663')
+  const deposits = program
+    .command('deposits')
+    .description('inspect and repair deposits on chain 4663')
   withSettings(deposits.command('status'))
-    .description('show how far the chain was read, and the newest deposits')
+    .description('show the last block read and the newest deposits')
     .option('--json', 'print JSON')
     .action(status)
   withSettings(deposits.command('rescan'))
-    .description('ask the server to read the chain again from a block on')
-    .requiredOption('--from-block <n>', 'block to begin with', readBlock)
+    .description('ask the server to read the chain again from a block')
+    .requiredOption('--from-block <n>', 'first block to read', readBlock)
     .option('--json', 'print JSON')
     .action(rescan)
   withSettings(deposits.command('assign'))
-    .description('give a deposit of a wallet that is nobody here to an account')
+    .description('credit a deposit from an unknown wallet to an account')
     .argument('<dep_…>', 'id of the deposit')
     .argument('<0x…>', 'wallet address of the account', readAccount)
     .requiredOption('--reason <words>', 'why, for the audit')
     .option('--json', 'print JSON')
     .action(assign)
   withSettings(deposits.command('reverse'))
-    .description('take back the second credit of a transfer that was credited twice')
+    .description('reverse the second credit of a transfer that was credited twice')
     .argument('<dep_…>', 'id of the deposit that `doctor` names')
     .requiredOption('--reason <words>', 'why, for the audit')
     .option('--json', 'print JSON')
@@ -73,8 +75,8 @@ async function status(options: Options): Promise<void> {
     for (const { status, count, total } of totals) {
       say(`${count} ${status}, ${toUsd(BigInt(total))} USD.`)
     }
-    say(block === null ? 'The chain was not read yet.' : `Read up to block ${block}.`)
-    if (rescan !== null) say(`Being read again from block ${rescan}.`)
+    say(block === null ? 'No block has been read yet.' : `Read up to block ${block}.`)
+    if (rescan !== null) say(`Blocks from ${rescan} are being read again.`)
   } finally {
     await desk.close()
   }
@@ -85,7 +87,7 @@ async function rescan(options: Options & { fromBlock: number }): Promise<void> {
   try {
     await desk.deposits.wantRescan(options.fromBlock)
     if (options.json) printJson({ rescan_from: options.fromBlock })
-    else say(`The server reads from block ${options.fromBlock} again with its next look.`)
+    else say(`The server will read again from block ${options.fromBlock} at its next poll.`)
   } finally {
     await desk.close()
   }
@@ -101,9 +103,10 @@ async function assign(
   try {
     const row = await assignDeposit(desk, { id, account, reason, actor: 'operator' })
     if (options.json) return printJson(toDepositView(row))
-    const what = row.moved === null ? 'It is credited there' : `${toUsd(row.moved)} USD went there`
-    const when = row.moved === null ? ' once it stands deep enough' : ''
-    say(`${id} belongs to ${toChecksumAddress(account)} now. ${what}${when}.`)
+    const what =
+      row.moved === null ? 'It will be credited there' : `${toUsd(row.moved)} USD moved there`
+    const when = row.moved === null ? ' once it has enough confirmations' : ''
+    say(`${id} now belongs to ${toChecksumAddress(account)}. ${what}${when}.`)
   } finally {
     await desk.close()
   }
@@ -115,21 +118,21 @@ async function reverse(id: string, options: Options & { reason: string }): Promi
   try {
     const loss = await reverseSecondCredit(desk, { id, reason, actor: 'operator' })
     if (options.json) return printJson({ id, object: 'deposit.reversal', loss_usd: toUsd(loss) })
-    say(`${id} is taken back. ${toUsd(loss)} USD of it were spent already and are your loss.`)
+    say(`Reversed ${id}. ${toUsd(loss)} USD of it was already spent and is your loss.`)
   } finally {
     await desk.close()
   }
 }
 
-/** @throws Exit when the id is none of a deposit, or the reason is empty */
+/** @throws Exit 2 if the id is not a deposit's, or the reason is empty */
 function reasonFor(id: string, options: { reason: string }): string {
   const reason = options.reason.trim()
   if (reason === '') throw new Exit(exitCodes.usage, 'Say why: --reason "…"')
-  if (!isId('dep', id)) throw new Exit(exitCodes.usage, `"${id}" is no id of a deposit (dep_…)`)
+  if (!isId('dep', id)) throw new Exit(exitCodes.usage, `"${id}" is not a deposit id (dep_…)`)
   return reason
 }
 
 function readBlock(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('a block is a whole number')
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('expected a whole number')
   return Number(text)
 }

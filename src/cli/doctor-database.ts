@@ -1,3 +1,4 @@
+/** The `doctor` checks of the database, the signer key and the clock. */
 import { existsSync } from 'node:fs'
 import { keySourceOf, readSchemaState } from '../app/open.ts'
 import type { Config } from '../config/config.ts'
@@ -21,19 +22,19 @@ const backupMs = 7 * 86_400_000
 const serveFix = 'counterfoil serve'
 const backupFix = 'counterfoil backup counterfoil-$(date +%F).db'
 
-/** A database at this build's schema, or what is to be said instead. */
+/** A database at this build's schema, or the findings that explain its absence. */
 export type LookedAt = { db: Db | undefined; findings: Finding[] }
 
-/** Opens the database without changing it. @throws what is wrong with it. */
+/** Opens the database without changing it. @throws Error that says why it cannot */
 export async function openForLook(config: Config): Promise<LookedAt> {
   const state = await readSchemaState(config)
   if (!state || state.applied.length === 0) {
-    const words = 'There is no database yet; the first start makes it.'
+    const words = 'There is no database yet; the first start creates it.'
     return { db: undefined, findings: [warning('database', words, serveFix)] }
   }
   const { length } = state.pending
   if (length > 0) {
-    const words = `The database lacks ${length} steps to the schema of this build.`
+    const words = `The database is ${length} migrations behind this build.`
     return { db: undefined, findings: [warning('database', words, 'counterfoil migrate')] }
   }
   const url = config.database_url
@@ -44,7 +45,7 @@ export async function openForLook(config: Config): Promise<LookedAt> {
 const restoreFix = 'counterfoil restore <newest backup that adds up>'
 const reverseFix = 'counterfoil deposits reverse dep_… --reason "credited twice"'
 
-/** Whether the database is whole, its money adds up, and there is a copy of it. */
+/** Checks that the database is intact, its ledger balances, and a recent backup exists. */
 export async function lookAtDatabase(config: Config, db: Db): Promise<Finding[]> {
   const url = config.database_url
   const isEmbedded = url.startsWith('sqlite:')
@@ -55,15 +56,15 @@ export async function lookAtDatabase(config: Config, db: Db): Promise<Finding[]>
   }
   const moved = isEmbedded ? movedIn(url.slice('sqlite:'.length)) : undefined
   if (moved) {
-    const words = `The database was copied to ${moved.to} at ${moved.at} and goes on there.`
+    const words = `The database was copied to ${moved.to} at ${moved.at} and continues there.`
     return [failure('database', words, `set database_url to ${moved.to}`)]
   }
   const { faults, doubled } = await auditStore(db).report(systemClock.now())
-  const whole = fine('database', isEmbedded ? 'Every page of it is whole.' : 'It answers.')
+  const whole = fine('database', isEmbedded ? 'Every page is intact.' : 'It responds.')
   const ledger = faults.map((fault) =>
     failure('ledger', `${fault}.`, doubled.includes(fault) ? reverseFix : restoreFix),
   )
-  const balanced = fine('ledger', 'Every balance is the sum of what moved.')
+  const balanced = fine('ledger', 'Every balance is the sum of its transfers.')
   const money = ledger.length > 0 ? ledger : [balanced]
   return [whole, ...money, backupOf(await newestBackup(db))]
 }
@@ -88,14 +89,18 @@ function movedIn(file: string): Moved | undefined {
 
 function backupOf(newest: string | undefined): Finding {
   if (newest === undefined) {
-    return warning('backup', 'counterfoil backup has made no backup of this database.', backupFix)
+    return warning(
+      'backup',
+      'This database was never backed up with counterfoil backup.',
+      backupFix,
+    )
   }
   const age = systemClock.now() - Date.parse(newest)
-  const words = `The newest backup is of ${newest}.`
+  const words = `The newest backup was taken at ${newest}.`
   return age > backupMs ? warning('backup', words, backupFix) : fine('backup', words)
 }
 
-/** Whether the key that signs is the right one, and whether there is a copy of it. */
+/** Checks that the signing key is the right one and has a copy. */
 export async function lookAtSigner(
   config: Config,
   db: Db | undefined,
@@ -104,34 +109,40 @@ export async function lookAtSigner(
   const source = keySourceOf(config, envKey)
   const known = db && (await findKnownSigner(db))
   if (source.kind === 'data' && known === undefined && !existsSync(source.file)) {
-    return [warning('signer', 'There is no signer key yet; the first start makes it.', serveFix)]
+    return [warning('signer', 'There is no signer key yet; the first start creates it.', serveFix)]
   }
   const { address } = openSource(source, known, systemRandom())
   if (known !== undefined) assertSame(known, { address })
   const right = fine('signer', `Receipts are signed by ${address}.`)
   if (source.kind === 'env' || source.kind === 'keystore') return [right]
   if (db && (await findCopied(db)) === address) return [right]
-  const words = `No copy of ${source.file} is known of; a backup does not hold it.`
-  const fix = `counterfoil signer copy ${quote('signer-copy.key')}, and take that off this machine`
+  const words = `${source.file} was never copied, and backups do not hold it.`
+  const fix = `counterfoil signer copy ${quote('signer-copy.key')}, and move that off this machine`
   return [right, warning('signer', words, fix)]
 }
 
-/** How far the clock of this machine is from the database's, where that has one. */
+/** Compares this machine's clock with the database server's; SQLite has none. */
 export async function lookAtClock(db: Db): Promise<Finding[]> {
   const aheadMs = (await openLeaseClock(db, systemClock)).aheadMs()
   if (aheadMs === null) return []
   const skew = skewOf(aheadMs)
-  if (skew === 'ok') return [fine('clock', "It agrees with the database's.")]
+  if (skew === 'ok') return [fine('clock', "It agrees with the database server's clock.")]
   const words = `The clock of this machine is ${skewWords(aheadMs)} the database's.`
   if (skew === 'skewed') return [warning('clock', words, 'timedatectl set-ntp true')]
   return [failure('clock', `${words} The server does not start.`, 'timedatectl set-ntp true')]
 }
 
-/** Whether the clock is behind what was written before. */
+/** Checks that the clock is not behind times already stored. */
 export async function lookAtPast(db: Db): Promise<Finding[]> {
   const now = systemClock.now()
   const openedAt = (await findHistory(db))?.logs.current.openedAt ?? 0
   const backedUpAt = Date.parse((await newestBackup(db)) ?? '') || 0
   if (Math.max(openedAt, backedUpAt) <= now) return []
-  return [failure('clock', 'The database knows of a later time.', 'timedatectl set-ntp true')]
+  return [
+    failure(
+      'clock',
+      'The clock is behind times stored in the database.',
+      'timedatectl set-ntp true',
+    ),
+  ]
 }

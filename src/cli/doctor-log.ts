@@ -1,3 +1,4 @@
+/** The `doctor` checks of the log, lost receipts and replication. */
 import { openHeads } from '../app/open.ts'
 import type { Config } from '../config/config.ts'
 import { systemClock } from '../kernel/clock.ts'
@@ -9,7 +10,7 @@ import type { Db } from '../storage/db/db.ts'
 import { readReplication, replicationFault, replicationFix } from '../storage/db/replication.ts'
 import { type Finding, failure, fine, quote, warning } from './finding.ts'
 
-/** Whether the log still begins with every head that this data folder, or another node, knows. */
+/** Checks the log against every head known to this data folder or to another node. */
 export async function lookAtLog(config: Config, db: Db): Promise<Finding[]> {
   const history = await findHistory(db)
   if (!history) return []
@@ -19,7 +20,7 @@ export async function lookAtLog(config: Config, db: Db): Promise<Finding[]> {
   const { heads } = openHeads(config)
   const strange = heads.find(({ issuer }) => !logs.of(issuer))
   if (strange) {
-    const what = `A head of ${strange.size} leaves of ${strange.issuer} is known`
+    const what = `A head with ${strange.size} leaves of ${strange.issuer} is known`
     return [failure('log', `${what}, but the database has no such log.`, reopenFix)]
   }
   const known = [
@@ -29,17 +30,17 @@ export async function lookAtLog(config: Config, db: Db): Promise<Finding[]> {
   const newest = known.reduce((a, b) => (b && b.size > (a?.size ?? 0) ? b : a), undefined)
   const fault = newest && (await log.faultOf(newest))
   if (newest && fault !== undefined) {
-    const what = `A head of ${newest.size} leaves of ${origin} is known, but ${fault}.`
+    const what = `A head with ${newest.size} leaves of ${origin} is known, but ${fault}.`
     return [failure('log', what, reopenFix), ...lostIn(config)]
   }
   return [
-    fine('log', `It has ${await log.size()} leaves, and every head that is known.`),
+    fine('log', `It has ${await log.size()} leaves and matches every known head.`),
     ...lostIn(config),
   ]
 }
 
 const reopenFix =
-  'put the right database back; if it is lost, stop all servers and run: counterfoil log reopen'
+  'restore the right database; if it is lost, stop all servers and run: counterfoil log reopen'
 
 function lostIn({ data }: Config): Finding[] {
   const count = countLost(data)
@@ -49,7 +50,7 @@ function lostIn({ data }: Config): Finding[] {
   return [warning('receipts', words, `settle them with your customers, then: rm ${quote(path)}`)]
 }
 
-/** Whether a COMMIT survives a crash of the database server, and a failover. */
+/** Checks whether a COMMIT survives a crash of the database server, and a failover. */
 export async function lookAtReplication(db: Db): Promise<Finding[]> {
   const found = await readReplication(db)
   if (!found) return []

@@ -1,3 +1,4 @@
+/** The `doctor` checks of the network: public origin, upstreams and chain. */
 import { openAnchorSender } from '../app/open.ts'
 import { checkToken } from '../billing/deposits/token.ts'
 import type { Config } from '../config/config.ts'
@@ -12,32 +13,32 @@ import type { Db } from '../storage/db/db.ts'
 import { type Finding, failure, fine, warning } from './finding.ts'
 import { checkUpstreams, isThere, upstreamWords } from './models.ts'
 
-/** Gas of the dearest transaction that a log makes, and how many should be paid for. */
+/** Gas of the log's most expensive transaction, and how many the sender should afford. */
 const gasOfAnchor = 80_000n
 const anchorsAhead = 100n
 
-/** How far the clock may be from the newest block, in ms. */
+/** Largest accepted distance between the clock and the newest block, in ms. */
 const skewMs = 120_000
 
-/** Whether others reach the service by its public name, over TLS. */
+/** Checks that the service is reachable by its public name, over TLS. */
 export async function lookAtOrigin(config: Config): Promise<Finding[]> {
   const { base_url: origin, listen, trusted_proxies: proxies } = config
   const { hostname, protocol } = new URL(origin)
   if (isLoopback(hostname)) {
-    const words = `Receipts name ${origin} as their issuer, which is this machine to everybody.`
+    const words = `Receipts name ${origin} as their issuer, which only works on this machine.`
     const fix = 'set base_url = "https://…" in counterfoil.toml before the first receipt'
     return [warning('origin', words, fix)]
   }
   const alive = await isAlive(`${origin}/livez`)
   const answer = alive
-    ? fine('origin', `${origin} answers${protocol === 'https:' ? ' over TLS' : ''}.`)
+    ? fine('origin', `${origin} responds${protocol === 'https:' ? ' over TLS' : ''}.`)
     : warning(
         'origin',
-        `${origin} does not answer from here.`,
-        `curl -v ${origin}/livez, with the server and the TLS proxy before it running`,
+        `${origin} is not reachable from here.`,
+        `curl -v ${origin}/livez, with the server and its TLS proxy running`,
       )
   if (proxies.length > 0) return [answer]
-  const words = `No proxy is trusted, so all callers through one count as one address.`
+  const words = `No proxy is trusted, so all callers behind one share an address and its limits.`
   const proxy = isLoopback(listen.hostname) ? '127.0.0.1' : '<address of the proxy>'
   return [answer, warning('origin', words, `set trusted_proxies = ["${proxy}"]`)]
 }
@@ -53,11 +54,11 @@ async function isAlive(url: string): Promise<boolean> {
   }
 }
 
-/** Whether the models that are offered have somebody behind them. */
+/** Checks that every offered model has a working upstream. */
 export async function lookAtModels(config: Config): Promise<Finding[]> {
   if (config.upstreams.length === 0) {
     const fix = 'add [[upstreams]] and [[models]] to counterfoil.toml; counterfoil init shows how'
-    return [warning('models', 'Only the built-in models answer.', fix)]
+    return [warning('models', 'Only the built-in models are available.', fix)]
   }
   const keyless = config.upstreams.filter(
     ({ api_key, base_url }) => api_key === undefined && !isLoopback(new URL(base_url).hostname),
@@ -68,7 +69,7 @@ export async function lookAtModels(config: Config): Promise<Finding[]> {
     if (!isThere(one)) return failure('models', words, fix.replace(/; $/, ''))
     if (one.missing.length === 0) return fine('models', words)
     const lacks = `The upstream ${one.id} does not list ${one.missing.join(', ')}.`
-    return warning('models', lacks, 'put its own names into route = ["upstream:name"]')
+    return warning('models', lacks, 'use the names it lists in route = ["upstream:name"]')
   })
   return [
     ...checked,
@@ -82,11 +83,11 @@ export async function lookAtModels(config: Config): Promise<Finding[]> {
   ]
 }
 
-/** Whether the chain answers, deposits can come and anchors can be paid for. */
+/** Checks that the chain is reachable, deposits can arrive and anchors can be paid. */
 export async function lookAtChain(config: Config, db: Db | undefined): Promise<Finding[]> {
   const urls = config.chain.rpc_urls
   if (urls.length === 0) {
-    const words = 'No chain is configured: no deposits, and nothing is anchored.'
+    const words = 'No chain is configured: deposits and anchoring are off.'
     return [warning('chain', words, 'set [chain] rpc_urls = ["https://…"]')]
   }
   const chain = rpcChain({ urls, clock: systemClock, random: systemRandom(), timeoutMs: 10_000 })
@@ -111,7 +112,7 @@ export async function lookAtChain(config: Config, db: Db | undefined): Promise<F
 async function lookAtDeposits(config: Config, chain: Chain): Promise<Finding[]> {
   const { treasury, token, token_decimals: decimals } = config.chain
   if (treasury === undefined) {
-    const words = 'Deposits are off: nobody says where to.'
+    const words = 'Deposits are off: no treasury is configured.'
     return [warning('deposits', words, 'set [chain] treasury = "0x…"')]
   }
   const { trouble } = await checkToken(chain, { token, decimals })
@@ -123,7 +124,7 @@ async function lookAtDeposits(config: Config, chain: Chain): Promise<Finding[]> 
   return [failure('deposits', words, 'set [chain] token and token_decimals')]
 }
 
-/** Whether who must agree to deposits answers: they wait while nobody does. */
+/** Checks the second RPC server: large deposits wait while it is unreachable. */
 async function lookAtSecond(config: Config): Promise<Finding[]> {
   const urls = config.chain.second_rpc_urls
   if (urls.length === 0) return []
@@ -134,7 +135,7 @@ async function lookAtSecond(config: Config): Promise<Finding[]> {
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error
     const words = `The second RPC server: ${error.message}. Deposits wait for it.`
-    return [failure('second', words, 'set [chain] second_rpc_urls to one that answers')]
+    return [failure('second', words, 'set [chain] second_rpc_urls to a working server')]
   } finally {
     second.close()
   }
@@ -143,15 +144,15 @@ async function lookAtSecond(config: Config): Promise<Finding[]> {
 async function lookAtAnchors(config: Config, chain: Chain, db: Db | undefined): Promise<Finding[]> {
   const sender = openAnchorSender(config)
   if (!sender) {
-    const words = 'Nobody pays for anchors, so the log is on no chain.'
-    return [warning('anchors', words, 'set [anchors] sender_key_file to a key with gas money')]
+    const words = 'No sender key is configured, so the log is not anchored.'
+    return [warning('anchors', words, 'set [anchors] sender_key_file to a funded key')]
   }
   const stored = db && (await anchorStore(db, { clock: systemClock, node: 'command' }).registry())
   const registry = stored ?? config.anchors.registry
   const [balance, { maxFeeWei }] = [await chain.balance(sender.address), await chain.fees()]
   const one = maxFeeWei * gasOfAnchor
-  const money = `The sender ${sender.address} has ${balance} wei, one anchor costs up to ${one}.`
-  const fill = `send gas money on chain 4663 to ${sender.address}`
+  const money = `The sender ${sender.address} has ${balance} wei; one anchor costs up to ${one}.`
+  const fill = `fund ${sender.address} on chain 4663`
   const funds =
     balance < one
       ? failure('anchors', money, fill)
@@ -159,10 +160,10 @@ async function lookAtAnchors(config: Config, chain: Chain, db: Db | undefined): 
         ? warning('anchors', money, fill)
         : fine('anchors', money)
   if (registry === undefined) {
-    return [funds, warning('anchors', 'There is no registry yet.', 'counterfoil anchor deploy')]
+    return [funds, warning('anchors', 'No registry is configured.', 'counterfoil anchor deploy')]
   }
   if ((await chain.code(registry)) !== '0x')
     return [funds, fine('anchors', `Registry ${registry}.`)]
-  const words = `Nothing is at the address of the registry, ${registry}.`
-  return [funds, failure('anchors', words, 'set [anchors] registry to the right one')]
+  const words = `There is no contract at the registry address ${registry}.`
+  return [funds, failure('anchors', words, 'set [anchors] registry to the right address')]
 }

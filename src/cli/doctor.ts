@@ -1,3 +1,4 @@
+/** `doctor`: lists what is wrong or missing for production, each with its fix. */
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
 import { readConfig } from '../config/file.ts'
@@ -25,10 +26,9 @@ import { lookAtChain, lookAtModels, lookAtOrigin } from './doctor-network.ts'
 import { type Finding, failure, lookAt, quote } from './finding.ts'
 import { withoutPassword } from './pg-tools.ts'
 
-/** `doctor`: what is wrong or missing for real use, each with what puts it right. */
 export function doctorCommand(program: Command): void {
   withSettings(program.command('doctor'))
-    .description('look for what is wrong or missing, and say what puts it right')
+    .description('find problems and missing settings, each with its fix')
     .option('--json', 'print JSON')
     .action(examine)
 }
@@ -66,7 +66,7 @@ async function examine(options: Options): Promise<void> {
   try {
     const key = () => lookAtSigner(config, db, envKey)
     const slow = await Promise.all([
-      lookAt('signer', 'put the right key back', key),
+      lookAt('signer', 'restore the right key', key),
       lookAt('origin', 'curl -v the base_url', () => lookAtOrigin(config)),
       lookAt('models', 'counterfoil models check', () => lookAtModels(config)),
       lookAt('chain', 'check [chain] rpc_urls', () => lookAtChain(config, db)),
@@ -77,7 +77,7 @@ async function examine(options: Options): Promise<void> {
   }
 }
 
-/** What may help where the database cannot even be opened. */
+/** The fix to suggest if the database cannot be opened. */
 function whenNoDatabase({ database_url: url }: Config): string {
   if (url.startsWith('sqlite:')) return 'counterfoil restore <newest backup>'
   return `psql ${quote(withoutPassword(url))}, with database_url right and its server running`
@@ -96,7 +96,7 @@ function report(findings: Finding[], { json }: Options): void {
       if (fix !== null) print(`${' '.repeat(12)}→ ${fix}`)
     }
   }
-  const words = `${failed} to repair, ${warned} missing for real use.`
+  const words = `${failed} to repair, ${warned} missing for production.`
   if (failed > 0) throw new Exit(exitCodes.failed, words)
   if (!json) say(words)
 }

@@ -1,3 +1,4 @@
+/** `export usage`: every receipt of an account, one line each; also beside a running server. */
 import { closeSync, openSync } from 'node:fs'
 import type { Command } from 'commander'
 import { openOffice } from '../app/open.ts'
@@ -11,17 +12,16 @@ import { configOf, Exit, exitCodes, say, withSettings } from './context.ts'
 import { writeOut } from './output.ts'
 import { readAccount, readWord } from './values.ts'
 
-/** `export usage`: every receipt of an account, one line each; also beside a running server. */
 export function exportCommands(program: Command): void {
-  const all = program.command('export').description('write what was used for other programs')
+  const all = program.command('export').description('export usage for other programs')
   withSettings(all.command('usage'))
-    .description('write what an account used: a line a receipt, in the order of the log')
+    .description("export an account's usage: one line per receipt, in log order")
     .requiredOption('--account <0x…>', 'wallet address', readAccount)
     .option('--format <form>', formNames.join(', '), readForm, 'csv')
-    .option('--from <date>', 'a date or an RFC 3339 time; from the beginning when absent')
-    .option('--to <date>', 'a date, which is in it, or a time, which is not')
-    .option('--as-of <n>', 'leave out what was logged from this place on', readPlace)
-    .option('--output <file>', 'a new file; stdout when absent')
+    .option('--from <date>', 'date or RFC 3339 time, inclusive; default: the beginning')
+    .option('--to <date>', 'date (inclusive) or RFC 3339 time (exclusive); default: no end')
+    .option('--as-of <n>', 'leave out leaves at or above this log index', readPlace)
+    .option('--output <file>', 'new file to write; default: stdout')
     .action(write)
 }
 
@@ -38,7 +38,7 @@ const readForm = (text: string): FormName => readWord('format', text, formNames)
 
 function readPlace(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text)
-  throw new Exit(exitCodes.usage, `"${text}" is no place in the log, which is a whole number`)
+  throw new Exit(exitCodes.usage, `"${text}" is not a log index; expected a whole number`)
 }
 
 async function write(options: Options): Promise<void> {
@@ -56,20 +56,22 @@ async function write(options: Options): Promise<void> {
       else if (!(await writeOut(text))) return
     }
     if (out !== undefined) closeSync(out)
-    say(`As of ${exported.asOf} leaves; --as-of ${exported.asOf} gives the same bytes again.`)
+    say(
+      `The log had ${exported.asOf} leaves; --as-of ${exported.asOf} exports the same bytes again.`,
+    )
   } finally {
     done.abort()
     await office.close()
   }
 }
 
-/** @throws Exit 1 when it is there already. */
+/** @throws Exit 1 if the file exists or cannot be written */
 function openNew(file: string): number {
   try {
     return openSync(file, 'wx', 0o600)
   } catch (error) {
     const exists = (error as NodeJS.ErrnoException).code === 'EEXIST'
-    const why = exists ? 'is there already; it stays as it is' : 'cannot be written'
+    const why = exists ? 'already exists and was not changed' : 'cannot be written'
     throw new Exit(exitCodes.failed, `${file} ${why}`)
   }
 }

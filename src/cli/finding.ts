@@ -1,13 +1,13 @@
+/** What a `doctor` check returns: a status, a message and a fix. */
 import { sayingOf } from '../app/logging.ts'
 import { redact } from '../kernel/redact.ts'
 
-/** What `doctor` found of one part: how it is, in words, and what puts it right. */
 export type Finding = {
   part: string
-  /** `warn`: it works, but not for real use. `fail`: something does not work. */
+  /** `warn`: works, but not ready for production. `fail`: does not work. */
   status: 'ok' | 'warn' | 'fail'
   message: string
-  /** A command, or what to set; null where there is nothing to do. */
+  /** A command or a setting to change; null if there is nothing to do. */
   fix: string | null
 }
 
@@ -32,7 +32,7 @@ export const failure = (part: string, message: string, fix: string): Finding => 
   fix,
 })
 
-/** What a look found, or that it could not be taken. */
+/** The findings of a check, or a failure if the check itself threw. */
 export async function lookAt(
   part: string,
   fix: string,
@@ -41,12 +41,12 @@ export async function lookAt(
   try {
     return await look()
   } catch (error) {
-    // Which query it was that a database did not answer is nothing to an operator.
+    // The cause says what failed; the query around it means nothing to an operator.
     const why = error instanceof Error && error.cause instanceof Error ? error.cause : error
     return [failure(part, `${sayingOf(why).replace(/\.$/, '')}.`, fix)]
   }
 }
 
-/** One word to a shell. */
+/** Quotes a text as one shell word. */
 export const quote = (text: string): string =>
   /^[\w@%+=:,./~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

@@ -1,3 +1,4 @@
+/** `grant 0x… 10.00 --reason "…"`: credits an account with the operator's money. */
 import type { Command } from 'commander'
 import { openOffice } from '../app/open.ts'
 import { toJsonInteger, toUsd } from '../kernel/money.ts'
@@ -6,7 +7,6 @@ import { toChecksumAddress } from '../verify/address.ts'
 import { configOf, Exit, exitCodes, printJson, say, withSettings } from './context.ts'
 import { readAccount, readUsd } from './values.ts'
 
-/** `grant 0x… 10.00 --reason "…"`: the operator's money into an account. */
 export function grantCommand(program: Command): void {
   withSettings(program.command('grant'))
     .description("credit an account with the operator's money")

@@ -1,20 +1,20 @@
+/** `healthcheck`: for supervisors, and for scripts that wait for a server. */
 import type { Command } from 'commander'
 import { systemClock } from '../kernel/clock.ts'
 import { request } from '../models/upstream/http.ts'
 import { configOf, Exit, exitCodes, printJson, say, withSettings } from './context.ts'
 import { readDuration } from './values.ts'
 
-/** How long a server may take to say that it lives, in ms. */
+/** Timeout of one probe, in ms. */
 const answerWithinMs = 5000
-/** Between two questions to a server that is waited for, in ms. */
+/** Pause between two probes with `--wait`, in ms. */
 const pauseMs = 200
 
-/** `healthcheck`, for supervisors, and for scripts that wait for a server. */
 export function healthCommand(program: Command): void {
   withSettings(program.command('healthcheck'))
     .description('ask a running server whether it is ready; for supervisors')
-    .argument('[url]', 'its origin; the server of this configuration if absent')
-    .option('--wait <time>', 'ask until it is ready, so long at most: 30s, 5m', readDuration)
+    .argument('[url]', 'its origin; default: the server of this configuration')
+    .option('--wait <time>', 'retry until it is ready, at most this long: 30s, 5m', readDuration)
     .option('--json', 'print JSON')
     .action(checkHealth)
 }
@@ -53,11 +53,11 @@ async function ask({ origin, headers }: Asked): Promise<Health> {
     if (status === 200) return { ready: true, status, words: 'ready' }
     return { ready: false, status, words: `not ready (${status}): ${messageOf(text)}` }
   } catch {
-    return { ready: false, status: null, words: `${origin} does not answer` }
+    return { ready: false, status: null, words: `${origin} is not reachable` }
   }
 }
 
-/** What a refusal says; of another server's answer its beginning. */
+/** The message of a refusal, or the beginning of another server's answer. */
 function messageOf(text: string): string {
   try {
     return String(JSON.parse(text).error.message)
@@ -67,8 +67,8 @@ function messageOf(text: string): string {
 }
 
 /**
- * The server of this machine, by the name it goes by: the way round by its public origin would ask
- * proxies and the network too.
+ * The server of this machine, asked directly with its public name as Host: the public origin
+ * would test proxies and the network too.
  */
 function own(options: Options): Asked {
   const { listen, base_url: baseUrl } = configOf(options)

@@ -1,3 +1,7 @@
+/**
+ * `key create|list|pause|…`: each also runs beside a live server, which applies changes at
+ * once.
+ */
 import type { Command } from 'commander'
 import { issueKey, type KeyWish } from '../access/keys/issue.ts'
 import { toKeyView } from '../access/keys/key-view.ts'
@@ -12,39 +16,38 @@ import { toChecksumAddress } from '../verify/address.ts'
 import { configOf, print, printJson, say, withSettings } from './context.ts'
 import { readAccount, readDuration, readList, readScopes, readUsd, readWindow } from './values.ts'
 
-/** `key create|list|pause|…`: also beside a running server, which notices at once. */
 export function keyCommands(program: Command): void {
-  const key = program.command('key').description('make, list, pause, rotate and revoke keys')
+  const key = program.command('key').description('create, list, pause, rotate and revoke keys')
   withSettings(key.command('create'))
-    .description('make a key and print its secret, this once')
+    .description('create a key and print its secret, which is shown only once')
     .requiredOption('--account <0x…>', 'wallet address of the account', readAccount)
-    .requiredOption('--cap <usd>', 'most it may spend in a window, decimal USD', readUsd)
-    .option('--name <name>', 'what people call it', 'command line')
-    .option('--expires <duration>', 'life: 90d, 24h, 30s (default 90d)', readDuration)
+    .requiredOption('--cap <usd>', 'spending limit per window, in decimal USD', readUsd)
+    .option('--name <name>', 'display name', 'command line')
+    .option('--expires <duration>', 'lifetime: 90d, 24h, 30s (default: 90d)', readDuration)
     .option('--window <window>', 'lifetime, day, week or month', readWindow, 'lifetime')
-    .option('--scopes <a,b>', 'what it may do', readScopes)
-    .option('--models <a,b>', 'models it may use; globs', readList)
+    .option('--scopes <a,b>', 'scopes it has', readScopes)
+    .option('--models <a,b>', 'models it may use, as globs', readList)
     .option('--parent <key id>', 'make it a child of this key')
-    .option('--max-cost-per-run <usd>', 'most a single run may cost', readUsd)
+    .option('--max-cost-per-run <usd>', 'cost limit of a single run, in decimal USD', readUsd)
     .option('--json', 'print JSON')
     .action(create)
   withSettings(key.command('list'))
     .description('list keys')
-    .option('--account <0x…>', 'only of this account', readAccount)
+    .option('--account <0x…>', 'only keys of this account', readAccount)
     .option('--json', 'print JSON')
     .action(list)
   withSettings(key.command('pause'))
-    .description('stop a key and every key below it until it is resumed')
+    .description('pause a key and every key below it until it is resumed')
     .argument('<key id>')
     .option('--json', 'print JSON')
     .action(pause)
   withSettings(key.command('resume'))
-    .description('end the pause of a key')
+    .description('resume a paused key')
     .argument('<key id>')
     .option('--json', 'print JSON')
     .action(resume)
   withSettings(key.command('rotate'))
-    .description('give a key another secret and print it, this once')
+    .description('replace the secret of a key and print the new one, which is shown only once')
     .argument('<key id>')
     .option(
       '--overlap <duration>',
@@ -54,7 +57,7 @@ export function keyCommands(program: Command): void {
     .option('--json', 'print JSON')
     .action(rotate)
   withSettings(key.command('revoke'))
-    .description('revoke a key and every key below it, for good')
+    .description('revoke a key and every key below it permanently')
     .argument('<key id>')
     .option('--json', 'print JSON')
     .action(revoke)
@@ -100,7 +103,7 @@ async function create(options: CreateOptions): Promise<void> {
       })
       return
     }
-    say(`Made ${key.id} for ${account}. The secret is shown this once:`)
+    say(`Created ${key.id} for ${account}. The secret is shown only once:`)
     print(secret)
   } finally {
     await office.close()
@@ -119,7 +122,7 @@ async function list(options: { account?: string; json?: boolean }): Promise<void
       const left = `${toUsd(BigInt(remaining_nusd))} of ${toUsd(BigInt(limit_nusd))} USD left`
       print(`${view.id}  ${view.status.padEnd(7)}  ${left} (${window})  ${view.name}`)
     }
-    if (views.length === 0) say('There are none. The next one: counterfoil key create')
+    if (views.length === 0) say('No keys. Create one with: counterfoil key create')
   } finally {
     await office.close()
   }
@@ -130,7 +133,7 @@ async function pause(keyId: string, options: { json?: boolean }): Promise<void> 
   try {
     const key = await pauseKey(office, { keyId, actor: 'operator' })
     if (options.json) printJson({ id: key.id, paused: true })
-    else say(`Paused ${key.id}, and with it every key below, until it is resumed.`)
+    else say(`Paused ${key.id} and every key below it until it is resumed.`)
   } finally {
     await office.close()
   }
@@ -158,8 +161,9 @@ async function rotate(keyId: string, options: { overlap?: number; json?: boolean
       const { id, fingerprint } = key
       return printJson({ id, secret, fingerprint, overlap_until: until })
     }
-    const old = until === null ? 'The old secret is void' : `The old secret works until ${until}`
-    say(`Rotated ${key.id}. ${old}. The new one is shown this once:`)
+    const old =
+      until === null ? 'The old secret no longer works' : `The old secret works until ${until}`
+    say(`Rotated ${key.id}. ${old}. The new one is shown only once:`)
     print(secret)
   } finally {
     await office.close()
@@ -171,7 +175,7 @@ async function revoke(keyId: string, options: { json?: boolean }): Promise<void>
   try {
     const { stopped } = await revokeKey(office, { keyId, actor: 'operator' })
     if (options.json) printJson({ id: keyId, revoked: true, stopped })
-    else say(`Revoked ${keyId}. That stops ${stopped} key${stopped === 1 ? '' : 's'} at once.`)
+    else say(`Revoked ${keyId}. ${stopped} key${stopped === 1 ? '' : 's'} stopped working at once.`)
   } finally {
     await office.close()
   }

@@ -1,3 +1,4 @@
+/** `log reopen`: abandons a log that diverged, while no server runs. */
 import type { Command } from 'commander'
 import { makeAnchoring } from '../app/anchoring.ts'
 import { openLog } from '../app/logging.ts'
@@ -22,12 +23,11 @@ import {
   withSettings,
 } from './context.ts'
 
-/** `log reopen`, while no server runs. */
 export function logCommands(program: Command): void {
-  const log = program.command('log').description('the way out of a log that diverged')
+  const log = program.command('log').description('recover from a log that diverged')
   withSettings(log.command('reopen'))
-    .description('abandon the log and issue in a new one; stop the server first')
-    .requiredOption('--reason <words>', 'why; stands in the new log for ever')
+    .description('abandon the log and start a new one; stop the server first')
+    .requiredOption('--reason <words>', 'why; stored permanently in the new log')
     .option('--json', 'print JSON')
     .action(reopen)
 }
@@ -52,20 +52,20 @@ async function reopen(options: { reason: string; json?: boolean }): Promise<void
       const missing = { forgotten_size: lost?.size ?? null, lost_receipts: listed ?? null }
       return printJson({ origin, previous: previous.origin, ...sizes, ...missing })
     }
-    say(`Receipts are issued as ${origin} from now on.`)
-    say(`The log of ${previous.origin} was abandoned; its head of ${head.size} leaves is named.`)
+    say(`Receipts are now issued as ${origin}.`)
+    say(`The log of ${previous.origin} was abandoned at ${head.size} leaves; the new log names it.`)
     say(`Its receipts with an index below ${last.size} keep their proofs.`)
-    if (lost) say(`A head of ${lost.size} leaves was signed: what was beyond is lost.`)
+    if (lost) say(`A head of ${lost.size} leaves had been signed: the leaves above are lost.`)
     if (listed) say(`${listed} lost receipts are listed in ${lostPathOf(config.data)}.`)
-    if (lost) say('Other nodes list those that they acknowledged in their data folders.')
+    if (lost) say('Other nodes list the ones that they acknowledged in their own data folders.')
   } finally {
     await office.close()
   }
 }
 
 /**
- * The head that the chain has of the log; undefined where the log is on no chain.
- * @throws Exit 3 when the chain does not answer: the new log would name too little of the old one.
+ * The log's head on the chain; undefined if it is not anchored.
+ * @throws Exit 3 if the chain is unreachable: the new log would name too little of the old one
  */
 async function askChain(
   config: Config,
@@ -77,7 +77,7 @@ async function askChain(
     return await headOnChain(await makeAnchoring(config, parts), office.logs.current.origin)
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error
-    const hint = 'try again; to go on without the chain: --chain-rpc-urls ""'
+    const hint = 'try again, or continue without the chain: --chain-rpc-urls ""'
     throw new Exit(exitCodes.unavailable, `${error.message}; ${hint}`)
   }
 }

@@ -1,18 +1,18 @@
+/** `models check`: asks every upstream whether it responds and serves the models routed to it. */
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
 import { checkUpstream } from '../models/upstream/check.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
 
-/** `models check`: are the upstreams there, and do they have what is routed to them. */
 export function modelCommands(program: Command): void {
-  const models = program.command('models').description('look after models and their upstreams')
+  const models = program.command('models').description('check models and their upstreams')
   withSettings(models.command('check'))
-    .description('ask every upstream which models it has; runs nothing and costs nothing')
+    .description('ask every upstream which models it has; free of charge')
     .option('--json', 'print JSON')
     .action(check)
 }
 
-/** One upstream as it answered, and the models routed to it that it does not name. */
+/** One upstream's answer, and the models routed to it that it does not list. */
 export type CheckedUpstream = {
   id: string
   status: Awaited<ReturnType<typeof checkUpstream>>['status']
@@ -36,23 +36,25 @@ export const checkUpstreams = ({ upstreams, models }: Config): Promise<CheckedUp
 export const isThere = ({ status }: CheckedUpstream): boolean =>
   status === 'ok' || status === 'unlisted'
 
-/** What a status means, and what to do about it. */
+/** The meaning of each status and, after a colon, its fix. */
 export const upstreamWords: Record<CheckedUpstream['status'], string> = {
-  ok: 'answers',
-  unlisted: 'answers, but does not list its models',
-  denied: 'does not take the key: check its api_key_env or api_key_file',
-  unreachable: 'cannot be reached: check its base_url, and whether it runs',
-  timeout: 'does not answer in time',
-  error: 'answers with an error: check its base_url, which mostly ends in /v1',
+  ok: 'responds',
+  unlisted: 'responds, but does not list its models',
+  denied: 'rejects the key: check its api_key_env or api_key_file',
+  unreachable: 'is unreachable: check its base_url, and that it is running',
+  timeout: 'does not respond in time',
+  error: 'returns an error: check its base_url, which usually ends in /v1',
 }
 
 async function check(options: { json?: boolean }): Promise<void> {
   const found = await checkUpstreams(configOf(options))
   if (options.json) printJson({ object: 'list', data: found })
   else for (const one of found) print(lineOf(one))
-  if (found.length === 0) say('No upstreams are configured; the built-in models are always there.')
+  if (found.length === 0)
+    say('No upstreams are configured; the built-in models are always available.')
   const wrong = found.filter((one) => !isThere(one)).length
-  if (wrong > 0) throw new Exit(exitCodes.failed, `${wrong} of ${found.length} do not answer.`)
+  if (wrong > 0)
+    throw new Exit(exitCodes.failed, `${wrong} of ${found.length} upstreams failed the check.`)
 }
 
 function lineOf({ id, status, missing }: CheckedUpstream): string {

@@ -1,3 +1,4 @@
+/** Writes output to pipes that may close early. */
 import { exitCodes } from './context.ts'
 
 /** Whether an error says that the reader of a pipe has closed it, as `| head` does. */

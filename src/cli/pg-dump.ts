@@ -1,3 +1,4 @@
+/** `backup` of a PostgreSQL database: runs pg_dump and records the time for `doctor`. */
 import { existsSync, statSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { resolve } from 'node:path'
@@ -9,14 +10,13 @@ import { openPostgres } from '../storage/db/postgres.ts'
 import { Exit, exitCodes, print, printJson, say } from './context.ts'
 import { dumpCommand, forTools, passwordOf, withoutPassword } from './pg-tools.ts'
 
-/** Niceness of pg_dump: requests that are served meanwhile go first. */
+/** Niceness of pg_dump: requests to a running server go first. */
 const dumpNiceness = 10
 
-/** `backup` of a PostgreSQL database: runs pg_dump, and notes the time of the copy for `doctor`. */
 export async function dump(url: string, file: string, asJson: boolean): Promise<void> {
   const tool = Bun.which('pg_dump')
   if (tool === null) {
-    const install = 'pg_dump is not on this machine; it comes with the PostgreSQL client.'
+    const install = 'pg_dump is not installed; it comes with the PostgreSQL client.'
     throw new Exit(exitCodes.failed, `${install}\n${dumpCommand(url, file)}`)
   }
   setPriority(dumpNiceness)
@@ -29,11 +29,11 @@ export async function dump(url: string, file: string, asJson: boolean): Promise<
   const bytes = statSync(file).size
   if (asJson) return printJson({ file: resolve(file), taken_at: takenAt, bytes })
   print(file)
-  say(`The database of ${takenAt}, in the custom format of pg_dump.`)
-  say('It holds no signer key: counterfoil signer copy <file> makes a copy of that.')
+  say(`Copied at ${takenAt}, in the custom format of pg_dump.`)
+  say('The signer key is not in it; copy that with: counterfoil signer copy <file>')
 }
 
-/** The password goes in by the environment: others can read the arguments of a process. */
+/** Passes the password by the environment: others can read a process's arguments. */
 async function runDump(tool: string, url: string, copy: string): Promise<void> {
   const options = ['--format=custom', '--no-owner', `--file=${copy}`]
   const database = forTools(withoutPassword(url))
@@ -45,17 +45,17 @@ async function runDump(tool: string, url: string, copy: string): Promise<void> {
   })
   const [said, code] = await Promise.all([new Response(child.stderr).text(), child.exited])
   if (code === 0 && existsSync(copy)) return
-  const why = redact(said.trim()) || `it ended with ${code}`
-  throw new Exit(exitCodes.failed, `pg_dump failed, and nothing was kept:\n${why}`)
+  const why = redact(said.trim()) || `exit code ${code}`
+  throw new Exit(exitCodes.failed, `pg_dump failed; its output was deleted:\n${why}`)
 }
 
-/** What pg_dump may know of this process: where programs and its own settings are. */
+/** The environment of pg_dump: the path, the locale and its own settings. */
 const toolEnv = () =>
   Object.fromEntries(
     Object.entries(process.env).filter(([name]) => /^(PATH|HOME|LANG|LC_\w+|PG\w+)$/.test(name)),
   )
 
-/** The copy is there, whatever comes of this. */
+/** Records the time of the backup. A failure here leaves the copy valid. */
 async function remember(url: string, at: string): Promise<void> {
   const db = openPostgres(url)
   try {
@@ -63,7 +63,7 @@ async function remember(url: string, at: string): Promise<void> {
   } catch (error) {
     const fault = openingFault(error, url)
     const why = fault === error || !(fault instanceof Error) ? '' : ` (${fault.message})`
-    say(`The database could not be told about it${why}; doctor will not know of this backup.`)
+    say(`The time of this backup could not be saved${why}; doctor will not know of it.`)
   } finally {
     await db.close()
   }

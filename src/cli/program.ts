@@ -1,3 +1,4 @@
+/** The commands, and how their errors become messages and exit codes. */
 import { resolve } from 'node:path'
 import { Command, CommanderError } from 'commander'
 import { sayingOf } from '../app/logging.ts'
@@ -11,7 +12,6 @@ import { storageFaultOf } from '../storage/db/storage.ts'
 import { Exit, exitCodes, say } from './context.ts'
 import { surviveLostOutput } from './output.ts'
 
-/** All commands, and what their ends mean to a shell. */
 const program = new Command('counterfoil')
   .description('A prepaid, verifiable gateway to AI models.')
   .version(version, '--version')
@@ -19,7 +19,7 @@ const program = new Command('counterfoil')
   .configureOutput({ writeOut: (text) => process.stdout.write(text) })
   .addHelpText('after', `\n${helpSettings()}`)
 
-/** What adds the command of each word: a process evaluates no other command than its own. */
+/** Imported on demand, so that a process evaluates only the command it runs. */
 const commands: Record<string, () => Promise<(to: Command) => void>> = {
   serve: async () => (await import('./serve.ts')).serveCommand,
   init: async () => (await import('./init.ts')).initCommand,
@@ -57,7 +57,7 @@ export async function runCommand(argv: string[]): Promise<void> {
   }
 }
 
-/** Adds the command that is meant; all of them where help or another word was asked for. */
+/** Adds the command that `word` names; all of them for help or an unknown word. */
 async function addCommands([word, ...rest]: string[]): Promise<void> {
   const asksForHelp = [word, ...rest].some((given) => given === '--help' || given === '-h')
   const meant = word === undefined || (word.startsWith('-') && !asksForHelp) ? 'serve' : word
@@ -67,17 +67,17 @@ async function addCommands([word, ...rest]: string[]): Promise<void> {
   for (const command of program.commands) passOnTo(command)
 }
 
-/** A bare `counterfoil` serves, so a misspelt command would be taken for its argument. */
+/** `counterfoil` alone means `serve`, which would take a misspelt command as its argument. */
 function assertKnown(argv: string[]): void {
   const [, , word = ''] = argv
   const names = [...program.commands.map((command) => command.name()), 'help']
   if (!/^[^-]/.test(word) || names.includes(word)) return
   const near = nearest(word, names)
   const hint = near ? `, did you mean "${near}"?` : '; --help lists them'
-  throw new Exit(exitCodes.usage, `There is no command "${word}"${hint}`)
+  throw new Exit(exitCodes.usage, `Unknown command "${word}"${hint}`)
 }
 
-/** Sub-commands must throw too, instead of ending the process themselves. */
+/** Makes sub-commands throw too, instead of ending the process. */
 function passOnTo(command: Command): void {
   command.exitOverride()
   for (const sub of command.commands) passOnTo(sub)
@@ -107,12 +107,12 @@ function report(error: unknown): number {
   return exitCodes.failed
 }
 
-/** What the system refused this user, with the path and the remedy; undefined for other errors. */
+/** A message for a path the system denied, with the fix; undefined for other errors. */
 function deniedBy(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('path' in error && 'code' in error)) return undefined
   const { code, path } = error as NodeJS.ErrnoException
   if (code === 'EROFS') return `${resolve(String(path))} is on a read-only file system`
   if (code !== 'EACCES' && code !== 'EPERM') return undefined
-  const remedy = 'run this as the user that counterfoil runs as, or give it the path (chown)'
-  return `This user may not use ${resolve(String(path))}; ${remedy}`
+  const remedy = 'run this as the user that counterfoil runs as, or chown the path to it'
+  return `Permission denied: ${resolve(String(path))}; ${remedy}`
 }

@@ -1,3 +1,4 @@
+/** `receipt show|share|unshare|erase` and `retention`: each also runs beside a live server. */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { openOffice } from '../app/open.ts'
@@ -23,22 +24,21 @@ import { type SectionName, sectionNames } from '../verify/receipt.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
 import { readAccount, readWord, readWords } from './values.ts'
 
-/** `receipt show|share|unshare|erase` and `retention`: also beside a running server. */
 export function receiptCommands(program: Command): void {
   const receipt = program.command('receipt').description('show, share and erase receipts')
   withSettings(receipt.command('show'))
-    .description('show a receipt with everything; --json prints the receipt file')
+    .description('show a whole receipt; --json prints the receipt file')
     .argument('<receipt id>')
     .option('--json', 'print JSON')
     .action(show)
   withSettings(receipt.command('share'))
-    .description('let others see a receipt; a copy they make cannot be recalled')
+    .description('let others see a receipt; copies they make cannot be recalled')
     .argument('<receipt id>')
     .option('--visibility <word>', 'unlisted or public', readShared, 'unlisted')
-    .option('--sections <a,b>', `among ${sectionNames.join(', ')}`, readSections)
+    .option('--sections <a,b>', `any of ${sectionNames.join(', ')}`, readSections)
     .option('--reveal <a,b>', 'texts to show: input, output', readTexts)
-    .option('--input <file>', 'the input as JSON, where it was not kept')
-    .option('--output <file>', 'the output as JSON, where it was not kept')
+    .option('--input <file>', 'the input as JSON, if it was not kept')
+    .option('--output <file>', 'the output as JSON, if it was not kept')
     .option('--json', 'print JSON')
     .action(share)
   withSettings(receipt.command('unshare'))
@@ -47,12 +47,12 @@ export function receiptCommands(program: Command): void {
     .option('--json', 'print JSON')
     .action((id: string, options: Options) => share(id, { ...options, visibility: 'private' }))
   withSettings(receipt.command('erase'))
-    .description('delete for good what the texts of a receipt could be found by')
+    .description("permanently delete the salts and hashes that identify a receipt's texts")
     .argument('<receipt id>')
     .option('--json', 'print JSON')
     .action(erase)
   withSettings(program.command('retention'))
-    .description("how long the texts of an account's runs are kept")
+    .description("set how long the texts of an account's runs are kept")
     .argument('<0x…>', 'wallet address', readAccount)
     .argument('<time>', retentions.join(', '), (text) => readWord('time', text, retentions))
     .option('--json', 'print JSON')
@@ -79,7 +79,10 @@ async function show(id: string, options: Options): Promise<void> {
     const run = await find(office, id)
     const { signature } = run
     if (!signature) {
-      throw new Exit(exitCodes.failed, `${id} is not signed yet; a running server does it at once`)
+      throw new Exit(
+        exitCodes.failed,
+        `${id} is not signed yet; a running server signs it within seconds`,
+      )
     }
     const [share, texts] = await Promise.all([office.shares.find(id), office.texts.find(run.id)])
     const file = toOwnFile({ ...run, signature }, texts)
@@ -90,7 +93,7 @@ async function show(id: string, options: Options): Promise<void> {
     print(`${toRfc3339(run.finishedAt)}  ${run.model}  ${run.outcome}  ${toUsd(run.cost)} USD`)
     print(`account ${toChecksumAddress(run.accountId)}, key ${run.keyId}`)
     print(`digest ${file.digest}`)
-    if (isErased(run)) print('erased: what its texts could be found by was deleted')
+    if (isErased(run)) print('erased: nothing left identifies its texts')
     else if (texts) print(JSON.stringify(texts))
   } finally {
     await office.close()
@@ -112,7 +115,7 @@ async function share(id: string, options: ShareOptions): Promise<void> {
     const shared = await shareReceipt(office, { ...wish, actor: 'operator' })
     const view = toShareView(id, shared, { baseUrl: config.base_url })
     if (options.json) return printJson(view)
-    if (!shared) return say(`${id} is private. Copies that were made cannot be recalled.`)
+    if (!shared) return say(`${id} is private. Copies made earlier cannot be recalled.`)
     const shown = [...view.sections, ...view.reveal.map((name) => `its ${name}`)].join(', ')
     say(`${id} is ${view.visibility} and shows ${shown || 'only its date'}.`)
     print(String(view.url))
@@ -128,7 +131,7 @@ async function erase(id: string, options: Options): Promise<void> {
     const erasedAt = await eraseReceipt(office, { account, receiptId: id, actor: 'operator' })
     const erased_at = toRfc3339(erasedAt)
     if (options.json) printJson({ object: 'erasure', receipt_id: id, erased_at })
-    else say(`Erased ${id} at ${erased_at}. Its signature and its proof hold as before.`)
+    else say(`Erased ${id} at ${erased_at}. Its signature and proof remain valid.`)
   } finally {
     await office.close()
   }
@@ -140,8 +143,8 @@ async function retain(account: string, retention: Retention, options: Options): 
     await setRetention(office, { account, retention, actor: 'operator' })
     const shown = toChecksumAddress(account)
     if (options.json) printJson({ account: shown, retention })
-    else if (retention === 'none') say(`The texts of ${shown} are not kept; those kept are gone.`)
-    else say(`The texts of ${shown} are kept for ${retention} from now on.`)
+    else if (retention === 'none') say(`Texts of ${shown} are not kept; stored ones were deleted.`)
+    else say(`New texts of ${shown} are kept for ${retention}.`)
   } finally {
     await office.close()
   }
@@ -150,7 +153,7 @@ async function retain(account: string, retention: Retention, options: Options): 
 /** @throws Refusal `receipt_not_found` */
 async function find({ receipts }: Office, id: string) {
   const found = isId('rcpt', id) ? await receipts.find(id) : undefined
-  return found ?? refuse('receipt_not_found', 'There is no such receipt.')
+  return found ?? refuse('receipt_not_found', 'No such receipt.')
 }
 
 function readText(path: string): Json {

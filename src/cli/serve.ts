@@ -1,3 +1,4 @@
+/** `serve`, also what `counterfoil` alone does: opens the database and runs the server. */
 import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,7 +31,7 @@ import { dropHalfPlaced } from '../storage/db/new-file.ts'
 import { listenEarly, type Waiting } from '../web/http/waiting.ts'
 import { configOf, exitCodes, print, say, takeSignerKey, withSettings } from './context.ts'
 
-/** The first well-known test account; everybody has its private key. */
+/** The first well-known test account; its private key is public. */
 const devAccount = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const devCredit = 10_000_000_000n
 const devCap = 5_000_000_000n
@@ -38,12 +39,11 @@ const devKeyLifeMs = defaultLifeMs / 3
 
 type ServeOptions = Record<string, unknown> & { dev?: boolean; data?: string; really?: boolean }
 
-/** `serve`, also what a bare `counterfoil` does. */
 export function serveCommand(program: Command): void {
   withSettings(program.command('serve', { isDefault: true }))
     .description('run the server')
-    .option('--dev', 'try it out: temporary data, a funded test account and a ready key')
-    .option('--really', 'go on with a database that db copy has copied elsewhere')
+    .option('--dev', 'try it out: temporary data, a funded test account and a key')
+    .option('--really', 'use a database that db copy has marked as moved')
     .action(run)
 }
 
@@ -61,10 +61,10 @@ async function run(options: ServeOptions): Promise<void> {
   const lock = isEmbedded ? lockServer(config.data) : undefined
   if (isEmbedded) dropHalfPlaced(config.database_url.slice('sqlite:'.length))
   const key = join(config.data, 'signer.key')
-  // Without the lock another process may be placing one; where it stands, nobody is.
+  // Without the lock another process may be placing a key, unless it is already there.
   if (isEmbedded || existsSync(key)) dropHalfPlaced(key)
   const asRead = structuredClone(config)
-  // Asked to reload before there is anything to reload, a process would end.
+  // Unhandled, a SIGHUP during the start would end the process.
   if (!options.dev) process.on('SIGHUP', () => {})
   const waiting = listenEarly(config.listen, makeIds(systemClock, systemRandom()))
   config.base_url = config.base_url.replace(/:0$/, `:${config.listen.port}`)
@@ -77,7 +77,7 @@ async function run(options: ServeOptions): Promise<void> {
   })
   process.on('unhandledRejection', (error) => log.error('process.unhandled', error))
   stopOnSignals(server, lock, config.limits.stop_grace_s * 1000)
-  // Who tries it out in a terminal ends it by closing that.
+  // With --dev, closing the terminal (SIGHUP) must end the process.
   if (!options.dev) reloadOnSignal(server, { log, config: asRead }, options)
   say(`counterfoil listens on ${server.url}; receipts are signed by ${server.deps.signer.address}`)
   if (!options.dev) say(missingForRealUse(config))
@@ -92,7 +92,7 @@ type Opening = {
   evenIfMoved: boolean | undefined
 }
 
-/** Everything between the listener and the first answer. */
+/** Starts the service behind the early listener. */
 async function open(opening: Opening): Promise<Running> {
   const { config, log, waiting, lock, isDev, evenIfMoved } = opening
   waiting.enter('migrating')
@@ -104,7 +104,7 @@ async function open(opening: Opening): Promise<Running> {
   const headFile = openHeads(config)
   const sender = openAnchorSender(config)
   const parts = { config, db, signer, log, headFile, sender, readProcess }
-  // The key is printed before anybody can find the server ready.
+  // The key is printed before the server reports ready.
   return startServer(parts, { waiting, prepare: isDev ? printDevKey : undefined })
 }
 
@@ -114,11 +114,11 @@ function reloadOnSignal({ deps }: Running, read: Read, options: ServeOptions): v
   const readAgain = () => readConfig(options, options['config'] as string | undefined)
   const reload = reloader({ service: deps, readAgain, ...read })
   deps.reload.again = reload
-  // What went wrong is in the log already.
+  // The error is already logged.
   process.on('SIGHUP', () => void reload().catch(() => {}))
 }
 
-/** The first signal lets runs in flight go on for `graceMs`; a second one ends them at once. */
+/** The first signal lets live runs continue for `graceMs`; a second one ends them at once. */
 function stopOnSignals(server: Running, lock: ServerLock | undefined, graceMs: number): void {
   let asked = 0
   const stop = (): void => {
@@ -144,7 +144,7 @@ function stopOnSignals(server: Running, lock: ServerLock | undefined, graceMs: n
 
 const startedAt = systemClock.now() / 1000
 
-/** This process as the metrics tell of it. */
+/** Memory and CPU of this process, for the metrics. */
 function readProcess(): ProcessFacts {
   const { rss, heapUsed } = process.memoryUsage()
   const { user, system } = process.cpuUsage()
@@ -156,7 +156,7 @@ function readProcess(): ProcessFacts {
   }
 }
 
-/** The key that makes the README's minute work. The account is everybody's: never for real use. */
+/** Prints a key of a funded account whose private key is public: for trials only. */
 async function printDevKey(deps: Deps): Promise<void> {
   const account = toAccountId(devAccount)
   const known = await deps.accounts.find(account)
@@ -172,26 +172,26 @@ async function printDevKey(deps: Deps): Promise<void> {
     expiresAt: deps.clock.now() + devKeyLifeMs,
     actor: 'operator',
   })
-  say('This is for trying out: everybody has the private key of its account.')
+  say("For trials only: the private key of this key's account is public.")
   print(`COUNTERFOIL_KEY=${secret}`)
 }
 
 function missingForRealUse(config: Config): string {
   const missing = [
     ...(config.models.length === 0
-      ? ['[[upstreams]] and [[models]] in counterfoil.toml: so far only the built-in models answer']
+      ? ['[[upstreams]] and [[models]] in counterfoil.toml: only the built-in models are available']
       : []),
     ...(config.base_url.startsWith('http://localhost')
       ? ['base_url: the public origin that receipts name as their issuer']
       : []),
     ...(config.chain.rpc_urls.length === 0 || config.anchors.sender_key_file === undefined
-      ? ['[chain] rpc_urls and [anchors] sender_key_file: the log is anchored on no chain']
+      ? ['[chain] rpc_urls and [anchors] sender_key_file: the log is not anchored']
       : []),
-    'a copy of signer.key in a safe place: receipts are worth what it is worth',
+    'a copy of signer.key in a safe place: every receipt relies on it',
   ]
   return [
-    'For real use there is missing:',
+    'Missing for production:',
     ...missing.map((line) => `  - ${line}`),
-    'counterfoil doctor looks closer.',
+    'For details run: counterfoil doctor',
   ].join('\n')
 }

@@ -1,3 +1,4 @@
+/** `signer show|copy|rotate|revoke`; the last two run only without a server. */
 import { existsSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { openLog } from '../app/logging.ts'
@@ -22,29 +23,28 @@ import {
   withSettings,
 } from './context.ts'
 
-/** `signer show|copy|rotate|revoke`; the last two while no server runs. */
 export function signerCommands(program: Command): void {
-  const signer = program.command('signer').description('show and change the key that signs')
+  const signer = program.command('signer').description('show and change the signing key')
   withSettings(signer.command('show'))
-    .description('list the signers and the part of the log that each may sign')
+    .description('list the signers and the range of the log that each may sign')
     .option('--json', 'print JSON')
     .action(show)
   withSettings(signer.command('copy'))
-    .description('copy the key into a new file, for a safe place; a backup does not hold it')
-    .argument('<file>', 'what to write; must not be there')
+    .description('copy the key to a new file for safe keeping; backups do not hold it')
+    .argument('<file>', 'file to write; must not exist')
     .option('--json', 'print JSON')
     .action(copy)
   withSettings(signer.command('rotate'))
-    .description('let another key sign from here on; stop the server first')
-    .requiredOption('--reason <words>', 'why; stands in the log for ever')
-    .option('--key-file <file>', 'the next key; a new one is made when absent')
+    .description('replace the signing key; stop the server first')
+    .requiredOption('--reason <words>', 'why; stored permanently in the log')
+    .option('--key-file <file>', 'the next key; default: a new one is created')
     .option('--json', 'print JSON')
     .action(rotate)
   withSettings(signer.command('revoke'))
-    .description('take a stolen key its signatures from an index on; stop the server first')
-    .requiredOption('--from-index <n>', 'first index of the log that it may not sign', readIndex)
-    .requiredOption('--reason <words>', 'why; stands in the log for ever')
-    .option('--key-file <file>', 'the next key; a new one is made when absent')
+    .description("invalidate a stolen key's signatures from an index on; stop the server first")
+    .requiredOption('--from-index <n>', 'first log index that it may not sign', readIndex)
+    .requiredOption('--reason <words>', 'why; stored permanently in the log')
+    .option('--key-file <file>', 'the next key; default: a new one is created')
     .option('--json', 'print JSON')
     .action(revoke)
 }
@@ -78,9 +78,9 @@ async function copy(file: string, options: { json?: boolean }): Promise<void> {
   const source = keySourceOf(config, takeSignerKey())
   if (source.kind === 'env' || source.kind === 'keystore') {
     const where = source.kind === 'env' ? 'COUNTERFOIL_SIGNER_KEY' : source.file
-    throw new Exit(exitCodes.failed, `The key comes from ${where}: keep a copy of that.`)
+    throw new Exit(exitCodes.failed, `The key comes from ${where}: copy that instead.`)
   }
-  if (existsSync(file)) throw new Exit(exitCodes.failed, `${file} is there already.`)
+  if (existsSync(file)) throw new Exit(exitCodes.failed, `${file} already exists.`)
   const { db } = await openDatabase(config)
   try {
     const known = await findKnownSigner(db)
@@ -93,7 +93,7 @@ async function copy(file: string, options: { json?: boolean }): Promise<void> {
     await noteCopied(db, address)
     if (options.json) return printJson({ address, file })
     print(file)
-    say(`The key of ${address}. Take it off this machine, and let nobody read it.`)
+    say(`This is the key of ${address}. Move it off this machine and keep it secret.`)
   } finally {
     await db.close()
   }
@@ -117,7 +117,7 @@ async function revoke(options: Options & { fromIndex: number }): Promise<void> {
   await inOffice(config, async (office) => {
     const old = openIfThere(office, wish)
     const turned = await revokeSigner(office, wish, old)
-    if (!old) say('The old key was not there: the statement in the log is not signed by it.')
+    if (!old) say('The old key was not found, so it did not sign the statement in the log.')
     tell(turned, wish, options.json)
   })
 }
@@ -141,7 +141,7 @@ function wishOf(config: Config, { reason, keyFile }: Options): Wish {
   return { reason: words, source, data: config.data, nextKeyFile: keyFile }
 }
 
-/** A key that was stolen may also be gone. */
+/** The old key, if it can still be read: a stolen key may be lost too. */
 function openIfThere({ signers, random }: Office, { source }: Wish): Signer | undefined {
   try {
     return openSource(source, signers.current.address, random)
@@ -157,15 +157,15 @@ function tell(turned: Turned, { source }: Wish, json: boolean | undefined): void
     const files = { key_file: keyFile, old_key_file: oldKeyFile ?? null }
     printJson({ previous, next, from_index: fromIndex, log_index: logIndex, ...files })
   }
-  say(`From index ${fromIndex} on the log is signed by ${next}; before, by ${previous}.`)
+  say(`The log is signed by ${next} from index ${fromIndex} on, and by ${previous} below it.`)
   if (oldKeyFile) say(`Its key is in ${keyFile}. Move ${oldKeyFile} to a safe place.`)
   else if (source.kind === 'keystore') {
     say(`Its key is in ${keyFile}. Set [signer] key_file to it and remove keystore_file.`)
   } else
-    say(`Its key is in ${keyFile}. Set [signer] key_file to it, without COUNTERFOIL_SIGNER_KEY.`)
+    say(`Its key is in ${keyFile}. Set [signer] key_file to it and unset COUNTERFOIL_SIGNER_KEY.`)
 }
 
 function readIndex(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('an index of the log, from 0')
+  throw new InvalidArgumentError('expected a log index, from 0')
 }

@@ -1,3 +1,4 @@
+/** The small commands around a server: `migrate`, `config`, `version`. */
 import type { Command } from 'commander'
 import { lockDatabase, openDatabase, readSchemaState } from '../app/open.ts'
 import { commit, version } from '../app/version.ts'
@@ -6,16 +7,15 @@ import { configView, explainConfig, showConfig } from '../config/show.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
 
-/** The small commands around a server: `migrate`, `config`, `version`. */
 export function upkeepCommands(program: Command): void {
   withSettings(program.command('migrate'))
-    .description("bring the database to this build's schema; stop the server first")
-    .option('--status', 'list what was done and what is to do, and change nothing')
+    .description("migrate the database to this build's schema; stop the server first")
+    .option('--status', 'list applied and pending migrations; changes nothing')
     .option('--json', 'print JSON')
     .action((options: MigrateOptions) => (options.status ? schemaStatus : migrate)(options))
   withSettings(program.command('config'))
-    .description('show the settings in force and where each came from')
-    .option('--explain', 'also what each is for and how it is set')
+    .description('show the effective settings and where each comes from')
+    .option('--explain', 'also describe each setting and how to set it')
     .option('--json', 'print JSON')
     .action((options: Record<string, unknown>) => {
       const config = configOf(options)
@@ -40,14 +40,14 @@ type MigrateOptions = Record<string, unknown> & { status?: boolean; json?: boole
 async function migrate(options: MigrateOptions): Promise<void> {
   const config = configOf(options)
   const state = await readSchemaState(config)
-  // A server of the old schema would go on writing by it.
+  // A server on the old schema would continue to write in it.
   const mustBeAlone = state !== undefined && state.pending.length > 0
   const lock = mustBeAlone ? lockDatabase(config) : undefined
   try {
     const { db, migrated } = await openDatabase(config, { lock })
     await db.close()
     if (options.json) printJson({ migrated })
-    else say(migrated.length === 0 ? 'Nothing to do.' : `Applied ${migrated.join(', ')}.`)
+    else say(migrated.length === 0 ? 'Nothing to migrate.' : `Applied ${migrated.join(', ')}.`)
   } finally {
     lock?.release()
   }
@@ -60,6 +60,6 @@ async function schemaStatus(options: MigrateOptions): Promise<void> {
   if (options.json) return printJson({ applied, pending: state.pending })
   for (const { tag, applied_at } of applied) print(`${applied_at}  ${tag}`)
   for (const tag of state.pending) print(`${'pending'.padEnd(24)}  ${tag}`)
-  if (state.pending.length === 0) say('Nothing to do.')
-  else say('To do, with the server stopped: counterfoil migrate, or just start the server.')
+  if (state.pending.length === 0) say('Nothing to migrate.')
+  else say('Stop the server and run counterfoil migrate, or start this build.')
 }

@@ -1,38 +1,39 @@
+/** Reads command-line values strictly: an invalid one is a usage error (exit 2). */
 import { isAddress, toAccountId } from '../access/accounts/account.ts'
 import { type Scope, scopes } from '../access/keys/key.ts'
 import { type Nusd, parseUsd } from '../kernel/money.ts'
 import { type CapWindow, capWindows } from '../ledger/window.ts'
 import { Exit, exitCodes } from './context.ts'
 
-/** What people type on the command line, read strictly: a wrong word is a usage error. */
-
 const usage = (message: string): never => {
   throw new Exit(exitCodes.usage, message)
 }
 
 export const readAccount = (text: string): string =>
-  isAddress(text) ? toAccountId(text) : usage(`"${text}" is no wallet address (0x and 40 digits)`)
+  isAddress(text)
+    ? toAccountId(text)
+    : usage(`"${text}" is not a wallet address (0x and 40 hex digits)`)
 
-/** An address as it was written, with the right checksum if it has one. */
+/** An address as written; a checksum, if it has one, must be right. */
 export const readAddress = (text: string): string =>
-  isAddress(text) ? text : usage(`"${text}" is no address (0x and 40 digits)`)
+  isAddress(text) ? text : usage(`"${text}" is not an address (0x and 40 hex digits)`)
 
 /** Decimal USD with up to nine decimals. */
 export const readUsd = (text: string): Nusd =>
-  parseUsd(text) ?? usage(`"${text}" is no amount; write decimal USD such as 5.00`)
+  parseUsd(text) ?? usage(`"${text}" is not an amount; use decimal USD such as 5.00`)
 
 const unitMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 /** `90d`, `24h`, `15m`, `30s`, in milliseconds. */
 export function readDuration(text: string): number {
   const match = /^([1-9]\d{0,6})([smhd])$/.exec(text)
-  if (!match) return usage(`"${text}" is no duration; write 90d, 24h, 15m or 30s`)
+  if (!match) return usage(`"${text}" is not a duration; use 90d, 24h, 15m or 30s`)
   return Number(match[1]) * unitMs[match[2] as keyof typeof unitMs]
 }
 
 export const readWindow = (text: string): CapWindow =>
   capWindows.find((window) => window === text) ??
-  usage(`"${text}" is no window; it is one of ${capWindows.join(', ')}`)
+  usage(`"${text}" is not a window; use one of ${capWindows.join(', ')}`)
 
 export const readScopes = (text: string): Scope[] =>
   text
@@ -40,19 +41,19 @@ export const readScopes = (text: string): Scope[] =>
     .map(
       (one) =>
         scopes.find((scope) => scope === one.trim()) ??
-        usage(`"${one}" is no scope; they are ${scopes.join(', ')}`),
+        usage(`"${one}" is not a scope; use any of ${scopes.join(', ')}`),
     )
 
-/** One of a few words. */
+/** One of `words`. */
 export const readWord = <const T extends string>(
   what: string,
   text: string,
   words: readonly T[],
 ): T =>
   words.find((word) => word === text) ??
-  usage(`"${text}" is no ${what}; it is one of ${words.join(', ')}`)
+  usage(`"${text}" is not a ${what}; use one of ${words.join(', ')}`)
 
-/** Some of a few words, with commas between. */
+/** Some of `words`, separated by commas. */
 export const readWords = <const T extends string>(
   what: string,
   text: string,

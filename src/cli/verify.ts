@@ -1,3 +1,4 @@
+/** `verify <file>`: checks a receipt without a server, database or configuration. */
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { systemClock, toRfc3339 } from '../kernel/clock.ts'
@@ -12,31 +13,34 @@ import { openRpc } from './chain.ts'
 import { Exit, exitCodes, print, printJson, say } from './context.ts'
 import { readAddress } from './values.ts'
 
-/** Largest file that is read: a receipt with its texts. */
+/** Largest accepted file, in bytes: a receipt with its texts. */
 const fileBytes = 1024 * 1024
 
-/** `verify <file>`: offline unless `--rpc` is given; needs no server, database or configuration. */
 export function verifyCommand(program: Command): void {
   program
     .command('verify')
-    .description('check a receipt file, offline; with --rpc also its anchor on the chain')
+    .description('check a receipt file offline; with --rpc also its anchor on the chain')
     .argument('[receipt.json]')
     .option(
       '--signer <0x…>',
-      'who may sign; @from-until adds which part of the log, as in /v1/signer; repeatable',
+      'a trusted signer; @from-until limits it to log indexes, as in /v1/signer; repeatable',
       addSigner,
       [],
     )
-    .option('--issuer <origin>', 'origin the receipt must be from')
-    .option('--proof <file>', 'answer of GET /v1/receipts/<id>/proof, if the file lacks it')
-    .option('--anchors <file>', 'answer of GET /v1/anchors?from=<size>, to compare checkpoints')
+    .option('--issuer <origin>', 'origin that must have issued the receipt')
+    .option('--proof <file>', 'response of GET /v1/receipts/<id>/proof, if the file lacks it')
+    .option('--anchors <file>', 'response of GET /v1/anchors?from=<size>, to compare checkpoints')
     .option('--rpc <url>', 'a JSON-RPC server of chain 4663 that you trust')
-    .option('--registry <0x…>', 'the anchor registry; never taken from the file', readAddress)
-    .option('--owner <0x…>', 'who opened the log there; else the file says', readAddress)
-    .option('--require-chain', 'fail unless the anchor was checked on the chain and is final')
+    .option('--registry <0x…>', "anchor registry; the file's own claim is not trusted", readAddress)
+    .option(
+      '--owner <0x…>',
+      'wallet that opened the log there; default: as the file claims',
+      readAddress,
+    )
+    .option('--require-chain', 'fail unless the anchor is final on the chain')
     .option('--json', 'print the whole verdict as JSON')
     .option('--page <out.html>', 'write a page that checks receipts in any browser, offline')
-    .option('--force', 'let --page replace a file')
+    .option('--force', 'let --page replace an existing file')
     .action(async (path: string | undefined, options: Options) => {
       if (options.page !== undefined) return writePage(options.page, path, options.force === true)
       if (path === undefined) throw new Exit(exitCodes.usage, 'name a file: verify receipt.json')
@@ -62,11 +66,11 @@ function judge(input: VerifyInput, options: Options): Promise<Verdict> {
 const verifiedOffline = async (...asked: Parameters<typeof verifyReceipt>): Promise<Verdict> =>
   verifyReceipt(...asked)
 
-/** How to ask the chain, undefined when nobody is to be asked. @throws Exit 2 */
+/** How to query the chain; undefined without --rpc. @throws Exit 2 */
 function askedChain({ rpc, registry, owner }: Options): AskChain | undefined {
   if (rpc === undefined && registry === undefined && owner === undefined) return undefined
   if (rpc === undefined || registry === undefined) {
-    const why = 'To ask the chain, name --rpc and --registry: a file cannot say whom to believe.'
+    const why = 'Checking the chain needs both --rpc and --registry; the file cannot supply them.'
     throw new Exit(exitCodes.usage, why)
   }
   const chain = openRpc(rpc)
@@ -75,24 +79,24 @@ function askedChain({ rpc, registry, owner }: Options): AskChain | undefined {
     const named = anchor.status === 'disabled' ? undefined : anchor.log_owner
     const from = owner ?? named
     if (from === undefined) {
-      const reason = 'The file does not say who opened the log on the chain. Name it: --owner 0x…'
+      const reason = 'The file does not say who opened the log on the chain. Add --owner 0x…'
       return { status: 'unavailable', reason }
     }
     const evidence = await askRegistry({ chain, registry, owner: from }, claim)
     if (owner !== undefined || evidence.status !== 'read') return evidence
-    const note = `Its owner ${from} is the one that the file names; --owner 0x… fixes it.`
+    const note = `The owner ${from} is only the file's claim; pin it with --owner 0x…`
     return { ...evidence, note }
   }
 }
 
-/** `0x…`, `0x…@12-` or `0x…@12-40`: the index behind the last is no part of it. */
+/** `0x…`, `0x…@12-` or `0x…@12-40`; the end is exclusive. */
 function addSigner(text: string, signers: TrustedSigner[]): TrustedSigner[] {
   const [address = '', range] = text.split('@')
   const trusted = { address: readAddress(address) }
   if (range === undefined) return [...signers, trusted]
   const [, from, until] = /^(\d{1,15})-(\d{1,15})?$/.exec(range) ?? []
   if (from === undefined) {
-    throw new InvalidArgumentError('the part of the log is written @from- or @from-until')
+    throw new InvalidArgumentError('expected a log range as @from- or @from-until')
   }
   const end = until === undefined ? {} : { untilIndex: BigInt(until) }
   return [...signers, { ...trusted, fromIndex: BigInt(from), ...end }]
@@ -113,12 +117,12 @@ type Options = {
 }
 
 /**
- * The receipt and what lies beside it; the verifier reads all of it strictly.
- * @throws Exit 2 for what cannot be read as a receipt at all
+ * The receipt file, with the proof and anchors given beside it.
+ * @throws Exit 2 if a file cannot be read as what it should be
  */
 function readInput(path: string, { proof, anchors }: Options): VerifyInput {
   const file = readJsonFile(path)
-  if (!isReceiptFile(file.value)) throw new Exit(exitCodes.usage, `${path} is no receipt file`)
+  if (!isReceiptFile(file.value)) throw new Exit(exitCodes.usage, `${path} is not a receipt file`)
   const beside = proof === undefined ? undefined : readJsonFile(proof)
   const answer = anchors === undefined ? undefined : readJsonFile(anchors)
   return {
@@ -132,7 +136,7 @@ function readInput(path: string, { proof, anchors }: Options): VerifyInput {
 /** @throws Exit 2 */
 function toEvidence(answer: unknown, path: string): LogEvidence {
   if (!isObject(answer) || !isObject(answer['log']) || !isObject(answer['log']['checkpoint'])) {
-    throw new Exit(exitCodes.usage, `${path} is no answer of GET /v1/anchors`)
+    throw new Exit(exitCodes.usage, `${path} is not a response of GET /v1/anchors`)
   }
   const { checkpoint } = answer['log']
   return { checkpoint, consistency: answer['consistency'] }
@@ -154,21 +158,24 @@ function readJsonFile(path: string): JsonText {
   return readJsonText(text) ?? unreadable('is not JSON')
 }
 
-/** @throws Exit 2 for a file that is there already, and for one beside it that is to be checked. */
+/** @throws Exit 2 if `out` exists, or a receipt to check is named too */
 async function writePage(out: string, receipt: string | undefined, force: boolean): Promise<void> {
   if (receipt !== undefined) {
-    throw new Exit(exitCodes.usage, '--page writes the page that checks; it checks no file itself')
+    throw new Exit(
+      exitCodes.usage,
+      '--page only writes the checking page; verify the file in a separate call',
+    )
   }
-  // Its script is bundled when this is read: nobody else pays for it.
+  // Imported on demand: the module holds a whole bundled script.
   const { verifyPage } = await import('../proof/receipts/verify-page.ts')
   try {
     writeFileSync(out, verifyPage, { flag: force ? 'w' : 'wx', mode: 0o644 })
   } catch (error) {
     const exists = (error as NodeJS.ErrnoException).code === 'EEXIST'
-    const why = exists ? 'is there already; --force replaces it' : 'cannot be written'
+    const why = exists ? 'already exists; --force replaces it' : 'cannot be written'
     throw new Exit(exitCodes.usage, `${out} ${why}`)
   }
-  say(`${out}: open it in any browser. It asks nobody and works without a network.`)
+  say(`${out}: open it in any browser. It works offline and contacts no server.`)
 }
 
 function exitCodeOf(verdict: Verdict, hasSigners: boolean): number {
@@ -187,7 +194,7 @@ function show(verdict: Verdict, hasSigners: boolean): void {
   if (kind !== 'unsure') print(`${headlineOf(verdict)}. ${summaryOf(verdict)}`)
   else if (hasSigners) say(summaryOf(verdict))
   else {
-    say('Nobody was named as trusted, so this says only what holds. Name whom you trust with')
-    say(`--signer; this one was signed by ${verdict.signer}.`)
+    say('No trusted signer was named, so the signer itself was not checked. Name one with')
+    say(`--signer; this receipt was signed by ${verdict.signer}.`)
   }
 }

@@ -34,7 +34,7 @@ const actions = [
 ].map((path) => `/api/portal/admin${path}`)
 const fields = { reason: 'because', amount: '5', once: '0', account: other }
 
-describe('who sees the pages of the operator', () => {
+describe('list and change the operator wallets', () => {
   let w: World
   let own: Browser
   let theirs: Browser

@@ -119,7 +119,7 @@ describe.skipIf(noAnvil)('the audit of a running server and its chain', () => {
     const state = join(folder, 'state.json')
     const args = ['--base', a.origin, '--rpc', a.chain.url, '--registry', a.registry.address]
     const first = await cli(...args, '--state', state)
-    expect([first.code, first.stdout]).toEqual([0, expect.stringContaining('All that was checked')])
+    expect([first.code, first.stdout]).toEqual([0, expect.stringContaining('Every check passed')])
     expect(first.stdout).toMatch(/^✓ chain_count/m)
     expect(existsSync(state)).toBe(true)
     const seen = readFileSync(state, 'utf8')

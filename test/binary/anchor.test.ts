@@ -53,7 +53,7 @@ describe.skipIf(noBinary || noAnvil)('anchors, on the binary', () => {
       expect(printed).toMatch(/^0x[0-9a-fA-F]{40}\n$/)
       registry = printed.trim()
       const again = await home.cli('anchor', 'deploy')
-      expect([again.code, again.stderr]).toEqual([1, `There is a registry already: ${registry}\n`])
+      expect([again.code, again.stderr]).toEqual([1, `A registry already exists: ${registry}\n`])
       expect(proxy.asked.filter((method) => method === 'eth_sendRawTransaction').length).toBe(1)
     },
     readyMs,

@@ -45,7 +45,7 @@ describe.skipIf(noBinary)('a command whose output is closed early', () => {
     ['config --explain', /^0\n$/],
     ['version', /^0\n$/],
     ['--help', /^0\n$/],
-    ['doctor', /^0\n0 to repair, \d missing for real use\.\n$/],
+    ['doctor', /^0\n0 to repair, \d missing for production\.\n$/],
     [`export usage --account ${someAccount}`, /^0\n$/],
   ]
   test.each(quiet)('%s ends without an error or a stack trace', async (command, said) => {

@@ -105,7 +105,7 @@ describe.skipIf(noBinary || !postgresServer)('counterfoil db copy', () => {
 
   test('copies all of it, and says what it comes to', async () => {
     const done = await copy('--json')
-    expect(done.stderr).toContain(`The file is marked: it goes on at ${place()}, and no`)
+    expect(done.stderr).toContain(`The file is marked as moved to ${place()}; no server`)
     expect(done.code).toBe(0)
     expect(done.stderr).not.toContain(new URL(database.url).password || 'no password')
     const told = JSON.parse(done.stdout)

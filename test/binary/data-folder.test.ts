@@ -65,7 +65,7 @@ describe.skipIf(noBinary)('a data folder that cannot be used', () => {
         {
           part: 'files',
           status: 'fail',
-          message: `This user may not write to the data folder ${home.data}.`,
+          message: `The data folder is not writable by this user: ${home.data}.`,
           fix: `chown to the user that counterfoil runs as: ${home.data}`,
         },
       ])
@@ -80,8 +80,8 @@ describe.skipIf(noBinary)('a data folder that cannot be used', () => {
       expect({ code, stderr }).toEqual({
         code: 1,
         stderr:
-          `This user may not use ${database}; run this as the user that counterfoil runs as, ` +
-          'or give it the path (chown)\n',
+          `Permission denied: ${database}; run this as the user that counterfoil runs as, ` +
+          'or chown the path to it\n',
       })
     })
   })

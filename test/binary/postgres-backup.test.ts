@@ -47,7 +47,7 @@ describe.skipIf(left)('the nightly backup of a PostgreSQL database', () => {
   test('is made by the unit of the timer beside a running server, and doctor knows its age', async () => {
     const server = await home.start({ port: freePort() })
     const { id } = await makeKey(home)
-    const why = 'counterfoil backup has made no backup of this database.'
+    const why = 'This database was never backed up with counterfoil backup.'
     expect(await backupFindings()).toMatchObject([{ status: 'warn', message: why }])
     const child = Bun.spawn(['bash', '-c', execStart()], {
       cwd: home.folder,
@@ -60,7 +60,7 @@ describe.skipIf(left)('the nightly backup of a PostgreSQL database', () => {
     const [name = '', ...more] = readdirSync(folder)
     expect({ name, more }).toEqual({ name: expect.stringMatching(/^20.*Z\.db$/), more: [] })
     expect(statSync(join(folder, name)).mode & 0o077).toBe(0)
-    const newest = expect.stringMatching(/^The newest backup is of 20/)
+    const newest = expect.stringMatching(/^The newest backup was taken at 20/)
     expect(await backupFindings()).toMatchObject([{ status: 'ok', message: newest }])
     expect(await server.stop()).toBe(0)
 
@@ -82,12 +82,12 @@ describe.skipIf(left)('the nightly backup of a PostgreSQL database', () => {
     const taken = await home.cli('backup', file)
     expect({ code: taken.code, stderr: taken.stderr }).toEqual({
       code: 1,
-      stderr: `${file} is there already; it stays as it is. Move it away first\n`,
+      stderr: `${file} already exists and was not changed. Move it away first\n`,
     })
     const url = 'postgres://counterfoil:hunter2@127.0.0.1:1/counterfoil'
     const failed = await home.cli('backup', join(folder, 'x.db'), '--database-url', url)
     expect(failed.code).toBe(1)
-    expect(failed.stderr).toStartWith('pg_dump failed, and nothing was kept:\n')
+    expect(failed.stderr).toStartWith('pg_dump failed; its output was deleted:\n')
     expect(failed.stderr).not.toContain('hunter2')
     expect(readdirSync(folder)).toEqual(before)
   })

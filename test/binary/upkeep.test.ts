@@ -219,6 +219,6 @@ base_url = "http://127.0.0.1:9/v1"
     expect(['ok', 'unlisted']).toContain(data[0].status)
     expect(existsSync(home.data)).toBe(false)
     const words = await home.cli('models', 'check')
-    expect(words.stdout).toContain('gone  cannot be reached: check its base_url')
+    expect(words.stdout).toContain('gone  is unreachable: check its base_url')
   })
 })

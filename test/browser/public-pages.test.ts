@@ -90,7 +90,7 @@ describe.skipIf(noChromium)('pages for everybody in Chromium', () => {
             await told.waitFor()
             expect([name, await told.textContent()]).toEqual([
               name,
-              expect.stringMatching(/^(Not valid|This is no receipt file: .*)$/),
+              expect.stringMatching(/^(Not valid|This is not a receipt file: .*)$/),
             ])
             expect(await page.locator('.stampmark:not(.bad)').count()).toBe(0)
           }

@@ -119,7 +119,7 @@ describe.skipIf(noChromium)('the offline page in Chromium, without a network', (
         const told = page.locator('#verdict h2, #textError:not([hidden])')
         expect([name, await told.textContent()]).toEqual([
           name,
-          expect.stringMatching(/^(Not valid|This is no receipt file\.)$/),
+          expect.stringMatching(/^(Not valid|This is not a receipt file\.)$/),
         ])
         expect(await page.locator('.stamp').count()).toBe(0)
       }
@@ -164,7 +164,7 @@ describe.skipIf(noChromium)('the offline page in Chromium, without a network', (
       await page.getByRole('button', { name: 'Verify' }).click()
       await page.getByText('Choose a receipt file or paste its text.').waitFor()
       await fill(page, { type: 'something.else' })
-      await page.getByText('This is no receipt file.').waitFor()
+      await page.getByText('This is not a receipt file.').waitFor()
       await fill(page, fileOf(), '0x12')
       await page.getByText('“0x12” is no address.').waitFor()
       const field = page.getByLabel('Whom do you trust to sign?')

@@ -103,7 +103,7 @@ test('the name of a wrong member is told with 100 characters at most', () => {
 })
 
 test.each([[undefined], [null], [1], ['x'], [[]], [{}], [{ type: 'counterfoil.receipt' }]])(
-  '%p is no receipt file',
+  '%p is not a receipt file',
   (value) => {
     expect(isReceiptFile(value)).toBe(false)
     expect(parseReceiptFile(value).ok).toBe(false)
