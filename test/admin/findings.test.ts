@@ -29,12 +29,17 @@ describe('what an operator is told of each part', () => {
       'warn',
       'Send ETH',
     ],
-    ['Deposits', { deposits: { status: 'unchecked', reason: null, block: null } }, 'wait', 'look'],
+    [
+      'Deposits',
+      { deposits: { status: 'unchecked', reason: null, block: null } },
+      'wait',
+      'first check',
+    ],
     [
       'Chain',
       { chain: { id: 4663, head: null, lag_s: null, status: 'unchecked' } },
       'wait',
-      'look',
+      'first check',
     ],
     ['Chain', { chain: { id: 4663, head: 5, lag_s: 0, status: 'ok' } }, 'ok', 'Nothing to do'],
   ]

@@ -44,7 +44,7 @@ describe('the service, as its operator sees it', () => {
     ])
     expect(data[1]).toMatchObject({ tone: 'bad', state: 'Does not balance' })
     const page = await (await own.call('/dashboard/admin', { headers: html })).text()
-    expect(page).toContain('1 part needs you')
+    expect(page).toContain('1 part needs attention')
     expect(page).toContain('3 differences')
     w.deps.health.ledger = 'balanced'
   })

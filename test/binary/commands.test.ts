@@ -60,7 +60,7 @@ request_nusd = 1000
   test('without --json stdout is the secret alone', async () => {
     const made = await home.cli(...createArgs)
     expect(made.stdout).toMatch(/^sk-service-[0-9A-Za-z]{49}\n$/)
-    expect(made.stderr).toContain('this once')
+    expect(made.stderr).toContain('shown only once')
   })
 
   test('key list --json is a list of keys, without a secret', async () => {

@@ -38,7 +38,7 @@ describe.skipIf(noChromium)("the operator's pages", () => {
       const before = (await w.deps.accounts.find(other))?.balance ?? 0n
       await page.getByLabel('Amount in USD').fill('2.50')
       await page.getByLabel('Reason').fill('for the outage')
-      await button('Look at it first').click()
+      await button('Review').click()
       await button('Grant $2.50').click()
       await page.getByText('Held by runs').waitFor()
       expect((await w.deps.accounts.find(other))?.balance).toBe(before + (5n * usd) / 2n)
@@ -57,7 +57,7 @@ describe.skipIf(noChromium)("the operator's pages", () => {
 
       await page.getByRole('link', { name: 'Ledger' }).click()
       await button('Audit now').click()
-      await page.getByText('Everything adds up.').waitFor()
+      await page.getByText('The ledger balances.').waitFor()
       await page.getByRole('link', { name: 'Audit log' }).click()
       await page
         .getByRole('row', { name: /account\.suspend.*a look at it/ })

@@ -78,7 +78,7 @@ for (const engine of engines) {
     test('a log that diverged is told first', async () => {
       w.deps.health.log = 'diverged'
       expect((await view()).alerts[0]).toEqual({ type: 'log_diverged', key_id: null })
-      expect(await page()).toContain('lacks what was signed of it')
+      expect(await page()).toContain('is missing signed receipts')
       w.deps.health.log = 'unchecked'
     })
 

@@ -1,5 +1,6 @@
+/** Decides which wallets are operators. */
 import type { Settings } from '../../app/deps-port.ts'
 
-/** Whether a wallet is one of the operators: asked at each request, of the configuration of now. */
+/** Whether a wallet is an operator's in the current configuration; call it for each request. */
 export const isAdmin = ({ admins }: Pick<Settings, 'admins'>, account: string): boolean =>
   admins.includes(account)

@@ -1,15 +1,14 @@
+/** Audits the ledger on request. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { AuditReport } from '../../ledger/store/audit.ts'
 import { noteAction } from './note.ts'
 
-type Needs = Pick<Deps, 'admin' | 'audits' | 'clock' | 'health' | 'ids'>
-
-/** An audit of the ledger that somebody asked for. */
+/** The result of a requested audit. */
 export type Audited = AuditReport & { at: Millis }
 
-/** Audits the ledger when asked; who asks while it runs gets the same answer. */
-export function ledgerAuditor(deps: Needs) {
+/** Audits the ledger; calls while an audit runs share its result. */
+export function ledgerAuditor(deps: Pick<Deps, 'admin' | 'audits' | 'clock' | 'health' | 'ids'>) {
   let running: Promise<Audited> | undefined
   let last: Audited | undefined
   const audit = async (): Promise<Audited> => {

@@ -1,12 +1,13 @@
+/** Turns the service status into findings for the operator, each with advice. */
 import type { Tone } from '../../web/ui/status.tsx'
 import type { statusOf } from '../status/api.ts'
 
 type Status = Awaited<ReturnType<typeof statusOf>>
 
-/** One part of the service: how it is, and what its operator does about that. */
+/** The state of one part of the service, and what its operator should do. */
 export type Finding = { part: string; tone: Tone; state: string; advice: string }
 
-/** What an operator looks at first, in the order in which it would hurt. */
+/** All parts, the most damaging failures first. */
 export const findingsOf = (status: Status, faults: number): Finding[] => [
   databaseFinding(status),
   ledgerFinding(status, faults),
@@ -21,11 +22,11 @@ const well = 'Nothing to do.'
 
 function databaseFinding({ database }: Status): Finding {
   const part = 'Database'
-  if (database.status === 'ok') return { part, tone: 'ok', state: 'Answers', advice: well }
-  const advice = 'Look at its disk and its server, then run: counterfoil doctor'
+  if (database.status === 'ok') return { part, tone: 'ok', state: 'Online', advice: well }
+  const advice = 'Check its disk and server, then run: counterfoil doctor'
   if (database.status === 'read_only') {
-    const words = `Nothing new is stored; the log says why (storage.failed). ${advice}`
-    return { part, tone: 'bad', state: 'Takes no writes', advice: words }
+    const words = `Nothing new is stored; see storage.failed in the service log. ${advice}`
+    return { part, tone: 'bad', state: 'Read-only', advice: words }
   }
   return { part, tone: 'bad', state: 'Down', advice }
 }
@@ -34,11 +35,11 @@ function ledgerFinding({ ledger }: Status, faults: number): Finding {
   const part = 'Ledger'
   if (ledger === 'balanced') return { part, tone: 'ok', state: 'Balanced', advice: well }
   if (ledger === 'checking') {
-    return { part, tone: 'wait', state: 'Being checked', advice: 'The first audit is on its way.' }
+    return { part, tone: 'wait', state: 'Checking', advice: 'The first audit is running.' }
   }
   const advice =
-    `${faults} differences between money and its journal. Audit it now on the page of ` +
-    'the ledger, and restore the newest backup that is whole.'
+    `${faults} differences between balances and the journal. Audit it on the Ledger page, ` +
+    'then restore the newest intact backup.'
   return { part, tone: 'bad', state: 'Does not balance', advice }
 }
 
@@ -46,12 +47,12 @@ function logFinding({ anchors, log }: Status): Finding {
   const part = 'Log'
   if (anchors.status === 'diverged') {
     const advice =
-      'The chain holds another history: this database is an old copy. Put the newest one back, ' +
-      'or give it up: counterfoil log reopen --reason "…"'
+      'The chain has a different history: this database is an old copy. Restore the newest one, ' +
+      'or abandon this log: counterfoil log reopen --reason "…"'
     return { part, tone: 'bad', state: 'Diverged', advice }
   }
   if (log.size === null) {
-    return { part, tone: 'wait', state: 'Unknown', advice: 'The database does not say.' }
+    return { part, tone: 'wait', state: 'Unknown', advice: 'The database did not report it.' }
   }
   return { part, tone: 'ok', state: `${log.size.toLocaleString('en-US')} leaves`, advice: well }
 }
@@ -62,29 +63,29 @@ function chainFinding({ chain }: Status): Finding {
     return { part, tone: 'ok', state: `Block ${chain.head}`, advice: well }
   }
   if (chain.status === 'disabled') {
-    return { part, tone: 'wait', state: 'Off', advice: 'Name [chain] rpc_urls to turn it on.' }
+    return { part, tone: 'wait', state: 'Off', advice: 'Set [chain] rpc_urls to turn it on.' }
   }
   if (chain.status === 'unchecked') {
-    return { part, tone: 'wait', state: 'Not asked yet', advice: 'The first look is on its way.' }
+    return { part, tone: 'wait', state: 'Not checked yet', advice: 'The first check is running.' }
   }
-  const advice = 'Check [chain] rpc_urls: the server must answer, and be of chain 4663.'
+  const advice = 'Check [chain] rpc_urls: the server must be reachable and serve chain 4663.'
   return { part, tone: 'bad', state: wordsOf(chain.status), advice }
 }
 
 const anchorAdvice: Readonly<Record<string, string>> = {
-  no_registry: 'Nothing at that address is a registry. Correct [anchors] registry.',
-  no_funds: 'Send ETH to the sender: its balance pays for no anchor.',
-  not_owner: 'The sender is not the owner of the log. Use the key that opened it.',
-  refused: 'The registry refuses the newest head. Compare: counterfoil anchor sync',
-  late: 'The oldest receipt waits for twice the promised delay. Look at the chain and the sender.',
-  chain_unavailable: 'The chain does not answer. Check [chain] rpc_urls.',
+  no_registry: 'The configured address is not a registry. Correct [anchors] registry.',
+  no_funds: 'Send ETH to the sender: its balance does not cover an anchor.',
+  not_owner: 'The sender does not own the log in the registry. Use the key that opened it.',
+  refused: 'The registry rejected the newest head. Run: counterfoil anchor sync',
+  late: 'The oldest receipt has waited twice the promised delay. Check the chain and the sender.',
+  chain_unavailable: 'The chain is unreachable. Check [chain] rpc_urls.',
 }
 
 function anchorFinding({ anchors }: Status): Finding {
   const part = 'Anchors'
   if (anchors.status === 'ok') {
     const isLow = 'sender' in anchors && anchors.sender.low
-    if (!isLow) return { part, tone: 'ok', state: 'Reach the chain', advice: well }
+    if (!isLow) return { part, tone: 'ok', state: 'On time', advice: well }
     return { part, tone: 'warn', state: 'Low balance', advice: 'Send ETH to the sender soon.' }
   }
   if (anchors.status === 'disabled') {
@@ -105,11 +106,11 @@ function depositFinding({ deposits }: Status): Finding {
     return { part, tone: 'wait', state: 'Off', advice }
   }
   if (deposits.status === 'unchecked') {
-    return { part, tone: 'wait', state: 'Not asked yet', advice: 'The first look is on its way.' }
+    return { part, tone: 'wait', state: 'Not checked yet', advice: 'The first check is running.' }
   }
   const advice = deposits.reason?.startsWith('second_')
-    ? 'What both RPC servers have to agree on waits, and nothing is lost. Compare the two.'
-    : 'Nothing is credited meanwhile, and nothing is lost. Check [chain] and its token.'
+    ? 'Deposits that both RPC servers must confirm wait; none is lost. Compare the two servers.'
+    : 'Deposits wait; none is lost. Check [chain] and its token.'
   return { part, tone: 'bad', state: wordsOf(deposits.reason ?? 'degraded'), advice }
 }
 
@@ -118,9 +119,8 @@ function modelFinding({ models }: Status): Finding {
   if (models.degraded === 0) {
     return { part, tone: 'ok', state: `${models.live} live`, advice: well }
   }
-  const advice =
-    'Their upstreams failed several times in a row and are tried again by themselves: see Models.'
-  return { part, tone: 'bad', state: `${models.degraded} of ${models.live} rest`, advice }
+  const advice = 'Their upstreams failed repeatedly and are retried automatically. See Models.'
+  return { part, tone: 'bad', state: `${models.degraded} of ${models.live} paused`, advice }
 }
 
 /** `no_funds` as words. */

@@ -1,3 +1,4 @@
+/** Grants credit from an admin's form, once per form. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { sha256Hex } from '../../kernel/hash.ts'
@@ -7,25 +8,26 @@ import { Refusal, refuse } from '../../kernel/refusal.ts'
 import { grantCredit } from '../../ledger/grant.ts'
 import { onceOf } from '../../ledger/once.ts'
 
-type Needs = Pick<Deps, 'clock' | 'ids' | 'ledger' | 'replies' | 'settings'>
-
 type Wish = { account: string; amount: Nusd; reason: string; actor: string; once: string }
 
-/** A form is good as long as what it made is remembered. */
+/** Lifetime of a form: as long as its idempotency record, in ms. */
 const dayMs = 86_400_000
-/** Clocks of two nodes may differ by this much. */
+/** Largest clock difference between two nodes, in ms. */
 const skewMs = 60_000
 
-/** The token of one form of a grant: however often the form is sent, it grants once. */
+/** The token of one grant form, which makes resubmissions of the form grant only once. */
 export const makeGrantToken = (ids: Ids, now: Millis): string =>
   `${now}.${ids.make('req').slice(-16)}`
 
 /**
- * Grants what a form asks for, unless that form did already. Says whether it did it now.
- * @throws Refusal 'conflict' for a form that was open too long or above the bound of a balance,
- * 'idempotency_mismatch' for a form that was sent with something else before
+ * Grants the amount of a form unless that form already did; `granted` says whether it did now.
+ * @throws Refusal 'conflict' for an expired form or above the balance limit,
+ * 'idempotency_mismatch' for a form sent before with other values
  */
-export async function grantOnce(deps: Needs, wish: Wish): Promise<{ granted: boolean }> {
+export async function grantOnce(
+  deps: Pick<Deps, 'clock' | 'ids' | 'ledger' | 'replies' | 'settings'>,
+  wish: Wish,
+): Promise<{ granted: boolean }> {
   const { once, account, amount, reason, actor } = wish
   assertFresh(once, deps.clock.now())
   const call = {
@@ -41,7 +43,7 @@ export async function grantOnce(deps: Needs, wish: Wish): Promise<{ granted: boo
     await grantCredit(deps, { account, amount, reason, actor, once: note })
     return { granted: true }
   } catch (error) {
-    // It is noted in the transaction that grants: what is there was granted.
+    // The record is written in the granting transaction, so its presence means granted.
     if (error instanceof Refusal && error.type === 'idempotency_in_progress') {
       return { granted: false }
     }
@@ -52,5 +54,5 @@ export async function grantOnce(deps: Needs, wish: Wish): Promise<{ granted: boo
 function assertFresh(once: string, now: Millis): void {
   const at = /^\d{13}\.[0-9a-z]{16}$/.test(once) ? Number(once.slice(0, 13)) : 0
   if (at >= now - dayMs && at <= now + skewMs) return
-  refuse('conflict', 'The form was open for too long. Nothing was granted: open it again.')
+  refuse('conflict', 'The form has expired. Nothing was granted; open it again.')
 }

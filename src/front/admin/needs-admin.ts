@@ -1,3 +1,4 @@
+/** The guard of the operator's routes. */
 import { Elysia } from 'elysia'
 import { currentSession, type SessionNeed } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'
@@ -5,15 +6,11 @@ import { refuse } from '../../kernel/refusal.ts'
 import { assertSameOrigin } from '../../web/http/same-origin.ts'
 import { isAdmin } from './admin.ts'
 
-type Needs = Pick<Deps, 'sessions' | 'clock' | 'settings' | 'log'>
-
 /**
- * Guards what is the operator's: `needsAdmin` gives a route the `account` of an admin who is
- * signed in. To everybody else there is no such page, and no such route for whoever is signed in as
- * somebody else. It comes before the body is read, and keeps other origins' requests from changing
- * anything.
+ * `needsAdmin` gives a route the `account` of a signed-in admin. Everyone else gets 404, but an
+ * action without a session gets 401. Runs before the body is read; refuses other origins.
  */
-export const adminAuth = (deps: Needs) =>
+export const adminAuth = (deps: Deps) =>
   new Elysia({ name: 'admin-auth' }).macro({
     needsAdmin: (need: SessionNeed) => ({
       resolve: async ({ request }) => {

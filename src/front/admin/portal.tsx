@@ -1,3 +1,4 @@
+/** The operator's pages and their JSON under `/api/portal/admin`. */
 import { Elysia } from 'elysia'
 import type { Deps, Reloaded } from '../../app/deps-port.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
@@ -23,14 +24,7 @@ import { ModelPanels, type ModelsView } from './portal/models.tsx'
 import { StatusPanel } from './portal/service-status.tsx'
 import { upstreamHealth } from './upstreams.ts'
 
-type Needs = Pick<Deps, 'catalogue' | 'logs' | 'meters' | 'reload' | 'upstreams'> &
-  Parameters<typeof statusOf>[0] &
-  Parameters<typeof ledgerAuditor>[0] &
-  Parameters<typeof adminAccountsPortal>[0] &
-  Parameters<typeof adminDepositsPortal>[0]
-
-/** The pages of admin wallets and what they do, under `/api/portal/admin`. */
-export const adminPortal = (deps: Needs, frame: Frame) =>
+export const adminPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'admin-portal' })
     .use(statusPortal(deps, frame))
     .use(adminAccountsPortal(deps, frame))
@@ -40,7 +34,7 @@ export const adminPortal = (deps: Needs, frame: Frame) =>
     .use(ledgerPortal(deps, frame))
     .use(auditPortal(deps, frame))
 
-const statusPortal = (deps: Needs, frame: Frame) => {
+const statusPortal = (deps: Deps, frame: Frame) => {
   const read = async () => findingsOf(await statusOf(deps), deps.health.ledgerFaults)
   return new Elysia({ name: 'admin-status-portal' })
     .use(adminAuth(deps))
@@ -64,7 +58,7 @@ const statusPortal = (deps: Needs, frame: Frame) => {
     )
 }
 
-const modelsPortal = (deps: Needs, frame: Frame) => {
+const modelsPortal = (deps: Deps, frame: Frame) => {
   let reloaded: Reloaded | undefined
   const read = async (): Promise<ModelsView> => {
     const { admin, catalogue, clock, logs } = deps
@@ -114,7 +108,8 @@ const modelsPortal = (deps: Needs, frame: Frame) => {
     .post(
       '/api/portal/admin/reload',
       async ({ request, set, account: actor }) => {
-        const again = deps.reload.again ?? refuse('conflict', 'This server reads no file again.')
+        const again =
+          deps.reload.again ?? refuse('conflict', 'This server cannot reload its configuration.')
         const result = await again()
         reloaded = result
         const detail = 'problems' in result ? { refused: result.problems.length } : result
@@ -126,7 +121,7 @@ const modelsPortal = (deps: Needs, frame: Frame) => {
     )
 }
 
-const ledgerPortal = (deps: Needs, frame: Frame) => {
+const ledgerPortal = (deps: Deps, frame: Frame) => {
   const auditor = ledgerAuditor(deps)
   const panel = () => <LedgerPanel view={{ audited: auditor.last(), now: deps.clock.now() }} />
   return new Elysia({ name: 'admin-ledger-portal' })
@@ -168,7 +163,7 @@ const toAuditedView = (audited: Audited | undefined) => ({
   ),
 })
 
-const auditPortal = (deps: Needs, frame: Frame) =>
+const auditPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'admin-audit-portal' })
     .use(adminAuth(deps))
     .get(
@@ -192,13 +187,13 @@ const auditPortal = (deps: Needs, frame: Frame) =>
       { needsAdmin: 'action' },
     )
 
-async function readAudit(deps: Needs, request: Request): Promise<AuditListView> {
+async function readAudit(deps: Deps, request: Request): Promise<AuditListView> {
   const query = queryOf(request)
   const typed = readText(query, 'account')?.trim() ?? ''
   const account = typed === '' ? undefined : readAccount(typed)
   const page = readPage(query)
   if (page.after !== undefined && !isId('req', page.after)) {
-    refuse('invalid_request', { message: 'There is no such entry.', param: 'after' })
+    refuse('invalid_request', { message: 'No such entry.', param: 'after' })
   }
   const found = await deps.admin.audit({ ...page, account })
   return { found, now: deps.clock.now(), account, isFirst: page.after === undefined }

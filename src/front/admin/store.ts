@@ -1,3 +1,4 @@
+/** The SQL of operator views across accounts, always one page along an index. */
 import { and, asc, desc, eq, exists, gt, gte, inArray, isNull, lt, not, sql } from 'drizzle-orm'
 import { type Page, type PageRequest, toPage } from '../../kernel/pagination.ts'
 import type { Db } from '../../storage/db/db.ts'
@@ -6,37 +7,36 @@ import type { AuditRow, DepositRow } from '../../storage/db/schema.ts'
 
 export type AdminStore = ReturnType<typeof adminStore>
 
-/** Deposits that are looked through for those that nobody can spend. */
+/** Number of newest deposits searched for ignored or unassigned ones. */
 const lookedThrough = 2000
 
-/** What operators look at across accounts: always a page of it, along an index. */
 export function adminStore(db: Db) {
   const { accounts, auditEntries, priceLists } = db.tables
   return {
-    /** By address; `prefix` in lower case, `after` the address of one of them. */
+    /** Ordered by address; `prefix` is in lower case, `after` an address. */
     accounts: ({ prefix, limit, after }: PageRequest & { prefix: string }) =>
       db.read(function* (q) {
         const { id } = accounts
-        // Behind every hexadecimal digit.
+        // "g" sorts after every hexadecimal digit.
         const within = and(gte(id, prefix), lt(id, `${prefix}g`))
         const behind = after === undefined ? undefined : gt(id, after)
         const listed = q.select().from(accounts).where(and(within, behind)).orderBy(asc(id))
         return toPage(yield* rows(listed.limit(limit + 1)), limit)
       }),
-    /** Newest first, of all or of one account; `after` is the id of one of them. */
+    /** Newest first, of all accounts or one; `after` is an entry's id. */
     audit: ({ account, limit, after }: PageRequest & { account: string | undefined }) =>
       db.read(function* (q) {
         const { id, accountId } = auditEntries
-        // Ids of actions begin with their time; what is only noted once for ever has another.
+        // Ids of actions begin with their time; those of one-time notes do not.
         const actions = and(gte(id, 'req_'), lt(id, after ?? 'req`'))
         const whose = account === undefined ? undefined : eq(accountId, account)
         const listed = q.select().from(auditEntries).where(and(actions, whose)).orderBy(desc(id))
         return toPage(yield* rows(listed.limit(limit + 1)), limit)
       }),
-    /** How many deposits the lists below look through, from the newest on. */
+    /** How many of the newest deposits the lists below search. */
     lookedThrough,
     note: (entry: AuditRow): Promise<void> => db.write(() => insert(auditEntries, [entry])),
-    /** Where a version of the prices is in the log; its place is null until it is there. */
+    /** A version of the prices; `logPlace` is null until it is in the log. */
     priceList: ({ id, version }: { id: string; version: number }) =>
       db.read((q) => {
         const named = and(eq(priceLists.id, id), eq(priceLists.version, version))
@@ -51,7 +51,7 @@ export function adminStore(db: Db) {
 function keyCounts(db: Db) {
   const { keys } = db.tables
   return {
-    /** Keys of an account, revoked ones too, and those that are not; at most `most` are counted. */
+    /** Number of an account's keys, and of those not revoked; counts at most `most`. */
     keyCount: (account: string, most: number): Promise<{ all: number; open: number }> =>
       db.read(function* (q) {
         const { revokedAt } = keys
@@ -65,21 +65,21 @@ function keyCounts(db: Db) {
 function depositLists(db: Db) {
   const { deposits, keys, sessions } = db.tables
   const { id, account, from, status } = deposits
-  /** The newest ones, among which something else is looked for. */
+  /** The newest deposits, to search among. */
   const lately = (q: Query) =>
     q.select({ id }).from(deposits).orderBy(desc(id)).limit(lookedThrough).as('lately')
   return {
-    /** Of all accounts, newest first; `after` is the id of one of them. */
+    /** Of all accounts, newest first; `after` is a deposit's id. */
     deposits: ({ limit, after }: PageRequest): Promise<Page<DepositRow>> =>
       db.read(function* (q) {
         const behind = after === undefined ? undefined : lt(id, after)
         const listed = q.select().from(deposits).where(behind).orderBy(desc(id))
         return toPage(yield* rows(listed.limit(limit + 1)), limit)
       }),
-    /** What waits for its credit, oldest blocks first. */
+    /** Deposits not credited yet, oldest blocks first. */
     waitingDeposits: (limit: number): Promise<Page<DepositRow>> =>
       db.read(function* (q) {
-        // The first condition is the index, in its words.
+        // The first condition repeats the partial index's own.
         const open = sql`${status} in ('detected', 'confirming', 'credited')`
         const listed = q
           .select()
@@ -88,7 +88,7 @@ function depositLists(db: Db) {
           .orderBy(asc(deposits.blockNumber), asc(id))
         return toPage(yield* rows(listed.limit(limit + 1)), limit)
       }),
-    /** Among the newest, those that are never credited. */
+    /** Among the newest, those that will never be credited. */
     ignoredDeposits: (limit: number): Promise<Page<DepositRow>> =>
       db.read(function* (q) {
         const near = lately(q)
@@ -106,11 +106,11 @@ function depositLists(db: Db) {
           .select({ id: sessions.id })
           .from(sessions)
           .where(eq(sessions.accountId, from))
-        const nobody = and(not(exists(aKey)), not(exists(aSession)))
+        const unknown = and(not(exists(aKey)), not(exists(aSession)))
         const still = and(sql`${account} || '' = ${from}`, isNull(deposits.moved))
         const alive = sql`${status} || '' not in ('ignored', 'orphaned', 'reversed')`
         const found = q.select({ id }).from(deposits).innerJoin(near, eq(near.id, id))
-        const ids = found.where(and(alive, still, nobody))
+        const ids = found.where(and(alive, still, unknown))
         const listed = q.select().from(deposits).where(inArray(id, ids)).orderBy(desc(id))
         return toPage(yield* rows(listed.limit(limit + 1)), limit)
       }),

@@ -1,20 +1,21 @@
+/** Suspends and resumes accounts. */
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { AccountRow } from '../../storage/db/schema.ts'
 
 type Needs = Pick<Deps, 'accounts' | 'ids' | 'keys' | 'ledger' | 'live'>
 
-/** What is done to an account, why, and by whom: a wallet or `operator`. */
+/** `actor` is a wallet or `operator`. */
 type Wish = { account: string; reason: string; actor: string }
 
 /**
- * Suspends an account: from the commit on it takes no hold, and its runs in flight are stopped,
- * here at once and on other nodes within two seconds. What was delivered is charged.
- * @throws Refusal 'not_found', 'conflict' for the account of who asks
+ * Suspends an account: from the commit on it gets no hold. Its live runs stop, here at once and on
+ * other nodes within two seconds, and are charged for the output they delivered.
+ * @throws Refusal 'not_found', 'conflict' for the actor's own account
  */
 export async function suspendAccount(deps: Needs, wish: Wish): Promise<AccountRow> {
   if (wish.account === wish.actor) {
-    refuse('conflict', 'This is your own account: suspended, it could not undo that.')
+    refuse('conflict', 'This is your own account; suspended, you could not resume it.')
   }
   const suspended = await change(deps, wish, 'suspended')
   for (const run of deps.live.all()) {
@@ -24,19 +25,19 @@ export async function suspendAccount(deps: Needs, wish: Wish): Promise<AccountRo
 }
 
 /**
- * Lets a suspended account go on with the keys and the money that it has.
+ * Lets a suspended account use its keys and balance again.
  * @throws Refusal 'not_found'
  */
 export const resumeAccount = (deps: Needs, wish: Wish): Promise<AccountRow> =>
   change(deps, wish, 'active')
 
-/** Changes nothing, and notes nothing, where it is so already. */
+/** Sets the status; without a change it records nothing. */
 async function change(
   { accounts, ids, keys, ledger }: Needs,
   { account, reason, actor }: Wish,
   status: AccountRow['status'],
 ): Promise<AccountRow> {
-  if (!(await accounts.find(account))) refuse('not_found', 'There is no such account.')
+  if (!(await accounts.find(account))) refuse('not_found', 'No such account.')
   const changed = await ledger.post({
     account,
     keys: [],

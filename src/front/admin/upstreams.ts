@@ -1,20 +1,21 @@
+/** The operator's figures about each upstream. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { BreakerState } from '../../models/upstream/breaker.ts'
 import type { Family } from '../metrics/exposition.ts'
 
-/** What an upstream did for this process since its start. */
+/** Counts of this process since its start. */
 export type UpstreamHealth = {
   id: string
   asked: number
   failed: number
   reasons: readonly (readonly [reason: string, count: number])[]
-  /** Undefined where its places are not limited. */
+  /** Undefined without a concurrency limit. */
   load: { taken: number; waiting: number; most: number } | undefined
-  /** Undefined where its failures are not counted. */
+  /** Undefined without a circuit breaker. */
   breaker: BreakerState | undefined
 }
 
-/** The upstreams of the configuration of now, as they were counted. */
+/** The currently configured upstreams with their counts. */
 export function upstreamHealth({
   upstreams,
   meters,

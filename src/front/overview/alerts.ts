@@ -1,3 +1,4 @@
+/** Decides which warnings a dashboard shows, and in which order. */
 import { statusOf } from '../../access/keys/key.ts'
 import type { ShownKey } from '../../access/keys/shown-key.ts'
 import { dayMs, dayOf } from '../../billing/usage/usage.ts'
@@ -7,39 +8,39 @@ import { windowEnd } from '../../ledger/window.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
 import type { lastingOf } from './spend.ts'
 
-/** Something that will stop somebody's runs, or has, and that somebody can do something about. */
+/** A condition that stops runs, or will, and that the reader can act on. */
 export type Alert =
   | { kind: 'log_diverged' | 'unbalanced' | 'degraded' }
   | { kind: 'balance_used_up' }
   | { kind: 'balance_low'; days: number }
   | { kind: 'cap_used_up'; key: KeyRow; resetsAt: Millis | null }
-  /** `stopsInMs` at the pace of today; undefined while that does not get there. */
+  /** `stopsInMs` at today's pace; undefined if that does not reach the cap. */
   | { kind: 'cap_near'; key: KeyRow; left: Nusd; stopsInMs: number | undefined }
   | { kind: 'key_expires'; key: KeyRow }
-  /** As many more keys are near their end. */
+  /** The number of further alerts about keys. */
   | { kind: 'more_keys'; count: number }
 
 type Found = {
   now: Millis
-  /** What can still be held; undefined for an account that never had anything. */
+  /** Balance less holds; undefined for an account that never had credit. */
   available: Nusd | undefined
   lasting: ReturnType<typeof lastingOf>
   keys: readonly ShownKey[]
-  /** What each key spent today by itself. */
+  /** What each key spent today, without its children. */
   spentToday: ReadonlyMap<string, Nusd>
   isDiverged: boolean
   isUnbalanced: boolean
   isDegraded: boolean
 }
 
-/** A cap is near from this part of it on, in percent. */
+/** The used part of a cap from which on an alert shows, in percent. */
 const nearPercent = 80n
 export const expiresSoonMs = 3 * dayMs
 const lowDays = 3
-/** Alerts about keys that are told one by one. */
+/** Alerts about keys that are shown one by one. */
 const keysMax = 3
 
-/** All alerts, the worst first. */
+/** All alerts, worst first. */
 export function alertsOf(found: Found): Alert[] {
   const alerts: Alert[] = []
   if (found.isDiverged) alerts.push({ kind: 'log_diverged' })
@@ -56,7 +57,7 @@ export function alertsOf(found: Found): Alert[] {
   return alerts
 }
 
-/** Those that stop first come first. */
+/** Alerts about keys, those that stop first coming first. */
 function keyAlerts({ keys, now, spentToday }: Found): Alert[] {
   const spent = spentWithBelow(keys, spentToday)
   const usable = keys.filter(({ chain }) => statusOf(chain, now) === 'usable')
@@ -88,7 +89,7 @@ function capAlert(
   return [{ at, alert: { kind: 'cap_near', key, left, stopsInMs } }]
 }
 
-/** What each key and the keys below it spent: all of that is charged to its cap. */
+/** The spend of each key with that of its descendants, which counts against its cap too. */
 function spentWithBelow(
   keys: readonly ShownKey[],
   spentToday: ReadonlyMap<string, Nusd>,

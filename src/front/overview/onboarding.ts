@@ -1,3 +1,4 @@
+/** How far an account is on the way to its first verified receipt. */
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { checkReceipt } from '../../proof/receipts/check-receipt.ts'
@@ -6,7 +7,7 @@ import { ownFileOf } from '../../proof/receipts/receipt-file.ts'
 import type { ShownRun } from '../../runs/shown-run.ts'
 import type { AccountRow } from '../../storage/db/schema.ts'
 
-/** How far an account is on the way to a receipt that somebody checked; a wallet it has. */
+/** The steps done besides the first, which is having a wallet. */
 export type Onboarding = {
   hasCredit: boolean
   hasKey: boolean
@@ -14,14 +15,12 @@ export type Onboarding = {
   ended: ShownRun['run'] | undefined
 }
 
-/** The steps there are: a wallet, credit, a key, a run, its receipt verified. */
+/** A wallet, credit, a key, a run, its receipt verified. */
 export const stepCount = 5
 
-type Needs = Pick<Deps, 'onboarding'>
-
-/** What is done of it; undefined once a receipt was verified. */
+/** The progress of an account; undefined once it has verified a receipt. */
 export async function readOnboarding(
-  { onboarding }: Needs,
+  { onboarding }: Pick<Deps, 'onboarding'>,
   account: AccountRow,
   recent: readonly ShownRun[],
 ): Promise<Onboarding | undefined> {
@@ -38,19 +37,17 @@ export const stepsDone = ({ hasCredit, hasKey, ended }: Onboarding): number =>
   1 + [hasCredit, hasKey, ended].filter(Boolean).length
 
 /**
- * Verifies a receipt of an account as anybody would, and notes that it passed.
+ * Verifies an account's receipt like any other, and records that it passed.
  * @throws Refusal 'not_found' for a run of another account, 'conflict' for one without a receipt,
  * 'unprocessable' when the receipt does not verify.
  */
 export async function verifyOwn(
-  deps: Pick<Deps, 'receipts' | 'texts' | 'onboarding' | 'clock'> &
-    Parameters<typeof ownFileOf>[0] &
-    Parameters<typeof checkReceipt>[0],
+  deps: Deps,
   { account, runId, actor }: { account: string; runId: string; actor: string },
 ): Promise<void> {
   const receiptId = receiptIdOf(runId)
   const found = await deps.receipts.find(receiptId)
-  if (found?.accountId !== account) refuse('not_found', 'There is no such receipt.')
+  if (found?.accountId !== account) refuse('not_found', 'No such receipt.')
   const file = await ownFileOf(deps, found, await deps.texts.find(runId))
   const verdict = await checkReceipt(deps, file)
   if (!verdict.valid) refuse('unprocessable', 'The receipt does not verify. Open it to see why.')

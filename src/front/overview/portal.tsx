@@ -1,3 +1,4 @@
+/** The overview page of a signed-in account, its live part and its JSON. */
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
 import { toAccountView } from '../../access/keys/key-view.ts'
@@ -31,19 +32,13 @@ import {
 import { verifyRunBody } from './shapes.ts'
 import { lastingOf, spendReader } from './spend.ts'
 
-type Needs = Deps &
-  Pick<Deps, 'accounts' | 'depositPolicy' | 'keys' | 'plans' | 'runs' | 'settings' | 'usage'> &
-  Parameters<typeof anchorStatus>[0] &
-  Parameters<typeof verifyOwn>[0]
-
 const path = '/dashboard'
-/** The newest runs that are shown. */
+/** Number of recent runs shown. */
 const recentMax = 5
-/** Bytes of a request that names a run. */
+/** Largest body of a request that names a run, in bytes. */
 const bodyBytes = 4096
 
-/** The first page of somebody who is signed in. */
-export const overviewPortal = (deps: Needs, frame: Frame) => {
+export const overviewPortal = (deps: Deps, frame: Frame) => {
   const readSpend = spendReader(deps)
   return new Elysia({ name: 'overview-portal' })
     .use(sessionAuth(deps))
@@ -92,7 +87,7 @@ export const overviewPortal = (deps: Needs, frame: Frame) => {
 }
 
 async function readOverview(
-  deps: Needs,
+  deps: Deps,
   readSpend: ReturnType<typeof spendReader>,
   accountId: string,
 ): Promise<OverviewView> {
@@ -106,7 +101,7 @@ async function readOverview(
   const lasting = lastingOf(available, spend, now)
   const alerts = alertsOf({
     now,
-    // Whoever never had credit is told by the first steps.
+    // The first steps already tell an account that it has no credit yet.
     available: onboarding?.hasCredit === false ? undefined : available,
     lasting,
     keys,
@@ -118,7 +113,7 @@ async function readOverview(
   return { ...live, now, spend, lasting, alerts, keys, mark: markOfAll(live) }
 }
 
-async function readLive(deps: Needs, accountId: string): Promise<LiveView> {
+async function readLive(deps: Deps, accountId: string): Promise<LiveView> {
   const account = await findAccount(deps, accountId)
   const newest = { limit: recentMax, after: undefined }
   const { items: recent } = await deps.runs.listShown(accountId, {}, newest)
@@ -133,13 +128,13 @@ async function readLive(deps: Needs, accountId: string): Promise<LiveView> {
   }
 }
 
-async function findAccount({ accounts }: Needs, id: string): Promise<AccountRow> {
+async function findAccount({ accounts }: Deps, id: string): Promise<AccountRow> {
   const found = await accounts.find(id)
   if (!found) throw new Error('a session without an account')
   return found
 }
 
-async function lookAt(deps: Needs, accountId: string): Promise<Look> {
+async function lookAt(deps: Deps, accountId: string): Promise<Look> {
   const view = await readLive(deps, accountId)
   return { mark: markOfAll(view), html: renderChild(<LiveMessage view={view} />) }
 }
@@ -150,7 +145,7 @@ function markOfAll(view: LiveView): string {
   return [money, stepsMark(view), ...recent.map((run) => markOf(run, receiptStateOf))].join('.')
 }
 
-function toView({ plans }: Needs, view: OverviewView) {
+function toView({ plans }: Deps, view: OverviewView) {
   const { account, recent, spend, lasting, alerts, onboarding, now } = view
   return {
     object: 'overview' as const,

@@ -1,3 +1,4 @@
+/** What an account spent on each of the last days, and how long its balance lasts. */
 import { LRUCache } from 'lru-cache'
 import type { Deps } from '../../app/deps-port.ts'
 import { type UsageRow, usageOf } from '../../billing/usage/sum.ts'
@@ -5,23 +6,23 @@ import { dayMs, dayOf } from '../../billing/usage/usage.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { max, type Nusd } from '../../kernel/money.ts'
 
-/** What an account spent on each of the last days, today last. */
+/** The spend per day, today last. */
 export type Spend = { days: { day: Millis; cost: Nusd }[]; total: Nusd; runs: number }
 
 export const spendDays = 30
-/** Days that say what a day costs lately. */
+/** Days averaged for the current pace. */
 const latelyDays = 7
-/** So long after midnight every run of the day before is stored, whatever held it up, in ms. */
-const settledAfterMs = 600_000
-/** Until then the days before are read again after this, in ms. */
-const unsettledMs = 10_000
+/** Time after midnight by which every run of the day before is stored, in ms. */
+const finalAfterMs = 600_000
+/** Lifetime of cached past days until then, in ms. */
+const notFinalMs = 10_000
 const rememberedMax = 10_000
 
 type Past = { today: Millis; until: Millis; rows: UsageRow[] }
 
 /**
- * Reads what accounts spent, and which key spent what today. The days before today do not change
- * any more and are remembered: an account may have a sum for each of many keys and models a day.
+ * Reads the spend of accounts per day, and per key today. Past days no longer change and are
+ * cached, because an account can have many keys and models a day.
  */
 export function spendReader(deps: Pick<Deps, 'usage' | 'heads'>) {
   const remembered = new LRUCache<string, Past>({ max: rememberedMax })
@@ -33,8 +34,8 @@ export function spendReader(deps: Pick<Deps, 'usage' | 'heads'>) {
     if (known?.today === today && now < known.until) return known.rows
     const from = today - (spendDays - 1) * dayMs
     const { rows, uncounted } = await usageOf(deps, { account, from, to: today, groupBy: ['day'] })
-    const isSettled = now - today > settledAfterMs && uncounted === 0
-    const until = isSettled ? Number.POSITIVE_INFINITY : now + unsettledMs
+    const isFinal = now - today > finalAfterMs && uncounted === 0
+    const until = isFinal ? Number.POSITIVE_INFINITY : now + notFinalMs
     remembered.set(account, { today, until, rows })
     return rows
   }
@@ -52,7 +53,7 @@ export function spendReader(deps: Pick<Deps, 'usage' | 'heads'>) {
   }
 }
 
-/** Days without a run have a place too. */
+/** Sums rows per day; days without a run cost 0. */
 export function spendOf(
   rows: readonly Pick<UsageRow, 'day' | 'cost' | 'runs'>[],
   today: Millis,
@@ -67,8 +68,8 @@ export function spendOf(
 }
 
 /**
- * How long money lasts at the pace of the last seven days, of fewer where it was first spent later;
- * undefined where nothing was spent.
+ * How long the balance lasts at the pace of the last seven days, or since the first spend in them;
+ * undefined without any.
  */
 export function lastingOf(
   available: Nusd,
@@ -79,7 +80,7 @@ export function lastingOf(
   const first = lately.find(({ cost }) => cost > 0n)
   if (!first) return undefined
   const spent = lately.reduce((sum, { cost }) => sum + cost, 0n)
-  // What began today is not taken for the pace of every minute of it.
+  // A first spend today counts as a whole day, so one burst does not set the pace.
   const elapsed = Math.max(now - first.day, dayMs)
   const perDay = max(1n, (spent * BigInt(dayMs)) / BigInt(elapsed))
   return { days: Number(max(0n, available) / perDay), perDay }

@@ -1,3 +1,4 @@
+/** The SQL behind onboarding: whether an account has a key and a verified receipt. */
 import { eq } from 'drizzle-orm'
 import type { Db } from '../../storage/db/db.ts'
 import { first, rows } from '../../storage/db/query-steps.ts'
@@ -5,7 +6,7 @@ import type { AuditRow } from '../../storage/db/schema.ts'
 
 export type OnboardingStore = ReturnType<typeof onboardingStore>
 
-/** An account has one such entry: found by its id, however many others there are. */
+/** Fixed per account, so that the entry is found by its id among any number of others. */
 const entryId = (account: string): string => `verified_${account}`
 
 export function onboardingStore(db: Db) {
@@ -18,7 +19,7 @@ export function onboardingStore(db: Db) {
       const found = await db.read((q) => first(q.select({ id }).from(keys).where(own).limit(1)))
       return found !== undefined
     },
-    /** Whether an account has had a receipt of its own verified, ever. */
+    /** Whether an account ever verified a receipt of its own. */
     hasVerified: async (account: string): Promise<boolean> => {
       const { id } = auditEntries
       const named = eq(id, entryId(account))

@@ -1,3 +1,4 @@
+/** The operator's views of accounts: the list, one account, and its forms. */
 import type { Millis } from '../../../kernel/clock.ts'
 import { toUsd } from '../../../kernel/money.ts'
 import type { Page } from '../../../kernel/pagination.ts'
@@ -24,7 +25,6 @@ export type AccountsView = {
   isFirst: boolean
 }
 
-/** Accounts by address. */
 export function AccountsPanel({ view: { found, now, prefix, isFirst } }: { view: AccountsView }) {
   const last = found.items.at(-1)
   const sought = prefix === '' ? '' : `q=${encodeURIComponent(prefix)}&`
@@ -36,7 +36,7 @@ export function AccountsPanel({ view: { found, now, prefix, isFirst } }: { view:
         <Search
           action={paths.accounts}
           name="q"
-          label="Beginning of an address"
+          label="Address prefix"
           value={prefix}
           placeholder="0x…"
         />
@@ -49,7 +49,7 @@ export function AccountsPanel({ view: { found, now, prefix, isFirst } }: { view:
             }
             newest={isFirst ? undefined : `${paths.accounts}?${sought}`}
           >
-            {found.hasMore ? 'There are more.' : 'That is all.'}
+            {found.hasMore ? 'More available.' : 'End of list.'}
           </Pager>
         )
       }
@@ -57,14 +57,14 @@ export function AccountsPanel({ view: { found, now, prefix, isFirst } }: { view:
       {found.items.length === 0 ? (
         <Empty
           hash={prefix.length === 42 ? prefix : emptyHash}
-          title="No account begins like that"
+          title="No matching account"
           action={
             prefix.length === 42 ? (
-              <ButtonLink href={`${paths.accounts}/${prefix}`}>Open it by a grant</ButtonLink>
+              <ButtonLink href={`${paths.accounts}/${prefix}`}>Open it with a grant</ButtonLink>
             ) : undefined
           }
         >
-          Write 0x and the first digits of a wallet's address, or all of it.
+          Enter 0x and the first digits of a wallet's address, or all of it.
         </Empty>
       ) : (
         <Table caption="Accounts" columns={columnsFor(now)} rows={found.items} />
@@ -94,23 +94,22 @@ const State = ({ of }: { of: AccountRow['status'] }) =>
 
 export type AccountView = {
   id: string
-  /** Undefined for a wallet that nobody used here yet. */
+  /** Undefined for a wallet that was never used here. */
   row: AccountRow | undefined
   keys: string
   now: Millis
-  /** Of the form of a grant. */
+  /** The token of the grant form. */
   once: string
   isOwn: boolean
 }
 
-/** One account and what can be done to it. */
 export const AccountPage = ({ view }: { view: AccountView }) => (
   <Split>
     <Panel
       id="account"
       title="Account"
       aside={view.row ? <State of={view.row.status} /> : null}
-      foot={<a href={`${paths.auditLog}?account=${view.id}`}>What was done to it</a>}
+      foot={<a href={`${paths.auditLog}?account=${view.id}`}>Audit log of this account</a>}
     >
       <Pad>
         <AccountFacts view={view} />
@@ -127,7 +126,7 @@ function AccountFacts({ view: { id, row, keys, now } }: { view: AccountView }) {
     return (
       <>
         <Facts of={[['Address', address]]} />
-        <p>Nobody used this wallet here yet. A grant opens its account.</p>
+        <p>This wallet was never used here. A grant opens its account.</p>
       </>
     )
   }
@@ -147,7 +146,8 @@ function AccountFacts({ view: { id, row, keys, now } }: { view: AccountView }) {
 
 function Change({ view: { id, row, isOwn } }: { view: AccountView }) {
   if (!row) return null
-  if (isOwn) return <p class="quiet">This is your own account: another admin can suspend it.</p>
+  if (isOwn)
+    return <p class="quiet">This is your own account; only another admin can suspend it.</p>
   const verb = row.status === 'active' ? 'Suspend' : 'Resume'
   return (
     <p>
@@ -164,7 +164,9 @@ function Change({ view: { id, row, isOwn } }: { view: AccountView }) {
 const GrantPanel = ({ view: { id, once } }: { view: AccountView }) => (
   <Panel id="grant" title="Grant credit">
     <form class="pad stack" method="get" action={`${paths.accounts}/${id}/grant`}>
-      <p>The operator's money into this account. It is kept in the audit, with the reason.</p>
+      <p>
+        Credits this account with the operator's money. The audit log keeps it, with the reason.
+      </p>
       <input type="hidden" name="once" value={once} />
       <TextField
         name="amount"
@@ -176,7 +178,7 @@ const GrantPanel = ({ view: { id, once } }: { view: AccountView }) => (
       />
       <ReasonField form="grant" />
       <p>
-        <Button look="go">Look at it first</Button>
+        <Button look="go">Review</Button>
       </p>
     </form>
   </Panel>
@@ -186,7 +188,7 @@ export const ReasonField = ({ form }: { form: string }) => (
   <TextField
     name="reason"
     label="Reason"
-    hint="For the audit: who comes later reads why."
+    hint="Kept in the audit log."
     maxlength={500}
     form={form}
     required
@@ -195,21 +197,21 @@ export const ReasonField = ({ form }: { form: string }) => (
 
 type ConfirmGrant = { id: string; amount: bigint; reason: string; once: string }
 
-/** Asks before money is given: it cannot be taken back. */
+/** Asks for confirmation: a grant cannot be undone. */
 export const ConfirmGrantPanel = ({ id, amount, reason, once }: ConfirmGrant) => (
   <Confirm
     id="grant"
     title={`Grant ${amountText(amount)}?`}
     consequence={
       <>
-        This puts <strong>{amountText(amount)}</strong> into{' '}
-        <code class="wrap">{toChecksumAddress(id)}</code>, at once. It cannot be taken back.
+        This credits <strong>{amountText(amount)}</strong> to{' '}
+        <code class="wrap">{toChecksumAddress(id)}</code> at once. It cannot be undone.
       </>
     }
     affected={[`Reason: ${reason}`]}
     action={`/api/portal/admin/accounts/${id}/grant`}
     button={`Grant ${amountText(amount)}`}
-    keep="Do not grant"
+    keep="Cancel"
     keepHref={`${paths.accounts}/${id}`}
     fields={
       <>
@@ -223,14 +225,14 @@ export const ConfirmGrantPanel = ({ id, amount, reason, once }: ConfirmGrant) =>
 
 type ConfirmStatus = { id: string; keys: string; isSuspended: boolean }
 
-/** Asks for the reason of a suspension or of its end. */
+/** Asks for the reason of a suspension or a resumption. */
 export const ConfirmStatusPanel = ({ id, keys, isSuspended }: ConfirmStatus) => {
   const [verb, what] = isSuspended
-    ? ['Resume', `Its keys (${keys}) work again at once, with the money that it has.`]
+    ? ['Resume', `Its keys (${keys}) work again at once, with its current balance.`]
     : [
         'Suspend',
-        `Its keys (${keys}) stop at once, its runs in flight are ended and charged for
-        what they delivered, and nobody can sign in. Its money stays.`,
+        `Its keys (${keys}) stop at once, its live runs are ended and charged for the output
+        they delivered, and signing in is refused. Its balance stays.`,
       ]
   return (
     <Panel id="change" title={`${verb} this account?`}>
@@ -243,7 +245,7 @@ export const ConfirmStatusPanel = ({ id, keys, isSuspended }: ConfirmStatus) => 
         <p class="row">
           <Button look={isSuspended ? 'go' : 'bad'}>{verb} this account</Button>
           <ButtonLink look="plain" href={`${paths.accounts}/${id}`}>
-            Leave it as it is
+            Cancel
           </ButtonLink>
         </p>
       </ActionForm>

@@ -1,3 +1,4 @@
+/** The operator's routes for accounts: find, suspend, resume and grant credit. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
 import { toRfc3339 } from '../../../kernel/clock.ts'
@@ -10,6 +11,7 @@ import { checkBody } from '../../../web/http/check-body.ts'
 import { readFields } from '../../../web/http/fields.ts'
 import { queryOf, readPage, readText } from '../../../web/http/query.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
+import type { ReplyContext } from '../../../web/ui/reply.ts'
 import { grantOnce, makeGrantToken } from '../grant.ts'
 import { adminAuth } from '../needs-admin.ts'
 import { grantBody, reasonBody } from '../shapes.ts'
@@ -24,18 +26,13 @@ import {
 import { paths } from './admin-frame.tsx'
 import { answer, bodyBytes, readAccount, show, trimmed } from './answer.tsx'
 
-type Needs = Pick<Deps, 'admin' | 'sessions' | 'settings' | 'clock' | 'log'> &
-  Parameters<typeof grantOnce>[0] &
-  Parameters<typeof suspendAccount>[0]
-
-/** Keys of an account that are counted. */
+/** Most keys of an account that are counted. */
 const keysMost = 1000
 
 const here = { title: 'Accounts', tab: paths.accounts }
 const api = '/api/portal/admin/accounts'
 
-/** Accounts of everybody: found, suspended and resumed, and given credit. */
-export const adminAccountsPortal = (deps: Needs, frame: Frame) =>
+export const adminAccountsPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'admin-accounts-portal' })
     .use(adminAuth(deps))
     .get(
@@ -77,8 +74,7 @@ export const adminAccountsPortal = (deps: Needs, frame: Frame) =>
     )
     .use(accountActions(deps))
 
-/** What asks before something is done. */
-const confirmPages = (deps: Needs, frame: Frame) =>
+const confirmPages = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'admin-accounts-confirm' })
     .use(adminAuth(deps))
     .get(
@@ -115,7 +111,7 @@ const confirmPages = (deps: Needs, frame: Frame) =>
       { needsAdmin: 'page' },
     )
 
-const accountActions = (deps: Needs) =>
+const accountActions = (deps: Deps) =>
   new Elysia({ name: 'admin-accounts-actions' })
     .use(adminAuth(deps))
     .get(
@@ -154,7 +150,7 @@ const accountActions = (deps: Needs) =>
         const amount = readAmount(typed)
         await grantOnce(deps, { account: id, amount, reason, once, actor: account })
         const row = await deps.accounts.find(id)
-        if (!row) throw new Error('an account that was granted credit is not there')
+        if (!row) throw new Error('an account that was granted credit is missing')
         return changed(deps, { request, set, account }, row)
       },
       { needsAdmin: 'action', parse: 'none' },
@@ -167,9 +163,9 @@ async function readWish(request: Request, id: string, actor: string) {
   return { account, reason, actor }
 }
 
-type Context = Parameters<typeof answer>[0] & { account: string }
+type Context = ReplyContext & { account: string }
 
-async function changed(deps: Needs, { request, set, account }: Context, row: AccountRow) {
+async function changed(deps: Deps, { request, set, account }: Context, row: AccountRow) {
   const view = await readOne(deps, row.id, account)
   return answer(
     { request, set },
@@ -181,19 +177,19 @@ async function changed(deps: Needs, { request, set, account }: Context, row: Acc
   )
 }
 
-async function confirmStatus(deps: Needs, typed: string, from: AccountRow['status']) {
+async function confirmStatus(deps: Deps, typed: string, from: AccountRow['status']) {
   const id = readAccount(typed)
-  const row = (await deps.accounts.find(id)) ?? refuse('not_found', 'There is no such account.')
-  if (row.status !== from) refuse('conflict', `This account is ${row.status} already.`)
+  const row = (await deps.accounts.find(id)) ?? refuse('not_found', 'No such account.')
+  if (row.status !== from) refuse('conflict', `This account is already ${row.status}.`)
   const keys = await countKeys(deps, id)
   return <ConfirmStatusPanel id={id} keys={keys} isSuspended={from === 'suspended'} />
 }
 
-async function readList(deps: Needs, request: Request): Promise<AccountsView> {
+async function readList(deps: Deps, request: Request): Promise<AccountsView> {
   const query = queryOf(request)
   const prefix = (readText(query, 'q') ?? '').trim().toLowerCase()
   if (!/^(0(x[0-9a-f]{0,40})?)?$/.test(prefix)) {
-    refuse('invalid_request', { message: 'Write 0x and the first hex digits.', param: 'q' })
+    refuse('invalid_request', { message: 'Enter 0x and the first hex digits.', param: 'q' })
   }
   const { limit, after: typed } = readPage(query)
   const after = typed === undefined ? undefined : readAccount(typed)
@@ -201,14 +197,14 @@ async function readList(deps: Needs, request: Request): Promise<AccountsView> {
   return { found, now: deps.clock.now(), prefix, isFirst: after === undefined }
 }
 
-async function readOne(deps: Needs, id: string, admin: string) {
+async function readOne(deps: Deps, id: string, admin: string) {
   const row = await deps.accounts.find(id)
   const now = deps.clock.now()
   const keys = row ? await countKeys(deps, id) : '0'
   return { id, row, keys, now, once: makeGrantToken(deps.ids, now), isOwn: id === admin }
 }
 
-async function countKeys({ admin }: Needs, id: string): Promise<string> {
+async function countKeys({ admin }: Deps, id: string): Promise<string> {
   const { all, open } = await admin.keyCount(id, keysMost)
   return all < keysMost ? String(open) : `more than ${open}`
 }
@@ -218,7 +214,7 @@ function readAmount(text: string): Nusd {
   const amount = parseUsd(text.trim().replace(/^\$/, ''))
   if (amount !== undefined && amount > 0n) return amount
   return refuse('invalid_request', {
-    message: 'Write an amount in USD, such as 5.00.',
+    message: 'Enter an amount in USD, such as 5.00.',
     param: 'amount',
   })
 }

@@ -1,3 +1,4 @@
+/** The tabs around every operator page. */
 import { Tabs } from '../../../web/ui/filters.tsx'
 import type { Frame } from '../../../web/ui/frame.ts'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
@@ -6,7 +7,6 @@ import { PageHead } from '../../../web/ui/panel.tsx'
 
 export const adminPath = '/dashboard/admin'
 
-/** Where each part of it is. */
 export const paths = {
   accounts: `${adminPath}/accounts`,
   models: `${adminPath}/models`,
@@ -28,7 +28,6 @@ const tabs = [
 
 type AdminPageParts = { frame: Frame; account: string; title: string; tab: string; children: Child }
 
-/** A page of the operator under its tabs. */
 export const adminPage = ({ frame, account, title, tab, children }: AdminPageParts): Page =>
   dashboardPage({
     frame,

@@ -1,3 +1,4 @@
+/** The operator's view of anchoring: reach, sender and anchors. */
 import type { Millis } from '../../../kernel/clock.ts'
 import { toHex } from '../../../kernel/hex.ts'
 import type { Page } from '../../../kernel/pagination.ts'
@@ -25,7 +26,6 @@ export type AnchorsView = {
   origin: string
 }
 
-/** How far the log is on the chain, and its newest heads there. */
 export const AnchorPanels = ({ view }: { view: AnchorsView }) => (
   <div id="anchors" class="stack">
     <Reach view={view} />
@@ -40,7 +40,7 @@ function Reach({ view: { size, status, isOn, origin } }: { view: AnchorsView }) 
   return (
     <Panel
       id="reach"
-      title="How far the log is on the chain"
+      title="Anchoring"
       aside={
         <Badge tone={isOn ? (status.isDegraded ? 'bad' : 'ok') : 'wait'}>{anchors.status}</Badge>
       }
@@ -50,10 +50,13 @@ function Reach({ view: { size, status, isOn, origin } }: { view: AnchorsView }) 
           of={[
             ['Log', <code class="wrap">{origin}</code>],
             ['Leaves', size.toLocaleString('en-US')],
-            ['On the chain', log.anchored_size.toLocaleString('en-US')],
-            ['Oldest other waits', waits === null ? 'None waits' : durationText(waits * 1000)],
+            ['Anchored', log.anchored_size.toLocaleString('en-US')],
+            [
+              'Oldest unanchored leaf',
+              waits === null ? 'None' : `${durationText(waits * 1000)} old`,
+            ],
             ['Sender', sender?.address ? <Address value={sender.address} /> : 'None'],
-            ['Its balance', sender ? balanceText(sender.balance_wei) : 'Not known'],
+            ['Sender balance', sender ? balanceText(sender.balance_wei) : 'Unknown'],
           ]}
         />
         {isOn ? (
@@ -71,9 +74,9 @@ function Reach({ view: { size, status, isOn, origin } }: { view: AnchorsView }) 
   )
 }
 
-/** Wei as ETH, to the sixth digit. */
+/** Wei as ETH, with six decimals. */
 function balanceText(wei: string | null): string {
-  if (wei === null) return 'Not known'
+  if (wei === null) return 'Unknown'
   const micros = BigInt(wei) / 10n ** 12n
   return `${micros / 1_000_000n}.${String(micros % 1_000_000n).padStart(6, '0')} ETH`
 }
@@ -83,21 +86,21 @@ function List({ view: { found, now, isFirst, origin } }: { view: AnchorsView }) 
   return (
     <Panel
       id="heads"
-      title="Heads of the log"
+      title="Anchors"
       foot={
         found.items.length === 0 ? null : (
           <Pager
             older={found.hasMore && last ? `${paths.anchors}?after=${last.id}` : undefined}
             newest={isFirst ? undefined : paths.anchors}
           >
-            {found.hasMore ? 'There are older ones.' : 'That is all.'}
+            {found.hasMore ? 'Older available.' : 'End of list.'}
           </Pager>
         )
       }
     >
       {found.items.length === 0 ? (
-        <Empty hash={hashOf(origin)} title="Nothing was anchored yet">
-          The first head goes to the chain after the first receipts.
+        <Empty hash={hashOf(origin)} title="No anchors yet">
+          The first anchor follows the first receipts.
         </Empty>
       ) : (
         <Table caption="Anchors" columns={columnsFor(now)} rows={found.items} />
@@ -106,7 +109,7 @@ function List({ view: { found, now, isFirst, origin } }: { view: AnchorsView }) 
   )
 }
 
-/** A figure of its own for each log. */
+/** A different figure for each log. */
 const hashOf = (origin: string): string => toHex(new TextEncoder().encode(origin))
 
 const tones: Readonly<Record<AnchorRow['status'], Tone>> = {
@@ -119,11 +122,11 @@ const tones: Readonly<Record<AnchorRow['status'], Tone>> = {
 }
 
 const columnsFor = (now: Millis): Column<AnchorRow>[] => [
-  { head: 'Made', cell: ({ createdAt }) => <When at={createdAt} now={now} /> },
+  { head: 'Created', cell: ({ createdAt }) => <When at={createdAt} now={now} /> },
   { head: 'State', cell: ({ status }) => <Badge tone={tones[status]}>{status}</Badge> },
   { head: 'Size', kind: 'number', cell: ({ size }) => size.toLocaleString('en-US') },
   { head: 'Root', kind: 'optional', cell: ({ root }) => <Hash value={toHex(root)} /> },
   { head: 'Block', kind: 'optional-number', cell: ({ blockNumber }) => blockNumber ?? '' },
   { head: 'Transaction', cell: ({ txHash }) => (txHash === null ? '' : <Hash value={txHash} />) },
-  { head: 'What went wrong', kind: 'optional', cell: ({ error }) => error ?? '' },
+  { head: 'Error', kind: 'optional', cell: ({ error }) => error ?? '' },
 ]

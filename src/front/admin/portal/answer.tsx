@@ -1,3 +1,4 @@
+/** Helpers of the operator's routes: pages, answers and input. */
 import { isAddress, toAccountId } from '../../../access/accounts/account.ts'
 import { wantsJson, wantsPage } from '../../../access/accounts/needs-session.ts'
 import type { Json } from '../../../kernel/canonical.ts'
@@ -8,12 +9,12 @@ import type { Page } from '../../../web/ui/layout.tsx'
 import { type ReplyContext, reply } from '../../../web/ui/reply.ts'
 import { adminPage } from './admin-frame.tsx'
 
-/** Bytes of a body here. */
+/** Largest body, in bytes. */
 export const bodyBytes = 16_384
 
 type Shown = { title: string; tab: string; main: Markup }
 
-/** Shows a page of the operator. */
+/** Replies with an operator page. */
 export const show = (
   frame: Frame,
   { request, set, account }: ReplyContext & { account: string },
@@ -25,11 +26,11 @@ export const show = (
 
 type Answer = { json: () => unknown; fragment: Markup; seeOther: string }
 
-/** The answer of a list or an action: JSON to a script, a part to htmx, 303 to a plain form. */
+/** Replies to a list or an action: JSON to a script, a fragment to htmx, 303 to a plain form. */
 export const answer = ({ request, set }: ReplyContext, { json, fragment, seeOther }: Answer) =>
   isList(request) ? json() : reply({ request, set }, { fragment, seeOther })
 
-/** A list is read by scripts and htmx only: a browser that goes there sees the JSON. */
+/** A browser that opens a list's address sees the JSON. */
 const isList = (request: Request): boolean =>
   wantsJson(request) || (request.method === 'GET' && wantsPage(request))
 
@@ -37,7 +38,7 @@ const isList = (request: Request): boolean =>
 export const readAccount = (text: string): string =>
   isAddress(text) ? toAccountId(text) : refuse('not_found')
 
-/** What people paste has spaces around it. */
+/** Trims every string member: pasted text often has spaces around it. */
 export const trimmed = (value: Json): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(

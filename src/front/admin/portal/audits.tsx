@@ -1,3 +1,4 @@
+/** The operator's view of the audit log. */
 import type { Json } from '../../../kernel/canonical.ts'
 import { type Millis, toRfc3339 } from '../../../kernel/clock.ts'
 import type { Page } from '../../../kernel/pagination.ts'
@@ -16,12 +17,11 @@ import { paths } from './admin-frame.tsx'
 export type AuditListView = {
   found: Page<AuditRow>
   now: Millis
-  /** The account it is of; undefined for all. */
+  /** Limits the list to this account. */
   account: string | undefined
   isFirst: boolean
 }
 
-/** Who did what, newest first. */
 export function AuditPanel({ view: { found, now, account, isFirst } }: { view: AuditListView }) {
   const last = found.items.at(-1)
   const whose = account === undefined ? '' : `account=${account}`
@@ -29,14 +29,14 @@ export function AuditPanel({ view: { found, now, account, isFirst } }: { view: A
   return (
     <Panel
       id="audit-log"
-      title={account === undefined ? 'Who did what' : `Who did what to ${shortened(account)}`}
+      title={account === undefined ? 'All entries' : `Entries of ${shortened(account)}`}
       aside={
         <Search
           action={paths.auditLog}
           name="account"
-          label="Address of an account"
+          label="Account address"
           value={account ?? ''}
-          placeholder="0x…, whole"
+          placeholder="0x…, in full"
         />
       }
       foot={
@@ -49,14 +49,14 @@ export function AuditPanel({ view: { found, now, account, isFirst } }: { view: A
             }
             newest={isFirst ? undefined : newest}
           >
-            {found.hasMore ? 'There are older ones.' : 'That is all.'}
+            {found.hasMore ? 'Older available.' : 'End of list.'}
           </Pager>
         )
       }
     >
       {found.items.length === 0 ? (
-        <Empty hash={account ?? emptyHash} title="Nothing is noted">
-          Grants, suspensions, keys that were made and all else that somebody did stand here.
+        <Empty hash={account ?? emptyHash} title="No entries">
+          Grants, suspensions, new keys and other actions are listed here.
         </Empty>
       ) : (
         <Table caption="Audit log" columns={columnsFor(now)} rows={found.items} />
@@ -65,7 +65,7 @@ export function AuditPanel({ view: { found, now, account, isFirst } }: { view: A
   )
 }
 
-/** Of a list that is nobody's. */
+/** The figure of a list that belongs to no account. */
 export const emptyHash = '0x0000000000000000000000000000000000000000'
 
 const shortened = (account: string): string => `${account.slice(0, 6)}…${account.slice(-4)}`
@@ -103,7 +103,7 @@ const Detail = ({ of }: { of: AuditRow['detail'] }) => (
   </>
 )
 
-/** Amounts as dollars, hashes short; all else as it is. */
+/** Amounts as dollars, hashes shortened, other values unchanged. */
 function detailText(name: string, value: Json): string {
   if (typeof value !== 'string') return JSON.stringify(value)
   if (name.endsWith('_nusd') && /^-?\d+$/.test(value)) return amountText(BigInt(value))

@@ -1,3 +1,4 @@
+/** The operator's routes for anchors and deposits. */
 import { Elysia } from 'elysia'
 import { isAddress } from '../../../access/accounts/account.ts'
 import type { Deps } from '../../../app/deps-port.ts'
@@ -20,15 +21,10 @@ import { AnchorPanels, type AnchorsView } from './anchors.tsx'
 import { answer, bodyBytes, show, trimmed } from './answer.tsx'
 import { AssignPanel, DepositsPanel, type DepositsView, depositViews } from './deposits.tsx'
 
-type Needs = Pick<Deps, 'admin' | 'sessions' | 'settings' | 'log' | 'logStore'> &
-  Parameters<typeof anchorStatus>[0] &
-  Parameters<typeof assignDeposit>[0]
-
 const anchorsHere = { title: 'Anchors', tab: paths.anchors }
 const depositsHere = { title: 'Deposits', tab: paths.deposits }
 
-/** Heads of the log on their way to the chain. */
-export const adminAnchorsPortal = (deps: Needs, frame: Frame) =>
+export const adminAnchorsPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'admin-anchors-portal' })
     .use(adminAuth(deps))
     .get(
@@ -58,7 +54,7 @@ export const adminAnchorsPortal = (deps: Needs, frame: Frame) =>
       '/api/portal/admin/anchors/now',
       async ({ request, set, account }) => {
         if (!(await deps.anchoring.isOn())) {
-          refuse('conflict', 'Anchoring is off: it takes a chain, a sender and a registry.')
+          refuse('conflict', 'Anchoring is off: it needs a chain, a sender and a registry.')
         }
         await deps.anchors.want()
         const subject = deps.logs.current.origin
@@ -72,8 +68,8 @@ export const adminAnchorsPortal = (deps: Needs, frame: Frame) =>
       { needsAdmin: 'action', parse: 'none' },
     )
 
-/** Deposits of everybody, and those that belong to somebody else than their sender. */
-export const adminDepositsPortal = (deps: Needs, frame: Frame) =>
+/** All deposits, and assigning one to another account than its sender's. */
+export const adminDepositsPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'admin-deposits-portal' })
     .use(adminAuth(deps))
     .get(
@@ -109,9 +105,9 @@ export const adminDepositsPortal = (deps: Needs, frame: Frame) =>
       async ({ params, request, set, account: actor }) => {
         const { value } = await readFields(request, { limitBytes: bodyBytes })
         const { account, reason } = checkBody(assignBody, trimmed(value))
-        if (!isId('dep', params.id)) refuse('not_found', 'There is no such deposit.')
+        if (!isId('dep', params.id)) refuse('not_found', 'No such deposit.')
         if (!isAddress(account)) {
-          refuse('invalid_request', { message: 'Write 0x and 40 hex digits.', param: 'account' })
+          refuse('invalid_request', { message: 'Enter 0x and 40 hex digits.', param: 'account' })
         }
         const row = await assignDeposit(deps, { id: params.id, account, reason, actor })
         const fragment = <AssignPanel row={row} now={deps.clock.now()} />
@@ -123,12 +119,12 @@ export const adminDepositsPortal = (deps: Needs, frame: Frame) =>
       { needsAdmin: 'action', parse: 'none' },
     )
 
-async function readAnchors(deps: Needs, request: Request | undefined): Promise<AnchorsView> {
+async function readAnchors(deps: Deps, request: Request | undefined): Promise<AnchorsView> {
   const page = readPage(request ? queryOf(request) : new URLSearchParams())
   const { origin } = deps.logs.current
   const found =
     (await deps.anchors.list(origin, page)) ??
-    refuse('invalid_request', { message: 'There is no such anchor.', param: 'after' })
+    refuse('invalid_request', { message: 'No such anchor.', param: 'after' })
   return {
     found,
     origin,
@@ -140,7 +136,7 @@ async function readAnchors(deps: Needs, request: Request | undefined): Promise<A
   }
 }
 
-async function readDeposits(deps: Needs, request: Request): Promise<DepositsView> {
+async function readDeposits(deps: Deps, request: Request): Promise<DepositsView> {
   const query = queryOf(request)
   const of = readChoice(query, 'state', depositViews) ?? 'all'
   const page = readPage(query)

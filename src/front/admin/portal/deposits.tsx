@@ -1,3 +1,4 @@
+/** The operator's views of deposits. */
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Page } from '../../../kernel/pagination.ts'
 import type { DepositRow } from '../../../storage/db/schema.ts'
@@ -24,7 +25,7 @@ export type DepositsView = {
   found: Page<DepositRow>
   now: Millis
   isFirst: boolean
-  /** Newest deposits that were looked through where not all are. */
+  /** Number of newest deposits searched, for the views that do not search all. */
   among: number
 }
 
@@ -38,7 +39,6 @@ const labels: Readonly<Record<DepositView, string>> = {
 const hrefOf = (of: DepositView): string =>
   of === 'all' ? paths.deposits : `${paths.deposits}?state=${of}`
 
-/** What came in over the chain, of all accounts. */
 export const DepositsPanel = ({ view }: { view: DepositsView }) => {
   const tabs = depositViews.map((of) => ({ href: hrefOf(of), label: labels[of] }))
   return (
@@ -51,7 +51,7 @@ export const DepositsPanel = ({ view }: { view: DepositsView }) => {
         <Tabs label="Which deposits" tabs={tabs} here={hrefOf(view.of)} />
       </div>
       {view.found.items.length === 0 ? (
-        <Empty hash={emptyHash} title="There are none">
+        <Empty hash={emptyHash} title="No deposits">
           {emptyWords[view.of]}
         </Empty>
       ) : (
@@ -62,15 +62,15 @@ export const DepositsPanel = ({ view }: { view: DepositsView }) => {
 }
 
 const emptyWords: Readonly<Record<DepositView, string>> = {
-  all: 'Transfers to the treasury show here within seconds of their block.',
-  waiting: 'Every deposit that came in stands deep enough.',
-  unassigned: 'Every sender has a key or is signed in.',
-  ignored: 'None was too small or too large.',
+  all: 'Transfers to the treasury appear within seconds of their block.',
+  waiting: 'Every deposit has enough confirmations.',
+  unassigned: 'Every sender has a key or a session.',
+  ignored: 'No deposit was too small or too large.',
 }
 
 function Foot({ view: { of, found, isFirst, among } }: { view: DepositsView }) {
   const last = found.items.at(-1)
-  const more = found.hasMore ? 'There are more.' : 'That is all.'
+  const more = found.hasMore ? 'More available.' : 'End of list.'
   if (of === 'all') {
     return (
       <Pager
@@ -82,7 +82,7 @@ function Foot({ view: { of, found, isFirst, among } }: { view: DepositsView }) {
     )
   }
   const which =
-    of === 'waiting' ? 'Oldest first.' : `Of the newest ${among.toLocaleString('en-US')}.`
+    of === 'waiting' ? 'Oldest first.' : `Among the newest ${among.toLocaleString('en-US')}.`
   return (
     <span>
       {which} {more}
@@ -134,13 +134,13 @@ const toneOf = (status: DepositRow['status']) => {
 const mayAssign = ({ account, from, status, moved }: DepositRow): boolean =>
   account === from && moved === null && !['ignored', 'orphaned', 'reversed'].includes(status)
 
-/** Asks whose a deposit is, and why. */
+/** Asks for a deposit's new account and the reason. */
 export const AssignPanel = ({ row, now }: { row: DepositRow; now: Millis }) => (
   <Panel id="assign" title="Assign this deposit?">
     {mayAssign(row) ? (
       <ActionForm action={`/api/portal/admin/deposits/${row.id}/assign`} look="stack">
         <DepositFacts row={row} now={now} />
-        <p>What is left of it goes to another account, once. It cannot be moved again.</p>
+        <p>The unspent part moves to another account. A deposit can be moved only once.</p>
         <TextField
           name="account"
           label="Wallet address of the account"
@@ -151,14 +151,14 @@ export const AssignPanel = ({ row, now }: { row: DepositRow; now: Millis }) => (
         <p class="row">
           <Button look="go">Assign this deposit</Button>
           <ButtonLink look="plain" href={paths.deposits}>
-            Leave it where it is
+            Cancel
           </ButtonLink>
         </p>
       </ActionForm>
     ) : (
       <div class="pad stack">
         <DepositFacts row={row} now={now} />
-        <p>It was assigned or claimed before, or there is nothing of it to move.</p>
+        <p>It was already assigned or claimed, or has nothing left to move.</p>
       </div>
     )}
   </Panel>

@@ -1,3 +1,4 @@
+/** The operator's view of the ledger audit. */
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Nusd } from '../../../kernel/money.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
@@ -11,18 +12,17 @@ import type { Audited } from '../audit-now.ts'
 
 export type LedgerView = { audited: Audited | undefined; now: Millis }
 
-/** Whether money agrees with its journal, asked now, and what every side of it has. */
 export const LedgerPanel = ({ view: { audited, now } }: { view: LedgerView }) => (
   <Panel id="ledger" title="Audit of the ledger">
     <Pad>
       <p>
-        Compares every balance with the journal, what is held with the open runs, and what was spent
-        with their costs. It reads everything: on a large database it takes a while.
+        Compares every balance with the journal, holds with the open runs, and spend with the cost
+        of runs. It reads the whole database, which can take a while.
       </p>
       {audited ? (
         <Result audited={audited} now={now} />
       ) : (
-        <p>This process has not been asked yet.</p>
+        <p>No audit since this process started.</p>
       )}
       <ActionForm action="/api/portal/admin/ledger/audit" target="#ledger">
         <Button>Audit now</Button>
@@ -38,16 +38,15 @@ function Result({ audited: { at, faults }, now }: { audited: Audited; now: Milli
   const when = <When at={at} now={now} />
   if (faults.length === 0) {
     return (
-      <Notice tone="ok" title="Everything adds up.">
+      <Notice tone="ok" title="The ledger balances.">
         Audited {when}.
       </Notice>
     )
   }
   return (
     <>
-      <Notice tone="bad" title="The books do not balance.">
-        Audited {when}. Stop the server, keep this database, and restore the newest backup that is
-        whole.
+      <Notice tone="bad" title="The ledger does not balance.">
+        Audited {when}. Stop the server, keep this database, and restore the newest intact backup.
       </Notice>
       <ul class="affected">
         {faults.map((fault) => (
@@ -61,13 +60,13 @@ function Result({ audited: { at, faults }, now }: { audited: Audited; now: Milli
 type Side = { name: string; meaning: string; amount: Nusd }
 
 const meanings = {
-  user: 'What all accounts have',
-  revenue: 'What runs cost',
-  plans: 'What plans cost',
-  grants: "The operator's money, given",
-  deposits: 'The treasury on the chain',
-  loss: 'Deposits that a reorg took away',
-  terminal: 'What visitors of the terminal spent',
+  user: 'Balances of all accounts',
+  revenue: 'Cost of runs',
+  plans: 'Cost of plans',
+  grants: 'Credit granted by the operator',
+  deposits: 'Deposits to the treasury',
+  loss: 'Deposits reversed by a reorg',
+  terminal: 'Spend of terminal visitors',
 } as const
 
 function sides({ sides: all }: Audited): Side[] {
@@ -77,6 +76,6 @@ function sides({ sides: all }: Audited): Side[] {
 
 const columns: Column<Side>[] = [
   { head: 'Side', cell: ({ name }) => <code>{name}</code> },
-  { head: 'What it is', cell: ({ meaning }) => meaning },
-  { head: 'In less out', kind: 'number', cell: ({ amount }) => <Amount nusd={amount} /> },
+  { head: 'Meaning', cell: ({ meaning }) => meaning },
+  { head: 'Net', kind: 'number', cell: ({ amount }) => <Amount nusd={amount} /> },
 ]

@@ -1,3 +1,4 @@
+/** The operator's view of prices, models and upstreams. */
 import type { Reloaded } from '../../../app/deps-port.ts'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Model, PriceList } from '../../../models/model.ts'
@@ -20,12 +21,11 @@ export type ModelsView = {
   since: Millis | undefined
   upstreams: readonly UpstreamHealth[]
   canReload: boolean
-  /** What came of the last time that somebody here asked to read the configuration again. */
+  /** The result of the last reload requested on this page. */
   reloaded: Reloaded | undefined
   now: Millis
 }
 
-/** What is offered at which prices, and how the servers behind it do. */
 export const ModelPanels = ({ view }: { view: ModelsView }) => (
   <div id="models" class="stack">
     <PricesPanel view={view} />
@@ -35,7 +35,7 @@ export const ModelPanels = ({ view }: { view: ModelsView }) => (
     <Panel
       id="upstreams"
       title="Upstreams"
-      foot={<span>Counted by this process since its start.</span>}
+      foot={<span>Counted by this process since it started.</span>}
     >
       <Table caption="Upstreams" columns={upstreamColumns} rows={view.upstreams} />
     </Panel>
@@ -50,22 +50,19 @@ const PricesPanel = ({ view }: { view: ModelsView }) => (
           ['Version', <code>{`${view.prices.id}@${view.prices.version}`}</code>],
           ['Digest', <Hash value={view.prices.digest} />],
           ['Leaf of the log', view.leaf === undefined ? 'With the first receipt' : view.leaf],
-          [
-            'Since',
-            view.since === undefined ? 'Not known' : <When at={view.since} now={view.now} />,
-          ],
+          ['Since', view.since === undefined ? 'Unknown' : <When at={view.since} now={view.now} />],
         ]}
       />
       <p>
-        Models and prices stand in <code>counterfoil.toml</code> under <code>[[models]]</code>.
-        Change them there, then have the file read again by <code>kill -HUP</code>. New prices are a
-        new version, which is in the log before a receipt names it; runs in flight keep theirs. A
-        file with an error changes nothing.
+        Models and prices are set in <code>counterfoil.toml</code> under <code>[[models]]</code>.
+        Edit the file, then reload it here or with <code>kill -HUP</code>. New prices get a new
+        version, which enters the log before a receipt names it; live runs keep their prices. A file
+        with errors changes nothing.
       </p>
       {view.reloaded ? <ReloadNote reloaded={view.reloaded} /> : null}
       {view.canReload ? (
         <ActionForm action="/api/portal/admin/reload" target="#models">
-          <Button>Read the configuration again</Button>
+          <Button>Reload configuration</Button>
         </ActionForm>
       ) : null}
     </Pad>
@@ -86,16 +83,16 @@ function ReloadNote({ reloaded }: { reloaded: Reloaded }) {
     )
   }
   const { changed, restart } = reloaded
-  const later = restart.length === 0 ? '' : ` Only a restart takes on: ${restart.join(', ')}.`
+  const later = restart.length === 0 ? '' : ` Needs a restart: ${restart.join(', ')}.`
   return (
-    <Notice tone={restart.length === 0 ? 'ok' : 'warn'} title="The configuration was read again.">
-      {changed.length === 0 ? 'Nothing was new.' : `Changed: ${changed.join(', ')}.`}
+    <Notice tone={restart.length === 0 ? 'ok' : 'warn'} title="Configuration reloaded.">
+      {changed.length === 0 ? 'No changes.' : `Changed: ${changed.join(', ')}.`}
       {later}
     </Notice>
   )
 }
 
-/** Prices are pico-USD a token: a million of them cost as many micro-USD. */
+/** Pico-USD per token are micro-USD per million tokens. */
 const perMillion = (pusd: bigint) => <Amount nusd={pusd * 1000n} />
 
 const modelColumns: Column<Model>[] = [
@@ -120,7 +117,7 @@ const modelColumns: Column<Model>[] = [
   },
 ]
 
-const stateWords = { closed: 'Asked', open: 'Rests', half_open: 'Tried again' }
+const stateWords = { closed: 'Live', open: 'Paused', half_open: 'Retrying' }
 
 const upstreamColumns: Column<UpstreamHealth>[] = [
   { head: 'Upstream', cell: ({ id }) => <code>{id}</code> },
@@ -130,14 +127,14 @@ const upstreamColumns: Column<UpstreamHealth>[] = [
       <Badge tone={breaker === 'closed' ? 'ok' : 'bad'}>{stateWords[breaker]}</Badge>
     ),
   },
-  { head: 'Asked', kind: 'number', cell: ({ asked }) => asked.toLocaleString('en-US') },
+  { head: 'Requests', kind: 'number', cell: ({ asked }) => asked.toLocaleString('en-US') },
   {
     head: 'Failed',
     kind: 'number',
     cell: ({ failed }) => failed.toLocaleString('en-US'),
   },
   {
-    head: 'Why',
+    head: 'Reasons',
     cell: ({ reasons }) =>
       reasons.map(([reason, count]) => (
         <>
@@ -146,8 +143,9 @@ const upstreamColumns: Column<UpstreamHealth>[] = [
       )),
   },
   {
-    head: 'Places',
+    head: 'Load',
     kind: 'optional',
-    cell: ({ load }) => (load ? `${load.taken} of ${load.most}, ${load.waiting} wait` : 'No limit'),
+    cell: ({ load }) =>
+      load ? `${load.taken} of ${load.most}, ${load.waiting} waiting` : 'No limit',
   },
 ]

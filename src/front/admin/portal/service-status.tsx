@@ -1,23 +1,25 @@
+/** The operator's status panel. */
 import { Panel } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
 import type { Finding } from '../findings.ts'
 
-/** How the service is, part by part. */
 export const StatusPanel = ({ findings }: { findings: readonly Finding[] }) => (
-  <Panel id="parts" title="How it is" aside={<Overall findings={findings} />}>
+  <Panel id="parts" title="Service status" aside={<Overall findings={findings} />}>
     <Table caption="Parts of the service" columns={columns} rows={findings} />
   </Panel>
 )
 
 function Overall({ findings }: { findings: readonly Finding[] }) {
   const bad = findings.filter(({ tone }) => tone === 'bad').length
-  if (bad === 0) return <Badge tone="ok">All is well</Badge>
-  return <Badge tone="bad">{bad === 1 ? '1 part needs you' : `${bad} parts need you`}</Badge>
+  if (bad === 0) return <Badge tone="ok">All systems operational</Badge>
+  return (
+    <Badge tone="bad">{bad === 1 ? '1 part needs attention' : `${bad} parts need attention`}</Badge>
+  )
 }
 
 const columns: Column<Finding>[] = [
   { head: 'Part', cell: ({ part }) => <strong>{part}</strong> },
   { head: 'State', cell: ({ tone, state }) => <Badge tone={tone}>{state}</Badge> },
-  { head: 'What to do', cell: ({ advice }) => advice },
+  { head: 'Advice', cell: ({ advice }) => advice },
 ]

@@ -1,3 +1,4 @@
+/** The alerts of the overview, each with one action. */
 import { amountText } from '../../../web/ui/amount.tsx'
 import { ButtonLink } from '../../../web/ui/button.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
@@ -5,7 +6,6 @@ import { Notice } from '../../../web/ui/notice.tsx'
 import { durationText, relativeTime } from '../../../web/ui/when.tsx'
 import type { Alert } from '../alerts.ts'
 
-/** What is about to stop, or has, each with the one thing to do about it. */
 export const Alerts = ({ of, now, takesDeposits }: AlertsProps) => (
   <>
     {of.map((alert) => {
@@ -27,7 +27,7 @@ export const Alerts = ({ of, now, takesDeposits }: AlertsProps) => (
 type AlertsProps = {
   of: readonly Alert[]
   now: number
-  /** Whether an account can fund itself; else the operator does. */
+  /** Whether accounts can deposit; otherwise the operator grants credit. */
   takesDeposits: boolean
 }
 
@@ -38,29 +38,29 @@ function wordsOf(alert: Alert, now: number, takesDeposits: boolean): Words {
     case 'log_diverged':
     case 'unbalanced':
     case 'degraded':
-      return { ...serviceWords[alert.kind], action: 'See the status', href: '/v1/status' }
+      return { ...serviceWords[alert.kind], action: 'View status', href: '/v1/status' }
     case 'balance_used_up':
       return {
         tone: 'bad',
-        title: 'Your balance is used up.',
+        title: 'Your balance is empty.',
         more: takesDeposits
-          ? 'Runs are refused until there is more: send a deposit from your wallet.'
-          : 'Runs are refused until the operator of this server grants more.',
-        ...(takesDeposits ? deposit : { action: 'See what was spent', href: '/dashboard/usage' }),
+          ? 'Runs are refused until you deposit from your wallet.'
+          : 'Runs are refused until the operator of this server grants credit.',
+        ...(takesDeposits ? deposit : { action: 'View usage', href: '/dashboard/usage' }),
       }
     case 'balance_low':
       return {
-        title: `Your balance lasts about ${daysText(alert.days)}.`,
+        title: `Your balance will last about ${daysText(alert.days)}.`,
         more: takesDeposits
-          ? 'A deposit from your wallet makes it last longer.'
+          ? 'Deposit from your wallet to extend it.'
           : 'The operator of this server grants credit.',
-        ...(takesDeposits ? deposit : { action: 'See what is spent', href: '/dashboard/usage' }),
+        ...(takesDeposits ? deposit : { action: 'View usage', href: '/dashboard/usage' }),
       }
     case 'more_keys':
       return {
-        title: `${alert.count} more ${alert.count === 1 ? 'key is' : 'keys are'} near an end.`,
-        more: 'Their cap is nearly used up, or they expire within three days.',
-        action: 'See all keys',
+        title: `${alert.count} more ${alert.count === 1 ? 'key needs' : 'keys need'} attention.`,
+        more: 'They are near their cap or expire within three days.',
+        action: 'View all keys',
         href: '/dashboard/keys',
       }
     default:
@@ -73,17 +73,17 @@ const deposit = { action: 'Deposit', href: '/dashboard/deposits' } as const
 const serviceWords = {
   log_diverged: {
     tone: 'bad',
-    title: 'The log of this server lacks what was signed of it.',
-    more: 'No run is taken and no receipt is issued until its operator has looked into it.',
+    title: 'The log of this server is missing signed receipts.',
+    more: 'Runs and receipts are paused until its operator resolves this.',
   },
   unbalanced: {
     tone: 'bad',
-    title: 'The books of this server do not balance.',
-    more: 'Its operator has to look into it.',
+    title: 'The ledger of this server does not balance.',
+    more: 'Its operator must investigate.',
   },
   degraded: {
     title: 'Anchors are late.',
-    more: 'Receipts are signed and logged as always; they reach the chain later.',
+    more: 'Receipts are still signed and logged; they reach the chain later.',
   },
 } as const
 
@@ -95,16 +95,14 @@ function keyWords(alert: KeyAlert, now: number): Words {
   if (alert.kind === 'key_expires') {
     return {
       title: `${key.name} expires ${relativeTime(key.expiresAt, now)}.`,
-      more: 'After that its calls are refused, and those of the keys below it.',
+      more: 'After that, its calls and those of the keys below it are refused.',
       action: 'Set a later expiry',
       href,
     }
   }
   if (alert.kind === 'cap_used_up') {
     const again =
-      alert.resetsAt === null
-        ? ''
-        : ` until its cap starts anew ${relativeTime(alert.resetsAt, now)}`
+      alert.resetsAt === null ? '' : ` until its cap resets ${relativeTime(alert.resetsAt, now)}`
     return {
       tone: 'bad',
       title: `${key.name} has used up its cap of ${amountText(key.capLimit)}.`,
@@ -118,14 +116,14 @@ function keyWords(alert: KeyAlert, now: number): Words {
     more:
       alert.stopsInMs === undefined
         ? `It is capped at ${amountText(key.capLimit)}.`
-        : `At today’s pace it stops in about ${longText(alert.stopsInMs)}.`,
+        : `At today’s pace it reaches the cap in about ${longText(alert.stopsInMs)}.`,
     action: 'Raise cap',
     href,
   }
 }
 
 const daysText = (days: number): string => {
-  if (days < 1) return 'another day at most'
+  if (days < 1) return 'one day at most'
   return days === 1 ? 'one more day' : `${days} more days`
 }
 

@@ -1,3 +1,4 @@
+/** The keys panel of the overview. */
 import { depthOf, statusOf } from '../../../access/keys/key.ts'
 import type { ShownKey } from '../../../access/keys/shown-key.ts'
 import { ButtonLink } from '../../../web/ui/button.tsx'
@@ -9,12 +10,11 @@ import { type Column, Table } from '../../../web/ui/table.tsx'
 import { relativeTime, When } from '../../../web/ui/when.tsx'
 import { expiresSoonMs } from '../alerts.ts'
 
-/** Keys of the summary; the page of keys has all of them. */
+/** Number of keys shown; the keys page lists all. */
 const shownMax = 6
 
 type KeysProps = { account: string; keys: readonly ShownKey[]; now: number }
 
-/** The first keys of an account, each below its parent. */
 export const KeysSummary = ({ account, keys, now }: KeysProps) => (
   <Panel
     id="keys"
@@ -38,7 +38,7 @@ export const KeysSummary = ({ account, keys, now }: KeysProps) => (
           </ButtonLink>
         }
       >
-        An agent spends through a key of its own, up to a cap and until a day that you set.
+        Give each agent its own key, with a cap and an expiry date that you set.
       </Empty>
     ) : (
       <Table caption="Keys" columns={columnsAt(now)} rows={keys.slice(0, shownMax)} />

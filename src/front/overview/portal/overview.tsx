@@ -1,3 +1,4 @@
+/** The overview page: balance, spend, recent runs and keys. */
 import type { ShownKey } from '../../../access/keys/shown-key.ts'
 import { toUsd } from '../../../kernel/money.ts'
 import { receiptIdOf } from '../../../proof/receipts/receipt.ts'
@@ -28,14 +29,14 @@ import { Alerts } from './alerts.tsx'
 import { KeysSummary } from './keys.tsx'
 import { Start } from './start.tsx'
 
-/** What of the overview changes while it is looked at. */
+/** The part of the overview that updates live. */
 export type LiveView = {
   account: AccountRow
   recent: readonly ShownRun[]
   receiptStateOf: ReceiptStateOf
-  /** Undefined once it is done. */
+  /** Undefined once complete. */
   onboarding: Onboarding | undefined
-  /** Whether an account can fund itself; else the operator grants credit. */
+  /** Whether accounts can deposit; otherwise the operator grants credit. */
   takesDeposits: boolean
 }
 
@@ -45,7 +46,7 @@ export type OverviewView = LiveView & {
   lasting: ReturnType<typeof lastingOf>
   alerts: readonly Alert[]
   keys: readonly ShownKey[]
-  /** What the live part shows is marked by this. */
+  /** Identifies the state of the live part. */
   mark: string
 }
 
@@ -123,7 +124,7 @@ const daysText = (days: number): string => {
   return days === 1 ? '1 day' : `${days.toLocaleString('en-US')} days`
 }
 
-/** To the cent, or to three figures where that would be nothing. */
+/** Rounded to the cent, or to three significant digits below one cent. */
 function roundText(nusd: bigint): string {
   const cent = 10_000_000n
   if (nusd >= cent) return amountText(((nusd + cent / 2n) / cent) * cent)
@@ -135,9 +136,7 @@ function SpendChart({ spend: { days, total } }: { spend: Spend }) {
   const top = days.reduce((most, day) => (day.cost > most.cost ? day : most))
   const today = amountText(days.at(-1)?.cost ?? 0n)
   const highest =
-    top.cost === 0n
-      ? 'Nothing was spent.'
-      : `Highest ${amountText(top.cost)} on ${labelOf(top.day)}.`
+    top.cost === 0n ? 'No spend.' : `Highest ${amountText(top.cost)} on ${labelOf(top.day)}.`
   return (
     <div class="stack">
       <div class="row apart">
@@ -200,7 +199,7 @@ const RecentRuns = ({ view }: { view: OverviewView }) => (
 const RecentRows = ({ view: { account, recent, receiptStateOf } }: { view: LiveView }) =>
   recent.length === 0 ? (
     <Empty hash={account.id} title="No runs yet">
-      A run appears here the moment a key of yours makes it.
+      Runs appear here as soon as one of your keys makes them.
     </Empty>
   ) : (
     <Table
@@ -211,7 +210,7 @@ const RecentRows = ({ view: { account, recent, receiptStateOf } }: { view: LiveV
     />
   )
 
-/** A run in flight has no receipt yet. */
+/** Links the receipt, or the run while it is in flight. */
 const receipt: Column<ShownRun> = {
   head: 'Receipt',
   cell: ({ run }) =>
@@ -222,7 +221,7 @@ const receipt: Column<ShownRun> = {
     ),
 }
 
-/** One message: the newest runs, and beside them what a run changes. */
+/** One live message: the newest runs and everything that a run changes. */
 export const LiveMessage = ({ view }: { view: LiveView }) => (
   <>
     <RecentRows view={view} />
@@ -240,6 +239,5 @@ export const LiveMessage = ({ view }: { view: LiveView }) => (
   </>
 )
 
-/** The steps that are done are part of what changes. */
 export const stepsMark = ({ onboarding }: Pick<LiveView, 'onboarding'>): string =>
   onboarding ? String(stepsDone(onboarding)) : ''

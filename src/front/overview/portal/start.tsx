@@ -1,10 +1,10 @@
+/** The onboarding steps to a first verified receipt. */
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { ActionForm } from '../../../web/ui/form.tsx'
 import { Panel } from '../../../web/ui/panel.tsx'
 import { type Step, Steps } from '../../../web/ui/steps.tsx'
 import { type Onboarding, stepCount, stepsDone } from '../onboarding.ts'
 
-/** The five steps to a receipt that was verified. */
 export const Start = ({ of, takesDeposits }: StartProps) => (
   <Panel
     id="start"
@@ -21,7 +21,7 @@ export const Start = ({ of, takesDeposits }: StartProps) => (
 
 type StartProps = {
   of: Onboarding
-  /** Whether an account can fund itself; else the operator grants credit. */
+  /** Whether accounts can deposit; otherwise the operator grants credit. */
   takesDeposits: boolean
 }
 
