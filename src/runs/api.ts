@@ -23,7 +23,7 @@ import type { SseContext } from '../web/http/sse.ts'
 import { asObject } from './answer.ts'
 import { answerWhole } from './api/complete.ts'
 import { followRun } from './api/events.ts'
-import { runBody, toOpenAi } from './api/native.ts'
+import { toOpenAi } from './api/native.ts'
 import { streamRun } from './api/stream.ts'
 import { runInBackground } from './background.ts'
 import { type Begun, begin } from './begin.ts'
@@ -39,6 +39,7 @@ import {
 } from './openai.ts'
 import { runStatuses } from './run.ts'
 import { toRunView } from './run-view.ts'
+import { runBody } from './shapes.ts'
 import { checkSwitches } from './switches.ts'
 
 type Context = SseContext & { caller: Caller; set: { status?: unknown } }

@@ -1,9 +1,9 @@
 import { scopes } from '../../src/access/keys/key.ts'
 import type { Example } from '../../src/front/reference/operation.ts'
-import { sampleIds } from '../../src/front/reference/schema.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { createPassport } from '../../src/proof/passports/create.ts'
 import { publishPassport } from '../../src/proof/passports/publish.ts'
+import { sampleIds } from '../../src/web/http/shape.ts'
 import { usd, type World } from '../support/world.ts'
 
 /** What the examples of the reference act on: their sample ids, and what stands for them here. */

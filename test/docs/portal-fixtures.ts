@@ -6,7 +6,7 @@ import {
   type Operation,
   pathOf,
 } from '../../src/front/reference/operation.ts'
-import { sampleIds } from '../../src/front/reference/schema.ts'
+import { sampleIds } from '../../src/web/http/shape.ts'
 import { askNonce, type Browser, browser, signInWith } from '../accounts/wallet.ts'
 import { type Depositing, units } from '../deposits/depositing.ts'
 import { type StubChain, transferLog } from '../deposits/stub-chain.ts'

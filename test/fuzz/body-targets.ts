@@ -1,5 +1,6 @@
 import { draftOf, readNewKey } from '../../src/access/keys/portal/key-form.ts'
-import { changeBody, mintBody, rotateBody, toChange, toWish } from '../../src/access/keys/shapes.ts'
+import { changeBody, mintBody, rotateBody } from '../../src/access/keys/shapes.ts'
+import { toChange, toWish } from '../../src/access/keys/wish.ts'
 import { toAsk } from '../../src/front/console/api/asked.ts'
 import type { Json } from '../../src/kernel/canonical.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
@@ -7,10 +8,15 @@ import { boundOf, forwardBody } from '../../src/models/bound.ts'
 import { echoModel, embedModel } from '../../src/models/builtins.ts'
 import type { Model } from '../../src/models/model.ts'
 import { assertHandle } from '../../src/proof/passports/handle.ts'
+import {
+  readEdit,
+  readNamedKey,
+  readNewPassport,
+} from '../../src/proof/passports/portal/read-body.ts'
 import { toProfile } from '../../src/proof/passports/profile.ts'
-import { readEdit, readNamedKey, readNewPassport } from '../../src/proof/passports/shapes.ts'
 import { readShareBody } from '../../src/proof/receipts/api/share.ts'
-import { runBody, toOpenAi } from '../../src/runs/api/native.ts'
+import { toOpenAi } from '../../src/runs/api/native.ts'
+import { runBody } from '../../src/runs/shapes.ts'
 import { parseSound } from '../../src/web/http/body.ts'
 import { checkBody } from '../../src/web/http/check-body.ts'
 import { isRefusal, must, type Target } from './run.ts'

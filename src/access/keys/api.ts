@@ -21,7 +21,8 @@ import { resumeKey } from './resume.ts'
 import { revokeKey } from './revoke.ts'
 import { rotateKey } from './rotate.ts'
 import { selfText } from './self.ts'
-import { changeBody, mintBody, rotateBody, toChange, toWish } from './shapes.ts'
+import { changeBody, mintBody, rotateBody } from './shapes.ts'
+import { toChange, toWish } from './wish.ts'
 
 type Needs = Pick<
   Deps,

@@ -1,103 +1,172 @@
-import { type Static, Type } from '@sinclair/typebox'
-import type { Millis } from '../../kernel/clock.ts'
-import { refuse } from '../../kernel/refusal.ts'
-import { parseTime } from '../../kernel/time-text.ts'
+/** The bodies and answers of `/v1/keys` and `/v1/balance`. */
 import { capWindows } from '../../ledger/window.ts'
-import type { KeyChange } from './change.ts'
-import type { KeyWish } from './issue.ts'
-import { type Scope, scopes } from './key.ts'
+import * as t from '../../web/http/shape.ts'
+import { scopes } from './key.ts'
 
-/** The bodies of `/v1/keys`: their shape only. What may be asked for, the verbs decide. */
-const closed = { additionalProperties: false } as const
-const text = Type.Optional(Type.String())
-const texts = Type.Optional(Type.Array(Type.String()))
-const limit = Type.Optional(Type.Union([Type.Integer(), Type.Null()]))
-const limits = { rpm: limit, concurrency: limit, max_cost_per_run_nusd: limit }
-const rights = {
-  expires_at: text,
-  scopes: texts,
-  models: texts,
-  ip_cidrs: texts,
-  limits: Type.Optional(Type.Object(limits, closed)),
-  tags: Type.Optional(Type.Record(Type.String(), Type.String())),
+const statuses = ['usable', 'paused', 'expired', 'revoked'] as const
+
+const rpm = t.integer('Requests a minute, to all routes.', 600, t.told({ minimum: 1 }))
+
+const concurrency = t.integer('Runs in flight.', 16, t.told({ minimum: 1 }))
+
+const mostPerRun = t.nusd('The most one run may cost.', 50_000_000)
+
+const limits = t.object('Of the key and the keys below it together. null is no limit of its own.', {
+  rpm: t.usuallyNull(rpm),
+  concurrency: t.usuallyNull(concurrency),
+  max_cost_per_run_nusd: t.usuallyNull(mostPerRun),
+})
+
+const cap = t.object('What it may spend, and has spent, with the keys below it.', {
+  limit_nusd: t.nusd('The most in one window.', 5_000_000_000),
+  window: t.oneOf('Starts at 00:00 UTC, on Monday, on the 1st.', capWindows),
+  spent_nusd: t.nusd('Spent in the present window.', 4650),
+  held_nusd: t.nusd('Reserved for runs in flight.', 0),
+  remaining_nusd: t.nusd('What is left.', 4_999_995_350),
+  resets_at: t.usuallyNull(t.time('When the next window starts; null for a lifetime.')),
+})
+
+const keyMembers = {
+  id: t.id('key', 'Id of the key.'),
+  object: t.only('key'),
+  name: t.text('1 to 64 characters.', 'research agent'),
+  fingerprint: t.text('First 12 hex digits of the SHA-256 of its secret.', '9f2c4e6a8b0d'),
+  parent_id: t.usuallyNull(t.id('key', 'The key above it.')),
+  depth: t.integer('0 for a key without a parent.', 0, { minimum: 0, maximum: 4 }),
+  status: t.oneOf('Computed over the key and all above it.', statuses),
+  created_at: t.time('When it was made.'),
+  expires_at: t.time('From then on it is refused.'),
+  revoked_at: t.usuallyNull(t.time('When it was revoked.')),
+  revoked_by: t.usuallyNull(t.text('Who revoked it: a key id, or the account.', 'operator')),
+  last_used_at: t.usuallyNull(t.time('Exact to a minute.')),
+  cap,
+  limits,
+  scopes: t.list(t.oneOf('A right.', scopes), 'What it may do.'),
+  models: t.list(t.text('A glob.', 'counterfoil/*'), 'Models it may use. Empty: all.'),
+  ip_cidrs: t.list(
+    t.text('An address or network.', '203.0.113.0/24'),
+    'Where it works. Empty: all.',
+  ),
+  tags: t.map(t.text('', 'research'), 'At most 8, noted with its runs.', { team: 'research' }),
+  passport: t.usuallyNull(t.text('Handle of the passport it is bound to.', 'scout')),
+  children_count: t.count('Keys right below it.', 0),
+  rotation: t.usuallyNull(
+    t.object('While an old secret still works.', {
+      overlap_until: t.time('When the old secret stops.'),
+    }),
+  ),
 }
 
-/** The body of `POST /v1/keys`. */
-export const mintBody = Type.Object(
+const chainItem = t.object('A key of the chain, the caller first.', {
+  key_id: t.id('key', 'The key.'),
+  limited_by: t.oneOf('As a refusal would say it.', ['key', 'ancestor']),
+  limit_nusd: t.nusd('Its cap.', 5_000_000_000),
+  remaining_nusd: t.nusd('What is left of it.', 4_999_995_350),
+  resets_at: t.usuallyNull(t.time('When its window ends.')),
+  expires_at: t.time('Its expiry.'),
+  status: t.oneOf('Over it and all above it.', statuses),
+})
+
+export const keyShape = t.answer(
+  'Key',
+  'A key: spends the balance of its account, up to its cap.',
+  keyMembers,
+)
+
+export const keyWithSecretShape = t.answer(
+  'KeyWithSecret',
+  'A key and its secret, which is stored nowhere and shown this once.',
   {
-    name: Type.String(),
-    cap: Type.Object(
-      {
-        limit_nusd: Type.Integer(),
-        window: Type.Optional(Type.Union(capWindows.map((window) => Type.Literal(window)))),
-      },
-      closed,
+    ...keyMembers,
+    secret: t.orNull(
+      t.text('The bearer credential; null where the answer is replayed.', 'sk-service-…', {
+        pattern: '^sk-service-',
+      }),
     ),
-    ...rights,
-    parent_id: text,
   },
-  closed,
 )
-type MintBody = Static<typeof mintBody>
 
-/** The body of `PATCH /v1/keys/:id`. The window of a cap stays as it is. */
-export const changeBody = Type.Object(
+export const keySelfShape = t.answer(
+  'KeySelf',
+  'A key, its account, and what would refuse its next call.',
   {
-    name: text,
-    cap: Type.Optional(Type.Object({ limit_nusd: Type.Integer() }, closed)),
-    ...rights,
+    ...keyMembers,
+    account: t.object('Whose balance it spends.', {
+      address: t.address('The account.'),
+      balance_nusd: t.nusd('What there is.', 10_000_000_000),
+      held_nusd: t.nusd('Reserved for runs in flight.', 0),
+      available_nusd: t.nusd('What can still be spent.', 9_999_995_350),
+      plan: t.text('Its plan.', 'free'),
+    }),
+    chain: t.list(chainItem, 'Each key that a spend is charged to, the caller first.'),
+    next_block: t.orNull(
+      t.object('What would refuse next.', {
+        type: t.text('An error type.', 'key_expired'),
+        at: t.time('When; now for what is used up already.'),
+      }),
+    ),
   },
-  closed,
 )
-type ChangeBody = Static<typeof changeBody>
 
-/** The body of `POST /v1/keys/:id/rotate`. */
-export const rotateBody = Type.Object({ overlap_seconds: Type.Optional(Type.Integer()) }, closed)
-
-/** @throws Refusal `invalid_request` with `param`. */
-export const toWish = (body: MintBody): Omit<KeyWish, 'account' | 'actor'> => ({
-  name: body.name,
-  capLimit: BigInt(body.cap.limit_nusd),
-  capWindow: body.cap.window ?? 'lifetime',
-  parentId: body.parent_id,
-  ...toRights(body),
+export const keyPageShape = t.answer('KeyPage', 'Keys.', {
+  object: t.only('list'),
+  data: t.list(keyShape, 'The caller and the keys below it, newest first.'),
+  has_more: t.flag('Whether `after` the last id finds more.', false),
+  first_id: t.orNull(t.id('key', 'Id of the first one.')),
+  last_id: t.orNull(t.id('key', 'Id of the last one: the next `after`.')),
 })
 
-/** @throws Refusal `invalid_request` with `param`. */
-export const toChange = (body: ChangeBody): KeyChange => ({
-  ...(body.name === undefined ? {} : { name: body.name }),
-  ...(body.cap === undefined ? {} : { capLimit: BigInt(body.cap.limit_nusd) }),
-  ...toRights(body),
+export const ownKeyPageShape = t.page('OwnKeyPage', 'Keys of an account.', keyShape)
+
+export const balanceShape = t.answer('Balance', 'The money of an account.', {
+  object: t.only('balance'),
+  account: t.address('Whose it is.'),
+  balance_nusd: t.nusd('What there is.', 10_000_000_000),
+  held_nusd: t.nusd('Reserved for runs in flight.', 0),
+  available_nusd: t.nusd('What can still be spent.', 10_000_000_000),
+  plan: t.text('Its plan.', 'free'),
 })
 
-/** What a body says of a key's rights; what it leaves out is left out. */
-function toRights(body: Omit<ChangeBody, 'name' | 'cap'>) {
-  const { rpm, concurrency, max_cost_per_run_nusd: most } = body.limits ?? {}
-  return {
-    ...(body.expires_at === undefined ? {} : { expiresAt: readTime(body.expires_at) }),
-    ...(body.scopes === undefined ? {} : { scopes: body.scopes.map(readScope) }),
-    ...(body.models === undefined ? {} : { models: body.models }),
-    ...(body.ip_cidrs === undefined ? {} : { ipCidrs: body.ip_cidrs }),
-    ...(body.tags === undefined ? {} : { tags: body.tags }),
-    ...(rpm === undefined ? {} : { rpm }),
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(most === undefined ? {} : { maxCostPerRun: most === null ? null : BigInt(most) }),
-  }
+/** Members of a body that says what a key may do. */
+const rights = {
+  'expires_at?': t.time('Default: in 90 days or with its parent. At most 366 days.'),
+  'scopes?': t.list(
+    t.word('A right.', scopes),
+    'Default: all but keys:mint and receipts:share, as far as the parent has them.',
+  ),
+  'models?': t.list(t.text('A glob.', 'counterfoil/*'), "Default: the parent's."),
+  'ip_cidrs?': t.list(t.text('An address or network.', '203.0.113.0/24'), "Default: the parent's."),
+  'limits?': t.closed('null is no limit of its own.', {
+    'rpm?': t.orNull(rpm),
+    'concurrency?': t.orNull(concurrency),
+    'max_cost_per_run_nusd?': t.orNull(mostPerRun),
+  }),
+  'tags?': t.map(t.text('', 'research'), 'At most 8.', { team: 'research' }),
 }
 
-/** @throws Refusal `invalid_request` unless it is an RFC 3339 time. */
-export function readTime(written: string): Millis {
-  return (
-    parseTime(written) ??
-    refuse('invalid_request', {
-      param: 'expires_at',
-      message: 'Write the expiry as RFC 3339: 2027-01-31T00:00:00Z.',
-    })
-  )
-}
+export const mintBody = t.body('KeyWish', 'A key to be made.', {
+  name: t.text('1 to 64 characters.', 'research agent'),
+  cap: t.closed('At most what the parent may spend.', {
+    limit_nusd: t.nusd('The most in one window, at least 1.', 500_000_000),
+    'window?': t.oneOf('Default: lifetime.', capWindows),
+  }),
+  ...rights,
+  'parent_id?': t.id('key', 'The caller, which is the default, or a key below it.'),
+})
 
-function readScope(named: string): Scope {
-  const found = scopes.find((scope) => scope === named)
-  if (found) return found
-  refuse('invalid_request', { param: 'scopes', message: `The scopes are: ${scopes.join(', ')}.` })
-}
+export const changeBody = t.body('KeyChange', 'What is to change. What is left out stays.', {
+  'name?': t.text('1 to 64 characters.', 'research agent'),
+  'cap?': t.closed('', { limit_nusd: t.nusd('The new cap.', 400_000_000) }),
+  ...rights,
+})
+
+export const rotateBody = t.body('KeyRotation', 'How long the old secret still works.', {
+  'overlap_seconds?': t.integer(
+    'Seconds; default 0.',
+    3600,
+    t.told({ minimum: 0, maximum: 604_800 }),
+  ),
+})
+
+export type MintBody = t.Static<typeof mintBody>
+export type ChangeBody = t.Static<typeof changeBody>

@@ -1,42 +1,180 @@
-import { Type } from '@sinclair/typebox'
+/** The bodies and answers of the operator. */
+import { modelShape } from '../../models/shapes.ts'
+import { anchorShape } from '../../proof/anchors/shapes.ts'
+import * as t from '../../web/http/shape.ts'
 
-/** The bodies of `/api/portal/admin`, as the doors check and describe them. */
-const closed = { additionalProperties: false } as const
-const reason = Type.String({
+const keys = t.text('Keys in use; `more than …` above 1,000.', '2')
+
+const once = t.text('What a grant sends along; good for a day.', '1785585600000.0123456789abcdef')
+
+const names = (about: string, example: string) => t.list(t.text('', example), about)
+
+const accountMembers = {
+  id: t.text('Its address in lower case.', '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'),
+  object: t.only('account'),
+  account: t.address('The account.'),
+  status: t.oneOf('Whether it may act.', ['active', 'suspended']),
+  plan: t.text('Its plan.', 'free'),
+  balance_nusd: t.nusd('What there is.', 10_000_000_000),
+  held_nusd: t.nusd('Reserved for runs in flight.', 0),
+  created_at: t.time('When it was opened.'),
+}
+
+export const findingShape = t.answer('Finding', 'One part of the service.', {
+  part: t.text('Which.', 'Database'),
+  tone: t.oneOf('How it is.', ['ok', 'warn', 'bad', 'wait']),
+  state: t.text('In words.', 'Answers'),
+  advice: t.text('What its operator does about that.', 'Nothing to do.'),
+})
+
+export const findingsShape = t.answer(
+  'Findings',
+  'All parts, in the order in which they would hurt.',
+  {
+    object: t.only('list'),
+    data: t.list(findingShape, 'Each part.'),
+  },
+)
+
+export const accountShape = t.answer(
+  'Account',
+  'An account as its operator sees it.',
+  accountMembers,
+)
+
+export const accountPageShape = t.page('AccountPage', 'Accounts.', accountShape)
+
+export const accountDetailShape = t.choice(
+  'AccountDetail',
+  'An account, or an address without an account.',
+  [
+    t.object('', { ...accountMembers, keys, once }),
+    t.object('', { account: t.address('The address.'), status: t.nothing, keys, once }),
+  ],
+)
+
+export const upstreamShape = t.answer('Upstream', 'An upstream: counts since the server started.', {
+  id: t.text('Its name.', 'builtin'),
+  asked: t.count('Requests.', 12),
+  failed: t.count('Of these, failures.', 0),
+  reasons: t.map(t.count('How many.', 1), 'Failures by their reason.', { timeout: 1 }),
+  places: t.orNull(
+    t.object('null where they are not limited.', {
+      taken: t.count('Requests in flight.', 1),
+      waiting: t.count('Requests that wait.', 0),
+      most: t.count('Places there are.', 64),
+    }),
+  ),
+  'breaker?': t.oneOf('Whether it is asked.', ['closed', 'open', 'half_open']),
+})
+
+export const operatedModelsShape = t.answer(
+  'OperatedModels',
+  'Models, their prices and their upstreams.',
+  {
+    object: t.only('list'),
+    data: t.list(modelShape, 'All models.'),
+    price_list: t.object('The version of all prices.', {
+      id: t.text('Its name.', 'default'),
+      version: t.count('Its number.', 1),
+      digest: t.text('SHA-256 of the prices, as hex.', '5c'.repeat(32)),
+      leaf: t.usuallyNull(t.count('Its leaf of the log.', 0)),
+    }),
+    upstreams: t.list(upstreamShape, 'All upstreams.'),
+  },
+)
+
+export const reloadedShape = t.choice('Reloaded', 'What came of reading the configuration again.', [
+  t.object('It was taken on.', {
+    changed: names('What changed.', 'limits.rpm'),
+    restart: names('What changed too, but only a restart takes on.', 'listen'),
+  }),
+  t.object('It was refused: the old one holds.', {
+    problems: names('Why.', 'listen: must be host:port'),
+  }),
+])
+
+export const operatedAnchorsShape = t.page(
+  'OperatedAnchors',
+  'Heads of the log on their way to the chain.',
+  anchorShape,
+  {
+    log: t.object('The log.', {
+      origin: t.text('Its origin.', 'https://gw.example'),
+      size: t.count('Leaves.', 12),
+      anchored_size: t.count('Leaves on the chain.', 10),
+      oldest_unanchored_s: t.usuallyNull(t.count('Seconds that the oldest of the rest waits.', 30)),
+    }),
+    anchors: t.object('How that goes.', {
+      status: t.oneOf('In a word.', ['ok', 'disabled', 'degraded', 'diverged']),
+      'reason?': t.usuallyNull(t.text('The reason, if it is not ok.', 'late')),
+      'sender?': t.anything('Who pays for it: `{address, balance_wei, low}`.', {}),
+      lag_s: t.usuallyNull(t.count('Seconds that the oldest receipt waits.', 30)),
+    }),
+  },
+)
+
+export const anchorAskedShape = t.answer('AnchorAsked', '', {
+  asked: t.flag('It is made with the next look at the log.', true),
+})
+
+export const ledgerAuditShape = t.answer(
+  'LedgerAudit',
+  'The last audit of the ledger since the server started.',
+  {
+    object: t.only('ledger_audit'),
+    at: t.orNull(t.time('When; null before the first one.')),
+    balanced: t.orNull(t.flag('Whether everything adds up.', true)),
+    faults: t.list(t.text('', 'balance of account 0x… is 1, but should be 2'), 'What does not.', {
+      examples: [[]],
+    }),
+    sides: t.map(
+      t.integer('Nano-USD.', 10_000_000_000),
+      'What each side of the ledger has. Nano-USD.',
+      {
+        accounts: 10_000_000_000,
+      },
+    ),
+  },
+)
+
+export const auditEntryShape = t.answer('AuditEntry', 'An action, as the audit log keeps it.', {
+  id: t.id('req', 'Id of the request.'),
+  object: t.only('audit_entry'),
+  at: t.time('When.'),
+  actor: t.text('Who: a wallet, a key, or `operator`.', 'operator'),
+  action: t.text('What.', 'grant'),
+  account: t.text('Whose account.', '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
+  subject: t.text('To what.', '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'),
+  detail: t.anything('More of it.', { reason: 'goodwill' }),
+})
+
+export const auditPageShape = t.page('AuditPage', 'The audit log.', auditEntryShape)
+
+const reason = t.text('Why, for the audit.', 'goodwill', {
   minLength: 1,
   maxLength: 500,
   pattern: '\\S',
-  description: 'Why, for the audit.',
-  examples: ['goodwill'],
 })
 
 /** The body of suspending and resuming an account. */
-export const reasonBody = Type.Object({ reason }, { ...closed, description: 'Why it is done.' })
+export const reasonBody = t.body('ReasonWish', 'Why it is done.', { reason })
 
 /** The body of `POST /api/portal/admin/accounts/:id/grant`. */
-export const grantBody = Type.Object(
-  {
-    amount: Type.String({ maxLength: 40, description: 'Decimal USD.', examples: ['5.00'] }),
-    reason,
-    once: Type.String({
-      maxLength: 40,
-      description:
-        'The `once` of the account, at most a day old: however often it is sent, it grants once.',
-      examples: ['1785585600000.0123456789abcdef'],
-    }),
-  },
-  { ...closed, description: 'Credit to give to an account.' },
-)
+export const grantBody = t.body('GrantWish', 'Credit to give to an account.', {
+  amount: t.text('Decimal USD.', '5.00', { maxLength: 40 }),
+  reason,
+  once: t.text(
+    'The `once` of the account, at most a day old: however often it is sent, it grants once.',
+    '1785585600000.0123456789abcdef',
+    { maxLength: 40 },
+  ),
+})
 
 /** The body of `POST /api/portal/admin/deposits/:id/assign`. */
-export const assignBody = Type.Object(
-  {
-    account: Type.String({
-      maxLength: 60,
-      description: 'Address of the account that is to have it.',
-      examples: ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'],
-    }),
-    reason,
-  },
-  { ...closed, description: 'Whose deposit it is.' },
-)
+export const assignBody = t.body('AssignWish', 'Whose deposit it is.', {
+  account: t.text('Address of the account that is to have it.', t.sampleWallet, {
+    maxLength: 60,
+  }),
+  reason,
+})

@@ -1,84 +1,73 @@
+/** The bodies and answers of the console. */
+
 import { Type } from '@sinclair/typebox'
+import { keyShape } from '../../access/keys/shapes.ts'
+import { modelShape } from '../../models/shapes.ts'
+import * as t from '../../web/http/shape.ts'
 import { maxTurns } from './talk.ts'
 
-/** The bodies of `/api/portal/console`, as the doors check and describe them. */
-const closed = { additionalProperties: false } as const
-const model = Type.String({
-  description: 'A chat model of `GET /api/portal/console`.',
-  examples: ['counterfoil/echo-1'],
+export const consoleShape = t.answer('Console', 'What the console can run, and what pays for it.', {
+  object: t.only('console'),
+  models: t.list(modelShape, 'The chat models that run.'),
+  key: t.usuallyNull(keyShape, 'The key that pays; null before its first use.'),
+  cap: t.object('What it may spend.', {
+    limit_nusd: t.nusd('The most in one window.', 1_000_000_000),
+    window: t.oneOf('Starts at 00:00 UTC.', ['day', 'lifetime', 'week', 'month']),
+    spent_nusd: t.nusd('Spent in the present window.', 0),
+    held_nusd: t.nusd('Reserved for runs in flight.', 0),
+    remaining_nusd: t.nusd('What is left.', 1_000_000_000),
+    resets_at: t.usuallyNull(t.time('When the next window starts.')),
+  }),
 })
-const input = Type.String({
-  description: 'The message.',
-  examples: ['Every run leaves a receipt.'],
+
+export const consoleResultShape = t.answer('ConsoleResult', 'What a command says.', {
+  object: t.only('terminal.result'),
+  command: t.text('Its name.', 'runs'),
+  lines: t.list(t.text('', 'No runs yet.'), 'For people.'),
+  data: t.anything('For programs: what `/v1` answers to the same.', {}),
 })
-const system = Type.Optional(
-  Type.String({ description: 'What the model is told before all else.', examples: ['Be brief.'] }),
-)
+
+const model = t.text('A chat model of `GET /api/portal/console`.', 'counterfoil/echo-1')
+const input = t.text('The message.', 'Every run leaves a receipt.')
+const system = t.text('What the model is told before all else.', 'Be brief.')
 
 /** The talk so far, as the page hands it back. */
-export const turnsBody = Type.Array(
-  Type.Object(
-    {
-      input: Type.String({ description: 'A message.', examples: ['Hello.'] }),
-      output: Type.String({ description: 'Its answer.', examples: ['Hello.'] }),
-      receipt_id: Type.Optional(
-        Type.String({
-          description: 'The receipt of that run.',
-          examples: ['rcpt_01k1j8dq00b4d6f8h1k3m5p7r9'],
-        }),
-      ),
-    },
-    closed,
-  ),
-  { maxItems: maxTurns, description: 'Messages before it and their answers, oldest first.' },
+export const turnsBody = t.list(
+  t.closed('', {
+    input: t.text('A message.', 'Hello.'),
+    output: t.text('Its answer.', 'Hello.'),
+    'receipt_id?': t.text('The receipt of that run.', t.sampleIds.rcpt),
+  }),
+  'Messages before it and their answers, oldest first.',
+  { maxItems: maxTurns },
 )
 
 /** The body of `POST /api/portal/console/run`. */
-export const askBody = Type.Object(
-  {
-    model,
-    input,
-    max_output_tokens: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        description: "The most tokens; default: the model's limit.",
-        examples: [64],
-      }),
-    ),
-    params: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), {
-        description: "OpenAI's options.",
-        examples: [{ temperature: 0 }],
-      }),
-    ),
-    system,
-    turns: Type.Optional(turnsBody),
-  },
-  { ...closed, description: 'A message to a model.' },
-)
+export const askBody = t.body('ConsoleAsk', 'A message to a model.', {
+  model,
+  input,
+  'max_output_tokens?': t.integer("The most tokens; default: the model's limit.", 64, {
+    minimum: 1,
+  }),
+  'params?': t.map(Type.Unknown(), "OpenAI's options.", { temperature: 0 }),
+  'system?': system,
+  'turns?': turnsBody,
+})
 
 /** The same as the page's form sends it: all of it text, and what is empty is left out. */
-export const askForm = Type.Object(
-  {
-    model,
-    input: Type.String({
-      description: 'The message; behind a slash a command, as `/help`.',
-      examples: ['Every run leaves a receipt.'],
-    }),
-    max_output_tokens: Type.Optional(
-      Type.String({ description: 'A whole number; default: 1024.', examples: ['64'] }),
-    ),
-    temperature: Type.Optional(Type.String({ description: 'A number.', examples: ['0.7'] })),
-    system,
-    turns: Type.Optional(
-      Type.String({ description: 'The talk so far, as JSON.', examples: ['[]'] }),
-    ),
-  },
-  { description: 'A message to a model, as a form.' },
-)
+export const askForm = t.answer('ConsoleForm', 'A message to a model, as a form.', {
+  model,
+  input: t.text(
+    'The message; behind a slash a command, as `/help`.',
+    'Every run leaves a receipt.',
+  ),
+  'max_output_tokens?': t.text('A whole number; default: 1024.', '64'),
+  'temperature?': t.text('A number.', '0.7'),
+  'system?': system,
+  'turns?': t.text('The talk so far, as JSON.', '[]'),
+})
 
 /** The body of `POST /api/portal/console/cap`. */
-export const capBody = Type.Object(
-  { cap: Type.String({ description: 'Decimal USD a day.', examples: ['5.00'] }) },
-  { ...closed, description: 'What the console may spend.' },
-)
+export const capBody = t.body('ConsoleCap', 'What the console may spend.', {
+  cap: t.text('Decimal USD a day.', '5.00'),
+})

@@ -1,16 +1,19 @@
-import { type Answer, json, ok } from './operation.ts'
-import { type Schema, text } from './schema.ts'
+import * as t from '../../web/http/shape.ts'
+import { json, ok } from './entry.ts'
+import type { Answer as AnswerOf } from './operation.ts'
+
+type Answer = AnswerOf<t.TSchema>
 
 /** How routes of the dashboard answer those who ask for no JSON. */
 
 const html = (about: string): Answer['content'] => ({
-  'text/html': { schema: text(about, ''), sample: '' },
+  'text/html': { schema: t.text(about, ''), sample: '' },
 })
 
 /** The panel that changed, for htmx (`HX-Request: true`). */
 const part = html('The panel as a fragment of HTML, for htmx.')
 
-const location = { Location: text('Path of a page.', '/dashboard') }
+const location = { Location: t.text('Path of a page.', '/dashboard') }
 
 /** Where a browser goes that wants a page (`Accept: text/html`). */
 export const seeOther: Answer = {
@@ -21,19 +24,19 @@ export const seeOther: Answer = {
 }
 
 /** JSON, or a fragment for htmx. */
-export const shown = (about: string, schema: Schema): Answer => ({
+export const shown = (about: string, schema: t.TSchema): Answer => ({
   ...ok(about, schema),
   content: { ...json(schema), ...part },
 })
 
 /** What an action answers: JSON, a fragment for htmx, 303 to a plain form. */
-export const done = (about: string, schema: Schema): readonly Answer[] => [
+export const done = (about: string, schema: t.TSchema): readonly Answer[] => [
   shown(about, schema),
   seeOther,
 ]
 
 /** JSON, or a whole page: to a plain form and to htmx. */
-export const paged = (status: number, about: string, schema: Schema): Answer => ({
+export const paged = (status: number, about: string, schema: t.TSchema): Answer => ({
   ...ok(about, schema),
   status,
   content: { ...json(schema), ...html('The page with the result.') },
@@ -45,7 +48,7 @@ export const followed = (about: string): Answer => ({
   about: `${about} Each message is the whole part as HTML; its \`id\` is the next \`mark\`.`,
   content: {
     'text/event-stream': {
-      schema: text('Server-sent events.', ''),
+      schema: t.text('Server-sent events.', ''),
       sample: 'id: 10000000000-0\ndata: <p>…</p>\n\n',
     },
   },

@@ -1,18 +1,10 @@
 import type { Json } from '../../kernel/canonical.ts'
 import { type RefusalType, refusals } from '../../kernel/refusal.ts'
+import * as t from '../../web/http/shape.ts'
 import { headersOf, requestId } from './document-headers.ts'
 import { anywhere, isForBrowsers, type Operation, refusalsOf } from './operation.ts'
-import {
-  anything,
-  id,
-  integer,
-  object,
-  orNull,
-  ref,
-  type Schema,
-  sampleIds,
-  text,
-} from './schema.ts'
+import type { Schema, Schemas } from './schema.ts'
+import { spellShapes } from './shape.ts'
 
 /** Every status that the route may refuse with, and which types of errors it then is. */
 export function errorsOf(operation: Operation): Record<string, Json> {
@@ -26,11 +18,14 @@ export function errorsOf(operation: Operation): Record<string, Json> {
       String(status),
       {
         description: types.map((type) => `\`${type}\`: ${refusals[type][1]}`).join('\n\n'),
-        headers: { 'X-Request-Id': requestId, ...headersOf(refusalHeaders[status]) },
+        headers: {
+          'X-Request-Id': requestId,
+          ...headersOf(spellShapes(refusalHeaders[status] ?? {}, {}) as Schemas),
+        },
         content: {
           'application/json': {
             schema: {
-              allOf: [ref('Error')],
+              allOf: [{ $ref: '#/components/schemas/Error' }],
               properties: { error: { properties: { type: { enum: types } } } },
             },
             examples: Object.fromEntries(
@@ -47,27 +42,35 @@ export function errorsOf(operation: Operation): Record<string, Json> {
 /** What browsers and htmx get in place of the JSON. */
 const htmlError: Record<string, Json> = { 'text/html': { schema: { type: 'string' } } }
 
-const retryAfter = integer('How long to wait. Seconds.', 1)
-const refusalHeaders: Readonly<Record<number, Record<string, Schema>>> = {
-  401: { 'WWW-Authenticate': text('How to authenticate.', 'Bearer') },
-  402: { 'X-Should-Retry': text('Trying again cannot help.', 'false') },
-  429: { 'Retry-After': retryAfter, 'Retry-After-Ms': integer('The same in milliseconds.', 1000) },
+const retryAfter = t.integer('How long to wait. Seconds.', 1)
+const refusalHeaders: Readonly<Record<number, Record<string, t.TSchema>>> = {
+  401: { 'WWW-Authenticate': t.text('How to authenticate.', 'Bearer') },
+  402: { 'X-Should-Retry': t.text('Trying again cannot help.', 'false') },
+  429: {
+    'Retry-After': retryAfter,
+    'Retry-After-Ms': t.integer('The same in milliseconds.', 1000),
+  },
 }
 
-export const errorSchema = object('The one error body.', {
-  error: object('Why not, and what to do next.', {
-    type: text('Public API: never renamed.', 'invalid_request', { enum: Object.keys(refusals) }),
-    code: text('The same as `type`.', 'invalid_request'),
-    message: text('What to do next, in words.', 'The request is not well formed.'),
-    param: orNull(text('Path of the wrong field.', 'cap.limit_nusd')),
-    request_id: id('req', 'Quote it to the operator.'),
-    'metadata?': anything('What a program can use.', {}),
+export const errorSchema = spellShapes(
+  t.object('The one error body.', {
+    error: t.object('Why not, and what to do next.', {
+      type: t.text('Public API: never renamed.', 'invalid_request', {
+        enum: Object.keys(refusals),
+      }),
+      code: t.text('The same as `type`.', 'invalid_request'),
+      message: t.text('What to do next, in words.', 'The request is not well formed.'),
+      param: t.orNull(t.text('Path of the wrong field.', 'cap.limit_nusd')),
+      request_id: t.id('req', 'Quote it to the operator.'),
+      'metadata?': t.anything('What a program can use.', {}),
+    }),
   }),
-})
+  {},
+)
 
 const spent = {
   limited_by: 'key',
-  blocking_key_id: sampleIds.key,
+  blocking_key_id: t.sampleIds.key,
   required_nusd: 48_000,
   available_nusd: 1200,
   resets_at: null,
@@ -79,7 +82,7 @@ const spent = {
 export function errorExamples(): Record<string, Json> {
   return Object.fromEntries(
     Object.entries(refusals).map(([type, [status, message]]) => {
-      const error: Schema = { type, code: type, message, param: null, request_id: sampleIds.req }
+      const error: Schema = { type, code: type, message, param: null, request_id: t.sampleIds.req }
       if (status === 402) error['metadata'] = spent
       return [type, { summary: type, value: { error } }]
     }),

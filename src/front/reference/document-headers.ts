@@ -1,11 +1,12 @@
 import type { Json } from '../../kernel/canonical.ts'
+import * as t from '../../web/http/shape.ts'
 import type { Answer } from './operation.ts'
-import { id } from './schema.ts'
+import { spellShapes } from './shape.ts'
 
 /** Of every answer. */
 export const requestId: Json = {
   description: 'Of this request.',
-  schema: id('req', 'Of this request.'),
+  schema: spellShapes(t.id('req', 'Of this request.'), {}),
 }
 
 export const headersOf = (headers: Answer['headers'] = {}): Record<string, Json> =>

@@ -4,7 +4,7 @@ import type { RefusalType } from '../../kernel/refusal.ts'
 import type { Schema } from './schema.ts'
 
 /** One route as the reference describes it, to programs and to people. */
-export type Operation = {
+export type Operation<S = Schema> = {
   /** Also its anchor in the pages. */
   id: string
   /** As the service routes it: `POST /v1/keys/:id/pause`. */
@@ -12,15 +12,15 @@ export type Operation = {
   title: string
   about: string
   access: Access
-  path?: Readonly<Record<string, Schema>>
-  query?: Readonly<Record<string, Schema>>
+  path?: Readonly<Record<string, S>>
+  query?: Readonly<Record<string, S>>
   /** `form` describes the same as a form, where the route takes one. */
-  body?: { schema: Schema; form?: Schema; isOptional?: true }
+  body?: { schema: S; form?: S; isOptional?: true }
   /** Whether it takes an Idempotency-Key. */
   isIdempotent?: true
   /** Requests that work as they stand, once the sample ids are one's own. */
   examples: readonly Example[]
-  answers: readonly Answer[]
+  answers: readonly Answer<S>[]
   /** What it refuses beyond what follows from its key, its query and its body. */
   refuses?: readonly RefusalType[]
 }
@@ -42,37 +42,27 @@ export type Example = {
   status: number
 }
 
-export type Answer = {
+export type Answer<S = Schema> = {
   status: number
   about: string
-  headers?: Readonly<Record<string, Schema>>
+  headers?: Readonly<Record<string, S>>
   /** By media type. Text that is no JSON has its sample beside it. */
-  content: Readonly<Record<string, { schema: Schema; sample?: string }>>
+  content: Readonly<Record<string, { schema: S; sample?: string }>>
 }
 
 export type Group = 'programs' | 'dashboard'
 
 /** A part of the reference: its operations and the schemas they bring. */
-export type Area = {
+export type Area<S = Schema> = {
   /** Its page: `/docs/keys`. */
   id: string
   title: string
   about: string
   /** Which half of the reference it stands in: what keys call, or what the dashboard calls. */
   group: Group
-  operations: readonly Operation[]
-  schemas: Readonly<Record<string, Schema>>
+  operations: readonly Operation<S>[]
+  schemas: Readonly<Record<string, S>>
 }
-
-export const json = (schema: Schema): Answer['content'] => ({ 'application/json': { schema } })
-
-/** The usual answer. */
-export const ok = (about: string, schema: Schema, headers?: Answer['headers']): Answer => ({
-  status: 200,
-  about,
-  content: json(schema),
-  ...(headers ? { headers } : {}),
-})
 
 export const methodOf = ({ route }: Operation): string => route.slice(0, route.indexOf(' '))
 export const pathOf = ({ route }: Operation): string => route.slice(route.indexOf(' ') + 1)

@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Json } from '../../kernel/canonical.ts'
 import { refuse } from '../../kernel/refusal.ts'
@@ -13,6 +12,7 @@ import { type TerminalResult, toAskResult, toResult } from './api/result.ts'
 import { streamAsk } from './api/terminal-stream.ts'
 import { type AskDeps, type AskWish, beginAsk } from './ask.ts'
 import { commands, readLine } from './language.ts'
+import { terminalBody } from './shapes.ts'
 import type { Slots } from './slots.ts'
 
 export type TerminalDeps = AskDeps & CommandDeps
@@ -22,16 +22,6 @@ type Asking = { network: string; slots: Slots }
 
 /** Bytes of a request: a question of 2 KiB, each byte of it escaped. */
 export const bodyBytes = 16_384
-
-const runBody = Type.Object(
-  {
-    command: Type.Optional(Type.String()),
-    input: Type.Optional(Type.String()),
-    model: Type.Optional(Type.String()),
-    stream: Type.Optional(Type.Boolean()),
-  },
-  { additionalProperties: false },
-)
 
 /** `POST /v1/terminal/run`: a small language for whoever has no key; a key is not looked at. */
 export const terminalApi = (deps: TerminalDeps, slots: Slots) =>
@@ -45,7 +35,7 @@ export const terminalApi = (deps: TerminalDeps, slots: Slots) =>
   )
 
 async function runBodyOf(deps: TerminalDeps, value: Json, asking: Asking, context: SseContext) {
-  const body = checkBody(runBody, value)
+  const body = checkBody(terminalBody, value)
   const { command, input, model, stream = false } = body
   if ((command === undefined) === (input === undefined)) {
     refuse('invalid_request', { param: 'command', message: 'Send either "command" or "input".' })

@@ -17,7 +17,7 @@ import { toOwnView } from './passport-view.ts'
 import { type OwnNeeds, passportPortal } from './portal/passport.tsx'
 import { OwnListPage, OwnListPanel, type OwnListView } from './portal/passport-list.tsx'
 import { ownPassportPath, ownPassportsPath, passportsAction } from './portal/passport-state.tsx'
-import { type Draft, draftOf, readNewPassport } from './shapes.ts'
+import { type Draft, draftOf, readNewPassport } from './portal/read-body.ts'
 import type { Standing } from './store/standing.ts'
 
 type Context = ReplyContext & { account: string }

@@ -1,143 +1,211 @@
+/** The bodies and answers of passports. */
+
 import { Type } from '@sinclair/typebox'
-import type { Json } from '../../kernel/canonical.ts'
-import { type Refusal, refuse } from '../../kernel/refusal.ts'
-import { checkBody } from '../../web/http/check-body.ts'
-import type { Fields } from '../../web/http/fields.ts'
-import { type Kind, kinds, type ProfileWish } from './profile.ts'
+import * as t from '../../web/http/shape.ts'
+import { kinds } from './profile.ts'
 
-/** The fields of a form of a passport as somebody typed them, to be shown again. */
-export type Draft = Readonly<Record<string, string>>
+const handle = t.text('Its name, given once and never again.', 'scout', {
+  pattern: '^[a-z][a-z0-9-]{2,29}$',
+})
 
-const closed = { additionalProperties: false } as const
-const text = (description: string, example: string) =>
-  Type.String({ maxLength: 4000, description, examples: [example] })
-const kind = Type.Union(
-  kinds.map((one) => Type.Literal(one)),
-  { description: 'Who that is.' },
+const bands = [
+  'under_1_usd',
+  'none',
+  '1_to_10_usd',
+  '10_to_100_usd',
+  '100_to_1000_usd',
+  'over_1000_usd',
+] as const
+
+export const trackRecordShape = t.answer(
+  'TrackRecord',
+  'What the log says of it. Coarse where a private run could be read off.',
+  {
+    as_of_size: t.count('Leaves of the log that were counted.', 12),
+    runs: t.count('Receipts that were issued while a key was bound to it.', 10),
+    succeeded: t.count('Of these, of complete runs.', 9),
+    success_rate_bps: t.orNull(t.integer('Hundredths of a percent; null without a run.', 9000)),
+    models: t.list(t.text('A model.', 'counterfoil/echo-1'), 'The most used first, at most 50.'),
+    active_days: t.count('Days (UTC) with a receipt.', 3),
+    first_at: t.orNull(t.time('Midnight of the first such day.')),
+    last_at: t.orNull(t.time('Midnight of the last such day.')),
+    spend_band: t.oneOf('What it spent, roughly.', bands),
+    public_receipts: t.count('Receipts that show it to everybody, now.', 1),
+  },
 )
-const handle = text('3 to 30 characters: a letter, then letters, digits and hyphens.', 'scout')
-const displayName = text('1 to 64 characters.', 'Scout')
-const bio = Type.Optional(text('At most 280 characters.', 'Finds things.'))
+
+/** What everybody sees of a passport. */
+export const passportMembers = {
+  id: t.id('psp', 'Id of the passport.'),
+  object: t.only('passport'),
+  handle,
+  display_name: t.text('For people.', 'Scout'),
+  kind: t.oneOf('Who that is.', kinds),
+  bio: t.text('At most 280 characters. The service vouches for none of it.', 'Finds things.'),
+  links: t.list(t.text('https only.', 'https://scout.example/'), 'At most 5.'),
+  status: t.only('public'),
+  created_at: t.time('When it was made.'),
+  owner: t.usuallyNull(t.address('Its account, only if the owner says so.')),
+  url: t.text('Its page.', 'https://gw.example/passports/scout'),
+  track_record: trackRecordShape,
+}
+
+const endpoint = t.object('Where it can be reached.', {
+  name: t.text('What that is.', 'web'),
+  endpoint: t.text('Address.', 'https://gw.example/passports/scout'),
+  'version?': t.text('Of what is there.', 'v1'),
+})
+
+export const passportShape = t.answer(
+  'Passport',
+  'A public identity of an agent, a person or a service.',
+  passportMembers,
+)
+
+export const passportStatementShape = t.answer(
+  'PassportStatement',
+  'A record, signed, and a leaf of the log. Integers are decimal text.',
+  {
+    object: t.only('passport_statement'),
+    type: t.only('counterfoil.passport-statement'),
+    version: t.only('1'),
+    issuer: t.text('Origin of the log.', 'https://gw.example'),
+    handle,
+    as_of_size: t.decimal('Leaves of the log that were counted.', '12'),
+    record: trackRecordShape,
+    record_hash: t.hash('SHA-256 over its JCS.'),
+    digest: t.hash('EIP-712 digest.'),
+    signature: t.text('65 bytes as hex.', `0x${'5c'.repeat(65)}`),
+    signer: t.address('Who signed it.'),
+    log_index: t.decimal('Its place in the log.', '12'),
+    'proof?': t.anything('That it is in the log.', {}),
+    created_at: t.time('When.'),
+    file_url: t.text('The file with its proof.', 'https://gw.example/passports/scout/statement'),
+  },
+)
+
+export const passportReceiptShape = t.answer(
+  'PassportReceipt',
+  'A public receipt, as far as its owner shows it.',
+  {
+    id: t.id('rcpt', 'Id of the receipt.'),
+    object: t.only('receipt'),
+    digest: t.orNull(t.hash('What was signed.')),
+    model: t.orNull(t.text('The model.', 'counterfoil/echo-1')),
+    kind: t.orNull(t.text('What kind.', 'chat')),
+    outcome: t.orNull(t.text('How it ended.', 'complete')),
+    issued_at: t.orNull(t.time('When.')),
+    cost_nusd: t.orNull(t.nusd('What was charged.', 4650)),
+    url: t.text('Its page.', 'https://gw.example/receipts/rcpt_…'),
+  },
+)
+
+export const passportDetailShape = t.answer(
+  'PassportDetail',
+  'A passport with its newest signed record.',
+  {
+    ...passportMembers,
+    statement: t.usuallyNull(passportStatementShape),
+    'receipts?': t.list(passportReceiptShape, 'With `receipts=1`: at most 20 public ones.'),
+  },
+)
+
+export const passportPageShape = t.page('PassportPage', 'Passports.', passportShape)
+
+export const agentRegistrationShape = t.answer(
+  'AgentRegistration',
+  'The agent registration file of ERC-8004.',
+  {
+    type: t.only('https://eips.ethereum.org/EIPS/eip-8004#registration-v1'),
+    name: t.text('For people.', 'Scout'),
+    description: t.text('Its bio.', 'Finds things.'),
+    image: t.text('Its picture.', 'https://gw.example/passports/scout/rosette.svg'),
+    services: t.list(endpoint, 'Where it can be reached.'),
+    endpoints: t.list(endpoint, 'The same, by its older name.'),
+    x402Support: t.flag('', false),
+    active: t.flag('', true),
+    registrations: t.list(t.anything('', {}), 'None that this service made.', { examples: [[]] }),
+    supportedTrust: t.list(t.text('', ''), 'None.', { examples: [[]] }),
+  },
+)
+
+const ownMembers = {
+  ...passportMembers,
+  status: t.oneOf('Whether others see it.', ['draft', 'public', 'hidden', 'retired']),
+  show_owner: t.flag('Whether its page names the owner.', false),
+  updated_at: t.time('When it was last changed.'),
+  published_at: t.orNull(t.time('When it was first published.')),
+  retired_at: t.usuallyNull(t.time('When it was retired.')),
+  key_ids: t.list(t.id('key', 'A key.'), 'Keys that are bound to it.'),
+}
+
+export const ownPassportShape = t.answer(
+  'OwnPassport',
+  'A passport as its owner sees it.',
+  ownMembers,
+)
+
+export const ownPassportDetailShape = t.answer(
+  'OwnPassportDetail',
+  'The same with its newest signed record.',
+  {
+    ...ownMembers,
+    statement: t.usuallyNull(passportStatementShape),
+  },
+)
+
+export const ownPassportPageShape = t.page(
+  'OwnPassportPage',
+  'Passports of an account.',
+  ownPassportShape,
+)
+
+const field = (about: string, example: string) => t.text(about, example, { maxLength: 4000 })
+const kind = t.oneOf('Who that is.', kinds)
+const newHandle = field('3 to 30 characters: a letter, then letters, digits and hyphens.', 'scout')
+const displayName = field('1 to 64 characters.', 'Scout')
+const bio = field('At most 280 characters.', 'Finds things.')
 const rest = {
-  bio,
-  links: Type.Optional(
-    Type.Array(text('An https address.', 'https://scout.example/'), {
-      maxItems: 50,
-      description: 'At most 5.',
-    }),
-  ),
-  show_owner: Type.Optional(
-    Type.Boolean({ description: 'Whether its page names the owner.', examples: [false] }),
-  ),
+  'bio?': bio,
+  'links?': t.list(field('An https address.', 'https://scout.example/'), 'At most 5.', {
+    maxItems: 50,
+  }),
+  'show_owner?': t.flag('Whether its page names the owner.', false),
 }
 const formRest = {
-  bio,
-  links: Type.Optional(text('One a line.', 'https://scout.example/')),
-  show_owner: Type.Optional(text('`true` names the owner on its page.', 'true')),
-  show_owner_from: Type.Optional(
-    text('Any text: the form has the box, and an absent `show_owner` is an empty one.', '1'),
+  'bio?': bio,
+  'links?': field('One a line.', 'https://scout.example/'),
+  'show_owner?': field('`true` names the owner on its page.', 'true'),
+  'show_owner_from?': field(
+    'Any text: the form has the box, and an absent `show_owner` is an empty one.',
+    '1',
   ),
 }
+const whole = { handle: newHandle, display_name: displayName, kind }
+const parts = { 'display_name?': displayName, 'kind?': kind }
 
 /** The body of `POST /api/portal/passports`, and its form. */
-export const createBody = Type.Object(
-  { handle, display_name: displayName, kind, ...rest },
-  { ...closed, description: 'A passport to be made.' },
-)
-export const createForm = Type.Object(
-  { handle, display_name: displayName, kind, ...formRest },
-  { ...closed, description: 'A passport to be made, as a form.' },
-)
+export const createBody = t.body('PassportWish', 'A passport to be made.', { ...whole, ...rest })
+export const createForm = t.body('PassportForm', 'A passport to be made, as a form.', {
+  ...whole,
+  ...formRest,
+})
+
 /** The body of `PATCH /api/portal/passports/:handle`, and its form. */
-export const editBody = Type.Object(
-  { display_name: Type.Optional(displayName), kind: Type.Optional(kind), ...rest },
-  { ...closed, description: 'What of a passport is to change. What is left out stays.' },
+export const editBody = t.body(
+  'PassportChange',
+  'What of a passport is to change. What is left out stays.',
+  { ...parts, ...rest },
 )
-export const editForm = Type.Object(
-  { display_name: Type.Optional(displayName), kind: Type.Optional(kind), ...formRest },
-  { ...closed, description: 'What of a passport is to change, as a form.' },
+export const editForm = t.body(
+  'PassportChangeForm',
+  'What of a passport is to change, as a form.',
+  { ...parts, ...formRest },
 )
+
 /** The body of `POST /api/portal/passports/:handle/bind` and `unbind`. */
-export const bindBody = Type.Object(
-  {
-    key_id: Type.Optional(
-      Type.Union([Type.String({ maxLength: 64 }), Type.Null()], {
-        description: 'A key of the account.',
-        examples: ['key_01k1j8dq00v5x3c7n9m2p4r6t8'],
-      }),
-    ),
-  },
-  { ...closed, description: 'Which key.' },
-)
-
-/** What was sent as a form; a body that is none has no fields. */
-export function draftOf(value: Json): Draft {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return {}
-  const texts = Object.entries(value).filter(([, one]) => typeof one === 'string')
-  return Object.fromEntries(texts) as Draft
-}
-
-/** @throws Refusal `invalid_request` with `param`. */
-export function readNewPassport(sent: Fields) {
-  const body = checkBody(createBody, sent.isForm ? unflatten(draftOf(sent.value)) : sent.value)
-  const { handle, display_name: displayName, kind, ...more } = body
-  return { handle: handle.trim(), displayName, kind, ...toWish(more) }
-}
-
-/** @throws Refusal `invalid_request` with `param`. */
-export function readEdit(sent: Fields): ProfileWish {
-  const body = checkBody(editBody, sent.isForm ? unflatten(draftOf(sent.value)) : sent.value)
-  const { display_name: displayName, kind, ...more } = body
-  return {
-    ...(displayName === undefined ? {} : { displayName }),
-    ...(kind === undefined ? {} : { kind }),
-    ...toWish(more),
-  }
-}
-
-/** The key that is named; undefined for null, nothing and an empty field. */
-export const readKeyId = (value: Json): string | undefined =>
-  checkBody(bindBody, value).key_id?.trim() || undefined
-
-/** @throws Refusal `invalid_request` unless a key is named. */
-export function readNamedKey(value: Json): string {
-  const message = 'Name the key as "key_id".'
-  return readKeyId(value) ?? refuse('invalid_request', { param: 'key_id', message })
-}
-
-type Rest = { bio?: string; links?: string[]; show_owner?: boolean }
-
-const toWish = ({ bio, links, show_owner: ownerShown }: Rest): ProfileWish => ({
-  ...(bio === undefined ? {} : { bio }),
-  ...(links === undefined ? {} : { links }),
-  ...(ownerShown === undefined ? {} : { ownerShown }),
+export const bindBody = t.body('PassportKey', 'Which key.', {
+  'key_id?': t.either('A key of the account.', [Type.String({ maxLength: 64 }), Type.Null()], {
+    examples: [t.sampleIds.key],
+  }),
 })
-
-/** A form's fields as the JSON body has them: links one a line, a box that is absent is empty. */
-function unflatten(draft: Draft): Record<string, unknown> {
-  const { links, show_owner: shown, show_owner_from: hasBox, ...texts } = draft
-  return {
-    ...texts,
-    ...(links === undefined ? {} : { links: links.split(/\s+/).filter((link) => link !== '') }),
-    ...(hasBox === undefined && shown === undefined ? {} : { show_owner: shown === 'true' }),
-  }
-}
-
-/** A passport as its form shows it. */
-export const toDraft = (profile: {
-  displayName: string
-  kind: Kind
-  bio: string
-  links: readonly string[]
-  ownerShown: boolean
-}): Draft => ({
-  display_name: profile.displayName,
-  kind: profile.kind,
-  bio: profile.bio,
-  links: profile.links.join('\n'),
-  ...(profile.ownerShown ? { show_owner: 'true' } : {}),
-})
-
-/** What is wrong with a field, in its own words; undefined where nothing is. */
-export const errorOf = (refusal: Refusal | undefined, field: string): string | undefined =>
-  refusal?.detail.param?.split('.')[0] === field ? refusal.message : undefined

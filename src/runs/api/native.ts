@@ -1,31 +1,9 @@
-import { type Static, Type } from '@sinclair/typebox'
+/** Reads the body of `POST /v1/runs` as the request that OpenAI's shape would be. */
 import type { Json } from '../../kernel/canonical.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { Model } from '../../models/model.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
-
-/** The body of `POST /v1/runs`. What OpenAI calls options stands in `params`. */
-export const runBody = Type.Object(
-  {
-    model: Type.String(),
-    input: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1 })])),
-    messages: Type.Optional(Type.Array(Type.Unknown(), { minItems: 1 })),
-    max_output_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
-    params: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    stream: Type.Optional(Type.Boolean()),
-    background: Type.Optional(Type.Boolean()),
-    /** Lowers the most that may be said to what can be afforded. */
-    fit: Type.Optional(Type.Boolean()),
-    tags: Type.Optional(
-      Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.String({ maxLength: 256 }), {
-        maxProperties: 8,
-      }),
-    ),
-    metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { maxProperties: 16 })),
-  },
-  { additionalProperties: false },
-)
-export type RunBody = Static<typeof runBody>
+import type { RunBody } from '../shapes.ts'
 
 /** Bytes of `metadata` as JSON: it is kept with the run for ever. */
 const metadataBytes = 4096

@@ -9,7 +9,7 @@ import { dateText } from '../../../web/ui/when.tsx'
 import type { KeyChange } from '../change.ts'
 import type { KeyWish } from '../issue.ts'
 import { dayMs, maxLifeMs, type Scope, scopes } from '../key.ts'
-import { readTime } from '../shapes.ts'
+import { readTime } from '../wish.ts'
 import { keyForm } from './key-fields.ts'
 
 /** The fields of a form of a key as somebody typed them, to be shown again when one is wrong. */

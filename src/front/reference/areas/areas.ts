@@ -1,5 +1,7 @@
+import type { TSchema } from '../../../web/http/shape.ts'
 import type { Area, Operation } from '../operation.ts'
-import type { Schemas } from '../schema.ts'
+import type { Schema, Schemas } from '../schema.ts'
+import { spellShapes } from '../shape.ts'
 import { accountArea } from './account-area.ts'
 import { consoleArea } from './console-area.ts'
 import { explorerArea } from './explorer-area.ts'
@@ -22,7 +24,7 @@ import { terminalArea } from './terminal-area.ts'
 import { usageArea } from './usage-area.ts'
 
 /** The whole reference, in the order of its pages. A new route is one entry in its area. */
-export const areas: readonly Area[] = [
+const written: readonly Area<TSchema>[] = [
   openaiArea,
   runsArea,
   keysArea,
@@ -44,6 +46,16 @@ export const areas: readonly Area[] = [
   ownPassportsArea,
   operatorArea,
 ]
+
+const found: Record<string, Schema> = {}
+
+/** The same with JSON Schema: each shape stands with the area that names it first. */
+export const areas: readonly Area[] = written.map((area) => {
+  const known = new Set(Object.keys(found))
+  const spelled = spellShapes(area, found) as unknown as Area
+  const own = Object.entries(found).filter(([name]) => !known.has(name))
+  return { ...spelled, schemas: Object.fromEntries(own) }
+})
 
 export const operations: readonly Operation[] = areas.flatMap((area) => area.operations)
 

@@ -1,61 +1,48 @@
-import { type Area, type Operation, ok } from '../operation.ts'
-import { integer, ref, sampleIds, text } from '../schema.ts'
-import { keySchemas } from './keys-schemas.ts'
+import {
+  changeBody,
+  keyPageShape,
+  keySelfShape,
+  keyShape,
+  keyWithSecretShape,
+  mintBody,
+  rotateBody,
+} from '../../../access/keys/shapes.ts'
+import * as t from '../../../web/http/shape.ts'
+import { area, ok, operation, pageQuery } from '../entry.ts'
 
-/** Parameters that pages of lists share. */
-export const pageQuery = {
-  limit: integer('How many, 20 if absent.', 20, { minimum: 1, maximum: 100 }),
-  after: text('`last_id` of the page before.', sampleIds.run),
-}
+const keyId = { id: t.text('Id of a key, or `self`.', t.sampleIds.key) }
 
-const keyId = { id: text('Id of a key, or `self`.', sampleIds.key) }
-const one = { name: 'A key', path: { id: sampleIds.key }, status: 200 }
-
-const reads: readonly Operation[] = [
-  {
-    id: 'showSelf',
-    route: 'GET /v1/keys/self',
-    title: 'The calling key',
+const reads = [
+  operation('showSelf', 'GET /v1/keys/self', 'The calling key', {
     about:
       'The key, its account, its chain of caps and what would refuse its next call. Answers for ' +
       'a paused key too.',
     access: 'also-paused',
-    examples: [{ name: 'Check the budget', status: 200 }],
-    answers: [ok('The key.', ref('KeySelf'))],
-  },
-  {
-    id: 'listKeys',
-    route: 'GET /v1/keys',
-    title: 'List keys',
+    answers: [ok('The key.', keySelfShape)],
+  }),
+  operation('listKeys', 'GET /v1/keys', 'List keys', {
     about: 'The calling key and all below it, newest first.',
     access: 'keys:read',
-    query: { ...pageQuery, after: text('`last_id` of the page before.', sampleIds.key) },
+    query: pageQuery(t.sampleIds.key),
     examples: [{ name: 'First page', query: { limit: '20' }, status: 200 }],
-    answers: [ok('A page of keys.', ref('KeyPage'))],
-  },
-  {
-    id: 'showKey',
-    route: 'GET /v1/keys/:id',
-    title: 'One key',
+    answers: [ok('A page of keys.', keyPageShape)],
+  }),
+  operation('showKey', 'GET /v1/keys/:id', 'One key', {
     about: 'The calling key or one below it. An id of others is the same 404 as an id of none.',
     access: 'keys:read',
     path: keyId,
-    examples: [one],
-    answers: [ok('The key.', ref('Key'))],
+    answers: [ok('The key.', keyShape)],
     refuses: ['not_found'],
-  },
+  }),
 ]
 
-const changes: readonly Operation[] = [
-  {
-    id: 'mintKey',
-    route: 'POST /v1/keys',
-    title: 'Make a key',
+const changes = [
+  operation('mintKey', 'POST /v1/keys', 'Make a key', {
     about:
       'A key below the caller, with at most its cap, expiry, scopes, models and networks. What ' +
       'it spends counts against every key above it. The secret is in this answer and nowhere else.',
     access: 'keys:mint',
-    body: { schema: ref('KeyWish') },
+    body: { schema: mintBody },
     isIdempotent: true,
     examples: [
       {
@@ -64,96 +51,74 @@ const changes: readonly Operation[] = [
         status: 201,
       },
     ],
-    answers: [{ ...ok('The key, with its secret.', ref('KeyWithSecret')), status: 201 }],
+    answers: [{ ...ok('The key, with its secret.', keyWithSecretShape), status: 201 }],
     refuses: ['conflict'],
-  },
-  {
-    id: 'changeKey',
-    route: 'PATCH /v1/keys/:id',
-    title: 'Change a key',
+  }),
+  operation('changeKey', 'PATCH /v1/keys/:id', 'Change a key', {
     about:
       'Any of these, within what the parent has now. A cap below what its window has spent and ' +
       'holds is a 409 whose `metadata.smallest_nusd` says the smallest it can be.',
     access: 'keys:mint',
-    path: { id: text('Id of a key below the caller.', sampleIds.key) },
-    body: { schema: ref('KeyChange') },
+    path: { id: t.text('Id of a key below the caller.', t.sampleIds.key) },
+    body: { schema: changeBody },
     examples: [
       {
         name: 'A smaller cap',
-        path: { id: sampleIds.key },
+        path: { id: t.sampleIds.key },
         body: { cap: { limit_nusd: 400_000_000 } },
         status: 200,
       },
     ],
-    answers: [ok('The key as it is now.', ref('Key'))],
+    answers: [ok('The key as it is now.', keyShape)],
     refuses: ['not_found', 'conflict'],
-  },
-  {
-    id: 'pauseKey',
-    route: 'POST /v1/keys/:id/pause',
-    title: 'Pause a key',
+  }),
+  operation('pauseKey', 'POST /v1/keys/:id/pause', 'Pause a key', {
     about: 'Stops a key below and all under it, for a while. Runs in flight end as they would.',
     access: 'keys:mint',
     path: keyId,
-    examples: [one],
-    answers: [ok('The key as it is now.', ref('Key'))],
+    answers: [ok('The key as it is now.', keyShape)],
     refuses: ['not_found', 'conflict'],
-  },
-  {
-    id: 'resumeKey',
-    route: 'POST /v1/keys/:id/resume',
-    title: 'Resume a key',
+  }),
+  operation('resumeKey', 'POST /v1/keys/:id/resume', 'Resume a key', {
     about: 'Ends a pause.',
     access: 'keys:mint',
     path: keyId,
-    examples: [one],
-    answers: [ok('The key as it is now.', ref('Key'))],
+    answers: [ok('The key as it is now.', keyShape)],
     refuses: ['not_found', 'conflict'],
-  },
-  {
-    id: 'rotateKey',
-    route: 'POST /v1/keys/:id/rotate',
-    title: 'Rotate a secret',
+  }),
+  operation('rotateKey', 'POST /v1/keys/:id/rotate', 'Rotate a secret', {
     about:
       'Another secret for the same key: id, limits and children stay. Any key rotates itself ' +
       '(`self`); a key below needs `keys:mint`.',
     access: 'any',
     path: keyId,
-    body: { schema: ref('KeyRotation'), isOptional: true },
+    body: { schema: rotateBody, isOptional: true },
     isIdempotent: true,
     examples: [
       {
         name: 'The old secret works for another hour',
-        path: { id: sampleIds.key },
+        path: { id: t.sampleIds.key },
         body: { overlap_seconds: 3600 },
         status: 200,
       },
     ],
-    answers: [ok('The key, with its new secret.', ref('KeyWithSecret'))],
+    answers: [ok('The key, with its new secret.', keyWithSecretShape)],
     refuses: ['scope_denied', 'not_found', 'conflict'],
-  },
-  {
-    id: 'revokeKey',
-    route: 'POST /v1/keys/:id/revoke',
-    title: 'Revoke a key',
+  }),
+  operation('revokeKey', 'POST /v1/keys/:id/revoke', 'Revoke a key', {
     about:
       'Stops it and all under it, for good; twice is 200. Any key gives up itself (`self`); a ' +
       'key below needs `keys:mint`.',
     access: 'any',
     path: keyId,
-    examples: [one],
-    answers: [ok('The key as it is now.', ref('Key'))],
+    answers: [ok('The key as it is now.', keyShape)],
     refuses: ['scope_denied', 'not_found'],
-  },
+  }),
 ]
 
-export const keysArea: Area = {
-  id: 'keys',
-  group: 'programs',
-  title: 'Keys',
+export const keysArea = area('keys', 'programs', 'Keys', {
   about:
     'A key spends the balance of its account, up to its cap and until its expiry. It acts on ' +
     'itself and on the keys below it. Secrets are stored as their SHA-256 and shown once.',
   operations: [...reads, ...changes],
-  schemas: keySchemas,
-}
+})

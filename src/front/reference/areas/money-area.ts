@@ -1,146 +1,29 @@
-import { type Area, ok } from '../operation.ts'
-import {
-  address,
-  flag,
-  hash,
-  id,
-  integer,
-  list,
-  nusd,
-  object,
-  oneOf,
-  only,
-  orNull,
-  page,
-  ref,
-  type Schemas,
-  sampleIds,
-  text,
-  time,
-  usuallyNull,
-} from '../schema.ts'
-import { pageQuery } from './keys-area.ts'
+import { balanceShape } from '../../../access/keys/shapes.ts'
+import { depositPageShape } from '../../../billing/deposits/shapes.ts'
+import { plansShape } from '../../../billing/plans/shapes.ts'
+import * as t from '../../../web/http/shape.ts'
+import { area, ok, operation, pageQuery } from '../entry.ts'
 
-const schemas: Schemas = {
-  Balance: object('The money of an account.', {
-    object: only('balance'),
-    account: address('Whose it is.'),
-    balance_nusd: nusd('What there is.', 10_000_000_000),
-    held_nusd: nusd('Reserved for runs in flight.', 0),
-    available_nusd: nusd('What can still be spent.', 10_000_000_000),
-    plan: text('Its plan.', 'free'),
-  }),
-  Deposit: object('A transfer of the stablecoin to the treasury.', {
-    id: id('dep', 'Id of the deposit.'),
-    object: only('deposit'),
-    status: oneOf('How far it is. `ignored` is never credited.', [
-      'detected',
-      'confirming',
-      'credited',
-      'finalized',
-      'orphaned',
-      'reversed',
-      'ignored',
-    ]),
-    reason: usuallyNull(
-      oneOf('Why it waits or is ignored, or that its transfer was credited before.', [
-        'below_minimum',
-        'above_bounds',
-        'balance_full',
-        'credited_twice',
-        'second_behind',
-        'second_differs',
-        'second_down',
-      ]),
-    ),
-    chain_id: integer('Always 4663.', 4663),
-    token: address('The contract of the stablecoin.'),
-    token_amount: text('Whole units of the token, as decimal text.', '25'),
-    amount_nusd: orNull(nusd('What it is worth; null when no balance holds it.', 25_000_000_000)),
-    from: address('The wallet that sent it.'),
-    account: address('The account it belongs to.'),
-    tx_hash: hash('The transaction.'),
-    log_index: integer('Its place among the logs of the block.', 3, { minimum: 0 }),
-    block_number: integer('The block.', 1_234_567, { minimum: 0 }),
-    created_at: time('When it was seen.'),
-    credited_at: orNull(time('When it became part of the balance.')),
-    finalized_at: usuallyNull(time('When nothing could change it any more.')),
-  }),
-  DepositPage: page('Deposits.', 'Deposit'),
-  Plan: object('What an account can have.', {
-    id: text('Its name in requests.', 'builder'),
-    object: only('plan'),
-    name: text('Its name for people.', 'Builder'),
-    price_nusd: nusd('Of one period.', 20_000_000_000),
-    period: oneOf('How often it is paid.', ['month', 'none']),
-    discount_bps: integer('Off every run, in hundredths of a percent.', 500),
-    limits: object('What holds on this server.', {
-      rpm: integer('Requests a minute of a key.', 20_000),
-      concurrency: integer('Runs in flight of a key.', 2048),
-      max_keys: integer('Active keys.', 200),
-      max_depth: integer('How deep keys nest.', 4),
-      history_days: integer('How far lists go back, in days.', 365),
-    }),
-    models: list(text('A glob.', 'counterfoil/*'), 'Empty: all.'),
-  }),
-  Subscription: object('A plan that is paid for.', {
-    id: id('sub', 'Id of the subscription.'),
-    object: only('subscription'),
-    plan: text('The plan.', 'builder'),
-    status: oneOf('Whether it goes on.', ['active', 'canceling', 'ended', 'lapsed']),
-    price_nusd: nusd('Paid for the present period.', 20_000_000_000),
-    started_at: time('When it began.'),
-    period_start: time('When the present period began.'),
-    period_end: orNull(time('When the present period ends.')),
-    next_plan: usuallyNull(text('What follows it, if another one does.', 'free')),
-    ended_at: usuallyNull(time('When it ended.')),
-  }),
-  Plans: object('All plans, and what the account of the key has.', {
-    object: only('list'),
-    data: list(ref('Plan'), 'The cheapest first.'),
-    has_more: flag('Always false.', false),
-    first_id: orNull(text('The first plan.', 'free')),
-    last_id: orNull(text('The last plan.', 'scale')),
-    plan: text("The account's plan.", 'free'),
-    subscription: usuallyNull(ref('Subscription')),
-  }),
-}
-
-export const moneyArea: Area = {
-  id: 'money',
-  group: 'programs',
-  title: 'Balance, deposits, plans',
+export const moneyArea = area('money', 'programs', 'Balance, deposits, plans', {
   about:
     'What an account has, what came in and what it pays by the month. Changed in the dashboard.',
   operations: [
-    {
-      id: 'showBalance',
-      route: 'GET /v1/balance',
-      title: 'The balance',
+    operation('showBalance', 'GET /v1/balance', 'The balance', {
       about: 'Of the account, whose keys all share it.',
       access: 'usage:read',
-      examples: [{ name: 'The balance', status: 200 }],
-      answers: [ok('The balance.', ref('Balance'))],
-    },
-    {
-      id: 'listDeposits',
-      route: 'GET /v1/deposits',
-      title: 'List deposits',
+      answers: [ok('The balance.', balanceShape)],
+    }),
+    operation('listDeposits', 'GET /v1/deposits', 'List deposits', {
       about: 'What came in for the account, newest first.',
       access: 'usage:read',
-      query: { ...pageQuery, after: text('`last_id` of the page before.', sampleIds.dep) },
+      query: pageQuery(t.sampleIds.dep),
       examples: [{ name: 'First page', query: { limit: '20' }, status: 200 }],
-      answers: [ok('A page of deposits.', ref('DepositPage'))],
-    },
-    {
-      id: 'listPlans',
-      route: 'GET /v1/plans',
-      title: 'List plans',
+      answers: [ok('A page of deposits.', depositPageShape)],
+    }),
+    operation('listPlans', 'GET /v1/plans', 'List plans', {
       about: "The plans there are, and the one of the key's account.",
       access: 'any',
-      examples: [{ name: 'All plans', status: 200 }],
-      answers: [ok('The plans.', ref('Plans'))],
-    },
+      answers: [ok('The plans.', plansShape)],
+    }),
   ],
-  schemas,
-}
+})

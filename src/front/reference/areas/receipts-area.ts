@@ -1,128 +1,111 @@
-import { type Area, type Operation, ok } from '../operation.ts'
-import { id, integer, ref, sampleIds, text } from '../schema.ts'
-import { pageQuery } from './keys-area.ts'
-import { receiptSchemas } from './receipts-schemas.ts'
+import { proofShape } from '../../../proof/log/shapes.ts'
+import {
+  erasureShape,
+  receiptFileShape,
+  receiptPageShape,
+  shareBody,
+  shareShape,
+  verdictShape,
+  verifyRequestShape,
+} from '../../../proof/receipts/shapes.ts'
+import * as t from '../../../web/http/shape.ts'
+import { area, ok, operation, pageQuery } from '../entry.ts'
 
-const receiptId = { id: id('rcpt', 'Id of a receipt.') }
-const one = { name: 'A receipt', path: { id: sampleIds.rcpt }, status: 200 }
+const receiptId = { id: t.id('rcpt', 'Id of a receipt.') }
+const _one = { name: 'A receipt', path: { id: t.sampleIds.rcpt }, status: 200 }
 
-const reads: readonly Operation[] = [
-  {
-    id: 'showReceipt',
-    route: 'GET /v1/receipts/:id',
-    title: 'A receipt',
+const reads = [
+  operation('showReceipt', 'GET /v1/receipts/:id', 'A receipt', {
     about:
       "Without a key: a shared receipt as its owner shows it. With the owner's key (of the run " +
       'or above it, `receipts:read`): all of it, with salts, kept texts and its visibility. A ' +
       'private, an unknown and a malformed id answer alike. A shared one has an ETag.',
     access: 'optional',
     path: receiptId,
-    examples: [one],
     answers: [
-      ok('The file.', ref('ReceiptFile')),
+      ok('The file.', receiptFileShape),
       { status: 304, about: 'Unchanged since `If-None-Match`.', content: {} },
     ],
     refuses: ['receipt_not_found', 'unavailable'],
-  },
-  {
-    id: 'showProof',
-    route: 'GET /v1/receipts/:id/proof',
-    title: 'Its proof',
+  }),
+  operation('showProof', 'GET /v1/receipts/:id/proof', 'Its proof', {
     about:
       'That the receipt is in the log: hashes only, of private ones too. Under the smallest ' +
       'checkpoint on the chain that covers it, else under the latest.',
     access: 'none',
     path: receiptId,
-    query: { size: integer('Another size of the log that was signed.', 12, { minimum: 1 }) },
-    examples: [one],
-    answers: [ok('The proof.', ref('Proof'))],
+    query: { size: t.integer('Another size of the log that was signed.', 12, { minimum: 1 }) },
+    answers: [ok('The proof.', proofShape)],
     refuses: ['receipt_not_found', 'unavailable', 'log_diverged'],
-  },
-  {
-    id: 'verifyReceipt',
-    route: 'POST /v1/receipts/verify',
-    title: 'Verify a receipt',
+  }),
+  operation('verifyReceipt', 'POST /v1/receipts/verify', 'Verify a receipt', {
     about:
       'Judges a file, at most 1 MiB. What is readable but wrong is 200 with `valid: false`, also ' +
       'a file with an unknown member or with one that stands twice. The chain that is asked is ' +
       'our own, never one that the file names.',
     access: 'none',
-    body: { schema: ref('VerifyRequest') },
+    body: { schema: verifyRequestShape },
     examples: [
-      { name: 'A shared receipt of this server', body: { id: sampleIds.rcpt }, status: 200 },
+      { name: 'A shared receipt of this server', body: { id: t.sampleIds.rcpt }, status: 200 },
       {
         name: 'Without asking the chain',
-        body: { id: sampleIds.rcpt, options: { chain: 'skip' } },
+        body: { id: t.sampleIds.rcpt, options: { chain: 'skip' } },
         status: 200,
       },
     ],
-    answers: [ok('The verdict.', ref('Verdict'))],
+    answers: [ok('The verdict.', verdictShape)],
     refuses: ['receipt_not_found', 'unprocessable', 'unavailable'],
-  },
-  {
-    id: 'listReceipts',
-    route: 'GET /v1/receipts',
-    title: 'List receipts',
+  }),
+  operation('listReceipts', 'GET /v1/receipts', 'List receipts', {
     about: 'Of the key and the keys below it, newest first, without texts.',
     access: 'receipts:read',
-    query: { ...pageQuery, after: text('`last_id` of the page before.', sampleIds.rcpt) },
+    query: pageQuery(t.sampleIds.rcpt),
     examples: [{ name: 'First page', query: { limit: '20' }, status: 200 }],
-    answers: [ok('A page of receipts.', ref('ReceiptPage'))],
-  },
+    answers: [ok('A page of receipts.', receiptPageShape)],
+  }),
 ]
 
-const changes: readonly Operation[] = [
-  {
-    id: 'shareReceipt',
-    route: 'POST /v1/receipts/:id/share',
-    title: 'Share a receipt',
+const changes = [
+  operation('shareReceipt', 'POST /v1/receipts/:id/share', 'Share a receipt', {
     about:
       'Lets others see it, shows it otherwise, or takes it back (`private`), at once. Copies ' +
       'that somebody made meanwhile cannot be recalled. A text that is not there, or is not the ' +
       'one the receipt commits to, is a 422.',
     access: 'receipts:share',
     path: receiptId,
-    body: { schema: ref('ShareWish') },
+    body: { schema: shareBody },
     examples: [
       {
         name: 'Show what ran and what it cost',
-        path: { id: sampleIds.rcpt },
+        path: { id: t.sampleIds.rcpt },
         body: { visibility: 'public', sections: ['run', 'charge'] },
         status: 200,
       },
       {
         name: 'Take it back',
-        path: { id: sampleIds.rcpt },
+        path: { id: t.sampleIds.rcpt },
         body: { visibility: 'private' },
         status: 200,
       },
     ],
-    answers: [ok('How it is shown now.', ref('Share'))],
+    answers: [ok('How it is shown now.', shareShape)],
     refuses: ['receipt_not_found', 'unprocessable', 'conflict'],
-  },
-  {
-    id: 'eraseReceipt',
-    route: 'POST /v1/receipts/:id/erase',
-    title: 'Erase its texts',
+  }),
+  operation('eraseReceipt', 'POST /v1/receipts/:id/erase', 'Erase its texts', {
     about:
       'Deletes for good what its texts could be found by. The receipt, its signature and its ' +
       'proof hold as before. A public one is a 409: unshare it first. Twice is 200.',
     access: 'receipts:share',
     path: receiptId,
-    examples: [one],
-    answers: [ok('When that was.', ref('Erasure'))],
+    answers: [ok('When that was.', erasureShape)],
     refuses: ['receipt_not_found', 'conflict'],
-  },
+  }),
 ]
 
-export const receiptsArea: Area = {
-  id: 'receipts',
-  group: 'programs',
-  title: 'Receipts',
+export const receiptsArea = area('receipts', 'programs', 'Receipts', {
   about:
     'Every run that reached a model leaves a receipt: EIP-712 typed data, signed, and a leaf of ' +
     'the log. It is private until its owner shares it. Sections can be hidden without breaking ' +
     'the signature.',
   operations: [...reads, ...changes],
-  schemas: receiptSchemas,
-}
+})

@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { sessionAuth } from '../../../access/accounts/needs-session.ts'
 import { accountListedSince } from '../../../access/plan-history.ts'
@@ -11,6 +10,7 @@ import { checkBody } from '../../../web/http/check-body.ts'
 import { readFields } from '../../../web/http/fields.ts'
 import { bodyBytes } from '../api.ts'
 import { commands, readLine, type Usage } from '../language.ts'
+import { commandBody } from '../shapes.ts'
 import { type CommandDeps, lookUps, type Told } from './commands.ts'
 import { helpLines, runLines, runsLines } from './lines.ts'
 
@@ -23,17 +23,6 @@ const ownCommands = [
 
 /** What the console takes behind a slash: all but `ask`, which is what is written without one. */
 const consoleCommands = [...commands.filter((one) => one.name !== 'ask'), ...ownCommands]
-
-/** The body of `POST /api/portal/console/command`. */
-export const commandBody = Type.Object(
-  {
-    command: Type.String({
-      description: 'A line of the terminal’s language; `help` lists what there is.',
-      examples: ['runs'],
-    }),
-  },
-  { additionalProperties: false, description: 'A command of the console.' },
-)
 
 /**
  * `POST /api/portal/console/command`: the terminal's look-ups for somebody who is signed in, and

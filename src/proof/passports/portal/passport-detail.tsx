@@ -10,7 +10,6 @@ import { type Column, Table } from '../../../web/ui/table.tsx'
 import { RecordFigures, RecordPanel, StatementPanel } from '../pages/record.tsx'
 import { passportPath } from '../passport-view.ts'
 import type { TrackRecord } from '../record.ts'
-import { type Draft, errorOf, toDraft } from '../shapes.ts'
 import type { StatementFile } from '../statement.ts'
 import { EditPanel } from './passport-form.tsx'
 import {
@@ -20,6 +19,7 @@ import {
   passportAction,
   StatusBadge,
 } from './passport-state.tsx'
+import { type Draft, errorOf, toDraft } from './read-body.ts'
 
 /** All that the page of one's own passport shows. */
 export type OwnView = {

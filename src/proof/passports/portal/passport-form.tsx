@@ -3,8 +3,8 @@ import { Button } from '../../../web/ui/button.tsx'
 import { ActionForm, AreaField, CheckField, ChoiceField, TextField } from '../../../web/ui/form.tsx'
 import { ErrorNote } from '../../../web/ui/notice.tsx'
 import { Panel } from '../../../web/ui/panel.tsx'
-import { type Draft, errorOf } from '../shapes.ts'
 import { kindWords, passportsAction } from './passport-state.tsx'
+import { type Draft, errorOf } from './read-body.ts'
 
 type FormView = { draft: Draft; refusal?: Refusal | undefined }
 

@@ -6,7 +6,6 @@ import { PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
 import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
 import { maxPassports } from '../passport.ts'
 import type { TrackRecord } from '../record.ts'
-import type { Draft } from '../shapes.ts'
 import type { Standing } from '../store/standing.ts'
 import { CreatePanel } from './passport-form.tsx'
 import {
@@ -19,6 +18,7 @@ import {
   rateText,
   StatusBadge,
 } from './passport-state.tsx'
+import type { Draft } from './read-body.ts'
 
 /** The page of all passports of an account. */
 export type OwnListView = {

@@ -16,10 +16,10 @@ import { findOwnPassport } from '../passport.ts'
 import { toOwnView, toStatementView } from '../passport-view.ts'
 import { hidePassport, publishPassport } from '../publish.ts'
 import { retirePassport } from '../retire.ts'
-import { type Draft, draftOf, readEdit, readKeyId, readNamedKey } from '../shapes.ts'
 import { toStatementFile } from '../statement-file.ts'
 import { OwnPassportPage, type OwnView, RetirePage } from './passport-detail.tsx'
 import { ownPassportPath, ownPassportsPath } from './passport-state.tsx'
+import { type Draft, draftOf, readEdit, readKeyId, readNamedKey } from './read-body.ts'
 
 export type OwnNeeds = Pick<
   Deps,

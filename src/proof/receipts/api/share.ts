@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Caller } from '../../../access/keys/key.ts'
 import { keyAuth } from '../../../access/keys/needs-key.ts'
@@ -8,11 +7,11 @@ import type { Json } from '../../../kernel/canonical.ts'
 import { toRfc3339 } from '../../../kernel/clock.ts'
 import { isId } from '../../../kernel/ids.ts'
 import { refuse } from '../../../kernel/refusal.ts'
-import { sectionNames } from '../../../verify/receipt.ts'
 import { readJson } from '../../../web/http/body.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import { eraseReceipt } from '../erase.ts'
-import { shareReceipt, textNames, toShareView, visibilities } from '../share.ts'
+import { shareBody } from '../shapes.ts'
+import { shareReceipt, textNames, toShareView } from '../share.ts'
 
 type Needs = Pick<
   Deps,
@@ -60,27 +59,6 @@ export function readShareBody(value: Json) {
   }
   return { ...body, texts }
 }
-
-const text = Type.Object({ value: Type.Unknown() }, { additionalProperties: false })
-
-const shareBody = Type.Object(
-  {
-    visibility: Type.Union(visibilities.map((one) => Type.Literal(one))),
-    sections: Type.Optional(
-      Type.Array(Type.Union(sectionNames.map((one) => Type.Literal(one))), { uniqueItems: true }),
-    ),
-    reveal: Type.Optional(
-      Type.Array(Type.Union(textNames.map((one) => Type.Literal(one))), { uniqueItems: true }),
-    ),
-    disclosures: Type.Optional(
-      Type.Object(
-        { input: Type.Optional(text), output: Type.Optional(text) },
-        { additionalProperties: false },
-      ),
-    ),
-  },
-  { additionalProperties: false },
-)
 
 /** @throws Refusal `receipt_not_found`, the same for a receipt of others as for none. */
 async function ownedBy(deps: Needs, caller: Caller, receiptId: string) {

@@ -1,41 +1,36 @@
+/** The form of a share: its fields, and the body they stand for. */
 import { Type } from '@sinclair/typebox'
 import type { Json } from '../../../kernel/canonical.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import { sectionNames } from '../../../verify/receipt.ts'
 import { parseSound } from '../../../web/http/body.ts'
 import type { Fields } from '../../../web/http/fields.ts'
+import * as t from '../../../web/http/shape.ts'
 import { textNames, visibilities } from '../share.ts'
 
 /** The field that a text is pasted into. */
 export const fieldOf = (name: 'input' | 'output'): string => `disclosures.${name}.value`
 
-const field = (description: string, example: string) =>
-  Type.Optional(Type.String({ description, examples: [example] }))
+const field = (about: string, example: string) => Type.Optional(t.text(about, example))
 const boxes = [
   ...sectionNames.map((name) => [`sections.${name}`, `the section \`${name}\``] as const),
   ...textNames.map((name) => [`reveal.${name}`, `the text of the ${name}`] as const),
 ]
 
 /** The fields of the form of a share. */
-export const shareForm = Type.Object(
-  {
-    visibility: Type.Union(
-      visibilities.map((one) => Type.Literal(one)),
-      { description: 'Who may see it.' },
-    ),
-    sections: field('Sections with commas; or the boxes below.', 'run,charge'),
-    ...Object.fromEntries(
-      boxes.map(([name, what]) => [name, field(`Any text: the box that shows ${what}.`, 'true')]),
-    ),
-    ...Object.fromEntries(
-      textNames.map((name) => [
-        fieldOf(name),
-        field(`The ${name} as JSON, where it is not kept.`, '[]'),
-      ]),
-    ),
-  },
-  { description: 'How a receipt is to be shown, as a form.' },
-)
+export const shareForm = t.answer('ShareForm', 'How a receipt is to be shown, as a form.', {
+  visibility: t.oneOf('Who may see it.', visibilities),
+  sections: field('Sections with commas; or the boxes below.', 'run,charge'),
+  ...Object.fromEntries(
+    boxes.map(([name, what]) => [name, field(`Any text: the box that shows ${what}.`, 'true')]),
+  ),
+  ...Object.fromEntries(
+    textNames.map((name) => [
+      fieldOf(name),
+      field(`The ${name} as JSON, where it is not kept.`, '[]'),
+    ]),
+  ),
+})
 
 /** What a form says of a share, by the names of its fields. */
 export type ShareForm = Readonly<Record<string, string>>

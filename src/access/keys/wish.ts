@@ -1,0 +1,56 @@
+/** Reads the bodies of `/v1/keys`: what they ask for, in the terms of the commands. */
+import type { Millis } from '../../kernel/clock.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { parseTime } from '../../kernel/time-text.ts'
+import type { KeyChange } from './change.ts'
+import type { KeyWish } from './issue.ts'
+import { type Scope, scopes } from './key.ts'
+import type { ChangeBody, MintBody } from './shapes.ts'
+
+/** @throws Refusal `invalid_request` with `param`. */
+export const toWish = (body: MintBody): Omit<KeyWish, 'account' | 'actor'> => ({
+  name: body.name,
+  capLimit: BigInt(body.cap.limit_nusd),
+  capWindow: body.cap.window ?? 'lifetime',
+  parentId: body.parent_id,
+  ...toRights(body),
+})
+
+/** @throws Refusal `invalid_request` with `param`. */
+export const toChange = (body: ChangeBody): KeyChange => ({
+  ...(body.name === undefined ? {} : { name: body.name }),
+  ...(body.cap === undefined ? {} : { capLimit: BigInt(body.cap.limit_nusd) }),
+  ...toRights(body),
+})
+
+/** What a body says of a key's rights; what it leaves out is left out. */
+function toRights(body: Omit<ChangeBody, 'name' | 'cap'>) {
+  const { rpm, concurrency, max_cost_per_run_nusd: most } = body.limits ?? {}
+  return {
+    ...(body.expires_at === undefined ? {} : { expiresAt: readTime(body.expires_at) }),
+    ...(body.scopes === undefined ? {} : { scopes: body.scopes.map(readScope) }),
+    ...(body.models === undefined ? {} : { models: body.models }),
+    ...(body.ip_cidrs === undefined ? {} : { ipCidrs: body.ip_cidrs }),
+    ...(body.tags === undefined ? {} : { tags: body.tags }),
+    ...(rpm === undefined ? {} : { rpm }),
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(most === undefined ? {} : { maxCostPerRun: most === null ? null : BigInt(most) }),
+  }
+}
+
+/** @throws Refusal `invalid_request` unless it is an RFC 3339 time. */
+export function readTime(written: string): Millis {
+  return (
+    parseTime(written) ??
+    refuse('invalid_request', {
+      param: 'expires_at',
+      message: 'Write the expiry as RFC 3339: 2027-01-31T00:00:00Z.',
+    })
+  )
+}
+
+function readScope(named: string): Scope {
+  const found = scopes.find((scope) => scope === named)
+  if (found) return found
+  refuse('invalid_request', { param: 'scopes', message: `The scopes are: ${scopes.join(', ')}.` })
+}

@@ -1,0 +1,37 @@
+/** What `/v1/usage` answers. */
+import * as t from '../../web/http/shape.ts'
+
+const dimensions = ['day', 'key', 'model', 'tag'] as const
+
+const sums = {
+  runs: t.count('Runs that ended.', 2),
+  succeeded: t.count('Of these, complete ones.', 2),
+  input_units: t.count('Units read: tokens.', 10),
+  output_units: t.count('Units written: tokens.', 10),
+  cost_nusd: t.nusd('What was charged.', 9300),
+}
+
+export const usageShape = t.answer('Usage', 'Sums of what was used.', {
+  object: t.only('usage'),
+  from: t.time('Included.'),
+  to: t.time('Not included.'),
+  group_by: t.list(t.oneOf('A dimension.', dimensions), 'What the rows are by.'),
+  data: t.list(
+    t.object('A group: it has the members that it is grouped by.', {
+      'day?': t.text('UTC.', '2026-08-01', { format: 'date' }),
+      'key_id?': t.id('key', 'The key.'),
+      'model?': t.text('The model.', 'counterfoil/echo-1'),
+      'tag?': t.usuallyNull(
+        t.object('A tag; null for runs without any.', {
+          name: t.text('Its name.', 'task'),
+          value: t.text('Its value.', 'demo'),
+        }),
+      ),
+      ...sums,
+    }),
+    'In the order of day, key, model, tag.',
+  ),
+  totals: t.object('Each run once, also where it is in several rows.', sums),
+  as_of: t.count('Leaves of the log that were counted.', 12),
+  uncounted: t.count('Leaves beyond these; 0 in the ordinary course.', 0),
+})

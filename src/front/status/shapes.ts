@@ -1,0 +1,73 @@
+/** What `/v1/status` and the probes answer. */
+import * as t from '../../web/http/shape.ts'
+
+const words = ['ok', 'disabled', 'unchecked', 'degraded', 'diverged'] as const
+
+export const statusShape = t.answer(
+  'Status',
+  'How the server is. A part that is off says `disabled`; nothing pretends.',
+  {
+    object: t.only('status'),
+    status: t.oneOf('All in all.', ['ok', 'degraded']),
+    version: t.text('Of the program.', '0.1.0'),
+    commit: t.orNull(t.text('Of its source.', '9f2c4e6')),
+    uptime_s: t.count('Seconds since its start.', 3600),
+    chain: t.object('Chain 4663, as it was seen last.', {
+      id: t.integer('Always 4663.', 4663),
+      head: t.usuallyNull(t.count('The newest block.', 1_234_567)),
+      lag_s: t.usuallyNull(t.count('Seconds since that was seen.', 1)),
+      status: t.text('`ok`, `disabled`, `unchecked`, or why it does not answer.', 'ok'),
+    }),
+    log: t.object('The log of receipts.', {
+      size: t.orNull(t.count('Leaves.', 12)),
+      status: t.oneOf('Whether it has all that is known to be signed.', [
+        'ok',
+        'unchecked',
+        'diverged',
+      ]),
+      anchored_size: t.orNull(t.count('Leaves on the chain.', 10)),
+      oldest_unanchored_s: t.usuallyNull(t.count('How long the oldest of the rest waits.', 30)),
+    }),
+    ledger: t.oneOf('Whether all balances follow from their journal.', [
+      'balanced',
+      'checking',
+      'unbalanced',
+    ]),
+    models: t.object('How many.', {
+      live: t.count('That run.', 2),
+      degraded: t.count('Whose upstreams all rest after failures.', 0),
+    }),
+    clock: t.object("This machine's clock, compared to the database's.", {
+      status: t.oneOf('Above 2 s it is skewed; above 30 s, wrong: the server takes no runs.', [
+        'ok',
+        'skewed',
+        'wrong',
+      ]),
+      offset_ms: t.usuallyNull(t.integer('How far it is ahead; null on SQLite.', 12)),
+    }),
+    database: t.object('Where data lives.', {
+      engine: t.oneOf('Which.', ['sqlite', 'postgres']),
+      schema: t.count('Version of its tables.', 8),
+      status: t.oneOf('Whether it answers, and stores what is new.', ['ok', 'read_only', 'down']),
+      'notices?': t.oneOf(
+        'On PostgreSQL: how this node learns what other nodes did. `polling`, which is up to a ' +
+          'second slower, when LISTEN does not get through.',
+        ['listening', 'polling'],
+      ),
+    }),
+    anchors: t.object('The way of the log to the chain.', {
+      status: t.oneOf('How it goes.', words),
+      'reason?': t.usuallyNull(t.text('Why not.', 'late')),
+      'sender?': t.anything('Who pays for it: `{address, balance_wei, low}`.', {}),
+      lag_s: t.usuallyNull(t.count('How long the oldest receipt waits.', 30)),
+    }),
+    deposits: t.object('Whether deposits are seen.', {
+      status: t.oneOf('How it goes.', words),
+      'reason?': t.usuallyNull(t.text('Why not.', 'unreachable')),
+      'block?': t.usuallyNull(t.count('The last block that was read.', 1_234_567)),
+    }),
+    features: t.anything('What there is.', { chat: true, embeddings: true }),
+  },
+)
+
+export const aliveShape = t.answer('Alive', '', { status: t.only('ok') })

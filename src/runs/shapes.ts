@@ -1,0 +1,218 @@
+/** The bodies and answers of runs, in the shapes of OpenAI and in ours. */
+import { Type } from '@sinclair/typebox'
+import * as t from '../web/http/shape.ts'
+
+const echo = 'counterfoil/echo-1'
+
+const statuses = ['succeeded', 'queued', 'running', 'failed', 'cancelled', 'interrupted'] as const
+
+const tokens = (about: string) => t.count(`${about} Tokens.`, 5)
+
+const cost = t.nusd('What was charged.', 4650)
+
+/** Asks for as much as can be afforded. */
+export const fit = t.flag(
+  'Lowers the most tokens to what the key, its ancestors and the balance afford, not to a 402.',
+  false,
+)
+
+export const fitted = t.integer('With `fit`: the most tokens there could be.', 64, { minimum: 1 })
+
+const messages = t.list(
+  t.object('A message; text parts only.', {
+    role: t.text('Who says it.', 'user'),
+    'content?': t.anything('Text, or a list of text parts.', 'Every run leaves a receipt.'),
+  }),
+  'At most 1,000.',
+  { minItems: 1, maxItems: 1000 },
+)
+
+export const receiptLinkShape = t.answer('ReceiptLink', 'Where the receipt of a run is.', {
+  id: t.id('rcpt', 'Id of the receipt.'),
+  digest: t.hash('What was signed.'),
+  url: t.text('The receipt file.', 'https://gw.example/v1/receipts/rcpt_…', { format: 'uri' }),
+  cost_nusd: cost,
+})
+
+export const chatRequestShape = t.answer(
+  'ChatRequest',
+  "OpenAI's request. Members that are not named here are ignored.",
+  {
+    model: t.text('A model of `GET /v1/models`.', echo),
+    messages,
+    'max_tokens?': t.orNull(t.integer('The most tokens of one choice.', 64, { minimum: 1 })),
+    'max_completion_tokens?': t.orNull(t.integer('The same, newer name.', 64, { minimum: 1 })),
+    'fit?': fit,
+    'n?': t.orNull(t.integer('Choices; the hold is multiplied.', 1, { minimum: 1, maximum: 128 })),
+    'stream?': t.orNull(t.flag('Whether the answer comes in pieces.', false)),
+    'stream_options?': t.orNull(
+      t.object('', { 'include_usage?': t.flag('A last chunk with usage and receipt.', true) }),
+    ),
+    'temperature?': t.orNull(t.real('Passed on.', 1)),
+    'top_p?': t.orNull(t.real('Passed on.', 1)),
+    'seed?': t.orNull(t.integer('Passed on.', 1)),
+    'stop?': t.anything('Text, or a list of at most 16.', '\n'),
+    'response_format?': t.anything('Passed on.', { type: 'json_object' }),
+    'tools?': t.anything('Passed on: tools of type function or custom.', []),
+    'tool_choice?': t.anything('Passed on.', 'auto'),
+  },
+)
+
+export const chatCompletionShape = t.answer('ChatCompletion', "OpenAI's answer, and the receipt.", {
+  id: t.id('run', 'Id of the run.'),
+  object: t.only('chat.completion'),
+  created: t.integer('Unix seconds.', 1_785_585_600),
+  model: t.text('The model.', echo),
+  'system_fingerprint?': t.text("The upstream's.", 'fp_1'),
+  choices: t.list(
+    t.object('A choice.', {
+      index: t.integer('Its place.', 0),
+      message: t.object('What was said.', {
+        role: t.only('assistant'),
+        content: t.orNull(t.text('The text.', 'Every run leaves a receipt.')),
+        'tool_calls?': t.anything('Calls of tools.', []),
+        'refusal?': t.anything('Why the model declined.', null),
+      }),
+      finish_reason: t.orNull(t.text('`stop`, `length`, `tool_calls`, …', 'stop')),
+      'logprobs?': t.anything('As the model gives them.', null),
+    }),
+    'As many as were asked for.',
+  ),
+  usage: t.object('What it used.', {
+    prompt_tokens: tokens('Read.'),
+    completion_tokens: tokens('Written.'),
+    total_tokens: t.count('Both. Tokens.', 10),
+    cost_nusd: cost,
+  }),
+  receipt: receiptLinkShape,
+  'max_output_tokens?': fitted,
+})
+
+export const embeddingRequestShape = t.answer(
+  'EmbeddingRequest',
+  "OpenAI's request. Members that are not named here are ignored.",
+  {
+    model: t.text('An embedding model.', 'counterfoil/embed-1'),
+    input: t.anything('Text, or a list of texts.', 'a receipt'),
+    'encoding_format?': t.orNull(t.oneOf('Default: float.', ['float', 'base64'])),
+    'dimensions?': t.orNull(t.integer('Where the model takes it.', 256, { minimum: 1 })),
+  },
+)
+
+export const embeddingsShape = t.answer('Embeddings', "OpenAI's answer, and the receipt.", {
+  object: t.only('list'),
+  data: t.list(
+    t.object('A vector.', {
+      object: t.only('embedding'),
+      index: t.integer('Of its text.', 0),
+      embedding: t.anything('Numbers, or their bytes as base64.', [0.6, 0.8]),
+    }),
+    'One for each text.',
+  ),
+  model: t.text('The model.', 'counterfoil/embed-1'),
+  usage: t.object('What it used.', {
+    prompt_tokens: tokens('Read.'),
+    total_tokens: tokens('The same.'),
+    cost_nusd: cost,
+  }),
+  receipt: receiptLinkShape,
+})
+
+const runMembers = {
+  id: t.id('run', 'Id of the run.'),
+  object: t.only('run'),
+  status: t.oneOf('How it is.', statuses),
+  kind: t.oneOf('What kind of model.', ['chat', 'embedding']),
+  model: t.text('The model.', echo),
+  route: t.text('`upstream:model` that ran it; empty before.', 'builtin:counterfoil/echo-1'),
+  key_id: t.id('key', 'The key that pays.'),
+  created_at: t.time('When it was held for.'),
+  started_at: t.orNull(t.time('When it began.')),
+  first_byte_at: t.orNull(t.time('When its first output came.')),
+  finished_at: t.orNull(t.time('When it was settled.')),
+  hold_nusd: t.nusd('Reserved for it: the most it could cost.', 48_000),
+  lines: t.list(
+    t.object('What is charged for.', {
+      meter: t.oneOf('What was counted.', ['input', 'output', 'request']),
+      quantity: t.count('Units.', 5),
+      price_pusd: t.pusd('Of one unit.', 150_000),
+    }),
+    'The amount follows from these.',
+  ),
+  'max_output_tokens?': fitted,
+  cost_nusd: t.nusd('What was charged.', 4650),
+  discount_bps: t.integer("The plan's discount, in hundredths of a percent.", 0),
+  usage_source: t.orNull(t.oneOf('Who counted the units.', ['embedded', 'reported', 'counted'])),
+  clamped: t.flag('Whether the units were lowered to the bound.', false),
+  outcome: t.orNull(
+    t.oneOf('How it ended.', ['complete', 'partial', 'failed', 'cancelled', 'interrupted']),
+  ),
+  error: t.usuallyNull(
+    t.object('Why it did not complete.', {
+      type: t.text('An error type.', 'upstream_error'),
+      message: t.text('In words.', 'The model server failed.'),
+    }),
+  ),
+  receipt_id: t.orNull(t.id('rcpt', 'Its receipt, once it ended.')),
+  background: t.flag('Whether nobody waits for it.', false),
+  tags: t.map(t.text('', 'demo'), "The caller's.", { task: 'demo' }),
+  metadata: t.anything("The caller's, at most 4,096 bytes.", {}),
+}
+
+const output = t.anything('The choices, or the vectors.', [
+  {
+    index: 0,
+    message: { role: 'assistant', content: 'Every run leaves a receipt.' },
+    finish_reason: 'stop',
+  },
+])
+
+export const runShape = t.answer('Run', 'One request to a model.', {
+  ...runMembers,
+  'output?': output,
+})
+
+export const runWithReceiptShape = t.answer(
+  'RunWithReceipt',
+  'A run that ended, with its output and its receipt.',
+  {
+    ...runMembers,
+    output,
+    receipt: receiptLinkShape,
+  },
+)
+
+export const runPageShape = t.page('RunPage', 'Runs.', runShape)
+
+export const runBody = t.body('RunRequest', 'What to run: `input` or `messages`, one of them.', {
+  model: t.text('A model of `GET /v1/models`.', echo),
+  'input?': t.either(
+    'The text; a list of texts for an embedding.',
+    [Type.String(), Type.Array(Type.String(), { minItems: 1 })],
+    { examples: ['Every run leaves a receipt.'] },
+  ),
+  'messages?': t.list(t.anything('A message.', { role: 'user', content: 'Hello.' }), 'Of a chat.', {
+    minItems: 1,
+  }),
+  'max_output_tokens?': t.integer("The most tokens; default: the model's limit.", 64, {
+    minimum: 1,
+  }),
+  'fit?': fit,
+  'params?': t.map(t.anything('', 0), "OpenAI's options.", { temperature: 0 }),
+  'stream?': t.flag('Whether the answer comes in pieces.', false),
+  'background?': t.flag('Whether to answer at once and go on.', false),
+  'tags?': t.map(
+    t.text('', 'demo', { maxLength: 256 }),
+    'At most 8.',
+    { task: 'demo' },
+    { maxProperties: 8 },
+  ),
+  'metadata?': t.map(
+    t.anything('', 0),
+    'At most 16 members, 4,096 bytes.',
+    {},
+    { maxProperties: 16 },
+  ),
+})
+
+export type RunBody = t.Static<typeof runBody>
