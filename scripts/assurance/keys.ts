@@ -129,10 +129,13 @@ export const keys: Group = {
           'private, unknown and malformed ids answer alike, whoever asks',
         ],
         [
-          'test/runs/native.test.ts',
-          'runs of others and unknown ones answer alike, but for the request id',
+          'test/runs/shown.test.ts',
+          'answers alike for foreign, missing and malformed ids, but for the request id',
         ],
-        ['test/keys/doors.test.ts', 'is the 404 of none: %s /v1/keys/:id%s'],
+        [
+          'test/keys/one-door.test.ts',
+          '%s /v1/keys/:id%s answers alike for a foreign, a higher and a missing key',
+        ],
         [
           'test/passports/claims.test.ts',
           '404 for another account’s passport, whatever is asked of it',

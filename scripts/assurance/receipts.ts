@@ -93,7 +93,7 @@ export const receipts: Group = {
           'test/public/verify.test.ts',
           '413 above a MiB, 400 for a form that is cut, 415 for another kind',
         ],
-        ['test/receipts/api.test.ts', 'what is no receipt is refused with what is wrong'],
+        ['test/receipts/api.test.ts', 'refuses a body that is not a receipt'],
         [
           'test/terminal/client.test.ts',
           'who checks receipts without a key, or asks by MCP, is counted with them',

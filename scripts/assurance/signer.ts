@@ -40,7 +40,7 @@ export const signer: Group = {
       promise: "A receipt is signed after the ledger's commit, and again gives the same bytes.",
       tests: [
         ['test/signer/signer.test.ts', 'is the known answer of RFC 6979'],
-        ['test/receipts/api.test.ts', 'is the same bytes at every read'],
+        ['test/receipts/api.test.ts', 'returns the same bytes at every read'],
         [
           'test/runs/stranded.test.ts',
           'goes with the next try to settle, uncharged and with a receipt',
