@@ -28,6 +28,12 @@ describe('the manual', () => {
     expect(broken).toEqual([])
   })
 
+  test('A picture has at most 200 kB.', () => {
+    const pictures = [...new Glob('docs/pictures/*').scanSync('.')]
+    expect(pictures.length).toBeGreaterThan(0)
+    expect(pictures.filter((file) => Bun.file(file).size > 200_000)).toEqual([])
+  })
+
   test('Every source file that a page names exists.', () => {
     const lost: string[] = []
     for (const [page, text] of texts) {
