@@ -31,10 +31,13 @@ describe('a run that broke off', () => {
     ['shutdown', 'unavailable', { 'retry-after': '1', 'retry-after-ms': '1000' }],
     ['cancelled', 'conflict', { 'x-should-retry': 'false' }],
     ['client_gone', 'conflict', { 'x-should-retry': 'false' }],
-  ] as [StopReason, string, object | undefined][])('by %s is refusal as %s', (stop, type, headers) => {
-    const refusal = refusalOf(new UpstreamFailure('aborted'), stop, false)
-    expect([refusal.type, refusal.detail.headers]).toEqual([type, headers] as never)
-  })
+  ] as [StopReason, string, object | undefined][])(
+    'by %s is refusal as %s',
+    (stop, type, headers) => {
+      const refusal = refusalOf(new UpstreamFailure('aborted'), stop, false)
+      expect([refusal.type, refusal.detail.headers]).toEqual([type, headers] as never)
+    },
+  )
 
   test.each([
     ['timeout', 'upstream_timeout', 504],
