@@ -1,9 +1,10 @@
+/** Compares what the ledger remembers of money with the journal, the runs and the deposits. */
 import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
 import type {
   AccountRow,
   DepositRow,
-  HoldWindow,
+  RunRow,
   TransferRow,
   WindowRow,
 } from '../storage/db/schema.ts'
@@ -12,22 +13,41 @@ import { depositOfRef, depositRef } from './deposit-ref.ts'
 import { windowId } from './unit-of-work.ts'
 
 /**
- * Compares what is remembered of money with what happened: balances with the journal, `held`
- * with the open runs, `spent` with the costs of the ended ones, what the journal credited of each
- * deposit with its state. Names every difference.
+ * One comparison: balances against the journal, `held` against the open runs, `spent` against the
+ * costs of ended runs, the journal's credits of each deposit against its state.
  */
-export type Audit = ReturnType<typeof makeAudit>
+export type Audit = {
+  addTransfer(row: TransferRow): void
+  addOpenRun(run: Pick<RunRow, 'accountId' | 'hold' | 'windows'>): void
+  addCost(run: Pick<RunRow, 'cost' | 'windows'>): void
+  /** With `whole`, every transfer was added: the balance is compared too. */
+  checkAccount(row: AccountRow, whole: boolean): void
+  /** With `whole`, every ended run was added: `spent` is compared too. */
+  checkWindow(id: string, row: WindowRow, whole: boolean): void
+  checkDeposit(row: DepositRow): void
+  /** Compares the sum of all balances with that of an earlier audit and the transfers since. */
+  checkTotal(point: AuditPoint, sum: Nusd): void
+  point(): AuditPoint
+  /** What each side received less what it paid, so far; all sides together are zero. */
+  sides(): SideSums
+  /**
+   * Transfers on the chain that two deposits are credited for. Such books add up, but they owe
+   * more than came in; a lying RPC server could cause it in earlier builds.
+   */
+  doubled(): string[]
+  /** Every difference, at most 50. Called last: sums without a matching row are differences too. */
+  faults(): string[]
+}
 
-/** Up to when a whole audit found all well, and what all balances came to then. */
+/** The time up to which a whole audit found no fault, and the sum of all balances then. */
 export type AuditPoint = { until: Millis; total: string }
 
-/** What every side has. */
 export type SideSums = Partial<Record<LedgerSide, Nusd>>
 
-/** Differences named at most; one is enough to be alarmed. */
+/** The most differences an audit names. */
 const faultsMax = 50
 
-export function makeAudit(until: Millis) {
+export function makeAudit(until: Millis): Audit {
   const balances = new Map<string, Nusd>()
   const held = new Map<string, Nusd>()
   const windowsHeld = new Map<string, Nusd>()
@@ -46,7 +66,7 @@ export function makeAudit(until: Millis) {
   }
 
   return {
-    addTransfer({ accountId, ref, kind, source, target, amount, at }: TransferRow): void {
+    addTransfer({ accountId, ref, kind, source, target, amount, at }) {
       const change = (target === 'user' ? amount : 0n) - (source === 'user' ? amount : 0n)
       add(balances, accountId, change)
       if (kind === 'deposit' || kind === 'reversal' || kind === 'loss') {
@@ -57,28 +77,28 @@ export function makeAudit(until: Millis) {
       if (at <= until) before += change
       else after += change
     },
-    addOpenRun(run: { accountId: string; hold: Nusd; windows: HoldWindow[] }): void {
+    addOpenRun(run) {
       add(held, run.accountId, run.hold)
       for (const [key, start] of run.windows) add(windowsHeld, windowId(key, start), run.hold)
     },
-    addCost(run: { cost: Nusd; windows: HoldWindow[] }): void {
+    addCost(run) {
       for (const [key, start] of run.windows) add(windowsSpent, windowId(key, start), run.cost)
     },
-    checkAccount(row: AccountRow, whole: boolean): void {
+    checkAccount(row, whole) {
       expect(`held of account ${row.id}`, row.held, held.get(row.id) ?? 0n)
       held.delete(row.id)
       if (!whole) return
       expect(`balance of account ${row.id}`, row.balance, balances.get(row.id) ?? 0n)
       balances.delete(row.id)
     },
-    checkWindow(id: string, row: WindowRow, whole: boolean): void {
+    checkWindow(id, row, whole) {
       expect(`held of key window ${id}`, row.held, windowsHeld.get(id) ?? 0n)
       windowsHeld.delete(id)
       if (!whole) return
       expect(`spent of key window ${id}`, row.spent, windowsSpent.get(id) ?? 0n)
       windowsSpent.delete(id)
     },
-    checkDeposit(row: DepositRow): void {
+    checkDeposit(row) {
       const { id, account } = row
       const isIn = row.status === 'credited' || row.status === 'finalized'
       const ref = depositRef(row)
@@ -88,21 +108,15 @@ export function makeAudit(until: Millis) {
       if (!isIn || row.reason !== 'credited_twice' || doubled.length === faultsMax) return
       doubled.push(`deposit ${id} of account ${account} credits a transfer a second time`)
     },
-    checkTotal(point: AuditPoint, sum: Nusd): void {
+    checkTotal(point, sum) {
       expect('the sum of all balances', sum, BigInt(point.total) + after)
       balances.clear()
       credited.clear()
     },
-    point: (): AuditPoint => ({ until, total: before.toString() }),
-    /** What came in less what went out of every side so far; together they are zero. */
-    sides: (): SideSums => ({ ...sides }),
-    /**
-     * Transfers on the chain that two deposits are credited for. Such books add up, but they owe
-     * more than came in. A lying RPC server could make earlier builds do that.
-     */
-    doubled: (): string[] => [...doubled],
-    /** Called last: what was never matched with a row is a difference too. */
-    faults(): string[] {
+    point: () => ({ until, total: before.toString() }),
+    sides: () => ({ ...sides }),
+    doubled: () => [...doubled],
+    faults() {
       for (const [id, amount] of held) expect(`held of account ${id}`, 0n, amount)
       for (const [id, amount] of windowsHeld) expect(`held of key window ${id}`, 0n, amount)
       for (const [id, amount] of balances) expect(`balance of account ${id}`, 0n, amount)

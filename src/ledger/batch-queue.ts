@@ -1,29 +1,26 @@
+/** Collects commands into batches: one account at a time, in the order they came. */
+
 /** A command that waits for its batch. */
 type Waits = { command: { account: string } }
 
-/** Commands of one batch; more wait for the next. */
+/** The most commands of one batch. */
 const batchMax = 128
-/** A batch of this many or more says that commands come in company. */
-const companyMin = 4
-/** A batch that is this large already does not wait for more, and a smaller one is not halved. */
-const companyMax = 24
-/** How long a small batch waits for company, in ms. */
+/** A last batch of at least this many commands makes the next small one wait for more. */
+const busyMin = 4
+/** A batch of this size does not wait for more; a smaller one is not halved. */
+const enough = 24
+/** How long a small batch waits for more commands, in ms. */
 const gatherMs = 1
-/** From then on a batch is slow, in ms: it waits for another node, which others need not do. */
+/** After this long, in ms, a batch counts as slow: it waits for another node, others need not. */
 const slowMs = 20
 
-/**
- * How many batches are in flight: while one is stored the next is thought about, and a third would
- * only make all of them smaller, unless one of them is slow.
- */
+/** How many batches may be in flight: `quick` ones that are not slow, and `most` in all. */
 export type BatchLimits = { quick: number; most: number }
 
 /**
- * Lets commands wait for each other in batches: while as many are in flight as may be, everything
- * that arrives forms the next one. Commands of one account are in one batch at a time, and in the
- * order they came. While commands come in company, a small batch waits a moment for more: a COMMIT
- * costs several times what a command in it does. A lone caller waits at most once, after company.
- * `run` takes its batch when it can begin with it.
+ * Queues commands while the allowed number of batches is in flight; what arrives meanwhile forms
+ * the next one. Under load a small batch waits a moment for more, because a COMMIT costs several
+ * times what a command in it does. `run` takes its batch when it can begin with it.
  */
 export function makeBatchQueue<W extends Waits>(
   { quick, most }: BatchLimits,
@@ -34,11 +31,11 @@ export function makeBatchQueue<W extends Waits>(
   const busy = new Set<string>()
   let flying = 0
   let slow = 0
-  /** Whether a batch is on its way that did not take its commands yet. */
+  /** Whether a started batch has not yet taken its commands. */
   let isGathering = false
   let lately = 0
 
-  /** All that may go, or half of the accounts if another batch may go beside it. */
+  /** Takes all free accounts, or half of them if a second batch may run in parallel. */
   const take = (): W[] => {
     const accounts = queue.map(({ command }) => command.account)
     const free = new Set(accounts.filter((account) => !busy.has(account)))
@@ -48,7 +45,7 @@ export function makeBatchQueue<W extends Waits>(
     const taken = new Set<string>()
     for (const waiting of queue) {
       const { account } = waiting.command
-      const isIn = taken.has(account) || taken.size < most || batch.length < companyMax
+      const isIn = taken.has(account) || taken.size < most || batch.length < enough
       if (isIn && free.has(account) && batch.length < batchMax) {
         taken.add(account)
         batch.push(waiting)
@@ -67,7 +64,7 @@ export function makeBatchQueue<W extends Waits>(
   const fly = async (): Promise<void> => {
     flying++
     isGathering = true
-    if (lately >= companyMin && queue.length < companyMax) await Bun.sleep(gatherMs)
+    if (lately >= busyMin && queue.length < enough) await Bun.sleep(gatherMs)
     let batch: W[] = []
     let isSlow = false
     let timer: Timer | undefined

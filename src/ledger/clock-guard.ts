@@ -1,11 +1,11 @@
+/** Stops the ledger while the clock of this server is wrong. */
 import { wrongClock } from '../kernel/skew.ts'
 import type { LeaseClock } from '../storage/db/lease-clock.ts'
 import type { Ledger } from './post.ts'
 
 /**
- * The ledger of a server whose clock may be wrong. While it is, every command is refused except the
- * end (or background start) of a run that began, so that no hold is stranded, and a revocation.
- * @throws Refusal `unavailable` with the reason `clock`
+ * A ledger that refuses commands (`unavailable`, reason `clock`) while the clock is wrong, except
+ * the end or background start of a run, which would strand its hold, and a revocation.
  */
 export const clockGuarded = (ledger: Ledger, clock: Pick<LeaseClock, 'aheadMs'>): Ledger => ({
   post(command) {

@@ -1,30 +1,26 @@
+/** The rules of deposits: credit once, take back after a reorg, move to another account. */
 import type { Millis } from '../kernel/clock.ts'
 import { maxNusd, min, type Nusd } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { AccountRow, DepositRow } from '../storage/db/schema.ts'
 import { creditRef, depositRef } from './deposit-ref.ts'
-import type { UnitOfWork } from './unit-of-work.ts'
+import type { NewTransfer, UnitOfWork } from './unit-of-work.ts'
 
-/**
- * The rules of money that came in over the chain. A deposit is credited once; one that the chain
- * takes away is taken back as far as it is still there, and the rest is the operator's loss.
- */
-
-/** The block that a deposit was found in again, right before its state changes. */
+/** The block that a deposit was seen in right before its state changes. */
 export type SeenIn = { blockHash: string; blockTime: Millis }
 
 /**
- * Credits a deposit to its account. False when it is no longer what was looked at, or when the
- * balance would pass the most an account can hold: then it waits.
+ * Credits a deposit to its account. Returns false if it changed meanwhile, or if the balance would
+ * exceed the most an account can hold: then the deposit waits.
  */
 export function creditDeposit(unit: UnitOfWork, id: string, seen: SeenIn): boolean {
   const row = unit.deposit(id)
   const account = row && unit.account(row.account)
   if (!row || !account || row.amount === null || row.blockHash !== seen.blockHash) return false
   if (row.status !== 'detected' && row.status !== 'confirming') return false
-  // Its last credit still stands, whatever its status says.
+  // Its last credit still stands, despite its status.
   if (row.credits > row.reversals) return false
-  // One that comes back gives what was taken; what was lost was spent already.
+  // A deposit that returns restores what was taken back; the loss was spent already.
   const gain = row.amount - row.loss
   if (account.balance + gain > maxNusd) {
     Object.assign(row, { status: 'confirming', reason: 'balance_full' })
@@ -45,8 +41,8 @@ export function creditDeposit(unit: UnitOfWork, id: string, seen: SeenIn): boole
 }
 
 /**
- * Takes back a credited deposit whose block left the chain. Gives what could not be taken; nothing
- * when the deposit is no longer what was looked at.
+ * Takes back a credited deposit whose block left the chain, as far as the money is still available;
+ * the rest is the operator's loss. Returns the loss, or undefined if the deposit changed meanwhile.
  */
 export function reverseDeposit(unit: UnitOfWork, id: string, blockHash: string): Nusd | undefined {
   const row = unit.deposit(id)
@@ -57,9 +53,8 @@ export function reverseDeposit(unit: UnitOfWork, id: string, blockHash: string):
 }
 
 /**
- * Takes back a deposit that repeats another one of the same transfer, also when it is final. Gives
- * what could not be taken.
- * @throws Refusal 'not_found', 'conflict' for every other deposit
+ * Takes back a deposit that credits the same transfer a second time, even a final one. Returns the
+ * loss. @throws Refusal 'not_found', 'conflict' for every other deposit
  */
 export function reverseRepeated(unit: UnitOfWork, id: string): Nusd {
   const row = unit.deposit(id)
@@ -74,7 +69,7 @@ export function reverseRepeated(unit: UnitOfWork, id: string): Nusd {
 }
 
 function takeBack(unit: UnitOfWork, row: DepositRow, account: AccountRow, amount: Nusd): Nusd {
-  // Of a claimed one, what its sender had spent before stays spent.
+  // Of a claimed deposit, what its sender spent before stays spent.
   const taken = min(account.balance - account.held, row.moved ?? amount)
   const loss = amount - taken
   const ref = creditRef(row)
@@ -88,16 +83,16 @@ function takeBack(unit: UnitOfWork, row: DepositRow, account: AccountRow, amount
 }
 
 /**
- * Gives a deposit that is still its sender's to another account, once: before its credit the whole,
- * after it what is still available. Gives the row as it is then.
- * @throws Refusal 'not_found', 'conflict'
+ * Moves a deposit from its sender to another account, once: before its credit the whole deposit,
+ * afterwards what is still available. @throws Refusal 'not_found', 'conflict'
  */
 export function moveDeposit(unit: UnitOfWork, id: string, to: string): DepositRow {
   const row = unit.deposit(id)
   if (!row) return refuse('not_found', { message: 'There is no such deposit.' })
   const source = unit.account(row.from)
   const target = unit.account(to)
-  if (row.account === to) refuse('conflict', { message: 'This deposit is there already.' })
+  if (row.account === to)
+    refuse('conflict', { message: 'This deposit is already in that account.' })
   if (row.account !== row.from || !source || !target) {
     refuse('conflict', { message: 'This deposit was claimed or assigned before.' })
   }
@@ -106,12 +101,14 @@ export function moveDeposit(unit: UnitOfWork, id: string, to: string): DepositRo
     return row
   }
   if ((row.status !== 'credited' && row.status !== 'finalized') || row.amount === null) {
-    refuse('conflict', { message: `This deposit is ${row.status}; there is nothing to move.` })
+    refuse('conflict', { message: `This deposit is ${row.status}, so there is nothing to move.` })
   }
   const moved = min(row.amount, source.balance - source.held)
-  if (moved === 0n) refuse('conflict', { message: 'Nothing of this deposit is left.' })
+  if (moved === 0n) refuse('conflict', { message: 'All of this deposit is spent or held.' })
   if (target.balance + moved > maxNusd) {
-    refuse('conflict', { message: 'The balance would pass 9,000,000 USD, the most there can be.' })
+    refuse('conflict', {
+      message: 'The balance would exceed 9,000,000 USD, the most an account can hold.',
+    })
   }
   source.balance -= moved
   target.balance += moved
@@ -124,9 +121,9 @@ export function moveDeposit(unit: UnitOfWork, id: string, to: string): DepositRo
   return row
 }
 
-type Move = Omit<Parameters<UnitOfWork['addTransfer']>[0], 'accountId' | 'at'>
+type Move = Omit<NewTransfer, 'accountId' | 'at'>
 
-/** One line of the journal, of whoever's the deposit is; none for nothing. */
+/** Adds one journal line for the deposit's account, unless the amount is zero. */
 function move(unit: UnitOfWork, { account }: DepositRow, transfer: Move): void {
   if (transfer.amount > 0n) unit.addTransfer({ ...transfer, accountId: account, at: unit.now })
 }

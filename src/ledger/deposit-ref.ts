@@ -1,3 +1,4 @@
+/** The reference of a deposit in the journal, derived from its transfer on the chain. */
 import type { DepositRow } from '../storage/db/schema.ts'
 
 /** The identity of a transfer on the chain. */
@@ -7,17 +8,13 @@ export type TransferIdentity = Pick<
 >
 
 /**
- * The journal's reference of a deposit: `chain/transaction/token/sender/units/ordinal`. It follows
- * from the transfer itself, not from the row or the log index, so the same transfer always gets
- * the same reference and the journal takes it once.
+ * `chain/transaction/token/sender/units/ordinal`. It depends on the transfer alone, not on the row
+ * or the log index, so a transfer always has the same reference and is credited once.
  */
 export const depositRef = (of: TransferIdentity): string =>
   [of.chainId, of.txHash, of.token, of.from, of.tokenAmount, of.ordinal].join('/')
 
-/**
- * The reference of the newest credit of a deposit. A credit that follows a reversal has its own:
- * `…/2` is the second one.
- */
+/** The reference of the newest credit of a deposit: after a reversal, `…/2` is the second one. */
 export function creditRef(row: TransferIdentity & Pick<DepositRow, 'credits'>): string {
   const ref = depositRef(row)
   return row.credits <= 1 ? ref : `${ref}/${row.credits}`

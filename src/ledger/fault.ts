@@ -1,6 +1,8 @@
+/** Tells errors of one command from errors of the whole batch, by their SQL codes. */
+
 /**
- * A fault of a decision, or of a value that the database does not take (SQLSTATE classes 22 and
- * 23), as against a full disk or a lost connection. Drizzle wraps what the driver threw.
+ * Whether one command caused an error: it threw, or the database rejected a value (SQLSTATE classes
+ * 22 and 23). A full disk or a lost connection concerns all. Drizzle wraps the driver's error.
  */
 export function isOneCommandsFault(error: unknown): boolean {
   const codes = codesOf(error)

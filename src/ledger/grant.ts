@@ -1,12 +1,12 @@
+/** Credits the operator's money to an account, with an audit entry. */
 import type { Deps } from '../app/deps-port.ts'
 import type { Nusd } from '../kernel/money.ts'
 import { grant } from './ledger.ts'
 import type { Once } from './once.ts'
 
 /**
- * Credits the operator's money to an account, with the reason for the audit, and returns the
- * balance. An account that was never seen is opened. With `once` it is done for that call only.
- * @throws Refusal `conflict` above the bound of a balance, `invalid_request` below 1 nano-USD,
+ * Credits `amount` (nano-USD), opening the account if needed, and returns the balance.
+ * @throws Refusal `conflict` above the largest balance, `invalid_request` below 1 nano-USD,
  * `idempotency_mismatch`, `idempotency_in_progress`
  */
 export function grantCredit(

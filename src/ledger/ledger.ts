@@ -1,3 +1,4 @@
+/** The rules of money: what a hold needs, how a run is charged, how a grant arrives. */
 import { toRfc3339 } from '../kernel/clock.ts'
 import { maxNusd, min, type Nusd, toJsonInteger } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
@@ -6,18 +7,16 @@ import type { UnitOfWork } from './unit-of-work.ts'
 import { windowEnd } from './window.ts'
 
 /**
- * The rules of money: what a hold needs, what ending one does, how a credit arrives. Every rule
- * checks first and changes then; `balance ≥ held ≥ 0` and `spent + held ≤ limit` always hold.
+ * How much a key's window or the account can still spend. Every rule below checks before it
+ * changes; `balance ≥ held ≥ 0` and `spent + held ≤ limit` always hold.
  */
-
-/** What a spend may still take: the least room of the keys' windows and the account. */
 export type Room = {
   available: Nusd
   limitedBy: 'key' | 'ancestor' | 'balance' | 'max_cost_per_run'
   keyId?: string
 }
 
-/** The rooms of a chain in the order they are asked: the key, its ancestors, the balance. */
+/** The rooms of a key chain, in order: the key, its ancestors, the balance. */
 export function roomsOf(unit: UnitOfWork, accountId: string, chain: readonly KeyRow[]): Room[] {
   const rooms: Room[] = chain.map((key, depth) => {
     const { spent, held } = unit.window(key)
@@ -29,7 +28,7 @@ export function roomsOf(unit: UnitOfWork, accountId: string, chain: readonly Key
   return [...rooms, { available, limitedBy: 'balance' }]
 }
 
-/** The most that a run of this chain may hold now: the least room, and no key's most for a run. */
+/** The most a run of this chain may hold now: the least of all rooms and per-run limits. */
 export function mostFor(unit: UnitOfWork, accountId: string, chain: readonly KeyRow[]): Nusd {
   const rooms = roomsOf(unit, accountId, chain).map(({ available }) => available)
   const mosts = chain.flatMap(({ maxCostPerRun }) => maxCostPerRun ?? [])
@@ -37,9 +36,9 @@ export function mostFor(unit: UnitOfWork, accountId: string, chain: readonly Key
 }
 
 /**
- * Reserves `amount` on the key, every ancestor and the account, and names the windows it was
- * taken from. `explain` adds what the least room would afford to a refusal's metadata.
- * @throws Refusal `cap_exceeded` or `insufficient_balance`; nothing is changed then.
+ * Reserves `amount` on the key, every ancestor and the account; returns the windows it was taken
+ * from. `explain` adds to a refusal's metadata what the least room can afford.
+ * @throws Refusal `cap_exceeded` or `insufficient_balance`, before any change.
  */
 export function takeHold(
   unit: UnitOfWork,
@@ -57,7 +56,7 @@ export function takeHold(
     if (most !== null && amount > most) {
       const room: Room = { available: most, limitedBy: 'max_cost_per_run', keyId: key.id }
       const message = tooMuchForOne(depth === 0 ? 'this key' : `the key ${key.id} above this one`)
-      // No window of it ever resets.
+      // A per-run limit has no window that resets.
       refuseSpend(unit, room, undefined, amount, explain(min(least, most)), message)
     }
   })
@@ -69,7 +68,7 @@ export function takeHold(
   return chain.map((key) => {
     const window = unit.window(key)
     window.held += amount
-    // The cap may have been changed by a node whose clock was in another window.
+    // A node whose clock is in another window may have changed the cap.
     window.limit = key.capLimit
     unit.changed('window', window)
     return [key.id, window.windowStart]
@@ -78,7 +77,7 @@ export function takeHold(
 
 const tooMuchForOne = (key: string): string =>
   `This run can cost more than ${key} lets a single run cost (limits.max_cost_per_run_nusd). ` +
-  'Lower max_tokens, or raise that limit; the spending cap is another one.'
+  'Lower max_tokens or raise that limit. The spending cap is a separate limit.'
 
 function refuseSpend(
   unit: UnitOfWork,
@@ -103,8 +102,9 @@ function refuseSpend(
 }
 
 /**
- * Ends a run's hold: `cost` is charged to the account, the key and every ancestor, in the windows
- * the hold was taken from; the rest is free again. A cost above the hold is our bug, not a debt.
+ * Ends a run's hold: charges `cost` to the account, the key and every ancestor, in the windows the
+ * hold was taken from, and releases the rest. @throws Error on a cost above the hold: a bug of
+ * ours.
  */
 export function endHold(unit: UnitOfWork, run: RunRow, cost: Nusd): void {
   if (run.finishedAt !== null) throw new Error(`run ${run.id} ended twice`)
@@ -133,15 +133,15 @@ export function endHold(unit: UnitOfWork, run: RunRow, cost: Nusd): void {
 }
 
 /**
- * Gives `amount` of the operator's money to an account and returns its balance.
- * @throws Refusal `conflict` above the bound of a balance.
+ * Credits the operator's money to an account and returns its balance.
+ * @throws Refusal `conflict` above the largest balance, `invalid_request` below 1 nano-USD.
  */
 export function grant(unit: UnitOfWork, accountId: string, amount: Nusd, ref: string): Nusd {
   const account = unit.account(accountId)
   if (!account) throw new Error('a grant to an account that was not opened')
   if (amount < 1n) refuse('invalid_request', 'Grant at least 0.000000001 USD.')
   if (account.balance + amount > maxNusd) {
-    refuse('conflict', 'The balance would pass 9,000,000 USD, the most an account can hold.')
+    refuse('conflict', 'The balance would exceed 9,000,000 USD, the most an account can hold.')
   }
   account.balance += amount
   unit.changed('account', account)

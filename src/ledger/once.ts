@@ -1,22 +1,23 @@
+/** Makes a command idempotent: one that carries an Idempotency-Key takes effect once. */
 import type { Deps } from '../app/deps-port.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { type Call, callRowOf, type Reply } from '../storage/idempotency/call.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
-/** A call as a command takes it that makes something of it. */
+/** An idempotent call as a command uses it. */
 export type Once<Made> = {
   scope: string
   /**
-   * Comes before anything is decided.
+   * Call it before anything else in `decide`.
    * @throws Refusal `idempotency_mismatch`, `idempotency_in_progress`
    */
   assertFirst(unit: UnitOfWork): void
-  /** Notes it beside what was made, with its answer if that is known already. */
+  /** Call it last in `decide`: stores the call, with its answer if it is known already. */
   note(unit: UnitOfWork, made: Made, runId?: string): void
 }
 
-/** `toReply` gives the answer, or nothing where the end of a run will. */
+/** `toReply` returns the answer, or undefined where the end of the run stores it. */
 export function onceOf<Made>(
   { replies, settings }: Pick<Deps, 'replies' | 'settings'>,
   { scope, fingerprint }: Call,
@@ -26,7 +27,7 @@ export function onceOf<Made>(
     scope,
     assertFirst(unit) {
       const known = unit.call(scope)
-      // Whoever looks again finds the answer, if it is there by now.
+      // A retry looks up the stored answer first.
       if (known) {
         refuse(
           known.fingerprint === fingerprint ? 'idempotency_in_progress' : 'idempotency_mismatch',

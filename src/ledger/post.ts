@@ -1,3 +1,4 @@
+/** Posts commands to the ledger in batches: load, decide, write, in one transaction. */
 import type { Clock } from '../kernel/clock.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import type { Db } from '../storage/db/db.ts'
@@ -24,35 +25,37 @@ import {
  */
 export type Command<T> = {
   account: string
-  /** The account that money goes to from `account`. */
+  /** The account that receives money from `account`. */
   to?: string
-  /** Whether the account, and `to`, is opened, with nothing in it, if it was never seen. */
+  /** Opens `account` and `to` with a zero balance if they do not exist. */
   opens?: boolean
-  /** Whether it adds a key, and so needs to know how many the account has. */
+  /** Loads the number of active keys, for a command that adds one. */
   mints?: boolean
   keys: readonly string[]
-  /** A key that is to be changed together with all keys below it. */
+  /** A key to be changed together with all keys below it. */
   below?: string
-  /** A key whose secrets are to be changed. */
+  /** A key whose secrets change. */
   secretsOf?: string
-  /** An open run that is to end. */
+  /** An open run to end. */
   run?: string
-  /** A deposit that comes to `account`, or is there. */
   deposit?: string
-  /** The scope of a call that is to be made once, of whoever asks again. */
+  /** The scope of an idempotent call. */
   call?: string | undefined
-  /** Whether it is about the subscription of its account. */
+  /** Loads the live subscription of the account. */
   subscribes?: boolean
   decide(unit: UnitOfWork): T
 }
 
-/** The only way money moves: commands of one moment share one transaction and one fsync. */
-export type Ledger = { post<T>(command: Command<T>): Promise<T> }
+/** The only way money moves. Concurrent commands share one transaction and one fsync. */
+export type Ledger = {
+  /**
+   * Returns what `decide` returned, after the COMMIT.
+   * @throws Refusal of `decide`; StorageFault when nothing was stored, or with `doubt`.
+   */
+  post<T>(command: Command<T>): Promise<T>
+}
 
-/**
- * Batches in flight: where one process writes alone there is one, and on a server a few more while
- * some of them wait for the locks of other nodes.
- */
+/** On a server, batches that wait for the locks of other nodes leave room for a few more. */
 const alone: BatchLimits = { quick: 1, most: 1 }
 const amongNodes: BatchLimits = { quick: 2, most: 8 }
 
@@ -64,8 +67,8 @@ type Waiting = {
 type Outcome = { value: unknown } | { refusal: Refusal }
 
 /**
- * What runs that end need of the log, inside the transaction that ends them: their number where one
- * process writes alone. Elsewhere the sequencer numbers them afterwards, under its lease.
+ * Gives ended runs their place in the log inside their transaction, where a single process writes.
+ * Elsewhere the sequencer numbers them afterwards, under its lease.
  */
 export type Numbering = { number(q: Query, ended: RunRow[]): Work<void>; forget(): void }
 
@@ -82,7 +85,6 @@ export function openLedger(
   }
   db.onForeignWrite(distrust)
 
-  /** Loads, decides and writes one batch. Same code on both engines. */
   function* postAll(
     q: Query,
     batch: Waiting[],
@@ -119,11 +121,11 @@ export function openLedger(
     } catch (error) {
       const all = batch ?? take()
       if (all.length > 1 && isOneCommandsFault(error)) {
-        // One broken command must not take its neighbours down: each gets a batch of its own.
+        // A broken command must not fail the others: each gets a batch of its own.
         for (const waiting of all) await run(() => [waiting])
       } else for (const waiting of all) waiting.failed(error)
     }
-    // What goes wrong from here on must not run the batch again.
+    // A listener's error must not run the batch again.
     if (posted) tell?.(posted)
   }
 

@@ -1,3 +1,4 @@
+/** The rows that a batch of commands reads and changes in memory, between load and write. */
 import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
 import type {
@@ -16,9 +17,8 @@ import type { RunText } from '../storage/texts/store.ts'
 import { windowStart } from './window.ts'
 
 /**
- * The rows one batch of commands works on, and what becomes of them. A command reads and changes
- * rows here in plain code; the store loads them before and writes them after. A command checks
- * everything before its first change, because a refusal undoes nothing.
+ * What a command sees of its batch. The store loads the rows before and writes the changes after. A
+ * command checks everything before its first change, because a refusal undoes nothing.
  */
 export type UnitOfWork = {
   /** The time of the whole batch. */
@@ -27,7 +27,7 @@ export type UnitOfWork = {
   key(id: string): KeyRow | undefined
   /** Keys of an account that are neither revoked nor expired, for a command that mints. */
   activeKeys(account: string): number
-  /** Ends a key for good: from the next command of the batch on it is active no more. */
+  /** Revokes a key; the next command of the batch no longer counts it as active. */
   revokeKey(row: KeyRow, by: string): void
   /** A key and all below it, for a command that names it as `below`. */
   below(keyId: string): KeyRow[]
@@ -35,30 +35,29 @@ export type UnitOfWork = {
   secrets(keyId: string): SecretRow[]
   /** The run, if it is still open. */
   run(id: string): RunRow | undefined
-  /** The subscription of an account that goes on, for a command that is about it. */
+  /** The live subscription of an account, for a command with `subscribes`. */
   subscription(account: string): SubscriptionRow | undefined
-  /** The deposit that a command named. */
   deposit(id: string): DepositRow | undefined
-  /** What is there of the call that a command named, if it was made in the last 24 hours. */
+  /** The call that a command named, if it was made in the last 24 hours. */
   call(scope: string): IdempotentRow | undefined
-  /** What `key` spent and holds in the window that `now` falls into. */
+  /** The amounts spent and held by `key` in the window that contains `now`, in nano-USD. */
   window(key: KeyRow): WindowRow
   windowAt(keyId: string, start: Millis): WindowRow
   addKey(row: KeyRow, secret: SecretRow): void
   addSecret(row: SecretRow): void
   addRun(row: RunRow): void
-  /** Puts the row of a run that ended, all of which is written, in the place of its open one. */
+  /** Replaces an open run by its final row, which is written whole. */
   endRun(row: RunRow): void
-  /** Its place and the balance after it follow from the account when the batch is written. */
+  /** Its `seq` and `balance` are derived from the account when the batch is written. */
   addTransfer(row: NewTransfer): void
   addSubscription(row: SubscriptionRow): void
   addCall(row: IdempotentRow): void
   /** Keeps the answer of a call whose run ends. */
   answerCall(scope: string, reply: Uint8Array): void
-  /** Lets the call that began a run be made again. */
+  /** Deletes the call that began a run, so that it can be repeated. */
   freeCall(runId: string): void
   addAudit(row: AuditRow): void
-  /** Keeps the texts of a run that ends, if its account wants that at this moment. */
+  /** Stores the texts of an ended run if its account keeps texts at the time of the write. */
   keepText(text: RunText): void
   changed(what: Changed, row: object): void
 }
@@ -99,11 +98,11 @@ export type TrackedRows = {
     texts: RunText[]
     calls: IdempotentRow[]
   }
-  /** What becomes of the calls whose runs ended. */
+  /** Calls whose runs ended. */
   calledBack: { answered: { scope: string; reply: Uint8Array }[]; freed: string[] }
 }
 
-/** What a batch changed, once its COMMIT is through. */
+/** What a batch changed, after its COMMIT. */
 export type Posted = Pick<TrackedRows, 'written' | 'added'>
 
 export const windowId = (keyId: string, start: Millis): string => `${keyId}:${start}`
@@ -151,7 +150,7 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
     secrets: (id) => [...tracked.secrets.values()].filter((secret) => secret.keyId === id),
     run: (id) => {
       const row = tracked.runs.get(id)
-      // One that ended in this batch is on its receipt: nobody behind may change it.
+      // A run that ended in this batch is on its receipt: later commands must not change it.
       return row?.finishedAt === null ? row : undefined
     },
     deposit: (id) => tracked.deposits.get(id),
@@ -242,8 +241,8 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
 }
 
 /**
- * Numbers the transfers of a batch for each account and says what it had after each of them, from
- * what it has now; their times never go back, whatever the clock does.
+ * Numbers the transfers of a batch within each account and computes the balance after each one from
+ * the final balance. Their times never decrease, even if the clock does.
  */
 export function numberTransfers(tracked: TrackedRows): TransferRow[] {
   const numbered: TransferRow[] = []
@@ -263,7 +262,7 @@ export function numberTransfers(tracked: TrackedRows): TransferRow[] {
   return numbered
 }
 
-/** What a transfer did to the balance of its account: less than nothing for what was paid. */
+/** The change of the account's balance by a transfer: negative for a payment. */
 export const changeOf = ({ source, target, amount }: Moved): Nusd =>
   (target === 'user' ? amount : 0n) - (source === 'user' ? amount : 0n)
 

@@ -1,6 +1,7 @@
+/** When the windows of a spending cap begin and end, in UTC. */
 import type { Millis } from '../kernel/clock.ts'
 
-/** How often a cap starts again: never, at 00:00 UTC, on Monday, on the 1st. */
+/** How often a cap resets: never, daily at 00:00 UTC, on Mondays, on the 1st of the month. */
 export type CapWindow = 'lifetime' | 'day' | 'week' | 'month'
 
 export const capWindows: readonly CapWindow[] = ['lifetime', 'day', 'week', 'month']
@@ -10,7 +11,7 @@ const weekMs = 7 * dayMs
 /** 1970-01-05 was a Monday. */
 const firstMondayMs = 4 * dayMs
 
-/** When the window that `now` falls into began; 0 for a cap that never starts again. */
+/** When the window that contains `now` began; 0 for `lifetime`. */
 export function windowStart(window: CapWindow, now: Millis): Millis {
   if (window === 'lifetime') return 0
   if (window === 'day') return now - (now % dayMs)
@@ -19,7 +20,7 @@ export function windowStart(window: CapWindow, now: Millis): Millis {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1)
 }
 
-/** When the cap starts again; null for `lifetime`. */
+/** When the cap resets next; null for `lifetime`. */
 export function windowEnd(window: CapWindow, now: Millis): Millis | null {
   const start = windowStart(window, now)
   if (window === 'lifetime') return null

@@ -80,7 +80,7 @@ describe.skipIf(noBinary || noAnvil)('deposits, on the binary', () => {
     expect(made.account).toBe(someAccount)
     await untilBalance(before + 9)
     const again = await home.cli(...args, '--reason', 'ticket 7')
-    expect([again.code, again.stderr]).toEqual([1, 'This deposit is there already.\n'])
+    expect([again.code, again.stderr]).toEqual([1, 'This deposit is already in that account.\n'])
   })
 
   test('rescan is picked up by the running server and credits nothing twice', async () => {

@@ -1,9 +1,10 @@
+/** Counts the active keys of accounts. */
 import { and, count, gt, inArray, isNull } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { type Query, rows, type Work } from '../../storage/db/query-steps.ts'
 import type { Tables } from '../../storage/db/schema.ts'
 
-/** How many keys of each account are neither revoked nor expired; the accounts are locked. */
+/** The number of keys of each account that are neither revoked nor expired. Lock it before. */
 export function* countActiveKeys(
   q: Query,
   { keys }: Tables,

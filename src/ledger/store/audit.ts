@@ -1,3 +1,4 @@
+/** Reads the journal, runs and balances that an audit compares. */
 import { and, asc, gt, inArray, isNull, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Db } from '../../storage/db/db.ts'
@@ -7,21 +8,32 @@ import type { DepositRow, RunRow, TransferRow } from '../../storage/db/schema.ts
 import { type Audit, type AuditPoint, makeAudit, type SideSums } from '../audit.ts'
 import { windowId } from '../unit-of-work.ts'
 
-export type AuditStore = ReturnType<typeof auditStore>
+/** Audits of the whole ledger. Each works on one snapshot, so that the server can go on. */
+export type AuditStore = {
+  /** What does not add up; writes nothing. Deposits credited twice add up. */
+  faults(now: Millis): Promise<string[]>
+  /** The same with deposits credited twice and the sums of all sides. */
+  report(now: Millis): Promise<AuditReport>
+  /**
+   * What does not add up or is credited twice. Without a fault it stores its point for
+   * {@link sinceLast}. @throws the reason of `ending` at the next page of rows.
+   */
+  whole(now: Millis, ending?: AbortSignal): Promise<string[]>
+  /** Faults of the open holds, and of the sum of all balances since the last whole audit. */
+  sinceLast(): Promise<string[]>
+}
 
-/** What does not add up or is credited twice, the latter also alone, and what every side has. */
+/** `doubled` are the deposits credited twice, which `faults` holds too. */
 export type AuditReport = { faults: string[]; doubled: string[]; sides: SideSums }
 
-/** Rows read in one step; between steps the event loop turns. */
+/** Rows of one step; the event loop turns between steps. */
 const pageRows = 2000
-/** Accounts named in one query. */
 const pageAccounts = 500
-/** Transfers younger than this may still be committed with an earlier time, by a slow node. */
-const settledAfterMs = 600_000
+/** A slow node may still commit transfers with a time this far in the past, in ms. */
+const lateMs = 600_000
 const pointFact = 'audit.point'
 
-/** Reads what an audit compares: the journal and the runs against what is remembered of them. */
-export function auditStore(db: Db) {
+export function auditStore(db: Db): AuditStore {
   const { accounts, deposits, keyWindows, transfers, runs } = db.tables
 
   function* openRuns(q: Query, audit: Audit): Work<void> {
@@ -96,7 +108,7 @@ export function auditStore(db: Db) {
     }
   }
 
-  /** Found by the accounts that moved: no index has the times of all transfers. */
+  /** Goes by account, because no index has the times of all transfers. */
   function* movedAfter(q: Query, until: Millis): Work<TransferRow[]> {
     const { id, movedAt } = accounts
     const moved = yield* rows(q.select({ id }).from(accounts).where(gt(movedAt, until)))
@@ -109,7 +121,6 @@ export function auditStore(db: Db) {
     return found
   }
 
-  /** Everything, on one unmoving picture. */
   const compare = (until: Millis, ending?: AbortSignal): Promise<Audit> =>
     db.snapshot(function* (q) {
       const begun = makeAudit(until)
@@ -122,21 +133,14 @@ export function auditStore(db: Db) {
     })
 
   return {
-    /** What does not add up; writes nothing. What is credited twice adds up. */
-    faults: async (now: Millis): Promise<string[]> => (await compare(now)).faults(),
-    /** The same with what is credited twice, and what every side has, of one moment. */
-    report: async (now: Millis): Promise<AuditReport> => {
+    faults: async (now) => (await compare(now)).faults(),
+    report: async (now) => {
       const audit = await compare(now)
       const doubled = audit.doubled()
       return { faults: [...audit.faults(), ...doubled], doubled, sides: audit.sides() }
     },
-    /**
-     * What does not add up and what is credited twice, and remembers how far it came for the next
-     * start.
-     * @throws at the next page of rows when `ending` says so; then nothing is remembered.
-     */
-    whole: async (now: Millis, ending?: AbortSignal): Promise<string[]> => {
-      const audit = await compare(now - settledAfterMs, ending)
+    whole: async (now, ending) => {
+      const audit = await compare(now - lateMs, ending)
       const faults = [...audit.faults(), ...audit.doubled()]
       if (faults.length === 0) {
         const point = JSON.stringify(audit.point())
@@ -144,8 +148,7 @@ export function auditStore(db: Db) {
       }
       return faults
     },
-    /** The open holds, and the total of all balances since the last whole audit, of one moment. */
-    sinceLast: async (): Promise<string[]> => {
+    sinceLast: async () => {
       const stored = await findFact(db, pointFact)
       const point: AuditPoint = stored ? JSON.parse(stored) : { until: -1, total: '0' }
       return db.snapshot(function* (q) {

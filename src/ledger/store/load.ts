@@ -1,3 +1,4 @@
+/** Loads and locks the rows that a batch of commands names. */
 import { and, eq, gt, inArray, isNull, or } from 'drizzle-orm'
 import { isUnder } from '../../storage/db/lineage.ts'
 import type { Memory } from '../../storage/db/memory.ts'
@@ -16,8 +17,8 @@ import { capWindows, windowStart } from '../window.ts'
 import { countActiveKeys } from './active.ts'
 
 /**
- * Locks accounts by id, then keys by id, then the open runs, the windows, deposits and calls. What
- * the only writer remembers is not read again.
+ * Locks accounts by id, then keys, open runs, windows, deposits and calls. Rows that the only
+ * writer remembers are not read again.
  */
 export function* load(
   q: Query,
@@ -31,7 +32,7 @@ export function* load(
   const unknown = missing(named.opened, memory?.accounts, tracked.accounts)
   if (unknown.length > 0) yield* openAccounts(q, tables, unknown, now)
   const asked = memory ? undefined : windowsAsked(named, now)
-  // All accounts come first, and whoever changes another row has locked its account.
+  // Accounts come first: a change of any other row requires the lock of its account.
   yield* together([
     loadAccounts(tables, tracked, named, memory),
     loadKeys(tables, tracked, named, memory),
@@ -57,7 +58,7 @@ export function* load(
   if (about.length > 0) yield* loadSubscriptions(q, tables, tracked, [...new Set(about)])
 }
 
-/** What the commands of a batch name, each once: most are of few accounts and keys. */
+/** The ids that the commands of a batch name. */
 type Named = Record<'accounts' | 'opened' | 'keys' | 'runs' | 'deposits' | 'calls', Set<string>>
 
 function namedBy(commands: Command<unknown>[]): Named {
@@ -82,7 +83,7 @@ function namedBy(commands: Command<unknown>[]): Named {
   return named
 }
 
-/** Written before they are locked, so that two nodes opening one account see the same row. */
+/** Inserts before it locks, so that two nodes that open one account see the same row. */
 function* openAccounts(q: Query, { accounts }: Tables, ids: string[], now: number): Work<void> {
   const blank = { balance: 0n, held: 0n, status: 'active' as const, createdAt: now }
   const fresh = ids.map((id) => ({ id, ...blank }))
@@ -109,7 +110,6 @@ function* loadKeys(
   for (const row of yield* lockFound(keys, { id })) tracked.keys.set(row.id, row)
 }
 
-/** The runs that are still open. */
 function* loadRuns(
   { runs }: Tables,
   tracked: TrackedRows,
@@ -122,7 +122,7 @@ function* loadRuns(
   }
 }
 
-/** A key and all below it. Their account is locked, so no key is added under it meanwhile. */
+/** A key and all below it. The lock of their account keeps others from adding one meanwhile. */
 function* loadBelow(
   q: Query,
   { keys }: Tables,
@@ -137,7 +137,7 @@ function* loadBelow(
   }
 }
 
-/** The secrets of a key that work now; never remembered, because they are seldom changed. */
+/** The valid secrets of a key; never remembered, because they seldom change. */
 function* loadSecrets(
   q: Query,
   { keySecrets }: Tables,
@@ -155,19 +155,18 @@ function* loadSecrets(
   }
 }
 
-/** The deposits that commands name; never remembered: they change without the ledger too. */
+/** Deposits are never remembered: they change outside the ledger too. */
 function* loadDeposits({ deposits }: Tables, tracked: TrackedRows, named: Named): Work<void> {
   const id = sorted(named.deposits)
   for (const row of yield* lockFound(deposits, { id })) tracked.deposits.set(row.id, row)
 }
 
-/** The calls that commands name. Each is of one account, which is locked. */
 function* loadCalls({ idempotentCalls }: Tables, tracked: TrackedRows, named: Named): Work<void> {
   const scope = sorted(named.calls)
   for (const row of yield* lockFound(idempotentCalls, { scope })) tracked.calls.set(row.scope, row)
 }
 
-/** The subscriptions that go on; never remembered, because they are seldom changed. */
+/** Live subscriptions; never remembered, because they seldom change. */
 function* loadSubscriptions(
   q: Query,
   { subscriptions }: Tables,
@@ -182,10 +181,10 @@ function* loadSubscriptions(
   for (const row of yield* lockedRows(found)) tracked.subscriptions.set(row.accountId, row)
 }
 
-/** Windows that are asked for before it is known which of them the keys are capped by. */
+/** Windows that are read before the keys tell which kind caps them. */
 type Asked = { keyId: string[]; windowStart: number[] }
 
-/** Those of every kind that `now` falls into: one answer less to wait for. */
+/** The windows of every kind that contain `now`: saves a round trip. */
 const windowsAsked = ({ keys }: Named, now: number): Asked => ({
   keyId: sorted(keys),
   windowStart: capWindows.map((kind) => windowStart(kind, now)),
@@ -201,7 +200,7 @@ function* loadFound({ keyWindows }: Tables, tracked: TrackedRows, wanted: Asked)
   }
 }
 
-/** The windows that `now` falls into, for every key, and those the open runs were held from. */
+/** The current window of every key, and the windows that open runs hold. */
 function* loadWindows(
   tables: Tables,
   tracked: TrackedRows,

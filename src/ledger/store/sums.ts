@@ -1,10 +1,11 @@
+/** Sums the whole ledger: balances, holds and sides. */
 import { sql } from 'drizzle-orm'
 import type { Nusd } from '../../kernel/money.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { rows } from '../../storage/db/query-steps.ts'
 import type { LedgerSide } from '../../storage/db/schema-money.ts'
 
-/** What all accounts have and hold, and what came in less what went out of every side. */
+/** All balances and holds, and what each side received less what it paid, in nano-USD. */
 export type LedgerSums = { balance: Nusd; held: Nusd; sides: Partial<Record<LedgerSide, Nusd>> }
 
 /** The totals of the whole ledger. The sides add up to zero, and `user` is all balances. */

@@ -1,3 +1,4 @@
+/** Writes what a batch of commands changed, one statement a table. */
 import { insert, type Query, update, upsert, type Work } from '../../storage/db/query-steps.ts'
 import type {
   AccountRow,
@@ -11,7 +12,6 @@ import type {
 import { freeCalls } from '../../storage/idempotency/store.ts'
 import { numberTransfers, type TrackedRows } from '../unit-of-work.ts'
 
-/** One update for each account and window touched, however many commands touched it. */
 export function* writeBack(q: Query, tables: Tables, tracked: TrackedRows): Work<void> {
   const { written, added, calledBack } = tracked
   const transfers = numberTransfers(tracked)
@@ -25,11 +25,11 @@ export function* writeBack(q: Query, tables: Tables, tracked: TrackedRows): Work
   yield* update(tables.runs, [...written.runs], runChanges)
   yield* update(tables.deposits, [...written.deposits], depositChanges)
   yield* insert(tables.transfers, transfers)
-  // What ended leaves its place to what begins.
+  // Updates first: a unique index allows one live subscription an account.
   yield* update(tables.subscriptions, [...written.subscriptions], subscriptionChanges)
   yield* insert(tables.subscriptions, added.subscriptions)
   yield* insert(tables.auditEntries, added.audits)
-  // One that ran out may still be there.
+  // An expired call may still have its row.
   yield* upsert(tables.idempotentCalls, added.calls, callChanges)
   yield* update(tables.idempotentCalls, calledBack.answered, ['reply'])
   yield* freeCalls(q, tables, calledBack.freed)
