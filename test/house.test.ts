@@ -54,6 +54,13 @@ describe('style', () => {
     expect(filesWith(word, code)).toEqual([])
   })
 
+  test('a module keeps no state of a service: it stands in Deps, or where the route is made', () => {
+    // What these keep belongs to one request, one app or one schema, and goes with it.
+    const own = /^src\/web\/http\/(check-body|client-address|lazy-mount|slow-body)\.ts:/
+    const hits = filesWith(/^(export )?(const|let) \w+ = new WeakMap/m, source)
+    expect(hits.filter((hit) => !own.test(hit))).toEqual([])
+  })
+
   test('no test is left out or alone', () => {
     const tests = new Map([...code].filter(([file]) => file.startsWith('test/')))
     // `skipIf` stays: it says what is missing on this machine.

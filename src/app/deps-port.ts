@@ -38,6 +38,7 @@ import type { CheckpointStore } from '../proof/log/store/checkpoint.ts'
 import type { LogStore } from '../proof/log/store.ts'
 import type { PassportStore } from '../proof/passports/store.ts'
 import type { Acknowledged } from '../proof/receipts/acknowledged.ts'
+import type { AskChain } from '../proof/receipts/evidence.ts'
 import type { ShareStore } from '../proof/receipts/store/share.ts'
 import type { ReceiptStore } from '../proof/receipts/store.ts'
 import type { Signer } from '../proof/signer/signer.ts'
@@ -50,6 +51,7 @@ import type { ReadCache } from '../storage/db/read-cache.ts'
 import type { Replies } from '../storage/idempotency/call.ts'
 import type { CallStore } from '../storage/idempotency/store.ts'
 import type { TextStore } from '../storage/texts/store.ts'
+import type { Limiters } from '../web/http/limits.ts'
 
 /** Everything the outside world gives us. Built once in serve.ts, and by hand in test/world.ts. */
 export type Deps = {
@@ -99,10 +101,13 @@ export type Deps = {
   secondChain: Chain | undefined
   anchors: AnchorStore
   anchoring: Anchoring
+  /** Asks our own chain for the evidence of a receipt, and remembers it for a moment. */
+  askChain: AskChain
   deposits: DepositStore
   /** Undefined without a chain or a treasury: then nobody can deposit. */
   depositPolicy: DepositPolicy | undefined
   health: Health
+  limiters: Limiters
   /** What this process did, counted as it happened. */
   meters: Meters
   catalogue: Catalogue

@@ -43,6 +43,7 @@ import { type LogStore, logStore } from '../proof/log/store.ts'
 import { passportCounter } from '../proof/passports/store/passport-counter.ts'
 import { passportStore } from '../proof/passports/store.ts'
 import { makeAcknowledged } from '../proof/receipts/acknowledged.ts'
+import { askOwnChain } from '../proof/receipts/evidence.ts'
 import { shareStore } from '../proof/receipts/store/share.ts'
 import { receiptStore } from '../proof/receipts/store.ts'
 import { makeSealer } from '../proof/signer/sealer.ts'
@@ -61,6 +62,7 @@ import { settleFigures } from '../storage/figures/store.ts'
 import { makeReplies } from '../storage/idempotency/call.ts'
 import { callStore } from '../storage/idempotency/store.ts'
 import { textStore } from '../storage/texts/store.ts'
+import { makeLimiters } from '../web/http/limits.ts'
 import { makeAnchoring } from './anchoring.ts'
 import type { Deps, Settings } from './deps-port.ts'
 import { makeOffer } from './reloadable.ts'
@@ -145,9 +147,11 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     heads,
     acknowledged: makeAcknowledged(),
     ...onChain,
+    askChain: askOwnChain(onChain.anchoring),
     deposits: depositStore(db, { clock: leaseClock, node }),
     depositPolicy: depositPolicyOf(config),
     health,
+    limiters: makeLimiters(clock),
     meters,
     signer,
     signers,

@@ -4,15 +4,18 @@ import type { Deps } from '../app/deps-port.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { jsonText } from '../web/http/json-text.ts'
 import { openToAnyOrigin } from '../web/http/methods.ts'
-import { toModelView } from './catalogue.ts'
+import { type Catalogue, toModelView } from './catalogue.ts'
 import type { Model, PriceList } from './model.ts'
 
 /** `/v1/models`: the list is for everybody, a single model for keys. */
-export const modelsApi = (deps: Pick<Deps, 'catalogue' | 'keys' | 'clock' | 'settings'>) => {
+export const modelsApi = (
+  deps: Pick<Deps, 'catalogue' | 'keys' | 'clock' | 'settings' | 'limiters'>,
+) => {
   const { catalogue } = deps
+  const textNow = modelsText(catalogue)
   return new Elysia({ name: 'models-api' })
     .use(keyAuth(deps))
-    .get('/v1/models', ({ set }) => jsonText(set, modelsText(deps)), openToAnyOrigin)
+    .get('/v1/models', ({ set }) => jsonText(set, textNow()), openToAnyOrigin)
     .get(
       '/v1/models/*',
       ({ params }) => toModelView(catalogue.get(nameIn(params['*'])) ?? refuse('model_not_found')),
@@ -20,32 +23,24 @@ export const modelsApi = (deps: Pick<Deps, 'catalogue' | 'keys' | 'clock' | 'set
     )
 }
 
-/** The answer of `GET /v1/models`, made once for each catalogue. */
-export function modelsOf({ catalogue }: Pick<Deps, 'catalogue'>): ModelList {
-  const models = catalogue.list()
-  const known = lists.get(models)
-  if (known) return known
-  const data = models.map(toModelView)
-  const made = {
-    object: 'list' as const,
-    data,
-    has_more: false,
-    first_id: data.at(0)?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-    price_list: catalogue.priceList,
-  }
-  lists.set(models, made)
-  return made
+/** The answer of `GET /v1/models`. */
+export function modelsOf({ list, priceList }: Catalogue): ModelList {
+  const data = list().map(toModelView)
+  const ids = { first_id: data.at(0)?.id ?? null, last_id: data.at(-1)?.id ?? null }
+  return { object: 'list', data, has_more: false, ...ids, price_list: priceList }
 }
 
-/** The same as text. */
-export function modelsText(deps: Pick<Deps, 'catalogue'>): string {
-  const list = modelsOf(deps)
-  const known = texts.get(list)
-  if (known !== undefined) return known
-  const made = JSON.stringify(list)
-  texts.set(list, made)
-  return made
+/** The same as text, written anew only when the catalogue is another one. */
+function modelsText(catalogue: Catalogue): () => string {
+  let models: readonly Model[] | undefined
+  let text = ''
+  return () => {
+    if (models !== catalogue.list()) {
+      models = catalogue.list()
+      text = JSON.stringify(modelsOf(catalogue))
+    }
+    return text
+  }
 }
 
 type ModelList = {
@@ -56,9 +51,6 @@ type ModelList = {
   last_id: string | null
   price_list: PriceList
 }
-
-const lists = new WeakMap<readonly Model[], ModelList>()
-const texts = new WeakMap<ModelList, string>()
 
 /** `counterfoil%2Fecho-1` is how clients write an id with a slash; a bare slash works too. */
 function nameIn(path: string): string {

@@ -27,6 +27,7 @@ import { toChange, toWish } from './wish.ts'
 type Needs = Pick<
   Deps,
   | 'keys'
+  | 'limiters'
   | 'accounts'
   | 'calls'
   | 'clock'

@@ -7,7 +7,7 @@ import {
   rateKey,
   trustedProxies,
 } from '../../web/http/client-address.ts'
-import { makeLimiter, rateHeaders, refuseInvalidKey, tooMany } from '../../web/http/limits.ts'
+import { rateHeaders, refuseInvalidKey, tooMany } from '../../web/http/limits.ts'
 import {
   assertAddressAllowed,
   assertScope,
@@ -21,35 +21,22 @@ import {
 import { type Counted, countRequest } from './rate.ts'
 import { hashSecret, hasLengthOfSecret, isSecret } from './secret.ts'
 
-type Needs = Pick<Deps, 'keys' | 'clock' | 'settings'>
+type Needs = Pick<Deps, 'keys' | 'clock' | 'settings' | 'limiters'>
 
 /**
  * Gives routes marked `needsKey` their `caller`, or refuses before the body is looked at. Failures
- * of one client address are limited; a good key from the same address is not. All doors of one
- * service share one guard, so that what is counted is counted once.
+ * of one client address are limited; a good key from the same address is not.
  */
-export function keyAuth(deps: Needs): ReturnType<typeof makeGuard> {
-  const known = guards.get(deps.keys)
-  if (known) return known
-  const made = makeGuard(deps)
-  guards.set(deps.keys, made)
-  return made
-}
-
-const guards = new WeakMap<Deps['keys'], ReturnType<typeof makeGuard>>()
-
-const makeGuard = ({ keys, clock, settings }: Needs) => {
-  const failures = makeLimiter(clock)
-  const requests = makeLimiter(clock)
+export const keyAuth = ({ keys, clock, settings, limiters }: Needs) => {
   const isTrusted = trustedProxies(settings.trustedProxies)
 
   const refuseFailure = (request: Request, server: Bun.Server<unknown> | null): never => {
     const client = rateKey(clientAddress(request, server, isTrusted))
-    refuseInvalidKey(failures, client, settings.failedAuthPerMinute)
+    refuseInvalidKey(limiters.keyFailures, client, settings.failedAuthPerMinute)
   }
 
   const enter = (caller: Caller): Counted => {
-    const counted = countRequest(requests, caller, settings.nodes)
+    const counted = countRequest(limiters.keyRequests, caller, settings.nodes)
     if (counted.verdict.ok) keys.noteUse(caller.key.id, clock.now())
     return counted
   }

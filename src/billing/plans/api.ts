@@ -4,7 +4,10 @@ import type { Deps } from '../../app/deps-port.ts'
 import { readStanding } from './plan-standing.ts'
 import { toPlansView } from './plan-view.ts'
 
-type Needs = Pick<Deps, 'accounts' | 'clock' | 'keys' | 'plans' | 'settings' | 'subscriptions'>
+type Needs = Pick<
+  Deps,
+  'accounts' | 'clock' | 'keys' | 'limiters' | 'plans' | 'settings' | 'subscriptions'
+>
 
 /** `GET /v1/plans`: what there is to choose from, and what the key's account has. */
 export const plansApi = (deps: Needs) =>

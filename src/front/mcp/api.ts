@@ -10,7 +10,7 @@ import { keylessGuard } from '../../web/http/keyless.ts'
 import { idleTimeoutSeconds } from '../../web/http/serve.ts'
 import type { Ask } from './api/mcp-server.ts'
 
-type Needs = Pick<Deps, 'clock' | 'log' | 'settings' | 'version'>
+type Needs = Pick<Deps, 'clock' | 'limiters' | 'log' | 'settings' | 'version'>
 
 /**
  * `POST /mcp`: the tools of the service by the Model Context Protocol (streamable HTTP), without

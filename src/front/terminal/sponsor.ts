@@ -147,7 +147,6 @@ async function openKey(
 async function topUp(deps: HouseDeps, now: Millis): Promise<void> {
   const budget = deps.settings.terminal.dailyBudgetNusd
   const ref = `terminal/${toRfc3339(now).slice(0, 10)}/${budget}`
-  if (filled.get(deps.terminal) === ref) return
   if (!(await deps.terminal.isGranted(houseAccount, ref))) {
     try {
       await fill(deps, budget, ref)
@@ -156,11 +155,7 @@ async function topUp(deps: HouseDeps, now: Millis): Promise<void> {
       if (!(await deps.terminal.isGranted(houseAccount, ref))) throw error
     }
   }
-  filled.set(deps.terminal, ref)
 }
-
-/** The last that this process knows to be booked. */
-const filled = new WeakMap<HouseDeps['terminal'], string>()
 
 const fill = ({ ledger }: HouseDeps, budget: Nusd, ref: string): Promise<void> =>
   ledger.post({

@@ -23,6 +23,8 @@ type Needs = Pick<
   Deps,
   | 'receipts'
   | 'anchoring'
+  | 'askChain'
+  | 'limiters'
   | 'heads'
   | 'shares'
   | 'texts'

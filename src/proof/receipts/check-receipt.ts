@@ -8,11 +8,11 @@ import { readVerifyRequest } from '../../verify/input.ts'
 import { repeatedMembers } from '../../verify/json-text.ts'
 import type { Trust, Verdict, VerifyOptions } from '../../verify/verify.ts'
 import { indexIn } from '../log/logs.ts'
-import { type AskChain, askOwnChain, verifyWithChain } from './evidence.ts'
+import { verifyWithChain } from './evidence.ts'
 import type { Ended } from './receipt.ts'
 import { sharedFileOf } from './receipt-file.ts'
 
-type Needs = Pick<Deps, 'receipts' | 'shares' | 'signers' | 'logs' | 'clock' | 'anchoring'> &
+type Needs = Pick<Deps, 'receipts' | 'shares' | 'signers' | 'logs' | 'clock' | 'askChain'> &
   Parameters<typeof sharedFileOf>[0]
 
 /** Most bytes of a request to verify: a receipt with its texts. */
@@ -41,7 +41,7 @@ export async function checkReceipt(
   const options = { chain: request.chain, verifiedAt }
   if ('id' in request) return checkShared(deps, request.id, options)
   const trust = await trustIn(deps, request.file)
-  const verdict = await verifyWithChain(request, trust, options, askerOf(deps))
+  const verdict = await verifyWithChain(request, trust, options, deps.askChain)
   return { ...verdict, source: 'given' }
 }
 
@@ -56,17 +56,8 @@ async function checkShared(
   if (!share || !stored) refuse('receipt_not_found')
   const file = await sharedFileOf(deps, stored, share)
   const trust = trustOf(deps, stored, file)
-  const verdict = await verifyWithChain({ file }, trust, options, askerOf(deps))
+  const verdict = await verifyWithChain({ file }, trust, options, deps.askChain)
   return { ...verdict, source: 'stored' }
-}
-
-/** One for each server: it remembers what the chain said. */
-const askers = new WeakMap<Needs['anchoring'], AskChain>()
-
-export function askerOf({ anchoring }: Pick<Needs, 'anchoring'>): AskChain {
-  const known = askers.get(anchoring) ?? askOwnChain(anchoring)
-  askers.set(anchoring, known)
-  return known
 }
 
 /** What a file says, without being believed in anything. */

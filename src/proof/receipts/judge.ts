@@ -4,7 +4,7 @@ import type { ChainEvidence } from '../../verify/check-anchor.ts'
 import { type PagePayload, toPagePayload } from '../../verify/page-payload.ts'
 import type { Problem, ReceiptFile } from '../../verify/receipt.ts'
 import type { Trust, Verdict } from '../../verify/verify.ts'
-import { askerOf, trustIn, trustOf } from './check-receipt.ts'
+import { trustIn, trustOf } from './check-receipt.ts'
 import { verifyWithChain } from './evidence.ts'
 import type { Ended } from './receipt.ts'
 
@@ -16,7 +16,7 @@ const patienceMs = 400
 
 /** Judges a stored receipt in the form in which its page shows it. */
 export async function judgeStored(
-  deps: Pick<Deps, 'signers' | 'logs' | 'anchoring' | 'clock'>,
+  deps: Pick<Deps, 'signers' | 'logs' | 'askChain' | 'clock'>,
   stored: Ended,
   file: ReceiptFile,
 ): Promise<Judged> {
@@ -40,17 +40,16 @@ export async function judgeGiven(
 }
 
 async function judge(
-  deps: Pick<Deps, 'anchoring' | 'clock'>,
+  deps: Pick<Deps, 'askChain' | 'clock'>,
   file: ReceiptFile,
   trust: Trust,
   problems: readonly Problem[] = [],
 ): Promise<Judged> {
   const now = deps.clock.now()
-  const ask = askerOf(deps)
   let chain: ChainEvidence | undefined
   const input = { file, problems }
   const verdict = await verifyWithChain(input, trust, { chain: 'auto' }, async (claim) => {
-    const said = await soonEnough(ask(claim))
+    const said = await soonEnough(deps.askChain(claim))
     // A browser may not ask the chain itself: it must say who did.
     chain = said?.status === 'read' ? { ...said, note: 'This service asked the chain.' } : said
     return chain

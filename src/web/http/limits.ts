@@ -75,6 +75,22 @@ export function makeLimiter(clock: Pick<Clock, 'monotonic'>, maxKeys = 100_000):
   }
 }
 
+/** The counts of one service. Its routes share them: another route is no way around a limit. */
+export type Limiters = {
+  /** Requests without a key, by network. */
+  keyless: Limiter
+  /** Requests with a key that is none, by network. */
+  keyFailures: Limiter
+  /** Requests by key. */
+  keyRequests: Limiter
+}
+
+export const makeLimiters = (clock: Pick<Clock, 'monotonic'>): Limiters => ({
+  keyless: makeLimiter(clock),
+  keyFailures: makeLimiter(clock),
+  keyRequests: makeLimiter(clock),
+})
+
 /** When a bucket is full again of which one more is taken; one that is not known is full now. */
 const nextOf = (at: number | undefined, perMinute: number, now: number): number =>
   Math.max(now, at ?? now) + windowMs / perMinute

@@ -60,7 +60,7 @@ export const lookUps: Record<Exclude<CommandName, 'ask'>, Run> = {
     return { lines: statusLines(data), data }
   },
   models: (deps) => {
-    const data = modelsOf(deps)
+    const data = modelsOf(deps.catalogue)
     return { lines: modelLines(deps.catalogue.list()), data }
   },
   price: (deps, id) => {

@@ -15,7 +15,7 @@ import { shareReceipt, textNames, toShareView } from '../share.ts'
 
 type Needs = Pick<
   Deps,
-  'receipts' | 'shares' | 'texts' | 'keys' | 'accounts' | 'clock' | 'ids' | 'settings'
+  'receipts' | 'shares' | 'texts' | 'keys' | 'limiters' | 'accounts' | 'clock' | 'ids' | 'settings'
 >
 
 /** Who else may see a receipt, and the end of what its texts could be found by. */

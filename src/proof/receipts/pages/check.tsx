@@ -18,7 +18,15 @@ import { type CheckView, VerifyPage } from './check-form.tsx'
 
 type Needs = Pick<
   Deps,
-  'clock' | 'log' | 'logs' | 'receipts' | 'sessions' | 'settings' | 'shares'
+  | 'anchoring'
+  | 'clock'
+  | 'limiters'
+  | 'log'
+  | 'logs'
+  | 'receipts'
+  | 'sessions'
+  | 'settings'
+  | 'shares'
 > &
   Parameters<typeof judgeGiven>[0]
 
