@@ -31,6 +31,7 @@ import { receiptsPortal } from '../proof/receipts/portal.tsx'
 import { runsPortal } from '../runs/portal.tsx'
 import { assets } from '../web/http/assets.ts'
 import type { ShowRefusal } from '../web/http/root.ts'
+import { htmlAnswers } from '../web/ui/html-answer.ts'
 import { refusalPages } from '../web/ui/refusal.tsx'
 import { themeRoute } from '../web/ui/theme.ts'
 import type { Deps } from './deps-port.ts'
@@ -42,6 +43,7 @@ type Asked = Deps & { explored: Explored }
 export function mountPages(app: AnyElysia, deps: Asked, slots: Slots): ShowRefusal {
   const frame = frameOf(deps)
   app
+    .use(htmlAnswers())
     .use(assets())
     .use(docsApi(deps))
     .use(docsPages(deps, frame))

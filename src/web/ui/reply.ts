@@ -1,4 +1,4 @@
-import { acceptsGzip } from '../http/assets.ts'
+import { HtmlAnswer } from './html-answer.ts'
 import type { Markup } from './jsx-runtime.ts'
 import { renderChild } from './jsx-runtime.ts'
 import type { Page, Reader } from './layout.tsx'
@@ -22,26 +22,18 @@ export type View =
  * `({ request, set }) => reply({ request, set }, { page: dashboardPage({ … }) })`. Whether the
  * caller wants JSON, the door decides before.
  */
-export function reply({ request, set }: ReplyContext, view: View): string | Response {
+export function reply({ request, set }: ReplyContext, view: View): HtmlAnswer | '' {
   Object.assign(set.headers, pageHeaders)
   const part = wantsFragment(request)
   if ('seeOther' in view) {
-    if (part) return compressed({ request, set }, renderChild(view.fragment))
+    if (part) return new HtmlAnswer(renderChild(view.fragment))
     set.headers['location'] = view.seeOther
     set.status = 303
     return ''
   }
   if (view.status !== undefined) set.status = view.status
-  const html = part
-    ? renderChild(view.fragment ?? view.page.main)
-    : view.page.html(readerOf(request))
-  return compressed({ request, set }, html)
-}
-
-function compressed({ request, set }: ReplyContext, html: string): string | Response {
-  if (!acceptsGzip(request)) return html
-  set.headers['content-encoding'] = 'gzip'
-  return new Response(Bun.gzipSync(html))
+  const { page, fragment } = view
+  return new HtmlAnswer(part ? renderChild(fragment ?? page.main) : page.html(readerOf(request)))
 }
 
 /** What a page must know of whoever reads it. */

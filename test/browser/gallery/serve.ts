@@ -5,6 +5,7 @@ import { systemRandom } from '../../../src/kernel/random.ts'
 import { assets } from '../../../src/web/http/assets.ts'
 import { makeRoot } from '../../../src/web/http/root.ts'
 import { serve } from '../../../src/web/http/serve.ts'
+import { htmlAnswers } from '../../../src/web/ui/html-answer.ts'
 import type { Markup } from '../../../src/web/ui/jsx-runtime.ts'
 import { dashboardPage, type Page, publicPage } from '../../../src/web/ui/layout.tsx'
 import { refusalPages } from '../../../src/web/ui/refusal.tsx'
@@ -42,6 +43,7 @@ export function serveGallery() {
     log: { error: console.error },
     showRefusal: refusalPages(frame),
   })
+    .use(htmlAnswers())
     .use(assets())
     .use(themeRoute({ settings }))
   const pages = new Elysia()

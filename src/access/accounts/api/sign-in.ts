@@ -10,6 +10,7 @@ import { deleteCookie, readCookie, writeCookie } from '../../../web/http/cookies
 import { readFields } from '../../../web/http/fields.ts'
 import { type Limiter, makeLimiter, tooMany } from '../../../web/http/limits.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
+import { HtmlAnswer } from '../../../web/ui/html-answer.ts'
 import { pageHeaders } from '../../../web/ui/reply.ts'
 import { themeOf } from '../../../web/ui/theme.ts'
 import { currentSession, sessionAuth, wantsPage } from '../needs-session.ts'
@@ -40,7 +41,7 @@ export const signInApi = (deps: Deps, frame: Frame) => {
     { request, set, visitor }: Asked,
     limiter: Limiter,
     work: (value: Json) => Promise<Done>,
-  ): Promise<Record<string, unknown> | string> => {
+  ): Promise<Record<string, unknown> | string | HtmlAnswer> => {
     const verdict = limiter.take(rateKey(visitor.clientAddress), settings.failedAuthPerMinute)
     if (!verdict.ok) throw tooMany(verdict.retryAfterMs, 'rate_limited')
     const { value, isForm } = await readFields(request, { limitBytes })
@@ -57,7 +58,7 @@ export const signInApi = (deps: Deps, frame: Frame) => {
       })
       set.status = error.status
       Object.assign(set.headers, pageHeaders)
-      return page.html({ theme: themeOf(request), path: '/signin' })
+      return new HtmlAnswer(page.html({ theme: themeOf(request), path: '/signin' }))
     }
   }
 
