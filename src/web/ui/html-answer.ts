@@ -3,15 +3,15 @@ import { html } from '@elysiajs/html'
 import { Elysia } from 'elysia'
 import { acceptsGzip } from '../http/assets.ts'
 
-/** HTML that {@link reply} made. A door that returns a plain string sends text, whatever it holds. */
+/** HTML that {@link reply} made. A plain string that a door returns is sent as text. */
 export class HtmlAnswer {
   constructor(readonly html: string) {}
 }
 
 /**
- * The plugin that answers with the {@link HtmlAnswer}s of all doors mounted after it, compressed for
- * browsers that take gzip. `autoDetect` stays off: it turns any string that begins with `<` into a
- * page, also text of people and models.
+ * Answers with the {@link HtmlAnswer} of each door mounted after it, compressed for browsers that
+ * take gzip. `autoDetect` stays off: it turns any string that begins with `<` into a page, also text of
+ * people and models.
  */
 export const htmlAnswers = () =>
   new Elysia({ name: 'html-answers' })
