@@ -10,8 +10,8 @@ export class HtmlAnswer {
 
 /**
  * Answers with the {@link HtmlAnswer} of each door mounted after it, compressed for browsers that
- * take gzip. `autoDetect` stays off: it turns any string that begins with `<` into a page, also text of
- * people and models.
+ * take gzip. `autoDetect` stays off: it turns any string that begins with `<` into a page, even
+ * text of people and models.
  */
 export const htmlAnswers = () =>
   new Elysia({ name: 'html-answers' })
