@@ -12,7 +12,7 @@ import { usagePortal } from '../billing/usage/portal.tsx'
 import { adminPortal } from '../front/admin/portal.tsx'
 import { consolePortal } from '../front/console/portal.tsx'
 import { explorerPages } from '../front/explorer/pages.tsx'
-import type { Explored } from '../front/explorer/public-cache.ts'
+import type { PublicCache } from '../front/explorer/public-cache.ts'
 import { overviewPortal } from '../front/overview/portal.tsx'
 import { docsApi } from '../front/reference/api.ts'
 import { docsPages } from '../front/reference/pages.tsx'
@@ -37,7 +37,7 @@ import { themeRoute } from '../web/ui/theme.ts'
 import type { Deps } from './deps-port.ts'
 import { frameOf } from './frame.ts'
 
-type Asked = Deps & { explored: Explored }
+type Asked = Deps & { publicCache: PublicCache }
 
 /** Mounts what people see in a browser and all that no program asks for; shows them refusals. */
 export function mountPages(app: AnyElysia, deps: Asked, slots: Slots): ShowRefusal {

@@ -4,7 +4,7 @@ import { depositsApi } from '../billing/deposits/api.ts'
 import { plansApi } from '../billing/plans/api.ts'
 import { usageApi } from '../billing/usage/api.ts'
 import { explorerApi } from '../front/explorer/api.ts'
-import { makeExplored } from '../front/explorer/public-cache.ts'
+import { makePublicCache } from '../front/explorer/public-cache.ts'
 import { mcpApi } from '../front/mcp/api.ts'
 import { statusApi } from '../front/status/api.ts'
 import { terminalApi } from '../front/terminal/api.ts'
@@ -27,7 +27,7 @@ import type { Deps } from './deps-port.ts'
  */
 export function createApp(deps: Deps) {
   const { baseUrl, listen } = deps.settings
-  const asked = { ...deps, explored: makeExplored(deps) }
+  const asked = { ...deps, publicCache: makePublicCache(deps) }
   const slots = makeSlots()
   const expectBody = slowBodies(deps.settings)
   const { ids, log } = deps

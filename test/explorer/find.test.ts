@@ -33,7 +33,7 @@ for (const engine of engines.filter((one) => one !== 'pglite')) {
       })
     const led = async (text: string) => (await find(text)).headers.get('location')
     const said = async (text: string) => (await find(text)).text()
-    const nothing = 'Nothing public answers to this.'
+    const nothing = 'No public match.'
 
     test('a public receipt by its id, its run, its digest and its index', async () => {
       const { digest, proof } = await json(w, `/v1/receipts/${open}`)
@@ -116,7 +116,7 @@ for (const engine of engines.filter((one) => one !== 'pglite')) {
 
     test('an address of this service says what it is', async () => {
       expect(await said(testAccount)).toContain('signs the receipts')
-      expect(await said(treasury.toLowerCase())).toContain('where deposits go')
+      expect(await said(treasury.toLowerCase())).toContain('receives deposits')
     })
 
     test.each([

@@ -8,11 +8,13 @@ import { toPassportView } from '../../proof/passports/passport-view.ts'
 import { answerFresh } from '../../web/http/etag.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
 import { queryOf, readChoice, readInteger, readPage } from '../../web/http/query.ts'
-import type { Explored } from './public-cache.ts'
+import type { PublicCache } from './public-cache.ts'
 import { toSeenView } from './recent.ts'
 import { freshMs, toStatsView, windows } from './stats.ts'
 
-type Needs = Pick<Deps, 'anchors' | 'logs' | 'passports' | 'settings'> & { explored: Explored }
+type Needs = Pick<Deps, 'anchors' | 'logs' | 'passports' | 'settings'> & {
+  publicCache: PublicCache
+}
 
 const types = ['receipt', 'anchor', 'passport'] as const
 
@@ -23,7 +25,7 @@ export const explorerApi = (deps: Needs) =>
       '/v1/explorer/stats',
       async ({ request, set }) => {
         const window = readChoice(queryOf(request), 'window', windows) ?? '24h'
-        const answer = answerFresh(request, set, toStatsView(await deps.explored.stats(window)))
+        const answer = answerFresh(request, set, toStatsView(await deps.publicCache.stats(window)))
         set.headers['cache-control'] = `public, max-age=${freshMs / 1000}`
         return answer
       },
@@ -54,12 +56,12 @@ async function listOf(deps: Needs, type: (typeof types)[number], query: URLSearc
 
 /** Goes by the place in the log, which says nothing of whose a receipt is. */
 export async function receiptsOf(
-  deps: Pick<Needs, 'explored' | 'settings'>,
+  deps: Pick<Needs, 'publicCache' | 'settings'>,
   { limit }: PageRequest,
   query: URLSearchParams,
 ) {
   const before = readInteger(query, 'after', { min: 0, max: Number.MAX_SAFE_INTEGER })
-  const { items, hasMore } = await deps.explored.recent(before ?? Number.MAX_SAFE_INTEGER, limit)
+  const { items, hasMore } = await deps.publicCache.recent(before ?? Number.MAX_SAFE_INTEGER, limit)
   return {
     object: 'list' as const,
     data: items.map((one) => toSeenView(one, deps.settings)),

@@ -1,3 +1,4 @@
+/** Finds what is public for a search text. */
 import { isAddress, toAccountId } from '../../access/accounts/account.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { fromHex } from '../../kernel/hex.ts'
@@ -7,7 +8,7 @@ import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import type { AnchorRow, CheckpointRow } from '../../storage/db/schema.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
 
-/** Something that everybody may see, and that a searched text names. */
+/** A public thing that a search text names. */
 export type Found =
   | { is: 'receipt'; id: string }
   | { is: 'anchor'; row: AnchorRow }
@@ -15,30 +16,17 @@ export type Found =
   | { is: 'passport'; handle: string; displayName: string }
   | { is: 'address'; address: string; role: Role }
 
-/** What of this service is at an address. */
+/** The part that an address plays in this service. */
 export type Role = 'signer' | 'registry' | 'sender' | 'treasury' | 'token'
 
-type Needs = Pick<
-  Deps,
-  | 'explorer'
-  | 'shares'
-  | 'passports'
-  | 'checkpoints'
-  | 'logs'
-  | 'signers'
-  | 'anchoring'
-  | 'settings'
->
-
-/** No id, hash, handle or address is longer. */
+/** Longest search text, in characters: no id, hash, handle or address is longer. */
 const longest = 100
 
 /**
- * All that a text names: the id of a receipt, a run or an anchor, a place in the log, a digest, a
- * transaction, a root, a size of the log, a handle, an address. A private receipt and one that
- * there is not find the same nothing.
+ * Everything a text names: the id of a receipt, run or anchor, a log index, a digest, a transaction,
+ * a root, a log size, a handle, an address. Private receipts are indistinguishable from missing ones.
  */
-export async function findPublic(deps: Needs, asked: string): Promise<Found[]> {
+export async function findPublic(deps: Deps, asked: string): Promise<Found[]> {
   const text = asked.trim()
   if (text.length > longest) return []
   const [prefix = ''] = text.split('_')
@@ -53,21 +41,21 @@ export async function findPublic(deps: Needs, asked: string): Promise<Found[]> {
   return findHandle(deps, text.replace(/^@/, '').toLowerCase())
 }
 
-async function findReceipt({ shares }: Needs, id: string): Promise<Found[]> {
+async function findReceipt({ shares }: Deps, id: string): Promise<Found[]> {
   const receiptId = isId('run', id) ? receiptIdOf(id) : id
   const share = isId('rcpt', receiptId) ? await shares.find(receiptId) : undefined
   return share?.visibility === 'public' ? ofReceipt(receiptId) : []
 }
 
-/** A number is the index of a receipt in the current log, and a size that was signed of it. */
-async function findPlace(deps: Needs, number: number): Promise<Found[]> {
+/** A number is both the index of a receipt in the current log and the size of a signed head. */
+async function findPlace(deps: Deps, number: number): Promise<Found[]> {
   const { origin, start } = deps.logs.current
   const row = await deps.checkpoints.find(origin, number)
   const found = ofReceipt(await deps.explorer.publicAt(start + number))
   return row ? [...found, { is: 'checkpoint', row }] : found
 }
 
-async function findHash({ explorer, logs }: Needs, hash: string): Promise<Found[]> {
+async function findHash({ explorer, logs }: Deps, hash: string): Promise<Found[]> {
   const bytes = fromHex(hash)
   return [
     ...ofReceipt(await explorer.publicByDigest(bytes)),
@@ -76,7 +64,7 @@ async function findHash({ explorer, logs }: Needs, hash: string): Promise<Found[
   ]
 }
 
-async function findAddress(deps: Needs, address: string): Promise<Found[]> {
+async function findAddress(deps: Deps, address: string): Promise<Found[]> {
   const { signers, settings, anchoring, logs, explorer } = deps
   const place = await anchoring.placeOf(logs.current.origin)
   const roles: [Role, string | null | undefined][] = [
@@ -96,7 +84,7 @@ async function findAddress(deps: Needs, address: string): Promise<Found[]> {
   ]
 }
 
-async function findHandle({ passports }: Needs, handle: string): Promise<Found[]> {
+async function findHandle({ passports }: Deps, handle: string): Promise<Found[]> {
   const row = isHandle(handle) ? await passports.find(handle) : undefined
   if (row?.status !== 'public') return []
   return [{ is: 'passport', handle, displayName: row.displayName }]

@@ -1,32 +1,33 @@
+/** Reads the explorer's anchors and its list of receipts. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Page } from '../../kernel/pagination.ts'
 import { readStages, type Stage } from '../../proof/receipts/shown-receipt.ts'
 import type { AnchorRow, CheckpointRow } from '../../storage/db/schema.ts'
-import type { Explored } from './public-cache.ts'
+import type { PublicCache } from './public-cache.ts'
 import type { SeenReceipt } from './recent.ts'
 
-/** The anchors that are shown side by side. */
+/** Most anchors shown side by side. */
 const tapeMax = 24
 
-/** What went to the chain, and what waits to go there. */
+/** The newest anchors, and the leaves that wait for the next. */
 export type AnchorTape = {
   /** Oldest first. */
   anchors: readonly AnchorRow[]
-  /** Leaves that no anchor covers. */
+  /** Leaves without an anchor. */
   waiting: number
-  /** When the next anchor is due at the latest; undefined when none is. */
+  /** Deadline of the next anchor; undefined if nothing waits. */
   dueAt: Millis | undefined
   isOn: boolean
   policy: { minReceipts: number; maxDelayMs: number }
 }
 
-/** Some receipts, and how far each has come. */
+/** A page of receipts, with the stage of each. */
 export type SeenPage = Page<SeenReceipt> & { stageOf: (seen: SeenReceipt) => Stage }
 
-type Needs = Pick<Deps, 'anchors' | 'anchoring' | 'checkpoints' | 'logs' | 'logStore'>
-
-export async function readTape(deps: Needs): Promise<AnchorTape> {
+export async function readTape(
+  deps: Pick<Deps, 'anchors' | 'anchoring' | 'checkpoints' | 'logs' | 'logStore'>,
+): Promise<AnchorTape> {
   const { anchors, anchoring, checkpoints, logs, logStore } = deps
   const { origin } = logs.current
   const { items } = (await anchors.list(origin, { limit: tapeMax, after: undefined })) ?? none
@@ -43,12 +44,12 @@ export async function readTape(deps: Needs): Promise<AnchorTape> {
 
 const none = { items: [] }
 
-/** Receipts before a place of the log, newest first. */
+/** Receipts before a log place, newest first. */
 export async function readSeen(
-  deps: Pick<Deps, 'anchors'> & { explored: Explored },
+  deps: Pick<Deps, 'anchors'> & { publicCache: PublicCache },
   { before, limit }: { before: number; limit: number },
 ): Promise<SeenPage> {
-  const page = await deps.explored.recent(before, limit)
+  const page = await deps.publicCache.recent(before, limit)
   const stageOf = await readStages(
     deps,
     page.items.map(({ log }) => log),

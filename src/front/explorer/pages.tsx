@@ -1,3 +1,7 @@
+/**
+ * `GET /explorer`: figures, anchors and receipts of the service, live, and a search for public
+ * things.
+ */
 import { Elysia } from 'elysia'
 import { readerAccount } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'
@@ -15,12 +19,10 @@ import { type AnchorTape, readSeen, readTape } from './overview.ts'
 import { AnchorsPanel, RunsChart, StatFigures, TopModels, Windows } from './pages/figures.tsx'
 import { FoundPanel } from './pages/find.tsx'
 import { explorerPath, type ListView, RecentPanel, rowsMax, rowsOf } from './pages/list.tsx'
-import type { Explored } from './public-cache.ts'
+import type { PublicCache } from './public-cache.ts'
 import { type Stats, type Window, windows } from './stats.ts'
 
-type Needs = Parameters<typeof readTape>[0] &
-  Parameters<typeof findPublic>[0] &
-  Pick<Deps, 'clock' | 'log' | 'sessions' | 'settings'> & { explored: Explored }
+type Needs = Deps & { publicCache: PublicCache }
 
 type ExplorerView = {
   now: number
@@ -28,11 +30,10 @@ type ExplorerView = {
   stats: Stats
   tape: AnchorTape
   list: ListView
-  /** What was searched for, and what answers to it. */
+  /** The search text and its results. */
   search: { asked: string; found: readonly Found[] } | undefined
 }
 
-/** `GET /explorer`: what this service does, for everybody, and a box that finds what is public. */
 export const explorerPages = (deps: Needs, frame: Frame) => {
   const byWindow = new Map(
     windows.map((window) => [window, followers(deps, () => lookAt(deps, window))]),
@@ -56,8 +57,8 @@ export const explorerPages = (deps: Needs, frame: Frame) => {
         frame,
         title: 'Explorer',
         description:
-          'Every receipt of this service as it comes in: how many, how fast, and how far they ' +
-          'are on the chain. Look up any receipt, anchor, hash, handle or address.',
+          'Every receipt of this service as it arrives: volume, speed, and how much is anchored. ' +
+          'Look up any receipt, anchor, hash, handle or address.',
         here: explorerPath,
         isUnlisted: search !== undefined || after !== undefined,
         main: <ExplorerPage view={view} />,
@@ -81,11 +82,11 @@ async function readView(deps: Needs, window: Window, after: number | undefined) 
   const seen = await readSeen(deps, { before, limit: rowsMax })
   const hash = sha256Hex(deps.settings.issuer)
   const list: ListView = { now, window, seen, isFirst: after === undefined, hash }
-  const stats = await deps.explored.stats(window)
+  const stats = await deps.publicCache.stats(window)
   return { now, window, stats, tape: await readTape(deps), list }
 }
 
-/** What pages that are looked at show now. */
+/** The current state of open pages. */
 async function lookAt(deps: Needs, window: Window): Promise<Scene> {
   const { now, stats, tape, list } = await readView(deps, window, undefined)
   const { items } = list.seen
@@ -125,7 +126,7 @@ const ExplorerPage = ({ view }: { view: ExplorerView }) => (
   </>
 )
 
-/** The page that something found has of its own. */
+/** The page of a search result, if it has one. */
 function pathOf(found: Found | undefined): string | undefined {
   if (found?.is === 'receipt') return `/receipts/${found.id}`
   return found?.is === 'passport' ? `/passports/${found.handle}` : undefined

@@ -1,3 +1,4 @@
+/** Reads the log backwards as the public may see it. */
 import { LRUCache } from 'lru-cache'
 import type { Deps } from '../../app/deps-port.ts'
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
@@ -11,36 +12,33 @@ import { isHidden } from '../../verify/receipt.ts'
 import type { LoggedReceipt } from './store.ts'
 
 /**
- * A receipt as everybody sees it. Of one that is not public there is its index, the minute that it
- * was issued in, its model and its outcome, and nothing that could tell whose it is.
+ * A receipt as the public sees it. One that is not public shows its index, minute, model and
+ * outcome, and nothing that could identify its account.
  */
 export type SeenReceipt = {
-  /** Where it is among the leaves of all logs: what a list goes on from. */
+  /** Its position among the leaves of all logs, the cursor of lists. */
   place: number
   index: number
   /** The origin of its log. */
   log: string
   minute: Millis
-  /** Null where its owner shows the receipt without its run. */
+  /** Null if its owner shares the receipt without its run section. */
   model: string | null
   outcome: string | null
-  /** Undefined for one that is private, or shown only to whoever has the link. */
+  /** Undefined for private and unlisted receipts. */
   shown: ReceiptFile | undefined
 }
 
-type Needs = Pick<Deps, 'explorer' | 'heads'> & Parameters<typeof signed>[0]
-
 const minuteMs = 60_000
-/** Public receipts that are remembered as they are shown; each a few KB. */
+/** Cached public receipts; each takes a few KB. */
 const shownMax = 2000
 
 /**
- * Reads the log backwards, for everybody. Rows before a place never change their order, so pages
- * leave nothing out and show nothing twice while receipts come in. Texts that an owner reveals are
- * not in lists: they may be large, and stand in the receipt itself.
+ * Rows before a place never change their order, so pages neither skip nor repeat receipts while new
+ * ones arrive. Revealed texts are left out: they can be large, and the receipt itself shows them.
  */
 export function makeRecent(
-  deps: Needs,
+  deps: Deps,
 ): (before: number, limit: number) => Promise<Page<SeenReceipt>> {
   const remembered = new LRUCache<string, ReceiptFile>({ max: shownMax })
   deps.heads.onLost(() => remembered.clear())
@@ -65,7 +63,7 @@ export function makeRecent(
 }
 
 function toSeen(
-  { logs }: Pick<Needs, 'logs'>,
+  { logs }: Pick<Deps, 'logs'>,
   { run }: LoggedReceipt,
   shown: ReceiptFile | undefined,
 ): SeenReceipt {

@@ -1,3 +1,4 @@
+/** The explorer's figures per time window, cached for ten seconds. */
 import type { Deps } from '../../app/deps-port.ts'
 import { type Clock, type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { type Nusd, toUsd } from '../../kernel/money.ts'
@@ -6,48 +7,47 @@ import { addHistograms, medianOf, noFirstTokens } from '../../storage/figures/fi
 import { dayMs, grainStart, hourMs } from '../../storage/figures/grain.ts'
 import type { Counted } from './store.ts'
 
-/** Of what time the figures are. */
+/** The time windows of figures. */
 export const windows = ['24h', '7d', '30d', 'all'] as const
 export type Window = (typeof windows)[number]
 
 /**
- * What the explorer says in numbers. Receipts, runs and outcomes are of everybody, private ones
- * too; volume, first token and models are of public receipts only, and of those only what their
- * owners show: the cost of one private run cannot be read off.
+ * Receipts, runs and outcomes count private ones too. Volume, first token and models count only
+ * what owners show on public receipts, so that the cost of a private run cannot be inferred.
  */
 export type Stats = {
   window: Window
-  /** When it begins: the first whole hour or day (UTC); undefined before the first receipt. */
+  /** Its beginning, a whole hour or day (UTC); undefined before the first receipt. */
   from: Millis | undefined
-  /** In the log, whatever the window. */
+  /** In the whole log, regardless of the window. */
   receipts: number
-  /** Hundredths of a percent of them that are on the chain; undefined without any. */
+  /** The anchored share of receipts in basis points; undefined without receipts. */
   anchoredShareBps: number | undefined
-  /** Runs that ended in the window: each leaves one receipt. */
+  /** Runs that ended in the window; each leaves one receipt. */
   runs: number
   succeeded: number
   volume: Nusd
-  /** Undefined for less than {@link crowdMin} of them. */
+  /** Undefined below {@link crowdMin} values. */
   medianFirstTokenMs: number | undefined
   seriesBy: 'hour' | 'day' | 'month'
   series: Point[]
   topModels: { model: string; runs: number; volume: Nusd | undefined }[]
 }
 
-/** `at` is when the hour, day or month begins. */
+/** `at` is the beginning of the hour, day or month. */
 export type Point = { at: Millis; runs: number; succeeded: number }
 
-/** What is of fewer than this is not summed up: it would be somebody's. */
+/** Sums over fewer runs are hidden, because they could reveal a single account. */
 export const crowdMin = 5
 const topMax = 10
-/** More days than this are shown by month. */
+/** A chart of more days is drawn by month. */
 const daysMax = 92
-/** How long figures are given again, in ms. */
+/** Cache lifetime of figures, in ms. */
 export const freshMs = 10_000
 
 type Needs = Pick<Deps, 'explorer' | 'anchors' | 'logs' | 'clock'>
 
-/** Reads figures at most once in {@link freshMs} a window, however many ask. */
+/** Reads the figures of each window at most once in {@link freshMs}. */
 export function makeStats(deps: Needs): (window: Window) => Promise<Stats> {
   const read = windows.map((window) => [
     window,
@@ -64,7 +64,7 @@ function remembered<T>(clock: Pick<Clock, 'now'>, read: () => Promise<T>): () =>
     if (!known || Math.abs(now - known.at) >= freshMs) {
       const value = read()
       known = { at: now, value }
-      // What failed is not remembered.
+      // A failed read is not cached.
       value.catch(() => {
         known = undefined
       })
@@ -101,7 +101,7 @@ async function readStats(deps: Needs, window: Window): Promise<Stats> {
   }
 }
 
-/** Whole hours and days, the one that is not over among them: 24 h, 7 or 30 days, or all. */
+/** The span of a window in whole hours or days, including the current one. */
 export function spanOf(window: Window, now: Millis) {
   const today = grainStart('day', now)
   if (window === 'all') return { grain: 'day', from: 0, modelGrain: 'all' } as const
@@ -112,8 +112,8 @@ export function spanOf(window: Window, now: Millis) {
 }
 
 /**
- * How many counted receipts no anchor covers: the leaves behind the last anchor of each log, so
- * that other leaves among them count too.
+ * Counted receipts without an anchor: the leaves above the last anchor of each log, which include
+ * leaves other than receipts.
  */
 async function unanchoredOf(
   { anchors, logs }: Pick<Needs, 'anchors' | 'logs'>,
@@ -129,7 +129,7 @@ async function unanchoredOf(
 
 type SeriesOf = { start: Millis; now: Millis; by: Stats['seriesBy'] }
 
-/** One point for each hour, day or month there is, also where nothing ran. */
+/** One point per hour, day or month, also for those without runs. */
 export function toSeries(
   counts: readonly ExplorerCountRow[],
   { start, now, by }: SeriesOf,
@@ -140,7 +140,7 @@ export function toSeries(
   }
   for (const { at, receipts, succeeded } of counts) {
     const point = points.get(pointStart(by, at))
-    // A node whose clock is ahead counts into an hour that is not there yet.
+    // A node whose clock is ahead counts into a future hour.
     if (!point) continue
     point.runs += receipts
     point.succeeded += succeeded
@@ -176,11 +176,11 @@ function toTopModels(rows: readonly ExplorerModelRow[]): Stats['topModels'] {
 const sumOf = <T>(all: readonly T[], size: (one: T) => number): number =>
   all.reduce((sum, one) => sum + size(one), 0)
 
-/** Hundredths of a percent, rounded down; undefined of nothing. */
+/** Basis points, rounded down; undefined if `whole` is 0. */
 const bps = (part: number, whole: number): number | undefined =>
   whole === 0 ? undefined : Math.floor((part * 10_000) / whole)
 
-/** As `GET /v1/explorer/stats` shows it. */
+/** The response of `GET /v1/explorer/stats`. */
 export const toStatsView = (stats: Stats) => ({
   object: 'explorer.stats' as const,
   window: stats.window,

@@ -1,3 +1,4 @@
+/** The SQL of the explorer: kept sums, the log backwards, and searches. */
 import { and, asc, desc, eq, getTableColumns, gte, inArray, lt, sql, sum } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { type Page, toPage } from '../../kernel/pagination.ts'
@@ -17,19 +18,18 @@ import type { Grain } from '../../storage/figures/grain.ts'
 
 export type ExplorerStore = ReturnType<typeof explorerStore>
 
-/** A numbered receipt, and how its owner shows it to everybody; undefined where nobody may see. */
+/** A numbered receipt; `share` is undefined unless it is public. */
 export type LoggedReceipt = {
   run: Ended & { logPlace: number }
   share: Pick<ShareRow, 'sections' | 'updatedAt'> | undefined
 }
 
-/** All receipts that were counted, and the first place of the log that is not. */
+/** The number of counted receipts, and the first log place not counted yet. */
 export type Counted = { receipts: number; cursor: number }
 
-/** How many of the newest anchors are looked through for a root: months of them. */
+/** Number of newest anchors searched for a root; they cover months. */
 export const rootsMax = 4000
 
-/** What everybody may see: sums that were kept as receipts came, and the log read backwards. */
 export function explorerStore(db: Db) {
   return { ...figureReads(db), ...receiptReads(db), ...finds(db) }
 }
@@ -38,7 +38,7 @@ function figureReads(db: Db) {
   const { explorerCounts: counts, explorerModels: models, facts } = db.tables
 
   return {
-    /** All receipts of the hours or days since one, oldest first. */
+    /** Counts per hour or day since `from`, oldest first. */
     counts: (grain: ExplorerCountRow['grain'], from: Millis): Promise<ExplorerCountRow[]> =>
       db.read((q) =>
         prepared('explorer.counts', { grain, from }, (values) =>
@@ -57,7 +57,7 @@ function figureReads(db: Db) {
         const cursor = yield* first(q.select().from(facts).where(eq(facts.name, name)))
         return { receipts: Number(total?.all ?? 0), cursor: Number(cursor?.value ?? 0) }
       }),
-    /** Public receipts by model, of each hour or day since one, or of all time. */
+    /** Public receipts by model, per hour or day since `from`, or of all time. */
     models: (grain: Grain, from: Millis): Promise<ExplorerModelRow[]> =>
       db.read((q) =>
         prepared('explorer.models', { grain, from }, (values) =>
@@ -72,7 +72,7 @@ function figureReads(db: Db) {
 
 function receiptReads(db: Db) {
   const { runs, shares, erasedReceipts } = db.tables
-  // What a background run said and what a share reveals can be large, and no list shows them.
+  // Outputs and revealed texts can be large, and no list shows them.
   const { output: _, ...columns } = getTableColumns(runs)
   const receiptId = sql`'rcpt_' || substr(${runs.id}, 5)`
   const listed = {
@@ -83,7 +83,7 @@ function receiptReads(db: Db) {
   }
 
   return {
-    /** Numbered receipts before a place, the newest first. */
+    /** Numbered receipts before a place, newest first. */
     recent: async (before: number, limit: number): Promise<Page<LoggedReceipt>> => {
       const found = await db.read((q) =>
         prepared('explorer.recent', { before, limit: limit + 1 }, (values) =>
@@ -132,7 +132,7 @@ function finds(db: Db) {
         const named = and(eq(shares.digest, digest), eq(shares.visibility, 'public'))
         return (yield* first(q.select({ id: shares.receiptId }).from(shares).where(named)))?.id
       }),
-    /** The receipt at a place of the log, if it is public. */
+    /** The receipt at a log place, if it is public. */
     publicAt: (place: number): Promise<string | undefined> =>
       db.read(function* (q) {
         const at = q.select({ id: runs.id }).from(runs).where(eq(runs.logPlace, place))
@@ -151,7 +151,7 @@ function finds(db: Db) {
         const found = yield* first(q.select().from(anchors).where(eq(anchors.id, sent.subject)))
         return found?.txHash === hash ? found : undefined
       }),
-    /** The newest anchor of a root, among the newest {@link rootsMax} of a log. */
+    /** The newest anchor with this root, among the newest {@link rootsMax} of a log. */
     anchorByRoot: (issuer: string, root: Uint8Array): Promise<AnchorRow | undefined> =>
       db.read(function* (q) {
         const newest = q
@@ -165,7 +165,7 @@ function finds(db: Db) {
         const found = yield* first(named.orderBy(desc(newest.size)).limit(1))
         return found && (yield* first(q.select().from(anchors).where(eq(anchors.id, found.id))))
       }),
-    /** The public passports of an account that chose to be shown as their owner. */
+    /** The public passports of an account that name it as their owner. */
     passportsOf: (account: string): Promise<Pick<PassportRow, 'handle' | 'displayName'>[]> =>
       db.read((q) =>
         rows(

@@ -1,3 +1,4 @@
+/** The newest public receipt, verified, for the landing page. */
 import type { Deps } from '../../app/deps-port.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { trustOf } from '../../proof/receipts/check-receipt.ts'
@@ -6,17 +7,14 @@ import type { ShareRow } from '../../storage/db/schema.ts'
 import type { ReceiptFile } from '../../verify/receipt.ts'
 import { type Verdict, verifyReceipt } from '../../verify/verify.ts'
 
-/** A receipt as everybody sees it, and what this service finds when it checks it. */
+/** A public receipt and this service's verdict on it. */
 export type Newest = { file: ReceiptFile; verdict: Verdict }
 
-type Needs = Pick<Deps, 'receipts' | 'site' | 'logs' | 'signers'> &
-  Parameters<typeof sharedFileOf>[0]
-
 /**
- * The newest receipt that its owner put into lists; undefined while there is none to show. Who sees
- * it is asked each time; it is judged once for as long as it is shown in the same way.
+ * The newest listed receipt; undefined if there is none. Its visibility is read each time; the
+ * verdict is cached while it is shared unchanged.
  */
-export function newestReader(deps: Needs): () => Promise<Newest | undefined> {
+export function newestReader(deps: Deps): () => Promise<Newest | undefined> {
   let known: { name: string; newest: Newest } | undefined
   return async () => {
     const share = await deps.site.newestShare()
@@ -29,16 +27,16 @@ export function newestReader(deps: Needs): () => Promise<Newest | undefined> {
   }
 }
 
-async function judgeShared(deps: Needs, share: ShareRow): Promise<Newest | undefined> {
+async function judgeShared(deps: Deps, share: ShareRow): Promise<Newest | undefined> {
   const stored = await deps.receipts.find(share.receiptId)
   if (!stored) return undefined
   try {
     const file = await sharedFileOf(deps, stored, { ...share, revealed: {} })
-    // The chain is not asked: the receipt's own page does that.
+    // Skips the chain, which the receipt's own page checks.
     const verdict = verifyReceipt({ file }, trustOf(deps, stored, file), { chain: 'skip' })
     return { file, verdict }
   } catch (error) {
-    // It is just being numbered: the page has a place for none.
+    // The receipt is being numbered right now; the page can do without one.
     if (error instanceof Refusal) return undefined
     throw error
   }

@@ -1,25 +1,23 @@
+/** `/`: the landing page. */
 import { Elysia } from 'elysia'
 import { readerAccount } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { publicPage } from '../../web/ui/layout.tsx'
 import { reply } from '../../web/ui/reply.ts'
-import type { Explored } from '../explorer/public-cache.ts'
+import type { PublicCache } from '../explorer/public-cache.ts'
 import { newestReader } from './newest.ts'
 import { LandingPage } from './pages/landing.tsx'
 
-type Needs = Pick<Deps, 'catalogue' | 'depositPolicy' | 'sessions' | 'settings' | 'signer'> &
-  Parameters<typeof newestReader>[0] &
-  Parameters<typeof readerAccount>[0] & { explored: Pick<Explored, 'stats'> }
+type Needs = Deps & { publicCache: Pick<PublicCache, 'stats'> }
 
-/** `/`: what this is, for everybody. */
 export const sitePages = (deps: Needs, frame: Frame) => {
   const readNewest = newestReader(deps)
   return new Elysia({ name: 'site-pages' }).get('/', async ({ request, set }) => {
     const [reader, newest, stats] = await Promise.all([
       readerAccount(deps, request),
       readNewest(),
-      deps.explored.stats('all'),
+      deps.publicCache.stats('all'),
     ])
     const page = publicPage({
       frame,
@@ -49,6 +47,6 @@ export const sitePages = (deps: Needs, frame: Frame) => {
   })
 }
 
-/** A chat model for the examples: one that answers now. */
-const modelOf = ({ catalogue }: Needs): string =>
+/** A live chat model for the examples. */
+const modelOf = ({ catalogue }: Deps): string =>
   catalogue.list().find(({ kind, status }) => kind === 'chat' && status === 'live')?.id ?? ''

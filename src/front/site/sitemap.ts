@@ -1,19 +1,20 @@
+/** The sitemap: public addresses, in several files once they are many. */
 import type { SiteStore } from './store.ts'
 
-/** Addresses in one file at most. */
+/** Most addresses in one file. */
 export const pageMax = 5000
-/** Files of receipts at most: the newest ones. */
+/** Most files of receipts; the oldest are left out. */
 export const pagesMax = 10
 
-/** Behind every id of a receipt. */
+/** Sorts after every receipt id. */
 const end = `rcpt_${'z'.repeat(26)}`
 
-/** What a search engine is told of: addresses, or the files that hold them where there are many. */
+/** Addresses, or the files that hold them. */
 export type Sitemap = { kind: 'addresses' | 'files'; paths: string[] }
 
 type Site = Pick<SiteStore, 'publicReceipts' | 'publicPassports' | 'lastOfPage'>
 
-/** All of it, in one file while it fits. `pages` are those that are there for everybody. */
+/** The whole sitemap, in one file if it fits; `pages` are the public pages. */
 export async function readSitemap(site: Site, pages: readonly string[]): Promise<Sitemap> {
   const receipts = await site.publicReceipts(end, pageMax)
   const passports = await site.publicPassports(pageMax)
@@ -22,7 +23,7 @@ export async function readSitemap(site: Site, pages: readonly string[]): Promise
   return { kind: 'files', paths: ['pages', 'passports', ...(await receiptFiles(site))].map(toFile) }
 }
 
-/** One of the files; undefined when there is none of that name. */
+/** One file by name; undefined for an unknown name. */
 export async function readSitemapFile(
   site: Site,
   name: string,
@@ -39,8 +40,8 @@ export async function readSitemapFile(
 }
 
 /**
- * The names of the files of receipts: by the moment that an id begins with, which says nothing of
- * a receipt that is taken back. Those of one moment may stand in two of them.
+ * The names of the receipt files, by the timestamp that ids begin with; so a name reveals nothing
+ * about a receipt made private later. Two files can overlap in one millisecond.
  */
 async function receiptFiles(site: Site): Promise<string[]> {
   const names = ['receipts']
@@ -50,7 +51,7 @@ async function receiptFiles(site: Site): Promise<string[]> {
     if (last === undefined) return names
     const moment = last.slice('rcpt_'.length, 'rcpt_'.length + 10)
     const bound = boundOf(moment)
-    // More of one millisecond than a file holds: what is older is left out.
+    // One millisecond has more receipts than a file holds: older ones are left out.
     if (bound >= before) return names
     before = bound
     names.push(`receipts-${moment}`)
@@ -58,7 +59,7 @@ async function receiptFiles(site: Site): Promise<string[]> {
   return names
 }
 
-/** Behind every id of that moment and before those of the next. */
+/** Sorts after every id of that timestamp and before those of the next. */
 const boundOf = (moment: string): string => `rcpt_${moment}${'z'.repeat(16)}`
 
 const toReceipt = (id: string): string => `/receipts/${id}`

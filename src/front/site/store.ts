@@ -1,3 +1,4 @@
+/** The SQL of public pages: listed receipts and published passports alone. */
 import { and, asc, desc, eq, lt } from 'drizzle-orm'
 import type { PriceList } from '../../models/model.ts'
 import type { Db } from '../../storage/db/db.ts'
@@ -6,18 +7,17 @@ import type { ShareRow } from '../../storage/db/schema.ts'
 
 export type SiteStore = ReturnType<typeof siteStore>
 
-/** What there is to see for everybody: never anything unlisted, private or hidden. */
 export function siteStore(db: Db) {
   const { shares, passports, priceLists } = db.tables
   const isPublic = eq(shares.visibility, 'public')
   const isPublished = eq(passports.status, 'public')
   return {
-    /** The share of the newest receipt that is in lists. */
+    /** The share of the newest listed receipt. */
     newestShare: (): Promise<ShareRow | undefined> =>
       db.read((q) =>
         first(q.select().from(shares).where(isPublic).orderBy(desc(shares.receiptId)).limit(1)),
       ),
-    /** The place of a version of the prices among the leaves of all logs, once it has one. */
+    /** The place of a price version among the leaves of all logs, once it has one. */
     placeOfPrices: async ({ id, version }: PriceList): Promise<number | undefined> => {
       const named = and(eq(priceLists.id, id), eq(priceLists.version, version))
       const found = await db.read((q) =>
@@ -25,7 +25,7 @@ export function siteStore(db: Db) {
       )
       return found?.place ?? undefined
     },
-    /** Ids of receipts that are in lists, newest first, before an id. */
+    /** Ids of listed receipts before an id, newest first. */
     publicReceipts: async (before: string, limit: number): Promise<string[]> => {
       const listed = and(isPublic, lt(shares.receiptId, before))
       const order = desc(shares.receiptId)
@@ -35,7 +35,7 @@ export function siteStore(db: Db) {
       )
       return found.map(({ id }) => id)
     },
-    /** The last of `size` public receipts before an id; undefined where there are not so many. */
+    /** The last of `size` listed receipts before an id; undefined if there are fewer. */
     lastOfPage: async (before: string, size: number): Promise<string | undefined> => {
       const listed = and(isPublic, lt(shares.receiptId, before))
       const order = desc(shares.receiptId)
@@ -46,7 +46,7 @@ export function siteStore(db: Db) {
       )
       return found?.id
     },
-    /** Handles of published passports, the longest published first. */
+    /** Handles of published passports, earliest first. */
     publicPassports: async (limit: number): Promise<string[]> => {
       const order = [asc(passports.publishedAt), asc(passports.handle)]
       const select = { handle: passports.handle }

@@ -1,3 +1,4 @@
+/** The explorer's figures, charts and anchors. */
 import { chainId } from '../../../kernel/chain.ts'
 import { toHex } from '../../../kernel/hex.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
@@ -20,7 +21,7 @@ const windowNames: Record<Window, string> = {
 }
 
 const inWords = (window: Window): string =>
-  window === 'all' ? 'since the first one' : `in ${windowNames[window]}`
+  window === 'all' ? 'since the first run' : `in ${windowNames[window]}`
 
 export const Windows = ({ here }: { here: Window }) => (
   <Tabs
@@ -52,7 +53,7 @@ const Share = ({ bps }: { bps: number | undefined }) =>
 
 const percentText = (bps: number): string => `${(bps / 100).toFixed(bps % 100 === 0 ? 0 : 2)}%`
 
-/** Below ten dollars every digit counts, above it cents do. */
+/** Rounds to cents from ten dollars on. */
 function Cents({ nusd }: { nusd: bigint }) {
   const cent = 10_000_000n
   return <Amount nusd={nusd >= 1000n * cent ? (nusd / cent) * cent : nusd} />
@@ -66,8 +67,7 @@ export function RunsChart({ stats }: { stats: Stats }) {
   const top = series.reduce((most, one) => (one.runs > most.runs ? one : most), series[0] ?? none)
   const label = labels[seriesBy]
   const rate = Math.floor((succeeded * 10_000) / runs)
-  const highest =
-    top.runs === 0 ? 'Nothing ran.' : `Highest ${wordsOf(top.runs)}, ${label(top.at)}.`
+  const highest = top.runs === 0 ? 'No runs.' : `Highest ${wordsOf(top.runs)}, ${label(top.at)}.`
   return (
     <Panel
       id="runs"
@@ -75,8 +75,8 @@ export function RunsChart({ stats }: { stats: Stats }) {
       aside={
         <small class="quiet">
           {runs === 0
-            ? 'Private ones are counted too.'
-            : `${percentText(rate)} succeeded, private ones counted too.`}
+            ? 'Includes private runs.'
+            : `${percentText(rate)} succeeded, including private runs.`}
         </small>
       }
     >
@@ -126,7 +126,7 @@ export const TopModels = ({ stats }: { stats: Stats }) => (
   <Panel id="models" title="Top models" aside={<small class="quiet">Of public receipts.</small>}>
     {stats.topModels.length === 0 ? (
       <Pad>
-        <p class="quiet">No receipt of this time is public.</p>
+        <p class="quiet">No public receipts in this period.</p>
       </Pad>
     ) : (
       <Table caption="Models" columns={modelColumns} rows={stats.topModels} />
@@ -142,8 +142,8 @@ const modelColumns: readonly Column<TopModel>[] = [
     kind: 'number',
     cell: ({ volume }) =>
       volume === undefined ? (
-        <span class="quiet" title={`Shown from ${crowdMin} runs on`}>
-          few
+        <span class="quiet" title={`Shown from ${crowdMin} runs`}>
+          Too few runs
         </span>
       ) : (
         <Amount nusd={volume} />
@@ -151,7 +151,7 @@ const modelColumns: readonly Column<TopModel>[] = [
   },
 ]
 
-/** What went to the chain: a bar is an anchor, as high as the leaves it covers first. */
+/** The anchors as bars, as high as the number of leaves that each adds. */
 export function AnchorsPanel({ tape, now }: { tape: AnchorTape; now: number }) {
   const { anchors, waiting, isOn, policy } = tape
   const newest = anchors.at(-1)
@@ -164,8 +164,8 @@ export function AnchorsPanel({ tape, now }: { tape: AnchorTape; now: number }) {
       aside={
         <small class="quiet">
           {isOn
-            ? `One root every ${minutes} or ${receipts} receipts. The higher, the more.`
-            : 'No new ones: anchoring is off here.'}
+            ? `One root every ${minutes} or ${receipts} receipts. Bar height: new leaves.`
+            : 'Anchoring is off.'}
         </small>
       }
       foot={
@@ -174,12 +174,12 @@ export function AnchorsPanel({ tape, now }: { tape: AnchorTape; now: number }) {
             <span>
               Last root <Hash value={toHex(newest.root)} />
               {newest.blockNumber === null
-                ? ', on its way'
+                ? ', pending'
                 : `, block ${newest.blockNumber.toLocaleString('en-US')}`}
               , {leavesText(newest.size - newest.prevSize)}
             </span>
           ) : (
-            <span>No anchor yet.</span>
+            <span>No anchors yet.</span>
           )}
           <span>{nextText(tape, now)}</span>
         </>
@@ -214,7 +214,7 @@ export const leavesText = (leaves: number): string =>
 
 function nextText({ isOn, waiting, dueAt }: AnchorTape, now: number): string {
   if (!isOn) return `${leavesText(waiting)} in the log`
-  if (waiting === 0) return 'Everything is anchored'
+  if (waiting === 0) return 'All leaves are anchored'
   if (dueAt === undefined) return `${leavesText(waiting)} waiting`
-  return dueAt <= now ? 'Next one is due' : `Next in about ${durationText(dueAt - now)}`
+  return dueAt <= now ? 'Next anchor is due' : `Next in about ${durationText(dueAt - now)}`
 }

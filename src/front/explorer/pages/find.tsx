@@ -1,3 +1,4 @@
+/** The results of an explorer search. */
 import { toHex } from '../../../kernel/hex.ts'
 import { ButtonLink } from '../../../web/ui/button.tsx'
 import { Hash, IdLink } from '../../../web/ui/hash.tsx'
@@ -7,7 +8,6 @@ import { ExactTime } from '../../../web/ui/when.tsx'
 import type { Found, Role } from '../find.ts'
 import { leavesText } from './figures.tsx'
 
-/** What a search found, or that nothing public answers: the same for what is private. */
 export const FoundPanel = ({ asked, found }: { asked: string; found: readonly Found[] }) => (
   <Panel
     id="found"
@@ -21,11 +21,11 @@ export const FoundPanel = ({ asked, found }: { asked: string; found: readonly Fo
     {found.length === 0 ? (
       <Pad>
         <p>
-          <strong>Nothing public answers to this.</strong> There is no such thing, or it is private.
+          <strong>No public match.</strong> It does not exist, or it is private.
         </p>
         <p class="quiet">
-          Look for the id of a receipt, a run or an anchor, an index or a size of the log, a digest,
-          a transaction, a root, a @handle or an address. You asked for: <code>{asked}</code>
+          Search for the id of a receipt, run or anchor, a log index or size, a digest, a
+          transaction, a root, a @handle or an address. You searched for: <code>{asked}</code>
         </p>
       </Pad>
     ) : (
@@ -56,7 +56,7 @@ function Answer({ of }: { of: Found }) {
         <Facts
           of={[
             ['Address', <code>{of.address}</code>],
-            ['Is', roleWords[of.role]],
+            ['Role', roleWords[of.role]],
           ]}
         />
       )
@@ -68,11 +68,11 @@ function Answer({ of }: { of: Found }) {
 }
 
 const roleWords: Record<Role, string> = {
-  signer: 'a key that signs the receipts of this service',
-  registry: 'the contract that keeps the anchors of the log',
-  sender: 'who opened the log in the registry and pays for anchors',
-  treasury: 'where deposits go',
-  token: 'the stablecoin that deposits are made in',
+  signer: 'signs the receipts of this service',
+  registry: 'the contract that holds the anchors of the log',
+  sender: 'opened the log in the registry and pays for anchors',
+  treasury: 'receives deposits',
+  token: 'the stablecoin of deposits',
 }
 
 const Anchor = ({ row }: { row: Extract<Found, { is: 'anchor' }>['row'] }) => (
@@ -80,12 +80,12 @@ const Anchor = ({ row }: { row: Extract<Found, { is: 'anchor' }>['row'] }) => (
     of={[
       ['Anchor', <code>{row.id}</code>],
       ['State', <Badge tone={anchorTones[row.status]}>{row.status}</Badge>],
-      ['Size of the log', row.size.toLocaleString('en-US')],
-      ['New in it', leavesText(row.size - row.prevSize)],
+      ['Log size', row.size.toLocaleString('en-US')],
+      ['New leaves', leavesText(row.size - row.prevSize)],
       ['Root', <code>{toHex(row.root)}</code>],
       ['Transaction', row.txHash === null ? 'not sent yet' : <code>{row.txHash}</code>],
       ['Block', row.blockNumber === null ? 'none yet' : row.blockNumber.toLocaleString('en-US')],
-      ['Time of the block', row.blockTime === null ? 'none yet' : <ExactTime at={row.blockTime} />],
+      ['Block time', row.blockTime === null ? 'none yet' : <ExactTime at={row.blockTime} />],
     ]}
   />
 )

@@ -1,3 +1,4 @@
+/** The explorer's list of receipts. */
 import { StageBadge } from '../../../proof/receipts/portal/receipt-list.tsx'
 import { isHidden } from '../../../verify/receipt.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
@@ -14,16 +15,16 @@ import type { Window } from '../stats.ts'
 
 export const explorerPath = '/explorer'
 
-/** Receipts on a page, and the most that the live list grows to. */
+/** Receipts per page, and the largest length of the live list. */
 export const rowsMax = 20
 
 export type ListView = {
   now: number
   window: Window
   seen: SeenPage
-  /** Whether these are the newest. */
+  /** Whether this is the newest page. */
   isFirst: boolean
-  /** Hex; of the empty list's figure. */
+  /** The figure of an empty list, as hex. */
   hash: string
 }
 
@@ -39,7 +40,7 @@ export function RecentPanel({ view }: { view: ListView }) {
       foot={
         seen.items.length === 0 && isFirst ? null : (
           <Pager older={older} newest={isFirst ? undefined : hrefOf(window)}>
-            A private receipt shows its minute, model and outcome, never whose it is.
+            Private receipts show only their minute, model and outcome, never the account.
           </Pager>
         )
       }
@@ -53,7 +54,7 @@ export function RecentPanel({ view }: { view: ListView }) {
   )
 }
 
-/** Rows alone, for a list that is being looked at. */
+/** Rows alone, for a list that is open in a browser. */
 export const rowsOf = (
   view: Pick<ListView, 'now' | 'seen'>,
   items: readonly SeenReceipt[],
@@ -62,7 +63,7 @@ export const rowsOf = (
   return items.map((row) => renderChild(<TableRow columns={columns} row={row} fresh />)).join('')
 }
 
-/** The address of the page, with what is chosen on it. */
+/** The address of a page with its filters. */
 export function hrefOf(window: Window, after?: number): string {
   const query = new URLSearchParams()
   if (window !== '24h') query.set('window', window)
@@ -70,12 +71,12 @@ export function hrefOf(window: Window, after?: number): string {
   return query.size === 0 ? explorerPath : `${explorerPath}?${query}`
 }
 
-/** Where new rows wait; a script shows it once the stream is open. Without one there is a link. */
+/** The counter of new rows, shown by a script once the stream is open, or a link without script. */
 const LiveState = ({ view: { seen, window } }: { view: ListView }) => (
   <span class="row">
     <noscript>
       <a class="btn small" href={hrefOf(window)}>
-        Look again
+        Refresh
       </a>
     </noscript>
     <button class="btn small" type="button" id="fresh" hidden>
@@ -100,23 +101,23 @@ const None = ({ view: { isFirst, hash, window } }: { view: ListView }) =>
       title="No receipts yet"
       action={
         <a class="btn" href="/models">
-          See the models
+          View models
         </a>
       }
     >
-      Every run that reaches a model leaves one here, a moment after it ended.
+      Every run that reaches a model leaves a receipt here, moments after it ends.
     </Empty>
   ) : (
     <Empty
       hash={hash}
-      title="That is all"
+      title="End of list"
       action={
         <a class="btn" href={hrefOf(window)}>
           Newest
         </a>
       }
     >
-      Nothing in the log is older.
+      The log has no older receipts.
     </Empty>
   )
 
@@ -141,7 +142,7 @@ const columnsAt = ({ now, seen: { stageOf } }: Pick<ListView, 'now' | 'seen'>): 
 
 type Of = { of: SeenReceipt }
 
-/** On a phone it says what the columns say that have no room there. */
+/** On a phone it also shows what the hidden columns show. */
 const Receipt = ({ of: { shown, model, outcome } }: Of) => (
   <>
     {shown ? (
@@ -177,7 +178,7 @@ function Cost({ of: { shown } }: Of) {
   return isHidden(charge) ? <Hidden /> : <Amount nusd={BigInt(charge.amount)} places={9} />
 }
 
-/** Of a private receipt there is the minute only. */
+/** A private receipt shows only its minute. */
 function At({ of: { shown, minute }, now }: Of & { now: number }) {
   if (shown) return <When at={Number(shown.receipt.issuedAt)} now={now} />
   const thisMinute = now - (now % 60_000)

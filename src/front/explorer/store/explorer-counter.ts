@@ -1,3 +1,4 @@
+/** Counts all receipts, private ones too, per hour and day. */
 import { sql } from 'drizzle-orm'
 import type { CountedReceipt, Counter } from '../../../storage/counts/store.ts'
 import type { Db } from '../../../storage/db/db.ts'
@@ -5,7 +6,6 @@ import { prepared, type Query, rows } from '../../../storage/db/query-steps.ts'
 import type { ExplorerCountRow } from '../../../storage/db/schema.ts'
 import { grainStart } from '../../../storage/figures/grain.ts'
 
-/** Counts all receipts, private ones too, into their hour and their day. */
 export function explorerCounter(db: Db): Counter {
   const { explorerCounts } = db.tables
 
@@ -21,7 +21,7 @@ export function explorerCounter(db: Db): Counter {
 
   return {
     name: 'explorer',
-    /** One round trip to a server; in process, a compiled statement for each. */
+    /** One round trip to a server; one compiled statement per row in process. */
     *add(q, receipts) {
       const counts = toCounts(receipts)
       if (!db.exclusive) yield* rows(adding(q, counts))
@@ -30,7 +30,7 @@ export function explorerCounter(db: Db): Counter {
   }
 }
 
-/** The rows that some receipts add up to, in the order of their primary key. */
+/** The sums of some receipts, ordered by primary key. */
 export function toCounts(
   receipts: readonly Pick<CountedReceipt, 'finishedAt' | 'status'>[],
 ): ExplorerCountRow[] {

@@ -1,10 +1,10 @@
+/** The landing page's sections for people, programs and operators. */
 import { ButtonLink, CopyButton } from '../../../web/ui/button.tsx'
 import { CopyBox } from '../../../web/ui/copy-box.tsx'
 import { Icon, type IconName } from '../../../web/ui/icon.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import type { LandingView } from './landing.tsx'
 
-/** The same thing three times: for whoever pays, whatever calls, and whoever runs it. */
 export const Audiences = ({ view }: { view: LandingView }) => (
   <section class="stack" aria-labelledby="for-title">
     <h2 id="for-title">Who it is for</h2>

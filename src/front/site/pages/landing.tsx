@@ -1,3 +1,4 @@
+/** The landing page's layout. */
 import { ButtonLink } from '../../../web/ui/button.tsx'
 import type { Stats } from '../../explorer/stats.ts'
 import { TerminalForm } from '../../terminal/pages/prompt.tsx'
@@ -9,13 +10,13 @@ import { CheckSteps } from './steps.tsx'
 
 export type LandingView = {
   baseUrl: string
-  /** Address of the key that signs receipts now. */
+  /** Address of the current signing key. */
   signer: string
   /** A chat model for the examples. */
   model: string
   isSignedIn: boolean
   takesDeposits: boolean
-  /** Whether there is a chain to anchor on. */
+  /** Whether a chain is configured for anchors. */
   isAnchored: boolean
   newest: Newest | undefined
   stats: Stats

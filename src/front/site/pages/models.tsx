@@ -1,3 +1,4 @@
+/** `GET /models`: the models, their prices, and the price version that receipts name. */
 import { Elysia } from 'elysia'
 import { readerAccount } from '../../../access/accounts/needs-session.ts'
 import type { Deps } from '../../../app/deps-port.ts'
@@ -11,10 +12,7 @@ import { reply } from '../../../web/ui/reply.ts'
 import { Badge } from '../../../web/ui/status.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
 
-type Needs = Pick<Deps, 'catalogue' | 'clock' | 'log' | 'logs' | 'site' | 'sessions' | 'settings'>
-
-/** `GET /models`: what there is to run, and the version of the prices that receipts name. */
-export const modelPages = (deps: Needs, frame: Frame) =>
+export const modelPages = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'model-pages' }).get('/models', async ({ request, set }) => {
     const { catalogue } = deps
     const leaf = await leafOf(deps)
@@ -22,8 +20,8 @@ export const modelPages = (deps: Needs, frame: Frame) =>
       frame,
       title: 'Models',
       description:
-        'The models of this service, with their prices per million tokens, their context, and ' +
-        'what of a run anybody can repeat.',
+        'The models of this service with their prices per million tokens, their context size, ' +
+        'and which runs can be repeated.',
       here: '/models',
       main: <ModelsPage catalogue={catalogue} leaf={leaf} />,
       ...(await readerAccount(deps, request)),
@@ -31,8 +29,8 @@ export const modelPages = (deps: Needs, frame: Frame) =>
     return reply({ request, set }, { page })
   })
 
-/** The index of the price list in the current log; undefined when it is in another, or in none. */
-async function leafOf({ catalogue, site, logs }: Needs): Promise<number | undefined> {
+/** The price list's index in the current log; undefined if it is in another log, or in none. */
+async function leafOf({ catalogue, site, logs }: Deps): Promise<number | undefined> {
   const place = await site.placeOfPrices(catalogue.priceList)
   return place === undefined || place < logs.current.start ? undefined : place - logs.current.start
 }
@@ -41,13 +39,13 @@ const ModelsPage = ({ catalogue, leaf }: { catalogue: Catalogue; leaf: number | 
   <>
     <PageHead title="Models">
       <p class="quiet">
-        The same list for programs: <a href="/v1/models">/v1/models</a>
+        For programs: <a href="/v1/models">/v1/models</a>
       </p>
     </PageHead>
     <Panel
       id="models"
       title="Prices per million tokens"
-      aside={<small class="quiet">US dollars. A plan takes its discount off.</small>}
+      aside={<small class="quiet">In US dollars, before a plan's discount.</small>}
     >
       <Table caption="Models" columns={columns} rows={catalogue.list()} />
     </Panel>
@@ -77,7 +75,7 @@ const columns: readonly Column<Model>[] = [
       kind === 'chat' ? <PerMillion pusd={prices.outputPusd} /> : <None />,
   },
   {
-    head: 'Each run',
+    head: 'Per run',
     kind: 'optional-number',
     cell: ({ prices }) =>
       prices.requestNusd === 0n ? <None /> : <Amount nusd={prices.requestNusd} />,
@@ -89,7 +87,7 @@ const columns: readonly Column<Model>[] = [
     cell: ({ contextTokens }) => <Count value={contextTokens} />,
   },
   {
-    head: 'Longest answer',
+    head: 'Longest output',
     kind: 'optional-number',
     cell: ({ maxOutputTokens }) =>
       maxOutputTokens === 0 ? <None /> : <Count value={maxOutputTokens} />,
@@ -100,7 +98,7 @@ const columns: readonly Column<Model>[] = [
     cell: ({ features }) => (features.length === 0 ? <None /> : features.join(', ')),
   },
   {
-    head: 'Can be repeated',
+    head: 'Repeatable',
     kind: 'optional',
     cell: ({ verifiable }) => (verifiable === 're-executable' ? 'Yes' : 'No'),
   },
@@ -110,19 +108,19 @@ const columns: readonly Column<Model>[] = [
   },
 ]
 
-/** What the columns say that a phone has no room for. */
+/** The columns that a phone has no room for, as text. */
 const inWords = ({ kind, contextTokens, features, verifiable }: Model): string =>
   [
     kind,
     `${contextTokens.toLocaleString('en-US')} tokens of context`,
     ...features,
-    ...(verifiable === 're-executable' ? ['can be repeated'] : []),
+    ...(verifiable === 're-executable' ? ['repeatable'] : []),
   ].join(', ')
 
 const tones = { live: 'ok', deprecated: 'warn', disabled: 'bad' } as const
-const states = { live: 'Live', deprecated: 'Going away', disabled: 'Off' } as const
+const states = { live: 'Live', deprecated: 'Deprecated', disabled: 'Off' } as const
 
-/** One pico-USD a token is one micro-dollar for a million of them. */
+/** Pico-USD per token are micro-USD per million tokens. */
 const PerMillion = ({ pusd }: { pusd: bigint }) => <Amount nusd={pusd * 1000n} />
 
 const Count = ({ value }: { value: number }) => (
@@ -137,8 +135,8 @@ const PriceList = ({ catalogue: { priceList }, leaf }: PriceListProps) => (
   <Panel id="price-list" title="Price list">
     <Pad>
       <p>
-        All prices together have a version, and every receipt names the one it was charged by. Each
-        version is a leaf of the public log: a price cannot be changed afterwards.
+        The price list has a version, and every receipt names the version it was charged by. Each
+        version is a leaf of the public log, so prices cannot be changed afterwards.
       </p>
       <Facts
         of={[
@@ -164,15 +162,15 @@ const PriceList = ({ catalogue: { priceList }, leaf }: PriceListProps) => (
 )
 
 const Meaning = () => (
-  <Panel id="repeat" title="What “can be repeated” means">
+  <Panel id="repeat" title="What “repeatable” means">
     <Pad>
       <p>
-        Such a model always gives the same answer to the same input. Whoever holds both can run it
-        again and compare: the receipt commits to the two of them.
+        A repeatable model always gives the same output for the same input. Anyone who has both can
+        run it again and compare, because the receipt commits to both.
       </p>
       <p class="quiet">
-        Of any other model a receipt proves who signed what was charged, not which model wrote the
-        text.
+        For any other model, a receipt proves the charge and who signed it, not which model wrote
+        the text.
       </p>
     </Pad>
   </Panel>

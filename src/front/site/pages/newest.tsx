@@ -1,3 +1,4 @@
+/** The landing page's receipt: the newest public one, or a blank. */
 import { isHidden } from '../../../verify/receipt.ts'
 import { proofIn, stampWords } from '../../../verify/shown-checks.ts'
 import { hiddenWords, type SlipLine, slipLines } from '../../../verify/slip-lines.ts'
@@ -8,7 +9,6 @@ import { Slip, Stamp } from '../../../web/ui/slip.tsx'
 import type { Newest } from '../newest.ts'
 import type { LandingView } from './landing.tsx'
 
-/** The newest public receipt as paper, with a few of its lines, and the way to all of it. */
 export function NewestSlip({ newest: { file, verdict } }: { newest: Newest }) {
   const { receipt, digest } = file
   const stamp = stampWords(verdict, proofIn({ verdict, file }))
@@ -22,7 +22,7 @@ export function NewestSlip({ newest: { file, verdict } }: { newest: Newest }) {
         lines={slipLines(receipt, verdict).flatMap(shortened)}
         total={isHidden(receipt.charge) ? undefined : BigInt(receipt.charge.amount)}
         hidden={hiddenWords}
-        note="Who paid, and what was said, is shown only if its owner wants it."
+        note="The owner decides whether to show who paid and what was said."
         stamp={
           stamp ? (
             <Stamp against={stamp.against} bad={stamp.isBad}>
@@ -39,7 +39,7 @@ export function NewestSlip({ newest: { file, verdict } }: { newest: Newest }) {
   )
 }
 
-/** Without the lines that stand on its page only, and no longer than a line. */
+/** Drops the lines that only the receipt's page shows, and shortens hashes. */
 function shortened([name, value]: SlipLine): SlipLine[] {
   if (left.has(name)) return []
   return [[name, value?.startsWith('0x') ? shortHash(value) : value]]
@@ -47,7 +47,7 @@ function shortened([name, value]: SlipLine): SlipLine[] {
 
 const left = new Set(['Route', 'Key', 'Input hash', 'Output hash', 'Commitments'])
 
-/** The paper that waits for the first receipt; all that it says is who is going to sign. */
+/** The blank slip before the first public receipt, which names only the signer. */
 export const BlankSlip = ({ view: { signer, stats } }: { view: LandingView }) => (
   <figure class="newest">
     <div class="slipwrap">
@@ -59,7 +59,7 @@ export const BlankSlip = ({ view: { signer, stats } }: { view: LandingView }) =>
           <small>Receipt</small>
         </p>
         <h2 id="slip-id">{stats.receipts === 0 ? 'No receipts yet' : 'No public receipts yet'}</h2>
-        <p class="quiet">The next one can stand here.</p>
+        <p class="quiet">Yours can be the first.</p>
         <dl>
           {['Model', 'Run', 'Outcome', 'Input', 'Output', 'Paid by'].map((name) => (
             <>

@@ -1,9 +1,9 @@
+/** The landing page's three commands to check a receipt. */
 import { Address } from '../../../web/ui/address.tsx'
 import { ButtonLink, CopyButton } from '../../../web/ui/button.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import type { LandingView } from './landing.tsx'
 
-/** How to check a receipt without believing anybody: three steps, each a line to copy. */
 export function CheckSteps({ view: { baseUrl, signer, newest } }: { view: LandingView }) {
   const id = newest?.file.receipt.id ?? 'rcpt_…'
   return (
@@ -12,20 +12,20 @@ export function CheckSteps({ view: { baseUrl, signer, newest } }: { view: Landin
       <ol class="three bare">
         <Step
           id="step-file"
-          title="Take the file"
+          title="Download it"
           code={`curl -s ${baseUrl}/v1/receipts/${id} > r.json`}
         >
-          It holds what was run and paid, the signature, and its place in the log.
+          The file holds the run, its cost, the signature and its place in the log.
         </Step>
-        <Step id="step-signer" title="Learn who signs" code={`curl -s ${baseUrl}/v1/signer`}>
-          Or from somewhere you trust more than this server. Now it is <Address value={signer} />.
+        <Step id="step-signer" title="Find out who signs" code={`curl -s ${baseUrl}/v1/signer`}>
+          Or ask a source you trust more than this server. It is now <Address value={signer} />.
         </Step>
         <Step
           id="step-check"
           title="Check it offline"
           code={`counterfoil verify r.json --signer ${signer}`}
         >
-          One changed digit, and it says which check fails, what it expected and what it found.
+          Change one digit and it names the check that fails, what it expected and what it found.
         </Step>
       </ol>
       <p class="row">
@@ -46,7 +46,7 @@ const Step = ({ id, title, code, children }: StepProps) => (
   <li class="sheet">
     <h3>{title}</h3>
     <p>{children}</p>
-    <section class="code wrap" tabindex="0" aria-label={`To copy: ${title}`}>
+    <section class="code wrap" tabindex="0" aria-label={`Command: ${title}`}>
       <pre id={id}>{code}</pre>
     </section>
     <CopyButton of={id} />
