@@ -23,8 +23,8 @@ export type Role = 'signer' | 'registry' | 'sender' | 'treasury' | 'token'
 const longest = 100
 
 /**
- * Everything a text names: a receipt, run or anchor id, a log index, a digest, a transaction, a root,
- * a log size, a handle, an address. Private receipts look the same as missing ones.
+ * Everything a text names: a receipt, run or anchor id, a log index, a digest, a transaction, a
+ * root, a log size, a handle, an address. Private receipts look the same as missing ones.
  */
 export async function findPublic(deps: Deps, asked: string): Promise<Found[]> {
   const text = asked.trim()
