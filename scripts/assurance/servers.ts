@@ -102,7 +102,7 @@ export const servers: Group = {
         ],
       ],
       guards: [
-        ['src/proof/log/store/logs.ts', 'settleLogs'],
+        ['src/proof/log/store/logs.ts', 'ensureLogs'],
         ['src/proof/log/store/logs.ts', 'nameGuard'],
       ],
     },

@@ -42,7 +42,10 @@ export const groups: Record<string, Group> = {
   },
   runs: {
     places: [
-      ...named('src/runs', 'begin cancel execute finish fit recover run'),
+      ...named(
+        'src/runs',
+        'begin cancel chunks complete ending finish fit recover refusals route run stream',
+      ),
       ...named('src/models', 'bound usage'),
     ],
     near: /^test\/(runs|models)\/(?!portal|full-disk)/,

@@ -38,7 +38,7 @@ import type { Logs } from '../proof/log/logs.ts'
 import { sequencer } from '../proof/log/sequence.ts'
 import { checkpointStore } from '../proof/log/store/checkpoint.ts'
 import { headStore } from '../proof/log/store/head.ts'
-import { nameGuard, settleLogs } from '../proof/log/store/logs.ts'
+import { nameGuard, ensureLogs } from '../proof/log/store/logs.ts'
 import { type LogStore, logStore } from '../proof/log/store.ts'
 import { passportCounter } from '../proof/passports/store/passport-counter.ts'
 import { passportStore } from '../proof/passports/store.ts'
@@ -49,7 +49,7 @@ import { receiptStore } from '../proof/receipts/store.ts'
 import { makeSealer } from '../proof/signer/sealer.ts'
 import type { Signer } from '../proof/signer/signer.ts'
 import type { Signers } from '../proof/signer/signers.ts'
-import { settleSigners } from '../proof/signer/store.ts'
+import { ensureSigners } from '../proof/signer/store.ts'
 import { liveRuns } from '../runs/live-runs.ts'
 import { runStore } from '../runs/store.ts'
 import { countStore } from '../storage/counts/store.ts'
@@ -207,8 +207,8 @@ async function openKnownLog(db: Db, known: Known & { settings: Settings }, signe
 async function settleStore(db: Db, { config, signer }: Parts, { clock, leaseClock }: Clocks) {
   const now = clock.now()
   const books = db.write(function* (q) {
-    const logs = yield* settleLogs(db, q, config.base_url, leaseClock.now())
-    return { logs, signers: yield* settleSigners(db, q, { logs, signer, now }) }
+    const logs = yield* ensureLogs(db, q, config.base_url, leaseClock.now())
+    return { logs, signers: yield* ensureSigners(db, q, { logs, signer, now }) }
   })
   return (await Promise.all([books, settleFigures(db)]))[0]
 }

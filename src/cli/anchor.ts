@@ -51,7 +51,7 @@ async function deploy(options: Options): Promise<void> {
       deployed = await deployStep(office, { chain, sender }, artefact.bytecode as Hex)
       if (!deployed) await Bun.sleep(lookMs)
     }
-    const address = await office.anchors.settleRegistry(deployed.address)
+    const address = await office.anchors.ensureRegistry(deployed.address)
     const { txHash, gasUsed } = deployed
     if (options.json) return printJson({ address, tx_hash: txHash, gas_used: Number(gasUsed) })
     print(address)

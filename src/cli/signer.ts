@@ -7,7 +7,7 @@ import { openLogOffice } from '../app/open-log.ts'
 import type { Config } from '../config/config.ts'
 import { systemRandom } from '../kernel/random.ts'
 import { readSecretFile, writeKeyFile } from '../proof/signer/key-file.ts'
-import { revokeSigner, rotateSigner, type Turned, type Wish } from '../proof/signer/rotate.ts'
+import { revokeSigner, rotateSigner, type Rotated, type Wish } from '../proof/signer/rotate.ts'
 import type { Signer } from '../proof/signer/signer.ts'
 import { leafIndexOf } from '../proof/signer/signers.ts'
 import { openSource } from '../proof/signer/source.ts'
@@ -151,7 +151,7 @@ function openIfThere({ signers, random }: Office, { source }: Wish): Signer | un
   }
 }
 
-function tell(turned: Turned, { source }: Wish, json: boolean | undefined): void {
+function tell(turned: Rotated, { source }: Wish, json: boolean | undefined): void {
   const { previous, next, fromIndex, logIndex, keyFile, oldKeyFile } = turned
   if (json) {
     const files = { key_file: keyFile, old_key_file: oldKeyFile ?? null }

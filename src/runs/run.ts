@@ -13,6 +13,10 @@ export const runStatuses = [
   'cancelled',
   'interrupted',
 ] as const satisfies readonly RunStatus[]
+
+/** Narrows a list of runs. */
+export type RunFilter = { status?: RunStatus | undefined; model?: string | undefined }
+
 export type Outcome = NonNullable<RunRow['outcome']>
 
 /** Why a run did not complete, in the words of the error table. */

@@ -2,10 +2,8 @@
 import type { Millis } from '../kernel/clock.ts'
 import type { Page, PageRequest } from '../kernel/pagination.ts'
 import type { RunRow } from '../storage/db/schema.ts'
+import type { RunFilter } from './run.ts'
 import type { ShownRuns } from './shown-run.ts'
-
-/** Narrows a list of runs. */
-export type RunFilter = { status?: RunRow['status'] | undefined; model?: string | undefined }
 
 export type RunStore = ShownRuns &
   CancelRequests & {

@@ -2,7 +2,7 @@
 import type { Millis } from '../kernel/clock.ts'
 import type { PageRequest } from '../kernel/pagination.ts'
 import type { RunRow } from '../storage/db/schema.ts'
-import type { RunFilter } from './runs.ts'
+import type { RunFilter } from './run.ts'
 
 /** A run with the name of its key. */
 export type ShownRun = { run: RunRow; keyName: string }

@@ -166,7 +166,7 @@ describe.skipIf(noBinary)('the life of the signer', () => {
     const text = readFileSync(path, 'utf8')
     await Bun.file(path).delete()
     const lost = await run(home.folder, ['serve'])
-    expect([lost.code, lost.stderr]).toEqual([1, expect.stringContaining('put it there')])
+    expect([lost.code, lost.stderr]).toEqual([1, expect.stringContaining('restore it')])
     expect(existsSync(path)).toBe(false)
     writeFileSync(path, text, { mode: 0o600 })
     server = await home.start()

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { settleLogs } from '../../src/proof/log/store/logs.ts'
+import { ensureLogs } from '../../src/proof/log/store/logs.ts'
 import { type Signer, signerFromHex } from '../../src/proof/signer/signer.ts'
-import { settleSigners } from '../../src/proof/signer/store.ts'
+import { ensureSigners } from '../../src/proof/signer/store.ts'
 import { nodeLease, takeLease } from '../../src/storage/db/lease.ts'
 import { insert, rows, update } from '../../src/storage/db/query-steps.ts'
 import { newAccount, openOffice } from '../ledger/office.ts'
@@ -21,7 +21,7 @@ describe('the name of the first log', () => {
 
   /** The name under which a start with this configuration goes on, as it is kept too. */
   const startAs = async (origin: string, db = office.db) => {
-    const { current } = await db.write((q) => settleLogs(db, q, origin, now))
+    const { current } = await db.write((q) => ensureLogs(db, q, origin, now))
     const kept = await db.read((q) => rows(q.select().from(db.tables.logs)))
     expect(kept.map((row) => row.origin)).toEqual([current.origin])
     return current.origin
@@ -81,8 +81,8 @@ describe('the name of the first log', () => {
     const { db } = office
     const start = (origin: string, signer: Signer) =>
       db.write(function* (q) {
-        const logs = yield* settleLogs(db, q, origin, now)
-        return yield* settleSigners(db, q, { logs, signer, now })
+        const logs = yield* ensureLogs(db, q, origin, now)
+        return yield* ensureSigners(db, q, { logs, signer, now })
       })
     await start('a', testSigner)
     const other = signerFromHex('11'.repeat(32))
@@ -95,7 +95,7 @@ describe('the name of the first log', () => {
     await startAs('a')
     const second = { number: 2, origin: 'a#2', start: 0, openedAt: now, reason: 'test' }
     await office.db.write(() => insert(office.db.tables.logs, [second]))
-    const { all, current } = await office.db.write((q) => settleLogs(office.db, q, 'b', now))
+    const { all, current } = await office.db.write((q) => ensureLogs(office.db, q, 'b', now))
     expect([all.map(({ origin }) => origin), current.origin]).toEqual([['a', 'a#2'], 'a#2'])
   })
 })

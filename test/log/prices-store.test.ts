@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asc } from 'drizzle-orm'
-import { settleLogs } from '../../src/proof/log/store/logs.ts'
+import { ensureLogs } from '../../src/proof/log/store/logs.ts'
 import { ensurePriceList } from '../../src/proof/log/store/price-list.ts'
 import { readWholeLogs } from '../../src/proof/log/store/whole.ts'
 import { type LogStore, logStore } from '../../src/proof/log/store.ts'
@@ -75,7 +75,7 @@ describe.each(engines)('the price list of several starts at once, %s', (engine) 
     }))
     for (const office of offices.slice(0, 1)) {
       db = office.db
-      await db.write((q) => settleLogs(db, q, 'test', 0))
+      await db.write((q) => ensureLogs(db, q, 'test', 0))
       const first = { kind: leafKinds.receipt, digest: new Uint8Array(32) }
       await office.log.change((_, { append }) => append(() => [first]))
     }

@@ -14,7 +14,7 @@ type Anchors = {
 }
 
 const lacks = (index: string) =>
-  expect.stringContaining(`number ${index} of the log, counted from 0; a log of this size lacks`)
+  expect.stringContaining(`has index ${index}, so a log of this size does not contain it`)
 
 for (const engine of engines) {
   describe(`the log over HTTP, on ${engine}`, () => {

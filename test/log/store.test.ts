@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asc } from 'drizzle-orm'
-import { settleLogs } from '../../src/proof/log/store/logs.ts'
+import { ensureLogs } from '../../src/proof/log/store/logs.ts'
 import { readWholeLogs } from '../../src/proof/log/store/whole.ts'
 import { logStore } from '../../src/proof/log/store.ts'
 import { consistencyRanges, inclusionRanges, type Leaf } from '../../src/proof/log/tree.ts'
@@ -20,7 +20,7 @@ let office: ReturnType<typeof openFile>
 beforeEach(async () => {
   file = freshFile()
   office = openFile(file)
-  await office.db.write((q) => settleLogs(office.db, q, 'a', 0))
+  await office.db.write((q) => ensureLogs(office.db, q, 'a', 0))
 })
 afterEach(closeAll)
 
@@ -133,7 +133,7 @@ describe('the log of a process that writes alone', () => {
     const store = storeOn()
     await addPrices(1)
     await add(store, 1, 2)
-    const start = await store.change((_, { startAnew }) => startAnew(leaf(9)))
+    const start = await store.change(X(leaf(9)))
     expect(start).toBe(3)
     expect(await pricesAt()).toEqual([4])
     const next = { number: 2, origin: 'a#2', start, openedAt: 0, reason: 'test' }

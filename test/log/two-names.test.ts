@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { settleLogs } from '../../src/proof/log/store/logs.ts'
+import { ensureLogs } from '../../src/proof/log/store/logs.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { pricedBuiltins, until } from '../support/runs.ts'
@@ -85,7 +85,7 @@ describe.each(sharedEngines)('an empty log on %s and two servers with two base_u
     const asleep = await start(one)
     const key = await fundedKey(asleep)
     const later = asleep.deps.leaseClock.now() + 60_000
-    await fresh.db.write((q) => settleLogs(fresh.db, q, two, later))
+    await fresh.db.write((q) => ensureLogs(fresh.db, q, two, later))
     expect(await runOn(asleep, key)).toBe(500)
     const ended = await fresh.db.read((q) => rows(q.select().from(fresh.db.tables.runs)))
     expect(ended.filter(({ finishedAt }) => finishedAt !== null)).toEqual([])

@@ -99,12 +99,12 @@ describe('a keystore', () => {
   const { crypto } = pbkdf2
   test.each([
     ['another password', JSON.stringify(pbkdf2), 'the password does not open the keystore', 'x'],
-    ['no JSON', '{', 'the keystore is no JSON', password],
-    ['another version', JSON.stringify({ ...pbkdf2, version: 1 }), 'not of version 3', password],
+    ['no JSON', '{', 'the keystore is not JSON', password],
+    ['another version', JSON.stringify({ ...pbkdf2, version: 1 }), 'version is not 3', password],
     [
       'an unknown cipher',
       JSON.stringify({ ...pbkdf2, crypto: { ...crypto, cipher: 'aes-128-cbc' } }),
-      'cipher is not known',
+      'cipher is not supported',
       password,
     ],
     [
@@ -171,12 +171,12 @@ describe('a source of the key', () => {
     mkdirSync(data)
     const file = join(data, 'signer.key')
     expect(() => openSource({ kind: 'file', file }, undefined, random)).toThrow(
-      `there is no signer.key at ${file}; put it there`,
+      `there is no signer.key at ${file}; restore it`,
     )
     const { address } = signerFromHex(testPrivateKey)
     // A database that knows its signer has lost the key: another one would help nobody.
     expect(() => openSource({ kind: 'data', file }, address, random)).toThrow(
-      `there is no signer.key at ${file}, which held the key of ${address}; put it there`,
+      `there is no signer.key at ${file}, which held the key of ${address}; restore it`,
     )
     expect(existsSync(file)).toBe(false)
     const made = openSource({ kind: 'data', file }, undefined, random)

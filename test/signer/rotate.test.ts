@@ -117,12 +117,12 @@ for (const engine of engines) {
       const retired = (await rotate()).old
       await service.stop()
       expect(await outcomeOf(serviceOn(db, retired))).toThrow(
-        `this database was signed by ${open().address}, but the signer key is of ${retired.address}`,
+        `were signed by ${open().address}, but the signer key here belongs to ${retired.address}`,
       )
       const nextKeyFile = join(folder, `signer-${retired.address}.key`)
       expect(statSync(nextKeyFile).mode & 0o777).toBe(0o600)
       const back = rotateSigner({ ...service.deps, db }, { ...wish, nextKeyFile }, open())
-      expect(await outcomeOf(back)).toThrow('signed before, and no key comes back')
+      expect(await outcomeOf(back)).toThrow('signed before and cannot be used again')
       service = await serviceOn(db, open(), service.secret)
     })
 

@@ -10,7 +10,7 @@ import {
   chainStatus,
   readAnchored,
 } from '../../proof/anchors/anchor-status.ts'
-import { logStanding } from '../../proof/log/divergence.ts'
+import { logState } from '../../proof/log/divergence.ts'
 import { isCircuitOpen } from '../../runs/circuit.ts'
 import { jsonText } from '../../web/http/json-text.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
@@ -22,6 +22,7 @@ type Needs = Pick<
   'heads' | 'status' | 'catalogue' | 'leaseClock' | 'logStore' | 'upstreams' | 'version'
 > &
   Parameters<typeof anchorStatusOf>[0] &
+  Parameters<typeof readAnchored>[0] &
   Parameters<typeof depositStatus>[0]
 
 /** `GET /v1/status`, and the two questions of a supervisor: alive, and ready for traffic. */
@@ -65,7 +66,7 @@ function viewOf(deps: Needs, stored: Stored | undefined) {
   const isStoring = status.trouble() === undefined
   const ofClock = clockStatus(deps)
   const isRight = ofClock.status === 'ok'
-  const isWhole = health.ledger !== 'unbalanced' && logStanding(health) === 'ok'
+  const isWhole = health.ledger !== 'unbalanced' && logState(health) === 'ok'
   const isDegraded = !isWell || !isStoring || !isRight || !isWhole
   const takes = isStoring ? 'ok' : 'read_only'
   return {
@@ -77,7 +78,7 @@ function viewOf(deps: Needs, stored: Stored | undefined) {
     chain: chainStatus(deps),
     log: {
       size: stored?.size ?? null,
-      status: logStanding(health),
+      status: logState(health),
       ...(onChain?.log ?? { anchored_size: null, oldest_unanchored_s: null }),
     },
     ledger: health.ledger,

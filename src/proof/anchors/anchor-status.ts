@@ -1,23 +1,25 @@
+/** The state of the chain and of the anchors, for `/v1/status`. */
 import type { Deps } from '../../app/deps-port.ts'
 import { chainId } from '../../kernel/chain.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { isDiverged } from '../log/divergence.ts'
 import { isLate } from './anchor.ts'
 
-type Needs = Pick<Deps, 'anchors' | 'anchoring' | 'checkpoints' | 'clock' | 'health' | 'logs'>
+type StatusDeps = Pick<Deps, 'anchoring' | 'clock' | 'health'>
+type AnchoredDeps = Pick<Deps, 'anchors' | 'anchoring' | 'checkpoints' | 'logs'>
 
-/** The chain as this process saw it last. */
-export function chainStatus({ anchoring, clock, health }: Needs) {
+/** The chain as this process last saw it. */
+export function chainStatus({ anchoring, clock, health }: StatusDeps) {
   const { head, headAt, trouble } = health.chain
   const lag = headAt === null ? null : Math.max(0, Math.floor((clock.now() - headAt) / 1000))
   const status = anchoring.chain ? (trouble ?? (head === null ? 'unchecked' : 'ok')) : 'disabled'
   return { id: chainId, head, lag_s: lag, status }
 }
 
-/** What is stored of how far the log is on the chain. */
+/** How far the log is anchored, from the database. */
 export type Anchored = { size: number; oldest: Millis | undefined; isOn: boolean }
 
-export async function readAnchored(deps: Needs): Promise<Anchored> {
+export async function readAnchored(deps: AnchoredDeps): Promise<Anchored> {
   const { anchors, anchoring, checkpoints, logs } = deps
   const { origin } = logs.current
   const size = (await anchors.newest(origin))?.size ?? 0
@@ -25,11 +27,12 @@ export async function readAnchored(deps: Needs): Promise<Anchored> {
   return { size, oldest, isOn: await anchoring.isOn() }
 }
 
-/** How far the log is on the chain, and what keeps it from there. */
-export const anchorStatus = async (deps: Needs) => anchorStatusOf(deps, await readAnchored(deps))
+/** How far the log is anchored, and what prevents more. */
+export const anchorStatus = async (deps: StatusDeps & AnchoredDeps) =>
+  anchorStatusOf(deps, await readAnchored(deps))
 
-/** The same of what was read. */
-export function anchorStatusOf(deps: Needs, { size, oldest, isOn }: Anchored) {
+/** The same from values already read. */
+export function anchorStatusOf(deps: StatusDeps, { size, oldest, isOn }: Anchored) {
   const { anchoring, clock, health } = deps
   const now = clock.now()
   const waited = oldest === undefined ? null : Math.max(0, Math.floor((now - oldest) / 1000))
@@ -37,7 +40,6 @@ export function anchorStatusOf(deps: Needs, { size, oldest, isOn }: Anchored) {
   const hasDiverged = isDiverged(health)
   if (!isOn) {
     const status = hasDiverged ? ('diverged' as const) : ('disabled' as const)
-    // Nobody waits for what does not come.
     const still = { ...log, oldest_unanchored_s: null }
     return { log: still, anchors: { status, lag_s: null }, isDegraded: hasDiverged }
   }

@@ -1,37 +1,37 @@
+/** An anchor, a head of the log recorded on the chain, and the rule when one is due. */
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { toHex } from '../../kernel/hex.ts'
 import type { AnchorRow } from '../../storage/db/schema.ts'
 
 /**
- * A head of the log on its way to the chain, where nobody can take it back. `pending`: to be sent;
- * `submitted`: signed and sent; `confirmed`: in a block, and read back from the registry; `final`:
- * in a final block. `superseded`: the registry holds a larger head already; `failed`: it refused.
+ * `pending`: to be sent; `submitted`: signed and sent; `confirmed`: in a block and read back from
+ * the registry; `final`: in a final block; `superseded`: the registry already holds a larger head;
+ * `failed`: the registry reverted.
  */
 export type AnchorStatus = AnchorRow['status']
 
-/** When an anchor is due. */
 export type AnchorPolicy = {
-  /** New leaves that call for one. */
+  /** New leaves that make an anchor due. */
   minReceipts: number
-  /** The longest that a leaf waits. */
+  /** The longest time a leaf waits. */
   maxDelayMs: number
-  /** The least time between two. */
+  /** The least time between two anchors. */
   minIntervalMs: number
 }
 
-/** What the policy is asked about. */
+/** The input of the policy. */
 export type Backlog = {
-  /** Leaves that no anchor covers. */
+  /** Leaves without an anchor. */
   leaves: number
-  /** When the oldest of them was logged; undefined while that is not known. */
+  /** When the oldest of them was logged, if known. */
   oldestAt: Millis | undefined
-  /** When the last anchor was made; undefined before the first. */
+  /** When the last anchor was made. */
   lastAt: Millis | undefined
-  /** When somebody last asked for one at once; undefined when nobody did. */
+  /** When an immediate anchor was last requested. */
   wantedAt: Millis | undefined
 }
 
-/** Whether an anchor is to be made now. Nothing is anchored twice. */
+/** Whether to make an anchor now. Nothing is anchored twice. */
 export function isDue(backlog: Backlog, policy: AnchorPolicy, now: Millis): boolean {
   const { leaves, oldestAt, lastAt, wantedAt } = backlog
   if (leaves < 1) return false
@@ -41,7 +41,7 @@ export function isDue(backlog: Backlog, policy: AnchorPolicy, now: Millis): bool
   return isOld || leaves >= policy.minReceipts
 }
 
-/** Whether an anchor is late enough to say so: twice the delay that is promised. */
+/** Whether an anchor is later than twice the promised delay. */
 export const isLate = (oldestAt: Millis | undefined, { maxDelayMs }: AnchorPolicy, now: Millis) =>
   oldestAt !== undefined && now - oldestAt > 2 * maxDelayMs
 

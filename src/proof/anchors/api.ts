@@ -1,3 +1,4 @@
+/** `GET /v1/anchors`: the anchored heads of the log, and paths between two sizes. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { toListView } from '../../kernel/pagination.ts'
@@ -9,13 +10,11 @@ import { toCheckpointView } from '../log/checkpoint.ts'
 import { consistencyOf } from '../log/proof.ts'
 import { toAnchorView } from './anchor.ts'
 
-type Needs = Parameters<typeof consistencyOf>[0] & Pick<Deps, 'anchors' | 'anchoring'>
-
 /**
  * `GET /v1/anchors`: the log's head as it was signed last, and the heads that went to the chain,
  * largest first; none while there is no registry. `from` and `to` add the path between two sizes.
  */
-export const anchorsApi = (deps: Needs) =>
+export const anchorsApi = (deps: Deps) =>
   new Elysia({ name: 'anchors-api' }).get(
     '/v1/anchors',
     ({ request }) => anchorsOf(deps, queryOf(request)),
@@ -23,7 +22,7 @@ export const anchorsApi = (deps: Needs) =>
   )
 
 /** The answer of `GET /v1/anchors`. @throws Refusal `invalid_request` */
-export async function anchorsOf(deps: Needs, query: URLSearchParams) {
+export async function anchorsOf(deps: Deps, query: URLSearchParams) {
   const { origin } = deps.logs.current
   const page = await deps.anchors.list(origin, readPage(query))
   if (!page) refuse('invalid_request', { message: 'There is no such anchor.', param: 'after' })

@@ -1,23 +1,21 @@
+/** Deploys an anchor registry, one step a call; an interrupted deployment is resumed. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Hex } from '../../kernel/hex.ts'
 import type { ChainTxRow } from '../../storage/db/schema.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
-import { carry, type Desk, place } from './transact.ts'
-
-type Needs = Pick<Deps, 'anchors' | 'health' | 'clock' | 'log'>
+import { carry, type Desk, place, type SenderDeps } from './transact.ts'
 
 export type Deployed = { address: string; txHash: string; gasUsed: bigint }
 
-/** What a deployment is for, among the transactions. */
+/** The subject of deployments among the stored transactions. */
 const subject = 'AnchorRegistry'
 
 /**
- * One step of the deployment of a registry: sends it, or sees to what was sent, or gives what came
- * of it. A deployment that was interrupted is carried on, not begun again.
- * @throws Error when it failed, or the sender cannot pay for it.
+ * Sends the deployment, or follows what was sent, or returns the deployed contract.
+ * @throws Error if it failed or the sender cannot pay for it.
  */
 export async function deployStep(
-  deps: Needs,
+  deps: SenderDeps,
   desk: Omit<Desk, 'lease'>,
   bytecode: Hex,
 ): Promise<Deployed | undefined> {
@@ -38,12 +36,12 @@ export async function deployStep(
   throw new Error(
     health.anchors.trouble === 'no_funds'
       ? `${sender.address} cannot pay for it on chain 4663: it has ${health.anchors.balanceWei} wei`
-      : 'the chain would refuse the contract',
+      : 'the chain would reject the contract',
   )
 }
 
 async function findDeployed(
-  { log }: Needs,
+  { log }: Pick<Deps, 'log'>,
   { chain }: Pick<Desk, 'chain'>,
   txs: readonly ChainTxRow[],
 ): Promise<Deployed | undefined> {

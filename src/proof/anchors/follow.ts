@@ -1,3 +1,4 @@
+/** Updates open anchors to their state on the chain. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Chain, TxReceipt } from '../../kernel/chain.ts'
 import { toHex } from '../../kernel/hex.ts'
@@ -5,27 +6,24 @@ import type { Lease } from '../../storage/db/lease.ts'
 import type { AnchorRow, ChainTxRow } from '../../storage/db/schema.ts'
 import { readRoot } from './registry.ts'
 
-type Needs = Pick<Deps, 'anchors' | 'anchoring' | 'logs' | 'clock' | 'log'>
+type FollowDeps = Pick<Deps, 'anchors' | 'anchoring' | 'logs' | 'clock' | 'log'>
 
-/** Whom the worker writes for: the chain it asks, its lease, and the sender's next nonce. */
+/** The chain, the worker's lease, and the sender's next nonce. */
 export type Turn = { chain: Chain; lease: Lease; nonce: number }
 
-/**
- * Brings every anchor whose end is open to the state that the chain says. Whether one was put back
- * is told: what to do about it is for the next look.
- */
-export async function followAnchors(deps: Needs, turn: Turn): Promise<{ putBack: boolean }> {
+/** Returns whether an anchor was put back; the next pass sends it again. */
+export async function followAnchors(deps: FollowDeps, turn: Turn): Promise<{ putBack: boolean }> {
   let putBack = false
   for (const row of await deps.anchors.open()) {
     const txs = await deps.anchors.txsFor('anchor', row.id)
     const receipt = await findReceipt(turn.chain, txs)
-    if (receipt) await settle(deps, turn, row, receipt)
+    if (receipt) await applyReceipt(deps, turn, row, receipt)
     else putBack = (await missing(deps, turn, row, txs)) || putBack
   }
   return { putBack }
 }
 
-/** One of its transactions is in a block; of one nonce only one ever is. */
+/** The receipt of the mined transaction; at most one per nonce is ever mined. */
 async function findReceipt(
   chain: Chain,
   txs: readonly ChainTxRow[],
@@ -37,8 +35,8 @@ async function findReceipt(
   return undefined
 }
 
-async function settle(
-  deps: Needs,
+async function applyReceipt(
+  deps: FollowDeps,
   { chain, lease }: Turn,
   row: AnchorRow,
   receipt: TxReceipt,
@@ -46,7 +44,7 @@ async function settle(
   const { anchors, log, clock } = deps
   if (receipt.status === 'reverted') {
     log.warn('anchor.reverted', { anchor: row.id, size: row.size })
-    return anchors.fail(lease, row.id, 'the registry refused it')
+    return anchors.fail(lease, row.id, 'the registry reverted it')
   }
   if (row.status === 'confirmed' && row.blockHash === receipt.blockHash) {
     const { number } = await chain.block('finalized')
@@ -56,7 +54,7 @@ async function settle(
   }
   if (!(await isReadBack(deps, chain, row))) return
   const block = await chain.block(receipt.blockNumber)
-  // The chain moved on between the two answers: the next look knows more.
+  // The chain moved between the two answers: the next pass decides.
   if (block.hash !== receipt.blockHash) return
   const { hash: txHash, blockNumber, blockHash } = receipt
   const mined = { txHash, blockNumber, blockHash, blockTime: block.timestampMs }
@@ -64,8 +62,8 @@ async function settle(
   log.info('anchor.confirmed', { anchor: row.id, size: row.size, block: blockNumber })
 }
 
-/** Whether the registry holds its root: a receipt alone says only that something was executed. */
-async function isReadBack({ anchoring, log }: Needs, chain: Chain, row: AnchorRow) {
+/** Whether the registry holds its root; a receipt alone only proves an execution. */
+async function isReadBack({ anchoring, log }: FollowDeps, chain: Chain, row: AnchorRow) {
   const place = await anchoring.placeOf(row.issuer)
   if (!place) return false
   const { registry, id } = place
@@ -78,9 +76,9 @@ async function isReadBack({ anchoring, log }: Needs, chain: Chain, row: AnchorRo
   return false
 }
 
-/** None of its transactions is in a block. True when it was put back for that. */
+/** Handles an anchor without a mined transaction. Returns true if it was put back. */
 async function missing(
-  { anchors, logs, log }: Needs,
+  { anchors, logs, log }: FollowDeps,
   { lease, nonce }: Turn,
   row: AnchorRow,
   txs: readonly ChainTxRow[],
@@ -94,7 +92,7 @@ async function missing(
   if (row.status === 'submitted' && row.nonce !== null && nonce > row.nonce) {
     return putBack('its nonce was used by another transaction')
   }
-  // Of a log that was abandoned nothing new is sent.
+  // Nothing new is sent for an abandoned log.
   const isDead = row.status === 'pending' && row.issuer !== logs.current.origin
   if (isDead && txs.every((tx) => tx.nonce < nonce)) await anchors.supersede(lease, row.id)
   return false

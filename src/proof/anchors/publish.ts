@@ -1,3 +1,4 @@
+/** One pass of the anchor worker: follows sent anchors and sends the next one that is due. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Chain } from '../../kernel/chain.ts'
 import { toHex } from '../../kernel/hex.ts'
@@ -13,28 +14,11 @@ import { canPay, carry, type Desk, place } from './transact.ts'
 import { keepRegistry } from './upkeep.ts'
 import { noteTrouble, type Seen, watchChain } from './watch.ts'
 
-type Needs = Pick<
-  Deps,
-  | 'anchors'
-  | 'anchoring'
-  | 'checkpoints'
-  | 'clock'
-  | 'health'
-  | 'heads'
-  | 'ids'
-  | 'log'
-  | 'logs'
-  | 'logStore'
-  | 'signer'
-  | 'signers'
->
-
 /**
- * One look at the chain: is the log there still ours, what became of what is on its way, and is
- * the next thing to be sent? One transaction is on its way at a time, and each is stored before it
- * is sent. A chain that does not answer changes nothing.
+ * Checks that the chain's log is still ours. At most one transaction is pending, and each is stored
+ * before it is sent. A chain that does not answer changes nothing.
  */
-export async function keepAnchored(deps: Needs): Promise<void> {
+export async function keepAnchored(deps: Deps): Promise<void> {
   const seen = await watchChain(deps)
   const { sender } = deps.anchoring
   if (!seen || !sender) return
@@ -47,7 +31,7 @@ export async function keepAnchored(deps: Needs): Promise<void> {
   }
 }
 
-async function publish(deps: Needs, desk: Desk, seen: Seen): Promise<void> {
+async function publish(deps: Deps, desk: Desk, seen: Seen): Promise<void> {
   const { anchors, health } = deps
   const { chain, sender, lease } = desk
   const { balanceWei, trouble } = health.anchors
@@ -56,7 +40,7 @@ async function publish(deps: Needs, desk: Desk, seen: Seen): Promise<void> {
   }
   const nonce = await chain.nonce(sender.address)
   const { putBack } = await followAnchors(deps, { chain, lease, nonce })
-  // What was put back for an answer of a server that lags is found again with the next look.
+  // It may have been put back because a server lags: the next pass finds out.
   if (putBack) return
   const waiting = await anchors.txsWith(sender.address, nonce)
   if (waiting.length > 0) {
@@ -70,13 +54,13 @@ async function publish(deps: Needs, desk: Desk, seen: Seen): Promise<void> {
   if (health.anchors.trouble === 'refused') health.anchors.trouble = null
 }
 
-/** Gas of an anchor of a large log, with room. */
+/** Gas of an anchor of a large log, with a margin. */
 const usualGas = 100_000n
 const usualCost = async (chain: Chain): Promise<bigint> => (await chain.fees()).maxFeeWei * usualGas
 
-/** An anchor that was put back goes out again as it was signed, where its nonce still serves. */
+/** Marks an anchor that was put back as sent again with its signed transaction and nonce. */
 async function noteResubmitted(
-  { anchors }: Needs,
+  { anchors }: Deps,
   lease: Lease,
   nonce: number,
   subject: string | undefined,
@@ -87,14 +71,14 @@ async function noteResubmitted(
   if (back) await anchors.resubmit(lease, back.id, nonce)
 }
 
-/** What of the current log is to be sent, or was and is to be signed anew. */
-const pending = async ({ anchors, logs }: Needs): Promise<AnchorRow | undefined> =>
+/** The anchor of the current log to send, or to sign again. */
+const pending = async ({ anchors, logs }: Deps): Promise<AnchorRow | undefined> =>
   (await anchors.open()).find(
     ({ status, issuer }) => status === 'pending' && issuer === logs.current.origin,
   )
 
-/** The next anchor, if one is due and none is on its way. */
-async function makeDue(deps: Needs, lease: Lease, { head }: Seen): Promise<AnchorRow | undefined> {
+/** Makes the next anchor if it is due and none is pending. */
+async function makeDue(deps: Deps, lease: Lease, { head }: Seen): Promise<AnchorRow | undefined> {
   const { anchors, anchoring, clock, ids, logs } = deps
   const issuer = logs.current.origin
   const open = await anchors.open()
@@ -123,14 +107,14 @@ async function makeDue(deps: Needs, lease: Lease, { head }: Seen): Promise<Ancho
   return row
 }
 
-/** What no anchor covers yet, above the size that is on the chain. */
+/** The leaves beyond the anchored size. */
 export async function backlogOf(
   {
     anchors,
     checkpoints,
     logs,
     logStore,
-  }: Pick<Needs, 'anchors' | 'checkpoints' | 'logs' | 'logStore'>,
+  }: Pick<Deps, 'anchors' | 'checkpoints' | 'logs' | 'logStore'>,
   anchoredSize: number,
 ): Promise<Backlog> {
   const { origin } = logs.current
@@ -142,9 +126,9 @@ export async function backlogOf(
   }
 }
 
-/** Sends an anchor over all that is logged by now, unless it was signed for a size before. */
+/** Sends an anchor over the whole log, or over the size it was signed for before. */
 async function submit(
-  deps: Needs,
+  deps: Deps,
   desk: Desk,
   { place: { registry, id }, head }: Seen,
   nonce: number,
@@ -170,8 +154,8 @@ async function submit(
   })
 }
 
-/** What was signed of the log as it is now; undefined when it contradicts itself. */
-async function latestHead(deps: Needs): Promise<Pick<AnchorRow, 'size' | 'root'> | undefined> {
+/** The signed head of the current log; undefined if the log diverged. */
+async function latestHead(deps: Deps): Promise<Pick<AnchorRow, 'size' | 'root'> | undefined> {
   try {
     return await signCheckpoint(deps)
   } catch (error) {

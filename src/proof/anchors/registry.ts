@@ -1,3 +1,4 @@
+/** Encodes calls to the anchor registry (contracts/AnchorRegistry.sol) and reads its answers. */
 import {
   decodeErrorResult,
   decodeEventLog,
@@ -11,13 +12,12 @@ import { toChecksumAddress } from '../../verify/address.ts'
 import { registryLogId } from '../../verify/check-anchor.ts'
 import { embedRegistryAbi } from './registry-abi.macro.ts' with { type: 'macro' }
 
-/** The contract that keeps the heads of logs: contracts/AnchorRegistry.sol. */
 export const registryAbi = embedRegistryAbi()
 
-/** Who a log belongs to and where its heads are: from these three follows its id. */
+/** The three values that determine a log's id in a registry. */
 export type LogName = { registry: string; owner: string; origin: string }
 
-/** The newest head: no leaves and no root before the first anchor. */
+/** The newest head; size 0 before the first anchor. */
 export type Head = { size: number; root: Hex; count: number }
 
 export async function readHead(
@@ -32,7 +32,7 @@ export async function readHead(
   return { size: leavesOf(registry, size), root, count }
 }
 
-/** Who may append to a log, EIP-55; undefined while nobody opened it. */
+/** The address that may append to a log, EIP-55; undefined before it is opened. */
 export async function readOwner(
   chain: Pick<Chain, 'call'>,
   registry: string,
@@ -45,7 +45,7 @@ export async function readOwner(
   return BigInt(owner) === 0n ? undefined : toChecksumAddress(owner)
 }
 
-/** The root that was anchored at a size; undefined for every other size. */
+/** The root anchored at a size; undefined if none is. */
 export async function readRoot(
   chain: Pick<Chain, 'call'>,
   registry: string,
@@ -58,13 +58,13 @@ export async function readRoot(
   return BigInt(root) === 0n ? undefined : root
 }
 
-/** The leaves that a key may sign: `from` ≤ index < `until`. */
+/** The leaves a key may sign: `from` ≤ index < `until`. */
 export type SignerRange = { from: bigint; until: bigint }
 
-/** `until` of a signer that is not retired. */
+/** The `until` of a signer that is not retired. */
 export const openEnd = 2n ** 64n - 1n
 
-/** The range of a signer; undefined when it was never added to the log. */
+/** The range of a signer; undefined if it was never added to the log. */
 export async function readSigner(
   chain: Pick<Chain, 'call'>,
   registry: string,
@@ -78,19 +78,19 @@ export async function readSigner(
   return added ? { from, until } : undefined
 }
 
-/** What the chain says of a checkpoint and of who signed a leaf under it. */
+/** The chain's data on a checkpoint and on the signer of a leaf under it. */
 export type ChainEvidence = {
   logId: Hex
-  /** The root that is anchored at that size; undefined where none is. */
+  /** The root anchored at that size, if any. */
   latest: Hex | undefined
-  /** The same in the newest final block: it stays there. */
+  /** The same in the newest final block, where it stays. */
   finalized: Hex | undefined
-  /** Whether the signer may sign the leaf with that index. */
+  /** Whether the signer may sign the leaf. */
   signerAllowed: boolean
 }
 
 /**
- * Asks the chain what is anchored of a log. Registry and owner are the reader's, never a file's.
+ * Reads what is anchored of a log. Registry and owner come from the reader, never from a file.
  * @throws ChainUnavailable, NoRegistry
  */
 export async function readEvidence(
@@ -100,7 +100,7 @@ export async function readEvidence(
   const { registry, owner, origin, size, signer, index } = asked
   const id = registryLogId(registry, owner, origin)
   const latest = await readRoot(chain, registry, { id, size })
-  // In a final block the registry itself can be missing still.
+  // The registry itself may be missing from the final block.
   const finalized =
     latest === undefined
       ? undefined
@@ -114,7 +114,7 @@ export async function readEvidence(
   }
 }
 
-/** Nothing at that address speaks as a registry: a wrong address, or one of another chain. */
+/** The address holds no anchor registry: it is wrong or belongs to another chain. */
 export class NoRegistry extends Error {
   constructor(readonly address: string) {
     super(`there is no anchor registry at ${toChecksumAddress(address)}`)
@@ -128,15 +128,15 @@ async function ask(
   at: BlockAt,
 ): Promise<Hex> {
   const answer = await chain.call(registry, data, at).catch((error: unknown) => {
-    // Its readers never revert: whatever does is something else.
+    // Read functions of a registry never revert, so this is another contract.
     throw error instanceof ChainReverted ? new NoRegistry(registry) : error
   })
-  // Every answer is at least a word; an address without code answers nothing.
+  // Every answer has at least 32 bytes; an address without code returns none.
   if (answer.length < 66) throw new NoRegistry(registry)
   return answer
 }
 
-/** What an answer says. One that no registry gives is of something else at that address. */
+/** @throws NoRegistry if no registry could give this answer. */
 function decoded<T>(registry: string, decode: () => T): T {
   try {
     return decode()
@@ -145,7 +145,7 @@ function decoded<T>(registry: string, decode: () => T): T {
   }
 }
 
-/** A count of leaves: what decodes an answer does not look how much its type holds. */
+/** Checks a count of leaves: the decoder does not check the range of the type. */
 function leavesOf(registry: string, count: bigint): number {
   const leaves = Number(count)
   if (!Number.isSafeInteger(leaves)) throw new NoRegistry(registry)
@@ -156,7 +156,7 @@ function noneWithoutRegistry(error: unknown): undefined {
   if (!(error instanceof NoRegistry)) throw error
 }
 
-/** Calls that change a registry, by who owns the log. */
+/** Calls that change a registry; only the owner of the log may send them. */
 export const openCall = (origin: string, signer: string): Hex =>
   encodeFunctionData({ abi: registryAbi, functionName: 'open', args: [origin, signer as Hex] })
 
@@ -185,7 +185,7 @@ export const retireSignerCall = (id: Hex, signer: string, untilIndex: number): H
     args: [id, signer as Hex, BigInt(untilIndex)],
   })
 
-/** The name of the error with which a registry refused; undefined for data of something else. */
+/** The name of the registry's revert error; undefined for other data. */
 export function registryErrorOf(data: Hex): string | undefined {
   try {
     return decodeErrorResult({ abi: registryAbi, data }).errorName
@@ -194,10 +194,10 @@ export function registryErrorOf(data: Hex): string | undefined {
   }
 }
 
-/** An anchor as the registry announced it. */
+/** An anchor from the registry's event. */
 export type Anchored = { size: number; root: Hex; previousSize: number; count: number }
 
-/** The topics of the anchors of one log, or of one of its sizes. */
+/** The event topics of a log's anchors, or of the anchor at one size. */
 export function anchoredTopics(id: Hex, size?: bigint): (Hex | Hex[] | null)[] {
   const topics = encodeEventTopics({
     abi: registryAbi,
@@ -207,7 +207,7 @@ export function anchoredTopics(id: Hex, size?: bigint): (Hex | Hex[] | null)[] {
   return topics as (Hex | Hex[] | null)[]
 }
 
-/** Reads a log that `anchoredTopics` selected. `address` is the registry that it is of. */
+/** Reads an event that `anchoredTopics` selected; `address` is its registry. */
 export function readAnchored({
   address,
   topics,

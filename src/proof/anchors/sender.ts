@@ -1,19 +1,19 @@
+/** The account that pays for anchors: signs transactions for chain 4663 and nothing else. */
 import { keccak256, serializeTransaction } from 'viem'
 import { chainId, type Fees } from '../../kernel/chain.ts'
 import { fromHex, type Hex, toHex } from '../../kernel/hex.ts'
 import type { Signer } from '../signer/signer.ts'
 
-/** Who pays for anchors. It signs transactions for chain 4663 and nothing else. */
 export type Sender = {
   /** EIP-55. */
   address: string
   sign(transaction: Draft): { raw: Hex; hash: Hex }
 }
 
-/** A transaction before it is signed; without `to` it makes a contract. It never carries money. */
+/** An unsigned transaction without value; without `to` it creates a contract. */
 export type Draft = { nonce: number; gas: bigint; fees: Fees; to?: string; data: Hex }
 
-/** The sender of a key, which stays where it is: in the closure of `key`. EIP-1559 only. */
+/** The key stays in the closure of `key`. EIP-1559 only. */
 export const senderOf = (key: Pick<Signer, 'address' | 'sign'>): Sender =>
   Object.freeze({
     address: key.address,

@@ -1,3 +1,4 @@
+/** Stores anchors and the transactions that carry them. */
 import { and, asc, desc, eq, gt, inArray, lt, or, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { type Page, type PageRequest, toPage } from '../../kernel/pagination.ts'
@@ -15,28 +16,91 @@ import {
 } from '../../storage/db/query-steps.ts'
 import type { AnchorRow, ChainTxRow } from '../../storage/db/schema.ts'
 
-export type AnchorStore = ReturnType<typeof anchorStore>
+/** Every write takes the worker's lease. @throws LostLease */
+export type AnchorStore = RegistryFacts &
+  AnchorReads &
+  AnchorChanges &
+  Transactions & { takeLease(): Promise<Lease | undefined> }
+
+type RegistryFacts = {
+  /** The registry of this database; undefined until one is named or deployed. */
+  registry(): Promise<string | undefined>
+  /** Stores the registry unless there is one. Returns the stored one. */
+  ensureRegistry(address: string): Promise<string>
+  /** The address that opened the log of an origin in the registry. */
+  owner(origin: string): Promise<string | undefined>
+  ensureOwner(origin: string, address: string): Promise<string>
+  /** When an immediate anchor was last requested. */
+  wantedAt(): Promise<Millis | undefined>
+  /** Requests an immediate anchor; the worker sees it in its next pass. */
+  want(): Promise<void>
+}
+
+type AnchorReads = {
+  /** Largest first; `after` is the id of an anchor. Undefined if that does not exist. */
+  list(issuer: string, page: PageRequest): Promise<Page<AnchorRow> | undefined>
+  /** The pending, submitted and confirmed anchors of all logs, oldest first. */
+  open(): Promise<AnchorRow[]>
+  /** The largest anchor on the chain. */
+  newest(issuer: string): Promise<AnchorRow | undefined>
+  /** The largest anchor in a final block. */
+  newestFinal(issuer: string): Promise<AnchorRow | undefined>
+  /** The smallest anchored size that covers a leaf. */
+  covering(issuer: string, index: number): Promise<number | undefined>
+  /** The anchor of a size; the last one made if there are several. */
+  at(issuer: string, size: number): Promise<AnchorRow | undefined>
+  /** The anchor made last, in any state. */
+  last(issuer: string): Promise<AnchorRow | undefined>
+}
+
+type AnchorChanges = {
+  add(lease: Lease, row: AnchorRow): Promise<void>
+  /** Its transaction is in a block, and the registry holds its root. */
+  confirm(lease: Lease, id: string, mined: Mined): Promise<void>
+  finalize(lease: Lease, id: string, at: Millis): Promise<void>
+  /** Makes an anchor pending again: its block was dropped, or its nonce was used. */
+  putBack(lease: Lease, id: string, why: string): Promise<void>
+  /** Its signed transaction is sent again. */
+  resubmit(lease: Lease, id: string, nonce: number): Promise<void>
+  supersede(lease: Lease, id: string): Promise<void>
+  fail(lease: Lease, id: string, error: string): Promise<void>
+}
+
+type Transactions = {
+  /**
+   * Stores a signed transaction before it is sent, and fixes the size and root of its anchor:
+   * anything signed may be mined.
+   */
+  writeAhead(
+    lease: Lease,
+    tx: ChainTxRow,
+    anchor?: Pick<AnchorRow, 'id' | 'size' | 'prevSize' | 'root'>,
+  ): Promise<void>
+  markSent(lease: Lease, hash: string): Promise<void>
+  /** The transactions signed for a subject, newest first. */
+  txsFor(purpose: ChainTxRow['purpose'], subject: string): Promise<ChainTxRow[]>
+  /** The transactions a sender signed with this nonce, newest first. */
+  txsWith(sender: string, nonce: number): Promise<ChainTxRow[]>
+}
 
 const leaseName = 'anchors'
 const registryFact = 'anchors.registry'
 const wantedFact = 'anchors.wanted_at'
-/** The first owner of a log in the registry: its id there follows from it. */
+/** The first owner of a log in the registry; determines the log's id there. */
 const ownerFact = (origin: string): string => `anchors.owner/${origin}`
 
-/** Where an anchor was found on the chain. */
+/** The place of an anchor on the chain. */
 export type Mined = { txHash: string; blockNumber: number; blockHash: string; blockTime: Millis }
 
-/** Anchors and the transactions that carry them. Whoever writes holds the lease. */
-export function anchorStore(db: Db, deps: { clock: LeaseTime; node: string }) {
+export function anchorStore(db: Db, deps: { clock: LeaseTime; node: string }): AnchorStore {
   const { clock, node } = deps
-  /** One write of the worker; fails when the lease went to somebody else. */
   const write: Write = (lease, work) =>
     db.write(function* (q) {
       yield* assertLease(db, q, lease, clock.now())
       return yield* work(q)
     })
   return {
-    takeLease: (): Promise<Lease | undefined> => takeLease(db, clock, leaseName, node),
+    takeLease: () => takeLease(db, clock, leaseName, node),
     ...registryFacts(db, clock),
     ...anchorReads(db),
     ...anchorChanges(db, write),
@@ -46,33 +110,27 @@ export function anchorStore(db: Db, deps: { clock: LeaseTime; node: string }) {
 
 type Write = <T>(lease: Lease, work: (q: Query) => Work<T>) => Promise<T>
 
-function registryFacts(db: Db, clock: LeaseTime) {
+function registryFacts(db: Db, clock: LeaseTime): RegistryFacts {
   return {
-    /** The registry of this database; undefined before one was named or deployed. */
     registry: () => findFact(db, registryFact),
-    /** Names the registry, and gives the one that stands. */
-    settleRegistry: (address: string) => settleFact(db, registryFact, address),
-    /** Who opened the log of an origin in the registry; undefined before it was. */
-    owner: (origin: string) => findFact(db, ownerFact(origin)),
-    settleOwner: (origin: string, address: string) => settleFact(db, ownerFact(origin), address),
-    /** When somebody last asked for an anchor at once. */
-    wantedAt: async (): Promise<Millis | undefined> => {
+    ensureRegistry: (address) => settleFact(db, registryFact, address),
+    owner: (origin) => findFact(db, ownerFact(origin)),
+    ensureOwner: (origin, address) => settleFact(db, ownerFact(origin), address),
+    wantedAt: async () => {
       const at = await findFact(db, wantedFact)
       return at === undefined ? undefined : Number(at)
     },
-    /** Asks for an anchor at once: the worker reads it with its next look. */
-    want: (): Promise<void> => db.write(() => writeFact(db, wantedFact, String(clock.now()))),
+    want: () => db.write(() => writeFact(db, wantedFact, String(clock.now()))),
   }
 }
 
-function anchorReads(db: Db) {
+function anchorReads(db: Db): AnchorReads {
   const { anchors } = db.tables
   const onChain = (issuer: string) =>
     and(eq(anchors.issuer, issuer), inArray(anchors.status, ['confirmed', 'final']))
 
   return {
-    /** Largest first; `after` is the id of one of them. */
-    list: (issuer: string, page: PageRequest): Promise<Page<AnchorRow> | undefined> =>
+    list: (issuer, page) =>
       db.read(function* (q) {
         const named = page.after === undefined ? undefined : eq(anchors.id, page.after)
         const from = named && (yield* first(q.select().from(anchors).where(named)))
@@ -87,15 +145,13 @@ function anchorReads(db: Db) {
           .orderBy(desc(anchors.size), desc(anchors.id))
         return toPage(yield* rows(listed.limit(page.limit + 1)), page.limit)
       }),
-    /** Those of any log whose end is open, oldest first. */
-    open: (): Promise<AnchorRow[]> =>
+    open: () =>
       db.read((q) => {
-        // In the words of the index: SQLite does not look into parameters for it.
+        // Literally as in the partial index: SQLite does not match parameters.
         const isOpen = sql`${anchors.status} in ('pending', 'submitted', 'confirmed')`
         return rows(q.select().from(anchors).where(isOpen).orderBy(asc(anchors.id)))
       }),
-    /** The largest that is on the chain. */
-    newest: (issuer: string): Promise<AnchorRow | undefined> =>
+    newest: (issuer) =>
       db.read(function* (q) {
         const newest = (values: { issuer: string }) =>
           q
@@ -106,14 +162,12 @@ function anchorReads(db: Db) {
             .limit(1)
         return (yield* prepared('anchors.newest', { issuer }, newest))[0]
       }),
-    /** The largest whose block is final. */
-    newestFinal: (issuer: string): Promise<AnchorRow | undefined> =>
+    newestFinal: (issuer) =>
       db.read((q) => {
         const final = and(eq(anchors.issuer, issuer), eq(anchors.status, 'final'))
         return first(q.select().from(anchors).where(final).orderBy(desc(anchors.size)).limit(1))
       }),
-    /** The smallest size on the chain that covers a leaf. */
-    covering: (issuer: string, index: number): Promise<number | undefined> =>
+    covering: (issuer, index) =>
       db.read(function* (q) {
         const covering = (values: { issuer: string; index: number }) =>
           q
@@ -124,23 +178,21 @@ function anchorReads(db: Db) {
             .limit(1)
         return (yield* prepared('anchors.covering', { issuer, index }, covering))[0]?.size
       }),
-    /** The one of a size, if there is; of several the last one made. */
-    at: (issuer: string, size: number): Promise<AnchorRow | undefined> =>
+    at: (issuer, size) =>
       db.read((q) => {
         const named = and(eq(anchors.issuer, issuer), eq(anchors.size, size))
         return first(q.select().from(anchors).where(named).orderBy(desc(anchors.id)).limit(1))
       }),
-    /** The one made last, whatever became of it. */
-    last: (issuer: string): Promise<AnchorRow | undefined> =>
+    last: (issuer) =>
       db.read((q) => {
         const ours = q.select().from(anchors).where(eq(anchors.issuer, issuer))
-        // Ids begin with their time, and a later anchor never has a smaller size.
+        // Ids begin with a time, and later anchors are never smaller.
         return first(ours.orderBy(desc(anchors.size), desc(anchors.id)).limit(1))
       }),
   }
 }
 
-function anchorChanges(db: Db, write: Write) {
+function anchorChanges(db: Db, write: Write): AnchorChanges {
   const { anchors, chainTxs } = db.tables
   const change = (lease: Lease, changed: Partial<AnchorRow> & { id: string }): Promise<void> => {
     const set = Object.keys(changed).filter((name) => name !== 'id')
@@ -148,44 +200,28 @@ function anchorChanges(db: Db, write: Write) {
   }
 
   return {
-    add: (lease: Lease, row: AnchorRow): Promise<void> =>
-      write(lease, () => insert(anchors, [row])),
-    /** Its transaction is in a block, and the registry holds its root. */
-    confirm: (lease: Lease, id: string, mined: Mined): Promise<void> =>
+    add: (lease, row) => write(lease, () => insert(anchors, [row])),
+    confirm: (lease, id, mined) =>
       change(lease, { id, status: 'confirmed', error: null, ...mined }),
-    finalize: (lease: Lease, id: string, at: Millis): Promise<void> =>
-      change(lease, { id, status: 'final', finalizedAt: at }),
-    /** Back to where nothing was sent: its block went away, or another took its nonce. */
-    putBack: (lease: Lease, id: string, why: string): Promise<void> =>
+    finalize: (lease, id, at) => change(lease, { id, status: 'final', finalizedAt: at }),
+    putBack: (lease, id, why) =>
       write(lease, function* (q) {
         const back = { id, status: 'pending', nonce: null, error: why, ...notMined } as const
         yield* update(anchors, [back], ['status', 'nonce', 'error', ...minedColumns])
-        // What was sent may be forgotten by now: where its nonce still serves, it goes out again.
+        // Servers may have dropped it: it is sent again if its nonce is still free.
         const signed = and(eq(chainTxs.purpose, 'anchor'), eq(chainTxs.subject, id))
         yield* rows(q.update(chainTxs).set({ sentAt: null }).where(signed).returning())
       }),
-    /** The same transaction is on its way again. */
-    resubmit: (lease: Lease, id: string, nonce: number): Promise<void> =>
-      change(lease, { id, status: 'submitted', nonce }),
-    supersede: (lease: Lease, id: string): Promise<void> =>
-      change(lease, { id, status: 'superseded' }),
-    fail: (lease: Lease, id: string, error: string): Promise<void> =>
-      change(lease, { id, status: 'failed', error }),
+    resubmit: (lease, id, nonce) => change(lease, { id, status: 'submitted', nonce }),
+    supersede: (lease, id) => change(lease, { id, status: 'superseded' }),
+    fail: (lease, id, error) => change(lease, { id, status: 'failed', error }),
   }
 }
 
-function transactions(db: Db, clock: LeaseTime, write: Write) {
+function transactions(db: Db, clock: LeaseTime, write: Write): Transactions {
   const { anchors, chainTxs } = db.tables
   return {
-    /**
-     * Writes a signed transaction before it is sent. That of an anchor fixes its size and root:
-     * what was signed once can come to stand on the chain.
-     */
-    writeAhead: (
-      lease: Lease,
-      tx: ChainTxRow,
-      anchor?: Pick<AnchorRow, 'id' | 'size' | 'prevSize' | 'root'>,
-    ): Promise<void> =>
+    writeAhead: (lease, tx, anchor) =>
       write(lease, function* () {
         yield* insert(chainTxs, [tx])
         if (!anchor) return
@@ -197,22 +233,20 @@ function transactions(db: Db, clock: LeaseTime, write: Write) {
           ['size', 'prevSize', 'root', 'status', 'nonce', 'submittedAt'],
         )
       }),
-    markSent: (lease: Lease, hash: string): Promise<void> =>
+    markSent: (lease, hash) =>
       write(lease, () => update(chainTxs, [{ hash, sentAt: clock.now() }], ['sentAt'])),
-    /** What was signed for one thing, newest first. */
-    txsFor: async (purpose: ChainTxRow['purpose'], subject: string): Promise<ChainTxRow[]> => {
+    txsFor: async (purpose, subject) => {
       const named = and(eq(chainTxs.purpose, purpose), eq(chainTxs.subject, subject))
       return (await db.read((q) => rows(q.select().from(chainTxs).where(named)))).sort(newestFirst)
     },
-    /** What a sender signed with this nonce, newest first. */
-    txsWith: async (sender: string, nonce: number): Promise<ChainTxRow[]> => {
+    txsWith: async (sender, nonce) => {
       const named = and(eq(chainTxs.sender, sender), eq(chainTxs.nonce, nonce))
       return (await db.read((q) => rows(q.select().from(chainTxs).where(named)))).sort(newestFirst)
     },
   }
 }
 
-/** By nonce, and then by fees: what replaces another offers more. */
+/** By nonce, then by fees: a replacement offers more. */
 const newestFirst = (a: ChainTxRow, b: ChainTxRow): number =>
   b.nonce - a.nonce || (BigInt(b.maxFeeWei) > BigInt(a.maxFeeWei) ? 1 : -1)
 

@@ -1,3 +1,4 @@
+/** Compares the chain's anchors with the stored ones and repairs these after a restore. */
 import type { Deps } from '../../app/deps-port.ts'
 import { type Chain, type ChainLog, ChainUnavailable } from '../../kernel/chain.ts'
 import { fromHex, toHex } from '../../kernel/hex.ts'
@@ -7,29 +8,27 @@ import { hashOf, peaksOf } from '../log/tree.ts'
 import { type Anchored, anchoredTopics, readAnchored } from './registry.ts'
 import type { Seen } from './watch.ts'
 
-type Needs = Pick<Deps, 'anchors' | 'clock' | 'ids' | 'logs' | 'logStore'>
+type SyncDeps = Pick<Deps, 'anchors' | 'clock' | 'ids' | 'logs' | 'logStore'>
 
-/** What a comparison of the chain's anchors with ours found. */
 export type Synced = {
   /** Anchors on the chain. */
   found: number
-  /** Those that were not known here, or not as what they are. */
+  /** Anchors that were missing or wrong in the database. */
   repaired: number
-  /** Sizes at which the chain holds another root than our log, or that our log does not reach. */
+  /** Sizes with another root than our log, or beyond its end. */
   diverged: number[]
 }
 
-/** Blocks that are asked for at once: first, and at the most. */
+/** Blocks in one query: at first, and at most. */
 const firstRange = 10_000
 const mostRange = 1_000_000
 
 /**
- * Reads all anchors of the current log from the chain, from a block on, and repairs our rows by
- * them: a database that was restored does not know the last ones.
+ * Reads all anchors of the current log from block `fromBlock` on.
  * @throws ChainUnavailable
  */
 export async function syncAnchors(
-  deps: Needs,
+  deps: SyncDeps,
   { chain, place, head }: Seen,
   { lease, fromBlock }: { lease: Lease; fromBlock: number },
 ): Promise<Synced> {
@@ -53,7 +52,7 @@ export async function syncAnchors(
   return synced
 }
 
-/** In ranges that a server takes: halved when it refuses, doubled when it does not. */
+/** Reads block ranges: halved when a server refuses one, doubled when it answers. */
 async function* anchoredLogs(
   chain: Chain,
   { registry: address, id }: Seen['place'],
@@ -77,7 +76,7 @@ async function* anchoredLogs(
   }
 }
 
-async function isOurs({ logs, logStore }: Needs, { size, root }: Anchored): Promise<boolean> {
+async function isOurs({ logs, logStore }: SyncDeps, { size, root }: Anchored): Promise<boolean> {
   if (size > (await logStore.size())) return false
   const range = { from: 0, to: size }
   return toHex(hashOf(range, await logStore.hashes(logs.current, peaksOf(range)))) === root
@@ -85,9 +84,9 @@ async function isOurs({ logs, logStore }: Needs, { size, root }: Anchored): Prom
 
 type Found = { anchored: Anchored; log: ChainLog; isFinal: boolean }
 
-/** Brings our row of an anchor to what the chain says; true when it was something else. */
+/** Updates the row of an anchor to the chain's state. Returns whether it changed. */
 async function repair(
-  { anchors, clock, ids, logs }: Needs,
+  { anchors, clock, ids, logs }: SyncDeps,
   { chain, lease }: { chain: Chain; lease: Lease },
   { anchored, log, isFinal }: Found,
 ): Promise<boolean> {

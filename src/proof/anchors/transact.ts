@@ -1,3 +1,4 @@
+/** Signs, stores and sends transactions to the registry, and raises fees of slow ones. */
 import { parseTransaction } from 'viem'
 import type { Deps } from '../../app/deps-port.ts'
 import { type Chain, ChainReverted, type Fees } from '../../kernel/chain.ts'
@@ -7,15 +8,15 @@ import type { AnchorRow, ChainTxRow } from '../../storage/db/schema.ts'
 import { registryErrorOf } from './registry.ts'
 import type { Sender } from './sender.ts'
 
-type Needs = Pick<Deps, 'anchors' | 'health' | 'clock' | 'log'>
+export type SenderDeps = Pick<Deps, 'anchors' | 'health' | 'clock' | 'log'>
 
-/** Who sends, on which chain, by which right. */
+/** The chain, the sender and the worker's lease. */
 export type Desk = { chain: Chain; sender: Sender; lease: Lease }
 
-/** What a transaction is to do. Without `to` it makes a contract. */
+/** A call to send. Without `to` it creates a contract. */
 export type Order = {
   purpose: ChainTxRow['purpose']
-  /** The id of an anchor, the address of a signer, the origin of a log. */
+  /** The id of an anchor, the address of a signer or the origin of a log. */
   subject: string
   to?: string
   data: Hex
@@ -23,25 +24,25 @@ export type Order = {
   anchor?: Pick<AnchorRow, 'id' | 'size' | 'prevSize' | 'root'>
 }
 
-/** After this long without a block the same bytes are sent again: a server may have lost them. */
+/** After this time unmined, the same bytes are sent again: a server may have lost them. In ms. */
 const resendAfterMs = 60_000
-/** After this long the transaction is signed again, with higher fees. */
+/** After this time unmined, the transaction is signed again with higher fees. In ms. */
 const bumpAfterMs = 180_000
-/** Fees of one that replaces another, in percent of its; servers want at least 110. */
+/** Fees of a replacement in percent of the original; servers require at least 110. */
 const bumpPercent = 125n
-/** Most that is ever offered for a unit of gas: 500 gwei. */
+/** The highest fee per gas ever offered: 500 gwei. */
 const maxFeeWei = 500_000_000_000n
-/** Gas offered, in percent of the estimate, which is of the block before. */
+/** The gas limit in percent of the estimate, which is for the previous block. */
 const gasPercent = 130n
-/** A balance for fewer transactions than this is low. */
+/** A balance that pays for fewer transactions is low. */
 const lowCount = 20n
 
 /**
- * Signs an order with the sender's next nonce, writes it down, and sends it. False when it would
- * be refused or cannot be paid: then nothing was signed, and the health says why.
+ * Signs an order with the sender's next nonce, stores it and sends it. Returns false, without
+ * signing, if it would revert or cannot be paid; the health says why.
  */
 export async function place(
-  deps: Needs,
+  deps: SenderDeps,
   { chain, sender, lease }: Desk,
   nonce: number,
   order: Order,
@@ -60,11 +61,11 @@ export async function place(
 }
 
 /**
- * Sees to what was signed with the sender's next nonce, newest first, and is in no block yet: sends
- * it, sends it again, or signs it again with higher fees.
+ * Follows unmined transactions of the sender's next nonce, newest first: sends, resends, or signs
+ * again with higher fees.
  */
 export async function carry(
-  deps: Needs,
+  deps: SenderDeps,
   desk: Desk,
   [newest]: readonly ChainTxRow[],
 ): Promise<void> {
@@ -78,9 +79,9 @@ export async function carry(
   if (now - newest.sentAt >= resendAfterMs) await send(deps, desk, newest)
 }
 
-/** Looks whether the sender can still pay for transactions, and says so in the health. */
+/** Checks whether the sender can pay, and records it in the health. */
 export async function canPay(
-  { health, log }: Pick<Needs, 'health' | 'log'>,
+  { health, log }: Pick<Deps, 'health' | 'log'>,
   chain: Chain,
   { address }: Pick<Sender, 'address'>,
   costWei: bigint,
@@ -95,9 +96,9 @@ export async function canPay(
   return !isEmpty
 }
 
-/** Undefined when the registry would refuse: that costs nothing, and is not tried for real. */
+/** Undefined if the call would revert; then it is not sent. */
 async function estimate(
-  { health, log }: Needs,
+  { health, log }: SenderDeps,
   chain: Chain,
   call: Parameters<Chain['estimateGas']>[0],
   purpose: string,
@@ -115,20 +116,20 @@ async function estimate(
   }
 }
 
-async function send(deps: Needs, desk: Desk, tx: ChainTxRow): Promise<void> {
+async function send(deps: SenderDeps, desk: Desk, tx: ChainTxRow): Promise<void> {
   const outcome = await desk.chain.send(tx.raw as Hex)
   if (outcome === 'no_funds') return void (await canPay(deps, desk.chain, desk.sender, costOf(tx)))
   if (outcome === 'underpriced') {
-    // It stays unsent; what replaces it goes out with the next look.
+    // It stays unsent; the replacement is sent by the next pass.
     await bump(deps, desk, tx)
     return
   }
   await deps.anchors.markSent(desk.lease, tx.hash)
 }
 
-/** The same transaction with higher fees, written down; undefined at the most that is offered. */
+/** Signs and stores it again with higher fees; undefined at the highest fee. */
 async function bump(
-  deps: Needs,
+  deps: SenderDeps,
   { chain, sender, lease }: Desk,
   tx: ChainTxRow,
 ): Promise<ChainTxRow | undefined> {
@@ -149,7 +150,7 @@ async function bump(
   return bumped
 }
 
-/** What is usual now, but enough to replace the one before. */
+/** The current fees, or the least that replaces the transaction if those are higher. */
 function raise(usual: Fees, tx: ChainTxRow): Fees {
   const above = (wei: bigint) => (wei * bumpPercent) / 100n + 1n
   const most = (a: bigint, b: bigint) => (a > b ? a : b)
@@ -162,7 +163,7 @@ function raise(usual: Fees, tx: ChainTxRow): Fees {
 type Signed = Pick<ChainTxRow, 'sender' | 'nonce' | 'purpose' | 'subject' | 'raw' | 'hash'>
 
 const txOf = (
-  { clock }: Pick<Needs, 'clock'>,
+  { clock }: Pick<Deps, 'clock'>,
   { gas, ...signed }: Signed & { gas: bigint },
   { maxFeeWei, priorityFeeWei }: Fees,
 ): ChainTxRow => ({

@@ -1,31 +1,24 @@
+/** Keeps the registry in line with the log: the log is open there and its signers match. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { SignerRow } from '../../storage/db/schema.ts'
 import type { Place } from './anchoring.ts'
 import { addSignerCall, openCall, readOwner, readSigner, retireSignerCall } from './registry.ts'
 import { type Desk, type Order, place } from './transact.ts'
 
-type Needs = Pick<
-  Deps,
-  'anchors' | 'anchoring' | 'health' | 'clock' | 'log' | 'logs' | 'logStore' | 'signers' | 'signer'
->
-
-/**
- * Keeps the log open in the registry, and the registry's signers those of the log. True when there
- * is nothing left to do; else one transaction was placed, or something keeps it from being.
- */
+/** Returns true if nothing is left to do; else one transaction was placed or is blocked. */
 export async function keepRegistry(
-  deps: Needs,
+  deps: Deps,
   desk: Desk,
   { registry, id }: Place,
   nonce: number,
 ): Promise<boolean> {
   const { logs, signers, signer, anchors, health, log } = deps
   const { origin } = logs.current
-  // Before its first leaf a log may still change its name.
+  // Before its first leaf, a log may still be renamed.
   if ((await deps.logStore.size()) === 0) return false
   const rows = signers.of(origin)
   const owner = await readOwner(desk.chain, registry, id)
-  await anchors.settleRegistry(registry)
+  await anchors.ensureRegistry(registry)
   if (owner === undefined) {
     const first = rows[0]?.address ?? signer.address
     const order = { purpose: 'open', subject: origin, data: openCall(origin, first) } as const
@@ -41,7 +34,7 @@ export async function keepRegistry(
     return false
   }
   if (health.anchors.trouble === 'not_owner') health.anchors.trouble = null
-  await anchors.settleOwner(origin, owner)
+  await anchors.ensureOwner(origin, owner)
   for (const row of rows) {
     const order = await orderFor(desk, { registry, id }, row)
     if (!order) continue
@@ -51,7 +44,7 @@ export async function keepRegistry(
   return true
 }
 
-/** What brings one signer of the registry in line; undefined when it is. */
+/** The call that brings one signer in line; undefined if none is needed. */
 async function orderFor(
   { chain }: Pick<Desk, 'chain'>,
   { registry, id }: Pick<Place, 'registry' | 'id'>,
@@ -62,7 +55,7 @@ async function orderFor(
     const data = addSignerCall(id, address, fromIndex)
     return { purpose: 'add_signer', subject: address, data }
   }
-  // A retirement there can be brought forward, never put off.
+  // The registry accepts an earlier retirement, never a later one.
   if (untilIndex === null || range.until <= BigInt(untilIndex)) return undefined
   const data = retireSignerCall(id, address, untilIndex)
   return { purpose: 'retire_signer', subject: address, data }

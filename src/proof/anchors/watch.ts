@@ -1,3 +1,4 @@
+/** Looks at the chain and checks that the anchored head is still a head of our log. */
 import type { Deps } from '../../app/deps-port.ts'
 import { type Chain, ChainUnavailable } from '../../kernel/chain.ts'
 import { fromHex, toHex } from '../../kernel/hex.ts'
@@ -5,17 +6,16 @@ import { hashOf, peaksOf } from '../log/tree.ts'
 import type { Place } from './anchoring.ts'
 import { type Head, NoRegistry, readHead } from './registry.ts'
 
-type Needs = Pick<Deps, 'anchoring' | 'logs' | 'logStore' | 'health' | 'log'>
+type WatchDeps = Pick<Deps, 'anchoring' | 'logs' | 'logStore' | 'health' | 'log'>
 
-/** What a look at the chain found: the log there, and its newest head. */
+/** The log on the chain and its newest head. */
 export type Seen = { chain: Chain; place: Place; head: Head }
 
 /**
- * Looks at the chain and writes down what came out, and whether the log there is still ours.
- * Undefined when the log is on no chain, or the chain does not answer: then nothing is known that
- * was not known before.
+ * Records the result in the health. Undefined if the log is not on a chain or the chain does not
+ * answer.
  */
-export async function watchChain(deps: Needs): Promise<Seen | undefined> {
+export async function watchChain(deps: WatchDeps): Promise<Seen | undefined> {
   const { anchoring, health, logs } = deps
   const { chain } = anchoring
   if (!chain) return undefined
@@ -34,7 +34,7 @@ export async function watchChain(deps: Needs): Promise<Seen | undefined> {
 }
 
 /**
- * The head that the chain has of a log; undefined where the log is on no chain.
+ * The newest anchored head of a log; undefined if it has none.
  * @throws ChainUnavailable, NoRegistry
  */
 export async function headOnChain(
@@ -47,8 +47,8 @@ export async function headOnChain(
   return size === 0 ? undefined : { size, root: fromHex(root) }
 }
 
-/** Writes a trouble of the chain down. @throws what is none. */
-export function noteTrouble({ health, log }: Pick<Needs, 'health' | 'log'>, error: unknown) {
+/** Records a failure of the chain in the health. @throws any other error. */
+export function noteTrouble({ health, log }: Pick<Deps, 'health' | 'log'>, error: unknown) {
   if (error instanceof ChainUnavailable) {
     if (error.reason === 'closed') return undefined
     if (health.chain.trouble === null) log.warn('chain.unavailable', { reason: error.reason })
@@ -62,11 +62,11 @@ export function noteTrouble({ health, log }: Pick<Needs, 'health' | 'log'>, erro
 }
 
 /**
- * Whether the log begins with what is anchored of it. If not, this database is an old copy: every
- * receipt that it issued now would take the place of one that somebody has.
+ * Checks that the log begins with the anchored head. If not, the database is an old copy, and new
+ * receipts would take the places of receipts already issued.
  */
-async function guard({ logs, logStore, health, log }: Needs, head: Head): Promise<void> {
-  // After the head: the log only grows.
+async function guard({ logs, logStore, health, log }: WatchDeps, head: Head): Promise<void> {
+  // Read after the head, because the log only grows.
   const size = await logStore.size()
   const fault = await faultOf({ logs, logStore }, head, size)
   if (fault !== undefined && health.log !== 'diverged') {
@@ -77,7 +77,7 @@ async function guard({ logs, logStore, health, log }: Needs, head: Head): Promis
 }
 
 async function faultOf(
-  { logs, logStore }: Pick<Needs, 'logs' | 'logStore'>,
+  { logs, logStore }: Pick<Deps, 'logs' | 'logStore'>,
   head: Head,
   size: number,
 ): Promise<string | undefined> {

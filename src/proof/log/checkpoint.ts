@@ -1,3 +1,4 @@
+/** Signs the head of the log, and checks that the log still begins with every signed head. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toHex } from '../../kernel/hex.ts'
 import { refuse } from '../../kernel/refusal.ts'
@@ -7,14 +8,18 @@ import type { Checkpoint } from '../../verify/proof.ts'
 import type { LogSpan } from './logs.ts'
 import { hashOf, peaksOf } from './tree.ts'
 
-type Needs = Pick<Deps, 'logStore' | 'checkpoints' | 'signer' | 'clock' | 'logs' | 'log' | 'heads'>
+/** What signing a head takes. */
+export type SigningDeps = Pick<
+  Deps,
+  'logStore' | 'checkpoints' | 'signer' | 'clock' | 'logs' | 'log' | 'heads'
+>
 
 /**
- * The latest checkpoint of a log; a new one is signed when leaf `index` is not under it yet.
+ * Returns the latest checkpoint of a log; signs a new one if it does not cover leaf `index` yet.
  * @throws Refusal `log_diverged`
  */
 export async function checkpointOver(
-  deps: Needs,
+  deps: SigningDeps,
   log: LogSpan,
   index: number,
 ): Promise<CheckpointRow> {
@@ -30,12 +35,12 @@ export async function checkpointOver(
 }
 
 /**
- * Signs the current log as it is now and gives its checkpoint; undefined while it is empty. It must
- * still begin with all that was signed before: a signer that signs two histories proves nothing.
- * The head is kept outside of the database before it leaves, which may forget it.
- * @throws Refusal `log_diverged`, `unavailable` while the database was not compared
+ * Signs the current log and returns its checkpoint; undefined while the log is empty. The log must
+ * begin with every head signed before: a signer of two histories proves nothing. The head is saved
+ * outside the database before it is returned, because the database may be restored to an old copy.
+ * @throws Refusal `log_diverged`, `unavailable` until the database was compared
  */
-export async function signCheckpoint(deps: Needs): Promise<CheckpointRow | undefined> {
+export async function signCheckpoint(deps: SigningDeps): Promise<CheckpointRow | undefined> {
   const { current } = deps.logs
   await deps.heads.assertChecked()
   const heads = await signedHeads(deps)
@@ -51,7 +56,7 @@ export async function signCheckpoint(deps: Needs): Promise<CheckpointRow | undef
     const root = toHex(rootAt(head.size))
     if (root !== toHex(head.root)) return diverged(deps, head, `its root there is ${root}`)
   }
-  // Of two that were signed at once, the stored one stands; the other has another time.
+  // Of two heads signed at once the stored one counts; the other has another timestamp.
   if (last?.size === size) {
     return (await deps.checkpoints.find(current.origin, size)) ?? deps.checkpoints.add(last)
   }
@@ -65,22 +70,19 @@ export async function signCheckpoint(deps: Needs): Promise<CheckpointRow | undef
   return toHex(stands.root) === root ? stands : diverged(deps, stands, `its root there is ${root}`)
 }
 
-/** The newest heads of the current log that the database and this node know, by size. */
+/** The newest head in the database and the newest one this node knows, by size. */
 async function signedHeads({
   checkpoints,
   heads,
   logs,
-}: Pick<Needs, 'checkpoints' | 'heads' | 'logs'>): Promise<CheckpointRow[]> {
+}: Pick<Deps, 'checkpoints' | 'heads' | 'logs'>): Promise<CheckpointRow[]> {
   const stored = await checkpoints.latest(logs.current.origin)
   return [stored, heads.newest()]
     .filter((head) => head !== undefined)
     .sort((a, b) => a.size - b.size)
 }
 
-/**
- * The current log still begins with all that was signed of it.
- * @throws Refusal `log_diverged`
- */
+/** @throws Refusal `log_diverged` unless the current log begins with every signed head. */
 export async function assertUnbroken(
   deps: Pick<Deps, 'logStore' | 'checkpoints' | 'logs' | 'log' | 'heads'>,
 ): Promise<void> {
@@ -90,8 +92,8 @@ export async function assertUnbroken(
   }
 }
 
-/** The background's checkpoint, by the node that numbers: a burst of receipts shares one. */
-export async function keepCheckpoint(deps: Needs): Promise<void> {
+/** Signs a checkpoint in the background, on the numbering node: one for a burst of receipts. */
+export async function keepCheckpoint(deps: SigningDeps): Promise<void> {
   if (!deps.heads.isOpen()) return
   const latest = await deps.checkpoints.latest(deps.logs.current.origin)
   if (latest?.size === (await deps.logStore.size())) return
@@ -106,8 +108,8 @@ export const toCheckpointView = (row: CheckpointRow): Checkpoint => ({
   signature: toHex(row.signature),
 })
 
-function diverged({ log }: Pick<Needs, 'log'>, last: CheckpointRow, how: string): never {
+function diverged({ log }: Pick<Deps, 'log'>, last: CheckpointRow, how: string): never {
   const signed = `the log was signed with the root ${toHex(last.root)} at ${last.size} leaves`
   log.error('log.diverged', new Error(`${signed}, but ${how}`))
-  refuse('log_diverged', 'The log disagrees with what was signed of it; ask the operator.')
+  refuse('log_diverged', 'The log contradicts a checkpoint that was signed. Ask the operator.')
 }

@@ -1,9 +1,10 @@
+/** Tells from the health whether the log contradicts what was signed or anchored. */
 import type { HeadsHealth, Health } from '../../front/status/health-port.ts'
 
-/** Whether the log is no longer what was signed or anchored of it: nothing may be issued. */
+/** Whether nothing may be issued because the log contradicts a signed or anchored head. */
 export const isDiverged = ({ log, heads }: Pick<Health, 'log' | 'heads'>): boolean =>
   log === 'diverged' || heads === 'diverged'
 
-/** The log as this node found it: without a chain, by the heads that it knows. */
-export const logStanding = (health: Pick<Health, 'log' | 'heads'>): HeadsHealth =>
+/** The state of the log by chain and known heads; without a chain by the heads alone. */
+export const logState = (health: Pick<Health, 'log' | 'heads'>): HeadsHealth =>
   isDiverged(health) ? 'diverged' : health.heads

@@ -1,3 +1,6 @@
+/**
+ * Detects a database that went back to an earlier state, by heads of the log kept outside of it.
+ */
 import type { Health } from '../../front/status/health-port.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
@@ -9,76 +12,99 @@ import type { CheckpointStore } from './store/checkpoint.ts'
 import type { HeadStore } from './store/head.ts'
 import type { KnownHead, LogStore } from './store.ts'
 
-/** Heads that outlive the database: a file in the data folder. */
+/** Heads in a file of the data folder, which survive a restored database. */
 export type HeadFile = {
   path: string
-  /** What was in it when it was opened, each log's by size. */
+  /** The heads at opening, each log's by size. */
   heads: readonly CheckpointRow[]
-  /** Adds heads; they are on the disk when this settles. */
+  /** Adds heads; resolves when they are on disk. */
   keep(heads: readonly CheckpointRow[]): Promise<void>
 }
 
-export type Heads = ReturnType<typeof makeHeads>
+/** The newest heads known to this node, and whether the database still has them. */
+export type Heads = {
+  /** Compares the known heads with the database and updates the health. */
+  look(): Promise<void>
+  /** Whether leaves and heads may be added to the log now. */
+  isOpen(): boolean
+  /** @throws Refusal like `assertChecked`, without waiting. */
+  assertOpen(): void
+  /** The newest head of the current log that this node signed or saw. */
+  newest(): CheckpointRow | undefined
+  /** Records a signed head; resolves when it is on disk. */
+  remember(head: CheckpointRow): Promise<void>
+  /** Reports a lost connection: the next one may reach a database that lacks what was read. */
+  lost(): void
+  /** Called after each lost connection: cached reads may be wrong. */
+  onLost(listener: () => void): void
+  /** Milliseconds since a connection was last lost. */
+  sinceLost(): number
+  /**
+   * Waits up to a second for a comparison in progress.
+   * @throws Refusal `log_diverged`, `unavailable` until the database was compared.
+   */
+  assertChecked(): Promise<void>
+  /** Runs the first comparison. With an empty folder and other nodes, hears them first. */
+  start(): Promise<void>
+  /** Called each time the database is found to lack a known head. */
+  onDiverged(listener: () => void): void
+  stop(): void
+}
 
-type Needs = {
+export type HeadsNeeds = {
   health: Health
   log: Log
   clock: Pick<Clock, 'monotonic'>
-  /** The clock that leases are judged by. */
+  /** The time of leases. */
   leaseClock: Pick<Clock, 'now'>
   logs: Logs
   logStore: Pick<LogStore, 'guardBy' | 'know' | 'known' | 'faultOf' | 'size'>
   checkpoints: Pick<CheckpointStore, 'latest'>
   store: HeadStore
-  /** Absent where nothing outlives this process: in tests that need no file. */
+  /** Undefined if nothing outlives the process, as in some tests. */
   file?: HeadFile | undefined
-  /** How many processes there were on this database at the last look. */
+  /** The number of processes on this database when last counted. */
   settings: { nodes: number }
-  /** Drops everything that is remembered of the database. */
+  /** Drops every cached read of the database. */
   distrust: () => void
 }
 
-/** How long a run or a signature waits for the comparison after a connection broke, in ms. */
+/** How long a run or a signature waits for a comparison after a lost connection, in ms. */
 const checkWithinMs = 1000
-/** The pause between two tries of it, and how many follow each other: then the job goes on. */
+/** The pause between two attempts in ms, and their number; afterwards the job takes over. */
 const retryMs = 250
 const retries = 20
-/** How long a node on another server hears what others know before it begins anything, in ms. */
+/** How long a node on another server listens to others before it begins anything, in ms. */
 const hearMs = 2000
 
-/**
- * The newest head that this process signed, saw or numbered, and whether the database still has
- * it. A database that went back to an earlier state looks whole by itself; only what is remembered
- * outside of it tells. Nothing is begun, numbered or signed on one that lacks a known head.
- */
-export function makeHeads(needs: Needs) {
+/** A database that lacks a known head begins, numbers and signs nothing. */
+export function makeHeads(needs: HeadsNeeds): Heads {
   const { health, log, clock, logs, logStore, checkpoints, store, file, distrust } = needs
   const { origin } = logs.current
   const ours = (file?.heads ?? []).filter((head) => head.issuer === origin)
   let newest = ours.at(-1)
-  /** Grows with each connection that broke: a comparison that began before counts for nothing. */
+  /** Counts lost connections: a comparison that spans one is void. */
   let losses = 0
   let lostAt = Number.NEGATIVE_INFINITY
   let server: string | undefined
   let isHearing = false
   let isRetrying = false
   let isStopped = false
-  let isKeptTold = false
-  /** The last write into the file. */
+  let isLossLogged = false
   let kept: Promise<void> = Promise.resolve()
   let waiting: (() => void)[] = []
   const whenDiverged: (() => void)[] = []
   const whenLost: (() => void)[] = []
 
-  /** A head of a log that this database never heard of: it went back to before that log. */
-  const strange = file?.heads.find(({ issuer }) => !logs.of(issuer))
+  /** A head of a log unknown to this database, which went back to before that log. */
+  const unknownLog = file?.heads.find(({ issuer }) => !logs.of(issuer))
 
   const become = (next: Health['heads']): void => {
     health.heads = next
     if (next === 'unchecked') return
-    const told = waiting
+    const waiters = waiting
     waiting = []
-    for (const tell of told) tell()
+    for (const wake of waiters) wake()
   }
 
   const diverge = (head: Pick<CheckpointRow, 'size'>, how: string, issuer = origin): void => {
@@ -89,11 +115,11 @@ export function makeHeads(needs: Needs) {
     for (const tell of whenDiverged) tell()
   }
 
-  /** Compares everything known with the database as it is now. */
+  /** Compares every known head with the database. Returns how to report a divergence. */
   const compare = async (): Promise<(() => void) | undefined> => {
-    if (strange) {
+    if (unknownLog) {
       const how = 'the database has no such log'
-      return () => diverge(strange, how, strange.issuer)
+      return () => diverge(unknownLog, how, unknownLog.issuer)
     }
     const known = logStore.known()
     const how = known && (await logStore.faultOf(known))
@@ -112,24 +138,23 @@ export function makeHeads(needs: Needs) {
     return undefined
   }
 
-  /** What was only seen may be seen again; what is signed must be kept. */
+  /** A head that was only seen may be seen again; a signed one must be on disk. */
   const notKept = (error: unknown): void => {
-    if (!isKeptTold) log.warn('log.head_not_kept', { file: file?.path, reason: String(error) })
-    isKeptTold = true
+    if (!isLossLogged) log.warn('log.head_not_kept', { file: file?.path, reason: String(error) })
+    isLossLogged = true
   }
 
-  /** What this node knows outlives it in the database, for those that know less. */
+  /** Stores the missing head in the database for nodes that do not know it. */
   const tellOthers = async (head: KnownHead): Promise<void> => {
     try {
-      const told = await store.lacked(origin)
-      if (told && (await logStore.faultOf(told)) !== undefined) return
+      const stored = await store.lacked(origin)
+      if (stored && (await logStore.faultOf(stored)) !== undefined) return
       await store.tellLacked(origin, head)
     } catch (error) {
       if (health.heads !== 'diverged') log.warn('log.lack_not_told', { reason: String(error) })
     }
   }
 
-  /** Everything a comparison needs was read without a connection breaking meanwhile. */
   const look = async (): Promise<void> => {
     const before = losses
     await noteServer()
@@ -142,7 +167,7 @@ export function makeHeads(needs: Needs) {
     }
   }
 
-  /** Another server may lack what this node never saw: those that did are heard first. */
+  /** Another server may lack heads that only other nodes saw, so they are heard first. */
   const noteServer = async (): Promise<void> => {
     const now = await store.server()
     const isOther = server !== undefined && now !== undefined && now !== server
@@ -152,7 +177,7 @@ export function makeHeads(needs: Needs) {
     if (needs.settings.nodes > 1) hear()
   }
 
-  /** Nothing begins until the nodes that know more had the time to say so. */
+  /** Begins nothing until the nodes that know more had time to report it. */
   const hear = (): void => {
     if (isHearing) return
     isHearing = true
@@ -168,7 +193,7 @@ export function makeHeads(needs: Needs) {
     if (!isStopped) setTimeout(work, ms).unref()
   }
 
-  /** Looks until a look comes through; what takes longer is for the job. */
+  /** Retries until a comparison completes; after `left` attempts the job takes over. */
   const lookSoon = (left: number): void => {
     isRetrying = left > 0 && !isStopped
     if (!isRetrying) return
@@ -196,7 +221,7 @@ export function makeHeads(needs: Needs) {
       setTimeout(() => resolve(health.heads !== 'unchecked'), withinMs).unref()
     })
 
-  /** Why nothing may be begun, appended or signed now. */
+  /** The reason why nothing may be begun, appended or signed now. */
   const closed = (): Refusal | undefined => {
     if (isDiverged(health)) return new Refusal('log_diverged')
     return health.heads === 'unchecked' ? unchecked() : undefined
@@ -204,65 +229,49 @@ export function makeHeads(needs: Needs) {
 
   return {
     look,
-    /** Whether leaves and heads may be added to the log now. */
-    isOpen: (): boolean => closed() === undefined,
-    /** @throws Refusal as {@link Heads.assertChecked} does, at once. */
-    assertOpen(): void {
+    isOpen: () => closed() === undefined,
+    assertOpen() {
       const why = closed()
       if (why) throw why
     },
-    /** The newest head of the current log that this node signed or saw. */
     newest: () => newest,
-    /** Notes a head that is signed; it outlives this process when this settles. */
     remember,
-    /**
-     * A connection to the server broke: the next may reach a database that lacks what was read.
-     * Until that was looked at nothing is begun.
-     */
-    lost(): void {
+    lost() {
       losses++
       lostAt = clock.monotonic()
       for (const tell of whenLost) tell()
       if (health.heads === 'ok') become('unchecked')
       if (!isRetrying) lookSoon(retries)
     },
-    /** Called when a connection broke: what was read of the database may not be there any more. */
-    onLost: (listener: () => void): void => void whenLost.push(listener),
-    /** How long ago a connection broke last, in ms. */
-    sinceLost: (): number => clock.monotonic() - lostAt,
-    /**
-     * Waits a moment for a comparison that is under way.
-     * @throws Refusal `log_diverged`, `unavailable` while the database was not compared.
-     */
-    async assertChecked(): Promise<void> {
+    onLost: (listener) => void whenLost.push(listener),
+    sinceLost: () => clock.monotonic() - lostAt,
+    async assertChecked() {
       if (health.heads === 'unchecked' && !(await isChecked())) throw unchecked()
       if (isDiverged(health)) refuse('log_diverged')
     },
-    /** The first comparison; on a database where others run, an empty folder hears them first. */
-    async start(): Promise<void> {
+    async start() {
       logStore.guardBy({ closed, forgot: diverge })
       if (newest) logStore.know(newest)
       await look()
       if (newest && ours.length > 0) return
       if ((await logStore.size()) > 0 && (await store.liveNodes(needs.leaseClock.now())) > 0) hear()
     },
-    /** Called once each time the database is found to lack a known head. */
-    onDiverged: (listener: () => void): void => void whenDiverged.push(listener),
-    stop(): void {
+    onDiverged: (listener) => void whenDiverged.push(listener),
+    stop() {
       isStopped = true
     },
   }
 }
 
 const advice =
-  'The database went back to an earlier state: an old copy was put back, or a standby without ' +
-  'the last transactions took over. Nothing is issued. Put the right database back; if it is ' +
+  'The database went back to an earlier state: an old copy was restored, or a standby without ' +
+  'the last transactions took over. No receipts are issued. Restore the right database. If it is ' +
   'lost, stop all servers and run: counterfoil log reopen --reason "…". Only if this data ' +
   'folder belongs to another database, move heads.json away'
 
 const unchecked = (): Refusal =>
   new Refusal('unavailable', {
-    message: 'The connection to the database broke, and its log is being compared. Try again.',
+    message: 'The database connection was lost, and the log is being compared. Try again.',
     metadata: { reason: 'log_unchecked' },
     headers: { 'retry-after': '1' },
   })

@@ -1,25 +1,23 @@
+/** Proves that a receipt is in its log, and that one log begins with another. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toHex } from '../../kernel/hex.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { CheckpointRow } from '../../storage/db/schema.ts'
 import { type Consistency, logIdOf, type Proof } from '../../verify/proof.ts'
-import { checkpointOver, toCheckpointView } from './checkpoint.ts'
+import { checkpointOver, type SigningDeps, toCheckpointView } from './checkpoint.ts'
 import { type LogSpan, logOf } from './logs.ts'
 import { consistencyRanges, hashOf, inclusionRanges, peaksOf, type Range } from './tree.ts'
 
-type Needs = Pick<
-  Deps,
-  'logStore' | 'checkpoints' | 'signer' | 'clock' | 'logs' | 'log' | 'heads' | 'anchoring'
->
+export type ProofDeps = SigningDeps & Pick<Deps, 'anchoring'>
 
 /**
- * That a receipt is leaf `index` of its issuer's log: under the checkpoint of `size`, or else of
- * the smallest size on the chain that covers it, or else under the latest.
+ * Proves that a receipt is leaf `index` of its issuer's log: under the checkpoint of `size` if
+ * given, else under the smallest anchored one that covers it, else under the latest.
  * @throws Refusal `invalid_request` for a size that was never signed or does not cover the leaf,
  * `log_diverged`
  */
 export async function proofOf(
-  deps: Needs,
+  deps: ProofDeps,
   receipt: { id: string; issuer: string; index: number },
   size?: number,
 ): Promise<Proof> {
@@ -43,13 +41,13 @@ export async function proofOf(
     size: String(checkpoint.size),
     path: path.map(toHex),
     checkpoint: toCheckpointView(checkpoint),
-    anchor: await deps.anchoring.standingOf({ origin: checkpoint.issuer, size: checkpoint.size }),
+    anchor: await deps.anchoring.anchorFor({ origin: checkpoint.issuer, size: checkpoint.size }),
   }
 }
 
-/** That a log of `to` leaves begins with that of `from`; 1 ≤ from ≤ to ≤ the log's size. */
+/** Proves that the log at `to` leaves begins with itself at `from`; 1 ≤ from ≤ to ≤ size. */
 export async function consistencyOf(
-  deps: Needs,
+  deps: Pick<Deps, 'logStore' | 'logs'>,
   from: number,
   to: number,
   log: LogSpan = deps.logs.current,
@@ -58,9 +56,9 @@ export async function consistencyOf(
   return { from: String(from), to: String(to), path: path.map(toHex) }
 }
 
-/** The first checkpoint over a leaf that is on the chain; undefined while there is none. */
+/** The first anchored checkpoint over a leaf; undefined until there is one. */
 async function anchoredOver(
-  { anchoring, checkpoints }: Needs,
+  { anchoring, checkpoints }: ProofDeps,
   { origin }: LogSpan,
   index: number,
 ): Promise<CheckpointRow | undefined> {
@@ -69,7 +67,7 @@ async function anchoredOver(
 }
 
 async function signedAt(
-  deps: Needs,
+  deps: ProofDeps,
   log: LogSpan,
   size: number,
   index: number,
@@ -78,13 +76,13 @@ async function signedAt(
   if (found) return found
   const message =
     size > index
-      ? 'No checkpoint was signed at this size. Leave it out to get the latest.'
-      : `The receipt is number ${index} of the log, counted from 0; a log of this size lacks it.`
+      ? 'No checkpoint was signed at this size. Omit it to use the latest.'
+      : `The receipt has index ${index}, so a log of this size does not contain it.`
   refuse('invalid_request', { message, param: 'size' })
 }
 
 async function hashesOf(
-  { logStore }: Needs,
+  { logStore }: Pick<Deps, 'logStore'>,
   log: LogSpan,
   ranges: readonly Range[],
 ): Promise<Uint8Array[]> {

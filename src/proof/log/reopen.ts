@@ -1,3 +1,4 @@
+/** Abandons the current log and opens the next, when the log contradicts what was signed. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toHex } from '../../kernel/hex.ts'
 import type { CheckpointRow, RunRow } from '../../storage/db/schema.ts'
@@ -8,20 +9,20 @@ import type { HeadStore } from './store/head.ts'
 import type { Reopenings } from './store/reopen.ts'
 import { emptyFrontier, hashOf, peaksOf, rootOf } from './tree.ts'
 
-/** A log's head as somebody else has it: its size and its root. */
+/** A head of a log: its size and its root. */
 export type Head = { size: number; root: Uint8Array }
 
-/** A head with the time it was signed at; undefined where nobody says. */
+/** A head and the time of its signature, if known. */
 type Known = Head & { timestamp?: number | undefined }
 
 export type Reopened = {
   origin: string
   previous: LogSpan
-  /** What the first leaf of the new log names. */
+  /** The head that the first leaf of the new log names. */
   head: Head
-  /** The last head that is true of the stored leaves: proofs of old receipts end there. */
+  /** The largest known head that matches the stored leaves: proofs of old receipts end there. */
   last: Head
-  /** The largest head that is known of the old log and not true of the stored leaves. */
+  /** The largest known head that contradicts the stored leaves. */
   lost: Head | undefined
 }
 
@@ -29,25 +30,24 @@ type Needs = Pick<Deps, 'logStore' | 'checkpoints' | 'signer' | 'clock' | 'logs'
   reopenings: Reopenings
   headStore: HeadStore
   headFile: HeadFile | undefined
-  /** An ended run that has no number yet, of another issuer; undefined where that cannot be. */
+  /** Moves an ended run without a number to another issuer; undefined if that is impossible. */
   reissue: (run: RunRow, issuer: string) => RunRow | undefined
 }
 
 /**
- * Abandons the current log and opens the next one: the way out when the chain, or what was signed,
- * holds another history than the database. The first leaf of the new log names the old one and
- * its `head` on the chain, or else the last that is true of the stored leaves. What is in the old
- * log keeps its proofs there. No server may run.
+ * The way out when the chain or a signed head holds another history than the database. The first
+ * leaf of the new log names the old log and its `head` on the chain, or else the largest head that
+ * matches the stored leaves. Receipts in the old log keep their proofs there. No server may run.
  *
- * Stored leaves beyond the last signed head need a head too, and no head may contradict one that
- * somebody has. A database that went back holds a prefix of the log that it forgot, for as long as
- * nothing is appended; and a node that knows a forgotten head appends nothing. So:
- * - Where every known head is true of the stored leaves, what waits is numbered and all is signed.
- * - Where a known head is false and larger than what is stored, the stored leaves are signed as
- *   they are: they begin every log that was signed. What waits for a number gets one in the new
- *   log, with its issuer, because another leaf may have had the next place.
- * - Where a false head is not larger, or something was signed later than it, a node that did not
- *   know it appended. Nothing is signed: it could contradict that head.
+ * Stored leaves beyond the last signed head need a head too, and no new head may contradict a
+ * published one. A restored database holds a prefix of the log it forgot as long as nothing is
+ * appended, and a node that knows a forgotten head appends nothing. So:
+ * - If every known head matches the stored leaves, waiting receipts are numbered and all is signed.
+ * - If a known head contradicts them and is larger than the stored log, the stored leaves are
+ *   signed as they are: they begin every log that was signed. Waiting receipts get their numbers
+ *   and issuer in the new log, because the next place may have held another leaf.
+ * - If a contradicting head is not larger, or a later head was signed, a node that did not know it
+ *   has appended. Nothing is signed, because that could contradict the head.
  */
 export async function reopenLog(
   deps: Needs,
@@ -69,7 +69,7 @@ export async function reopenLog(
   return { origin, previous, head, last, lost: falses.at(-1) }
 }
 
-/** Every head that is known of the current log, true of the stored leaves or not, by size. */
+/** Sorts the known heads of the current log, by size, into matching and contradicting ones. */
 async function judge(deps: Needs, given: Head | undefined) {
   const { origin } = deps.logs.current
   const { checkpoints, headFile, headStore, logStore, reopenings } = deps
@@ -86,17 +86,17 @@ async function judge(deps: Needs, given: Head | undefined) {
     const fault = await logStore.faultOf(head)
     const found = fault === undefined ? trues : falses
     found.push(head)
-    // The database may have forgotten that it was signed, and proofs need it there.
+    // The database may have lost this signed head, and proofs need it there.
     if (fault === undefined && 'signature' in head) await checkpoints.add(head as CheckpointRow)
   }
   const bySize = (a: Head, b: Head) => a.size - b.size
   return { truest: trues.sort(bySize).at(-1), falses: falses.sort(bySize) }
 }
 
-/** How much later a clock may make a head that was signed before another, in ms. */
+/** Tolerated clock difference between two signed heads, in ms. */
 const skewMs = 30_000
 
-/** Whether the stored leaves begin the log of every false head, as far as anybody can tell. */
+/** Whether the stored leaves begin the log of every contradicting head, as far as is known. */
 async function isStillPrefix(
   { logStore }: Needs,
   truest: Known | undefined,
@@ -108,7 +108,7 @@ async function isStillPrefix(
   return times.length > 0 && (truest?.timestamp ?? 0) <= Math.min(...times) + skewMs
 }
 
-/** Signs all that is stored of the log; undefined where that is nothing. */
+/** Signs the whole stored log; undefined if it is empty. */
 async function signStored(deps: Needs): Promise<CheckpointRow | undefined> {
   const { current } = deps.logs
   const size = await deps.logStore.size()

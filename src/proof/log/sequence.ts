@@ -1,3 +1,4 @@
+/** Numbers ended runs in the background: gives each the next place in the log. */
 import type { Clock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
 import { LostLease } from '../../kernel/lost-lease.ts'
@@ -5,22 +6,22 @@ import { StorageFault } from '../../kernel/storage-fault.ts'
 import type { Lease } from '../../storage/db/lease.ts'
 import type { LogStore } from './store.ts'
 
-/** Numbers the receipts that wait, in the order of their ids, without a gap. */
+/** Numbers waiting receipts in the order of their ids, without gaps. */
 export type Sequencer = {
-  /** Something was settled: number it within milliseconds, together with its neighbours. */
+  /** A run was settled: it is numbered within milliseconds, batched with others. */
   wake(): void
-  /** Another node has something to be numbered: the same, if this one is to do it. */
+  /** Another node has a run to number: does the same if this node holds the lease. */
   hear(): void
-  /** Numbers all that waits now; returns without doing it where another node holds the lease. */
+  /** Numbers all waiting runs; does nothing if another node holds the lease. */
   flush(): Promise<void>
   stop(): Promise<void>
 }
 
-/** How long a settle may wait for neighbours to be numbered with, in ms. */
+/** How long a settled run waits for others to share its batch, in ms. */
 const gatherMs = 5
-/** Receipts of one transaction: short, because settles wait for it. */
+/** Receipts in one transaction; it is short because settlements wait for it. */
 const batchMax = 256
-/** How often the lease is renewed, in ms; a fraction of its life. */
+/** How often the lease is renewed, in ms; a fraction of its term. */
 const renewMs = 3000
 
 export function sequencer(deps: {
@@ -49,13 +50,13 @@ export function sequencer(deps: {
     running = numberAll()
       .catch((error: unknown) => {
         if (!(error instanceof LostLease)) throw error
-        // The clock jumped, or this process slept: nobody need have taken it meanwhile.
+        // The clock jumped or the process was suspended; the lease may still be free.
         lease = undefined
         return numberAll()
       })
       .catch((error: unknown) => {
         lease = undefined
-        // Storage that takes nothing is told once, where that is known.
+        // A storage fault is logged once, where it is detected.
         if (stopped || error instanceof StorageFault) return
         log.error('log.sequence_failed', error)
       })
@@ -65,7 +66,7 @@ export function sequencer(deps: {
     return running
   }
 
-  // One pass at a time. Callers that come during one share the next, which sees their receipts.
+  // One pass at a time. Callers that arrive during a pass share the next one.
   const flush = (): Promise<void> => {
     if (!running) return pass()
     next ??= running.then(() => {
@@ -86,7 +87,7 @@ export function sequencer(deps: {
   return {
     wake,
     hear() {
-      // Who has no lease would only tell it again.
+      // Without the lease this node would only notify the others again.
       if (lease) wake()
     },
     flush,

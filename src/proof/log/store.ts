@@ -1,3 +1,4 @@
+/** Stores the log: appends leaves, numbers ended runs, and checks heads against stored leaves. */
 import { and, asc, isNotNull, isNull } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { sha256 } from '../../kernel/hash.ts'
@@ -29,31 +30,55 @@ import {
   rootOf,
 } from './tree.ts'
 
-export type LogStore = ReturnType<typeof logStore>
-
-/** The steps of a transaction that appends: see {@link LogStore.change}. */
-export type Appending = {
-  /** Adds leaves to the current log; they may say at which index the first of them will be. */
-  append(leavesFrom: (index: number) => Leaf[]): Work<Appended>
-  /** Numbers every ended run that waits for it. */
-  numberWaiting(): Work<void>
-  /** Logs every version of the prices that is not in the log. */
-  appendPrices(): Work<void>
-  /** Lets the log end here and begins the next with this leaf; gives the place of that. */
-  startAnew(leaf: Leaf): Work<number>
+export type LogStore = {
+  takeLease(): Promise<Lease | undefined>
+  /** Tells the node with the lease that receipts are waiting. */
+  tellHolder(): Promise<void>
+  /** Numbers up to `most` ended runs, oldest first. Returns how many. @throws LostLease */
+  number(lease: Lease, most: number): Promise<number>
+  /** Numbers runs in the transaction that ends them, if this process writes alone. */
+  numbering: { number(q: Query, ended: RunRow[]): Work<void>; forget(): void }
+  /** Runs one transaction that appends leaves other than receipts. */
+  change<T>(work: (q: Query, log: Appending) => Work<T>): Promise<T>
+  /** The number of leaves in the current log. */
+  size(): Promise<number>
+  /** Loads the hashes of stored subtrees of a log, to look up by place in its tree. */
+  hashes(log: { start: number }, places: readonly Place[]): Promise<HashAt>
+  guardBy(guard: AppendGuard): void
+  /** Registers a head of the current log: a log without it accepts no more leaves. */
+  know(head: KnownHead): void
+  /** The largest head that this process knows. */
+  known(): KnownHead | undefined
+  /**
+   * How the current log as stored contradicts a head; undefined if it begins with the head. Reads
+   * from the database without caches.
+   */
+  faultOf(head: Omit<KnownHead, 'timestamp'>): Promise<string | undefined>
 }
 
-/** The index of the first leaf added, its place, and the edge of the log with all of them. */
+/** The steps available in {@link LogStore.change}. */
+export type Appending = {
+  /** Adds leaves to the current log; `index` is the index of the first of them. */
+  append(leavesFrom: (index: number) => Leaf[]): Work<Appended>
+  /** Numbers every waiting run. */
+  numberWaiting(): Work<void>
+  /** Logs every price list version that is not in the log yet. */
+  appendPrices(): Work<void>
+  /** Ends the log and begins the next one with this leaf; returns the leaf's place. */
+  startNext(leaf: Leaf): Work<number>
+}
+
+/** The index and place of the first leaf added, and the frontier after the last. */
 export type Appended = { index: number; place: number; frontier: Frontier }
 
-/** A log at a size, as this process knows it, and when it was so. */
+/** A head of the log as this process knows it. */
 export type KnownHead = { size: number; root: Uint8Array; timestamp: Millis }
 
-/** Decides whether this process may append now, and hears that the database lacks leaves. */
+/** Decides whether this process may append, and is told when the database lacks leaves. */
 export type AppendGuard = {
-  /** Why nothing may be appended now; undefined where it may. */
+  /** The reason why nothing may be appended now. */
   closed(): Refusal | undefined
-  /** A transaction found that the log no longer begins with `head`. */
+  /** A transaction found that the log does not begin with `head`. */
   forgot(head: { size: number }, how: string): void
 }
 
@@ -61,24 +86,24 @@ type Waiting = Pick<RunRow, 'id' | 'digest' | 'logPlace'>
 
 const leaseName = 'sequencer'
 
-/**
- * The log itself: every receipt has a number and a leaf, and no number is left out. `start` is the
- * place of the first leaf of the current log among the leaves of all.
- */
-export function logStore(db: Db, options: { clock: LeaseTime; node: string; start: number }) {
+/** `start` is the place of the current log's first leaf. Numbers have no gaps. */
+export function logStore(
+  db: Db,
+  options: { clock: LeaseTime; node: string; start: number },
+): LogStore {
   const { clock, node } = options
   const { runs, priceLists } = db.tables
   let { start } = options
-  /** The tree's edge as this process last wrote it; only where it writes alone. */
+  /** The frontier this process last wrote; only if it writes alone. */
   let remembered: Frontier | undefined
   const forget = (): void => {
     remembered = undefined
   }
   const findShared = leafCache(db)
-  /** The largest log that this process signed, saw signed or numbered. */
+  /** The largest head that this process signed, saw or numbered. */
   let known: KnownHead | undefined
   let guard: AppendGuard | undefined
-  /** What transactions that are under way make of the log. */
+  /** The frontiers written by transactions in progress. */
   const written = new WeakMap<Query, Frontier>()
   db.onForeignWrite(forget)
   db.onConnectionLost(forget)
@@ -88,7 +113,7 @@ export function logStore(db: Db, options: { clock: LeaseTime; node: string; star
     known = { size: head.size, root: head.root, timestamp: head.timestamp }
   }
 
-  /** The edge of the log. @throws LogForgot where it does not begin with what is known of it. */
+  /** @throws LogForgot if the stored log does not begin with the known head. */
   function* frontierOf(q: Query): Work<Frontier> {
     if (remembered) return remembered
     const before = yield* readFrontier(db, q, start)
@@ -100,10 +125,10 @@ export function logStore(db: Db, options: { clock: LeaseTime; node: string; star
     const closed = guard?.closed()
     if (closed) throw closed
     let before = yield* frontierOf(q)
-    // Until the whole transaction stands, nothing is known.
+    // Until the transaction commits, the frontier is unknown.
     forget()
-    // Prices wait for the first leaf, for until then the log has no name yet. Another node may
-    // have come with new ones at any time.
+    // Prices wait for the first leaf, because until then the log can be renamed. Other nodes may
+    // add prices at any time.
     if (before.size === 0 || !db.exclusive) before = yield* appendPrices(q, before)
     return yield* write(q, before, leavesFrom(before.size))
   }
@@ -118,7 +143,7 @@ export function logStore(db: Db, options: { clock: LeaseTime; node: string; star
     return { index: before.size, place: start + before.size, frontier }
   }
 
-  /** A version is in the log before any receipt there can name it. */
+  /** Logs a price list version before any receipt in the log can name it. */
   function* appendPrices(q: Query, before: Frontier): Work<Frontier> {
     const unlogged = q.select().from(priceLists).where(isNull(priceLists.logPlace))
     const lists = yield* rows(unlogged.orderBy(asc(priceLists.id), asc(priceLists.version)))
@@ -133,9 +158,9 @@ export function logStore(db: Db, options: { clock: LeaseTime; node: string; star
     return frontier
   }
 
-  /** Gives ended runs their places and their leaves, in the caller's transaction. */
+  /** Gives ended runs their places and leaves, in the caller's transaction. */
   function* appendRuns(q: Query, ended: Waiting[]): Work<void> {
-    // They wait for their numbers, which the money that they cost does not.
+    // Runs are charged now and numbered later.
     if (guard?.closed()) return
     const { place } = yield* appendLeaves(q, () =>
       ended.map(({ digest }) => {
@@ -162,8 +187,8 @@ export function logStore(db: Db, options: { clock: LeaseTime; node: string; star
     return waiting.length
   }
 
-  /** Runs work in a transaction; what was remembered of the log is taken back with it. */
-  async function forgetful<T>(work: (q: Query) => Work<T>): Promise<T> {
+  /** Runs work in a transaction and resets the cached frontier if it fails. */
+  async function inTransaction<T>(work: (q: Query) => Work<T>): Promise<T> {
     const startedAt = start
     let made: Frontier | undefined
     try {
@@ -191,19 +216,19 @@ export function logStore(db: Db, options: { clock: LeaseTime; node: string; star
       while ((yield* numberSome(q, 1000)) === 1000);
     },
     *appendPrices() {
-      // Prices that wait are logged together with the next leaf.
+      // Waiting prices are logged together with the next leaf.
       if (guard?.closed()) return
       const before = yield* frontierOf(q)
       if (before.size === 0) return
       forget()
       yield* appendPrices(q, before)
     },
-    *startAnew(leaf) {
+    *startNext(leaf) {
       start += (yield* frontierOf(q)).size
       known = undefined
       forget()
       const { frontier } = yield* write(q, emptyFrontier, [leaf])
-      // Its receipts may name any of them.
+      // Receipts of the new log may name any of them.
       yield* rows(q.update(priceLists).set({ logPlace: null }).returning())
       yield* appendPrices(q, frontier)
       return start
@@ -211,43 +236,26 @@ export function logStore(db: Db, options: { clock: LeaseTime; node: string; star
   })
 
   return {
-    takeLease: (): Promise<Lease | undefined> => takeLease(db, clock, leaseName, node),
-    /** Lets the node that has the lease know that receipts wait. */
-    tellHolder: async (): Promise<void> => db.notices?.tell('ended'),
-    /** Numbers up to `most` ended runs, oldest first, and returns how many. */
-    number: (lease: Lease, most: number): Promise<number> =>
-      forgetful(function* (q) {
+    takeLease: () => takeLease(db, clock, leaseName, node),
+    tellHolder: async () => db.notices?.tell('ended'),
+    number: (lease, most) =>
+      inTransaction(function* (q) {
         yield* assertLease(db, q, lease, clock.now())
         return yield* numberSome(q, most)
       }),
-    /** Numbers runs in the transaction that ends them, where this process writes alone. */
-    numbering: {
-      number: (q: Query, ended: RunRow[]): Work<void> => appendRuns(q, ended),
-      forget,
-    },
-    /** One transaction that appends what is no receipt, and what belongs to it. */
-    change: <T>(work: (q: Query, log: Appending) => Work<T>): Promise<T> =>
-      forgetful((q) => work(q, appending(q))),
-    /** How many leaves the current log has. */
-    size: async (): Promise<number> => Number((await findFact(db, sizeFact)) ?? 0),
-    /** The hashes of stored subtrees of a log, to be asked by place in its tree. */
-    hashes: (log: { start: number }, places: readonly Place[]): Promise<HashAt> =>
+    numbering: { number: appendRuns, forget },
+    change: (work) => inTransaction((q) => work(q, appending(q))),
+    size: async () => Number((await findFact(db, sizeFact)) ?? 0),
+    hashes: (log, places) =>
       db.read(function* (q) {
         const homes = [...new Set(places.map((place) => log.start + homeOf(place)))]
         return hashesIn(yield* findShared(q, homes), log.start)
       }),
-    guardBy: (by: AppendGuard): void => {
+    guardBy: (by) => {
       guard = by
     },
-    /** Notes a head of the current log: from now on nothing is appended to a log without it. */
     know,
-    /** The largest log that this process knows of. */
-    known: (): KnownHead | undefined => known,
-    /**
-     * How the current log, as the database has it now, contradicts a head; undefined where it
-     * begins with it. Reads all that it compares.
-     */
-    faultOf: (head: Omit<KnownHead, 'timestamp'>): Promise<string | undefined> =>
-      db.read((q) => faultOfHead(db, q, start, head)),
+    known: () => known,
+    faultOf: (head) => db.read((q) => faultOfHead(db, q, start, head)),
   }
 }

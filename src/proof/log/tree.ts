@@ -1,31 +1,32 @@
+/** The Merkle tree of the log (RFC 9162): appends leaves and names the hashes that proofs need. */
 import { sha256 } from '../../kernel/hash.ts'
 import type { LeafKind } from '../../verify/merkle.ts'
 
-/** A perfect subtree of the log: the 2^level leaves from idx × 2^level on. */
+/** A perfect subtree of the log: 2^level leaves from idx × 2^level on. */
 export type Place = { level: number; idx: number }
 
 /**
- * What is stored of leaf `idx`: its own hash and, after it, the hashes of all perfect subtrees that
- * it is the last leaf of, each twice as large as the one before. 32 bytes each; nothing of it ever
- * changes. One row a leaf, always at the end: a row a node would cost twice as much.
+ * The row of leaf `idx`: its own hash, then the hashes of all perfect subtrees that end with it,
+ * each twice as large as the one before, 32 bytes each. Rows never change and are only appended;
+ * one row per node would cost twice as much.
  */
 export type StoredLeaf = { idx: number; kind: LeafKind; hashes: Uint8Array }
 
-/** What is to be logged: 32 bytes and what they are about. */
+/** A leaf to log: a kind and a digest of 32 bytes. */
 export type Leaf = { kind: LeafKind; digest: Uint8Array }
 
-/** All that an append needs to know of a tree: how many leaves, and its peaks, largest first. */
+/** The state an append needs: the number of leaves, and the peaks, largest first. */
 export type Frontier = { size: number; peaks: readonly Uint8Array[] }
 
-/** The hash of a stored subtree. @throws when it is not there. */
+/** The hash of a stored subtree. @throws if it is missing. */
 export type HashAt = (place: Place) => Uint8Array
 
-/** Consecutive leaves `from` ≤ i < `to` that make a subtree of RFC 9162 §2.1.1. */
+/** Consecutive leaves `from` ≤ i < `to` that form a subtree of RFC 9162 §2.1.1. */
 export type Range = { from: number; to: number }
 
 export const emptyFrontier: Frontier = { size: 0, peaks: [] }
 
-/** Adds leaves: about two SHA-256 each, whatever the size. */
+/** Adds leaves; about two SHA-256 each, independent of the size. */
 export function append(
   frontier: Frontier,
   leaves: readonly Leaf[],
@@ -40,13 +41,13 @@ export function append(
 }
 
 /**
- * Adds a leaf by its own hash to the peaks of a tree of `size` leaves, in place; gives what is
- * stored of it: its hash and those of all subtrees that it completed.
+ * Adds a leaf by its hash to the peaks of a tree of `size` leaves, in place. Returns the hashes to
+ * store: its own and those of all subtrees it completed.
  */
 export function grow(peaks: Uint8Array[], size: number, leaf: Uint8Array): Uint8Array {
   let hash = leaf
   const hashes = [hash]
-  // An odd place is a right child: its parent is perfect now, and so on upwards.
+  // An odd place is a right child: its parent is now perfect, and so on upwards.
   for (let idx = size; idx % 2 === 1; idx = (idx - 1) / 2) {
     const left = peaks.pop()
     if (!left) throw new Error(`the log of ${size} leaves lacks a peak`)
@@ -57,17 +58,17 @@ export function grow(peaks: Uint8Array[], size: number, leaf: Uint8Array): Uint8
   return joined(hashes)
 }
 
-/** The leaf in whose row the hash of a subtree is stored: its last one. */
+/** The leaf whose row stores the hash of a subtree: its last one. */
 export const homeOf = ({ level, idx }: Place): number => (idx + 1) * 2 ** level - 1
 
-/** The hash of a subtree in the row of its last leaf. @throws when the row is too short for it. */
+/** The hash of a subtree in the row of its last leaf. @throws if the row is too short. */
 export function hashIn({ idx, hashes }: Pick<StoredLeaf, 'idx' | 'hashes'>, { level }: Place) {
   const hash = hashes.subarray(32 * level, 32 * level + 32)
   if (hash.length !== 32) throw new Error(`leaf ${idx} of the log lacks its subtree ${level}`)
   return hash
 }
 
-/** The perfect subtrees a range consists of, largest first: log2 of its length at most. */
+/** The perfect subtrees of a range, largest first; at most log2 of its length. */
 export function peaksOf({ from, to }: Range): Place[] {
   const places: Place[] = []
   for (let at = from; at < to; ) {
@@ -126,7 +127,7 @@ export function consistencyRanges(first: number, second: number): Range[] {
       from = middle
     }
   }
-  // The first tree itself is known to whoever checks; a part of it is not.
+  // The verifier knows the hash of the whole first tree, but not of a part of it.
   if (from > 0) path.push({ from, to })
   return path.reverse()
 }
@@ -148,7 +149,7 @@ function joined(hashes: readonly Uint8Array[]): Uint8Array {
   return out
 }
 
-/** As `verify/merkle.ts` has them, with the server's faster hash; a test keeps them equal. */
+/** Like `verify/merkle.ts`, with the server's faster hash; a test compares both. */
 function hashLeaf(kind: LeafKind, digest: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(2 + digest.length)
   bytes[1] = kind

@@ -1,3 +1,4 @@
+/** `GET /v1/signer`: the keys that sign receipts, their ranges, and the signed types. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'

@@ -1,3 +1,4 @@
+/** Reads and writes files that hold a secret: mode 0600, owned by this user. */
 import {
   closeSync,
   existsSync,
@@ -13,8 +14,8 @@ import { sha256Hex } from '../../kernel/hash.ts'
 import { syncFolder, writeSynced } from '../../storage/db/whole-file.ts'
 
 /**
- * The text of a file with a secret; undefined when there is no file.
- * @throws Error that names the file and what to do, never what is in it.
+ * Returns the text of a secret file; undefined if the file does not exist.
+ * @throws Error that names the file and what to do, never its content.
  */
 export function readSecretFile(path: string, what: string): string | undefined {
   let file: number
@@ -25,7 +26,7 @@ export function readSecretFile(path: string, what: string): string | undefined {
     throw new Error(`the ${what} ${path} cannot be opened`)
   }
   try {
-    // Of the opened file, not of the path: it cannot be exchanged in between.
+    // Of the open file, not the path, which could be replaced in between.
     const { mode, uid } = fstatSync(file)
     if (uid !== userInfo().uid) {
       throw new Error(`the ${what} ${path} belongs to another user; chown it`)
@@ -41,17 +42,17 @@ export function readSecretFile(path: string, what: string): string | undefined {
 }
 
 /**
- * Writes a key (hex) to a file of its own, 0600: whole or not at all, wherever a full disk cuts it
- * off, and wherever a crash does where a file can have two names.
- * @throws when the file is there already.
+ * Writes a key (hex) to a new file, 0600. A full disk leaves no partial file, and neither does a
+ * crash on file systems with hard links.
+ * @throws if the file exists.
  */
 export function writeKeyFile(path: string, hex: string): void {
   const text = Buffer.from(`${hex}\n`)
-  // Named by what is in it: two starts at once never write into each other's.
+  // Named by its content: concurrent starts never write into each other's file.
   const beside = `${path}.new-${sha256Hex(hex).slice(0, 16)}`
   try {
     writeSynced(beside, text, 'w')
-    // Unlike a rename it fails where there is a key.
+    // Unlike a rename, a link fails if the key file exists.
     linkSync(beside, path)
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && unlinked.has(error.code))) throw error
@@ -62,16 +63,16 @@ export function writeKeyFile(path: string, hex: string): void {
   syncFolder(path)
 }
 
-/** What file systems without a second name for a file say. */
+/** Error codes of file systems without hard links. */
 const unlinked = new Set<unknown>(['ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM'])
 
-/** Where the key after the one in `path` lies until it stands, and where that one goes then. */
+/** The paths of the next key before a rotation ends, and of the old key afterwards. */
 export const nextPathOf = (path: string): string => `${stemOf(path)}.next.key`
 export const oldPathOf = (path: string, address: string): string => `${stemOf(path)}-${address}.key`
 
 /**
- * Puts the next key in the place of the one in `path`, which is kept under its address. Each step
- * is one rename, so a start can go on wherever this was cut off.
+ * Replaces the key in `path` by the next one and keeps the old one under its address. Each step is
+ * one rename, so a start can resume after a crash.
  */
 export function moveKeyFiles(path: string, oldAddress: string): void {
   if (existsSync(path)) renameSync(path, oldPathOf(path, oldAddress))

@@ -1,3 +1,4 @@
+/** Encrypts stored replies and fingerprints requests, with keys derived from the signer's. */
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { hmacSha256, sha256Hex } from '../../kernel/hash.ts'
 import type { Random } from '../../kernel/random.ts'
@@ -6,10 +7,10 @@ import type { Signer } from './signer.ts'
 
 const nonceBytes = 12
 const tagBytes = 16
-/** Shorter texts gain nothing by being packed. */
+/** Shorter texts gain nothing from compression. */
 const packFrom = 512
 
-/** The keys follow from the signer's, so all nodes that share it open each other's. */
+/** Nodes with the same signer key can open each other's replies. */
 export function makeSealer(signer: Pick<Signer, 'derive'>, random: Random): Sealer {
   const key = signer.derive('counterfoil idempotent replies v1')
   const print = signer.derive('counterfoil idempotent requests v1')
@@ -41,7 +42,7 @@ export function makeSealer(signer: Pick<Signer, 'derive'>, random: Random): Seal
   }
 }
 
-/** A stream repeats itself with every word: packed it is a tenth. */
+/** Streams are repetitive: compression shrinks them to a tenth. */
 function pack(text: string): Uint8Array {
   const bytes = Buffer.from(text)
   if (bytes.length < packFrom) return Buffer.concat([Buffer.of(0), bytes])

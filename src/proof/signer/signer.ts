@@ -1,3 +1,4 @@
+/** The key that signs receipts, in a closure from which nothing can print it. */
 import { hkdf } from '@noble/hashes/hkdf.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
@@ -8,7 +9,6 @@ import { addressOf } from '../../verify/address.ts'
 import { readSecretFile, writeKeyFile } from './key-file.ts'
 import { fastestCurve } from './secp256k1.ts'
 
-/** A key that signs receipts. The key itself lives in a closure: nothing here can print it. */
 export type Signer = {
   /** EIP-55. */
   address: string
@@ -16,26 +16,25 @@ export type Signer = {
   publicKey: Hex
   /** 65 bytes r || s || v over 32 bytes; deterministic. */
   sign(digest: Uint8Array): Uint8Array
-  /** 32 bytes that follow from the key and a purpose, and tell nothing of the key. */
+  /** Derives 32 bytes from the key and a purpose; they do not reveal the key. */
   derive(purpose: string): Uint8Array
 }
 
 /**
- * The signer of a key file: 64 hex digits, mode 0600, owned by who runs this. Makes the file
- * when there is none.
- * @throws Error that names the file and what to do, never what is in it.
+ * Opens a key file: 64 hex digits, mode 0600, owned by this user. Creates it if it does not exist.
+ * @throws Error that names the file and what to do, never its content.
  */
 export function openSigner(options: { keyFile: string; random: Random }): Signer {
   return readSigner(options.keyFile) ?? makeSigner(options)
 }
 
-/** The signer of a key file; undefined when there is none. */
+/** The signer of a key file; undefined if the file does not exist. */
 export function readSigner(keyFile: string): Signer | undefined {
   const text = readSecretFile(keyFile, 'signer key file')
   return text === undefined ? undefined : signerFromHex(text, `the signer key in ${keyFile}`)
 }
 
-/** A new key in a file of its own. @throws when the file is there already. */
+/** Writes a new key to a new file. @throws if the file exists. */
 export function makeSigner({ keyFile, random }: { keyFile: string; random: Random }): Signer {
   let key = random.bytes(32)
   while (!utils.isValidSecretKey(key)) key = random.bytes(32)
@@ -45,7 +44,7 @@ export function makeSigner({ keyFile, random }: { keyFile: string; random: Rando
 
 /**
  * The signer of a key in hex, with or without `0x`.
- * @throws Error when it is no key; `source` says where it came from.
+ * @throws Error naming `source` if it is not a valid key.
  */
 export function signerFromHex(hex: string, source = 'the signer key'): Signer {
   const digits = hex.trim().replace(/^0x/, '')
@@ -53,7 +52,7 @@ export function signerFromHex(hex: string, source = 'the signer key'): Signer {
   return signerFromBytes(hexToBytes(digits), source)
 }
 
-/** The signer of a key's bytes. @throws Error when they are no key. */
+/** @throws Error naming `source` if the bytes are not a valid key. */
 export function signerFromBytes(key: Uint8Array, source: string): Signer {
   if (!utils.isValidSecretKey(key)) throw new Error(`${source} is out of range`)
   const curve = fastestCurve()

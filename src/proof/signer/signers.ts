@@ -1,27 +1,28 @@
+/** The history of keys that may sign each log; it changes only while no server runs. */
 import type { SignerRow } from '../../storage/db/schema.ts'
 import { type Logs, logOf } from '../log/logs.ts'
 
-/** Who may sign which part of which log. It changes only while no server runs. */
 export type Signers = {
-  /** Of all logs, in the order in which they came. */
+  /** The signers of all logs, oldest first. */
   all: readonly SignerRow[]
-  /** Who signs now. */
+  /** The signer of the current log. */
   current: SignerRow
+  /** The signers of a log by their ranges. */
   of(issuer: string): readonly SignerRow[]
-  /** Whether a checkpoint was signed by a key that was revoked for it later on. */
+  /** Whether the key that signed this checkpoint was revoked later, so another signed it again. */
   wasSignedAgain(issuer: string, size: number): boolean
-  /** Whether the key that signs now may sign a receipt. */
+  /** Whether the current key may sign a receipt. */
   covers(run: { issuer: string; logPlace: number }): boolean
 }
 
-/** @throws when the current log has nobody who may sign it. */
+/** @throws Error if no key may sign the current log. */
 export function historyOf(rows: readonly SignerRow[], logs: Logs): Signers {
   const byIssuer = Map.groupBy(rows, ({ issuer }) => issuer)
   for (const own of byIssuer.values()) own.sort((a, b) => a.fromIndex - b.fromIndex)
   const all = logs.all.flatMap(({ origin }) => byIssuer.get(origin) ?? [])
   const { origin, start } = logs.current
   const current = byIssuer.get(origin)?.findLast(({ untilIndex }) => untilIndex === null)
-  if (!current) throw new Error(`nobody may sign the log of ${origin}`)
+  if (!current) throw new Error(`no key may sign the log of ${origin}`)
   return {
     all,
     current,
@@ -36,8 +37,8 @@ export function historyOf(rows: readonly SignerRow[], logs: Logs): Signers {
 }
 
 /**
- * The index of the leaf that named a signer; null for the first of a log. That of a planned
- * rotation is the last one before its range, that of a revocation lies in it.
+ * The index of the leaf that named a signer; null for the first signer of a log. The leaf of a
+ * rotation is the last before the new range; the leaf of a revocation lies within it.
  */
 export const leafIndexOf = (row: SignerRow, logs: Logs): number | null =>
   row.logPlace === null ? null : row.logPlace - logOf(logs, row.issuer).start

@@ -1,3 +1,4 @@
+/** Finds the signer's key: in a keystore, a file, the environment or the data folder. */
 import { existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { Random } from '../../kernel/random.ts'
@@ -5,18 +6,17 @@ import { moveKeyFiles, nextPathOf, readSecretFile } from './key-file.ts'
 import { openKeystore } from './keystore.ts'
 import { makeSigner, readSigner, type Signer, signerFromBytes, signerFromHex } from './signer.ts'
 
-/** Where the key that signs receipts is to be found. */
 export type KeySource =
   | { kind: 'keystore'; file: string; passwordFile: string }
   | { kind: 'file'; file: string }
   | { kind: 'env'; hex: string }
-  /** Made at the first start. */
+  /** Created at the first start. */
   | { kind: 'data'; file: string }
 
 /**
- * The signer of a source. `known` is who signs according to the database: where that is the next
- * key already, a rotation was cut off before its files were moved, and they are moved now.
- * @throws Error that says what is wrong, never with what is in a file.
+ * Opens the signer of a source. `known` is the signer's address in the database: if it is already
+ * that of the next key, a rotation was interrupted before it moved the files, which happens now.
+ * @throws Error that says what is wrong, never with the content of a file.
  */
 export function openSource(source: KeySource, known: string | undefined, random: Random): Signer {
   if (source.kind === 'env') return signerFromHex(source.hex, 'COUNTERFOIL_SIGNER_KEY')
@@ -32,7 +32,7 @@ export function openSource(source: KeySource, known: string | undefined, random:
   if (signer) return signer
   if (source.kind === 'data' && known === undefined) return makeSigner({ keyFile: file, random })
   const whose = known === undefined ? '' : `, which held the key of ${known}`
-  throw new Error(`there is no ${basename(file)} at ${file}${whose}; put it there`)
+  throw new Error(`there is no ${basename(file)} at ${file}${whose}; restore it`)
 }
 
 function openKeystoreFile({ file, passwordFile }: { file: string; passwordFile: string }): Signer {

@@ -1,3 +1,4 @@
+/** Stores who may sign each log, and checks the signer key against it. */
 import { asc } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Db } from '../../storage/db/db.ts'
@@ -9,15 +10,15 @@ import type { Signer } from './signer.ts'
 import { historyOf, type Signers } from './signers.ts'
 
 const signerFact = 'signer.address'
-/** Whose key was copied to another place by `signer copy`. */
+/** The address of the key that `signer copy` copied. */
 const copiedFact = 'signer.copied'
 
 /**
- * The signers of all logs. The first start writes its key down as the first one; from then on a
- * node with another key would issue receipts that nobody trusts.
+ * Returns the signers of all logs. The first start stores its key; after that, a node with another
+ * key would issue receipts that verify nowhere.
  * @throws Error naming both addresses.
  */
-export function* settleSigners(
+export function* ensureSigners(
   db: Db,
   q: Query,
   { logs, signer, now }: { logs: Logs; signer: Signer; now: Millis },
@@ -36,7 +37,7 @@ export function* settleSigners(
   return history
 }
 
-/** The logs and their signers as the database has them; undefined before the first start. */
+/** The stored logs and signers; undefined before the first start. */
 export async function findHistory(db: Db): Promise<{ logs: Logs; signers: Signers } | undefined> {
   const { logs, signers } = db.tables
   const [spans, known] = await db.read(function* (q) {
@@ -49,17 +50,17 @@ export async function findHistory(db: Db): Promise<{ logs: Logs; signers: Signer
   return { logs: found, signers: historyOf(known, found) }
 }
 
-/** Who signs the newest log, as far as the database knows; undefined before the first start. */
+/** The address that signs the newest log; undefined before the first start. */
 export const findKnownSigner = async (db: Db): Promise<string | undefined> =>
   (await findHistory(db))?.signers.current.address ?? (await findFact(db, signerFact))
 
-/** Of which signer `signer copy` made a copy of the key last; undefined when of none. */
+/** The address of the key that `signer copy` copied last. */
 export const findCopied = (db: Db): Promise<string | undefined> => findFact(db, copiedFact)
 
 export const noteCopied = (db: Db, address: string): Promise<void> =>
   db.write(() => writeFact(db, copiedFact, address))
 
-/** The row of a log's first signer, whom nobody named. */
+/** The row of a log's first signer, which no statement names. */
 export const firstSignerOf = (issuer: string, signer: Signer, now: Millis): SignerRow => ({
   issuer,
   address: signer.address,
@@ -77,7 +78,7 @@ export const firstSignerOf = (issuer: string, signer: Signer, now: Millis): Sign
 export function assertSame(known: string, signer: Pick<Signer, 'address'>): void {
   if (known === signer.address) return
   throw new Error(
-    `this database was signed by ${known}, but the signer key is of ${signer.address}; ` +
-      'put the right signer.key into the data folder, or name the right one in [signer]',
+    `the receipts in this database were signed by ${known}, but the signer key here belongs to ` +
+      `${signer.address}; put the right signer.key into the data folder, or name it in [signer]`,
   )
 }

@@ -1,18 +1,25 @@
+/** Stores signed checkpoints, for ever. */
 import { and, asc, desc, eq, gt } from 'drizzle-orm'
 import { fromHex } from '../../../kernel/hex.ts'
 import type { Db } from '../../../storage/db/db.ts'
 import { findFact } from '../../../storage/db/facts.ts'
 import { first, prepared, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
 import type { CheckpointRow } from '../../../storage/db/schema.ts'
+import type { Signers } from '../../signer/signers.ts'
 
-export type CheckpointStore = ReturnType<typeof checkpointStore>
+export type CheckpointStore = {
+  latest(issuer: string): Promise<CheckpointRow | undefined>
+  find(issuer: string, size: number): Promise<CheckpointRow | undefined>
+  /** The first checkpoint over more than `size` leaves; dates the next leaf approximately. */
+  firstOver(issuer: string, size: number): Promise<CheckpointRow | undefined>
+  /** Adds a checkpoint unless its size was signed before. Returns the stored one. */
+  add(checkpoint: CheckpointRow): Promise<CheckpointRow>
+}
 
-/** What was signed of the logs, for ever. */
 export function checkpointStore(
   db: Db,
-  /** Whether the key that signed a log at a size was revoked for it, so that another did again. */
-  { wasSignedAgain }: { wasSignedAgain(issuer: string, size: number): boolean },
-) {
+  { wasSignedAgain }: Pick<Signers, 'wasSignedAgain'>,
+): CheckpointStore {
   const { logCheckpoints: checkpoints } = db.tables
 
   const valid = async (row: CheckpointRow | undefined): Promise<CheckpointRow | undefined> => {
@@ -22,7 +29,7 @@ export function checkpointStore(
   }
 
   return {
-    latest: async (issuer: string): Promise<CheckpointRow | undefined> =>
+    latest: async (issuer) =>
       valid(
         await db.read(function* (q) {
           const newest = ({ issuer: named }: { issuer: string }) =>
@@ -35,15 +42,14 @@ export function checkpointStore(
           return (yield* prepared('log.latest_checkpoint', { issuer }, newest))[0]
         }),
       ),
-    find: async (issuer: string, size: number): Promise<CheckpointRow | undefined> =>
+    find: async (issuer, size) =>
       valid(
         await db.read((q) => {
           const named = and(eq(checkpoints.issuer, issuer), eq(checkpoints.size, size))
           return first(q.select().from(checkpoints).where(named))
         }),
       ),
-    /** The first that was signed over more than `size` leaves: when they were logged, about. */
-    firstOver: (issuer: string, size: number): Promise<CheckpointRow | undefined> =>
+    firstOver: (issuer, size) =>
       db.read(function* (q) {
         const over = (values: { issuer: string; size: number }) =>
           q
@@ -54,9 +60,7 @@ export function checkpointStore(
             .limit(1)
         return (yield* prepared('log.first_checkpoint_over', { issuer, size }, over))[0]
       }),
-    /** Adds one, unless its size was signed before, and gives the one that stands. */
-    add: (checkpoint: CheckpointRow): Promise<CheckpointRow> =>
-      db.write((q) => addCheckpoint(db, q, checkpoint)),
+    add: (checkpoint) => db.write((q) => addCheckpoint(db, q, checkpoint)),
   }
 }
 
@@ -71,5 +75,5 @@ export function* addCheckpoint(db: Db, q: Query, checkpoint: CheckpointRow): Wor
   return (yield* first(q.select().from(checkpoints).where(named))) ?? checkpoint
 }
 
-/** Where the second signature of a checkpoint is kept: its row never changes. */
+/** The fact that holds the second signature of a checkpoint, whose row never changes. */
 export const againFact = (issuer: string, size: number): string => `signature/${size}/${issuer}`

@@ -1,3 +1,4 @@
+/** Keeps the known heads of logs in `heads.json` of the data folder. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fromHex, toHex } from '../../../kernel/hex.ts'
@@ -6,13 +7,12 @@ import type { CheckpointRow } from '../../../storage/db/schema.ts'
 import { replaceFile } from '../../../storage/db/whole-file.ts'
 import type { HeadFile } from '../heads.ts'
 
-/** The file of a data folder that a database which forgot is found out by. */
 export const headPathOf = (folder: string): string => join(folder, 'heads.json')
 
 /**
- * The heads that this data folder knows, and the way to write more. Several processes may share
- * it: what another one wrote meanwhile stays. `name` is of this process alone.
- * @throws Error that names the file and what to do where it cannot be read.
+ * Several processes may share the file: heads that others wrote stay. `name` is unique to this
+ * process.
+ * @throws Error that names the file and what to do if it cannot be read.
  */
 export function openHeadFile(folder: string, name: string): HeadFile {
   const path = headPathOf(folder)
@@ -55,7 +55,7 @@ export function openHeadFile(folder: string, name: string): HeadFile {
   }
 }
 
-/** What a client is told where the folder takes nothing: nothing may be signed then. */
+/** The fault of a folder that cannot be written; nothing may be signed then. */
 function faultOf(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const cause = { cause: error }
@@ -64,10 +64,10 @@ function faultOf(error: unknown): unknown {
   return isForbidden ? new StorageFault('storage_read_only', code, cause) : error
 }
 
-/** The newest heads kept of one log: enough to find one that a database which forgot still has. */
+/** The newest heads kept per log: enough to find one that a restored database still has. */
 const keptMax = 64
 
-/** By log in the order they came up, each log's by size; of one size and root the first. */
+/** Groups heads by log in order of appearance, by size within a log, without duplicates. */
 export function mergeHeads(heads: readonly CheckpointRow[]): CheckpointRow[] {
   const byIssuer = new Map<string, Map<string, CheckpointRow>>()
   for (const head of heads) {
@@ -86,14 +86,12 @@ function readHeads(path: string): CheckpointRow[] {
   if (!existsSync(path)) return []
   try {
     const read = JSON.parse(readFileSync(path, 'utf8')) as { version: unknown; heads: unknown[] }
-    if (read.version !== 1) throw new Error('it is of another version')
+    if (read.version !== 1) throw new Error('unknown version')
     return read.heads.map(fromText)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    const what = 'by which a database that went back to an earlier state is found out'
-    throw new Error(
-      `${path}, ${what}, cannot be read (${why}); put the right file back, or delete it`,
-    )
+    const what = 'which detects a database that went back to an earlier state'
+    throw new Error(`${path}, ${what}, cannot be read (${why}); restore or delete the file`)
   }
 }
 
@@ -118,7 +116,7 @@ function fromText(value: unknown): CheckpointRow {
     !isHex(root, 32) ||
     !isHex(signature, 65)
   ) {
-    throw new Error('it holds something that is no head')
+    throw new Error('an entry is not a head')
   }
   return { issuer, size, root: fromHex(root), timestamp, signature: fromHex(signature) }
 }

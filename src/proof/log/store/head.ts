@@ -1,3 +1,4 @@
+/** Shares heads that the database lacks among the nodes that use it. */
 import { sql } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import { fromHex, toHex } from '../../../kernel/hex.ts'
@@ -7,44 +8,48 @@ import { liveNodes } from '../../../storage/db/lease.ts'
 import { prepared } from '../../../storage/db/query-steps.ts'
 import type { KnownHead } from '../store.ts'
 
-export type HeadStore = ReturnType<typeof headStore>
+export type HeadStore = {
+  /** A head that some node knows and found missing. */
+  lacked(origin: string): Promise<KnownHead | undefined>
+  /** Tells all nodes, later ones too, of a head that the database lacks. */
+  tellLacked(origin: string, head: KnownHead): Promise<void>
+  /**
+   * Identifies the server and database of a connection: changes with another server, a restart or
+   * another database. Undefined without a server.
+   */
+  server(): Promise<string | undefined>
+  /** The number of live processes on this database; 0 if one owns the file. */
+  liveNodes(now: Millis): Promise<number>
+}
 
-/** What nodes on one database tell each other of heads that it lacks. */
-export function headStore(db: Db) {
+export function headStore(db: Db): HeadStore {
   const { facts } = db.tables
   const lackedFact = (origin: string): string => `log.lacks/${origin}`
   return {
-    /** A head that some node knows and found missing, if any ever did. */
-    lacked: async (origin: string): Promise<KnownHead | undefined> => {
+    lacked: async (origin) => {
       const text = await findFact(db, lackedFact(origin))
       if (text === undefined) return undefined
       const [size, root = '', timestamp] = text.split(' ')
       return { size: Number(size), root: fromHex(root), timestamp: Number(timestamp) }
     },
-    /** Tells all nodes, those that start later too, of a head that the database lacks. */
-    tellLacked: async (origin: string, head: KnownHead): Promise<void> => {
+    tellLacked: async (origin, head) => {
       const text = `${head.size} ${toHex(head.root)} ${head.timestamp}`
       await db.write(() => writeFact(db, lackedFact(origin), text))
       await db.notices?.tell('log')
     },
-    /**
-     * Another text where a connection reaches another server, one that was started again, or
-     * another database; undefined where there is no server.
-     */
-    server: async (): Promise<string | undefined> => {
+    server: async () => {
       if (db.engine !== 'postgres') return undefined
       const [row] = await db.read((q) =>
         prepared('log.server', {}, () => q.select(name).from(facts).limit(1)),
       )
       return row?.name
     },
-    /** How many processes live on this database; none where one owns the file. */
-    liveNodes: async (now: Millis): Promise<number> =>
+    liveNodes: async (now) =>
       db.exclusive ? 0 : (await db.read((q) => liveNodes(db, q, now))).length,
   }
 }
 
-/** Its start and the number of the database on it. */
+/** The server's start time and the database's oid. */
 const name = {
   name: sql<string>`(select concat(pg_postmaster_start_time(), ' ', oid)
     from pg_database where datname = current_database())`,

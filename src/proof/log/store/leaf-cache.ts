@@ -1,21 +1,21 @@
+/** Caches the stored leaves that many proofs share. */
 import { LRUCache } from 'lru-cache'
 import type { Db } from '../../../storage/db/db.ts'
 import type { Query, Work } from '../../../storage/db/query-steps.ts'
 import { type FoundLeaf, findLeaves } from './leaf.ts'
 
-/** Rows kept for proofs, for which room is taken as they come. */
+/** At most this many leaves; memory grows as they come. */
 const room = { maxSize: 20_000, sizeCalculation: () => 1 }
-/** The fewest bytes of one: a sixteenth of all rows have five hashes. */
+/** The smallest leaf cached: one in sixteen has five hashes or more. */
 const sharedBytes = 5 * 32
 
 /**
- * Leaves by their places, those from memory that many proofs share. Committed rows never change,
- * but a database that went back to an earlier state writes others in their places: everything is
- * dropped when a connection breaks.
+ * Finds leaves by place. Committed leaves never change, but a restored database may write others
+ * in their places: a lost connection empties the cache.
  */
 export function leafCache(db: Db): (q: Query, wanted: readonly number[]) => Work<FoundLeaf[]> {
   const shared = new LRUCache<number, FoundLeaf>(room)
-  /** Grows with each time that all is dropped: what was read before is not kept after. */
+  /** Counts the times the cache was emptied: reads that span one are not cached. */
   let drops = 0
   const drop = (): void => {
     shared.clear()

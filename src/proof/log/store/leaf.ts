@@ -1,3 +1,4 @@
+/** Reads stored leaves: the frontier of a log, its subtrees, and whether it begins with a head. */
 import { eq, inArray } from 'drizzle-orm'
 import { toHex } from '../../../kernel/hex.ts'
 import type { Db } from '../../../storage/db/db.ts'
@@ -14,13 +15,13 @@ import {
   type StoredLeaf,
 } from '../tree.ts'
 
-/** The fact that says how many leaves the current log has. */
+/** The fact that holds the size of the current log. */
 export const sizeFact = 'log.size'
 
-/** What is stored of a leaf, by its place among the leaves of all logs. */
+/** A stored leaf; `idx` is its place among the leaves of all logs. */
 export type FoundLeaf = Pick<StoredLeaf, 'idx' | 'hashes'>
 
-/** The edge of the log that starts at a place, locked until the transaction ends. */
+/** The frontier of the log that starts at a place, locked until the transaction ends. */
 export function* readFrontier(db: Db, q: Query, start: number): Work<Frontier> {
   const size = Number((yield* lockFact(db, q, sizeFact)) ?? 0)
   const peaks = peaksOf({ from: 0, to: size })
@@ -29,7 +30,7 @@ export function* readFrontier(db: Db, q: Query, start: number): Work<Frontier> {
   return { size, peaks: peaks.map(hashesIn(leaves, start)) }
 }
 
-/** The database lacks leaves that this process knows of: it went back to an earlier state. */
+/** The database lacks leaves that this process knows: it went back to an earlier state. */
 export class LogForgot extends Error {
   constructor(
     readonly head: { size: number; root: Uint8Array },
@@ -39,7 +40,7 @@ export class LogForgot extends Error {
   }
 }
 
-/** @throws LogForgot where the log with this edge does not begin with what is known of it. */
+/** @throws LogForgot if the log with this frontier does not begin with the known head. */
 export function* assertHolds(
   db: Db,
   q: Query,
@@ -58,7 +59,7 @@ export function* assertHolds(
   if (toHex(root) !== toHex(known.root)) throw new LogForgot(known, `its root is ${toHex(root)}`)
 }
 
-/** How the stored log contradicts a head; undefined where it begins with it. */
+/** How the stored log contradicts a head; undefined if it begins with the head. */
 export function* faultOfHead(
   db: Db,
   q: Query,
@@ -75,7 +76,7 @@ export function* faultOfHead(
   return root === toHex(head.root) ? undefined : `its root there is ${root}`
 }
 
-/** The subtrees of the log that starts at a place, out of rows. */
+/** Looks up subtrees, in these leaves, of the log that starts at a place. */
 export function hashesIn(leaves: readonly FoundLeaf[], start: number): HashAt {
   const found = new Map(leaves.map((leaf) => [leaf.idx, leaf]))
   return (place) => {
@@ -85,7 +86,7 @@ export function hashesIn(leaves: readonly FoundLeaf[], start: number): HashAt {
   }
 }
 
-/** One round trip to a server; in process, where there is none, a compiled look-up for each. */
+/** One round trip to a server; in process a prepared lookup for each leaf. */
 export function* findLeaves(db: Db, q: Query, wanted: readonly number[]): Work<FoundLeaf[]> {
   const { logLeaves: leaves } = db.tables
   const select = () => q.select({ idx: leaves.idx, hashes: leaves.hashes }).from(leaves)

@@ -1,3 +1,4 @@
+/** Opens the logs of a database and guards the name of the current one. */
 import { asc, desc, isNotNull } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Db } from '../../../storage/db/db.ts'
@@ -13,16 +14,16 @@ import {
 import { type Logs, logsOf } from '../logs.ts'
 
 /**
- * The logs of this database. The first is opened under `origin`, and as long as nothing was issued
- * it takes the name that the configuration has by then; from its first leaf on it keeps it. `now`
- * is the time of leases.
- * @throws Error while another server runs on the log under another name, and nothing was issued
+ * Returns the logs of this database, and opens the first under `origin`. Until a receipt is issued
+ * the log takes the configured name; from its first leaf on it keeps it. `now` is the time of
+ * leases.
+ * @throws Error if nothing was issued and another server runs on the log under another name
  */
-export function* settleLogs(db: Db, q: Query, origin: string, now: Millis): Work<Logs> {
+export function* ensureLogs(db: Db, q: Query, origin: string, now: Millis): Work<Logs> {
   const { logs, signers } = db.tables
   const opened = { number: 1, origin, start: 0, openedAt: now, reason: '' }
   yield* rows(q.insert(logs).values(opened).onConflictDoNothing().returning())
-  // Locked, so that of several starts at once each sees what the one before decided.
+  // Locked, so that concurrent starts see each other's decision.
   const found = yield* lockedRows(q.select().from(logs).orderBy(asc(logs.number)))
   const [only] = found
   if (!only || only.origin === origin || found.length > 1) return logsOf(found)
@@ -34,7 +35,7 @@ export function* settleLogs(db: Db, q: Query, origin: string, now: Millis): Work
   return logsOf([{ ...only, origin }])
 }
 
-/** Whether the first log has its name for good. */
+/** Whether the name of the first log is final. */
 function* hasIssued(db: Db, q: Query): Work<boolean> {
   const { runs } = db.tables
   if (yield* hasLeaf(db, q)) return true
@@ -49,13 +50,13 @@ function* hasLeaf(db: Db, q: Query): Work<boolean> {
 
 const twoNames = (theirs: string, ours: string, why: string): string =>
   `the log of this database is named ${theirs}, and ${why}, but base_url here is ${ours}: give ` +
-  'all servers the same base_url. To name the log anew, which works until its first receipt, ' +
-  'stop the others first; one that was killed counts for ten seconds'
+  'all servers the same base_url. To rename the log, which is possible until its first receipt, ' +
+  'stop the other servers first; a killed one counts as running for ten seconds'
 
 /**
- * Checks that the log has the name that this process issues under, until a leaf makes the name
- * final: a server that slept past its lease may find that another one renamed the log, and issued
- * receipts since. The name stays locked until the transaction ends.
+ * Checks, until a leaf makes the name final, that the log has the name this process issues under:
+ * while a server was suspended past its lease, another one may have renamed the log and issued
+ * receipts. The name stays locked until the transaction ends.
  */
 export function nameGuard(db: Db, origin: string): (q: Query) => Work<void> {
   const { logs } = db.tables

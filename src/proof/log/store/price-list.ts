@@ -1,12 +1,12 @@
+/** Stores the versions of price lists, each in the log before a receipt can name it. */
 import { desc, eq } from 'drizzle-orm'
 import type { Db } from '../../../storage/db/db.ts'
 import { first, rows } from '../../../storage/db/query-steps.ts'
 import type { LogStore } from '../store.ts'
 
 /**
- * The version of a price list: the last one, if the prices are still the same, else a new one.
- * Every version that was ever charged stays, and is in the log before a receipt can name it: at
- * once, or before the first receipt where the log is still empty.
+ * Returns the version of a price list: the last one if the prices are unchanged, else a new one.
+ * It is logged at once, or before the first receipt if the log is still empty.
  */
 export function ensurePriceList(
   db: Db,
@@ -33,7 +33,7 @@ export function ensurePriceList(
       const [added] = yield* rows(
         q.insert(priceLists).values(row).onConflictDoNothing().returning(),
       )
-      // Another first start had the same thought: its version is the last one now.
+      // A concurrent start added this version: it is the last one now.
       if (!added) continue
       yield* appendPrices()
       return added.version

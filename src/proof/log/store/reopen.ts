@@ -1,3 +1,4 @@
+/** The transaction that ends a log and opens the next. */
 import { and, asc, desc, eq, gt, gte, inArray, isNotNull, isNull } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Db } from '../../../storage/db/db.ts'
@@ -15,7 +16,11 @@ import { leafKinds } from '../../../verify/merkle.ts'
 import type { LogSpan } from '../logs.ts'
 import type { LogStore } from '../store.ts'
 
-export type Reopenings = ReturnType<typeof reopenings>
+export type Reopenings = {
+  /** The newest anchored head of a log, according to the database. */
+  anchored(origin: string): Promise<{ size: number; root: Uint8Array } | undefined>
+  reopen(wish: Reopening): Promise<void>
+}
 
 type Reopening = {
   /** For the audit. */
@@ -25,19 +30,18 @@ type Reopening = {
   origin: string
   head: { size: number; root: Uint8Array }
   reason: string
-  /** Given where the old log may not grow: makes an ended run without a number one of the next. */
+  /** Moves an ended run without a number to the next log; given if the old one may not grow. */
   reissue?: ((run: RunRow, issuer: string) => RunRow | undefined) | undefined
   signer: { address: string; publicKey: string; sign(digest: Uint8Array): Uint8Array }
 }
 
-/** Runs that are read and written at once. */
+/** Runs read and written in one step. */
 const pageRows = 500
 
-/** The transaction that ends a log and opens the next. */
-export function reopenings(db: Db, log: LogStore) {
+export function reopenings(db: Db, log: LogStore): Reopenings {
   const { logs, runs, signers, anchors, auditEntries } = db.tables
 
-  /** Lets the runs that wait for a number get one in the log that is opened. */
+  /** Moves waiting runs to the new log. */
   function* moveWaiting(q: Query, { origin, reissue }: Reopening): Work<void> {
     const waits = and(isNull(runs.logPlace), isNotNull(runs.finishedAt))
     for (let after = ''; ; ) {
@@ -54,14 +58,13 @@ export function reopenings(db: Db, log: LogStore) {
     }
   }
   return {
-    /** The newest head of a log that was on the chain, as the database has it. */
-    anchored: (origin: string): Promise<{ size: number; root: Uint8Array } | undefined> =>
+    anchored: (origin) =>
       db.read((q) => {
-        const standing = inArray(anchors.status, ['confirmed', 'final'])
-        const ofLog = and(eq(anchors.issuer, origin), standing)
+        const onChain = inArray(anchors.status, ['confirmed', 'final'])
+        const ofLog = and(eq(anchors.issuer, origin), onChain)
         return first(q.select().from(anchors).where(ofLog).orderBy(desc(anchors.size)).limit(1))
       }),
-    reopen: (wish: Reopening): Promise<void> =>
+    reopen: (wish) =>
       log.change(function* (q, appending) {
         const { previous, origin, head, reason, signer, now } = wish
         const unsigned = and(gte(runs.logPlace, previous.start), isNull(runs.signature))
@@ -78,7 +81,7 @@ export function reopenings(db: Db, log: LogStore) {
         const statement = { issuer: origin, previous: previous.origin, ...abandoned, reason }
         const digest = structDigest('LogReopening', statement)
         if (wish.reissue) yield* moveWaiting(q, wish)
-        const start = yield* appending.startAnew({ kind: leafKinds.reopening, digest })
+        const start = yield* appending.startNext({ kind: leafKinds.reopening, digest })
         if (wish.reissue) yield* appending.numberWaiting()
         const all = yield* rows(q.select().from(logs).orderBy(asc(logs.number)))
         const number = all.length + 1

@@ -1,3 +1,4 @@
+/** Recomputes every log of a database from its leaves. */
 import { and, asc, eq, gt, gte, lt } from 'drizzle-orm'
 import { toHex } from '../../../kernel/hex.ts'
 import type { Db } from '../../../storage/db/db.ts'
@@ -11,15 +12,15 @@ import { sizeFact } from './leaf.ts'
 /** Leaves read in one step. */
 const pageRows = 2000
 
-/** A log as its leaves have it. */
+/** A log recomputed from its leaves. */
 export type WholeLog = { origin: string; size: number; root: string }
 
-/** What a reading of all leaves finds: each log with its root, and what is wrong. */
+/** Each log with its root, and the faults found. */
 export type WholeLogs = { logs: WholeLog[]; faults: string[] }
 
 /**
- * Computes every log of this database anew from the hashes of its leaves, and compares what is
- * stored of its subtrees, its size and each root that was signed. Reads every leaf.
+ * Recomputes every log from the hashes of its leaves and compares the stored subtrees, its size and
+ * every signed root. Reads every leaf.
  */
 export async function readWholeLogs(db: Db): Promise<WholeLogs> {
   const { logs, logCheckpoints } = db.tables

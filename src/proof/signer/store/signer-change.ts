@@ -1,3 +1,4 @@
+/** The transactions that end one signer's range and begin the next: all of it or nothing. */
 import { and, asc, eq, gt, gte, isNull, lt } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import { toHex } from '../../../kernel/hex.ts'
@@ -18,7 +19,7 @@ import type { Signer } from '../signer.ts'
 export type Change = {
   log: LogSpan
   previous: SignerRow
-  /** The key of `previous`; undefined where it is gone. */
+  /** The key of `previous`; undefined if it is lost. */
   old: Signer | undefined
   next: Signer
   reason: string
@@ -29,14 +30,13 @@ export type Change = {
 
 export type Changed = { fromIndex: number; logIndex: number }
 
-/** Receipts that are signed in one step. */
+/** Receipts signed in one step. */
 const batch = 500
 
-/** The transactions that end a signer's range and begin another's: all of it happens or nothing. */
 export function signerChanges(db: Db, log: LogStore) {
   const { runs, logCheckpoints, signers, auditEntries } = db.tables
 
-  /** Signs receipts that lie at these places: those without a signature, or all. */
+  /** Signs the receipts at these places: all of them, or only those without a signature. */
   function* signReceipts(q: Query, by: Signer, from: number, to: number, which: 'new' | 'all') {
     for (let at = from; ; ) {
       const unsigned = which === 'new' ? isNull(runs.signature) : undefined
@@ -106,7 +106,7 @@ export function signerChanges(db: Db, log: LogStore) {
   }
 
   return {
-    /** The old key signs all that is logged, and its successor's name as its last leaf. */
+    /** The old key signs everything logged so far and, as its last leaf, its successor's name. */
     rotate: (change: Change & { old: Signer }): Promise<Changed> =>
       log.change(function* (q, appending) {
         yield* appending.numberWaiting()
@@ -118,9 +118,9 @@ export function signerChanges(db: Db, log: LogStore) {
         return { fromIndex: added.fromIndex, logIndex: added.index }
       }),
     /**
-     * The old key loses everything from an index on, which the next key signs instead.
-     * @throws Refusal `invalid_request` for an index that is not the old key's, `conflict` where
-     * a receipt below it was never signed and the old key is gone.
+     * The next key signs everything from an index on in place of the old one.
+     * @throws Refusal `invalid_request` for an index outside the old key's range, `conflict` if a
+     * receipt below it was never signed and the old key is lost.
      */
     revoke: (change: Change, fromIndex: number): Promise<Changed> =>
       log.change(function* (q, appending) {
@@ -159,8 +159,8 @@ export function signerChanges(db: Db, log: LogStore) {
     )
     if (!lost) return
     const index = (lost.place ?? 0) - start
-    const message = `The receipt of index ${index} was never signed, and the old key is not there.`
-    refuse('conflict', `${message} Put the key back, or revoke from ${index} on.`)
+    const message = `The receipt with index ${index} was never signed, and the old key is missing.`
+    refuse('conflict', `${message} Restore the key, or revoke from ${index} on.`)
   }
 }
 
@@ -168,7 +168,7 @@ function assertWithin(fromIndex: number, least: number, most: number): void {
   if (fromIndex >= least && fromIndex <= most) return
   const message =
     least > most
-      ? 'The key signed nothing that could be taken from it; rotate it instead.'
-      : `The key that signs now can be revoked from an index from ${least} to ${most} on.`
+      ? 'The key has signed nothing that could be revoked. Rotate it instead.'
+      : `The current key can be revoked from an index between ${least} and ${most}.`
   refuse('invalid_request', { message, param: 'from-index' })
 }
