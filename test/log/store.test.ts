@@ -129,11 +129,11 @@ describe('the log of a process that writes alone', () => {
     await expectWhole(7)
   })
 
-  test('begins anew behind the old one, and has all prices again', async () => {
+  test('A reopened log starts after the old one and logs all prices again.', async () => {
     const store = storeOn()
     await addPrices(1)
     await add(store, 1, 2)
-    const start = await store.change(X(leaf(9)))
+    const start = await store.change((_, { startNext }) => startNext(leaf(9)))
     expect(start).toBe(3)
     expect(await pricesAt()).toEqual([4])
     const next = { number: 2, origin: 'a#2', start, openedAt: 0, reason: 'test' }

@@ -164,7 +164,7 @@ for (const engine of engines) {
         revokeSigner({ ...service.deps, db }, { ...wish, fromIndex }, thief)
       const most = await service.deps.logStore.size()
       for (const wrong of [0, current.fromIndex, most + 1]) {
-        const range = `from ${current.fromIndex + 1} to ${most} on`
+        const range = `between ${current.fromIndex + 1} and ${most}`
         expect(await outcomeOf(revoke(wrong))).toThrow(range)
       }
       const turned = await revoke(index)
