@@ -69,7 +69,7 @@ export const start: Group = {
         ['test/binary/copy.test.ts', 'lets the file go on only with serve --really'],
       ],
       guards: [
-        ['src/app/open.ts', 'openDatabase'],
+        ['src/app/open-database.ts', 'openDatabase'],
         ['src/storage/db/moved.ts', 'markMoved'],
       ],
     },

@@ -117,7 +117,7 @@ export const storage: Group = {
         ['test/binary/faults.test.ts', 'a damaged page stops money and names the command'],
       ],
       guards: [
-        ['src/app/open.ts', 'readHead'],
+        ['src/app/open-database.ts', 'readHead'],
         ['src/storage/db/storage.ts', 'watchStorage'],
       ],
     },
@@ -134,7 +134,7 @@ export const storage: Group = {
         ],
       ],
       guards: [
-        ['src/app/open.ts', 'assertWhole'],
+        ['src/app/open-database.ts', 'assertWhole'],
         ['src/storage/db/storage.ts', 'watchStorage'],
       ],
     },
@@ -207,7 +207,7 @@ export const storage: Group = {
         ['test/jobs.test.ts', 'one that throws is logged, and it and the others come round again'],
         ['test/jobs.test.ts', 'one that takes long is never run twice at once'],
       ],
-      guards: [['src/app/jobs.ts', 'startJobs']],
+      guards: [['src/app/job-runner.ts', 'startJobs']],
     },
     {
       id: 'K18',
@@ -274,7 +274,7 @@ export const storage: Group = {
       severity: 'H',
       promise: 'The data folder and its files are for their owner alone.',
       tests: [['test/binary/commands.test.ts', 'the data folder is for its owner alone']],
-      guards: [['src/app/open.ts', 'openDatabase']],
+      guards: [['src/app/open-database.ts', 'openDatabase']],
     },
   ],
 }

@@ -1,3 +1,4 @@
+/** Makes what anchors need: the chain, the registry, and the account that pays. */
 import type { Config } from '../config/config.ts'
 import { openAnchoring } from '../proof/anchors/anchoring.ts'
 import type { Sender } from '../proof/anchors/sender.ts'

@@ -1,3 +1,4 @@
+/** Copies an embedded database into an empty PostgreSQL one and proves the copy. */
 import type { Millis } from '../kernel/clock.ts'
 import { auditStore } from '../ledger/store/audit.ts'
 import { type LedgerSums, sumLedger } from '../ledger/store/sums.ts'
@@ -12,9 +13,9 @@ import { postgresDb } from '../storage/db/postgres.ts'
 export type Copied = { tables: Tally[]; ledger: LedgerSums; logs: WholeLog[] }
 
 /**
- * Copies a SQLite database that nobody writes to into an empty PostgreSQL one, and reads all of the
- * copy again before it is there: every row, what the ledger comes to, the root of every log. All in
- * one transaction: after a failure the target is as empty as before.
+ * Copies a SQLite database without a writer into an empty PostgreSQL one, in one transaction, and
+ * reads the copy again before COMMIT: every row, the sums of the ledger, the root of every log. A
+ * failure leaves the target empty.
  * @throws Error that names what differs or is not sound.
  */
 export function copyDatabase(

@@ -1,3 +1,4 @@
+/** What doors, jobs and flows are given: one member for each noun of the service. */
 import type { Accounts } from '../access/accounts/account.ts'
 import type { IsContractSignature } from '../access/accounts/contract-wallet.ts'
 import type { Nonces } from '../access/accounts/nonce.ts'

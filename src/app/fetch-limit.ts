@@ -1,4 +1,6 @@
-/** A larger number is no number to Bun, which falls back to 256 then. */
+/** Raises the limit of Bun's fetch by replacing the process before it serves. */
+
+/** Bun takes a larger number for none and falls back to 256. */
 const mostRequests = '65535'
 const name = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
 

@@ -1,12 +1,13 @@
+/** What surrounds every page: navigation, account, state of the service. */
 import { isAdmin } from '../front/admin/admin.ts'
 import { chainId } from '../kernel/chain.ts'
 import type { Frame, NavItem } from '../web/ui/frame.ts'
 import type { Deps } from './deps-port.ts'
 
-/** Shown only where deposits are taken. */
+/** Appears where the service takes deposits. */
 const depositsPath = '/dashboard/deposits'
 
-/** The pages there are, in their order. One line a page, added together with the page. */
+/** Every page of the navigation, in its order; a new page adds its line here. */
 const nav: readonly NavItem[] = [
   { href: '/dashboard', label: 'Overview', icon: 'home', group: 'Use' },
   { href: '/dashboard/console', label: 'Console', icon: 'console', group: 'Use' },

@@ -1,3 +1,4 @@
+/** Hears the notices of other nodes and finds out whether they get through. */
 import { isHearing } from '../front/status/health.ts'
 import { stopCancelled } from '../runs/cancel.ts'
 import { stopForbidden } from '../runs/stop-forbidden.ts'

@@ -1,60 +1,120 @@
-import type { Clock } from '../kernel/clock.ts'
-import type { Log } from '../kernel/log.ts'
-import { StorageFault } from '../kernel/storage-fault.ts'
+/** What a running service does again and again, and how often. */
+import { depositWatcher } from '../billing/deposits/watch.ts'
+import { planRenewer } from '../billing/plans/renew.ts'
+import { isClockWrong, tellSkew } from '../front/status/clock.ts'
+import { dropAllowances } from '../front/terminal/allowance.ts'
+import type { auditStore } from '../ledger/store/audit.ts'
+import { anchorWorker } from '../proof/anchors/pace.ts'
+import { keepCheckpoint } from '../proof/log/checkpoint.ts'
+import { backgroundSigner } from '../proof/receipts/sign.ts'
+import { stopCancelled } from '../runs/cancel.ts'
+import { endAbandoned, endReturned } from '../runs/recover.ts'
+import { stopForbidden } from '../runs/stop-forbidden.ts'
+import { receiptCounter } from '../storage/counts/count.ts'
+import type { Db } from '../storage/db/db.ts'
+import { leaseMs, liveNodes, nodeLease, takeLease } from '../storage/db/lease.ts'
+import type { Deps } from './deps-port.ts'
+import type { Job } from './job-runner.ts'
 
-/** Work that recurs. `tick` is never run twice at once, and what it throws is logged, not fatal. */
-export type Job = {
-  name: string
-  everyMs: number
-  /** Whether it also runs soon after the start, not only after its first pause. */
-  atStart?: boolean
-  /** What takes long ends early when the signal says that everything does. */
-  tick: (ending: AbortSignal) => Promise<unknown>
+/** What the write-ahead log never reaches while it is written back; it is cut at 64 MiB. */
+const walWarningBytes = 256 * 1024 * 1024
+
+type Recurring = { db: Db; audits: ReturnType<typeof auditStore>; echo: () => Promise<void> }
+
+/** Every job of a running service. */
+export function jobsOf(deps: Deps, { db, audits, echo }: Recurring): Job[] {
+  const sign = backgroundSigner(deps)
+  return [
+    ...jobsByClock(deps).map((job) => whileClockIsRight(deps, job)),
+    { name: 'number', everyMs: 1000, tick: deps.sequencer.flush },
+    { name: 'sign', everyMs: 1000, tick: sign },
+    { name: 'compare-heads', everyMs: 2000, tick: deps.heads.look },
+    { name: 'stop-forbidden', everyMs: 1000, tick: () => stopForbidden(deps) },
+    { name: 'stop-cancelled', everyMs: 1000, tick: () => stopCancelled(deps) },
+    { name: 'settle-again', everyMs: 1000, tick: deps.live.settleAgain },
+    {
+      name: 'alive',
+      everyMs: 3000,
+      tick: () => keepAlive(deps, db),
+    },
+    { name: 'echo', everyMs: 3000, tick: echo },
+    { name: 'count', everyMs: 1000, tick: receiptCounter(deps) },
+    { name: 'watch-storage', everyMs: 1000, tick: async () => db.storage?.look() },
+    { name: 'watch-wal', everyMs: 60_000, tick: async () => watchWal(deps, db) },
+    { name: 'note-uses', everyMs: 30_000, tick: deps.keys.writeUses },
+    {
+      name: 'audit',
+      everyMs: 3_600_000,
+      atStart: true,
+      tick: (ending) => checkLedger(deps, () => audits.whole(deps.clock.now(), ending)),
+    },
+  ]
 }
 
-/** How long the first answers of a server come before all that may wait, in ms. */
-const startAfterMs = 100
-/** How long a tick may take before it is reported as stuck, in ms. */
-const stuckMs = 60_000
-
-/** The clockwork: no logic of its own. */
-export function startJobs(
-  jobs: Job[],
-  { log, clock }: { log: Log; clock: Pick<Clock, 'monotonic'> },
-): { stop(): Promise<void> } {
-  const ending = new AbortController()
-  const running = new Map<string, { since: number; done: Promise<void>; told: boolean }>()
-
-  const run = (job: Job): void => {
-    const busy = running.get(job.name)
-    if (busy) {
-      const late = clock.monotonic() - busy.since > stuckMs
-      if (late && !busy.told) log.warn('job.stuck', { job: job.name })
-      busy.told ||= late
-      return
-    }
-    const done = job
-      .tick(ending.signal)
-      .then(() => {})
-      .catch((error: unknown) => {
-        // Storage that takes nothing is told once, where that is known; every job meets it.
-        if (ending.signal.aborted || error instanceof StorageFault) return
-        log.error('job.failed', error, { job: job.name })
-      })
-      .finally(() => void running.delete(job.name))
-    running.set(job.name, { since: clock.monotonic(), done, told: false })
-  }
-
-  const soon = setTimeout(() => {
-    for (const job of jobs) if (job.atStart) run(job)
-  }, startAfterMs)
-  const timers = jobs.map((job) => setInterval(() => run(job), job.everyMs))
-  return {
-    async stop() {
-      ending.abort()
-      clearTimeout(soon)
-      for (const timer of timers) clearInterval(timer)
-      await Promise.all([...running.values()].map(({ done }) => done))
+/** Jobs that write, end or delete by the time of day. */
+function jobsByClock(deps: Deps): Job[] {
+  const depositsEveryMs = deps.depositPolicy?.pollMs ?? 60_000
+  return [
+    { name: 'checkpoint', everyMs: 5000, tick: () => keepCheckpoint(deps) },
+    { name: 'anchor', everyMs: 1000, atStart: true, tick: anchorWorker(deps) },
+    { name: 'deposits', everyMs: depositsEveryMs, atStart: true, tick: depositWatcher(deps) },
+    {
+      name: 'end-abandoned',
+      everyMs: 10_000,
+      atStart: true,
+      tick: (ending) => endStranded(deps, ending),
     },
-  }
+    { name: 'drop-sign-ins', everyMs: 60_000, tick: () => dropSignIns(deps) },
+    { name: 'renew-plans', everyMs: 1000, atStart: true, tick: planRenewer(deps) },
+    { name: 'drop-calls', everyMs: 60_000, tick: () => deps.calls.dropPast(deps.clock.now()) },
+    { name: 'drop-outputs', everyMs: 60_000, tick: () => deps.runs.dropOutputs(deps.clock.now()) },
+    { name: 'drop-allowances', everyMs: 3_600_000, tick: () => dropAllowances(deps) },
+    {
+      name: 'drop-texts',
+      everyMs: 60_000,
+      atStart: true,
+      tick: () => deps.texts.dropPast(deps.clock.now()),
+    },
+  ]
+}
+
+/** The same job, left out while the clock is wrong. */
+function whileClockIsRight(deps: Deps, job: Job): Job {
+  return { ...job, tick: async (ending) => (isClockWrong(deps) ? undefined : job.tick(ending)) }
+}
+
+/** Compares the clocks, says that this process lives, and sees who else does. */
+async function keepAlive(deps: Deps, db: Db): Promise<void> {
+  const { leaseClock, settings } = deps
+  await leaseClock.measure()
+  tellSkew(deps)
+  await takeLease(db, leaseClock, nodeLease(settings.node), settings.node)
+  if (db.exclusive) return
+  settings.nodes = Math.max(1, (await db.read((q) => liveNodes(db, q, leaseClock.now()))).length)
+}
+
+/** Ends the runs of processes that died, and on PostgreSQL those that came back with old data. */
+async function endStranded(deps: Deps, ending: AbortSignal): Promise<void> {
+  await endReturned(deps)
+  // A database that went back knows neither who lives nor since when, until all said so again.
+  if (deps.heads.sinceLost() > leaseMs) await endAbandoned(deps, () => ending.aborted)
+}
+
+/** A reader that never ends keeps SQLite's log from being written back: it only grows. */
+function watchWal({ log }: Deps, db: Db): void {
+  const bytes = db.walBytes()
+  if (bytes !== null && bytes > walWarningBytes) log.warn('database.wal_grows', { bytes })
+}
+
+async function dropSignIns({ sessions, nonces, clock }: Deps): Promise<void> {
+  await nonces.dropExpired(clock.now())
+  await sessions.dropEnded(clock.now())
+}
+
+/** Compares balances with the journal and notes the result for the status. */
+export async function checkLedger(deps: Deps, audit: () => Promise<string[]>): Promise<void> {
+  const faults = await audit()
+  deps.health.ledger = faults.length === 0 ? 'balanced' : 'unbalanced'
+  deps.health.ledgerFaults = faults.length
+  for (const fault of faults) deps.log.error('ledger.unbalanced', new Error(fault))
 }

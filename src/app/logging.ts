@@ -1,3 +1,4 @@
+/** Writes one structured, redacted line for each event. */
 import pino from 'pino'
 import type Pretty from 'pino-pretty'
 import type { Log } from '../kernel/log.ts'
@@ -11,10 +12,10 @@ export type LogOptions = {
   fd?: number
 }
 
-/** A log whose least severe line can be chosen again. */
+/** A log whose level can change while it is used. */
 export type LevelledLog = Log & { setLevel(level: LogOptions['level']): void }
 
-/** One structured line an event, UTC, redacted; a log that cannot be written fails nothing. */
+/** One structured line for each event, in UTC, redacted. A failed write fails nothing else. */
 export function openLog({ level, format, fd = 2 }: LogOptions): LevelledLog {
   const options = {
     level,
@@ -58,7 +59,7 @@ function faultOf(error: unknown): string {
   return `${error.name}: ${said}${frames && `\n${frames}`}${cause}`
 }
 
-/** What an error says to people, redacted. Also for the command line. */
+/** The message of an error for people, redacted; the command line prints it too. */
 export const sayingOf = (error: unknown): string =>
   redact(error instanceof Error ? messageOf(error) : String(error))
 
@@ -66,14 +67,14 @@ export const sayingOf = (error: unknown): string =>
 const withPoolerAdvice = (error: Error, said: string): string =>
   isPoolerFault(error) ? `${said}: PostgreSQL ${poolerAdvice}` : said
 
-/** Drizzle writes the values of a failed query into its message: they can be anybody's words. */
+/** Drizzle writes the values of a failed query into its message: they can be the words of a stranger. */
 function messageOf(error: Error): string {
   if (!('query' in error && 'params' in error)) return withPoolerAdvice(error, error.message)
   const why = error.cause instanceof Error ? `: ${error.cause.message}` : ''
   return withPoolerAdvice(error, `Failed query: ${error.query}${why}`)
 }
 
-/** Names of fields whose values are nobody's to read, whatever they look like. */
+/** Names of fields whose values are always left out. */
 const unspoken =
   /^(authorization|(set-)?cookie|password|secret|(api|private)_?key|prompt|messages)$/i
 

@@ -1,3 +1,4 @@
+/** Opens what the commands about anchors need. */
 import type { Config } from '../config/config.ts'
 import { newHealth } from '../front/status/health.ts'
 import { systemClock } from '../kernel/clock.ts'
@@ -10,9 +11,10 @@ import { findHistory } from '../proof/signer/store.ts'
 import { openLeaseClock } from '../storage/db/lease-clock.ts'
 import { makeAnchoring } from './anchoring.ts'
 import { openLog } from './logging.ts'
-import { openAnchorSender, openDatabase } from './open.ts'
+import { openDatabase } from './open-database.ts'
+import { openAnchorSender } from './open-signer.ts'
 
-/** What the commands need that look after anchors, beside a running server or before the first. */
+/** Works beside a running server, and before the first start. */
 export async function openAnchorOffice(config: Config) {
   const { db } = await openDatabase(config)
   const clock = systemClock

@@ -1,3 +1,4 @@
+/** Opens what the commands that change the log or its signer need. */
 import type { Config } from '../config/config.ts'
 import { newHealth } from '../front/status/health.ts'
 import { systemClock } from '../kernel/clock.ts'
@@ -11,10 +12,11 @@ import { logStore as openLogStore } from '../proof/log/store.ts'
 import { findHistory } from '../proof/signer/store.ts'
 import { leaseMs, liveNodes } from '../storage/db/lease.ts'
 import { openLeaseClock } from '../storage/db/lease-clock.ts'
-import { lockDatabase, openDatabase, openHeads } from './open.ts'
+import { lockDatabase, openDatabase } from './open-database.ts'
+import { openHeads } from './open-signer.ts'
 
 /**
- * What commands need that change the log or its signer: nobody else may do anything meanwhile.
+ * Opens the log and its signer for one command, alone: no server may run meanwhile.
  * @throws Error while a server runs on the data folder or the database, or before the first start.
  */
 export async function openLogOffice(config: Config, log: Log) {

@@ -1,3 +1,4 @@
+/** Mounts every page and what browsers alone ask for; loaded at the first such request. */
 import type { AnyElysia } from 'elysia'
 import { signInApi } from '../access/accounts/api/sign-in.ts'
 import { signInPages } from '../access/accounts/pages.tsx'
@@ -39,7 +40,7 @@ import { frameOf } from './frame.ts'
 
 type Asked = Deps & { publicCache: PublicCache }
 
-/** Mounts what people see in a browser and all that no program asks for; shows them refusals. */
+/** Mounts the pages, and returns what shows refusals to people. */
 export function mountPages(app: AnyElysia, deps: Asked, slots: Slots): ShowRefusal {
   const frame = frameOf(deps)
   app

@@ -1,3 +1,4 @@
+/** Reads the configuration again while the server runs. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Config, Loaded } from '../config/config.ts'
 import { rows, valueIn } from '../config/table.ts'

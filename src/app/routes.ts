@@ -1,3 +1,4 @@
+/** Mounts every route that programs ask for, and the pages behind them. */
 import { balanceApi } from '../access/keys/api/balance.ts'
 import { keysApi } from '../access/keys/api.ts'
 import { depositsApi } from '../billing/deposits/api.ts'
@@ -22,8 +23,8 @@ import { slowBodies } from '../web/http/slow-body.ts'
 import type { Deps } from './deps-port.ts'
 
 /**
- * The whole service as one Elysia instance: what programs use at once, the pages for people when
- * the first of them is asked for. No side effects: tests call it too.
+ * The whole service as one Elysia instance. Routes for programs are mounted at once, pages at the
+ * first request for one. It has no side effects, so tests call it too.
  */
 export function createApp(deps: Deps) {
   const { baseUrl, listen } = deps.settings

@@ -1,3 +1,4 @@
+/** Serves /metrics on the listener that the configuration names. */
 import { metricsDoor } from '../front/metrics/api/listener.ts'
 import { metricsReader } from '../front/metrics/collect.ts'
 import { watchLag } from '../front/metrics/lag.ts'

@@ -1,31 +1,24 @@
+/** Starts the service: repairs what a crash left, then listens; and stops it again. */
 import { dirname } from 'node:path'
-import { depositWatcher } from '../billing/deposits/watch.ts'
-import { planRenewer } from '../billing/plans/renew.ts'
-import { isClockWrong, tellSkew } from '../front/status/clock.ts'
-import { dropAllowances } from '../front/terminal/allowance.ts'
+import { tellSkew } from '../front/status/clock.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
 import { within } from '../kernel/within.ts'
 import { auditStore } from '../ledger/store/audit.ts'
-import { anchorWorker } from '../proof/anchors/pace.ts'
 import { watchChain } from '../proof/anchors/watch.ts'
-import { keepCheckpoint } from '../proof/log/checkpoint.ts'
 import { nameGuard } from '../proof/log/store/logs.ts'
 import { type LostReceipt, listLost } from '../proof/receipts/lost.ts'
-import { backgroundSigner } from '../proof/receipts/sign.ts'
 import { writeLost } from '../proof/receipts/store/lost.ts'
-import { stopCancelled } from '../runs/cancel.ts'
-import { endAbandoned, endReturned } from '../runs/recover.ts'
-import { stopForbidden } from '../runs/stop-forbidden.ts'
-import { receiptCounter } from '../storage/counts/count.ts'
+import { endAbandoned } from '../runs/recover.ts'
 import type { Db } from '../storage/db/db.ts'
-import { dropLeases, leaseMs, liveNodes, nodeLease, takeLease } from '../storage/db/lease.ts'
+import { dropLeases, nodeLease, takeLease } from '../storage/db/lease.ts'
 import { readReplication, replicationFault, replicationFix } from '../storage/db/replication.ts'
 import { useWasmKeccak } from '../verify/fast/keccak-wasm.ts'
 import { serve } from '../web/http/serve.ts'
 import type { Waiting } from '../web/http/waiting.ts'
 import type { Deps } from './deps-port.ts'
 import { hearNodes } from './hear-nodes.ts'
-import { type Job, startJobs } from './jobs.ts'
+import { startJobs } from './job-runner.ts'
+import { checkLedger, jobsOf } from './jobs.ts'
 import { createApp } from './routes.ts'
 import { serveMetrics } from './serve-metrics.ts'
 import { version } from './version.ts'
@@ -42,23 +35,21 @@ export type Running = {
 const settleWithinMs = 4000
 /** How long a stop may take beyond its grace in all, whatever the database does, in ms. */
 const stopWithinMs = 4750
-/** What the write-ahead log never reaches while it is written back; it is cut at 64 MiB. */
-const walWarningBytes = 256 * 1024 * 1024
 /** How long a start ends the runs of before, in ms; of very many, the rest is ended beside. */
 const recoverWithinMs = 3000
 /** How long a start waits for the chain, in ms. */
 const chainWithinMs = 3000
 
 export type Start = {
-  /** Adds what must be there before anybody is served. */
+  /** Adds what must be there before the first request. */
   prepare?: ((deps: Deps) => Promise<void>) | undefined
   /** Where it listens already; a listener of its own when absent. */
   waiting?: Waiting
 }
 
 /**
- * Makes everything, repairs what a crash left, lets `prepare` add what must be there, then
- * listens: nobody meets a half-open server.
+ * Makes everything, repairs what a crash left, lets `prepare` add what must be there, then listens:
+ * no request meets a half-open server.
  */
 export async function startServer(
   parts: Parts,
@@ -123,7 +114,7 @@ async function warnOfReplication({ log }: Deps, db: Db): Promise<void> {
   if (fault !== undefined) log.warn('database.loses_commits', { fault, advice: replicationFix })
 }
 
-/** A node that lives through the loss is the last one that can name what is gone. */
+/** A node that lives through a loss is the last that can name the lost receipts. */
 function listLostWhenDiverged(deps: Deps, { headFile }: Pick<Parts, 'headFile'>): void {
   const folder = headFile && dirname(headFile.path)
   const { node } = deps.settings
@@ -140,8 +131,8 @@ async function takeLeases({ leaseClock, settings, sequencer }: Deps, db: Db): Pr
 }
 
 /**
- * Of two first starts at once under two names, one goes on: from here on the lease of this node is
- * seen by whoever would name the log.
+ * Of two first starts at once under two names, one goes on: from now on the other sees the lease of
+ * this node before it names the log.
  * @throws Error that names both origins, when another server named it since
  */
 async function assertLogName({ settings }: Deps, db: Db): Promise<void> {
@@ -155,8 +146,8 @@ async function assertLogName({ settings }: Deps, db: Db): Promise<void> {
 }
 
 /**
- * Writes what the next start could do without: when keys were used last, and that the leases are
- * free. A database that is away is no reason for a stop to fail.
+ * Writes what the next start can do without: the last use of each key, and that the leases are
+ * free. A stop succeeds even when the database is away.
  */
 async function writeLast({ keys, settings, log }: Deps, db: Db): Promise<void> {
   try {
@@ -168,7 +159,7 @@ async function writeLast({ keys, settings, log }: Deps, db: Db): Promise<void> {
   }
 }
 
-/** Nothing is issued before the chain was asked whether the log is whole, if it answers soon. */
+/** Asks the chain whether the log is whole before the first receipt, for a few seconds at most. */
 async function lookAtChain(deps: Deps): Promise<void> {
   const failed = (error: unknown) => deps.log.error('chain.watch_failed', error)
   await Promise.race([watchChain(deps).catch(failed), Bun.sleep(chainWithinMs)])
@@ -177,103 +168,4 @@ async function lookAtChain(deps: Deps): Promise<void> {
 async function untilIdle({ live, clock }: Deps, mostMs: number): Promise<void> {
   const until = clock.monotonic() + mostMs
   while (live.count() > 0 && clock.monotonic() < until) await Bun.sleep(10)
-}
-
-type Recurring = { db: Db; audits: ReturnType<typeof auditStore>; echo: () => Promise<void> }
-
-function jobsOf(deps: Deps, { db, audits, echo }: Recurring): Job[] {
-  const sign = backgroundSigner(deps)
-  return [
-    ...jobsByClock(deps).map((job) => whileClockIsRight(deps, job)),
-    { name: 'number', everyMs: 1000, tick: deps.sequencer.flush },
-    { name: 'sign', everyMs: 1000, tick: sign },
-    { name: 'compare-heads', everyMs: 2000, tick: deps.heads.look },
-    { name: 'stop-forbidden', everyMs: 1000, tick: () => stopForbidden(deps) },
-    { name: 'stop-cancelled', everyMs: 1000, tick: () => stopCancelled(deps) },
-    { name: 'settle-again', everyMs: 1000, tick: deps.live.settleAgain },
-    {
-      name: 'alive',
-      everyMs: 3000,
-      tick: () => keepAlive(deps, db),
-    },
-    { name: 'echo', everyMs: 3000, tick: echo },
-    { name: 'count', everyMs: 1000, tick: receiptCounter(deps) },
-    { name: 'watch-storage', everyMs: 1000, tick: async () => db.storage?.look() },
-    { name: 'watch-wal', everyMs: 60_000, tick: async () => watchWal(deps, db) },
-    { name: 'note-uses', everyMs: 30_000, tick: deps.keys.writeUses },
-    {
-      name: 'audit',
-      everyMs: 3_600_000,
-      atStart: true,
-      tick: (ending) => checkLedger(deps, () => audits.whole(deps.clock.now(), ending)),
-    },
-  ]
-}
-
-/** What writes, ends or deletes by the time of day. */
-function jobsByClock(deps: Deps): Job[] {
-  const depositsEveryMs = deps.depositPolicy?.pollMs ?? 60_000
-  return [
-    { name: 'checkpoint', everyMs: 5000, tick: () => keepCheckpoint(deps) },
-    { name: 'anchor', everyMs: 1000, atStart: true, tick: anchorWorker(deps) },
-    { name: 'deposits', everyMs: depositsEveryMs, atStart: true, tick: depositWatcher(deps) },
-    {
-      name: 'end-abandoned',
-      everyMs: 10_000,
-      atStart: true,
-      tick: (ending) => endStranded(deps, ending),
-    },
-    { name: 'drop-sign-ins', everyMs: 60_000, tick: () => dropSignIns(deps) },
-    { name: 'renew-plans', everyMs: 1000, atStart: true, tick: planRenewer(deps) },
-    { name: 'drop-calls', everyMs: 60_000, tick: () => deps.calls.dropPast(deps.clock.now()) },
-    { name: 'drop-outputs', everyMs: 60_000, tick: () => deps.runs.dropOutputs(deps.clock.now()) },
-    { name: 'drop-allowances', everyMs: 3_600_000, tick: () => dropAllowances(deps) },
-    {
-      name: 'drop-texts',
-      everyMs: 60_000,
-      atStart: true,
-      tick: () => deps.texts.dropPast(deps.clock.now()),
-    },
-  ]
-}
-
-/** The same job, left out while the clock is wrong. */
-function whileClockIsRight(deps: Deps, job: Job): Job {
-  return { ...job, tick: async (ending) => (isClockWrong(deps) ? undefined : job.tick(ending)) }
-}
-
-/** Compares the clocks, says that this process lives, and sees who else does. */
-async function keepAlive(deps: Deps, db: Db): Promise<void> {
-  const { leaseClock, settings } = deps
-  await leaseClock.measure()
-  tellSkew(deps)
-  await takeLease(db, leaseClock, nodeLease(settings.node), settings.node)
-  if (db.exclusive) return
-  settings.nodes = Math.max(1, (await db.read((q) => liveNodes(db, q, leaseClock.now()))).length)
-}
-
-/** Ends what nobody has: the runs of processes that died, and on a server those that came back. */
-async function endStranded(deps: Deps, ending: AbortSignal): Promise<void> {
-  await endReturned(deps)
-  // A database that went back knows neither who lives nor since when, until all said so again.
-  if (deps.heads.sinceLost() > leaseMs) await endAbandoned(deps, () => ending.aborted)
-}
-
-/** A reader that never ends keeps SQLite's log from being written back: it only grows. */
-function watchWal({ log }: Deps, db: Db): void {
-  const bytes = db.walBytes()
-  if (bytes !== null && bytes > walWarningBytes) log.warn('database.wal_grows', { bytes })
-}
-
-async function dropSignIns({ sessions, nonces, clock }: Deps): Promise<void> {
-  await nonces.dropExpired(clock.now())
-  await sessions.dropEnded(clock.now())
-}
-
-/** Compares money with its journal and lets the status say what came out. */
-async function checkLedger(deps: Deps, audit: () => Promise<string[]>): Promise<void> {
-  const faults = await audit()
-  deps.health.ledger = faults.length === 0 ? 'balanced' : 'unbalanced'
-  deps.health.ledgerFaults = faults.length
-  for (const fault of faults) deps.log.error('ledger.unbalanced', new Error(fault))
 }

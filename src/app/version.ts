@@ -1,3 +1,4 @@
+/** The version and the commit of this build. */
 import packageJson from '../../package.json'
 
 declare const COUNTERFOIL_BUILD_COMMIT: string | undefined

@@ -1,3 +1,4 @@
+/** Makes every member of Deps from what is open. Nothing runs yet. */
 import { toAccountId } from '../access/accounts/account.ts'
 import { contractWallets } from '../access/accounts/contract-wallet.ts'
 import { nonceStore } from '../access/accounts/store/nonce.ts'
@@ -94,7 +95,6 @@ export type Service = Deps & {
   adopt(config: Config): Promise<void>
 }
 
-/** Makes everything the domain and the doors need, from what is open. Nothing runs yet. */
 export async function makeDeps(parts: Parts): Promise<Service> {
   const { config, signer, log, clock = systemClock, random = systemRandom() } = parts
   const meters = makeMeters()
@@ -213,7 +213,7 @@ async function settleStore(db: Db, { config, signer }: Parts, { clock, leaseCloc
   return (await Promise.all([books, settleFigures(db)]))[0]
 }
 
-/** Once for each trouble: jobs and clients meet it a thousand times. */
+/** Logs each trouble once, although jobs and clients meet it a thousand times. */
 function tellTrouble({ storage }: Db, log: Log): void {
   storage?.onChange((trouble) => {
     if (!trouble) return log.info('storage.recovered')
@@ -248,7 +248,7 @@ const keptCalls = (db: Db, signer: Signer, random: Random) => ({
   replies: makeReplies(makeSealer(signer, random)),
 })
 
-/** In one turn: nobody meets half of the limits. */
+/** In one turn, so that no request meets half of the new limits. */
 function takeOn(config: Config, settings: Settings, room: { admission: number }) {
   Object.assign(settings, liveSettingsOf(config))
   room.admission = config.limits.admission
@@ -281,7 +281,7 @@ const liveSettingsOf = (config: Config) => ({
   },
 })
 
-/** Undefined where nobody can deposit: without a chain to watch or a treasury to send to. */
+/** Undefined without a chain to watch or a treasury to send to: deposits are off. */
 function depositPolicyOf({ chain, deposits }: Config): DepositPolicy | undefined {
   if (chain.rpc_urls.length === 0 || chain.treasury === undefined) return undefined
   return {

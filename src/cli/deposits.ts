@@ -1,6 +1,6 @@
 /** `deposits status|rescan|assign|reverse`: each also runs beside a live server. */
 import { type Command, InvalidArgumentError } from 'commander'
-import { openOffice } from '../app/open.ts'
+import { openOffice } from '../app/open-office.ts'
 import { assignDeposit, reverseSecondCredit } from '../billing/deposits/claim.ts'
 import { toDepositView } from '../billing/deposits/deposit.ts'
 import { depositStore } from '../billing/deposits/store.ts'

@@ -1,6 +1,7 @@
 /** The `doctor` checks of the database, the signer key and the clock. */
 import { existsSync } from 'node:fs'
-import { keySourceOf, readSchemaState } from '../app/open.ts'
+import { readSchemaState } from '../app/open-database.ts'
+import { keySourceOf } from '../app/open-signer.ts'
 import type { Config } from '../config/config.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { systemRandom } from '../kernel/random.ts'

@@ -1,5 +1,5 @@
 /** The `doctor` checks of the log, lost receipts and replication. */
-import { openHeads } from '../app/open.ts'
+import { openHeads } from '../app/open-signer.ts'
 import type { Config } from '../config/config.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { headStore } from '../proof/log/store/head.ts'

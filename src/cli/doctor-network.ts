@@ -1,5 +1,5 @@
 /** The `doctor` checks of the network: public origin, upstreams and chain. */
-import { openAnchorSender } from '../app/open.ts'
+import { openAnchorSender } from '../app/open-signer.ts'
 import { checkToken } from '../billing/deposits/token.ts'
 import type { Config } from '../config/config.ts'
 import { isLoopback } from '../config/values.ts'

@@ -1,7 +1,7 @@
 /** `export usage`: every receipt of an account, one line each; also beside a running server. */
 import { closeSync, openSync } from 'node:fs'
 import type { Command } from 'commander'
-import { openOffice } from '../app/open.ts'
+import { openOffice } from '../app/open-office.ts'
 import { exportUsage } from '../billing/usage/export.ts'
 import { makeExportSlots } from '../billing/usage/export-slots.ts'
 import { type FormName, formNames } from '../billing/usage/formats.ts'

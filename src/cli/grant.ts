@@ -1,6 +1,6 @@
 /** `grant 0x… 10.00 --reason "…"`: credits an account with the operator's money. */
 import type { Command } from 'commander'
-import { openOffice } from '../app/open.ts'
+import { openOffice } from '../app/open-office.ts'
 import { toJsonInteger, toUsd } from '../kernel/money.ts'
 import { grantCredit } from '../ledger/grant.ts'
 import { toChecksumAddress } from '../verify/address.ts'

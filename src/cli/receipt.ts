@@ -1,7 +1,7 @@
 /** `receipt show|share|unshare|erase` and `retention`: each also runs beside a live server. */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { openOffice } from '../app/open.ts'
+import { openOffice } from '../app/open-office.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { isId } from '../kernel/ids.ts'

@@ -8,13 +8,8 @@ import { issueKey } from '../access/keys/issue.ts'
 import { defaultLifeMs } from '../access/keys/key.ts'
 import type { Deps } from '../app/deps-port.ts'
 import { type LevelledLog, openLog } from '../app/logging.ts'
-import {
-  ensureDatabaseFolder,
-  openAnchorSender,
-  openDatabase,
-  openDataSigner,
-  openHeads,
-} from '../app/open.ts'
+import { ensureDatabaseFolder, openDatabase } from '../app/open-database.ts'
+import { openAnchorSender, openDataSigner, openHeads } from '../app/open-signer.ts'
 import { reloader } from '../app/reload.ts'
 import { type Running, startServer } from '../app/start.ts'
 import type { Config } from '../config/config.ts'

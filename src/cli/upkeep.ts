@@ -1,6 +1,6 @@
 /** The small commands around a server: `migrate`, `config`, `version`. */
 import type { Command } from 'commander'
-import { lockDatabase, openDatabase, readSchemaState } from '../app/open.ts'
+import { lockDatabase, openDatabase, readSchemaState } from '../app/open-database.ts'
 import { commit, version } from '../app/version.ts'
 import { readConfig } from '../config/file.ts'
 import { configView, explainConfig, showConfig } from '../config/show.ts'

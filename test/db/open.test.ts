@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { openDatabase } from '../../src/app/open.ts'
+import { openDatabase } from '../../src/app/open-database.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { connect } from '../../src/storage/db/sqlite.ts'
 import { newAccount } from '../ledger/office.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type Job, startJobs } from '../src/app/jobs.ts'
+import { type Job, startJobs } from '../src/app/job-runner.ts'
 import { systemClock } from '../src/kernel/clock.ts'
 
 /** Runs jobs until `enough`, and tells which failures were logged. */

@@ -1,26 +1,11 @@
+/** Opens the database that the configuration names, whole and at this build's schema. */
 import { chmodSync, closeSync, existsSync, openSync, readSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
-import { accountStore } from '../access/accounts/store.ts'
-import { keyStore } from '../access/keys/store.ts'
-import { makePlans } from '../access/plan.ts'
+import { dirname, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { ensureFolder, WrongSetting } from '../config/ensure-folder.ts'
 import { systemClock } from '../kernel/clock.ts'
-import { makeIds } from '../kernel/ids.ts'
 import { systemRandom } from '../kernel/random.ts'
-import { clockGuarded } from '../ledger/clock-guard.ts'
-import { openLedger } from '../ledger/post.ts'
-import { type Sender, senderOf } from '../proof/anchors/sender.ts'
-import type { HeadFile } from '../proof/log/heads.ts'
-import { openHeadFile } from '../proof/log/store/head-file.ts'
-import { shareStore } from '../proof/receipts/store/share.ts'
-import { receiptStore } from '../proof/receipts/store.ts'
-import { readSecretFile } from '../proof/signer/key-file.ts'
-import { type Signer, signerFromHex } from '../proof/signer/signer.ts'
-import { type KeySource, openSource } from '../proof/signer/source.ts'
-import { findKnownSigner } from '../proof/signer/store.ts'
 import type { Db } from '../storage/db/db.ts'
-import { openLeaseClock } from '../storage/db/lease-clock.ts'
 import { lockServer, type ServerLock } from '../storage/db/lock.ts'
 import {
   assertOurs,
@@ -34,7 +19,6 @@ import { type Moved, movedTo, unmarkMoved } from '../storage/db/moved.ts'
 import { placeNewFile } from '../storage/db/new-file.ts'
 import { openingFault } from '../storage/db/opening-fault.ts'
 import { connect, openSqlite } from '../storage/db/sqlite.ts'
-import { textStore } from '../storage/texts/store.ts'
 
 /** The database of a configuration, at this build's schema. */
 export type Opened = {
@@ -185,30 +169,6 @@ function backUp(file: string, now: number): void {
   chmodSync(copy, 0o600)
 }
 
-/** Who signs receipts: the first there is of keystore, key file, environment and data folder. */
-export async function openDataSigner(
-  config: Config,
-  db: Db,
-  envKey: string | undefined,
-): Promise<Signer> {
-  ensureFolder(config.data, 'data')
-  return openSource(keySourceOf(config, envKey), await findKnownSigner(db), systemRandom())
-}
-
-export function keySourceOf({ data, signer }: Config, envKey: string | undefined): KeySource {
-  const { keystore_file: keystore, password_file: passwordFile, key_file: file } = signer
-  if (keystore !== undefined && passwordFile !== undefined) {
-    return { kind: 'keystore', file: keystore, passwordFile }
-  }
-  if (file !== undefined) return { kind: 'file', file }
-  if (envKey !== undefined) return { kind: 'env', hex: envKey }
-  return { kind: 'data', file: join(data, 'signer.key') }
-}
-
-/** The heads that the data folder knows. @throws Error that names the file and what to do. */
-export const openHeads = ({ data }: Pick<Config, 'data'>): HeadFile =>
-  openHeadFile(data, Buffer.from(systemRandom().bytes(8)).toString('hex'))
-
 /**
  * Keeps every other server and command of this kind away; undefined where PostgreSQL does.
  * @throws Error while a server runs on the data folder.
@@ -217,40 +177,4 @@ export function lockDatabase(config: Config): ServerLock | undefined {
   if (!config.database_url.startsWith('sqlite:')) return undefined
   ensureFolder(config.data, 'data')
   return lockServer(config.data)
-}
-
-/**
- * Who pays for anchors; undefined when nobody is named. The key is never made: it needs gas.
- * @throws Error that names the file and what to do.
- */
-export function openAnchorSender({ anchors }: Config): Sender | undefined {
-  const { sender_key_file: file } = anchors
-  if (file === undefined) return undefined
-  const text = readSecretFile(file, 'anchor sender key file')
-  if (text === undefined) {
-    throw new Error(`the anchor sender key file ${file} is not there; make it, mode 0600`)
-  }
-  return senderOf(signerFromHex(text, `the anchor sender key in ${file}`))
-}
-
-/** What commands beside a running server need to change keys, money and who sees receipts. */
-export async function openOffice(config: Config) {
-  const { db } = await openDatabase(config)
-  const clock = systemClock
-  const random = systemRandom()
-  const plans = makePlans(config.plans, config.limits)
-  return {
-    db,
-    clock,
-    random,
-    ids: makeIds(clock, random),
-    ledger: clockGuarded(openLedger(db, clock), await openLeaseClock(db, clock)),
-    keys: keyStore(db, clock, plans),
-    plans,
-    accounts: accountStore(db),
-    receipts: receiptStore(db),
-    shares: shareStore(db),
-    texts: textStore(db, clock),
-    close: () => db.close(),
-  }
 }

@@ -1,0 +1,37 @@
+/** Opens what a command needs to change keys and money beside a running server. */
+import { accountStore } from '../access/accounts/store.ts'
+import { keyStore } from '../access/keys/store.ts'
+import { makePlans } from '../access/plan.ts'
+import type { Config } from '../config/config.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { makeIds } from '../kernel/ids.ts'
+import { systemRandom } from '../kernel/random.ts'
+import { clockGuarded } from '../ledger/clock-guard.ts'
+import { openLedger } from '../ledger/post.ts'
+import { shareStore } from '../proof/receipts/store/share.ts'
+import { receiptStore } from '../proof/receipts/store.ts'
+import { openLeaseClock } from '../storage/db/lease-clock.ts'
+import { textStore } from '../storage/texts/store.ts'
+import { openDatabase } from './open-database.ts'
+
+/** What commands beside a running server need to change keys, money and who sees receipts. */
+export async function openOffice(config: Config) {
+  const { db } = await openDatabase(config)
+  const clock = systemClock
+  const random = systemRandom()
+  const plans = makePlans(config.plans, config.limits)
+  return {
+    db,
+    clock,
+    random,
+    ids: makeIds(clock, random),
+    ledger: clockGuarded(openLedger(db, clock), await openLeaseClock(db, clock)),
+    keys: keyStore(db, clock, plans),
+    plans,
+    accounts: accountStore(db),
+    receipts: receiptStore(db),
+    shares: shareStore(db),
+    texts: textStore(db, clock),
+    close: () => db.close(),
+  }
+}
