@@ -204,8 +204,8 @@ export const storage: Group = {
       severity: 'H',
       promise: 'What a job throws is logged, and neither ends the server nor the next turn.',
       tests: [
-        ['test/jobs.test.ts', 'one that throws is logged, and it and the others come round again'],
-        ['test/jobs.test.ts', 'one that takes long is never run twice at once'],
+        ['test/job-runner.test.ts', 'one that throws is logged, and it and the others come round again'],
+        ['test/job-runner.test.ts', 'one that takes long is never run twice at once'],
       ],
       guards: [['src/app/job-runner.ts', 'startJobs']],
     },
