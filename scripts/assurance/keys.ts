@@ -157,7 +157,7 @@ export const keys: Group = {
           'test/plans/portal.test.ts',
           '404 for a plan there is not; 400 for a field it does not know',
         ],
-        ['test/docs/document.test.ts', '%s has the members that its route takes'],
+        ['test/docs/document.test.ts', 'shows the body that the door checks'],
       ],
       guards: [
         ['src/access/keys/shapes.ts', 'mintBody'],

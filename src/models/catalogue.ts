@@ -3,6 +3,7 @@ import { sha256Hex } from '../kernel/hash.ts'
 import { maxNusd, toJsonInteger } from '../kernel/money.ts'
 import { builtinModels } from './builtins.ts'
 import type { Model, ModelKind, PriceList, Prices, RouteStep } from './model.ts'
+import type { ModelAnswer } from './shapes.ts'
 
 /**
  * One `[[models]]` of the configuration. What a model needs and lacks is named by
@@ -168,10 +169,10 @@ function toPricesView({ inputPusd, outputPusd, requestNusd }: Prices) {
 }
 
 /** A model as `/v1/models` shows it: OpenAI's object and ours. Its route stays inside. */
-export function toModelView(model: Model) {
+export function toModelView(model: Model): ModelAnswer {
   return {
     id: model.id,
-    object: 'model' as const,
+    object: 'model',
     // Asked for by OpenAI's shape; when an upstream made its model is not known to us.
     created: 0,
     owned_by: model.ownedBy,

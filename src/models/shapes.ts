@@ -37,3 +37,6 @@ export const modelsShape = t.answer('Models', 'All models.', {
     digest: t.text('SHA-256 of the prices, as hex.', '5c'.repeat(32)),
   }),
 })
+
+export type ModelAnswer = t.Static<typeof modelShape>
+export type ModelsAnswer = t.Static<typeof modelsShape>

@@ -9,6 +9,7 @@ import { objects } from './answer.ts'
 import type { Completed } from './complete.ts'
 import type { Finished } from './finish.ts'
 import type { LiveRun } from './live-run.ts'
+import type { ReceiptLink } from './shapes.ts'
 import type { Streamed } from './stream.ts'
 
 type Links = { baseUrl: string }
@@ -24,7 +25,10 @@ export function findModel({ catalogue }: Pick<Deps, 'catalogue'>, body: JsonObje
   return model
 }
 
-export const toReceiptLink = ({ run, receiptId, digest }: Finished, { baseUrl }: Links) => ({
+export const toReceiptLink = (
+  { run, receiptId, digest }: Finished,
+  { baseUrl }: Links,
+): ReceiptLink => ({
   id: receiptId,
   digest,
   url: `${baseUrl}/v1/receipts/${receiptId}`,

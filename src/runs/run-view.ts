@@ -4,12 +4,13 @@ import { toRfc3339 } from '../kernel/clock.ts'
 import { toJsonInteger } from '../kernel/money.ts'
 import { receiptIdOf } from '../proof/receipts/receipt.ts'
 import type { RunRow } from '../storage/db/schema.ts'
+import type { RunAnswer } from './shapes.ts'
 
 /** `output` is given only where it is stored or was produced by this request. */
-export function toRunView(run: RunRow, output?: Json) {
+export function toRunView(run: RunRow, output?: Json): RunAnswer {
   return {
     id: run.id,
-    object: 'run' as const,
+    object: 'run',
     status: run.status,
     kind: run.kind,
     model: run.model,

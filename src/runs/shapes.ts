@@ -133,7 +133,7 @@ const runMembers = {
   hold_nusd: t.nusd('Reserved for it: the most it could cost.', 48_000),
   lines: t.list(
     t.object('What is charged for.', {
-      meter: t.oneOf('What was counted.', ['input', 'output', 'request']),
+      meter: t.word('What was counted.', ['input', 'output', 'request']),
       quantity: t.count('Units.', 5),
       price_pusd: t.pusd('Of one unit.', 150_000),
     }),
@@ -216,3 +216,6 @@ export const runBody = t.body('RunRequest', 'What to run: `input` or `messages`,
 })
 
 export type RunBody = t.Static<typeof runBody>
+
+export type RunAnswer = t.Static<typeof runShape>
+export type ReceiptLink = t.Static<typeof receiptLinkShape>

@@ -1,6 +1,6 @@
 import Ajv from 'ajv/dist/2020'
 import { openApiOf } from '../../src/front/reference/document.ts'
-import type { Schema } from '../../src/front/reference/schema.ts'
+import type { Schema } from '../../src/web/http/json-schema.ts'
 
 /**
  * Checks values against schemas of the document, strictly: a member that no schema names is wrong

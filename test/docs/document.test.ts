@@ -191,16 +191,26 @@ describe('the document', () => {
     expect(unused).toEqual(['method_not_allowed'])
   })
 
-  const bodies = [
-    ['KeyWish', mintBody],
-    ['KeyChange', changeBody],
-    ['KeyRotation', rotateBody],
-    ['RunRequest', runBody],
-  ] as const
-  test.each(bodies)('%s has the members that its route takes', (name, { properties, required }) => {
-    const described = schemas[name] as { properties: object; required?: string[] }
-    expect(Object.keys(described.properties).sort()).toEqual(Object.keys(properties).sort())
-    expect(described.required ?? []).toEqual(required ?? [])
+  test('takes each shape from the room that answers with it, and writes none of its own', async () => {
+    const folder = `${import.meta.dir}/../../src/front/reference`
+    const own: string[] = []
+    for await (const file of new Bun.Glob('**/*.{ts,tsx}').scan(folder)) {
+      const text = await Bun.file(`${folder}/${file}`).text()
+      if (/\bt\.(object|closed|answer|body|page)\(|properties:/.test(text)) own.push(file)
+    }
+    // The error body is the same on every route, so the reference holds it.
+    expect(own).toEqual(['document-errors.ts'])
+  })
+
+  test('shows the body that the door checks', () => {
+    const bodies = operations.flatMap(({ body }) => body?.schema['$ref'] ?? [])
+    const named = (body: object) => `#/components/schemas/${(body as { $id?: string }).$id}`
+    for (const body of [mintBody, changeBody, rotateBody, runBody]) {
+      expect(bodies).toContain(named(body))
+      const { properties, required } = schemas[named(body).split('/').at(-1) ?? ''] ?? {}
+      expect(Object.keys(properties ?? {})).toEqual(Object.keys(body.properties))
+      expect(required ?? []).toEqual(body.required ?? [])
+    }
   })
 
   test.each(Object.keys(schemas))('the schema %s describes its own sample', (name) => {

@@ -4,6 +4,7 @@ import { sha256Hex } from '../../kernel/hash.ts'
 import type { Page, PageRequest } from '../../kernel/pagination.ts'
 import type { Random } from '../../kernel/random.ts'
 import type { AccountRow, AuditRow, SessionRow } from '../../storage/db/schema.ts'
+import type { SessionAnswer } from './shapes.ts'
 
 export const idleMs = 24 * 3_600_000
 export const lifeMs = 7 * 24 * 3_600_000
@@ -59,9 +60,9 @@ export const endOf = ({ expiresAt, lastSeenAt }: Times): Millis =>
 export const isLive = (session: Times, now: Millis): boolean => now < endOf(session)
 
 /** A session as its owner sees it. */
-export function toSessionView(session: SessionRow, current: { id: string }) {
+export function toSessionView(session: SessionRow, current: { id: string }): SessionAnswer {
   return {
-    object: 'session' as const,
+    object: 'session',
     id: session.id,
     current: session.id === current.id,
     created_at: toRfc3339(session.createdAt),

@@ -79,3 +79,6 @@ export const settingsBody = t.body('SettingsChange', 'A setting to change.', {
     retentions,
   ),
 })
+
+export type SessionAnswer = t.Static<typeof sessionShape>
+export type SettingsAnswer = t.Static<typeof settingsShape>

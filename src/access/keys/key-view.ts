@@ -4,13 +4,14 @@ import { windowEnd, windowStart } from '../../ledger/window.ts'
 import type { AccountRow, KeyRow, WindowRow } from '../../storage/db/schema.ts'
 import type { Plan } from '../plan.ts'
 import { type Chain, depthOf, statusOf } from './key.ts'
+import type { KeyAnswer, KeySelfAnswer } from './shapes.ts'
 import type { ShownKey } from './shown-key.ts'
 
 /** A key as `/v1`, the dashboard and the command line show it. */
-export function toKeyView({ key, chain, window, overlapUntil }: ShownKey, now: Millis) {
+export function toKeyView({ key, chain, window, overlapUntil }: ShownKey, now: Millis): KeyAnswer {
   return {
     id: key.id,
-    object: 'key' as const,
+    object: 'key',
     name: key.name,
     fingerprint: key.fingerprint,
     parent_id: key.parentId,
@@ -45,12 +46,16 @@ export function toKeyView({ key, chain, window, overlapUntil }: ShownKey, now: M
 }
 
 /** What stands between the caller and its next run: each key of the chain, itself first. */
-export function toChainView(chain: Chain, windows: readonly WindowRow[], now: Millis) {
+export function toChainView(
+  chain: Chain,
+  windows: readonly WindowRow[],
+  now: Millis,
+): KeySelfAnswer['chain'] {
   return chain.map((key, depth) => {
     const window = windowOf(key, windows, now)
     return {
       key_id: key.id,
-      limited_by: depth === 0 ? ('key' as const) : ('ancestor' as const),
+      limited_by: depth === 0 ? 'key' : 'ancestor',
       limit_nusd: toJsonInteger(key.capLimit),
       remaining_nusd: toJsonInteger(remainingOf(key, window)),
       resets_at: timeOrNull(windowEnd(key.capWindow, now)),
@@ -61,7 +66,10 @@ export function toChainView(chain: Chain, windows: readonly WindowRow[], now: Mi
 }
 
 /** The money of an account as keyed routes show it. */
-export const toAccountView = (account: AccountRow, plan: Plan) => ({
+export const toAccountView = (
+  account: AccountRow,
+  plan: Plan,
+): Omit<KeySelfAnswer['account'], 'address'> => ({
   balance_nusd: toJsonInteger(account.balance),
   held_nusd: toJsonInteger(account.held),
   available_nusd: toJsonInteger(account.balance - account.held),
@@ -74,7 +82,7 @@ export function nextBlock(
   windows: readonly WindowRow[],
   account: AccountRow,
   now: Millis,
-): { type: string; at: string } | null {
+): KeySelfAnswer['next_block'] {
   const at = toRfc3339(now)
   if (statusOf(chain, now) === 'paused') return { type: 'key_paused', at }
   const isSpent = chain.some((key) => remainingOf(key, windowOf(key, windows, now)) <= 0n)

@@ -5,6 +5,7 @@ import type { AccountRow, WindowRow } from '../../storage/db/schema.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
 import type { Caller } from './key.ts'
 import { nextBlock, toAccountView, toChainView, toKeyView } from './key-view.ts'
+import type { KeySelfAnswer } from './shapes.ts'
 import type { ShownKey } from './shown-key.ts'
 
 type Needs = Pick<Deps, 'accounts' | 'clock' | 'keys' | 'readCache'>
@@ -53,7 +54,7 @@ function textOf({ account, shown, windows }: Read, { plan }: Caller, now: Millis
     account: { address: toChecksumAddress(account.id), ...toAccountView(account, plan) },
     chain: toChainView(chain, windows, now),
     next_block: nextBlock(chain, windows, account, now),
-  })
+  } satisfies KeySelfAnswer)
 }
 
 function readOnce(deps: Needs, { key, account }: Caller, now: Millis): Read | Promise<Read> {

@@ -41,7 +41,7 @@ const keyMembers = {
   last_used_at: t.usuallyNull(t.time('Exact to a minute.')),
   cap,
   limits,
-  scopes: t.list(t.oneOf('A right.', scopes), 'What it may do.'),
+  scopes: t.list(t.word('A right.', scopes), 'What it may do.'),
   models: t.list(t.text('A glob.', 'counterfoil/*'), 'Models it may use. Empty: all.'),
   ip_cidrs: t.list(
     t.text('An address or network.', '203.0.113.0/24'),
@@ -170,3 +170,7 @@ export const rotateBody = t.body('KeyRotation', 'How long the old secret still w
 
 export type MintBody = t.Static<typeof mintBody>
 export type ChangeBody = t.Static<typeof changeBody>
+
+export type KeyAnswer = t.Static<typeof keyShape>
+export type KeySelfAnswer = t.Static<typeof keySelfShape>
+export type BalanceAnswer = t.Static<typeof balanceShape>

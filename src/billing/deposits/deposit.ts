@@ -2,6 +2,7 @@ import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { maxNusd, type Nusd, toJsonInteger } from '../../kernel/money.ts'
 import type { DepositRow } from '../../storage/db/schema.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
+import type { DepositAnswer } from './shapes.ts'
 
 /** What the configuration says of deposits. Addresses in lower case. */
 export type DepositPolicy = {
@@ -66,9 +67,9 @@ export function isDeepEnough(
 export const dayOf = (at: Millis): Millis => at - (at % 86_400_000)
 
 /** A deposit as every door shows it. */
-export const toDepositView = (row: DepositRow) => ({
+export const toDepositView = (row: DepositRow): DepositAnswer => ({
   id: row.id,
-  object: 'deposit' as const,
+  object: 'deposit',
   status: row.status,
   reason: row.reason,
   chain_id: row.chainId,

@@ -2,6 +2,7 @@ import { chainId } from '../../kernel/chain.ts'
 import { type Nusd, toJsonInteger, toUsd } from '../../kernel/money.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
 import type { DepositPolicy } from './deposit.ts'
+import type { DepositAddressAnswer } from './shapes.ts'
 
 /** What a wallet needs to know for a deposit. The link holds the amount, if one was said. */
 export type Payment = { treasury: string; token: string; amount: Nusd | undefined; link: string }
@@ -23,8 +24,8 @@ export function unitsOf(amount: Nusd, decimals: number): bigint {
 }
 
 /** What `POST /api/portal/deposits` answers. */
-export const toPaymentView = (policy: DepositPolicy, payment: Payment) => ({
-  object: 'deposit_address' as const,
+export const toPaymentView = (policy: DepositPolicy, payment: Payment): DepositAddressAnswer => ({
+  object: 'deposit_address',
   chain_id: chainId,
   treasury: payment.treasury,
   token: payment.token,

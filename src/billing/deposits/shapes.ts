@@ -87,3 +87,6 @@ export const claimBody = t.body(
     ),
   },
 )
+
+export type DepositAnswer = t.Static<typeof depositShape>
+export type DepositAddressAnswer = t.Static<typeof depositAddressShape>

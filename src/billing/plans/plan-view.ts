@@ -4,12 +4,21 @@ import { toJsonInteger } from '../../kernel/money.ts'
 import { toListView } from '../../kernel/pagination.ts'
 import type { SubscriptionRow } from '../../storage/db/schema.ts'
 import type { Quote } from './quote.ts'
+import type { PlanAnswer, PlanPreviewAnswer, PlansAnswer, SubscriptionAnswer } from './shapes.ts'
 
 /** Plans, subscriptions and prices as native JSON shows them. */
 
-export const toPlanView = ({ id, name, price, period, discountBps, limits, models }: Plan) => ({
+export const toPlanView = ({
   id,
-  object: 'plan' as const,
+  name,
+  price,
+  period,
+  discountBps,
+  limits,
+  models,
+}: Plan): PlanAnswer => ({
+  id,
+  object: 'plan',
   name,
   price_nusd: toJsonInteger(price),
   period,
@@ -24,9 +33,9 @@ export const toPlanView = ({ id, name, price, period, discountBps, limits, model
   models: [...models],
 })
 
-export const toSubscriptionView = (row: SubscriptionRow) => ({
+export const toSubscriptionView = (row: SubscriptionRow): SubscriptionAnswer => ({
   id: row.id,
-  object: 'subscription' as const,
+  object: 'subscription',
   plan: row.plan,
   status: row.status,
   price_nusd: toJsonInteger(row.price),
@@ -41,7 +50,7 @@ export const toSubscriptionView = (row: SubscriptionRow) => ({
 export const toPlansView = (
   plans: Plans,
   { plan, current }: { plan: Plan; current: SubscriptionRow | undefined },
-) => ({
+): PlansAnswer => ({
   ...toListView({ items: plans.list.map(toPlanView), hasMore: false }),
   plan: plan.id,
   subscription: current ? toSubscriptionView(current) : null,
@@ -51,8 +60,8 @@ export const toPlansView = (
 export const toQuoteView = (
   { change, plan, charge, credit, startsAt, paidUntil }: Quote,
   quotedAt: number,
-) => ({
-  object: 'plan.preview' as const,
+): PlanPreviewAnswer => ({
+  object: 'plan.preview',
   plan: plan.id,
   change,
   charge_nusd: toJsonInteger(charge),

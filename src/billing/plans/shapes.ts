@@ -89,3 +89,9 @@ export const standingShape = t.choice(
     t.object('On the free plan.', { ...standing, id: t.nothing }),
   ],
 )
+
+export type PlanAnswer = t.Static<typeof planShape>
+export type SubscriptionAnswer = t.Static<typeof subscriptionShape>
+export type PlansAnswer = t.Static<typeof plansShape>
+export type PlanPreviewAnswer = t.Static<typeof planPreviewShape>
+export type StandingAnswer = t.Static<typeof standingShape>

@@ -36,3 +36,6 @@ export const statementDayShape = t.answer(
 )
 
 export const statementDayPageShape = t.page('StatementDayPage', 'Days.', statementDayShape)
+
+export type MovementAnswer = t.Static<typeof movementShape>
+export type StatementDayAnswer = t.Static<typeof statementDayShape>

@@ -3,11 +3,12 @@ import { toJsonInteger } from '../../kernel/money.ts'
 import { changeOf } from '../../ledger/unit-of-work.ts'
 import type { StatementDay } from './days.ts'
 import { type Movement, placeText } from './movement.ts'
+import type { MovementAnswer, StatementDayAnswer } from './shapes.ts'
 
 /** A line as native JSON shows it: what came in is positive, what was paid negative. */
-export const toMovementView = (line: Movement) => ({
+export const toMovementView = (line: Movement): MovementAnswer => ({
   id: placeText(line),
-  object: 'movement' as const,
+  object: 'movement',
   kind: line.kind,
   ref: line.ref,
   at: toRfc3339(line.at),
@@ -16,9 +17,15 @@ export const toMovementView = (line: Movement) => ({
 })
 
 /** A day: `opening + runs + movements` is `closing`. */
-export const toDayView = ({ day, opening, closing, runs, others }: StatementDay) => ({
+export const toDayView = ({
+  day,
+  opening,
+  closing,
+  runs,
+  others,
+}: StatementDay): StatementDayAnswer => ({
   id: toRfc3339(day).slice(0, 10),
-  object: 'statement.day' as const,
+  object: 'statement.day',
   opening_nusd: toJsonInteger(opening),
   closing_nusd: toJsonInteger(closing),
   runs: { count: runs.count, amount_nusd: toJsonInteger(runs.amount) },

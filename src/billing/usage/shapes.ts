@@ -11,6 +11,16 @@ const sums = {
   cost_nusd: t.nusd('What was charged.', 9300),
 }
 
+export const rangeText = (about: string, example: string) =>
+  t.text(`${about} A date (UTC, whole) or an RFC 3339 time.`, example)
+
+/** The query of `GET /v1/usage`. */
+export const usageQuery = {
+  from: rangeText('The start.', '2026-08-01'),
+  to: rangeText('The end, a day included.', '2026-08-31'),
+  group_by: t.text(`One or more of ${dimensions.join(', ')}, with commas.`, 'day,model'),
+}
+
 export const usageShape = t.answer('Usage', 'Sums of what was used.', {
   object: t.only('usage'),
   from: t.time('Included.'),
@@ -35,3 +45,5 @@ export const usageShape = t.answer('Usage', 'Sums of what was used.', {
   as_of: t.count('Leaves of the log that were counted.', 12),
   uncounted: t.count('Leaves beyond these; 0 in the ordinary course.', 0),
 })
+
+export type UsageAnswer = t.Static<typeof usageShape>

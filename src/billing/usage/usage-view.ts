@@ -1,14 +1,15 @@
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
+import type { UsageAnswer } from './shapes.ts'
 import type { Usage, UsageRow } from './sum.ts'
 import type { Sums } from './usage.ts'
 
 /** The body of `GET /v1/usage`. */
-export const toUsageView = (usage: Usage) => ({
-  object: 'usage' as const,
+export const toUsageView = (usage: Usage): UsageAnswer => ({
+  object: 'usage',
   from: toRfc3339(usage.from),
   to: toRfc3339(usage.to),
-  group_by: usage.groupBy,
+  group_by: [...usage.groupBy],
   data: usage.rows.map(toRowView),
   totals: toSumsView(usage.totals),
   as_of: usage.asOf,

@@ -73,3 +73,5 @@ export const recentShape = t.answer('Recent', 'The newest first.', {
   first_id: t.orNull(t.text('Of the first one.', '12')),
   last_id: t.orNull(t.text('Of the last one: the next `after`.', '12')),
 })
+
+export type StatsAnswer = t.Static<typeof explorerStatsShape>

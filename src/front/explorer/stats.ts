@@ -5,6 +5,7 @@ import { type Nusd, toUsd } from '../../kernel/money.ts'
 import type { ExplorerCountRow, ExplorerModelRow } from '../../storage/db/schema.ts'
 import { addHistograms, medianOf, noFirstTokens } from '../../storage/figures/figure.ts'
 import { dayMs, grainStart, hourMs } from '../../storage/figures/grain.ts'
+import type { StatsAnswer } from './shapes.ts'
 import type { Counted } from './store.ts'
 
 /** The time windows of figures. */
@@ -181,7 +182,7 @@ const bps = (part: number, whole: number): number | undefined =>
   whole === 0 ? undefined : Math.floor((part * 10_000) / whole)
 
 /** The response of `GET /v1/explorer/stats`. */
-export const toStatsView = (stats: Stats) => ({
+export const toStatsView = (stats: Stats): StatsAnswer => ({
   object: 'explorer.stats' as const,
   window: stats.window,
   from: stats.from === undefined ? null : toRfc3339(stats.from),

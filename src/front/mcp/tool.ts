@@ -1,4 +1,5 @@
 import type { Json } from '../../kernel/canonical.ts'
+import type { TSchema } from '../../web/http/shape.ts'
 
 /** A tool as MCP clients see it, and the request to `/v1` that it is. */
 export type Tool = {
@@ -6,8 +7,8 @@ export type Tool = {
   title: string
   /** Written for the model that chooses among tools. */
   description: string
-  /** JSON Schema of its arguments, which are checked before {@link Tool.toCall}. */
-  input: { [keyword: string]: Json }
+  /** Its arguments, which are checked before {@link Tool.toCall}. */
+  input: TSchema
   /** Whether it changes nothing and costs nothing. */
   isReading: boolean
   toCall(args: Arguments): Call

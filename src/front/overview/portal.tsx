@@ -29,6 +29,7 @@ import {
   type OverviewView,
   stepsMark,
 } from './portal/overview.tsx'
+import type { OverviewAnswer } from './shapes.ts'
 import { verifyRunBody } from './shapes.ts'
 import { lastingOf, spendReader } from './spend.ts'
 
@@ -145,10 +146,10 @@ function markOfAll(view: LiveView): string {
   return [money, stepsMark(view), ...recent.map((run) => markOf(run, receiptStateOf))].join('.')
 }
 
-function toView({ plans }: Deps, view: OverviewView) {
+function toView({ plans }: Deps, view: OverviewView): OverviewAnswer {
   const { account, recent, spend, lasting, alerts, onboarding, now } = view
   return {
-    object: 'overview' as const,
+    object: 'overview',
     ...toAccountView(account, plans.of(account, now)),
     spent_nusd: toJsonInteger(spend.total),
     spend_days: spend.days.length,

@@ -47,3 +47,5 @@ export const verifiedShape = t.answer('Verified', '', {
 export const verifyRunBody = t.body('VerifyRunWish', 'Whose receipt is to be verified.', {
   run_id: t.text('A run of the account that left a receipt.', t.sampleIds.run),
 })
+
+export type OverviewAnswer = t.Static<typeof overviewShape>

@@ -1,10 +1,10 @@
 import type { Json } from '../../kernel/canonical.ts'
 import { type RefusalType, refusals } from '../../kernel/refusal.ts'
+import type { Schema, Schemas } from '../../web/http/json-schema.ts'
+import { spellShapes } from '../../web/http/json-schema.ts'
 import * as t from '../../web/http/shape.ts'
 import { headersOf, requestId } from './document-headers.ts'
 import { anywhere, isForBrowsers, type Operation, refusalsOf } from './operation.ts'
-import type { Schema, Schemas } from './schema.ts'
-import { spellShapes } from './shape.ts'
 
 /** Every status that the route may refuse with, and which types of errors it then is. */
 export function errorsOf(operation: Operation): Record<string, Json> {

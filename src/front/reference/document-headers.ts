@@ -1,7 +1,7 @@
 import type { Json } from '../../kernel/canonical.ts'
+import { spellShapes } from '../../web/http/json-schema.ts'
 import * as t from '../../web/http/shape.ts'
 import type { Answer } from './operation.ts'
-import { spellShapes } from './shape.ts'
 
 /** Of every answer. */
 export const requestId: Json = {

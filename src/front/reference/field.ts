@@ -1,4 +1,4 @@
-import type { Schema, Schemas } from './schema.ts'
+import type { Schema, Schemas } from '../../web/http/json-schema.ts'
 
 /** A member of a body, as a line of the reference. */
 export type Field = {

@@ -1,7 +1,7 @@
 import type { Scope } from '../../access/keys/key.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import type { RefusalType } from '../../kernel/refusal.ts'
-import type { Schema } from './schema.ts'
+import type { Schema } from '../../web/http/json-schema.ts'
 
 /** One route as the reference describes it, to programs and to people. */
 export type Operation<S = Schema> = {

@@ -1,5 +1,5 @@
 import type { Json } from '../../kernel/canonical.ts'
-import type { Schema, Schemas } from './schema.ts'
+import type { Schema, Schemas } from '../../web/http/json-schema.ts'
 
 /** A value that a schema describes, made of the examples in it. */
 export function sampleOf(schema: Schema, schemas: Schemas): Json {

@@ -2,6 +2,7 @@
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { toHex } from '../../kernel/hex.ts'
 import type { AnchorRow } from '../../storage/db/schema.ts'
+import type { AnchorAnswer } from './shapes.ts'
 
 /**
  * `pending`: to be sent; `submitted`: signed and sent; `confirmed`: in a block and read back from
@@ -46,9 +47,9 @@ export const isLate = (oldestAt: Millis | undefined, { maxDelayMs }: AnchorPolic
   oldestAt !== undefined && now - oldestAt > 2 * maxDelayMs
 
 /** An anchor as `GET /v1/anchors` shows it. */
-export const toAnchorView = (row: AnchorRow) => ({
+export const toAnchorView = (row: AnchorRow): AnchorAnswer => ({
   id: row.id,
-  object: 'anchor' as const,
+  object: 'anchor',
   status: row.status,
   size: row.size,
   prev_size: row.prevSize,

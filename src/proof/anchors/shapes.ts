@@ -59,3 +59,5 @@ export const anchorsShape = t.answer(
     }),
   },
 )
+
+export type AnchorAnswer = t.Static<typeof anchorShape>

@@ -52,3 +52,6 @@ export const proofShape = t.answer(
     }),
   },
 )
+
+/** The query of `GET /v1/receipts/:id/proof`. */
+export const proofSize = t.integer('Another size of the log that was signed.', 12, { minimum: 1 })

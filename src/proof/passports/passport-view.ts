@@ -5,6 +5,7 @@ import { toJsonInteger } from '../../kernel/money.ts'
 import type { PassportStatementRow } from '../../storage/db/schema.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
 import { recordOf } from './issue.ts'
+import type { OwnPassportAnswer, PassportReceiptAnswer, PassportStatementAnswer } from './shapes.ts'
 import { toStatementFile } from './statement-file.ts'
 import type { PublicReceipt } from './store/public.ts'
 import type { Standing } from './store/standing.ts'
@@ -37,23 +38,23 @@ export const toOwnView = (
   deps: Pick<Deps, 'logs' | 'settings'>,
   standing: Standing,
   keyIds: readonly string[],
-) => ({
+): OwnPassportAnswer => ({
   ...toPassportView(deps, standing),
   show_owner: standing.row.ownerShown,
   updated_at: toRfc3339(standing.row.updatedAt),
   published_at: timeOrNull(standing.row.publishedAt),
   retired_at: timeOrNull(standing.row.retiredAt),
-  key_ids: keyIds,
+  key_ids: [...keyIds],
 })
 
 /** The newest record that was signed, and where the proof of it is; null while there is none. */
 export function toStatementView(
   deps: Parameters<typeof toStatementFile>[0] & Pick<Deps, 'settings'>,
   row: PassportStatementRow | undefined,
-) {
+): PassportStatementAnswer | null {
   if (!row) return null
   return {
-    object: 'passport_statement' as const,
+    object: 'passport_statement',
     ...toStatementFile(deps, row),
     created_at: toRfc3339(row.createdAt),
     file_url: deps.settings.baseUrl + statementPath(row.handle),
@@ -64,11 +65,11 @@ export function toStatementView(
 export const toReceiptView = (
   { settings }: Pick<Deps, 'settings'>,
   { share, run }: PublicReceipt,
-) => {
+): PassportReceiptAnswer => {
   const shows = (name: 'run' | 'charge') => share.sections.includes(name)
   return {
     id: share.receiptId,
-    object: 'receipt' as const,
+    object: 'receipt',
     digest: run.digest ? toHex(run.digest) : null,
     model: shows('run') ? run.model : null,
     kind: shows('run') ? run.kind : null,

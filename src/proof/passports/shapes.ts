@@ -209,3 +209,7 @@ export const bindBody = t.body('PassportKey', 'Which key.', {
     examples: [t.sampleIds.key],
   }),
 })
+
+export type OwnPassportAnswer = t.Static<typeof ownPassportShape>
+export type PassportStatementAnswer = t.Static<typeof passportStatementShape>
+export type PassportReceiptAnswer = t.Static<typeof passportReceiptShape>

@@ -2,7 +2,15 @@
 import { sectionNames } from '../../verify/receipt.ts'
 import * as t from '../../web/http/shape.ts'
 import { proofShape } from '../log/shapes.ts'
-import { textNames, visibilities } from './share.ts'
+
+const textNames = ['input', 'output'] as const
+const visibilities = ['private', 'unlisted', 'public'] as const
+/** Whether a verification asks the chain. */
+export const chainChoice = t.oneOf('Whether the chain is asked. Default: auto.', [
+  'auto',
+  'skip',
+  'require',
+])
 
 const salt = t.hash('Makes the section unguessable.')
 
@@ -168,7 +176,7 @@ export const verifyRequestShape = t.answer(
     'checkpoint?': t.anything('Another checkpoint of the log, kept from before.', {}),
     'consistency?': t.anything('The path between the two, of `GET /v1/anchors?from=`.', {}),
     'options?': t.object('', {
-      'chain?': t.oneOf('Whether the chain is asked. Default: auto.', ['auto', 'skip', 'require']),
+      'chain?': chainChoice,
     }),
   },
   { examples: [{ id: 'rcpt_01k1j8dq00b4d6f8h1k3m5p7r9' }] },
@@ -226,3 +234,5 @@ export const ownReceiptFileShape = t.answer(
     share: shareShape,
   },
 )
+
+export type ShareAnswer = t.Static<typeof shareShape>

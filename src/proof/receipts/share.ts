@@ -6,6 +6,7 @@ import { refuse } from '../../kernel/refusal.ts'
 import type { AuditRow, ShareRow } from '../../storage/db/schema.ts'
 import { type Disclosures, type SectionName, sectionNames } from '../../verify/receipt.ts'
 import { commitInput, commitOutput, contentSalts, type Ended, isErased } from './receipt.ts'
+import type { ShareAnswer } from './shapes.ts'
 
 /** Who sees a receipt: its owner; whoever has the link; everybody, in lists too. */
 export type Visibility = 'private' | ShareRow['visibility']
@@ -64,10 +65,10 @@ export const toShareView = (
   receiptId: string,
   share: ShareRow | undefined,
   { baseUrl }: { baseUrl: string },
-) => ({
-  object: 'share' as const,
+): ShareAnswer => ({
+  object: 'share',
   receipt_id: receiptId,
-  visibility: share?.visibility ?? ('private' as const),
+  visibility: share?.visibility ?? 'private',
   sections: share?.sections ?? [],
   reveal: revealedNames(share),
   url: share ? `${baseUrl}/receipts/${receiptId}` : null,

@@ -10,6 +10,7 @@ import { jsonText } from '../../web/http/json-text.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
 import type { Anchoring } from '../anchors/anchoring.ts'
 import { indexIn, type LogSpan } from '../log/logs.ts'
+import type { SignerAnswer } from './shapes.ts'
 
 type Needs = Pick<Deps, 'signers' | 'logs' | 'logStore' | 'settings'> & {
   anchoring?: Pick<Anchoring, 'registry' | 'placeOf'>
@@ -39,7 +40,7 @@ const signerText = (deps: Needs & Pick<Deps, 'readCache'>): string | Promise<str
   )
 
 /** The answer of `GET /v1/signer`. */
-export async function signerOf(deps: Needs) {
+export async function signerOf(deps: Needs): Promise<SignerAnswer> {
   const { settings, signers, logs } = deps
   const { current } = signers
   const size = await deps.logStore.size()

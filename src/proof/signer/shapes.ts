@@ -59,3 +59,5 @@ export const signerShape = t.answer(
     max_anchor_delay_s: t.integer('The longest that a receipt waits for its anchor. Seconds.', 600),
   },
 )
+
+export type SignerAnswer = t.Static<typeof signerShape>

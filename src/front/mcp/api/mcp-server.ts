@@ -8,8 +8,9 @@ import {
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/server/validators/cf-worker'
 import type { Log } from '../../../kernel/log.ts'
 import { Refusal, toErrorBody } from '../../../kernel/refusal.ts'
+import { type Schema, spellShapes } from '../../../web/http/json-schema.ts'
 import type { Arguments, Call } from '../tool.ts'
-import { tools } from '../tools.ts'
+import { tools } from './tools.ts'
 
 /** Sends a call of a tool to `/v1`, in the name of whoever sent `outer`. */
 export type Ask = (call: Call, outer: Request) => Promise<Response>
@@ -22,7 +23,7 @@ export const mcpServer = ({ ask, log, version }: Needs): McpHttpHandler => {
   const jsonSchemaValidator = new CfWorkerJsonSchemaValidator()
   const registered = tools.map((tool) => ({
     ...tool,
-    schema: fromJsonSchema<Arguments>(tool.input, jsonSchemaValidator),
+    schema: fromJsonSchema<Arguments>(spellShapes(tool.input, {}) as Schema, jsonSchemaValidator),
   }))
   return createMcpHandler(
     ({ requestInfo }) => {

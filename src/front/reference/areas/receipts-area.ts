@@ -1,4 +1,4 @@
-import { proofShape } from '../../../proof/log/shapes.ts'
+import { proofShape, proofSize } from '../../../proof/log/shapes.ts'
 import {
   erasureShape,
   receiptFileShape,
@@ -34,7 +34,7 @@ const reads = [
       'checkpoint on the chain that covers it, else under the latest.',
     access: 'none',
     path: receiptId,
-    query: { size: t.integer('Another size of the log that was signed.', 12, { minimum: 1 }) },
+    query: { size: proofSize },
     answers: [ok('The proof.', proofShape)],
     refuses: ['receipt_not_found', 'unavailable', 'log_diverged'],
   }),

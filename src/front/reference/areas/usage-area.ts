@@ -1,10 +1,6 @@
-import { usageShape } from '../../../billing/usage/shapes.ts'
+import { rangeText, usageQuery, usageShape } from '../../../billing/usage/shapes.ts'
 import * as t from '../../../web/http/shape.ts'
 import { area, media, ok, operation } from '../entry.ts'
-
-const dimensions = ['day', 'key', 'model', 'tag']
-const range = (about: string, example: string) =>
-  t.text(`${about} A date (UTC, whole) or an RFC 3339 time.`, example)
 
 export const usageArea = area('usage', 'programs', 'Usage', {
   about:
@@ -14,11 +10,7 @@ export const usageArea = area('usage', 'programs', 'Usage', {
     operation('showUsage', 'GET /v1/usage', 'Sums of usage', {
       about: 'Over at most 366 days; without a range today and the 29 days before.',
       access: 'usage:read',
-      query: {
-        from: range('The start.', '2026-08-01'),
-        to: range('The end, a day included.', '2026-08-31'),
-        group_by: t.text(`One or more of ${dimensions.join(', ')}, with commas.`, 'day,model'),
-      },
+      query: usageQuery,
       examples: [{ name: 'By day and model', query: { group_by: 'day,model' }, status: 200 }],
       answers: [ok('The sums.', usageShape)],
     }),
@@ -30,8 +22,8 @@ export const usageArea = area('usage', 'programs', 'Usage', {
       access: 'usage:read',
       query: {
         format: t.oneOf('`focus` is FinOps FOCUS 1.2.', ['csv', 'jsonl', 'focus']),
-        from: range('The start; default: all there is.', '2026-08-01'),
-        to: range('The end.', '2026-08-31'),
+        from: rangeText('The start; default: all there is.', '2026-08-01'),
+        to: rangeText('The end.', '2026-08-31'),
         as_of: t.integer('Leaves of the log to go up to.', 12, { minimum: 0 }),
       },
       examples: [

@@ -1,9 +1,9 @@
+import type { Schema, Schemas } from '../../../web/http/json-schema.ts'
 import { Code } from '../../../web/ui/copy-box.tsx'
 import type { Markup } from '../../../web/ui/jsx-runtime.ts'
 import { areas, schemas } from '../areas/areas.ts'
 import { type Field, fieldsOf, typeOf } from '../field.ts'
 import { sampleOf } from '../sample.ts'
-import type { Schema, Schemas } from '../schema.ts'
 
 /** Words of the reference: what stands between backticks is code. */
 export const Prose = ({ children }: { children: string }) => (

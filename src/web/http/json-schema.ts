@@ -1,7 +1,12 @@
 /** Spells shapes as JSON Schema: those with a name become components of the document. */
 import { Kind } from '@sinclair/typebox'
 import type { Json } from '../../kernel/canonical.ts'
-import type { Schema } from './schema.ts'
+
+/** A JSON Schema (2020-12), which is what OpenAPI 3.1 and MCP describe values with. */
+export type Schema = { [keyword: string]: Json }
+
+/** The schemas of a document by their names. */
+export type Schemas = Readonly<Record<string, Schema>>
 
 /** A copy of the value with all shapes in it as JSON Schema; named ones are put into `found`. */
 export function spellShapes(value: unknown, found: Record<string, Schema>): Json {

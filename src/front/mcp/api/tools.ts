@@ -1,24 +1,13 @@
-import type { Json } from '../../kernel/canonical.ts'
-import type { Arguments, Call, Tool } from './tool.ts'
-
-type Properties = Record<string, { [keyword: string]: Json }>
-
-const text = (description: string) => ({ type: 'string', description })
-
-const object = (properties: Properties, required: string[] = []): Tool['input'] => ({
-  type: 'object',
-  properties,
-  required,
-  additionalProperties: false,
-})
-
-const receiptId = text('Id of a receipt: rcpt_…')
+/** The tools that an agent finds here by MCP, each a request to `/v1`. */
+import type { Json } from '../../../kernel/canonical.ts'
+import { noInput, proofInput, receiptInput, runInput, usageInput, verifyInput } from '../shapes.ts'
+import type { Arguments, Call, Tool } from '../tool.ts'
 
 const listModels: Tool = {
   name: 'list_models',
   title: 'List models',
   description: 'The models there are, with prices in pico-USD a token. Needs no key.',
-  input: object({}),
+  input: noInput,
   isReading: true,
   toCall: () => get('/v1/models'),
 }
@@ -30,23 +19,7 @@ const run: Tool = {
     'Runs a model once and gives its output, its cost in nano-USD and its signed receipt. Costs ' +
     'money of the key. Send "input" or "messages". A 402 is final: lower max_output_tokens, or ' +
     'ask for fit.',
-  input: object(
-    {
-      model: text('Id of a model of list_models.'),
-      input: { description: 'The text; a list of texts for an embedding.' },
-      messages: { type: 'array', description: "A chat, in OpenAI's shape.", minItems: 1 },
-      max_output_tokens: { type: 'integer', minimum: 1, description: 'Bounds what it may cost.' },
-      fit: { type: 'boolean', description: 'Lower the most tokens to what can be afforded.' },
-      params: { type: 'object', description: "OpenAI's options: temperature, tools, …" },
-      tags: { type: 'object', description: 'At most 8 texts by name, noted with the run.' },
-      metadata: { type: 'object', description: 'Noted with the run; at most 4,096 bytes.' },
-      idempotency_key: {
-        ...text('A run that is asked for again with it is not made and charged again.'),
-        pattern: '^[ -~]{1,128}$',
-      },
-    },
-    ['model'],
-  ),
+  input: runInput,
   isReading: false,
   toCall: ({ idempotency_key: once, ...body }) => ({
     method: 'POST',
@@ -62,7 +35,7 @@ const getReceipt: Tool = {
   description:
     'The receipt file of a run. Without a key, or with one of another account: a shared receipt ' +
     'as its owner shows it.',
-  input: object({ id: receiptId }, ['id']),
+  input: receiptInput,
   isReading: true,
   toCall: ({ id }) => get(`/v1/receipts/${segment(id)}`),
 }
@@ -73,15 +46,7 @@ const verifyReceipt: Tool = {
   description:
     'Checks a receipt file, or a shared receipt by its id, and says what holds: signature, log, ' +
     'anchor. Needs no key. Send "id" or "receipt".',
-  input: object({
-    id: receiptId,
-    receipt: { type: 'object', description: 'A receipt file, as get_receipt gives it.' },
-    chain: {
-      type: 'string',
-      enum: ['auto', 'skip', 'require'],
-      description: 'Whether the chain is asked. Default: auto.',
-    },
-  }),
+  input: verifyInput,
   isReading: true,
   toCall: ({ chain, ...what }) => ({
     method: 'POST',
@@ -94,13 +59,7 @@ const getProof: Tool = {
   name: 'get_proof',
   title: 'Get a proof',
   description: 'That a receipt is in the append-only log: hashes only. Needs no key.',
-  input: object(
-    {
-      id: receiptId,
-      size: { type: 'integer', minimum: 1, description: 'A size of the log that was signed.' },
-    },
-    ['id'],
-  ),
+  input: proofInput,
   isReading: true,
   toCall: ({ id, size }) => get(`/v1/receipts/${segment(id)}/proof`, { size }),
 }
@@ -111,7 +70,7 @@ const keySelf: Tool = {
   description:
     'The key of this connection: its cap and what is left of it, its account, every key above ' +
     'it, and what would refuse its next call. Amounts in nano-USD.',
-  input: object({}),
+  input: noInput,
   isReading: true,
   toCall: () => get('/v1/keys/self'),
 }
@@ -120,11 +79,7 @@ const usage: Tool = {
   name: 'usage',
   title: 'Usage',
   description: 'What the key and the keys below it used, as sums. Costs in nano-USD.',
-  input: object({
-    from: text('A date (UTC) or an RFC 3339 time. Default: 29 days ago.'),
-    to: text('A date, which is included, or a time. Default: today.'),
-    group_by: text('One or more of day, key, model, tag, with commas. Default: day.'),
-  }),
+  input: usageInput,
   isReading: true,
   toCall: ({ from, to, group_by }) => get('/v1/usage', { from, to, group_by }),
 }
