@@ -18,7 +18,7 @@ async function runUntil(jobs: Job[], enough: Promise<void>): Promise<unknown[]> 
   return told
 }
 
-test('one that throws is logged, and it and the others come round again', async () => {
+test('a job that throws is logged, and every job runs again', async () => {
   const enough = Promise.withResolvers<void>()
   const turns = { broken: 0, sound: 0 }
   const fault = new Error('a fault')

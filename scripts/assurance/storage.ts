@@ -204,7 +204,7 @@ export const storage: Group = {
       severity: 'H',
       promise: 'What a job throws is logged, and neither ends the server nor the next turn.',
       tests: [
-        ['test/job-runner.test.ts', 'one that throws is logged, and it and the others come round again'],
+        ['test/job-runner.test.ts', 'a job that throws is logged, and every job runs again'],
         ['test/job-runner.test.ts', 'one that takes long is never run twice at once'],
       ],
       guards: [['src/app/job-runner.ts', 'startJobs']],

@@ -67,7 +67,7 @@ export const sayingOf = (error: unknown): string =>
 const withPoolerAdvice = (error: Error, said: string): string =>
   isPoolerFault(error) ? `${said}: PostgreSQL ${poolerAdvice}` : said
 
-/** Drizzle writes the values of a failed query into its message: they can be the words of a stranger. */
+/** The message without the values of a failed query, which Drizzle writes into it. */
 function messageOf(error: Error): string {
   if (!('query' in error && 'params' in error)) return withPoolerAdvice(error, error.message)
   const why = error.cause instanceof Error ? `: ${error.cause.message}` : ''

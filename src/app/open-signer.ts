@@ -1,4 +1,4 @@
-/** Finds the keys of the service: who signs receipts, who pays for anchors, which heads are known. */
+/** Finds the key that signs receipts, the key that pays for anchors, and the known heads. */
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { ensureFolder } from '../config/ensure-folder.ts'
