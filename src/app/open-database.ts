@@ -119,7 +119,7 @@ export async function readSchemaState(config: Config): Promise<MigrationState | 
 /**
  * A database that was lost must not be taken for one that never was: a new, empty ledger would
  * look fine, and so would one that SQLite patches together from the log beside a broken file.
- * Looks at the bytes only: a database of something else stays as it is.
+ * Looks at the bytes only: a database of another program stays unchanged.
  * @throws Error when the file is empty, no database or not ours, or gone while its log is there.
  */
 export async function assertWhole(file: string): Promise<void> {

@@ -56,10 +56,10 @@ import { runStore } from '../runs/store.ts'
 import { countStore } from '../storage/counts/store.ts'
 import type { Db } from '../storage/db/db.ts'
 import { type LeaseClock, openLeaseClock } from '../storage/db/lease-clock.ts'
-import { withLosses } from '../storage/db/losses.ts'
+import { withLostConnections } from '../storage/db/lost-connections.ts'
 import { makeReadCache } from '../storage/db/read-cache.ts'
 import { timedDb } from '../storage/db/timed.ts'
-import { settleFigures } from '../storage/figures/store.ts'
+import { ensureFigures } from '../storage/figures/store.ts'
 import { makeReplies } from '../storage/idempotency/call.ts'
 import { callStore } from '../storage/idempotency/store.ts'
 import { textStore } from '../storage/texts/store.ts'
@@ -98,7 +98,7 @@ export type Service = Deps & {
 export async function makeDeps(parts: Parts): Promise<Service> {
   const { config, signer, log, clock = systemClock, random = systemRandom() } = parts
   const meters = makeMeters()
-  const { db, distrust } = withLosses(timedDb(parts.db, clock, meters.wrote))
+  const { db, distrust } = withLostConnections(timedDb(parts.db, clock, meters.wrote))
   tellTrouble(db, log)
   const ids = makeIds(clock, random)
   const node = `node_${Buffer.from(random.bytes(8)).toString('hex')}`
@@ -210,7 +210,7 @@ async function settleStore(db: Db, { config, signer }: Parts, { clock, leaseCloc
     const logs = yield* ensureLogs(db, q, config.base_url, leaseClock.now())
     return { logs, signers: yield* ensureSigners(db, q, { logs, signer, now }) }
   })
-  return (await Promise.all([books, settleFigures(db)]))[0]
+  return (await Promise.all([books, ensureFigures(db)]))[0]
 }
 
 /** Logs each trouble once, although jobs and clients meet it a thousand times. */

@@ -15,8 +15,8 @@ import {
   copyBackup,
   copyDatabase,
   faultsOf,
-  makeReady,
   noteBackup,
+  prepareCopy,
   putInPlace,
 } from '../storage/db/backup.ts'
 import type { Db } from '../storage/db/db.ts'
@@ -85,7 +85,7 @@ async function restore(file: string, options: Options): Promise<void> {
       copyBackup(file, copy)
       chmodSync(copy, 0o600)
       const found = await inspect(copy)
-      const ended = makeReady(copy, systemClock.now())
+      const ended = prepareCopy(copy, systemClock.now())
       putInPlace(copy, database)
       return { ...found, sessions_ended: ended.sessions, calls_freed: ended.calls }
     })

@@ -166,7 +166,7 @@ describe.skipIf(noBinary || !postgresServer)('counterfoil db copy', () => {
       const from = `sqlite:${join(fresh.data, 'counterfoil.db')}`
       const other = await fresh.cli('db', 'copy', '--from', from, '--to', database.url)
       expect(other.code).toBe(1)
-      expect(other.stderr).toContain('has a table already')
+      expect(other.stderr).toContain('already has a table')
     } finally {
       await fresh.remove()
     }

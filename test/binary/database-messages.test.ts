@@ -59,7 +59,7 @@ describe.skipIf(noBinary || !postgresServer)('a PostgreSQL server that cannot be
     await expectSaid(
       url.href,
       `PostgreSQL at ${server()} has no database "no_such_database"; ` +
-        'make it (createdb), or correct database_url',
+        'create it (createdb), or correct database_url',
     )
   })
 
@@ -70,7 +70,7 @@ describe.skipIf(noBinary || !postgresServer)('a PostgreSQL server that cannot be
     await expectSaid(
       url.href,
       `PostgreSQL at ${server()} does not let this user in: no such role, or no line in ` +
-        'pg_hba.conf; make it, or correct database_url',
+        'pg_hba.conf; add it, or correct database_url',
     )
   })
 
@@ -93,7 +93,7 @@ describe.skipIf(noBinary || !postgresServer)('a PostgreSQL server that cannot be
       await expectSaid(
         pooler.url(database.name, '?sslmode=require'),
         `PostgreSQL at 127.0.0.1:${pooler.port} does not offer TLS; ` +
-          'turn ssl on in the server, or take sslmode out of database_url',
+          'turn ssl on in the server, or remove sslmode from database_url',
       )
     } finally {
       await pooler.stop()

@@ -101,7 +101,7 @@ describe('a SQLite file', () => {
     const raw = openRaw(freshFile())
     raw.run(`PRAGMA application_id = ${stamp}`)
     raw.run('create table recipes (text text)')
-    expect(() => migrateSqlite(raw, 0, () => {})).toThrow('a database of something else')
+    expect(() => migrateSqlite(raw, 0, () => {})).toThrow('a database of another program')
     expect(tablesOf(raw)).toEqual(['recipes'])
     expect(Number(raw.query('PRAGMA application_id').values()[0]?.[0])).toBe(stamp)
   })

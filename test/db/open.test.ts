@@ -28,7 +28,7 @@ async function open(file: string) {
   await db.close()
 }
 
-describe('a database of something else', () => {
+describe('a database of another program', () => {
   test('is refused and stays as it was: its bytes, its mode, its neighbours', async () => {
     const file = freshFile()
     const raw = new Database(file)
@@ -36,7 +36,7 @@ describe('a database of something else', () => {
     raw.close()
     chmodSync(file, 0o644)
     const before = readFileSync(file)
-    expect(await outcomeOf(open(file))).toThrow('a database of something else')
+    expect(await outcomeOf(open(file))).toThrow('a database of another program')
     expect(readFileSync(file)).toEqual(before)
     expect(statSync(file).mode & 0o777).toBe(0o644)
     expect(readdirSync(dirname(file))).toEqual(['counterfoil.db'])

@@ -4,7 +4,7 @@ import { receiptIdOf } from '../../src/proof/receipts/receipt.ts'
 import { rows, update } from '../../src/storage/db/query-steps.ts'
 import type { ExplorerModelRow, RunRow, ShareRow } from '../../src/storage/db/schema.ts'
 import { addFigure, figureChanges, noFirstTokens } from '../../src/storage/figures/figure.ts'
-import { settleFigures } from '../../src/storage/figures/store.ts'
+import { ensureFigures } from '../../src/storage/figures/store.ts'
 import { prng } from '../ledger/prng.ts'
 import { engines, type World, world } from '../support/world.ts'
 import { addReceipts } from '../usage/receipts.ts'
@@ -105,8 +105,8 @@ describe.each(engines)('public figures on %s', (engine) => {
         ['digest'],
       )
     })
-    await Promise.all([settleFigures(w.db), settleFigures(w.db)])
-    await settleFigures(w.db)
+    await Promise.all([ensureFigures(w.db), ensureFigures(w.db)])
+    await ensureFigures(w.db)
     expect((await stored()).length).toBeGreaterThan(3)
     expect(await stored()).toEqual(await recounted())
     const isPublic = eq(shares.visibility, 'public')

@@ -4,7 +4,7 @@ import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import { type Page, type PageRequest, toPage } from '../../kernel/pagination.ts'
 import type { Db } from '../../storage/db/db.ts'
-import { findFact, lockFact, settleFact, writeFact } from '../../storage/db/facts.ts'
+import { ensureFact, findFact, lockFact, writeFact } from '../../storage/db/facts.ts'
 import { assertLease, type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
 import { first, insert, type Query, rows } from '../../storage/db/query-steps.ts'
 import type { DepositRow } from '../../storage/db/schema.ts'
@@ -34,7 +34,7 @@ export function depositStore(db: Db, deps: { clock: LeaseTime; node: string }) {
   return {
     takeLease: (): Promise<Lease | undefined> => takeLease(db, clock, leaseName, node),
     /** The hash of a token's code as it was first seen, and now for ever. */
-    settleCode: (token: string, hash: string) => settleFact(db, codeFact(token), hash),
+    settleCode: (token: string, hash: string) => ensureFact(db, codeFact(token), hash),
     ...progress(db, clock),
     ...depositReads(db),
     ...depositTotals(db),

@@ -3,7 +3,7 @@ import { and, asc, desc, eq, gt, inArray, lt, or, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { type Page, type PageRequest, toPage } from '../../kernel/pagination.ts'
 import type { Db } from '../../storage/db/db.ts'
-import { findFact, settleFact, writeFact } from '../../storage/db/facts.ts'
+import { ensureFact, findFact, writeFact } from '../../storage/db/facts.ts'
 import { assertLease, type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
 import {
   first,
@@ -113,9 +113,9 @@ type Write = <T>(lease: Lease, work: (q: Query) => Work<T>) => Promise<T>
 function registryFacts(db: Db, clock: LeaseTime): RegistryFacts {
   return {
     registry: () => findFact(db, registryFact),
-    ensureRegistry: (address) => settleFact(db, registryFact, address),
+    ensureRegistry: (address) => ensureFact(db, registryFact, address),
     owner: (origin) => findFact(db, ownerFact(origin)),
-    ensureOwner: (origin, address) => settleFact(db, ownerFact(origin), address),
+    ensureOwner: (origin, address) => ensureFact(db, ownerFact(origin), address),
     wantedAt: async () => {
       const at = await findFact(db, wantedFact)
       return at === undefined ? undefined : Number(at)

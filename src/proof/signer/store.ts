@@ -2,7 +2,7 @@
 import { asc } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Db } from '../../storage/db/db.ts'
-import { findFact, settledFact, writeFact } from '../../storage/db/facts.ts'
+import { ensureFactIn, findFact, writeFact } from '../../storage/db/facts.ts'
 import { type Query, rows, type Work } from '../../storage/db/query-steps.ts'
 import type { SignerRow } from '../../storage/db/schema.ts'
 import { type Logs, logsOf } from '../log/logs.ts'
@@ -27,7 +27,7 @@ export function* ensureSigners(
   const issuer = logs.current.origin
   let found = yield* rows(q.select().from(signers))
   if (!found.some((row) => row.issuer === issuer)) {
-    assertSame(yield* settledFact(db, q, signerFact, signer.address), signer)
+    assertSame(yield* ensureFactIn(db, q, signerFact, signer.address), signer)
     const row = firstSignerOf(issuer, signer, now)
     yield* rows(q.insert(signers).values(row).onConflictDoNothing().returning())
     found = yield* rows(q.select().from(signers))

@@ -1,18 +1,16 @@
+/** The job that counts new receipts of the log into all sums. */
 import type { Clock } from '../../kernel/clock.ts'
 import type { Lease } from '../db/lease.ts'
 import type { CountStore } from './store.ts'
 
-/** Receipts of one transaction: short, because settles wait for it. */
+/** Receipts of one transaction: few, because ending runs wait for it. */
 const batchMax = 256
-/** Batches of one tick: with a tick a second five times what a node settles at its best. */
+/** Batches of one tick. With a tick a second that is five times the peak rate of a node. */
 const batchesMax = 40
-/** How often the lease is renewed, in ms; a fraction of its life. */
+/** How often the lease is renewed, in ms. */
 const renewMs = 3000
 
-/**
- * The job that counts receipts into all sums that are kept of them. Without a new receipt it looks
- * at one index and is done; behind, it catches up by 10,000 a tick. Of several nodes one counts.
- */
+/** Catches up by 10,000 receipts a tick; one node counts at a time. */
 export function receiptCounter(deps: {
   counts: CountStore
   clock: Pick<Clock, 'monotonic'>

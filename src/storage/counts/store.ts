@@ -1,3 +1,4 @@
+/** Sums up the log: gives each receipt to each counter once, in the order of the log. */
 import { asc, gte } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Db } from '../db/db.ts'
@@ -6,39 +7,43 @@ import { assertLease, type Lease, type LeaseTime, takeLease } from '../db/lease.
 import { prepared, type Query, type Work } from '../db/query-steps.ts'
 import type { RunRow } from '../db/schema.ts'
 
-export type CountStore = ReturnType<typeof countStore>
+/** Gives each logged receipt to each counter once, in log order. */
+export type CountStore = {
+  /** Takes or renews the lease to count; undefined while another node holds it. */
+  takeLease(): Promise<Lease | undefined>
+  /** Whether a receipt may wait to be counted: one look at an index. */
+  waits(): Promise<boolean>
+  /** Counts up to `most` receipts in one transaction; returns how many. @throws LostLease */
+  count(lease: Lease, most: number): Promise<number>
+}
 
-/** What of a logged receipt is counted. */
+/** The parts of a logged receipt that counters read. */
 export type CountedReceipt = Pick<
   RunRow,
   'accountId' | 'keyId' | 'model' | 'status' | 'lines' | 'cost' | 'passport'
 > & { place: number; finishedAt: Millis }
 
 /**
- * Something that is summed up from the log. Its sums hold the receipts before its own cursor, so a
- * counter that is new to a database begins at the first receipt, whatever others have counted.
+ * A sum over the log. It covers the receipts before its own cursor, so a counter that is new to a
+ * database begins at the first receipt.
  */
 export type Counter = {
   /** Its cursor is the fact `<name>.cursor`. */
   name: string
-  /** Adds receipts that it never saw, in the order of the log, inside the cursor's transaction. */
+  /** Adds new receipts in log order, inside the transaction that moves the cursor. */
   add: (q: Query, receipts: readonly CountedReceipt[]) => Work<void>
 }
 
-/** The first place of the log that a counter has not counted. */
+/** Names the fact that holds the first place in the log that a counter has not counted. */
 export const cursorOf = ({ name }: Pick<Counter, 'name'>): string => `${name}.cursor`
 
-/**
- * Gives each logged receipt to each counter once, in the order of the log; what is counted and how
- * far is one transaction.
- */
 export function countStore(
   db: Db,
   { clock, node }: { clock: LeaseTime; node: string },
   counters: readonly Counter[],
-) {
+): CountStore {
   const { runs } = db.tables
-  /** The last cursor as this process last saw it: it only grows, so nothing waits before it. */
+  /** The least cursor this process has seen. Cursors only grow: nothing waits before it. */
   let seen = 0
   db.onConnectionLost(() => {
     seen = 0
@@ -86,18 +91,16 @@ export function countStore(
   }
 
   return {
-    takeLease: (): Promise<Lease | undefined> => takeLease(db, clock, 'counts', node),
-    /** Whether a receipt may wait to be counted: one look at an index. */
-    waits: async (): Promise<boolean> => {
+    takeLease: () => takeLease(db, clock, 'counts', node),
+    waits: async () => {
       if (!(await isBeyond(seen))) return false
       if (db.exclusive) return true
-      // Another node may have counted what this one has not seen counted.
+      // Another node may have counted them.
       const cursors = await Promise.all(counters.map((one) => findFact(db, cursorOf(one))))
       seen = Math.min(...cursors.map((cursor = '0') => Number(cursor)))
       return isBeyond(seen)
     },
-    /** Counts up to `most` receipts, and returns how many. */
-    count: async (lease: Lease, most: number): Promise<number> => {
+    count: async (lease, most) => {
       const { cursor, count } = await db.write(function* (q) {
         yield* assertLease(db, q, lease, clock.now())
         const cursors: number[] = []

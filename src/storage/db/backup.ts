@@ -1,3 +1,4 @@
+/** Copies SQLite databases, checks them, and prepares them to be restored. */
 import { Database } from 'bun:sqlite'
 import {
   closeSync,
@@ -17,12 +18,12 @@ import { migrateSqlite } from './migrate.ts'
 import { upsert } from './query-steps.ts'
 import { connect } from './sqlite.ts'
 
-/** When the newest backup was made, RFC 3339; in the database that it is of. */
+/** The fact with the time of the newest backup, RFC 3339. */
 const newestFact = 'backup.newest'
 
 /**
- * Copies a SQLite database as it is at one moment, also while somebody writes to it: a reader that
- * nobody waits for. `to` must not be there; afterwards it is on the disk.
+ * Copies a SQLite database as of one moment, even under writes, without blocking them. `to` must
+ * not exist; it is synced to the disk on return.
  */
 export function copyDatabase(file: string, to: string): void {
   const source = connect(file, { readonly: true })
@@ -34,7 +35,7 @@ export function copyDatabase(file: string, to: string): void {
   sync(to)
 }
 
-/** Copies a file that nobody writes to, as a file that nothing lies beside. */
+/** Copies a database that has no writer into a single file, without a write-ahead log. */
 export function copyBackup(file: string, to: string): void {
   copyFileSync(file, to)
   const raw = new Database(to, { create: false, readwrite: true })
@@ -43,17 +44,17 @@ export function copyBackup(file: string, to: string): void {
   sync(to)
 }
 
-/** What SQLite finds wrong with a file: broken pages, indexes, references. */
+/** The faults SQLite finds in a file: broken pages, indexes, references. */
 export function faultsOf({ raw }: { raw: Database }): string[] {
   const told = raw.prepare('PRAGMA integrity_check(20)').values().flat().map(String)
   const broken = raw.prepare('PRAGMA foreign_key_check').values().length
   return [
     ...told.filter((line) => line !== 'ok'),
-    ...(broken === 0 ? [] : [`${broken} rows refer to nothing`]),
+    ...(broken === 0 ? [] : [`${broken} rows refer to missing rows`]),
   ]
 }
 
-/** Lets something be made in a folder beside where it will stand, which is gone afterwards. */
+/** Runs `make` with a path in a temporary folder next to `target`, then deletes the folder. */
 export async function beside<T>(target: string, make: (path: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(dirname(resolve(target)), '.counterfoil-'))
   try {
@@ -63,28 +64,25 @@ export async function beside<T>(target: string, make: (path: string) => Promise<
   }
 }
 
-/**
- * Gives a finished file its name, which is there whole or not at all.
- * @throws Error when the name is taken.
- */
+/** Gives a finished file its name atomically. @throws Error when the name is taken. */
 export function putInPlace(file: string, name: string): void {
   try {
-    // Not by renaming, which would replace what is there.
+    // Not rename, which would replace an existing file.
     linkSync(file, name)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    throw new Error(`${name} is there already; it stays as it is`)
+    throw new Error(`${name} already exists and stays unchanged`)
   }
   unlinkSync(file)
   sync(dirname(name))
 }
 
 /**
- * Brings a copy that nobody else has open to this build's schema, and ends what was under way when
- * it was made: sign-ins, and calls without an answer. Afterwards it is on the disk.
+ * Migrates an unused copy to this build's schema, and deletes sessions, pending sign-ins and calls
+ * without an answer. It is synced to the disk on return.
  */
-export function makeReady(file: string, now: Millis): { sessions: number; calls: number } {
-  // Not in the mode that keeps a log beside: all that is committed is in this one file.
+export function prepareCopy(file: string, now: Millis): { sessions: number; calls: number } {
+  // Without a write-ahead log, so that all commits are in this one file.
   const raw = new Database(file, { create: false, readwrite: true, safeIntegers: true })
   try {
     raw.run('PRAGMA journal_mode = DELETE')
@@ -105,10 +103,10 @@ export const noteBackup = (db: Db, at: string): Promise<void> =>
     yield* upsert(db.tables.facts, [{ name: newestFact, value: at }], ['value'])
   })
 
-/** When the newest backup was made; undefined when none was. */
+/** The time of the newest backup, RFC 3339; undefined if none was made. */
 export const newestBackup = (db: Db): Promise<string | undefined> => findFact(db, newestFact)
 
-/** What was written is on the disk, of a folder the names in it. */
+/** Syncs a file, or the names in a folder, to the disk. */
 function sync(path: string): void {
   const opened = openSync(path, 'r')
   try {

@@ -1,8 +1,10 @@
+/** Compiles the PostgreSQL text of steps on any number of rows. */
 import { type Column, getTableColumns, getTableName } from 'drizzle-orm'
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core'
 import type { Lists, Values } from './query-steps.ts'
 import {
   type Finding,
+  type KeyedTable,
   namesOf,
   onConflict,
   primaryKeyOf,
@@ -11,10 +13,7 @@ import {
   type Writing,
 } from './statements.ts'
 
-/**
- * A statement of PostgreSQL for any number of rows: its text, which is the same for one row and
- * for a thousand, and how rows become its parameters, an array a column.
- */
+/** The text is the same for one row and for a thousand: parameters are one array per column. */
 export type BatchStatement = { text: string; bind(rows: Values[]): string[] }
 
 /** The text of an insert, upsert or update, to be compiled once. */
@@ -58,11 +57,10 @@ type Field = [field: string, column: Column]
 
 /** The table is PostgreSQL's at run time; only the type checker sees it as SQLite's. */
 function describe(table: Writing['table']) {
-  const config = getTableConfig(table as unknown as PgTable) as unknown as TableKeys
+  const config = getTableConfig(table as unknown as PgTable) as unknown as KeyedTable
   const columns: Field[] = Object.entries(getTableColumns(table))
   return { columns, keys: primaryKeyOf(config), name: quote(getTableName(table)) }
 }
-type TableKeys = Parameters<typeof primaryKeyOf>[0]
 
 const arrayOf = (column: Column, place: number): string => `$${place + 1}::${column.getSQLType()}[]`
 
@@ -81,7 +79,7 @@ const binder =
       ),
     )
 
-/** An array as PostgreSQL reads it out of text. */
+/** A PostgreSQL array literal. */
 const literalOf = (values: readonly unknown[]): string => `{${values.map(itemOf).join(',')}}`
 
 function itemOf(value: unknown): string {

@@ -1,10 +1,8 @@
+/** The column types of the schema, realised for SQLite and for PostgreSQL. */
 import * as pg from 'drizzle-orm/pg-core'
 import * as lite from 'drizzle-orm/sqlite-core'
 
-/**
- * One vocabulary of columns with two realisations, so that the schema is written once.
- * The SQLite one is what the type checker sees; both give the same TypeScript values.
- */
+/** The type checker sees SQLite's columns; both engines give the same TypeScript values. */
 export type Columns = typeof sqliteColumns
 
 const liteMoney = lite.customType<{ data: bigint; driverData: number | bigint }>({
@@ -29,14 +27,14 @@ const pgMoney = pg.customType<{ data: bigint; driverData: string | number | bigi
   toDriver: (amount) => amount.toString(),
 })
 
-/** A Uint8Array from a Buffer copy: what the drivers give must not alias their read buffers. */
+/** Copies: the drivers' values may alias their read buffers. */
 const pgBytes = pg.customType<{ data: Uint8Array; driverData: Uint8Array }>({
   dataType: () => 'bytea',
   fromDriver: (stored) => new Uint8Array(stored),
   toDriver: (value) => Buffer.from(value),
 })
 
-/** JSON as text on both engines: nothing queries inside it, and its bytes stay as they were. */
+/** JSON is text on both engines: no query looks inside, and its bytes stay the same. */
 const pgJson = pg.customType<{ data: unknown; driverData: string }>({
   dataType: () => 'text',
   fromDriver: (stored) => JSON.parse(stored),

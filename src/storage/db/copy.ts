@@ -1,3 +1,4 @@
+/** Copies every table from one engine to the other, and tallies what a database holds. */
 import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { sha256 } from '../../kernel/hash.ts'
@@ -7,16 +8,15 @@ import { rows, type Values } from './query-steps.ts'
 import type { Tables } from './schema.ts'
 import { primaryKeyOf } from './statements.ts'
 
-/** Rows read in one step, and written in one. */
+/** Rows read and written in one step. */
 const pageRows = 512
 
-/** What a table holds: how many rows, and a sum of their hashes that no order changes. */
+/** The row count of a table and a sum of row hashes that does not depend on their order. */
 export type Tally = { table: string; rows: number; digest: string }
 
-/** A database with everything in it that the two engines name alike. */
 type Source = Pick<Db, 'read' | 'tables'>
 
-/** Copies every row of every table, and tells after each table what was in it. */
+/** Copies every table and calls `tell` after each one. */
 export async function copyTables(
   from: Source,
   to: { pg: PgDirect; tables: Tables },
@@ -36,7 +36,7 @@ export async function copyTables(
   return tallies
 }
 
-/** What every table holds; `keys` are the tables of SQLite, for the primary keys of both. */
+/** Tallies every table; `keys` are SQLite's tables, whose primary keys order both engines. */
 export async function tallyTables(db: Source, keys: Tables): Promise<Tally[]> {
   const tallies: Tally[] = []
   for (const name of tableNames(keys)) {
@@ -47,7 +47,7 @@ export async function tallyTables(db: Source, keys: Tables): Promise<Tally[]> {
   return tallies
 }
 
-/** @throws Error when a PostgreSQL database has any table in the schema it would be copied to. */
+/** @throws Error when the target schema of a PostgreSQL database has a table. */
 export async function assertNoTables(pg: PgDirect): Promise<void> {
   const listed = await pg.execute(
     sql`select tablename from pg_tables where schemaname = current_schema() limit 1`,
@@ -55,24 +55,24 @@ export async function assertNoTables(pg: PgDirect): Promise<void> {
   const found = Array.isArray(listed) ? listed : (listed as { rows: unknown[] }).rows
   const [first] = found as { tablename: string }[]
   if (!first) return
-  const why = `the database to copy to has a table already: ${first.tablename}`
-  throw new Error(`${why}; make an empty one with createdb`)
+  const why = `the target database already has a table: ${first.tablename}`
+  throw new Error(`${why}; create an empty database with createdb`)
 }
 
 const tableNames = (tables: Tables): (keyof Tables)[] => Object.keys(tables) as (keyof Tables)[]
 
-/** One statement with one parameter, however many rows: values bound one by one take longer. */
+/** One parameter for all rows, which is faster than binding values one by one. */
 function adding(table: SQLiteTable, page: Values[]): SQL {
   const columns = Object.entries(getTableColumns(table))
   const records = page.map((row) =>
     Object.fromEntries(columns.map(([field, column]) => [column.name, textOf(column, row[field])])),
   )
-  // As text: a parameter of type json would be turned into JSON once more.
+  // As text: the client would encode a json parameter a second time.
   const list = sql`${JSON.stringify(records)}::text::json`
   return sql`insert into ${table} select * from json_populate_recordset(null::${table}, ${list})`
 }
 
-/** A value as PostgreSQL reads it out of JSON. */
+/** A value as PostgreSQL reads it from JSON. */
 function textOf(column: SQLiteColumn, value: unknown): unknown {
   if (value === null || value === undefined) return null
   const stored = column.mapToDriverValue(value)
@@ -128,7 +128,7 @@ function counter(table: string) {
   }
 }
 
-/** Both engines give the columns in one order and the same values. */
+/** Both engines return the same values in the same column order. */
 function hashOfRow(row: Values): bigint {
   const hash = sha256(JSON.stringify(row, plain))
   return BigInt(`0x${Buffer.from(hash).toString('hex')}`)

@@ -9,44 +9,41 @@ export type Db = {
   engine: 'sqlite' | 'postgres'
   tables: Tables
   /**
-   * True while rows that were read inside a write stay true until the next write: one process
-   * owns the file. Another process's write is told through {@link Db.onForeignWrite} first.
+   * True where one process owns the file: rows read in a write stay valid until the next one.
+   * Another process's write is reported by {@link Db.onForeignWrite} first.
    */
   exclusive: boolean
-  /** Runs `work` atomically; settles after its COMMIT. */
+  /** Runs `work` in a transaction; resolves after its COMMIT. @throws StorageFault */
   write<T>(work: (q: Query) => Work<T>): Promise<T>
   /** Runs `work` without a transaction. */
   read<T>(work: (q: Query) => Work<T>): Promise<T>
   /**
-   * Another number after each write: of this process at once, of others within a millisecond.
-   * Absent where only asking tells.
+   * Returns another number after each write: of this process at once, of others within a
+   * millisecond. Absent on PostgreSQL.
    */
   version?(): number
-  /** Runs `work` on one unmoving picture; the event loop turns between its steps. */
+  /** Runs `work` on one snapshot; the event loop turns between its steps. */
   snapshot<T>(work: (q: Query) => Work<T>): Promise<T>
-  /** Called when remembered rows may be wrong: another writer was here, or a COMMIT failed. */
+  /** Calls back when cached rows may be wrong: another process wrote, or a COMMIT failed. */
   onForeignWrite(listener: () => void): void
-  /**
-   * Reads the server's clock, in ms since the Unix epoch: the only time that does not come from the
-   * process, for {@link LeaseClock} alone. Absent where there is no server.
-   */
+  /** Reads the server's clock, for {@link LeaseClock} alone. Absent on SQLite. */
   readClock?: (() => Promise<Millis>) | undefined
   /**
-   * Called at once when a connection to the server broke or could not be opened: the next one may
-   * reach a database that lacks what this process read and wrote. Comes once for each connection,
-   * so often in a burst, and while the server is still away. Never called on SQLite.
+   * Calls back when a connection broke or could not be opened: the next one may reach a database
+   * that lacks what this process read and wrote. Comes in bursts, once per connection. Never on
+   * SQLite.
    */
   onConnectionLost(listener: () => void): void
   /**
-   * Takes what was deleted out of the database's files, as far as this process can. False while
-   * somebody reads an older state of a SQLite file, whose log must then stay as it is.
+   * Removes deleted data from the database's files, as far as this process can. Returns false while
+   * a reader of an older state keeps SQLite's log.
    */
   scrub(): Promise<boolean>
-  /** Bytes of SQLite's write-ahead log; null where a server keeps it. */
+  /** The size of SQLite's write-ahead log in bytes; null on a server. */
   walBytes(): number | null
-  /** How the files of the database are; absent where a server keeps them. */
+  /** The health of the storage. */
   storage?: Storage
-  /** What processes on one database tell each other at once; absent where there is but one. */
+  /** Messages between the processes of one database; absent on SQLite. */
   notices?: Notices
   close(): Promise<void>
 }

@@ -1,8 +1,9 @@
+/** Single named values of the database. */
 import { eq } from 'drizzle-orm'
 import type { Db } from './db.ts'
 import { lockedRows, prepared, type Query, rows, upsert, type Work } from './query-steps.ts'
 
-/** A single fact of this database by name, as text. */
+/** The value of a fact; undefined if it was never written. */
 export const findFact = (db: Db, name: string): Promise<string | undefined> =>
   db.read((q) => readFact(db, q, name))
 
@@ -14,12 +15,12 @@ export function* readFact(db: Db, q: Query, name: string): Work<string | undefin
   return (yield* prepared('fact', { name }, named))[0]?.value
 }
 
-/** The fact, written as `value` if nobody wrote it before: two first starts agree on one. */
-export const settleFact = (db: Db, name: string, value: string): Promise<string> =>
-  db.write((q) => settledFact(db, q, name, value))
+/** Writes a fact unless it exists; returns the stored value, so two first starts agree on one. */
+export const ensureFact = (db: Db, name: string, value: string): Promise<string> =>
+  db.write((q) => ensureFactIn(db, q, name, value))
 
 /** The same within a transaction. */
-export function* settledFact(db: Db, q: Query, name: string, value: string): Work<string> {
+export function* ensureFactIn(db: Db, q: Query, name: string, value: string): Work<string> {
   const { facts } = db.tables
   yield* rows(q.insert(facts).values({ name, value }).onConflictDoNothing().returning())
   const [row] = yield* rows(q.select().from(facts).where(eq(facts.name, name)))

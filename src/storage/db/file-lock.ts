@@ -1,3 +1,4 @@
+/** Locks a file with flock(2), independent of the locks of SQLite. */
 import { dlopen } from 'bun:ffi'
 import { closeSync, openSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { platform } from 'node:os'
@@ -9,21 +10,17 @@ export type FileLock = { release(): void }
 const exclusiveNow = 6
 const unlock = 8
 
-/** The C library of glibc and of musl, as their systems name it. */
+/** The C libraries of glibc and musl systems. */
 const libraries = ['libc.so.6', 'libc.musl-x86_64.so.1', 'libc.musl-aarch64.so.1']
 
-/** NFS, CIFS, SMB: they turn flock into byte-range locks, which conflict with those of SQLite. */
+/** NFS, CIFS, SMB: their flock takes byte-range locks, which conflict with SQLite's. */
 const remoteFileSystems = new Set([0x6969, 0xff534d42, 0xfe534d42])
 
 /**
- * Locks the inode behind a name, by flock(2). On Linux these locks and the fcntl locks of SQLite
- * do not see each other, so SQLite works on as usual. Symbolic and hard links lead to the same
- * inode; a copy is another one.
- *
- * Returns undefined where this is not possible: on other systems, where both kinds of lock
- * conflict, and on file systems over a network. The caller must hold no SQLite connection to the
- * file: closing any descriptor of a file, as a refusal does, drops the fcntl locks on it.
- * @throws Error `refusal`, with the process that holds the lock, where the system names it.
+ * Locks the inode behind a name; on Linux, flock and SQLite's fcntl locks do not interfere.
+ * Symbolic and hard links share the inode, a copy does not. Returns undefined on other systems and
+ * on network file systems. Hold no SQLite connection to the file: closing any descriptor drops its
+ * locks. @throws Error `refusal`, with the id of the process that holds the lock if it is known.
  */
 export function lockInode(path: string, refusal: string): FileLock | undefined {
   const flock = loadFlock()
@@ -37,7 +34,7 @@ export function lockInode(path: string, refusal: string): FileLock | undefined {
   throw new Error(withHolder(refusal, path))
 }
 
-/** The message, with the process that holds a lock on the file, where the system names it. */
+/** Adds the id of the process that holds a lock on the file, if it is known. */
 export function withHolder(refusal: string, path: string): string {
   const pid = holderOf(path)
   return `${refusal}${pid === undefined ? '' : ` (process ${pid})`}; stop it first`

@@ -1,18 +1,18 @@
+/** Tracks a piece of work on its way to a PostgreSQL server, and gives it up. */
 import { StorageFault } from '../../kernel/storage-fault.ts'
 
-/** Counts up twice a second while this process runs: a frozen process blames nobody for it. */
+/** Counts twice a second while this process runs: a frozen process expires no deadline. */
 export type Turns = { turn: number }
 
-/** Between two turns, in ms. */
+/** The length of a turn, in ms. */
 export const turnMs = 500
 
 /**
- * What a piece of work may take. Each statement of a `read` or a `write` has a deadline; `long`
- * work, such as a migration or an audit of everything, has none while the server answers others.
+ * Each statement of a `read` or `write` has a deadline. `long` work, such as a migration or a whole
+ * audit, has none while the server answers other statements.
  */
 export type Pace = 'read' | 'write' | 'long'
 
-/** One piece of work that is on its way to a server and back. */
 export class Flight {
   /** The turn in which its statement was sent. */
   at: number
@@ -29,21 +29,21 @@ export class Flight {
   }
 
   /**
-   * Comes before each statement, whose time begins.
-   * @throws StorageFault when the work was given up: its caller was told, so nothing may follow.
+   * Starts the time of the next statement.
+   * @throws StorageFault when the work was given up: its caller has the error already.
    */
   next(): void {
     if (this.fault) throw this.fault
     this.at = this.turns.turn
   }
 
-  /** Comes before the COMMIT. @throws StorageFault as {@link next} */
+  /** Call it before the COMMIT. @throws StorageFault as {@link next} */
   commit(): void {
     this.next()
     this.isCommitting = true
   }
 
-  /** Begins again after a lost race. @throws StorageFault as {@link next} */
+  /** Restarts after a lost race. @throws StorageFault as {@link next} */
   again(): void {
     this.next()
     this.isCommitting = false
@@ -54,7 +54,7 @@ export class Flight {
     return this.fault !== undefined
   }
 
-  /** Tells the caller now. Whether a COMMIT on its way happened stays open. */
+  /** Fails the caller now, with `doubt` if its COMMIT was sent. */
   giveUp(reason: 'storage_unreachable' | 'storage_busy', code: string): StorageFault {
     this.fault = new StorageFault(reason, code, { doubt: this.isCommitting })
     this.failed(this.fault)

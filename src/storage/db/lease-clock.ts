@@ -1,17 +1,17 @@
+/** The clock that judges leases: the one of the database, shared by all nodes. */
 import type { Clock, Millis } from '../../kernel/clock.ts'
 import type { Db } from './db.ts'
 
 /**
- * The clock by which every node judges leases: the database's, which is the same for all of them.
- * It is read now and then, and counted on by the monotonic clock in between, so that a wall clock
- * that is wrong, or jumps, changes nothing. On SQLite it is the clock of the process.
+ * Read from the database now and then, and advanced by the monotonic clock in between, so that a
+ * wrong or jumping wall clock changes nothing. On SQLite it is the clock of the process.
  */
 export type LeaseClock = {
   /** Milliseconds since the Unix epoch. */
   now(): Millis
   /** Reads the database's clock. @throws what the database throws. */
   measure(): Promise<void>
-  /** The same if a connection broke since: the next server may have another clock. */
+  /** Measures if a connection broke since: the next server may have another clock. */
   refresh(): Promise<void>
   /** How far this machine's clock is ahead of the database's, in ms; null on SQLite. */
   aheadMs(): Millis | null

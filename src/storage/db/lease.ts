@@ -1,3 +1,4 @@
+/** Leases: the right of one process to do a singleton job for a while. */
 import { and, eq, gt, like } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { LostLease } from '../../kernel/lost-lease.ts'
@@ -6,21 +7,20 @@ import type { LeaseClock } from './lease-clock.ts'
 import { lockedRows, type Query, rows, update, type Work } from './query-steps.ts'
 
 /**
- * The right to do a singleton's work, for a while. `epoch` grows with each new holder, and every
- * write of the work checks it inside its own transaction: a holder that slept too long and wakes
- * up finds itself fenced.
+ * `epoch` grows with each new holder, and every write of the job checks it in its own transaction:
+ * a holder that slept too long is fenced.
  */
 export type Lease = { name: string; epoch: number }
 
-/** What leases are judged by; {@link LeaseClock} where several processes share a database. */
+/** The clock of leases: {@link LeaseClock} where several processes share a database. */
 export type LeaseTime = Pick<LeaseClock, 'now'> & Partial<Pick<LeaseClock, 'refresh'>>
 
-/** How long a lease lasts without being renewed, in ms; whoever holds it renews it much sooner. */
+/** How long a lease lasts without renewal, in ms. */
 export const leaseMs = 10_000
 
 /**
- * Takes or renews a lease; undefined while somebody else holds it. Where this process owns the
- * file there is nobody else: what holds a lease there is dead.
+ * Takes or renews a lease; undefined while another process holds it. Where this process owns the
+ * file, any other holder is dead.
  */
 export async function takeLease(
   db: Db,
@@ -33,7 +33,7 @@ export async function takeLease(
   return db.write(function* (q) {
     const now = clock.now()
     const expiresAt = now + leaseMs
-    // Of two that come first at once, one adds the row and the other finds it.
+    // Of two concurrent first takers, one adds the row and the other finds it.
     const first = { name, holder, epoch: 1, expiresAt }
     yield* rows(q.insert(leases).values(first).onConflictDoNothing().returning())
     const [row] = yield* lockedRows(q.select().from(leases).where(eq(leases.name, name)))
@@ -46,9 +46,8 @@ export async function takeLease(
 }
 
 /**
- * Lets go of everything a stopping process holds, so that others need not wait for it to run out.
- * The row of a process itself goes; those of singletons stay, because their epoch must not start
- * again.
+ * Releases all leases of a stopping process, so that others need not wait for them to expire.
+ * Deletes the row of the process; singleton rows stay, because their epoch must not restart.
  */
 export function dropLeases(db: Db, holder: string): Promise<void> {
   const { leases } = db.tables
@@ -67,7 +66,7 @@ export function dropLeases(db: Db, holder: string): Promise<void> {
 /** The lease that says a process is alive. */
 export const nodeLease = (node: string): string => `node:${node}`
 
-/** The processes that live on this database, by their names. */
+/** The names of the live processes of this database. */
 export function* liveNodes(db: Db, q: Query, now: Millis): Work<string[]> {
   const { leases } = db.tables
   const alive = and(like(leases.name, nodeLease('%')), gt(leases.expiresAt, now))

@@ -1,14 +1,14 @@
+/** Keeps a second server away from a data folder and its SQLite file. */
 import { Database } from 'bun:sqlite'
 import { accessSync, constants, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FileLock, lockInode, withHolder } from './file-lock.ts'
 
-/** What keeps a second server away from a data folder and from a SQLite database. */
 export type ServerLock = FileLock & {
   /**
-   * Locks the database file as well, once it exists; a second call does nothing. Call it before
-   * the first connection to the file where the file exists already.
-   * @throws Error while another server has the file, under whatever name and data folder.
+   * Locks the database file once it exists; a second call does nothing. Call it before the first
+   * connection to an existing file.
+   * @throws Error while another server has the file, under any name or data folder.
    */
   holdFile(file: string): void
 }
@@ -35,9 +35,8 @@ export const lockDatabaseFile = (file: string): FileLock | undefined =>
   lockInode(file, `another counterfoil serves the database ${file}`)
 
 /**
- * One server per data folder: `lock.db` is held under BEGIN EXCLUSIVE for the life of the process,
- * so a crash frees it. Nothing is written into it: nothing of it has to reach the disk. A deleted
- * `lock.db` keeps no server away, which is why the database file is locked too.
+ * Holds `lock.db` under BEGIN EXCLUSIVE for the life of the process, so a crash frees it. It stays
+ * empty. A deleted `lock.db` stops no server, so the database file is locked too.
  * @throws Error when another server holds it, or when this user may not write it.
  */
 export function lockDataFolder(folder: string): FileLock {
@@ -59,14 +58,11 @@ export function lockDataFolder(folder: string): FileLock {
   }
 }
 
-/**
- * SQLite opens a file that it may not write for reading, without a word, and BEGIN EXCLUSIVE then
- * keeps nobody away.
- */
+/** SQLite silently opens an unwritable file for reading, and BEGIN EXCLUSIVE then locks nothing. */
 function openWritable(path: string): Database {
   const lock = new Database(path, { create: true })
   try {
-    // By its name: to open and close the file here would free a lock that this process has on it.
+    // By name: closing a descriptor of the file would drop the locks this process has on it.
     accessSync(path, constants.W_OK)
     return lock
   } catch (cause) {

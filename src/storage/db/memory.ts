@@ -1,14 +1,23 @@
+/** The rows that the only writer of a SQLite file keeps between batches. */
 import { LRUCache } from 'lru-cache'
 import type { AccountRow, KeyRow, RunRow, WindowRow } from './schema.ts'
 
-/**
- * Rows of each table that are remembered, besides the open runs: by size, of which each has one,
- * because room for so many that is taken at once was 4 ms of a start.
- */
+/** Rows per table, by size: `max` would allocate the room at once, 4 ms of a start. */
 const room = { maxSize: 20_000, sizeCalculation: () => 1 }
 
-/** The rows that the only writer needs not read again, because nobody else changes them. */
-export type Memory = ReturnType<typeof remember>
+type Cache<T> = { get(id: string): T | undefined }
+
+/** Rows that need not be read again, because no other process changes them. */
+export type Memory = {
+  accounts: Cache<AccountRow>
+  keys: Cache<KeyRow>
+  windows: Cache<WindowRow>
+  /** Open runs. */
+  runs: Cache<RunRow>
+  /** Remembers what a batch read and wrote; forgets ended runs. */
+  keep(batch: Rows): void
+  forget(): void
+}
 
 type Rows = {
   accounts: Map<string, AccountRow>
@@ -17,7 +26,7 @@ type Rows = {
   runs: Map<string, RunRow>
 }
 
-export function remember() {
+export function remember(): Memory {
   const accounts = new LRUCache<string, AccountRow>(room)
   const keys = new LRUCache<string, KeyRow>(room)
   const windows = new LRUCache<string, WindowRow>(room)
@@ -27,8 +36,7 @@ export function remember() {
     keys,
     windows,
     runs,
-    /** Remembers what a batch read and wrote; an ended run is forgotten. */
-    keep(batch: Rows): void {
+    keep(batch) {
       for (const [id, row] of batch.accounts) accounts.set(id, row)
       for (const [id, row] of batch.keys) keys.set(id, row)
       for (const [id, row] of batch.windows) windows.set(id, row)
@@ -37,7 +45,7 @@ export function remember() {
         else runs.delete(run.id)
       }
     },
-    forget(): void {
+    forget() {
       accounts.clear()
       keys.clear()
       windows.clear()

@@ -1,3 +1,4 @@
+/** Brings databases to the schema of this build, and tells how far they are. */
 import type { Database } from 'bun:sqlite'
 import { sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
@@ -22,14 +23,15 @@ const bookkeeping =
 /** @throws Error when a SQLite file with this `application_id` belongs to something else. */
 export function assertOurs(stamp: number, empty: boolean): void {
   if (empty || stamp === applicationId) return
-  throw new Error('this file is a database of something else; choose another data folder')
+  throw new Error('this file is a database of another program; choose another data folder')
 }
 
-/** What a database still lacks. @throws Error when it is newer than this build, or was edited. */
+/** The missing migrations. @throws Error if the database is newer or a migration was edited. */
 export function pendingOf(all: Migration[], applied: { tag: string; hash: string }[]): Migration[] {
   for (const { tag, hash } of applied) {
     const known = all.find((migration) => migration.tag === tag)
-    if (!known) throw new Error(`the database knows ${tag}, this build does not: run a newer build`)
+    if (!known)
+      throw new Error(`the database has migration ${tag}, unknown to this build: run a newer build`)
     if (hashOf(known) !== hash) throw new Error(`migration ${tag} changed after it was applied`)
   }
   return all.filter(({ tag }) => !applied.some((done) => done.tag === tag))
@@ -38,9 +40,8 @@ export function pendingOf(all: Migration[], applied: { tag: string; hash: string
 const hashOf = ({ statements }: Migration): string => sha256Hex(statements.join(';\n'))
 
 /**
- * Brings a SQLite file to this build's schema, each step in one transaction, those of a new file
- * in one for all, and returns the steps taken. `backup` is called once before the first step on a
- * file that has a schema.
+ * Migrates a SQLite file, one transaction a step, or one for all steps of a new file. Returns the
+ * steps taken. Calls `backup` once before the first step on a file that has a schema.
  */
 export function migrateSqlite(raw: Database, now: Millis, backup: () => void): string[] {
   const patience = raw.prepare('PRAGMA busy_timeout').values()[0]?.[0]
@@ -62,7 +63,7 @@ function migrateAlone(raw: Database, now: Millis, backup: () => void): string[] 
   if (pending.length > 0 && applied.length > 0) backup()
   // A rebuilt table must not fire ON DELETE; SQLite ignores this pragma inside a transaction.
   raw.run('PRAGMA foreign_keys = OFF')
-  // Of a new file there is nothing to keep of a first half, and each COMMIT waits for the disk.
+  // A new file has nothing to lose, and each COMMIT waits for the disk.
   const batches = applied.length === 0 ? [pending] : pending.map((migration) => [migration])
   for (const batch of batches) raw.transaction(() => takeSteps(raw, batch, now)).immediate()
   raw.run('PRAGMA foreign_keys = ON')
@@ -91,7 +92,7 @@ function noteStep(raw: Database, step: Migration, now: Millis): void {
   raw.run('insert into migrations values (?, ?, ?)', [step.tag, hashOf(step), BigInt(now)])
 }
 
-/** Makes a database that all statements of this build ran on one of ours; returns the steps. */
+/** Records all migrations in a database that has this build's schema; returns the steps. */
 export function noteSteps(raw: Database, now: Millis): string[] {
   beginBooks(raw, true)
   for (const step of sqliteMigrations) noteStep(raw, step, now)
@@ -100,12 +101,12 @@ export function noteSteps(raw: Database, now: Millis): string[] {
 
 type Applied = { tag: string; hash: string }
 
-/** The steps that were taken, with their times, and those that are still to be. */
+/** The applied steps with their times, and the pending ones. */
 export type MigrationState = { applied: { tag: string; at: Millis }[]; pending: string[] }
 
 /**
- * How far a SQLite file is; changes nothing.
- * @throws Error when it is not ours, newer than this build, or was edited.
+ * The migrations of a SQLite file; writes nothing.
+ * @throws Error if it is another program's or newer than this build, or a migration was edited.
  */
 export function sqliteState(raw: Database): MigrationState {
   const has = raw.prepare('select name from sqlite_master').values().flat()
@@ -115,7 +116,7 @@ export function sqliteState(raw: Database): MigrationState {
   return stateOf(sqliteMigrations, taken)
 }
 
-/** How far a PostgreSQL database is; changes nothing. @throws Error as {@link sqliteState} */
+/** The migrations of a PostgreSQL database; writes nothing. @throws Error as {@link sqliteState} */
 export async function postgresState(pg: PgDirect): Promise<MigrationState> {
   const there = rowsOf(await pg.execute(sql`select to_regclass('migrations') is not null as has`))
   if (!(there[0] as unknown as { has: boolean }).has) return stateOf(pgMigrations, [])
@@ -130,7 +131,7 @@ function stateOf(all: Migration[], taken: Taken[]): MigrationState {
   return { applied, pending: pendingOf(all, taken).map(({ tag }) => tag) }
 }
 
-/** Brings a PostgreSQL database to this build's schema, one node at a time, all or nothing. */
+/** Migrates a PostgreSQL database in one transaction, one node at a time. */
 export async function migratePostgres(pg: PgDirect, now: Millis): Promise<string[]> {
   return pg.transaction(async (tx) => {
     await tx.execute(sql`select pg_advisory_xact_lock(${applicationId})`)
@@ -147,10 +148,10 @@ export async function migratePostgres(pg: PgDirect, now: Millis): Promise<string
   })
 }
 
-/** Bun's client answers rows as an array, PGlite as an object that holds them. */
+/** Bun's client returns an array of rows, PGlite an object that holds one. */
 const rowsOf = (result: unknown): Applied[] =>
   (Array.isArray(result) ? [...result] : (result as { rows: Applied[] }).rows) as Applied[]
 
-/** The steps a SQLite database or a PostgreSQL one of this build has in all. */
+/** The number of migrations of this build. */
 export const schemaVersion = (engine: 'sqlite' | 'postgres'): number =>
   (engine === 'sqlite' ? sqliteMigrations : pgMigrations).length

@@ -1,10 +1,11 @@
+/** Embeds the migrations into the executable at transpile time. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** One step of the schema: drizzle-kit's file, cut into statements. */
 export type Migration = { tag: string; statements: string[] }
 
-/** Reads `drizzle/<dialect>` while Bun transpiles, so that the executable carries its schema. */
+/** The migrations in `drizzle/<dialect>`, by name. */
 export function embedMigrations(dialect: 'sqlite' | 'pg'): Migration[] {
   const folder = join(import.meta.dir, '../../../drizzle', dialect)
   return readdirSync(folder)

@@ -1,7 +1,8 @@
+/** Builds an empty database at the current schema at transpile time. */
 import { Database } from 'bun:sqlite'
 import { embedMigrations } from './migrations.macro.ts'
 
-/** A SQLite file that all steps were taken on, while Bun transpiles: gzipped, as base64. */
+/** A SQLite file after all migrations, gzipped, as base64. */
 export function embedSchema(): string {
   const raw = new Database(':memory:')
   for (const { statements } of embedMigrations('sqlite')) {

@@ -1,3 +1,4 @@
+/** Creates a new SQLite file at the current schema in one step. */
 import { Database } from 'bun:sqlite'
 import { existsSync, linkSync, readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -9,10 +10,9 @@ import { syncFolder, writeSynced } from './whole-file.ts'
 const schema: string = embedSchema()
 
 /**
- * Puts a database at this build's schema where there is none, whole or not at all, and returns the
- * steps that it has; undefined where there is one, or where files cannot be put so: then the steps
- * are taken one by one, which is slower. `name` is of this process alone.
- * @throws what the disk says of a folder that it failed to write.
+ * Creates the database atomically and returns its migration steps. Undefined if it exists, or if
+ * the file system cannot do that: then the slower migrations run. `name` is unique to this process.
+ * @throws the error of a disk that fails to sync the folder.
  */
 export function placeNewFile(file: string, name: string, now: Millis): string[] | undefined {
   if (existsSync(file)) return undefined
@@ -23,7 +23,7 @@ export function placeNewFile(file: string, name: string, now: Millis): string[] 
 
 const beforeName = 'new-'
 
-/** Deletes what processes left that were killed before their new file was in its place. */
+/** Deletes files left by processes that were killed before their new file was in place. */
 export function dropHalfPlaced(file: string): void {
   const folder = dirname(file)
   if (!existsSync(folder)) return
@@ -38,7 +38,7 @@ function placeWhole(file: string, beside: string, now: Millis): string[] | undef
   try {
     const { bytes, steps } = makeFile(now)
     writeSynced(beside, bytes)
-    // Unlike a rename it fails where another process was faster.
+    // Unlike rename, link fails if another process was faster.
     linkSync(beside, file)
     return steps
   } catch {
@@ -53,7 +53,7 @@ function makeFile(now: Millis): { bytes: Uint8Array; steps: string[] } {
   const steps = noteSteps(raw, now)
   const bytes = raw.serialize()
   raw.close()
-  // What PRAGMA journal_mode = WAL writes; a database in memory cannot be in that mode.
+  // As PRAGMA journal_mode = WAL writes it; an in-memory database cannot be in that mode.
   bytes.fill(2, 18, 20)
   return { bytes, steps }
 }

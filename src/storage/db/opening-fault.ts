@@ -1,7 +1,6 @@
-/**
- * Says why a PostgreSQL server could not be used at a start, and the remedy. Names its host and
- * port, never the user or the password; an error of another kind comes back as it is.
- */
+/** Explains why a PostgreSQL server could not be used at a start, and what to do. */
+
+/** Names host and port, never the user or the password. Returns any other error unchanged. */
 export function openingFault(error: unknown, url: string): unknown {
   const code = codesOf(error).find((one) => Object.hasOwn(faults, one))
   const fault = code === undefined ? undefined : faults[code]
@@ -18,24 +17,21 @@ function codesOf(error: unknown): string[] {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { errno, code } = at as { errno?: unknown; code?: unknown }
     codes.unshift(...[errno, code].filter((one) => typeof one === 'string'))
-    // PgBouncer gives the same code for all that it refuses.
+    // PgBouncer uses the same code for every refusal.
     const isPassword = /^password authentication failed/.test(at.message)
     if (errno === '08P01' && isPassword) codes.unshift('28P01')
   }
   return codes
 }
 
-/** Prepared statement exists already, or does not exist. */
+/** A prepared statement already exists, or does not exist. */
 const poolerCodes = ['42P05', '26000']
 
-/**
- * Whether an error says that a prepared statement of one connection met another: a pooler in
- * transaction mode hands connections of the server to different clients.
- */
+/** Whether prepared statements of two clients collided: a pooler in transaction mode does that. */
 export const isPoolerFault = (error: unknown): boolean =>
   codesOf(error).some((code) => poolerCodes.includes(code))
 
-/** What helps then; follows the name of the server. */
+/** Follows the name of the server in a message. */
 export const poolerAdvice =
   'is behind a pooler that shares connections between transactions, where prepared statements ' +
   'fail; append ?prepare=false to database_url'
@@ -53,11 +49,11 @@ const correct = 'correct database_url'
 
 const faults: Record<string, (database: string) => string> = {
   ERR_POSTGRES_CONNECTION_REFUSED: () => `cannot be reached; start it, or ${correct}`,
-  ERR_POSTGRES_CONNECTION_TIMEOUT: () => `does not answer; look at the network, or ${correct}`,
-  ERR_POSTGRES_CONNECTION_CLOSED: () => 'closed the connection; look at its log',
+  ERR_POSTGRES_CONNECTION_TIMEOUT: () => `does not answer; check the network, or ${correct}`,
+  ERR_POSTGRES_CONNECTION_CLOSED: () => 'closed the connection; see its log',
   ERR_POSTGRES_TLS_NOT_AVAILABLE: () =>
-    'does not offer TLS; turn ssl on in the server, or take sslmode out of database_url',
-  ERR_POSTGRES_TLS_UPGRADE_FAILED: () => 'failed the TLS handshake; look at its certificate',
+    'does not offer TLS; turn ssl on in the server, or remove sslmode from database_url',
+  ERR_POSTGRES_TLS_UPGRADE_FAILED: () => 'failed the TLS handshake; check its certificate',
   DEPTH_ZERO_SELF_SIGNED_CERT: () => untrusted,
   SELF_SIGNED_CERT_IN_CHAIN: () => untrusted,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: () => untrusted,
@@ -65,15 +61,15 @@ const faults: Record<string, (database: string) => string> = {
   CERT_HAS_EXPIRED: () => 'has a certificate that has expired; renew it',
   ERR_TLS_CERT_ALTNAME_INVALID: () =>
     `has a certificate for another host name; ${correct}, or renew the certificate`,
-  '3D000': (database) => `has no database "${database}"; make it (createdb), or ${correct}`,
-  '08P01': () => 'refused the connection; look at its log, or at that of the pooler before it',
+  '3D000': (database) => `has no database "${database}"; create it (createdb), or ${correct}`,
+  '08P01': () => 'refused the connection; see its log, or that of the pooler before it',
   '28P01': () => `refused the user or the password; ${correct}, or set PGPASSWORD`,
   '28000': () =>
-    `does not let this user in: no such role, or no line in pg_hba.conf; make it, or ${correct}`,
+    `does not let this user in: no such role, or no line in pg_hba.conf; add it, or ${correct}`,
   '26000': () => poolerAdvice,
   '42P05': () => poolerAdvice,
-  '42501': () => 'does not let this user make tables; let its role own the database',
-  '53300': () => 'has no connection left; raise max_connections, or end other programs',
+  '42501': () => 'does not let this user create tables; make its role the owner of the database',
+  '53300': () => 'has no connection left; raise max_connections, or stop other programs',
   '57P03': () => 'is starting or stopping; try again when it is up',
 }
 

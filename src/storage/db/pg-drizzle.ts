@@ -1,6 +1,7 @@
+/** The parts of drizzle's PostgreSQL drivers that the storage uses. */
 import { drizzle } from 'drizzle-orm/bun-sql'
 
-/** What the seam needs of drizzle's PostgreSQL drivers; Bun's and PGlite's both have it. */
+/** Common to Bun's driver and PGlite's. */
 export type PgDrizzle = {
   transaction<T>(work: (tx: PgDrizzle) => Promise<T>, options?: PgTransaction): Promise<T>
   execute(query: unknown): PromiseLike<unknown>
@@ -15,7 +16,7 @@ export type PgDrizzle = {
   }
 }
 
-/** What goes past the seam: migrations, copies, and looks at the server itself. */
+/** Direct access for migrations, copies and checks of the server. */
 export type PgDirect = Pick<PgDrizzle, 'transaction' | 'execute'>
 
 export type PgTransaction = {
@@ -29,7 +30,7 @@ export function pgDrizzle(client: Bun.SQL): PgDrizzle {
   const nested = pg.transaction.bind(pg)
   const transaction: PgDrizzle['transaction'] = (work, options) => {
     if (!options) return nested(work)
-    // Drizzle would say it in a message of its own after BEGIN, and wait for the answer.
+    // Drizzle would set it in a second message after BEGIN, and wait for the answer.
     const mode = ['isolation level', options.isolationLevel, options.accessMode ?? '']
     return client.begin(mode.join(' ').trim(), (tx) =>
       work(drizzle({ client: tx }) as unknown as PgDrizzle),

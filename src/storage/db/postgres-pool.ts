@@ -1,21 +1,23 @@
+/** The connections to one PostgreSQL server: deadlines, probes, notices, a new pool. */
 import { Flight, type Pace, turnMs } from './flight.ts'
 import type { Notice, Notices } from './notices.ts'
 import { type PgDrizzle, pgDrizzle } from './pg-drizzle.ts'
 import { serverFaultOf } from './server-fault.ts'
 import { probeServer, silence } from './server-probe.ts'
 import { isSeenByProbe, watchTrouble } from './server-trouble.ts'
+import type { Storage } from './storage.ts'
 
-/** Connections of one node. Money of one account is serial anyway; the rest is reads. */
+/** Connections of one node. Commands of one account are serial; the rest are reads. */
 const connections = 16
-/** Within which a connection is made, in seconds. */
+/** The longest a connection may take to open, in seconds. */
 const connectWithinS = 10
-/** Age of a statement at which the server is asked whether it lives, in turns. */
+/** The age of a statement at which the server is probed, in turns. */
 const doubtfulTurns = 7000 / turnMs
-/** Age of a statement at which it is given up, in turns. */
+/** The age of a statement at which it is given up, in turns. */
 const deadlineTurns = 10_000 / turnMs
-/** Between two probes of a server in trouble, and while a statement is late, in turns. */
+/** The interval of probes while the server has a fault, and while a statement is late, in turns. */
 const probeTurns = { trouble: 1000 / turnMs, late: 3000 / turnMs }
-/** How long a close waits for what is under way, in seconds. */
+/** How long a close waits for work in flight, in seconds. */
 const closeWithinS = 2
 
 /** The channel of {@link Notices}; each database has its own. */
@@ -23,24 +25,31 @@ const channel = 'counterfoil'
 
 type Pool = { client: Bun.SQL; pg: PgDrizzle; flights: Set<Flight>; isOver: boolean }
 
-export type ServerPool = ReturnType<typeof serverPool>
+export type ServerPool = {
+  /** Runs work on the current pool; `pg` is not kept, because the next work may get a new pool. */
+  run<T>(pace: Pace, work: (pg: PgDrizzle, flight: Flight) => Promise<T>): Promise<T>
+  notices: Notices
+  storage: Storage
+  onConnectionLost(listener: () => void): void
+  close(): Promise<void>
+}
 
 /**
- * The connections to one server. A statement without an answer for ten seconds is given up. When
- * the server answers no fresh connection either, all others go with it, and nothing more is sent
- * until a probe is answered. Otherwise that pool takes nothing new, and closes after its last work.
+ * Gives up a statement after ten seconds without an answer. If a probe gets no answer either, all
+ * other work fails too, and nothing is sent until a probe succeeds. Otherwise only the pool of the
+ * late statement is replaced, and closes after its last work.
  */
-export function serverPool(url: string) {
+export function serverPool(url: string): ServerPool {
   const turns = { turn: 0 }
   const trouble = watchTrouble(turns)
   const pools = new Set<Pool>()
   const lost: (() => void)[] = []
   const listeners: ((notice: Notice) => void)[] = []
-  /** Whether nothing is sent, because nothing came back. */
+  /** Whether the server went silent: nothing is sent to it. */
   let isSilent = false
   let isClosed = false
   let probe = { isRunning: false, begunAt: Number.NEGATIVE_INFINITY, wasSilent: false }
-  /** Over which notices are heard. */
+  /** The pool that listens for notices. */
   let heardOver: Pool | undefined
 
   const tellLost = (): void => {
@@ -69,7 +78,7 @@ export function serverPool(url: string) {
 
   let current = open()
 
-  /** What comes next goes over new connections; what is under way goes on where it is. */
+  /** Sends further work over new connections; work in flight stays on the old ones. */
   const renew = (): void => {
     const before = current
     current = open()
@@ -126,7 +135,7 @@ export function serverPool(url: string) {
       tellLost()
     }
     if (fault) return trouble.probed(fault)
-    // A pool may hold connections to a primary that is none any more.
+    // The pool may hold connections to a server that is no longer the primary.
     if (now.reason === 'storage_read_only') renew()
     trouble.probed(undefined)
   }
@@ -152,7 +161,7 @@ export function serverPool(url: string) {
     if (isProbeDue(age)) void runProbe()
   }
 
-  /** The server answers others: only what is late is given up, and its connections with it. */
+  /** The server answers probes: gives up late statements and their pool only. */
   const giveUpLate = (ageOf: (flight: Flight) => number): void => {
     for (const pool of [...pools]) {
       const late = [...pool.flights].filter(
@@ -194,12 +203,11 @@ export function serverPool(url: string) {
   const clock = setInterval(look, turnMs)
   clock.unref()
   return {
-    run: <T>(pace: Pace, work: (pg: PgDrizzle, flight: Flight) => Promise<T>): Promise<T> =>
-      fly(pace, ({ pg }, flight) => work(pg, flight)),
+    run: (pace, work) => fly(pace, ({ pg }, flight) => work(pg, flight)),
     notices,
     storage: trouble.storage,
-    onConnectionLost: (listener: () => void) => void lost.push(listener),
-    async close(): Promise<void> {
+    onConnectionLost: (listener) => void lost.push(listener),
+    async close() {
       isClosed = true
       clearInterval(clock)
       await Promise.all([...pools].map((pool) => close(pool, closeWithinS)))

@@ -1,3 +1,4 @@
+/** Runs the work of stores on PostgreSQL, with pipelined writes and retries of lost races. */
 import { batchStatement, lookUp } from './batch-statements.ts'
 import { pgColumns } from './columns.ts'
 import type { Db } from './db.ts'
@@ -10,7 +11,7 @@ import { compiledOnce } from './statements.ts'
 
 export type { PgDrizzle } from './pg-drizzle.ts'
 
-/** How often a transaction that lost a serialisation race or a deadlock is tried again. */
+/** The retries of a transaction that lost a serialisation race or a deadlock. */
 const raceRetries = 50
 
 /** Opens a PostgreSQL server through Bun's own client. */
@@ -36,7 +37,6 @@ export function postgresDb(
   )
 }
 
-/** What work runs on, and the settings that a transaction of ours begins with. */
 type Server = Pick<ServerPool, 'run'> & { settings: Setting[] }
 
 function dbOver(
@@ -52,7 +52,7 @@ function dbOver(
       for (let attempt = 0; ; attempt++) {
         try {
           return await pg.transaction(async (tx) => {
-            // Before anything of it begins: a command given up must not take its turn.
+            // First of all: a command that was given up must not run.
             flight.next()
             const begun = pace === 'write' ? [setUp(tx)] : []
             const value = await drive(work(tx as unknown as Query), tx, flight, begun)
@@ -85,7 +85,7 @@ function dbOver(
     readClock: () => fly('read', async (pg) => Number((await run(pg, databaseClock, []))[0]?.[0])),
     onForeignWrite: () => {},
     onConnectionLost: () => {},
-    // The server's vacuum does it, and its write-ahead log is its operator's.
+    // The server's vacuum does that; its write-ahead log is the operator's.
     scrub: async () => true,
     walBytes: () => null,
     close: async () => void (await close()),
@@ -93,16 +93,16 @@ function dbOver(
 }
 
 /**
- * A connection keeps the plans it made, also of tables that were small then: a change would go
- * through all of a table long after it has grown. What has no index is still read without one.
+ * A connection keeps its plans, even those made while a table was small: without these settings a
+ * write would scan the whole table long after it has grown.
  */
 const byIndex: Setting[] = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'].map(
   (name) => [name, 'off'],
 )
 
 /**
- * The server itself ends a statement that waits for a lock, sooner than this process gives it up,
- * and a transaction whose process vanished, so that its locks go.
+ * The server ends a statement before this process gives it up, and the transaction of a vanished
+ * process, which frees its locks.
  */
 const inTime: Setting[] = [
   ['statement_timeout', '9s'],
@@ -111,7 +111,7 @@ const inTime: Setting[] = [
 
 type Setting = [name: string, value: string]
 
-/** Makes settings for the rest of a transaction. */
+/** Applies settings for the rest of a transaction. */
 function settingUp(settings: Setting[]): (tx: PgDrizzle) => Promise<unknown> {
   const made = settings.map(([name], i) => `set_config('${name}', $${i + 1}, true)`)
   const text = `select ${made.join(', ')}`
@@ -119,12 +119,12 @@ function settingUp(settings: Setting[]): (tx: PgDrizzle) => Promise<unknown> {
   return (tx) => run(tx, text, values)
 }
 
-/** Changes that are on their way before somebody waits for them. */
+/** The most writes in flight before the next await. */
 const sentMax = 16
 
 /**
- * Nobody waits for a change before the next step: the server takes what a connection sends in its
- * order, and after the first that fails refuses the rest until the transaction ends.
+ * Pipelines writes: the server runs the statements of a connection in order, and after a failed one
+ * refuses the rest of the transaction. Their errors surface at the next awaited step.
  */
 async function drive<T>(
   work: Work<T>,
@@ -139,7 +139,7 @@ async function drive<T>(
     const outcome = perform(turn.value, pg)
     sent.push(outcome)
     if (isChange(turn.value) && sent.length < sentMax) {
-      // Its failure is told where it is waited for.
+      // The error surfaces where `sent` is awaited.
       outcome.catch(() => {})
       turn = work.next()
       continue
@@ -186,7 +186,7 @@ async function perform(step: Step, pg: PgDrizzle): Promise<unknown> {
 const found = compiledOnce(lookUp)
 const changing = compiledOnce(batchStatement)
 
-/** Answers come as arrays of values in the order of the columns. */
+/** Returns rows as arrays of values in column order. */
 const run = (pg: PgDrizzle, text: string, params: string[]): Promise<unknown[][]> =>
   pg.session
     .prepareQuery({ sql: text, params }, undefined, undefined, true, (answers) => answers)

@@ -13,10 +13,10 @@ export type Query = Omit<BaseSQLiteDatabase<'sync', void>, 'transaction' | '$cli
 
 type Runnable = { all(): unknown; run(): unknown }
 
-/** Rows of one table, keyed by their column names in TypeScript. */
+/** A row, keyed by column names in TypeScript. */
 export type Values = Record<string, unknown>
 
-/** For columns by their names in TypeScript, the values that a row may have there. */
+/** For each column, the values to look for. */
 export type Lists = Record<string, readonly (string | number)[]>
 
 export type Step =
@@ -35,7 +35,7 @@ export function* rows<T>(query: Selecting<T>): Generator<Step, T[], unknown> {
   return (yield { kind: 'rows', query, lock: false }) as T[]
 }
 
-/** Like {@link rows}, for rows this transaction will change: locks them where others could too. */
+/** Like {@link rows}, for rows this transaction will change: locks them on PostgreSQL. */
 export function* lockedRows<T>(query: Selecting<T>): Generator<Step, T[], unknown> {
   return (yield { kind: 'rows', query, lock: true }) as T[]
 }
@@ -45,7 +45,7 @@ export function* first<T>(query: Selecting<T>): Generator<Step, T | undefined, u
   return ((yield { kind: 'rows', query, lock: false }) as T[])[0]
 }
 
-/** A query that SQLite compiles once under `name`; `build` gets placeholders there. */
+/** A query that SQLite compiles once under `name`, with placeholders for the values. */
 export function* prepared<V extends Values, T>(
   name: string,
   values: V,
@@ -55,10 +55,7 @@ export function* prepared<V extends Values, T>(
   return (yield step as Step) as T[]
 }
 
-/**
- * Whole rows whose columns have one of the values listed for each; compiled once, and locked, where
- * others could lock them too, in the order of the primary key.
- */
+/** Finds whole rows by lists of values; compiled once, locked in primary key order. */
 export function* lockFound<T extends SQLiteTable>(
   table: T,
   where: { [F in keyof T['$inferSelect'] & string]?: readonly (string | number)[] },
@@ -68,10 +65,7 @@ export function* lockFound<T extends SQLiteTable>(
   return (yield { kind: 'find', table, where: lists }) as T['$inferSelect'][]
 }
 
-/**
- * Takes the steps of several works side by side, first those of the first: a server is told all of
- * them before it answers one.
- */
+/** Runs several works side by side: a server gets the next step of each before it answers one. */
 export function* together(works: readonly Work<void>[]): Work<void> {
   let going = works.map((work) => ({ work, turn: work.next() })).filter(({ turn }) => !turn.done)
   while (going.length > 0) {

@@ -1,13 +1,13 @@
+/** Repeats a read until the database changes. */
 import type { Db } from './db.ts'
 
 /**
- * Reads by a name or an object, each done again only after something was written, and at once where
- * nothing was. What is given may be given again, so nobody changes it; what else a value depends on
- * is part of its name.
+ * Returns the cached value of `name` until the next write, synchronously. All callers share the
+ * value: never change it. Whatever the value depends on besides the database is part of its name.
  */
 export type ReadCache = <T>(name: string | object, read: () => Promise<T>) => T | Promise<T>
 
-/** How many values are kept: of a few bytes or kilobytes each. */
+/** The most values kept, of a few kilobytes each. */
 const keptMax = 1000
 
 export function makeReadCache({ version }: Pick<Db, 'version'>): ReadCache {
@@ -21,7 +21,7 @@ export function makeReadCache({ version }: Pick<Db, 'version'>): ReadCache {
     const known = kept.get(name)
     if (known !== undefined) return known as T
     return read().then((value) => {
-      // What was read before a write must not be kept after it.
+      // A value read before a write must not be cached after it.
       if (version() === now) kept.set(name, value)
       return value
     })

@@ -1,10 +1,11 @@
+/** Tells whether a PostgreSQL server can lose an acknowledged COMMIT. */
 import { sql } from 'drizzle-orm'
 import type { Db } from './db.ts'
 import { prepared } from './query-steps.ts'
 
-/** How a PostgreSQL server keeps what it committed, as far as it lets this role see. */
+/** The durability settings of a server, as far as this role may see them. */
 export type Replication = {
-  /** Servers that follow this one. */
+  /** Connected standbys. */
   standbys: number
   /** `synchronous_commit`. */
   commit: string
@@ -22,7 +23,7 @@ const columns = {
   fsync: sql<string>`current_setting('fsync')`,
 }
 
-/** Undefined on SQLite, and on a database without a row to ask beside. */
+/** Undefined on SQLite, and on a database without any fact. */
 export async function readReplication(db: Db): Promise<Replication | undefined> {
   if (db.engine !== 'postgres') return undefined
   const { facts } = db.tables
@@ -46,6 +47,6 @@ export function replicationFault(found: Replication): string | undefined {
   return 'a standby follows asynchronously: a failover to it loses acknowledged runs'
 }
 
-/** What puts every {@link replicationFault} right. */
+/** The settings that fix every {@link replicationFault}. */
 export const replicationFix =
   'set fsync = on, synchronous_commit = on and, with a standby, synchronous_standby_names'

@@ -1,7 +1,7 @@
+/** Tables of deposits: transfers of the stablecoin to the treasury. */
 import { sql } from 'drizzle-orm'
 import type { Columns } from './columns.ts'
 
-/** What came in over the chain. */
 export function depositTables(c: Columns) {
   /**
    * A transfer of the stablecoin to the treasury. Its identity is the chain, the transaction, the
@@ -30,7 +30,7 @@ export function depositTables(c: Columns) {
       /** Null when it is more than any balance can hold. */
       amount: c.money('amount_nusd'),
       from: c.text('from_address').notNull(),
-      /** Whose it is: the sender's, until another wallet claimed it or was assigned it. */
+      /** The owner: the sender, until another wallet claims it or the operator assigns it. */
       account: c.text('account_id').notNull(),
       status: c
         .text('status')

@@ -1,8 +1,8 @@
+/** Tables of the log: leaves, checkpoints, signers, price lists, anchors, transactions. */
 import { sql } from 'drizzle-orm'
 import type { LeafKind } from '../../verify/merkle.ts'
 import type { Columns } from './columns.ts'
 
-/** What everybody may check: the log, who signed it, what was signed, and what is on the chain. */
 export function logTables(c: Columns) {
   /**
    * The logs of this database by age. Receipts go into the last one; those before were abandoned.

@@ -1,3 +1,4 @@
+/** Tables of money: balances, keys, transfers, runs. */
 import { sql } from 'drizzle-orm'
 import type { Json } from '../../kernel/canonical.ts'
 import type { Columns } from './columns.ts'
@@ -15,7 +16,6 @@ export type StoredLine = { meter: string; quantity: number; price: string }
  */
 export type LedgerSide = 'user' | 'revenue' | 'grants' | 'deposits' | 'loss' | 'plans' | 'terminal'
 
-/** Balances, keys, what moved between them, and the runs that are paid for. */
 export function moneyTables(c: Columns) {
   /** A wallet address (lower case) and its money. `held` is reserved by runs in flight. */
   const accounts = c.table(

@@ -1,10 +1,10 @@
+/** Tables of people: settings, texts, shares, sessions, usage, the audit trail. */
 import type { Json } from '../../kernel/canonical.ts'
 import type { Disclosures, FullReceipt, SectionName } from '../../verify/receipt.ts'
 import type { Columns } from './columns.ts'
 
-/** What people chose, what they show of their receipts, and who did what. */
 export function peopleTables(c: Columns) {
-  /** What an account chose; without a row everything is as it comes. */
+  /** The settings of an account; defaults apply without a row. */
   const accountSettings = c.table('account_settings', {
     accountId: c.text('account_id').primaryKey(),
     /** How long the texts of its runs are kept. */
@@ -30,7 +30,7 @@ export function peopleTables(c: Columns) {
     ],
   )
 
-  /** A receipt that others may see: which sections, and which texts. Gone when private again. */
+  /** A shared receipt: its visible sections and texts. Deleted when it is private again. */
   const shares = c.table(
     'shares',
     {
@@ -39,7 +39,7 @@ export function peopleTables(c: Columns) {
       visibility: c.text('visibility').$type<'unlisted' | 'public'>().notNull(),
       sections: c.json<SectionName[]>('sections').notNull(),
       revealed: c.json<Disclosures>('revealed').notNull(),
-      /** The receipt's digest, for whoever looks it up by its hash. */
+      /** The receipt's digest, for look-ups by hash. */
       digest: c.bytes('digest'),
       createdAt: c.ms('created_at').notNull(),
       updatedAt: c.ms('updated_at').notNull(),
@@ -51,14 +51,14 @@ export function peopleTables(c: Columns) {
     ],
   )
 
-  /** A receipt whose seed was erased, as it was: its salts can no longer be made. */
+  /** A receipt whose seed was erased: its salts can no longer be derived. */
   const erasedReceipts = c.table('erased_receipts', {
     receiptId: c.text('receipt_id').primaryKey(),
     receipt: c.json<FullReceipt>('receipt').notNull(),
     erasedAt: c.ms('erased_at').notNull(),
   })
 
-  /** Who did what outside the ordinary flow: grants with their reason, revocations, keys made. */
+  /** The audit trail: grants with their reason, revocations, new keys. */
   const auditEntries = c.table(
     'audit_entries',
     {
@@ -73,7 +73,7 @@ export function peopleTables(c: Columns) {
     (t) => [c.index('audit_entries_by_account').on(t.accountId, t.id)],
   )
 
-  /** Somebody signed in: the SHA-256 of the cookie's token, and how long it is good for. */
+  /** A signed-in browser: the SHA-256 of its cookie's token, and when it expires. */
   const sessions = c.table(
     'sessions',
     {

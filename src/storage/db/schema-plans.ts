@@ -1,7 +1,7 @@
+/** Tables of plans: subscriptions. */
 import { sql } from 'drizzle-orm'
 import type { Columns } from './columns.ts'
 
-/** What accounts pay for besides their runs. */
 export function planTables(c: Columns) {
   /**
    * A plan that an account pays for from its balance. One at most goes on; the others are history.

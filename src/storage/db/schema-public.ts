@@ -1,7 +1,7 @@
+/** Tables of what is public: figures, passports, allowances of the terminal. */
 import { sql } from 'drizzle-orm'
 import type { Columns } from './columns.ts'
 
-/** What anybody may see without an account, and how often whom the terminal answered. */
 export function publicTables(c: Columns) {
   /** All receipts of an hour or a day (UTC), counted once from each, in the order of the log. */
   const explorerCounts = c.table(
@@ -33,7 +33,7 @@ export function publicTables(c: Columns) {
     (t) => [c.primaryKey({ columns: [t.grain, t.at, t.model] })],
   )
 
-  /** A public identity. Its handle is never given to anybody else, not even when it is retired. */
+  /** A public identity. Its handle is never reused, even after it is retired. */
   const passports = c.table(
     'passports',
     {
@@ -109,7 +109,7 @@ export function publicTables(c: Columns) {
     'terminal_allowances',
     {
       day: c.ms('day').notNull(),
-      /** A keyed hash of its network, so that nobody's address is kept. */
+      /** A keyed hash of its network: no address is stored. */
       client: c.text('client').notNull(),
       used: c.int('used').notNull(),
     },

@@ -1,3 +1,4 @@
+/** The whole schema: every table, built for either engine. */
 import { sql } from 'drizzle-orm'
 import type { Columns } from './columns.ts'
 import { depositTables } from './schema-deposits.ts'
@@ -9,7 +10,6 @@ import { publicTables } from './schema-public.ts'
 
 export type { HoldWindow, StoredLine } from './schema-money.ts'
 
-/** Every table, built for one engine from the column vocabulary. */
 export type Tables = ReturnType<typeof buildSchema>
 
 export type AccountRow = Tables['accounts']['$inferSelect']

@@ -1,8 +1,9 @@
+/** Turns the errors of a PostgreSQL client into storage faults. */
 import { StorageFault, type StorageReason } from '../../kernel/storage-fault.ts'
 
 /**
- * The fault of storage that an error of a PostgreSQL client is; undefined for any other error.
- * `isCommitting` says that a COMMIT was on its way: one whose answer got lost may have happened.
+ * Undefined for an error that is not about storage. `isCommitting`: the COMMIT was sent, so it may
+ * have happened if its answer got lost.
  */
 export function serverFaultOf(error: unknown, isCommitting: boolean): StorageFault | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
@@ -25,7 +26,7 @@ const reasons: [pattern: RegExp, reason: StorageReason][] = [
   [/^25006$/, 'storage_read_only'],
   [/^53100$/, 'storage_full'],
   [/^53...$/, 'storage_exhausted'],
-  // A statement that waited longer than its transaction lets it, nearly always for a lock.
+  // A statement timeout, nearly always while it waits for a lock.
   [/^57014$/, 'storage_busy'],
   // Shutting down, starting, crashed; the connection is gone; idle inside a transaction.
   [/^(57P0.|08...|25P03)$/, 'storage_unreachable'],

@@ -1,15 +1,16 @@
+/** Asks a PostgreSQL server over a fresh connection whether it takes writes. */
 import { StorageFault } from '../../kernel/storage-fault.ts'
 import { serverFaultOf } from './server-fault.ts'
 
-/** How long a probe waits for the whole answer, in ms. */
+/** The longest a probe waits, in ms. */
 const probeMs = 2000
 
-/** A server that sends nothing at all, not even a refusal. */
+/** The fault of a server that does not answer at all. */
 export const silence = (): StorageFault => new StorageFault('storage_unreachable', 'SILENT')
 
 /**
- * Asks over a connection of its own, as the next statement of a new pool would find the server:
- * behind one name there may be another one by now. Undefined when it takes writes.
+ * Uses its own connection, as a new pool would: another server may stand behind the name by now.
+ * Returns undefined if the server takes writes.
  */
 export async function probeServer(url: string): Promise<StorageFault | undefined> {
   const client = new Bun.SQL({ url, max: 1 })

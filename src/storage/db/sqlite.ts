@@ -1,3 +1,4 @@
+/** Runs the work of stores on a SQLite file: one transaction and one fsync a tick. */
 import { Database, type SQLQueryBindings, type Statement } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
@@ -16,11 +17,11 @@ import {
 import { type Where, watchStorage } from './storage.ts'
 import { makeVersion } from './version.ts'
 
-/** How long a write waits for another process's lock before it is tried again later, in ms. */
+/** How long a write waits for another process's lock before a later retry, in ms. */
 const busyTimeoutMs = 100
 /** How long the opening of a file may wait for another process, in ms. */
 const openWithinMs = 5000
-/** How often a batch that found the lock taken is tried again before its callers hear of it. */
+/** The retries of a batch that finds the lock taken. */
 const busyRetries = 50
 
 type Command = {
@@ -30,8 +31,7 @@ type Command = {
 }
 
 /**
- * Opens the embedded database. All commands queued in one tick share one transaction and one
- * fsync, each in its own savepoint; their callers are told after the COMMIT.
+ * Commands of one tick share a transaction, each in its own savepoint, and resolve after COMMIT.
  */
 export function openSqlite(
   file: string,
@@ -80,7 +80,7 @@ export function openSqlite(
     const tell: (() => void)[] = []
     let isWell = true
     let where: Where = 'write'
-    // Alone, a command is taken back with the transaction: no page is copied for a savepoint.
+    // A single command needs no savepoint, which would copy pages.
     const isAlone = commands.length === 1
     try {
       for (const command of commands) {
@@ -91,7 +91,7 @@ export function openSqlite(
           tell.push(() => command.done(value))
         } catch (error) {
           const fault = storage.faultOf(error, 'write')
-          // A full or failing disk undoes the whole transaction: nothing of this tick is stored.
+          // A full or failing disk rolls back the whole tick.
           if (!raw.inTransaction || storage.stopped()) throw fault
           if (isAlone) {
             rollback.run()
@@ -162,30 +162,30 @@ export function openSqlite(
   }
 }
 
-/** Opens a connection with the pragmas every connection of ours has (K1). */
+/** Opens a connection with the pragmas that every connection needs. */
 export function connect(file: string, options: { readonly?: boolean } = {}): Database {
   const raw = new Database(file, { create: !options.readonly, safeIntegers: true, strict: true })
-  // Nobody is served yet: another process that is just making the file may take its time.
+  // At the opening, another process that creates the file may take longer.
   raw.run(`PRAGMA busy_timeout = ${openWithinMs}`)
-  // A file that nobody served yet, such as a restored one, is not in this mode.
+  // A new or restored file is not in this mode.
   if (!options.readonly) raw.run('PRAGMA journal_mode = WAL')
   raw.run('PRAGMA synchronous = FULL')
   raw.run('PRAGMA foreign_keys = ON')
-  // A savepoint copies pages: in memory that is a third less to write a run.
+  // Savepoints copy pages; in memory a run takes a third fewer writes.
   raw.run('PRAGMA temp_store = MEMORY')
-  // A COMMIT that split pages goes through all of the cache; what does not fit, the system keeps.
+  // A COMMIT that split pages walks the whole cache; the system caches the rest of the file.
   raw.run('PRAGMA cache_size = -16384')
   raw.run('PRAGMA wal_autocheckpoint = 4000')
   raw.run('PRAGMA journal_size_limit = 67108864')
-  // What is deleted is overwritten: texts and seeds must be gone when their owner was told so.
+  // Deleted texts and seeds must be gone from the file once their owner is told so.
   raw.run('PRAGMA secure_delete = ON')
   raw.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
   return raw
 }
 
 /**
- * Moves the write-ahead log into the file and empties it: it holds pages as they were before a
- * delete. Waits for nobody, because a reader of this process could not go on meanwhile.
+ * Empties the write-ahead log, which holds pages from before a delete. Never waits for a reader:
+ * one in this process could not proceed meanwhile.
  */
 function emptyLog(raw: Database): boolean {
   raw.run('PRAGMA busy_timeout = 0')
@@ -200,12 +200,12 @@ function emptyLog(raw: Database): boolean {
 const isBusy = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
 
-/** Ends what is left of a transaction; what cannot even be undone is undone by the next opening. */
+/** Rolls back an open transaction; if that fails too, the next opening does it. */
 function endQuietly(raw: Database, rollback: Statement): void {
   try {
     if (raw.inTransaction) rollback.run()
   } catch {
-    // The COMMIT that failed was told already.
+    // The callers get the first error.
   }
 }
 
@@ -213,7 +213,7 @@ function failAll(commands: Command[], error: unknown): void {
   for (const command of commands) command.failed(error)
 }
 
-/** Runs the steps of a work on one connection, remembering every statement it compiled. */
+/** Runs steps on one connection and caches every compiled statement. */
 function makeDriver(raw: Database) {
   const query = drizzle(raw) as unknown as Query
   const compiled = new Map<string, { all(values: Values): unknown }>()
@@ -269,7 +269,7 @@ type Preparable = { prepare(): { all(values: Values): unknown } }
 const placeholders = (values: Values): Values =>
   Object.fromEntries(Object.keys(values).map((name) => [name, sql.placeholder(name) as unknown]))
 
-/** Reads on a connection of its own in one read transaction, a step a turn of the event loop. */
+/** Reads in one transaction on its own connection, one step per turn of the event loop. */
 async function snapshot<T>(file: string, work: (q: Query) => Work<T>): Promise<T> {
   const raw = connect(file, { readonly: true })
   try {
@@ -283,7 +283,7 @@ async function snapshot<T>(file: string, work: (q: Query) => Work<T>): Promise<T
     }
     return turn.value
   } finally {
-    // Closing alone waits for the collector of garbage, and the picture would hold the log so long.
+    // A closed connection keeps its transaction, and so the log, until garbage collection.
     if (raw.inTransaction) raw.run('ROLLBACK')
     raw.close()
   }

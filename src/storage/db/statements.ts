@@ -1,3 +1,4 @@
+/** Compiles the SQLite text of steps on single rows. */
 import { Column, getTableColumns, getTableName } from 'drizzle-orm'
 import { getTableConfig, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Lists, Step, Values } from './query-steps.ts'
@@ -27,15 +28,15 @@ export function rowStatement(step: Writing): RowStatement {
   return { text: `${text} ${onConflict(keys, set)}`, bind: binder(columns) }
 }
 
-/** A look-up of the rows with one value in each of some columns. */
+/** A look-up by one value in each of some columns. */
 export type PointLookUp = {
   text: string
-  /** The values of each look-up that lists of values come to. */
+  /** The parameters of each single look-up. */
   bind(where: Lists): (string | number)[][]
   read(answer: unknown[]): Values
 }
 
-/** The SQLite text of a look-up, to be compiled once: in process each may have its own. */
+/** The SQLite text of a look-up, to be compiled once. */
 export function pointLookUp({ table, where }: Finding): PointLookUp {
   const columns: Field[] = Object.entries(getTableColumns(table))
   const asked = columns.filter(([field]) => field in where)
@@ -52,7 +53,7 @@ export function pointLookUp({ table, where }: Finding): PointLookUp {
   }
 }
 
-/** Compiles what a step needs once for each table and shape. */
+/** Compiles a step once for each table and shape. */
 export function compiledOnce<S extends Writing | Finding, T>(make: (step: S) => T): (step: S) => T {
   const made = new WeakMap<object, Map<string, T>>()
   return (step) => {
@@ -70,7 +71,7 @@ function shapeOf(step: Writing | Finding): string {
   return step.kind === 'insert' ? step.kind : `${step.kind} ${step.set.join()}`
 }
 
-/** How an answer, which has its values in the order of the columns, becomes a row. */
+/** Turns values in column order into a row. */
 export function reader(columns: [field: string, column: Column][]): (answer: unknown[]) => Values {
   return (answer) => {
     const row: Values = {}
@@ -84,12 +85,13 @@ export function reader(columns: [field: string, column: Column][]): (answer: unk
 }
 
 /** The names of a table's primary key columns, alone or composite. */
-export function primaryKeyOf(config: Pick<Config, 'columns' | 'primaryKeys'>): string[] {
+export function primaryKeyOf(config: KeyedTable): string[] {
   const composite = config.primaryKeys.at(0)?.columns.map((column) => column.name)
   return composite ?? config.columns.filter((column) => column.primary).map((column) => column.name)
 }
 
-type Config = ReturnType<typeof getTableConfig>
+/** The parts of a table's configuration that name its key. */
+export type KeyedTable = Pick<ReturnType<typeof getTableConfig>, 'columns' | 'primaryKeys'>
 
 type Field = [field: string, column: SQLiteColumn]
 
@@ -102,7 +104,7 @@ export const quote = (name: string): string => `"${name}"`
 export const namesOf = (fields: Named): string =>
   fields.map(([, { name }]) => quote(name)).join(', ')
 
-/** What an upsert does where the row exists: takes these columns from the new one. */
+/** The conflict clause of an upsert: overwrites these columns. */
 export function onConflict(keys: readonly string[], set: Named): string {
   const taken = set.map(([, { name }]) => `${quote(name)} = excluded.${quote(name)}`)
   return `on conflict (${keys.map(quote).join(', ')}) do update set ${taken.join(', ')}`
@@ -123,6 +125,6 @@ function binder(fields: Field[]): RowStatement['bind'] {
   }
 }
 
-/** Whether the driver is given what a row has there: so it is with text. */
+/** Whether the driver takes the row's value as it is, as with text. */
 const keepsValues = (column: Column): boolean =>
   column.mapToDriverValue === Column.prototype.mapToDriverValue

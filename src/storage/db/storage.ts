@@ -1,23 +1,23 @@
+/** Watches the files of a SQLite database, and stops writes after a lasting fault. */
 import { statSync } from 'node:fs'
 import { StorageFault, type StorageReason } from '../../kernel/storage-fault.ts'
 
-/** How the files of an embedded database are. */
+/** The health of a database's storage. */
 export type Storage = {
-  /** What writes meet now; undefined while they are stored. */
+  /** The fault that writes meet now; undefined while they succeed. */
   trouble(): StorageFault | undefined
-  /** Told when trouble begins, becomes another, or is over. */
+  /** Calls the listener when the fault begins, changes or ends. */
   onChange(listener: (trouble: StorageFault | undefined) => void): void
-  /** Stops all writes if the files are not those that were opened: what is written is lost. */
+  /** Stops all writes if the files were replaced or deleted: further writes would be lost. */
   look(): void
 }
 
-/** Where an error came up: what it means for what is stored depends on that. */
+/** The operation that failed; it decides what the error means for the data. */
 export type Where = 'read' | 'write' | 'commit'
 
 /**
- * Remembers what the writer of a file met. After an I/O error on the way to the disk nothing is
- * written any more: the kernel may have dropped the pages, and a later sync would report success.
- * Nor is anything written over damage, or into a file that is gone.
+ * After a failed write or sync nothing is written any more: the kernel may have dropped the pages,
+ * and a later sync would report success. The same holds for a damaged or missing file.
  */
 export function watchStorage(file: string) {
   const listeners: ((trouble: StorageFault | undefined) => void)[] = []
@@ -37,17 +37,17 @@ export function watchStorage(file: string) {
     onChange: (listener: (trouble: StorageFault | undefined) => void) =>
       void listeners.push(listener),
     stopped,
-    /** The fault of storage that an error is, remembered; any other error as it is. */
+    /** Turns an engine error into a StorageFault and remembers it; other errors pass. */
     faultOf(error: unknown, where: Where): unknown {
       if (error instanceof StorageFault) return error
       const fault = storageFaultOf(error, where)
       if (!fault) return error
       if (!stopped()) become(fault)
-      // Whoever comes later is in no doubt: what they wanted was never begun.
+      // Later commands are not in doubt: they never began.
       if (where !== 'commit' || fault.reason !== 'storage_failed') return fault
       return new StorageFault(fault.reason, fault.code, { cause: error, doubt: true })
     },
-    /** A COMMIT came through: what passes by itself is over. */
+    /** A successful COMMIT ends a passing fault. */
     wrote(): void {
       if (trouble && !trouble.isLasting) become(undefined)
     },
@@ -67,20 +67,20 @@ export function watchStorage(file: string) {
   }
 }
 
-/** The fault of storage that an error of the engine is, if it is one. */
+/** The StorageFault of an engine error; undefined for any other error. */
 export function storageFaultOf(error: unknown, where: Where): StorageFault | undefined {
   const code = codeOf(error)
   const reason = code === undefined ? undefined : reasonOf(code, where)
   return code && reason ? new StorageFault(reason, code, { cause: error }) : undefined
 }
 
-/** The file behind a name; undefined while there is none. */
+/** Device and inode of a file; undefined if it does not exist. */
 function identityOf(name: string): string | undefined {
   const found = statSync(name, { throwIfNoEntry: false })
   return found && `${found.dev}:${found.ino}`
 }
 
-/** SQLite's word for an error; drizzle wraps what the driver threw. */
+/** SQLite's error code; drizzle wraps the driver's error. */
 function codeOf(error: unknown): string | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code } = at as { code?: unknown }
@@ -89,9 +89,9 @@ function codeOf(error: unknown): string | undefined {
   return undefined
 }
 
-/** A read that fails has lost nothing; anything but a full disk on the way to it may have. */
+/** A failed read loses nothing; a failed write may, unless the disk was full. */
 function reasonOf(code: string, where: Where): StorageReason | undefined {
-  // The index of the write-ahead log is a file too, and could not grow.
+  // The second: the index of the write-ahead log could not grow.
   if (code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE') return 'storage_full'
   if (code.startsWith('SQLITE_IOERR')) {
     return where === 'read' ? 'storage_unreachable' : 'storage_failed'

@@ -1,7 +1,8 @@
+/** Measures how long writes take. */
 import type { Clock } from '../../kernel/clock.ts'
 import type { Db } from './db.ts'
 
-/** The same database; how long each write took, its COMMIT included, is told in seconds. */
+/** The same database; `tell` gets the seconds of each write, its COMMIT included. */
 export function timedDb(
   db: Db,
   clock: Pick<Clock, 'monotonic'>,

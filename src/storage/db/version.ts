@@ -1,10 +1,11 @@
+/** Numbers the state of a SQLite file, so that caches notice writes. */
 import type { Database } from 'bun:sqlite'
 import { systemClock } from '../../kernel/clock.ts'
 
-/** Others' writes are looked for once in this many ms: that takes a lock, as a read does. */
+/** How often other processes' writes are looked for, in ms: each look takes a lock. */
 const lookEveryMs = 1
 
-/** Counts what a connection wrote, whoever asked it to, and what others wrote to its file. */
+/** Returns another number after each write of this connection or of another process. */
 export function makeVersion(raw: Database): () => number {
   const changes = raw.prepare('select total_changes()')
   const dataVersion = raw.prepare('PRAGMA data_version')

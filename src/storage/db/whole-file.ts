@@ -1,15 +1,16 @@
+/** Writes files that are whole and on the disk, or not there at all. */
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Writes all of it: on a full disk or at a quota a part is written without an error. */
+/** Writes all bytes: near a full disk or a quota one call writes a part without an error. */
 export function writeWhole(file: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
 }
 
 /**
- * Makes a file (0600) with these bytes, on the disk when this returns. With `wx` it must not exist.
- * @throws what the file system says; a file that was opened and not finished is deleted.
+ * Creates a file (0600), synced to the disk on return. With `wx` it must not exist.
+ * @throws the error of the file system, after it deleted an unfinished file.
  */
 export function writeSynced(path: string, bytes: Uint8Array, flag: 'w' | 'wx' = 'wx'): void {
   const file = openSync(path, flag, 0o600)
@@ -17,7 +18,7 @@ export function writeSynced(path: string, bytes: Uint8Array, flag: 'w' | 'wx' = 
     writeWhole(file, bytes)
     fsyncSync(file)
   } catch (error) {
-    // Half a file in its place would be taken for a whole one.
+    // Half a file would be taken for a whole one.
     rmSync(path, { force: true })
     throw error
   } finally {
@@ -26,9 +27,8 @@ export function writeSynced(path: string, bytes: Uint8Array, flag: 'w' | 'wx' = 
 }
 
 /**
- * Puts a file (0600) in the place of `path`: a crash leaves the old one or the new one, whole. The
- * event loop goes on meanwhile. `name` is of this process alone, so that two never write into each
- * other's.
+ * Replaces `path` by a file (0600) atomically: a crash leaves the old one or the new one, whole.
+ * `name` is unique to this process, so that two never write to the same temporary file.
  */
 export async function replaceFile(path: string, text: string, name: string): Promise<void> {
   const beside = `${path}.${name}`
@@ -44,8 +44,8 @@ export async function replaceFile(path: string, text: string, name: string): Pro
 }
 
 /**
- * Makes a new name in the folder of `path` last: it is on the disk only when the folder is.
- * @throws what a disk says that fails, not what says that folders cannot be synced at all.
+ * Syncs the folder of `path`, without which a crash can lose a new name. @throws the error of a
+ * failing disk; file systems that cannot sync folders are ignored.
  */
 export function syncFolder(path: string): void {
   try {
@@ -56,10 +56,9 @@ export function syncFolder(path: string): void {
       closeSync(folder)
     }
   } catch (error) {
-    // A failure of the disk is none of these.
     if (!(error instanceof Error && 'code' in error && unsynced.has(error.code))) throw error
   }
 }
 
-/** What Windows and some file systems say where folders cannot be opened or synced at all. */
+/** Error codes of systems that cannot open or sync folders. */
 const unsynced = new Set<unknown>(['EACCES', 'EINVAL', 'EISDIR', 'ENOSYS', 'ENOTSUP', 'EPERM'])

@@ -1,7 +1,8 @@
+/** What a public receipt adds to the public figures, and the histogram of first tokens. */
 import type { ExplorerModelRow, RunRow, ShareRow } from '../db/schema.ts'
 import { grainStart } from './grain.ts'
 
-/** What a receipt adds to the public figures: nothing that its owner does not show to everybody. */
+/** What a receipt adds to the public figures: only what its owner makes public. */
 export type Figure = Pick<ExplorerModelRow, 'model' | 'runs' | 'cost' | 'firstTokens'> & {
   at: number
 }
@@ -13,8 +14,8 @@ export type FiguredRun = Pick<
 >
 
 /**
- * Upper ends of the histogram of times to the first token, in ms; what took longer is counted
- * behind the last. Never changed: what was added is taken back by them.
+ * Upper bounds of the histogram of times to the first token, in ms; the last bar has no bound.
+ * Never change them: what was added is subtracted by the same bounds.
  */
 export const firstTokenBounds: readonly number[] = [
   10, 20, 30, 50, 75, 100, 150, 200, 300, 400, 500, 650, 800, 1000, 1500, 2000, 3000, 5000, 10_000,
@@ -22,8 +23,8 @@ export const firstTokenBounds: readonly number[] = [
 ]
 
 /**
- * The figure of a receipt under a share: its run where the run is shown, its cost where the charge
- * is, under the model '' without the run. Undefined for what not everybody sees.
+ * The figure of a receipt under a share: its run if the run is shown, its cost if the charge is
+ * shown, under the model '' without the run. Undefined unless the share is public.
  */
 export function figureOf(run: FiguredRun, share: Shown): Figure | undefined {
   if (share?.visibility !== 'public' || run.finishedAt === null) return undefined
@@ -39,17 +40,17 @@ export function figureOf(run: FiguredRun, share: Shown): Figure | undefined {
   }
 }
 
-/** What a change of a share does to the figures, as rows to add up: the old ones are negative. */
+/** The rows to add when a share changes: the old figure negative, the new one positive. */
 export function figureChanges(run: FiguredRun, from: Shown, to: Shown): ExplorerModelRow[] {
   const [before, after] = [figureOf(run, from), figureOf(run, to)]
   if (isSame(before, after)) return []
   const taken = before && { ...scale(before, -1), at: before.at }
   const changes = [taken, after].flatMap((figure) => (figure ? toRows(figure) : []))
-  // Rows are locked in this order, everywhere.
+  // All writers lock rows in this order.
   return changes.sort((a, b) => compare(keyOf(a), keyOf(b)))
 }
 
-/** The row with the change added. @throws when more is taken back than was ever added. */
+/** The row with the change added. @throws when a figure would fall below zero. */
 export function addFigure(row: ExplorerModelRow, change: ExplorerModelRow): ExplorerModelRow {
   const next = {
     ...row,
@@ -69,8 +70,8 @@ export const addHistograms = (one: readonly number[], other: readonly number[]):
 export const noFirstTokens = (): number[] => Array(firstTokenBounds.length + 1).fill(0)
 
 /**
- * The median of a histogram in ms: interpolated within its bar, as if what is in it lay evenly;
- * behind the last bound it is that bound. Undefined for an empty one.
+ * The median of a histogram in ms, interpolated within its bar; at most the last bound. Undefined
+ * for an empty histogram.
  */
 export function medianOf(firstTokens: readonly number[]): number | undefined {
   const half = firstTokens.reduce((sum, count) => sum + count, 0) / 2
@@ -86,7 +87,7 @@ export function medianOf(firstTokens: readonly number[]): number | undefined {
   return undefined
 }
 
-/** An embedding has no tokens to come one after the other. */
+/** Empty for an embedding, which has no first token. */
 function toHistogram({ kind, startedAt, firstByteAt }: FiguredRun): number[] {
   const counts = noFirstTokens()
   if (kind !== 'chat' || startedAt === null || firstByteAt === null) return counts

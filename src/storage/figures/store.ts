@@ -1,3 +1,4 @@
+/** Keeps the public figures in step with what is shared. */
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import type { Db } from '../db/db.ts'
 import { lockedRows, type Query, rows, update, type Work } from '../db/query-steps.ts'
@@ -6,7 +7,7 @@ import { addFigure, type FiguredRun, figureChanges, noFirstTokens } from './figu
 
 type Shown = Pick<ShareRow, 'visibility' | 'sections'> | undefined
 
-/** Keeps the public figures, in the transaction that changes who sees a receipt. */
+/** Moves the public figures in the transaction that changes the visibility of a receipt. */
 export function* moveFigures(
   q: Query,
   tables: Tables,
@@ -18,7 +19,7 @@ export function* moveFigures(
 function* add(q: Query, { explorerModels }: Tables, change: ExplorerModelRow): Work<void> {
   const { grain, at, model } = change
   const none = { grain, at, model, runs: 0, cost: 0n, firstTokens: noFirstTokens() }
-  // Of two that come first at once, one adds the row and the other waits for it.
+  // Of two concurrent first writers, one adds the row and the other waits for it.
   const target = [explorerModels.grain, explorerModels.at, explorerModels.model]
   yield* rows(
     q
@@ -37,23 +38,23 @@ function* add(q: Query, { explorerModels }: Tables, change: ExplorerModelRow): W
   yield* update(explorerModels, [addFigure(row, change)], ['runs', 'cost', 'firstTokens'])
 }
 
-const settledFact = 'figures.settled'
-/** Shares read at once. */
+const doneFact = 'figures.settled'
+/** Shares read in one query. */
 const readMax = 500
 
 /**
- * Adds what was public before there were figures, and the digests that such receipts are found by.
- * Done once for a database, before anybody can share or unshare: like a migration.
+ * Adds receipts that were public before figures existed, and the digests they are found by. Runs
+ * once per database, before the first share can change: like a migration.
  */
-export function settleFigures(db: Db): Promise<void> {
+export function ensureFigures(db: Db): Promise<void> {
   const { tables } = db
   const { runs, shares, facts } = tables
   const runId = sql`'run_' || substr(${shares.receiptId}, 6)`
 
   return db.write(function* (q) {
-    // A node that starts at the same time waits here, and finds it done.
-    const settled = q.insert(facts).values({ name: settledFact, value: 'yes' })
-    if ((yield* rows(settled.onConflictDoNothing().returning())).length === 0) return
+    // A node that starts at the same time waits here and finds it done.
+    const done = q.insert(facts).values({ name: doneFact, value: 'yes' })
+    if ((yield* rows(done.onConflictDoNothing().returning())).length === 0) return
     for (let last = ''; ; ) {
       const found = yield* rows(
         q

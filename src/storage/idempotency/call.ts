@@ -1,62 +1,66 @@
-import type { Deps } from '../../app/deps-port.ts'
+/** A call with an Idempotency-Key: its fingerprint, its sealed answer, its row. */
 import type { Millis } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { IdempotentRow } from '../db/schema.ts'
 
-/** Closes what the database keeps for a while, under keys that are not in it. */
+/** Encrypts what the database keeps for a while, under keys outside the database. */
 export type Sealer = {
-  /** Names the keys: what others closed, these cannot open. */
+  /** Names the keys; data sealed under other keys cannot be opened. */
   name: string
-  /** The same for equal texts, and nothing to try guesses with for whoever lacks the key. */
+  /** A keyed hash: equal for equal texts, useless for guesses without the key. */
   fingerprint(text: string): string
-  /** AES-256-GCM; what was closed for one place does not open at another. */
+  /** AES-256-GCM, bound to `place`. */
   seal(text: string, place: string): Uint8Array
-  /** Undefined for what these keys did not close for this place. */
+  /** Undefined for bytes that these keys did not seal for this place. */
   open(sealed: Uint8Array, place: string): string | undefined
 }
 
 /**
- * A call with an Idempotency-Key is made once. That it was is written by the command that makes
- * something or holds money for it, and its answer by the command that ends that: so it is as true
- * as the money, whatever is killed when.
+ * A call with an Idempotency-Key. The command that creates something or holds money stores the
+ * call, and the command that ends it stores the answer: both survive a crash exactly as the money
+ * does.
  */
 export type Call = {
-  /** A hash of who calls, which route, and the key. */
+  /** A hash of the caller, the route and the key. */
   scope: string
-  /** Of the body that was sent. */
+  /** Of the request body. */
   fingerprint: string
 }
 
-/** An answer as it is given again. */
+/** An answer to be replayed. */
 export type Reply = {
   status: number
   headers: Record<string, string>
-  /** Null where it was too long to be kept. */
+  /** Null if it was too long to keep. */
   body: string | null
 }
 
-/** How long a call stays made, in ms. */
+/** How long a call is kept, in ms. */
 const keptMs = 86_400_000
 
-/** UTF-16 units of an answer that is kept; of a longer one only that it was given. */
+/** The longest answer that is kept, in UTF-16 units. */
 export const replyMax = 4 * 1024 * 1024
 
-/** Makes calls known and answers them again. */
-export type Replies = ReturnType<typeof makeReplies>
+/** Identifies calls, and seals and replays their answers. */
+export type Replies = {
+  /** Fingerprints a body; names the keys, without which it means nothing. */
+  fingerprint(body: string): string
+  seal(scope: string, reply: Reply): Uint8Array
+  /**
+   * The answer of an earlier call.
+   * @throws Refusal `idempotency_mismatch` for another body, `idempotency_in_progress`, `conflict`
+   * if the answer was not kept or cannot be read any more.
+   */
+  answerOf(known: IdempotentRow, call: Call): Reply & { body: string }
+}
 
-export const makeReplies = (sealer: Sealer) => ({
-  /** A fingerprint names the keys that it was made with, after which it can mean nothing. */
-  fingerprint: (body: string): string => `${sealer.name}.${sealer.fingerprint(body)}`,
-  seal(scope: string, { body, ...reply }: Reply): Uint8Array {
+export const makeReplies = (sealer: Sealer): Replies => ({
+  fingerprint: (body) => `${sealer.name}.${sealer.fingerprint(body)}`,
+  seal(scope, { body, ...reply }) {
     const kept = body !== null && body.length > replyMax ? null : body
     return sealer.seal(JSON.stringify({ ...reply, body: kept }), scope)
   },
-  /**
-   * The answer of a call that was made before.
-   * @throws Refusal `idempotency_mismatch` for another body, `idempotency_in_progress`, `conflict`
-   * where the answer was not kept or cannot be read any more.
-   */
-  answerOf(known: IdempotentRow, call: Call): Reply & { body: string } {
+  answerOf(known, call) {
     const byUs = known.fingerprint.startsWith(`${sealer.name}.`)
     if (byUs && known.fingerprint !== call.fingerprint) refuse('idempotency_mismatch')
     if (known.reply === null) refuse('idempotency_in_progress')
@@ -67,7 +71,7 @@ export const makeReplies = (sealer: Sealer) => ({
   },
 })
 
-/** Trying again cannot help: the call was made and stays made. */
+/** A retry cannot help: the call stays made. */
 function refuseAgain({ runId }: IdempotentRow): never {
   const where = runId === null ? '' : ` GET /v1/runs/${runId} says how it ended.`
   refuse('conflict', {
@@ -77,9 +81,9 @@ function refuseAgain({ runId }: IdempotentRow): never {
   })
 }
 
-/** A call as it is kept, with its answer if that is known already. */
+/** The row of a call, with its answer if it is known already. */
 export const callRowOf = (
-  { replies, settings }: Pick<Deps, 'replies' | 'settings'>,
+  { replies, settings }: { replies: Pick<Replies, 'seal'>; settings: { node: string } },
   { scope, fingerprint }: Call,
   reply: Reply | undefined,
   now: Millis,

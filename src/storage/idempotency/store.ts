@@ -1,24 +1,28 @@
+/** Stores the calls that were made with an Idempotency-Key. */
 import { eq, inArray, lte } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Db } from '../db/db.ts'
 import { first, type Query, rows, type Work } from '../db/query-steps.ts'
 import type { IdempotentRow, Tables } from '../db/schema.ts'
 
-export type CallStore = ReturnType<typeof callStore>
+/** Calls made with an Idempotency-Key. The ledger writes them, with the money. */
+export type CallStore = {
+  /** A call by its scope, even an expired one. */
+  find(scope: string): Promise<IdempotentRow | undefined>
+  /** Deletes expired calls. */
+  dropPast(now: Millis): Promise<void>
+}
 
-/** Answers forgotten in one transaction; settles wait for it. */
+/** Answers deleted in one transaction: ending runs wait for it. */
 const dropBatch = 500
 
-/** The calls that were made with an Idempotency-Key. The ledger writes them, beside the money. */
-export function callStore({ tables: { idempotentCalls }, ...db }: Db) {
+export function callStore({ tables: { idempotentCalls }, ...db }: Db): CallStore {
   return {
-    /** What is there of a call, also when it ran out. */
-    find: (scope: string): Promise<IdempotentRow | undefined> =>
+    find: (scope) =>
       db.read((q) =>
         first(q.select().from(idempotentCalls).where(eq(idempotentCalls.scope, scope))),
       ),
-    /** Forgets what was kept long enough. */
-    dropPast: async (now: Millis): Promise<void> => {
+    dropPast: async (now) => {
       const drop = () =>
         db.write(function* (q) {
           const named = { scope: idempotentCalls.scope }
@@ -34,7 +38,7 @@ export function callStore({ tables: { idempotentCalls }, ...db }: Db) {
   }
 }
 
-/** Lets the calls that began these runs be made again, in the caller's transaction. */
+/** Deletes the calls that began these runs, so that they can be repeated. */
 export function* freeCalls(
   q: Query,
   { idempotentCalls }: Pick<Tables, 'idempotentCalls'>,
@@ -46,7 +50,7 @@ export function* freeCalls(
   yield* rows(q.delete(idempotentCalls).where(named).returning(scope))
 }
 
-/** Takes the answer of a run from its call, which stays made, in the caller's transaction. */
+/** Erases the answer of a run's call; the call itself stays made. */
 export function* forgetReply(
   q: Query,
   { idempotentCalls }: Pick<Tables, 'idempotentCalls'>,

@@ -1,10 +1,10 @@
+/** Sets how long the texts of an account are kept. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Retention } from './retention.ts'
 
 /**
- * Says how long an account's texts are kept from now on. A shorter time also holds for what is
- * kept already; `none` deletes it before this resolves. Texts that somebody reveals with a shared
- * receipt are the share's, and stay until it is taken back.
+ * A shorter retention also applies to texts that are kept already; `none` deletes them before this
+ * resolves. Texts revealed in a shared receipt belong to the share and stay until it is withdrawn.
  */
 export async function setRetention(
   { texts, clock, ids }: Pick<Deps, 'texts' | 'clock' | 'ids'>,

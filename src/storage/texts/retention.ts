@@ -1,12 +1,9 @@
+/** The retention periods that an account can choose for the texts of its runs. */
 import type { Millis } from '../../kernel/clock.ts'
 
-/**
- * How long the texts of an account's runs are kept: what went in and what came out. Not at all
- * unless the account asked.
- */
+/** How long inputs and outputs are kept; `none` unless the account chooses otherwise. */
 export type Retention = 'none' | '24h' | '30d'
 
-/** What can be asked for, and how long that is. */
 export const retentionMs: Readonly<Record<Retention, Millis>> = {
   none: 0,
   '24h': 86_400_000,

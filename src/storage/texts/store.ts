@@ -1,3 +1,4 @@
+/** Stores the texts of runs and the retention of accounts. */
 import { and, asc, eq, gt, inArray, lte } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import type { Json } from '../../kernel/canonical.ts'
@@ -7,25 +8,45 @@ import { first, insert, lockedRows, type Query, rows, type Work } from '../db/qu
 import type { AuditRow, Tables } from '../db/schema.ts'
 import { type Retention, retentionMs } from './retention.ts'
 
-export type TextStore = ReturnType<typeof textStore>
+/** The kept texts of runs, and how long each account keeps them. */
+export type TextStore = {
+  /** Takes deleted bytes out of the files; the job retries what a reader holds up. */
+  scrub(): Promise<void>
+  /** How long an account keeps texts; synchronous for a second after a read. */
+  retentionOf(account: string): Retention | Promise<Retention>
+  /** Counts the account's runs whose texts are kept beyond `moment`, up to `most`. */
+  countBeyond(account: string, moment: Millis, most: number): Promise<number>
+  /** Sets the retention, shortens what is kept already, and adds the audit entry if it changed. */
+  setRetention(
+    account: string,
+    retention: Retention,
+    now: Millis,
+    auditOf: (before: Retention) => AuditRow,
+  ): Promise<void>
+  /** Deletes all texts of an account, in the files too. */
+  dropAll(account: string): Promise<void>
+  /** Deletes expired texts. */
+  dropPast(now: Millis): Promise<void>
+  /** The texts of a run; undefined unless they are kept. */
+  find(runId: string): Promise<Texts | undefined>
+}
 
-/** What a run was given and what came out, as its receipt commits to them. */
+/** The input and output of a run, as its receipt commits to them. */
 export type Texts = { input: Json; output: Json | null }
 export type RunText = Texts & { runId: string; accountId: string }
 
-/** How long a retention may be answered from memory: another process may have changed it. */
+/** How long a retention is cached, in ms: another process may change it. */
 const rememberedMs = 1000
-/** For so many accounts; room is taken as they come. */
 const room = { maxSize: 10_000, sizeCalculation: () => 1 }
 
-/** Texts deleted in one transaction; settles wait for it. */
+/** Texts deleted in one transaction: ending runs wait for it. */
 const dropBatch = 50
 
-export function textStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>) {
+export function textStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>): TextStore {
   const { accountSettings, runTexts } = db.tables
   const remembered = new LRUCache<string, { retention: Retention; readAt: number }>(room)
   db.onConnectionLost(() => remembered.clear())
-  /** What an earlier process deleted may still stand in the files. */
+  /** False at a start: the files may still hold what an earlier process deleted. */
   let isScrubbed = false
 
   const read = async (account: string): Promise<Retention> => {
@@ -38,7 +59,7 @@ export function textStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>) {
     return retention
   }
 
-  /** Deletes batch by batch what `due` names, and returns how many there were. */
+  /** Deletes what `due` selects in batches; returns the count. */
   const drop = async (due: (q: Query) => ReturnType<typeof dueOf>): Promise<number> => {
     let dropped = 0
     for (;;) {
@@ -54,7 +75,6 @@ export function textStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>) {
   const dueOf = (q: Query, condition: ReturnType<typeof eq>) =>
     q.select({ runId: runTexts.runId }).from(runTexts).where(condition)
 
-  /** Takes deleted bytes out of the files; what a reader holds up is tried again by the job. */
   const scrub = async (): Promise<void> => {
     isScrubbed = false
     isScrubbed = await db.scrub()
@@ -62,15 +82,13 @@ export function textStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>) {
 
   return {
     scrub,
-    /** How long an account's texts are kept; at once when it was asked within the last second. */
-    retentionOf(account: string): Retention | Promise<Retention> {
+    retentionOf(account) {
       const known = remembered.get(account)
-      // Not by the time of day: a clock that is set back comes to the same time again.
+      // Not the wall clock, which can be set back.
       const isFresh = known && clock.monotonic() - known.readAt < rememberedMs
       return isFresh ? known.retention : read(account)
     },
-    /** Of how many runs an account's texts are kept beyond a moment; `most` if there are more. */
-    countBeyond: async (account: string, moment: Millis, most: number): Promise<number> => {
+    countBeyond: async (account, moment, most) => {
       const { runId, accountId, until } = runTexts
       const kept = and(eq(accountId, account), gt(until, moment))
       const found = await db.read((q) =>
@@ -78,12 +96,7 @@ export function textStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>) {
       )
       return found.length
     },
-    setRetention: async (
-      account: string,
-      retention: Retention,
-      now: Millis,
-      auditOf: (before: Retention) => AuditRow,
-    ): Promise<void> => {
+    setRetention: async (account, retention, now, auditOf) => {
       await db.write(function* (q) {
         const fresh = { accountId: account, retention: 'none', consoleKeyId: null } as const
         yield* rows(q.insert(accountSettings).values(fresh).onConflictDoNothing().returning())
@@ -101,18 +114,15 @@ export function textStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>) {
       })
       remembered.delete(account)
     },
-    /** Deletes all texts of an account, and what of them is left in the files. */
-    dropAll: async (account: string): Promise<void> => {
+    dropAll: async (account) => {
       await drop((q) => dueOf(q, eq(runTexts.accountId, account)))
       await scrub()
     },
-    /** Deletes the texts that were kept long enough. */
-    dropPast: async (now: Millis): Promise<void> => {
+    dropPast: async (now) => {
       const dropped = await drop((q) => dueOf(q, lte(runTexts.until, now)))
       if (dropped > 0 || !isScrubbed) await scrub()
     },
-    /** The texts of a run, where they are kept. */
-    find: (runId: string): Promise<Texts | undefined> =>
+    find: (runId) =>
       db.read((q) => {
         const kept = and(eq(runTexts.runId, runId), gt(runTexts.until, clock.now()))
         const shown = { input: runTexts.input, output: runTexts.output }
@@ -122,8 +132,8 @@ export function textStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>) {
 }
 
 /**
- * Keeps the texts of runs in the transaction that ends them, of the accounts that want it at this
- * moment: a retention that was taken back meanwhile holds for the runs in flight too.
+ * Stores the texts of runs in the transaction that ends them, by the retention of this moment: a
+ * retention that was shortened meanwhile applies to runs in flight too.
  */
 export function* keepTexts(
   q: Query,

@@ -1,3 +1,4 @@
+/** Answers a request with an Idempotency-Key once, and replays that answer. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { sha256Hex } from '../../../kernel/hash.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
@@ -6,11 +7,11 @@ import type { Call, Reply } from '../call.ts'
 
 type Asked = {
   request: Request
-  /** The id of a key, or an account. */
+  /** A key id or an account. */
   who: string
   /** Method and path. */
   route: string
-  /** The body as it was received. */
+  /** The body as received. */
   text: string
 }
 
@@ -29,15 +30,13 @@ export function callOf(
 }
 
 type Context = { set: { headers: Record<string, unknown> } }
-type Needs = Pick<Deps, 'calls' | 'replies' | 'clock'>
 
 /**
- * Answers a call: by `make` if it is made for the first time, else as it was answered then.
- * Without a call there is nothing to look up.
+ * Runs `make` for a first call, or without one; replays the stored answer of a repeated call.
  * @throws Refusal `idempotency_mismatch`, `idempotency_in_progress`, `conflict`, or that of `make`.
  */
 export async function answerOnce<T>(
-  deps: Needs,
+  deps: Pick<Deps, 'calls' | 'replies' | 'clock'>,
   context: Context,
   call: Call | undefined,
   make: () => Promise<T>,
@@ -49,19 +48,22 @@ export async function answerOnce<T>(
     return await make()
   } catch (error) {
     if (!(error instanceof Refusal) || error.type !== 'idempotency_in_progress') throw error
-    // Another one was faster, and may have its answer already.
+    // A concurrent call won, and may have its answer by now.
     const theirs = await findReply(deps, call)
     if (!theirs) throw error
     return replay(context, theirs)
   }
 }
 
-async function findReply({ calls, replies, clock }: Needs, call: Call) {
+async function findReply(
+  { calls, replies, clock }: Pick<Deps, 'calls' | 'replies' | 'clock'>,
+  call: Call,
+) {
   const known = await calls.find(call.scope)
   return known && known.until > clock.now() ? replies.answerOf(known, call) : undefined
 }
 
-/** The headers of this request stay, with those of the answer. */
+/** Keeps the headers of this request and adds those of the stored answer. */
 function replay({ set }: Context, { status, headers, body }: Reply): Response {
   const all: Record<string, string> = {}
   for (const [name, value] of Object.entries(set.headers)) all[name] = String(value)
@@ -73,14 +75,13 @@ function replay({ set }: Context, { status, headers, body }: Reply): Response {
   })
 }
 
-/** An answer in JSON, to be given again. */
+/** A JSON answer, to be stored for replays. */
 export const jsonReply = (
   status: number,
   headers: Record<string, string>,
   body: object,
 ): Reply => ({
   status,
-  // As it goes out the first time.
   headers: { 'content-type': 'application/json;charset=utf-8', ...headers },
   body: JSON.stringify(body),
 })

@@ -1,10 +1,11 @@
+/** Reports a changed server behind a proxy as a lost connection. */
 import type { Db } from './db.ts'
 
 /**
- * The same database, whose listeners of lost connections are told by `distrust` too: where a proxy
- * keeps the connections, none of them breaks when another server takes over behind it.
+ * The same database; `distrust` also calls its listeners of lost connections: behind a proxy no
+ * connection breaks when another server takes over.
  */
-export function withLosses(db: Db): { db: Db; distrust: () => void } {
+export function withLostConnections(db: Db): { db: Db; distrust: () => void } {
   const listeners: (() => void)[] = []
   const distrust = (): void => {
     for (const listener of listeners) listener()
