@@ -1,4 +1,5 @@
 import type { Deps } from '../../app/deps-port.ts'
+import type { Doubt } from '../../front/status/health-port.ts'
 import type { Chain } from '../../kernel/chain.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
@@ -8,7 +9,7 @@ import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { DepositRow } from '../../storage/db/schema.ts'
 import { dayOf, type Heads, isDeepEnough, softDepth } from './deposit.ts'
 import { type On, type Standing, settleTx, standingOf, standsAsBefore } from './reorg.ts'
-import { type Doubt, holdBack, type Second, secondServer } from './second.ts'
+import { holdBack, type Second, secondServer } from './second.ts'
 
 type Needs = Parameters<typeof settleTx>[0] & Pick<Deps, 'health' | 'secondChain'>
 

@@ -1,15 +1,9 @@
 import type { Deps } from '../../app/deps-port.ts'
+import type { Doubt } from '../../front/status/health-port.ts'
 import { type Chain, ChainUnavailable } from '../../kernel/chain.ts'
 import type { DepositRow } from '../../storage/db/schema.ts'
 import type { DepositPolicy, Heads } from './deposit.ts'
 import { type On, type Standing, standingOf, standsAsBefore } from './reorg.ts'
-
-/**
- * Why a deposit that one server has deep enough is not credited, by what the second one says.
- * `second_behind`: its chain is not that far yet. `second_differs`: it is, and holds no such
- * transfer in that block. `second_down`: it does not answer.
- */
-export type Doubt = 'second_behind' | 'second_differs' | 'second_down'
 
 /** What the second server has of a transaction. */
 type Theirs = Standing | 'absent' | 'down'

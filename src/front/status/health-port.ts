@@ -1,4 +1,4 @@
-import type { Doubt } from '../../billing/deposits/second.ts'
+/** What the jobs of this process know of its parts, as types alone. */
 import type { TokenTrouble } from '../../billing/deposits/token.ts'
 import type { ChainTrouble } from '../../kernel/chain.ts'
 import type { Millis } from '../../kernel/clock.ts'
@@ -15,6 +15,13 @@ export type HeadsHealth = 'ok' | 'unchecked' | 'diverged'
 
 /** What keeps heads of the log from the chain, besides a chain that does not answer. */
 export type AnchorTrouble = 'no_registry' | 'no_funds' | 'not_owner' | 'refused'
+
+/**
+ * Why a deposit that one server has deep enough is not credited, by what the second one says.
+ * `second_behind`: its chain is not that far yet. `second_differs`: it is, and holds no such
+ * transfer in that block. `second_down`: it does not answer.
+ */
+export type Doubt = 'second_behind' | 'second_differs' | 'second_down'
 
 /** How this process is, as its jobs found it. Doors read it, jobs write it. */
 export type Health = {
