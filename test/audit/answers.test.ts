@@ -26,7 +26,7 @@ function wrongIn(read: () => unknown): string | undefined {
     return undefined
   } catch (error) {
     expect(error).toBeInstanceOf(WrongAnswer)
-    return (error as Error).message.replace(/^The service's answer is not what .* says: /, '')
+    return (error as Error).message.replace(/^The service's response violates its API: /, '')
   }
 }
 

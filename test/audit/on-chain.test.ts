@@ -95,7 +95,7 @@ describe('a chain that says what the service says', () => {
     const report = await auditService({ service, chain: { chain: chainOf(known()), registry } })
     expect(report.holds).toBe(true)
     const roots = report.checks.find(({ name }) => name === 'chain_roots')
-    expect(roots?.reason).toEndWith(`Its owner ${owner} is the one the service names.`)
+    expect(roots?.reason).toEndWith(`The owner ${owner} is only the service's claim.`)
   })
 
   test('holds where an anchor is not final yet, and says so', async () => {

@@ -155,7 +155,7 @@ describe.skipIf(noChromium)('the console, in a real browser', () => {
   test('a refusal before it runs is said in place, with what to do', async () => {
     const { page } = await open(true)
     await page.getByText('Parameters').click()
-    await page.getByLabel('Longest answer').fill('9999999')
+    await page.getByLabel('Max output tokens').fill('9999999')
     await ask(page, 'stub/speaks', 'Hello')
     await page.getByText('answers with at most 1000 tokens').waitFor()
     expect(await page.getByLabel('Message').inputValue()).toBe('Hello')

@@ -104,7 +104,7 @@ describe('the key that the console spends through', () => {
     const page = await postForm(own, w, runPath, ask)
     expect(page.status).toBe(403)
     const html = await page.text()
-    expect(readable(html)).toContain('You revoked the key of the console.')
+    expect(readable(html)).toContain('You revoked the console key.')
     expect(html).toContain('action="/api/portal/console/key"')
 
     const made = await postForm(own, w, `${path}/key`, {})
@@ -178,7 +178,7 @@ describe('POST /api/portal/console/cap', () => {
     await askByStream(own, ask)
     const answer = await postForm(own, w, `${path}/cap`, { cap: '0.000000001' })
     expect(answer.status).toBe(409)
-    expect(readable(await answer.text())).toContain('that is the smallest cap there can be')
+    expect(readable(await answer.text())).toContain('The cap must be at least')
   })
 })
 

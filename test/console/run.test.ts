@@ -194,7 +194,7 @@ describe('POST /api/portal/console/run', () => {
       expect(error.type).toBe('insufficient_balance')
       const page = await postForm(none, w, runPath, { model: 'stub/normal', input: 'a' })
       expect(page.status).toBe(402)
-      expect(readable(await page.text())).toContain(', and the balance has $0.00 free.')
+      expect(readable(await page.text())).toContain(', but only $0.00 of the balance is available.')
     })
   })
 
@@ -261,7 +261,7 @@ describe('POST /api/portal/console/run', () => {
       const answer = await postForm(own, w, runPath, { ...fields, model: 'stub/normal' })
       expect(answer.status).toBe(402)
       const text = readable(await answer.text())
-      expect(text).toContain('and the console may spend $')
+      expect(text).toContain('but the console may only spend $')
       expect(text).toMatch(/Ask for at most \d+ tokens, or raise the cap\./)
       await own.call('/api/portal/console/cap', { json: { cap: '1' } })
     })

@@ -1,10 +1,9 @@
+/** Reads a service's responses strictly: an auditor trusts no unexpected form. */
 import type { Hex } from '../../kernel/hex.ts'
 import { type Checkpoint, parseCheckpoint, parseConsistency } from '../../verify/proof.ts'
 import { isObject, type Problem, readMember } from '../../verify/receipt.ts'
 
-/** What a service says of itself, read strictly: an auditor believes no form that is not due. */
-
-/** A head of the log that the service says is on the chain. */
+/** A head of the log that the service claims is on the chain. */
 export type AnchorAnswer = { id: string; status: string; size: number; root: Hex }
 
 /** One page of `GET /v1/anchors`. */
@@ -12,23 +11,23 @@ export type AnchorsPage = {
   origin: string
   checkpoint: Checkpoint | undefined
   anchors: AnchorAnswer[]
-  /** Who opened the log on the chain, by the service's word. */
+  /** The wallet that opened the log on the chain, as the service claims. */
   owner: string | undefined
   hasMore: boolean
   lastId: string | undefined
 }
 
-/** Who may sign which part of the log: fromIndex ≤ index < untilIndex. */
+/** A signer and its range of the log: fromIndex ≤ index < untilIndex. */
 export type SignerAnswer = {
   address: string
   fromIndex: number
-  /** null: to the end. */
+  /** null means to the end. */
   untilIndex: number | null
-  /** How it named the next one; absent for the one that signs now. */
+  /** Its statement that names the next signer; undefined for the current one. */
   rotation: Rotation | undefined
 }
 
-/** `SignerRotation` and the old key's signature over it; null where that key was gone. */
+/** `SignerRotation` and the old key's signature over it; null if that key was lost. */
 export type Rotation = {
   issuer: string
   previous: string
@@ -38,7 +37,7 @@ export type Rotation = {
   signature: string | null
 }
 
-/** What a service answers is not what its API says. */
+/** A response that violates the API. */
 export class WrongAnswer extends Error {}
 
 /** @throws WrongAnswer */
@@ -59,7 +58,7 @@ export function readAnchors(answer: unknown): AnchorsPage {
   }
 }
 
-/** The path between two sizes. @throws WrongAnswer */
+/** The consistency path between two sizes. @throws WrongAnswer */
 export function readConsistency(answer: unknown): { from: string; to: string; path: Hex[] } {
   const problems: Problem[] = []
   const { consistency } = object(answer, 'the list of anchors')
@@ -128,7 +127,7 @@ function member(type: string, value: unknown, name: string): string {
 }
 
 const wrong = (name: string): WrongAnswer =>
-  new WrongAnswer(`The service's answer is not what its API says: ${name}.`)
+  new WrongAnswer(`The service's response violates its API: ${name}.`)
 
 function fails(problems: Problem[]): never {
   throw wrong(problems.map(({ path, message }) => `${path} ${message}`).join(', '))

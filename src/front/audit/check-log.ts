@@ -1,3 +1,4 @@
+/** The audit's checks of the log: signed head, growing anchors, consistency. */
 import { fromHex, type Hex } from '../../kernel/hex.ts'
 import { checkSigner, fail, type Outcome, pass, told as quoted } from '../../verify/checks.ts'
 import { structDigest } from '../../verify/eip712.ts'
@@ -5,19 +6,19 @@ import { verifyConsistency } from '../../verify/merkle.ts'
 import type { Checkpoint } from '../../verify/proof.ts'
 import { recoverSigner } from '../../verify/signature.ts'
 import { readConsistency } from './answers.ts'
-import { count, type Service, type Told } from './service-view.ts'
+import { count, type Service, type ServiceView } from './service-view.ts'
 
-/** A size of the log and the root that somebody says it has there. */
+/** A size of the log and its claimed root. */
 type Head = { size: number; root: Hex }
 
 /** The head of the log is signed by the key that may sign its last leaf. */
-export function checkCheckpoint({ checkpoint, origin, signers }: Told): Outcome {
-  if (!checkpoint) return pass('The log is empty: nothing was signed of it yet.')
+export function checkCheckpoint({ checkpoint, origin, signers }: ServiceView): Outcome {
+  if (!checkpoint) return pass('The log is empty, so nothing is signed yet.')
   return checkSignature(checkpoint, origin, signers)
 }
 
-/** The heads on the chain grow, and none is beyond what is signed. */
-export function checkAnchors({ anchors, checkpoint }: Told): Outcome {
+/** Anchored heads grow, and none exceeds the signed checkpoint. */
+export function checkAnchors({ anchors, checkpoint }: ServiceView): Outcome {
   const unsorted = anchors.find(({ size }, i) => size <= (anchors[i - 1]?.size ?? 0))
   if (unsorted)
     return fail(`The anchor of size ${unsorted.size} is not larger than the one before.`)
@@ -25,14 +26,14 @@ export function checkAnchors({ anchors, checkpoint }: Told): Outcome {
   if (last && last.size > Number(checkpoint?.size ?? 0)) {
     return fail(`The anchor of size ${last.size} is beyond the latest checkpoint.`)
   }
-  if (!last) return pass('The service says that nothing of its log is on the chain yet.')
+  if (!last) return pass('The service lists no anchors yet.')
   return pass(`${count(anchors.length, 'anchor')}, each larger than the one before.`)
 }
 
 /** Each head continues the one before, up to the latest checkpoint: nothing was rewritten. */
-export async function checkNeighbours(service: Service, told: Told): Promise<Outcome> {
-  const heads: Head[] = told.anchors.map(({ size, root }) => ({ size, root }))
-  if (told.checkpoint) heads.push(headOf(told.checkpoint))
+export async function checkNeighbours(service: Service, view: ServiceView): Promise<Outcome> {
+  const heads: Head[] = view.anchors.map(({ size, root }) => ({ size, root }))
+  if (view.checkpoint) heads.push(headOf(view.checkpoint))
   let checked = 0
   for (const [i, to] of heads.entries()) {
     const from = heads[i - 1]
@@ -41,14 +42,14 @@ export async function checkNeighbours(service: Service, told: Told): Promise<Out
     checked++
   }
   return checked === 0
-    ? pass('There are no two heads to compare yet.')
+    ? pass('Fewer than two heads, so there is nothing to compare yet.')
     : pass(`${count(checked, 'proof')}: each head of the log begins with the one before.`)
 }
 
-/** The log still begins with what an earlier audit saw, which only its auditor kept. */
+/** The log still begins with the head that an earlier audit saved. */
 export async function checkRemembered(
   service: Service,
-  { origin, checkpoint, signers }: Told,
+  { origin, checkpoint, signers }: ServiceView,
   earlier: Checkpoint,
 ): Promise<Outcome> {
   if (earlier.issuer !== origin) {
@@ -66,13 +67,13 @@ export async function checkRemembered(
   const signed = checkSignature(earlier, origin, signers)
   return signed.status === 'pass'
     ? pass(`The log still begins with the ${from.size} leaves of the earlier audit.`)
-    : { ...signed, reason: `Of the earlier checkpoint: ${signed.reason}` }
+    : { ...signed, reason: `Earlier checkpoint: ${signed.reason}` }
 }
 
 function checkSignature(
   { signature, ...signed }: Checkpoint,
   origin: string,
-  signers: Told['signers'],
+  signers: ServiceView['signers'],
 ): Outcome {
   if (signed.issuer !== origin) return fail(`The checkpoint is of ${quoted(signed.issuer)}.`)
   const recovered = recoverSigner(structDigest('Checkpoint', signed), signature)

@@ -1,15 +1,16 @@
+/** The audit's checks of signers: gapless ranges and signed rotations. */
 import { fail, type Outcome, pass, unavailable } from '../../verify/checks.ts'
 import { structDigest } from '../../verify/eip712.ts'
 import { recoverSigner } from '../../verify/signature.ts'
 import type { Rotation, SignerAnswer } from './answers.ts'
-import { count, type Told } from './service-view.ts'
+import { count, type ServiceView } from './service-view.ts'
 
-/** The ranges of the signers follow each other without a gap, and one signs now. */
-export function checkRanges({ signers }: Told): Outcome {
+/** The signers' ranges are gapless, and one signer is current. */
+export function checkRanges({ signers }: ServiceView): Outcome {
   for (const [i, signer] of signers.entries()) {
     const next = signers[i + 1]
     if (i === 0 && signer.fromIndex !== 0) {
-      return fail(`The first signer signs from index ${signer.fromIndex}: who signed before?`)
+      return fail(`The first signer begins at index ${signer.fromIndex}; who signed below it?`)
     }
     if (signer.untilIndex !== (next?.fromIndex ?? null)) {
       const [ends, begins] = [signer.untilIndex ?? 'nowhere', next?.fromIndex ?? 'nowhere']
@@ -19,11 +20,11 @@ export function checkRanges({ signers }: Told): Outcome {
   const addresses = new Set(signers.map(({ address }) => address.toLowerCase()))
   if (addresses.size < signers.length) return fail('One key has two ranges.')
   const now = signers.at(-1)
-  return pass(`${count(signers.length, 'signer')} without a gap; ${now?.address} signs now.`)
+  return pass(`${count(signers.length, 'signer')} without a gap; ${now?.address} is current.`)
 }
 
-/** Each signer but the first was named by the one before, over its own signature. */
-export function checkRotations({ origin, signers }: Told): Outcome {
+/** Each signer but the first was named by its predecessor, in a signed statement. */
+export function checkRotations({ origin, signers }: ServiceView): Outcome {
   const missing: string[] = []
   for (const [i, signer] of signers.entries()) {
     const before = signers[i - 1]
@@ -37,7 +38,7 @@ export function checkRotations({ origin, signers }: Told): Outcome {
     }
     const { signature, ...signed } = rotation
     const recovered = recoverSigner(structDigest('SignerRotation', signed), signature)
-    if (!recovered.ok) return fail(`Of the rotation to ${signer.address}: ${recovered.reason}`)
+    if (!recovered.ok) return fail(`Rotation to ${signer.address}: ${recovered.reason}`)
     if (!isSame(recovered.address, before.address)) {
       const found = `found that of ${recovered.address}`
       return fail(`${signer.address}: expected the signature of ${before.address}; ${found}.`)
@@ -45,14 +46,16 @@ export function checkRotations({ origin, signers }: Told): Outcome {
   }
   if (missing.length > 0) {
     const who = missing.join(', ')
-    return unavailable(`No key signed for ${who}: its predecessor was gone. Ask the operator.`)
+    return unavailable(
+      `No predecessor signed for ${who}, because its key was lost. Ask the operator.`,
+    )
   }
   return signers.length < 2
     ? pass('The first key still signs.')
     : pass(`${count(signers.length - 1, 'rotation')}, each signed by the key before.`)
 }
 
-/** What of a statement is not about this change; undefined when all is. */
+/** How a statement contradicts this change; undefined if it agrees. */
 function placeProblem(
   { issuer, previous, next, fromIndex }: Rotation,
   before: SignerAnswer,

@@ -1,26 +1,27 @@
+/** The public view of a service that an audit reads. */
 import type { Checkpoint } from '../../verify/proof.ts'
 import type { AnchorAnswer, SignerAnswer } from './answers.ts'
 
-/** The service as anybody sees it, without a key. */
+/** Public reads of a service, without a key. */
 export type Service = {
-  /** The JSON of an answer. @throws ServiceTrouble */
+  /** The JSON of a response. @throws ServiceTrouble */
   get(path: string): Promise<unknown>
 }
 
-/** The service does not answer, or not with what can be read. */
+/** The service is unreachable, or its response is unreadable. */
 export class ServiceTrouble extends Error {}
 
-/** What was read of the service before it is judged. */
-export type Told = {
+/** Everything read from the service, before the checks. */
+export type ServiceView = {
   origin: string
   checkpoint: Checkpoint | undefined
-  /** Who opened the log on the chain, by the service's word. */
+  /** The wallet that opened the log on the chain, as the service claims. */
   owner: string | undefined
-  /** On the chain by the service's word, smallest first. */
+  /** On the chain as the service claims, smallest first. */
   anchors: AnchorAnswer[]
   /** Oldest first. */
   signers: SignerAnswer[]
 }
 
-/** How many there are, in words for a reason. */
+/** A count with its noun: `1 anchor`, `2 anchors`. */
 export const count = (n: number, one: string): string => (n === 1 ? `1 ${one}` : `${n} ${one}s`)

@@ -1,3 +1,4 @@
+/** Runs a chat for the console and the terminal, and adds the charge to refusals. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { Refusal } from '../../kernel/refusal.ts'
@@ -8,14 +9,14 @@ import type { LiveRun } from '../../runs/live-run.ts'
 import { type Sink, type Streamed, stream } from '../../runs/stream.ts'
 import type { RunRow } from '../../storage/db/schema.ts'
 
-/** The models one can talk to, in the order of the catalogue. */
+/** Enabled chat models, in catalogue order. */
 export const chatModels = ({ catalogue }: Pick<Deps, 'catalogue'>): Model[] =>
   catalogue.list().filter(({ kind, status }) => kind === 'chat' && status !== 'disabled')
 
 /**
- * Runs what {@link begin} held money for, and says of a run that broke off what it cost.
- * @throws Refusal with `outcome`, `cost_nusd`, `input_tokens` and `output_tokens` in its metadata,
- * where they are known.
+ * Executes a run that `begin` started.
+ * @throws Refusal with `outcome`, `cost_nusd`, `input_tokens` and `output_tokens` in its metadata
+ * where known
  */
 export async function askModel(
   deps: Parameters<typeof stream>[0],
@@ -35,7 +36,7 @@ export async function askModel(
   }
 }
 
-/** Adds to a refusal what a run that broke off cost. */
+/** Adds the charge of an interrupted run to its refusal. */
 export function withCharge(refusal: Refusal, run: RunRow): Refusal {
   refusal.detail.metadata = { ...refusal.detail.metadata, ...chargeOf(run) }
   return refusal
@@ -48,11 +49,11 @@ const chargeOf = (run: RunRow) => ({
   output_tokens: tokensOf(run, 'output'),
 })
 
-/** Units that a run was charged for by one of its meters. */
+/** Units charged on one meter of a run. */
 export const tokensOf = ({ lines }: Pick<RunRow, 'lines'>, meter: 'input' | 'output'): number =>
   lines.find((line) => line.meter === meter)?.quantity ?? 0
 
-/** What chunks add to the text of the first choice. */
+/** The text that chunks add to the first choice. */
 export function textOf(chunks: readonly JsonObject[]): string {
   let text = ''
   for (const { choices } of chunks) {

@@ -1,3 +1,4 @@
+/** The key that an account's console spends through. */
 import { changeKey } from '../../access/keys/change.ts'
 import { issueKey, type KeyWish } from '../../access/keys/issue.ts'
 import {
@@ -16,26 +17,25 @@ import { refuse } from '../../kernel/refusal.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
 
 /**
- * The key that an account's console spends through: an ordinary root key, made at its first use,
- * whose secret nobody has. One that expired is made anew as it was; one that its owner revoked
- * only when they ask for it.
+ * The console key is an ordinary root key, created at first use, whose secret is discarded. An
+ * expired key is replaced by an equal one; a revoked key only at its owner's request.
  */
 export type KeyDeps = Pick<
   Deps,
   'accounts' | 'clock' | 'console' | 'ids' | 'keys' | 'ledger' | 'plans' | 'random'
 >
 
-/** What it may spend a day unless its owner says otherwise: $1. */
+/** The default cap a day: $1. */
 export const defaultCap: Nusd = 1_000_000_000n
 
-/** The console's key as it is; undefined before its first use. */
+/** The console key; undefined before its first use. */
 export async function readKey(deps: KeyDeps, account: string): Promise<ShownKey | undefined> {
   const keyId = await deps.console.keyOf(account)
   return keyId === undefined ? undefined : deps.keys.show(keyId, deps.clock.now())
 }
 
 /**
- * Who pays for a run of the console, asked from `address`.
+ * The caller that pays for a console run from `address`.
  * @throws Refusal `key_revoked`, `key_paused`, `scope_denied`, `ip_not_allowed`, or `conflict`
  * above the active keys of the plan.
  */
@@ -56,10 +56,10 @@ export async function payerOf(deps: KeyDeps, account: string, address: string): 
   return { account, suspended: row.status === 'suspended', plan, chain, key }
 }
 
-const revokedWords = 'The key of the console was revoked. Make a new one to go on here.'
-const pausedWords = 'The key of the console is paused. Resume it among your keys to go on here.'
+const revokedWords = 'The console key was revoked. Create a new one to continue.'
+const pausedWords = 'The console key is paused. Resume it on the Keys page to continue.'
 
-/** A key in the place of one that is gone. One that still works is left as it is. */
+/** Replaces a revoked, expired or missing key; keeps one that is usable or paused. */
 export async function renewKey(deps: KeyDeps, account: string): Promise<ShownKey> {
   const found = await readKey(deps, account)
   const state = found && stateOf(deps, found)
@@ -68,13 +68,13 @@ export async function renewKey(deps: KeyDeps, account: string): Promise<ShownKey
 }
 
 /**
- * Sets what the console may spend in a window of its key; a key is made if there is none.
- * @throws Refusal `invalid_request`, `conflict` below what was spent, and for a revoked key.
+ * Sets the cap of the console key, which it creates if needed.
+ * @throws Refusal `invalid_request`, `conflict` below the spent amount or for a revoked key
  */
 export async function changeCap(deps: KeyDeps, account: string, cap: string): Promise<ShownKey> {
   const capLimit = parseUsd(cap.trim().replace(/^\$/, ''))
   if (capLimit === undefined || capLimit === 0n) {
-    const message = 'Write the cap in dollars, above 0: 2.50.'
+    const message = 'Enter the cap in dollars, above 0, such as 2.50.'
     refuse('invalid_request', { param: 'cap', message })
   }
   const found = await readKey(deps, account)
@@ -87,7 +87,7 @@ export async function changeCap(deps: KeyDeps, account: string, cap: string): Pr
 
 const stateOf = ({ clock }: KeyDeps, { chain }: ShownKey) => statusOf(chain, clock.now())
 
-/** Makes the key; whoever loses the race for its place revokes theirs and takes the winner's. */
+/** Creates the key. The loser of a race revokes its own key and uses the winner's. */
 async function openKey(
   deps: KeyDeps,
   account: string,
@@ -104,7 +104,7 @@ async function openKey(
   return now
 }
 
-/** What a new key is to be: as the last one was, whatever its owner made of it. */
+/** The settings of a new key: those of the last one, with its owner's changes. */
 const wishLike = (account: string, last: KeyRow | undefined): KeyWish => ({
   account,
   actor: account,

@@ -1,21 +1,21 @@
+/** Error bodies as messages for people: what happened, and the charge. */
 import { maxNusd, type Nusd, toUsd } from '../../kernel/money.ts'
 
-/** Why a run was refused or broke off, as an error body tells it. */
+/** The error body of a refused or interrupted run. */
 export type Fault = { type: string; message: string; metadata?: Record<string, unknown> }
 
-/** The same for people: what happened, and what it cost. */
 export type FaultWords = { what: string; charged: string; receiptId: string | undefined }
 
-/** Who broke off a run that had begun. */
+/** Who interrupted a run, by error type. */
 const brokeOff: Record<string, string> = {
   conflict: 'You stopped it',
   upstream_error: 'The model server stopped',
-  upstream_timeout: 'The model server took too long: it was stopped',
-  key_revoked: 'The key was revoked: it stopped',
-  session_required: 'You signed out: it stopped',
+  upstream_timeout: 'The model server timed out and was stopped',
+  key_revoked: 'The key was revoked, which stopped it',
+  session_required: 'You signed out, which stopped it',
 }
 
-/** Says a fault in words: of a run that began with what was charged, of money with what lacks. */
+/** Describes a fault: with the charge if the run began, with the missing amount if money lacks. */
 export function wordsOf({ type, message, metadata = {} }: Fault): FaultWords {
   const cost = nusdOf(metadata['cost_nusd'])
   const receiptId = textOf(metadata['receipt_id'])
@@ -33,12 +33,12 @@ export function wordsOf({ type, message, metadata = {} }: Fault): FaultWords {
 }
 
 const afterTokens = (tokens: number): string =>
-  tokens === 0 ? 'before it said anything' : `after ${counted(tokens, 'token')}`
+  tokens === 0 ? 'before any output' : `after ${counted(tokens, 'token')}`
 
 const chargedFor = (cost: Nusd): string =>
   cost === 0n
-    ? 'Nothing was charged, and the whole hold is free again.'
-    : `You were charged $${toUsd(cost)} for those, and the rest of the hold is free again.`
+    ? 'Nothing was charged, and the hold was released.'
+    : `You were charged $${toUsd(cost)} for them, and the rest of the hold was released.`
 
 function moneyWords(type: string, metadata: Record<string, unknown>): FaultWords {
   const required = `$${toUsd(nusdOf(metadata['required_nusd']) ?? 0n)}`
@@ -50,15 +50,15 @@ function moneyWords(type: string, metadata: Record<string, unknown>): FaultWords
   const shorter = most > 0 ? `Ask for at most ${counted(most, 'token')}` : 'Ask for less'
   if (metadata['limited_by'] === 'max_cost_per_run') {
     return {
-      what: `This could cost ${required}, and the key lets one run cost ${left} at most.`,
-      charged: `Nothing was charged. ${shorter}, or raise what a run of the key may cost.`,
+      what: `This could cost ${required}, but the key limits one run to ${left}.`,
+      charged: `Nothing was charged. ${shorter}, or raise the key's limit per run.`,
       receiptId: undefined,
     }
   }
   return {
     what: isBalance
-      ? `This could cost ${required}, and the balance has ${left} free.`
-      : `This could cost ${required}, and the console may spend ${left} more${until}.`,
+      ? `This could cost ${required}, but only ${left} of the balance is available.`
+      : `This could cost ${required}, but the console may only spend ${left} more${until}.`,
     charged: `Nothing was charged. ${shorter}, or ${isBalance ? 'top up' : 'raise the cap'}.`,
     receiptId: undefined,
   }
@@ -68,11 +68,11 @@ function moneyWords(type: string, metadata: Record<string, unknown>): FaultWords
 export const counted = (count: number, noun: string): string =>
   `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`
 
-/** Why a cap cannot be, in words without nano-dollars. */
+/** Why a cap is refused, in dollars. */
 export function capFaultOf({ message, metadata = {} }: Omit<Fault, 'type'>): string {
   const smallest = nusdOf(metadata['smallest_nusd'])
   if (smallest === undefined) return message
-  return `$${toUsd(smallest)} of it is spent or held: that is the smallest cap there can be.`
+  return `The cap must be at least $${toUsd(smallest)}, which is already spent or held.`
 }
 
 const textOf = (value: unknown): string | undefined =>

@@ -1,3 +1,4 @@
+/** The console: its page, runs, commands, and the key that pays. */
 import { Elysia } from 'elysia'
 import { currentSession, sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
 import { signInPath } from '../../access/accounts/next-page.ts'
@@ -34,10 +35,9 @@ import { ConsolePage, type ConsoleView, consolePath } from './portal/talk.tsx'
 import { capBody } from './shapes.ts'
 import { commandIn } from './talk.ts'
 
-/** Answers what somebody signed in wrote behind a slash. */
+/** Runs a slash command of a signed-in account. */
 export type RunCommand = (line: string, account: string) => Promise<{ lines: readonly string[] }>
 
-/** Talking to a model: the page, its runs, and the key that pays for them. */
 export const consolePortal = (deps: Needs, frame: Frame, runCommand: RunCommand) => {
   const { settings, clock } = deps
   const requests = makeLimiter(clock)
@@ -105,7 +105,7 @@ export const consolePortal = (deps: Needs, frame: Frame, runCommand: RunCommand)
         const { draft, status, ...more } = await (command === undefined
           ? answerByPage(deps, request, asked.draft, () => begin())
           : answerCommand(asked.draft, () => runCommand(command, account)))
-        // The session may have ended while the answer came, and the page is its account's alone.
+        // The session may have ended meanwhile, and only its account may see this page.
         if (!(await currentSession(deps, request))) {
           set.status = 303
           set.headers['location'] = signInPath(consolePath)
@@ -148,7 +148,7 @@ export const consolePortal = (deps: Needs, frame: Frame, runCommand: RunCommand)
     )
 }
 
-/** `GET /api/portal/console`. Before its first use there is no key, and the cap is the usual. */
+/** `GET /api/portal/console`; before the first use it has no key and the default cap. */
 function toConsoleView(deps: Needs, shown: ShownKey | undefined) {
   const now = deps.clock.now()
   const key = shown ? toKeyView(shown, now) : null
@@ -163,13 +163,13 @@ function toConsoleView(deps: Needs, shown: ShownKey | undefined) {
   }
 }
 
-/** A program that asks for JSON and not for a stream gets the run when it has ended. */
+/** A program that accepts JSON but no event stream gets the completed run. */
 const wantsWhole = ({ headers }: Request): boolean => {
   const accept = headers.get('accept') ?? ''
   return accept.includes('application/json') && !accept.includes('text/event-stream')
 }
 
-/** The fields of a page that nobody wrote into yet. */
+/** The fields of a new page. */
 function newDraft(deps: Pick<Deps, 'catalogue'>, wished = '', input = ''): Draft {
   const model = wished || (chatModels(deps)[0]?.id ?? '')
   return { model, input, max_output_tokens: '', temperature: '', system: '', turns: [] }

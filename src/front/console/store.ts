@@ -1,3 +1,4 @@
+/** The SQL of the console: which key each account's console spends through. */
 import { and, eq, isNull } from 'drizzle-orm'
 import type { Db } from '../../storage/db/db.ts'
 import { first, rows } from '../../storage/db/query-steps.ts'
@@ -7,7 +8,7 @@ export type ConsoleStore = ReturnType<typeof consoleStore>
 export function consoleStore(db: Db) {
   const { accountSettings } = db.tables
   return {
-    /** The key that an account's console spends through; undefined before its first use. */
+    /** The console key of an account; undefined before its first use. */
     keyOf: async (account: string): Promise<string | undefined> => {
       const found = await db.read((q) => {
         const { consoleKeyId } = accountSettings
@@ -16,7 +17,7 @@ export function consoleStore(db: Db) {
       })
       return found?.consoleKeyId ?? undefined
     },
-    /** Puts a key in the place of `before`; false when another one stands there meanwhile. */
+    /** Replaces the key `before`; false if another call replaced it first. */
     replaceKey: (account: string, before: string | undefined, keyId: string): Promise<boolean> =>
       db.write(function* (q) {
         const fresh = { accountId: account, retention: 'none', consoleKeyId: null } as const

@@ -1,31 +1,27 @@
+/** The console's conversation as requests and costs; runs in the server and in the browser. */
 import type { Json } from '../../kernel/canonical.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import { costOf, linesOf, type Prices } from '../../models/model.ts'
 
-/**
- * What somebody says to a model, and how an agent would say the same. Used by the server and by
- * the page's script alike, so nothing here knows either.
- */
-
-/** A question that was answered. Pages hand them back: nothing of a talk is kept here. */
+/** An answered question. Pages send turns back, because the server stores no conversation. */
 export type Turn = { input: string; output: string; receipt_id?: string }
 
-/** One more question, with the turns before it. */
+/** A question with the turns before it. */
 export type Ask = {
   model: string
   input: string
   max_output_tokens?: number
-  /** What the model is told before all else. */
+  /** The system prompt. */
   system?: string
   params?: { [name: string]: Json }
   turns?: readonly Turn[]
 }
 
-/** Turns that go along with a question, and the characters they may have together. */
+/** Most turns sent with a question, and their largest total length in characters. */
 export const maxTurns = 8
 const maxTurnChars = 32_000
 
-/** The newest turns that may go along, oldest first. */
+/** The newest turns within both limits, oldest first. */
 export function recentTurns(turns: readonly Turn[]): Turn[] {
   let chars = 0
   const fits = (turn: Turn): boolean => {
@@ -37,20 +33,20 @@ export function recentTurns(turns: readonly Turn[]): Turn[] {
   return recent.slice(first)
 }
 
-/** The longest answer the page asks for unless somebody says otherwise, in tokens. */
+/** The default limit of an answer, in tokens. */
 const usualTokens = 1024
 
 export const usualTokensOf = (maxOutputTokens: number): number =>
   Math.min(usualTokens, maxOutputTokens)
 
 /**
- * The command that a message is: what follows a slash and begins with a letter. Undefined for what
- * is meant for a model; a space before the slash makes it that.
+ * The command in a message that begins with a slash and a letter; undefined for a message to a
+ * model. A space before the slash makes it one.
  */
 export const commandIn = (message: string): string | undefined =>
   /^\/[a-z]/i.test(message) ? message.slice(1) : undefined
 
-/** What the model is sent: the system text, the turns in their order, the question. */
+/** The messages to send: the system prompt, the turns, the question. */
 export function messagesOf({ system, turns = [], input }: Ask): Json[] {
   const said = turns.flatMap((turn) => [
     { role: 'user', content: turn.input },
@@ -63,7 +59,7 @@ export function messagesOf({ system, turns = [], input }: Ask): Json[] {
 /** Prices of a model, and the tokens that its template adds. */
 export type Tariff = { prices: Prices; overhead: { perMessage: number; fixed: number } }
 
-/** The most that an answer to this can cost: what will be held for it. */
+/** The hold for a question, in nano-USD: the most that its answer can cost. */
 export function mostOf({ prices, overhead }: Tariff, ask: Ask): Nusd {
   const { max_output_tokens: outputTokens = 0 } = ask
   const messages = messagesOf(ask)
@@ -72,7 +68,7 @@ export function mostOf({ prices, overhead }: Tariff, ask: Ask): Nusd {
   return costOf(linesOf(prices, 'chat', { inputTokens, outputTokens }), 0)
 }
 
-/** The same call by an agent, for a shell. The key stays a name: no secret is ever shown here. */
+/** The same call as a shell command. The key is an environment variable, never its secret. */
 export function curlOf(baseUrl: string, ask: Ask): string {
   const body = {
     model: ask.model,

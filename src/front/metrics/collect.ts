@@ -1,3 +1,4 @@
+/** Collects the metrics of one scrape. */
 import type { Deps } from '../../app/deps-port.ts'
 import { depositStatus } from '../../billing/deposits/deposit-status.ts'
 import { within } from '../../kernel/within.ts'
@@ -8,7 +9,7 @@ import { probeMs } from '../status/health.ts'
 import { type Family, gauge, gauges, writeExposition } from './exposition.ts'
 import type { MetricsStore } from './store.ts'
 
-/** What only the process knows of itself. */
+/** Figures of the operating-system process. */
 export type ProcessFacts = {
   residentBytes: number
   heapBytes: number
@@ -32,10 +33,10 @@ type Needs = Parameters<typeof anchorStatus>[0] &
     | 'version'
   > & { metrics: MetricsStore; readProcess: (() => ProcessFacts) | undefined }
 
-/** How long a scrape serves those that come after it, in ms: many cost no more than one. */
+/** Scrapes within this time share one result, in ms. */
 const freshMs = 500
 
-/** Gives the whole exposition; scrapes of one moment share one look at the database. */
+/** Returns a reader of the whole exposition; concurrent scrapes share one database read. */
 export function metricsReader(deps: Needs): () => Promise<string> {
   let latest: { at: number; text: Promise<string> } | undefined
   return () => {
@@ -45,7 +46,7 @@ export function metricsReader(deps: Needs): () => Promise<string> {
   }
 }
 
-/** A database that does not answer in time leaves out what it alone knows, and says so. */
+/** If the database times out, its own figures are left out and `counterfoil_database_up` is 0. */
 async function collect(deps: Needs): Promise<string> {
   const startedAt = deps.clock.monotonic()
   const [pingSeconds, stored] = await Promise.all([
@@ -57,7 +58,7 @@ async function collect(deps: Needs): Promise<string> {
     ...buildFamilies(deps),
     ...deps.meters.families(),
     gauge('counterfoil_database_up', 'Whether the database takes writes.', Number(isUp)),
-    gauge('counterfoil_database_ping_seconds', 'One read of one row, now.', pingSeconds),
+    gauge('counterfoil_database_ping_seconds', 'Duration of a read of one row.', pingSeconds),
     ...(stored ?? []),
     ...placeFamilies(deps),
     ...healthFamilies(deps),
@@ -66,7 +67,7 @@ async function collect(deps: Needs): Promise<string> {
 }
 
 const buildFamilies = ({ version, status, settings }: Needs): Family[] => [
-  gauges('counterfoil_build_info', 'What runs here.', [
+  gauges('counterfoil_build_info', 'Version, commit and database engine.', [
     {
       labels: {
         version: version.version,
@@ -76,10 +77,10 @@ const buildFamilies = ({ version, status, settings }: Needs): Family[] => [
       value: 1,
     },
   ]),
-  gauge('counterfoil_nodes', 'Servers that live on this database.', settings.nodes),
+  gauge('counterfoil_nodes', 'Live servers on this database.', settings.nodes),
 ]
 
-/** What is asked of the database: the holds, the log and how much of it is on the chain. */
+/** Figures read from the database: holds, the log and its anchors. */
 async function storedFamilies(deps: Needs): Promise<Family[]> {
   const [holds, size, onChain] = await Promise.all([
     deps.metrics.openHolds(),
@@ -90,29 +91,29 @@ async function storedFamilies(deps: Needs): Promise<Family[]> {
   const { status } = onChain.anchors
   const waited = onChain.log.oldest_unanchored_s ?? (status === 'disabled' ? null : 0)
   return [
-    gauge('counterfoil_holds_open', 'Holds of all nodes that no run has settled.', holds.count),
+    gauge('counterfoil_holds_open', 'Open holds of all nodes.', holds.count),
     gauge('counterfoil_oldest_hold_seconds', 'Age of the oldest open hold.', age),
     gauge('counterfoil_log_size', 'Leaves of the log.', size),
     gauge(
       'counterfoil_log_anchored_size',
-      'Leaves that are on the chain.',
+      'Anchored leaves of the log.',
       onChain.log.anchored_size,
     ),
-    gauge('counterfoil_oldest_unanchored_seconds', 'Longest wait for an anchor.', waited),
+    gauge('counterfoil_oldest_unanchored_seconds', 'Age of the oldest unanchored leaf.', waited),
     gauge(
       'counterfoil_anchors_ok',
-      'Whether heads of the log get to the chain; absent where anchors are off.',
+      'Whether anchoring works; absent if it is off.',
       status === 'disabled' ? null : Number(status === 'ok'),
     ),
     gauge(
       'counterfoil_database_wal_bytes',
-      'The write-ahead log of SQLite, as its file is.',
+      "Size of SQLite's write-ahead log file.",
       deps.metrics.walBytes(),
     ),
   ]
 }
 
-/** Who is at work, and who waits for a place. */
+/** Live runs, and the load and queue of each upstream. */
 function placeFamilies({ live, upstreams }: Needs): Family[] {
   const loads = upstreams.list().flatMap(({ id, load }) => (load ? [{ id, ...load() }] : []))
   const each = (of: 'taken' | 'waiting' | 'most') =>
@@ -122,15 +123,23 @@ function placeFamilies({ live, upstreams }: Needs): Family[] {
     return breaker ? [{ labels: { upstream: id }, value }] : []
   })
   return [
-    gauge('counterfoil_runs_in_flight', 'Runs that this process admitted.', live.count()),
-    gauges('counterfoil_upstream_places_taken', 'Requests that an upstream has.', each('taken')),
-    gauges('counterfoil_upstream_places_waiting', 'Requests in its queue.', each('waiting')),
-    gauges('counterfoil_upstream_places_most', 'Requests it gets at once.', each('most')),
-    gauges('counterfoil_upstream_open', 'Whether an upstream rests after failures.', breakers),
+    gauge('counterfoil_runs_in_flight', 'Live runs of this process.', live.count()),
+    gauges(
+      'counterfoil_upstream_places_taken',
+      'Requests in progress at an upstream.',
+      each('taken'),
+    ),
+    gauges(
+      'counterfoil_upstream_places_waiting',
+      'Requests queued for an upstream.',
+      each('waiting'),
+    ),
+    gauges('counterfoil_upstream_places_most', 'Concurrency limit of an upstream.', each('most')),
+    gauges('counterfoil_upstream_open', 'Whether an upstream is paused after failures.', breakers),
   ]
 }
 
-/** What the jobs found last. */
+/** The latest results of background jobs. */
 function healthFamilies(deps: Needs): Family[] {
   const { health } = deps
   const chain = chainStatus(deps)
@@ -140,50 +149,50 @@ function healthFamilies(deps: Needs): Family[] {
   return [
     gauge(
       'counterfoil_ledger_balanced',
-      'Whether money agrees with its journal; absent until the first audit.',
+      'Whether balances match the journal; absent until the first audit.',
       isChecked ? Number(health.ledger === 'balanced') : null,
     ),
     gauge(
       'counterfoil_ledger_drift',
-      'Differences that the last audit found.',
+      'Differences found by the last audit.',
       isChecked ? health.ledgerFaults : null,
     ),
     gauge(
       'counterfoil_log_diverged',
-      'Whether the database lacks a head of the log that a node or the chain knows.',
+      'Whether the database lacks a log head that a node or the chain knows.',
       Number(isDiverged(health)),
     ),
     gauge(
       'counterfoil_log_checked',
-      'Whether the log was compared since the last connection to the database broke.',
+      'Whether the log was checked since the database connection last broke.',
       Number(health.heads !== 'unchecked'),
     ),
     gauge(
       'counterfoil_chain_ok',
-      'Whether the chain answers; absent where none is configured.',
+      'Whether the chain is reachable; absent if none is configured.',
       chain.status === 'disabled' ? null : Number(chain.status === 'ok'),
     ),
     gauge('counterfoil_chain_head', 'The newest block seen.', chain.head),
-    gauge('counterfoil_chain_head_lag_seconds', 'Since the newest block.', chain.lag_s),
+    gauge('counterfoil_chain_head_lag_seconds', 'Age of the newest block.', chain.lag_s),
     gauge(
       'counterfoil_deposits_ok',
-      'Whether deposits are credited; absent where they are off.',
+      'Whether deposits are credited; absent if they are off.',
       deposits.status === 'disabled' ? null : Number(deposits.status === 'ok'),
     ),
     gauge(
       'counterfoil_deposits_held_back',
-      'Deposits that wait for a second RPC server to agree.',
+      'Deposits that wait for the second RPC server.',
       health.deposits.doubts.length,
     ),
     gauge('counterfoil_deposits_block', 'The last block read.', health.deposits.cursor),
     gauge(
       'counterfoil_clock_offset_seconds',
-      "How far this machine's clock is ahead of the database's; absent on SQLite.",
+      "Lead of this machine's clock over the database server's; absent on SQLite.",
       ofClock.offset_ms === null ? null : ofClock.offset_ms / 1000,
     ),
     gauge(
       'counterfoil_anchor_sender_wei',
-      'What pays for anchors, at the last look.',
+      'Balance of the anchor sender when last read.',
       health.anchors.balanceWei,
     ),
   ]
@@ -194,13 +203,13 @@ function processFamilies({ readProcess }: Needs): Family[] {
   if (!facts) return []
   return [
     gauge('process_resident_memory_bytes', 'Resident memory.', facts.residentBytes),
-    gauge('counterfoil_heap_bytes', 'Memory of its objects.', facts.heapBytes),
+    gauge('counterfoil_heap_bytes', 'Heap in use.', facts.heapBytes),
     {
       name: 'process_cpu_seconds_total',
       type: 'counter',
-      help: 'Time on processors.',
+      help: 'CPU time, user and system.',
       samples: [{ value: facts.cpuSeconds }],
     },
-    gauge('process_start_time_seconds', 'Start, since the Unix epoch.', facts.startedAt),
+    gauge('process_start_time_seconds', 'Start time since the Unix epoch.', facts.startedAt),
   ]
 }

@@ -1,12 +1,12 @@
-/** One number of a family, told from its neighbours by its labels. */
+/** Writes the Prometheus text format. */
 export type Sample = {
-  /** What follows the family's name: a histogram's `_bucket`, `_sum` and `_count`. */
+  /** Appended to the family's name: a histogram's `_bucket`, `_sum` and `_count`. */
   suffix?: string
   labels?: Readonly<Record<string, string>>
   value: number | bigint
 }
 
-/** A metric: what it counts, in base units, which its name ends with. */
+/** A metric in base units, with which its name ends. */
 export type Family = {
   name: string
   type: 'counter' | 'gauge' | 'histogram'
@@ -14,7 +14,7 @@ export type Family = {
   samples: readonly Sample[]
 }
 
-/** The Prometheus text format 0.0.4. A family without a sample is left out: nothing pretends. */
+/** The Prometheus text format 0.0.4, without families that have no sample. */
 export function writeExposition(families: readonly Family[]): string {
   const lines: string[] = []
   for (const { name, type, help, samples } of families) {
@@ -29,7 +29,7 @@ export function writeExposition(families: readonly Family[]): string {
 
 export const expositionType = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** A gauge of one number; without a sample while nobody knows it. */
+/** A gauge of one number; without a sample while the value is unknown. */
 export const gauge = (
   name: string,
   help: string,
@@ -41,7 +41,7 @@ export const gauge = (
   samples: value === null || value === undefined ? [] : [{ value }],
 })
 
-/** A gauge of a number for each of some things. */
+/** A gauge with one number per label set. */
 export const gauges = (name: string, help: string, samples: readonly Sample[]): Family => ({
   name,
   type: 'gauge',

@@ -1,6 +1,7 @@
+/** Counters and histograms of the metrics. */
 import type { Family, Sample } from './exposition.ts'
 
-/** What is counted while it happens. Label values come from the configuration or a closed list. */
+/** Label values come from the configuration or a closed list. */
 export type Counter<Label extends string> = {
   add(labels: Record<Label, string>, amount?: number | bigint): void
   family(): Family
@@ -33,7 +34,7 @@ export type Histogram<Label extends string> = {
   family(): Family
 }
 
-/** Counts values by upper bounds, which rise; each bucket as told holds all below it. */
+/** Counts values by rising upper bounds; reported buckets are cumulative. */
 export function histogram<Label extends string>(
   name: string,
   help: string,
@@ -82,12 +83,12 @@ function samplesOf(
   ]
 }
 
-/** One value for each set of labels that was seen. */
+/** One value per label set seen. */
 function makeSeries<Label extends string, T>(names: readonly Label[], make: () => T) {
   const known = new Map<string, { labels: Record<Label, string>; value: T }>()
   return {
     of(labels: Record<Label, string>): T {
-      // Most have one name, and a run is counted a dozen times.
+      // Fast path: most instruments have one label, and each run is counted a dozen times.
       const [only] = names
       const isAlone = names.length === 1 && only !== undefined
       const id = isAlone ? labels[only] : names.map((name) => labels[name]).join('\n')

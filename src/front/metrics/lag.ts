@@ -1,8 +1,9 @@
+/** Measures the lag of the event loop. */
 import type { Clock } from '../../kernel/clock.ts'
 
 const everyMs = 100
 
-/** Tells how late a timer runs: what one turn of the event loop keeps all others waiting. */
+/** Reports how late a 100 ms timer fires: the time that one turn blocks all others. */
 export function watchLag(
   clock: Pick<Clock, 'monotonic'>,
   tell: (seconds: number) => void,

@@ -1,10 +1,11 @@
+/** The counters and histograms of this process. */
 import type { Posted } from '../../ledger/unit-of-work.ts'
 import type { FailureReason } from '../../models/upstream/upstream.ts'
 import type { RunRow } from '../../storage/db/schema.ts'
 import type { Family } from './exposition.ts'
 import { counter, histogram } from './instrument.ts'
 
-/** What this process did since its start, counted as it happened. */
+/** Everything that this process counts, since its start. */
 export type Meters = ReturnType<typeof makeMeters>
 
 const runSeconds = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
@@ -57,48 +58,45 @@ export function makeMeters() {
 }
 
 /**
- * Labels are models and upstreams of the configuration, and words of closed lists: never an
- * account, a key, or anything that a caller or a model chose.
+ * Labels are configured models and upstreams, and words of closed lists; never an account, a key,
+ * or a value chosen by a caller or a model.
  */
 function makeInstruments() {
   const runs = counter('counterfoil_runs_total', 'Runs that ended.', ['model', 'outcome'])
-  const costs = counter(
-    'counterfoil_run_cost_nusd_total',
-    'What ended runs were charged, in nano-USD.',
-    ['model'],
-  )
+  const costs = counter('counterfoil_run_cost_nusd_total', 'Charges of ended runs, in nano-USD.', [
+    'model',
+  ])
   const durations = histogram(
     'counterfoil_run_duration_seconds',
-    'From the hold of a run to its settle.',
+    'From the hold of a run to its settlement.',
     ['kind'],
     runSeconds,
   )
   const firstBytes = histogram(
     'counterfoil_run_first_byte_seconds',
-    'From the hold of a run to the first of its answer.',
+    'From the hold of a run to its first byte of output.',
     ['kind'],
     runSeconds,
   )
-  const transfers = counter('counterfoil_transfers_total', 'Movements of money by kind.', ['kind'])
+  const transfers = counter('counterfoil_transfers_total', 'Ledger transfers by kind.', ['kind'])
   const moved = counter(
     'counterfoil_transferred_nusd_total',
-    'Money that moved by kind, in nano-USD.',
+    'Transferred amounts by kind, in nano-USD.',
     ['kind'],
   )
   const asked = counter('counterfoil_upstream_requests_total', 'Requests to an upstream.', [
     'upstream',
   ])
-  const failed = counter(
-    'counterfoil_upstream_failures_total',
-    'Requests that an upstream did not answer well.',
-    ['upstream', 'reason'],
-  )
-  const opened = counter('counterfoil_upstream_opened_total', 'How often one was left alone.', [
+  const failed = counter('counterfoil_upstream_failures_total', 'Failed requests to an upstream.', [
+    'upstream',
+    'reason',
+  ])
+  const opened = counter('counterfoil_upstream_opened_total', 'Times an upstream was paused.', [
     'upstream',
   ])
   const waits = histogram(
     'counterfoil_upstream_wait_seconds',
-    'From a request to the first of its answer, a place in the queue included.',
+    'From a request to its first byte, including the time in the queue.',
     ['upstream'],
     runSeconds,
   )
@@ -110,7 +108,7 @@ function makeInstruments() {
   )
   const lags = histogram(
     'counterfoil_event_loop_lag_seconds',
-    'How much later than due a timer ran, ten times a second.',
+    'Delay of a timer that runs ten times a second.',
     [],
     shortSeconds,
   )

@@ -1,15 +1,15 @@
+/** The database reads of a scrape, whose cost does not grow with the age of the service. */
 import { count, isNull, min } from 'drizzle-orm'
 import type { Db } from '../../storage/db/db.ts'
 import { first } from '../../storage/db/query-steps.ts'
 
 export type MetricsStore = ReturnType<typeof metricsStore>
 
-/** What a scrape asks the database: nothing that takes longer as the service grows older. */
 export function metricsStore(db: Db) {
   const { runs } = db.tables
   return {
     walBytes: (): number | null => db.walBytes(),
-    /** The open runs of all nodes, which are all holds; found by the index of open runs. */
+    /** The open runs of all nodes, each with a hold; found by the index of open runs. */
     openHolds: async (): Promise<{ count: number; oldestAt: number | null }> => {
       const found = await db.read((q) =>
         first(

@@ -1,17 +1,18 @@
+/** The state of this machine's clock, for the status and the service log. */
 import type { Deps } from '../../app/deps-port.ts'
 import { skewAdvice, skewOf } from '../../kernel/skew.ts'
 
-/** How the clock of this machine compares to the database's; positive if it is ahead of it. */
+/** This machine's clock against the database server's; a positive offset means ahead. */
 export function clockStatus({ leaseClock }: Pick<Deps, 'leaseClock'>) {
   const aheadMs = leaseClock.aheadMs()
   return { status: skewOf(aheadMs), offset_ms: aheadMs === null ? null : Math.round(aheadMs) }
 }
 
-/** Whether what goes by the time of day must wait until the clock is right. */
+/** Whether work that depends on the time of day must wait until the clock is right. */
 export const isClockWrong = ({ leaseClock }: Pick<Deps, 'leaseClock'>): boolean =>
   skewOf(leaseClock.aheadMs()) === 'wrong'
 
-/** Logs a clock that became skewed, wrong or right again, once each. */
+/** Logs each change of the clock's state once. */
 export function tellSkew({
   leaseClock,
   clock,

@@ -1,19 +1,19 @@
-/** What the jobs of this process know of its parts, as types alone. */
+/** The health of this process, which jobs write and doors read; types alone. */
 import type { TokenTrouble } from '../../billing/deposits/token.ts'
 import type { ChainTrouble } from '../../kernel/chain.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Skew } from '../../kernel/skew.ts'
 
-/** What a background check found of the ledger; `checking` until the first one came through. */
+/** The result of the last ledger audit; `checking` until the first one completes. */
 export type LedgerHealth = 'balanced' | 'checking' | 'unbalanced'
 
-/** Whether the log begins with what the chain holds of it; `unchecked` until it was asked. */
+/** Whether the log matches its anchors on the chain; `unchecked` until read. */
 export type LogHealth = 'ok' | 'unchecked' | 'diverged'
 
-/** Whether the database has every head that this node knows; `unchecked` until it was compared. */
+/** Whether the database has every head that this node knows; `unchecked` until compared. */
 export type HeadsHealth = 'ok' | 'unchecked' | 'diverged'
 
-/** What keeps heads of the log from the chain, besides a chain that does not answer. */
+/** Why heads are not anchored, other than an unreachable chain. */
 export type AnchorTrouble = 'no_registry' | 'no_funds' | 'not_owner' | 'refused'
 
 /**
@@ -27,26 +27,26 @@ export type Doubt = 'second_behind' | 'second_differs' | 'second_down'
 export type Health = {
   startedAt: number
   ledger: LedgerHealth
-  /** Differences between money and its journal at the last check. */
+  /** Differences between balances and the journal at the last audit. */
   ledgerFaults: number
   log: LogHealth
-  /** How the clock was when the log last said so. */
+  /** The clock's state as last logged. */
   clock: Skew
   heads: HeadsHealth
-  /** The newest block that was seen, and why none newer is. */
+  /** The newest block seen, and why there is no newer one. */
   chain: { head: number | null; headAt: Millis | null; trouble: ChainTrouble | null }
-  /** Of who pays for anchors: wei at the last look, and whether that lasts for a few only. */
+  /** The anchor sender's balance in wei when last read; `isLow` if it covers only a few anchors. */
   anchors: { trouble: AnchorTrouble | null; balanceWei: bigint | null; isLow: boolean }
-  /** What keeps deposits from being credited, whether that was asked yet, the last block read. */
+  /** Why deposits are not credited; `cursor` is the last block read. */
   deposits: {
     trouble: ChainTrouble | TokenTrouble | null
     isChecked: boolean
     cursor: number | null
-    /** Why a second server holds deposits back, one for each of them. */
+    /** Why the second RPC server holds deposits back, one entry per deposit. */
     doubts: readonly Doubt[]
   }
-  /** Monotonic time at which a notice of this node to itself last came back; null before. */
+  /** Monotonic time at which this node last received its own notice; null before. */
   echoedAt: number | null
-  /** Set when the process has begun to stop: nothing new is taken. */
+  /** Set once the process begins to stop and takes no new work. */
   stopping: boolean
 }

@@ -1,13 +1,14 @@
+/** Health of a new process, and the limits that probes use. */
 import type { Clock } from '../../kernel/clock.ts'
 import type { Health } from './health-port.ts'
 
-/** How long a probe waits for the database, in ms: supervisors give up soon. */
+/** Time a probe waits for the database, in ms; supervisors time out soon. */
 export const probeMs = 1500
 
-/** How long after an echo the notices of other nodes count as heard, in ms. */
+/** Time after an echo during which notices of other nodes count as arriving, in ms. */
 const hearingMs = 10_000
 
-/** Whether notices of other nodes get through to this one. */
+/** Whether notices of other nodes reach this one. */
 export const isHearing = (
   { echoedAt }: Pick<Health, 'echoedAt'>,
   clock: Pick<Clock, 'monotonic'>,

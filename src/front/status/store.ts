@@ -1,3 +1,4 @@
+/** The database probes of the status. */
 import { sql } from 'drizzle-orm'
 import { within } from '../../kernel/within.ts'
 import type { Db } from '../../storage/db/db.ts'
@@ -11,9 +12,9 @@ export function statusStore(db: Db) {
   const { facts } = db.tables
   return {
     database: { engine: db.engine, schema: schemaVersion(db.engine) },
-    /** What keeps it from storing anything now. */
+    /** Why it cannot store anything now. */
     trouble: () => db.storage?.trouble(),
-    /** Whether the database answers in time. */
+    /** Whether the database responds within `probeMs`. */
     ping: async (): Promise<boolean> => {
       try {
         const one = { one: sql`1` }

@@ -39,7 +39,7 @@ export const Console = () => (
           <AreaField name="input" label="Message" placeholder="Write a message" />
           <div class="row apart">
             <small class="quiet">
-              Holds up to <Amount nusd={76_800_000n} />. You pay only for what is used.
+              Holds up to <Amount nusd={76_800_000n} />. You pay only for what you use.
             </small>
             <Button look="go">Send</Button>
           </div>
@@ -70,7 +70,7 @@ export const Console = () => (
     </Split>
     <ErrorNote
       what="The upstream stopped after 212 tokens."
-      charged="You were charged $0.00318 for those, and the rest of the hold was released."
+      charged="You were charged $0.00318 for them, and the rest of the hold was released."
       retry={
         <ButtonLink href="/console" small>
           Retry

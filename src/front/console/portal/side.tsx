@@ -1,3 +1,4 @@
+/** The console's panels beside the conversation: this run, and the key. */
 import { statusOf } from '../../../access/keys/key.ts'
 import type { ShownKey } from '../../../access/keys/shown-key.ts'
 import { type Millis, toRfc3339 } from '../../../kernel/clock.ts'
@@ -17,10 +18,10 @@ import { Badge } from '../../../web/ui/status.tsx'
 import { tokensOf } from '../ask.ts'
 import { defaultCap } from '../console-key.ts'
 
-/** Where the receipt of a run is shown. */
+/** The page of a receipt. */
 export const receiptPath = (receiptId: string): string => `/receipts/${receiptId}`
 
-/** What a run costs while it goes on, and the same call by an agent. The script fills it. */
+/** The figures of the current run, and the same call for an agent. A script updates both. */
 export const ThisRun = ({ run, curl }: { run: RunRow | undefined; curl: string }) => (
   <Panel id="this-run" title="This run" aside={<RunState run={run} />}>
     <Pad>
@@ -35,7 +36,7 @@ export const ThisRun = ({ run, curl }: { run: RunRow | undefined; curl: string }
   </Panel>
 )
 
-/** Like {@link Meter}, but nothing of nothing, as before a run and of a free model, is no alarm. */
+/** Like {@link Meter}, but 0 of 0 (before a run, or a free model) is not an alarm. */
 function Held({ used, held }: { used: Nusd; held: Nusd }) {
   const words = `${amountText(used)} of ${amountText(held)} held`
   const perMille = held === 0n ? 0n : (used * 1000n) / held
@@ -57,7 +58,7 @@ function RunState({ run }: { run: RunRow | undefined }) {
   )
 }
 
-/** The ids are how the script finds the values. */
+/** The script finds the values by these ids. */
 const factsOf = (run: RunRow | undefined) =>
   [
     ['First token', <code id="run-first">{run ? firstToken(run) : none}</code>],
@@ -83,7 +84,7 @@ const firstToken = ({ startedAt, firstByteAt }: RunRow): string =>
 function speed(run: RunRow): string {
   const { firstByteAt, finishedAt } = run
   const ms = firstByteAt === null || finishedAt === null ? 0 : finishedAt - firstByteAt
-  // Of what came at once there is no speed to tell.
+  // Output that arrives at once has no meaningful speed.
   if (ms < 50) return none
   return `${Math.round((tokensOf(run, 'output') * 1000) / ms).toLocaleString('en-US')} tokens/s`
 }
@@ -91,11 +92,11 @@ function speed(run: RunRow): string {
 type KeyView = {
   shown: ShownKey | undefined
   now: Millis
-  /** The cap that was asked for, and why it cannot be. */
+  /** A refused cap, and the reason. */
   asked?: { cap: string; error: string } | undefined
 }
 
-/** The key that pays: what of its cap is left, and another cap. */
+/** The paying key: its spend, and a form to change its cap. */
 export function KeyPanel({ shown, now, asked }: KeyView) {
   const state = shown ? statusOf(shown.chain, now) : undefined
   if (state === 'revoked') return <RevokedPanel />
@@ -104,7 +105,7 @@ export function KeyPanel({ shown, now, asked }: KeyView) {
   return (
     <Panel
       id="console-key"
-      title="What it may spend"
+      title="Spending limit"
       aside={state === 'paused' ? <Badge tone="warn">Paused</Badge> : null}
     >
       <Pad>
@@ -133,16 +134,16 @@ export function KeyPanel({ shown, now, asked }: KeyView) {
 }
 
 const beforeUse =
-  'Your first message makes a key named Console, which pays for what you send here. It is one ' +
-  'of your keys, and its secret is shown to nobody.'
+  'Your first message creates a key named Console, which pays for your runs here. It is listed ' +
+  'with your keys, and its secret is never shown.'
 
 function Pays({ shown, now }: { shown: ShownKey | undefined; now: Millis }) {
   const resetsAt = shown && windowEnd(shown.key.capWindow, now)
   return (
     <>
       Paid by your key <a href="/dashboard/keys">{shown?.key.name}</a>
-      {resetsAt ? `, whose cap starts anew at ${toRfc3339(resetsAt).slice(11, 16)} UTC` : ''}. Its
-      secret is shown to nobody.
+      {resetsAt ? `, whose cap resets at ${toRfc3339(resetsAt).slice(11, 16)} UTC` : ''}. Its secret
+      is never shown.
     </>
   )
 }
@@ -154,15 +155,15 @@ function periodOf(shown: ShownKey | undefined, now: Millis): string {
 }
 
 const RevokedPanel = () => (
-  <Panel id="console-key" title="What it may spend">
+  <Panel id="console-key" title="Spending limit">
     <Pad>
-      <Notice tone="warn" title="You revoked the key of the console.">
-        Nothing can be sent until you make another one. It gets the same cap.
+      <Notice tone="warn" title="You revoked the console key.">
+        Create a new key to continue. It gets the same cap.
       </Notice>
     </Pad>
     <ActionForm action="/api/portal/console/key" target="#console-key" look="stack">
       <p>
-        <Button>Make a new key</Button>
+        <Button>Create a new key</Button>
       </p>
     </ActionForm>
   </Panel>

@@ -1,3 +1,4 @@
+/** The console page: the conversation and its form. */
 import type { ShownKey } from '../../../access/keys/shown-key.ts'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Nusd } from '../../../kernel/money.ts'
@@ -19,15 +20,15 @@ import { KeyPanel, receiptPath, ThisRun } from './side.tsx'
 
 export const consolePath = '/dashboard/console'
 
-/** What "Insert an example" inserts. */
+/** The text of "Insert an example". */
 export const example = 'Why batch receipts before writing a root to the chain?'
 
-/** The last question, where the page waited for what came of it. */
+/** The last question and its answer, for a page without script. */
 export type Said = {
   input: string
   output: string
   run: RunRow | undefined
-  /** Whether it was no question, but a command of the terminal's. */
+  /** Whether it was a terminal command. */
   isCommand?: boolean
 }
 
@@ -40,16 +41,16 @@ export type ConsoleView = {
   key: ShownKey | undefined
   said?: Said | undefined
   fault?: FaultWords | undefined
-  /** A cap that cannot be. */
+  /** A refused cap. */
   cap?: { cap: string; error: string } | undefined
 }
 
-/** The whole page: the talk at the left, what it costs at the right. */
+/** The page: the conversation on the left, its cost on the right. */
 export function ConsolePage({ view }: { view: ConsoleView }) {
   const { draft, said, key, now, models } = view
   const model = models.find(({ id }) => id === draft.model) ?? models[0]
   const ask = askOf(draft, model)
-  // Of a question that was just asked, not of the one that nobody wrote yet.
+  // Shows the question just asked, because the next one is still empty.
   const run = said ? { ...ask, input: said.input, turns: turnsBefore(draft, said) } : ask
   return (
     <>
@@ -105,7 +106,7 @@ function priceText({ prices: { inputPusd, outputPusd, requestNusd } }: Model): s
   return perRun ? `${perMillion}, ${perRun}` : perMillion
 }
 
-/** Pico-USD a token are nano-USD a thousand tokens. */
+/** Pico-USD per token are micro-USD per million tokens. */
 const perMillionText = (pusd: bigint): string => amountText(pusd * 1000n)
 
 function Talk({ view: { account, draft, said, fault } }: { view: ConsoleView }) {
@@ -122,7 +123,7 @@ function Talk({ view: { account, draft, said, fault } }: { view: ConsoleView }) 
   )
 }
 
-/** An answer is a turn already, for the next question; it is shown with its cost instead. */
+/** Leaves out the last answer, which is shown with its cost. */
 function turnsBefore({ turns }: Draft, said: Said | undefined): Turn[] {
   const last = said?.run && receiptIdOf(said.run.id)
   return turns.filter(({ receipt_id: id }) => id === undefined || id !== last)
@@ -153,12 +154,11 @@ const SaidView = ({ said: { input, output, run, isCommand } }: { said: Said }) =
   </>
 )
 
-/** The figure is the account's own. */
 const Nothing = ({ account }: { account: string }) => (
   <div id="nothing">
     <Empty
       hash={account}
-      title="Nothing was said yet"
+      title="No messages yet"
       action={
         <span id="example">
           <ButtonLink href={`${consolePath}?input=${encodeURIComponent(example)}`}>
@@ -196,26 +196,26 @@ const AskForm = ({ draft, baseUrl, most }: AskFormProps) => (
         <div class="grid2">
           <TextField
             name="max_output_tokens"
-            label="Longest answer, tokens"
+            label="Max output tokens"
             type="number"
             inputmode="numeric"
-            placeholder="1024, or the model’s most"
+            placeholder="1024, or the model’s limit"
             value={draft.max_output_tokens}
           />
           <TextField
             name="temperature"
             label="Temperature"
             inputmode="decimal"
-            placeholder="The model’s own"
+            placeholder="Model default"
             value={draft.temperature}
           />
         </div>
-        <AreaField name="system" label="System text" rows={2} value={draft.system} />
+        <AreaField name="system" label="System prompt" rows={2} value={draft.system} />
       </div>
     </details>
     <div class="row apart">
       <small class="quiet">
-        Holds up to <code id="most">${toUsd(most ?? 0n)}</code>. You pay only for what is used.
+        Holds up to <code id="most">${toUsd(most ?? 0n)}</code>. You pay only for what you use.
       </small>
       <span class="row">
         <button class="btn scripted" id="stop" type="button" disabled>
@@ -227,7 +227,7 @@ const AskForm = ({ draft, baseUrl, most }: AskFormProps) => (
   </form>
 )
 
-/** What went wrong with the last question. The script shows the same note. */
+/** The error of the last question. The script fills the same note. */
 const Trouble = ({ fault }: { fault: FaultWords | undefined }) => (
   <div id="trouble" role="alert" hidden={fault === undefined}>
     <Notice
@@ -251,7 +251,7 @@ const Trouble = ({ fault }: { fault: FaultWords | undefined }) => (
   </div>
 )
 
-/** What the fields would ask, as far as they can be read. */
+/** The request that the fields describe, ignoring invalid ones. */
 function askOf(draft: Draft, model: Model | undefined): Ask {
   const temperature = Number.parseFloat(draft.temperature)
   return {
