@@ -123,7 +123,7 @@ function placeFamilies({ live, upstreams }: Needs): Family[] {
     return breaker ? [{ labels: { upstream: id }, value }] : []
   })
   return [
-    gauge('counterfoil_runs_in_flight', 'Live runs of this process.', live.count()),
+    gauge('counterfoil_runs_in_flight', 'Runs in flight here.', live.count()),
     gauges(
       'counterfoil_upstream_places_taken',
       'Requests in progress at an upstream.',
