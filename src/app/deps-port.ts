@@ -3,7 +3,7 @@ import type { Accounts } from '../access/accounts/account.ts'
 import type { IsContractSignature } from '../access/accounts/contract-wallet.ts'
 import type { Nonces } from '../access/accounts/nonce.ts'
 import type { Sessions } from '../access/accounts/session.ts'
-import type { KeyStore } from '../access/keys/store.ts'
+import type { Keys } from '../access/keys/keys.ts'
 import type { Plans } from '../access/plan.ts'
 import type { DepositPolicy } from '../billing/deposits/deposit.ts'
 import type { DepositStore } from '../billing/deposits/store.ts'
@@ -71,7 +71,7 @@ export type Deps = {
   nonces: Nonces
   /** Undefined unless contract wallets may sign in: then nothing ever asks the chain. */
   isContractSignature: IsContractSignature | undefined
-  keys: KeyStore
+  keys: Keys
   console: ConsoleStore
   runs: RunStore
   /** What was called with an Idempotency-Key, and how those answers are sealed. */

@@ -76,7 +76,7 @@ describe.skipIf(noChromium)('the pages of keys', () => {
     await page.getByLabel('Parent').selectOption(ids.fleet)
     await page.getByLabel('Cap, USD').fill('60')
     await page.getByRole('button', { name: 'Create key' }).click()
-    await page.getByText('Its parent has a cap of $50.00. Enter that or less.').waitFor()
+    await page.getByText('The parent’s cap is $50.00. Enter at most that.').waitFor()
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('too-much')
     expect(await page.getByLabel('Parent').inputValue()).toBe(ids.fleet)
     await page.getByLabel('Cap, USD').fill('6')
@@ -95,7 +95,7 @@ describe.skipIf(noChromium)('the pages of keys', () => {
     expect(secretIn(await page.content())).toBeDefined()
     const before = await countOf()
     await page.reload()
-    expect(await page.getByText('This was sent before, and done once.').count()).toBe(1)
+    expect(await page.getByText('This form was already sent.').count()).toBe(1)
     expect(secretIn(await page.content())).toBeUndefined()
     expect(await countOf()).toBe(before)
 

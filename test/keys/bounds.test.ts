@@ -141,7 +141,7 @@ describe('the bounds of a key are taken, and one beyond them is refused', () => 
   test.each<Row>([
     ['64 networks', () => boundNetworks(many(64, block), undefined), undefined],
     ['65 networks', () => boundNetworks(many(65, block), undefined), 'ip_cidrs'],
-    ['what is no network', () => boundNetworks(['10.0.0.0/8', 'ten'], undefined), 'ip_cidrs'],
+    ['an invalid network', () => boundNetworks(['10.0.0.0/8', 'ten'], undefined), 'ip_cidrs'],
     ["networks within the parent's", () => boundNetworks([block(1), '192.0.2.1'], ten), undefined],
     ['one that is not', () => boundNetworks([block(1), '192.0.2.2'], ten), 'ip_cidrs'],
     ['a wider one', () => boundNetworks(['10.0.0.0/7'], ten), 'ip_cidrs'],
@@ -160,7 +160,7 @@ describe('the bounds of a key are taken, and one beyond them is refused', () => 
 
   test.each<Row>([
     ['an expiry of now', () => boundExpiry(now, undefined, now), 'expires_at'],
-    ['one that is no time', () => boundExpiry(Number.NaN, undefined, now), 'expires_at'],
+    ['an invalid time', () => boundExpiry(Number.NaN, undefined, now), 'expires_at'],
     ['one millisecond more', () => boundExpiry(now + 1, undefined, now), undefined],
     ['366 days', () => boundExpiry(now + 366 * dayMs, undefined, now), undefined],
     ['a moment more', () => boundExpiry(now + 366 * dayMs + 1, undefined, now), 'expires_at'],

@@ -60,7 +60,7 @@ describe.each(engines)('a key that is changed, on %s', (engine) => {
       expect(await rejectionOf(change(key.id, { capLimit: 101n }))).toMatchObject(refused)
       await change(parent.id, { capLimit: 50n })
       expect(await rejectionOf(change(key.id, { capLimit: 51n }))).toMatchObject(refused)
-      // What it was given before stays written; the parent binds it all the same.
+      // The child keeps its old value; the parent's limit still applies.
       expect(await change(key.id, { name: 'still 100' })).toMatchObject({ capLimit: 100n })
       await office.grant(parent.accountId, 1000n)
       expect(await rejectionOf(office.hold(key, 51n))).toMatchObject({

@@ -44,7 +44,7 @@ describe('the guards of keys', () => {
   })
 
   test.each(['Digest ', 'Token: ', 'bearer', 'Bearer:', 'Beare '])(
-    'a secret after %j is no bearer secret',
+    'A secret after %j is not a bearer secret',
     async (scheme) => {
       const { secret } = await w.key()
       const of = (authorization: string) =>
@@ -54,7 +54,7 @@ describe('the guards of keys', () => {
     },
   )
 
-  test('a key of a suspended account is refused, whatever it asks', async () => {
+  test('A key of a suspended account is refused on every route', async () => {
     const account = `0x${'ab'.repeat(20)}`
     const { secret } = await w.key({ account, balance: usd })
     expect((await w.call('/v1/keys/self', { key: secret })).status).toBe(200)

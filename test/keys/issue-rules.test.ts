@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { idOfOnce, makeOnce } from '../../src/access/keys/form-token.ts'
+import { idOfFormToken, makeFormToken } from '../../src/access/keys/form-token.ts'
 import { issueKey, type KeyWish } from '../../src/access/keys/issue.ts'
 import { assertAddressAllowed, assertModelInPlan, chainOf } from '../../src/access/keys/key.ts'
 import { pauseKey } from '../../src/access/keys/pause.ts'
@@ -144,20 +144,20 @@ describe('a key is issued', () => {
 describe('the token of a form', () => {
   const ids = { make: () => `key_${'0'.repeat(10)}${'a'.repeat(16)}` } as never
   test('is good for a day, of a clock that may be a minute ahead', async () => {
-    const token = makeOnce(ids, start)
+    const token = makeFormToken(ids, start)
     for (const at of [start - 60_000, start, start + dayMs]) {
-      expect(idOfOnce(testAccount, token, at)).toBe(idOfOnce(testAccount, token, start))
+      expect(idOfFormToken(testAccount, token, at)).toBe(idOfFormToken(testAccount, token, start))
     }
     for (const at of [start - 60_001, start + dayMs + 1]) {
-      expect(await refused(() => idOfOnce(testAccount, token, at))).toBe('conflict')
+      expect(await refused(() => idOfFormToken(testAccount, token, at))).toBe('conflict')
     }
-    expect(idOfOnce('0x', token, start)).not.toBe(idOfOnce(testAccount, token, start))
-    expect(await refused(() => idOfOnce(testAccount, `${token}x`, start))).toBe('conflict')
+    expect(idOfFormToken('0x', token, start)).not.toBe(idOfFormToken(testAccount, token, start))
+    expect(await refused(() => idOfFormToken(testAccount, `${token}x`, start))).toBe('conflict')
   })
 })
 
 describe('what a chain may', () => {
-  test('is asked of keys that are there', async () => {
+  test('A chain requires that its keys exist', async () => {
     expect(await refused(() => chainOf(makeUnitOfWork(trackedRows(), start), ['none']))).toBe(
       'invalid_key',
     )

@@ -5,7 +5,7 @@ import { usd, type World } from '../support/world.ts'
 
 export const dollar = Number(usd)
 
-/** Somebody new, signed in, with the ways in which a browser, htmx and a script ask. */
+/** A new account, signed in, with callers that act as a browser, htmx and a script. */
 export async function signedIn(service: World) {
   const wallet = privateKeyToAccount(generatePrivateKey())
   const own = browser(service)

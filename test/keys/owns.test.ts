@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => w.stop())
 
-test('a key owns what is its own and what is of keys below it, of its account alone', async () => {
+test('A key owns what belongs to it and to keys below it, of its account alone', async () => {
   const { key: top } = await w.key()
   const { key } = await w.key({ parentId: top.id })
   const { key: under } = await w.key({ parentId: key.id })
@@ -34,7 +34,7 @@ describe('a route that needs no key', () => {
     return optionalCaller(w.deps, { request, server: null }, 'runs:read')
   }
 
-  test('knows who shows a key that works, and takes everybody else as nobody', async () => {
+  test('A usable key gives its caller; any other key gives none', async () => {
     const { key, secret } = await w.key({ scopes: ['runs:read'] })
     const poor = await w.key({ scopes: ['keys:read'] })
     const bearer = (text: string) => callerOf({ authorization: `Bearer ${text}` })

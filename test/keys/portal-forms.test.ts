@@ -41,7 +41,7 @@ describe('the form of a new key', () => {
     const to = again.headers.get('location') ?? ''
     expect(to).toMatch(/^\/dashboard\/keys\/key_\w+\?again=1$/)
     const shown = await (await own.page(to)).text()
-    expect(shown).toContain('This was sent before, and done once.')
+    expect(shown).toContain('This form was already sent.')
     expect(shown).not.toContain('sk-service-')
     expect(await countOf(own)).toBe(before + 1)
     expect(await (await own.page(path)).text()).not.toContain('sk-service-')
@@ -57,7 +57,7 @@ describe('the form of a new key', () => {
     expect(await countOf(who)).toBe(1)
   })
 
-  test('the token of somebody else’s form makes another key; one too old makes none', async () => {
+  test('The form token of another account makes another key; an expired token makes none', async () => {
     const who = await signedIn(w)
     const once = hiddenIn(await (await own.page(path)).text(), 'once')
     expect((await own.send(api, { name: 'mine', cap: '1', once })).status).toBe(201)
@@ -70,7 +70,7 @@ describe('the form of a new key', () => {
     ]) {
       const answer = await who.send(api, { name: 'n', cap: '1', once: bad })
       expect(answer.status).toBe(409)
-      expect(await answer.text()).toContain('The form was open for too long.')
+      expect(await answer.text()).toContain('The form has expired and no key was created.')
     }
     expect(await countOf(who)).toBe(1)
   })
@@ -86,25 +86,29 @@ describe('the form of a new key', () => {
 
   const soon = Date.UTC(2026, 7, 1)
   const wrong: [field: string, value: string, words: string][] = [
-    ['name', '', 'Give it a name.'],
-    ['name', 'x'.repeat(65), 'A name has 1 to 64 characters'],
-    ['cap', '', 'Write an amount in USD, such as 5.00.'],
-    ['cap', '1,5', 'Write an amount in USD, such as 5.00.'],
-    ['cap', '0', 'Write an amount in USD, such as 5.00.'],
-    ['cap', '5.000000001', 'Its parent has a cap of $5.00. Enter that or less.'],
+    ['name', '', 'Enter a name.'],
+    ['name', 'x'.repeat(65), 'Send a name of 1 to 64 characters'],
+    ['cap', '', 'Enter an amount in USD, such as 5.00.'],
+    ['cap', '1,5', 'Enter an amount in USD, such as 5.00.'],
+    ['cap', '0', 'Enter an amount in USD, such as 5.00.'],
+    ['cap', '5.000000001', 'The parent’s cap is $5.00. Enter at most that.'],
     ['parent_id', 'key_none', 'There is no such parent key.'],
-    ['window', 'year', 'The windows are: lifetime, day, week, month.'],
-    ['expires', '30d', 'Its parent ends on Aug 1, 2026 at the latest. Choose less.'],
-    ['expires', 'soon', 'Write a day as 2027-01-31, or a number of days.'],
+    ['window', 'year', 'Choose one of: lifetime, day, week, month.'],
+    ['expires', '30d', 'The parent expires on Aug 1, 2026 at the latest. Choose an earlier day.'],
+    ['expires', 'soon', 'Enter a day as 2027-01-31, or a number of days.'],
     ['expires_on', '2026-07-14', 'Choose a day in the future.'],
-    ['expires_on', '2026-08-02', 'Its parent ends on Aug 1, 2026 at the latest. Choose less.'],
+    [
+      'expires_on',
+      '2026-08-02',
+      'The parent expires on Aug 1, 2026 at the latest. Choose an earlier day.',
+    ],
     ['models', 'a b\u00fc', 'At most 64 models, each an id or a glob such as acme/*.'],
     ['ip_cidrs', '10.0.0.0/99', 'At most 64 addresses or networks such as 10.0.0.0/8.'],
-    ['scopes', 'all', 'The scopes are: runs:write'],
-    ['tags', 'team', 'Write one tag a line: team=search.'],
-    ['tags', 'a=1\na=2', 'Each tag has a name of its own.'],
-    ['rpm', '0', 'Write a whole number, or nothing for no limit.'],
-    ['max_cost_per_run', 'x', 'Write an amount in USD, such as 5.00.'],
+    ['scopes', 'all', 'Choose from: runs:write'],
+    ['tags', 'team', 'Enter one tag a line, such as team=search.'],
+    ['tags', 'a=1\na=2', 'Give each tag a different name.'],
+    ['rpm', '0', 'Enter a whole number, or leave it empty for no limit.'],
+    ['max_cost_per_run', 'x', 'Enter an amount in USD, such as 5.00.'],
   ]
 
   test.each(wrong)(
@@ -136,7 +140,7 @@ describe('the form of a new key', () => {
   test('400: a field that it does not know, which no place is for, is said above', async () => {
     const answer = await own.send(api, { name: 'n', cap: '1', account: testAccount })
     expect(answer.status).toBe(400)
-    expect(await answer.text()).toContain('This form knows no such field.')
+    expect(await answer.text()).toContain('This form does not have this field.')
   })
 
   test('a day counts whole, and on the parent’s last one ends with the parent', async () => {

@@ -79,7 +79,9 @@ describe('the form of a key', () => {
     const answer = await own.send(`${api}/${key.id}`, { cap: '0.5' })
     expect(answer.status).toBe(409)
     const html = await answer.text()
-    expect(errorIn(html, 'edit-cap')).toBe('It has spent and holds $1.00. Enter that or more.')
+    expect(errorIn(html, 'edit-cap')).toBe(
+      'The key has spent and holds $1.00. Enter at least that.',
+    )
     expect(html).toContain('value="0.5"')
   })
 })
@@ -171,7 +173,7 @@ describe('rotating', () => {
     const { key } = await keyOf()
     const answer = await own.send(`${api}/${key.id}/rotate`, { overlap_seconds: overlap })
     expect(answer.status).toBe(400)
-    expect(await answer.text()).toContain('An overlap is between 0 and 604,800 seconds')
+    expect(await answer.text()).toContain('Send an overlap of 0 to 604,800 seconds')
     expect(await own.get(`${api}/${key.id}`)).toMatchObject({ fingerprint: key.fingerprint })
   })
 })

@@ -90,7 +90,7 @@ describe.each(engines)('/api/portal/keys on %s', (engine) => {
   })
 
   describe('GET /api/portal/keys', () => {
-    test('lists all of the account and nobody else’s, newest first, by page', async () => {
+    test('The list holds all keys of the account and no others, newest first, by page', async () => {
       const who = await signedIn(w)
       const ids: string[] = []
       for (const name of ['a', 'b', 'c']) {

@@ -56,7 +56,7 @@ describe('a request', () => {
     expect([counted(limiter, caller, 2), counted(limiter, caller, 2)]).toEqual(['2 of 3', '1 of 3'])
   })
 
-  test('is refused in a flood too, where keys that are not remembered share what there is', () => {
+  test('A key above its limit is refused in a flood of keys too', () => {
     const limiter = makeLimiter(still, 0)
     const caller = callerOf(['own', 3], ['top', 3])
     expect([counted(limiter, caller), counted(limiter, caller)]).toEqual(['1 of 3', 'none of 3'])

@@ -125,7 +125,7 @@ describe('400 invalid_request names the field', () => {
     },
   )
 
-  test('of a body that is no object', async () => {
+  test('of a body that is not an object', async () => {
     for (const json of [[], 'x', 5, null]) {
       const refused = await refusalOf(w.call('/v1/keys', { key: top, json }))
       expect(refused).toEqual({ status: 400, type: 'invalid_request', param: null })

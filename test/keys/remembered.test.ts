@@ -29,12 +29,12 @@ function remember(...names: string[]) {
 }
 
 describe('a caller who was read', () => {
-  test('is known by the secret and by its hash, and nobody else is', () => {
+  test('A cached caller is found by its secret and by its hash, no other caller is', () => {
     const { known } = remember('a', 'b')
     expect(['a', 'b', 'c'].map(known)).toEqual(['a', 'b', undefined])
   })
 
-  test('is kept under its own hash, whoever was looked for meanwhile', () => {
+  test('A caller is cached under its own hash, also if another was looked up meanwhile', () => {
     const { keep, known } = remember()
     expect(known('other')).toBeUndefined()
     keep('a')
@@ -63,7 +63,7 @@ describe('a caller who was read', () => {
     expect(known('a')).toBeUndefined()
   })
 
-  test('is read anew where only a part of the hash is the same', () => {
+  test('A caller is read again if only a part of the hash matches', () => {
     const { ofHash } = remember('a')
     const hash = hashSecret('a')
     const wordOf = (at: number) => hash.slice(8 * at, 8 * at + 8)

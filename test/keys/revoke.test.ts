@@ -16,7 +16,7 @@ describe.each(engines)('a revocation on %s', (engine) => {
   const stored = async (id: string) =>
     (await pictureOf(office.db)).keys.find((key) => key.id === id)
 
-  /** An update past every command of ours, as somebody with the database at hand would do it. */
+  /** An update past every command, as an operator with access to the database could make. */
   const setDirectly = (id: string, values: Partial<KeyRow>) =>
     office.db.write((q) => {
       const { keys } = office.db.tables
@@ -106,7 +106,7 @@ describe.each(engines)('a revocation on %s', (engine) => {
     const hash = secrets[0]?.hash ?? ''
     const find = async () => (await office.keys.findCaller(hash))?.key.revokedAt
     expect(await find()).toBeNull()
-    // Another process revokes: nobody tells this one.
+    // Another process revokes, and sends this one no notice.
     await setDirectly(key.id, { revokedAt: 7 })
     office.clock.set(office.clock.now() + 1000)
     expect(await find()).toBe(7)

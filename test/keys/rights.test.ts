@@ -137,7 +137,7 @@ describe.each(engines)('random key trees on %s', (engine) => {
     }
   }
 
-  /** What a window that is over had as its limit is no matter of the cap of today. */
+  /** The limit of a past window does not limit the current cap. */
   const isOfPast = (fault: string): boolean => fault.startsWith('window ') && / limit /.test(fault)
 
   /** By the tree as it is, not by what the ledger wrote down of it. */

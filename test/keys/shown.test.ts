@@ -52,7 +52,7 @@ describe.each(engines)('the keys of an account on %s', (engine) => {
     expect(statusOf(next.items[0]?.chain ?? [], now)).toBe('revoked')
   })
 
-  test('show what their present window counts, whatever its length, and the rotation', async () => {
+  test('Keys show what their current window counts, of any length, and their rotation', async () => {
     const account = newAccount()
     await office.grant(account, 1000n)
     const made: KeyRow[] = []

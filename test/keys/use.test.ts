@@ -107,7 +107,7 @@ describe('what binds a key where it is used', () => {
       const first = await ask(child.secret)
       expect(first.headers.get('x-ratelimit-limit-requests')).toBe('4')
       expect(first.headers.get('x-ratelimit-remaining-requests')).toBe('3')
-      // Whatever route it is, and whichever of the keys.
+      // On every route, by every key.
       expect((await w.call('/v1/balance', { key: child.secret })).status).toBe(200)
       expect((await w.call('/v1/runs', { key: parent.secret })).status).toBe(200)
       expect((await ask(parent.secret)).status).toBe(200)

@@ -36,7 +36,7 @@ export const sessionsPortal = (deps: Deps, frame: Frame) => {
     const page = readPage(query)
     const { accountId } = own
     if (page.after !== undefined && !(await findOwn(deps, accountId, page.after))) {
-      refuse('invalid_request', { message: 'This session does not exist.', param: 'after' })
+      refuse('invalid_request', { message: 'There is no such session.', param: 'after' })
     }
     const now = clock.now()
     const found = await sessions.list(accountId, page, now)

@@ -1,12 +1,13 @@
+/** Counts what a revocation stops, to be shown before it is confirmed. */
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 
-/** What a revocation would stop besides the key itself. */
+/** What a revocation stops besides the key itself. */
 export type Affected = { keysBelow: number; runsInFlight: number }
 
 /**
- * Counts what stops with a key: the keys below it that are neither revoked nor expired, and the
- * runs in flight of it and of all below. To be asked before somebody revokes.
+ * Counts the keys below that are neither revoked nor expired, and the runs in flight of the key and
+ * of all below it.
  * @throws Refusal `not_found`.
  */
 export async function countAffected(

@@ -1,3 +1,4 @@
+/** Checks each field of a new or changed key: fixed ranges, and no more than its parent has. */
 import type { Millis } from '../../kernel/clock.ts'
 import { maxNusd, type Nusd } from '../../kernel/money.ts'
 import { covers, parseBlock } from '../../kernel/network-block.ts'
@@ -5,11 +6,7 @@ import { refuse } from '../../kernel/refusal.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
 import { defaultLifeMs, defaultScopes, matches, maxLifeMs, type Scope, scopes } from './key.ts'
 
-/**
- * What a key may be made to be, or changed to: within fixed bounds, and never more than the key
- * above it has. Each rule returns what is to be stored, or refuses with `invalid_request` and the
- * name of the field.
- */
+/** Each rule returns the value to store, or refuses with `invalid_request` and the field's name. */
 export type Limits = { rpm: number | null; concurrency: number | null; maxCostPerRun: Nusd | null }
 
 /** Entries of `models` and of `ip_cidrs`. */
@@ -22,14 +19,14 @@ const control = /\p{Cc}/u
 
 export function boundName(name: string): string {
   if (name.length < 1 || name.length > 64 || control.test(name)) {
-    no('name', 'A name has 1 to 64 characters, none of them a control character.')
+    no('name', 'Send a name of 1 to 64 characters without control characters.')
   }
   return name
 }
 
 export function boundCap(limit: Nusd, parent: KeyRow | undefined): Nusd {
   if (limit < 1n || limit > maxNusd) {
-    no('cap.limit_nusd', 'A cap is between 1 and 9,000,000,000,000,000 nano-USD.')
+    no('cap.limit_nusd', 'Send a cap of 1 to 9,000,000,000,000,000 nano-USD.')
   }
   if (parent && limit > parent.capLimit) {
     no('cap.limit_nusd', `A child's cap is at most its parent's, ${parent.capLimit} nano-USD.`)
@@ -37,7 +34,7 @@ export function boundCap(limit: Nusd, parent: KeyRow | undefined): Nusd {
   return limit
 }
 
-/** Left out, it is 90 days from now or the parent's, whichever is nearer. */
+/** Defaults to 90 days from now or the parent's expiry, whichever is earlier. */
 export function boundExpiry(
   wished: Millis | undefined,
   parent: KeyRow | undefined,
@@ -45,14 +42,14 @@ export function boundExpiry(
 ): Millis {
   const latest = Math.min(now + maxLifeMs, parent?.expiresAt ?? Number.POSITIVE_INFINITY)
   const expiresAt = wished ?? Math.min(now + defaultLifeMs, latest)
-  if (!(expiresAt > now)) no('expires_at', 'An expiry lies in the future.')
+  if (!(expiresAt > now)) no('expires_at', 'Send an expiry in the future.')
   if (expiresAt > latest) {
-    no('expires_at', 'An expiry is at most 366 days away and not later than the parent’s.')
+    no('expires_at', 'An expiry is at most 366 days away and not after the parent’s.')
   }
   return expiresAt
 }
 
-/** Left out, they are the default ones that the parent has. */
+/** Defaults to the default scopes that the parent has. */
 export function boundScopes(
   wished: readonly string[] | undefined,
   parent: KeyRow | undefined,
@@ -67,7 +64,7 @@ export function boundScopes(
   return scopes.filter((scope) => named.includes(scope))
 }
 
-/** Left out or empty, they are the parent's: all models only where the parent has all. */
+/** Empty means the parent's models: all of them only if the parent has all. */
 export function boundModels(
   wished: readonly string[] | undefined,
   parent: KeyRow | undefined,
@@ -85,7 +82,7 @@ export function boundModels(
 
 const isGlob = (text: string): boolean => /^[\x21-\x7e]+$/.test(text) && text.length <= maxGlobChars
 
-/** Left out or empty, they are the parent's: every address only where the parent has every one. */
+/** Empty means the parent's networks: every address only if the parent has every one. */
 export function boundNetworks(
   wished: readonly string[] | undefined,
   parent: KeyRow | undefined,
@@ -103,17 +100,17 @@ export function boundNetworks(
   return [...networks]
 }
 
-/** A limit above the parent's is no right: of the whole chain the lowest holds. */
+/** A limit may exceed the parent's: the lowest of the chain applies. */
 export function boundLimits<T extends Partial<Limits>>(limits: T): T {
   const { rpm, concurrency, maxCostPerRun: most } = limits
   if (!isWithin(rpm, maxRpm)) {
-    no('limits.rpm', 'Requests a minute are between 1 and 10,000,000.')
+    no('limits.rpm', 'Send 1 to 10,000,000 requests a minute.')
   }
   if (!isWithin(concurrency, maxConcurrency)) {
-    no('limits.concurrency', 'Runs at once are between 1 and 1,000,000.')
+    no('limits.concurrency', 'Send 1 to 1,000,000 concurrent runs.')
   }
   if (typeof most === 'bigint' && (most < 1n || most > maxNusd)) {
-    no('limits.max_cost_per_run_nusd', 'A run costs between 1 and 9,000,000,000,000,000 nano-USD.')
+    no('limits.max_cost_per_run_nusd', 'Send 1 to 9,000,000,000,000,000 nano-USD.')
   }
   return limits
 }

@@ -1,3 +1,4 @@
+/** Lists the keys of an account for its owner. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { isId } from '../../kernel/ids.ts'
@@ -6,18 +7,15 @@ import { refuse } from '../../kernel/refusal.ts'
 import { type KeyStatus, statusOf } from './key.ts'
 import type { ShownKey } from './shown-key.ts'
 
-/** What an owner asks to see of their keys; each that is left out asks for nothing. */
+/** Filters of a list of keys. */
 export type Wanted = { state?: KeyStatus | undefined; name?: string | undefined }
 
-type Needs = Pick<Deps, 'keys' | 'clock'>
-
 /**
- * The keys of an account as its owner looks at them: of those that are active, which are given,
- * all that fit, in their order; of those that ended a page, newest first.
- * @throws Refusal `invalid_request` for an `after` that is not of this account.
+ * Filters the active keys, which are given, in their order; reads ended keys by page, newest first.
+ * @throws Refusal `invalid_request` if `after` is not a key of this account.
  */
 export async function browseKeys(
-  deps: Needs,
+  deps: Pick<Deps, 'keys' | 'clock'>,
   { account, active }: { account: string; active: readonly ShownKey[] },
   { state, name }: Wanted,
   page: PageRequest,
@@ -31,11 +29,11 @@ export async function browseKeys(
 }
 
 /**
- * The keys of an account as a list: newest first, by page, whatever their state.
- * @throws Refusal `invalid_request` for an `after` that is not of this account.
+ * The keys of an account in any state, newest first, by page.
+ * @throws Refusal `invalid_request` if `after` is not a key of this account.
  */
 export async function listKeys(
-  deps: Needs,
+  deps: Pick<Deps, 'keys' | 'clock'>,
   account: string,
   { state, name }: Wanted,
   page: PageRequest,
@@ -57,7 +55,11 @@ const fits = ({ key, chain }: ShownKey, { state, name = '' }: Wanted, now: Milli
   (state === undefined || statusOf(chain, now) === state) &&
   key.name.toLowerCase().includes(name.toLowerCase())
 
-async function assertOwn({ keys }: Needs, account: string, { after }: PageRequest): Promise<void> {
+async function assertOwn(
+  { keys }: Pick<Deps, 'keys'>,
+  account: string,
+  { after }: PageRequest,
+): Promise<void> {
   if (after === undefined) return
   const key = isId('key', after) ? await keys.find(after) : undefined
   if (key?.accountId === account) return

@@ -1,36 +1,34 @@
+/** Caches the callers of secrets for a second, without keeping the secrets. */
 import type { Clock, Millis } from '../../kernel/clock.ts'
 import { sha256Into } from '../../kernel/hash.ts'
 import type { Caller } from './key.ts'
 
-/** How long an authentication may be answered from memory: a node may not hear of a revocation. */
+/** How long a caller is cached, in ms: a node may miss the notice of a revocation. */
 const rememberedMs = 1000
 const rememberedMax = 100_000
 
-export type Remembered = ReturnType<typeof rememberCallers>
-
-/** A caller with all that a look-up asks, in one object: each other one would be a cache miss. */
+/** A caller with what a look-up compares, in one object to save CPU cache misses. */
 type Entry = Caller & {
-  /** From {@link Clock.monotonic}: a clock that is set back comes to the same time again. */
+  /** In the time of {@link Clock.monotonic}: a wall clock may be set back. */
   freshUntil: number
   endsAt: Millis
-  /** The second to fourth word of the digest; the first one it is filed under. */
+  /** The second to fourth word of the digest; the first is its key. */
   b: number | undefined
   c: number | undefined
   d: number | undefined
 }
 
 /**
- * Callers by 128 bits of the SHA-256 of their secrets, of which nothing else is kept. They are
- * filed under the first 32: no text is made or compared for a request. Of two that share these the
- * last one read is remembered.
+ * Stores callers by 128 bits of the SHA-256 of their secrets. The map's keys are the first 32 bits:
+ * no string is made or compared per request. Of two callers that share them the last wins.
  */
 export function rememberCallers(clock: Pick<Clock, 'now' | 'monotonic'>) {
-  // In the order they were read: what is a second old is read again, and so the newest.
+  // In the order they were read: a caller read again moves to the end.
   const entries = new Map<number, Entry>()
   const bytes = new Uint8Array(32)
   const words = new Int32Array(bytes.buffer)
 
-  /** The caller whose digest `words` has, unless it was read more than a second ago. */
+  /** The caller whose digest is in `words`, unless it was read more than a second ago. */
   const lookUp = (): Caller | undefined => {
     const known = entries.get(words[0] ?? 0)
     if (!known || known.b !== words[1] || known.c !== words[2] || known.d !== words[3]) return
@@ -55,8 +53,8 @@ export function rememberCallers(clock: Pick<Clock, 'now' | 'monotonic'>) {
       return lookUp()
     },
     /**
-     * Remembers what was read for a digest until it ends by itself, or a second long from when the
-     * reading began, which is from {@link Clock.monotonic}.
+     * Caches a caller until `endsAt`, or for a second from `readAt`: when its read began, by
+     * {@link Clock.monotonic}.
      */
     keep(hash: string, caller: Caller, endsAt: Millis, readAt: number): void {
       read(hash)

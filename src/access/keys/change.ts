@@ -1,3 +1,4 @@
+/** Changes what a key may do, within what its parent has now. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import type { Millis } from '../../kernel/clock.ts'
@@ -19,7 +20,7 @@ import {
 import { assertNotRevoked, chainOf } from './key.ts'
 import { noteKey, toDetail } from './note.ts'
 
-/** What of a key is to be another; what is left out stays. */
+/** Absent members stay as they are. */
 export type KeyChange = Partial<Limits> & {
   name?: string
   capLimit?: Nusd
@@ -31,10 +32,9 @@ export type KeyChange = Partial<Limits> & {
 }
 
 /**
- * Narrows or raises what a key may do, within what its parent has now. Its children keep what
- * they were given: of a chain the least holds.
+ * Changes a key. Its children keep their values; the lowest limit of a chain applies.
  * @throws Refusal `not_found`, `invalid_request` with `param`, or `conflict` for a key that is
- * revoked and for a cap below what its window has spent and holds.
+ * revoked, or a cap below what its window has spent and holds.
  */
 export async function changeKey(
   { ledger, keys, ids }: Pick<Deps, 'ledger' | 'keys' | 'ids'>,
@@ -66,7 +66,7 @@ export async function changeKey(
   return changed
 }
 
-/** The key as it is to be; only what is asked for is held against the parent. */
+/** The key after the change; only changed fields are checked against the parent. */
 function toChanged(
   key: KeyRow,
   parent: KeyRow | undefined,
@@ -76,7 +76,7 @@ function toChanged(
   const { name, capLimit, expiresAt, scopes, models, ipCidrs, tags } = change
   const { rpm = key.rpm, concurrency = key.concurrency } = change
   const { maxCostPerRun = key.maxCostPerRun } = change
-  // The clock may have been set back, but no key ends before it began.
+  // The clock may have been set back; a key never expires before its creation.
   const from = Math.max(now, key.createdAt)
   return {
     ...key,
@@ -91,14 +91,14 @@ function toChanged(
   }
 }
 
-/** A cap is never below what its window has already taken. */
+/** A cap is never below what its window has spent and holds. */
 function assertCovered(unit: UnitOfWork, key: KeyRow, limit: Nusd): void {
   const { spent, held } = unit.window(key)
   const least = spent + held
   if (limit >= least) return
   refuse('conflict', {
     param: 'cap.limit_nusd',
-    message: `The key has spent and holds ${least} nano-USD: that is the smallest cap it can have.`,
+    message: `The key has spent and holds ${least} nano-USD. Send a cap of at least that.`,
     metadata: {
       smallest_nusd: toJsonInteger(least),
       spent_nusd: toJsonInteger(spent),
@@ -107,7 +107,7 @@ function assertCovered(unit: UnitOfWork, key: KeyRow, limit: Nusd): void {
   })
 }
 
-/** What differs, by the names of the API: from what, to what. */
+/** The changed fields by their names in the API, with both values. */
 function differenceOf(from: KeyRow, to: KeyRow): Record<string, Json> {
   const before = toDetail(from)
   const differs = Object.entries(toDetail(to)).filter(

@@ -1,27 +1,26 @@
+/** The token of a form that creates a key: sent twice, the form creates one key. */
 import type { Millis } from '../../kernel/clock.ts'
 import { sha256Hex } from '../../kernel/hash.ts'
 import { type Ids, makeIds } from '../../kernel/ids.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { dayMs } from './key.ts'
 
-/**
- * Makes the token of one form of a key: however often the form is sent, by a reload or a second
- * click, it makes one key, because the token decides the key's id.
- */
-export const makeOnce = (ids: Ids, now: Millis): string => `${now}.${ids.make('key').slice(-16)}`
+/** The token decides the key's id, so a reload or a second click creates no second key. */
+export const makeFormToken = (ids: Ids, now: Millis): string =>
+  `${now}.${ids.make('key').slice(-16)}`
 
-/** Clocks of two nodes may differ by this much. */
+/** The clocks of two nodes may differ by this much, in ms. */
 const skewMs = 60_000
 
 /**
- * The id of the key that a form makes. It depends on the account too, so that nobody can take an
- * id away from others.
- * @throws Refusal `conflict` for a token that is older than a day or was not made here.
+ * The id of the key that a form creates. It depends on the account too, so that no account can take
+ * an id of another.
+ * @throws Refusal `conflict` if the token is older than a day or was not made here.
  */
-export function idOfOnce(account: string, once: string, now: Millis): string {
+export function idOfFormToken(account: string, once: string, now: Millis): string {
   const at = /^(\d{13})\.[0-9a-z]{16}$/.test(once) ? Number(once.slice(0, 13)) : 0
   if (at < now - dayMs || at > now + skewMs) {
-    refuse('conflict', 'The form was open for too long. Nothing was made: send it again.')
+    refuse('conflict', 'The form has expired and no key was created. Send it again.')
   }
   const digest = Buffer.from(sha256Hex(`${account}\n${once}`), 'hex')
   return makeIds({ now: () => at }, { bytes: (count) => digest.subarray(0, count) }).make('key')

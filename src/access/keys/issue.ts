@@ -1,3 +1,4 @@
+/** Creates a key under the limits of its parent and of the account's plan. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
@@ -22,10 +23,10 @@ import { noteKey, toDetail } from './note.ts'
 import { fingerprintOf, hashSecret, makeSecret } from './secret.ts'
 import type { ShownKey } from './shown-key.ts'
 
-/** What a new key is asked to be. What is left out is the default, or the parent's. */
+/** A new key. Absent members take the default or the parent's value. */
 export type KeyWish = {
   account: string
-  /** Only where somebody may ask for the same key twice and is to get one; else it is a new one. */
+  /** Set if the same request may come twice and must create one key; random otherwise. */
   id?: string | undefined
   parentId?: string | undefined
   name: string
@@ -46,10 +47,9 @@ export type KeyWish = {
 }
 
 /**
- * Makes a key and returns it with its secret, which is nowhere kept. A child asks for no more
- * than its parent has.
- * @throws Refusal `invalid_request` with `param`, `conflict` above the active keys and
- * levels of the plan and for an id that is taken, or what the parent's chain refuses.
+ * Creates a key and returns it with its secret, which is not stored.
+ * @throws Refusal `invalid_request` with `param`, `conflict` above the plan's number of active keys
+ * and for a taken id, or the refusal of the parent's chain.
  */
 export async function issueKey(
   { ledger, keys, plans, random, ids }: Pick<Deps, 'ledger' | 'keys' | 'plans' | 'random' | 'ids'>,
@@ -71,7 +71,8 @@ export async function issueKey(
     call: wish.once?.scope,
     decide(unit) {
       wish.once?.assertFirst(unit)
-      if (unit.key(id)) refuse('conflict', 'This key was made already. Its secret was shown once.')
+      if (unit.key(id))
+        refuse('conflict', 'This key was created already. Its secret was shown once.')
       const chain = chainOf(unit, lineage)
       assertUsable(chain, unit.now)
       const row = toKeyRow(wish, chain[0], { id, hash, now: unit.now })
@@ -95,7 +96,7 @@ export async function issueKey(
   return { key, secret }
 }
 
-/** @throws Refusal `conflict` when the plan has no room for one more key, or not so deep. */
+/** @throws Refusal `conflict` above the plan's active keys, `invalid_request` above its depth */
 function assertInPlan({ name, limits }: Plan, active: number, row: KeyRow): void {
   const most = Math.min(limits.maxKeys, maxActiveKeys)
   if (active >= most) {
@@ -106,19 +107,19 @@ function assertInPlan({ name, limits }: Plan, active: number, row: KeyRow): void
     const message = `Keys nest at most ${limits.maxDepth} deep on the plan ${name}.`
     refuse('invalid_request', {
       param: 'parent_id',
-      message: `${message} Make the key under a higher one.`,
+      message: `${message} Create the key under a higher one.`,
     })
   }
 }
 
-/** The row a wish becomes below `parent`, or the refusal it earns. */
+/** @throws Refusal `invalid_request` with `param` */
 function toKeyRow(
   wish: KeyWish,
   parent: KeyRow | undefined,
   made: { id: string; hash: string; now: Millis },
 ): KeyRow {
   if (parent && depthOf(parent) >= maxDepth) {
-    const message = `Keys nest at most ${maxDepth} deep. Make the key under a higher one.`
+    const message = `Keys nest at most ${maxDepth} deep. Create the key under a higher one.`
     refuse('invalid_request', { param: 'parent_id', message })
   }
   const { rpm = null, concurrency = null, maxCostPerRun = null } = wish

@@ -1,3 +1,4 @@
+/** Reads a key with its chain, its spending by window and the keys below it. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { isId } from '../../kernel/ids.ts'
@@ -7,21 +8,21 @@ import { type CapWindow, windowStart } from '../../ledger/window.ts'
 import type { AccountRow, KeyRow, WindowRow } from '../../storage/db/schema.ts'
 import type { ShownKey } from './shown-key.ts'
 
-/** All there is to know of one key, for its owner. */
+/** One key as its owner sees it. */
 export type KeyDetail = {
   now: Millis
   account: AccountRow
   shown: ShownKey
   /** The present windows of its chain. */
   windows: readonly WindowRow[]
-  /** Its own last windows, the newest first; no row where it was not used in one. */
+  /** Its last windows, the newest first; an unused window has no row. */
   history: readonly { start: Millis; window: WindowRow | undefined }[]
   below: Page<ShownKey>
-  /** Whether these are the newest below. */
+  /** Whether `below` is the first page. */
   isFirst: boolean
 }
 
-/** How many windows back a key's spending is shown. */
+/** How many past windows are shown. */
 const historySizes: Readonly<Record<CapWindow, number>> = {
   lifetime: 0,
   day: 30,
@@ -29,10 +30,7 @@ const historySizes: Readonly<Record<CapWindow, number>> = {
   month: 12,
 }
 
-/**
- * Reads a key with its chain, what its windows counted, and a page of the keys below it.
- * @throws Refusal `invalid_request` for an `after` that is not below it.
- */
+/** @throws Refusal `invalid_request` if `after` is not a key below it */
 export async function readDetail(
   { keys, accounts, clock }: Pick<Deps, 'keys' | 'accounts' | 'clock'>,
   { id, accountId, capWindow }: KeyRow,
@@ -47,7 +45,7 @@ export async function readDetail(
   const [windows, own, below] = await Promise.all([
     keys.windows(chain.map((one) => ({ keyId: one.id, start: windowStart(one.capWindow, now) }))),
     starts.length === 0 ? [] : keys.windows(starts.map((start) => ({ keyId: id, start }))),
-    // One more, because the key itself is among those under it.
+    // One more, because the key itself is listed too.
     keys.listBelow(key, { ...page, limit: page.limit + 1 }, now),
   ])
   const history = starts.map((start) => ({
@@ -73,7 +71,7 @@ async function assertBelow(
   refuse('invalid_request', { param: 'after', message })
 }
 
-/** When the present window and those before it began, the newest first. */
+/** When the current window and those before it began, the newest first. */
 function startsBefore(window: CapWindow, now: Millis): Millis[] {
   const starts: Millis[] = []
   let at = now

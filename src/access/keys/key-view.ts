@@ -1,3 +1,4 @@
+/** Keys and accounts as `/v1`, the dashboard and the command line show them. */
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { windowEnd, windowStart } from '../../ledger/window.ts'
@@ -76,7 +77,7 @@ export const toAccountView = (
   plan: plan.id,
 })
 
-/** What would refuse the next call, and when: now for what is used up, else the first expiry. */
+/** What refuses the next call, and when: now if something is used up, else the first expiry. */
 export function nextBlock(
   chain: Chain,
   windows: readonly WindowRow[],
@@ -92,7 +93,7 @@ export function nextBlock(
   return { type: 'key_expired', at: toRfc3339(expiresAt) }
 }
 
-/** The row of the window that `now` falls into; there is none before its first hold. */
+/** The row of the window that contains `now`; none before its first hold. */
 export function windowOf(
   key: KeyRow,
   windows: readonly WindowRow[],

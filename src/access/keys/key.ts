@@ -1,3 +1,4 @@
+/** What a key and its ancestors may do: state, scopes, models, networks. */
 import type { Millis } from '../../kernel/clock.ts'
 import { parseAddress } from '../../kernel/network-address.ts'
 import { isWithin, parseBlock } from '../../kernel/network-block.ts'
@@ -6,15 +7,12 @@ import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
 import type { Plan } from '../plan.ts'
 
-/**
- * A key: what an agent holds to spend its account's balance, up to a cap and until an expiry.
- * A chain is the key itself, its parent, … up to the root; its rights are the least over it.
- */
+/** A key, its parent, … up to the root. A right must be granted by every key of the chain. */
 export type Chain = readonly KeyRow[]
 
-/** Who is calling: a chain of keys as it was read, and the account they spend from. */
+/** The sender of a keyed request: its chain of keys and the account they spend from. */
 export type Caller = {
-  /** What needs no closer look before {@link Caller.mayUntil}, a bit for each {@link KeyNeed}. */
+  /** What needs no further check until {@link Caller.mayUntil}: a bit per {@link KeyNeed}. */
   may?: number
   /** The first expiry of the chain. */
   mayUntil?: Millis
@@ -38,7 +36,7 @@ export const scopes = [
 ] as const
 export type Scope = (typeof scopes)[number]
 
-/** What a keyed route asks of its caller: a scope, or `any` for a usable key of whatever scope. */
+/** What a keyed route requires: a scope, or `any` for a usable key with any scope. */
 export type KeyNeed = Scope | 'any' | 'also-paused'
 
 const needs: readonly KeyNeed[] = [...scopes, 'any', 'also-paused']
@@ -48,7 +46,7 @@ const bitOf = Object.fromEntries(needs.map((need, at) => [need, 1 << at])) as Re
   number
 >
 
-/** What a key may do unless its maker says otherwise: not minting, not sharing. */
+/** The scopes of a new key by default: all but minting and sharing. */
 export const defaultScopes: readonly Scope[] = scopes.filter(
   (scope) => scope !== 'keys:mint' && scope !== 'receipts:share',
 )
@@ -63,12 +61,12 @@ export const maxActiveKeys = 500
 
 export const depthOf = (key: KeyRow): number => key.lineage.length - 1
 
-/** Sums up what a chain allows, because every request asks. */
+/** Computes what a chain allows once, because every request checks it. */
 export function makeCaller(read: Omit<Caller, 'may' | 'mayUntil'>): Caller {
   const { account, suspended, plan, chain, key } = read
   const mayUntil = Math.min(...chain.map(({ expiresAt }) => expiresAt))
   const isPaused = chain.some(({ pausedAt }) => pausedAt !== null)
-  // Whoever is refused, or bound to networks, is looked at.
+  // Refused and network-bound callers take the full check.
   const isPlain = !suspended && chain.every((one) => one.revokedAt === null && isUnbound(one))
   const allowed = needs.filter((need) => {
     if (need === 'also-paused') return isPlain
@@ -78,7 +76,7 @@ export function makeCaller(read: Omit<Caller, 'may' | 'mayUntil'>): Caller {
   return { may, mayUntil, account, suspended, plan, chain, key }
 }
 
-/** Whether a request can go on; if not, a closer look tells why, or that it can. */
+/** Whether no further check is needed. False does not mean refused. */
 export const mayAtOnce = ({ may = 0, mayUntil = 0 }: Caller, need: KeyNeed, now: Millis): boolean =>
   (may & bitOf[need]) !== 0 && mayUntil > now
 
@@ -90,14 +88,14 @@ export function statusOf(chain: Chain, now: Millis): KeyStatus {
   return 'usable'
 }
 
-/** The keys of a lineage as a command finds them, which is how they are at its COMMIT. */
+/** The keys of a lineage as they will be at the command's COMMIT. */
 export const chainOf = (unit: UnitOfWork, lineage: readonly string[]): KeyRow[] =>
   lineage.map((id) => unit.key(id) ?? refuse('invalid_key'))
 
-/** @throws Refusal `conflict` for a key that is revoked, or under one that is. */
+/** @throws Refusal `conflict` if the key or one above it is revoked */
 export function assertNotRevoked(chain: Chain): void {
   if (chain.every((key) => key.revokedAt === null)) return
-  refuse('conflict', 'The key is revoked, and that is final. Make another one.')
+  refuse('conflict', 'The key is revoked for good. Create another key.')
 }
 
 /** @throws Refusal `key_revoked`, `key_expired` or `key_paused`, in this order. */
@@ -108,10 +106,10 @@ export function assertUsable(chain: Chain, now: Millis): void {
   if (status === 'paused') refuse('key_paused')
 }
 
-/** @throws Refusal `scope_denied` unless every key of the chain carries the scope. */
+/** @throws Refusal `scope_denied` unless every key of the chain has the scope */
 export function assertScope(chain: Chain, scope: Scope): void {
   if (isScopeOf(chain, scope)) return
-  refuse('scope_denied', `This key does not carry the scope ${scope}. Use one that does.`)
+  refuse('scope_denied', `This key does not have the scope ${scope}. Use a key that has it.`)
 }
 
 const isScopeOf = (chain: Chain, scope: Scope): boolean =>
@@ -125,16 +123,16 @@ export function assertModelAllowed(chain: Chain, model: string): void {
   refuse('model_not_allowed')
 }
 
-/** @throws Refusal `model_not_allowed` unless the plan opens the model. */
+/** @throws Refusal `model_not_allowed` unless the plan allows the model */
 export function assertModelInPlan({ models, name }: Plan, model: string): void {
   if (models.length === 0 || models.some((glob) => matches(glob, model))) return
-  const message = `The plan ${name} does not open this model. GET /v1/plans lists what each opens.`
+  const message = `The plan ${name} does not include this model. GET /v1/plans lists its models.`
   refuse('model_not_allowed', message)
 }
 
 /**
- * `address` is asked for only where a key of the chain is bound to networks.
- * @throws Refusal `ip_not_allowed` unless every key of the chain may be used from there.
+ * Calls `address` only if a key of the chain is bound to networks.
+ * @throws Refusal `ip_not_allowed` unless every key of the chain allows the address
  */
 export function assertAddressAllowed(chain: Chain, address: () => string): void {
   if (chain.every(isUnbound)) return

@@ -1,3 +1,4 @@
+/** The guard of keyed routes: finds the caller of a bearer secret and checks what it may do. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
@@ -24,8 +25,8 @@ import { hashSecret, hasLengthOfSecret, isSecret } from './secret.ts'
 type Needs = Pick<Deps, 'keys' | 'clock' | 'settings' | 'limiters'>
 
 /**
- * Gives routes marked `needsKey` their `caller`, or refuses before the body is looked at. Failures
- * of one client address are limited; a good key from the same address is not.
+ * Gives routes marked `needsKey` their `caller`, or refuses before the body is read. Failures of
+ * one client address are limited; a valid key from the same address is not.
  */
 export const keyAuth = ({ keys, clock, settings, limiters }: Needs) => {
   const isTrusted = trustedProxies(settings.trustedProxies)
@@ -44,7 +45,7 @@ export const keyAuth = ({ keys, clock, settings, limiters }: Needs) => {
   return new Elysia({ name: 'key-auth' }).macro({
     needsKey: (need: KeyNeed) => ({
       resolve: async ({ request, server, set }) => {
-        // Awaited only when it was not remembered: a promise a request is not free.
+        // Awaited only if not cached: a promise costs time on every request.
         const found = callerOf(keys, request)
         const caller = found instanceof Promise ? await found : found
         if (!caller) return refuseFailure(request, server)
@@ -59,8 +60,8 @@ export const keyAuth = ({ keys, clock, settings, limiters }: Needs) => {
 }
 
 /**
- * The caller of a keyless route that shows more to an owner: undefined for no key, and for a key
- * that is not usable, does not carry `scope`, or does not exist.
+ * The caller of a keyless route that shows more to an owner: undefined without a key, and if the
+ * key does not exist, is not usable or lacks `scope`.
  */
 export async function optionalCaller(
   { keys, clock, settings }: Pick<Deps, 'keys' | 'clock' | 'settings'>,
@@ -80,9 +81,8 @@ export async function optionalCaller(
 }
 
 /**
- * What a request asks of its caller, in this order: a usable key, an account that is not suspended,
- * an address that the keys are bound to, the scope.
- * @throws Refusal of the first that is missing.
+ * Checks, in this order: a usable key, an active account, the networks, the scope.
+ * @throws Refusal of the first check that fails
  */
 export function assertMay(caller: Caller, need: KeyNeed, now: number, address: () => string): void {
   if (mayAtOnce(caller, need, now)) return
@@ -95,8 +95,8 @@ export function assertMay(caller: Caller, need: KeyNeed, now: number, address: (
 }
 
 /**
- * The caller of a bearer secret. The checksum is asked only of one that is not remembered: junk
- * costs no look-up, and what was found once by its hash has the right one.
+ * The caller of a bearer secret. The checksum of an uncached secret saves a look-up for junk; a
+ * cached secret passed it before.
  */
 function callerOf(
   keys: Pick<Deps['keys'], 'knownCaller' | 'findCaller'>,
@@ -109,7 +109,7 @@ function callerOf(
   )
 }
 
-/** What could be a bearer secret, by its length. */
+/** The bearer token, if it is as long as a secret. */
 function secretOf({ headers }: Request): string | undefined {
   const header = headers.get('authorization')
   if (header === null || !/^bearer /i.test(header)) return undefined

@@ -1,19 +1,20 @@
+/** Audit entries of changes of keys. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
 
-/** What was done to a key, and by whom: `operator`, a wallet or the id of a key. */
+/** What was done to a key. `actor`: `operator`, a wallet or the id of a key. */
 export type KeyNote = { actor: string; action: string; detail: Record<string, Json> }
 
-/** Adds a change of a key to the audit, in the transaction of the change. Never a secret. */
+/** Adds an audit entry in the transaction of the change. It never holds a secret. */
 export function noteKey(unit: UnitOfWork, ids: Deps['ids'], key: KeyRow, note: KeyNote): void {
   const about = { accountId: key.accountId, subject: key.id }
   unit.addAudit({ id: ids.make('req'), at: unit.now, ...about, ...note })
 }
 
-/** What of a key can be chosen and changed, by the names of the API. */
+/** The changeable fields of a key, by their names in the API. */
 export const toDetail = (key: KeyRow): Record<string, Json> => ({
   name: key.name,
   'cap.limit_nusd': key.capLimit.toString(),

@@ -1,10 +1,11 @@
+/** Which keys, runs and receipts belong to a caller or an account. */
 import type { Deps } from '../../app/deps-port.ts'
 import { isId } from '../../kernel/ids.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
 import type { Caller } from './key.ts'
 
-/** Whether something is of the caller's key, or of a key below it. */
+/** Whether a run or receipt belongs to the caller's key or to one below it. */
 export async function owns(
   { keys }: Pick<Deps, 'keys'>,
   caller: Caller,
@@ -18,7 +19,7 @@ export async function owns(
 
 /**
  * The caller's own key, also named `self`, or a key below it.
- * @throws Refusal `not_found`, the same for a key of others as for none.
+ * @throws Refusal `not_found`, the same for missing keys and those of others
  */
 export async function findOwnKey(
   { keys }: Pick<Deps, 'keys'>,
@@ -33,7 +34,7 @@ export async function findOwnKey(
 
 /**
  * A key of an account, for its owner.
- * @throws Refusal `not_found`, the same for a key of others as for none.
+ * @throws Refusal `not_found`, the same for missing keys and those of others
  */
 export async function findAccountKey(
   { keys }: Pick<Deps, 'keys'>,
@@ -45,7 +46,7 @@ export async function findAccountKey(
   refuse('not_found', 'There is no such key.')
 }
 
-/** @throws Refusal `invalid_request` when `after` names nothing of the list that is asked for. */
+/** @throws Refusal `invalid_request` unless `after` is an item of the caller's list */
 export async function assertListed(
   deps: Pick<Deps, 'keys'>,
   caller: Caller,

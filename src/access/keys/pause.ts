@@ -1,3 +1,4 @@
+/** Pauses a key and all keys below it. */
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
@@ -5,9 +6,8 @@ import { assertNotRevoked, chainOf } from './key.ts'
 import { noteKey } from './note.ts'
 
 /**
- * Pauses a key, and with it every key below, until it is resumed. No hold is taken from the
- * commit on; runs in flight end as they would. Pausing twice changes nothing.
- * @throws Refusal `not_found`, `conflict` for a revoked key.
+ * No hold is taken after the commit; runs in flight continue. Pausing twice changes nothing.
+ * @throws Refusal `not_found`, `conflict` if it is revoked
  */
 export async function pauseKey(
   { ledger, keys, ids }: Pick<Deps, 'ledger' | 'keys' | 'ids'>,

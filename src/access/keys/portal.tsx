@@ -1,3 +1,4 @@
+/** The keys of an account: the pages under `/dashboard/keys` and `/api/portal/keys`. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { defaultPageLimit, toListView } from '../../kernel/pagination.ts'
@@ -12,7 +13,7 @@ import { type ReplyContext, reply } from '../../web/ui/reply.ts'
 import { sessionAuth, wantsJson, wantsPage } from '../accounts/needs-session.ts'
 import { onceShown } from './api/once-shown.ts'
 import { browseKeys, listKeys, type Wanted } from './browse.ts'
-import { makeOnce } from './form-token.ts'
+import { makeFormToken } from './form-token.ts'
 import { toKeyView } from './key-view.ts'
 import type { CreateView } from './portal/create-form.tsx'
 import { createKey, findMade, toReveal } from './portal/create-key.ts'
@@ -22,26 +23,9 @@ import { KeysPage, KeysPanel, type ListView } from './portal/key-list.tsx'
 import { keyPath, keysPath } from './portal/key-state.tsx'
 import { Reveal } from './portal/reveal.tsx'
 
-type Needs = Pick<
-  Deps,
-  | 'keys'
-  | 'accounts'
-  | 'sessions'
-  | 'ledger'
-  | 'ids'
-  | 'random'
-  | 'clock'
-  | 'catalogue'
-  | 'plans'
-  | 'settings'
-  | 'log'
-  | 'calls'
-  | 'replies'
->
 type Context = ReplyContext & { account: string }
 
-/** An account's own keys: their pages under `/dashboard/keys`, and `/api/portal/keys`. */
-export const keysPortal = (deps: Needs, frame: Frame) =>
+export const keysPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'keys-portal' })
     .use(sessionAuth(deps))
     .get(
@@ -87,14 +71,14 @@ export const keysPortal = (deps: Needs, frame: Frame) =>
     )
     .use(keyPortal(deps, frame))
 
-async function listView(deps: Needs, account: string, query: URLSearchParams) {
+async function listView(deps: Deps, account: string, query: URLSearchParams) {
   const { items, hasMore } = await listKeys(deps, account, readWanted(query), readPage(query))
   const now = deps.clock.now()
   return toListView({ items: items.map((shown) => toKeyView(shown, now)), hasMore })
 }
 
-/** The page with the secret, or the form as it was sent with what is wrong. */
-async function createForPage(deps: Needs, frame: Frame, context: Context, sent: Fields) {
+/** The page with the new secret, or the form as sent with its error. */
+async function createForPage(deps: Deps, frame: Frame, context: Context, sent: Fields) {
   const { account } = context
   const draft = draftOf(sent.value)
   try {
@@ -114,8 +98,8 @@ async function createForPage(deps: Needs, frame: Frame, context: Context, sent: 
 
 type Showing = { draft: Draft; refusal?: Refusal; reveal?: Child; status: number }
 
-/** The whole page also to htmx: what moves down for a secret would shift under somebody's hand. */
-async function showPage(deps: Needs, frame: Frame, context: Context, showing: Showing) {
+/** The whole page for htmx too: inserting the secret would shift the page under the pointer. */
+async function showPage(deps: Deps, frame: Frame, context: Context, showing: Showing) {
   const { account } = context
   const { draft, refusal, reveal, status } = showing
   const query = new URLSearchParams()
@@ -128,8 +112,8 @@ async function showPage(deps: Needs, frame: Frame, context: Context, showing: Sh
 type Asked = { query: URLSearchParams; draft: Draft }
 type Views = { list: ListView; create: CreateView }
 
-/** The list as it is asked for, and the form of a new key with a token of its own. */
-async function readViews(deps: Needs, account: string, { query, draft }: Asked): Promise<Views> {
+/** The filtered list, and the form of a new key with its token. */
+async function readViews(deps: Deps, account: string, { query, draft }: Asked): Promise<Views> {
   const wanted = readWanted(query)
   const page = query.has('after') ? readPage(query) : { limit: defaultPageLimit, after: undefined }
   const now = deps.clock.now()
@@ -138,11 +122,11 @@ async function readViews(deps: Needs, account: string, { query, draft }: Asked):
   const isFirst = page.after === undefined
   return {
     list: { account, now, wanted, found, isFirst },
-    create: { now, draft, parents: active, once: makeOnce(deps.ids, now) },
+    create: { now, draft, parents: active, once: makeFormToken(deps.ids, now) },
   }
 }
 
-/** A form leaves out nothing: what is empty is not asked for. */
+/** Forms send empty fields; they do not filter. */
 function readWanted(query: URLSearchParams): Wanted {
   const state = query.get('state')
     ? readChoice(query, 'state', ['usable', 'paused', 'expired', 'revoked'])

@@ -1,14 +1,14 @@
+/** Counts requests against the rate limits of a chain of keys. */
 import type { KeyRow } from '../../storage/db/schema.ts'
 import type { Limiter, Verdict } from '../../web/http/limits.ts'
 import type { Caller } from './key.ts'
 
-/** How far a request counts: the verdict of the nearest limit, and that limit a minute. */
+/** The verdict of the limit closest to refusing, and that limit in requests a minute. */
 export type Counted = { rpm: number; verdict: Verdict }
 
 /**
- * Counts a request against every key of the chain, each with its own limit or that of the plan,
- * whichever is lower, divided between the `nodes` there are. What one of them refuses counts
- * against none.
+ * Counts a request against every key of the chain. The limit of a key is the lower of its own and
+ * the plan's, divided by the number of nodes. A refused request counts against none.
  */
 export function countRequest(requests: Limiter, { chain, plan }: Caller, nodes: number): Counted {
   const rpmOf = (key: KeyRow): number => limitOf(key, plan, nodes)

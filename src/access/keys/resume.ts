@@ -1,3 +1,4 @@
+/** Ends the pause of a key. */
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
@@ -5,9 +6,9 @@ import { assertNotRevoked, chainOf } from './key.ts'
 import { noteKey } from './note.ts'
 
 /**
- * Ends the pause of a key. It and the keys below work again unless another one of their chain is
- * paused. Resuming a key that is not paused changes nothing.
- * @throws Refusal `not_found`, `conflict` for a revoked key.
+ * The key and those below work again unless another key of their chain is paused. Resuming a key
+ * that is not paused changes nothing.
+ * @throws Refusal `not_found`, `conflict` if it is revoked
  */
 export async function resumeKey(
   { ledger, keys, ids }: Pick<Deps, 'ledger' | 'keys' | 'ids'>,

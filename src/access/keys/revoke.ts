@@ -1,11 +1,12 @@
+/** Revokes a key and all keys below it for good. */
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { noteKey } from './note.ts'
 
 /**
- * Revokes a key for good, and with it every key below: each is marked, so that none of them
- * counts as active. Revoking twice changes nothing. Runs in flight are stopped by whoever watches
- * them; no hold is taken from the commit on. `stopped` counts the key and those below it.
+ * Marks each key, so that none counts as active. No hold is taken after the commit; the watcher of
+ * live runs stops those in flight. Revoking twice changes nothing. `stopped` counts the key and
+ * those below it.
  * @throws Refusal `not_found`.
  */
 export async function revokeKey(

@@ -1,3 +1,4 @@
+/** Gives a key a new secret; the old one may work for a while. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/refusal.ts'
@@ -8,7 +9,7 @@ import { noteKey } from './note.ts'
 import { fingerprintOf, hashSecret, makeSecret } from './secret.ts'
 import type { ShownKey } from './shown-key.ts'
 
-/** The longest that an old secret may work beside the new one: a week. */
+/** The longest overlap of two secrets: a week. */
 export const maxOverlapSeconds = 604_800
 
 type RotateWish = {
@@ -21,12 +22,11 @@ type RotateWish = {
 }
 
 /**
- * Gives a key another secret and returns it, this once. The one before works for `overlapSeconds`
- * (0–604800) more; one that was already on its way out ends now, so at most two ever work.
- * `from` is the fingerprint of the secret that is to go, for whoever may ask twice and is to get
- * one.
- * @throws Refusal `not_found`, `invalid_request` with `param`, `conflict` for a revoked key and for
- * one whose secret is not that of `from` any more.
+ * Returns the new secret, once. The old secret works for `overlapSeconds` (0–604800) more; an
+ * older one ends now, so at most two work at a time. `from` is the fingerprint of the secret to
+ * replace: a repeated request with it creates no second secret.
+ * @throws Refusal `not_found`, `invalid_request` with `param`, `conflict` if the key is
+ * revoked or its secret is no longer `from`.
  */
 export async function rotateKey(
   { ledger, keys, random, ids }: Pick<Deps, 'ledger' | 'keys' | 'random' | 'ids'>,
@@ -34,7 +34,7 @@ export async function rotateKey(
 ): Promise<{ key: KeyRow; secret: string }> {
   const isWhole = Number.isInteger(overlapSeconds)
   if (!isWhole || overlapSeconds < 0 || overlapSeconds > maxOverlapSeconds) {
-    const message = 'An overlap is between 0 and 604,800 seconds, which is a week.'
+    const message = 'Send an overlap of 0 to 604,800 seconds (a week).'
     refuse('invalid_request', { param: 'overlap_seconds', message })
   }
   const found = (await keys.find(keyId)) ?? refuse('not_found', 'There is no such key.')
@@ -52,7 +52,7 @@ export async function rotateKey(
       const [key] = chain
       if (!key) throw new Error('a chain without a key')
       if (from !== undefined && from !== key.fingerprint) {
-        refuse('conflict', 'The secret was rotated meanwhile. It was shown once, to whoever did.')
+        refuse('conflict', 'The secret was rotated meanwhile. The new one was shown once.')
       }
       const overlapUntil = unit.now + overlapSeconds * 1000
       for (const old of unit.secrets(keyId)) {

@@ -1,9 +1,10 @@
+/** Makes, checks and hashes the secrets of keys. */
 import { crc32, sha256Hex } from '../../kernel/hash.ts'
 import type { Random } from '../../kernel/random.ts'
 
 /**
- * The secret of a key: `sk-service-`, 256 random bits in base62 (43 characters), and the CRC-32
- * of all before it in base62 (6 characters). The checksum finds typos and leaked keys offline.
+ * A secret is `sk-service-`, 256 random bits in base62 (43 characters), and the CRC-32 of both in
+ * base62 (6 characters). The checksum finds typos and leaked keys offline.
  */
 export const secretPrefix = 'sk-service-'
 
@@ -19,23 +20,23 @@ export function makeSecret(random: Random): string {
   return body + checksum(body)
 }
 
-/** Whether `text` is as long as a secret: asked before it is hashed. */
+/** Whether `text` is as long as a secret: checked before it is hashed. */
 export const hasLengthOfSecret = (text: string): boolean =>
   text.length === secretPrefix.length + randomChars + checksumChars
 
-/** Whether `text` has the form and the checksum of a secret: asked before any look-up. */
+/** Whether `text` has the form and the checksum of a secret: checked before any look-up. */
 export function isSecret(text: string): boolean {
   if (!hasLengthOfSecret(text) || !form.test(text)) return false
   return checksum(text.slice(0, -checksumChars)) === text.slice(-checksumChars)
 }
 
-/** What is stored of a secret. */
+/** The stored form of a secret. */
 export const hashSecret = (secret: string): string => sha256Hex(secret)
 
-/** What people see of a secret: the first 12 hex digits of its hash. */
+/** The first 12 hex digits of a secret's hash, which pages show. */
 export const fingerprintOf = (hash: string): string => hash.slice(0, 12)
 
-/** Asked of every request: 32 bits need no `bigint`, which takes ten times as long. */
+/** On the path of every request: `bigint` would take ten times as long. */
 function checksum(body: string): string {
   let out = ''
   let rest = crc32(body)

@@ -1,3 +1,4 @@
+/** The answer of `GET /v1/keys/self`, cached as JSON text. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { windowStart } from '../../ledger/window.ts'
@@ -8,7 +9,7 @@ import { nextBlock, toAccountView, toChainView, toKeyView } from './key-view.ts'
 import type { KeySelfAnswer } from './shapes.ts'
 import type { ShownKey } from './shown-key.ts'
 
-type Needs = Pick<Deps, 'accounts' | 'clock' | 'keys' | 'readCache'>
+type Reads = Pick<Deps, 'accounts' | 'clock' | 'keys' | 'readCache'>
 
 type Read = { account: AccountRow; shown: ShownKey; windows: readonly WindowRow[] }
 
@@ -18,7 +19,7 @@ const dayMs = 86_400_000
  * The answer of `GET /v1/keys/self`, as JSON text: made once for a caller as long as nothing is
  * written and no time passes that it tells of.
  */
-export function selfText(deps: Needs, caller: Caller): string | Promise<string> {
+export function selfText(deps: Reads, caller: Caller): string | Promise<string> {
   const now = deps.clock.now()
   const made = deps.readCache(caller, async () => {
     const read = await readOnce(deps, caller, now)
@@ -31,7 +32,7 @@ export function selfText(deps: Needs, caller: Caller): string | Promise<string> 
 
 type Made = { text: string; from: Millis; until: Millis }
 
-const readNow = async (deps: Needs, caller: Caller, now: Millis): Promise<string> =>
+const readNow = async (deps: Reads, caller: Caller, now: Millis): Promise<string> =>
   textOf(await readOnce(deps, caller, now), caller, now)
 
 /** From when until when all that depends on the time is as it was at `now`. */
@@ -57,13 +58,13 @@ function textOf({ account, shown, windows }: Read, { plan }: Caller, now: Millis
   } satisfies KeySelfAnswer)
 }
 
-function readOnce(deps: Needs, { key, account }: Caller, now: Millis): Read | Promise<Read> {
+function readOnce(deps: Reads, { key, account }: Caller, now: Millis): Read | Promise<Read> {
   const name = `self ${key.id} ${windowStart('day', now)}`
   return deps.readCache(name, () => readSelf(deps, { id: account, keyId: key.id, now }))
 }
 
 async function readSelf(
-  deps: Needs,
+  deps: Reads,
   { id, keyId, now }: { id: string; keyId: string; now: Millis },
 ): Promise<Read> {
   const [account, shown] = await Promise.all([deps.accounts.find(id), deps.keys.show(keyId, now)])

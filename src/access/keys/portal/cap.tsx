@@ -1,3 +1,4 @@
+/** The panels of a key's cap: its use, past windows, and the caps of the keys above. */
 import { max } from '../../../kernel/money.ts'
 import { windowEnd } from '../../../ledger/window.ts'
 import { Amount, amountText } from '../../../web/ui/amount.tsx'
@@ -6,12 +7,10 @@ import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
 import { dateText, When } from '../../../web/ui/when.tsx'
 import { windowOf } from '../key-view.ts'
-import type { DetailView } from './key-detail.tsx'
-import { CapMeter, keyPath, StateBadge, windowWords } from './key-state.tsx'
+import { CapMeter, type DetailView, keyPath, StateBadge, windowWords } from './key-state.tsx'
 
 type Props = { view: DetailView }
 
-/** How much of its cap is used, and what its windows before have spent. */
 export function CapPanel({ view }: Props) {
   const { shown, now } = view
   const { key, window } = shown
@@ -27,7 +26,7 @@ export function CapPanel({ view }: Props) {
             ['Spent', <Amount nusd={spent} />],
             ['Held by runs now', <Amount nusd={held} />],
             ['Left', <Amount nusd={key.capLimit - spent - held} />],
-            ['Starts again', end === null ? 'Never' : <When at={end} now={now} />],
+            ['Resets', end === null ? 'Never' : <When at={end} now={now} />],
           ]}
         />
         {key.capWindow === 'lifetime' ? null : <History view={view} />}
@@ -36,7 +35,7 @@ export function CapPanel({ view }: Props) {
   )
 }
 
-/** What each of the last windows spent, this one last. */
+/** The spending of the last windows, the current one last. */
 function History({ view: { shown, history } }: Props) {
   const { capWindow } = shown.key
   const oldestFirst = [...history].reverse()
@@ -58,7 +57,7 @@ function History({ view: { shown, history } }: Props) {
   )
 }
 
-/** Each key that a run has to have room in, this one first; of all the least holds. */
+/** The caps that a run must fit under: this key's first, then those above. */
 export function ChainPanel({ view: { shown, windows, now } }: Props) {
   const { chain } = shown
   if (chain.length === 1) return null
@@ -74,10 +73,10 @@ export function ChainPanel({ view: { shown, windows, now } }: Props) {
   return (
     <Panel
       id="chain"
-      title="What binds it"
-      foot={<span>A run needs room in every one of these, and in your balance.</span>}
+      title="Limits"
+      foot={<span>A run needs room under each of these caps and in your balance.</span>}
     >
-      <Table caption="The key and those above it" columns={chainColumns(now)} rows={rows} />
+      <Table caption="This key and the keys above it" columns={chainColumns(now)} rows={rows} />
     </Panel>
   )
 }

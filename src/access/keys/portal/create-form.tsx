@@ -1,3 +1,4 @@
+/** The form of a new key. */
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import { amountText } from '../../../web/ui/amount.tsx'
@@ -11,13 +12,13 @@ import { type Draft, errorOf, isOfField } from './key-form.ts'
 import { usedOf, windowOptions } from './key-state.tsx'
 import { RightsFields } from './rights.tsx'
 
-/** The form of a new key: blank, or as it was sent with what is wrong. */
+/** The form, blank or as sent with its error. */
 export type CreateView = {
   now: Millis
   draft: Draft
-  /** Every key that another could hang under. */
+  /** The keys that may become its parent. */
   parents: readonly ShownKey[]
-  /** Makes one key of this form, however often it is sent. */
+  /** The token of the form: sent twice, it creates one key. */
   once: string
   refusal?: Refusal | undefined
 }
@@ -58,7 +59,7 @@ export const CreatePanel = ({ view }: { view: CreateView }) => {
             placeholder="5.00"
             required
           />
-          <SelectField {...field('window')} label="The cap starts again" options={windowOptions} />
+          <SelectField {...field('window')} label="The cap resets" options={windowOptions} />
           <ChoiceField
             {...field('expires')}
             value={draft['expires'] ?? ''}
@@ -74,7 +75,7 @@ export const CreatePanel = ({ view }: { view: CreateView }) => {
             {...field('expires_on')}
             type="date"
             label="Or after this day"
-            hint="Counts instead of the days when it is set."
+            hint="Replaces the choice of days."
           />
         </div>
         <RightsFields form={form} draft={draft} refusal={refusal} />
@@ -89,12 +90,12 @@ export const CreatePanel = ({ view }: { view: CreateView }) => {
 
 type RefusedProps = { refusal: Refusal; what: string }
 
-/** What did not work, before the fields that say why; whoever sent the form hears it. */
+/** The error above the form; it takes the focus, so that screen readers announce it. */
 export const Refused = ({ refusal, what }: RefusedProps) => (
   <div tabindex="-1" autofocus>
     <ErrorNote
       what={what}
-      charged={isOfField(refusal) ? 'See the field that is marked below.' : refusal.message}
+      charged={isOfField(refusal) ? 'See the marked field below.' : refusal.message}
     />
   </div>
 )

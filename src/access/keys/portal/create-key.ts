@@ -1,9 +1,10 @@
+/** Creates a key from the dashboard: from JSON or from a form. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { isId } from '../../../kernel/ids.ts'
 import type { KeyRow } from '../../../storage/db/schema.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import type { Fields } from '../../../web/http/fields.ts'
-import { idOfOnce } from '../form-token.ts'
+import { idOfFormToken } from '../form-token.ts'
 import { issueKey, type KeyWish } from '../issue.ts'
 import { matches } from '../key.ts'
 import { mintBody } from '../shapes.ts'
@@ -11,19 +12,14 @@ import { toWish } from '../wish.ts'
 import { type Draft, draftOf, readNewKey } from './key-form.ts'
 import type { RevealView } from './reveal.tsx'
 
-type Needs = Pick<
-  Deps,
-  'catalogue' | 'clock' | 'ids' | 'keys' | 'ledger' | 'plans' | 'random' | 'settings'
->
-
 export type Made = { key: KeyRow; secret: string }
 
 /**
- * Makes a key as its owner asked for it: by the body of `POST /v1/keys`, or by a form's fields.
- * @throws Refusal as {@link issueKey}, in the words of the form's fields where one was sent.
+ * Reads the body of `POST /v1/keys` or the fields of a form.
+ * @throws Refusal as {@link issueKey}; of a form it names the form's fields
  */
 export async function createKey(
-  deps: Needs,
+  deps: Deps,
   account: string,
   { value, isForm }: Fields,
   once?: KeyWish['once'],
@@ -35,22 +31,22 @@ export async function createKey(
   const { parent_id: parentId = '', once: token } = draft
   const found = isId('key', parentId) ? await deps.keys.find(parentId) : undefined
   const parent = found?.accountId === account ? found : undefined
-  const id = token === undefined ? undefined : idOfOnce(account, token, now)
+  const id = token === undefined ? undefined : idOfFormToken(account, token, now)
   return issueKey(deps, { ...readNewKey(draft, { parent, now }), ...who, id, once })
 }
 
-/** The key that this very form made when it was sent before. */
+/** The key that this form created when it was sent before. */
 export async function findMade(
   { keys, clock }: Pick<Deps, 'keys' | 'clock'>,
   account: string,
   { once }: Draft,
 ): Promise<KeyRow | undefined> {
-  return once === undefined ? undefined : keys.find(idOfOnce(account, once, clock.now()))
+  return once === undefined ? undefined : keys.find(idOfFormToken(account, once, clock.now()))
 }
 
-/** A secret with what is shown beside it: code for a model that its key may use. */
+/** A secret with example code for a model that the key may use. */
 export async function toReveal(
-  { keys, clock, catalogue, settings }: Needs,
+  { keys, clock, catalogue, settings }: Deps,
   { key, secret }: Made,
   by: RevealView['by'],
 ): Promise<RevealView> {

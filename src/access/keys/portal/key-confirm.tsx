@@ -1,3 +1,4 @@
+/** The confirmations before a key is revoked or rotated. */
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import type { KeyRow } from '../../../storage/db/schema.ts'
@@ -12,7 +13,7 @@ import { actionPath, keyPath } from './key-state.tsx'
 
 type RevokeProps = { keyRow: KeyRow; affected: Affected; below: readonly KeyRow[]; now: Millis }
 
-/** Asks before a key is revoked, with all that stops with it. */
+/** Names all that stops with the key. */
 export function RevokePage({ keyRow: key, affected, below, now }: RevokeProps) {
   const count = 1 + affected.keysBelow
   const keys = count === 1 ? '1 key' : `${count} keys`
@@ -44,7 +45,7 @@ export function RevokePage({ keyRow: key, affected, below, now }: RevokeProps) {
 function runWords({ runsInFlight: count }: Affected): string {
   if (count === 0) return 'No run is in progress.'
   const runs = count === 1 ? '1 run in progress stops' : `${count} runs in progress stop`
-  return `${runs} within 2 s; what was delivered is charged.`
+  return `${runs} within 2 s. The output delivered so far is charged.`
 }
 
 const usedWords = ({ lastUsedAt }: KeyRow, now: Millis): string =>
@@ -59,7 +60,6 @@ const overlaps = [
 
 type RotateProps = { keyRow: KeyRow; overlap?: string | undefined; refusal?: Refusal | undefined }
 
-/** Asks how long the old secret is to work beside the new one. */
 export const RotatePage = ({ keyRow: key, overlap, refusal }: RotateProps) => (
   <>
     <PageHead title="Rotate a key" />
@@ -67,8 +67,9 @@ export const RotatePage = ({ keyRow: key, overlap, refusal }: RotateProps) => (
       <ActionForm action={actionPath(key.id, 'rotate')} look="stack">
         {refusal ? <ErrorNote what="Nothing was changed." charged={refusal.message} /> : null}
         <p>
-          The key stays what it is: its cap, its limits and the keys below it. Only the secret is
-          another one, and you see it once. A secret that was already on its way out stops now.
+          The key keeps its cap, its limits and the keys below it. It gets a new secret, which you
+          see once. If an earlier secret is still valid beside the current one, it stops working
+          now.
         </p>
         <input type="hidden" name="fingerprint" value={key.fingerprint} />
         <ChoiceField

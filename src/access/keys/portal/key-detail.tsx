@@ -1,4 +1,4 @@
-import type { Refusal } from '../../../kernel/refusal.ts'
+/** The page of one key. */
 import type { KeyRow } from '../../../storage/db/schema.ts'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { ActionForm } from '../../../web/ui/form.tsx'
@@ -8,25 +8,21 @@ import { PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
 import { Rosette } from '../../../web/ui/rosette.tsx'
 import { Pager, Table } from '../../../web/ui/table.tsx'
 import { depthOf, maxDepth, statusOf } from '../key.ts'
-import type { KeyDetail } from '../key-detail.ts'
 import { nextBlock } from '../key-view.ts'
 import type { ShownKey } from '../shown-key.ts'
 import { CapPanel, ChainPanel } from './cap.tsx'
 import { EditPanel } from './key-edit.tsx'
 import { FactsPanel } from './key-facts.tsx'
-import type { Draft } from './key-form.ts'
-import { actionPath, keyColumns, keyPath, keysPath, StateBadge } from './key-state.tsx'
+import {
+  actionPath,
+  type DetailView,
+  keyColumns,
+  keyPath,
+  keysPath,
+  StateBadge,
+} from './key-state.tsx'
 
-/** All that the page of one key shows. */
-export type DetailView = KeyDetail & {
-  /** The edit form as it was sent, and why that was refused. */
-  draft?: Draft | undefined
-  refusal?: Refusal | undefined
-  /** The form of this key was sent once more: there is no second secret to show. */
-  isAgain?: boolean | undefined
-}
-
-/** The page of one key; htmx puts it as a whole in its own place. */
+/** Also the fragment that htmx swaps as a whole. */
 export function KeyPage({ view, reveal }: { view: DetailView; reveal?: Child }) {
   const { shown, now } = view
   const { key, chain } = shown
@@ -98,12 +94,12 @@ function Actions({ view: { shown } }: { view: DetailView }) {
 }
 
 const Again = () => (
-  <Notice tone="warn" title="This was sent before, and done once.">
-    The secret was shown then, and is nowhere kept. If you do not have it, rotate the key.
+  <Notice tone="warn" title="This form was already sent.">
+    The secret was shown once and is not stored. If you do not have it, rotate the key.
   </Notice>
 )
 
-/** What would refuse a call now, while it is not expired or revoked, which its state says. */
+/** Why calls are refused now. An expired or revoked key is marked by its state. */
 function Blocked({ view: { shown, windows, account, now } }: { view: DetailView }) {
   const status = statusOf(shown.chain, now)
   if (status === 'expired' || status === 'revoked') return null
@@ -118,9 +114,10 @@ function Blocked({ view: { shown, windows, account, now } }: { view: DetailView 
 }
 
 const blockWords: Readonly<Record<string, string>> = {
-  key_paused: 'It is paused, or a key above it is. Resume it to go on.',
-  cap_exceeded: 'Its cap is used up, or that of a key above it. Raise the cap or wait.',
-  insufficient_balance: 'Nothing is left of your balance.',
+  key_paused: 'This key or a key above it is paused. Resume it to continue.',
+  cap_exceeded:
+    'The cap of this key or of a key above it is used up. Raise the cap or wait for its reset.',
+  insufficient_balance: 'Your balance is used up. Add funds to continue.',
 }
 
 function BelowPanel({ view: { shown, below, isFirst, now } }: { view: DetailView }) {
@@ -129,11 +126,11 @@ function BelowPanel({ view: { shown, below, isFirst, now } }: { view: DetailView
   const last = below.items.at(-1)?.key.id
   const add = mayHang ? (
     <ButtonLink href={`${keysPath}?parent_id=${key.id}#create`} small icon="plus">
-      Make one below
+      Create a key below
     </ButtonLink>
   ) : null
   if (below.items.length === 0 && isFirst) {
-    return mayHang ? <p class="row quiet">There are no keys below this one. {add}</p> : null
+    return mayHang ? <p class="row quiet">No keys below this one. {add}</p> : null
   }
   return (
     <Panel

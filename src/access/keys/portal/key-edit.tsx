@@ -1,14 +1,14 @@
+/** The form that changes a key: all but its parent and its window. */
 import { Button } from '../../../web/ui/button.tsx'
 import { ActionForm, TextField } from '../../../web/ui/form.tsx'
 import { Panel } from '../../../web/ui/panel.tsx'
 import { Refused } from './create-form.tsx'
-import type { DetailView } from './key-detail.tsx'
 import { areWritable, errorOf, toDraft } from './key-form.ts'
+import type { DetailView } from './key-state.tsx'
 import { RightsFields } from './rights.tsx'
 
 const form = 'edit'
 
-/** What of a key can be another: all but its parent and the length of its window. */
 export const EditPanel = ({ view: { shown, draft, refusal } }: { view: DetailView }) => {
   const { key } = shown
   const values = draft ?? toDraft(key)
@@ -19,7 +19,7 @@ export const EditPanel = ({ view: { shown, draft, refusal } }: { view: DetailVie
     ...(errorOf(refusal, name) ? { error: errorOf(refusal, name) } : {}),
   })
   return (
-    <Panel id="edit" title="Change it">
+    <Panel id="edit" title="Edit key">
       <ActionForm action={`/api/portal/keys/${key.id}`} target="#key" look="stack">
         {refusal ? <Refused refusal={refusal} what="Nothing was changed." /> : null}
         <div class="grid2">
@@ -28,8 +28,8 @@ export const EditPanel = ({ view: { shown, draft, refusal } }: { view: DetailVie
           <TextField
             {...field('expires_on')}
             type="date"
-            label="Works until the end of"
-            hint="In UTC; 366 days from now at most."
+            label="Expires at the end of"
+            hint="In UTC, at most 366 days from now."
             required
           />
         </div>
@@ -42,7 +42,7 @@ export const EditPanel = ({ view: { shown, draft, refusal } }: { view: DetailVie
         <p class="row">
           <Button look="go">Save changes</Button>
           <small class="quiet">
-            Keys below keep what they were given: of a chain the least holds.
+            Keys below keep their settings. The lowest limit of a chain applies.
           </small>
         </p>
       </ActionForm>

@@ -1,13 +1,12 @@
+/** The panel of a key's properties and rights. */
 import { Amount } from '../../../web/ui/amount.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
 import { ExactTime, When } from '../../../web/ui/when.tsx'
-import type { DetailView } from './key-detail.tsx'
-import { endOf, keyPath } from './key-state.tsx'
+import { type DetailView, endOf, keyPath } from './key-state.tsx'
 
 type Fact = readonly [name: Child, value: Child]
 
-/** What a key is and may do. */
 export const FactsPanel = ({ view }: { view: DetailView }) => (
   <Panel id="facts" title="This key">
     <Pad>
@@ -22,7 +21,7 @@ function origin({ shown: { key, chain } }: DetailView): Fact[] {
     ['Id', <code>{key.id}</code>],
     ['Fingerprint', <code title="Of the secret’s SHA-256">{key.fingerprint}</code>],
     ['Parent', parent ? <a href={keyPath(parent.id)}>{parent.name}</a> : 'None'],
-    ['Keys right below', key.childrenCount.toLocaleString('en-US')],
+    ['Direct children', key.childrenCount.toLocaleString('en-US')],
   ]
 }
 
@@ -31,7 +30,7 @@ function times({ shown: { key, chain, overlapUntil }, now }: DetailView): Fact[]
   return [
     ['Created', <ExactTime at={key.createdAt} />],
     ['Expires', <ExactTime at={key.expiresAt} />],
-    ...(end < key.expiresAt ? [['Its chain ends', <ExactTime at={end} />] as const] : []),
+    ...(end < key.expiresAt ? [['Chain expires', <ExactTime at={end} />] as const] : []),
     ['Last used', key.lastUsedAt === null ? 'Never' : <When at={key.lastUsedAt} now={now} />],
     ...(overlapUntil === null
       ? []
@@ -50,11 +49,11 @@ const rights = ({ shown: { key } }: DetailView): Fact[] => [
   ['Models', key.models.length === 0 ? 'All' : <Codes of={key.models} />],
   ['Scopes', key.scopes.length === 0 ? 'None' : <Codes of={key.scopes} />],
   ['Networks', key.ipCidrs.length === 0 ? 'Any' : <Codes of={key.ipCidrs} />],
-  ['Requests a minute', key.rpm === null ? 'No limit of its own' : count(key.rpm)],
-  ['Runs at once', key.concurrency === null ? 'No limit of its own' : count(key.concurrency)],
+  ['Requests per minute', key.rpm === null ? 'Not limited' : count(key.rpm)],
+  ['Concurrent runs', key.concurrency === null ? 'Not limited' : count(key.concurrency)],
   [
-    'Most a run may cost',
-    key.maxCostPerRun === null ? 'What is left' : <Amount nusd={key.maxCostPerRun} />,
+    'Max cost per run',
+    key.maxCostPerRun === null ? 'No limit' : <Amount nusd={key.maxCostPerRun} />,
   ],
   ['Tags', <Tags of={key.tags} />],
 ]

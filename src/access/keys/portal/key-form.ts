@@ -1,3 +1,4 @@
+/** Reads the forms of keys, and fills them with the values of a key. */
 import type { Json } from '../../../kernel/canonical.ts'
 import type { Millis } from '../../../kernel/clock.ts'
 import { type Nusd, parseUsd, toUsd } from '../../../kernel/money.ts'
@@ -12,28 +13,28 @@ import { dayMs, maxLifeMs, type Scope, scopes } from '../key.ts'
 import { readTime } from '../wish.ts'
 import { keyForm } from './key-fields.ts'
 
-/** The fields of a form of a key as somebody typed them, to be shown again when one is wrong. */
+/** The fields as typed, to show them again with an error. */
 export type Draft = Readonly<Record<string, string>>
 
 const known = new Set(Object.keys(keyForm.properties))
 
-/** What was sent as a form; a body that is none has no fields. */
+/** The text fields of a body; none if it is not an object. */
 export function draftOf(value: Json): Draft {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return {}
   const texts = Object.entries(value).filter(([, text]) => typeof text === 'string')
   return Object.fromEntries(texts) as Draft
 }
 
-/** @throws Refusal `invalid_request` with `param`, in the words of the form's fields. */
+/** @throws Refusal `invalid_request` whose `param` is a field of the form */
 export function readNewKey(
   draft: Draft,
   { parent, now }: { parent: KeyRow | undefined; now: Millis },
 ): Omit<KeyWish, 'account' | 'actor'> {
   assertKnown(draft)
   const { name = '', parent_id: parentId, window = 'lifetime' } = draft
-  if (name === '') no('name', 'Give it a name.')
+  if (name === '') no('name', 'Enter a name.')
   const capWindow = capWindows.find((one) => one === window)
-  if (!capWindow) no('window', `The windows are: ${capWindows.join(', ')}.`)
+  if (!capWindow) no('window', `Choose one of: ${capWindows.join(', ')}.`)
   const capLimit = readCap(draft['cap'], parent)
   const expiresAt = readExpiry(draft, parent?.expiresAt, now)
   return {
@@ -47,8 +48,8 @@ export function readNewKey(
 }
 
 /**
- * What of a form differs from the key: what stands there as it was shown is not asked for again.
- * @throws Refusal `invalid_request` with `param`, in the words of the form's fields.
+ * The changes of a form: fields equal to the shown value are left out.
+ * @throws Refusal `invalid_request` whose `param` is a field of the form
  */
 export function readKeyChange(
   draft: Draft,
@@ -56,12 +57,12 @@ export function readKeyChange(
 ): KeyChange {
   assertKnown(draft)
   for (const fixed of ['parent_id', 'window']) {
-    if (draft[fixed] !== undefined) no(fixed, 'This stays as it is. Make another key.')
+    if (draft[fixed] !== undefined) no(fixed, 'This cannot be changed. Create another key.')
   }
   const shown = toDraft(key)
   const isSame = (name: string) => draft[name] === undefined || draft[name] === shown[name]
   const fresh = Object.fromEntries(Object.entries(draft).filter(([name]) => !isSame(name)))
-  // Boxes say nothing by themselves when they are empty: they are read together.
+  // Browsers leave out unchecked boxes, so the boxes are read together.
   const asked = draft['scopes_from'] ? { ...fresh, ...boxesOf(draft) } : fresh
   const expiresAt = readExpiry(fresh, parent?.expiresAt, now)
   const { scopes: wished, ...rest } = readRights(asked)
@@ -77,7 +78,7 @@ export function readKeyChange(
 const boxesOf = (draft: Draft): Draft =>
   Object.fromEntries(Object.entries(draft).filter(([name]) => name.startsWith('scope')))
 
-/** A key as its form shows it. */
+/** The form's values of a key. */
 export const toDraft = (key: KeyRow): Draft => ({
   name: key.name,
   cap: toUsd(key.capLimit),
@@ -91,7 +92,7 @@ export const toDraft = (key: KeyRow): Draft => ({
   max_cost_per_run: key.maxCostPerRun === null ? '' : toUsd(key.maxCostPerRun),
 })
 
-/** One a line. A name that holds "=" is not to be told from its value: it cannot be written so. */
+/** One a line. A name that contains "=" cannot be written this way: {@link areWritable}. */
 const tagsText = (tags: Record<string, string>): string =>
   Object.entries(tags)
     .map(([name, value]) => `${name}=${value}`)
@@ -100,16 +101,16 @@ const tagsText = (tags: Record<string, string>): string =>
 export const areWritable = (tags: Record<string, string>): boolean =>
   Object.keys(tags).every((name) => !name.includes('=') && name.trim() === name)
 
-/** What is wrong with a field, in its own words; undefined where nothing is. */
+/** The error of a field. */
 export function errorOf(refusal: Refusal | undefined, field: string): string | undefined {
   const { param, metadata } = refusal?.detail ?? {}
   if (!refusal || param === undefined || fieldOf(param) !== field) return undefined
   const least = metadata?.['smallest_nusd']
   if (typeof least !== 'number') return refusal.message
-  return `It has spent and holds ${amountText(BigInt(least))}. Enter that or more.`
+  return `The key has spent and holds ${amountText(BigInt(least))}. Enter at least that.`
 }
 
-/** Fields that the form shows; a refusal of none of them is said above it. */
+/** Whether the form shows the refusal at a field; others are shown above the form. */
 export const isOfField = (refusal: Refusal): boolean =>
   refusal.detail.param !== undefined && known.has(fieldOf(refusal.detail.param))
 
@@ -125,22 +126,22 @@ const fieldOf = (param: string): string => fields[param] ?? param
 
 function assertKnown(draft: Draft): void {
   const unknown = Object.keys(draft).find((name) => !known.has(name))
-  if (unknown !== undefined) no(unknown.slice(0, 64), 'This form knows no such field.')
+  if (unknown !== undefined) no(unknown.slice(0, 64), 'This form does not have this field.')
 }
 
 function readCap(text: string | undefined, parent: KeyRow | undefined): Nusd {
   const cap = readUsd('cap', text ?? '')
   if (!parent || cap <= parent.capLimit) return cap
-  no('cap', `Its parent has a cap of ${amountText(parent.capLimit)}. Enter that or less.`)
+  no('cap', `The parent’s cap is ${amountText(parent.capLimit)}. Enter at most that.`)
 }
 
 function readUsd(field: string, text: string): Nusd {
   const amount = parseUsd(text.trim().replace(/^\$/, ''))
   if (amount !== undefined && amount > 0n) return amount
-  no(field, 'Write an amount in USD, such as 5.00.')
+  no(field, 'Enter an amount in USD, such as 5.00.')
 }
 
-/** A day, which counts whole; else days from now; undefined where neither is chosen. */
+/** The end of a day, or a number of days from now; undefined if neither is set. */
 function readExpiry(draft: Draft, parentEnd: Millis | undefined, now: Millis): Millis | undefined {
   const { expires_on: day = '', expires = '' } = draft
   const wished = day === '' ? expires.trim() : day.trim()
@@ -150,8 +151,8 @@ function readExpiry(draft: Draft, parentEnd: Millis | undefined, now: Millis): M
   const at = readEnd(field, wished, latest, now)
   if (at <= now) no(field, 'Choose a day in the future.')
   if (at <= latest) return at
-  const why = latest === parentEnd ? 'Its parent ends' : 'A key ends'
-  no(field, `${why} on ${dateText(latest)} at the latest. Choose less.`)
+  const why = latest === parentEnd ? 'The parent expires' : 'Keys expire'
+  no(field, `${why} on ${dateText(latest)} at the latest. Choose an earlier day.`)
 }
 
 function readEnd(field: string, wished: string, latest: Millis, now: Millis): Millis {
@@ -159,11 +160,11 @@ function readEnd(field: string, wished: string, latest: Millis, now: Millis): Mi
   if (days !== undefined) return now + Number(days) * dayMs
   if (!/^\d{4}-\d\d-\d\d$/.test(wished)) {
     if (wished.includes('T')) return readTime(wished)
-    return no(field, 'Write a day as 2027-01-31, or a number of days.')
+    return no(field, 'Enter a day as 2027-01-31, or a number of days.')
   }
   const midnight = readTime(`${wished}T00:00:00Z`)
   const end = midnight + dayMs
-  // The last day there is ends when the parent does, not at midnight.
+  // On the last possible day the key expires with its parent, not at midnight.
   return end > latest && midnight < latest ? latest : end
 }
 
@@ -189,15 +190,14 @@ function readRights(draft: Draft): Omit<KeyChange, 'name' | 'capLimit' | 'expire
   }
 }
 
-/** Boxes where the form has them, else a list of words; undefined where there is neither. */
+/** From the boxes if the form has them, else from a list of words. */
 function readScopes(draft: Draft): Scope[] | undefined {
   if (draft['scopes_from']) return scopes.filter((scope) => draft[`scope.${scope}`] !== undefined)
   const named = wordsOf(draft['scopes'] ?? '')
   if (named.length === 0) return undefined
   return named.map(
     (word) =>
-      scopes.find((scope) => scope === word) ??
-      no('scopes', `The scopes are: ${scopes.join(', ')}.`),
+      scopes.find((scope) => scope === word) ?? no('scopes', `Choose from: ${scopes.join(', ')}.`),
   )
 }
 
@@ -207,11 +207,11 @@ function readTags(text: string): Record<string, string> {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   const pairs = lines.map((line): [string, string] => {
     const at = line.indexOf('=')
-    if (at < 1) no('tags', 'Write one tag a line: team=search.')
+    if (at < 1) no('tags', 'Enter one tag a line, such as team=search.')
     return [line.slice(0, at).trim(), line.slice(at + 1).trim()]
   })
   if (new Set(pairs.map(([name]) => name)).size < pairs.length) {
-    no('tags', 'Each tag has a name of its own.')
+    no('tags', 'Give each tag a different name.')
   }
   return Object.fromEntries(pairs)
 }
@@ -219,7 +219,7 @@ function readTags(text: string): Record<string, string> {
 function readCount(field: string, text: string): number | null {
   if (text.trim() === '') return null
   if (/^[1-9]\d{0,8}$/.test(text.trim())) return Number(text)
-  no(field, 'Write a whole number, or nothing for no limit.')
+  no(field, 'Enter a whole number, or leave it empty for no limit.')
 }
 
 const readMost = (text: string): Nusd | null =>

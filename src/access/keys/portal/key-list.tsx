@@ -1,3 +1,4 @@
+/** The page of all keys. */
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Page } from '../../../kernel/pagination.ts'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
@@ -12,13 +13,12 @@ import type { ShownKey } from '../shown-key.ts'
 import { CreatePanel, type CreateView } from './create-form.tsx'
 import { keyColumns, keysPath, stateWords } from './key-state.tsx'
 
-/** The list of keys as it was asked for. */
 export type ListView = {
   account: string
   now: Millis
   wanted: Wanted
   found: Page<ShownKey>
-  /** Whether these are the newest. */
+  /** Whether this is the first page. */
   isFirst: boolean
 }
 
@@ -46,7 +46,7 @@ const states: readonly (KeyStatus | undefined)[] = [
   'revoked',
 ]
 
-/** The list alone: what htmx puts in its place. */
+/** Also the fragment that htmx swaps. */
 export function KeysPanel({ list }: { list: ListView }) {
   const { wanted, found, isFirst, now } = list
   const last = found.items.at(-1)?.key.id
@@ -119,7 +119,7 @@ function NoKeys({ list: { account, wanted, isFirst } }: { list: ListView }) {
         title="No older keys"
         action={<ButtonLink href={hrefOf(wanted)}>Show the newest</ButtonLink>}
       >
-        The list ends here.
+        End of list
       </Empty>
     )
   }
@@ -127,10 +127,10 @@ function NoKeys({ list: { account, wanted, isFirst } }: { list: ListView }) {
     return (
       <Empty
         hash={account}
-        title={wanted.name ? 'No key fits' : 'None'}
+        title={wanted.name ? 'No matching keys' : 'No keys'}
         action={<ButtonLink href={keysPath}>Show the keys in use</ButtonLink>}
       >
-        {wanted.name ? `No key here has a name with “${wanted.name}”.` : 'No key is in this state.'}
+        {wanted.name ? `No key has “${wanted.name}” in its name.` : 'No key is in this state.'}
       </Empty>
     )
   }
@@ -144,7 +144,7 @@ function NoKeys({ list: { account, wanted, isFirst } }: { list: ListView }) {
         </ButtonLink>
       }
     >
-      An agent calls with a key of its own, and spends from your balance up to its cap.
+      Each agent calls with its own key and spends from your balance up to its cap.
     </Empty>
   )
 }
@@ -155,7 +155,7 @@ function footText({ found: { items, hasMore }, wanted, isFirst }: ListView): str
   return items.length === 1 ? '1 key' : `${items.length} keys`
 }
 
-/** The list with this filter; `after` is where a page goes on. */
+/** The path of the list with a filter, from `after` on. */
 function hrefOf({ state, name }: Wanted, after?: string): string {
   const query = new URLSearchParams()
   if (state) query.set('state', state)
@@ -168,11 +168,11 @@ const Rules = () => (
   <Panel id="rules" title="What a key can do">
     <ul class="pad stack rules">
       <li>
-        A run counts against its key, every key above it and your balance, and needs room in all.
+        A run counts against its key, every key above it and your balance. Each needs room for it.
       </li>
-      <li>A cap that starts again does so at 00:00 UTC: every day, on Monday, or on the 1st.</li>
+      <li>A cap resets at 00:00 UTC: every day, on Monday, or on the 1st of the month.</li>
       <li>Pausing or revoking a key stops every key below it as well.</li>
-      <li>Your plan says how many keys can be in use, and how deep they can nest.</li>
+      <li>Your plan limits how many keys can be in use and how deep they nest.</li>
     </ul>
   </Panel>
 )

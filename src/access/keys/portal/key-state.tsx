@@ -1,5 +1,7 @@
+/** What all pages of keys share: paths, state badges, cap meters, table columns. */
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Nusd } from '../../../kernel/money.ts'
+import type { Refusal } from '../../../kernel/refusal.ts'
 import { type CapWindow, capWindows } from '../../../ledger/window.ts'
 import { Hash } from '../../../web/ui/hash.tsx'
 import { Meter } from '../../../web/ui/meter.tsx'
@@ -7,7 +9,9 @@ import { Badge } from '../../../web/ui/status.tsx'
 import type { Column } from '../../../web/ui/table.tsx'
 import { dateText, relativeTime, When } from '../../../web/ui/when.tsx'
 import { dayMs, depthOf, type KeyStatus, statusOf } from '../key.ts'
+import type { KeyDetail } from '../key-detail.ts'
 import type { ShownKey } from '../shown-key.ts'
+import type { Draft } from './key-form.ts'
 
 export const keysPath = '/dashboard/keys'
 export const keyPath = (id: string): string => `${keysPath}/${id}`
@@ -30,12 +34,21 @@ export const windowWords: Readonly<Record<CapWindow, string>> = {
 
 export const windowOptions = capWindows.map((value) => ({
   value,
-  label: value === 'lifetime' ? 'Once, for its whole life' : `Every ${value}`,
+  label: value === 'lifetime' ? 'Never' : `Every ${value}`,
 }))
+
+/** What the page of one key shows. */
+export type DetailView = KeyDetail & {
+  /** The edit form as sent, and why it was refused. */
+  draft?: Draft | undefined
+  refusal?: Refusal | undefined
+  /** The form was sent a second time: there is no second secret to show. */
+  isAgain?: boolean | undefined
+}
 
 type Shown = { shown: ShownKey; now: Millis }
 
-/** Its state, where it comes from above as well, and an end that is near. */
+/** The state, whether a key above causes it, and an expiry within a week. */
 export function StateBadge({ shown: { key, chain }, now }: Shown) {
   const status = statusOf(chain, now)
   const isOwn = statusOf([key], now) === status
@@ -48,18 +61,18 @@ export function StateBadge({ shown: { key, chain }, now }: Shown) {
   return <Badge tone="warn">Expires {relativeTime(end, now)}</Badge>
 }
 
-/** The first end of a chain: no key outlives those above it. */
+/** The first expiry of a chain: no key outlives those above it. */
 export const endOf = (chain: ShownKey['chain']): Millis =>
   Math.min(...chain.map((key) => key.expiresAt))
 
-/** What its present window has taken: spent, and held by runs that have not ended. */
+/** What its current window has spent, and what runs in flight hold. */
 export const usedOf = ({ window }: ShownKey): Nusd => (window?.spent ?? 0n) + (window?.held ?? 0n)
 
 export const CapMeter = ({ shown }: { shown: ShownKey }) => (
   <Meter used={usedOf(shown)} limit={shown.key.capLimit} of={windowWords[shown.key.capWindow]} />
 )
 
-/** `tree`: each key hangs under its parent; else each says what it stands under. */
+/** `tree` indents keys below their parent; `list` names the parent. */
 export const keyColumns = (now: Millis, look: 'tree' | 'list'): Column<ShownKey>[] => [
   { head: 'Key', cell: (shown) => <KeyCell shown={shown} look={look} /> },
   { head: 'State', cell: (shown) => <StateBadge shown={shown} now={now} /> },

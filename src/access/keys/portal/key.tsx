@@ -1,3 +1,4 @@
+/** One key of an account: its page, its confirmations, and `/api/portal/keys/:id`. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
 import { defaultPageLimit } from '../../../kernel/pagination.ts'
@@ -26,35 +27,17 @@ import { changeBody, rotateBody } from '../shapes.ts'
 import { toChange } from '../wish.ts'
 import { type Made, toReveal } from './create-key.ts'
 import { RevokePage, RotatePage } from './key-confirm.tsx'
-import { type DetailView, KeyPage } from './key-detail.tsx'
+import { KeyPage } from './key-detail.tsx'
 import { draftOf, readKeyChange } from './key-form.ts'
-import { keyPath, keysPath } from './key-state.tsx'
+import { type DetailView, keyPath, keysPath } from './key-state.tsx'
 import { Reveal } from './reveal.tsx'
 
-type Needs = Pick<
-  Deps,
-  | 'keys'
-  | 'accounts'
-  | 'calls'
-  | 'replies'
-  | 'sessions'
-  | 'ledger'
-  | 'ids'
-  | 'random'
-  | 'clock'
-  | 'catalogue'
-  | 'plans'
-  | 'settings'
-  | 'log'
-  | 'plans'
->
 type Context = ReplyContext & { account: string }
 
-/** One key of an account: its page, what it asks before it acts, and `/api/portal/keys/:id`. */
-export const keyPortal = (deps: Needs, frame: Frame) =>
+export const keyPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'key-portal' }).use(pages(deps, frame)).use(actions(deps, frame))
 
-const pages = (deps: Needs, frame: Frame) =>
+const pages = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'key-pages' })
     .use(sessionAuth(deps))
     .get(
@@ -89,17 +72,17 @@ const pages = (deps: Needs, frame: Frame) =>
       { needsSession: 'page' },
     )
 
-const actions = (deps: Needs, frame: Frame) => {
+const actions = (deps: Deps, frame: Frame) => {
   const change = async (context: Context, id: string) => {
     const key = await findAccountKey(deps, context.account, id)
     const sent = await readFields(context.request, { limitBytes: deps.settings.bodyBytes })
     return changeIt(deps, frame, { context, key, sent })
   }
-  /** Does one thing to a key, and answers with the key as it is then. */
+  /** Runs a command on a key, and answers with the changed key. */
   const act = async (
     context: Context,
     id: string,
-    verb: (deps: Needs, wish: { keyId: string; actor: string }) => Promise<unknown>,
+    verb: (deps: Deps, wish: { keyId: string; actor: string }) => Promise<unknown>,
   ) => {
     const key = await findAccountKey(deps, context.account, id)
     await verb(deps, { keyId: key.id, actor: context.account })
@@ -154,14 +137,13 @@ const firstPage = { limit: defaultPageLimit, after: undefined }
 const pageOf = (frame: Frame, account: string, title: string, main: Markup): Page =>
   dashboardPage({ frame, title, here: keysPath, account, main })
 
-/** A page that answers a form, as if it were at its own address: the colours come back there. */
+/** A page that answers a form. The theme switch on it returns to `path`. */
 export const shownAt = (page: Page, path: string): Page => ({
   main: page.main,
   html: (reader) => page.html({ ...reader, path }),
 })
 
-/** What would stop is counted before anybody is asked. */
-async function revokeMain(deps: Needs, key: KeyRow) {
+async function revokeMain(deps: Deps, key: KeyRow) {
   const now = deps.clock.now()
   const [affected, { items }] = await Promise.all([
     countAffected(deps, key.id),
@@ -175,7 +157,7 @@ async function revokeMain(deps: Needs, key: KeyRow) {
 }
 
 /** The key in JSON, as htmx's part of its page, or by going to its page. */
-async function answer(deps: Needs, context: Context, { id }: KeyRow) {
+async function answer(deps: Deps, context: Context, { id }: KeyRow) {
   const key = await findAccountKey(deps, context.account, id)
   if (wantsJson(context.request)) {
     const now = deps.clock.now()
@@ -187,7 +169,7 @@ async function answer(deps: Needs, context: Context, { id }: KeyRow) {
 
 type Sent = { context: Context; key: KeyRow; sent: Fields }
 
-async function changeIt(deps: Needs, frame: Frame, { context, key, sent }: Sent) {
+async function changeIt(deps: Deps, frame: Frame, { context, key, sent }: Sent) {
   const { account, request } = context
   const draft = draftOf(sent.value)
   try {
@@ -204,7 +186,7 @@ async function changeIt(deps: Needs, frame: Frame, { context, key, sent }: Sent)
   }
 }
 
-async function rotateIt(deps: Needs, frame: Frame, { context, key, sent }: Sent) {
+async function rotateIt(deps: Deps, frame: Frame, { context, key, sent }: Sent) {
   const { account, request } = context
   const { fingerprint: from, overlap_seconds: overlap } = draftOf(sent.value)
   if (wantsJson(request)) return rotateOnce(deps, { context, key, sent })
@@ -225,8 +207,8 @@ async function rotateIt(deps: Needs, frame: Frame, { context, key, sent }: Sent)
   }
 }
 
-/** For a program, which may send an Idempotency-Key. */
-function rotateOnce(deps: Needs, { context, key, sent }: Sent) {
+/** For programs, which may send an Idempotency-Key. */
+function rotateOnce(deps: Deps, { context, key, sent }: Sent) {
   const { account, request, set } = context
   const route = `POST /api/portal/keys/${key.id}/rotate`
   const call = callOf(deps, { request, who: account, route, text: JSON.stringify(sent.value) })
@@ -240,8 +222,8 @@ function rotateOnce(deps: Needs, { context, key, sent }: Sent) {
 
 type Rotating = Omit<Sent, 'context'> & { once?: ReturnType<typeof onceShown> }
 
-/** By the body of `POST /v1/keys/:id/rotate`, or by the fields of its form. */
-function rotate(deps: Needs, account: string, { key, sent, once }: Rotating): Promise<Made> {
+/** Reads the body of `POST /v1/keys/:id/rotate`, or the fields of its form. */
+function rotate(deps: Deps, account: string, { key, sent, once }: Rotating): Promise<Made> {
   const wish = { keyId: key.id, actor: account, once }
   if (!sent.isForm) {
     const { overlap_seconds: overlapSeconds = 0 } = checkBody(rotateBody, sent.value)

@@ -1,3 +1,4 @@
+/** Shows a new secret once, with code that uses it. */
 import type { KeyRow } from '../../../storage/db/schema.ts'
 import { Button, CopyButton } from '../../../web/ui/button.tsx'
 import { Code, CopyBox } from '../../../web/ui/copy-box.tsx'
@@ -6,23 +7,22 @@ import { Pad, Panel } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { keyPath, keysPath } from './key-state.tsx'
 
-/** A secret on its only way to whoever asked for it. */
 export type RevealView = {
   key: KeyRow
   secret: string
   baseUrl: string
   /** A chat model that the key may use. */
   model: string
-  /** How it came about: a new key, or another secret of one. */
+  /** Whether the key is new, or only its secret. */
   by: 'create' | 'rotate'
 }
 
-/** The new secret, shown this once: a copy, and code that works with it. It takes the focus. */
+/** It takes the focus, so that screen readers announce it. */
 export const Reveal = ({ view: { key, secret, baseUrl, model, by } }: { view: RevealView }) => (
   <div class="reveal" id="new-key" tabindex="-1" autofocus>
     <Panel
       id="secret-once"
-      title={by === 'create' ? 'Your new key' : 'Its new secret'}
+      title={by === 'create' ? 'Your new key' : 'The new secret'}
       aside={<Badge tone="ok">{key.name}</Badge>}
     >
       <Pad>
@@ -76,7 +76,7 @@ const Snippet = ({ id, title, label, text }: SnippetProps) => (
   </div>
 )
 
-/** The secret stays out of code: it goes into the environment, as `COUNTERFOIL_KEY`. */
+/** The code reads the secret from the environment variable `COUNTERFOIL_KEY`. */
 const curlOf = (baseUrl: string, model: string): string =>
   `# with the key in COUNTERFOIL_KEY
 curl ${baseUrl}/v1/chat/completions \\

@@ -1,3 +1,4 @@
+/** The optional fields of a key's forms: models, networks, scopes, limits, tags. */
 import type { Refusal } from '../../../kernel/refusal.ts'
 import { AreaField, CheckField, TextField } from '../../../web/ui/form.tsx'
 import { defaultScopes, scopes } from '../key.ts'
@@ -7,13 +8,13 @@ type RightsProps = {
   form: string
   draft: Draft
   refusal?: Refusal | undefined
-  /** Left out where a tag could not be written as it is. */
+  /** Set if a tag cannot be written in the field. */
   withoutTags?: boolean
 }
 
 const names = ['models', 'scopes', 'ip_cidrs', 'tags', 'rpm', 'concurrency', 'max_cost_per_run']
 
-/** What a key may do, for whoever wants to say it: folded unless something in it is wrong. */
+/** Folded unless one of the fields has an error. */
 export const RightsFields = ({ form, draft, refusal, withoutTags }: RightsProps) => {
   const field = (name: string) => ({
     form,
@@ -31,14 +32,14 @@ export const RightsFields = ({ form, draft, refusal, withoutTags }: RightsProps)
             {...field('models')}
             label="Models"
             placeholder="acme/*"
-            hint="Ids or globs, one a line. Empty: all that its parent may use."
+            hint="Ids or globs, one per line. Empty: all models of the parent."
             mono
           />
           <AreaField
             {...field('ip_cidrs')}
             label="Networks"
             placeholder="10.0.0.0/8"
-            hint="Where it may be used from, one a line. Empty: anywhere."
+            hint="Allowed addresses, one per line. Empty: any."
             mono
           />
         </div>
@@ -46,14 +47,14 @@ export const RightsFields = ({ form, draft, refusal, withoutTags }: RightsProps)
         <div class="grid2">
           <TextField
             {...field('rpm')}
-            label="Requests a minute"
+            label="Requests per minute"
             inputmode="numeric"
-            hint="Empty: no limit of its own."
+            hint="Empty: not limited."
           />
-          <TextField {...field('concurrency')} label="Runs at once" inputmode="numeric" />
+          <TextField {...field('concurrency')} label="Concurrent runs" inputmode="numeric" />
           <TextField
             {...field('max_cost_per_run')}
-            label="Most a run may cost, USD"
+            label="Max cost per run, USD"
             inputmode="decimal"
           />
         </div>
@@ -62,7 +63,7 @@ export const RightsFields = ({ form, draft, refusal, withoutTags }: RightsProps)
             {...field('tags')}
             label="Tags"
             placeholder="team=search"
-            hint="Up to 8, one a line. Runs carry them, and usage is summed up by them."
+            hint="Up to 8, one per line. Usage can be grouped by them."
             mono
           />
         )}

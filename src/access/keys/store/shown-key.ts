@@ -1,3 +1,4 @@
+/** SQL of keys with their chains and windows. */
 import {
   type AnyColumn,
   and,
@@ -21,10 +22,11 @@ import { isUnder } from '../../../storage/db/lineage.ts'
 import { prepared, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
 import type { KeyRow, Tables, WindowRow } from '../../../storage/db/schema.ts'
 import { maxDepth } from '../key.ts'
-import { inTreeOrder, type KeyFilter, type ShownKey } from '../shown-key.ts'
+import type { ShownKeys } from '../keys.ts'
+import { inTreeOrder, type ShownKey } from '../shown-key.ts'
 
-/** Keys together with all that is shown of them: a page takes one query, whatever is on it. */
-export function shownKeys({ tables, ...db }: Db) {
+/** A page of keys takes one query, and one more for ancestors outside the page. */
+export function shownKeys({ tables, ...db }: Db): ShownKeys {
   const { keys } = tables
 
   const select = (q: Query, now: Millis) => selectShown(tables, q, startsAt(now))
@@ -82,40 +84,27 @@ export function shownKeys({ tables, ...db }: Db) {
     })
 
   return {
-    /** One key with its chain. @throws when there is none: ask {@link KeyStore.find} first. */
-    show: (id: string, now: Millis): Promise<ShownKey> =>
+    show: (id, now) =>
       db.read(function* (q) {
         const found = db.exclusive
           ? yield* lookUp(tables, q, id, now)
           : yield* join(tables, q, id, now)
         const [shown] = yield* withChains(q, found)
-        if (!shown) throw new Error(`there is no key ${id}`)
+        if (!shown) throw new Error(`key ${id} does not exist`)
         return shown
       }),
-    /** All keys there are, or all of an account, the oldest first: for the command line. */
-    list: (account: string | undefined, now: Millis): Promise<ShownKey[]> =>
+    list: (account, now) =>
       all(account === undefined ? undefined : eq(keys.accountId, account), now),
-    /** A key and all below it, newest first; `after` is the id of one of them. */
-    listBelow: (top: KeyRow, page: PageRequest, now: Millis): Promise<Page<ShownKey>> =>
+    listBelow: (top, page, now) =>
       paged(and(eq(keys.accountId, top.accountId), isUnder(keys, top.id)), page, now),
-    /**
-     * The keys of an account that are neither revoked nor expired themselves, in tree order: each
-     * below its parent, the newest first. At most 500; {@link listAll} has the others.
-     */
-    tree: (account: string, now: Millis): Promise<ShownKey[]> =>
+    tree: (account, now) =>
       db.read(function* (q) {
         const active = and(isNull(keys.revokedAt), gt(keys.expiresAt, now))
         const listed = and(eq(keys.accountId, account), active)
         const found: Found[] = yield* rows(select(q, now).where(listed).orderBy(desc(keys.id)))
         return inTreeOrder(yield* withChains(q, found))
       }),
-    /** The keys of an account, or some of them, newest first; `after` is the id of one of them. */
-    listAll: (
-      account: string,
-      { ended, name }: KeyFilter,
-      page: PageRequest,
-      now: Millis,
-    ): Promise<Page<ShownKey>> => {
+    listAll: (account, { ended, name }, page, now) => {
       const states = {
         revoked: isNotNull(keys.revokedAt),
         expired: and(isNull(keys.revokedAt), lte(keys.expiresAt, now)),
@@ -126,7 +115,7 @@ export function shownKeys({ tables, ...db }: Db) {
   }
 }
 
-/** In process three compiled look-ups cost a third of one that joins. */
+/** In process three compiled look-ups cost a third of one join. */
 function* lookUp(tables: Tables, q: Query, id: string, now: Millis): Work<Found[]> {
   const { keySecrets } = tables
   const [key] = yield* keyAt(tables, q, id)
@@ -141,7 +130,7 @@ function* lookUp(tables: Tables, q: Query, id: string, now: Millis): Work<Found[
   return [{ key, window: window ?? null, overlapUntil: ending?.validUntil ?? null }]
 }
 
-/** From a server one query brings all of it. */
+/** From a server one query is one round trip. */
 const join = (tables: Tables, q: Query, id: string, now: Millis): Work<Found[]> =>
   prepared('key.shown', { id, ...startsAt(now) }, ({ id: named, ...starts }) =>
     selectShown(tables, q, starts).where(eq(tables.keys.id, named)),
@@ -164,7 +153,7 @@ export const windowAt = (
       .where(and(eq(keyWindows.keyId, values.keyId), eq(keyWindows.windowStart, values.start))),
   )
 
-/** The windows that `now` falls into are joined, and the secret that is on its way out. */
+/** Joins the windows that contain `now`, and the old secret of a rotation. */
 function selectShown(
   { keys, keyWindows, keySecrets }: Tables,
   q: Query,
@@ -183,13 +172,13 @@ function selectShown(
     .leftJoin(keySecrets, isEnding)
 }
 
-/** Whether a name holds these words, in letters of any size. */
+/** Whether a name contains a text, ignoring case. */
 const isNamed = (column: AnyColumn, words: string): SQL => {
   const pattern = `%${words.replace(/[!%_]/g, '!$&')}%`
   return sql`lower(${column}) like lower(${pattern}) escape '!'`
 }
 
-/** A moment, and when the windows of each kind began that it falls into. */
+/** A time, and when the windows of each kind that contain it began. */
 type Starts = Record<KeyRow['capWindow'] | 'now', Millis>
 
 const startsAt = (now: Millis): Starts => ({

@@ -1,0 +1,65 @@
+/** What the service reads of keys. Commands of the ledger write them. */
+import type { Millis } from '../../kernel/clock.ts'
+import type { Page, PageRequest } from '../../kernel/pagination.ts'
+import type { Notice } from '../../storage/db/notices.ts'
+import type { KeyRow, WindowRow } from '../../storage/db/schema.ts'
+import type { Caller } from './key.ts'
+import type { KeyFilter, ShownKey } from './shown-key.ts'
+
+export type Keys = Callers & ShownKeys & KeyUses & KeyRows
+
+/** Callers by their secrets. A caller is cached for up to a second. */
+export type Callers = {
+  /** The cached caller of a secret. */
+  knownCaller(secret: string): Caller | undefined
+  /** The caller of a secret's hash: at once if cached, else read from the database. */
+  findCaller(hash: string): Caller | Promise<Caller | undefined> | undefined
+  /** Drops the cached callers of a key and of all below it, here and on other nodes. */
+  forget(keyId: string): void
+  /** Drops the cached callers of an account, here and on other nodes. */
+  forgetAccount(account: string): void
+  /** Drops what another node reports as changed; false if the notice is not about keys. */
+  hear(notice: Notice): boolean
+}
+
+/** Keys with their chains and what their present windows count. */
+export type ShownKeys = {
+  /** @throws Error if the key does not exist: call {@link KeyRows.find} first. */
+  show(id: string, now: Millis): Promise<ShownKey>
+  /** All keys, or all of an account, the oldest first: for the command line. */
+  list(account: string | undefined, now: Millis): Promise<ShownKey[]>
+  /** A key and all below it, newest first; `after` is the id of one of them. */
+  listBelow(top: KeyRow, page: PageRequest, now: Millis): Promise<Page<ShownKey>>
+  /**
+   * The keys of an account that are neither revoked nor expired themselves, each below its parent,
+   * the newest first. At most 500; {@link listAll} returns the others too.
+   */
+  tree(account: string, now: Millis): Promise<ShownKey[]>
+  /** The keys of an account that pass a filter, newest first; `after` is the id of one of them. */
+  listAll(
+    account: string,
+    filter: KeyFilter,
+    page: PageRequest,
+    now: Millis,
+  ): Promise<Page<ShownKey>>
+}
+
+/** When keys were last used: noted in memory, written within the minute. */
+export type KeyUses = {
+  noteUse(keyId: string, at: Millis): void
+  writeUses(): Promise<void>
+}
+
+export type KeyRows = {
+  find(id: string): Promise<KeyRow | undefined>
+  /** The ids of a key and of all keys below it. */
+  subtree(key: KeyRow): Promise<string[]>
+  /** A key and all keys below it. */
+  below(key: KeyRow): Promise<KeyRow[]>
+  /** The key of each run of an account that has not ended, on any node. */
+  runsInFlight(account: string): Promise<{ keyId: string }[]>
+  /** The windows that began at these times; one that counted nothing has no row. */
+  windows(wanted: { keyId: string; start: Millis }[]): Promise<WindowRow[]>
+  /** Those of these keys that are revoked: the runs in flight are checked with it. */
+  revokedAmong(ids: string[]): Promise<{ id: string }[]>
+}

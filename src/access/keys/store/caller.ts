@@ -1,0 +1,95 @@
+/** Finds the caller of a secret, and caches callers until they change. */
+import { eq, inArray } from 'drizzle-orm'
+import type { Clock, Millis } from '../../../kernel/clock.ts'
+import type { Db } from '../../../storage/db/db.ts'
+import { prepared, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
+import type { KeyRow } from '../../../storage/db/schema.ts'
+import type { Plans } from '../../plan.ts'
+import { rememberCallers } from '../caller-cache.ts'
+import { type Caller, makeCaller } from '../key.ts'
+import type { Callers } from '../keys.ts'
+
+export function callers(
+  db: Db,
+  clock: Pick<Clock, 'now' | 'monotonic'>,
+  plans: Pick<Plans, 'of'>,
+): Callers {
+  const { keys, keySecrets, accounts } = db.tables
+  const remembered = rememberCallers(clock)
+  let changes = 0
+
+  function* callerOf(q: Query, hash: string): Work<Found> {
+    const [found] = yield* prepared('key_by_secret', { hash }, (v) =>
+      q
+        .select({
+          key: keys,
+          status: accounts.status,
+          plan: accounts.plan,
+          planUntil: accounts.planUntil,
+          validUntil: keySecrets.validUntil,
+        })
+        .from(keySecrets)
+        .innerJoin(keys, eq(keys.id, keySecrets.keyId))
+        .innerJoin(accounts, eq(accounts.id, keys.accountId))
+        .where(eq(keySecrets.hash, v.hash)),
+    )
+    if (!found) return undefined
+    const { key, status, validUntil } = found
+    const ancestors = key.lineage.slice(1)
+    const above =
+      ancestors.length === 0
+        ? []
+        : yield* rows(q.select().from(keys).where(inArray(keys.id, ancestors)))
+    const chain = [key, ...ancestors.map((id) => above.find((row) => row.id === id))]
+    if (!chain.every((row): row is KeyRow => row !== undefined)) {
+      throw new Error(`key ${key.id} lacks an ancestor`)
+    }
+    const plan = plans.of(found, clock.now())
+    const suspended = status === 'suspended'
+    const caller = makeCaller({ account: key.accountId, suspended, plan, chain, key })
+    return { caller, validUntil: validUntil ?? Number.POSITIVE_INFINITY }
+  }
+
+  const read = async (hash: string): Promise<Caller | undefined> => {
+    const before = changes
+    const readAt = clock.monotonic()
+    const found = await db.read((q) => callerOf(q, hash))
+    if (!found || found.validUntil <= clock.now()) return undefined
+    // A row read before one of our changes must not be cached after it.
+    if (before === changes) remembered.keep(hash, found.caller, found.validUntil, readAt)
+    return found.caller
+  }
+
+  const drop = (isChanged: (caller: Caller) => boolean): void => {
+    changes++
+    remembered.drop(isChanged)
+  }
+
+  // The next connection may reach a database in an earlier or later state.
+  db.onConnectionLost(() => drop(() => true))
+
+  return {
+    knownCaller: (secret) => remembered.ofSecret(secret),
+    findCaller: (hash) => remembered.ofHash(hash) ?? read(hash),
+    forget(keyId) {
+      drop(isOfKey(keyId))
+      void db.notices?.tell(`key ${keyId}`)
+    },
+    forgetAccount(account) {
+      drop(isOfAccount(account))
+      void db.notices?.tell(`account ${account}`)
+    },
+    hear(notice) {
+      const [what, id = ''] = notice.split(' ')
+      if (what === 'key') drop(isOfKey(id))
+      else if (what === 'account') drop(isOfAccount(id))
+      else return false
+      return true
+    },
+  }
+}
+
+const isOfKey = (keyId: string) => (caller: Caller) => caller.key.lineage.includes(keyId)
+const isOfAccount = (account: string) => (caller: Caller) => caller.account === account
+
+type Found = { caller: Caller; validUntil: Millis } | undefined
