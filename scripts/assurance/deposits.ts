@@ -73,8 +73,8 @@ export const deposits: Group = {
       guards: [
         ['src/ledger/credit-deposit.ts', 'creditDeposit'],
         ['src/ledger/deposit-ref.ts', 'depositRef'],
-        ['src/billing/deposits/found.ts', 'matchTransfers'],
-        ['src/billing/deposits/reorg.ts', 'settleTx'],
+        ['src/billing/deposits/match-transfers.ts', 'matchTransfers'],
+        ['src/billing/deposits/reorg.ts', 'applyReorg'],
       ],
     },
     {
@@ -92,7 +92,7 @@ export const deposits: Group = {
       ],
       guards: [
         ['src/billing/deposits/transfer.ts', 'readTransfer'],
-        ['src/billing/deposits/reorg.ts', 'standsAsBefore'],
+        ['src/billing/deposits/reorg.ts', 'isUnmoved'],
       ],
     },
     {
@@ -128,7 +128,7 @@ export const deposits: Group = {
         ['test/deposits/anvil.test.ts', 'that drops a deposit before and after its credit'],
       ],
       guards: [
-        ['src/billing/deposits/reorg.ts', 'settleTx'],
+        ['src/billing/deposits/reorg.ts', 'applyReorg'],
         ['src/ledger/credit-deposit.ts', 'reverseDeposit'],
       ],
     },
@@ -147,7 +147,7 @@ export const deposits: Group = {
       ],
       guards: [
         ['src/proof/chain/servers.ts', 'openServers'],
-        ['src/billing/deposits/watch.ts', 'isRight'],
+        ['src/billing/deposits/watch.ts', 'isTokenValid'],
       ],
     },
     {

@@ -6,7 +6,7 @@ import type { Sessions } from '../access/accounts/session.ts'
 import type { Keys } from '../access/keys/keys.ts'
 import type { Plans } from '../access/plan.ts'
 import type { DepositPolicy } from '../billing/deposits/deposit.ts'
-import type { DepositStore } from '../billing/deposits/store.ts'
+import type { Deposits } from '../billing/deposits/deposits.ts'
 import type { SubscriptionStore } from '../billing/plans/store.ts'
 import type { StatementStore } from '../billing/statement/store.ts'
 import type { ExportSlots } from '../billing/usage/export-slots.ts'
@@ -104,7 +104,7 @@ export type Deps = {
   anchoring: Anchoring
   /** Asks our own chain for the evidence of a receipt, and remembers it for a moment. */
   askChain: AskChain
-  deposits: DepositStore
+  deposits: Deposits
   /** Undefined without a chain or a treasury: then nobody can deposit. */
   depositPolicy: DepositPolicy | undefined
   health: Health

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { openOffice } from '../app/open-office.ts'
 import { exportUsage } from '../billing/usage/export.ts'
 import { makeExportSlots } from '../billing/usage/export-slots.ts'
-import { type FormName, formNames } from '../billing/usage/formats.ts'
+import { type FormatName, formatNames } from '../billing/usage/formats.ts'
 import { readPeriod } from '../billing/usage/range.ts'
 import { usageStore } from '../billing/usage/store.ts'
 import { writeWhole } from '../storage/db/whole-file.ts'
@@ -17,7 +17,7 @@ export function exportCommands(program: Command): void {
   withSettings(all.command('usage'))
     .description("export an account's usage: one line per receipt, in log order")
     .requiredOption('--account <0x…>', 'wallet address', readAccount)
-    .option('--format <form>', formNames.join(', '), readForm, 'csv')
+    .option('--format <form>', formatNames.join(', '), readForm, 'csv')
     .option('--from <date>', 'date or RFC 3339 time, inclusive; default: the beginning')
     .option('--to <date>', 'date (inclusive) or RFC 3339 time (exclusive); default: no end')
     .option('--as-of <n>', 'leave out leaves at or above this log index', readPlace)
@@ -27,14 +27,14 @@ export function exportCommands(program: Command): void {
 
 type Options = Record<string, unknown> & {
   account: string
-  format: FormName
+  format: FormatName
   from?: string
   to?: string
   asOf?: number
   output?: string
 }
 
-const readForm = (text: string): FormName => readWord('format', text, formNames)
+const readForm = (text: string): FormatName => readWord('format', text, formatNames)
 
 function readPlace(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text)

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { privateKeyToAccount } from 'viem/accounts'
 import { assignDeposit, claimDeposits, claimText } from '../../src/billing/deposits/claim.ts'
 import { creditDue } from '../../src/billing/deposits/credit.ts'
-import { settleTx } from '../../src/billing/deposits/reorg.ts'
+import { applyReorg } from '../../src/billing/deposits/reorg.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { result } from '../chain/proxy.ts'
 import { outcomeOf, rejectionOf } from '../support/rejection.ts'
@@ -167,7 +167,7 @@ test('a deposit that was final keeps its money, whatever leaves the chain; it is
   const { chain: asked, depositPolicy: policy } = w.deps
   const lease = await w.deps.deposits.takeLease()
   if (!asked || !policy || !lease) throw new Error('no chain')
-  await settleTx(w.deps, { chain: asked, policy, lease }, tx.hash)
+  await applyReorg(w.deps, { chain: asked, policy, lease }, tx.hash)
   expect([await w.states(), await w.balance(alice)]).toEqual([['finalized 50'], 50])
   expect(events('deposit.final_denied')).toBe(1)
 })

@@ -50,7 +50,7 @@ describe('the deposits of an account in the dashboard', () => {
     const answer = await own.call('/dashboard/deposits', { headers: html })
     const page = await answer.text()
     expect(answer.status).toBe(200)
-    const order = ['not from an exchange', 'cannot be withdrawn', 'loses the account', treasury]
+    const order = ['not from an exchange', 'cannot be withdrawn', 'lose the account', treasury]
     const places = order.map((words) => page.indexOf(words))
     expect(places.every((place, i) => place > (places[i - 1] ?? 0))).toBe(true)
     expect(page).toContain('$5.00')
@@ -97,7 +97,7 @@ describe('the deposits of an account in the dashboard', () => {
     const part = await post('/api/portal/deposits/claim', body, htmx)
     expect(part.status).toBe(404)
     const text = await part.text()
-    expect(text).toContain('No transfer of this transaction came in yet')
+    expect(text).toContain('No transfer of this transaction has arrived yet')
     expect(text).toContain(`0x${'1'.repeat(64)}`)
     const wrong = await post('/api/portal/deposits/claim', 'tx_hash=%3Cb%3E&signature=0x', html)
     expect(wrong.status).toBe(400)

@@ -5,9 +5,9 @@ import {
   judgeAmount,
   toNusd,
 } from '../../src/billing/deposits/deposit.ts'
-import { compare, matchTransfers } from '../../src/billing/deposits/found.ts'
+import { matchTransfers, sortTransfers } from '../../src/billing/deposits/match-transfers.ts'
 import { unitsOf } from '../../src/billing/deposits/payment.ts'
-import { standingOf } from '../../src/billing/deposits/reorg.ts'
+import { inclusionOf } from '../../src/billing/deposits/reorg.ts'
 import { checkToken } from '../../src/billing/deposits/token.ts'
 import { readTransfers, type Transfer } from '../../src/billing/deposits/transfer.ts'
 import { type Chain, ChainReverted, ChainUnavailable } from '../../src/kernel/chain.ts'
@@ -145,7 +145,7 @@ describe('the deposits of a transaction among its transfers of now', () => {
 
   test('are looked up again once one is elsewhere, back or gone; others are known or fresh', () => {
     const compared = (known: DepositRow[], ...transfers: Transfer[]) => {
-      const { fresh, doubtful } = compare(transfers, known)
+      const { fresh, doubtful } = sortTransfers(transfers, known)
       return [fresh.length, doubtful]
     }
     const next = transfer(2, { ordinal: 1 })
@@ -170,7 +170,7 @@ describe('the deposits of a transaction among its transfers of now', () => {
     'are looked up where one that is %s is missing beside another: %p',
     (status, found) => {
       const known = [row(1), row(2, { ordinal: 1, status })]
-      expect(compare([transfer(1)], known)).toEqual({ fresh: [], doubtful: [...found] })
+      expect(sortTransfers([transfer(1)], known)).toEqual({ fresh: [], doubtful: [...found] })
     },
   )
 })
@@ -223,7 +223,7 @@ describe('where a transaction stands', () => {
       receipt: async () => receipt && { ...whole, ...receipt },
       block: async () => ({ number: 7, hash, timestampMs: 9 }),
     }
-    return standingOf({ chain: chain as unknown as Chain, policy }, '0xa')
+    return inclusionOf({ chain: chain as unknown as Chain, policy }, '0xa')
   }
 
   test('is its block, and only its own transfers in that block', async () => {

@@ -1,4 +1,4 @@
-import { type ExportedKey, forms } from '../../src/billing/usage/formats.ts'
+import { type ExportedKey, exportFormats } from '../../src/billing/usage/formats.ts'
 import type { ExportedRun } from '../../src/billing/usage/store.ts'
 import { Exit } from '../../src/cli/context.ts'
 import {
@@ -82,14 +82,14 @@ function exported(text: string): void {
   const name = text.slice(0, 1000).toWellFormed()
   const own = { ...run, model: name, tags: { [name.slice(0, 64).toWellFormed()]: name } }
   const key: ExportedKey = { name, parentId: null }
-  const [row] = parseCsv(forms.csv.linesOf(own, key))
-  must(row?.length === forms.csv.header.split(',').length, 'as many fields as columns')
+  const [row] = parseCsv(exportFormats.csv.linesOf(own, key))
+  must(row?.length === exportFormats.csv.header.split(',').length, 'as many fields as columns')
   must(row?.includes(name) || row?.includes(`'${name}`) === true, 'the name comes back')
   must(!row?.some((field) => formula.test(field)), 'no field runs as a formula')
-  const focus = parseCsv(forms.focus.linesOf(own, key))
+  const focus = parseCsv(exportFormats.focus.linesOf(own, key))
   must(focus.length === 2, 'a record for each meter')
   must(!focus.flat().some((field) => formula.test(field)), 'no field runs as a formula')
-  const line = forms.jsonl.linesOf(own, key)
+  const line = exportFormats.jsonl.linesOf(own, key)
   must(line.indexOf('\n') === line.length - 1, 'one line')
   must(JSON.parse(line).key_name === name, 'the name comes back')
 }

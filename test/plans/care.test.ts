@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { asc } from 'drizzle-orm'
 import { makePlans } from '../../src/access/plan.ts'
 import { accountListedSince, listedSince } from '../../src/access/plan-history.ts'
+import { readAccountPlan } from '../../src/billing/plans/account-plan.ts'
 import { cancelPlan } from '../../src/billing/plans/cancel.ts'
-import { readStanding } from '../../src/billing/plans/plan-standing.ts'
 import { quoteOf } from '../../src/billing/plans/quote.ts'
 import { type Due, planRenewer, renew } from '../../src/billing/plans/renew.ts'
 import { resumePlan } from '../../src/billing/plans/resume.ts'
@@ -250,6 +250,6 @@ describe('a quote', () => {
 
 test('an account that was never opened has no plan and no history', async () => {
   const what = 'a session without an account'
-  expect(await outcomeOf(readStanding(w.deps, '0xnone'))).toThrow(what)
+  expect(await outcomeOf(readAccountPlan(w.deps, '0xnone'))).toThrow(what)
   expect(await outcomeOf(accountListedSince(w.deps, '0xnone'))).toThrow(what)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { placesOf, splitDays, walk } from '../../src/billing/usage/log-range.ts'
+import { spansOf, splitDays, walk } from '../../src/billing/usage/log-range.ts'
 import { readPeriod } from '../../src/billing/usage/range.ts'
 
 const day = 86_400_000
@@ -64,21 +64,21 @@ describe('places to read', () => {
     [2 * day, { start: 30, end: 40 }],
   ])
   test('are those of the days, made one where they overlap, and all that is not counted', () => {
-    expect(placesOf([0, day], marks, { cursor: 40, size: 45 })).toEqual([
+    expect(spansOf([0, day], marks, { cursor: 40, size: 45 })).toEqual([
       { start: 0, end: 20 },
       { start: 40, end: 45 },
     ])
-    expect(placesOf([2 * day, 9 * day], marks, { cursor: 40, size: 45 })).toEqual([
+    expect(spansOf([2 * day, 9 * day], marks, { cursor: 40, size: 45 })).toEqual([
       { start: 30, end: 45 },
     ])
-    expect(placesOf([], marks, { cursor: 40, size: 40 })).toEqual([])
+    expect(spansOf([], marks, { cursor: 40, size: 40 })).toEqual([])
   })
 
   test('end at the size that is asked for', () => {
-    expect(placesOf([0, day, 2 * day], marks, { cursor: 40, size: 15 })).toEqual([
+    expect(spansOf([0, day, 2 * day], marks, { cursor: 40, size: 15 })).toEqual([
       { start: 0, end: 15 },
     ])
-    expect(placesOf([2 * day], marks, { cursor: 40, size: 15 })).toEqual([])
+    expect(spansOf([2 * day], marks, { cursor: 40, size: 15 })).toEqual([])
   })
 
   test('are read in pieces', async () => {

@@ -1,20 +1,20 @@
+/** Gives deposits to other accounts: by a signed claim, or by the operator. */
 import { toAccountId } from '../../access/accounts/account.ts'
+import type { Visitor } from '../../access/accounts/session.ts'
 import { auditOf, isSignatureOf } from '../../access/accounts/sign-in.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
 import { moveDeposit, reverseRepeated } from '../../ledger/credit-deposit.ts'
-import type { DepositRow } from '../../storage/db/schema.ts'
+import type { AuditRow, DepositRow } from '../../storage/db/schema.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
 
-type Needs = Pick<Deps, 'deposits' | 'ledger' | 'isContractSignature' | 'clock' | 'ids'>
-
-/** What somebody brings who says that a transfer from another wallet is theirs. */
+/** Claims the transfers of a transaction from another wallet. */
 export type Claim = {
   account: string
   txHash: string
   signature: string
-  visitor: Parameters<typeof auditOf>[1]
+  visitor: Visitor
 }
 
 /** The text that the sending wallet signs. */
@@ -22,25 +22,28 @@ export const claimText = (txHash: string, account: string): string =>
   `Counterfoil: credit the deposit ${txHash.toLowerCase()} to ${toChecksumAddress(account)}`
 
 /**
- * Gives the deposits of a transaction to the account that claims them, if the wallet that sent them
- * signed so: what is still available, once. An account of a wallet that nobody signed in with yet
- * is theirs who hold its key.
+ * Gives the deposits of a transaction to the claiming account, if the sending wallet signed the
+ * claim: the part that is still available, once.
  * @throws Refusal 'not_found', 'conflict', 'signature_invalid', 'chain_unavailable'
  */
-export async function claimDeposits(deps: Needs, claim: Claim): Promise<DepositRow[]> {
+export async function claimDeposits(
+  deps: Pick<Deps, 'deposits' | 'ledger' | 'isContractSignature' | 'clock' | 'ids'>,
+  claim: Claim,
+): Promise<DepositRow[]> {
   const { account, txHash, signature, visitor } = claim
   const rows = await deps.deposits.ofTxs([txHash.toLowerCase()])
   if (rows.length === 0) {
     refuse('not_found', {
-      message: 'No transfer of this transaction came in yet. Check the hash, or wait some seconds.',
+      message:
+        'No transfer of this transaction has arrived yet. Check the hash, or wait a few seconds.',
       param: 'tx_hash',
     })
   }
   const message = claimText(txHash, account)
   const signed: DepositRow[] = []
   for (const [from, theirs] of Map.groupBy(rows, (row) => row.from)) {
-    const asked = { address: from, message, signature }
-    const isTheirs = (await isSignatureOf(asked)) || (await deps.isContractSignature?.(asked))
+    const claimed = { address: from, message, signature }
+    const isTheirs = (await isSignatureOf(claimed)) || (await deps.isContractSignature?.(claimed))
     if (isTheirs) signed.push(...theirs)
   }
   if (signed.length === 0) {
@@ -60,7 +63,7 @@ export async function claimDeposits(deps: Needs, claim: Claim): Promise<DepositR
     try {
       moved.push(await giveDeposit(deps, row, account, audit))
     } catch (error) {
-      // Of several transfers some may be spent or claimed; only when none is left it is a no.
+      // Some transfers may be spent or claimed already; only if none is left the claim fails.
       if (!(error instanceof Refusal)) throw error
       refused ??= error
     }
@@ -70,7 +73,7 @@ export async function claimDeposits(deps: Needs, claim: Claim): Promise<DepositR
 }
 
 /**
- * Gives a deposit to an account for a reason of the operator's, kept in the audit.
+ * Gives a deposit to an account by the operator's decision; the audit keeps the reason.
  * @throws Refusal 'not_found', 'conflict'
  */
 export async function assignDeposit(
@@ -92,8 +95,8 @@ export async function assignDeposit(
 }
 
 /**
- * Takes back the second credit of a transfer that an earlier build credited twice. Gives what could
- * not be taken and is the operator's loss; the audit keeps the reason.
+ * Takes back the second credit of a transfer that an earlier build credited twice. Returns the part
+ * that was spent already, which is the operator's loss; the audit keeps the reason.
  * @throws Refusal 'not_found', 'conflict'
  */
 export async function reverseSecondCredit(
@@ -122,7 +125,7 @@ function giveDeposit(
   { ledger }: Pick<Deps, 'ledger'>,
   row: DepositRow,
   account: string,
-  audit: ReturnType<typeof auditOf>,
+  audit: AuditRow,
 ): Promise<DepositRow> {
   return ledger.post({
     account: row.from,

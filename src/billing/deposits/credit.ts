@@ -1,3 +1,4 @@
+/** Credits deposits that are deep enough, and finalizes old ones. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Doubt } from '../../front/status/health-port.ts'
 import type { Chain } from '../../kernel/chain.ts'
@@ -8,21 +9,28 @@ import { isRepeat } from '../../ledger/fault.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { DepositRow } from '../../storage/db/schema.ts'
 import { dayOf, type Heads, isDeepEnough, softDepth } from './deposit.ts'
-import { type On, type Standing, settleTx, standingOf, standsAsBefore } from './reorg.ts'
+import {
+  applyReorg,
+  type ChainView,
+  type Inclusion,
+  inclusionOf,
+  isUnmoved,
+  type ReorgDeps,
+} from './reorg.ts'
 import { holdBack, type Second, secondServer } from './second.ts'
 
-type Needs = Parameters<typeof settleTx>[0] & Pick<Deps, 'health' | 'secondChain'>
+type CreditDeps = ReorgDeps & Pick<Deps, 'health' | 'secondChain'>
 
-/** Deposits that are read at once, and transactions that are looked up at once. */
+/** Deposits read at once, and transactions looked up at once. */
 const pageRows = 500
 const together = 8
 
 /**
- * Goes through what waits: credits what stands deep enough, after it was looked up again in its
- * block and the second server, if there is one, agreed; and closes what is final.
+ * Credits deposits that are deep enough, after looking them up again and, for large ones, asking
+ * the second server. Finalizes credited deposits in final blocks.
  * @throws ChainUnavailable
  */
-export async function creditDue(deps: Needs, on: On, heads: Heads): Promise<void> {
+export async function creditDue(deps: CreditDeps, on: ChainView, heads: Heads): Promise<void> {
   const { deposits } = deps
   const today = dayBook(deps)
   const second = secondServer({ second: deps.secondChain, policy: on.policy })
@@ -49,17 +57,17 @@ export async function creditDue(deps: Needs, on: On, heads: Heads): Promise<void
   deps.health.deposits.doubts = doubts
 }
 
-/** Whether it is worth asking the chain: it may be deep enough if its account got nothing today. */
-function isReady(row: DepositRow, heads: Heads, { policy }: On): boolean {
+/** Whether the deposit may be deep enough if its account was credited nothing else that day. */
+function isReady(row: DepositRow, heads: Heads, { policy }: ChainView): boolean {
   if (row.status === 'credited') return row.blockNumber <= heads.finalized
   const { amount, blockNumber } = row
   return amount !== null && isDeepEnough({ amount, blockNumber, today: 0n }, heads, policy)
 }
 
-/** What waits for longer than a small deposit does is waiting for a safe or a final block. */
+/** Marks deposits past the depth of small ones: they wait for a safe or final block. */
 async function confirmOld(
-  { deposits }: Pick<Needs, 'deposits'>,
-  { lease }: On,
+  { deposits }: Pick<CreditDeps, 'deposits'>,
+  { lease }: ChainView,
   page: DepositRow[],
   { latest }: Heads,
 ): Promise<void> {
@@ -69,17 +77,21 @@ async function confirmOld(
   }
 }
 
-type DayBook = ReturnType<typeof dayBook>
+type DayBook = {
+  /** Whether a deposit may be credited now. */
+  allows(row: DepositRow, inclusion: Inclusion, heads: Heads, on: ChainView): Promise<boolean>
+  /** Counts a deposit that was allowed. */
+  count(row: DepositRow, inclusion: Inclusion): void
+}
 
 const nameOf = ({ account }: DepositRow, blockTime: Millis): string =>
   `${account} ${dayOf(blockTime)}`
 
-/** What accounts were credited of each day, counted on from what is stored. */
-function dayBook({ deposits }: Pick<Needs, 'deposits'>) {
+/** What accounts were credited per day: the stored sums and the credits since. */
+function dayBook({ deposits }: Pick<CreditDeps, 'deposits'>): DayBook {
   const sums = new Map<string, Nusd>()
   return {
-    /** Whether a deposit may be credited now. */
-    async allows(row: DepositRow, { blockTime }: Standing, heads: Heads, { policy }: On) {
+    async allows(row, { blockTime }, heads, { policy }) {
       const { amount, account, blockNumber } = row
       if (amount === null) return false
       const day = dayOf(blockTime)
@@ -88,8 +100,7 @@ function dayBook({ deposits }: Pick<Needs, 'deposits'>) {
       sums.set(name, today)
       return isDeepEnough({ amount, blockNumber, today }, heads, policy)
     },
-    /** Counts one that was allowed. */
-    count(row: DepositRow, { blockTime }: Standing): void {
+    count(row, { blockTime }) {
       const name = nameOf(row, blockTime)
       sums.set(name, (sums.get(name) ?? 0n) + (row.amount ?? 0n))
     },
@@ -101,32 +112,32 @@ type Due = {
   heads: Heads
   today: DayBook
   second: Second
-  /** Gets what holds deposits back. */
+  /** Collects why deposits are held back. */
   doubts: Doubt[]
 }
 
 /**
- * Decides one after the other: what one account got today counts for its next deposit. Gives the
- * ids of what was credited or is held back.
+ * Decides one deposit after the other, because each counts towards the day's limit of its account.
+ * Returns the ids of deposits that were credited or held back.
  */
-async function creditSome(deps: Needs, on: On, due: Due): Promise<string[]> {
+async function creditSome(deps: CreditDeps, on: ChainView, due: Due): Promise<string[]> {
   const { rows, heads, today, second, doubts } = due
   const waiting = rows.filter(({ status }) => status !== 'credited')
-  const [standings, theirs] = await Promise.all([lookUp(on, rows), second.lookUp(waiting)])
+  const [inclusions, theirs] = await Promise.all([lookUp(on, rows), second.lookUp(waiting)])
   const changed = new Set<string>()
   const final: DepositRow[] = []
   const credits: Promise<string | undefined>[] = []
   const held: string[] = []
   for (const row of rows) {
-    const standing = standings.get(row.txHash)
-    if (!standing || !standsAsBefore(row, standing)) changed.add(row.txHash)
+    const inclusion = inclusions.get(row.txHash)
+    if (!inclusion || !isUnmoved(row, inclusion)) changed.add(row.txHash)
     else if (row.status === 'credited') final.push(row)
-    else if (await today.allows(row, standing, heads, on)) {
-      const isDeepEnough = (seen: Heads) => today.allows(row, standing, seen, on)
-      const doubt = await second.doubt(row, standing, theirs.get(row.txHash), isDeepEnough)
+    else if (await today.allows(row, inclusion, heads, on)) {
+      const isDeepEnough = (seen: Heads) => today.allows(row, inclusion, seen, on)
+      const doubt = await second.doubt(row, inclusion, theirs.get(row.txHash), isDeepEnough)
       if (doubt === undefined) {
-        today.count(row, standing)
-        credits.push(credit(deps, row, standing))
+        today.count(row, inclusion)
+        credits.push(credit(deps, row, inclusion))
       } else {
         doubts.push(doubt)
         held.push(row.id)
@@ -138,23 +149,23 @@ async function creditSome(deps: Needs, on: On, due: Due): Promise<string[]> {
   if (final.length > 0) await deps.deposits.finalize(on.lease, final)
   for (const { id, txHash } of final)
     deps.log.info('deposit.finalized', { deposit: id, tx: txHash })
-  for (const txHash of changed) await settleTx(deps, on, txHash)
+  for (const txHash of changed) await applyReorg(deps, on, txHash)
   return [...credited, ...held]
 }
 
 async function lookUp(
-  on: Pick<On, 'policy'> & { chain: Chain },
+  on: Pick<ChainView, 'policy'> & { chain: Chain },
   some: DepositRow[],
-): Promise<Map<string, Standing | undefined>> {
+): Promise<Map<string, Inclusion | undefined>> {
   const hashes = [...new Set(some.map(({ txHash }) => txHash))]
-  const found = await Promise.all(hashes.map((hash) => standingOf(on, hash)))
+  const found = await Promise.all(hashes.map((hash) => inclusionOf(on, hash)))
   return new Map(hashes.map((hash, i) => [hash, found[i]]))
 }
 
 async function credit(
-  { ledger, log }: Needs,
+  { ledger, log }: CreditDeps,
   row: DepositRow,
-  { blockHash, blockTime }: Standing,
+  { blockHash, blockTime }: Inclusion,
 ): Promise<string | undefined> {
   const { id, account, amount, txHash } = row
   const command = {
@@ -166,7 +177,7 @@ async function credit(
   }
   const isCredited = await ledger.post(command).catch((error: unknown) => {
     if (!isRepeat(error)) throw error
-    // It must not keep the deposits behind it from their credit.
+    // This deposit must not block those behind it.
     const what = `the journal has a credit of the transfer of deposit ${id} already`
     log.error('deposit.repeated', new Error(what), { deposit: id, tx: txHash })
     return false

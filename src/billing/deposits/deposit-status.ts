@@ -1,9 +1,9 @@
 import type { Deps } from '../../app/deps-port.ts'
 
-/** How deposits are, as this process found them last: nothing pretends. */
+/** The state of the deposit watcher, as this process last saw it. */
 export function depositStatus({ depositPolicy, health }: Pick<Deps, 'depositPolicy' | 'health'>) {
   const { isChecked, cursor, doubts } = health.deposits
-  // One that is only behind comes along.
+  // A lagging server catches up by itself.
   const doubt = doubts.find((one) => one !== 'second_behind')
   const trouble = health.deposits.trouble ?? doubt ?? null
   if (!depositPolicy) return { status: 'disabled' as const }

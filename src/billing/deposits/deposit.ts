@@ -1,35 +1,36 @@
+/** The rules of deposits: amounts, the depth before a credit, and the view. */
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { maxNusd, type Nusd, toJsonInteger } from '../../kernel/money.ts'
 import type { DepositRow } from '../../storage/db/schema.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
 import type { DepositAnswer } from './shapes.ts'
 
-/** What the configuration says of deposits. Addresses in lower case. */
+/** The configuration of deposits. Addresses in lower case. */
 export type DepositPolicy = {
   treasury: string
   token: string
-  /** What the token must answer to `decimals()`. */
+  /** The value that the token's `decimals()` must return. */
   decimals: number
   minNusd: Nusd
-  /** Credited early up to this, for each account and day. */
+  /** The most credited early, per account and day. */
   softLimitNusd: Nusd
   /** A deposit above this waits until its block is final. */
   finalAboveNusd: Nusd
-  /** Where there is a second server, it must agree to a deposit above this. */
+  /** A second server, if configured, must agree to a deposit above this. */
   secondAboveNusd: Nusd
-  /** Between looks at the chain, in ms. */
+  /** Between scans, in ms. */
   pollMs: number
 }
 
 /** Blocks that stand behind a small deposit before it is credited. */
 export const softDepth = 20
 
-/** How far the chain is, in block numbers. */
+/** The heads of the chain, as block numbers. */
 export type Heads = { latest: number; safe: number; finalized: number }
 
 /**
- * Units of a token in nano-USD, one unit of the token being one dollar; rounded down where the
- * token is finer. Undefined above what a balance can hold.
+ * Units of a token in nano-USD, at one dollar per token, rounded down. Undefined above the most a
+ * balance can hold.
  */
 export function toNusd(units: bigint, decimals: number): Nusd | undefined {
   const amount =
@@ -37,7 +38,7 @@ export function toNusd(units: bigint, decimals: number): Nusd | undefined {
   return amount <= maxNusd ? amount : undefined
 }
 
-/** What a transfer of so much is at first, and why it is never credited if it is not. */
+/** The first status of a transfer, and why it is never credited if it is ignored. */
 export function judgeAmount(
   amount: Nusd | undefined,
   { minNusd }: Pick<DepositPolicy, 'minNusd'>,
@@ -48,9 +49,9 @@ export function judgeAmount(
 }
 
 /**
- * Whether a deposit stands deep enough to be credited: a small one 20 blocks down, as long as what
- * its account was credited that day stays within the soft limit; a larger one in a safe block, a
- * very large one in a final block. `today`: credited of the same day before it.
+ * Whether a deposit is deep enough to be credited: a small one 20 blocks deep, while its account's
+ * credits of that day stay within the soft limit; a larger one in a safe block, a very large one
+ * in a final block. `today`: what the account was credited that day before.
  */
 export function isDeepEnough(
   { amount, blockNumber, today }: { amount: Nusd; blockNumber: number; today: Nusd },

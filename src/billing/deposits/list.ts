@@ -1,3 +1,4 @@
+/** Lists the deposits of an account. */
 import type { Deps } from '../../app/deps-port.ts'
 import { isId } from '../../kernel/ids.ts'
 import type { Page, PageRequest } from '../../kernel/pagination.ts'
@@ -5,8 +6,8 @@ import { refuse } from '../../kernel/refusal.ts'
 import type { DepositRow } from '../../storage/db/schema.ts'
 
 /**
- * The deposits of an account, newest first.
- * @throws Refusal 'invalid_request' when `after` names none of them
+ * Newest first.
+ * @throws Refusal 'invalid_request' unless `after` is one of them
  */
 export async function listDeposits(
   { deposits }: Pick<Deps, 'deposits'>,

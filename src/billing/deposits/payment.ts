@@ -1,10 +1,11 @@
+/** What a wallet needs to send a deposit. */
 import { chainId } from '../../kernel/chain.ts'
 import { type Nusd, toJsonInteger, toUsd } from '../../kernel/money.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
 import type { DepositPolicy } from './deposit.ts'
 import type { DepositAddressAnswer } from './shapes.ts'
 
-/** What a wallet needs to know for a deposit. The link holds the amount, if one was said. */
+/** The link contains the amount, if given. */
 export type Payment = { treasury: string; token: string; amount: Nusd | undefined; link: string }
 
 /** A deposit as a link that wallets open (EIP-681), rounded up to a unit of the token. */

@@ -1,3 +1,4 @@
+/** Deposits of an account: where to send them, their history, and claims. */
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'
@@ -11,7 +12,7 @@ import type { Frame } from '../../web/ui/frame.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
 import { type ReplyContext, reply } from '../../web/ui/reply.ts'
 import { claimDeposits } from './claim.ts'
-import { toDepositView } from './deposit.ts'
+import { type DepositPolicy, toDepositView } from './deposit.ts'
 import { listDeposits } from './list.ts'
 import { paymentOf, toPaymentView } from './payment.ts'
 import { ClaimPanel, type ClaimView } from './portal/claim.tsx'
@@ -19,16 +20,12 @@ import { DepositsPage, NoDepositsPage, PayPanel, type PayView } from './portal/d
 import { depositsPath, HistoryPanel } from './portal/deposit-history.tsx'
 import { claimBody, payBody } from './shapes.ts'
 
-type Needs = Pick<Deps, 'deposits' | 'depositPolicy' | 'health' | 'log' | 'sessions' | 'settings'> &
-  Parameters<typeof claimDeposits>[0]
-
 type Context = ReplyContext & { account: string }
 
 /** Bytes of a body here: a contract wallet's signature is the longest of it. */
 const bodyBytes = 16_384
 
-/** How money comes in: where to send it, what came, and what another wallet sent. */
-export const depositsPortal = (deps: Needs, frame: Frame) =>
+export const depositsPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'deposits-portal' })
     .use(sessionAuth(deps))
     .get(
@@ -99,7 +96,7 @@ function refuseOff(): never {
 }
 
 async function show(
-  deps: Needs,
+  deps: Deps,
   frame: Frame,
   { request, set, account }: Context,
   typed?: string,
@@ -121,9 +118,9 @@ async function show(
   return reply({ request, set }, { page, ...fragment, ...status })
 }
 
-/** The panel with an amount in it; what is no amount is said in place. */
+/** The panel with an amount; an invalid one is marked. */
 function showPay(
-  deps: Needs,
+  deps: Deps,
   frame: Frame,
   context: Context,
   view: PayView,
@@ -136,8 +133,8 @@ function showPay(
 }
 
 function payViewOf(
-  { health }: Needs,
-  policy: NonNullable<Needs['depositPolicy']>,
+  { health }: Deps,
+  policy: DepositPolicy,
   account: string,
   typed: string | undefined,
 ): PayView {
@@ -149,7 +146,7 @@ function payViewOf(
   return { ...view, wrong: { typed, message } }
 }
 
-async function readHistory(deps: Needs, account: string, request: Request | undefined) {
+async function readHistory(deps: Deps, account: string, request: Request | undefined) {
   const page = readPage(request ? queryOf(request) : new URLSearchParams())
   const found = await listDeposits(deps, account, page)
   return { account, found, now: deps.clock.now(), isFirst: page.after === undefined }

@@ -1,45 +1,44 @@
+/** Reads transfers to the treasury, block range by block range. */
 import { type Chain, type ChainTrouble, ChainUnavailable } from '../../kernel/chain.ts'
 import type { Lease } from '../../storage/db/lease.ts'
 import type { DepositRow } from '../../storage/db/schema.ts'
 import type { DepositPolicy } from './deposit.ts'
-import { compare, toRow } from './found.ts'
-import { settleTx } from './reorg.ts'
-import type { Reached } from './store.ts'
+import type { Reached } from './deposits.ts'
+import { sortTransfers, toRow } from './match-transfers.ts'
+import { applyReorg, type ReorgDeps } from './reorg.ts'
 import { filterOf, readTransfers, type Transfer } from './transfer.ts'
 
-type Needs = Parameters<typeof settleTx>[0]
-
-/** Blocks that are asked for at once, at most: servers take 10,000. */
+/** The most blocks of one request: servers accept 10,000. */
 const rangeMost = 9000
-/** Blocks behind the cursor that every look reads again: for reorgs and for servers that lag. */
+/** Blocks before the cursor that every scan reads again: for reorgs and lagging servers. */
 const overlap = 600
-/** Transfers that are written in one transaction, and transactions that are looked up in one. */
+/** Transfers written, and transactions looked up, in one database transaction. */
 const batch = 500
 
 export type Scan = { chain: Chain; lease: Lease; policy: DepositPolicy; latest: number }
 
-/** What is kept between looks. */
+/** State between scans. */
 export type Reach = {
-  /** How many blocks servers take at once, as it turned out. */
+  /** The most blocks that the server has accepted in one request. */
   blocks: number
-  /** Whether the last look found the cursor far past the end of the chain. */
+  /** Whether the last scan found the cursor far past the end of the chain. */
   isAhead?: boolean
 }
 
 export const newReach = (): Reach => ({ blocks: rangeMost })
 
 /**
- * Reads the transfers of all blocks that were not read yet, and again of those before. A server
- * can push the cursor past the end of the chain by a lie. The newest blocks are read all the same,
- * and a rescan brings the cursor back; a look at a server that lags does not.
+ * Reads new blocks, and the last {@link overlap} again. A lying server can push the cursor past the
+ * end of the chain. The newest blocks are still read, and a rescan resets the cursor; a lagging
+ * server does not.
  * @throws ChainUnavailable
  */
-export async function scan(deps: Needs, on: Scan, reach: Reach): Promise<void> {
+export async function scan(deps: ReorgDeps, on: Scan, reach: Reach): Promise<void> {
   const { deposits } = deps
   let { latest } = on
   const stored = await deposits.cursor()
   const wanted = await deposits.rescanFrom()
-  tellAhead(deps, reach, (stored ?? 0) - latest)
+  logAhead(deps, reach, (stored ?? 0) - latest)
   const usual = Math.max(0, Math.min(stored ?? latest, latest) + 1 - overlap)
   const least = wanted === undefined ? (stored ?? 0) : Math.min(stored ?? 0, latest)
   let from = Math.min(usual, wanted ?? usual)
@@ -56,19 +55,19 @@ export async function scan(deps: Needs, on: Scan, reach: Reach): Promise<void> {
     await absorb(deps, { ...on, lease }, { from, to }, transfers, reached)
     was = next
     from = to + 1
-    // What was a lie about the length must not be walked to its end.
+    // A false length must not be scanned to its end.
     if (from <= latest) latest = Math.min(latest, (await on.chain.block('latest')).number)
   }
 }
 
-/** Says once that the cursor is further past the end of the chain than servers usually lag. */
-function tellAhead({ log }: Needs, reach: Reach, blocks: number): void {
+/** Warns once if the cursor is further past the end of the chain than servers usually lag. */
+function logAhead({ log }: ReorgDeps, reach: Reach, blocks: number): void {
   const isAhead = blocks > overlap
   if (isAhead && !reach.isAhead) log.warn('deposits.cursor_ahead', { blocks })
   reach.isAhead = isAhead
 }
 
-/** Undefined when the range was too much and the next try asks for half. */
+/** Undefined if the range was too large; the next attempt reads half of it. */
 async function readRange(
   { chain, policy }: Scan,
   range: { from: number; to: number },
@@ -83,21 +82,20 @@ async function readRange(
     if (!(error instanceof ChainUnavailable) || !tooMuch.includes(error.reason)) throw error
     const asked = range.to - range.from + 1
     reach.blocks = Math.max(1, Math.floor(Math.min(asked, reach.blocks) / 2))
-    // After a timeout the server rests; what cannot be halved is another trouble.
+    // After a timeout the watcher pauses; a range of one block cannot be halved.
     if (error.reason === 'timeout' || asked === 1) throw error
     return undefined
   }
 }
 
-/** What servers say to a range that is too large for them. */
+/** The errors of servers for a range that is too large. */
 const tooMuch: ChainTrouble[] = ['refused', 'too_large', 'timeout']
 
 /**
- * Takes in what a range holds: new transfers are written, those that stand elsewhere than before
- * or no longer are looked up by their transaction.
+ * Stores the new transfers of a range, and looks up transactions whose transfers moved or vanished.
  */
 async function absorb(
-  deps: Needs,
+  deps: ReorgDeps,
   on: Scan,
   range: { from: number; to: number },
   transfers: Transfer[],
@@ -107,10 +105,10 @@ async function absorb(
   const found = new Set(transfers.map(({ txHash }) => txHash))
   const known: DepositRow[] = []
   for (const some of chunks([...found], batch)) known.push(...(await deposits.ofTxs(some)))
-  const { fresh, doubtful } = compare(transfers, known)
+  const { fresh, doubtful } = sortTransfers(transfers, known)
   const missing = (await deposits.openIn(range)).filter(({ txHash }) => !found.has(txHash))
   const unsure = new Set([...doubtful, ...missing.map(({ txHash }) => txHash)])
-  for (const txHash of unsure) await settleTx(deps, on, txHash)
+  for (const txHash of unsure) await applyReorg(deps, on, txHash)
   const rows = fresh.map((transfer) => toRow(deps, transfer, on.policy))
   for (const some of chunks(rows, batch)) await deposits.record(on.lease, some)
   await deposits.record(on.lease, [], reached)

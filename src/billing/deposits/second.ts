@@ -1,44 +1,42 @@
+/** A second RPC server that must agree before a large deposit is credited. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Doubt } from '../../front/status/health-port.ts'
 import { type Chain, ChainUnavailable } from '../../kernel/chain.ts'
 import type { DepositRow } from '../../storage/db/schema.ts'
 import type { DepositPolicy, Heads } from './deposit.ts'
-import { type On, type Standing, standingOf, standsAsBefore } from './reorg.ts'
+import { type ChainView, type Inclusion, inclusionOf, isUnmoved } from './reorg.ts'
 
-/** What the second server has of a transaction. */
-type Theirs = Standing | 'absent' | 'down'
+/** A transaction as the second server has it. */
+type Theirs = Inclusion | 'absent' | 'down'
 
-type Asked = Pick<On, 'policy'> & { second: Chain | undefined }
+type Asked = Pick<ChainView, 'policy'> & { second: Chain | undefined }
 
-export type Second = ReturnType<typeof secondServer>
+export type Second = {
+  /** Looks up the transactions of large deposits, by their hashes. */
+  lookUp(rows: readonly DepositRow[]): Promise<Map<string, Theirs>>
+  /** Why a deposit must wait; undefined if the server agrees or the deposit is not large. */
+  doubt(
+    row: DepositRow,
+    ours: Inclusion,
+    theirs: Theirs | undefined,
+    isDeepEnough: (heads: Heads) => Promise<boolean>,
+  ): Promise<Doubt | undefined>
+}
 
-/**
- * The server of somebody else that has to agree before a large deposit is credited. It is asked for
- * its heads once, when it is needed first.
- */
-export function secondServer({ second, policy }: Asked) {
+/** Reads the server's heads once, when first needed. */
+export function secondServer({ second, policy }: Asked): Second {
   let heads: Promise<Heads | undefined> | undefined
   const needs = (row: DepositRow): boolean => second !== undefined && isLarge(row, policy)
   return {
-    /** What it has of the transactions of those deposits that need its word; by their hashes. */
-    async lookUp(rows: readonly DepositRow[]): Promise<Map<string, Theirs>> {
+    async lookUp(rows) {
       if (!second) return new Map()
       const hashes = [...new Set(rows.filter(needs).map(({ txHash }) => txHash))]
       const found = await Promise.all(
-        hashes.map((hash) => orDown(standingOf({ chain: second, policy }, hash))),
+        hashes.map((hash) => orDown(inclusionOf({ chain: second, policy }, hash))),
       )
       return new Map(hashes.map((hash, i) => [hash, found[i] ?? 'absent']))
     },
-    /**
-     * What speaks against a credit; undefined when the server agrees or is not asked. By
-     * `isDeepEnough` the caller says what it takes of the heads that it names.
-     */
-    async doubt(
-      row: DepositRow,
-      ours: Standing,
-      theirs: Theirs | undefined,
-      isDeepEnough: (heads: Heads) => Promise<boolean>,
-    ): Promise<Doubt | undefined> {
+    async doubt(row, ours, theirs, isDeepEnough) {
       if (!second || !needs(row)) return undefined
       heads ??= orDown(headsOf(second)).then((found) => (found === 'down' ? undefined : found))
       const known = await heads
@@ -53,7 +51,7 @@ export function secondServer({ second, policy }: Asked) {
 const isLarge = ({ amount }: DepositRow, { secondAboveNusd }: DepositPolicy): boolean =>
   amount !== null && amount > secondAboveNusd
 
-/** Asked for from the end: what is final now was safe before. */
+/** Read from the deepest to the newest, so that finalized ≤ safe ≤ latest. */
 export async function headsOf(chain: Pick<Chain, 'block'>): Promise<Heads> {
   const { number: finalized } = await chain.block('finalized')
   const { number: safe } = await chain.block('safe')
@@ -61,11 +59,11 @@ export async function headsOf(chain: Pick<Chain, 'block'>): Promise<Heads> {
   return { latest, safe, finalized }
 }
 
-/** By the time of its block a deposit counts for a day. */
-const isSame = (row: DepositRow, ours: Standing, theirs: Standing): boolean =>
-  standsAsBefore(row, theirs) && theirs.blockTime === ours.blockTime
+/** The time of the block decides to which day the deposit counts. */
+const isSame = (row: DepositRow, ours: Inclusion, theirs: Inclusion): boolean =>
+  isUnmoved(row, theirs) && theirs.blockTime === ours.blockTime
 
-/** Its troubles are an answer: they must not keep small deposits from their credit. */
+/** Its errors are an answer: they must not delay small deposits. */
 async function orDown<T>(work: Promise<T>): Promise<T | 'down'> {
   try {
     return await work
@@ -75,12 +73,10 @@ async function orDown<T>(work: Promise<T>): Promise<T | 'down'> {
   }
 }
 
-type Needs = Pick<Deps, 'deposits' | 'log'>
-
-/** Lets a deposit wait and says why, once; a contradiction is an error in the log. */
+/** Marks a deposit as waiting, and logs the reason once; a contradiction is an error. */
 export async function holdBack(
-  { deposits, log }: Needs,
-  { lease }: Pick<On, 'lease'>,
+  { deposits, log }: Pick<Deps, 'deposits' | 'log'>,
+  { lease }: Pick<ChainView, 'lease'>,
   row: DepositRow,
   reason: Doubt,
 ): Promise<void> {

@@ -1,17 +1,18 @@
+/** Checks the configured token on the chain. */
 import { type Chain, ChainReverted } from '../../kernel/chain.ts'
 import { sha256Hex } from '../../kernel/hash.ts'
 
 /** `decimals()`. */
 const decimalsCall = '0x313ce567'
 
-/** Why the token of the configuration is not one to take deposits in. */
+/** Why the configured token is refused. */
 export type TokenTrouble = 'no_token' | 'wrong_decimals'
 
 export type TokenCheck = { trouble: TokenTrouble } | { trouble: null; codeHash: string }
 
 /**
- * Asks the chain whether the token is there and has the decimals that are configured: with others
- * every amount would be wrong by powers of ten.
+ * Checks that the token exists and has the configured decimals: otherwise every amount would be
+ * wrong by powers of ten.
  * @throws ChainUnavailable
  */
 export async function checkToken(

@@ -1,14 +1,15 @@
+/** Reads ERC-20 transfers to the treasury from logs. */
 import type { ChainLog, LogFilter } from '../../kernel/chain.ts'
 import type { Hex } from '../../kernel/hex.ts'
 import type { DepositPolicy } from './deposit.ts'
 
-/** A plain ERC-20 transfer to the treasury, as a block holds it. Addresses in lower case. */
+/** A transfer to the treasury. Addresses in lower case. */
 export type Transfer = TransferLog & {
   /** Counts the transfers of its transaction with the same token, sender and units, from 0. */
   ordinal: number
 }
 
-/** The same as one log tells it, without the others of its transaction. */
+/** A transfer as its log describes it. */
 export type TransferLog = {
   txHash: string
   logIndex: number
@@ -25,7 +26,7 @@ export const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a116
 
 type Where = Pick<DepositPolicy, 'treasury' | 'token'>
 
-/** What asks a server for the transfers to the treasury in a range of blocks. */
+/** The filter for transfers to the treasury in a range of blocks. */
 export const filterOf = (
   { treasury, token }: Where,
   { from, to }: { from: number; to: number },
@@ -37,9 +38,9 @@ export const filterOf = (
 })
 
 /**
- * Reads a log, whatever a server says that it is: undefined unless it is a transfer of the token to
- * the treasury in a block that stands. Three topics and one word of data: an NFT's transfer has
- * four topics. One of nothing is none: anybody can send it in anybody's name.
+ * Checks each field, because servers may lie: undefined unless the log is a transfer of the token
+ * to the treasury. It has three topics and one word of data; an NFT's transfer has four topics. A
+ * transfer of 0 units is ignored: anyone can send one in any name.
  */
 export function readTransfer(log: ChainLog, { treasury, token }: Where): TransferLog | undefined {
   const [topic, from, to, ...more] = log.topics
@@ -47,15 +48,15 @@ export function readTransfer(log: ChainLog, { treasury, token }: Where): Transfe
   if (!from || to !== topicOf(treasury) || more.length > 0) return undefined
   if (!from.startsWith(`0x${'0'.repeat(24)}`) || log.data.length !== 66) return undefined
   const units = BigInt(log.data)
-  // Out of the treasury into the treasury brings nothing in.
+  // A transfer from the treasury to itself brings in nothing.
   if (units === 0n || from === to) return undefined
   const { transactionHash: txHash, logIndex, blockNumber, blockHash } = log
   return { txHash, logIndex, blockNumber, blockHash, token, from: `0x${from.slice(26)}`, units }
 }
 
 /**
- * The transfers among logs, each once, in the order of the chain. The logs are those of whole
- * transactions: the ordinals follow from them.
+ * The transfers among logs, each once, in chain order. The logs must be those of whole
+ * transactions, because the ordinals follow from them.
  */
 export function readTransfers(logs: readonly ChainLog[], where: Where): Transfer[] {
   const found = new Map<string, TransferLog>()

@@ -1,3 +1,4 @@
+/** The job that looks for deposits and credits them. */
 import type { Deps } from '../../app/deps-port.ts'
 import { type Chain, ChainUnavailable } from '../../kernel/chain.ts'
 import { creditDue } from './credit.ts'
@@ -6,39 +7,25 @@ import { newReach, type Reach, scan } from './scan.ts'
 import { headsOf } from './second.ts'
 import { checkToken } from './token.ts'
 
-type Needs = Pick<
-  Deps,
-  | 'deposits'
-  | 'depositPolicy'
-  | 'chain'
-  | 'secondChain'
-  | 'ledger'
-  | 'health'
-  | 'ids'
-  | 'clock'
-  | 'log'
->
-
-/** Between looks after a trouble: first, and at the most, in ms. */
-const restFirstMs = 1000
-const restMostMs = 30_000
+/** The pause after an error: the first, doubled up to the longest, in ms. */
+const firstPauseMs = 1000
+const maxPauseMs = 30_000
 
 /**
- * The watcher as a job: looks for deposits, and credits what stands deep enough. After any trouble
- * the chain and the token are asked again who they are before anything else; while they are not
- * what is configured, nothing is credited.
+ * After any error the chain and the token are checked again first. Nothing is credited while they
+ * differ from the configuration.
  */
-export function depositWatcher(deps: Needs): () => Promise<void> {
+export function depositWatcher(deps: Deps): () => Promise<void> {
   const { chain, depositPolicy: policy, clock, health } = deps
   const reach = newReach()
   let isChecked = false
   let failures = 0
-  let restsUntil = Number.NEGATIVE_INFINITY
+  let pausedUntil = Number.NEGATIVE_INFINITY
   return async () => {
-    if (!chain || !policy || clock.monotonic() < restsUntil) return
+    if (!chain || !policy || clock.monotonic() < pausedUntil) return
     isChecked &&= health.deposits.trouble === null
     const trouble = await attempt(deps, async () => {
-      if (!isChecked && !(await isRight(deps, chain, policy))) return
+      if (!isChecked && !(await isTokenValid(deps, chain, policy))) return
       isChecked = true
       await look(deps, chain, policy, reach)
       health.deposits = { ...health.deposits, trouble: null, isChecked }
@@ -46,13 +33,13 @@ export function depositWatcher(deps: Needs): () => Promise<void> {
     failures = trouble || health.deposits.trouble !== null ? failures + 1 : 0
     if (failures === 0) return
     isChecked = false
-    const rest = Math.min(restFirstMs * 2 ** (failures - 1), restMostMs)
-    restsUntil = clock.monotonic() + rest
+    const pause = Math.min(firstPauseMs * 2 ** (failures - 1), maxPauseMs)
+    pausedUntil = clock.monotonic() + pause
   }
 }
 
-/** One look, when everything is as it should be. */
-async function look(deps: Needs, chain: Chain, policy: DepositPolicy, reach: Reach): Promise<void> {
+/** One scan, after the checks passed. */
+async function look(deps: Deps, chain: Chain, policy: DepositPolicy, reach: Reach): Promise<void> {
   const lease = await deps.deposits.takeLease()
   if (!lease) {
     deps.health.deposits.doubts = []
@@ -65,9 +52,9 @@ async function look(deps: Needs, chain: Chain, policy: DepositPolicy, reach: Rea
   deps.health.deposits.cursor = (await deps.deposits.cursor()) ?? null
 }
 
-/** Whether the token is the one that is configured; tells when its code is another than before. */
-async function isRight(
-  { deposits, health, log }: Needs,
+/** Whether the token is as configured; warns if its code changed. */
+async function isTokenValid(
+  { deposits, health, log }: Pick<Deps, 'deposits' | 'health' | 'log'>,
   chain: Chain,
   policy: DepositPolicy,
 ): Promise<boolean> {
@@ -80,7 +67,7 @@ async function isRight(
     health.deposits.trouble = check.trouble
     return false
   }
-  const before = await deposits.settleCode(policy.token, check.codeHash)
+  const before = await deposits.ensureCode(policy.token, check.codeHash)
   if (before !== check.codeHash) log.warn('deposits.token_changed', { token: policy.token })
   return true
 }
@@ -90,8 +77,11 @@ const words = {
   wrong_decimals: 'the decimals differ from [chain] token_decimals, of the token at',
 }
 
-/** True when the chain did not let it finish; what else goes wrong is thrown on. */
-async function attempt({ health, log }: Needs, work: () => Promise<void>): Promise<boolean> {
+/** True if the chain was unavailable; other errors are thrown. */
+async function attempt(
+  { health, log }: Pick<Deps, 'deposits' | 'health' | 'log'>,
+  work: () => Promise<void>,
+): Promise<boolean> {
   try {
     await work()
     return false

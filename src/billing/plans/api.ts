@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { keyAuth } from '../../access/keys/needs-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
-import { readStanding } from './plan-standing.ts'
+import { readAccountPlan } from './account-plan.ts'
 import { toPlansView } from './plan-view.ts'
 
 type Needs = Pick<
@@ -15,6 +15,6 @@ export const plansApi = (deps: Needs) =>
     .use(keyAuth(deps))
     .get(
       '/v1/plans',
-      async ({ caller }) => toPlansView(deps.plans, await readStanding(deps, caller.account)),
+      async ({ caller }) => toPlansView(deps.plans, await readAccountPlan(deps, caller.account)),
       { needsKey: 'any' },
     )

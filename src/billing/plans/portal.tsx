@@ -16,8 +16,8 @@ import { queryOf, readText } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
 import { type ReplyContext, reply } from '../../web/ui/reply.ts'
+import { readAccountPlan } from './account-plan.ts'
 import { cancelPlan } from './cancel.ts'
-import { readStanding } from './plan-standing.ts'
 import { toPlansView, toQuoteView, toSubscriptionView } from './plan-view.ts'
 import { planPath } from './plan-words.ts'
 import { PlanBody, PlanPage, type PlanView } from './portal/plan.tsx'
@@ -64,7 +64,7 @@ export const plansPortal = (deps: Needs, frame: Frame) =>
           const fragment = <PlanBody view={await viewOf(deps, account)} />
           return reply({ request, set }, { fragment, seeOther: planPath })
         }
-        return toPlansView(deps.plans, await readStanding(deps, account))
+        return toPlansView(deps.plans, await readAccountPlan(deps, account))
       },
       { needsSession: 'action' },
     )
@@ -184,7 +184,7 @@ function show(frame: Frame, { request, set, account }: Context, view: PlanView) 
 }
 
 async function preview(deps: Needs, account: string, plan: Plan) {
-  const { current, now } = await readStanding(deps, account)
+  const { current, now } = await readAccountPlan(deps, account)
   return toQuoteView(quoteOf(current, plan, now), now)
 }
 
@@ -194,7 +194,7 @@ async function viewOf(
   wanted?: string,
   cancels = false,
 ): Promise<PlanView> {
-  const standing = await readStanding(deps, accountId)
+  const standing = await readAccountPlan(deps, accountId)
   const { current, now } = standing
   const plan = wanted === undefined ? undefined : findPlan(deps, wanted)
   const view = { ...standing, plans: deps.plans, cancels: cancels && current !== undefined }

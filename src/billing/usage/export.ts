@@ -1,15 +1,15 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import { type ExportedKey, type FormName, forms } from './formats.ts'
-import { isIn, type Period, placesOf, type Span, walk } from './log-range.ts'
+import { type ExportedKey, exportFormats, type FormatName } from './formats.ts'
+import { isIn, type Period, type Span, spansOf, walk } from './log-range.ts'
 import type { Whose } from './store.ts'
 import { mineOnly } from './sum.ts'
 import { dayMs, dayOf } from './usage.ts'
 
 export type ExportWish = Whose &
   Period & {
-    format: FormName
+    format: FormatName
     /** Leave out what was logged from this place on; undefined for all there is. */
     asOf?: number | undefined
   }
@@ -44,11 +44,11 @@ export async function exportUsage(deps: Needs, wish: ExportWish): Promise<UsageE
     const message = `The log has ${size} leaves. Ask for "as_of" up to that.`
     refuse('invalid_request', { param: 'as_of', message })
   }
-  const form = forms[wish.format]
+  const format = exportFormats[wish.format]
   return {
     asOf,
     fileName: fileNameOf(wish, asOf),
-    contentType: form.contentType,
+    contentType: format.contentType,
     open(signal) {
       const release = deps.exportSlots.take(wish.account)
       signal.addEventListener('abort', release)
@@ -63,11 +63,11 @@ async function* write(
   wish: ExportWish & { asOf: number },
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  const form = forms[wish.format]
+  const format = exportFormats[wish.format]
   const isMine = mineOnly(wish)
   const keys = new Map<string, ExportedKey>()
-  if (form.header !== '') yield form.header
-  for await (const step of walk(await placesToRead(deps, wish), stepMax)) {
+  if (format.header !== '') yield format.header
+  for await (const step of walk(await spansToRead(deps, wish), stepMax)) {
     if (signal.aborted) return
     const found = await deps.usage.exportedIn(step, wish.account)
     const runs = found.filter((run) => isMine(run) && isIn(wish, run.finishedAt))
@@ -75,7 +75,7 @@ async function* write(
     for (const run of runs) {
       const key = keys.get(run.keyId) ?? (await nameKey(deps, run.keyId))
       keys.set(run.keyId, key)
-      text += form.linesOf(run, key)
+      text += format.linesOf(run, key)
     }
     if (text !== '') yield text
   }
@@ -87,14 +87,11 @@ async function nameKey({ keys }: Needs, id: string): Promise<ExportedKey> {
 }
 
 /** Where in the log the receipts of the period can be, without days that have none of theirs. */
-async function placesToRead(
-  { usage }: Needs,
-  wish: ExportWish & { asOf: number },
-): Promise<Span[]> {
+async function spansToRead({ usage }: Needs, wish: ExportWish & { asOf: number }): Promise<Span[]> {
   const { cursor } = await usage.counted()
   const touched = { from: dayOf(wish.from), to: Math.ceil(wish.to / dayMs) * dayMs }
   const days = await usage.daysOf(wish, touched)
-  return placesOf(days, await usage.marks(), { cursor, size: wish.asOf })
+  return spansOf(days, await usage.marks(), { cursor, size: wish.asOf })
 }
 
 /** `counterfoil-usage-2026-11-01-to-2026-11-30-as-of-1234.csv`. */
@@ -102,7 +99,7 @@ function fileNameOf({ format, from, to }: ExportWish, asOf: number): string {
   const first = from > 0 ? `-from-${dateOf(from)}` : ''
   const last = Number.isFinite(to) ? `-to-${dateOf(to - 1)}` : ''
   const what = format === 'focus' ? 'focus-1.2' : 'usage'
-  return `counterfoil-${what}${first}${last}-as-of-${asOf}.${forms[format].extension}`
+  return `counterfoil-${what}${first}${last}-as-of-${asOf}.${exportFormats[format].extension}`
 }
 
 const dateOf = (at: Millis): string => new Date(at).toISOString().slice(0, 10)

@@ -13,7 +13,7 @@ import { unitsOf } from './usage.ts'
 export type ExportedKey = { name: string; parentId: string | null }
 
 /** How an export is written: its bytes follow from the runs and the names of their keys alone. */
-export type Form = {
+export type ExportFormat = {
   extension: 'csv' | 'jsonl'
   contentType: string
   header: string
@@ -44,7 +44,7 @@ export const csvColumns = [
 ] as const
 
 /** One line a run, for spreadsheets. */
-export const csv: Form = {
+export const csv: ExportFormat = {
   extension: 'csv',
   contentType: 'text/csv; charset=utf-8; header=present',
   header: toLine(csvColumns),
@@ -75,7 +75,7 @@ export const csv: Form = {
 }
 
 /** One JSON object a run, for programs: the same as the CSV, but nothing is guarded or quoted. */
-export const jsonl: Form = {
+export const jsonl: ExportFormat = {
   extension: 'jsonl',
   contentType: 'application/jsonl; charset=utf-8',
   header: '',
@@ -107,16 +107,16 @@ export const jsonl: Form = {
 }
 
 /** FinOps FOCUS 1.2, for cost tools: one line a meter line. */
-const focusForm: Form = {
+const focusFormat: ExportFormat = {
   extension: 'csv',
   contentType: csv.contentType,
   header: focus.header,
   linesOf: (run, key) => focus.linesOf(run, linesOf(run), key.name),
 }
 
-export const forms = { csv, jsonl, focus: focusForm } as const
-export type FormName = keyof typeof forms
-export const formNames = ['csv', 'jsonl', 'focus'] as const satisfies readonly FormName[]
+export const exportFormats = { csv, jsonl, focus: focusFormat } as const
+export type FormatName = keyof typeof exportFormats
+export const formatNames = ['csv', 'jsonl', 'focus'] as const satisfies readonly FormatName[]
 
 /** What the run would have cost without its discount. */
 const listCostOf = (run: ExportedRun): Nusd => costOf(linesOf(run), 0)

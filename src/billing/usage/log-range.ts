@@ -14,7 +14,7 @@ export type Period = { from: Millis; to: Millis }
  * The least of the log that holds every receipt of some days: their marks as far as receipts are
  * counted, and all that is not counted yet. In order, apart, and ending at `size`.
  */
-export function placesOf(
+export function spansOf(
   days: Iterable<Millis>,
   marks: DayMarks,
   { cursor, size }: { cursor: number; size: number },

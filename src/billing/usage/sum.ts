@@ -2,7 +2,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { maxNusd } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import { isIn, lengthOf, type Period, placesOf, type Span, splitDays, walk } from './log-range.ts'
+import { isIn, lengthOf, type Period, type Span, spansOf, splitDays, walk } from './log-range.ts'
 import type { Whose } from './store.ts'
 import { addSums, type CountedRun, dayMs, dayOf, noSums, type Sums, sumsOf } from './usage.ts'
 
@@ -88,7 +88,7 @@ async function countedPlaces(
     days.push(...(await usage.daysOf(wish, touched)))
   }
   if (days.length === 0) return []
-  const places = placesOf(days, await usage.marks(), { cursor, size: cursor })
+  const places = spansOf(days, await usage.marks(), { cursor, size: cursor })
   if (lengthOf(places) <= readMax) return places
   refuse('invalid_request', {
     param: wish.groupBy.includes('tag') ? 'group_by' : 'from',

@@ -14,7 +14,7 @@ export type ClaimView = {
   claimed?: number
 }
 
-/** A transfer from a wallet of somebody's that is not the one they sign in with. */
+/** A transfer from another wallet than the one that signed in. */
 export const ClaimPanel = ({ view: { account, typed, wrong, claimed } }: { view: ClaimView }) => (
   <Panel id="claim" title="Sent from another wallet?">
     <Pad>

@@ -39,7 +39,7 @@ export const HistoryPanel = ({ view: { account, found, now, isFirst } }: { view:
               older={found.hasMore && last ? `${depositsPath}?after=${last.id}` : undefined}
               newest={isFirst ? undefined : depositsPath}
             >
-              {found.hasMore ? 'There are older ones.' : 'That is all.'}
+              {found.hasMore ? 'Older deposits follow.' : 'End of list'}
             </Pager>
           )
         }

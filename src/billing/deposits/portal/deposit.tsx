@@ -51,8 +51,8 @@ export const PayPanel = ({ view }: { view: PayView }) => {
       <Pad>
         <Notice tone="warn" title="Send from your own wallet, not from an exchange.">
           A deposit is credited to the wallet that sends it: this account is yours because the
-          wallet is. A balance pays for runs and <strong>cannot be withdrawn</strong>. Whoever loses
-          the wallet loses the account: nobody can recover it.
+          wallet is. A balance pays for runs and <strong>cannot be withdrawn</strong>. If you lose
+          the wallet, you lose the account: it cannot be recovered.
         </Notice>
         {view.trouble ? (
           <Notice tone="warn" title="Deposits are delayed.">
@@ -138,7 +138,7 @@ const RulesPanel = ({ policy }: { policy: DepositPolicy }) => (
   </Panel>
 )
 
-/** The page where nobody can deposit: it says so. */
+/** The page of a service without deposits. */
 export const NoDepositsPage = ({ account, history }: { account: string; history: HistoryView }) => (
   <>
     <PageHead title="Deposits" />

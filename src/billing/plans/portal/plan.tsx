@@ -7,12 +7,12 @@ import { ErrorNote, Notice } from '../../../web/ui/notice.tsx'
 import { Facts, Pad, PageHead, Panel } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { dateText } from '../../../web/ui/when.tsx'
-import type { Standing } from '../plan-standing.ts'
+import type { AccountPlan } from '../account-plan.ts'
 import { discountText, planPath, priceText } from '../plan-words.ts'
 import type { Quote } from '../quote.ts'
 import { CancelPanel, PreviewPanel } from './plan-change.tsx'
 
-export type PlanView = Standing & {
+export type PlanView = AccountPlan & {
   plans: Plans
   /** What was asked for, and what it costs. */
   quote?: Quote

@@ -2,7 +2,7 @@ import type { Millis } from '../../../kernel/clock.ts'
 import { refuse } from '../../../kernel/refusal.ts'
 import { readChoice, readInteger, readText } from '../../../web/http/query.ts'
 import type { ExportWish } from '../export.ts'
-import { formNames } from '../formats.ts'
+import { formatNames } from '../formats.ts'
 import { readPeriod, readSumsPeriod } from '../range.ts'
 import { type Dimension, dimensions, type UsageWish } from '../sum.ts'
 import { dayMs, dayOf } from '../usage.ts'
@@ -57,7 +57,7 @@ export function readExportQuery(
   return {
     from,
     to,
-    format: readChoice(query, 'format', formNames) ?? 'csv',
+    format: readChoice(query, 'format', formatNames) ?? 'csv',
     asOf: readInteger(query, 'as_of', { min: 0, max: Number.MAX_SAFE_INTEGER }),
   }
 }

@@ -4,7 +4,7 @@ import type { AccountRow, SubscriptionRow } from '../../storage/db/schema.ts'
 import { currentOf } from './quote.ts'
 
 /** Where an account stands with its plan. */
-export type Standing = {
+export type AccountPlan = {
   account: AccountRow
   now: number
   plan: Plan
@@ -14,10 +14,10 @@ export type Standing = {
   lapsed: SubscriptionRow | undefined
 }
 
-export async function readStanding(
+export async function readAccountPlan(
   deps: Pick<Deps, 'accounts' | 'clock' | 'plans' | 'subscriptions'>,
   accountId: string,
-): Promise<Standing> {
+): Promise<AccountPlan> {
   const now = deps.clock.now()
   const [account, newest] = await Promise.all([
     deps.accounts.find(accountId),

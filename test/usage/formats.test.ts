@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { plainField, textField, toLine } from '../../src/billing/usage/csv.ts'
 import { shareCost } from '../../src/billing/usage/focus-export.ts'
-import { csv, type ExportedKey, forms, jsonl } from '../../src/billing/usage/formats.ts'
+import { csv, type ExportedKey, exportFormats, jsonl } from '../../src/billing/usage/formats.ts'
 import type { ExportedRun } from '../../src/billing/usage/store.ts'
 import { costOf, type MeterLine } from '../../src/models/model.ts'
 import type { RunRow } from '../../src/storage/db/schema.ts'
@@ -52,8 +52,8 @@ const run: ExportedRun = {
 }
 const key: ExportedKey = { name: 'agent', parentId: null }
 
-const written = (name: keyof typeof forms, row = run, of = key) =>
-  forms[name].header + forms[name].linesOf(row, of)
+const written = (name: keyof typeof exportFormats, row = run, of = key) =>
+  exportFormats[name].header + exportFormats[name].linesOf(row, of)
 
 describe('FOCUS 1.2', () => {
   const records = recordsOf(written('focus'))

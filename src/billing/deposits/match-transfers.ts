@@ -1,3 +1,4 @@
+/** Matches the transfers of blocks with the known deposits. */
 import type { Deps } from '../../app/deps-port.ts'
 import { chainId } from '../../kernel/chain.ts'
 import { depositRef } from '../../ledger/deposit-ref.ts'
@@ -5,13 +6,11 @@ import type { DepositRow } from '../../storage/db/schema.ts'
 import { type DepositPolicy, judgeAmount, toNusd } from './deposit.ts'
 import type { Transfer } from './transfer.ts'
 
-/** What the transfers of a block mean to the deposits that are known. */
-
 /**
- * Sorts the transfers of whole blocks, each transaction with all of its transfers: those that were
- * never seen, and the transactions that disagree with what is known and must be looked up.
+ * Sorts the transfers of whole blocks into new ones and transactions that contradict the known
+ * deposits and must be looked up.
  */
-export function compare(
+export function sortTransfers(
   transfers: readonly Transfer[],
   known: readonly DepositRow[],
 ): { fresh: Transfer[]; doubtful: string[] } {
@@ -27,7 +26,7 @@ export function compare(
   return { fresh, doubtful }
 }
 
-/** A transfer that was never seen as a deposit of its sender. */
+/** A new transfer as a deposit of its sender. */
 export function toRow(
   { ids, clock }: Pick<Deps, 'ids' | 'clock'>,
   { units, ...transfer }: Transfer,
@@ -53,20 +52,20 @@ export function toRow(
   }
 }
 
-/** How the deposits of one transaction stand to the transfers that a block holds of it now. */
+/** The known deposits of one transaction compared with its transfers now. */
 export type Match = {
-  /** Those that are elsewhere than they were, or back. */
+  /** In another place than before, or back. */
   moved: { row: DepositRow; transfer: Transfer }[]
-  /** Those that are where they were. */
+  /** In the same place. */
   same: DepositRow[]
-  /** Those that the transaction no longer makes. */
+  /** No longer made by the transaction. */
   gone: DepositRow[]
   fresh: Transfer[]
 }
 
 /**
- * Finds each deposit of a transaction among its transfers as they are now, by its identity: the log
- * index counts from the start of the block, so it is another one in another block.
+ * Matches by identity, not by log index: the index counts from the start of the block, so it
+ * changes when the transaction moves to another block.
  */
 export function matchTransfers(rows: readonly DepositRow[], transfers: readonly Transfer[]): Match {
   const known = new Map(rows.map((row) => [depositRef(row), row]))
@@ -83,21 +82,21 @@ export function matchTransfers(rows: readonly DepositRow[], transfers: readonly 
   return match
 }
 
-/** The transfer that a deposit is of, if it is among these. */
+/** The transfer of a deposit among these. */
 export const transferOf = (row: DepositRow, transfers: readonly Transfer[]): Transfer | undefined =>
   transfers.find(
     (one) =>
       one.ordinal === row.ordinal && one.from === row.from && transferRef(one) === depositRef(row),
   )
 
-/** Whether a deposit was last seen exactly there. */
+/** Whether a deposit was last seen in this place. */
 export const isAt = (row: DepositRow, { blockHash, logIndex }: Transfer): boolean =>
   row.blockHash === blockHash && row.logIndex === logIndex
 
 const transferRef = ({ units, ...transfer }: Transfer): string =>
   depositRef({ ...transfer, chainId, tokenAmount: units.toString() })
 
-/** Whether a reorg took it away before. */
+/** Whether a reorg removed it before. */
 export const isLost = ({ status }: Pick<DepositRow, 'status'>): boolean =>
   status === 'orphaned' || status === 'reversed'
 
