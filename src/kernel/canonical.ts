@@ -1,3 +1,4 @@
+/** The canonical JSON text of a value (RFC 8785). */
 import canonicalize from 'canonicalize'
 
 /** A JSON value as parsed. */

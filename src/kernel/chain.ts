@@ -1,3 +1,4 @@
+/** The port to chain 4663, and how it fails. */
 import type { Millis } from './clock.ts'
 import type { Hex } from './hex.ts'
 
@@ -5,35 +6,33 @@ import type { Hex } from './hex.ts'
 export const chainId = 4663
 
 /**
- * What this program asks of chain 4663, whoever answers. Every call rejects with
- * {@link ChainUnavailable} when nobody trustworthy answers, and those that run code also with
- * {@link ChainReverted}; with nothing else.
+ * Access to chain 4663. Every call rejects with {@link ChainUnavailable} without a trustworthy
+ * answer; those that run code also with {@link ChainReverted}; with nothing else.
  */
 export type Chain = {
   block(at: BlockAt): Promise<Block>
   /**
-   * What a contract answers; `0x` where there is no contract. At `latest` unless told. To null:
-   * what a contract's making answers, which makes nothing.
+   * Calls a contract; `0x` without one. At `latest` by default. `to` null simulates a deployment.
    */
   call(to: string | null, data: Hex, at?: BlockAt): Promise<Hex>
-  /** The code at an address, `0x` when there is none. At `latest` unless told. */
+  /** The code at an address, `0x` without any. At `latest` by default. */
   code(address: string, at?: BlockAt): Promise<Hex>
   /** How many transactions of a sender are in blocks up to `latest`. */
   nonce(sender: string): Promise<number>
   /** In wei, at `latest`. */
   balance(address: string): Promise<bigint>
   estimateGas(tx: { from: string; to?: string; data: Hex }): Promise<bigint>
-  /** What a transaction has to offer to get into one of the next blocks. */
+  /** The fees that get a transaction into one of the next blocks. */
   fees(): Promise<Fees>
   send(raw: Hex): Promise<Sent>
-  /** Of a transaction that is in a block now; undefined while it is in none. */
+  /** The receipt of a mined transaction; undefined until it is in a block. */
   receipt(hash: string): Promise<TxReceipt | undefined>
   /**
    * Logs in the order of the chain. A range that a server finds too large is `refused` or
    * `too_large`: ask for less.
    */
   logs(filter: LogFilter): Promise<ChainLog[]>
-  /** Gives up what is under way; every later call is `unavailable`. */
+  /** Aborts all calls; later ones are `unavailable`. */
   close(): void
 }
 
@@ -88,7 +87,7 @@ export type ChainLog = {
 }
 
 /**
- * Why nobody answered. `wrong_chain`: not 4663. `malformed`: no JSON-RPC, for instance a page.
+ * Why there is no answer. `wrong_chain`: not 4663. `malformed`: no JSON-RPC, for instance a page.
  * `busy`: 429 or 503. `refused`: an error of the server, for instance for a block it does not have.
  */
 export type ChainTrouble =
@@ -113,7 +112,7 @@ const words: Record<ChainTrouble, string> = {
   timeout: 'the RPC server did not answer in time',
   busy: 'the RPC server takes no more requests now',
   too_large: 'the answer of the RPC server is too large',
-  malformed: 'what answers is no JSON-RPC server',
+  malformed: 'the server does not speak JSON-RPC',
   refused: 'the RPC server answered with an error',
   wrong_chain: `the RPC server is not of chain ${chainId}`,
   closed: 'the program is stopping',

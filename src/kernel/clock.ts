@@ -1,3 +1,5 @@
+/** The clock, injected everywhere so that tests control time. */
+
 /** Milliseconds since the Unix epoch. */
 export type Millis = number
 

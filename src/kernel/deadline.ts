@@ -1,3 +1,4 @@
+/** Timers for deadlines that are usually cleared, cheap to set by the thousand. */
 import { systemClock } from './clock.ts'
 
 /** A moment by which something must have happened, or what was to be done then is done. */

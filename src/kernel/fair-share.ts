@@ -1,11 +1,12 @@
-/** How many times the places that are left free one account may hold. */
+/** Shares a limited number of places among accounts. */
+
+/** An account may hold this many times the free places. */
 const factor = 8
 
 /**
- * Whether an account that holds `own` of some places may take one more, of which `free` are free.
- * What one account can hold shrinks with what is left, so it never takes all: alone it gets eight
- * ninths, and whoever comes next, and next, still finds some (dynamic thresholds, as switches
- * share their memory). Up to eight places nothing is kept back: they would be too few to use.
+ * Whether an account that holds `own` places may take one of the `free` ones. Its share shrinks
+ * with what is left (dynamic thresholds, as switches share their memory): alone it gets eight
+ * ninths, and later accounts still find some. Up to eight places none is kept back.
  */
 export const mayTake = (own: number, free: number): boolean =>
   own === 0 ? free > 0 : own < factor * free

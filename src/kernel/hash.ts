@@ -1,3 +1,5 @@
+/** SHA-256, HMAC and CRC-32. */
+
 /** SHA-256 of UTF-8 text or bytes, as bytes. */
 export function sha256(data: string | Uint8Array): Uint8Array {
   const out = new Uint8Array(32)

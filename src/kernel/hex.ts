@@ -1,3 +1,4 @@
+/** Bytes as 0x text. */
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 
 /** Bytes as text: `0x` and two digits a byte. */

@@ -1,10 +1,11 @@
+/** Makes ids that sort by time. */
 import type { Clock, Millis } from './clock.ts'
 import type { Random } from './random.ts'
 
 /** The noun an id names; the id is `<prefix>_` and 26 Crockford base32 characters. */
 export type IdPrefix = 'key' | 'run' | 'rcpt' | 'req' | 'dep' | 'anc' | 'sub' | 'psp' | 'sess'
 
-/** Makes ids: 48 bits of time, so that rows sort by age, and 80 bits nobody can guess. */
+/** Makes ids: 48 bits of time, so that rows sort by age, and 80 random bits. */
 export type Ids = { make(prefix: IdPrefix): string }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -30,7 +31,7 @@ export function makeIds(clock: Pick<Clock, 'now'>, random: Random): Ids {
   }
 }
 
-/** The characters of the last id of a prefix: what stays the same is written once. */
+/** The last id of a prefix, whose constant parts are reused. */
 type IdText = { bytes: Buffer; entropyAt: number; at: Millis }
 
 const timeChars = 10
@@ -50,7 +51,7 @@ export function isId(prefix: IdPrefix, text: string): boolean {
   )
 }
 
-/** What every id made at `at` or later is not before: ids sort by their time. */
+/** The least id that can be made at `at` or later. */
 export const firstIdAt = (prefix: IdPrefix, at: Millis): string => `${prefix}_${encodeTime(at)}`
 
 /** 48 bits of milliseconds as ten base32 characters; sorts like the number. */

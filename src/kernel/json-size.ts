@@ -1,13 +1,14 @@
-/** How deep a JSON text is nested, and how many objects, lists and members it holds together. */
+/** Measures JSON text before it is parsed. */
+
+/** The depth of nesting, and the count of objects, lists and members. */
 export type JsonSize = { depth: number; parts: number }
 
-/** UTF-16 units of a text that is parsed in a moment, whatever is in it. */
+/** Any text up to this length parses fast, in UTF-16 units. */
 const harmless = 16 * 1024
 
 /**
- * What makes JSON.parse take long, told by a look at the text's brackets and colons: megabytes of
- * those cost it a hundred times what a text of that length does. Undefined for a text that is too
- * short to matter. What is no JSON at all is for the parser to say.
+ * Counts what makes JSON.parse slow: megabytes of brackets and colons cost a hundred times the
+ * usual. Undefined for a short text. Invalid JSON is left to the parser.
  */
 export function jsonSizeOf(text: string): JsonSize | undefined {
   if (text.length <= harmless) return undefined

@@ -1,2 +1,2 @@
-/** A lease ran out, or went to somebody else: what was to be done under it was undone. */
+/** A lease expired or went to another process; the transaction under it was rolled back. */
 export class LostLease extends Error {}

@@ -1,3 +1,5 @@
+/** Amounts of money as integers, and their text. */
+
 /** An amount in nano-USD: 1 USD is 1_000_000_000n. */
 export type Nusd = bigint
 

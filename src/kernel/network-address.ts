@@ -1,3 +1,4 @@
+/** Reads and prints IP addresses. */
 import { isIP } from 'node:net'
 
 /** An address as 16-bit groups: two of IPv4, eight of IPv6. IPv4-mapped ones are IPv4. */

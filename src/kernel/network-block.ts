@@ -1,3 +1,4 @@
+/** Networks in CIDR form. */
 import { type Address, parseAddress } from './network-address.ts'
 
 /** An address, or a network of them in CIDR form: the first `bits` bits of its address. */

@@ -1,3 +1,5 @@
+/** Pages of lists. */
+
 /** A keyset page: newest first, `has_more` tells whether `after` the last id finds another. */
 export type Page<T> = { items: T[]; hasMore: boolean }
 

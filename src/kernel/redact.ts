@@ -1,7 +1,6 @@
-/**
- * What must never stand in a log, whoever put it there. Each pattern takes time in proportion to
- * the text: some of it is what a stranger sent.
- */
+/** Removes secrets from text before it is logged. */
+
+/** Each pattern runs in linear time, because strangers send some of the text. */
 const secrets: [RegExp, string][] = [
   [/sk-service-[0-9A-Za-z]+/g, 'sk-service-[redacted]'],
   [/\bsk-[\w-]{16,}/g, 'sk-[redacted]'],
@@ -15,7 +14,7 @@ const secrets: [RegExp, string][] = [
   [/([?&][^=\s&?]{0,64}(?:key|token|secret|auth)[^=\s&?]{0,64}=)[^&\s"']+/gi, '$1[redacted]'],
 ]
 
-/** UTF-16 units of one text in a log, and more than any secret has: none is told in part. */
+/** The longest text of a log, in UTF-16 units, and a margin longer than any secret. */
 const mostLength = 16 * 1024
 const margin = 1024
 
@@ -23,8 +22,9 @@ export function redact(text: string): string {
   let out = text.slice(0, mostLength + margin)
   for (const [pattern, replacement] of secrets) out = out.replace(pattern, replacement)
   if (text.length <= mostLength) return out
-  // A secret that the look itself cut is not known as one. It stands at the end, which comes nearer
-  // with every secret before it that became shorter.
+  // A secret cut by the slice goes unrecognised at the end of the text, and every replacement
+  // before
+  // it moves that end forward.
   const isCut = text.length > mostLength + margin
   const end = isCut ? Math.min(mostLength, out.length - margin) : mostLength
   return `${out.slice(0, Math.max(0, end))}…`

@@ -1,3 +1,4 @@
+/** Judges how far the clock of this machine is off. */
 import { type Millis, toRfc3339 } from './clock.ts'
 import { Refusal } from './refusal.ts'
 

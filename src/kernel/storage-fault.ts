@@ -1,3 +1,4 @@
+/** What storage failures tell clients and operators. */
 import { Refusal } from './refusal.ts'
 
 /** Why storage takes nothing, in the words that `/readyz` and refusals give as `reason`. */

@@ -1,15 +1,16 @@
+/** Notices that the machine or the process was suspended. */
 import { type Clock, systemClock } from './clock.ts'
 
-/** Between two looks at the clocks, in ms. */
+/** The interval of checks, in ms. */
 const everyMs = 1000
 
-/** How much longer it takes from one look to the next when nothing ran in between, in ms. */
+/** The shortest suspension that counts, in ms. */
 const leastMs = 5000
 
 /**
- * Counts how often nothing ran for {@link leastMs} and more, as far as it is asked each
- * {@link everyMs}: the machine slept, the process was stopped, one turn took as long. While a
- * machine sleeps one clock may stand. One that is set forward looks the same.
+ * Counts pauses of at least {@link leastMs} when called each {@link everyMs}: the machine slept,
+ * the process was stopped, or one turn took as long. Compares both clocks, because one may stop
+ * while the machine sleeps; a wall clock set forward counts too.
  */
 export function suspendCounter(clock: Clock): () => number {
   let [time, passed] = [clock.now(), clock.monotonic()]
@@ -25,7 +26,7 @@ export function suspendCounter(clock: Clock): () => number {
 
 let ofProcess: (() => number) | undefined
 
-/** How often it happened to this process since somebody first asked. Keeps no process alive. */
+/** The suspensions of this process since the first call. */
 export function suspendsSeen(): number {
   if (!ofProcess) {
     ofProcess = suspendCounter(systemClock)

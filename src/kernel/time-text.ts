@@ -1,3 +1,4 @@
+/** Reads RFC 3339 times and dates strictly. */
 import type { Millis } from './clock.ts'
 
 const form =
@@ -6,7 +7,7 @@ const form =
 /**
  * An RFC 3339 time from 1970 on, with its offset; undefined for any other text. `Date.parse` takes
  * more, and means something else by it: hour 24, February 30, a time without an offset. There is no
- * second 60. What is finer than a millisecond is cut off.
+ * second 60. Fractions below a millisecond are cut off.
  */
 export function parseTime(text: string): Millis | undefined {
   const match = form.exec(text)

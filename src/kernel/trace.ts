@@ -1,3 +1,5 @@
+/** The trace of a request (W3C Trace Context). */
+
 /** Where a request belongs in a trace of its caller's (W3C Trace Context, level 1). */
 export type Trace = {
   /** 32 hex digits, as logs name it. */

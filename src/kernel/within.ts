@@ -1,3 +1,4 @@
+/** Waits for a promise for a limited time. */
 import { deadlineIn } from './deadline.ts'
 
 /**

@@ -1,3 +1,4 @@
+/** Ethereum addresses with checksums. */
 import { toHex } from '../kernel/hex.ts'
 import { keccak256 } from './keccak.ts'
 

@@ -1,3 +1,4 @@
+/** Checks the anchor of a log on the chain. */
 import { fromHex, type Hex, toHex } from '../kernel/hex.ts'
 import { toChecksumAddress } from './address.ts'
 import { fail, type Outcome, pass, skip, told, unavailable } from './checks.ts'
@@ -8,8 +9,8 @@ import type { Proof } from './proof.ts'
 export type AnchorCheckName = 'anchor' | 'anchor_final'
 
 /**
- * What the chain says of a log, read by somebody who was asked to: nothing here asks. The registry
- * and the owner are those whom the reader trusts, never believed from a file.
+ * The chain's state of a log, read by the caller. The registry and the owner are those that the
+ * reader trusts, never taken from a file.
  */
 export type ChainEvidence =
   | {

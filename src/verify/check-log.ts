@@ -1,3 +1,4 @@
+/** Checks the place of a receipt in the log. */
 import { fromHex, toHex } from '../kernel/hex.ts'
 import {
   checkSigner,
@@ -24,7 +25,7 @@ import { recoverSigner } from './signature.ts'
 
 export type LogCheckName = 'leaf' | 'inclusion' | 'checkpoint_signature' | 'checkpoint_consistent'
 
-/** What is said of a receipt's place in the log, as parsed JSON. */
+/** The claims about a receipt's place in the log, as parsed JSON. */
 export type LogEvidence = {
   proof?: unknown
   /** Another checkpoint of the same log, which the reader kept or got elsewhere. */
@@ -35,7 +36,7 @@ export type LogEvidence = {
 
 export type LogVerdict = {
   outcomes: Record<LogCheckName, Outcome>
-  /** What cannot be read; then nothing of the log was checked. */
+  /** Parts that cannot be read; then the log was not checked. */
   problems: Problem[]
   /** The receipt's log index, once leaf, inclusion and the checkpoint's signature hold. */
   index?: bigint

@@ -1,10 +1,11 @@
+/** The single checks of a receipt. */
 import { fromHex, type Hex, toHex } from '../kernel/hex.ts'
 import { toChecksumAddress } from './address.ts'
 import { commit } from './commitment.ts'
 import { type Disclosures, isHidden, type Problem, type Receipt } from './receipt.ts'
 import type { Recovered } from './signature.ts'
 
-/** In the order in which they are told. */
+/** In the order of a verdict. */
 export const checkNames = [
   'schema',
   'digest',
@@ -38,7 +39,7 @@ export const fail = (reason: string): Outcome => ({ status: 'fail', reason })
 export const skip = (reason: string): Outcome => ({ status: 'skip', reason })
 export const unavailable = (reason: string): Outcome => ({ status: 'unavailable', reason })
 
-/** Text of a file as part of a reason: short, and nothing that a terminal would obey. */
+/** Quotes text of a file in a reason: shortened, without control characters. */
 export const told = (text: string, most = 100): string => {
   const plain = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')
   return plain.length > most ? `${plain.slice(0, most)}…` : plain
@@ -64,12 +65,14 @@ export function checkSigner(
   index: bigint | undefined,
 ): Outcome {
   if (!recovered.ok) return skip('There is no signer to look at.')
-  if (!trusted) return unavailable('Nobody was named as trusted to sign.')
+  if (!trusted) return unavailable('No trusted signer was given.')
   const address = recovered.address.toLowerCase()
   const entries = trusted.filter((signer) => signer.address.toLowerCase() === address)
   if (entries.length === 0) {
     const named = trusted.map((signer) => toChecksumAddress(signer.address)).join(' or ')
-    return fail(`Expected a signature of ${named || 'nobody'}; found one of ${recovered.address}.`)
+    return fail(
+      `Expected a signature of ${named || 'a trusted signer'}; found one of ${recovered.address}.`,
+    )
   }
   if (index === undefined) {
     return entries.some(({ untilIndex }) => untilIndex === undefined)

@@ -1,11 +1,12 @@
+/** Commitments to inputs and outputs. */
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { canonical } from '../kernel/canonical.ts'
 
-/** What a commitment is about; the tag keeps an input from passing as an output. */
+/** The tag keeps an input from passing as an output. */
 export type CommitmentTag = 'input/v1' | 'output/v1'
 
-/** One salt of a receipt, 32 bytes: whoever lacks the 32-byte seed cannot guess it. */
+/** One salt of a receipt, 32 bytes, derived from its secret 32-byte seed. */
 export const salt = (seed: Uint8Array, name: string): Uint8Array =>
   hmac(sha256, seed, encoder.encode(`salt/v1/${name}`))
 

@@ -1,7 +1,8 @@
+/** Reads the body of a verification request. */
 import { isObject, isReceiptFile, type Problem, refuseOthers } from './receipt.ts'
 import type { VerifyInput, VerifyOptions } from './verify.ts'
 
-/** What somebody asks to have verified: a file, or the id of a receipt the server has. */
+/** A request to verify a file, or a receipt of this server by its id. */
 export type VerifyRequest = { chain: VerifyOptions['chain'] } & (VerifyInput | { id: string })
 
 export type ReadVerifyRequest =
@@ -10,9 +11,9 @@ export type ReadVerifyRequest =
 
 /**
  * Reads the body of a verification: a receipt file, `{receipt: <file>, proof?, disclosures?,
- * checkpoint?, consistency?, options?}`, or `{id, options?}`. What is not even meant as a receipt
- * is a problem, for a 422; a receipt that is wrong inside is read and judged, and so is one with
- * members beside it that are unknown or `repeated`, which the text of the body showed.
+ * checkpoint?, consistency?, options?}`, or `{id, options?}`. A body without a receipt is a problem
+ * (422); a receipt with faults inside is read and judged, as is one with unknown or `repeated`
+ * members beside it.
  */
 export function readVerifyRequest(
   body: unknown,

@@ -1,3 +1,4 @@
+/** Parses JSON and finds repeated members. */
 import { endOfString } from '../kernel/json-size.ts'
 import type { Problem } from './receipt.ts'
 

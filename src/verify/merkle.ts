@@ -1,3 +1,4 @@
+/** Merkle trees of the log (RFC 9162). */
 import { sha256 } from '@noble/hashes/sha2.js'
 
 /** What a leaf of the log is about; the byte stands before the digest in its hash. */

@@ -1,3 +1,4 @@
+/** What a page hands to the browser to verify a receipt there. */
 import type { ChainEvidence } from './check-anchor.ts'
 import type { ReceiptFile } from './receipt.ts'
 import type { Trust } from './verify.ts'

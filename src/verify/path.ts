@@ -1,3 +1,4 @@
+/** The steps from a leaf to the root, for display. */
 import { fromHex, type Hex, toHex } from '../kernel/hex.ts'
 import { nodeHash } from './merkle.ts'
 import type { Proof } from './proof.ts'

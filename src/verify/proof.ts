@@ -1,10 +1,11 @@
+/** Reads proofs, checkpoints and consistency paths strictly. */
 import { type Hex, toHex } from '../kernel/hex.ts'
 import { parseTime } from '../kernel/time-text.ts'
 import { domain } from './eip712.ts'
 import { keccak256 } from './keccak.ts'
 import { isObject, type Problem, readMember, readStruct, refuseOthers, say } from './receipt.ts'
 
-/** What was signed of a log: its root at a size. Integers are decimal text, as in a receipt. */
+/** The signed root of a log at a size. Integers are decimal text, as in a receipt. */
 export type Checkpoint = {
   /** The log's origin, which is the issuer of its receipts. */
   issuer: string
@@ -15,7 +16,7 @@ export type Checkpoint = {
   signature: string
 }
 
-/** That a receipt is in the log under a checkpoint: hashes and places, nothing of what it says. */
+/** Proves that a receipt is in the log under a checkpoint, without its contents. */
 export type Proof = {
   type: 'counterfoil.proof'
   version: '1'
@@ -36,7 +37,7 @@ export type ProofAnchor =
   | { status: 'disabled' }
   | ({
       status: 'pending' | 'submitted' | 'superseded' | 'failed'
-      /** RFC 3339; null when nobody can say. */
+      /** RFC 3339; null when it is unknown. */
       expected_by: string | null
     } & AnchorPlace)
   | ({
@@ -59,7 +60,7 @@ export type Consistency = { from: string; to: string; path: Hex[] }
 /** Enough for a log of 2^64 leaves, with room for the longer path of consistency. */
 const maxPath = 128
 
-/** A log is named by its origin; a log that had to be opened anew has another one. */
+/** The id of a log, derived from its origin; a reopened log has another origin. */
 export const logIdOf = (origin: string): Hex => toHex(keccak256(new TextEncoder().encode(origin)))
 
 /** Reads a proof strictly, of one receipt; undefined when `problems` has grown. Never throws. */

@@ -1,3 +1,4 @@
+/** Summarises the checks of a receipt for a page. */
 import type { Check, CheckName } from './checks.ts'
 import type { Proof, ProofAnchor } from './proof.ts'
 import type { ReceiptFile } from './receipt.ts'
@@ -131,7 +132,7 @@ export function waitingWords(anchor: ProofAnchor, now: number): string {
   return Number.isNaN(minutes) ? `${words}, which is late` : `${words}, about ${minutes} min`
 }
 
-/** What stands on the slip once all was checked: that it holds, and against what; or that not. */
+/** The stamp on a slip: the verdict, and what it was checked against. */
 export type StampWords = { words: string; against: string; isBad: boolean }
 
 export function stampWords(verdict: Verdict, proof: Proof | undefined): StampWords | undefined {
@@ -154,6 +155,6 @@ export function stateWords(verdict: Verdict): string {
 }
 
 const shortHex = (hex: string | null): string =>
-  hex === null ? 'nobody' : hex.length > 14 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex
+  hex === null ? 'unknown' : hex.length > 14 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex
 
 const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+$)/g, ',')

@@ -1,3 +1,4 @@
+/** Recovers the signer of a digest. */
 import { Point, recoverPublicKey } from '@noble/secp256k1'
 import { fromHex } from '../kernel/hex.ts'
 import { addressOf } from './address.ts'
@@ -5,9 +6,9 @@ import { addressOf } from './address.ts'
 export type Recovered = { ok: true; address: string } | { ok: false; reason: string }
 
 /**
- * Who signed this digest, as an EIP-55 address. One signature has one spelling here: 65 bytes
- * r || s || v in lower-case hex, v 27 or 28, s in the lower half. Others are refused, so that
- * nobody can make a second signature out of the first. Never throws.
+ * Recovers the signer of a digest as an EIP-55 address. Accepts one spelling only, so that a
+ * signature cannot be malleated into a second one: 65 bytes r || s || v in lower-case hex, v 27 or
+ * 28, s in the lower half. Never throws.
  */
 export function recoverSigner(digest: Uint8Array, signature: string): Recovered {
   if (!/^0x[0-9a-f]{130}$/.test(signature)) return no('It is not 65 bytes of lower-case hex.')

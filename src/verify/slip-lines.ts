@@ -1,3 +1,4 @@
+/** The lines of a receipt as a paper slip shows them. */
 import type { Hidden, Receipt } from './receipt.ts'
 
 /** One line of a slip of paper; a value of undefined is one that the owner hides. */
@@ -6,7 +7,7 @@ export type SlipLine = readonly [name: string, value: string | undefined]
 /** What stands instead of a value that is not shown. */
 export const hiddenWords = 'hidden by the owner'
 
-/** What a receipt says, line by line, in words that every page and the offline file share. Pure. */
+/** A receipt line by line, for every page and the offline file. */
 export function slipLines(
   { subject, passport, run, charge, content }: Receipt,
   by: { signer: string | null; digest: string | null },
@@ -35,7 +36,7 @@ export function slipLines(
     lines.push(['Input hash', shortHash(content.input)])
     lines.push(['Output hash', shortHash(content.output)])
   }
-  lines.push(['Signed by', by.signer ?? 'nobody'])
+  lines.push(['Signed by', by.signer ?? 'unknown'])
   if (by.digest) lines.push(['Digest', by.digest])
   return lines
 }

@@ -1,9 +1,10 @@
+/** The words of a verdict for people. */
 import type { Check, CheckName } from './checks.ts'
 import type { Level, Verdict } from './verify.ts'
 
-/** Each check as what is so when it passes, and as what is so when it fails. */
+/** The title of each check when it passes and when it fails. */
 const titles: Record<CheckName, [holds: string, fails: string]> = {
-  schema: ['The file is a receipt', 'The file is no whole receipt'],
+  schema: ['The file is a receipt', 'The file is not a whole receipt'],
   digest: ['No field was changed', 'A field was changed'],
   signature: ['The signature is whole', 'The signature is none'],
   signer_authorized: ['A trusted key signed it', 'No trusted key signed it'],
@@ -32,7 +33,7 @@ export const levelWords: Record<Level, string> = {
   final: 'Final',
 }
 
-/** `unsure`: nothing is wrong, but somebody must be named as trusted or a required check made. */
+/** `unsure`: nothing is wrong, but a trusted signer or a required check is missing. */
 export type VerdictKind = 'good' | 'bad' | 'unsure'
 
 export function kindOf({ valid, checks }: Verdict): VerdictKind {
@@ -50,7 +51,7 @@ export function headlineOf(verdict: Verdict): string {
     : levelWords[verdict.level]
 }
 
-/** What follows from it, for somebody who reads no further. */
+/** The verdict in one or two sentences. */
 export function summaryOf(verdict: Verdict): string {
   const { signer, level, checks } = verdict
   const failures = checks.filter(({ status }) => status === 'fail').length
@@ -58,7 +59,7 @@ export function summaryOf(verdict: Verdict): string {
   if (failures > 0) return `${many}. Do not rely on this receipt.`
   if (!verdict.valid) {
     return checks.some(({ name, status }) => name === 'signer_authorized' && status !== 'pass')
-      ? `Nobody was named as trusted, so this says only what holds. ${signer} signed it.`
+      ? `${signer} signed it, but no trusted signer was given to compare with.`
       : 'Nothing fails, but what was required could not be checked.'
   }
   const more = level === null ? '' : beyond[level]
@@ -69,5 +70,5 @@ const beyond: Record<Level, string> = {
   signed: '',
   logged: ' It is in the log that was signed; the chain was not asked or has no anchor yet.',
   anchored: ' Its log is on the chain, in a block that is not final yet.',
-  final: ' Its log is on the chain for ever.',
+  final: ' Its log is on the chain permanently.',
 }

@@ -1,3 +1,4 @@
+/** Verifies a receipt: bytes in, checks out, without input or output. */
 import { type Hex, toHex } from '../kernel/hex.ts'
 import { type AnchorOutcomes, type ChainEvidence, checkAnchor } from './check-anchor.ts'
 import { checkLog, isLogged, type LogEvidence, type LogVerdict } from './check-log.ts'
@@ -33,26 +34,23 @@ import {
 import { type Recovered, recoverSigner } from './signature.ts'
 
 /**
- * A receipt file as parsed JSON; a proof and disclosures beside it win over those inside. With
- * another checkpoint of the log, and the path between, nobody can have rewritten it meanwhile.
+ * A receipt file as parsed JSON; a proof and disclosures beside it replace those inside. Another
+ * checkpoint of the log, with the path between, shows that the log was not rewritten meanwhile.
  */
 export type VerifyInput = {
   file: unknown
   disclosures?: unknown
-  /**
-   * What is wrong with the text that all this was read from and cannot be seen in the value:
-   * members that stand twice ({@link readJsonText}), and members beside the file.
-   */
+  /** Problems of the text that the value does not show: repeated and unknown members. */
   problems?: readonly Problem[]
 } & LogEvidence
 
-/** Whom and what to believe. What is not given is not asked. */
+/** What the reader trusts. Checks without their part here are skipped. */
 export type Trust = {
   signers?: readonly TrustedSigner[]
   issuers?: readonly string[]
   /** What the verifying server's own store says, with the receipt's log index if it has one. */
   known?: { status: CheckStatus; reason: string; index?: bigint }
-  /** What the chain says of the proof's size, from whoever asked it; absent when nobody did. */
+  /** The chain's state at the proof's size; absent unless it was read. */
   chain?: ChainEvidence
 }
 
@@ -81,7 +79,7 @@ export type Verdict = {
   verified_at?: string
 }
 
-/** Judges a receipt from what is handed in and nothing else; never throws. */
+/** Judges a receipt from its arguments alone; never throws. */
 export function verifyReceipt(input: VerifyInput, trust: Trust, options: VerifyOptions): Verdict {
   const parsed = parseReceiptFile(withParts(input))
   const problems = [
@@ -114,7 +112,7 @@ export function verifyReceipt(input: VerifyInput, trust: Trust, options: VerifyO
   }
 }
 
-/** What `require` asks for. A second checkpoint is not among it: few readers have one. */
+/** The checks that `require` demands, without a second checkpoint, which few readers have. */
 const logChecks = [
   'leaf',
   'inclusion',
@@ -142,7 +140,7 @@ function withParts({ file, proof, disclosures }: VerifyInput): unknown {
   }
 }
 
-/** What is wrong with a proof and disclosures inside the file that others beside it replace. */
+/** Problems of a proof and disclosures in the file that are replaced by others. */
 function replacedProblems({ file, proof, disclosures }: VerifyInput, id: string): Problem[] {
   const problems: Problem[] = []
   const inside = isObject(file) ? file : {}
@@ -230,7 +228,7 @@ function provenBy(outcomes: Record<CheckName, Outcome>): string[] {
     proven.push('that the log was not rewritten between the two checkpoints')
   const level = levelOf(outcomes)
   if (level === 'anchored' || level === 'final')
-    proven.push('that the root of that log is on chain 4663, where nobody can change it')
+    proven.push('that the root of that log is on chain 4663, where it cannot be changed')
   if (level === 'final') proven.push('that the block of the anchor is final')
   return proven
 }

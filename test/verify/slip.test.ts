@@ -59,7 +59,7 @@ test('what is not there has no line: no discount, no passport, no digest', () =>
   expect(named('Discount', slip({ charge: { discountBps: '0' } }))).toEqual([])
   expect(named('Passport', slip({ passport: { handle: '' } }))).toEqual([])
   const lines = slipLines(receipt, { signer: null, digest: null })
-  expect([named('Digest', lines), named('Signed by', lines)]).toEqual([[], ['nobody']])
+  expect([named('Digest', lines), named('Signed by', lines)]).toEqual([[], ['unknown']])
 })
 
 test('how long a run took is told in seconds, with two digits', () => {

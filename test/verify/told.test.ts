@@ -95,7 +95,7 @@ describe('a good receipt', () => {
     expect(final).toMatchObject({
       ...{ kind: 'good', state: 'Final', headline: 'Final' },
       stamp: { words: 'Verified', against: 'chain 4663 · anchor of 13', isBad: false },
-      summary: `Signed by ${address}. Its log is on the chain for ever.`,
+      summary: `Signed by ${address}. Its log is on the chain permanently.`,
     })
     expect(final.checks[3]).toBe(
       `ok: Root is on chain 4663. ${place}, final, as this service read it there`,
@@ -142,16 +142,16 @@ describe('a receipt of which nothing is wrong, but', () => {
   test('nobody is named as trusted', () => {
     expect(told(fileOf(), {})).toMatchObject({
       ...{ kind: 'unsure', state: 'Undecided', headline: 'Undecided', stamp: undefined },
-      summary: `Nobody was named as trusted, so this says only what holds. ${address} signed it.`,
+      summary: `${address} signed it, but no trusted signer was given to compare with.`,
     })
     expect(told(fileOf(), {}).checks[0]).toBe(
-      'wait: Signer is not known. Nobody was named as trusted to sign.',
+      'wait: Signer is not known. No trusted signer was given.',
     )
   })
 
   test('nobody is named: then nothing is in a log either', () => {
     expect(told(provenFile(13), {}).checks[2]).toBe(
-      'wait: Place in the log is not shown. Nobody was named as trusted to sign.',
+      'wait: Place in the log is not shown. No trusted signer was given.',
     )
   })
 
@@ -199,7 +199,7 @@ describe('a bad receipt', () => {
   test('that cannot be read shows that and nothing else, and has no proof', () => {
     const file = changed((file) => Object.assign(file, { version: '2' }), provenFile(13))
     const { checks, verdict } = told(file)
-    expect(checks).toEqual(['bad: The file is no whole receipt. version: not "1"'])
+    expect(checks).toEqual(['bad: The file is not a whole receipt. version: not "1"'])
     expect(proofIn({ verdict, file })).toBeUndefined()
     expect(proofIn(judgedOf(provenFile(13)))).toEqual(proofAt(13))
     expect(proofIn(judgedOf(fileOf()))).toBeUndefined()
@@ -208,7 +208,7 @@ describe('a bad receipt', () => {
   test('whose proof cannot be read is told without one', () => {
     const file = { ...fileOf(), proof: { ...proofAt(13), index: 5 } }
     const { checks } = told(file)
-    expect(checks[0]).toBe('bad: The file is no whole receipt. proof.index: not text')
+    expect(checks[0]).toBe('bad: The file is not a whole receipt. proof.index: not text')
     expect(checks).toContain('wait: Not on a chain. There is no proof that could be')
     expect(proofIn(judgedOf(file))).toBeUndefined()
   })

@@ -54,7 +54,7 @@ describe('what a receipt proves', () => {
   const output = 'that the disclosed output is the one committed to'
   const log = 'that it is in the log that the trusted signer signed the root of'
   const amount = 'that the amount follows from the lines'
-  const root = 'that the root of that log is on chain 4663, where nobody can change it'
+  const root = 'that the root of that log is on chain 4663, where it cannot be changed'
   const never = [
     'that the named model really produced the text',
     'that the text is true',

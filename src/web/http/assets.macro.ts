@@ -1,3 +1,4 @@
+/** Embeds styles, scripts and fonts at transpile time. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -74,7 +75,7 @@ function bundle(entry: string): Buffer {
 }
 
 function missing(name: string): never {
-  throw new Error(`app.css names ${name}, which is no asset`)
+  throw new Error(`app.css names ${name}, which is not an asset`)
 }
 
 const types: Record<string, string> = {

@@ -1,3 +1,4 @@
+/** Serves the embedded assets. */
 import { Elysia } from 'elysia'
 import { refuse } from '../../kernel/refusal.ts'
 import { embedAssets } from './assets.macro.ts' with { type: 'macro' }
@@ -32,7 +33,7 @@ export const assets = () =>
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** Bytes are made of what is embedded when somebody asks; most are only ever sent zipped. */
+/** Decodes bytes on the first request; most assets are only ever sent zipped. */
 function lazily({ type, bytes, gzipped }: EmbeddedAsset) {
   let stored: Bytes | undefined
   let plain: Bytes | undefined

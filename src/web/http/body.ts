@@ -1,3 +1,4 @@
+/** Reads and bounds request bodies. */
 import type { Json } from '../../kernel/canonical.ts'
 import { jsonSizeOf } from '../../kernel/json-size.ts'
 import { refuse } from '../../kernel/refusal.ts'
@@ -15,9 +16,9 @@ const maxJsonParts = 100_000
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * Reads a request's JSON body. Call it after the guards: nothing of the body is read before.
+ * Reads a request's JSON body. Call it after the guards: the body is read only here.
  * @throws Refusal 'payload_too_large' above `limitBytes`, 'unsupported_media_type' unless it is
- * uncompressed application/json, 'invalid_request' when it is no JSON with a canonical form.
+ * uncompressed application/json, 'invalid_request' unless it is JSON with a canonical form.
  */
 export async function readJson(
   request: Request,
@@ -29,7 +30,7 @@ export async function readJson(
 
 /**
  * JSON that stands as text in a field of a form.
- * @throws Refusal 'invalid_request' when it is no JSON with a canonical form
+ * @throws Refusal 'invalid_request' unless it is JSON with a canonical form
  */
 export function parseSound(text: string): Json {
   assertModest(text)
@@ -196,7 +197,7 @@ function refuseDeep(): never {
 }
 
 function refuseSurrogate(): never {
-  refuse('invalid_request', 'The body holds half of a surrogate pair, which is no text.')
+  refuse('invalid_request', 'The body holds half of a surrogate pair.')
 }
 
 function refuseTooLarge(limitBytes: number): never {

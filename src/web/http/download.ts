@@ -1,10 +1,11 @@
+/** Streams a file while it is written. */
 import type { SseContext } from './sse.ts'
 
 /** A file that is written while it is sent. */
 export type Download = {
   fileName: string
   contentType: string
-  /** Gives the text in pieces; `signal` aborts once nobody wants more, also at the ordinary end. */
+  /** Yields the text in pieces; `signal` aborts when the download ends, in success too. */
   open(signal: AbortSignal): AsyncIterable<string>
 }
 
@@ -39,7 +40,7 @@ export function downloadResponse(
     if (ended.signal.aborted) return
     ended.abort()
     void pieces.return?.()
-    // The last bytes have nobody who waits for them: from here Bun's idle timeout watches.
+    // From here on Bun's idle timeout guards the last bytes.
     server?.timeout(request, Math.ceil(writeDeadlineMs / 1000))
   }
   request.signal.addEventListener('abort', end)

@@ -1,10 +1,8 @@
+/** Answers with an ETag, or 304. */
 import type { Context } from 'elysia'
 import { sha256Hex } from '../../kernel/hash.ts'
 
-/**
- * Answers with JSON that may be kept but must be asked for again each time: 304 without a body to
- * whoever has it already. What may be seen at all was decided before.
- */
+/** Answers with JSON that is revalidated each time: 304 if the client has it. Authorise before. */
 export function answerFresh<T extends object>(
   request: Request,
   set: Context['set'],

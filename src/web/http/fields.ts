@@ -1,3 +1,4 @@
+/** Reads the fields of a form or a JSON body. */
 import type { Json } from '../../kernel/canonical.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { readJson, readParts, readText } from './body.ts'
@@ -57,6 +58,6 @@ function toFields(entries: readonly [name: string, value: string][]): Record<str
     }
     names.add(name)
   }
-  // A form sends every line break as CRLF, whatever was typed or shown.
+  // A form sends every line break as CRLF.
   return Object.fromEntries(entries.map(([name, value]) => [name, value.replaceAll('\r\n', '\n')]))
 }

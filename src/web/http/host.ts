@@ -1,3 +1,4 @@
+/** Checks the Host header. */
 import { parseAddress } from '../../kernel/network-address.ts'
 
 /** Where the server listens. Port 0 asks for a free one; `serve` writes back which it became. */

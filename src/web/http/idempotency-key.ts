@@ -1,3 +1,4 @@
+/** Reads the Idempotency-Key header. */
 import { refuse } from '../../kernel/refusal.ts'
 
 /**

@@ -1,4 +1,4 @@
-/** Answers a hot read with JSON text that was made before, not anew for each request. */
+/** Answers a hot read with JSON text that was made before the request. */
 import type { Context } from 'elysia'
 
 /** The content type that Elysia gives an object. */

@@ -1,3 +1,4 @@
+/** Rate limits by client address. */
 import type { Clock } from '../../kernel/clock.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
 
@@ -79,7 +80,7 @@ export function makeLimiter(clock: Pick<Clock, 'monotonic'>, maxKeys = 100_000):
 export type Limiters = {
   /** Requests without a key, by network. */
   keyless: Limiter
-  /** Requests with a key that is none, by network. */
+  /** Requests with an unknown key, by network. */
   keyFailures: Limiter
   /** Requests by key. */
   keyRequests: Limiter

@@ -1,3 +1,4 @@
+/** CORS and allowed methods. */
 import type { AnyElysia, Context } from 'elysia'
 import { Refusal } from '../../kernel/refusal.ts'
 

@@ -1,3 +1,4 @@
+/** Reads query parameters strictly. */
 import { defaultPageLimit, maxPageLimit, type PageRequest } from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'
 
@@ -53,8 +54,7 @@ export function readChoice<const T extends string>(
 
 /**
  * A parameter as text; undefined when absent.
- * @throws Refusal 'invalid_request' for a zero byte, and when it is given twice: which one is meant
- * is anybody's guess.
+ * @throws Refusal 'invalid_request' for a zero byte, and when it is given twice.
  */
 export function readText(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name)

@@ -1,3 +1,4 @@
+/** The root app: host check, request ids, headers, errors. */
 import { Elysia } from 'elysia'
 import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log.ts'
@@ -39,7 +40,7 @@ const standing = {
 /**
  * The root of the service: every door is mounted on what this returns. It checks the Host before
  * any route is looked up, gives every answer its request id and the headers of a JSON API, and
- * turns whatever is thrown into the one error shape.
+ * turns every error into the one error shape.
  */
 export const makeRoot = (deps: RootDeps) => {
   const { baseUrl, listen, ids, expectBody } = deps
@@ -79,7 +80,7 @@ export const makeRoot = (deps: RootDeps) => {
   return app
 }
 
-/** Makes an answer of whatever was thrown; `said` is what its route had put in headers. */
+/** Turns an error into an answer; `said` are the headers its route had set. */
 const errorAnswers =
   ({ ids, log, showRefusal }: Pick<RootDeps, 'ids' | 'log' | 'showRefusal'>) =>
   (error: unknown, request: Request, said: Record<string, unknown>) => {

@@ -1,10 +1,11 @@
+/** Refuses cross-site requests. */
 import { refuse } from '../../kernel/refusal.ts'
 
 /**
  * Refuses an unsafe request that a page of another origin sent, other ports of the same host
  * included, which SameSite lets through. Browsers say where a request comes from in
- * `Sec-Fetch-Site`, older ones in `Origin`; a caller with neither is no browser, and no page can
- * make one leave both out.
+ * `Sec-Fetch-Site`, older ones in `Origin`; a caller with neither is not a
+ * browser, because no page can suppress both.
  * @throws Refusal 'csrf_failed'
  */
 export function assertSameOrigin(

@@ -1,3 +1,4 @@
+/** Serves an app over HTTP. */
 import type { AnyElysia } from 'elysia'
 import type { Listen } from './host.ts'
 import { answerFailure, isForPrograms, restToMount } from './lazy-mount.ts'
@@ -23,8 +24,7 @@ export function serveApp(server: Bun.Server<undefined>, app: AnyElysia): void {
 }
 
 /**
- * Whoever first asks for what is not mounted yet has it mounted, and is answered then. When that
- * fails the next one tries again.
+ * The first request for an unmounted route mounts the rest; after a failure the next one retries.
  */
 function wholeFetch(server: Bun.Server<undefined>, app: AnyElysia): AnyElysia['fetch'] {
   const rest = restToMount(app)
@@ -61,7 +61,7 @@ export function serveRequests(
     hostname: listen.hostname,
     port: listen.port,
     idleTimeout: idleTimeoutSeconds,
-    // Without development mode Bun shares a taken port with whoever has it, silently.
+    // Without development mode Bun silently shares a port that is taken.
     reusePort: false,
     // Bun's own 413 comes before the Host is checked and has no body: `readText` counts instead.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,

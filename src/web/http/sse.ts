@@ -1,3 +1,4 @@
+/** Server-sent events. */
 import { toErrorBody } from '../../kernel/refusal.ts'
 import { toRefusal } from './to-refusal.ts'
 
@@ -61,7 +62,7 @@ export function sseResponse(
   Promise.resolve(client)
     .then(run)
     .catch((error: unknown) => {
-      // A run may stop by throwing when its client is gone. Whatever else it throws is still a bug.
+      // A run may stop by throwing when its client is gone. Any other error is a bug.
       if (client.signal.aborted && isAbort(error)) return
       const refusal = toRefusal(error)
       if (refusal.type === 'internal_error') options.onBug(error)

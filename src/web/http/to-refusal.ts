@@ -1,8 +1,9 @@
+/** Turns any error into a refusal. */
 import { InvalidCookieSignature, NotFoundError, ParseError, ValidationError } from 'elysia'
 import { Refusal } from '../../kernel/refusal.ts'
 import { StorageFault } from '../../kernel/storage-fault.ts'
 
-/** Elysia's own errors are refusals too; whatever is left is our bug and says nothing. */
+/** Maps Elysia's own errors too; any other error is a bug and becomes a 500 without detail. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   if (error instanceof StorageFault) return error.toRefusal()

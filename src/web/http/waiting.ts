@@ -1,3 +1,4 @@
+/** Answers while the service is starting. */
 import type { AnyElysia } from 'elysia'
 import type { Ids } from '../../kernel/ids.ts'
 import { Refusal, toErrorBody } from '../../kernel/refusal.ts'
@@ -18,8 +19,8 @@ export type Waiting = {
 
 /**
  * Listens from the first moment, so that a supervisor does not take a long migration for a dead
- * process: `/livez` is 200, `/readyz` and all else 503 with the reason. Nothing is decided here, so
- * no Host is looked at.
+ * process: `/livez` is 200, `/readyz` and every other path 503 with the reason. Nothing is decided
+ * here, so no Host is looked at.
  */
 export function listenEarly(listen: Listen, ids: Ids): Waiting {
   let phase: Phase = 'starting'

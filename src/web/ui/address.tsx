@@ -1,3 +1,4 @@
+/** A wallet's address. */
 import { toChecksumAddress } from '../../verify/address.ts'
 
 /** A wallet's address with its checksum: shortened to the eye, whole in its title. */

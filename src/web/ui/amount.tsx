@@ -1,3 +1,4 @@
+/** An amount of money. */
 import { type Nusd, toUsd } from '../../kernel/money.ts'
 
 /**

@@ -1,3 +1,4 @@
+/** Buttons and links that look like them. */
 import { Icon, type IconName } from './icon.tsx'
 import type { Child } from './jsx-runtime.ts'
 

@@ -1,3 +1,4 @@
+/** Line and bar charts in SVG, with their table. */
 import { scaleBand, scaleLinear, scalePoint } from 'd3-scale'
 import { line } from 'd3-shape'
 import type { Markup } from './jsx-runtime.ts'
@@ -22,7 +23,7 @@ type ChartProps = {
   tick: (value: number) => string
 }
 
-/** Pixels. The width is whatever there is: across, everything stands in percent. */
+/** Pixels. The width is fluid: horizontal positions are percentages. */
 const height = 132
 const below = 20
 /** Of one figure of the axis. */

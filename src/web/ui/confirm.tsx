@@ -1,3 +1,4 @@
+/** Asks before an action that cannot be undone. */
 import { Button, ButtonLink } from './button.tsx'
 import { ActionForm } from './form.tsx'
 import type { Child } from './jsx-runtime.ts'

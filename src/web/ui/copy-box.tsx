@@ -1,3 +1,4 @@
+/** A value to copy. */
 import { CopyButton } from './button.tsx'
 import type { Child } from './jsx-runtime.ts'
 

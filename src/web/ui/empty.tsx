@@ -1,3 +1,4 @@
+/** An empty list. */
 import type { Child } from './jsx-runtime.ts'
 import { Rosette } from './rosette.tsx'
 

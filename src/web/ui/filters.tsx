@@ -1,3 +1,4 @@
+/** Filters of a list. */
 import { Button } from './button.tsx'
 import type { Child } from './jsx-runtime.ts'
 

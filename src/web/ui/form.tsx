@@ -1,3 +1,4 @@
+/** Forms and their fields. */
 import type { Child, Markup } from './jsx-runtime.ts'
 
 type ActionProps = {

@@ -1,3 +1,4 @@
+/** The navigation and footer around every page. */
 import type { IconName } from './icon.tsx'
 
 /** A page one can go to. The first path segment after `/dashboard` decides which one is current. */

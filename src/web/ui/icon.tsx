@@ -1,3 +1,4 @@
+/** Icons. */
 import shapes from './icon-shapes.json'
 
 export type IconName = keyof typeof shapes

@@ -1,3 +1,4 @@
+/** The steps of a Merkle path. */
 import { Hash } from './hash.tsx'
 
 /** One step up: what was reached, and what is hashed with it; `side` is where that one stands. */

@@ -1,3 +1,4 @@
+/** The documents of all pages: head, navigation, main part. */
 import { assetPath } from '../http/assets.ts'
 import { Address } from './address.tsx'
 import type { Foot, Frame, NavItem } from './frame.ts'
@@ -16,7 +17,7 @@ export type PageParts = {
   account?: string
   /** What a search engine or a link's preview shows: a sentence or two without private data. */
   description?: string
-  /** Kept out of search engines: of one reader, of one answer, or for whoever has the link. */
+  /** Kept out of search engines: private, of one answer, or shared by link. */
   isUnlisted?: boolean
   /** Scripts of this page alone: `wallet`, `verify`, `hx-sse`. */
   scripts?: readonly string[]
@@ -76,9 +77,9 @@ export const publicPage = (parts: PageParts): Page => ({
 
 function document(parts: PageParts, { theme, path }: Reader, body: Markup): string {
   const { account } = parts
-  // Wherever somebody is signed in, another account in the wallet signs them out.
+  // On every signed-in page another account in the wallet signs out.
   const scripts = [...new Set([...(parts.scripts ?? []), ...(account ? ['wallet'] : [])])]
-  // A page that asks nothing of it does not load it. Text has no quotation marks of its own here.
+  // Loaded only where it is used. Quotation marks in text are escaped here.
   const usesHtmx = / hx-[\w:-]+="/.test(renderChild(parts.main))
   const head = (
     <head>
@@ -110,7 +111,7 @@ function document(parts: PageParts, { theme, path }: Reader, body: Markup): stri
   return `<!doctype html>${renderChild(html)}`
 }
 
-/** What a page says of itself to search engines and to whoever shows a link to it. */
+/** The metadata for search engines and link previews. */
 function Meta({ parts, path }: { parts: PageParts; path: string }) {
   const { title, description, isUnlisted, frame } = parts
   const whole = `${title} · Counterfoil`

@@ -1,3 +1,4 @@
+/** How much of a limit is used. */
 import type { Nusd } from '../../kernel/money.ts'
 import { amountText } from './amount.tsx'
 

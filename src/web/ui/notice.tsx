@@ -1,3 +1,4 @@
+/** Notices and errors on a page. */
 import { Icon } from './icon.tsx'
 import type { Child } from './jsx-runtime.ts'
 

@@ -1,3 +1,4 @@
+/** Panels of a page. */
 import type { Child } from './jsx-runtime.ts'
 
 type PanelProps = {

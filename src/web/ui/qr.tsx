@@ -1,3 +1,4 @@
+/** QR codes. */
 import { encode } from 'uqr'
 
 /** A QR code, black on white in either theme, each dark run of a row as one stroke. */

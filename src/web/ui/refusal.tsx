@@ -1,3 +1,4 @@
+/** Pages and notes for refusals. */
 import type { Refusal } from '../../kernel/refusal.ts'
 import type { ShowRefusal } from '../http/root.ts'
 import { ButtonLink } from './button.tsx'
@@ -8,10 +9,7 @@ import { ErrorNote } from './notice.tsx'
 import { pageHeaders, readerOf } from './reply.ts'
 import { Rosette } from './rosette.tsx'
 
-/**
- * How people see a no: a note that lands in place for htmx, a page of its own for a plain browser.
- * Whoever has to sign in first was sent there before it comes to this.
- */
+/** Shows a refusal to people: a note in place for htmx, a whole page for a plain browser. */
 export const refusalPages =
   (frame: Frame): ShowRefusal =>
   (refusal, { request, requestId, wants }) => {

@@ -1,3 +1,4 @@
+/** A hash drawn as a banknote's rosette. */
 import { rosetteMarkPaths, rosettePaths } from '../../kernel/rosette.ts'
 
 /**

@@ -1,3 +1,4 @@
+/** A receipt as a slip of paper. */
 import type { Nusd } from '../../kernel/money.ts'
 import { Amount } from './amount.tsx'
 import { shortHash } from './hash.tsx'

@@ -1,3 +1,4 @@
+/** A status in a word. */
 import type { Child } from './jsx-runtime.ts'
 
 /** `wait` is drawn as an open ring: not there yet, and nothing is wrong. */

@@ -1,3 +1,4 @@
+/** Numbered steps to follow. */
 import { Icon } from './icon.tsx'
 import type { Child } from './jsx-runtime.ts'
 

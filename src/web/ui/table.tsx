@@ -1,3 +1,4 @@
+/** Tables of rows that can grow. */
 import type { Child } from './jsx-runtime.ts'
 
 export type Column<Row> = {
@@ -57,7 +58,7 @@ type RowProps<Row> = {
   columns: readonly Column<Row>[]
   row: Row
   id?: string | undefined
-  /** Came in while somebody was looking: it flashes once. */
+  /** Arrived while the page was open: it flashes once. */
   fresh?: boolean
 }
 
@@ -81,7 +82,7 @@ const classOf = (kind: keyof typeof classes | undefined): string | undefined =>
   kind === undefined ? undefined : classes[kind]
 
 type PagerProps = {
-  /** "Showing 20 of 1,284", "That is all." */
+  /** "Showing 20 of 1,284", "End of list." */
   children: Child
   /** The next page of older entries; undefined at the end. */
   older?: string | undefined

@@ -1,3 +1,4 @@
+/** A tape of bars. */
 import { scaleLinear } from 'd3-scale'
 
 /** One bar: how high, where it leads, and what it is in words. */

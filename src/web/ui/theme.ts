@@ -1,3 +1,4 @@
+/** The light and dark theme, and its switch. */
 import { Elysia } from 'elysia'
 import { refuse } from '../../kernel/refusal.ts'
 import { readText } from '../http/body.ts'
@@ -27,7 +28,7 @@ export const themeRoute = ({ settings }: { settings: { baseUrl: string } }) =>
       const theme = themes.find((one) => one === form['theme'])
       if (!theme) refuse('invalid_request', `The theme is one of ${themes.join(', ')}.`)
       const back = form['back'] ?? '/'
-      // Not `secure`: it is no secret, and must work on a loopback name without https.
+      // Not `secure`: it is not secret, and must work on a loopback name without https.
       set.headers['set-cookie'] =
         theme === 'system'
           ? 'theme=; Path=/; Max-Age=0; SameSite=Lax; HttpOnly'
