@@ -53,33 +53,19 @@ in_process() {
 
 # shellcheck disable=SC2046,SC2086 # one argument a file, and several flags
 if [ $# -gt 0 ]; then
-  run_tests some "$@"
-  runs=some
+  run_tests first "$@"
 elif [ -n "$is_fast" ]; then
-  run_tests fast $parallel $(in_process)
-  runs=fast
+  run_tests first $parallel $(in_process)
 else
-  run_tests most $parallel --path-ignore-patterns 'test/browser/**'
-  runs=most
-  if [ -x "${CHROMIUM:-/usr/bin/chromium}" ]; then
-    # A browser keeps a core busy, so two files at once, and nothing beside them.
-    first=$rc
-    run_tests browser --parallel=2 --no-isolate test/browser/
-    [ "$first" -eq 0 ] || rc=$first
-    runs='most browser'
-  fi
+  run_tests first $parallel
 fi
-
-passed=0
-failed=0
+passed=$(count first pass)
+failed=$(count first fail)
+# Without a summary a test ended the whole run, even if with status 0: that is not zero failures.
 broken=
-for run in $runs; do
-  one=$(count "$run" pass) two=$(count "$run" fail)
-  # A run without a summary was ended by a test, even if with status 0: that is not zero failures.
-  if [ -z "$one" ] || [ -z "$two" ]; then broken=1; fi
-  passed=$((passed + ${one:-0})) failed=$((failed + ${two:-0}))
-  cat "$work/$run.results"
-done >"$work/results"
+if [ -z "$passed" ] || [ -z "$failed" ]; then broken=1; fi
+passed=${passed:-0}
+failed=${failed:-0}
 
 # Whoever reads the end of a long log alone sees what went wrong: the last 40 lines up to each failure.
 # Files that run at once take turns in the log, each test with all it printed under its file's name.
@@ -87,15 +73,15 @@ awk '
   /^\(pass\)/ || /^test\/.*:$/ { n = 0; next }
   { lines[n++] = $0 }
   /^\(fail\)/ || /^✗ / { print "-- " $0; for (i = n > 40 ? n - 40 : 0; i < n - 1; i++) print lines[i]; n = 0 }' \
-  "$work/results"
+  "$work/first.results"
 
 # Tests that wait for other processes (a browser, executables, a chain) may lose a race that a loaded
 # machine made: a few of those files get a second try, and it is said. Nothing else does: what fails
 # once in a thousand about money has to be seen. A file that ended its worker (✗) gets none either.
 waiting='^test/\(anchors\|binary\|browser\|chain\|clients\|contracts\|deposits\|mcp\)/'
-if [ "$failed" -gt 0 ] && [ -z "$broken" ] && ! grep -q '^✗ ' "$work/results"; then
+if [ "$failed" -gt 0 ] && [ -z "$broken" ] && ! grep -q '^✗ ' "$work/first.results"; then
   files=$(awk '/^test\/.*:$/ { file = substr($0, 1, length($0) - 1) } /^\(fail\)/ { print file }' \
-    "$work/results" | sort -u)
+    "$work/first.results" | sort -u)
   if [ "$(echo "$files" | wc -l)" -le 4 ] && ! echo "$files" | grep -qv "$waiting"; then
     echo "== once more: $(echo "$files" | tr '\n' ' ')"
     # shellcheck disable=SC2086 # one argument a file
@@ -110,8 +96,7 @@ fi
 
 if [ $# -eq 0 ]; then
   echo 'the ten slowest files, in seconds:'
-  for run in $runs; do cat "$work/$run.json"; done |
-    sed -n 's|^ *"\(test/[^"]*\)": \([0-9]*\).*|\2 \1|p' | sort -rn | head -n 10 |
+  sed -n 's|^ *"\(test/[^"]*\)": \([0-9]*\).*|\2 \1|p' "$work/first.json" | sort -rn | head -n 10 |
     awk '{ printf "%7.1f  %s\n", $1 / 1000, $2 }'
 fi
 
