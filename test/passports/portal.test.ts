@@ -95,6 +95,8 @@ describe('the dashboard’s passports', () => {
   test('the list in JSON, as a fragment, and by page', async () => {
     for (const handle of ['list-one', 'list-two']) {
       await one.post('', { handle, display_name: handle, kind: 'agent' })
+      // Ids of one millisecond have no order.
+      await Bun.sleep(2)
     }
     const first = await (await one.own.call('/api/portal/passports?limit=1')).json()
     expect(first).toMatchObject({ object: 'list', has_more: true })
