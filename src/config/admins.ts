@@ -1,9 +1,10 @@
+/** Changes the operators' wallets in the text of a configuration file. */
 import { isDeepStrictEqual } from 'node:util'
 import { type Config, loadConfig } from './config.ts'
 
 /**
- * The text of a configuration file with other admins, all else in it as it is; undefined where that
- * cannot be told from the text, so that a person has to change it.
+ * The text of a configuration file with other admins and the rest unchanged; undefined if the text
+ * cannot be changed safely and a person has to do it.
  */
 export function withAdmins(text: string, admins: readonly string[]): string | undefined {
   const line = `admins = [${admins.map((one) => `"${one}"`).join(', ')}]`

@@ -1,3 +1,4 @@
+/** Decides the configuration from flags, environment, file and defaults, or lists what is wrong. */
 import { parse, TomlError } from 'smol-toml'
 import { planFaults } from '../access/plan.ts'
 import { faultsOf, type ModelConfig } from '../models/catalogue.ts'
@@ -19,7 +20,7 @@ type Sections = { [Section in keyof typeof table]: ValuesOf<(typeof table)[Secti
 /** Everything an operator set, checked, under the names of the configuration file. */
 export type Config = Omit<Sections[''], 'base_url' | 'database_url'> &
   Omit<Sections, ''> & {
-    /** With port 0 in `listen` it ends in `:0`: whoever binds puts the real port there. */
+    /** With port 0 in `listen` it ends in `:0`; the server fills in the real port. */
     base_url: string
     database_url: string
     upstreams: UpstreamConfig[]
@@ -37,7 +38,7 @@ export type ReadFile = (path: string) => FileRead | { unreadable: string } | und
 export type FileRead = { text: string; mode: number }
 
 export type Inputs = {
-  /** As commander's `opts()` gives them; names that are no setting are ignored. */
+  /** As commander's `opts()` returns them; other names are ignored. */
   flags: Record<string, unknown>
   env: Record<string, string | undefined>
   /** The configuration file, when there is one. */
@@ -167,7 +168,7 @@ function findApiKey(
   return undefined
 }
 
-/** The first line of a file that nobody but its owner may read. */
+/** The first line of a file that only its owner may read. */
 function readSecret(path: string, name: string, readFile: ReadFile, problems: string[]) {
   const found = readFile(path)
   const wrong =
@@ -207,7 +208,7 @@ function unknownFileKeys(file: Record<string, unknown>): string[] {
   return out
 }
 
-/** Variables that are no settings. */
+/** Variables that are not settings. */
 const freeNames = ['COUNTERFOIL_CONFIG', 'COUNTERFOIL_KEY', 'COUNTERFOIL_SIGNER_KEY']
 
 /**

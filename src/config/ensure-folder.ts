@@ -1,3 +1,4 @@
+/** Creates a folder that a setting names, and checks that it is writable. */
 import { accessSync, constants, lstatSync, mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 

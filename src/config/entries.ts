@@ -1,3 +1,4 @@
+/** The lists of the configuration: upstreams, models and plans. */
 import type { ModelConfig } from '../models/catalogue.ts'
 import { isTable, needed, optional, readTable, set, type ValuesOf } from './setting.ts'
 import { amount, filePath, flag, httpUrl, integer, listOf, oneOf, text } from './values.ts'
@@ -7,7 +8,7 @@ const words = text('text', 'text of 1 to 200 characters', /^\P{Cc}{1,200}$/u)
 const tokens = integer('tokens', 0, 1_000_000_000)
 const ms = integer('ms', 1, 86_400_000)
 
-/** What an entry of each list may say. */
+/** The fields of each list's entries. */
 export const lists = {
   upstreams: {
     id: needed(id, 'Name of the server in routes.'),

@@ -1,10 +1,7 @@
+/** Writes the example configuration file, with every setting commented out. */
 import { defaultOf } from './help.ts'
 import { type Row, rows, table } from './table.ts'
 
-/**
- * A configuration file to begin with: every setting is in it, commented out, so that it changes
- * nothing until somebody takes a `#` away.
- */
 export function exampleFile(): string {
   const sections = Object.keys(table).map((section) => {
     const own = rows.filter((row) => row.section === section)
@@ -23,7 +20,7 @@ const linesOf = (row: Row): string[] => [
   `# ${row.name} = ${exampleOf(row)}`,
 ]
 
-/** What somebody might write where nothing holds by default. */
+/** Example values of settings without a default. */
 const examples: Record<string, string> = {
   base_url: '"https://gateway.example"',
   database_url: '"postgres://counterfoil@db.example/counterfoil"',

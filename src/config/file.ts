@@ -1,3 +1,4 @@
+/** Reads the configuration file of this process. */
 import { lstatSync, readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type FileRead, type Loaded, loadConfig, type ReadFile } from './config.ts'

@@ -1,3 +1,4 @@
+/** Explains the settings, for `--help` and the manual. */
 import { lists, planLimits } from './entries.ts'
 import type { Settings } from './setting.ts'
 import { type Row, rows } from './table.ts'

@@ -1,10 +1,10 @@
+/** A setting: its reader, default, help, and the errors of wrong values. */
 import { nearest } from '../kernel/nearest.ts'
 import type { Reader } from './values.ts'
 
-/** One thing an operator can set. */
 export type Setting<T> = {
   reader: Reader<T>
-  /** What holds when nobody says otherwise, written as a flag would be. */
+  /** The default, written like a flag. */
   initial?: string
   /** Without it the configuration is wrong. */
   needed?: true

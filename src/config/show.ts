@@ -1,3 +1,4 @@
+/** Prints the settings in force and their sources, without secrets. */
 import { redact } from '../kernel/redact.ts'
 import type { Config, Source } from './config.ts'
 import { lists, planLimits } from './entries.ts'

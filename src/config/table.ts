@@ -1,3 +1,4 @@
+/** Every setting by section and name, with its form, default and help. */
 import { live, optional, type Setting, secret, set } from './setting.ts'
 import {
   address,
@@ -33,15 +34,17 @@ export const table = {
       "Proxies whose X-Forwarded-For is believed; other peers' is ignored.",
     ),
     admins: live(
-      set(listOf(address), '', 'Wallets of the operators: who sees the pages of /dashboard/admin.'),
+      set(listOf(address), '', 'Wallets of the operators, who may use /dashboard/admin.'),
     ),
   },
   log: {
-    level: live(set(oneOf('debug', 'info', 'warn', 'error'), 'info', 'Least severe line written.')),
+    level: live(
+      set(oneOf('debug', 'info', 'warn', 'error'), 'info', 'Least severe level that is written.'),
+    ),
     format: set(
       oneOf('auto', 'pretty', 'json'),
       'auto',
-      'Form of the log on stderr; auto is pretty on a terminal and JSON elsewhere.',
+      'Format of the log on stderr; auto is pretty on a terminal and JSON elsewhere.',
     ),
   },
   metrics: {
@@ -55,22 +58,22 @@ export const table = {
       set(integer('bytes', 1024, 134_217_728), '4_194_304', 'Largest request body.'),
     ),
     body_timeout_s: live(
-      set(integer('s', 2, 3600), '30', 'Longest that the body of a request may take to arrive.'),
+      set(integer('s', 2, 3600), '30', 'Longest time a request body may take to arrive.'),
     ),
     slow_bodies: live(
       set(
         integer('bodies', 1, 1_000_000),
         '64',
-        'Bodies of one client address at once that take more than a second; others get 429.',
+        'Concurrent bodies per client address slower than one second; more get 429.',
       ),
     ),
-    rpm: live(set(integer('requests/min', 1, 10_000_000), '6_000', 'Requests of one key.')),
-    concurrency: live(set(integer('runs', 1, 1_000_000), '1_024', 'Runs of one key at once.')),
+    rpm: live(set(integer('requests/min', 1, 10_000_000), '6_000', 'Requests per key.')),
+    concurrency: live(set(integer('runs', 1, 1_000_000), '1_024', 'Concurrent runs per key.')),
     keyless_per_minute: live(
       set(
         integer('requests/min', 1, 10_000_000),
         '6_000',
-        'Requests of one client address that cost work and take no key: terminal, checks, MCP.',
+        'Costly requests without a key per client address: terminal, verification, MCP.',
       ),
     ),
     failed_auth_per_minute: live(
@@ -84,13 +87,13 @@ export const table = {
       set(
         integer('runs', 1, 1_000_000),
         '2_048',
-        'Runs in flight of the whole server; accounts share them fairly.',
+        'Concurrent runs of the whole server; accounts share them fairly.',
       ),
     ),
     stop_grace_s: set(
       integer('s', 0, 3600),
       '25',
-      'How long runs may go on after SIGTERM before they are ended and settled.',
+      'How long runs may continue after SIGTERM before they are stopped and settled.',
     ),
   },
   chain: {
@@ -106,16 +109,16 @@ export const table = {
     token: set(
       address,
       '0x5fc5360D0400a0Fd4f2af552ADD042D716F1d168',
-      'The stablecoin that deposits are made in.',
+      'The stablecoin accepted for deposits.',
     ),
-    token_decimals: set(integer('digits', 0, 18), '6', 'Decimals the token must answer.'),
+    token_decimals: set(integer('digits', 0, 18), '6', 'Decimals that the token must report.'),
   },
   deposits: {
     min_nusd: set(amount('nUSD'), '10_000_000', 'Smallest deposit that is credited.'),
     soft_limit_nusd_per_day: set(
       amount('nUSD'),
       '100_000_000_000',
-      'Credited at latest-20 up to this, for each account; above it at safe.',
+      'Per account, credited at latest-20 up to this amount, and above it at safe.',
     ),
     final_above_nusd: set(
       amount('nUSD'),
@@ -125,16 +128,16 @@ export const table = {
     second_above_nusd: set(
       amount('nUSD'),
       '0',
-      'Deposits above this need second_rpc_urls to agree, where those are set.',
+      'Deposits above this need the agreement of second_rpc_urls, if set.',
     ),
-    poll_ms: set(integer('ms', 50, 3_600_000), '1_000', 'Pause between looks at the chain.'),
+    poll_ms: set(integer('ms', 50, 3_600_000), '1_000', 'Pause between polls of the chain.'),
   },
   anchors: {
-    registry: optional(address, 'The anchor registry; `counterfoil anchor deploy` makes one.'),
+    registry: optional(address, 'The anchor registry; `counterfoil anchor deploy` deploys one.'),
     sender_key_file: optional(filePath, 'Private key that pays for anchors. Off when absent.'),
-    min_receipts: set(integer('receipts', 1), '1_000', 'New receipts that call for an anchor.'),
-    max_delay_s: set(integer('s', 1), '600', 'Longest a receipt waits for its anchor.'),
-    min_interval_s: set(integer('s', 1), '60', 'Least time between two anchors.'),
+    min_receipts: set(integer('receipts', 1), '1_000', 'New receipts that make an anchor due.'),
+    max_delay_s: set(integer('s', 1), '600', 'Longest time a receipt waits for its anchor.'),
+    min_interval_s: set(integer('s', 1), '60', 'Shortest time between two anchors.'),
   },
   signer: {
     keystore_file: optional(filePath, 'Web3 keystore (version 3) of the key that signs receipts.'),
@@ -152,10 +155,10 @@ export const table = {
       set(
         amount('nUSD'),
         '0',
-        'House money a day for upstream models in the public terminal; built-ins are free.',
+        'Daily budget for upstream models in the public terminal; built-in models are free.',
       ),
     ),
-    asks_per_day: live(set(integer('asks', 0), '10', 'Asks of one client address a day.')),
+    asks_per_day: live(set(integer('asks', 0), '10', 'Questions per client address per day.')),
   },
 } as const
 

@@ -1,3 +1,4 @@
+/** Readers of single values: their form, their limits and how they are shown. */
 import { isIP } from 'node:net'
 import { maxNusd } from '../kernel/money.ts'
 import { isAddress } from '../verify/address.ts'

@@ -113,7 +113,7 @@ describe.skipIf(noBinary)('verify, offline', () => {
     const asked = ['good.json', '--signer', signer, ...rpc, '--owner', someAccount]
     const done = await verify(...asked)
     expect(done.code).toBe(0)
-    expect(done.stdout).toMatch(/^\? anchor +The chain was asked and does not say/m)
+    expect(done.stdout).toMatch(/^\? anchor +The chain did not answer/m)
     expect(done.stdout + done.stderr).not.toContain('secret')
     expect((await verify(...asked, '--require-chain')).code).toBe(3)
   })

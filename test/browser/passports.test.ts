@@ -72,7 +72,7 @@ describe.skipIf(noChromium)('the pages of passports', () => {
       await page.getByLabel('Links').fill('https://example.com/pool')
       await button('Save changes').click()
       await button('Publish').click()
-      await page.getByText(`Everybody sees @${handle}.`).waitFor()
+      await page.getByText(`@${handle} is public.`).waitFor()
       await ask(w, secret)
       await countAll(w)
 

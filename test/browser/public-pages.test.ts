@@ -102,7 +102,7 @@ describe.skipIf(noChromium)('pages for everybody in Chromium', () => {
     test('whom somebody trusts is theirs to say', async () => {
       await visit(true, async (page) => {
         await page.getByText('From another service?').click()
-        await page.getByLabel('Whom do you trust to sign?').fill(`0x${'1'.repeat(40)}`)
+        await page.getByLabel('Which signers do you trust?').fill(`0x${'1'.repeat(40)}`)
         await page.getByLabel('Or paste it').fill(text)
         await page.getByRole('button', { name: 'Verify' }).click()
         expect(await verdictIn(page)).toBe('Not valid')

@@ -62,7 +62,7 @@ describe.skipIf(noChromium)('the offline page in Chromium, without a network', (
 
   const fill = async (page: Page, file: unknown, signer = testSigner.address) => {
     await page.getByLabel('Or paste its text').fill(JSON.stringify(file))
-    await page.getByLabel('Whom do you trust to sign?').fill(signer)
+    await page.getByLabel('Which signers do you trust?').fill(signer)
     await page.getByRole('button', { name: 'Verify' }).click()
   }
   const headline = (page: Page) => page.locator('#verdict h2').textContent()
@@ -114,7 +114,7 @@ describe.skipIf(noChromium)('the offline page in Chromium, without a network', (
         await page.getByRole('button', { name: 'Clear' }).click()
         await page.locator('#verdict').waitFor({ state: 'hidden' })
         await page.getByLabel('Or paste its text').fill(text)
-        await page.getByLabel('Whom do you trust to sign?').fill(testSigner.address)
+        await page.getByLabel('Which signers do you trust?').fill(testSigner.address)
         await page.getByRole('button', { name: 'Verify' }).click()
         const told = page.locator('#verdict h2, #textError:not([hidden])')
         expect([name, await told.textContent()]).toEqual([
@@ -138,7 +138,7 @@ describe.skipIf(noChromium)('the offline page in Chromium, without a network', (
     using(async ({ page }) => {
       const bare = join(folder, 'bare.json')
       writeFileSync(bare, JSON.stringify(fileOf()))
-      await page.getByLabel('Whom do you trust to sign?').fill(testSigner.address)
+      await page.getByLabel('Which signers do you trust?').fill(testSigner.address)
       await page.getByLabel('Drop a receipt file here').setInputFiles(bare)
       await page.getByRole('heading', { name: 'Verified' }).waitFor()
       await page.getByText('Issuer, proof and a second checkpoint').click()
@@ -167,7 +167,7 @@ describe.skipIf(noChromium)('the offline page in Chromium, without a network', (
       await page.getByText('This is not a receipt file.').waitFor()
       await fill(page, fileOf(), '0x12')
       await page.getByText('“0x12” is no address.').waitFor()
-      const field = page.getByLabel('Whom do you trust to sign?')
+      const field = page.getByLabel('Which signers do you trust?')
       expect(await field.getAttribute('aria-invalid')).toBe('true')
       expect(await field.evaluate((one) => one === document.activeElement)).toBe(true)
       expect(await page.locator('#verdict').isVisible()).toBe(false)

@@ -195,9 +195,9 @@ describe.each(engines)('receipts in a browser on %s', (engine) => {
       const wish = { visibility: 'public', 'reveal.input': 'true' }
       const pasted = (text: string) => form(id, { ...wish, 'disclosures.input.value': text })
       for (const [text, status, words] of [
-        ['{"model":', 400, 'This is no JSON.'],
+        ['{"model":', 400, 'This is not JSON.'],
         [JSON.stringify(bodyOf('other')), 422, 'This is not the input'],
-        ['', 422, 'was not kept'],
+        ['', 422, 'was not stored'],
       ] as const) {
         const refused = await pasted(text)
         const html = await refused.text()
@@ -232,7 +232,7 @@ describe.each(engines)('receipts in a browser on %s', (engine) => {
       const refused = await form(id, {}, 'erase')
       expect([refused.status, await refused.text()]).toEqual([
         409,
-        expect.stringContaining('Unshare it first'),
+        expect.stringContaining('Make it private first'),
       ])
       expect((await portal(id, 'erase')).status).toBe(409)
       await form(id, { visibility: 'private' })

@@ -174,7 +174,7 @@ describe.skipIf(noAnvil)('a receipt of a running server with a chain', () => {
       const asked: string[] = []
       page.on('request', (request) => asked.push(request.url()))
       await page.goto(`file://${join(folder, 'page.html')}`)
-      await page.getByLabel('Whom do you trust to sign?').fill(signer)
+      await page.getByLabel('Which signers do you trust?').fill(signer)
       await page.getByLabel('Drop a receipt file here').setInputFiles(join(folder, 'receipt.json'))
       await page.getByRole('heading', { name: 'Signed and logged' }).waitFor()
       const shown = await page

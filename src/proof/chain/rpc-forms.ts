@@ -1,3 +1,4 @@
+/** Reads JSON-RPC answers strictly; an unexpected form is `malformed`. */
 import {
   type Block,
   type BlockAt,
@@ -8,8 +9,6 @@ import {
 } from '../../kernel/chain.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Hex } from '../../kernel/hex.ts'
-
-/** What JSON-RPC gives, read strictly: a form that is not due is `malformed`. */
 
 export const toParameter = (at: BlockAt): string =>
   typeof at === 'number' ? `0x${at.toString(16)}` : at
@@ -42,7 +41,7 @@ export function readBlock(value: unknown): Block {
 
 /**
  * From the newest block and the tip that the server suggests: twice the base fee lasts through six
- * full blocks. What is not needed is not paid.
+ * full blocks. Unused fees are not charged.
  */
 export function readFees(latest: unknown, priorityFeeWei: bigint): Fees {
   const baseFee = readQuantity(readObject(latest)['baseFeePerGas'])

@@ -1,6 +1,5 @@
+/** The chain port over JSON-RPC. */
 import { type Chain, ChainReverted, ChainUnavailable, type Sent } from '../../kernel/chain.ts'
-import type { Clock } from '../../kernel/clock.ts'
-import type { Random } from '../../kernel/random.ts'
 import {
   readBlock,
   readFees,
@@ -11,16 +10,7 @@ import {
   readReceipt,
   toParameter,
 } from './rpc-forms.ts'
-import { type Ask, openServers, RpcError } from './servers.ts'
-
-export type RpcOptions = {
-  /** Tried in order. They can hold keys: nothing of them is ever shown. */
-  urls: readonly string[]
-  clock: Pick<Clock, 'monotonic'>
-  random: Random
-  /** How long one server may take to answer, in ms. */
-  timeoutMs?: number
-}
+import { type Ask, openServers, RpcError, type RpcOptions } from './servers.ts'
 
 /** Chain 4663 over JSON-RPC: several servers, the first one that is well answers. */
 export function rpcChain(options: RpcOptions): Chain {

@@ -1,10 +1,21 @@
+/** Asks RPC servers that stand in for each other; one that fails is paused, longer each time. */
 import { type ChainTrouble, ChainUnavailable, chainId } from '../../kernel/chain.ts'
+import type { Clock } from '../../kernel/clock.ts'
 import type { Hex } from '../../kernel/hex.ts'
 import { isModestJson } from '../../kernel/json-size.ts'
+import type { Random } from '../../kernel/random.ts'
 import { type HttpLimits, request } from '../../models/upstream/http.ts'
 import { UpstreamFailure } from '../../models/upstream/upstream.ts'
-import type { RpcOptions } from './rpc.ts'
 import { readQuantity } from './rpc-forms.ts'
+
+export type RpcOptions = {
+  /** Tried in order. They can contain keys and are never shown. */
+  urls: readonly string[]
+  clock: Pick<Clock, 'monotonic'>
+  random: Random
+  /** How long one server may take to answer, in ms. */
+  timeoutMs?: number
+}
 
 /** One JSON-RPC call; rejects with {@link ChainUnavailable} or {@link RpcError}. */
 export type Ask = (method: string, params: unknown[]) => Promise<unknown>
@@ -25,19 +36,18 @@ type Server = {
   /** Whether it said that it is of our chain since it last failed. */
   believed: boolean
   failures: number
-  /** On the monotonic clock: not asked before. */
-  restsUntil: number
-  /** Why it rests. */
+  /** Monotonic time until which it is not asked. */
+  pausedUntil: number
+  /** Why it is paused. */
   trouble: ChainUnavailable
 }
 
 /** How much of an answer is read: the logs of a range of blocks, with room. */
 const answerBytes = 8 * 1024 * 1024
-/** How long a server that failed is left alone: first, and at the most, in ms. */
-const restFirstMs = 500
-const restMostMs = 15_000
+/** The first and the longest pause of a failing server, in ms. */
+const pauseFirstMs = 500
+const pauseMostMs = 15_000
 
-/** Servers that stand in for each other. One that fails rests for longer and longer. */
 export function openServers(options: RpcOptions): { ask: Ask; close(): void } {
   const { clock, random, timeoutMs = 10_000 } = options
   const closed = new AbortController()
@@ -53,7 +63,7 @@ export function openServers(options: RpcOptions): { ask: Ask; close(): void } {
       url,
       believed: false,
       failures: 0,
-      restsUntil: Number.NEGATIVE_INFINITY,
+      pausedUntil: Number.NEGATIVE_INFINITY,
       trouble: new ChainUnavailable('unreachable'),
     }),
   )
@@ -77,20 +87,20 @@ export function openServers(options: RpcOptions): { ask: Ask; close(): void } {
   }
 
   /** From half to the whole of a time that doubles: many nodes must not come back at once. */
-  const rest = (server: Server, trouble: ChainUnavailable): void => {
-    const most = Math.min(restFirstMs * 2 ** server.failures, restMostMs)
+  const pause = (server: Server, trouble: ChainUnavailable): void => {
+    const most = Math.min(pauseFirstMs * 2 ** server.failures, pauseMostMs)
     const share = (random.bytes(1)[0] ?? 0) / 255
     server.believed = false
     server.failures++
     server.trouble = trouble
-    server.restsUntil = clock.monotonic() + most * (0.5 + share / 2)
+    server.pausedUntil = clock.monotonic() + most * (0.5 + share / 2)
   }
 
   const ask: Ask = async (method, params) => {
     let trouble: Error = new ChainUnavailable('unreachable')
     for (const server of servers) {
       if (closed.signal.aborted) throw new ChainUnavailable('closed')
-      if (server.restsUntil > clock.monotonic()) {
+      if (server.pausedUntil > clock.monotonic()) {
         trouble = server.trouble
         continue
       }
@@ -99,7 +109,7 @@ export function openServers(options: RpcOptions): { ask: Ask; close(): void } {
       } catch (error) {
         trouble = toTrouble(error)
         // Other answers of one server may be its own trouble: the next may know more.
-        if (trouble instanceof ChainUnavailable && isItsOwn(trouble)) rest(server, trouble)
+        if (trouble instanceof ChainUnavailable && isItsOwn(trouble)) pause(server, trouble)
       }
     }
     throw trouble
@@ -161,7 +171,7 @@ function readAnswer(text: string): unknown {
 
 function toRpcError(error: unknown): Error {
   if (typeof error !== 'object' || error === null) return new ChainUnavailable('malformed')
-  // Whatever is no text and no number says nothing: an object may not even turn into either.
+  // Only text and numbers are read: an object might not convert to either.
   const said = 'message' in error && typeof error.message === 'string' ? error.message : ''
   const code = 'code' in error && typeof error.code === 'number' ? error.code : 0
   // -32005: the server's own limit of requests, whatever the status.

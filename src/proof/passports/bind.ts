@@ -1,3 +1,4 @@
+/** Binds keys to a passport, and unbinds them. */
 import { assertNotRevoked, chainOf } from '../../access/keys/key.ts'
 import { noteKey } from '../../access/keys/note.ts'
 import { findAccountKey } from '../../access/keys/owns.ts'

@@ -1,3 +1,4 @@
+/** Lists passports, public or one's own, and finds public ones. */
 import type { Deps } from '../../app/deps-port.ts'
 import { isId } from '../../kernel/ids.ts'
 import type { Page, PageRequest } from '../../kernel/pagination.ts'
@@ -55,8 +56,8 @@ export async function listPassports(
 }
 
 /**
- * A passport that everybody sees, with its record.
- * @throws Refusal `not_found` for none, a draft and a hidden one alike; `gone` for a retired one.
+ * A public passport with its record.
+ * @throws Refusal `not_found` also for a draft or a hidden passport; `gone` for a retired one.
  */
 export async function findPublicPassport(
   { passports }: Pick<Deps, 'passports'>,
@@ -65,10 +66,10 @@ export async function findPublicPassport(
   const standing = isHandle(handle) ? await passports.stand(handle) : undefined
   const status = standing?.row.status
   if (status === 'retired') {
-    refuse('gone', 'This passport was retired. Its handle is never given to anybody else.')
+    refuse('gone', 'This passport was retired. Its handle is never assigned again.')
   }
   if (standing && status === 'public') return standing
-  refuse('not_found', 'There is no such passport.')
+  refuse('not_found', 'This passport does not exist.')
 }
 
 function refuseAfter(): never {

@@ -1,3 +1,4 @@
+/** Creates a passport as a draft and takes its handle for ever. */
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { PassportRow } from '../../storage/db/schema.ts'
@@ -73,7 +74,7 @@ const nothingYet = {
 }
 
 const takenWords =
-  'This handle is taken. A handle is never given twice, also not when it is retired. ' +
+  'This handle is taken. Handles are never assigned twice, not even retired ones. ' +
   'Choose another.'
 
 const confusableWords =

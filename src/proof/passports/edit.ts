@@ -1,3 +1,4 @@
+/** Changes the profile of a passport. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import type { PassportRow } from '../../storage/db/schema.ts'

@@ -1,14 +1,15 @@
+/** Rules of handles: their form, look-alikes and reserved names. */
 import { refuse } from '../../kernel/refusal.ts'
 
 /**
  * A handle names a passport for ever: 3 to 30 lower-case letters, digits and single hyphens, a
- * letter first and no hyphen last. It is never changed and never given to anybody else.
+ * letter first and no hyphen last. It never changes and is never assigned again.
  */
 export const isHandle = (text: string): boolean =>
   /^[a-z][a-z0-9-]{2,29}$/.test(text) && !text.includes('--') && !text.endsWith('-')
 
 /**
- * What a handle looks like to the eye: of all handles with one skeleton only one can exist. Digits
+ * What a handle looks like: only one handle per skeleton can exist. Digits
  * are the letters they resemble, and hyphens do not count. A wide letter becomes the narrow ones it
  * resembles (`m` and `rn` are `nn`, `d` is `cl`, `w` is `vv`), so that it does not matter where a
  * reader sees one letter end and the next begin. Digits that only resemble other digits (3 and 8,
@@ -32,7 +33,7 @@ const alike: Readonly<Record<string, string>> = {
   w: 'vv',
 }
 
-/** @throws Refusal `invalid_request` for a text that is no handle, or one that is reserved. */
+/** @throws Refusal `invalid_request` for a malformed or reserved handle. */
 export function assertHandle(handle: string): void {
   const param = 'handle'
   if (!isHandle(handle)) {
@@ -46,7 +47,7 @@ export function assertHandle(handle: string): void {
   refuse('invalid_request', { param, message })
 }
 
-/** Names of our paths, of whoever runs the service, and of what people trust by its name. */
+/** Names of our paths, of operators, and of well-known brands. */
 const reserved = `
 about account accounts address admin administrator agent agents all anchor anchors anonymous any
 api app apps assets audit auth authentication balance billing blog brand bug build catalogue cdn

@@ -1,3 +1,4 @@
+/** Signs the record of a passport and makes it a leaf of the log. */
 import type { Deps } from '../../app/deps-port.ts'
 import { canonical } from '../../kernel/canonical.ts'
 import { refuse } from '../../kernel/refusal.ts'
@@ -34,7 +35,7 @@ export function issueStatement(
   return deps.passports.issue(passport.handle, (standing) => {
     assertNotRetired(standing.row)
     if (sizeOf(deps, standing) === 0) {
-      refuse('conflict', 'Nothing of the log is counted yet. Ask again after a run.')
+      refuse('conflict', 'No receipts are counted yet. Try again after a run.')
     }
     const statement = draft(deps, standing)
     const detail = { as_of_size: statement.asOfSize }

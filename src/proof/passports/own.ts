@@ -1,3 +1,4 @@
+/** Reads everything that the owner of a passport sees. */
 import { statusOf } from '../../access/keys/key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { KeyRow, PassportRow, PassportStatementRow } from '../../storage/db/schema.ts'

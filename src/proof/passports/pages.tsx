@@ -1,3 +1,4 @@
+/** Public pages of passports: the list, each one, its figure and its signed record. */
 import { Elysia } from 'elysia'
 import { readerAccount } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'
@@ -73,7 +74,7 @@ export const passportPages = (deps: Needs, frame: Frame) =>
     .get(`${publicPath}/:handle/statement`, async ({ params, set }) => {
       const { row } = await findPublicPassport(deps, params.handle)
       const statement = await deps.passports.newestStatement(row.handle)
-      if (!statement) refuse('not_found', 'No record of this passport was signed yet.')
+      if (!statement) refuse('not_found', 'No record of this passport has been signed yet.')
       set.headers['content-disposition'] = `attachment; filename="${row.handle}.statement.json"`
       return provenStatement(deps, statement)
     })

@@ -1,3 +1,4 @@
+/** Passports, statements and their receipts as JSON. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toHex } from '../../kernel/hex.ts'

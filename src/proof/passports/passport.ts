@@ -1,3 +1,4 @@
+/** A passport: a public identity whose track record the log proves. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import type { Millis } from '../../kernel/clock.ts'
@@ -5,16 +6,12 @@ import { refuse } from '../../kernel/refusal.ts'
 import type { AuditRow, PassportRow } from '../../storage/db/schema.ts'
 import { isHandle } from './handle.ts'
 
-/**
- * A passport: a public identity for an agent, a person or a service. Its owner says who it is, and
- * the log says what it did: the receipts of the keys that are bound to it.
- */
 export type Status = PassportRow['status']
 
 /** Passports of one account, retired ones too: a handle is never free again. */
 export const maxPassports = 20
 
-/** What somebody does to a passport, as the audit tells it. */
+/** A change of a passport in the audit. */
 export type Note = {
   id: string
   at: Millis
@@ -41,11 +38,11 @@ export async function findOwnPassport(
 ): Promise<PassportRow> {
   const row = isHandle(handle) ? await passports.find(handle) : undefined
   if (row?.accountId === account) return row
-  refuse('not_found', 'You have no such passport.')
+  refuse('not_found', 'You do not have this passport.')
 }
 
 /** @throws Refusal `gone` for a passport that is retired. */
 export function assertNotRetired({ status }: Pick<PassportRow, 'status'>): void {
   if (status !== 'retired') return
-  refuse('gone', 'This passport is retired, and that is final.')
+  refuse('gone', 'This passport is retired. That is final.')
 }

@@ -1,3 +1,4 @@
+/** An account's passports in the browser and as JSON: the list and creating one. */
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'
@@ -14,7 +15,7 @@ import { listPassports } from './browse.ts'
 import { createPassport } from './create.ts'
 import { recordOf } from './issue.ts'
 import { toOwnView } from './passport-view.ts'
-import { type OwnNeeds, passportPortal } from './portal/passport.tsx'
+import { passportPortal } from './portal/passport.tsx'
 import { OwnListPage, OwnListPanel, type OwnListView } from './portal/passport-list.tsx'
 import { ownPassportPath, ownPassportsPath, passportsAction } from './portal/passport-state.tsx'
 import { type Draft, draftOf, readNewPassport } from './portal/read-body.ts'
@@ -23,7 +24,7 @@ import type { Standing } from './store/standing.ts'
 type Context = ReplyContext & { account: string }
 
 /** An account's own passports: `/dashboard/passports` and `/api/portal/passports`. */
-export const passportsPortal = (deps: OwnNeeds, frame: Frame) =>
+export const passportsPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'passports-portal' })
     .use(sessionAuth(deps))
     .get(
@@ -52,7 +53,7 @@ export const passportsPortal = (deps: OwnNeeds, frame: Frame) =>
     .use(passportPortal(deps, frame))
 
 /** The new passport in JSON or on its own page; for people the form again where it was refused. */
-async function create(deps: OwnNeeds, frame: Frame, context: Context) {
+async function create(deps: Deps, frame: Frame, context: Context) {
   const { request, set, account } = context
   const sent = await readFields(request, { limitBytes: deps.settings.bodyBytes })
   if (wantsJson(request)) {
@@ -78,7 +79,7 @@ async function create(deps: OwnNeeds, frame: Frame, context: Context) {
 }
 
 /** A passport that was just made: nothing was counted of it yet. */
-const toNewJson = (deps: OwnNeeds, row: PassportRow) => ({
+const toNewJson = (deps: Deps, row: PassportRow) => ({
   ...toOwnView(deps, { row, models: [], countedTo: 0 }, []),
   statement: null,
 })
@@ -92,7 +93,7 @@ const pageOf = (frame: Frame, view: OwnListView) =>
     main: <OwnListPage view={view} />,
   })
 
-async function listJson(deps: OwnNeeds, account: string, request: Request) {
+async function listJson(deps: Deps, account: string, request: Request) {
   const { items, hasMore } = await listPassports(deps, account, readPage(queryOf(request)))
   const keyIds = await boundTo(deps, account)
   const views = items.map((one) => toOwnView(deps, one, keyIds(one)))
@@ -100,7 +101,7 @@ async function listJson(deps: OwnNeeds, account: string, request: Request) {
 }
 
 async function viewOf(
-  deps: OwnNeeds,
+  deps: Deps,
   account: string,
   request?: Request,
   failed?: { draft: Draft; error: Refusal },

@@ -1,3 +1,4 @@
+/** What the owner says of a passport, within limits. */
 import { refuse } from '../../kernel/refusal.ts'
 
 export const kinds = ['agent', 'person', 'service'] as const
@@ -33,7 +34,7 @@ export const toProfile = (wish: ProfileWish & Pick<Profile, 'displayName' | 'kin
   ownerShown: wish.ownerShown ?? false,
 })
 
-/** What can be seen of nobody, or turns around what stands beside it; joiners belong to letters. */
+/** Invisible characters and direction overrides; joiners are part of letters. */
 const unprintable = /[\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/u
 
 function boundName(text: string): string {

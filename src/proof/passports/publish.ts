@@ -1,3 +1,4 @@
+/** Publishes a passport and hides it again. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { PassportRow } from '../../storage/db/schema.ts'
 import { assertNotRetired, toAudit } from './passport.ts'
@@ -14,8 +15,7 @@ export const publishPassport = (deps: Needs, asked: Asked): Promise<PassportRow>
   show(deps, asked, 'public')
 
 /**
- * Takes a passport out of sight: its page is 404 until it is published again. A draft stays one,
- * for nobody ever saw it.
+ * Hides a passport: its page is 404 until it is published again. A draft stays a draft.
  * @throws Refusal `gone`.
  */
 export const hidePassport = (deps: Needs, asked: Asked): Promise<PassportRow> =>

@@ -1,11 +1,11 @@
+/** The track record of a passport: what the log says of its keys' runs. */
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import type { PassportRow } from '../../storage/db/schema.ts'
 
 /**
- * What the log says of a passport, as anybody sees it: counted from receipts that were issued
- * after a key was bound to it. Coarse where a private run could be read off: times are days, and
- * money is a band.
+ * Counted from receipts issued after a key was bound. Times are days and money is a band, so that
+ * private runs cannot be inferred.
  */
 export type TrackRecord = {
   /** How many leaves of the log were counted. */

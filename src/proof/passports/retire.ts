@@ -1,18 +1,18 @@
+/** Retires a passport for ever. */
+import type { Deps } from '../../app/deps-port.ts'
 import type { PassportRow } from '../../storage/db/schema.ts'
 import { unbindAll } from './bind.ts'
 import { issueLast, sizeOf } from './issue.ts'
 import { assertNotRetired, toAudit } from './passport.ts'
 
-type Needs = Parameters<typeof unbindAll>[0] & Parameters<typeof issueLast>[0]
 type Asked = { passport: PassportRow; actor: string }
 
 /**
- * Retires a passport for ever: its keys name none from now on, its page and its handle answer 410,
- * and nobody gets the handle again. Of one that was ever public the last record is signed and
- * logged.
+ * Unbinds its keys; its page and handle answer 410, and the handle is never assigned again. If it
+ * was ever public, its last record is signed and logged.
  * @throws Refusal `gone`, `log_diverged`.
  */
-export async function retirePassport(deps: Needs, asked: Asked): Promise<PassportRow> {
+export async function retirePassport(deps: Deps, asked: Asked): Promise<PassportRow> {
   const { passport } = asked
   assertNotRetired(passport)
   await unbindAll(deps, asked)
@@ -26,7 +26,7 @@ export async function retirePassport(deps: Needs, asked: Asked): Promise<Passpor
 }
 
 function retireUnseen(
-  { passports, clock, ids }: Needs,
+  { passports, clock, ids }: Pick<Deps, 'passports' | 'clock' | 'ids'>,
   { passport, actor }: Asked,
 ): Promise<PassportRow> {
   const now = clock.now()

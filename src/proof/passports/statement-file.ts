@@ -1,3 +1,4 @@
+/** The file of a signed track record, with its proof. */
 import type { Deps } from '../../app/deps-port.ts'
 import { sha256 } from '../../kernel/hash.ts'
 import { toHex } from '../../kernel/hex.ts'

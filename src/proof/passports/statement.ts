@@ -1,3 +1,4 @@
+/** A signed track record, and the checks that verify it offline. */
 import { canonical } from '../../kernel/canonical.ts'
 import { sha256 } from '../../kernel/hash.ts'
 import { fromHex, type Hex, toHex } from '../../kernel/hex.ts'

@@ -1,3 +1,4 @@
+/** Stores passports, claims their handles and writes their changes. */
 import { and, count, eq, isNull, like, lte, ne } from 'drizzle-orm'
 import type { Db } from '../../storage/db/db.ts'
 import {
@@ -12,14 +13,27 @@ import {
 import type { AuditRow, IdempotentRow, KeyRow, PassportRow } from '../../storage/db/schema.ts'
 import type { LogStore } from '../log/store.ts'
 import { skeletonOf } from './handle.ts'
-import { passportLists } from './store/passport-list.ts'
-import { publicReceiptsOf } from './store/public.ts'
+import { type PassportLists, passportLists } from './store/passport-list.ts'
+import { type PublicReceipts, publicReceiptsOf } from './store/public.ts'
 import { type Standing, standingQueries } from './store/standing.ts'
-import { statementStore } from './store/statement.ts'
+import { type StatementStore, statementStore } from './store/statement.ts'
 
-export type PassportStore = ReturnType<typeof passportStore>
+export type PassportStore = PassportLists &
+  PublicReceipts &
+  StatementStore & {
+    find(handle: string): Promise<PassportRow | undefined>
+    /** A passport with its record. */
+    stand(handle: string): Promise<Standing | undefined>
+    findId(id: string): Promise<PassportRow | undefined>
+    /** Creates a passport. Of concurrent claims of look-alike handles, one succeeds. */
+    claim(claim: Claim): Promise<Claimed>
+    /** Locks a passport and stores what `decide` returns, with its audit row. */
+    change(handle: string, decide: (row: PassportRow) => Changed): Promise<PassportRow>
+    /** The keys of an account that are bound to a passport and not revoked. */
+    boundKeys(account: string): Promise<KeyRow[]>
+  }
 
-/** A passport that is asked for; whoever comes first has its handle, and all that look like it. */
+/** A passport to create; the first claim of a skeleton wins. */
 export type Claim = {
   row: PassportRow
   skeleton: string
@@ -60,8 +74,7 @@ const written: (keyof PassportRow)[] = [
   'retiredAt',
 ]
 
-/** Public identities, what the log says of them, and what was signed of that. */
-export function passportStore(db: Db, log: LogStore) {
+export function passportStore(db: Db, log: LogStore): PassportStore {
   const { accounts, auditEntries, facts, keys, passports } = db.tables
   const { accountId, handle, id } = passports
   const standings = standingQueries(db)
@@ -74,14 +87,9 @@ export function passportStore(db: Db, log: LogStore) {
     ...passportLists(db),
     ...publicReceiptsOf(db),
     ...statementStore(db, log),
-    /** One with its record. */
-    stand: (wanted: string): Promise<Standing | undefined> =>
-      db.read((q) => standings.one(q, wanted)),
-    /** One by its id, which is where a list goes on. */
-    findId: (wanted: string): Promise<PassportRow | undefined> =>
-      db.read((q) => first(q.select().from(passports).where(eq(id, wanted)))),
-    /** Of any number of claims of handles that look alike, one is made. */
-    claim: ({ row, skeleton, audit, most, call }: Claim): Promise<Claimed> =>
+    stand: (wanted) => db.read((q) => standings.one(q, wanted)),
+    findId: (wanted) => db.read((q) => first(q.select().from(passports).where(eq(id, wanted)))),
+    claim: ({ row, skeleton, audit, most, call }) =>
       db.write(function* (q): Work<Claimed> {
         // Its account is locked: two claims at once cannot both be its last.
         yield* lockedRows(q.select().from(accounts).where(eq(accounts.id, row.accountId)))
@@ -102,8 +110,7 @@ export function passportStore(db: Db, log: LogStore) {
         if (call) yield* insert(db.tables.idempotentCalls, [call])
         return { is: 'made' }
       }),
-    /** Writes what `decide` makes of a passport as it stands, with its audit row. */
-    change: (wanted: string, decide: (row: PassportRow) => Changed): Promise<PassportRow> =>
+    change: (wanted, decide) =>
       db.write(function* (q): Work<PassportRow> {
         const [row] = yield* lockedRows(q.select().from(passports).where(eq(handle, wanted)))
         if (!row) throw new Error(`there is no passport ${wanted}`)
@@ -113,8 +120,7 @@ export function passportStore(db: Db, log: LogStore) {
         yield* insert(auditEntries, [changed.audit])
         return changed.row
       }),
-    /** The keys of an account that name a passport, but for those that are revoked. */
-    boundKeys: (account: string): Promise<KeyRow[]> =>
+    boundKeys: (account) =>
       db.read((q) => {
         const bound = and(eq(keys.accountId, account), ne(keys.passport, ''))
         return rows(

@@ -1,3 +1,4 @@
+/** Remembers the newest runs this process settled, to name those that a restored database lost. */
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 

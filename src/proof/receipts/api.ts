@@ -16,7 +16,7 @@ import { shareApi } from './api/share.ts'
 import { checkReceipt, verifyBodyBytes } from './check-receipt.ts'
 import { type Ended, receiptIdOf } from './receipt.ts'
 import { ownFileOf, sharedFileOf, toOwnFile } from './receipt-file.ts'
-import type { Visibility } from './share.ts'
+import type { Visibility } from './receipts.ts'
 import { numbered, signed } from './sign.ts'
 
 type Needs = Pick<

@@ -32,7 +32,7 @@ export async function checkReceipt(
   const read = readVerifyRequest(body, text === undefined ? [] : repeatedMembers(text))
   if (!read.ok) {
     refuse('unprocessable', {
-      message: 'This is no receipt file. Send the file itself, {"receipt": <file>} or {"id"}.',
+      message: 'This is not a receipt file. Send the file itself, {"receipt": <file>} or {"id"}.',
       metadata: { problems: read.problems },
     })
   }

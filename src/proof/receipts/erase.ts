@@ -1,3 +1,4 @@
+/** Erases the texts of a receipt; the receipt itself still verifies. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/refusal.ts'
@@ -23,7 +24,7 @@ export async function eraseReceipt(
     wasErased = isErased
     if (isErased) return { share, audit: undefined }
     if (share?.visibility === 'public') {
-      refuse('conflict', 'The receipt is public. Unshare it first: visibility "private".')
+      refuse('conflict', 'The receipt is public. Make it private first: visibility "private".')
     }
     const audit = {
       id,

@@ -1,3 +1,4 @@
+/** Judges a receipt with the chain's data, which is asked for only when it can matter. */
 import { LRUCache } from 'lru-cache'
 import { type Chain, ChainUnavailable } from '../../kernel/chain.ts'
 import { type AnchorClaim, type ChainEvidence, registryLogId } from '../../verify/check-anchor.ts'
@@ -13,15 +14,12 @@ import {
 import type { Anchoring } from '../anchors/anchoring.ts'
 import { NoRegistry, readEvidence } from '../anchors/registry.ts'
 
-/**
- * Asks the chain about a receipt's place, for somebody who trusts what answers; undefined when
- * there is nobody to ask.
- */
+/** Asks a trusted chain about a receipt's place; undefined without a chain. */
 export type AskChain = (claim: AnchorClaim) => Promise<ChainEvidence | undefined>
 
 /**
- * Judges a receipt, and asks the chain only when nothing fails without it and the proof puts the
- * receipt in the log: nobody can make us ask with a file that is worth nothing.
+ * Asks the chain only if every other check passes and the proof puts the receipt in the log: a
+ * worthless file causes no requests.
  */
 export async function verifyWithChain(
   input: VerifyInput,
@@ -39,7 +37,7 @@ export async function verifyWithChain(
 
 /** How long a question to this server may wait for the chain, in ms. */
 const patienceMs = 5000
-/** How long an answer of the chain is good for, in ms: whoever repeats a question asks us alone. */
+/** How long an answer of the chain is cached, in ms; repeated questions do not reach the chain. */
 const freshMs = 2000
 
 /**
@@ -64,7 +62,7 @@ export function askOwnChain(anchoring: Pick<Anchoring, 'chain' | 'placeOf'>): As
 }
 
 function withinPatience(asked: Promise<ChainEvidence>): Promise<ChainEvidence> {
-  const reason = 'The chain was asked and did not answer in time.'
+  const reason = 'The chain did not answer in time.'
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, patienceMs, { status: 'unavailable', reason })
     asked.then(resolve, reject).finally(() => clearTimeout(timer))
@@ -93,7 +91,7 @@ export async function askRegistry(from: Registry, claim: AnchorClaim): Promise<C
     return { status: 'read', registry, owner, log, size, ...roots, signerAllowed }
   } catch (error) {
     if (!(error instanceof ChainUnavailable || error instanceof NoRegistry)) throw error
-    const reason = `The chain was asked and does not say: ${error.message}.`
+    const reason = `The chain did not answer: ${error.message}.`
     return { status: 'unavailable', reason }
   }
 }

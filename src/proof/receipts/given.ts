@@ -1,15 +1,15 @@
+/** Reads what a visitor gives to verify: a file, an id or a link. */
 import { isId } from '../../kernel/ids.ts'
 import { isModestJson } from '../../kernel/json-size.ts'
 import { type JsonText, readJsonText } from '../../verify/json-text.ts'
 import { isReceiptFile, type Problem, type ReceiptFile } from '../../verify/receipt.ts'
 
-/** What somebody gave to be checked: a file, the name of a receipt shared here, or neither. */
 export type Given =
   | { kind: 'file'; file: ReceiptFile; problems: readonly Problem[] }
   | { kind: 'receipt'; id: string }
   | { kind: 'wrong'; message: string }
 
-/** Reads a pasted file, an id or a link. What is wrong inside of a file is for the checks. */
+/** Faults inside a file are left to the checks. */
 export function readGiven(text: string, baseUrl: string): Given {
   const given = text.trim()
   if (given === '') return wrong('Choose a receipt file, or paste one, its id or its link.')
@@ -22,11 +22,11 @@ export function readGiven(text: string, baseUrl: string): Given {
   return wrong(
     read === undefined
       ? 'This is neither a receipt file nor the id or the link of a receipt.'
-      : 'This is no receipt file: "type" must be "counterfoil.receipt", with a "receipt" in it.',
+      : 'This is not a receipt file: "type" must be "counterfoil.receipt", with a "receipt" in it.',
   )
 }
 
-/** Only links to this very service: no other one is ever asked. */
+/** Accepts links to this service only; no other server is asked. */
 function readLink(link: string, baseUrl: string): Given {
   const url = URL.parse(link)
   const id = /\/(rcpt_\w{26})(?:\/|$)/.exec(url?.pathname ?? '')?.[1]

@@ -1,3 +1,4 @@
+/** Judges receipts for pages, with everything a browser needs to judge them itself. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { ChainEvidence } from '../../verify/check-anchor.ts'
@@ -64,7 +65,7 @@ async function judge(
 
 const late: ChainEvidence = {
   status: 'unavailable',
-  reason: 'The chain was asked and has not answered yet. Check again.',
+  reason: 'The chain has not answered yet. Check again.',
 }
 
 function soonEnough(asked: Promise<ChainEvidence | undefined>): Promise<ChainEvidence | undefined> {

@@ -1,3 +1,4 @@
+/** Lists the receipts that a restored database lost. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { type Hex, toHex } from '../../kernel/hex.ts'

@@ -1,3 +1,4 @@
+/** Public pages of receipts: as their owners share them, with file and proof. */
 import { Elysia } from 'elysia'
 import { currentSession } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'
@@ -18,12 +19,7 @@ import { ownPath } from './portal/receipt-list.tsx'
 import { sharedFileOf } from './receipt-file.ts'
 import { numbered } from './sign.ts'
 
-type Needs = Pick<Deps, 'receipts' | 'shares' | 'sessions' | 'settings' | 'clock' | 'log'> &
-  Parameters<typeof sharedFileOf>[0] &
-  Parameters<typeof judgeStored>[0]
-
-/** Receipts for everybody: as their owners share them, and their proofs, which say nothing. */
-export const receiptPages = (deps: Needs, frame: Frame) =>
+export const receiptPages = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'receipt-pages' })
     .get('/r/:id', ({ params, set }) => {
       set.status = 303
@@ -91,7 +87,7 @@ function describe({ file: { receipt }, verdict }: Judged): string {
 /** A download; the name is an id of ours and an ending. */
 export const asFile = (name: string): string => `attachment; filename="${name}"`
 
-async function findShared({ receipts, shares }: Needs, id: string) {
+async function findShared({ receipts, shares }: Deps, id: string) {
   if (!isId('rcpt', id)) return { stored: undefined, share: undefined }
   const stored = await receipts.find(id)
   return { stored, share: stored && (await shares.find(id)) }
@@ -107,6 +103,6 @@ const OthersSee = ({ id }: { id: string }) => (
       </a>
     }
   >
-    The receipt is yours: you see all of it in your dashboard.
+    The receipt is yours. Your dashboard shows all of it.
   </Notice>
 )

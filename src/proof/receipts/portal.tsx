@@ -1,3 +1,4 @@
+/** An account's receipts in the browser: the list, each one, its share and its erasure. */
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
 import { accountListedSince } from '../../access/plan-history.ts'
@@ -29,27 +30,12 @@ import { ErasePage, OwnPanels, type OwnView } from './portal/share-panel.tsx'
 import type { Ended } from './receipt.ts'
 import { isErased } from './receipt.ts'
 import { ownFileOf } from './receipt-file.ts'
-import { shareReceipt, textNames, toShareView, visibilities } from './share.ts'
+import { visibilities } from './receipts.ts'
+import { shareReceipt, textNames, toShareView } from './share.ts'
 import { toShown, toShownView } from './shown-receipt.ts'
 
-type Needs = Pick<
-  Deps,
-  | 'accounts'
-  | 'anchors'
-  | 'catalogue'
-  | 'ids'
-  | 'plans'
-  | 'receipts'
-  | 'sessions'
-  | 'settings'
-  | 'shares'
-  | 'texts'
-> &
-  Parameters<typeof ownFileOf>[0] &
-  Parameters<typeof judgeStored>[0]
-
 /** An account's receipts: their list, each of them whole, and who else may see it. */
-export const receiptsPortal = (deps: Needs, frame: Frame) =>
+export const receiptsPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'receipts-portal' })
     .use(sessionAuth(deps))
     .get(
@@ -82,7 +68,7 @@ export const receiptsPortal = (deps: Needs, frame: Frame) =>
     .use(receiptActions(deps, frame))
 
 /** `/api/portal/receipts`: the same as JSON, as a fragment, and what changes them. */
-const receiptActions = (deps: Needs, frame: Frame) => {
+const receiptActions = (deps: Deps, frame: Frame) => {
   const acts = { needsSession: 'action', parse: 'none' } as const
   return new Elysia({ name: 'receipt-actions' })
     .use(sessionAuth(deps))
@@ -173,14 +159,14 @@ const receiptActions = (deps: Needs, frame: Frame) => {
 const isHtmx = ({ headers }: Request): boolean => headers.get('hx-request') === 'true'
 
 /** @throws Refusal `receipt_not_found`, the same for a receipt of others as for none. */
-async function findOwn({ receipts }: Needs, account: string, id: string): Promise<Ended> {
+async function findOwn({ receipts }: Deps, account: string, id: string): Promise<Ended> {
   const found = isId('rcpt', id) ? await receipts.find(id) : undefined
   return found?.accountId === account ? found : refuse('receipt_not_found')
 }
 
 const filterNames = ['visibility', 'model'] as const
 
-async function readList(deps: Needs, account: string, asked: URLSearchParams) {
+async function readList(deps: Deps, account: string, asked: URLSearchParams) {
   const query = new URLSearchParams([...asked].filter(([, value]) => value !== ''))
   const page = readPage(query)
   if (page.after !== undefined && !isId('rcpt', page.after)) {
@@ -194,7 +180,7 @@ async function readList(deps: Needs, account: string, asked: URLSearchParams) {
 }
 
 /** The list as its page shows it; a filter that cannot be read is said there. */
-async function viewOf(deps: Needs, account: string, asked: URLSearchParams): Promise<ReceiptsView> {
+async function viewOf(deps: Deps, account: string, asked: URLSearchParams): Promise<ReceiptsView> {
   const kept = filterNames.flatMap((name): [string, string][] => {
     const value = asked.get(name)
     return value ? [[name, value]] : []
@@ -209,7 +195,7 @@ async function viewOf(deps: Needs, account: string, asked: URLSearchParams): Pro
   }
 }
 
-async function ownView(deps: Needs, ended: Ended): Promise<OwnView & { file: OwnFile }> {
+async function ownView(deps: Deps, ended: Ended): Promise<OwnView & { file: OwnFile }> {
   const texts = await deps.texts.find(ended.id)
   const file = await ownFileOf(deps, ended, texts)
   const { id } = file.receipt
@@ -228,7 +214,7 @@ async function ownView(deps: Needs, ended: Ended): Promise<OwnView & { file: Own
 type OwnFile = Awaited<ReturnType<typeof ownFileOf>>
 type Said = Pick<OwnView, 'asked' | 'refusal'>
 
-async function ownPage(deps: Needs, frame: Frame, ended: Ended, said: Said = {}) {
+async function ownPage(deps: Deps, frame: Frame, ended: Ended, said: Said = {}) {
   const own = await ownView(deps, ended)
   const view = {
     judged: await judgeStored(deps, ended, own.file),
@@ -241,7 +227,7 @@ async function ownPage(deps: Needs, frame: Frame, ended: Ended, said: Said = {})
   return inDashboard(frame, ended.accountId, <ReceiptPage view={view} />, ['receipt'])
 }
 
-async function erasePage(deps: Needs, frame: Frame, ended: Ended, refusal?: Refusal) {
+async function erasePage(deps: Deps, frame: Frame, ended: Ended, refusal?: Refusal) {
   const view = { ...(await ownView(deps, ended)), refusal }
   return inDashboard(frame, ended.accountId, <ErasePage view={view} />)
 }

@@ -1,3 +1,4 @@
+/** Builds receipt files: the owner's, and the one that others see. */
 import { Refusal } from '../../kernel/refusal.ts'
 import type { ShareRow } from '../../storage/db/schema.ts'
 import type { Texts } from '../../storage/texts/store.ts'

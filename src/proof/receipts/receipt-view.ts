@@ -1,3 +1,4 @@
+/** The JSON form of a receipt and of what opens its commitments. */
 import type { Json } from '../../kernel/canonical.ts'
 import { toHex } from '../../kernel/hex.ts'
 import type { Disclosure, Disclosures, Receipt, ReceiptFile } from '../../verify/receipt.ts'

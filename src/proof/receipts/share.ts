@@ -1,3 +1,4 @@
+/** Shares a receipt with others, changes what they see, and takes it back. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
@@ -6,11 +7,8 @@ import { refuse } from '../../kernel/refusal.ts'
 import type { AuditRow, ShareRow } from '../../storage/db/schema.ts'
 import { type Disclosures, type SectionName, sectionNames } from '../../verify/receipt.ts'
 import { commitInput, commitOutput, contentSalts, type Ended, isErased } from './receipt.ts'
+import type { Visibility } from './receipts.ts'
 import type { ShareAnswer } from './shapes.ts'
-
-/** Who sees a receipt: its owner; whoever has the link; everybody, in lists too. */
-export type Visibility = 'private' | ShareRow['visibility']
-export const visibilities = ['private', 'unlisted', 'public'] as const satisfies Visibility[]
 
 export type TextName = 'input' | 'output'
 export const textNames = ['input', 'output'] as const satisfies TextName[]
@@ -35,10 +33,10 @@ export type ShareWish = {
 type Needs = Pick<Deps, 'receipts' | 'shares' | 'texts' | 'clock' | 'ids'>
 
 /**
- * Shows a receipt to others, shows it otherwise, or takes it back (`private`), and returns its
- * share; nobody can take back a copy that was made. A wish that changes nothing leaves no trace.
- * @throws Refusal `receipt_not_found` unless it is the account's, `unprocessable` for a text that
- * is not there, or is not the one the receipt commits to.
+ * Shares a receipt, changes its share, or ends it (`private`), and returns the share. Copies made
+ * meanwhile cannot be recalled. A wish that changes nothing leaves no audit row.
+ * @throws Refusal `receipt_not_found` unless the account owns it, `unprocessable` for a text that
+ * is missing or does not match the commitment.
  */
 export async function shareReceipt(deps: Needs, wish: ShareWish): Promise<ShareRow | undefined> {
   const { receiptId } = wish
@@ -117,7 +115,7 @@ function openedBy(ended: Ended, name: TextName, value: Json | undefined) {
     refuse('unprocessable', { param: 'reveal', message: `This run has no ${name} to reveal.` })
   }
   if (value === undefined || value === null) {
-    const message = `The ${name} of this run was not kept. Hand it in as ${param}.value.`
+    const message = `The ${name} of this run was not stored. Send it as ${param}.value.`
     refuse('unprocessable', { param, message })
   }
   const commit = name === 'input' ? commitInput : commitOutput
@@ -129,12 +127,12 @@ function openedBy(ended: Ended, name: TextName, value: Json | undefined) {
 }
 
 const exactly: Record<TextName, string> = {
-  input: 'Hand in the request body exactly as it was sent.',
-  output: 'Hand in [{index, message, finish_reason}], or the data of an embedding, as answered.',
+  input: 'Send the request body exactly as it was sent.',
+  output: 'Send [{index, message, finish_reason}], or the data of an embedding, as answered.',
 }
 
 function refuseErased(): never {
-  const message = 'The texts of this receipt were erased. Nothing can be revealed of it any more.'
+  const message = 'The texts of this receipt were erased and can no longer be revealed.'
   refuse('unprocessable', { param: 'reveal', message })
 }
 

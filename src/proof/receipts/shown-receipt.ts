@@ -1,9 +1,10 @@
+/** Adds to an account's receipts who sees them and how far they have come. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toHex } from '../../kernel/hex.ts'
 import { indexIn } from '../log/logs.ts'
 import { type Ended, receiptIdOf } from './receipt.ts'
-import type { Visibility } from './share.ts'
+import type { Visibility } from './receipts.ts'
 
 /** A receipt in the list of its owner. */
 export type ShownReceipt = { run: Ended; visibility: Visibility; stage: Stage }
@@ -11,28 +12,8 @@ export type ShownReceipt = { run: Ended; visibility: Visibility; stage: Stage }
 /** How far a receipt has come; each on top of the one before. */
 export type Stage = 'signed' | 'logged' | 'anchored' | 'final'
 
-/** What the list of an account's receipts can be narrowed by. */
-export type ReceiptFilter = {
-  visibility?: Visibility | undefined
-  model?: string | undefined
-  /** The id of a run that none of theirs is before. */
-  since: string
-}
-
-export type ListedReceipts = {
-  items: Ended[]
-  /** The receipt that the next page comes after; undefined at the end. */
-  next: string | undefined
-}
-
-/** Receipts that a filter may pass over in one reading; the next page goes on behind them. */
-export const passedMax = 4000
-
-type Needs = Pick<Deps, 'anchors' | 'logs' | 'shares'>
-
-/** Adds to receipts of an account who sees them and how far they have come. */
 export async function toShown(
-  deps: Needs,
+  deps: Pick<Deps, 'anchors' | 'logs' | 'shares'>,
   account: string,
   runs: readonly Ended[],
 ): Promise<ShownReceipt[]> {
@@ -49,7 +30,7 @@ export async function toShown(
 
 /** Looks at each log's part of the chain once, for all receipts of it: by log and index. */
 export async function readStages(
-  { anchors }: Pick<Needs, 'anchors'>,
+  { anchors }: Pick<Deps, 'anchors'>,
   issuers: Iterable<string>,
 ): Promise<(issuer: string, index: number | null) => Stage> {
   const heads = new Map<string, { anchored: number; final: number }>()

@@ -1,3 +1,4 @@
+/** Numbers and signs receipts, on demand and in the background. */
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { logOf } from '../log/logs.ts'
@@ -92,7 +93,7 @@ export function backgroundSigner(deps: Needs & Pick<Deps, 'live' | 'heads'>) {
         digest && !signature ? [{ id, signature: deps.signer.sign(digest) }] : [],
       )
       if (unsigned.length > 0) await deps.receipts.sign(unsigned)
-      // A connection broke meanwhile: it begins anew.
+      // A connection was lost meanwhile: start again.
       if (next === undefined) return
       next = (found.at(-1)?.logPlace ?? next - 1) + 1
       if (next - noted >= notedEvery) {

@@ -1,5 +1,6 @@
+/** Stores receipts, which are ended runs, and their signatures. */
 import { and, asc, desc, eq, gte, inArray, isNotNull, lt } from 'drizzle-orm'
-import { type Page, type PageRequest, toPage } from '../../kernel/pagination.ts'
+import { toPage } from '../../kernel/pagination.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { findFact, writeFact } from '../../storage/db/facts.ts'
 import {
@@ -10,18 +11,13 @@ import {
   update,
   type Work,
 } from '../../storage/db/query-steps.ts'
-import type { RunRow } from '../../storage/db/schema.ts'
 import { type Ended, isEnded, isErased, receiptIdOf, runIdOf } from './receipt.ts'
+import type { ReceiptStore } from './receipts.ts'
 import { shownReceipts } from './store/shown-receipt.ts'
-
-export type ReceiptStore = ReturnType<typeof receiptStore>
-
-type Numbered = Pick<RunRow, 'id' | 'logPlace' | 'digest' | 'signature'>
 
 const signedFact = 'receipts.signed'
 
-/** Receipts, which are the ended runs seen from the side of who checks them. */
-export function receiptStore(db: Db) {
+export function receiptStore(db: Db): ReceiptStore {
   const { runs, erasedReceipts } = db.tables
   const { id, logPlace, digest, signature } = runs
   const numbered = { id, logPlace, digest, signature }
@@ -41,7 +37,7 @@ export function receiptStore(db: Db) {
 
   return {
     ...shownReceipts(db),
-    find: (id: string): Promise<Ended | undefined> =>
+    find: (id) =>
       db.read(function* (q) {
         const run = yield* first(
           q
@@ -51,8 +47,7 @@ export function receiptStore(db: Db) {
         )
         return (yield* withErased(q, run && isEnded(run) ? [run] : []))[0]
       }),
-    /** Those of some keys, newest run first, back to the run `since`; `after` is one of them. */
-    list: (keyIds: string[], page: PageRequest, since: string): Promise<Page<Ended>> =>
+    list: (keyIds, page, since) =>
       db.read(function* (q) {
         const listed = and(
           inArray(runs.keyId, keyIds),
@@ -64,8 +59,7 @@ export function receiptStore(db: Db) {
         const { items, hasMore } = toPage(yield* rows(found.limit(page.limit + 1)), page.limit)
         return { items: yield* withErased(q, items.filter(isEnded)), hasMore }
       }),
-    /** What is signed, and was, of numbered receipts from a place among the leaves on. */
-    numberedFrom: (place: number, limit: number): Promise<Numbered[]> =>
+    numberedFrom: (place, limit) =>
       db.read((q) =>
         prepared('receipts.numbered_from', { place, limit }, (values) =>
           q
@@ -76,13 +70,11 @@ export function receiptStore(db: Db) {
             .limit(values.limit),
         ),
       ),
-    sign: (signed: { id: string; signature: Uint8Array }[]): Promise<void> =>
+    sign: (signed) =>
       db.write(function* () {
         yield* update(runs, signed, ['signature'])
       }),
-    /** A place before which every receipt is signed, as far as that was noted. */
-    signedUpTo: async (): Promise<number> => Number((await findFact(db, signedFact)) ?? 0),
-    noteSignedUpTo: (place: number): Promise<void> =>
-      db.write(() => writeFact(db, signedFact, String(place))),
+    signedUpTo: async () => Number((await findFact(db, signedFact)) ?? 0),
+    noteSignedUpTo: (place) => db.write(() => writeFact(db, signedFact, String(place))),
   }
 }

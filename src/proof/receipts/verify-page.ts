@@ -1,4 +1,4 @@
+/** The offline verifier: one HTML file that checks receipts without a connection. */
 import { embedVerifyPage } from '../../browser/verify-page.macro.ts' with { type: 'macro' }
 
-/** One HTML file that checks receipts in any browser and asks nobody. */
 export const verifyPage: string = embedVerifyPage()

@@ -1,3 +1,4 @@
+/** The public list of passports and the page of each. */
 import type { Millis } from '../../../kernel/clock.ts'
 import { toHex } from '../../../kernel/hex.ts'
 import type { Page } from '../../../kernel/pagination.ts'
@@ -67,7 +68,7 @@ function ListPanel({ view }: { view: PublicListView }) {
             older={found.hasMore && last ? hrefOf(view, placeOf(last, view.sort)) : undefined}
             newest={isFirst ? undefined : hrefOf(view)}
           >
-            {found.hasMore ? `Showing ${found.items.length}. There are more.` : 'That is all.'}
+            {found.hasMore ? `Showing ${found.items.length}. More follow.` : 'End of list.'}
           </Pager>
         )
       }
@@ -86,7 +87,7 @@ function ListPanel({ view }: { view: PublicListView }) {
             )
           }
         >
-          Whoever has an account can give an agent a public name.
+          Any account can give an agent a public name.
         </Empty>
       ) : (
         <Table caption="Passports" columns={columns} rows={found.items} />
@@ -221,7 +222,7 @@ const ReceiptsPanel = ({ view: { row, receipts, now } }: { view: PublicView }) =
   <Panel id="receipts" title="Public receipts">
     {receipts.length === 0 ? (
       <Empty hash={figureHash(row.handle)} title="No public receipt">
-        Its receipts are private, or do not show this passport. They are in the log all the same.
+        Its receipts are private or do not show this passport. They are still in the log.
       </Empty>
     ) : (
       <Table caption="Public receipts" columns={receiptColumns(now)} rows={receipts} />
@@ -267,16 +268,14 @@ const Hidden = () => <span class="quiet">Not shown</span>
 const Proves = () => (
   <Panel id="proves" title="What a track record proves">
     <ul class="pad stack rules">
+      <li>These runs ended with these outcomes, according to signed receipts in the public log.</li>
       <li>
-        So many runs ended so, by this service’s signed receipts, in the order of its public log.
+        It counts every run of its keys from the moment they were bound, free runs too. The band of
+        the total spent tells them apart.
       </li>
       <li>
-        It counts what its keys ran from the moment they were bound, also runs that cost nothing:
-        what was spent in all, as a band, tells them apart.
-      </li>
-      <li>
-        It does not prove who stands behind the name, that the words of an answer are true, or that
-        an owner did not run something only to have it counted.
+        It does not prove who is behind the name, that answers are true, or that an owner did not
+        run something only to have it counted.
       </li>
     </ul>
   </Panel>

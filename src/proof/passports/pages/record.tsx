@@ -1,3 +1,4 @@
+/** The panels of a track record and of its signed statement. */
 import { Address } from '../../../web/ui/address.tsx'
 import { ButtonLink } from '../../../web/ui/button.tsx'
 import { Hash } from '../../../web/ui/hash.tsx'
@@ -71,7 +72,7 @@ export function StatementPanel({ handle, statement, issuedAt, action }: Statemen
     return (
       <Panel id="statement" title="Signed statement">
         <Pad>
-          <p class="quiet">No record of it was signed yet.</p>
+          <p class="quiet">No record has been signed yet.</p>
           {action}
         </Pad>
       </Panel>

@@ -1,3 +1,4 @@
+/** The page of one's own passport, and the question before it is retired. */
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import type { KeyRow, PassportRow } from '../../../storage/db/schema.ts'
@@ -88,7 +89,7 @@ function Standing({ row: { status, handle } }: { row: PassportRow }) {
     return (
       <Notice
         tone="ok"
-        title={`Everybody sees @${handle}.`}
+        title={`@${handle} is public.`}
         action={
           <ButtonLink href={passportPath(handle)} small>
             Open its page
@@ -102,14 +103,14 @@ function Standing({ row: { status, handle } }: { row: PassportRow }) {
   if (status === 'retired') {
     return (
       <Notice tone="warn" title={`@${handle} is retired.`}>
-        Its page says so for ever, and nobody gets the handle again.
+        Its page says so for ever, and the handle is never assigned again.
       </Notice>
     )
   }
-  const words = status === 'draft' ? 'Only you see it.' : 'Its page is not found at the moment.'
+  const words = status === 'draft' ? 'Only you see it.' : 'Its page is hidden.'
   return (
     <Notice tone="warn" title={words}>
-      @{handle} counts receipts all the same. Publish it when it is ready to be seen.
+      @{handle} still counts receipts. Publish it when it is ready.
     </Notice>
   )
 }
@@ -139,7 +140,7 @@ function KeysPanel({ view: { row, bound, free, refusal } }: { view: OwnView }) {
     <Panel id="keys" title="Its keys">
       {bound.length === 0 ? (
         <Pad>
-          <p class="quiet">No key names it: nothing counts for it.</p>
+          <p class="quiet">No key is bound, so no runs are counted.</p>
         </Pad>
       ) : (
         <Table caption="Keys of this passport" columns={keyColumns(row)} rows={bound} />
@@ -147,7 +148,7 @@ function KeysPanel({ view: { row, bound, free, refusal } }: { view: OwnView }) {
       {free.length === 0 ? (
         <Pad>
           <p class="row">
-            There is no other key to bind.
+            No other key can be bound.
             <ButtonLink href="/dashboard/keys#create" small icon="plus">
               Create a key
             </ButtonLink>
@@ -159,7 +160,7 @@ function KeysPanel({ view: { row, bound, free, refusal } }: { view: OwnView }) {
             form="bind"
             name="key_id"
             label="Bind a key"
-            hint="Its receipts count from now on. What it did before stays where it was counted."
+            hint="Its receipts count from now on. Earlier ones stay where they were counted."
             error={errorOf(refusal, 'key_id')}
             options={free.map(({ id, name, passport, fingerprint: mark }) => ({
               value: id,
@@ -212,7 +213,7 @@ export const RetirePage = ({ row, bound }: RetireProps) => (
       consequence={
         <>
           This ends <strong>@{row.handle} for ever</strong>: {keyWords(bound.length)} Its page says
-          that it is gone, and nobody can have the handle again, not even you.
+          that it is gone, and the handle is never assigned again, not even to you.
         </>
       }
       {...(bound.length === 0
@@ -227,6 +228,6 @@ export const RetirePage = ({ row, bound }: RetireProps) => (
 )
 
 function keyWords(count: number): string {
-  if (count === 0) return 'no key names it.'
-  return count === 1 ? '1 key stops naming it.' : `${count} keys stop naming it.`
+  if (count === 0) return 'no key is bound.'
+  return count === 1 ? '1 key is unbound.' : `${count} keys are unbound.`
 }

@@ -1,3 +1,4 @@
+/** The forms to create and to edit a passport. */
 import type { Refusal } from '../../../kernel/refusal.ts'
 import { Button } from '../../../web/ui/button.tsx'
 import { ActionForm, AreaField, CheckField, ChoiceField, TextField } from '../../../web/ui/form.tsx'
@@ -37,7 +38,7 @@ type EditProps = { view: FormView; action: string }
 
 /** What of a passport can be another: all but its handle. */
 export const EditPanel = ({ view: { draft, refusal }, action }: EditProps) => (
-  <Panel id="edit" title="What it says of itself">
+  <Panel id="edit" title="Profile">
     <ActionForm action={action} target="#passport" look="stack">
       {refusal ? <Refused refusal={refusal} what="Nothing was changed." /> : null}
       <ProfileFields form="edit" draft={draft} refusal={refusal} />
@@ -98,12 +99,12 @@ const ProfileFields = ({ form, draft, refusal }: FieldsProps) => (
 
 type RefusedProps = { refusal: Refusal; what: string }
 
-/** What did not work, before the fields that say why; whoever sent the form hears it. */
+/** The error above the fields that explain it; focused, so that screen readers announce it. */
 const Refused = ({ refusal, what }: RefusedProps) => (
   <div tabindex="-1" autofocus>
     <ErrorNote
       what={what}
-      charged={refusal.detail.param ? 'See the field that is marked below.' : refusal.message}
+      charged={refusal.detail.param ? 'See the marked field below.' : refusal.message}
     />
   </div>
 )

@@ -1,3 +1,4 @@
+/** The list of an account's passports. */
 import type { Page } from '../../../kernel/pagination.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import { ButtonLink } from '../../../web/ui/button.tsx'
@@ -58,7 +59,7 @@ export function OwnListPanel({ view: { account, found, isFirst } }: { view: OwnL
       foot={
         isBare ? null : (
           <Pager older={older} newest={isFirst ? undefined : ownPassportsPath}>
-            {older === undefined ? 'That is all.' : 'There are older ones.'}
+            {older === undefined ? 'End of list.' : 'Older passports follow.'}
           </Pager>
         )
       }
@@ -102,9 +103,9 @@ const Rules = () => (
     <ul class="pad stack rules">
       <li>Its record counts logged receipts of its keys, from the moment each key was bound.</li>
       <li>Moving a key to another passport moves no history.</li>
-      <li>Nobody sees your wallet, your keys or your receipts on it unless you show them.</li>
-      <li>A handle is never given twice, also not when it is retired.</li>
-      <li>You can have {maxPassports}, retired ones included.</li>
+      <li>Your wallet, keys and receipts stay hidden unless you show them.</li>
+      <li>A handle is never assigned twice, not even a retired one.</li>
+      <li>You can have {maxPassports}, including retired ones.</li>
     </ul>
   </Panel>
 )

@@ -1,3 +1,4 @@
+/** How passports look: names, badges, figures and numbers. */
 import { sha256Hex } from '../../../kernel/hash.ts'
 import type { PassportRow } from '../../../storage/db/schema.ts'
 import { Rosette, RosetteMark } from '../../../web/ui/rosette.tsx'

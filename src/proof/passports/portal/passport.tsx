@@ -1,3 +1,4 @@
+/** One passport of an account: its page, its retirement and its actions. */
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../../access/accounts/needs-session.ts'
 import type { Deps } from '../../../app/deps-port.ts'
@@ -21,31 +22,14 @@ import { OwnPassportPage, type OwnView, RetirePage } from './passport-detail.tsx
 import { ownPassportPath, ownPassportsPath } from './passport-state.tsx'
 import { type Draft, draftOf, readEdit, readKeyId, readNamedKey } from './read-body.ts'
 
-export type OwnNeeds = Pick<
-  Deps,
-  | 'passports'
-  | 'sessions'
-  | 'keys'
-  | 'ledger'
-  | 'ids'
-  | 'clock'
-  | 'log'
-  | 'logs'
-  | 'signer'
-  | 'signers'
-  | 'health'
-  | 'settings'
-  | 'calls'
-  | 'replies'
->
 type Context = ReplyContext & { account: string }
 type Asked = { passport: PassportRow; actor: string }
 
 /** One passport of an account: its page, what it asks before it ends, and its actions. */
-export const passportPortal = (deps: OwnNeeds, frame: Frame) =>
+export const passportPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'passport-portal' }).use(pages(deps, frame)).use(actions(deps, frame))
 
-const pages = (deps: OwnNeeds, frame: Frame) =>
+const pages = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'passport-own-pages' })
     .use(sessionAuth(deps))
     .get(
@@ -72,7 +56,7 @@ const pages = (deps: OwnNeeds, frame: Frame) =>
       { needsSession: 'page' },
     )
 
-const actions = (deps: OwnNeeds, frame: Frame) => {
+const actions = (deps: Deps, frame: Frame) => {
   /** Does one thing to a passport, and answers with it as it is then. */
   const act = async (
     context: Context,
@@ -172,7 +156,7 @@ const pageOf = (frame: Frame, account: string, title: string, main: Markup) =>
   dashboardPage({ frame, title, here: ownPassportsPath, account, main })
 
 /** The passport in JSON, as htmx's part of its page, or by going to its page. */
-async function answer(deps: OwnNeeds, context: Context, { handle }: PassportRow) {
+async function answer(deps: Deps, context: Context, { handle }: PassportRow) {
   const row = await findOwnPassport(deps, context.account, handle)
   if (wantsJson(context.request)) return toOwnJson(deps, row)
   const fragment = <OwnPassportPage view={await viewOf(deps, row)} />
@@ -180,13 +164,13 @@ async function answer(deps: OwnNeeds, context: Context, { handle }: PassportRow)
 }
 
 /** A passport of one's own in JSON. */
-async function toOwnJson(deps: OwnNeeds, row: PassportRow) {
+async function toOwnJson(deps: Deps, row: PassportRow) {
   const { standing, bound, statement } = await readOwnPassport(deps, row)
   const keyIds = bound.map(({ id }) => id)
   return { ...toOwnView(deps, standing, keyIds), statement: toStatementView(deps, statement) }
 }
 
-async function viewOf(deps: OwnNeeds, passport: PassportRow): Promise<OwnView> {
+async function viewOf(deps: Deps, passport: PassportRow): Promise<OwnView> {
   const { standing, statement, ...rest } = await readOwnPassport(deps, passport)
   return {
     ...rest,

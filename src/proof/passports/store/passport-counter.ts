@@ -1,3 +1,4 @@
+/** Counts logged receipts into the records of passports. */
 import { sql } from 'drizzle-orm'
 import { type CountedReceipt, type Counter, cursorOf } from '../../../storage/counts/store.ts'
 import type { Db } from '../../../storage/db/db.ts'
@@ -15,7 +16,7 @@ export function passportCounter(db: Db): Counter {
   const { passports, passportModels: models } = db.tables
   const { handle } = passports
 
-  /** False for a handle that nobody has: what is wrong there must not stop what others count. */
+  /** Returns false for an unknown handle: one bad receipt must not stop the count of others. */
   function* addRecord(q: Query, receipts: readonly CountedReceipt[]): Work<boolean> {
     const [{ passport } = { passport: '' }] = receipts
     const [row] = yield* lockedRows(q.select().from(passports).where(sql`${handle} = ${passport}`))

@@ -1,3 +1,4 @@
+/** Reads passports by page, each with its record. */
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import { type Page, type PageRequest, toPage } from '../../../kernel/pagination.ts'
 import type { Db } from '../../../storage/db/db.ts'
@@ -9,26 +10,30 @@ import { type Standing, standingQueries } from './standing.ts'
 /** How the public list is read. */
 export type Listing = { kind: Kind | undefined; sort: 'newest' | 'runs' }
 
-/** Passports by page, each with its record. */
-export function passportLists(db: Db) {
+export type PassportLists = {
+  /** An account's own passports, newest first. */
+  listOwn(account: string, page: PageRequest): Promise<Page<Standing>>
+  /** The public passports behind `after`, newest or busiest first. */
+  listPublic(
+    listing: Listing,
+    page: { after: PassportRow | undefined; limit: number },
+  ): Promise<Page<Standing>>
+}
+
+export function passportLists(db: Db): PassportLists {
   const { passports } = db.tables
   const { accountId, handle, id, publishedAt, runs, status } = passports
   const standings = standingQueries(db)
 
   return {
-    /** An account's own, newest first. */
-    listOwn: (account: string, { after, limit }: PageRequest): Promise<Page<Standing>> =>
+    listOwn: (account, { after, limit }) =>
       db.read(function* (q): Work<Page<Standing>> {
         const own = and(eq(accountId, account), after === undefined ? undefined : lt(id, after))
         const found = standings.select(q).where(own).orderBy(desc(id))
         const { items, hasMore } = toPage(yield* rows(found.limit(limit + 1)), limit)
         return { items: yield* standings.withModels(q, items), hasMore }
       }),
-    /** The public ones behind `after`: by when they came, or by their runs. */
-    listPublic: (
-      { kind, sort }: Listing,
-      { after, limit }: { after: PassportRow | undefined; limit: number },
-    ): Promise<Page<Standing>> =>
+    listPublic: ({ kind, sort }, { after, limit }) =>
       db.read(function* (q): Work<Page<Standing>> {
         const by = sort === 'runs' ? runs : publishedAt
         const last = sort === 'runs' ? after?.runs : after?.publishedAt

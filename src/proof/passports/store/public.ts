@@ -1,3 +1,4 @@
+/** The receipts that show a passport publicly: their count and the newest of them. */
 import { and, desc, eq, sql } from 'drizzle-orm'
 import type { Db } from '../../../storage/db/db.ts'
 import { first, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
@@ -37,8 +38,12 @@ type Shown = Pick<ShareRow, 'visibility' | 'sections'> | undefined
 const showsPassport = (share: Shown): boolean =>
   share?.visibility === 'public' && share.sections.includes('passport')
 
-/** The newest receipts that show a passport to everybody. */
-export function publicReceiptsOf(db: Db) {
+export type PublicReceipts = {
+  /** The newest receipts that show a passport publicly. */
+  publicReceipts(passport: PassportRow, limit: number): Promise<PublicReceipt[]>
+}
+
+export function publicReceiptsOf(db: Db): PublicReceipts {
   const { runs, shares } = db.tables
   const runId = sql`'run_' || substr(${shares.receiptId}, 6)`
   const shownShare = {
@@ -57,10 +62,7 @@ export function publicReceiptsOf(db: Db) {
 
   return {
     /** A key never leaves its account, so these are among the shares of the passport's owner. */
-    publicReceipts: (
-      { accountId, handle, publicReceipts }: PassportRow,
-      limit: number,
-    ): Promise<PublicReceipt[]> =>
+    publicReceipts: ({ accountId, handle, publicReceipts }, limit) =>
       db.read(function* (q): Work<PublicReceipt[]> {
         if (publicReceipts === 0) return []
         const own = eq(shares.accountId, accountId)

@@ -1,3 +1,4 @@
+/** Reads passports together with their counts, as of one moment. */
 import { asc, desc, eq, inArray, sql } from 'drizzle-orm'
 import type { Db } from '../../../storage/db/db.ts'
 import { first, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'

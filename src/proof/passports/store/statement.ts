@@ -1,3 +1,4 @@
+/** Stores signed records of passports and logs them. */
 import { and, desc, eq } from 'drizzle-orm'
 import type { Db } from '../../../storage/db/db.ts'
 import { lockFact } from '../../../storage/db/facts.ts'
@@ -14,8 +15,17 @@ export type Drafted = Omit<PassportStatementRow, 'logPlace'>
 /** What is written together with a statement: its audit row, and the passport where it changes. */
 export type Issue = { statement: Drafted; audit: AuditRow; row?: PassportRow }
 
-/** Records of passports that were signed and logged. */
-export function statementStore(db: Db, log: LogStore) {
+export type StatementStore = {
+  /** The newest statement of a passport. */
+  newestStatement(handle: string): Promise<PassportStatementRow | undefined>
+  /**
+   * Locks the record and logs the statement that `decide` returns. There is one statement per
+   * state of the log: the same one is returned again, and only the passport changes.
+   */
+  issue(handle: string, decide: (standing: Standing) => Issue): Promise<PassportStatementRow>
+}
+
+export function statementStore(db: Db, log: LogStore): StatementStore {
   const { auditEntries, passports, passportStatements: statements } = db.tables
   const standings = standingQueries(db)
 
@@ -29,17 +39,12 @@ export function statementStore(db: Db, log: LogStore) {
   }
 
   return {
-    /** The newest statement of a passport. */
-    newestStatement: (handle: string): Promise<Found> =>
+    newestStatement: (handle) =>
       db.read((q) => {
         const own = q.select().from(statements).where(eq(statements.handle, handle))
         return first(own.orderBy(desc(statements.createdAt), desc(statements.asOfSize)).limit(1))
       }),
-    /**
-     * Logs what `decide` makes of a record that nobody counts meanwhile. Of one state of the log
-     * there is one statement: it is given again, and only the passport changes.
-     */
-    issue: (handle: string, decide: (standing: Standing) => Issue): Promise<PassportStatementRow> =>
+    issue: (handle, decide) =>
       log.change(function* (q, { append }): Work<PassportStatementRow> {
         // The cursor first, the passport last: in this order nothing waits in a circle.
         yield* lockFact(db, q, cursorFact)

@@ -1,3 +1,4 @@
+/** The page `/verify`: the form and its result. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { payloadSigners } from '../../../verify/page-payload.ts'
 import { assetPath } from '../../../web/http/assets.ts'
@@ -79,7 +80,7 @@ const Form = ({ view: { text, signers, fault } }: { view: CheckView }) => (
       <details open={signers !== '' || fault?.field === 'signers'}>
         <summary>From another service?</summary>
         <div class="field">
-          <label for="signers">Whom do you trust to sign?</label>
+          <label for="signers">Which signers do you trust?</label>
           <input
             class="in mono"
             id="signers"
@@ -95,8 +96,8 @@ const Form = ({ view: { text, signers, fault } }: { view: CheckView }) => (
             {fault?.field === 'signers' ? fault.message : null}
           </small>
           <small id="signers-hint">
-            Addresses that you know from somewhere else than the receipt. Left empty, it is this
-            service that has to have signed.
+            Addresses you know from a source other than the receipt. If empty, this service must
+            have signed it.
           </small>
         </div>
       </details>
@@ -116,7 +117,7 @@ const Levels = () => (
       <Level name="Verified">A key of this service signed exactly these fields.</Level>
       <Level name="Signed and logged">The receipt is in the public log, which only grows.</Level>
       <Level name="Anchored">The root of that log is on chain 4663.</Level>
-      <Level name="Final">Its block is final: nobody can change it any more.</Level>
+      <Level name="Final">Its block is final and cannot change any more.</Level>
     </ol>
     <footer>
       <span>If one check fails: Not valid, and what was expected and found.</span>

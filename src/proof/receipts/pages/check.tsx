@@ -1,3 +1,4 @@
+/** `/verify`: checks a receipt file on the server where no script runs. */
 import { Elysia } from 'elysia'
 import { readerAccount } from '../../../access/accounts/needs-session.ts'
 import type { Deps } from '../../../app/deps-port.ts'
@@ -16,25 +17,11 @@ import { readGiven } from '../given.ts'
 import { judgeGiven } from '../judge.ts'
 import { type CheckView, VerifyPage } from './check-form.tsx'
 
-type Needs = Pick<
-  Deps,
-  | 'anchoring'
-  | 'clock'
-  | 'limiters'
-  | 'log'
-  | 'logs'
-  | 'receipts'
-  | 'sessions'
-  | 'settings'
-  | 'shares'
-> &
-  Parameters<typeof judgeGiven>[0]
-
 /**
  * `/verify`: a receipt file is dropped, chosen or pasted, and checked by the browser; without
  * script the form is posted and this server checks. An id or a link leads to the receipt's page.
  */
-export const verifyPages = (deps: Needs, frame: Frame) =>
+export const verifyPages = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'verify-pages' })
     .use(keylessGuard(deps))
     .get('/verify', ({ request, set }) => show(deps, frame, { request, set }, emptyForm))
@@ -70,7 +57,7 @@ export const verifyPages = (deps: Needs, frame: Frame) =>
       '/verify/chain',
       async ({ request }) => {
         const { value, text } = await readJson(request, { limitBytes: verifyBodyBytes })
-        if (!isReceiptFile(value)) refuse('unprocessable', 'This is no receipt file.')
+        if (!isReceiptFile(value)) refuse('unprocessable', 'This is not a receipt file.')
         // As the JSON is: judging it reads it strictly.
         const given = { file: value as unknown as ReceiptFile, problems: repeatedMembers(text) }
         const { payload } = await judgeGiven(deps, given, [])
@@ -85,7 +72,7 @@ const notShared =
   'No receipt with this id is shared here. Paste its file instead, or ask its owner to share it.'
 
 async function show(
-  deps: Needs,
+  deps: Deps,
   frame: Frame,
   { request, set }: ReplyContext,
   view: CheckView,

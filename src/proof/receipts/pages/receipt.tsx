@@ -1,3 +1,4 @@
+/** The page of a receipt: the slip, its checks, the path to the root, and how to verify it. */
 import { pathSteps } from '../../../verify/path.ts'
 import type { Proof } from '../../../verify/proof.ts'
 import { isHidden, type ReceiptFile } from '../../../verify/receipt.ts'
@@ -24,7 +25,7 @@ export type ReceiptView = {
   path: string
   /** Of the file as shown here. */
   filePath: string
-  /** Whether `/v1` gives it to somebody without a key. */
+  /** Whether `/v1` returns it without a key. */
   isShared: boolean
   /** Above the receipt. */
   notice?: Child
@@ -92,7 +93,7 @@ function Paper({ judged }: { judged: Judged }) {
 /** The small print of a slip. */
 export function noteOf({ receipt, disclosures = {} }: ReceiptFile): string {
   if (Object.values(disclosures).some(({ value }) => value !== undefined)) {
-    return 'The text on this page is the one that the hash commits to, with the salt of the file.'
+    return 'The text on this page matches the hash, together with the salt in the file.'
   }
   const words = 'The prompt and the answer are not on this page'
   return isHidden(receipt.content)
@@ -109,7 +110,7 @@ function Texts({ file: { disclosures = {} } }: { file: ReceiptFile }) {
   if (texts.length === 0) return null
   return (
     <section class="stack" aria-labelledby="texts">
-      <h2 id="texts">What was said</h2>
+      <h2 id="texts">Texts</h2>
       {texts.map(({ name, text }) => (
         <details open={text.length < 4000}>
           <summary>{name === 'input' ? 'Input, as sent' : 'Output, as answered'}</summary>

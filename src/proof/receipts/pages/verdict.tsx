@@ -1,3 +1,4 @@
+/** The verdict on a file and its slip, as the browser's check draws them. */
 import { isHidden, parseReceiptFile } from '../../../verify/receipt.ts'
 import { proofIn, shownChecks, stampWords } from '../../../verify/shown-checks.ts'
 import { hiddenWords, slipLines } from '../../../verify/slip-lines.ts'

@@ -1,3 +1,4 @@
+/** How to reach the same verdict without this page and without this service. */
 import type { ProofAnchor } from '../../../verify/proof.ts'
 import { ButtonLink } from '../../../web/ui/button.tsx'
 
@@ -8,7 +9,7 @@ type VerifyProps = {
   filePath: string
   signer: string | null
   anchor: ProofAnchor | undefined
-  /** Whether `/v1` gives it to somebody without a key. */
+  /** Whether `/v1` returns it without a key. */
   isShared: boolean
 }
 

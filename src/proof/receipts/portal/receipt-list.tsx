@@ -1,3 +1,4 @@
+/** The list of an account's receipts and its filter. */
 import { toHex } from '../../../kernel/hex.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
@@ -12,8 +13,8 @@ import { Badge, type Tone } from '../../../web/ui/status.tsx'
 import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
 import { receiptIdOf } from '../receipt.ts'
-import { type Visibility, visibilities } from '../share.ts'
-import { passedMax, type ShownReceipt, type Stage } from '../shown-receipt.ts'
+import { passedMax, type Visibility, visibilities } from '../receipts.ts'
+import type { ShownReceipt, Stage } from '../shown-receipt.ts'
 
 export const listPath = '/dashboard/receipts'
 export const ownPath = (id: string): string => `${listPath}/${id}`
@@ -49,11 +50,11 @@ export function ReceiptsPanel({ view }: { view: ReceiptsView }) {
   const { items, next, isFirst, query } = view
   const older = next === undefined ? undefined : hrefOf(query, next)
   const isBare = items.length === 0 && older === undefined && isFirst
-  const words = older === undefined ? 'That is all.' : 'There are older ones.'
+  const words = older === undefined ? 'End of list.' : 'Older receipts follow.'
   return (
     <Panel
       id="receipts"
-      title={query.size > 0 ? 'Receipts that fit' : 'All receipts'}
+      title={query.size > 0 ? 'Matching receipts' : 'All receipts'}
       foot={
         isBare ? null : (
           <Pager older={older} newest={isFirst ? undefined : hrefOf(query)}>
@@ -120,11 +121,10 @@ function NoReceipts({ view: { account, query, next } }: { view: ReceiptsView }) 
     return (
       <Empty
         hash={account}
-        title="None so far"
-        action={<ButtonLink href={hrefOf(query, next)}>Look further back</ButtonLink>}
+        title="No match yet"
+        action={<ButtonLink href={hrefOf(query, next)}>Search older receipts</ButtonLink>}
       >
-        None of the {passedMax.toLocaleString('en-US')} receipts that were looked at fits. Older
-        ones may.
+        None of the {passedMax.toLocaleString('en-US')} newest receipts matches. Older ones may.
       </Empty>
     )
   }
@@ -132,10 +132,10 @@ function NoReceipts({ view: { account, query, next } }: { view: ReceiptsView }) 
     return (
       <Empty
         hash={account}
-        title="No receipt fits"
+        title="No matching receipts"
         action={<ButtonLink href={listPath}>Show all receipts</ButtonLink>}
       >
-        Take something out of the filter.
+        Remove part of the filter.
       </Empty>
     )
   }
@@ -145,7 +145,7 @@ function NoReceipts({ view: { account, query, next } }: { view: ReceiptsView }) 
       title="No receipts yet"
       action={<ButtonLink href="/dashboard/keys">Create a key</ButtonLink>}
     >
-      Every run that a key of yours makes leaves a signed receipt here.
+      Every run of your keys leaves a signed receipt here.
     </Empty>
   )
 }

@@ -1,4 +1,5 @@
 /** The form of a share: its fields, and the body they stand for. */
+/** The form of a share, turned into the body that `/v1` takes. */
 import { Type } from '@sinclair/typebox'
 import type { Json } from '../../../kernel/canonical.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
@@ -6,7 +7,8 @@ import { sectionNames } from '../../../verify/receipt.ts'
 import { parseSound } from '../../../web/http/body.ts'
 import type { Fields } from '../../../web/http/fields.ts'
 import * as t from '../../../web/http/shape.ts'
-import { textNames, visibilities } from '../share.ts'
+import { visibilities } from '../receipts.ts'
+import { textNames } from '../share.ts'
 
 /** The field that a text is pasted into. */
 export const fieldOf = (name: 'input' | 'output'): string => `disclosures.${name}.value`
@@ -66,7 +68,7 @@ function parseText(param: string, text: string): Json {
     return parseSound(text)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    const message = 'This is no JSON. Paste the request or the choices exactly as they were sent.'
+    const message = 'This is not JSON. Paste the request or the choices exactly as they were sent.'
     throw new Refusal('invalid_request', { param, message })
   }
 }

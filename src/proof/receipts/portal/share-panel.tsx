@@ -1,3 +1,4 @@
+/** The owner's panels beside a receipt: who sees it, and erasing its texts. */
 import type { Refusal } from '../../../kernel/refusal.ts'
 import type { ShareRow } from '../../../storage/db/schema.ts'
 import { type SectionName, sectionNames } from '../../../verify/receipt.ts'
@@ -9,7 +10,8 @@ import { Id } from '../../../web/ui/hash.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { ErrorNote } from '../../../web/ui/notice.tsx'
 import { Pad, PageHead, Panel } from '../../../web/ui/panel.tsx'
-import { defaultSections, revealedNames, type TextName, textNames, visibilities } from '../share.ts'
+import { visibilities } from '../receipts.ts'
+import { defaultSections, revealedNames, type TextName, textNames } from '../share.ts'
 import { ownPath, VisibilityBadge, visibilityWords } from './receipt-list.tsx'
 import { fieldOf, type ShareForm } from './share-form.ts'
 
@@ -20,7 +22,7 @@ export type OwnView = {
   share: ShareRow | undefined
   /** The texts that the receipt commits to. */
   committed: readonly TextName[]
-  /** Those that are kept, so that nobody has to hand them in. */
+  /** The texts that are stored and need no pasting. */
   kept: readonly TextName[]
   isErased: boolean
   /** What a share was asked for that was refused, as it was filled in, and why. */
@@ -50,8 +52,7 @@ function SharePanel({ view }: { view: OwnView }) {
       aside={<VisibilityBadge of={share?.visibility ?? 'private'} />}
       foot={
         <span>
-          You can make it private again at any time. Copies that somebody made meanwhile cannot be
-          recalled.
+          You can make it private again at any time. Copies made meanwhile cannot be recalled.
         </span>
       }
     >
@@ -90,7 +91,7 @@ function ShareFields({ view }: { view: OwnView }) {
         label="Who sees it"
         value={asked?.['visibility'] ?? share?.visibility ?? 'unlisted'}
         options={visibilities.map((value) => ({ value, label: visibilityWords[value] }))}
-        hint="Unlisted: whoever has the link. Public: everybody, in lists too."
+        hint="Unlisted: anyone with the link. Public: everyone, in lists too."
       />
       <fieldset class="field">
         <legend>What they see</legend>
@@ -130,7 +131,7 @@ function Reveal({ view, field }: { view: OwnView; field: string | undefined }) {
   const isOpen = shown.length > 0 || textNames.some((name) => `reveal.${name}` in (asked ?? {}))
   return (
     <details open={isOpen}>
-      <summary>Show what was said, too</summary>
+      <summary>Show the texts, too</summary>
       <div class="stack">
         {committed.map((name) => {
           const isThere = view.kept.includes(name) || shown.includes(name)
@@ -142,7 +143,7 @@ function Reveal({ view, field }: { view: OwnView; field: string | undefined }) {
                 name={`reveal.${name}`}
                 label={name === 'input' ? 'Show the input' : 'Show the output'}
                 checked={asked ? `reveal.${name}` in asked : shown.includes(name)}
-                hint={isThere ? 'It is kept: nothing to paste.' : notKept[name]}
+                hint={isThere ? 'It is stored: nothing to paste.' : notKept[name]}
               />
               {isThere ? null : <Paste name={name} value={asked?.[fieldOf(name)]} error={error} />}
             </>
@@ -154,9 +155,9 @@ function Reveal({ view, field }: { view: OwnView; field: string | undefined }) {
 }
 
 const notKept: Record<TextName, string> = {
-  input: 'It was not kept. Paste the request body below, exactly as it was sent.',
+  input: 'It was not stored. Paste the request body below, exactly as it was sent.',
   output:
-    'It was not kept. Paste [{index, message, finish_reason}], or the data of an embedding, below.',
+    'It was not stored. Paste [{index, message, finish_reason}] or the data of an embedding below.',
 }
 
 type PasteProps = { name: TextName; value: string | undefined; error: string | undefined }
@@ -178,11 +179,11 @@ function ErasePanel({ view: { id, isErased, share } }: { view: OwnView }) {
     <Panel id="erase" title="Erase the texts">
       <Pad>
         <p>
-          The receipt, its signature and its proof stay. What was said can never again be shown to
-          fit it, by nobody.
+          The receipt, its signature and its proof stay. It can never again be shown which texts
+          match it.
         </p>
         {share?.visibility === 'public' ? (
-          <p class="quiet">While it is public nothing is erased. Make it private first.</p>
+          <p class="quiet">A public receipt cannot be erased. Make it private first.</p>
         ) : (
           <p>
             <ButtonLink href={`${ownPath(id)}/erase`} look="bad">

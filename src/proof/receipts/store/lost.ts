@@ -1,9 +1,9 @@
+/** Keeps the list of lost receipts in the data folder, one JSON object a line. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceFile } from '../../../storage/db/whole-file.ts'
 import type { LostReceipt } from '../lost.ts'
 
-/** The list of a data folder of receipts that its database lost, one JSON object a line. */
 export const lostPathOf = (folder: string): string => join(folder, 'lost-receipts.jsonl')
 
 /** Replaces the list (0600). `name` is of this process alone. @throws what the disk says. */

@@ -1,3 +1,4 @@
+/** Stores who may see which receipt, and erases texts; receipts' public figures follow. */
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Db } from '../../../storage/db/db.ts'
@@ -18,16 +19,32 @@ import type { FullReceipt } from '../../../verify/receipt.ts'
 import { movePublicReceipt } from '../../passports/store/public.ts'
 import { isErased, receiptIdOf, runIdOf } from '../receipt.ts'
 
-export type ShareStore = ReturnType<typeof shareStore>
+export type ShareStore = {
+  find(receiptId: string): Promise<ShareRow | undefined>
+  /** The visibility of those of an account's receipts that are not private. */
+  visibilities(
+    accountId: string,
+    receiptIds: string[],
+  ): Promise<Map<string, ShareRow['visibility']>>
+  /** Locks a receipt and stores the share that `decide` returns, with its audit row. */
+  change(receiptId: string, decide: (held: Held) => Change): Promise<ShareRow | undefined>
+  /**
+   * Deletes the seed and texts of a receipt and stores the receipt itself, with the share that
+   * `decide` returns. Returns when it was first erased; erasing again changes nothing.
+   */
+  erase(
+    erased: { receiptId: string; receipt: FullReceipt; at: Millis },
+    decide: (held: Held) => Change,
+  ): Promise<Millis>
+}
 
-/** What a decision about a share finds. */
+/** The state that a decision is based on. */
 export type Held = { isErased: boolean; share: ShareRow | undefined }
 
-/** What becomes of a share: its row, or none; without an audit row nothing changes. */
+/** The new share, or none; without an audit row nothing changes. */
 export type Change = { share: ShareRow | undefined; audit: AuditRow | undefined }
 
-/** Who may see which receipt, and which receipts lost what their texts could be found by. */
-export function shareStore(db: Db) {
+export function shareStore(db: Db): ShareStore {
   const { runs, shares, erasedReceipts, auditEntries } = db.tables
 
   /** Locks a receipt: of two changes at once the later one sees what the earlier left. */
@@ -58,13 +75,9 @@ export function shareStore(db: Db) {
   const noTexts = { receiptId: shares.receiptId }
 
   return {
-    find: (receiptId: string): Promise<ShareRow | undefined> =>
+    find: (receiptId) =>
       db.read((q) => first(q.select().from(shares).where(eq(shares.receiptId, receiptId)))),
-    /** The visibility of those of an account's receipts that are not private. */
-    visibilities: async (
-      accountId: string,
-      receiptIds: string[],
-    ): Promise<Map<string, ShareRow['visibility']>> => {
+    visibilities: async (accountId, receiptIds) => {
       if (receiptIds.length === 0) return new Map()
       const found = await db.read((q) => {
         const named = and(eq(shares.accountId, accountId), inArray(shares.receiptId, receiptIds))
@@ -73,8 +86,7 @@ export function shareStore(db: Db) {
       })
       return new Map(found.map(({ id, visibility }) => [id, visibility]))
     },
-    /** Writes what `decide` makes of a receipt's share, with its audit row. */
-    change: (receiptId: string, decide: (held: Held) => Change): Promise<ShareRow | undefined> =>
+    change: (receiptId, decide) =>
       db.write(function* (q) {
         const held = yield* hold(q, receiptId)
         const { share, audit } = decide(held)
@@ -83,14 +95,7 @@ export function shareStore(db: Db) {
         yield* insert(auditEntries, [audit])
         return share
       }),
-    /**
-     * Deletes seed and texts of a receipt and keeps it as it was; what `decide` says of its share
-     * is written with it. Erasing again changes nothing.
-     */
-    erase: (
-      { receiptId, receipt, at }: { receiptId: string; receipt: FullReceipt; at: Millis },
-      decide: (held: Held) => Change,
-    ): Promise<Millis> =>
+    erase: ({ receiptId, receipt, at }, decide) =>
       db.write(function* (q) {
         const held = yield* hold(q, receiptId)
         const { share, audit } = decide(held)

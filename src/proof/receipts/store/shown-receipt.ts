@@ -1,18 +1,23 @@
+/** Reads an account's receipts in pages of bounded cost. */
 import { and, desc, eq, getTableColumns, gte, isNotNull, lt, sql } from 'drizzle-orm'
 import { type PageRequest, toPage } from '../../../kernel/pagination.ts'
 import type { Db } from '../../../storage/db/db.ts'
 import { first, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
 import type { RunRow } from '../../../storage/db/schema.ts'
 import { isEnded, receiptIdOf, runIdOf } from '../receipt.ts'
-import { type ListedReceipts, passedMax, type ReceiptFilter } from '../shown-receipt.ts'
+import {
+  type ListedReceipts,
+  passedMax,
+  type ReceiptFilter,
+  type ReceiptStore,
+} from '../receipts.ts'
 
-/** An account's receipts for its owner: no reading goes through all, however rare a match. */
-export function shownReceipts(db: Db) {
+export function shownReceipts(db: Db): Pick<ReceiptStore, 'listShown'> {
   const { runs, shares } = db.tables
-  // What a background run said can be large, and no list shows it.
+  // The output of a background run can be large, and no list shows it.
   const { output: _, ...columns } = getTableColumns(runs)
 
-  /** By run: all of an account, or those that nobody else sees. */
+  /** By run: all receipts of an account, or the private ones. */
   function* byRun(q: Query, account: string, filter: ReceiptFilter, page: PageRequest) {
     const after = page.after === undefined ? undefined : lt(runs.id, runIdOf(page.after))
     const own = and(eq(runs.accountId, account), gte(runs.id, filter.since), after)
@@ -33,7 +38,7 @@ export function shownReceipts(db: Db) {
   const receiptIdColumn = sql`'rcpt_' || substr(${runs.id}, 5)`
   const runIdColumn = sql`'run_' || substr(${shares.receiptId}, 6)`
 
-  /** By share: those that others see, which are few among many. */
+  /** By share: the receipts that others see, a small part. */
   function* byShare(
     q: Query,
     account: string,
@@ -64,12 +69,7 @@ export function shownReceipts(db: Db) {
   }
 
   return {
-    /** One page, newest first; with a filter it may hold less and go on. */
-    listShown: (
-      account: string,
-      filter: ReceiptFilter,
-      page: PageRequest,
-    ): Promise<ListedReceipts> =>
+    listShown: (account, filter, page) =>
       db.read(function* (q): Work<ListedReceipts> {
         const { visibility } = filter
         if (visibility === undefined || visibility === 'private') {
@@ -80,7 +80,7 @@ export function shownReceipts(db: Db) {
   }
 }
 
-/** `stop` is the last run that this reading got to, where it did not get to the end. */
+/** `stop` is the last run read, if the query did not reach the end. */
 function listedOf(
   found: Omit<RunRow, 'output'>[],
   limit: number,

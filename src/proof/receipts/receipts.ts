@@ -1,0 +1,43 @@
+/** What is stored of receipts, who may see them, and how a list of them is narrowed. */
+import type { Page, PageRequest } from '../../kernel/pagination.ts'
+import type { RunRow, ShareRow } from '../../storage/db/schema.ts'
+import type { Ended } from './receipt.ts'
+
+/** Who sees a receipt: its owner; anyone with the link; everyone, in lists too. */
+export type Visibility = 'private' | ShareRow['visibility']
+export const visibilities = ['private', 'unlisted', 'public'] as const satisfies Visibility[]
+
+/** Narrows the list of an account's receipts. */
+export type ReceiptFilter = {
+  visibility?: Visibility | undefined
+  model?: string | undefined
+  /** The id of the oldest run to list. */
+  since: string
+}
+
+export type ListedReceipts = {
+  items: Ended[]
+  /** The cursor of the next page; undefined at the end. */
+  next: string | undefined
+}
+
+/** The most receipts that one query may skip; the next page continues behind them. */
+export const passedMax = 4000
+
+/** Receipts are the ended runs. */
+export type ReceiptStore = {
+  find(id: string): Promise<Ended | undefined>
+  /** The receipts of these keys, newest first, back to the run `since`. */
+  list(keyIds: string[], page: PageRequest, since: string): Promise<Page<Ended>>
+  /** An account's receipts, newest first. With a filter a page may be short and have a `next`. */
+  listShown(account: string, filter: ReceiptFilter, page: PageRequest): Promise<ListedReceipts>
+  /** Digests and signatures of numbered receipts, from a place in the log on. */
+  numberedFrom(
+    place: number,
+    limit: number,
+  ): Promise<Pick<RunRow, 'id' | 'logPlace' | 'digest' | 'signature'>[]>
+  sign(signed: { id: string; signature: Uint8Array }[]): Promise<void>
+  /** A place below which every receipt is signed, as last noted. */
+  signedUpTo(): Promise<number>
+  noteSignedUpTo(place: number): Promise<void>
+}
