@@ -84,7 +84,7 @@ describe.skipIf(noChromium)('the pages of passports', () => {
 
       await page.goto(`${w.origin}/dashboard/passports/${handle}`)
       await page.getByRole('link', { name: 'Retire…' }).click()
-      await page.getByText('1 key stops naming it.').waitFor()
+      await page.getByText('1 key is unbound.').waitFor()
       await button(`Retire @${handle}`).click()
       await page.getByText(`@${handle} is retired.`).waitFor()
       const gone = await page.goto(`${w.origin}/passports/${handle}`)

@@ -82,7 +82,7 @@ describe('the dashboard’s passports', () => {
   test('what retiring ends is counted before, done once, and its page says so', async () => {
     await form('/formed/bind', { key_id: one.key.id })
     const ask = async () => one.own.call('/dashboard/passports/formed/retire', { headers: page })
-    expect(await (await ask()).text()).toContain('1 key stops naming it.')
+    expect(await (await ask()).text()).toContain('1 key is unbound.')
     const ended = await form('/formed/retire', {})
     expect([ended.status, ended.to]).toEqual([303, '/dashboard/passports/formed'])
     expect((await ask()).status).toBe(303)
