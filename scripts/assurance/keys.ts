@@ -160,7 +160,7 @@ export const keys: Group = {
         ['test/docs/document.test.ts', 'shows the body that the door checks'],
       ],
       guards: [
-        ['src/access/keys/shapes.ts', 'mintBody'],
+        ['src/access/keys/api/key-body.ts', 'mintBody'],
         ['src/web/http/check-body.ts', 'checkBody'],
       ],
     },

@@ -70,7 +70,7 @@ export const money: Group = {
       ],
       guards: [
         ['src/kernel/money.ts', 'parseUsd'],
-        ['src/access/keys/shapes.ts', 'mintBody'],
+        ['src/access/keys/api/key-body.ts', 'mintBody'],
       ],
     },
     {

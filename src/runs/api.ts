@@ -24,6 +24,7 @@ import { asObject } from './answer.ts'
 import { answerWhole } from './api/complete.ts'
 import { followRun } from './api/events.ts'
 import { toOpenAi } from './api/native.ts'
+import { runBody } from './api/run-body.ts'
 import { streamRun } from './api/stream.ts'
 import { runInBackground } from './background.ts'
 import { type Begun, begin } from './begin.ts'
@@ -39,7 +40,6 @@ import {
 } from './openai.ts'
 import { runStatuses } from './run.ts'
 import { toRunView } from './run-view.ts'
-import { runBody } from './shapes.ts'
 import { checkSwitches } from './switches.ts'
 
 type Context = SseContext & { caller: Caller; set: { status?: unknown } }

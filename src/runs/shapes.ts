@@ -1,6 +1,6 @@
-/** The bodies and answers of runs, in the shapes of OpenAI and in ours. */
-import { Type } from '@sinclair/typebox'
+/** The answers of runs, in the shapes of OpenAI and in ours, and the requests of OpenAI. */
 import * as t from '../web/http/shape.ts'
+import { fit } from './api/run-body.ts'
 
 const echo = 'counterfoil/echo-1'
 
@@ -9,12 +9,6 @@ const statuses = ['succeeded', 'queued', 'running', 'failed', 'cancelled', 'inte
 const tokens = (about: string) => t.count(`${about} Tokens.`, 5)
 
 const cost = t.nusd('What was charged.', 4650)
-
-/** Asks for as much as can be afforded. */
-export const fit = t.flag(
-  'Lowers the most tokens to what the key, its ancestors and the balance afford, not to a 402.',
-  false,
-)
 
 export const fitted = t.integer('With `fit`: the most tokens there could be.', 64, { minimum: 1 })
 
@@ -183,39 +177,6 @@ export const runWithReceiptShape = t.answer(
 )
 
 export const runPageShape = t.page('RunPage', 'Runs.', runShape)
-
-export const runBody = t.body('RunRequest', 'What to run: `input` or `messages`, one of them.', {
-  model: t.text('A model of `GET /v1/models`.', echo),
-  'input?': t.either(
-    'The text; a list of texts for an embedding.',
-    [Type.String(), Type.Array(Type.String(), { minItems: 1 })],
-    { examples: ['Every run leaves a receipt.'] },
-  ),
-  'messages?': t.list(t.anything('A message.', { role: 'user', content: 'Hello.' }), 'Of a chat.', {
-    minItems: 1,
-  }),
-  'max_output_tokens?': t.integer("The most tokens; default: the model's limit.", 64, {
-    minimum: 1,
-  }),
-  'fit?': fit,
-  'params?': t.map(t.anything('', 0), "OpenAI's options.", { temperature: 0 }),
-  'stream?': t.flag('Whether the answer comes in pieces.', false),
-  'background?': t.flag('Whether to answer at once and go on.', false),
-  'tags?': t.map(
-    t.text('', 'demo', { maxLength: 256 }),
-    'At most 8.',
-    { task: 'demo' },
-    { maxProperties: 8 },
-  ),
-  'metadata?': t.map(
-    t.anything('', 0),
-    'At most 16 members, 4,096 bytes.',
-    {},
-    { maxProperties: 16 },
-  ),
-})
-
-export type RunBody = t.Static<typeof runBody>
 
 export type RunAnswer = t.Static<typeof runShape>
 export type ReceiptLink = t.Static<typeof receiptLinkShape>

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { changeBody, mintBody, rotateBody } from '../../src/access/keys/shapes.ts'
+import { changeBody, mintBody, rotateBody } from '../../src/access/keys/api/key-body.ts'
 import { createApp } from '../../src/app/routes.ts'
 import { operations, schemas } from '../../src/front/reference/areas/areas.ts'
 import { openApiOf } from '../../src/front/reference/document.ts'
 import { anywhere, refusalsOf } from '../../src/front/reference/operation.ts'
 import { sampleOf } from '../../src/front/reference/sample.ts'
 import { refusals } from '../../src/kernel/refusal.ts'
-import { runBody } from '../../src/runs/shapes.ts'
+import { runBody } from '../../src/runs/api/run-body.ts'
 import { wholeApp } from '../../src/web/http/lazy-mount.ts'
 import { type World, world } from '../support/world.ts'
 import { makeChecker } from './checker.ts'
@@ -96,6 +96,9 @@ describe('GET /openapi.json', () => {
     const loaded = stdout.toString().split('\n')
     expect(loaded.filter((file) => file.includes('/src/web/http/'))).not.toEqual([])
     expect(loaded.filter((file) => file.includes('/src/front/reference/'))).toEqual([])
+    // Bodies are loaded, shapes of answers are not: views name them in types alone.
+    const shapes = loaded.filter((file) => file.endsWith('/shapes.ts'))
+    expect(shapes.map((file) => file.split('/src/')[1])).toEqual(['front/terminal/shapes.ts'])
   })
 })
 

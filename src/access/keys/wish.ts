@@ -2,10 +2,10 @@
 import type { Millis } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { parseTime } from '../../kernel/time-text.ts'
+import type { ChangeBody, MintBody } from './api/key-body.ts'
 import type { KeyChange } from './change.ts'
 import type { KeyWish } from './issue.ts'
 import { type Scope, scopes } from './key.ts'
-import type { ChangeBody, MintBody } from './shapes.ts'
 
 /** @throws Refusal `invalid_request` with `param`. */
 export const toWish = (body: MintBody): Omit<KeyWish, 'account' | 'actor'> => ({

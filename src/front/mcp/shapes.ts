@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { usageQuery } from '../../billing/usage/shapes.ts'
 import { proofSize } from '../../proof/log/shapes.ts'
 import { chainChoice } from '../../proof/receipts/shapes.ts'
-import { runBody } from '../../runs/shapes.ts'
+import { runBody } from '../../runs/api/run-body.ts'
 import * as t from '../../web/http/shape.ts'
 
 const [whole, text] = [Type.Integer(), Type.String()]

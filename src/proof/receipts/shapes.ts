@@ -1,10 +1,9 @@
-/** The bodies and answers of receipts. */
+/** The answers of receipts, and the request to verify one. */
 import { sectionNames } from '../../verify/receipt.ts'
 import * as t from '../../web/http/shape.ts'
 import { proofShape } from '../log/shapes.ts'
+import { textNames, visibility } from './api/share-body.ts'
 
-const textNames = ['input', 'output'] as const
-const visibilities = ['private', 'unlisted', 'public'] as const
 /** Whether a verification asks the chain. */
 export const chainChoice = t.oneOf('Whether the chain is asked. Default: auto.', [
   'auto',
@@ -87,10 +86,6 @@ export const receiptFileMembers = {
   'proof?': proofShape,
 }
 
-const visibility = t.oneOf('Who may see it: `unlisted` is for whoever has the id.', visibilities)
-
-const texts = t.closed('', { value: t.anything('The text.', { model: 'counterfoil/echo-1' }) })
-
 const checkNames = [
   ...['schema', 'digest', 'signature', 'signer_authorized', 'issuer', 'arithmetic', 'leaf'],
   ...['inclusion', 'checkpoint_signature', 'checkpoint_consistent', 'anchor', 'anchor_final'],
@@ -125,23 +120,6 @@ export const receiptPageShape = t.answer('ReceiptPage', 'Receipts.', {
   has_more: t.flag('Whether `after` the last id finds more.', false),
   first_id: t.orNull(t.id('rcpt', 'Id of the first one.')),
   last_id: t.orNull(t.id('rcpt', 'Id of the last one: the next `after`.')),
-})
-
-export const shareBody = t.body('ShareWish', 'How a receipt is to be shown.', {
-  visibility,
-  'sections?': t.list(t.oneOf('A section.', sectionNames), 'Default: run, charge, passport.', {
-    uniqueItems: true,
-    examples: [['run', 'charge']],
-  }),
-  'reveal?': t.list(t.oneOf('A text.', textNames), 'Default: none.', {
-    uniqueItems: true,
-    examples: [[]],
-  }),
-  'disclosures?': t.closed(
-    'Texts to reveal, where they are not kept.',
-    { 'input?': texts, 'output?': texts },
-    { examples: [{}] },
-  ),
 })
 
 export const shareShape = t.answer('Share', 'How a receipt is shown now.', {

@@ -3,7 +3,7 @@ import type { Json } from '../../kernel/canonical.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { Model } from '../../models/model.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
-import type { RunBody } from '../shapes.ts'
+import type { RunBody } from './run-body.ts'
 
 /** Bytes of `metadata` as JSON: it is kept with the run for ever. */
 const metadataBytes = 4096

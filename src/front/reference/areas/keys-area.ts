@@ -1,11 +1,9 @@
+import { changeBody, mintBody, rotateBody } from '../../../access/keys/api/key-body.ts'
 import {
-  changeBody,
   keyPageShape,
   keySelfShape,
   keyShape,
   keyWithSecretShape,
-  mintBody,
-  rotateBody,
 } from '../../../access/keys/shapes.ts'
 import * as t from '../../../web/http/shape.ts'
 import { area, ok, operation, pageQuery } from '../entry.ts'

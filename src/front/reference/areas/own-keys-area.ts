@@ -1,12 +1,6 @@
+import { changeBody, mintBody, rotateBody } from '../../../access/keys/api/key-body.ts'
 import { keyForm, rotateForm } from '../../../access/keys/portal/key-fields.ts'
-import {
-  changeBody,
-  keyShape,
-  keyWithSecretShape,
-  mintBody,
-  ownKeyPageShape,
-  rotateBody,
-} from '../../../access/keys/shapes.ts'
+import { keyShape, keyWithSecretShape, ownKeyPageShape } from '../../../access/keys/shapes.ts'
 import * as t from '../../../web/http/shape.ts'
 import { done, paged, seeOther } from '../browser-answers.ts'
 import { area, operation, pageQuery } from '../entry.ts'

@@ -1,10 +1,10 @@
+import { shareBody } from '../../../proof/receipts/api/share-body.ts'
 import { shareForm } from '../../../proof/receipts/portal/share-form.ts'
 import {
   erasureShape,
   ownReceiptFileShape,
   ownReceiptPageShape,
   receiptFileShape,
-  shareBody,
   shareShape,
 } from '../../../proof/receipts/shapes.ts'
 import { runPageShape, runShape } from '../../../runs/shapes.ts'

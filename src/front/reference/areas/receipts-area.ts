@@ -1,9 +1,9 @@
 import { proofShape, proofSize } from '../../../proof/log/shapes.ts'
+import { shareBody } from '../../../proof/receipts/api/share-body.ts'
 import {
   erasureShape,
   receiptFileShape,
   receiptPageShape,
-  shareBody,
   shareShape,
   verdictShape,
   verifyRequestShape,

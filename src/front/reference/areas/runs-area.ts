@@ -1,4 +1,5 @@
-import { runBody, runPageShape, runShape, runWithReceiptShape } from '../../../runs/shapes.ts'
+import { runBody } from '../../../runs/api/run-body.ts'
+import { runPageShape, runShape, runWithReceiptShape } from '../../../runs/shapes.ts'
 import * as t from '../../../web/http/shape.ts'
 import { area, json, media, ok, operation, pageQuery } from '../entry.ts'
 import { receiptHeaders, spendRefusals } from './openai-area.ts'

@@ -10,8 +10,8 @@ import { refuse } from '../../../kernel/refusal.ts'
 import { readJson } from '../../../web/http/body.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import { eraseReceipt } from '../erase.ts'
-import { shareBody } from '../shapes.ts'
 import { shareReceipt, textNames, toShareView } from '../share.ts'
+import { shareBody } from './share-body.ts'
 
 type Needs = Pick<
   Deps,

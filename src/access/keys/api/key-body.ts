@@ -1,0 +1,55 @@
+/** The bodies of `/v1/keys`. A start loads these; the answers load with the reference. */
+import { capWindows } from '../../../ledger/window.ts'
+import * as t from '../../../web/http/shape.ts'
+import { scopes } from '../key.ts'
+
+export const rpm = t.integer('Requests a minute, to all routes.', 600, t.told({ minimum: 1 }))
+
+export const concurrency = t.integer('Runs in flight.', 16, t.told({ minimum: 1 }))
+
+export const mostPerRun = t.nusd('The most one run may cost.', 50_000_000)
+
+/** Members of a body that says what a key may do. */
+const rights = {
+  'expires_at?': t.time('Default: in 90 days or with its parent. At most 366 days.'),
+  'scopes?': t.list(
+    t.word('A right.', scopes),
+    'Default: all but keys:mint and receipts:share, as far as the parent has them.',
+  ),
+  'models?': t.list(t.text('A glob.', 'counterfoil/*'), "Default: the parent's."),
+  'ip_cidrs?': t.list(t.text('An address or network.', '203.0.113.0/24'), "Default: the parent's."),
+  'limits?': t.closed('null is no limit of its own.', {
+    'rpm?': t.orNull(rpm),
+    'concurrency?': t.orNull(concurrency),
+    'max_cost_per_run_nusd?': t.orNull(mostPerRun),
+  }),
+  'tags?': t.map(t.text('', 'research'), 'At most 8.', { team: 'research' }),
+}
+
+export const mintBody = t.body('KeyWish', 'A key to be made.', {
+  name: t.text('1 to 64 characters.', 'research agent'),
+  cap: t.closed('At most what the parent may spend.', {
+    limit_nusd: t.nusd('The most in one window, at least 1.', 500_000_000),
+    'window?': t.oneOf('Default: lifetime.', capWindows),
+  }),
+  ...rights,
+  'parent_id?': t.id('key', 'The caller, which is the default, or a key below it.'),
+})
+
+export const changeBody = t.body('KeyChange', 'What is to change. What is left out stays.', {
+  'name?': t.text('1 to 64 characters.', 'research agent'),
+  'cap?': t.closed('', { limit_nusd: t.nusd('The new cap.', 400_000_000) }),
+  ...rights,
+})
+
+export const rotateBody = t.body('KeyRotation', 'How long the old secret still works.', {
+  'overlap_seconds?': t.integer(
+    'Seconds; default 0.',
+    3600,
+    t.told({ minimum: 0, maximum: 604_800 }),
+  ),
+})
+
+export type MintBody = t.Static<typeof mintBody>
+
+export type ChangeBody = t.Static<typeof changeBody>
