@@ -62,7 +62,7 @@ export const keyless: Group = {
       guards: [
         ['src/front/terminal/ask.ts', 'beginAsk'],
         ['src/front/terminal/allowance.ts', 'takeAsk'],
-        ['src/front/terminal/sponsor.ts', 'houseCaller'],
+        ['src/front/terminal/sponsor.ts', 'sponsorCaller'],
       ],
     },
     {

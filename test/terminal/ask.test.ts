@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { houseAccount } from '../../src/front/terminal/sponsor.ts'
+import { sponsorAccount } from '../../src/front/terminal/sponsor.ts'
 import { everythingWritten, expectSettled, lastRun, until } from '../support/runs.ts'
 import { failedIn, sharesOf, type Verdict } from '../support/sharing.ts'
 import { type StubUpstream, startStubUpstream, stubWords } from '../support/stub-upstream.ts'
@@ -32,7 +32,7 @@ describe.each(engines)('ask, on %s', (engine) => {
     expect(result.data).toMatchObject({ object: 'run', model: 'stub/normal', outcome: 'complete' })
     expect(result.allowance).toEqual({ remaining: 9, resets_at: '2026-06-16T00:00:00.000Z' })
     expect((await run(w, 'help', from)).allowance.remaining).toBe(9)
-    expect((await lastRun(w)).accountId).toBe(houseAccount)
+    expect((await lastRun(w)).accountId).toBe(sponsorAccount)
     await expectSettled(w)
   })
 

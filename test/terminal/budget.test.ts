@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { revokeKey } from '../../src/access/keys/revoke.ts'
 import { dropAllowances } from '../../src/front/terminal/allowance.ts'
-import { houseAccount } from '../../src/front/terminal/sponsor.ts'
+import { sponsorAccount } from '../../src/front/terminal/sponsor.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { nightly } from '../support/nightly.ts'
 import { allRuns, expectSettled } from '../support/runs.ts'
@@ -19,7 +19,7 @@ const spent = async (w: World): Promise<bigint> =>
 const grants = (w: World) =>
   w.db.read(function* (q) {
     const all = yield* rows(q.select().from(w.db.tables.transfers))
-    return all.filter((row) => row.accountId === houseAccount && row.kind === 'grant')
+    return all.filter((row) => row.accountId === sponsorAccount && row.kind === 'grant')
   })
 
 /** More than the budget pays for, which is 117; PGlite takes its time, and there it is fewer. */
@@ -107,7 +107,7 @@ test('a key of the house that was revoked is made anew, and has no more money th
   const stub = await startStubUpstream()
   const w = await world({ toml: pricedToml(stub.url, 700_000), now: noon })
   await run(w, 'ask x')
-  const keyId = (await w.deps.console.keyOf(houseAccount)) ?? ''
+  const keyId = (await w.deps.console.keyOf(sponsorAccount)) ?? ''
   await revokeKey(w.deps, { keyId, actor: 'operator' })
   let asked = 1
   while ((await send(w, { command: 'ask x' })).status === 200) asked++

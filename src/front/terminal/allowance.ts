@@ -1,3 +1,4 @@
+/** Counts the asks of keyless clients per day. */
 import type { Deps } from '../../app/deps-port.ts'
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { hmacSha256 } from '../../kernel/hash.ts'
@@ -5,19 +6,19 @@ import { toHex } from '../../kernel/hex.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { windowEnd, windowStart } from '../../ledger/window.ts'
 
-/** How many asks a client has left today, and when the next day begins. */
+/** The asks a client has left today, and the beginning of the next day (UTC). */
 export type Allowance = { remaining: number; resets_at: string }
 
-/** What a client took and may give back. */
+/** A counted ask, which can be returned. */
 export type Taken = { day: Millis; client: string; allowance: Allowance }
 
 type Needs = Pick<Deps, 'clock' | 'settings' | 'signer' | 'terminal'>
 
-/** Days (UTC) of asks that are kept: today's, and yesterday's for a node whose clock is late. */
+/** Days (UTC) of counts kept: today, and yesterday for a node whose clock is behind. */
 const keptDays = 2
 const dayMs = 86_400_000
 
-/** What a client may still ask today; `network` is what it is counted under. */
+/** The allowance left today; `network` identifies the client. */
 export async function allowanceOf(deps: Needs, network: string): Promise<Allowance> {
   const now = deps.clock.now()
   const used = await deps.terminal.used(windowStart('day', now), clientOf(deps, network))
@@ -25,13 +26,13 @@ export async function allowanceOf(deps: Needs, network: string): Promise<Allowan
 }
 
 /**
- * Takes one of the asks of a client, before anything runs.
- * @throws Refusal `rate_limited` with the time of the next when today's are used up, `unavailable`
- * where there are none.
+ * Counts one ask before anything runs.
+ * @throws Refusal `rate_limited` with the reset time if today's asks are used up, `unavailable` if
+ * asking is off
  */
 export async function takeAsk(deps: Needs, network: string): Promise<Taken> {
   const { asksPerDay } = deps.settings.terminal
-  if (asksPerDay === 0) refuse('unavailable', 'The operator of this server turned asking off.')
+  if (asksPerDay === 0) refuse('unavailable', 'Asking is turned off on this server.')
   const now = deps.clock.now()
   const day = windowStart('day', now)
   const client = clientOf(deps, network)
@@ -40,18 +41,18 @@ export async function takeAsk(deps: Needs, network: string): Promise<Taken> {
   return { day, client, allowance: leftOf(deps, used, now) }
 }
 
-/** Gives back an ask that was refused, or that nothing came of; says what is left then. */
+/** Returns an ask that was refused or failed. */
 export const giveBack = ({ terminal }: Needs, { day, client }: Taken): Promise<void> =>
   terminal.giveBack(day, client)
 
-/** Forgets who asked on days that are over. */
+/** Deletes the counts of past days. */
 export const dropAllowances = ({ terminal, clock }: Needs): Promise<void> =>
   terminal.dropBefore(windowStart('day', clock.now()) - (keptDays - 1) * dayMs)
 
-/** When the next day begins. */
+/** The beginning of the next day (UTC). */
 export const nextDay = (now: Millis): Millis => windowEnd('day', now) ?? now
 
-/** Headers of a refusal that holds until the next day: in whole seconds, and in ms. */
+/** Retry headers until the next day, in whole seconds and in ms. */
 export function untilNextDay(now: Millis): Record<string, string> {
   const ms = nextDay(now) - now
   return { 'retry-after': String(Math.ceil(ms / 1000)), 'retry-after-ms': String(ms) }
@@ -66,16 +67,16 @@ function refuseMore(most: number, now: Millis): never {
   const resetsAt = toRfc3339(nextDay(now))
   refuse('rate_limited', {
     message:
-      `The ${most} asks a day of your network are used up. The next can be made at ${resetsAt}; ` +
-      'with a key of your own there is no such limit.',
+      `Your network has used its ${most} asks of today. You can ask again at ${resetsAt}; ` +
+      'with your own key this limit does not apply.',
     metadata: { remaining: 0, resets_at: resetsAt },
     headers: untilNextDay(now),
   })
 }
 
 /**
- * What a network is stored as. The key follows from the signer's, which every node has and the
- * database has not: whoever reads the table cannot try out all addresses.
+ * The stored form of a network. The HMAC key derives from the signer's, which every node has and
+ * the database does not, so a reader of the table cannot try out all addresses.
  */
 function clientOf({ signer }: Needs, network: string): string {
   return toHex(hmacSha256(signer.derive('counterfoil terminal clients v1'), network))

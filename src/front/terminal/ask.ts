@@ -1,3 +1,4 @@
+/** Asks a model without an account: the sponsor pays, and the visitor gets the receipt. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
@@ -12,43 +13,42 @@ import { type Allowance, allowanceOf, giveBack, type Taken, takeAsk } from './al
 import type { Slots } from './slots.ts'
 import {
   asVisitorReads,
-  type HouseDeps,
-  houseAccount,
-  houseCaller,
   isAffordable,
+  type SponsorDeps,
+  sponsorAccount,
+  sponsorCaller,
 } from './sponsor.ts'
 
-/** Asking a model without an account: the house pays, and whoever asked gets the receipt. */
-export type AskDeps = HouseDeps &
+export type AskDeps = SponsorDeps &
   Parameters<typeof begin>[0] &
   Parameters<typeof askModel>[0] &
   Pick<Deps, 'receipts' | 'shares' | 'texts' | 'signer'>
 
-/** Bytes of UTF-8 of a question, and tokens of an answer. */
+/** Largest question in bytes of UTF-8, and largest answer in tokens. */
 export const maxInputBytes = 2048
 export const maxOutputTokens = 256
 
-/** How long an answer may take, in ms: a place is not kept longer. */
+/** Time limit of an answer, in ms, after which its place is freed. */
 const patienceMs = 100_000
 
-/** All but who paid, which is the house. */
+/** Every section but the payer, which is the sponsor. */
 const shownSections: readonly SectionName[] = ['passport', 'run', 'charge', 'content']
 
 export type AskWish = {
-  /** What the client is counted under. */
+  /** Identifies the client. */
   network: string
   input: string
   model: string | undefined
-  /** The request as it was received: what the receipt commits to. */
+  /** The request as received, to which the receipt commits. */
   received: Json
 }
 
-/** A question whose money is held. */
+/** A question with its hold. */
 export type OpenAsk = {
   live: LiveRun
   /**
-   * Runs it, to be called once, and shares its receipt with whoever knows the id.
-   * @throws Refusal as the engine, after the receipt was shared
+   * Runs it, at most once, and shares its receipt as unlisted.
+   * @throws Refusal of the run, after the receipt was shared
    */
   answer(sink: Sink): Promise<Answered>
 }
@@ -56,8 +56,8 @@ export type OpenAsk = {
 export type Answered = Streamed & { allowance: Allowance }
 
 /**
- * Begins a question in the house's name: counted against the client first, and given back when it
- * is refused or nothing comes of it.
+ * Begins a question that the sponsor pays. Counts it against the client first, and returns the ask
+ * if it is refused or fails.
  * @throws Refusal `invalid_request`, `model_not_found`, `model_not_allowed`, `rate_limited`,
  * `concurrency_limited`, `unavailable`
  */
@@ -69,7 +69,7 @@ export async function beginAsk(deps: AskDeps, slots: Slots, wish: AskWish): Prom
   let taken: Taken | undefined
   try {
     taken = await takeAsk(deps, network)
-    const caller = await houseCaller(deps)
+    const caller = await sponsorCaller(deps)
     const most = Math.min(maxOutputTokens, model.maxOutputTokens)
     const body = { model: model.id, messages: [{ role: 'user', content: input }], max_tokens: most }
     const run = { caller, model, body, received, background: false, tags: {}, metadata: {} }
@@ -77,7 +77,7 @@ export async function beginAsk(deps: AskDeps, slots: Slots, wish: AskWish): Prom
     const counted = taken
     return { live, answer: (sink) => answer(deps, live, sink, { network, counted, leave }) }
   } catch (error) {
-    // Its place first: giving back may fail with the database, and a place must not go with it.
+    // Frees the place first, because returning the ask can fail with the database.
     leave()
     if (taken) await giveBack(deps, taken)
     throw await asVisitorReads(deps, error)
@@ -100,7 +100,7 @@ async function answer(deps: AskDeps, live: LiveRun, sink: Sink, held: Held): Pro
     if (!(error instanceof Refusal)) throw error
     const { outcome, receipt_id: receiptId } = error.detail.metadata ?? {}
     if (typeof receiptId === 'string') await share(deps, receiptId)
-    // Whoever hangs up has used the model all the same; of a broken one nobody had anything.
+    // A client that hangs up has used the model; a failed run delivered nothing, so it is returned.
     if (outcome === 'failed' || outcome === 'interrupted') await giveBack(deps, held.counted)
     throw isLate ? new Refusal('upstream_timeout', error.detail) : error
   } finally {
@@ -109,44 +109,44 @@ async function answer(deps: AskDeps, live: LiveRun, sink: Sink, held: Held): Pro
   }
 }
 
-/** Whoever has the id may read and check it. Texts are not kept, and so are not shown. */
+/** Makes the receipt readable for anyone who knows its id. Texts are not kept. */
 async function share(deps: AskDeps, receiptId: string): Promise<void> {
-  const wish = { account: houseAccount, receiptId, sections: shownSections, actor: 'terminal' }
+  const wish = { account: sponsorAccount, receiptId, sections: shownSections, actor: 'terminal' }
   await shareReceipt(deps, { ...wish, visibility: 'unlisted' })
 }
 
-/** The models that answer in the terminal, as the house can pay them. */
+/** The terminal's models that the sponsor can pay for. */
 export const terminalModels = (deps: Pick<AskDeps, 'catalogue' | 'settings'>): Model[] =>
   deps.catalogue
     .list()
     .filter(({ kind, terminal, status }) => kind === 'chat' && terminal && status !== 'disabled')
     .filter((model) => isAffordable(deps, model))
 
-/** The model that is named; else the operator's first, before the built-in one. */
+/** The named model; by default the operator's first one, then a built-in one. */
 function modelOf(deps: AskDeps, id: string | undefined): Model {
   const models = terminalModels(deps)
   if (id === undefined) {
     const usual = models.find(({ ownedBy }) => ownedBy !== 'counterfoil') ?? models[0]
-    return usual ?? refuse('unavailable', 'No model of this server answers in the terminal.')
+    return usual ?? refuse('unavailable', 'No model is available in the terminal.')
   }
   const named = deps.catalogue.get(id)
   if (!named || named.status === 'disabled') refuse('model_not_found', { param: 'model' })
   const open = models.find((model) => model === named)
   if (open) return open
   const others = models.map((model) => model.id).join(', ') || 'none'
-  const message = `This model does not answer in the terminal. Those that do: ${others}.`
+  const message = `This model is not available in the terminal. Available: ${others}.`
   refuse('model_not_allowed', { param: 'model', message })
 }
 
 function assertInput(input: string): void {
   if (input.trim() === '') {
-    refuse('invalid_request', { param: 'input', message: 'Write what to ask: ask <text>.' })
+    refuse('invalid_request', { param: 'input', message: 'Enter a question: ask <text>.' })
   }
   const bytes = Buffer.byteLength(input)
   if (bytes > maxInputBytes) {
     refuse('invalid_request', {
       param: 'input',
-      message: `A question has at most ${maxInputBytes} bytes; this one has ${bytes}.`,
+      message: `A question can have at most ${maxInputBytes} bytes; this one has ${bytes}.`,
     })
   }
 }

@@ -1,3 +1,4 @@
+/** `/terminal`: the page, and its answers to a browser without script. */
 import { Elysia } from 'elysia'
 import { readerAccount, sessionAuth } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'
@@ -17,7 +18,6 @@ import { plain, toLines } from './text.ts'
 
 type Needs = TerminalDeps & Pick<Deps, 'sessions'>
 
-/** `/terminal`: the page, and its answer to a browser without script. */
 export const terminalPages = (deps: Needs, frame: Frame, slots: Slots) => {
   const pageOf = async (request: Request, view: View): Promise<Page> =>
     publicPage({
@@ -64,7 +64,7 @@ export const terminalPages = (deps: Needs, frame: Frame, slots: Slots) => {
 type View = { command?: string; said?: Said; allowance: Allowance }
 type Answer = Omit<View, 'allowance'> & { status: number; allowance?: Allowance }
 
-/** What came of a line; one that was refused stays in its field. */
+/** The answer to a line; a refused line stays in its field. */
 async function answer(text: string, run: () => ReturnType<typeof runLine>): Promise<Answer> {
   try {
     const { lines, receipt, allowance } = await run()
@@ -85,7 +85,7 @@ const TerminalPage = ({ view: { command, said, allowance } }: { view: View }) =>
   <>
     <PageHead title="Terminal">
       <p class="quiet">
-        The same for programs: <code>POST /v1/terminal/run</code>
+        For programs: <code>POST /v1/terminal/run</code>
       </p>
     </PageHead>
     <Split>

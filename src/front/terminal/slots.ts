@@ -1,10 +1,11 @@
+/** Limits concurrent asks, per client and in total. */
 import { refuse } from '../../kernel/refusal.ts'
 
-/** Asks that run at once, of one client and of all. */
+/** Concurrent asks of one client, and of all. */
 export const slotsOfClient = 2
 export const slotsOfAll = 8
 
-/** The places for asks of this process. */
+/** The ask slots of this process. */
 export type Slots = ReturnType<typeof makeSlots>
 
 export function makeSlots() {
@@ -12,19 +13,18 @@ export function makeSlots() {
   let taken = 0
   return {
     /**
-     * Takes a place and answers how to leave it, once.
-     * @throws Refusal `concurrency_limited` when the client has two, `unavailable` when all are
-     * taken.
+     * Takes a slot and returns the function that frees it.
+     * @throws Refusal `concurrency_limited` if the client has two, `unavailable` if all are taken
      */
     take(network: string): () => void {
       const own = busy.get(network) ?? 0
       if (own >= slotsOfClient) {
-        const message = 'Two asks of your network run already. Wait for one of them to end.'
+        const message = 'Your network already has two asks running. Wait for one to end.'
         refuse('concurrency_limited', message)
       }
       if (taken >= slotsOfAll) {
         refuse('unavailable', {
-          message: 'As many asks run as the terminal takes. Try again in a few seconds.',
+          message: 'The terminal is at capacity. Try again in a few seconds.',
           headers: { 'retry-after': '2', 'retry-after-ms': '2000' },
         })
       }

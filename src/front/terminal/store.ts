@@ -1,3 +1,4 @@
+/** The SQL of the terminal: asks per client and day, and the sponsor's daily grants. */
 import { and, eq, gt, lt, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Db } from '../../storage/db/db.ts'
@@ -5,7 +6,6 @@ import { first, rows } from '../../storage/db/query-steps.ts'
 
 export type TerminalStore = ReturnType<typeof terminalStore>
 
-/** How often the terminal answered whom today, and what the house was given to spend. */
 export function terminalStore(db: Db) {
   const { terminalAllowances: allowances, transfers } = db.tables
   const target = [allowances.day, allowances.client]
@@ -15,14 +15,14 @@ export function terminalStore(db: Db) {
   let granted: string | undefined
 
   return {
-    /** Asks of a client on a day. */
+    /** Number of asks of a client on a day. */
     used: async (day: Millis, client: string): Promise<number> => {
       const found = await db.read((q) =>
         first(q.select({ used: allowances.used }).from(allowances).where(ofClient(day, client))),
       )
       return found?.used ?? 0
     },
-    /** Counts one more ask, in one step; undefined where `most` were counted already. */
+    /** Counts one more ask atomically; undefined if `most` are already counted. */
     take: async (day: Millis, client: string, most: number): Promise<number | undefined> => {
       if (most < 1) return undefined
       const set = { used: sql`${allowances.used} + 1` }
@@ -37,7 +37,7 @@ export function terminalStore(db: Db) {
       )
       return found[0]?.used
     },
-    /** Takes back one that came to nothing. */
+    /** Uncounts one ask. */
     giveBack: async (day: Millis, client: string): Promise<void> => {
       const counted = and(ofClient(day, client), gt(allowances.used, 0))
       const less = { used: sql`${allowances.used} - 1` }
@@ -45,7 +45,7 @@ export function terminalStore(db: Db) {
         rows(q.update(allowances).set(less).where(counted).returning({ day: allowances.day })),
       )
     },
-    /** Forgets who asked before that day. */
+    /** Deletes the counts before a day. */
     dropBefore: async (day: Millis): Promise<void> => {
       await db.write((q) =>
         rows(

@@ -1,3 +1,4 @@
+/** The terminal's form and its list of commands. */
 import { Button } from '../../../web/ui/button.tsx'
 import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
 import type { Allowance } from '../allowance.ts'
@@ -5,7 +6,7 @@ import { commands, type Usage, usageOf } from '../language.ts'
 
 export const terminalPath = '/terminal'
 
-/** A command that was sent, and what came of it; `fault` where it was refused. */
+/** A sent command and its answer; `fault` if it was refused. */
 export type Said = {
   command: string
   lines: readonly string[]
@@ -14,16 +15,16 @@ export type Said = {
 }
 
 type FormProps = {
-  /** What stands in the field. */
+  /** The text in the field. */
   command?: string | undefined
-  /** The last command, where the page waited for it. */
+  /** The last command, for a page without script. */
   said?: Said | undefined
   allowance?: Allowance | undefined
 }
 
 /**
- * The terminal to put on any page: what was said, and the line to write the next command on. With
- * the script `terminal` it answers in place; without, its form is answered by `/terminal`.
+ * The terminal, for any page: the answers, and the next command's line. With the script `terminal`
+ * it answers in place; without, its form posts to `/terminal`.
  */
 export const TerminalForm = ({ command = '', said, allowance }: FormProps) => (
   <section class="sheet term" aria-label="Terminal">
@@ -49,7 +50,7 @@ export const TerminalForm = ({ command = '', said, allowance }: FormProps) => (
     </form>
     <footer>
       <small class="quiet" id="terminal-allowance">
-        {allowance ? allowanceText(allowance) : 'No account is needed.'}
+        {allowance ? allowanceText(allowance) : 'No account needed.'}
       </small>
       <nav class="row" aria-label="Examples">
         {examples.map((line) => (
@@ -62,9 +63,9 @@ export const TerminalForm = ({ command = '', said, allowance }: FormProps) => (
 
 const examples = ['help', 'status', 'models', 'ask Hello, who signs this?']
 
-/** Every command there is, each a way to the line that runs it. */
+/** Every command, as a link that puts it into the field. */
 export const TerminalHelp = () => (
-  <Panel id="terminal-help" title="What it knows">
+  <Panel id="terminal-help" title="Commands">
     <Pad>
       <Facts of={(commands as readonly Usage[]).map(toFact)} />
     </Pad>
@@ -73,14 +74,14 @@ export const TerminalHelp = () => (
 
 const toFact = (usage: Usage) => [<UsageLink usage={usage} />, usage.about] as const
 
-/** What takes a word leaves room for it. */
+/** A command with an argument leaves room for it. */
 const UsageLink = ({ usage }: { usage: Usage }) => (
   <CommandLink line={usage.takes === 'nothing' ? usage.name : `${usage.name} `}>
     {usageOf(usage)}
   </CommandLink>
 )
 
-/** Puts a line into the field: by script at once, else by loading the page with it. */
+/** Puts a line into the field, by script or by loading the page with it. */
 const CommandLink = ({ line, children }: { line: string; children?: string }) => (
   <a href={`${terminalPath}?command=${encodeURIComponent(line)}`} data-command={line}>
     <code>{children ?? line}</code>
@@ -89,8 +90,7 @@ const CommandLink = ({ line, children }: { line: string; children?: string }) =>
 
 const Greeting = () => (
   <p class="quiet" id="terminal-greeting">
-    Write a command and press Enter. Nothing here needs an account: ask a model, and check the
-    receipt that its answer leaves.
+    Enter a command. No account is needed: ask a model, then check the receipt of its answer.
   </p>
 )
 
