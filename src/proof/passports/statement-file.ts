@@ -12,7 +12,7 @@ import type { StatementFile } from './statement.ts'
 
 type Needs = Pick<Deps, 'logs' | 'signer' | 'signers'>
 
-/** A statement as a file, for anybody to check; its proof comes extra. */
+/** The statement as a file without its proof. */
 export function toStatementFile(deps: Needs, row: PassportStatementRow): StatementFile {
   const index = indexIn(deps.logs, row)
   const signature = toHex(signatureOf(deps, row))

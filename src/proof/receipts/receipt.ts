@@ -1,3 +1,4 @@
+/** The receipt of an ended run: its facts, its digest and its commitments. */
 import { canonical, type Json } from '../../kernel/canonical.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { makeHmacSha256, sha256, sha256Into } from '../../kernel/hash.ts'
@@ -76,8 +77,8 @@ export const makeReceipt = (facts: ReceiptFacts): FullReceipt =>
   asText(valuesOf(facts)) as FullReceipt
 
 /**
- * The receipt of an ended run, written anew from its row, or as it was when it was erased.
- * @throws when it would not be the one that was logged: then the row, or this code, changed.
+ * The receipt of an ended run, rebuilt from its row, or as stored when it was erased.
+ * @throws if it differs from the logged receipt: then the row, or this code, changed.
  */
 export function receiptOf(run: Ended): FullReceipt {
   const facts = factsOf(run)

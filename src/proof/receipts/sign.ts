@@ -13,9 +13,9 @@ export type Numbered = Ended & { logPlace: number; logIndex: number }
 export type Signed = Numbered & { signature: Uint8Array }
 
 /**
- * Numbers and signs a receipt that is read before the background came to it. The nonce follows
- * from the digest (RFC 6979), so the bytes are the same whoever signs, and however often.
- * @throws Refusal `unavailable` while another node numbers the log and has not come to it.
+ * Numbers and signs a receipt that is read before the background reached it. The nonce follows
+ * from the digest (RFC 6979), so every node and every retry produces the same bytes.
+ * @throws Refusal `unavailable` while another node numbers the log and has not reached it.
  */
 export async function signed(deps: Needs, receiptId: string, ended: Ended): Promise<Signed> {
   const run = await numbered(deps, receiptId, ended)
@@ -25,7 +25,7 @@ export async function signed(deps: Needs, receiptId: string, ended: Ended): Prom
   try {
     await deps.receipts.sign([{ id: run.id, signature }])
   } catch (error) {
-    // The same bytes come out the next time: a full disk does not keep anybody from a receipt.
+    // Signing again gives the same bytes: a full disk does not withhold a receipt.
     deps.log.warn('receipt.signature_not_kept', { receipt_id: receiptId, reason: String(error) })
   }
   return { ...run, signature }
@@ -37,7 +37,7 @@ const lookMs = 50
 
 /**
  * Numbers a receipt that is read before the sequencer came to it.
- * @throws Refusal `unavailable` while another node numbers the log and has not come to it.
+ * @throws Refusal `unavailable` while another node numbers the log and has not reached it.
  */
 export async function numbered(
   deps: Pick<Needs, 'receipts' | 'sequencer' | 'logs'>,
@@ -70,9 +70,9 @@ const batch = 32
 const notedEvery = 1000
 
 /**
- * Signs numbered receipts in the order of the log, a few at a time: nobody waits for these, so
- * they take the moments when no run is in flight. Begins where the range of the key begins, after
- * a restart about where it was, and skips what is signed.
+ * Signs numbered receipts in the order of the log, in small batches while no run is in flight.
+ * Begins at the start of the key's range, after a restart about where it stopped, and skips signed
+ * receipts.
  */
 export function backgroundSigner(deps: Needs & Pick<Deps, 'live' | 'heads'>) {
   const first = deps.logs.current.start + deps.signers.current.fromIndex

@@ -41,7 +41,7 @@ export type ShareForm = Readonly<Record<string, string>>
  * The body of a share as `/v1` takes it, from JSON as it is or from a form: a box is called
  * `sections.run`, a text `disclosures.input.value` and holds JSON. A form that names no section at
  * all leaves the choice to us; one that names `sections` shows those that are ticked.
- * @throws Refusal 'invalid_request' for a text that is no JSON
+ * @throws Refusal 'invalid_request' for a text that is not JSON
  */
 export function shareBodyOf({ value, isForm }: Fields): Json {
   if (!isForm) return value

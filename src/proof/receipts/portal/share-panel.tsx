@@ -33,8 +33,8 @@ export type OwnView = {
 const shareAction = (id: string): string => `/api/portal/receipts/${id}/share`
 
 /**
- * Who sees the receipt, and the end of its texts. Plain forms: beside the verifier there is no room
- * for htmx in what a page may weigh, and after a change all is checked anew.
+ * Who sees the receipt, and the end of its texts. Plain forms: the verifier leaves no room for
+ * htmx in the page's size budget, and every change needs a new verification.
  */
 export const OwnPanels = ({ view }: { view: OwnView }) => (
   <div class="stack noprint" id="own">
