@@ -101,7 +101,7 @@ for (const engine of engines) {
       const refused = await s.erase(id)
       const { error } = await refused.json()
       expect([refused.status, error.type]).toEqual([409, 'conflict'])
-      expect(error.message).toContain('Unshare')
+      expect(error.message).toContain('Make it private')
       expect((await s.shown(id)).disclosures?.input?.value).toEqual(bodyOf('published'))
       await s.share(id, { visibility: 'private' })
       expect((await s.erase(id)).status).toBe(200)
