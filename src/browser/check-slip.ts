@@ -5,7 +5,7 @@ import { drawing, element } from './dom.ts'
 
 type Verifier = typeof import('./verify.ts')
 
-/** A file that somebody gave as paper, as the server draws one; nothing for what cannot be read. */
+/** A given file as a slip, as the server draws one; nothing if it cannot be read. */
 export function slipOf(verifier: Verifier, file: unknown, verdict: Verdict): Node[] {
   const parsed = verifier.parseReceiptFile(file)
   if (!parsed.ok || verdict.receipt_id === null) return []

@@ -4,10 +4,10 @@ import { depositWordsOf } from './deposit-words.ts'
 import { byId } from './dom.ts'
 import { type Announced, type Provider, readAnnounced } from './provider.ts'
 
-/** "Deposit with wallet": the wallet of this browser sends the transfer, and the page tells how. */
+/** "Deposit with wallet": the browser's wallet sends the transfer, and the page shows progress. */
 
 const chainHex = '0x1237'
-/** What a wallet that does not know chain 4663 is told of it. */
+/** The description of chain 4663 for a wallet that does not know it. */
 const chainFacts = {
   chainId: chainHex,
   chainName: 'Robinhood Chain',
@@ -18,7 +18,7 @@ const chainFacts = {
 /** How often, and how far apart in ms, the wallet is asked what became of a transfer. */
 const looks = 60
 const lookMs = 1000
-/** Which wallet somebody signed in with, as wallet.ts keeps it. */
+/** The wallet used to sign in, as wallet.ts stores it. */
 const chosenKey = 'counterfoil.wallet'
 
 const wallets = new Map<string, Announced>()
@@ -32,7 +32,7 @@ window.addEventListener('eip6963:announceProvider', (event) => {
 })
 window.dispatchEvent(new Event('eip6963:requestProvider'))
 offer()
-// The panel is drawn anew with another amount.
+// The panel is redrawn for another amount.
 document.addEventListener('htmx:after:swap', offer)
 
 document.addEventListener('click', async (event) => {

@@ -1,4 +1,4 @@
-/** Elements by hand: text stays text, whatever a file says. */
+/** Builds elements by hand, so that text from a file is never parsed as HTML. */
 
 type Attributes = Record<string, string | boolean>
 

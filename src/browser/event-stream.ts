@@ -1,6 +1,6 @@
 /**
  * The data of each event of a `text/event-stream` answer, as it comes. `EventSource` cannot POST.
- * Ends with the stream; what was cut off in the middle of an event is no event.
+ * Ends with the stream; an event that was cut off is dropped.
  */
 export async function* eventsOf(answer: Response): AsyncGenerator<string> {
   if (!answer.body) return

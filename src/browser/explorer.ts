@@ -1,4 +1,4 @@
-/** Lets the list of receipts grow while it is open, but never under the eyes of who reads it. */
+/** Adds new receipts to the open list, at the reader's click so that rows never jump. */
 type Message = { rows: string[]; isCut: boolean; parts: Record<string, string> }
 
 const live = document.getElementById('live')
@@ -37,7 +37,7 @@ function follow(live: HTMLElement, button: HTMLElement, panel: HTMLElement): voi
       if (part && !part.contains(document.activeElement)) part.innerHTML = html
     }
     if (rows.length === 0) return
-    // More came than is told of: what waited is older than the gap.
+    // The stream skipped receipts: the waiting rows are older than the gap.
     waiting = (isCut ? rows : [...rows, ...waiting]).slice(0, most)
     if (!isRead()) {
       land()

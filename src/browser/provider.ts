@@ -24,7 +24,7 @@ export function readAnnounced(detail: unknown): Announced | undefined {
   }
 }
 
-/** A picture that comes along: none is fetched, so nobody learns who signs in where. */
+/** An icon given as a data URL; icons are never fetched, which would reveal who signs in where. */
 const isPicture = (url: string): boolean =>
   /^data:image\/(png|svg\+xml|webp|jpeg|gif)[;,]/.test(url) && url.length < 200_000
 

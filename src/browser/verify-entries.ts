@@ -11,7 +11,7 @@ export function readEntries(): Entries | undefined {
   const file = read('text', (text) => {
     if (text === '') return 'Choose a receipt file or paste its text.'
     const read = readJsonText(text)
-    if (!read || !isReceiptFile(read.value)) return 'This is no receipt file.'
+    if (!read || !isReceiptFile(read.value)) return 'This is not a receipt file.'
     return { value: read.value, problems: read.repeated }
   })
   const signers = read('signers', (text) => {

@@ -6,6 +6,6 @@ export { proofIn, shownChecks, stampWords, stateWords } from '../verify/shown-ch
 export { hiddenWords, slipLines, totalOf } from '../verify/slip-lines.ts'
 export { headlineOf, kindOf, levelWords, summaryOf, titleOf } from '../verify/verdict-words.ts'
 
-/** Judges a receipt in the reader's own browser: nothing is asked of anybody. Never throws. */
+/** Verifies a receipt in the reader's own browser, without any request. Never throws. */
 export const verify = (input: VerifyInput, trust: Trust): Verdict =>
   verifyReceipt(input, trust, { chain: 'auto' })

@@ -7,7 +7,7 @@ import { wordsOf } from './wallet-words.ts'
 
 /** How long wallets have to announce themselves before it is said that there is none, in ms. */
 const patienceMs = 500
-/** Which wallet somebody signed in with, for as long as the tab is open. */
+/** The wallet used to sign in, for as long as the tab is open. */
 const chosenKey = 'counterfoil.wallet'
 
 const wallets = new Map<string, Announced>()
@@ -95,13 +95,13 @@ function signWith(provider: Provider, account: string, message: string): Promise
   })
 }
 
-/** On pages of somebody signed in: another account in the wallet is another person. */
+/** On signed-in pages: another account in the wallet ends the session. */
 function watch({ id, provider }: Announced): void {
   const account = document.querySelector<HTMLElement>('[data-account]')?.dataset['account']
   if (!account || sessionStorage.getItem(chosenKey) !== id) return
   const check = async (accounts: unknown) => {
     const [now] = Array.isArray(accounts) ? accounts : []
-    // A wallet that locks itself shows no account: that is nobody else.
+    // A locked wallet shows no account, which is not a change of account.
     if (typeof now !== 'string' || now.toLowerCase() === account.toLowerCase()) return
     await post('/api/auth/logout', {})
     sessionStorage.removeItem(chosenKey)
