@@ -20,7 +20,7 @@ const habits = [
  * documentation), comments of the product, and tests with tools. Lower a number after removing some;
  * never raise one. The goal is 0, below 20 and below 100.
  */
-const budget = { read: 91, comments: 342, tests: 618 }
+const budget = { read: 66, comments: 170, tests: 590 }
 
 type Kind = keyof typeof budget
 

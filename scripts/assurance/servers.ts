@@ -28,7 +28,7 @@ export const servers: Group = {
         ],
         [
           'test/db/lock.test.ts',
-          'is not taken where its file may only be read: that would keep nobody away',
+          'is not taken on a read-only file, where it would lock nothing',
         ],
       ],
       guards: [

@@ -18,7 +18,7 @@ describe('the lock of a data folder', () => {
   })
 
   test.skipIf(process.platform === 'win32')(
-    'is not taken where its file may only be read: that would keep nobody away',
+    'is not taken on a read-only file, where it would lock nothing',
     async () => {
       const folder = dirname(freshFile())
       const file = join(folder, 'lock.db')

@@ -52,7 +52,7 @@ test('a file that is there stays as it is', async () => {
   expect(await Bun.file(file).text()).toBe('mine')
 })
 
-test('where it cannot be put, nothing is left: the steps are for whoever opens it', () => {
+test('a file that cannot be placed leaves nothing behind, and the opening migrates instead', () => {
   const file = `${freshFile()}-none/counterfoil.db`
   expect(placeNewFile(file, 'new', 5)).toBeUndefined()
 })
@@ -106,7 +106,7 @@ describe.skipIf(!canTrace)('a folder that cannot be synced', () => {
     expect(openRaw(file).query('PRAGMA quick_check').values()).toEqual([['ok']])
   })
 
-  test('because the disk failed: nobody goes on as if it were on the disk', async () => {
+  test('because the disk failed: the opening fails too', async () => {
     expect(await placeUnder('EIO', freshFile())).toContain('EIO')
   })
 })

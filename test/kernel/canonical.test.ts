@@ -48,6 +48,6 @@ test.each([[Number.NaN], [Number.POSITIVE_INFINITY], ['\ud800'], [{ '\udc00': 1 
   (value) => expect(() => canonical({ a: [value] })).toThrow(),
 )
 
-test('what is no JSON is refused', () => {
+test('a value that is not JSON is refused', () => {
   expect(() => canonical(undefined)).toThrow(TypeError)
 })

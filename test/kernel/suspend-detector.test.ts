@@ -15,7 +15,7 @@ function looks(...steps: [wall: number, monotonic: number][]): number[] {
 describe('suspends', () => {
   const cases: [what: string, steps: [number, number][], counts: number[]][] = [
     [
-      'are none while somebody looks each second',
+      'are none while it is called each second',
       [...Array(60)].map(() => [1000, 1000]),
       Array(60).fill(0),
     ],

@@ -161,7 +161,7 @@ describe('company', () => {
     expect(ids()[2]).toEqual([6, 7])
   })
 
-  test('after a batch of three nobody waits', async () => {
+  test('after a batch of three a lone command does not wait', async () => {
     const { flights, post, ids } = await after(3)
     flights[1]?.land()
     await untimed()

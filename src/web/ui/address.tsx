@@ -1,7 +1,6 @@
-/** A wallet's address. */
+/** A wallet's address with its checksum: shortened to the eye, whole in its title. */
 import { toChecksumAddress } from '../../verify/address.ts'
 
-/** A wallet's address with its checksum: shortened to the eye, whole in its title. */
 export function Address({ value }: { value: string }) {
   const whole = toChecksumAddress(value)
   return (

@@ -1,4 +1,4 @@
-/** Asks before an action that cannot be undone. */
+/** Asks before something that cannot be undone. */
 import { Button, ButtonLink } from './button.tsx'
 import { ActionForm } from './form.tsx'
 import type { Child } from './jsx-runtime.ts'
@@ -23,7 +23,6 @@ type ConfirmProps = {
   fields?: Child
 }
 
-/** Asks before something that cannot be undone. */
 export const Confirm = (props: ConfirmProps) => (
   <Panel id={props.id} title={props.title}>
     <div class="pad stack">

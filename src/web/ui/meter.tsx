@@ -1,8 +1,7 @@
-/** How much of a limit is used. */
+/** How much of a limit is used: a bar that warns from 80 % on, and the same in figures. */
 import type { Nusd } from '../../kernel/money.ts'
 import { amountText } from './amount.tsx'
 
-/** How much of a limit is used: a bar that warns from 80 % on, and the same in figures. */
 export function Meter({ used, limit, of = '' }: { used: Nusd; limit: Nusd; of?: string }) {
   const perMille = limit === 0n ? 1000 : Number((used * 1000n) / limit)
   const words = `${amountText(used)} of ${amountText(limit)}${of ? ` ${of}` : ''}`

@@ -1,7 +1,6 @@
-/** QR codes. */
+/** A QR code, black on white in either theme, each dark run of a row as one stroke. */
 import { encode } from 'uqr'
 
-/** A QR code, black on white in either theme, each dark run of a row as one stroke. */
 export function Qr({ text, label }: { text: string; label: string }) {
   const { size, data } = encode(text, { border: 2 })
   return (

@@ -1,4 +1,4 @@
-/** Pages and notes for refusals. */
+/** Shows a refusal to people: a note in place for htmx, a whole page for a plain browser. */
 import type { Refusal } from '../../kernel/refusal.ts'
 import type { ShowRefusal } from '../http/root.ts'
 import { ButtonLink } from './button.tsx'
@@ -9,7 +9,6 @@ import { ErrorNote } from './notice.tsx'
 import { pageHeaders, readerOf } from './reply.ts'
 import { Rosette } from './rosette.tsx'
 
-/** Shows a refusal to people: a note in place for htmx, a whole page for a plain browser. */
 export const refusalPages =
   (frame: Frame): ShowRefusal =>
   (refusal, { request, requestId, wants }) => {
