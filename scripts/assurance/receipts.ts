@@ -13,7 +13,7 @@ export const receipts: Group = {
         ['test/verify/eip712.test.ts', 'any receipt has the digest that wallets compute'],
       ],
       guards: [
-        ['src/verify/eip712.ts', 'receiptDigest'],
+        ['src/verify/receipt.ts', 'receiptDigest'],
         ['src/verify/checks.ts', 'checkDigest'],
       ],
     },

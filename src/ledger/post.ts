@@ -1,4 +1,5 @@
 /** Posts commands to the ledger in batches: load, decide, write, in one transaction. */
+
 import type { Clock } from '../kernel/clock.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import type { Db } from '../storage/db/db.ts'
@@ -7,6 +8,7 @@ import type { Query, Work } from '../storage/db/query-steps.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import { keepTexts } from '../storage/texts/store.ts'
 import { type BatchLimits, makeBatchQueue } from './batch-queue.ts'
+import type { Command } from './command.ts'
 import { isOneCommandsFault } from './fault.ts'
 import { load } from './store/load.ts'
 import { writeBack } from './store/write.ts'
@@ -17,34 +19,6 @@ import {
   trackedRows,
   type UnitOfWork,
 } from './unit-of-work.ts'
-
-/**
- * A change of money or of who may spend it. Names the rows it needs, all of one account except
- * where money goes to another. `decide` changes them in the unit of work; a refusal undoes nothing,
- * so it checks everything before its first change.
- */
-export type Command<T> = {
-  account: string
-  /** The account that receives money from `account`. */
-  to?: string
-  /** Opens `account` and `to` with a zero balance if they do not exist. */
-  opens?: boolean
-  /** Loads the number of active keys, for a command that adds one. */
-  mints?: boolean
-  keys: readonly string[]
-  /** A key to be changed together with all keys below it. */
-  below?: string
-  /** A key whose secrets change. */
-  secretsOf?: string
-  /** An open run to end. */
-  run?: string
-  deposit?: string
-  /** The scope of an idempotent call. */
-  call?: string | undefined
-  /** Loads the live subscription of the account. */
-  subscribes?: boolean
-  decide(unit: UnitOfWork): T
-}
 
 /** The only way money moves. Concurrent commands share one transaction and one fsync. */
 export type Ledger = {

@@ -1,4 +1,3 @@
-import type { Receipt } from './receipt.ts'
 import { makeStructHasher, typedDigest } from './typed-data.ts'
 import type { Value } from './typed-values.ts'
 
@@ -115,6 +114,3 @@ export const encodeType = (name: StructName): string => hasher.encodeType(name)
 /** What a signature over one of our structs signs, 32 bytes. */
 export const structDigest = (name: StructName, value: Value): Uint8Array =>
   typedDigest(domainSeparator(), hasher.hash(name, value))
-
-/** The digest of a receipt, the same for the full one and for every redaction of it. */
-export const receiptDigest = (receipt: Receipt): Uint8Array => structDigest('Receipt', receipt)

@@ -1,7 +1,7 @@
 import type { Json } from '../kernel/canonical.ts'
 import { type Hex, toHex } from '../kernel/hex.ts'
 import { isAddress } from './address.ts'
-import { hashStruct, type StructName, structs } from './eip712.ts'
+import { hashStruct, type StructName, structDigest, structs } from './eip712.ts'
 
 /** A receipt says who ran what, when, for how much, and commits to what went in and came out. */
 export type Receipt = {
@@ -243,3 +243,6 @@ export function say(problems: Problem[], path: string, message: string): undefin
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The digest of a receipt, the same for the full one and for every redaction of it. */
+export const receiptDigest = (receipt: Receipt): Uint8Array => structDigest('Receipt', receipt)

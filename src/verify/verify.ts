@@ -19,7 +19,6 @@ import {
   type TrustedSigner,
   unavailable,
 } from './checks.ts'
-import { receiptDigest } from './eip712.ts'
 import { parseProof } from './proof.ts'
 import {
   isHidden,
@@ -28,6 +27,7 @@ import {
   parseReceiptFile,
   type ReceiptFile,
   readDisclosures,
+  receiptDigest,
   type SectionName,
   sectionNames,
 } from './receipt.ts'

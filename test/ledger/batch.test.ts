@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../src/kernel/refusal.ts'
-import type { Command } from '../../src/ledger/post.ts'
+import type { Command } from '../../src/ledger/command.ts'
 import { outcomeOf, rejectionOf } from '../support/rejection.ts'
 import { engines } from '../support/world.ts'
 import { faultsOf, newAccount, openOffice, pictureOf } from './office.ts'

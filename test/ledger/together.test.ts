@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { refuse } from '../../src/kernel/refusal.ts'
-import { type Command, openLedger } from '../../src/ledger/post.ts'
+import type { Command } from '../../src/ledger/command.ts'
+import { openLedger } from '../../src/ledger/post.ts'
 import type { Posted, UnitOfWork } from '../../src/ledger/unit-of-work.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { engines } from '../support/world.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { type BreakerState, makeBreaker, type Pass } from '../../src/models/upstream/breaker.ts'
+import { makeBreaker, type Pass } from '../../src/models/upstream/breaker.ts'
 import { recentAccounts } from '../../src/models/upstream/breaker-accounts.ts'
+import type { BreakerState } from '../../src/models/upstream/upstream.ts'
 
 /** A breaker of three failures and 30 s; a step is `take <request> <account>` and so on. */
 function play(steps: string) {

@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import {
-  type BreakerState,
-  makeBreaker,
-  type Pass,
-  verdictOf,
-} from '../../src/models/upstream/breaker.ts'
+import { makeBreaker, type Pass, verdictOf } from '../../src/models/upstream/breaker.ts'
+import type { BreakerState } from '../../src/models/upstream/upstream.ts'
 import { type FailureReason, UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 
 /** A breaker of three failures and 30 s, and requests that have names. */

@@ -4,17 +4,16 @@ import fc from 'fast-check'
 import { hashTypedData, hashStruct as viemHashStruct, keccak256 as viemKeccak } from 'viem'
 import { type Hex, toHex } from '../../src/kernel/hex.ts'
 import { toChecksumAddress } from '../../src/verify/address.ts'
-import {
-  domain,
-  encodeType,
-  hashStruct,
-  receiptDigest,
-  structDigest,
-  structs,
-} from '../../src/verify/eip712.ts'
+import { domain, encodeType, hashStruct, structDigest, structs } from '../../src/verify/eip712.ts'
 import { useWasmKeccak } from '../../src/verify/fast/keccak-wasm.ts'
 import { keccak256, portableMemory, useKeccak } from '../../src/verify/keccak.ts'
-import { isHidden, type Receipt, redact, sectionNames } from '../../src/verify/receipt.ts'
+import {
+  isHidden,
+  type Receipt,
+  receiptDigest,
+  redact,
+  sectionNames,
+} from '../../src/verify/receipt.ts'
 import { makeStructHasher, typedDigest } from '../../src/verify/typed-data.ts'
 import fixture from '../fixtures/receipt-v1.json'
 import { anyReceipt, fileOf, viemTypes } from './samples.ts'

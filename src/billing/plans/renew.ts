@@ -4,6 +4,7 @@ import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { SubscriptionRow } from '../../storage/db/schema.ts'
 import { monthAt } from './period.ts'
+import type { Due } from './store.ts'
 import {
   accountOf,
   availableTo,
@@ -12,9 +13,6 @@ import {
   payPeriod,
   setPlan,
 } from './subscription.ts'
-
-/** A subscription whose period ended. */
-export type Due = Pick<SubscriptionRow, 'id' | 'accountId' | 'periodStart'> & { periodEnd: Millis }
 
 type Needs = Pick<Deps, 'ledger' | 'ids' | 'keys' | 'plans'>
 

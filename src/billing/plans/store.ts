@@ -4,7 +4,9 @@ import type { Db } from '../../storage/db/db.ts'
 import { type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
 import { first, rows } from '../../storage/db/query-steps.ts'
 import type { SubscriptionRow } from '../../storage/db/schema.ts'
-import type { Due } from './renew.ts'
+
+/** A subscription whose period ended. */
+export type Due = Pick<SubscriptionRow, 'id' | 'accountId' | 'periodStart'> & { periodEnd: Millis }
 
 export type SubscriptionStore = ReturnType<typeof subscriptionStore>
 

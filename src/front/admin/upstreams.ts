@@ -1,6 +1,6 @@
 /** The operator's figures about each upstream. */
 import type { Deps } from '../../app/deps-port.ts'
-import type { BreakerState } from '../../models/upstream/breaker.ts'
+import type { BreakerState } from '../../models/upstream/upstream.ts'
 import type { Family } from '../metrics/exposition.ts'
 
 /** Counts of this process since its start. */

@@ -11,7 +11,7 @@ import {
   type Work,
 } from '../../storage/db/query-steps.ts'
 import type { Tables } from '../../storage/db/schema.ts'
-import type { Command } from '../post.ts'
+import type { Command } from '../command.ts'
 import { type TrackedRows, windowId } from '../unit-of-work.ts'
 import { capWindows, windowStart } from '../window.ts'
 import { countActiveKeys } from './active.ts'

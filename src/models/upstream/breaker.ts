@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { mostAccounts, recentAccounts } from './breaker-accounts.ts'
-import type { UpstreamFailure } from './upstream.ts'
+import type { BreakerState, UpstreamFailure } from './upstream.ts'
 
 export type BreakerRules = {
   /** Failures in a row that may open it; at least 1. */
@@ -8,12 +8,6 @@ export type BreakerRules = {
   /** How long it then stays open, in ms. */
   cooldownMs: number
 }
-
-/**
- * `closed`: all requests pass. `open`: only probes of accounts that did not fail pass.
- * `half_open`: the cooldown is over, and one probe of the others may pass as well.
- */
-export type BreakerState = 'closed' | 'open' | 'half_open'
 
 /** The way through for one request. Only its first verdict counts. */
 export type Pass = {

@@ -2,7 +2,12 @@ import type { Json } from '../../kernel/canonical.ts'
 import type { StopSignal } from '../../kernel/stop.ts'
 import type { Trace } from '../../kernel/trace.ts'
 import type { ModelKind } from '../model.ts'
-import type { BreakerState } from './breaker.ts'
+
+/**
+ * `closed`: all requests pass. `open`: only probes of accounts that did not fail pass.
+ * `half_open`: the cooldown is over, and one probe of the others may pass as well.
+ */
+export type BreakerState = 'closed' | 'open' | 'half_open'
 
 export type JsonObject = { [member: string]: Json }
 

@@ -7,8 +7,9 @@ import type { Nusd } from '../../kernel/money.ts'
 import { costOf, type MeterLine } from '../../models/model.ts'
 import type { RunRow } from '../../storage/db/schema.ts'
 import type { CommitmentTag } from '../../verify/commitment.ts'
-import { receiptDigest, structDigest } from '../../verify/eip712.ts'
+import { structDigest } from '../../verify/eip712.ts'
 import type { FullReceipt } from '../../verify/receipt.ts'
+import { receiptDigest } from '../../verify/receipt.ts'
 import type { Value } from '../../verify/typed-values.ts'
 
 /** What is known of a run when it has ended and is to leave a receipt. */

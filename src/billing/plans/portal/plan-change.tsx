@@ -10,7 +10,7 @@ import { Table } from '../../../web/ui/table.tsx'
 import { dateText } from '../../../web/ui/when.tsx'
 import { differences, planPath, priceText } from '../plan-words.ts'
 import type { Quote } from '../quote.ts'
-import type { PlanView } from './plan.tsx'
+import type { PlanView } from './plan-page-view.ts'
 
 /** What a change of plan changes and costs, before its button. */
 export const PreviewPanel = ({ view, quote }: { view: PlanView; quote: Quote }) => {

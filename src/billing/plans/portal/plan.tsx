@@ -1,5 +1,4 @@
-import { freeId, type Plan, type Plans } from '../../../access/plan.ts'
-import type { Refusal } from '../../../kernel/refusal.ts'
+import { freeId, type Plan } from '../../../access/plan.ts'
 import { Amount, amountText } from '../../../web/ui/amount.tsx'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { ActionForm } from '../../../web/ui/form.tsx'
@@ -7,19 +6,9 @@ import { ErrorNote, Notice } from '../../../web/ui/notice.tsx'
 import { Facts, Pad, PageHead, Panel } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { dateText } from '../../../web/ui/when.tsx'
-import type { AccountPlan } from '../account-plan.ts'
 import { discountText, planPath, priceText } from '../plan-words.ts'
-import type { Quote } from '../quote.ts'
 import { CancelPanel, PreviewPanel } from './plan-change.tsx'
-
-export type PlanView = AccountPlan & {
-  plans: Plans
-  /** What was asked for, and what it costs. */
-  quote?: Quote
-  /** Whether the end of the present plan is asked about. */
-  cancels: boolean
-  refusal?: Refusal
-}
+import type { PlanView } from './plan-page-view.ts'
 
 export const PlanPage = ({ view }: { view: PlanView }) => (
   <>

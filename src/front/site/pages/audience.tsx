@@ -3,7 +3,7 @@ import { ButtonLink, CopyButton } from '../../../web/ui/button.tsx'
 import { CopyBox } from '../../../web/ui/copy-box.tsx'
 import { Icon, type IconName } from '../../../web/ui/icon.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
-import type { LandingView } from './landing.tsx'
+import type { LandingView } from './landing-view.ts'
 
 export const Audiences = ({ view }: { view: LandingView }) => (
   <section class="stack" aria-labelledby="for-title">

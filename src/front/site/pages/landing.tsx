@@ -1,26 +1,12 @@
 /** The landing page's layout. */
+
 import { ButtonLink } from '../../../web/ui/button.tsx'
-import type { Stats } from '../../explorer/stats.ts'
 import { TerminalForm } from '../../terminal/pages/prompt.tsx'
-import type { Newest } from '../newest.ts'
 import { Audiences } from './audience.tsx'
 import { LiveFigures } from './figures.tsx'
+import type { LandingView } from './landing-view.ts'
 import { BlankSlip, NewestSlip } from './newest.tsx'
 import { CheckSteps } from './steps.tsx'
-
-export type LandingView = {
-  baseUrl: string
-  /** Address of the current signing key. */
-  signer: string
-  /** A chat model for the examples. */
-  model: string
-  isSignedIn: boolean
-  takesDeposits: boolean
-  /** Whether a chain is configured for anchors. */
-  isAnchored: boolean
-  newest: Newest | undefined
-  stats: Stats
-}
 
 export const LandingPage = ({ view }: { view: LandingView }) => (
   <div class="landing">

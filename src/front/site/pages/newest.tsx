@@ -7,7 +7,7 @@ import { shortHash } from '../../../web/ui/hash.tsx'
 import { Rosette } from '../../../web/ui/rosette.tsx'
 import { Slip, Stamp } from '../../../web/ui/slip.tsx'
 import type { Newest } from '../newest.ts'
-import type { LandingView } from './landing.tsx'
+import type { LandingView } from './landing-view.ts'
 
 export function NewestSlip({ newest: { file, verdict } }: { newest: Newest }) {
   const { receipt, digest } = file

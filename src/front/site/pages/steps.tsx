@@ -2,7 +2,7 @@
 import { Address } from '../../../web/ui/address.tsx'
 import { ButtonLink, CopyButton } from '../../../web/ui/button.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
-import type { LandingView } from './landing.tsx'
+import type { LandingView } from './landing-view.ts'
 
 export function CheckSteps({ view: { baseUrl, signer, newest } }: { view: LandingView }) {
   const id = newest?.file.receipt.id ?? 'rcpt_…'

@@ -1,0 +1,30 @@
+/** What a change of money names and decides, before it is posted. */
+import type { UnitOfWork } from './unit-of-work.ts'
+
+/**
+ * A change of money or of who may spend it. Names the rows it needs, all of one account except
+ * where money goes to another. `decide` changes them in the unit of work; a refusal undoes nothing,
+ * so it checks everything before its first change.
+ */
+export type Command<T> = {
+  account: string
+  /** The account that receives money from `account`. */
+  to?: string
+  /** Opens `account` and `to` with a zero balance if they do not exist. */
+  opens?: boolean
+  /** Loads the number of active keys, for a command that adds one. */
+  mints?: boolean
+  keys: readonly string[]
+  /** A key to be changed together with all keys below it. */
+  below?: string
+  /** A key whose secrets change. */
+  secretsOf?: string
+  /** An open run to end. */
+  run?: string
+  deposit?: string
+  /** The scope of an idempotent call. */
+  call?: string | undefined
+  /** Loads the live subscription of the account. */
+  subscribes?: boolean
+  decide(unit: UnitOfWork): T
+}
