@@ -97,7 +97,7 @@ describe.skipIf(left)('the nightly backup of a PostgreSQL database', () => {
     const args = ['backup', 'x.db', '--database-url', url]
     const { code, stdout, stderr } = await run(home.folder, args, { PATH: '/nowhere' })
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toContain('pg_dump is not on this machine')
+    expect(stderr).toContain('pg_dump is not installed')
     expect(stderr).toContain('pg_dump --format=custom')
     expect(stderr).toContain('postgres://counterfoil@127.0.0.1:1/counterfoil')
     expect(stderr).not.toContain('hunter2')

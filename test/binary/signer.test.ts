@@ -132,7 +132,7 @@ describe.skipIf(noBinary)('the life of the signer', () => {
     const wrong = await revoke(log.size + 1)
     expect([wrong.code, wrong.stderr]).toEqual([
       1,
-      expect.stringContaining(`from ${from + 1} to ${log.size} on`),
+      expect.stringContaining(`from an index between ${from + 1} and ${log.size}.`),
     ])
     const done = await revoke(Number(second.proof.index))
     expect(done.code).toBe(0)

@@ -141,7 +141,7 @@ describe.skipIf(noAnvil)('a receipt of a running server with a chain', () => {
       const asked = await cli('receipt.json', ...rpc, ...owner, '--require-chain')
       expect([asked.code, asked.stderr]).toEqual([0, ''])
       expect(asked.stdout).toMatch(/^Final\. Signed by 0x/m)
-      expect(asked.stdout.includes('the one that the file names')).toBe(owner.length === 0)
+      expect(asked.stdout.includes("is only the file's claim")).toBe(owner.length === 0)
     }
     const wrong = { ...file, proof: { ...file.proof, anchor: { ...file.proof.anchor } } }
     set(wrong, 'proof.anchor.log_owner', a.registry.address)
