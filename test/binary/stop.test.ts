@@ -174,7 +174,7 @@ describe.skipIf(noBinary)('a server and what is around it', () => {
     await up.stop()
     const gone = await home.cli('healthcheck', up.origin)
     expect(gone.code).toBe(1)
-    expect(gone.stderr).toContain('does not answer')
+    expect(gone.stderr).toContain('is not reachable')
   })
 
   test('what a script asks: healthcheck --wait ends when the server is ready, and is 1 if it never is', async () => {
@@ -184,7 +184,7 @@ describe.skipIf(noBinary)('a server and what is around it', () => {
     expect(await waiting).toMatchObject({ code: 0, stderr: 'ready\n' })
     await server.stop()
     const never = await home.cli('healthcheck', server.origin, '--wait', '1s')
-    expect(never).toMatchObject({ code: 1, stderr: `${server.origin} does not answer\n` })
+    expect(never).toMatchObject({ code: 1, stderr: `${server.origin} is not reachable\n` })
     expect((await home.cli('healthcheck', '--wait', 'long')).code).toBe(2)
   })
 })
