@@ -29,11 +29,11 @@ describe('what is given to be checked', () => {
     [' \n ', 'Choose a receipt file'],
     ['run_01k7qz4n8e3v5w0m2b9c7d1f4g', 'neither a receipt file nor'],
     ['{"type": "counterfoil.receipt"', 'neither a receipt file nor'],
-    ['{"type": "counterfoil.proof"}', 'no receipt file'],
-    ['{"type": "counterfoil.receipt"}', 'no receipt file'],
-    ['[1]', 'no receipt file'],
-    ['null', 'no receipt file'],
-    ['7', 'no receipt file'],
+    ['{"type": "counterfoil.proof"}', 'not a receipt file'],
+    ['{"type": "counterfoil.receipt"}', 'not a receipt file'],
+    ['[1]', 'not a receipt file'],
+    ['null', 'not a receipt file'],
+    ['7', 'not a receipt file'],
   ])('%p is told what is wrong with it', (text, words) => {
     const given = readGiven(text, base)
     expect(given.kind).toBe('wrong')
