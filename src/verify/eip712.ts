@@ -1,3 +1,4 @@
+/** The EIP-712 domain and structs that this product signs. */
 import { makeStructHasher, typedDigest } from './typed-data.ts'
 import type { Value } from './typed-values.ts'
 

@@ -1,3 +1,4 @@
+/** Hashes with Keccak-256 in a memory that callers lay messages out in. */
 import { keccak_256 } from '@noble/hashes/sha3.js'
 
 /** Memory of 64 KiB, all zero at first, whose messages Keccak-256 hashes in place. */

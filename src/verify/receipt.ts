@@ -1,3 +1,4 @@
+/** Reads a receipt and its file, strictly, and computes its digest. */
 import type { Json } from '../kernel/canonical.ts'
 import { type Hex, toHex } from '../kernel/hex.ts'
 import { isAddress } from './address.ts'

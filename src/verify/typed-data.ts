@@ -1,3 +1,4 @@
+/** Computes EIP-712 digests for fixed tables of structs. */
 import {
   blockBytes,
   type KeccakMemory,

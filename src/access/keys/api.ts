@@ -1,3 +1,4 @@
+/** Routes under /v1/keys: a key reads itself and manages the keys below it. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { isId } from '../../kernel/ids.ts'

@@ -1,3 +1,4 @@
+/** Routes under /v1/passports: public passports and their records. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { toListView } from '../../kernel/pagination.ts'

@@ -1,3 +1,4 @@
+/** Routes under /v1/receipts: own and public receipts, and the check of any receipt. */
 import { Elysia } from 'elysia'
 import { keyAuth, optionalCaller } from '../../access/keys/needs-key.ts'
 import { assertListed, owns } from '../../access/keys/owns.ts'

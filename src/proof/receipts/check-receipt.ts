@@ -1,3 +1,4 @@
+/** Checks a receipt against this server's signers and store. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toHex } from '../../kernel/hex.ts'

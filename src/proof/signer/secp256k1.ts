@@ -1,3 +1,4 @@
+/** Signs with secp256k1: by the native addon, or by a library where no build of it runs. */
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { getPublicKey, hashes, sign } from '@noble/secp256k1'

@@ -1,3 +1,4 @@
+/** Answers a run with its whole output at once. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { jsonReply } from '../../storage/idempotency/api/answer-once.ts'

@@ -1,3 +1,4 @@
+/** Streams the events of one run until it ends. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { RunRow } from '../../storage/db/schema.ts'
 import { type SseClient, type SseContext, sseResponse } from '../../web/http/sse.ts'

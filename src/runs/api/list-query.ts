@@ -1,3 +1,4 @@
+/** Reads the filters of a list of runs from its address. */
 import { readPeriod } from '../../billing/usage/range.ts'
 import { isId } from '../../kernel/ids.ts'
 import { refuse } from '../../kernel/refusal.ts'

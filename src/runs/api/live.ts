@@ -1,3 +1,4 @@
+/** Streams the runs of an account to its open pages. */
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { htmlFrame, type SseClient, type SseContext, sseResponse } from '../../web/http/sse.ts'

@@ -1,3 +1,4 @@
+/** Streams the output of a run as server-sent events. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Log } from '../../kernel/log.ts'
 import { type Refusal, toErrorBody } from '../../kernel/refusal.ts'

@@ -1,3 +1,4 @@
+/** Assembles the WebAssembly module that computes Keccak-256. */
 import { blockBytes, keccakMemoryBytes } from '../keccak.ts'
 
 /**

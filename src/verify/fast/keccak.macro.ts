@@ -1,3 +1,4 @@
+/** Embeds the Keccak module while Bun transpiles. */
 import { keccakModule } from './keccak-code.ts'
 
 /** The module that computes Keccak-256, put together while Bun transpiles, as base64. */

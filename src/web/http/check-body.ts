@@ -1,3 +1,4 @@
+/** Checks a value against a TypeBox shape, and names the first wrong field. */
 import type { Static, TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { refuse } from '../../kernel/refusal.ts'

@@ -1,3 +1,4 @@
+/** Tells the address of a client, behind trusted proxies too. */
 import { type Address, formatAddress, parseAddress } from '../../kernel/network-address.ts'
 import { type Block, isWithin, parseBlock } from '../../kernel/network-block.ts'
 

@@ -1,3 +1,4 @@
+/** Limits requests without a key by network. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { clientAddress, rateKey, trustedProxies } from './client-address.ts'

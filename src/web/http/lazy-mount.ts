@@ -1,11 +1,12 @@
+/** Mounts the pages at the first request that needs one. */
 import type { AnyElysia } from 'elysia'
 
 const restOf = new WeakMap<AnyElysia, () => Promise<void>>()
 
 /**
- * Lets an app be served before all of it is mounted: what `load` brings adds the rest, none of
- * which may be for programs, when somebody first asks for it. Loading that failed is tried again
- * for the next who asks; mounting is done once, for its first half cannot be taken back.
+ * Lets an app be served before all of it is mounted. `load` brings the rest, none of which may be
+ * for programs, at the first request for it. A failed load is tried again at the next request;
+ * mounting happens once, because its first half cannot be taken back.
  */
 export function mountLater(app: AnyElysia, load: () => Promise<() => void>): void {
   let mounting: Promise<void> | undefined

@@ -1,3 +1,4 @@
+/** Limits bodies that arrive slowly. */
 import type { Deps } from '../../app/deps-port.ts'
 import { deadlineIn } from '../../kernel/deadline.ts'
 import { Refusal } from '../../kernel/refusal.ts'

@@ -1,3 +1,4 @@
+/** Answers with a page, a fragment for htmx, or a redirect after a form. */
 import { HtmlAnswer } from './html-answer.ts'
 import type { Markup } from './jsx-runtime.ts'
 import { renderChild } from './jsx-runtime.ts'

@@ -1,3 +1,4 @@
+/** Routes under /api/auth: signing in with a wallet (EIP-4361) and out again. */
 import { type Context, Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
 import type { Json } from '../../../kernel/canonical.ts'

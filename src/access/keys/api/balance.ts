@@ -1,3 +1,4 @@
+/** GET /v1/balance: what the account of a key has, holds and may still spend. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
 import { toChecksumAddress } from '../../../verify/address.ts'

@@ -1,3 +1,4 @@
+/** Answers a repeated call that made a key: with the key, and without its secret. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { type Once, onceOf } from '../../../ledger/once.ts'
 import { jsonReply } from '../../../storage/idempotency/api/answer-once.ts'

@@ -1,3 +1,4 @@
+/** Routes that share a receipt or erase its texts. */
 import { Elysia } from 'elysia'
 import type { Caller } from '../../../access/keys/key.ts'
 import { keyAuth } from '../../../access/keys/needs-key.ts'

@@ -1,3 +1,4 @@
+/** GET /verify.html: the offline verifier as a file to keep. */
 import { Elysia } from 'elysia'
 
 /**
