@@ -85,6 +85,18 @@ describe('wings', () => {
     expect([...ports.keys()].flatMap(importsOf)).toEqual([])
   })
 
+  test('the HTTP client for model servers is imported by wire/wire.ts alone', () => {
+    const folder = 'src/models/upstream/wire/'
+    const wrong = [...source].flatMap(([file, body]) =>
+      [...body.matchAll(/(?:from|import\() ?'(\.[^']+)'/g)]
+        .map(([, from = '']) => resolve(file, from))
+        .filter((target) => target.startsWith(folder) && !file.startsWith(folder))
+        .filter((target) => target !== `${folder}wire.ts`)
+        .map((target) => `${file} -> ${target}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
   test('an api file outside api/ mounts a route', () => {
     const doors = [...source].filter(([file]) => /\/(api\.ts|portal\.tsx|pages\.tsx)$/.test(file))
     const idle = doors.filter(([, body]) => !/\bnew Elysia\(/.test(body))

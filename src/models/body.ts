@@ -1,3 +1,4 @@
+/** The body of a run: an untyped JSON object, and how its fields are refused. */
 import type { Json } from '../kernel/canonical.ts'
 import { refuse } from '../kernel/refusal.ts'
 

@@ -1,3 +1,4 @@
+/** The most tokens a request can use, known before it runs. */
 import { type Body, checkDepth, isSet, refuseField } from './body.ts'
 import { checkChat, toMessages } from './chat-content.ts'
 import { checkEmbedding } from './embedding-content.ts'
@@ -12,7 +13,7 @@ export type Bound = {
   maxTokens: number
   /** How many choices. */
   n: number
-  /** UTF-8 bytes of the JSON that goes upstream, for counting when nobody reports. */
+  /** UTF-8 bytes of the JSON that goes upstream, for counting if no usage is reported. */
   inputBytes: number
 }
 
@@ -48,7 +49,7 @@ const maxChoices = 128
  * The provable upper bound of a request. A token is at least one byte of what is tokenised, and
  * all of that is in the JSON we send, so the JSON's bytes and the model's overhead bound the
  * input; `max_tokens`, which is always sent, bounds the output. Bytes overestimate, so a bound
- * above the context is no reason to refuse.
+ * above the context is not refused.
  * @throws Refusal 'invalid_request'
  */
 export function boundOf(model: Model, body: Body): Bound {

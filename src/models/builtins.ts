@@ -1,3 +1,4 @@
+/** The models that run in this process. */
 import type { Model } from './model.ts'
 
 /** The upstream that runs the built-in models: this process, no network. */

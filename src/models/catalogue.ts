@@ -1,3 +1,4 @@
+/** The models on offer and their prices, from the configuration. */
 import { canonical } from '../kernel/canonical.ts'
 import { sha256Hex } from '../kernel/hash.ts'
 import { maxNusd, toJsonInteger } from '../kernel/money.ts'
@@ -67,8 +68,8 @@ export function faultsOf({ models, upstreamIds }: CatalogueConfig): string[] {
   const known = new Set(upstreamIds)
   for (const config of models) {
     const say = (words: string) => faults.push(`"${config.id}" ${words}`)
-    if (!/^[A-Za-z0-9][\w.:@/-]{0,127}$/.test(config.id)) say('is no model id (owner/name)')
-    if (seen.has(config.id)) say('is there twice')
+    if (!/^[A-Za-z0-9][\w.:@/-]{0,127}$/.test(config.id)) say('is not a model id (owner/name)')
+    if (seen.has(config.id)) say('occurs twice')
     seen.add(config.id)
     const builtin = builtinModels.find((model) => model.id === config.id)
     checkPrices(config, builtin?.kind ?? config.kind, say)

@@ -1,3 +1,4 @@
+/** Checks the content of chat requests: every part must have a bound of tokens. */
 import type { Json } from '../kernel/canonical.ts'
 import { type Body, isBody, isSet, refuseField } from './body.ts'
 
@@ -24,7 +25,7 @@ const textParts = new Map([
 ])
 
 /**
- * Checks whatever a chat model reads: nothing may cost more tokens than it has bytes.
+ * Checks all that a chat model reads: no part may cost more tokens than it has bytes.
  * @returns how many messages there are: 1 to 1,000.
  * @throws Refusal 'invalid_request'
  */
@@ -42,7 +43,7 @@ export function checkChat(body: Body): number {
   return messages.length
 }
 
-/** The messages without the members that nobody priced: ignored, as OpenAI's routes do. */
+/** The messages without unpriced members, which OpenAI's API ignores too. */
 export function toMessages(messages: Json): Json {
   if (!Array.isArray(messages)) return messages
   return messages.map((message) => {

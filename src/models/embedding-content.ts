@@ -1,3 +1,4 @@
+/** Checks the content of embedding requests. */
 import type { Json } from '../kernel/canonical.ts'
 import { type Body, isSet, refuseField } from './body.ts'
 import type { Model } from './model.ts'

@@ -1,3 +1,4 @@
+/** A catalogue that is replaced while the service runs. */
 import type { Catalogue } from './catalogue.ts'
 import type { Model, PriceList } from './model.ts'
 

@@ -1,3 +1,4 @@
+/** A model, its prices, and what a run costs. */
 import type { Nusd, Pusd } from '../kernel/money.ts'
 
 /** A model that people can pay for: its prices, its limits and where it really runs. */

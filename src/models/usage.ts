@@ -1,3 +1,4 @@
+/** Decides how many tokens a run is charged for. */
 import type { Json } from '../kernel/canonical.ts'
 import type { Bound } from './bound.ts'
 import type { Usage } from './model.ts'

@@ -16,7 +16,7 @@ export function assertCircuitClosed(
 ): void {
   let openMs = Number.POSITIVE_INFINITY
   for (const { upstream } of route) {
-    openMs = Math.min(openMs, upstreams.get(upstream)?.breaker?.(account).restMs ?? 0)
+    openMs = Math.min(openMs, upstreams.get(upstream)?.breaker?.(account).retryAfterMs ?? 0)
   }
   if (route.length > 0 && openMs > 0) throw circuitOpenRefusal(openMs)
 }

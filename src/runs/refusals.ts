@@ -29,7 +29,7 @@ export function refusalOf(
   if (error.reason === 'timeout' || error.reason === 'too_long') {
     return new Refusal('upstream_timeout', charged)
   }
-  if (error.reason === 'open') return circuitOpenRefusal(error.restMs ?? 0)
+  if (error.reason === 'open') return circuitOpenRefusal(error.retryAfterMs ?? 0)
   if (error.reason === 'share') {
     return new Refusal('concurrency_limited', {
       message: 'Your account already uses its share of this model. Wait for a run to end.',

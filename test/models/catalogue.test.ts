@@ -119,7 +119,7 @@ describe('faults', () => {
     ['no output', { max_output_tokens: undefined }, 'needs max_output_tokens'],
     ['an embedding that says something', { kind: 'embedding' }, 'max_output_tokens is 0'],
     ['a negative overhead', { overhead_fixed: -1 }, 'overhead_fixed is not'],
-    ['an id that is none', { id: 'a b' }, 'is no model id'],
+    ['an id that is none', { id: 'a b' }, 'is not a model id'],
     ['a built-in model with a route', { id: 'counterfoil/echo-1' }, 'takes no route'],
   ]
   for (const [what, change, fault] of table) {
@@ -132,7 +132,7 @@ describe('faults', () => {
   test('all are named at once, and with any there is no catalogue', () => {
     const models = [small, small, { ...small, id: 'acme/free', input_pusd: undefined }]
     expect(faultsOf({ models, upstreamIds })).toEqual([
-      '"acme/small" is there twice',
+      '"acme/small" occurs twice',
       '"acme/free" needs input_pusd (0 when it is free)',
     ])
     expect(() => makeCatalogue({ models, upstreamIds })).toThrow(/twice; .* needs input_pusd/)

@@ -99,7 +99,7 @@ describe('a run does not begin', () => {
 
   test('of a model all of whose upstreams rest', async () => {
     const caller = await callerOf()
-    const breaker = () => ({ state: 'open' as const, restMs: 5 })
+    const breaker = () => ({ state: 'open' as const, retryAfterMs: 5 })
     const one = w.deps.upstreams.get('stub') ?? expect.unreachable()
     const upstreams = { ...w.deps.upstreams, get: () => ({ ...one, breaker }) }
     await expectNone(caller, start(caller, {}, { ...w.deps, upstreams }), 'unavailable')

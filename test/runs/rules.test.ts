@@ -62,9 +62,12 @@ describe('a run that broke off', () => {
     [1000, '1', '1000'],
     [1000.2, '2', '1001'],
     [29_500, '30', '29500'],
-  ])('An open circuit with %p ms left gives Retry-After %s s, %s ms.', (restMs, s, ms) => {
-    const resting = new UpstreamFailure('open', undefined, restMs)
-    for (const refusal of [circuitOpenRefusal(restMs), refusalOf(resting, undefined, false)]) {
+  ])('An open circuit with %p ms left gives Retry-After %s s, %s ms.', (retryAfterMs, s, ms) => {
+    const resting = new UpstreamFailure('open', undefined, retryAfterMs)
+    for (const refusal of [
+      circuitOpenRefusal(retryAfterMs),
+      refusalOf(resting, undefined, false),
+    ]) {
       expect(refusal.type).toBe('unavailable')
       expect(refusal.detail.headers).toEqual({ 'retry-after': s, 'retry-after-ms': ms })
     }

@@ -18,7 +18,7 @@ function play(steps: string) {
     else if (verb === 'take') {
       const pass = guard.take(account)
       if (pass) passes.set(name, pass)
-      else last = ` refused ${guard.restMs(account)}`
+      else last = ` refused ${guard.retryAfterMs(account)}`
     } else passes.get(name)?.[verb as keyof Pass]()
   }
   return { last: guard.state + last, told }

@@ -18,7 +18,7 @@ function breaker() {
     else if (verb === 'sleep') suspends++
     else if (verb === 'take') {
       const pass = guard.take(account)
-      if (!pass) return `${guard.state} refused ${guard.restMs(account)}`
+      if (!pass) return `${guard.state} refused ${guard.retryAfterMs(account)}`
       passes.set(name, pass)
     } else passes.get(name)?.[verb as keyof Pass]()
     return guard.state

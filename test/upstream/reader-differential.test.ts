@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import type { WireAnswer } from '../../src/models/upstream/http.ts'
 import { defaultHttpLimits } from '../../src/models/upstream/http.ts'
-import { Exchange, type WireAnswer } from '../../src/models/upstream/wire/exchange.ts'
+import { Exchange } from '../../src/models/upstream/wire/exchange.ts'
 import type { Line, Lines } from '../../src/models/upstream/wire/lines.ts'
 import { doubtfulAnswers, goodAnswers, type Spoilt, spoiltAnswer } from './answer-bytes.ts'
 

@@ -1,3 +1,5 @@
+/** The accounts that used an upstream in the last 30 s, by the outcome of their last request. */
+
 /** How the last request of an account ended; `asked` while none of its requests did. */
 type Verdict = 'asked' | 'answered' | 'failed'
 

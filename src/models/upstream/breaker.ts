@@ -1,3 +1,4 @@
+/** The circuit breaker of an upstream: pauses requests to one that is down. */
 import type { Clock } from '../../kernel/clock.ts'
 import { mostAccounts, recentAccounts } from './breaker-accounts.ts'
 import type { BreakerState, UpstreamFailure } from './upstream.ts'
@@ -24,11 +25,11 @@ export type Breaker = {
   take(account: string): Pass | undefined
   readonly state: BreakerState
   /** Until a request of this account (or of one that failed) may pass, in ms; 0 for now. */
-  restMs(account?: string): number
+  retryAfterMs(account?: string): number
 }
 
-/** What {@link Breaker.restMs} is while a probe is on its way, in ms. */
-const probeRestMs = 1000
+/** What {@link Breaker.retryAfterMs} is while a probe is on its way, in ms. */
+const probeRetryMs = 1000
 
 /**
  * Stops requests to an upstream that is down, without letting a few accounts whose requests fail
@@ -42,7 +43,7 @@ const probeRestMs = 1000
  * So an answer to one account keeps it closed for 30 s unless most accounts fail. While it is open,
  * accounts that did not fail before still pass, up to `failures` of them at once: an answer to any
  * of them closes it, and each one that fails is refused like the others. After `cooldownMs` one
- * request at a time of the refused accounts passes too; if that fails it opens anew.
+ * request at a time of the refused accounts passes too; if that fails it opens again.
  *
  * Verdicts on requests that began before it last opened or closed do not count. Neither do
  * failures during which this process slept, by the count of `suspends`: all timeouts run out then.
@@ -158,10 +159,10 @@ export function makeBreaker(
       if (openUntil === undefined) return 'closed'
       return clock.monotonic() < openUntil ? 'open' : 'half_open'
     },
-    restMs(account) {
+    retryAfterMs(account) {
       if (openUntil === undefined) return 0
-      if (isFresh(account)) return freshProbes < most ? 0 : probeRestMs
-      return isProbing ? probeRestMs : Math.max(0, openUntil - clock.monotonic())
+      if (isFresh(account)) return freshProbes < most ? 0 : probeRetryMs
+      return isProbing ? probeRetryMs : Math.max(0, openUntil - clock.monotonic())
     },
   }
 }

@@ -1,3 +1,4 @@
+/** The upstream that runs the built-in models in this process. */
 import type { Json } from '../../kernel/canonical.ts'
 import { type Clock, toUnixSeconds } from '../../kernel/clock.ts'
 import type { Ids } from '../../kernel/ids.ts'

@@ -1,3 +1,4 @@
+/** Asks an upstream which models it has. */
 import { request } from './http.ts'
 import { UpstreamFailure } from './upstream.ts'
 

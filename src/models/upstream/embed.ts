@@ -1,3 +1,5 @@
+/** The vectors of the built-in embedding model. */
+
 export const embeddingDimensions = 256
 
 /** Places a word writes to: with four, two words hardly ever fall on one another entirely. */

@@ -1,6 +1,7 @@
+/** Tells listeners how a stream ended. */
 import { type Chunks, type JsonObject, type Take, takeEach } from './upstream.ts'
 
-/** How a stream ended: whole, by what it threw, or because nobody wanted more of it. */
+/** How a stream ended: whole, by what it threw, or because its reader stopped. */
 export type End = { how: 'whole' | 'left' } | { how: 'failed'; error: unknown }
 
 type Watched = Chunks & { listeners: ((end: End) => void)[] }
@@ -66,7 +67,7 @@ async function tellEach(
     return more
   }
   const takeOn = (batch: JsonObject[]): boolean | Promise<boolean> => {
-    // Until it said to go on: what it throws is no fault of the stream.
+    // Until it returns true: an error of `take` is not a failure of the stream.
     isLeft = true
     const more = take(batch)
     return typeof more === 'boolean' ? goesOn(more) : more.then(goesOn)

@@ -1,17 +1,18 @@
+/** An upstream behind a circuit breaker. */
 import { type Breaker, type Pass, verdictOf } from './breaker.ts'
 import { onEnd } from './ends.ts'
 import { type Upstream, UpstreamFailure } from './upstream.ts'
 
-/** An upstream that is not asked for a while after most accounts' requests to it failed. */
+/** Refuses requests with the reason `open` while the circuit is open. */
 export function guardedUpstream(upstream: Upstream, breaker: Breaker): Upstream {
   const enter = ({ account }: { account: string }): Pass => {
     const pass = breaker.take(account)
     if (pass) return pass
-    throw new UpstreamFailure('open', undefined, breaker.restMs(account))
+    throw new UpstreamFailure('open', undefined, breaker.retryAfterMs(account))
   }
   return {
     ...upstream,
-    breaker: (account) => ({ state: breaker.state, restMs: breaker.restMs(account) }),
+    breaker: (account) => ({ state: breaker.state, retryAfterMs: breaker.retryAfterMs(account) }),
     async complete(call) {
       const pass = enter(call)
       try {

@@ -1,6 +1,7 @@
+/** HTTP by `fetch`: one outbound exchange with deadlines and size limits. */
 import { type Deadline, deadlineIn } from '../../kernel/deadline.ts'
 import type { StopSignal } from '../../kernel/stop.ts'
-import { type FailureReason, UpstreamFailure } from './upstream.ts'
+import { type FailureReason, type Take, UpstreamFailure } from './upstream.ts'
 
 /** How long and how much one exchange may take. Times in milliseconds, sizes in decoded bytes. */
 export type HttpLimits = {
@@ -51,6 +52,15 @@ export type HttpAnswer = {
   end(): void
   /** Lets go of the connection, at any time and any number of times. */
   stop(): void
+}
+
+/** An answer that can also be pushed to its reader. */
+export type WireAnswer = Omit<HttpAnswer, 'headers'> & {
+  /**
+   * Passes each piece to `take` until the body ends or `take` returns false; waits for its promise.
+   * @throws UpstreamFailure as `read` does, or the error of `take`
+   */
+  flow(take: Take<Uint8Array>): Promise<void>
 }
 
 /**
@@ -118,7 +128,7 @@ function watchOver(caller: StopSignal, limits: HttpLimits): Watch {
     caller.removeEventListener('abort', onAbort)
   }
   const onIdle = () => {
-    // A slow reader of ours is no silence of theirs.
+    // While our reader is slow, the other side is not silent.
     if (waiting) stop('timeout')
   }
   caller.addEventListener('abort', onAbort, { once: true })
@@ -228,7 +238,7 @@ function toAnswer(response: Response, watch: Watch, limits: HttpLimits): HttpAns
   }
 }
 
-/** A reader whose end nobody waits for must not become an unhandled rejection. */
+/** Handles the rejection of `closed`, which is not awaited. */
 function readerOf(response: Response) {
   const reader = response.body?.getReader()
   reader?.closed.catch(ignore)

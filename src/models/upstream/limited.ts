@@ -1,10 +1,11 @@
+/** An upstream with a limited number of concurrent requests. */
 import { onEnd } from './ends.ts'
 import type { Slots } from './slots.ts'
 import type { Upstream } from './upstream.ts'
 
 /**
  * An upstream that takes so many requests at once and no more: each holds a place from before its
- * first byte goes out until its answer is over, whatever way it ends.
+ * first byte goes out until its answer ends in any way.
  */
 export function limitedUpstream(upstream: Upstream, slots: Slots): Upstream {
   return {

@@ -1,3 +1,4 @@
+/** Upstreams that are replaced while the service runs. */
 import type { Upstream } from './upstream.ts'
 
 /** The servers that models run on, by the name that routes give them. */

@@ -1,3 +1,4 @@
+/** Counts requests and failures of an upstream. */
 import { onEnd } from './ends.ts'
 import type { FailureReason } from './upstream.ts'
 import { type Upstream, type UpstreamCall, UpstreamFailure } from './upstream.ts'
@@ -10,7 +11,7 @@ export type Meter = {
   upstreamFailed(id: string, reason: FailureReason): void
 }
 
-/** An upstream whose requests are counted; what our own caller stopped is no failure of it. */
+/** An upstream whose requests are counted; a stop by our own caller is not a failure. */
 export function meteredUpstream(
   upstream: Upstream,
   { meters, clock }: { meters: Meter; clock: { monotonic(): number } },

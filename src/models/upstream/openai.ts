@@ -1,7 +1,9 @@
+/** An upstream that speaks the OpenAI API over HTTP. */
 import type { Json } from '../../kernel/canonical.ts'
 import { isModestJson } from '../../kernel/json-size.ts'
 import { traceHeaders } from '../../kernel/trace.ts'
 import type { ModelKind } from '../model.ts'
+import type { WireAnswer } from './http.ts'
 import { defaultHttpLimits, type HttpLimits } from './http.ts'
 import { sseParser } from './sse.ts'
 import {
@@ -13,7 +15,6 @@ import {
   type UpstreamCall,
   UpstreamFailure,
 } from './upstream.ts'
-import type { WireAnswer } from './wire/exchange.ts'
 import { openWire, type Wire } from './wire/wire.ts'
 
 export type OpenaiUpstream = {
@@ -128,7 +129,7 @@ async function afterFirst(chunks: Batches): Promise<Chunks> {
       try {
         more = first ? await take(takeFirst()) : true
       } finally {
-        // Also when it threw: nobody else stops what goes on being said.
+        // Also after an error: no other code stops the upstream.
         if (!more) await rest.return?.()
       }
       if (more) await chunks.each(take)
@@ -137,7 +138,7 @@ async function afterFirst(chunks: Batches): Promise<Chunks> {
   return rest
 }
 
-/** The chunks of a body, one read at a time. Whatever came before a fault is given out first. */
+/** The chunks of a body, one read at a time. Chunks before a fault are returned first. */
 function chunksOf(answer: WireAnswer): Batches {
   const parser = sseParser()
   const progress = progressOf()

@@ -1,3 +1,4 @@
+/** The concurrent requests of an upstream, shared fairly between accounts. */
 import { mayTake } from '../../kernel/fair-share.ts'
 import type { StopSignal } from '../../kernel/stop.ts'
 import { UpstreamFailure } from './upstream.ts'
@@ -24,9 +25,9 @@ type Owner = { taken: number; waiting: Set<Waiter> }
 type Waiter = { since: number; grant(): void }
 
 /**
- * Places that accounts share fairly. While there are enough of them nobody waits. When they are
+ * Places that accounts share fairly. While there are enough, requests pass at once. When they are
  * scarce, {@link mayTake} keeps some back for others, a place that comes free goes to the account
- * that has the fewest, and of those to whoever waits longest. As many may wait as have a place (and
+ * that has the fewest, and of those to the longest wait. As many may wait as have a place (and
  * 128 at least), each for `maxWaitMs` at most; that queue is shared by the same rule.
  */
 export function upstreamSlots({ most, maxWaitMs }: { most: number; maxWaitMs: number }): Slots {

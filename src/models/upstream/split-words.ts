@@ -1,3 +1,5 @@
+/** Splits text into words for the built-in models. */
+
 /**
  * A text as words, each with the white space before it, the last also with what follows it: joined
  * they are the text again. White space alone is one word; the empty text has none.

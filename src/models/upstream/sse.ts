@@ -1,3 +1,4 @@
+/** Parses server-sent events. */
 import { UpstreamFailure } from './upstream.ts'
 
 /** The most one event, or one line, may hold: UTF-16 units, each at most three bytes of UTF-8. */

@@ -1,13 +1,8 @@
+/** A place where models run, and how it fails. */
 import type { Json } from '../../kernel/canonical.ts'
 import type { StopSignal } from '../../kernel/stop.ts'
 import type { Trace } from '../../kernel/trace.ts'
 import type { ModelKind } from '../model.ts'
-
-/**
- * `closed`: all requests pass. `open`: only probes of accounts that did not fail pass.
- * `half_open`: the cooldown is over, and one probe of the others may pass as well.
- */
-export type BreakerState = 'closed' | 'open' | 'half_open'
 
 export type JsonObject = { [member: string]: Json }
 
@@ -16,7 +11,7 @@ export type UpstreamCall = {
   kind: ModelKind
   /** OpenAI-shaped; `model` is its own name there. */
   body: JsonObject
-  /** Who shares the upstream with others. */
+  /** The account that the request is for: upstreams are shared fairly. */
   account: string
   /** What the caller's request belongs to. */
   trace?: Trace | undefined
@@ -38,16 +33,22 @@ export type Upstream = {
    * it throws when the body is cut before that, falls silent, or breaks a limit.
    */
   stream(call: UpstreamCall): Promise<Chunks>
-  /** Its places, where they are limited: those taken, who waits for one, how many there are. */
+  /** Its slots, if they are limited: taken, waited for, and in all. */
   load?(): { taken: number; waiting: number; most: number }
   /**
-   * Whether it is asked, where its failures are counted. `restMs`: ms until a request of this
-   * account may be let through; of an account that failed where none is named.
+   * The state of its circuit breaker. `retryAfterMs`: ms until a request of this account may pass;
+   * without an account, of one that failed.
    */
-  breaker?(account?: string): { state: BreakerState; restMs: number }
+  breaker?(account?: string): { state: BreakerState; retryAfterMs: number }
 }
 
-/** Takes what comes, and says whether to go on. */
+/**
+ * `closed`: all requests pass. `open`: only probes of accounts that did not fail pass.
+ * `half_open`: the cooldown is over, and one probe of the others may pass too.
+ */
+export type BreakerState = 'closed' | 'open' | 'half_open'
+
+/** Takes a piece; false stops the stream. */
 export type Take<T> = (piece: T) => boolean | Promise<boolean>
 
 export type Chunks = AsyncIterable<JsonObject[]> & {
@@ -68,9 +69,9 @@ export async function takeEach(chunks: Chunks, take: Take<JsonObject[]>): Promis
  * Why an upstream gave no answer. Never holds its words: they can contain its URL or key.
  * `rejected`: it refused the request itself (400, 404, 413, 422), another upstream would too.
  * `unreachable`, `error` (5xx, 401, 403, 3xx, unreadable), `busy` (429, 503), `timeout`,
- * `too_large`, `too_long` (it went on for longer than it may), `open` (not asked: it failed too
- * often): another upstream may do. `share`: it has places left, but not for this account. `cut`:
- * it ended mid-stream. `aborted`: we stopped it.
+ * `too_large`, `too_long` (it went on for longer than it may), `open` (its
+ * circuit is open): another upstream may do. `share`: it has slots left, but not for this account.
+ * `cut`: it ended mid-stream. `aborted`: we stopped it.
  */
 export type FailureReason =
   | 'rejected'
@@ -90,8 +91,8 @@ export class UpstreamFailure extends Error {
     readonly reason: FailureReason,
     /** The HTTP status it answered, if it answered. */
     readonly status?: number,
-    /** When it may be asked again, in ms, if that is known. */
-    readonly restMs?: number,
+    /** When it may be asked again, in ms. */
+    readonly retryAfterMs?: number,
   ) {
     super(`upstream ${reason}${status === undefined ? '' : ` (status ${status})`}`)
   }

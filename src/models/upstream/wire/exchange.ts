@@ -1,23 +1,14 @@
+/** One HTTP exchange over a socket: sends a request, reads its answer, keeps its deadlines. */
 import { systemClock } from '../../../kernel/clock.ts'
 import { type Deadline, deadlineIn } from '../../../kernel/deadline.ts'
 import type { StopSignal } from '../../../kernel/stop.ts'
-import type { HttpAnswer, HttpLimits } from '../http.ts'
+import type { HttpLimits, WireAnswer } from '../http.ts'
 import { type FailureReason, type Take, UpstreamFailure } from '../upstream.ts'
 import { Inlet } from './inlet.ts'
 import type { Line, Lines } from './lines.ts'
 import { type Body, openBody, takeBody } from './message-body.ts'
 import { type Head, maxHeadBytes, readHead } from './message-head.ts'
 import { unpack } from './packed.ts'
-
-/** As that of `request`, without its headers, and one more way to read it. */
-export type WireAnswer = Omit<HttpAnswer, 'headers'> & {
-  /**
-   * Hands each piece on at once, until the body ends or `take` says false; waits while it takes
-   * its time.
-   * @throws UpstreamFailure as `read` does, or what `take` threw
-   */
-  flow(take: Take<Uint8Array>): Promise<void>
-}
 
 /** How long an answer that said all may take to end its body, in ms. */
 const endWithinMs = 1000
@@ -116,7 +107,7 @@ export class Exchange implements WireAnswer {
     this.request = undefined
     const { encoding } = head
     if (encoding) this.packed = unpack(encoding, () => this.inlet.read(Number.POSITIVE_INFINITY))
-    // A timer costs a request more than all else here, so it is set only to look before that.
+    // A timer is the most expensive part of a request, so one is set only if needed earlier.
     const spent = systemClock.monotonic() - this.startedAt
     if (this.limits.idleMs < this.firstLookMs - spent) this.watch()
     this.opened?.resolve(this)
@@ -148,7 +139,7 @@ export class Exchange implements WireAnswer {
     const { line, body, inlet } = this
     if (inlet.failure || inlet.isWhole) return
     this.letGo()
-    // Also when nobody reads it just now.
+    // Also if it is not being read now.
     line?.socket?.resume()
     if (line && this.isKept && !body?.hasMore) this.lines.keep(line)
     else if (line) this.lines.cut(line)
@@ -166,7 +157,7 @@ export class Exchange implements WireAnswer {
     inlet.fail(failure)
   }
 
-  /** Nothing of it is on its way any more. */
+  /** Drops the timers, the listener and the connection. */
   private letGo(): void {
     this.firstLook?.clear()
     this.firstLook = undefined
@@ -189,7 +180,7 @@ export class Exchange implements WireAnswer {
     const { firstByteMs, idleMs, totalMs } = this.limits
     const now = systemClock.monotonic()
     const spent = now - this.startedAt
-    // A slow reader of ours is no silence of theirs.
+    // While our reader is slow, the other side is not silent.
     const silent = now - (this.inlet.waitsSince ?? now)
     const rest = this.body ? idleMs - silent : firstByteMs - spent
     if (this.isEnding) this.timer = setTimeout(stopLate, endWithinMs, this)
@@ -205,7 +196,7 @@ export class Exchange implements WireAnswer {
   private async readUpTo(limit: number): Promise<Uint8Array | undefined> {
     this.refuseLate()
     if (!this.packed) return this.inlet.read(limit)
-    // Whoever unpacks did not hear of it.
+    // The decompressor was not told of the failure.
     const { failure } = this.inlet
     if (failure && failure.reason !== 'cut') throw failure
     const bytes = await this.packed()

@@ -1,3 +1,5 @@
+/** Reads HTTP header fields strictly. */
+
 /** Token characters (RFC 9110 §5.6.2), for use inside of a regular expression's brackets. */
 export const tchar = "!#-'*+\\-.^-`|~\\w"
 
@@ -10,7 +12,7 @@ const line = new RegExp(`^([${tchar}]+):([${textChar}]*)$`)
 
 /**
  * Reads a field line (RFC 9112 §5) without its CRLF, where each character is one byte. Undefined
- * for all else: folded lines, white space before the colon, control characters.
+ * for anything else: folded lines, white space before the colon, control characters.
  */
 export function readField(text: string): Field | undefined {
   const [, name, value] = line.exec(text) ?? []

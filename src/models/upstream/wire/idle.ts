@@ -1,3 +1,5 @@
+/** The pool of idle connections to one server. */
+
 /** What the pool of idle connections needs to know of one. */
 type Idle = { readonly account: string }
 

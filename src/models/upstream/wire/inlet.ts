@@ -1,3 +1,4 @@
+/** Passes the bytes of a body to its reader, with back-pressure. */
 import { systemClock } from '../../../kernel/clock.ts'
 import { type FailureReason, type Take, UpstreamFailure } from '../upstream.ts'
 
@@ -13,17 +14,17 @@ type Flow = {
   isBusy: boolean
 }
 
-/** What is kept of a body that nobody reads before its sender has to wait, in bytes. */
+/** Unread bytes that are buffered before the sender is paused. */
 const mostUnread = 256 * 1024
 
 /**
- * Between a body that arrives and whoever reads it, by one of two ways: each read asks for a piece,
+ * Between an arriving body and its reader, in one of two ways: each read asks for a piece,
  * or all flow into one function.
  */
 export class Inlet {
   failure: UpstreamFailure | undefined
   isWhole = false
-  /** Since when somebody waits for more; undefined while nobody does. */
+  /** Since when the reader waits for more; undefined while it does not. */
   waitsSince: number | undefined
   /** What came and was not read. */
   private unread: Buffer | undefined
@@ -72,7 +73,7 @@ export class Inlet {
     this.endFlow()
   }
 
-  /** A body that came whole before anybody read of it, where it has no more bytes than that. */
+  /** A body that arrived whole before it was read, if it has at most `limit` bytes. */
   takeWhole(limit: number): Uint8Array | undefined {
     const { unread } = this
     if (!this.isWhole || !unread || this.bytesRead + unread.length > limit) return undefined

@@ -1,3 +1,4 @@
+/** Opens, reuses and closes connections to one server. */
 import { isIP } from 'node:net'
 import type { Socket } from 'bun'
 import { systemClock } from '../../../kernel/clock.ts'

@@ -1,3 +1,4 @@
+/** Finds the end of an HTTP body. */
 import { framingFields, readField, tchar, textChar } from './header-field.ts'
 import type { Head } from './message-head.ts'
 
@@ -12,7 +13,7 @@ export type Body = {
   line: string
   trailerBytes: number
   state: 'open' | 'over' | 'broken'
-  /** Whether something followed its end, so that nobody knows what comes next. */
+  /** Whether something followed its end, so that the next bytes have no meaning. */
   hasMore: boolean
 }
 

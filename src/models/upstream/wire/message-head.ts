@@ -1,3 +1,4 @@
+/** Reads the head of an HTTP answer strictly. */
 import { framingFields, readField, tchar, textChar, withoutSpace } from './header-field.ts'
 
 /** What the head of an answer says of the body that follows it. */

@@ -1,3 +1,4 @@
+/** Unpacks compressed bodies. */
 import { UpstreamFailure } from '../upstream.ts'
 
 const formats = new Map<string, CompressionFormat>([
@@ -9,7 +10,7 @@ const formats = new Map<string, CompressionFormat>([
 /** The next bytes, undefined at the end. */
 type Read = () => Promise<Uint8Array | undefined>
 
-/** Reads a body that came packed, though nobody asked for that, as what it holds. */
+/** Servers may compress without being asked. */
 export function unpack(encoding: string, read: Read): Read {
   const format = formats.get(encoding)
   if (!format) return () => Promise.reject(new UpstreamFailure('error'))

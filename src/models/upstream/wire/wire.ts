@@ -1,7 +1,9 @@
+/** The HTTP client for model servers: the only file of this folder to import from outside. */
 import type { StopSignal } from '../../../kernel/stop.ts'
+import type { WireAnswer } from '../http.ts'
 import { type HttpLimits, request } from '../http.ts'
 import { UpstreamFailure } from '../upstream.ts'
-import { Exchange, type WireAnswer } from './exchange.ts'
+import { Exchange } from './exchange.ts'
 import { makeLines } from './lines.ts'
 
 /** One request to a {@link Wire}. */
@@ -50,7 +52,7 @@ export function openDirect(address: string): Wire {
     bytes: (exchange, bytes) => exchange.take(bytes),
     lost: (exchange, isClean) => exchange.lose(isClean),
   })
-  // Nearly all requests have the same: whoever asks never changes what it gave.
+  // Nearly all requests have the same headers; callers must not mutate the object.
   let written = { headers: {}, text: '' }
   return {
     async ask({ account, headers, body, signal, limits }) {
