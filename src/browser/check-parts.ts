@@ -1,3 +1,4 @@
+/** Elements that show the checks of a receipt. */
 import type { ShownCheck, StampWords } from '../verify/shown-checks.ts'
 import { element } from './dom.ts'
 

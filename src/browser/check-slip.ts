@@ -1,3 +1,4 @@
+/** Draws a receipt file as a slip. */
 import { rosettePaths } from '../kernel/rosette.ts'
 import type { Verdict } from '../verify/verify.ts'
 import { stampOf } from './check-parts.ts'

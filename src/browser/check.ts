@@ -1,3 +1,4 @@
+/** The page that checks a receipt on the device of the reader. */
 import { systemClock } from '../kernel/clock.ts'
 import { readGiven } from '../proof/receipts/given.ts'
 import type { ChainEvidence } from '../verify/check-anchor.ts'

@@ -1,3 +1,4 @@
+/** Shows an answer of the console as it arrives. */
 import { maxNusd, toUsd } from '../kernel/money.ts'
 import { byId, element } from './dom.ts'
 

@@ -1,3 +1,4 @@
+/** The console with script: sends a question and follows its events. */
 import { type Fault, wordsOf } from '../front/console/fault-words.ts'
 import {
   type Ask,

@@ -1,3 +1,4 @@
+/** Deposits from a wallet in the browser. */
 import { unitsOf } from '../billing/deposits/payment.ts'
 import { parseUsd } from '../kernel/money.ts'
 import { depositWordsOf } from './deposit-words.ts'

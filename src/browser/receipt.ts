@@ -1,3 +1,4 @@
+/** The page of a receipt: verifies on this device before it stamps. */
 import type { PagePayload } from '../verify/page-payload.ts'
 import type { Receipt } from '../verify/receipt.ts'
 import type { ShownCheck, StampWords } from '../verify/shown-checks.ts'

@@ -1,3 +1,4 @@
+/** The terminal with script: sends a command and follows its events. */
 import { byId, element } from './dom.ts'
 import { eventsOf } from './event-stream.ts'
 

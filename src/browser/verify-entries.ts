@@ -1,3 +1,4 @@
+/** Reads the fields of the offline verifier. */
 import { isAddress } from '../verify/address.ts'
 import { readJsonText } from '../verify/json-text.ts'
 import { isObject, isReceiptFile, type Problem } from '../verify/receipt.ts'

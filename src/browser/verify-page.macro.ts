@@ -1,3 +1,4 @@
+/** Puts the offline verifier into one HTML file while Bun transpiles. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,3 +1,4 @@
+/** The offline verifier: reads a receipt file and checks it on this device. */
 import { byId } from './dom.ts'
 import { headlineOf, verify } from './verify.ts'
 import { readEntries } from './verify-entries.ts'

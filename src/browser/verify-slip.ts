@@ -1,3 +1,4 @@
+/** Draws the receipt of the offline verifier. */
 import type { Json } from '../kernel/canonical.ts'
 import { rosettePaths } from '../kernel/rosette.ts'
 import { isHidden, parseReceiptFile, type Receipt } from '../verify/receipt.ts'

@@ -1,3 +1,4 @@
+/** Shows the verdict of the offline verifier. */
 import type { Check, CheckStatus } from '../verify/checks.ts'
 import type { Level, Verdict } from '../verify/verify.ts'
 import { drawing, element } from './dom.ts'

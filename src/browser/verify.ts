@@ -1,3 +1,4 @@
+/** What pages use of the verifier, as one module. */
 import { type Trust, type Verdict, type VerifyInput, verifyReceipt } from '../verify/verify.ts'
 
 export { toTrust } from '../verify/page-payload.ts'

@@ -1,3 +1,4 @@
+/** Signs in with a wallet of the browser. */
 import { toHex } from '../kernel/hex.ts'
 import { byId, element } from './dom.ts'
 import { type Announced, type Provider, readAnnounced } from './provider.ts'

@@ -1,3 +1,4 @@
+/** GET /v1/models: the list for everyone, one model for keys. */
 import { Elysia } from 'elysia'
 import { keyAuth } from '../access/keys/needs-key.ts'
 import type { Deps } from '../app/deps-port.ts'

@@ -1,3 +1,4 @@
+/** GET /v1/deposits: what arrived for the account of a key, newest first. */
 import { Elysia } from 'elysia'
 import { keyAuth } from '../../access/keys/needs-key.ts'
 import type { Deps } from '../../app/deps-port.ts'

@@ -1,3 +1,4 @@
+/** Reports the state of the deposit watcher. */
 import type { Deps } from '../../app/deps-port.ts'
 
 /** The state of the deposit watcher, as this process last saw it. */

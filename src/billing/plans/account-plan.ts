@@ -1,3 +1,4 @@
+/** Reads the plan of an account and what its subscription changes next. */
 import type { Plan } from '../../access/plan.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { AccountRow, SubscriptionRow } from '../../storage/db/schema.ts'

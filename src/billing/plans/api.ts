@@ -1,3 +1,4 @@
+/** GET /v1/plans: every plan, and the plan of the account of the key. */
 import { Elysia } from 'elysia'
 import { keyAuth } from '../../access/keys/needs-key.ts'
 import type { Deps } from '../../app/deps-port.ts'

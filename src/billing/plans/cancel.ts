@@ -1,3 +1,4 @@
+/** Cancels a subscription at the end of its paid period. */
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { SubscriptionRow } from '../../storage/db/schema.ts'

@@ -1,3 +1,4 @@
+/** Holds the plans of a running service, which a reload replaces as a whole. */
 import type { Plans } from '../../access/plan.ts'
 import type { Millis } from '../../kernel/clock.ts'
 

@@ -1,3 +1,4 @@
+/** The public page of plans. */
 import { Elysia } from 'elysia'
 import { readerAccount } from '../../access/accounts/needs-session.ts'
 import { signInPath } from '../../access/accounts/next-page.ts'

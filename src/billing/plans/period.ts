@@ -1,3 +1,4 @@
+/** Calendar months in UTC, and what a part of one is worth. */
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 

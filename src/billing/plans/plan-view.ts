@@ -1,3 +1,4 @@
+/** Plans, subscriptions and prices in the shapes of the API. */
 import type { Plan, Plans } from '../../access/plan.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toJsonInteger } from '../../kernel/money.ts'

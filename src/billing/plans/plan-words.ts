@@ -1,3 +1,4 @@
+/** Says in words what a plan is and what a change of plan changes. */
 import type { Plan, PlanLimits } from '../../access/plan.ts'
 
 /** What a plan is and what a change of it changes, in words. */

@@ -1,3 +1,4 @@
+/** The plan of an account in the dashboard: compare, preview, subscribe, cancel. */
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'

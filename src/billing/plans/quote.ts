@@ -1,3 +1,4 @@
+/** Computes what a change of plan does at a moment, and what it costs. */
 import { freeId, type Plan } from '../../access/plan.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'

@@ -1,3 +1,4 @@
+/** The job that renews subscriptions whose period ended. */
 import { freeId, type Plan } from '../../access/plan.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'

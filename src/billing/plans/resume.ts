@@ -1,3 +1,4 @@
+/** Takes back a cancellation or a planned change of plan. */
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { SubscriptionRow } from '../../storage/db/schema.ts'

@@ -1,3 +1,4 @@
+/** Reads and writes subscriptions. */
 import { and, asc, desc, eq, inArray, lte, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Db } from '../../storage/db/db.ts'

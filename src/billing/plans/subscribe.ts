@@ -1,3 +1,4 @@
+/** Subscribes an account to a plan, or changes its plan. */
 import { freeId, type Plan } from '../../access/plan.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'

@@ -1,3 +1,4 @@
+/** Changes a subscription, its account and the balance together. */
 import { freeId } from '../../access/plan.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import type { Ids } from '../../kernel/ids.ts'

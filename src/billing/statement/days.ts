@@ -1,3 +1,4 @@
+/** Groups the movements of an account by day. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'

@@ -1,3 +1,4 @@
+/** Writes every movement of an account as a file. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toUsd } from '../../kernel/money.ts'

@@ -1,3 +1,4 @@
+/** A movement: one line that changed the balance of an account. */
 import type { Millis } from '../../kernel/clock.ts'
 import type { TransferRow } from '../../storage/db/schema.ts'
 

@@ -1,3 +1,4 @@
+/** Movements and days in the shapes of the API. */
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { changeOf } from '../../ledger/unit-of-work.ts'

@@ -1,3 +1,4 @@
+/** Reads the journal of one account. */
 import { and, asc, desc, eq, gte, lt, lte, ne, or, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { type Page, toPage } from '../../kernel/pagination.ts'

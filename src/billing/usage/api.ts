@@ -1,3 +1,4 @@
+/** Routes under /v1/usage: sums and exports for a key and the keys below it. */
 import { Elysia } from 'elysia'
 import { keyAuth } from '../../access/keys/needs-key.ts'
 import type { Deps } from '../../app/deps-port.ts'

@@ -1,3 +1,4 @@
+/** Limits how many exports run at once. */
 import { refuse } from '../../kernel/refusal.ts'
 
 /** Places for exports that run at once, so that none of them starves the rest of the service. */

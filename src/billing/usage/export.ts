@@ -1,3 +1,4 @@
+/** Writes every run of a range as a file. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/refusal.ts'

@@ -1,3 +1,4 @@
+/** Writes runs in the columns of FOCUS 1.2. */
 import { canonical } from '../../kernel/canonical.ts'
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { toHex } from '../../kernel/hex.ts'

@@ -1,3 +1,4 @@
+/** The formats of a usage export. */
 import { canonical } from '../../kernel/canonical.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toHex } from '../../kernel/hex.ts'

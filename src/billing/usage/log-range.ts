@@ -1,3 +1,4 @@
+/** Finds the ranges of the log that hold the receipts of given days. */
 import type { Millis } from '../../kernel/clock.ts'
 import { dayMs } from './usage.ts'
 

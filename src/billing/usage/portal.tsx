@@ -1,3 +1,4 @@
+/** The usage of an account: page, JSON and file. */
 import { Elysia } from 'elysia'
 import { sessionAuth } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'

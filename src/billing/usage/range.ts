@@ -1,3 +1,4 @@
+/** Reads and bounds a range of days. */
 import type { Millis } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { parseDate, parseTime } from '../../kernel/time-text.ts'

@@ -1,3 +1,4 @@
+/** Makes the usage report that a page shows. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'

@@ -1,3 +1,4 @@
+/** Reads usage sums and ended runs. */
 import { and, asc, eq, gte, inArray, isNotNull, isNull, like, lt, max, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { isBeside } from '../../storage/db/beside.ts'

@@ -1,3 +1,4 @@
+/** Sums usage by day, key, model and tag. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { maxNusd } from '../../kernel/money.ts'

@@ -1,3 +1,4 @@
+/** Usage in the shape of the API. */
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import type { UsageAnswer } from './shapes.ts'

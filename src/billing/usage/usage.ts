@@ -1,3 +1,4 @@
+/** What usage is: runs of an account by the day on which they ended. */
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import type { RunRow, UsageDayRow } from '../../storage/db/schema.ts'

@@ -1,3 +1,4 @@
+/** Routes under /v1/explorer: public receipts in numbers and as they arrive. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { type PageRequest, toListView } from '../../kernel/pagination.ts'

@@ -1,3 +1,4 @@
+/** POST /mcp: the tools of the service over streamable HTTP. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'

@@ -1,3 +1,4 @@
+/** GET /openapi.json and GET /llms.txt. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { acceptsGzip } from '../../web/http/assets.ts'

@@ -1,3 +1,4 @@
+/** Answers of dashboard routes to browsers and htmx, for the reference. */
 import * as t from '../../web/http/shape.ts'
 import { json, ok } from './entry.ts'
 import type { Answer as AnswerOf } from './operation.ts'

@@ -1,3 +1,4 @@
+/** Writes an example as a curl command. */
 import { type Example, hasSession, isKeyed, methodOf, type Operation, pathOf } from './operation.ts'
 
 /**

@@ -1,3 +1,4 @@
+/** Lists the errors of a route for the OpenAPI document. */
 import type { Json } from '../../kernel/canonical.ts'
 import { type RefusalType, refusals } from '../../kernel/refusal.ts'
 import type { Schema, Schemas } from '../../web/http/json-schema.ts'

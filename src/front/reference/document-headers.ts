@@ -1,3 +1,4 @@
+/** Lists the headers of an answer for the OpenAPI document. */
 import type { Json } from '../../kernel/canonical.ts'
 import { spellShapes } from '../../web/http/json-schema.ts'
 import * as t from '../../web/http/shape.ts'

@@ -1,3 +1,4 @@
+/** Makes the OpenAPI 3.1 document. */
 import type { Json } from '../../kernel/canonical.ts'
 import { cookieName } from '../../web/http/cookies.ts'
 import { areas, schemas } from './areas/areas.ts'

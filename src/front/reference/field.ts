@@ -1,3 +1,4 @@
+/** Lists the members of a schema as lines of the reference. */
 import type { Schema, Schemas } from '../../web/http/json-schema.ts'
 
 /** A member of a body, as a line of the reference. */

@@ -1,3 +1,4 @@
+/** The three commands that an agent begins with. */
 import { operations } from './areas/areas.ts'
 import { curlOf } from './curl.ts'
 import type { Operation } from './operation.ts'

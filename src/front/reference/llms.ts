@@ -1,3 +1,4 @@
+/** Writes /llms.txt. */
 import { areas } from './areas/areas.ts'
 import { firstSteps } from './first-steps.ts'
 import { methodOf, pathOf } from './operation.ts'

@@ -1,3 +1,4 @@
+/** What the reference says of one route. */
 import type { Scope } from '../../access/keys/key.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import type { RefusalType } from '../../kernel/refusal.ts'

@@ -1,3 +1,4 @@
+/** The reference as pages: /docs and one page for each area. */
 import { Elysia } from 'elysia'
 import { readerAccount } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'

@@ -1,3 +1,4 @@
+/** Makes an example value of a schema. */
 import type { Json } from '../../kernel/canonical.ts'
 import type { Schema, Schemas } from '../../web/http/json-schema.ts'
 

@@ -1,3 +1,4 @@
+/** GET /v1/status, /livez and /readyz. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { depositStatus } from '../../billing/deposits/deposit-status.ts'

@@ -1,3 +1,4 @@
+/** POST /v1/terminal/run: one command of the public terminal. */
 import { Elysia } from 'elysia'
 import type { Json } from '../../kernel/canonical.ts'
 import { refuse } from '../../kernel/refusal.ts'

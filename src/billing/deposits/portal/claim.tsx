@@ -1,3 +1,4 @@
+/** The panel that claims a transfer from another wallet. */
 import { Button } from '../../../web/ui/button.tsx'
 import { CopyBox } from '../../../web/ui/copy-box.tsx'
 import { ActionForm, AreaField, TextField } from '../../../web/ui/form.tsx'

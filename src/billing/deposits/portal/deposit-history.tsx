@@ -1,3 +1,4 @@
+/** The panel of deposits that arrived. */
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Page } from '../../../kernel/pagination.ts'
 import type { DepositRow } from '../../../storage/db/schema.ts'

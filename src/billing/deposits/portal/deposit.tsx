@@ -1,3 +1,4 @@
+/** The page that says how to deposit. */
 import { chainId } from '../../../kernel/chain.ts'
 import { type Nusd, toUsd } from '../../../kernel/money.ts'
 import { amountText } from '../../../web/ui/amount.tsx'

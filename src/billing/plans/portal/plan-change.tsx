@@ -1,3 +1,4 @@
+/** The panel that shows what a change of plan costs before its button. */
 import { freeId, type Plan } from '../../../access/plan.ts'
 import { toRfc3339 } from '../../../kernel/clock.ts'
 import { Amount, amountText } from '../../../web/ui/amount.tsx'

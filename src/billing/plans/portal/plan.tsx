@@ -1,3 +1,4 @@
+/** The page of an account's plan. */
 import { freeId, type Plan } from '../../../access/plan.ts'
 import { Amount, amountText } from '../../../web/ui/amount.tsx'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'

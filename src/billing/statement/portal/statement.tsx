@@ -1,3 +1,4 @@
+/** The page of a statement. */
 import type { Nusd } from '../../../kernel/money.ts'
 import { changeOf } from '../../../ledger/unit-of-work.ts'
 import type { AccountRow } from '../../../storage/db/schema.ts'

@@ -1,3 +1,4 @@
+/** Reads the range and grouping of a usage request. */
 import type { Millis } from '../../../kernel/clock.ts'
 import { refuse } from '../../../kernel/refusal.ts'
 import { readChoice, readInteger, readText } from '../../../web/http/query.ts'

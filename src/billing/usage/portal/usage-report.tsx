@@ -1,3 +1,4 @@
+/** The page of a usage report. */
 import { toRfc3339 } from '../../../kernel/clock.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import { Amount, amountText } from '../../../web/ui/amount.tsx'

@@ -1,3 +1,4 @@
+/** Adds ended runs to the usage sums, in log order. */
 import { sql } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import { type CountedReceipt, type Counter, cursorOf } from '../../../storage/counts/store.ts'

@@ -1,3 +1,4 @@
+/** Answers the console without script: waits for the run, then shows the page. */
 import { Refusal } from '../../../kernel/refusal.ts'
 import { stopWithClient } from '../../../runs/api/stream.ts'
 import type { LiveRun } from '../../../runs/live-run.ts'

@@ -1,3 +1,4 @@
+/** Reads a question to the console. */
 import type { Deps } from '../../../app/deps-port.ts'
 import type { Json } from '../../../kernel/canonical.ts'
 import { isId } from '../../../kernel/ids.ts'

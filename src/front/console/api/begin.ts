@@ -1,3 +1,4 @@
+/** Begins the run of a question, with all limits of the console. */
 import type { Caller } from '../../../access/keys/key.ts'
 import type { Deps } from '../../../app/deps-port.ts'
 import type { Once } from '../../../ledger/once.ts'

@@ -1,3 +1,4 @@
+/** Streams a run of the console to its page. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { toJsonInteger } from '../../../kernel/money.ts'
 import { receiptIdOf } from '../../../proof/receipts/receipt.ts'

@@ -1,3 +1,4 @@
+/** Answers a question to the console with JSON. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { toErrorBody } from '../../../kernel/refusal.ts'
 import { stopWithClient } from '../../../runs/api/stream.ts'

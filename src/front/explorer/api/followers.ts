@@ -1,3 +1,4 @@
+/** Streams news of the log to every open explorer page, with one look for all. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { refuse } from '../../../kernel/refusal.ts'
 import { clientAddress, rateKey, trustedProxies } from '../../../web/http/client-address.ts'

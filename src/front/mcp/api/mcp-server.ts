@@ -1,3 +1,4 @@
+/** The MCP server: lists the tools and calls them. */
 import {
   type CallToolResult,
   createMcpHandler,

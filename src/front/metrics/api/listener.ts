@@ -1,3 +1,4 @@
+/** Answers GET /metrics on a listener of its own. */
 import { hostCheck, isLoopback, type Listen } from '../../../web/http/host.ts'
 import { expositionType } from '../exposition.ts'
 

@@ -1,3 +1,4 @@
+/** Reference entries of overview, settings and sessions. */
 import {
   revokedSessionsShape,
   sessionPageShape,

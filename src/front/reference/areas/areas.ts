@@ -1,3 +1,4 @@
+/** Every area of the reference, in the order of its pages. */
 import type { Schema, Schemas } from '../../../web/http/json-schema.ts'
 import { spellShapes } from '../../../web/http/json-schema.ts'
 import type { TSchema } from '../../../web/http/shape.ts'

@@ -1,3 +1,4 @@
+/** Reference entries of the console. */
 import { runWithReceiptShape } from '../../../runs/shapes.ts'
 import {
   askBody,

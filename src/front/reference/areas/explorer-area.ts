@@ -1,3 +1,4 @@
+/** Reference entries of the explorer. */
 import * as t from '../../../web/http/shape.ts'
 import { explorerStatsShape, recentShape } from '../../explorer/shapes.ts'
 import { area, ok, operation, pageQuery } from '../entry.ts'

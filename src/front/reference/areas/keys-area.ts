@@ -1,3 +1,4 @@
+/** Reference entries of keys. */
 import { changeBody, mintBody, rotateBody } from '../../../access/keys/api/key-body.ts'
 import {
   keyPageShape,

@@ -1,3 +1,4 @@
+/** Reference entries of the log, anchors and the signer. */
 import { anchorsShape } from '../../../proof/anchors/shapes.ts'
 import { signerShape } from '../../../proof/signer/shapes.ts'
 import * as t from '../../../web/http/shape.ts'

@@ -1,3 +1,4 @@
+/** Reference entries of the Model Context Protocol. */
 import { mcpAnswerShape, mcpRequestShape } from '../../mcp/shapes.ts'
 import { area, json, media, operation } from '../entry.ts'
 

@@ -1,3 +1,4 @@
+/** Reference entries of balance, deposits and plans. */
 import { balanceShape } from '../../../access/keys/shapes.ts'
 import { depositPageShape } from '../../../billing/deposits/shapes.ts'
 import { plansShape } from '../../../billing/plans/shapes.ts'

@@ -1,3 +1,4 @@
+/** Reference entries of the OpenAI-compatible routes. */
 import {
   chatCompletionShape,
   chatRequestShape,

@@ -1,3 +1,4 @@
+/** Reference entries of the operator. */
 import { depositPageShape, depositShape } from '../../../billing/deposits/shapes.ts'
 import * as t from '../../../web/http/shape.ts'
 import {

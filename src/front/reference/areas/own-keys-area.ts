@@ -1,3 +1,4 @@
+/** Reference entries of the keys of an account. */
 import { changeBody, mintBody, rotateBody } from '../../../access/keys/api/key-body.ts'
 import { keyForm, rotateForm } from '../../../access/keys/portal/key-fields.ts'
 import { keyShape, keyWithSecretShape, ownKeyPageShape } from '../../../access/keys/shapes.ts'

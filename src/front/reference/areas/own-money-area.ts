@@ -1,3 +1,4 @@
+/** Reference entries of the money of an account. */
 import {
   claimBody,
   depositAddressShape,

@@ -1,3 +1,4 @@
+/** Reference entries of the passports of an account. */
 import {
   bindBody,
   createBody,

@@ -1,3 +1,4 @@
+/** Reference entries of the runs and receipts of an account. */
 import { shareBody } from '../../../proof/receipts/api/share-body.ts'
 import { shareForm } from '../../../proof/receipts/portal/share-form.ts'
 import {

@@ -1,3 +1,4 @@
+/** Reference entries of passports. */
 import {
   agentRegistrationShape,
   passportDetailShape,

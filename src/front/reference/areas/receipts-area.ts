@@ -1,3 +1,4 @@
+/** Reference entries of receipts. */
 import { proofShape, proofSize } from '../../../proof/log/shapes.ts'
 import { shareBody } from '../../../proof/receipts/api/share-body.ts'
 import {

@@ -1,3 +1,4 @@
+/** Reference entries of runs. */
 import { runBody } from '../../../runs/api/run-body.ts'
 import { runPageShape, runShape, runWithReceiptShape } from '../../../runs/shapes.ts'
 import * as t from '../../../web/http/shape.ts'

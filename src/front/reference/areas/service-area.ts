@@ -1,3 +1,4 @@
+/** Reference entries of models and the service. */
 import { modelShape, modelsShape } from '../../../models/shapes.ts'
 import * as t from '../../../web/http/shape.ts'
 import { aliveShape, statusShape } from '../../status/shapes.ts'

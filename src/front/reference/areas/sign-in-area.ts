@@ -1,3 +1,4 @@
+/** Reference entries of sign-in. */
 import {
   nonceBody,
   nonceShape,

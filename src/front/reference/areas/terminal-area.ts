@@ -1,3 +1,4 @@
+/** Reference entries of the terminal. */
 import { terminalBody, terminalResultShape } from '../../terminal/shapes.ts'
 import { area, json, media, operation } from '../entry.ts'
 

@@ -1,3 +1,4 @@
+/** Reference entries of usage. */
 import { rangeText, usageQuery, usageShape } from '../../../billing/usage/shapes.ts'
 import * as t from '../../../web/http/shape.ts'
 import { area, media, ok, operation } from '../entry.ts'

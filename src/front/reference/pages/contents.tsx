@@ -1,3 +1,4 @@
+/** The first page of the reference. */
 import { refusals } from '../../../kernel/refusal.ts'
 import { Code } from '../../../web/ui/copy-box.tsx'
 import { Pad, Panel, Split } from '../../../web/ui/panel.tsx'

@@ -1,3 +1,4 @@
+/** One route on a page of the reference. */
 import { refusals } from '../../../kernel/refusal.ts'
 import { CopyButton } from '../../../web/ui/button.tsx'
 import { Code } from '../../../web/ui/copy-box.tsx'

@@ -1,3 +1,4 @@
+/** Parts of reference pages: prose, members, schemas. */
 import type { Schema, Schemas } from '../../../web/http/json-schema.ts'
 import { Code } from '../../../web/ui/copy-box.tsx'
 import type { Markup } from '../../../web/ui/jsx-runtime.ts'

@@ -1,3 +1,4 @@
+/** GET /robots.txt and GET /sitemap.xml. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
 import { refuse } from '../../../kernel/refusal.ts'

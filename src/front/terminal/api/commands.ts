@@ -1,3 +1,4 @@
+/** Answers the look-ups of the terminal. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { isId } from '../../../kernel/ids.ts'
 import { nearest } from '../../../kernel/nearest.ts'

@@ -1,3 +1,4 @@
+/** The look-ups of the terminal inside the console. */
 import { Elysia } from 'elysia'
 import { sessionAuth } from '../../../access/accounts/needs-session.ts'
 import { accountListedSince } from '../../../access/plan-history.ts'

@@ -1,3 +1,4 @@
+/** Writes answers of the API as lines of text. */
 import { toRfc3339 } from '../../../kernel/clock.ts'
 import type { Model, PriceList } from '../../../models/model.ts'
 import type { anchorsOf } from '../../../proof/anchors/api.ts'

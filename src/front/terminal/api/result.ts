@@ -1,3 +1,4 @@
+/** Makes the answer of a terminal command. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { toReceiptLink } from '../../../runs/openai.ts'
 import { toRunView } from '../../../runs/run-view.ts'

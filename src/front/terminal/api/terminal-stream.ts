@@ -1,3 +1,4 @@
+/** Streams the answer of a model to the terminal. */
 import { receiptIdOf } from '../../../proof/receipts/receipt.ts'
 import { stopWithClient } from '../../../runs/api/stream.ts'
 import { dataFrame, type SseContext, sseResponse } from '../../../web/http/sse.ts'
