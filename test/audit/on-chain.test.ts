@@ -104,7 +104,7 @@ describe('a chain that says what the service says', () => {
     const { holds, reason } = await audit(of, { anchors: young })
     expect([holds, reason('chain_final')]).toEqual([
       true,
-      '2 roots in a final block. 1 anchor more not yet.',
+      '2 roots in a final block. 1 anchor not final yet.',
     ])
   })
 
@@ -224,7 +224,7 @@ describe('what cannot be asked is unavailable, and does not hold', () => {
   ])('where %s', async (_, call) => {
     const { holds, having, reason } = await audit(known(), {}, { owner, chain: { call } })
     expect([holds, having('unavailable')]).toEqual([false, chainNames])
-    expect(reason('chain_count')).toStartWith('The chain was asked and does not say: ')
+    expect(reason('chain_count')).toStartWith('The chain could not be read: ')
   })
 
   test('while our own bug is told as that', async () => {
