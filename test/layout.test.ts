@@ -103,6 +103,11 @@ describe('wings', () => {
     expect(idle.map(([file]) => file)).toEqual([])
   })
 
+  test('a file begins with a sentence that says what it decides or does', () => {
+    const silent = [...source].filter(([, body]) => !/^(#!.*\n)?(\/\*\*|\/\/) ?/.test(body))
+    expect(silent.map(([file]) => file)).toEqual([])
+  })
+
   test('no name of a file occurs in three rooms, but for floors and commands', () => {
     const rooms = new Map<string, Set<string>>()
     for (const file of source.keys()) {
