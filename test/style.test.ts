@@ -20,7 +20,7 @@ const habits = [
  * documentation), comments of the product, and tests with tools. Lower a number after removing some;
  * never raise one. The goal is 0, below 20 and below 100.
  */
-const budget = { read: 66, comments: 170, tests: 590 }
+const budget = { read: 0, comments: 6, tests: 590 }
 
 type Kind = keyof typeof budget
 
@@ -28,8 +28,8 @@ const folders = 'src,public,packaging,contracts,docs,scripts,test,drills,bench'
 const files = ['*.md', 'Dockerfile', `{${folders}}/**/*`]
   .flatMap((pattern) => [...new Glob(pattern).scanSync('.')])
   .filter((file) => /\.(tsx?|css|sh|md|sol|service)$|^Dockerfile$|^packaging\//.test(file))
-  // These two quote the habits.
-  .filter((file) => !/^docs\/style\.md$|^test\/style\./.test(file))
+  // Two quote the habits, and one lists reserved handles.
+  .filter((file) => !/^docs\/style\.md$|^test\/style\.|passports\/handle\.ts$/.test(file))
 
 const hits: Record<Kind, string[]> = { read: [], comments: [], tests: [] }
 for (const file of files) {

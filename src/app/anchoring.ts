@@ -47,7 +47,7 @@ export async function makeAnchoring(
 
 const oneKey =
   'the key that pays for anchors is one that signs receipts; make another for ' +
-  'anchors.sender_key_file, so that whoever steals one has not both'
+  'anchors.sender_key_file, so that a thief of one does not have both'
 
 /** @throws Error naming both addresses. */
 async function assertRegistry(anchors: AnchorStore, configured: string | undefined): Promise<void> {

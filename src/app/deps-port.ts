@@ -105,7 +105,7 @@ export type Deps = {
   /** Asks our own chain for the evidence of a receipt, and remembers it for a moment. */
   askChain: AskChain
   deposits: Deposits
-  /** Undefined without a chain or a treasury: then nobody can deposit. */
+  /** Undefined without a chain or a treasury: deposits are off. */
   depositPolicy: DepositPolicy | undefined
   health: Health
   limiters: Limiters

@@ -8,7 +8,7 @@ const name = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
  * Bun's fetch runs 256 requests at once unless this variable is set before the process starts,
  * and slow upstreams would starve all others; how many there may be is for `limits.admission` to
  * say. So a process that is to serve replaces itself, before it locks or listens; nothing changes
- * for whoever supervises it.
+ * for its supervisor.
  */
 export function raiseFetchLimit(): void {
   const given = process.argv.slice(2)

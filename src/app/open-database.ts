@@ -135,10 +135,12 @@ export async function assertWhole(file: string): Promise<void> {
     head = readHead(file)
   }
   if (head.length === 0) {
-    throw new Error(`${file} is empty; put the database back, or delete the file to begin anew`)
+    throw new Error(
+      `${file} is empty; put the database back, or delete the file to start with a new one`,
+    )
   }
   if (head.length < headBytes || head.toString('latin1', 0, sqliteMagic.length) !== sqliteMagic) {
-    throw new Error(`${file} is no database; put the right file back`)
+    throw new Error(`${file} is not a database; put the right file back`)
   }
   assertOurs(head.readUInt32BE(68), head.readUInt32BE(40) === 0)
 }
@@ -149,7 +151,7 @@ const headBytes = 100
 /** How long a first start may take from making the file to writing into it, in ms. */
 const madeWithinMs = 3000
 
-/** The header of a file, or what there is of it. */
+/** The header of a file; shorter where the file is. */
 function readHead(file: string): Buffer {
   const head = Buffer.alloc(headBytes)
   const opened = openSync(file, 'r')

@@ -37,7 +37,7 @@ export const openHeads = ({ data }: Pick<Config, 'data'>): HeadFile =>
   openHeadFile(data, Buffer.from(systemRandom().bytes(8)).toString('hex'))
 
 /**
- * Who pays for anchors; undefined when nobody is named. The key is never made: it needs gas.
+ * Who pays for anchors; undefined when none is configured. It is never made: the account needs gas.
  * @throws Error that names the file and what to do.
  */
 export function openAnchorSender({ anchors }: Config): Sender | undefined {

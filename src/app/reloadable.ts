@@ -1,4 +1,4 @@
-/** What a running service can take on anew: models and prices, plans, upstreams. */
+/** What a reload replaces in a running service: models and prices, plans, upstreams. */
 import { isDeepStrictEqual } from 'node:util'
 import { makePlans } from '../access/plan.ts'
 import { livePlans } from '../billing/plans/live-plans.ts'

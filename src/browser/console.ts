@@ -100,8 +100,7 @@ async function runCommand(command: string): Promise<void> {
   }
 }
 
-const lostWords =
-  'The connection broke, and with it the run. What was said until then is charged: see Runs.'
+const lostWords = 'The connection broke and ended the run. Output up to then is charged: see Runs.'
 
 const hungUpWords = 'You hung up before it was known whether it began: see Runs.'
 

@@ -18,7 +18,7 @@ export function readEntries(): Entries | undefined {
   const signers = read('signers', (text) => {
     const addresses = text.split(/[\s,;]+/).filter((word) => word !== '')
     const wrong = addresses.find((word) => !isAddress(word))
-    return wrong === undefined ? { value: addresses } : `“${short(wrong)}” is no address.`
+    return wrong === undefined ? { value: addresses } : `“${short(wrong)}” is not an address.`
   })
   const proof = read('proof', (text) => optional(text, (value) => value))
   const between = read('anchors', (text) => optional(text, toEvidence))

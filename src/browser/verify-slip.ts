@@ -62,7 +62,7 @@ function disclosed(name: 'input' | 'output', value: Json): Node {
 }
 
 function footOf(verdict: Verdict): Node {
-  const words = 'Prompt and answer are on a receipt only as commitments: whoever holds them can '
+  const words = 'Prompt and answer are on a receipt only as commitments: anyone who holds them can '
   const note = element('p', {}, `${words}prove that they match.`)
   if (kindOf(verdict) !== 'good' || verdict.level === null) {
     return element('div', { class: 'foot' }, note)

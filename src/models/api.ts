@@ -31,7 +31,7 @@ export function modelsOf({ list, priceList }: Catalogue): ModelList {
   return { object: 'list', data, has_more: false, ...ids, price_list: priceList }
 }
 
-/** The same as text, written anew only when the catalogue is another one. */
+/** The same as text, made again only after the catalogue changed. */
 function modelsText(catalogue: Catalogue): () => string {
   let models: readonly Model[] | undefined
   let text = ''

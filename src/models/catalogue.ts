@@ -9,7 +9,7 @@ import type { ModelAnswer } from './shapes.ts'
 /**
  * One `[[models]]` of the configuration. What a model needs and lacks is named by
  * {@link faultsOf}. Under the id of a built-in model it changes prices, names, status and
- * `terminal` (which then is off unless it says so: the house does not pay by accident); what the
+ * `terminal` (which then is off unless it says so: the service does not pay by accident); what the
  * model is and can stays.
  */
 export type ModelConfig = {

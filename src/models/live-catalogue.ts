@@ -7,7 +7,7 @@ export type LiveCatalogue = Catalogue & { replace(next: Catalogue): void }
 
 /**
  * The catalogue of a running service. Who found a model keeps it, with its prices and the version
- * they are of, whatever comes after.
+ * they belong to, after a change too.
  */
 export function liveCatalogue(first: Catalogue): LiveCatalogue {
   const lists = new WeakMap<Model, PriceList>()

@@ -21,7 +21,7 @@ export const modelShape = t.answer('Model', "OpenAI's object and ours.", {
     fixed: t.count('Once.', 0),
   }),
   features: t.list(t.text('', 'streaming'), 'What it can.'),
-  verifiable: t.oneOf('Whether anybody can run it again and compare.', ['none', 're-executable']),
+  verifiable: t.oneOf('Whether a run can be repeated and compared.', ['none', 're-executable']),
   terminal: t.flag('Whether the public terminal may use it.', true),
 })
 

@@ -148,7 +148,7 @@ const runMembers = {
     }),
   ),
   receipt_id: t.orNull(t.id('rcpt', 'Its receipt, once it ended.')),
-  background: t.flag('Whether nobody waits for it.', false),
+  background: t.flag('Whether it runs in the background.', false),
   tags: t.map(t.text('', 'demo'), "The caller's.", { task: 'demo' }),
   metadata: t.anything("The caller's, at most 4,096 bytes.", {}),
 }

@@ -4,7 +4,7 @@ import type { Value } from './typed-values.ts'
 
 /**
  * The typed-data domain of everything we sign. No verifyingContract: receipts outlive a contract.
- * These constants select what is checked; nothing of them is ever read from a file.
+ * These constants select what is checked; no file can change them.
  */
 export const domain = { name: 'Counterfoil Receipt', version: '1', chainId: 4663 } as const
 

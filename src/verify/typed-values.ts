@@ -35,7 +35,7 @@ function nibble(code: number): number {
   throw new TypeError('not hex')
 }
 
-/** Writes the last 8 of 32 bytes; those before them must be zero. @throws when it is no uint64. */
+/** Writes the last 8 of 32 bytes; those before them must be zero. @throws when it exceeds uint64. */
 export function writeUint64(value: Value, out: Uint8Array, at: number): void {
   const small = toSmallInteger(value)
   if (small === undefined) {
@@ -46,7 +46,7 @@ export function writeUint64(value: Value, out: Uint8Array, at: number): void {
   write32(small >>> 0, out, at + 28)
 }
 
-/** Writes 32 bytes. @throws when it is no integer of so many bits. */
+/** Writes 32 bytes. @throws when it is not an integer of that size. */
 export function writeUint(value: Value, bits: 64 | 256, out: Uint8Array, at: number): void {
   let rest = BigInt(toSmallInteger(value) ?? toBigInteger(value))
   if (rest < 0n || rest >= 1n << BigInt(bits)) throw new RangeError(`not a uint${bits}`)

@@ -166,7 +166,7 @@ describe.skipIf(noChromium)('the offline page in Chromium, without a network', (
       await fill(page, { type: 'something.else' })
       await page.getByText('This is not a receipt file.').waitFor()
       await fill(page, fileOf(), '0x12')
-      await page.getByText('“0x12” is no address.').waitFor()
+      await page.getByText('“0x12” is not an address.').waitFor()
       const field = page.getByLabel('Which signers do you trust?')
       expect(await field.getAttribute('aria-invalid')).toBe('true')
       expect(await field.evaluate((one) => one === document.activeElement)).toBe(true)

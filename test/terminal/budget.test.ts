@@ -58,7 +58,7 @@ describe.each(swarms)('the budget of a day, on %s, with %i clients', (engine, cl
     expect([over.status, over.error.type]).toEqual([503, 'unavailable'])
     expect(over.error.metadata).toEqual({ resets_at: midnight })
     expect(over.retryAfter).toBe('43200')
-    // Neither what the house has nor what it lacks.
+    // Neither what the sponsor has nor what it lacks.
     expect(JSON.stringify(over.error)).not.toMatch(/nusd|\$|balance/)
     expect((await run(w, 'help', '192.0.2.1')).allowance.remaining).toBe(10)
     const free = { input: 'x', model: 'counterfoil/echo-1' }

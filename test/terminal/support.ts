@@ -11,7 +11,7 @@ export const midnight = '2026-06-16T00:00:00.000Z'
 /** Proxies that are believed: tests are whoever they say they are. */
 export const believed = 'trusted_proxies = ["127.0.0.1", "::1"]\n'
 
-/** A model that costs money and answers in the terminal, and the house's budget of a day. */
+/** A model that costs money and answers in the terminal, and the service's daily budget. */
 export const pricedToml = (url: string, budget: number, names = ['normal']): string =>
   `[terminal]\ndaily_budget_nusd = ${budget}\n${upstreamToml('stub', url)}` +
   names.map((name) => modelToml(`stub/${name}`, `"stub:${name}"`, 'terminal = true')).join('')

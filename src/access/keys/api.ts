@@ -164,7 +164,7 @@ async function findParent(deps: Needs, caller: Caller, id = caller.key.id): Prom
   })
 }
 
-/** @throws Refusal `scope_denied` for the caller itself: what binds it, it does not change. */
+/** @throws Refusal `scope_denied` for the caller itself: a key cannot change its own limits. */
 async function findBelow(deps: Needs, caller: Caller, id: string) {
   const key = await findOwnKey(deps, caller, id)
   if (key.id === caller.key.id) {

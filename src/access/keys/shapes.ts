@@ -6,11 +6,14 @@ import { scopes } from './key.ts'
 
 const statuses = ['usable', 'paused', 'expired', 'revoked'] as const
 
-const limits = t.object('Of the key and the keys below it together. null is no limit of its own.', {
-  rpm: t.usuallyNull(rpm),
-  concurrency: t.usuallyNull(concurrency),
-  max_cost_per_run_nusd: t.usuallyNull(mostPerRun),
-})
+const limits = t.object(
+  'Of the key and the keys below it together. null means that it sets none itself.',
+  {
+    rpm: t.usuallyNull(rpm),
+    concurrency: t.usuallyNull(concurrency),
+    max_cost_per_run_nusd: t.usuallyNull(mostPerRun),
+  },
+)
 
 const cap = t.object('What it may spend, and has spent, with the keys below it.', {
   limit_nusd: t.nusd('The most in one window.', 5_000_000_000),
@@ -88,7 +91,7 @@ export const keySelfShape = t.answer(
     ...keyMembers,
     account: t.object('Whose balance it spends.', {
       address: t.address('The account.'),
-      balance_nusd: t.nusd('What there is.', 10_000_000_000),
+      balance_nusd: t.nusd('Balance, holds included.', 10_000_000_000),
       held_nusd: t.nusd('Reserved for runs in flight.', 0),
       available_nusd: t.nusd('What can still be spent.', 9_999_995_350),
       plan: t.text('Its plan.', 'free'),
@@ -116,7 +119,7 @@ export const ownKeyPageShape = t.page('OwnKeyPage', 'Keys of an account.', keySh
 export const balanceShape = t.answer('Balance', 'The money of an account.', {
   object: t.only('balance'),
   account: t.address('Whose it is.'),
-  balance_nusd: t.nusd('What there is.', 10_000_000_000),
+  balance_nusd: t.nusd('Balance, holds included.', 10_000_000_000),
   held_nusd: t.nusd('Reserved for runs in flight.', 0),
   available_nusd: t.nusd('What can still be spent.', 10_000_000_000),
   plan: t.text('Its plan.', 'free'),

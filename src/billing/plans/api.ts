@@ -10,7 +10,7 @@ type Needs = Pick<
   'accounts' | 'clock' | 'keys' | 'limiters' | 'plans' | 'settings' | 'subscriptions'
 >
 
-/** `GET /v1/plans`: what there is to choose from, and what the key's account has. */
+/** `GET /v1/plans`: every plan, and the plan of the key's account. */
 export const plansApi = (deps: Needs) =>
   new Elysia({ name: 'plans-api' })
     .use(keyAuth(deps))

@@ -16,7 +16,7 @@ import { discountText, planPath, priceText } from './plan-words.ts'
 
 type Needs = Pick<Deps, 'clock' | 'log' | 'plans' | 'sessions' | 'settings'>
 
-/** `GET /plans`: what there is to choose from, for everybody. */
+/** `GET /plans`: every plan, without sign-in. */
 export const planPages = (deps: Needs, frame: Frame) =>
   new Elysia({ name: 'plan-pages' }).get('/plans', async ({ request, set }) => {
     const reader = await readerAccount(deps, request)

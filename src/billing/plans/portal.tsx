@@ -45,7 +45,7 @@ type Needs = Pick<
 >
 type Context = ReplyContext & { account: string }
 
-/** The plan of an account: what there is, what a change costs before it is made, and its end. */
+/** The plan of an account: compare plans, preview the cost of a change, subscribe, cancel. */
 export const plansPortal = (deps: Needs, frame: Frame) =>
   new Elysia({ name: 'plans-portal' })
     .use(sessionAuth(deps))

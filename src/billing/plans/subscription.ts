@@ -79,7 +79,7 @@ export function endSubscription(
   setPlan(unit, row.accountId, freeId, null)
 }
 
-/** It goes on with its plan, whatever was to happen at the end of the period. */
+/** Keeps its plan and drops the change planned for the end of the period. */
 export function keepSubscription(unit: UnitOfWork, row: SubscriptionRow): void {
   Object.assign(row, { status: 'active', nextPlan: null })
   unit.changed('subscription', row)

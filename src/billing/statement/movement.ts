@@ -30,9 +30,9 @@ export type LedgerDay = {
   close: Movement
   /** The last line before it; undefined on the first day. */
   open: Movement | undefined
-  /** What was no run, newest first; at most {@link besideMax}. */
+  /** Movements other than runs, newest first; at most {@link besideMax}. */
   beside: Movement[]
 }
 
-/** Lines of a day beside its runs that are read; there are more only where somebody makes them. */
+/** Lines of a day beside its runs that are read; only a script makes more. */
 export const besideMax = 100

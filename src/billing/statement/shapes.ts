@@ -31,7 +31,7 @@ export const statementDayShape = t.answer(
       count: t.count('How many.', 1),
       amount_nusd: change('What they came to.', -4650),
     }),
-    movements: t.list(movementShape, 'What was no run.'),
+    movements: t.list(movementShape, 'Movements other than runs.'),
   },
 )
 

@@ -7,10 +7,10 @@ import { dayMs, dayOf } from './usage.ts'
 
 /** Days of one answer of sums. */
 export const daysMax = 366
-/** Days of sums when nobody says from when: today and the 29 before. */
+/** Days of sums without `from`: today and the 29 before. */
 const defaultDays = 30
 
-/** The texts of `from` and `to`, as somebody typed them. */
+/** The texts of `from` and `to`, as typed. */
 export type RangeTexts = { from?: string | undefined; to?: string | undefined }
 
 /**

@@ -139,7 +139,7 @@ export function usageStore(db: Db) {
         const found = yield* rows(q.select(few).from(runs).where(mine).limit(unnumberedMax))
         return { ...counted, sums, unnumbered: found.filter(hasEnded) }
       }
-      // Where nobody else writes, what is read at once is of one moment.
+      // With one writer, reads in one turn are of one moment.
       return db.exclusive ? db.read(read) : db.snapshot(read)
     },
     /** The days on which there is anything counted. */

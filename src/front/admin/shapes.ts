@@ -15,7 +15,7 @@ const accountMembers = {
   account: t.address('The account.'),
   status: t.oneOf('Whether it may act.', ['active', 'suspended']),
   plan: t.text('Its plan.', 'free'),
-  balance_nusd: t.nusd('What there is.', 10_000_000_000),
+  balance_nusd: t.nusd('Balance, holds included.', 10_000_000_000),
   held_nusd: t.nusd('Reserved for runs in flight.', 0),
   created_at: t.time('When it was opened.'),
 }

@@ -29,7 +29,7 @@ export const consoleResultShape = t.answer('ConsoleResult', 'What a command says
 
 const model = t.text('A chat model of `GET /api/portal/console`.', 'counterfoil/echo-1')
 const input = t.text('The message.', 'Every run leaves a receipt.')
-const system = t.text('What the model is told before all else.', 'Be brief.')
+const system = t.text('Instructions that come before the conversation.', 'Be brief.')
 
 /** The talk so far, as the page hands it back. */
 export const turnsBody = t.list(

@@ -55,7 +55,7 @@ async function listOf(deps: Needs, type: (typeof types)[number], query: URLSearc
   return toListView({ ...found, items })
 }
 
-/** Goes by the place in the log, which says nothing of whose a receipt is. */
+/** Pages by the place in the log, which does not reveal the owner of a receipt. */
 export async function receiptsOf(
   deps: Pick<Needs, 'publicCache' | 'settings'>,
   { limit }: PageRequest,

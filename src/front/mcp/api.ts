@@ -33,7 +33,7 @@ export const mcpApi = (deps: Needs, handle: (request: Request) => Promise<Respon
     actFor(asked, outer)
     return handle(asked)
   }
-  // Most servers are never asked: nothing of it is loaded before somebody does.
+  // Most servers are never asked, so it loads at the first request.
   const load = async () => {
     const { mcpServer } = await import('./api/mcp-server.ts')
     return mcpServer({ ask, log, version: version.version })
@@ -77,7 +77,7 @@ function passedOn({ headers }: Request, baseUrl: string): Record<string, string>
 }
 
 /**
- * Only pages of our own origin may come here from a browser: a name that somebody points to this
+ * Only pages of our own origin may come here from a browser: a name that a stranger points to this
  * machine would be another one (DNS rebinding).
  * @throws Refusal 'csrf_failed'
  */

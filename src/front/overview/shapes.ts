@@ -16,7 +16,7 @@ const alertTypes = [
 
 export const overviewShape = t.answer('Overview', 'The account at a glance.', {
   object: t.only('overview'),
-  balance_nusd: t.nusd('What there is.', 10_000_000_000),
+  balance_nusd: t.nusd('Balance, holds included.', 10_000_000_000),
   held_nusd: t.nusd('Reserved for runs in flight.', 0),
   available_nusd: t.nusd('What can still be spent.', 10_000_000_000),
   plan: t.text('Its plan.', 'free'),

@@ -51,7 +51,7 @@ export const ok = (
   ...(headers ? { headers } : {}),
 })
 
-/** Text that is no JSON, by its media type, with a sample. */
+/** A text format other than JSON: its media type and a sample. */
 export const media = (
   type: string,
   about: string,

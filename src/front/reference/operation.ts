@@ -47,7 +47,7 @@ export type Answer<S = Schema> = {
   status: number
   about: string
   headers?: Readonly<Record<string, S>>
-  /** By media type. Text that is no JSON has its sample beside it. */
+  /** By media type. Formats other than JSON have a sample beside it. */
   content: Readonly<Record<string, { schema: S; sample?: string }>>
 }
 

@@ -66,7 +66,7 @@ export const statusShape = t.answer(
       'reason?': t.usuallyNull(t.text('Why not.', 'unreachable')),
       'block?': t.usuallyNull(t.count('The last block that was read.', 1_234_567)),
     }),
-    features: t.anything('What there is.', { chat: true, embeddings: true }),
+    features: t.anything('Which features are on.', { chat: true, embeddings: true }),
   },
 )
 

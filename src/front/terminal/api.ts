@@ -24,7 +24,7 @@ type Asking = { network: string; slots: Slots }
 /** Bytes of a request: a question of 2 KiB, each byte of it escaped. */
 export const bodyBytes = 16_384
 
-/** `POST /v1/terminal/run`: a small language for whoever has no key; a key is not looked at. */
+/** `POST /v1/terminal/run`: a small language that needs no key and ignores one. */
 export const terminalApi = (deps: TerminalDeps, slots: Slots) =>
   new Elysia({ name: 'terminal-api' }).use(keylessGuard(deps)).post(
     '/v1/terminal/run',
@@ -56,17 +56,17 @@ async function runBodyOf(deps: TerminalDeps, value: Json, asking: Asking, contex
   return streamAsk(deps, await beginAsk(deps, slots, wish), context)
 }
 
-/** A command but `ask`, for somebody who is not signed in. */
+/** Runs any command but `ask`, for a visitor. */
 async function lookUp(
   deps: TerminalDeps,
   { name, argument }: { name: keyof typeof lookUps; argument: string },
   network: string,
 ): Promise<TerminalResult> {
-  const told = await lookUps[name](deps, argument, nobody)
+  const told = await lookUps[name](deps, argument, visitor)
   return toResult(name, told, await allowanceOf(deps, network))
 }
 
-const nobody: Viewer = { account: undefined }
+const visitor: Viewer = { account: undefined }
 
 async function askWhole(
   deps: TerminalDeps,
@@ -81,7 +81,7 @@ async function askWhole(
   return result
 }
 
-/** A line from the page, whatever it asks. @throws Refusal as the route */
+/** Runs a line from the page. @throws Refusal as the route */
 export async function runLine(
   deps: TerminalDeps,
   text: string,

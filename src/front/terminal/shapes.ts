@@ -20,11 +20,11 @@ export const terminalResultShape = t.answer('TerminalResult', 'What a command sa
   command: t.text('Its name.', 'ask'),
   lines: t.list(t.text('', 'Every run leaves a receipt.'), 'For people.'),
   data: t.anything('For programs: what `/v1` answers to the same.', {}),
-  'receipt?': t.object('Of an `ask`, whose run the house paid.', {
+  'receipt?': t.object('The receipt of an `ask`, which the service paid for.', {
     id: t.id('rcpt', 'Id of the receipt.'),
     digest: t.hash('What was signed.'),
     url: t.text('The receipt file.', 'https://gw.example/v1/receipts/rcpt_…'),
-    cost_nusd: t.nusd('What the house paid.', 4650),
+    cost_nusd: t.nusd('What the service paid.', 4650),
     visibility: t.only('unlisted'),
     page: t.text('Its page.', 'https://gw.example/receipts/rcpt_…'),
   }),
@@ -36,5 +36,5 @@ export const terminalResultShape = t.answer('TerminalResult', 'What a command sa
 
 /** The body of `POST /api/portal/console/command`. */
 export const commandBody = t.body('ConsoleCommand', 'A command of the console.', {
-  command: t.text('A line of the terminal’s language; `help` lists what there is.', 'runs'),
+  command: t.text('A line of the terminal’s language; `help` lists the commands.', 'runs'),
 })

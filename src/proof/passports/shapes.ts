@@ -194,7 +194,7 @@ export const createForm = t.body('PassportForm', 'A passport to be made, as a fo
 /** The body of `PATCH /api/portal/passports/:handle`, and its form. */
 export const editBody = t.body(
   'PassportChange',
-  'What of a passport is to change. What is left out stays.',
+  'The members of a passport to change. Members left out stay.',
   { ...parts, ...rest },
 )
 export const editForm = t.body(

@@ -22,7 +22,7 @@ export const verifyBodyBytes = 1024 * 1024
 /**
  * Judges a receipt against this server's signer and store. `text` is what the body was read from;
  * none for one that this server made.
- * @throws Refusal `unprocessable` for what is no receipt, `receipt_not_found` for an unknown or
+ * @throws Refusal `unprocessable` for a file that is not a receipt, `receipt_not_found` for an unknown or
  * private id.
  */
 export async function checkReceipt(
@@ -71,7 +71,7 @@ function findNamed(deps: Pick<Needs, 'receipts'>, file: unknown): Promise<Ended 
   return deps.receipts.find(id)
 }
 
-/** Whom we trust to have signed a file that somebody hands in, and whether we issued it. */
+/** The signers trusted for a file from a reader, and whether this server issued it. */
 export const trustIn = async (
   deps: Pick<Needs, 'receipts' | 'signers' | 'logs'>,
   file: unknown,
@@ -85,7 +85,7 @@ export function trustOf(
 ): Trust {
   const { digest: claimed, receipt } = file as Claims
   const issuer = receipt?.issuer
-  // Whatever else stands there is no text of itself: a list would be walked down to its bottom.
+  // Any other value is refused here: turning a list into text would walk all of it.
   const log = (typeof issuer === 'string' ? logs.of(issuer) : undefined) ?? logs.current
   const base = {
     signers: signersOf({ signers }, log.origin),

@@ -9,7 +9,7 @@ const pollMs = 1000
 
 /**
  * Follows a run until it ends: its state, the output of a background run as it comes, its end.
- * Other runs give their output only to whoever started them.
+ * Other runs send their output only to the client that started them.
  */
 export function followRun(
   deps: Pick<Deps, 'live' | 'runs' | 'log'>,

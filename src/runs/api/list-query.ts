@@ -43,7 +43,7 @@ export function filterQuery(query: URLSearchParams): URLSearchParams {
 /** How the filter reads in its form again. */
 export const tagValue = ({ tag }: ShownFilter): string => (tag ? tagText(tag) : '')
 
-/** A form sends every field, also those that nobody filled in. */
+/** A form sends every field, empty ones too. */
 function withoutEmpty(query: URLSearchParams): URLSearchParams {
   return new URLSearchParams([...query].filter(([, value]) => value !== ''))
 }

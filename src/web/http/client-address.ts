@@ -13,11 +13,11 @@ export const unknownAddress = 'unknown'
 
 const actors = new WeakMap<Request, Request>()
 
-/** Notes that a request which this process makes to itself is made for whoever sent `outer`. */
+/** Notes that a request which this process makes to itself is made on behalf of `outer`. */
 export const actFor = (inner: Request, outer: Request): void => void actors.set(inner, outer)
 
 /**
- * The address of whoever called: the peer, unless that is a trusted proxy; then the right-most
+ * The address of the caller: the peer, unless that is a trusted proxy; then the right-most
  * address of X-Forwarded-For that is not one. A chain that cannot be read falls back to the peer.
  */
 export function clientAddress(
@@ -62,7 +62,7 @@ export function trustedProxies(entries: readonly string[]): TrustedProxies {
 
 function toBlock(entry: string): Block {
   const block = parseBlock(entry)
-  if (!block) throw new Error(`trusted_proxies: "${entry}" is no address or CIDR block`)
+  if (!block) throw new Error(`trusted_proxies: "${entry}" is not an address or CIDR block`)
   return block
 }
 

@@ -40,7 +40,7 @@ export const sayFailures = (app: AnyElysia, answer: AnswerFailure): void =>
 export const answerFailure = (app: AnyElysia, request: Request, error: unknown): Response =>
   failureOf.get(app)?.(request, error) ?? new Response(null, { status: 500 })
 
-/** The app with all its routes, for whoever lists them or asks it without a listener. */
+/** The app with all its routes, for code that lists them or asks it without a listener. */
 export async function wholeApp<App extends AnyElysia>(app: App): Promise<App> {
   await restToMount(app)?.()
   return app

@@ -76,7 +76,7 @@ export function makeLimiter(clock: Pick<Clock, 'monotonic'>, maxKeys = 100_000):
   }
 }
 
-/** The counts of one service. Its routes share them: another route is no way around a limit. */
+/** The counts of one service. Its routes share them: a second route does not raise a limit. */
 export type Limiters = {
   /** Requests without a key, by network. */
   keyless: Limiter

@@ -33,7 +33,7 @@ type Component = (props: never) => Markup | null
 export function jsx(type: string | Component, props: Props): Markup {
   if (typeof type === 'function') return type(props as never) ?? nothing
   if (!/^[a-zA-Z][\w-]*$/.test(type) || refusedTags.has(type.toLowerCase())) {
-    throw new TypeError(`<${type}> is no element of ours`)
+    throw new TypeError(`<${type}> is not an element that pages may use`)
   }
   let open = `<${type}`
   // A canonical link is read, never loaded: it may name our own origin, as a link may.
@@ -64,7 +64,7 @@ const nothing = new Markup('')
 
 const voidTags = new Set('area br col hr img input link meta source track wbr'.split(' '))
 
-/** Elements that run, frame or restyle: nothing of ours needs them. */
+/** Elements that run, frame or restyle; no page needs them. */
 const refusedTags = new Set(['base', 'embed', 'frame', 'iframe', 'object', 'style', 'template'])
 
 /** Attributes that a browser fetches or goes to. */
@@ -72,7 +72,7 @@ const urlNames = /^(href|src|action|formaction|poster|hx-(get|post|put|patch|del
 
 function attribute(tag: string, name: string, value: unknown): string {
   if (!/^[a-zA-Z][\w:.-]*$/.test(name) || /^(on|hx-on|style$|srcdoc$|srcset$)/i.test(name)) {
-    throw new TypeError(`"${name}" is no attribute of ours`)
+    throw new TypeError(`"${name}" is not an attribute that pages may use`)
   }
   const text = attributeText(name, value)
   if (text === undefined) return ''

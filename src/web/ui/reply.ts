@@ -37,7 +37,7 @@ export function reply({ request, set }: ReplyContext, view: View): HtmlAnswer | 
   return new HtmlAnswer(part ? renderChild(fragment ?? page.main) : page.html(readerOf(request)))
 }
 
-/** What a page must know of whoever reads it. */
+/** What a page must know of its reader. */
 export const readerOf = (request: Request): Reader => ({
   theme: themeOf(request),
   path: request.url.slice(request.url.indexOf('/', 8)),

@@ -18,7 +18,7 @@ const rights = {
   ),
   'models?': t.list(t.text('A glob.', 'counterfoil/*'), "Default: the parent's."),
   'ip_cidrs?': t.list(t.text('An address or network.', '203.0.113.0/24'), "Default: the parent's."),
-  'limits?': t.closed('null is no limit of its own.', {
+  'limits?': t.closed('null means that it sets none itself.', {
     'rpm?': t.orNull(rpm),
     'concurrency?': t.orNull(concurrency),
     'max_cost_per_run_nusd?': t.orNull(mostPerRun),
@@ -36,7 +36,7 @@ export const mintBody = t.body('KeyWish', 'A key to be made.', {
   'parent_id?': t.id('key', 'The caller, which is the default, or a key below it.'),
 })
 
-export const changeBody = t.body('KeyChange', 'What is to change. What is left out stays.', {
+export const changeBody = t.body('KeyChange', 'The members to change. Members left out stay.', {
   'name?': t.text('1 to 64 characters.', 'research agent'),
   'cap?': t.closed('', { limit_nusd: t.nusd('The new cap.', 400_000_000) }),
   ...rights,

@@ -66,7 +66,7 @@ export const StatementPanel = ({ view }: { view: StatementView }) => {
             older={view.hasMore ? olderPath(view) : undefined}
             newest={view.isFirst ? undefined : isByDay ? statementPath : eachPath}
           >
-            {view.hasMore ? 'There are older ones.' : 'That is all; it began with nothing.'}
+            {view.hasMore ? 'There are older ones.' : 'End of list.'}
           </Pager>
         ) : null
       }

@@ -104,7 +104,7 @@ function Foot({ query, by: groupBy, table }: FootProps) {
   const first = (page - 1) * pageRows + 1
   const words =
     pages === 1
-      ? `${count} ${unitOf(groupBy)}${count === 1 ? '' : 's'}. That is all.`
+      ? `${count} ${unitOf(groupBy)}${count === 1 ? '' : 's'}. End of list.`
       : `${first}–${first + table.rows.length - 1} of ${count.toLocaleString('en-US')}`
   return (
     <>

@@ -76,11 +76,11 @@ export async function answerCommand(
   }
 }
 
-/** What was stopped because nobody waits longer is not what somebody cancelled. */
+/** A run that outlasted the page's wait is told apart from a cancelled one. */
 const lateOf = (error: unknown): unknown =>
   error instanceof Refusal ? new Refusal('upstream_timeout', error.detail) : error
 
-/** @throws what is no refusal */
+/** @throws any error other than a refusal */
 function faultOf(draft: Draft, error: unknown): Answered {
   if (!(error instanceof Refusal)) throw error
   const { type, message, detail, status } = error

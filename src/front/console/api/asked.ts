@@ -99,7 +99,7 @@ function numberOf(param: string, text: string, form: RegExp): number | undefined
   refuse('invalid_request', { param, message })
 }
 
-/** The hidden field of the page; what it cannot have written is no turn. */
+/** Reads the hidden field of the page and skips turns that the page cannot have written. */
 function readTurns(text: string): Turn[] {
   if (text === '') return []
   try {

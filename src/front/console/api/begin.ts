@@ -20,8 +20,8 @@ type Wish = {
 }
 
 /**
- * Begins the run of a question. What is asked is checked before anything is made or held.
- * @throws Refusal of whatever stands against it: nothing is held then.
+ * Begins the run of a question, after it checked the question. Before that it makes no hold.
+ * @throws Refusal of the check or limit that fails; then no money is held.
  */
 export async function beginAsked(
   deps: Needs,
@@ -36,7 +36,7 @@ export async function beginAsked(
   return begin(deps, { ...wish, session, once })
 }
 
-/** Of this key's requests the guard of `/v1` sees none: nobody has its secret. */
+/** Counts requests here: the secret of this key is unknown, so the guard of `/v1` sees none. */
 function countRequest(requests: Limiter, { chain, plan }: Caller): void {
   for (const { id, rpm } of chain) {
     const verdict = requests.take(id, Math.min(rpm ?? plan.limits.rpm, plan.limits.rpm))

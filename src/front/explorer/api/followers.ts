@@ -12,7 +12,7 @@ export type Scene = {
   parts: Readonly<Record<string, string>>
 }
 
-/** How often it is looked for something new, in ms, while anybody looks on. */
+/** How often the log is read while a page follows, in ms. */
 const tickMs = 2000
 /** Pages that follow at a time: in all, and of one network. */
 const followersMax = 500
@@ -22,7 +22,7 @@ type Needs = Pick<Deps, 'log' | 'settings'>
 type Follower = { client: SseClient; network: string }
 
 /**
- * One look at the log for all pages that follow it. Nobody is looked for while nobody follows; a
+ * One look at the log for all pages that follow it. It stops while no page follows; a
  * page that comes, or comes back, gets what it has not seen of the newest receipts.
  */
 export function followers(deps: Needs, look: () => Promise<Scene>) {
@@ -49,7 +49,7 @@ export function followers(deps: Needs, look: () => Promise<Scene>) {
 
   const join = async (follower: Follower, seen: number): Promise<void> => {
     all.add(follower)
-    // The first one looks at what there is; whoever comes later finds it.
+    // The first page reads the present state; later ones share it.
     if (!timer) {
       timer = setInterval(() => void tick(), tickMs)
       scene = await look()
@@ -105,7 +105,7 @@ function frameOf({ rows, parts }: Scene, seen: number, before: Scene['parts']): 
   const isCut = rows.length > 0 && fresh.length === rows.length
   const message = {
     rows: fresh.map(({ html }) => html),
-    // There may be more between these and what the page shows: then it starts anew with them.
+    // There may be more between these and what the page shows: then it shows these alone.
     isCut,
     parts: Object.fromEntries(changed),
   }

@@ -13,7 +13,7 @@ import { type Schema, spellShapes } from '../../../web/http/json-schema.ts'
 import type { Arguments, Call } from '../tool.ts'
 import { tools } from './tools.ts'
 
-/** Sends a call of a tool to `/v1`, in the name of whoever sent `outer`. */
+/** Sends a call of a tool to `/v1`, with the credentials of `outer`. */
 export type Ask = (call: Call, outer: Request) => Promise<Response>
 
 type Needs = { ask: Ask; log: Log; version: string }

@@ -41,7 +41,7 @@ const reads = [
   }),
   operation('verifyReceipt', 'POST /v1/receipts/verify', 'Verify a receipt', {
     about:
-      'Judges a file, at most 1 MiB. What is readable but wrong is 200 with `valid: false`, also ' +
+      'Judges a file, at most 1 MiB. A readable file that is wrong is 200 with `valid: false`, also ' +
       'a file with an unknown member or with one that stands twice. The chain that is asked is ' +
       'our own, never one that the file names.',
     access: 'none',
@@ -69,9 +69,9 @@ const reads = [
 const changes = [
   operation('shareReceipt', 'POST /v1/receipts/:id/share', 'Share a receipt', {
     about:
-      'Lets others see it, shows it otherwise, or takes it back (`private`), at once. Copies ' +
-      'that somebody made meanwhile cannot be recalled. A text that is not there, or is not the ' +
-      'one the receipt commits to, is a 422.',
+      'Shares the receipt, changes how it is shared, or takes it back (`private`), at once. Copies ' +
+      'made meanwhile cannot be recalled. A text that is missing or differs from the commitment of ' +
+      'the receipt is a 422.',
     access: 'receipts:share',
     path: receiptId,
     body: { schema: shareBody },

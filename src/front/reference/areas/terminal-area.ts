@@ -4,7 +4,7 @@ import { area, json, media, operation } from '../entry.ts'
 
 export const terminalArea = area('terminal', 'programs', 'Terminal', {
   about:
-    'A small command language for whoever has no key: `help, status, models, price, ask, verify, ' +
+    'A small command language that takes no key: `help, status, models, price, ask, verify, ' +
     'receipt, proof, passport, anchors, recent, signer`. The house pays for `ask`, a few times a ' +
     'day.',
   operations: [

@@ -111,7 +111,7 @@ const notes = [
     '`error.metadata.max_affordable_output_tokens` says what would fit, and `fit: true` in the ' +
     'body lowers `max_tokens` to it.',
   'A stream that fails after its first chunk carries `data: {"error":{…}}` and ends without ' +
-    '`[DONE]`; all of them raise it. What was delivered was charged.',
+    '`[DONE]`; all of them raise it. Delivered output was charged.',
   'The `receipt` of a run is a member of the answer; in a stream of its last chunk: the usage ' +
     'chunk with `stream_options: {"include_usage": true}`, else the one that finishes.',
 ]

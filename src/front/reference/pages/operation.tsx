@@ -138,7 +138,7 @@ const Bodies = ({ answer: { content } }: { answer: Answer }) => (
 const Headers = ({ answer: { headers } }: { answer: Answer }) =>
   headers ? <Fields label="Headers" of={parameterFields(headers, false)} /> : null
 
-/** Of text that is no JSON; a sample of the rest stands with its schema. */
+/** A sample of a format other than JSON; samples of JSON stand with their schemas. */
 const Samples = ({ operation, answer }: { operation: Operation; answer: Answer }) => (
   <>
     {Object.entries(answer.content).map(([media, { sample }]) =>

@@ -37,7 +37,7 @@ import {
 /** What a command answers: plain lines for people, and what `/v1` answers for programs. */
 export type Told = { lines: string[]; data: unknown }
 
-/** Who asks: somebody signed in sees their own private receipts too. */
+/** Who asks: a signed-in account sees its own private receipts too. */
 export type Viewer = { account: string | undefined }
 
 export type CommandDeps = Pick<Deps, 'catalogue' | 'receipts' | 'shares' | 'texts'> &
@@ -53,7 +53,7 @@ export type CommandDeps = Pick<Deps, 'catalogue' | 'receipts' | 'shares' | 'text
 
 type Run = (deps: CommandDeps, argument: string, viewer: Viewer) => Told | Promise<Told>
 
-/** What each command does, but `ask`, which is no look-up. */
+/** What each look-up does: every command but `ask`. */
 export const lookUps: Record<Exclude<CommandName, 'ask'>, Run> = {
   help: () => ({ lines: helpLines(commands), data: { object: 'list', data: commands } }),
   status: async (deps) => {

@@ -26,7 +26,7 @@ const ownCommands = [
 const consoleCommands = [...commands.filter((one) => one.name !== 'ask'), ...ownCommands]
 
 /**
- * `POST /api/portal/console/command`: the terminal's look-ups for somebody who is signed in, and
+ * `POST /api/portal/console/command`: the terminal's look-ups for a signed-in account, and
  * who sees their own private receipts and runs. They cost nothing and are not counted.
  */
 export const consoleCommandApi = (deps: Needs) =>
@@ -40,7 +40,7 @@ export const consoleCommandApi = (deps: Needs) =>
     { needsSession: 'action', parse: 'none' },
   )
 
-/** Runs a line of somebody who is signed in. @throws Refusal as the route */
+/** Runs a line for a signed-in account. @throws Refusal as the route */
 export async function runOwn(deps: Needs, line: string, account: string) {
   const { name, argument } = readLine(line, consoleCommands)
   const told = await tell(deps, name, argument, account)

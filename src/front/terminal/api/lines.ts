@@ -83,7 +83,7 @@ export function receiptLines(receipt: Receipt, visibility: string): string[] {
 
 const seenBy: Record<string, string> = {
   private: 'its owner',
-  unlisted: 'whoever has its id',
+  unlisted: 'anyone with its id',
   public: 'everybody',
 }
 

@@ -16,7 +16,7 @@ export type TerminalResult = Told & {
   allowance: Allowance
 }
 
-/** Whoever knows the id sees the receipt: without who paid, and without any text. */
+/** The receipt opens for anyone with its id, without its payer and without any text. */
 type ReceiptLink = ReturnType<typeof toReceiptLink> & { visibility: 'unlisted'; page: string }
 
 export const toResult = (command: string, told: Told, allowance: Allowance): TerminalResult => ({
@@ -41,5 +41,5 @@ export function toAskResult(
 }
 
 const receiptLine = ({ receiptId, run }: Answered): string =>
-  `Receipt ${receiptId}, ${amountText(run.cost)} paid by the house. Whoever has its id can open ` +
+  `Receipt ${receiptId}, ${amountText(run.cost)} paid by this service. Anyone with its id can open ` +
   'and verify it; your question and the answer are not in it.'

@@ -12,7 +12,7 @@ type LogError = (event: string, error: unknown, fields: Record<string, unknown>)
 
 /**
  * An ask as it is answered: `run.started`, the text as it comes in `run.output.delta`, and the
- * whole result in `run.completed`; or an error in band. Whoever goes away stops it.
+ * whole result in `run.completed`; or an error in band. A client that disconnects stops it.
  */
 export function streamAsk(deps: Needs, ask: OpenAsk, context: SseContext): Response {
   const { live } = ask

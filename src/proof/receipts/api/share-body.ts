@@ -7,7 +7,7 @@ export const textNames = ['input', 'output'] as const
 const visibilities = ['private', 'unlisted', 'public'] as const
 
 export const visibility = t.oneOf(
-  'Who may see it: `unlisted` is for whoever has the id.',
+  'Who may see it: `unlisted` is for anyone with the id.',
   visibilities,
 )
 

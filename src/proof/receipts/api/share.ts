@@ -45,7 +45,7 @@ export const shareApi = (deps: Needs) => {
 }
 
 /**
- * The body of a share, of whatever door.
+ * Reads the body of a share, for every door.
  * @throws Refusal `invalid_request` with `param`
  */
 export function readShareBody(value: Json) {

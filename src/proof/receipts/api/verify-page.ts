@@ -7,7 +7,7 @@ import { Elysia } from 'elysia'
  */
 export const verifyPageApi = () =>
   new Elysia({ name: 'verify-page-api' }).get('/verify.html', async ({ set }) => {
-    // Its script is bundled when this is read: nobody else pays for it.
+    // Imported here, because the file is large and rarely asked for.
     const { verifyPage } = await import('../verify-page.ts')
     set.headers['content-type'] = 'text/html; charset=utf-8'
     set.headers['content-disposition'] = 'attachment; filename="counterfoil-verify.html"'
