@@ -32,7 +32,7 @@ export function slipOf(verifier: Verifier, file: unknown, verdict: Verdict): Nod
 const ros = { class: 'ros' }
 
 const note =
-  'The prompt and the answer are not on this page. Anyone who holds them can prove that they match ' +
+  'The prompt and the answer are not on this page. Their holder can prove that they match ' +
   'the hashes.'
 
 const digestOf = ({ digest }: Verdict, claimed: string): string => digest ?? claimed

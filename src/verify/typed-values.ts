@@ -35,7 +35,7 @@ function nibble(code: number): number {
   throw new TypeError('not hex')
 }
 
-/** Writes the last 8 of 32 bytes; those before them must be zero. @throws when it exceeds uint64. */
+/** Writes the last 8 of 32 bytes; the others must be zero. @throws when it exceeds uint64. */
 export function writeUint64(value: Value, out: Uint8Array, at: number): void {
   const small = toSmallInteger(value)
   if (small === undefined) {

@@ -71,7 +71,7 @@ const about = [
     '(Prometheus) is not on this listener: it has its own, where `metrics.listen` is set.',
   'Routes under `/api` belong to browsers. One that may change something refuses requests of ' +
     'other origins with 403 `csrf_failed`: `Sec-Fetch-Site` must be `same-origin` or `none`; ' +
-    'without it `Origin` must be that of this server; a caller that sends neither counts as a program. ' +
+    'without it `Origin` must be that of this server; a caller without both is a program. ' +
     'Routes take JSON, or a form where one is described. They answer JSON, a fragment of HTML to ' +
     'htmx (`HX-Request: true`), and a page or 303 to a browser that wants a page (`Accept: ' +
     'text/html`); errors likewise. Without a session htmx gets the 401 with `HX-Redirect` to the ' +

@@ -22,8 +22,8 @@ export const verifyBodyBytes = 1024 * 1024
 /**
  * Judges a receipt against this server's signer and store. `text` is what the body was read from;
  * none for one that this server made.
- * @throws Refusal `unprocessable` for a file that is not a receipt, `receipt_not_found` for an unknown or
- * private id.
+ * @throws Refusal `unprocessable` for a file that is not a receipt, `receipt_not_found` for an
+ * unknown or private id.
  */
 export async function checkReceipt(
   deps: Needs,

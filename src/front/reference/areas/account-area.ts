@@ -25,7 +25,7 @@ const overview = [
     refuses: ['rate_limited'],
   }),
   operation('verifyOwnRun', 'POST /api/portal/overview/verify', 'Verify the receipt of a run', {
-    about: 'The last of the first steps: checks the receipt as any reader can, and notes it.',
+    about: 'The last of the first steps: checks the receipt as readers do, and notes it.',
     access: 'session',
     body: { schema: verifyRunBody, form: verifyRunBody },
     examples: [

@@ -41,9 +41,9 @@ const reads = [
   }),
   operation('verifyReceipt', 'POST /v1/receipts/verify', 'Verify a receipt', {
     about:
-      'Judges a file, at most 1 MiB. A readable file that is wrong is 200 with `valid: false`, also ' +
-      'a file with an unknown member or with one that stands twice. The chain that is asked is ' +
-      'our own, never one that the file names.',
+      'Judges a file, at most 1 MiB. A readable file that is wrong is 200 with `valid: false`, ' +
+      'also one with an unknown or repeated member. The chain that is asked is the one of this ' +
+      'server, never one that the file names.',
     access: 'none',
     body: { schema: verifyRequestShape },
     examples: [
@@ -69,9 +69,9 @@ const reads = [
 const changes = [
   operation('shareReceipt', 'POST /v1/receipts/:id/share', 'Share a receipt', {
     about:
-      'Shares the receipt, changes how it is shared, or takes it back (`private`), at once. Copies ' +
-      'made meanwhile cannot be recalled. A text that is missing or differs from the commitment of ' +
-      'the receipt is a 422.',
+      'Shares the receipt, changes how it is shared, or takes it back (`private`), at once. ' +
+      'Copies made meanwhile cannot be recalled. A text that is missing or differs from the ' +
+      'commitment of the receipt is a 422.',
     access: 'receipts:share',
     path: receiptId,
     body: { schema: shareBody },

@@ -41,5 +41,5 @@ export function toAskResult(
 }
 
 const receiptLine = ({ receiptId, run }: Answered): string =>
-  `Receipt ${receiptId}, ${amountText(run.cost)} paid by this service. Anyone with its id can open ` +
-  'and verify it; your question and the answer are not in it.'
+  `Receipt ${receiptId}, ${amountText(run.cost)} paid by this service. Anyone with its id can ` +
+  'open and verify it; your question and the answer are not in it.'
