@@ -129,7 +129,7 @@ describe('models and upstreams', () => {
     ['an unknown upstream', model.replace('local:', 'locl:'), 'names an unknown upstream'],
     ['no route', model.replace('"local:small:8b"', ''), 'needs a route'],
     ['an unknown key', `${model}inputpusd = 1`, 'did you mean input_pusd?'],
-    ['two of an id', model + model, 'is there twice'],
+    ['two of an id', model + model, 'occurs twice'],
   ])('%s is refused', (_, text, problem) => {
     const problems = problemsOf({ fileText: upstream + text })
     expect(problems).toHaveLength(1)

@@ -56,9 +56,9 @@ describe('a trusted signer', () => {
     expect(checkSigner(recovered, trusted, index).status).toBe(status)
   })
 
-  test('is named where another is expected, and so is nobody', () => {
+  test('is named where another is expected, and where no signer is trusted', () => {
     expect(checkSigner(recovered, [other], 1n).reason).toContain(other.address)
-    expect(checkSigner(recovered, [], 1n).reason).toContain('of nobody;')
+    expect(checkSigner(recovered, [], 1n).reason).toContain('of a trusted signer;')
   })
 })
 
