@@ -1,4 +1,4 @@
-import { costOf } from '../src/models/model.ts'
+import { costOf } from '../src/models/meter.ts'
 import type { RunRow } from '../src/storage/db/schema.ts'
 
 type Wish = {

@@ -115,8 +115,8 @@ export const keys: Group = {
         ['test/ledger/nodes.test.ts', 'keep the cap of a parent whose children spend on both'],
       ],
       guards: [
-        ['src/ledger/ledger.ts', 'takeHold'],
-        ['src/ledger/ledger.ts', 'roomsOf'],
+        ['src/ledger/hold.ts', 'takeHold'],
+        ['src/ledger/hold.ts', 'roomsOf'],
       ],
     },
     {

@@ -47,7 +47,7 @@ export const money: Group = {
           'spends beside the server: never more than there is, nothing lost',
         ],
       ],
-      guards: [['src/ledger/ledger.ts', 'takeHold']],
+      guards: [['src/ledger/hold.ts', 'takeHold']],
     },
     {
       id: 'D3',
@@ -87,7 +87,7 @@ export const money: Group = {
       ],
       guards: [
         ['src/ledger/credit-deposit.ts', 'creditDeposit'],
-        ['src/ledger/ledger.ts', 'grant'],
+        ['src/ledger/grant.ts', 'grant'],
       ],
     },
     {
@@ -104,7 +104,7 @@ export const money: Group = {
           'never overspend: of 400 holds on each, exactly 50 are taken in all',
         ],
       ],
-      guards: [['src/ledger/ledger.ts', 'takeHold']],
+      guards: [['src/ledger/hold.ts', 'takeHold']],
     },
     {
       id: 'D7',
@@ -129,7 +129,7 @@ export const money: Group = {
           'does what the model says after every command, whatever is killed, lost or set back',
         ],
       ],
-      guards: [['src/ledger/ledger.ts', 'endHold']],
+      guards: [['src/ledger/hold.ts', 'endHold']],
     },
     {
       id: 'D8',
@@ -162,7 +162,7 @@ export const money: Group = {
       ],
       guards: [
         ['src/models/usage.ts', 'decideUsage'],
-        ['src/ledger/ledger.ts', 'endHold'],
+        ['src/ledger/hold.ts', 'endHold'],
       ],
     },
     {

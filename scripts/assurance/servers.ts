@@ -26,10 +26,7 @@ export const servers: Group = {
           'test/binary/stop.test.ts',
           'a second server on the same data folder is refused and says why; the first',
         ],
-        [
-          'test/db/lock.test.ts',
-          'is not taken on a read-only file, where it would lock nothing',
-        ],
+        ['test/db/lock.test.ts', 'is not taken on a read-only file, where it would lock nothing'],
       ],
       guards: [
         ['src/storage/db/lock.ts', 'lockDataFolder'],
@@ -147,7 +144,7 @@ export const servers: Group = {
         ['src/proof/log/store/leaf.ts', 'assertHolds'],
         ['src/proof/log/reopen.ts', 'reopenLog'],
         ['src/proof/receipts/receipt.ts', 'reissued'],
-        ['src/runs/recover.ts', 'endReturned'],
+        ['src/runs/end-abandoned.ts', 'endReturned'],
         ['src/proof/receipts/lost.ts', 'listLost'],
         ['src/storage/db/replication.ts', 'replicationFault'],
       ],

@@ -35,7 +35,7 @@ export const storage: Group = {
         ],
       ],
       guards: [
-        ['src/runs/recover.ts', 'endAbandoned'],
+        ['src/runs/end-abandoned.ts', 'endAbandoned'],
         ['src/ledger/post.ts', 'openLedger'],
       ],
     },
@@ -57,7 +57,7 @@ export const storage: Group = {
         ['test/binary/faults.test.ts', 'killed at a sync, it holds what was acknowledged, once'],
         ['test/runs/stranded.test.ts', 'are ended some at a time, each once'],
       ],
-      guards: [['src/runs/recover.ts', 'endAbandoned']],
+      guards: [['src/runs/end-abandoned.ts', 'endAbandoned']],
     },
     {
       id: 'K5',

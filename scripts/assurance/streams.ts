@@ -28,7 +28,7 @@ export const streams: Group = {
         ['test/runs/stop.test.ts', 'in a stream that fell silent: its upstream is stopped as well'],
         ['test/http/sse.test.ts', 'a client that hangs up'],
       ],
-      guards: [['src/runs/api/stream.ts', 'stopWithClient']],
+      guards: [['src/runs/api/client-gone.ts', 'stopWithClient']],
     },
     {
       id: 'D14',

@@ -268,10 +268,10 @@ const explained: Record<string, Row[]> = {
     ['if (rest <= 0n) return 0', /<= to </, 'Of no money the division makes no token either.'],
     ['if (affordable === null ||', />= to >/, 'A bound of just as many tokens is that bound.'],
   ],
-  'src/runs/refusals.ts': [
+  'src/runs/failure.ts': [
     ["if (error.reason === 'open')", /one more/, 'A second is the least that is told either way.'],
   ],
-  'src/runs/recover.ts': [
+  'src/runs/end-abandoned.ts': [
     ['if (open.length > 0) await deps.runs.forgetCancels', />|true/, nothing],
   ],
   ...ofAccess,

@@ -54,7 +54,7 @@ import type { CallStore } from '../storage/idempotency/store.ts'
 import type { TextStore } from '../storage/texts/store.ts'
 import type { Limiters } from '../web/http/limits.ts'
 
-/** Everything the outside world gives us. Built once in serve.ts, and by hand in test/world.ts. */
+/** Everything the outside world gives us. Built once, in wiring.ts. */
 export type Deps = {
   settings: Settings
   clock: Clock

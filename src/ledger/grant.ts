@@ -1,8 +1,10 @@
 /** Credits the operator's money to an account, with an audit entry. */
 import type { Deps } from '../app/deps-port.ts'
 import type { Nusd } from '../kernel/money.ts'
-import { grant } from './ledger.ts'
+import { maxNusd } from '../kernel/money.ts'
+import { refuse } from '../kernel/refusal.ts'
 import type { Once } from './once.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
 
 /**
  * Credits `amount` (nano-USD), opening the account if needed, and returns the balance.
@@ -35,4 +37,29 @@ export function grantCredit(
       return balance
     },
   })
+}
+
+/**
+ * Credits the operator's money to an account and returns its balance.
+ * @throws Refusal `conflict` above the largest balance, `invalid_request` below 1 nano-USD.
+ */
+export function grant(unit: UnitOfWork, accountId: string, amount: Nusd, ref: string): Nusd {
+  const account = unit.account(accountId)
+  if (!account) throw new Error('a grant to an account that was not opened')
+  if (amount < 1n) refuse('invalid_request', 'Grant at least 0.000000001 USD.')
+  if (account.balance + amount > maxNusd) {
+    refuse('conflict', 'The balance would exceed 9,000,000 USD, the most an account can hold.')
+  }
+  account.balance += amount
+  unit.changed('account', account)
+  unit.addTransfer({
+    accountId,
+    ref,
+    kind: 'grant',
+    source: 'grants',
+    target: 'user',
+    amount,
+    at: unit.now,
+  })
+  return account.balance
 }

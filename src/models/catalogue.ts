@@ -3,7 +3,8 @@ import { canonical } from '../kernel/canonical.ts'
 import { sha256Hex } from '../kernel/hash.ts'
 import { maxNusd, toJsonInteger } from '../kernel/money.ts'
 import { builtinModels } from './builtins.ts'
-import type { Model, ModelKind, PriceList, Prices, RouteStep } from './model.ts'
+import type { ModelKind, Prices } from './meter.ts'
+import type { Model, PriceList, RouteStep } from './model.ts'
 import type { ModelAnswer } from './shapes.ts'
 
 /**

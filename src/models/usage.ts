@@ -1,7 +1,7 @@
 /** Decides how many tokens a run is charged for. */
 import type { Json } from '../kernel/canonical.ts'
 import type { Bound } from './bound.ts'
-import type { Usage } from './model.ts'
+import type { Usage } from './meter.ts'
 
 /** What passed through our hands during a run. */
 export type Delivered = {

@@ -1,7 +1,7 @@
 /** Decides whether circuit breakers leave a model any upstream to send a run to. */
 import type { Model } from '../models/model.ts'
 import type { Upstreams } from '../models/upstream/live-upstreams.ts'
-import { circuitOpenRefusal } from './refusals.ts'
+import { circuitOpenRefusal } from './failure.ts'
 
 type FindUpstream = Pick<Upstreams, 'get'>
 

@@ -2,7 +2,7 @@
 import type { Deps } from '../app/deps-port.ts'
 import { hasCanonicalForm, type Json } from '../kernel/canonical.ts'
 import { forwardBody } from '../models/bound.ts'
-import type { Usage } from '../models/model.ts'
+import type { Usage } from '../models/meter.ts'
 import { type JsonObject, UpstreamFailure } from '../models/upstream/upstream.ts'
 import { objects, readAnswer } from './answer.ts'
 import { chargedEnding, type Delivered, endFailed, type Keep } from './ending.ts'

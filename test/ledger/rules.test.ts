@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { maxNusd } from '../../src/kernel/money.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
-import { endHold, grant, mostFor, type Room, roomsOf, takeHold } from '../../src/ledger/ledger.ts'
+import { grant } from '../../src/ledger/grant.ts'
+import { endHold, mostFor, type Room, roomsOf, takeHold } from '../../src/ledger/hold.ts'
 import { numberTransfers } from '../../src/ledger/unit-of-work.ts'
 import { account, key, now, openRun, paperUnit, window } from './paper-unit.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { costOf, linesOf, type Prices } from '../../src/models/model.ts'
+import { costOf, linesOf, type Prices } from '../../src/models/meter.ts'
 
 describe('the cost of a run', () => {
   const vectors: [lines: [quantity: number, pricePusd: bigint][], costNusd: bigint][] = [

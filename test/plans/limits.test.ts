@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { costOf } from '../../src/models/model.ts'
+import { costOf } from '../../src/models/meter.ts'
 import { outcomeOf, rejectionOf } from '../support/rejection.ts'
 import { expectSettled, lastRun, modelToml, pricedBuiltins, upstreamToml } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { makePlans, planFaults } from '../../src/access/plan.ts'
 import { currentOf, quoteOf } from '../../src/billing/plans/quote.ts'
-import { costOf, type MeterLine } from '../../src/models/model.ts'
+import { costOf, type MeterLine } from '../../src/models/meter.ts'
 import type { SubscriptionRow } from '../../src/storage/db/schema.ts'
 import { prng } from '../ledger/prng.ts'
 

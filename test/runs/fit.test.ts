@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Bound } from '../../src/models/bound.ts'
-import { costOf, linesOf, type Model } from '../../src/models/model.ts'
+import { costOf, linesOf } from '../../src/models/meter.ts'
+import type { Model } from '../../src/models/model.ts'
 import { affordableTokens, fitBound, withTokens } from '../../src/runs/fit.ts'
 import { prng } from '../ledger/prng.ts'
 import { expectSettled, modelsToml, outputPrice } from '../support/runs.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { endReturned } from '../../src/runs/recover.ts'
+import { endReturned } from '../../src/runs/end-abandoned.ts'
 import { insert, rows } from '../../src/storage/db/query-steps.ts'
 import type { RunRow } from '../../src/storage/db/schema.ts'
 import { engines, usd, type World, world } from '../support/world.ts'

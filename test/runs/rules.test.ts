@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import { type FailureReason, UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 import { decideUsage } from '../../src/models/usage.ts'
+import { circuitOpenRefusal, refusalOf } from '../../src/runs/failure.ts'
 import type { StopReason } from '../../src/runs/live-run.ts'
-import { circuitOpenRefusal, refusalOf } from '../../src/runs/refusals.ts'
 import { outcomeOf, statusOf } from '../../src/runs/run.ts'
 
 describe('a run that broke off', () => {

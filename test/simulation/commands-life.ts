@@ -1,7 +1,7 @@
 import { LostLease } from '../../src/kernel/lost-lease.ts'
 import { keepCheckpoint } from '../../src/proof/log/checkpoint.ts'
 import { cancelRun, stopCancelled } from '../../src/runs/cancel.ts'
-import { endAbandoned } from '../../src/runs/recover.ts'
+import { endAbandoned } from '../../src/runs/end-abandoned.ts'
 import { stopForbidden } from '../../src/runs/stop-forbidden.ts'
 import { dropLeases, nodeLease, takeLease } from '../../src/storage/db/lease.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'

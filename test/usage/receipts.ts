@@ -1,7 +1,7 @@
 import { isNull } from 'drizzle-orm'
 import { type CountedRun, toUsageDays } from '../../src/billing/usage/usage.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
-import { costOf, type MeterLine } from '../../src/models/model.ts'
+import { costOf, type MeterLine } from '../../src/models/meter.ts'
 import { receiptCounter } from '../../src/storage/counts/count.ts'
 import { insert, rows } from '../../src/storage/db/query-steps.ts'
 import type { RunRow, StoredLine } from '../../src/storage/db/schema.ts'

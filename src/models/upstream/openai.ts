@@ -2,7 +2,7 @@
 import type { Json } from '../../kernel/canonical.ts'
 import { isModestJson } from '../../kernel/json-size.ts'
 import { traceHeaders } from '../../kernel/trace.ts'
-import type { ModelKind } from '../model.ts'
+import type { ModelKind } from '../meter.ts'
 import type { WireAnswer } from './http.ts'
 import { defaultHttpLimits, type HttpLimits } from './http.ts'
 import { sseParser } from './sse.ts'

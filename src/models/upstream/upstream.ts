@@ -2,7 +2,7 @@
 import type { Json } from '../../kernel/canonical.ts'
 import type { StopSignal } from '../../kernel/stop.ts'
 import type { Trace } from '../../kernel/trace.ts'
-import type { ModelKind } from '../model.ts'
+import type { ModelKind } from '../meter.ts'
 
 export type JsonObject = { [member: string]: Json }
 

@@ -5,7 +5,7 @@ import { jsonReply } from '../../storage/idempotency/api/answer-once.ts'
 import { type Completed, complete } from '../complete.ts'
 import type { Finished } from '../finish.ts'
 import type { LiveRun } from '../live-run.ts'
-import { stopWithClient } from './stream.ts'
+import { stopWithClient } from './client-gone.ts'
 
 type Context = { request: Request; set: { headers: Record<string, string | number> } }
 

@@ -10,6 +10,7 @@ import { dataFrame, type SseClient, type SseContext, sseResponse } from '../../w
 import type { Keep } from '../ending.ts'
 import type { LiveRun } from '../live-run.ts'
 import { type Sink, type Streamed, stream } from '../stream.ts'
+import { stopWithClient } from './client-gone.ts'
 
 /** How a run is written to a client: its chunks, and what follows the settle's COMMIT. */
 export type Shape = {
@@ -106,13 +107,6 @@ export function openTranscript(
         endWith(dataFrame(JSON.stringify(toErrorBody(toError(refusal, run), requestId)))),
     }),
   }
-}
-
-/** Stops a run whose client hangs up. */
-export function stopWithClient(live: LiveRun, signal: AbortSignal): void {
-  const stop = () => live.stop('client_gone')
-  if (signal.aborted) stop()
-  else signal.addEventListener('abort', stop, { once: true })
 }
 
 const logBug = (log: Log, live: LiveRun, error: unknown): void =>

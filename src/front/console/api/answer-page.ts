@@ -1,6 +1,6 @@
 /** Answers the console without script: waits for the run, then shows the page. */
 import { Refusal } from '../../../kernel/refusal.ts'
-import { stopWithClient } from '../../../runs/api/stream.ts'
+import { stopWithClient } from '../../../runs/api/client-gone.ts'
 import type { LiveRun } from '../../../runs/live-run.ts'
 import { askModel, textOf } from '../ask.ts'
 import { type FaultWords, wordsOf } from '../fault-words.ts'

@@ -1,7 +1,7 @@
 /** Answers a question to the console with JSON. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { toErrorBody } from '../../../kernel/refusal.ts'
-import { stopWithClient } from '../../../runs/api/stream.ts'
+import { stopWithClient } from '../../../runs/api/client-gone.ts'
 import type { Keep } from '../../../runs/ending.ts'
 import type { LiveRun } from '../../../runs/live-run.ts'
 import { toReceiptLink } from '../../../runs/openai.ts'

@@ -1,6 +1,6 @@
 /** Streams the answer of a model to the terminal. */
 import { receiptIdOf } from '../../../proof/receipts/receipt.ts'
-import { stopWithClient } from '../../../runs/api/stream.ts'
+import { stopWithClient } from '../../../runs/api/client-gone.ts'
 import { dataFrame, type SseContext, sseResponse } from '../../../web/http/sse.ts'
 import { textOf } from '../../console/ask.ts'
 import type { OpenAsk } from '../ask.ts'
