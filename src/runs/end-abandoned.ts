@@ -1,4 +1,8 @@
-/** Ends runs without an owner: those of dead nodes, and those a restored database brought back. */
+/**
+ * After a crash: ends runs that no process owns, of dead nodes or a restored database, and frees
+ * their holds. A settled run needs nothing here: the sequencer (proof/log) numbers its receipt at
+ * the start, and a repeated call finds its kept answer (storage/idempotency).
+ */
 import type { Deps } from '../app/deps-port.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import { settle } from './finish.ts'

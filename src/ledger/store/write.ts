@@ -1,4 +1,4 @@
-/** Writes what a batch of commands changed, one statement a table. */
+/** Writes what a batch of commands changed, one statement a table. A hold is the row of its run. */
 import { insert, type Query, update, upsert, type Work } from '../../storage/db/query-steps.ts'
 import type {
   AccountRow,
