@@ -13,7 +13,7 @@ import { usagePortal } from '../billing/usage/portal.tsx'
 import { adminPortal } from '../front/admin/portal.tsx'
 import { consolePortal } from '../front/console/portal.tsx'
 import { explorerPages } from '../front/explorer/pages.tsx'
-import type { PublicCache } from '../front/explorer/public-cache.ts'
+import type { PublicDeps } from '../front/explorer/public-cache.ts'
 import { overviewPortal } from '../front/overview/portal.tsx'
 import { docsApi } from '../front/reference/api.ts'
 import { docsPages } from '../front/reference/pages.tsx'
@@ -35,13 +35,10 @@ import type { ShowRefusal } from '../web/http/root.ts'
 import { htmlAnswers } from '../web/ui/html-answer.ts'
 import { refusalPages } from '../web/ui/refusal.tsx'
 import { themeRoute } from '../web/ui/theme.ts'
-import type { Deps } from './deps-port.ts'
 import { frameOf } from './frame.ts'
 
-type Asked = Deps & { publicCache: PublicCache }
-
 /** Mounts the pages, and returns what shows refusals to people. */
-export function mountPages(app: AnyElysia, deps: Asked, slots: Slots): ShowRefusal {
+export function mountPages(app: AnyElysia, deps: PublicDeps, slots: Slots): ShowRefusal {
   const frame = frameOf(deps)
   app
     .use(htmlAnswers())

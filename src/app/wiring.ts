@@ -34,7 +34,7 @@ import { type Ledger, openLedger } from '../ledger/post.ts'
 import { auditStore } from '../ledger/store/audit.ts'
 import type { Sender } from '../proof/anchors/sender.ts'
 import { rpcChain } from '../proof/chain/rpc.ts'
-import { type HeadFile, makeHeads } from '../proof/log/heads.ts'
+import { type HeadFile, type HeadsNeeds, makeHeads } from '../proof/log/heads.ts'
 import type { Logs } from '../proof/log/logs.ts'
 import { sequencer } from '../proof/log/sequence.ts'
 import { checkpointStore } from '../proof/log/store/checkpoint.ts'
@@ -190,7 +190,7 @@ function ledgerOf(
   return clockGuarded(openLedger(db, clock, numbering, meters.posted), leaseClock)
 }
 
-type Known = Omit<Parameters<typeof makeHeads>[0], 'logStore' | 'checkpoints' | 'store'>
+type Known = Omit<HeadsNeeds, 'logStore' | 'checkpoints' | 'store'>
 
 /** The log, compared with what this node knows of it: before anything is appended. */
 async function openKnownLog(db: Db, known: Known & { settings: Settings }, signers: Signers) {

@@ -6,12 +6,11 @@ import { refuse } from '../kernel/refusal.ts'
 import { jsonText } from '../web/http/json-text.ts'
 import { openToAnyOrigin } from '../web/http/methods.ts'
 import { type Catalogue, toModelView } from './catalogue.ts'
-import type { Model, PriceList } from './model.ts'
+import type { Model } from './model.ts'
+import type { ModelsAnswer } from './shapes.ts'
 
 /** `/v1/models`: the list is for everybody, a single model for keys. */
-export const modelsApi = (
-  deps: Pick<Deps, 'catalogue' | 'keys' | 'clock' | 'settings' | 'limiters'>,
-) => {
+export const modelsApi = (deps: Deps) => {
   const { catalogue } = deps
   const textNow = modelsText(catalogue)
   return new Elysia({ name: 'models-api' })
@@ -25,7 +24,7 @@ export const modelsApi = (
 }
 
 /** The answer of `GET /v1/models`. */
-export function modelsOf({ list, priceList }: Catalogue): ModelList {
+export function modelsOf({ list, priceList }: Catalogue): ModelsAnswer {
   const data = list().map(toModelView)
   const ids = { first_id: data.at(0)?.id ?? null, last_id: data.at(-1)?.id ?? null }
   return { object: 'list', data, has_more: false, ...ids, price_list: priceList }
@@ -42,15 +41,6 @@ function modelsText(catalogue: Catalogue): () => string {
     }
     return text
   }
-}
-
-type ModelList = {
-  object: 'list'
-  data: ReturnType<typeof toModelView>[]
-  has_more: boolean
-  first_id: string | null
-  last_id: string | null
-  price_list: PriceList
 }
 
 /** `counterfoil%2Fecho-1` is how clients write an id with a slash; a bare slash works too. */

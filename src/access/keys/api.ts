@@ -25,24 +25,8 @@ import { rotateKey } from './rotate.ts'
 import { selfText } from './self.ts'
 import { toChange, toWish } from './wish.ts'
 
-type Needs = Pick<
-  Deps,
-  | 'keys'
-  | 'limiters'
-  | 'accounts'
-  | 'calls'
-  | 'clock'
-  | 'settings'
-  | 'ledger'
-  | 'ids'
-  | 'plans'
-  | 'random'
-  | 'replies'
-  | 'readCache'
->
-
 /** `/v1/keys`: what a key may know of itself, and what it does with the keys below it. */
-export const keysApi = (deps: Needs) =>
+export const keysApi = (deps: Deps) =>
   new Elysia({ name: 'keys-api' })
     .use(keyAuth(deps))
     .get('/v1/keys/self', ({ caller, set }) => jsonText(set, selfText(deps, caller)), {
@@ -51,7 +35,7 @@ export const keysApi = (deps: Needs) =>
     .use(readingApi(deps))
     .use(changingApi(deps))
 
-const readingApi = (deps: Needs) =>
+const readingApi = (deps: Deps) =>
   new Elysia({ name: 'keys-reading-api' })
     .use(keyAuth(deps))
     .get(
@@ -71,7 +55,7 @@ const readingApi = (deps: Needs) =>
       { needsKey: 'keys:read' },
     )
 
-const changingApi = (deps: Needs) =>
+const changingApi = (deps: Deps) =>
   new Elysia({ name: 'keys-changing-api' })
     .use(keyAuth(deps))
     .post(
@@ -140,13 +124,13 @@ const changingApi = (deps: Needs) =>
       { needsKey: 'any', parse: 'none' },
     )
 
-async function show({ keys, clock }: Needs, { id }: KeyRow) {
+async function show({ keys, clock }: Deps, { id }: KeyRow) {
   const now = clock.now()
   return toKeyView(await keys.show(id, now), now)
 }
 
 /** A key of the list that `after` names, with what tells whose it is. */
-const place = async ({ keys }: Needs, id: string) => {
+const place = async ({ keys }: Deps, id: string) => {
   const key = isId('key', id) ? await keys.find(id) : undefined
   return key && { accountId: key.accountId, keyId: key.id }
 }
@@ -155,7 +139,7 @@ const place = async ({ keys }: Needs, id: string) => {
  * Where a new key goes: under the caller, or under a key below it.
  * @throws Refusal `invalid_request`, the same for a key of others as for none.
  */
-async function findParent(deps: Needs, caller: Caller, id = caller.key.id): Promise<string> {
+async function findParent(deps: Deps, caller: Caller, id = caller.key.id): Promise<string> {
   const key = isId('key', id) ? await deps.keys.find(id) : undefined
   if (key?.lineage.includes(caller.key.id)) return key.id
   refuse('invalid_request', {
@@ -165,7 +149,7 @@ async function findParent(deps: Needs, caller: Caller, id = caller.key.id): Prom
 }
 
 /** @throws Refusal `scope_denied` for the caller itself: a key cannot change its own limits. */
-async function findBelow(deps: Needs, caller: Caller, id: string) {
+async function findBelow(deps: Deps, caller: Caller, id: string) {
   const key = await findOwnKey(deps, caller, id)
   if (key.id === caller.key.id) {
     refuse('scope_denied', 'A key does not change itself. Ask the holder of the key above it.')
@@ -174,10 +158,10 @@ async function findBelow(deps: Needs, caller: Caller, id: string) {
 }
 
 /** Itself every key may give up; keys below it only one that may mint. */
-async function findSelfOrBelow(deps: Needs, caller: Caller, id: string): Promise<KeyRow> {
+async function findSelfOrBelow(deps: Deps, caller: Caller, id: string): Promise<KeyRow> {
   if (id !== 'self' && id !== caller.key.id) assertScope(caller.chain, 'keys:mint')
   return findOwnKey(deps, caller, id)
 }
 
-const readBody = ({ settings }: Needs, request: Request) =>
+const readBody = ({ settings }: Deps, request: Request) =>
   readJson(request, { limitBytes: settings.bodyBytes })

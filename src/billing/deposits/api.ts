@@ -7,10 +7,8 @@ import { queryOf, readPage } from '../../web/http/query.ts'
 import { toDepositView } from './deposit.ts'
 import { listDeposits } from './list.ts'
 
-type Needs = Pick<Deps, 'deposits'> & Parameters<typeof keyAuth>[0]
-
 /** `GET /v1/deposits`: what came in for the account of a key, newest first. */
-export const depositsApi = (deps: Needs) =>
+export const depositsApi = (deps: Deps) =>
   new Elysia({ name: 'deposits-api' }).use(keyAuth(deps)).get(
     '/v1/deposits',
     async ({ caller, request }) => {

@@ -5,13 +5,8 @@ import type { Deps } from '../../app/deps-port.ts'
 import { readAccountPlan } from './account-plan.ts'
 import { toPlansView } from './plan-view.ts'
 
-type Needs = Pick<
-  Deps,
-  'accounts' | 'clock' | 'keys' | 'limiters' | 'plans' | 'settings' | 'subscriptions'
->
-
 /** `GET /v1/plans`: every plan, and the plan of the key's account. */
-export const plansApi = (deps: Needs) =>
+export const plansApi = (deps: Deps) =>
   new Elysia({ name: 'plans-api' })
     .use(keyAuth(deps))
     .get(

@@ -14,10 +14,8 @@ import { reply } from '../../web/ui/reply.ts'
 import { type Column, Table } from '../../web/ui/table.tsx'
 import { discountText, planPath, priceText } from './plan-words.ts'
 
-type Needs = Pick<Deps, 'clock' | 'log' | 'plans' | 'sessions' | 'settings'>
-
 /** `GET /plans`: every plan, without sign-in. */
-export const planPages = (deps: Needs, frame: Frame) =>
+export const planPages = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'plan-pages' }).get('/plans', async ({ request, set }) => {
     const reader = await readerAccount(deps, request)
     const page = publicPage({

@@ -28,25 +28,10 @@ import { resumePlan } from './resume.ts'
 import { emptyBody, subscribeBody } from './shapes.ts'
 import { type Subscribed, subscribe } from './subscribe.ts'
 
-type Needs = Pick<
-  Deps,
-  | 'accounts'
-  | 'calls'
-  | 'clock'
-  | 'ids'
-  | 'keys'
-  | 'ledger'
-  | 'log'
-  | 'plans'
-  | 'replies'
-  | 'sessions'
-  | 'settings'
-  | 'subscriptions'
->
 type Context = ReplyContext & { account: string }
 
 /** The plan of an account: compare plans, preview the cost of a change, subscribe, cancel. */
-export const plansPortal = (deps: Needs, frame: Frame) =>
+export const plansPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'plans-portal' })
     .use(sessionAuth(deps))
     .get(
@@ -72,7 +57,7 @@ export const plansPortal = (deps: Needs, frame: Frame) =>
     )
     .use(actions(deps, frame))
 
-const actions = (deps: Needs, frame: Frame) =>
+const actions = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'plans-actions' })
     .use(sessionAuth(deps))
     .post(
@@ -141,7 +126,7 @@ const actions = (deps: Needs, frame: Frame) =>
  * again.
  */
 async function perform(
-  deps: Needs,
+  deps: Deps,
   frame: Frame,
   context: Context,
   act: () => Promise<Stands | undefined>,
@@ -172,7 +157,7 @@ const toStandingView = ({ plan, current, account, now }: Stands) => ({
 })
 
 /** What a program that subscribes is answered again. */
-const onceStanding = (deps: Needs, call: Call) =>
+const onceStanding = (deps: Deps, call: Call) =>
   onceOf<Subscribed>(deps, call, ({ account, current }, now) => {
     const plan = deps.plans.of(account, now)
     return jsonReply(200, {}, toStandingView({ plan, current, account, now }))
@@ -185,13 +170,13 @@ function show(frame: Frame, { request, set, account }: Context, view: PlanView) 
   return reply({ request, set }, { page, fragment: <PlanBody view={view} />, ...status })
 }
 
-async function preview(deps: Needs, account: string, plan: Plan) {
+async function preview(deps: Deps, account: string, plan: Plan) {
   const { current, now } = await readAccountPlan(deps, account)
   return toQuoteView(quoteOf(current, plan, now), now)
 }
 
 async function viewOf(
-  deps: Needs,
+  deps: Deps,
   accountId: string,
   wanted?: string,
   cancels = false,
@@ -203,11 +188,11 @@ async function viewOf(
   return plan ? { ...view, quote: quoteOf(current, plan, now) } : view
 }
 
-const findPlan = ({ plans }: Needs, id: string): Plan =>
+const findPlan = ({ plans }: Deps, id: string): Plan =>
   plans.find(id) ?? refuse('not_found', 'There is no such plan. GET /v1/plans lists them.')
 
 async function readBody<T extends typeof subscribeBody | typeof emptyBody>(
-  { settings }: Needs,
+  { settings }: Deps,
   request: Request,
   schema: T,
 ): Promise<Static<T>> {

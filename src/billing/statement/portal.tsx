@@ -22,13 +22,8 @@ import {
 } from './portal/statement.tsx'
 import { toDayView, toMovementView } from './statement-view.ts'
 
-type Needs = Pick<
-  Deps,
-  'accounts' | 'clock' | 'exportSlots' | 'log' | 'sessions' | 'settings' | 'statements'
->
-
 /** Everything that moved the money of an account: the page, the same as JSON, and as a file. */
-export const statementPortal = (deps: Needs, frame: Frame) =>
+export const statementPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'statement-portal' })
     .use(sessionAuth(deps))
     .get(
@@ -75,7 +70,7 @@ export const statementPortal = (deps: Needs, frame: Frame) =>
     )
 
 async function viewOf(
-  deps: Needs,
+  deps: Deps,
   accountId: string,
   query: URLSearchParams,
 ): Promise<StatementView> {
@@ -93,7 +88,7 @@ async function viewOf(
 
 /** @throws Refusal 'invalid_request' for a line that is not there. */
 async function readAfter(
-  { statements }: Needs,
+  { statements }: Deps,
   account: string,
   { after }: PageRequest,
 ): Promise<Place | undefined> {

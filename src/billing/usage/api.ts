@@ -9,13 +9,8 @@ import { exportUsage } from './export.ts'
 import { usageOf } from './sum.ts'
 import { toUsageView } from './usage-view.ts'
 
-type Needs = Pick<
-  Deps,
-  'usage' | 'keys' | 'limiters' | 'exportSlots' | 'clock' | 'settings' | 'log'
->
-
 /** `/v1/usage`: what the key and the keys below it used, as sums and as a file. */
-export const usageApi = (deps: Needs) =>
+export const usageApi = (deps: Deps) =>
   new Elysia({ name: 'usage-api' })
     .use(keyAuth(deps))
     .get(

@@ -15,13 +15,8 @@ import { readReport } from './report.ts'
 import { usageOf } from './sum.ts'
 import { toUsageView } from './usage-view.ts'
 
-type Needs = Pick<
-  Deps,
-  'usage' | 'keys' | 'exportSlots' | 'sessions' | 'clock' | 'settings' | 'log'
->
-
 /** What an account used: the page, the same as JSON, and every run of a range as a file. */
-export const usagePortal = (deps: Needs, frame: Frame) =>
+export const usagePortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'usage-portal' })
     .use(sessionAuth(deps))
     .get(
@@ -64,7 +59,7 @@ export const usagePortal = (deps: Needs, frame: Frame) =>
 const isHtmx = ({ headers }: Request): boolean => headers.get('hx-request') === 'true'
 
 /** What was asked for stays on the page, with what is wrong with it. */
-async function viewOf(deps: Needs, account: string, query: URLSearchParams): Promise<UsageView> {
+async function viewOf(deps: Deps, account: string, query: URLSearchParams): Promise<UsageView> {
   const now = deps.clock.now()
   const view = { account, now, query }
   try {

@@ -1,14 +1,12 @@
 /** Turns the service status into findings for the operator, each with advice. */
 import type { Tone } from '../../web/ui/status.tsx'
-import type { statusOf } from '../status/api.ts'
-
-type Status = Awaited<ReturnType<typeof statusOf>>
+import type { StatusAnswer } from '../status/shapes.ts'
 
 /** The state of one part of the service, and what its operator should do. */
 export type Finding = { part: string; tone: Tone; state: string; advice: string }
 
 /** All parts, the most damaging failures first. */
-export const findingsOf = (status: Status, faults: number): Finding[] => [
+export const findingsOf = (status: StatusAnswer, faults: number): Finding[] => [
   databaseFinding(status),
   ledgerFinding(status, faults),
   logFinding(status),
@@ -20,7 +18,7 @@ export const findingsOf = (status: Status, faults: number): Finding[] => [
 
 const well = 'Nothing to do.'
 
-function databaseFinding({ database }: Status): Finding {
+function databaseFinding({ database }: StatusAnswer): Finding {
   const part = 'Database'
   if (database.status === 'ok') return { part, tone: 'ok', state: 'Online', advice: well }
   const advice = 'Check its disk and server, then run: counterfoil doctor'
@@ -31,7 +29,7 @@ function databaseFinding({ database }: Status): Finding {
   return { part, tone: 'bad', state: 'Down', advice }
 }
 
-function ledgerFinding({ ledger }: Status, faults: number): Finding {
+function ledgerFinding({ ledger }: StatusAnswer, faults: number): Finding {
   const part = 'Ledger'
   if (ledger === 'balanced') return { part, tone: 'ok', state: 'Balanced', advice: well }
   if (ledger === 'checking') {
@@ -43,7 +41,7 @@ function ledgerFinding({ ledger }: Status, faults: number): Finding {
   return { part, tone: 'bad', state: 'Does not balance', advice }
 }
 
-function logFinding({ anchors, log }: Status): Finding {
+function logFinding({ anchors, log }: StatusAnswer): Finding {
   const part = 'Log'
   if (anchors.status === 'diverged') {
     const advice =
@@ -57,7 +55,7 @@ function logFinding({ anchors, log }: Status): Finding {
   return { part, tone: 'ok', state: `${log.size.toLocaleString('en-US')} leaves`, advice: well }
 }
 
-function chainFinding({ chain }: Status): Finding {
+function chainFinding({ chain }: StatusAnswer): Finding {
   const part = 'Chain'
   if (chain.status === 'ok') {
     return { part, tone: 'ok', state: `Block ${chain.head}`, advice: well }
@@ -81,11 +79,10 @@ const anchorAdvice: Readonly<Record<string, string>> = {
   chain_unavailable: 'The chain is unreachable. Check [chain] rpc_urls.',
 }
 
-function anchorFinding({ anchors }: Status): Finding {
+function anchorFinding({ anchors }: StatusAnswer): Finding {
   const part = 'Anchors'
   if (anchors.status === 'ok') {
-    const isLow = 'sender' in anchors && anchors.sender.low
-    if (!isLow) return { part, tone: 'ok', state: 'On time', advice: well }
+    if (!anchors.sender?.low) return { part, tone: 'ok', state: 'On time', advice: well }
     return { part, tone: 'warn', state: 'Low balance', advice: 'Send ETH to the sender soon.' }
   }
   if (anchors.status === 'disabled') {
@@ -93,12 +90,12 @@ function anchorFinding({ anchors }: Status): Finding {
       'Set [chain] rpc_urls and [anchors] sender_key_file, then: counterfoil anchor deploy'
     return { part, tone: 'wait', state: 'Off', advice }
   }
-  const reason = 'reason' in anchors ? (anchors.reason ?? '') : ''
+  const reason = anchors.reason ?? ''
   const advice = anchorAdvice[reason] ?? 'Run: counterfoil doctor'
   return { part, tone: 'bad', state: wordsOf(reason || anchors.status), advice }
 }
 
-function depositFinding({ deposits }: Status): Finding {
+function depositFinding({ deposits }: StatusAnswer): Finding {
   const part = 'Deposits'
   if (deposits.status === 'ok') return { part, tone: 'ok', state: 'Credited', advice: well }
   if (deposits.status === 'disabled') {
@@ -114,7 +111,7 @@ function depositFinding({ deposits }: Status): Finding {
   return { part, tone: 'bad', state: wordsOf(deposits.reason ?? 'degraded'), advice }
 }
 
-function modelFinding({ models }: Status): Finding {
+function modelFinding({ models }: StatusAnswer): Finding {
   const part = 'Models'
   if (models.degraded === 0) {
     return { part, tone: 'ok', state: `${models.live} live`, advice: well }

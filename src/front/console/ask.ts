@@ -19,7 +19,7 @@ export const chatModels = ({ catalogue }: Pick<Deps, 'catalogue'>): Model[] =>
  * where known
  */
 export async function askModel(
-  deps: Parameters<typeof stream>[0],
+  deps: Deps,
   live: LiveRun,
   sink: Sink,
   keep?: Keep<Streamed>,

@@ -1,4 +1,4 @@
-/** The key that an account's console spends through. */
+/** The key that an account's console spends through: a root key, created at first use. */
 import { changeKey } from '../../access/keys/change.ts'
 import { issueKey, type KeyWish } from '../../access/keys/issue.ts'
 import {
@@ -16,20 +16,11 @@ import { type Nusd, parseUsd } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
 
-/**
- * The console key is an ordinary root key, created at first use, whose secret is discarded. An
- * expired key is replaced by an equal one; a revoked key only at its owner's request.
- */
-export type KeyDeps = Pick<
-  Deps,
-  'accounts' | 'clock' | 'console' | 'ids' | 'keys' | 'ledger' | 'plans' | 'random'
->
-
 /** The default cap a day: $1. */
 export const defaultCap: Nusd = 1_000_000_000n
 
 /** The console key; undefined before its first use. */
-export async function readKey(deps: KeyDeps, account: string): Promise<ShownKey | undefined> {
+export async function readKey(deps: Deps, account: string): Promise<ShownKey | undefined> {
   const keyId = await deps.console.keyOf(account)
   return keyId === undefined ? undefined : deps.keys.show(keyId, deps.clock.now())
 }
@@ -39,7 +30,7 @@ export async function readKey(deps: KeyDeps, account: string): Promise<ShownKey 
  * @throws Refusal `key_revoked`, `key_paused`, `scope_denied`, `ip_not_allowed`, or `conflict`
  * above the active keys of the plan.
  */
-export async function payerOf(deps: KeyDeps, account: string, address: string): Promise<Caller> {
+export async function payerOf(deps: Deps, account: string, address: string): Promise<Caller> {
   const found = await readKey(deps, account)
   const isFresh = found === undefined || stateOf(deps, found) === 'expired'
   const { chain, key } = isFresh ? await openKey(deps, account, found) : found
@@ -60,7 +51,7 @@ const revokedWords = 'The console key was revoked. Create a new one to continue.
 const pausedWords = 'The console key is paused. Resume it on the Keys page to continue.'
 
 /** Replaces a revoked, expired or missing key; keeps one that is usable or paused. */
-export async function renewKey(deps: KeyDeps, account: string): Promise<ShownKey> {
+export async function renewKey(deps: Deps, account: string): Promise<ShownKey> {
   const found = await readKey(deps, account)
   const state = found && stateOf(deps, found)
   if (found && (state === 'usable' || state === 'paused')) return found
@@ -71,7 +62,7 @@ export async function renewKey(deps: KeyDeps, account: string): Promise<ShownKey
  * Sets the cap of the console key, which it creates if needed.
  * @throws Refusal `invalid_request`, `conflict` below the spent amount or for a revoked key
  */
-export async function changeCap(deps: KeyDeps, account: string, cap: string): Promise<ShownKey> {
+export async function changeCap(deps: Deps, account: string, cap: string): Promise<ShownKey> {
   const capLimit = parseUsd(cap.trim().replace(/^\$/, ''))
   if (capLimit === undefined || capLimit === 0n) {
     const message = 'Enter the cap in dollars, above 0, such as 2.50.'
@@ -85,11 +76,14 @@ export async function changeCap(deps: KeyDeps, account: string, cap: string): Pr
   return deps.keys.show(found.key.id, deps.clock.now())
 }
 
-const stateOf = ({ clock }: KeyDeps, { chain }: ShownKey) => statusOf(chain, clock.now())
+const stateOf = ({ clock }: Deps, { chain }: ShownKey) => statusOf(chain, clock.now())
 
-/** Creates the key. The loser of a race revokes its own key and uses the winner's. */
+/**
+ * Creates the key, like the one before it, and discards the secret. The loser of a race revokes its
+ * own key and uses the winner's.
+ */
 async function openKey(
-  deps: KeyDeps,
+  deps: Deps,
   account: string,
   before: ShownKey | undefined,
   capLimit?: Nusd,

@@ -24,7 +24,7 @@ import { dashboardPage } from '../../web/ui/layout.tsx'
 import { type ReplyContext, reply } from '../../web/ui/reply.ts'
 import { answerByPage, answerCommand } from './api/answer-page.ts'
 import { type Draft, readAsked } from './api/asked.ts'
-import { beginAsked, type Needs } from './api/begin.ts'
+import { beginAsked } from './api/begin.ts'
 import { streamAnswer } from './api/console-stream.ts'
 import { answerProgram } from './api/program.ts'
 import { chatModels } from './ask.ts'
@@ -38,7 +38,7 @@ import { commandIn } from './talk.ts'
 /** Runs a slash command of a signed-in account. */
 export type RunCommand = (line: string, account: string) => Promise<{ lines: readonly string[] }>
 
-export const consolePortal = (deps: Needs, frame: Frame, runCommand: RunCommand) => {
+export const consolePortal = (deps: Deps, frame: Frame, runCommand: RunCommand) => {
   const { settings, clock } = deps
   const requests = makeLimiter(clock)
 
@@ -149,7 +149,7 @@ export const consolePortal = (deps: Needs, frame: Frame, runCommand: RunCommand)
 }
 
 /** `GET /api/portal/console`; before the first use it has no key and the default cap. */
-function toConsoleView(deps: Needs, shown: ShownKey | undefined) {
+function toConsoleView(deps: Deps, shown: ShownKey | undefined) {
   const now = deps.clock.now()
   const key = shown ? toKeyView(shown, now) : null
   const limit = toJsonInteger(defaultCap)

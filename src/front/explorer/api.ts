@@ -1,6 +1,5 @@
 /** Routes under /v1/explorer: public receipts in numbers and as they arrive. */
 import { Elysia } from 'elysia'
-import type { Deps } from '../../app/deps-port.ts'
 import { type PageRequest, toListView } from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { toAnchorView } from '../../proof/anchors/anchor.ts'
@@ -9,18 +8,14 @@ import { toPassportView } from '../../proof/passports/passport-view.ts'
 import { answerFresh } from '../../web/http/etag.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
 import { queryOf, readChoice, readInteger, readPage } from '../../web/http/query.ts'
-import type { PublicCache } from './public-cache.ts'
+import type { PublicDeps } from './public-cache.ts'
 import { toSeenView } from './recent.ts'
 import { freshMs, toStatsView, windows } from './stats.ts'
-
-type Needs = Pick<Deps, 'anchors' | 'logs' | 'passports' | 'settings'> & {
-  publicCache: PublicCache
-}
 
 const types = ['receipt', 'anchor', 'passport'] as const
 
 /** `/v1/explorer`: what everybody may see, in numbers and as it comes in. */
-export const explorerApi = (deps: Needs) =>
+export const explorerApi = (deps: PublicDeps) =>
   new Elysia({ name: 'explorer-api' })
     .get(
       '/v1/explorer/stats',
@@ -42,7 +37,7 @@ export const explorerApi = (deps: Needs) =>
       openToAnyOrigin,
     )
 
-async function listOf(deps: Needs, type: (typeof types)[number], query: URLSearchParams) {
+async function listOf(deps: PublicDeps, type: (typeof types)[number], query: URLSearchParams) {
   const page = readPage(query)
   if (type === 'receipt') return receiptsOf(deps, page, query)
   if (type === 'anchor') {
@@ -57,7 +52,7 @@ async function listOf(deps: Needs, type: (typeof types)[number], query: URLSearc
 
 /** Pages by the place in the log, which does not reveal the owner of a receipt. */
 export async function receiptsOf(
-  deps: Pick<Needs, 'publicCache' | 'settings'>,
+  deps: Pick<PublicDeps, 'publicCache' | 'settings'>,
   { limit }: PageRequest,
   query: URLSearchParams,
 ) {

@@ -4,7 +4,7 @@ import type { Millis } from '../../kernel/clock.ts'
 import type { Page } from '../../kernel/pagination.ts'
 import { readStages, type Stage } from '../../proof/receipts/shown-receipt.ts'
 import type { AnchorRow, CheckpointRow } from '../../storage/db/schema.ts'
-import type { PublicCache } from './public-cache.ts'
+import type { PublicDeps } from './public-cache.ts'
 import type { SeenReceipt } from './recent.ts'
 
 /** Most anchors shown side by side. */
@@ -46,7 +46,7 @@ const none = { items: [] }
 
 /** Receipts before a log place, newest first. */
 export async function readSeen(
-  deps: Pick<Deps, 'anchors'> & { publicCache: PublicCache },
+  deps: Pick<PublicDeps, 'anchors' | 'publicCache'>,
   { before, limit }: { before: number; limit: number },
 ): Promise<SeenPage> {
   const page = await deps.publicCache.recent(before, limit)

@@ -4,7 +4,6 @@
  */
 import { Elysia } from 'elysia'
 import { readerAccount } from '../../access/accounts/needs-session.ts'
-import type { Deps } from '../../app/deps-port.ts'
 import { sha256Hex } from '../../kernel/hash.ts'
 import { queryOf, readChoice, readInteger, readText } from '../../web/http/query.ts'
 import { Search } from '../../web/ui/filters.tsx'
@@ -19,10 +18,8 @@ import { type AnchorTape, readSeen, readTape } from './overview.ts'
 import { AnchorsPanel, RunsChart, StatFigures, TopModels, Windows } from './pages/figures.tsx'
 import { FoundPanel } from './pages/find.tsx'
 import { explorerPath, type ListView, RecentPanel, rowsMax, rowsOf } from './pages/list.tsx'
-import type { PublicCache } from './public-cache.ts'
+import type { PublicDeps } from './public-cache.ts'
 import { type Stats, type Window, windows } from './stats.ts'
-
-type Needs = Deps & { publicCache: PublicCache }
 
 type ExplorerView = {
   now: number
@@ -34,7 +31,7 @@ type ExplorerView = {
   search: { asked: string; found: readonly Found[] } | undefined
 }
 
-export const explorerPages = (deps: Needs, frame: Frame) => {
+export const explorerPages = (deps: PublicDeps, frame: Frame) => {
   const byWindow = new Map(
     windows.map((window) => [window, followers(deps, () => lookAt(deps, window))]),
   )
@@ -76,7 +73,7 @@ export const explorerPages = (deps: Needs, frame: Frame) => {
     })
 }
 
-async function readView(deps: Needs, window: Window, after: number | undefined) {
+async function readView(deps: PublicDeps, window: Window, after: number | undefined) {
   const now = deps.clock.now()
   const before = after ?? Number.MAX_SAFE_INTEGER
   const seen = await readSeen(deps, { before, limit: rowsMax })
@@ -87,7 +84,7 @@ async function readView(deps: Needs, window: Window, after: number | undefined) 
 }
 
 /** The current state of open pages. */
-async function lookAt(deps: Needs, window: Window): Promise<Scene> {
+async function lookAt(deps: PublicDeps, window: Window): Promise<Scene> {
   const { now, stats, tape, list } = await readView(deps, window, undefined)
   const { items } = list.seen
   return {

@@ -80,6 +80,8 @@ function toSeen(
   }
 }
 
+export type SeenView = ReturnType<typeof toSeenView>
+
 /** As `GET /v1/explorer/recent` lists it. */
 export const toSeenView = (seen: SeenReceipt, { baseUrl }: { baseUrl: string }) => {
   const { index, minute, model, outcome, shown } = seen

@@ -46,10 +46,8 @@ const daysMax = 92
 /** Cache lifetime of figures, in ms. */
 export const freshMs = 10_000
 
-type Needs = Pick<Deps, 'explorer' | 'anchors' | 'logs' | 'clock'>
-
 /** Reads the figures of each window at most once in {@link freshMs}. */
-export function makeStats(deps: Needs): (window: Window) => Promise<Stats> {
+export function makeStats(deps: Deps): (window: Window) => Promise<Stats> {
   const read = windows.map((window) => [
     window,
     remembered(deps.clock, () => readStats(deps, window)),
@@ -74,7 +72,7 @@ function remembered<T>(clock: Pick<Clock, 'now'>, read: () => Promise<T>): () =>
   }
 }
 
-async function readStats(deps: Needs, window: Window): Promise<Stats> {
+async function readStats(deps: Deps, window: Window): Promise<Stats> {
   const { explorer, clock } = deps
   const { grain, from, modelGrain } = spanOf(window, clock.now())
   const counted = await explorer.counted()
@@ -117,7 +115,7 @@ export function spanOf(window: Window, now: Millis) {
  * leaves other than receipts.
  */
 async function unanchoredOf(
-  { anchors, logs }: Pick<Needs, 'anchors' | 'logs'>,
+  { anchors, logs }: Pick<Deps, 'anchors' | 'logs'>,
   { cursor, receipts }: Counted,
 ): Promise<number> {
   let leaves = 0

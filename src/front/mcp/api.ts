@@ -11,15 +11,13 @@ import { keylessGuard } from '../../web/http/keyless.ts'
 import { idleTimeoutSeconds } from '../../web/http/serve.ts'
 import type { Ask } from './api/mcp-server.ts'
 
-type Needs = Pick<Deps, 'clock' | 'limiters' | 'log' | 'settings' | 'version'>
-
 /**
  * `POST /mcp`: the tools of the service by the Model Context Protocol (streamable HTTP), without
  * sessions, so that every request is whole and any node answers it. Each call of a tool is a
  * request to `/v1` with the caller's own Authorization and address: what a key may, and what it
  * is limited to, is decided there and nowhere else.
  */
-export const mcpApi = (deps: Needs, handle: (request: Request) => Promise<Response>) => {
+export const mcpApi = (deps: Deps, handle: (request: Request) => Promise<Response>) => {
   const { settings, log, version } = deps
   const isOurHost = hostCheck(settings.baseUrl, settings.listen)
   const ask: Ask = ({ method, path, body, headers }, outer) => {

@@ -19,19 +19,10 @@ export type ProcessFacts = {
   startedAt: number
 }
 
-type Needs = Parameters<typeof anchorStatus>[0] &
-  Pick<
-    Deps,
-    | 'depositPolicy'
-    | 'leaseClock'
-    | 'live'
-    | 'logStore'
-    | 'meters'
-    | 'settings'
-    | 'status'
-    | 'upstreams'
-    | 'version'
-  > & { metrics: MetricsStore; readProcess: (() => ProcessFacts) | undefined }
+type Needs = Deps & {
+  metrics: MetricsStore
+  readProcess: (() => ProcessFacts) | undefined
+}
 
 /** Scrapes within this time share one result, in ms. */
 const freshMs = 500

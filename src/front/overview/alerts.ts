@@ -6,7 +6,7 @@ import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import { windowEnd } from '../../ledger/window.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
-import type { lastingOf } from './spend.ts'
+import type { Lasting } from './spend.ts'
 
 /** A condition that stops runs, or will, and that the reader can act on. */
 export type Alert =
@@ -24,7 +24,7 @@ type Found = {
   now: Millis
   /** Balance less holds; undefined for an account that never had credit. */
   available: Nusd | undefined
-  lasting: ReturnType<typeof lastingOf>
+  lasting: Lasting | undefined
   keys: readonly ShownKey[]
   /** What each key spent today, without its children. */
   spentToday: ReadonlyMap<string, Nusd>

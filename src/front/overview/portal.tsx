@@ -31,7 +31,7 @@ import {
 } from './portal/overview.tsx'
 import type { OverviewAnswer } from './shapes.ts'
 import { verifyRunBody } from './shapes.ts'
-import { lastingOf, spendReader } from './spend.ts'
+import { lastingOf, type ReadSpend, spendReader } from './spend.ts'
 
 const path = '/dashboard'
 /** Number of recent runs shown. */
@@ -89,7 +89,7 @@ export const overviewPortal = (deps: Deps, frame: Frame) => {
 
 async function readOverview(
   deps: Deps,
-  readSpend: ReturnType<typeof spendReader>,
+  readSpend: ReadSpend,
   accountId: string,
 ): Promise<OverviewView> {
   const { clock, health } = deps

@@ -18,13 +18,18 @@ const finalAfterMs = 600_000
 const notFinalMs = 10_000
 const rememberedMax = 10_000
 
+export type ReadSpend = (
+  account: string,
+  now: Millis,
+) => Promise<{ spend: Spend; spentToday: Map<string, Nusd> }>
+
 type Past = { today: Millis; until: Millis; rows: UsageRow[] }
 
 /**
  * Reads the spend of accounts per day, and per key today. Past days no longer change and are
  * cached, because an account can have many keys and models a day.
  */
-export function spendReader(deps: Pick<Deps, 'usage' | 'heads'>) {
+export function spendReader(deps: Pick<Deps, 'usage' | 'heads'>): ReadSpend {
   const remembered = new LRUCache<string, Past>({ max: rememberedMax })
   deps.heads.onLost(() => remembered.clear())
 
@@ -40,10 +45,7 @@ export function spendReader(deps: Pick<Deps, 'usage' | 'heads'>) {
     return rows
   }
 
-  return async (
-    account: string,
-    now: Millis,
-  ): Promise<{ spend: Spend; spentToday: Map<string, Nusd> }> => {
+  return async (account, now) => {
     const today = dayOf(now)
     const past = await readPast(account, now)
     const range = { from: today, to: today + dayMs }
@@ -67,6 +69,8 @@ export function spendOf(
   return { days, total, runs: rows.reduce((sum, { runs }) => sum + runs, 0) }
 }
 
+export type Lasting = { days: number; perDay: Nusd }
+
 /**
  * How long the balance lasts at the pace of the last seven days, or since the first spend in them;
  * undefined without any.
@@ -75,7 +79,7 @@ export function lastingOf(
   available: Nusd,
   { days }: Pick<Spend, 'days'>,
   now: Millis,
-): { days: number; perDay: Nusd } | undefined {
+): Lasting | undefined {
   const lately = days.slice(-latelyDays)
   const first = lately.find(({ cost }) => cost > 0n)
   if (!first) return undefined

@@ -14,10 +14,8 @@ import { OverviewPage } from './pages/contents.tsx'
 import { OperationPanel } from './pages/operation.tsx'
 import { Prose, SchemaSection } from './pages/parts.tsx'
 
-type Needs = Pick<Deps, 'settings'> & Parameters<typeof readerAccount>[0]
-
 /** `/docs`: the reference for people, of the same entries as `/openapi.json`. A page an area. */
-export const docsPages = (deps: Needs, frame: Frame) => {
+export const docsPages = (deps: Deps, frame: Frame) => {
   const show = async (request: Request, title: string, description: string, main: Markup) =>
     publicPage({
       frame,

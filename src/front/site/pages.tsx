@@ -5,13 +5,11 @@ import type { Deps } from '../../app/deps-port.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { publicPage } from '../../web/ui/layout.tsx'
 import { reply } from '../../web/ui/reply.ts'
-import type { PublicCache } from '../explorer/public-cache.ts'
+import type { PublicDeps } from '../explorer/public-cache.ts'
 import { newestReader } from './newest.ts'
 import { LandingPage } from './pages/landing.tsx'
 
-type Needs = Deps & { publicCache: Pick<PublicCache, 'stats'> }
-
-export const sitePages = (deps: Needs, frame: Frame) => {
+export const sitePages = (deps: PublicDeps, frame: Frame) => {
   const readNewest = newestReader(deps)
   return new Elysia({ name: 'site-pages' }).get('/', async ({ request, set }) => {
     const [reader, newest, stats] = await Promise.all([

@@ -17,17 +17,10 @@ import { jsonText } from '../../web/http/json-text.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
 import { clockStatus } from './clock.ts'
 import { isHearing, probeMs } from './health.ts'
-
-type Needs = Pick<
-  Deps,
-  'heads' | 'status' | 'catalogue' | 'leaseClock' | 'logStore' | 'upstreams' | 'version'
-> &
-  Parameters<typeof anchorStatusOf>[0] &
-  Parameters<typeof readAnchored>[0] &
-  Parameters<typeof depositStatus>[0]
+import type { StatusAnswer } from './shapes.ts'
 
 /** `GET /v1/status`, and the two questions of a supervisor: alive, and ready for traffic. */
-export const statusApi = (deps: Needs & Pick<Deps, 'readCache'>) =>
+export const statusApi = (deps: Deps) =>
   new Elysia({ name: 'status-api' })
     .get('/v1/status', ({ set }) => jsonText(set, statusText(deps)), openToAnyOrigin)
     .get('/livez', () => ({ status: 'ok' }))
@@ -47,17 +40,17 @@ const refuseNow = (reason: 'stopping' | 'database', message: string): never =>
   refuse('unavailable', { message, metadata: { reason } })
 
 /** A part that is off says `disabled`; nothing pretends. */
-export const statusOf = async (deps: Needs) =>
+export const statusOf = async (deps: Deps) =>
   viewOf(deps, await readStored(deps).catch(() => undefined))
 
 /** The same as text; what is stored is read again only after something was written. */
-function statusText(deps: Needs & Pick<Deps, 'readCache'>): string | Promise<string> {
+function statusText(deps: Deps): string | Promise<string> {
   const text = (stored: Stored | undefined) => JSON.stringify(viewOf(deps, stored))
   const stored = deps.readCache('status', () => readStored(deps))
   return stored instanceof Promise ? stored.then(text, () => text(undefined)) : text(stored)
 }
 
-function viewOf(deps: Needs, stored: Stored | undefined) {
+function viewOf(deps: Deps, stored: Stored | undefined): StatusAnswer {
   const { status, health, clock, catalogue, upstreams, version } = deps
   const onChain = stored && anchorStatusOf(deps, stored.anchored)
   const live = catalogue.list().filter((model) => model.status === 'live')
@@ -89,7 +82,7 @@ function viewOf(deps: Needs, stored: Stored | undefined) {
       ...status.database,
       status: stored ? takes : 'down',
       ...(status.database.engine === 'postgres' && {
-        notices: isHearing(health, clock) ? 'listening' : 'polling',
+        notices: isHearing(health, clock) ? ('listening' as const) : ('polling' as const),
       }),
     },
     anchors: onChain?.anchors ?? { status: 'unchecked', lag_s: null },
@@ -101,7 +94,7 @@ function viewOf(deps: Needs, stored: Stored | undefined) {
 type Stored = { size: number; anchored: Anchored }
 
 /** @throws Error when the database does not answer in time. */
-async function readStored(deps: Needs): Promise<Stored> {
+async function readStored(deps: Deps): Promise<Stored> {
   const reads = [deps.logStore.size(), readAnchored(deps)] as const
   const stored = await within(probeMs, Promise.all(reads))
   if (!stored) throw new Error('the database does not answer in time')

@@ -1,4 +1,5 @@
 /** What `/v1/status` and the probes answer. */
+import type { SenderStatus } from '../../proof/anchors/anchor-status.ts'
 import * as t from '../../web/http/shape.ts'
 
 const words = ['ok', 'disabled', 'unchecked', 'degraded', 'diverged'] as const
@@ -58,7 +59,7 @@ export const statusShape = t.answer(
     anchors: t.object('The way of the log to the chain.', {
       status: t.oneOf('How it goes.', words),
       'reason?': t.usuallyNull(t.text('Why not.', 'late')),
-      'sender?': t.anything('Who pays for it: `{address, balance_wei, low}`.', {}),
+      'sender?': t.anything<SenderStatus>('Who pays for it: `{address, balance_wei, low}`.', {}),
       lag_s: t.usuallyNull(t.count('How long the oldest receipt waits.', 30)),
     }),
     deposits: t.object('Whether deposits are seen.', {
@@ -69,5 +70,7 @@ export const statusShape = t.answer(
     features: t.anything('Which features are on.', { chat: true, embeddings: true }),
   },
 )
+
+export type StatusAnswer = t.Static<typeof statusShape>
 
 export const aliveShape = t.answer('Alive', '', { status: t.only('ok') })

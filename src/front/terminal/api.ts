@@ -7,16 +7,15 @@ import { readJson } from '../../web/http/body.ts'
 import { checkBody } from '../../web/http/check-body.ts'
 import { keylessGuard } from '../../web/http/keyless.ts'
 import type { SseContext } from '../../web/http/sse.ts'
+import type { PublicDeps } from '../explorer/public-cache.ts'
 import { allowanceOf } from './allowance.ts'
-import { type CommandDeps, lookUps, type Viewer } from './api/commands.ts'
+import { lookUps, type Viewer } from './api/commands.ts'
 import { type TerminalResult, toAskResult, toResult } from './api/result.ts'
 import { streamAsk } from './api/terminal-stream.ts'
-import { type AskDeps, type AskWish, beginAsk } from './ask.ts'
+import { type AskWish, beginAsk } from './ask.ts'
 import { commands, readLine } from './language.ts'
 import { terminalBody } from './shapes.ts'
 import type { Slots } from './slots.ts'
-
-export type TerminalDeps = AskDeps & CommandDeps
 
 /** Who asks: what they are counted under, and the places for asks that all doors share. */
 type Asking = { network: string; slots: Slots }
@@ -25,7 +24,7 @@ type Asking = { network: string; slots: Slots }
 export const bodyBytes = 16_384
 
 /** `POST /v1/terminal/run`: a small language that needs no key and ignores one. */
-export const terminalApi = (deps: TerminalDeps, slots: Slots) =>
+export const terminalApi = (deps: PublicDeps, slots: Slots) =>
   new Elysia({ name: 'terminal-api' }).use(keylessGuard(deps)).post(
     '/v1/terminal/run',
     async ({ network, request, server, set }) => {
@@ -35,7 +34,7 @@ export const terminalApi = (deps: TerminalDeps, slots: Slots) =>
     { isKeyless: true, parse: 'none' },
   )
 
-async function runBodyOf(deps: TerminalDeps, value: Json, asking: Asking, context: SseContext) {
+async function runBodyOf(deps: PublicDeps, value: Json, asking: Asking, context: SseContext) {
   const body = checkBody(terminalBody, value)
   const { command, input, model, stream = false } = body
   if ((command === undefined) === (input === undefined)) {
@@ -58,7 +57,7 @@ async function runBodyOf(deps: TerminalDeps, value: Json, asking: Asking, contex
 
 /** Runs any command but `ask`, for a visitor. */
 async function lookUp(
-  deps: TerminalDeps,
+  deps: PublicDeps,
   { name, argument }: { name: keyof typeof lookUps; argument: string },
   network: string,
 ): Promise<TerminalResult> {
@@ -69,7 +68,7 @@ async function lookUp(
 const visitor: Viewer = { account: undefined }
 
 async function askWhole(
-  deps: TerminalDeps,
+  deps: PublicDeps,
   slots: Slots,
   wish: AskWish,
   { request, set }: Pick<SseContext, 'request' | 'set'>,
@@ -83,7 +82,7 @@ async function askWhole(
 
 /** Runs a line from the page. @throws Refusal as the route */
 export async function runLine(
-  deps: TerminalDeps,
+  deps: PublicDeps,
   text: string,
   { network, slots }: Asking,
   context: Pick<SseContext, 'request' | 'set'>,

@@ -11,18 +11,7 @@ import type { SectionName } from '../../verify/receipt.ts'
 import { askModel } from '../console/ask.ts'
 import { type Allowance, allowanceOf, giveBack, type Taken, takeAsk } from './allowance.ts'
 import type { Slots } from './slots.ts'
-import {
-  asVisitorReads,
-  isAffordable,
-  type SponsorDeps,
-  sponsorAccount,
-  sponsorCaller,
-} from './sponsor.ts'
-
-export type AskDeps = SponsorDeps &
-  Parameters<typeof begin>[0] &
-  Parameters<typeof askModel>[0] &
-  Pick<Deps, 'receipts' | 'shares' | 'texts' | 'signer'>
+import { asVisitorReads, isAffordable, sponsorAccount, sponsorCaller } from './sponsor.ts'
 
 /** Largest question in bytes of UTF-8, and largest answer in tokens. */
 export const maxInputBytes = 2048
@@ -61,7 +50,7 @@ export type Answered = Streamed & { allowance: Allowance }
  * @throws Refusal `invalid_request`, `model_not_found`, `model_not_allowed`, `rate_limited`,
  * `concurrency_limited`, `unavailable`
  */
-export async function beginAsk(deps: AskDeps, slots: Slots, wish: AskWish): Promise<OpenAsk> {
+export async function beginAsk(deps: Deps, slots: Slots, wish: AskWish): Promise<OpenAsk> {
   const { network, input, received } = wish
   const model = modelOf(deps, wish.model)
   assertInput(input)
@@ -86,7 +75,7 @@ export async function beginAsk(deps: AskDeps, slots: Slots, wish: AskWish): Prom
 
 type Held = { network: string; counted: Taken; leave: () => void }
 
-async function answer(deps: AskDeps, live: LiveRun, sink: Sink, held: Held): Promise<Answered> {
+async function answer(deps: Deps, live: LiveRun, sink: Sink, held: Held): Promise<Answered> {
   let isLate = false
   const tooLong = setTimeout(() => {
     isLate = true
@@ -110,20 +99,20 @@ async function answer(deps: AskDeps, live: LiveRun, sink: Sink, held: Held): Pro
 }
 
 /** Makes the receipt readable for anyone who knows its id. Texts are not kept. */
-async function share(deps: AskDeps, receiptId: string): Promise<void> {
+async function share(deps: Deps, receiptId: string): Promise<void> {
   const wish = { account: sponsorAccount, receiptId, sections: shownSections, actor: 'terminal' }
   await shareReceipt(deps, { ...wish, visibility: 'unlisted' })
 }
 
 /** The terminal's models that the sponsor can pay for. */
-export const terminalModels = (deps: Pick<AskDeps, 'catalogue' | 'settings'>): Model[] =>
+export const terminalModels = (deps: Pick<Deps, 'catalogue' | 'settings'>): Model[] =>
   deps.catalogue
     .list()
     .filter(({ kind, terminal, status }) => kind === 'chat' && terminal && status !== 'disabled')
     .filter((model) => isAffordable(deps, model))
 
 /** The named model; by default the operator's first one, then a built-in one. */
-function modelOf(deps: AskDeps, id: string | undefined): Model {
+function modelOf(deps: Deps, id: string | undefined): Model {
   const models = terminalModels(deps)
   if (id === undefined) {
     const usual = models.find(({ ownedBy }) => ownedBy !== 'counterfoil') ?? models[0]

@@ -1,7 +1,6 @@
 /** `/terminal`: the page, and its answers to a browser without script. */
 import { Elysia } from 'elysia'
 import { readerAccount, sessionAuth } from '../../access/accounts/needs-session.ts'
-import type { Deps } from '../../app/deps-port.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { readFields } from '../../web/http/fields.ts'
 import { keylessGuard } from '../../web/http/keyless.ts'
@@ -10,15 +9,15 @@ import type { Frame } from '../../web/ui/frame.ts'
 import { type Page, publicPage } from '../../web/ui/layout.tsx'
 import { PageHead, Split } from '../../web/ui/panel.tsx'
 import { reply } from '../../web/ui/reply.ts'
+import type { PublicDeps } from '../explorer/public-cache.ts'
 import { type Allowance, allowanceOf } from './allowance.ts'
-import { bodyBytes, runLine, type TerminalDeps } from './api.ts'
+import type { TerminalResult } from './api/result.ts'
+import { bodyBytes, runLine } from './api.ts'
 import { type Said, TerminalForm, TerminalHelp, terminalPath } from './pages/prompt.tsx'
 import type { Slots } from './slots.ts'
 import { plain, toLines } from './text.ts'
 
-type Needs = TerminalDeps & Pick<Deps, 'sessions'>
-
-export const terminalPages = (deps: Needs, frame: Frame, slots: Slots) => {
+export const terminalPages = (deps: PublicDeps, frame: Frame, slots: Slots) => {
   const pageOf = async (request: Request, view: View): Promise<Page> =>
     publicPage({
       frame,
@@ -65,7 +64,7 @@ type View = { command?: string; said?: Said; allowance: Allowance }
 type Answer = Omit<View, 'allowance'> & { status: number; allowance?: Allowance }
 
 /** The answer to a line; a refused line stays in its field. */
-async function answer(text: string, run: () => ReturnType<typeof runLine>): Promise<Answer> {
+async function answer(text: string, run: () => Promise<TerminalResult>): Promise<Answer> {
   try {
     const { lines, receipt, allowance } = await run()
     return { status: 200, allowance, said: { command: plain(text), lines, receiptId: receipt?.id } }

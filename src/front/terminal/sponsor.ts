@@ -1,4 +1,4 @@
-/** The operator's account that pays for the terminal, with a daily budget. */
+/** The operator's account that pays for the terminal; the cap of its key is the daily budget. */
 import { changeKey } from '../../access/keys/change.ts'
 import { issueKey } from '../../access/keys/issue.ts'
 import { type Caller, statusOf } from '../../access/keys/key.ts'
@@ -13,24 +13,6 @@ import type { KeyRow } from '../../storage/db/schema.ts'
 import { nextDay, untilNextDay } from './allowance.ts'
 
 /**
- * Who pays for the terminal: an account of the operator with a key of its own, whose cap a day is
- * the budget. Its money comes from the ledger's side `terminal`, as much a day as the budget.
- */
-export type SponsorDeps = Pick<
-  Deps,
-  | 'accounts'
-  | 'clock'
-  | 'console'
-  | 'ids'
-  | 'keys'
-  | 'ledger'
-  | 'plans'
-  | 'random'
-  | 'settings'
-  | 'terminal'
->
-
-/**
  * The first 20 bytes of SHA-256("counterfoil terminal"). No key is known that signs for it, and
  * finding one is as hard as for any other address, so nothing can sign in as the sponsor.
  */
@@ -40,7 +22,7 @@ export const sponsorAccount = '0x17abdb3907ee6d71525714b1a66576d4c7906d7f'
 const leastCap: Nusd = 1n
 
 /** Whether the sponsor can pay for a model: it is free, or there is a budget. */
-export const isAffordable = ({ settings }: Pick<SponsorDeps, 'settings'>, model: Model): boolean =>
+export const isAffordable = ({ settings }: Pick<Deps, 'settings'>, model: Model): boolean =>
   isFree(model) || settings.terminal.dailyBudgetNusd > 0n
 
 const isFree = ({ prices: { inputPusd, outputPusd, requestNusd } }: Model): boolean =>
@@ -50,7 +32,7 @@ const isFree = ({ prices: { inputPusd, outputPusd, requestNusd } }: Model): bool
  * The sponsor as a caller. Creates its key at first use and when it is gone, applies the configured
  * cap, and fills its balance once a day.
  */
-export async function sponsorCaller(deps: SponsorDeps): Promise<Caller> {
+export async function sponsorCaller(deps: Deps): Promise<Caller> {
   const now = deps.clock.now()
   const { chain, key } = await keyOf(deps, now)
   if (deps.settings.terminal.dailyBudgetNusd > 0n) await topUp(deps, now)
@@ -64,7 +46,7 @@ export async function sponsorCaller(deps: SponsorDeps): Promise<Caller> {
 /**
  * The refusal a visitor sees when the sponsor cannot pay: the reset time, but no amounts.
  */
-export async function asVisitorReads(deps: SponsorDeps, error: unknown): Promise<unknown> {
+export async function asVisitorReads(deps: Deps, error: unknown): Promise<unknown> {
   if (!(error instanceof Refusal)) return error
   if (error.type !== 'cap_exceeded' && error.type !== 'insufficient_balance') return error
   const now = deps.clock.now()
@@ -92,7 +74,7 @@ function isOnlyHeld({ key, window }: ShownKey, { detail }: Refusal): boolean {
   return window !== undefined && window.held > 0n && key.capLimit - window.spent >= required
 }
 
-async function keyOf(deps: SponsorDeps, now: Millis): Promise<ShownKey> {
+async function keyOf(deps: Deps, now: Millis): Promise<ShownKey> {
   const keyId = await deps.console.keyOf(sponsorAccount)
   const found = keyId === undefined ? undefined : await deps.keys.show(keyId, now)
   const state = found && statusOf(found.chain, now)
@@ -103,10 +85,10 @@ async function keyOf(deps: SponsorDeps, now: Millis): Promise<ShownKey> {
   return (await deps.keys.show(found.key.id, now)) ?? found
 }
 
-const capOf = ({ settings }: SponsorDeps): Nusd => max(settings.terminal.dailyBudgetNusd, leastCap)
+const capOf = ({ settings }: Deps): Nusd => max(settings.terminal.dailyBudgetNusd, leastCap)
 
 /** Sets the cap to the budget, or to the amount already spent and held if that is more. */
-async function changeCap(deps: SponsorDeps, { key, window }: ShownKey, cap: Nusd): Promise<void> {
+async function changeCap(deps: Deps, { key, window }: ShownKey, cap: Nusd): Promise<void> {
   const gone = (window?.spent ?? 0n) + (window?.held ?? 0n)
   const capLimit = max(cap, min(gone, key.capLimit))
   try {
@@ -118,11 +100,7 @@ async function changeCap(deps: SponsorDeps, { key, window }: ShownKey, cap: Nusd
 }
 
 /** Creates the key. The loser of a race revokes its own key and uses the winner's. */
-async function openKey(
-  deps: SponsorDeps,
-  now: Millis,
-  before: KeyRow | undefined,
-): Promise<ShownKey> {
+async function openKey(deps: Deps, now: Millis, before: KeyRow | undefined): Promise<ShownKey> {
   const actor = 'terminal'
   const { key } = await issueKey(deps, {
     account: sponsorAccount,
@@ -141,10 +119,10 @@ async function openKey(
 }
 
 /**
- * Fills the sponsor's balance up to the budget, once per day and budget across all nodes, so that a
+ * Fills the sponsor's balance from the ledger's side `terminal` up to the budget, once per day and budget across all nodes, so that a
  * replaced key with its fresh cap cannot spend the budget twice.
  */
-async function topUp(deps: SponsorDeps, now: Millis): Promise<void> {
+async function topUp(deps: Deps, now: Millis): Promise<void> {
   const budget = deps.settings.terminal.dailyBudgetNusd
   const ref = `terminal/${toRfc3339(now).slice(0, 10)}/${budget}`
   if (!(await deps.terminal.isGranted(sponsorAccount, ref))) {
@@ -157,7 +135,7 @@ async function topUp(deps: SponsorDeps, now: Millis): Promise<void> {
   }
 }
 
-const fill = ({ ledger }: SponsorDeps, budget: Nusd, ref: string): Promise<void> =>
+const fill = ({ ledger }: Deps, budget: Nusd, ref: string): Promise<void> =>
   ledger.post({
     account: sponsorAccount,
     opens: true,

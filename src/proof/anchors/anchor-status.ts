@@ -27,21 +27,38 @@ export async function readAnchored(deps: AnchoredDeps): Promise<Anchored> {
   return { size, oldest, isOn: await anchoring.isOn() }
 }
 
+/** Who pays for anchors, and with what. */
+export type SenderStatus = { address: string | null; balance_wei: string | null; low: boolean }
+
+export type AnchorStatus = {
+  log: { anchored_size: number; oldest_unanchored_s: number | null }
+  anchors: {
+    status: 'ok' | 'disabled' | 'degraded' | 'diverged'
+    reason?: string | null
+    sender?: SenderStatus
+    lag_s: number | null
+  }
+  isDegraded: boolean
+}
+
 /** How far the log is anchored, and what prevents more. */
 export const anchorStatus = async (deps: StatusDeps & AnchoredDeps) =>
   anchorStatusOf(deps, await readAnchored(deps))
 
 /** The same from values already read. */
-export function anchorStatusOf(deps: StatusDeps, { size, oldest, isOn }: Anchored) {
+export function anchorStatusOf(deps: StatusDeps, { size, oldest, isOn }: Anchored): AnchorStatus {
   const { anchoring, clock, health } = deps
   const now = clock.now()
   const waited = oldest === undefined ? null : Math.max(0, Math.floor((now - oldest) / 1000))
   const log = { anchored_size: size, oldest_unanchored_s: waited }
   const hasDiverged = isDiverged(health)
   if (!isOn) {
-    const status = hasDiverged ? ('diverged' as const) : ('disabled' as const)
     const still = { ...log, oldest_unanchored_s: null }
-    return { log: still, anchors: { status, lag_s: null }, isDegraded: hasDiverged }
+    return {
+      log: still,
+      anchors: { status: hasDiverged ? 'diverged' : 'disabled', lag_s: null },
+      isDegraded: hasDiverged,
+    }
   }
   const { trouble, balanceWei, isLow } = health.anchors
   const reason = trouble ?? (isLate(oldest, anchoring.policy, now) ? 'late' : null)
@@ -52,6 +69,7 @@ export function anchorStatusOf(deps: StatusDeps, { size, oldest, isOn }: Anchore
     balance_wei: balanceWei === null ? null : String(balanceWei),
     low: isLow,
   }
-  const view = { status, reason: reason ?? (isUnguarded ? 'chain_unavailable' : null), sender }
-  return { log, anchors: { ...view, lag_s: waited ?? 0 }, isDegraded: status !== 'ok' }
+  const why = reason ?? (isUnguarded ? 'chain_unavailable' : null)
+  const anchors = { status, reason: why, sender, lag_s: waited ?? 0 } as const
+  return { log, anchors, isDegraded: status !== 'ok' }
 }

@@ -60,4 +60,5 @@ export const anchorsShape = t.answer(
   },
 )
 
+export type AnchorsAnswer = t.Static<typeof anchorsShape>
 export type AnchorAnswer = t.Static<typeof anchorShape>

@@ -10,13 +10,11 @@ import { kinds } from './profile.ts'
 import { toRegistrationFile } from './registration.ts'
 import type { Standing } from './store/standing.ts'
 
-type Needs = Pick<Deps, 'passports' | 'logs' | 'settings' | 'signer' | 'signers'>
-
 /** Receipts that are named beside a passport. */
 const receiptsMax = 20
 
 /** `/v1/passports`: who there is, and what the log says of them. */
-export const passportsApi = (deps: Needs) =>
+export const passportsApi = (deps: Deps) =>
   new Elysia({ name: 'passports-api' })
     .get(
       '/v1/passports',
@@ -50,7 +48,7 @@ export const passportsApi = (deps: Needs) =>
     )
 
 /** The answer of `GET /v1/passports/:handle`. */
-export async function passportOf(deps: Needs, standing: Standing) {
+export async function passportOf(deps: Deps, standing: Standing) {
   const statement = await deps.passports.newestStatement(standing.row.handle)
   return { ...toPassportView(deps, standing), statement: toStatementView(deps, statement) }
 }

@@ -9,7 +9,6 @@ import { type TrackRecord, toTrackRecord } from './record.ts'
 import { statementDigest } from './statement.ts'
 import type { Standing } from './store/standing.ts'
 
-type Needs = Pick<Deps, 'passports' | 'clock' | 'ids' | 'logs' | 'signer' | 'health'>
 type Asked = { passport: PassportRow; actor: string }
 
 /** The record of a passport now. */
@@ -26,7 +25,7 @@ export const sizeOf = ({ logs }: Pick<Deps, 'logs'>, { countedTo }: Standing): n
  * @throws Refusal `gone`, `conflict` while nothing is counted, `log_diverged`.
  */
 export function issueStatement(
-  deps: Needs,
+  deps: Deps,
   { passport, actor }: Asked,
 ): Promise<PassportStatementRow> {
   assertIssuing(deps)
@@ -45,7 +44,7 @@ export function issueStatement(
 }
 
 /** Retires a passport, its last record being a leaf of the log. @throws Refusal `log_diverged`. */
-export function issueLast(deps: Needs, { passport, actor }: Asked): Promise<PassportStatementRow> {
+export function issueLast(deps: Deps, { passport, actor }: Asked): Promise<PassportStatementRow> {
   assertIssuing(deps)
   const now = deps.clock.now()
   const id = deps.ids.make('req')
@@ -59,11 +58,11 @@ export function issueLast(deps: Needs, { passport, actor }: Asked): Promise<Pass
   })
 }
 
-function assertIssuing({ health }: Needs): void {
+function assertIssuing({ health }: Deps): void {
   if (isDiverged(health)) refuse('log_diverged')
 }
 
-function draft(deps: Needs, standing: Standing) {
+function draft(deps: Deps, standing: Standing) {
   const { handle } = standing.row
   const asOfSize = sizeOf(deps, standing)
   const record = canonical(recordOf(deps, standing))

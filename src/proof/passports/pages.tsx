@@ -15,14 +15,11 @@ import { figureHash, kindWords } from './portal/passport-state.tsx'
 import { kinds } from './profile.ts'
 import { provenStatement, toStatementFile } from './statement-file.ts'
 
-type Needs = Pick<Deps, 'passports' | 'sessions' | 'settings'> &
-  Parameters<typeof provenStatement>[0]
-
 /** Receipts that a passport's page names. */
 const receiptsMax = 20
 
 /** Passports for everybody: all, one, its figure as a picture, and its signed record as a file. */
-export const passportPages = (deps: Needs, frame: Frame) =>
+export const passportPages = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'passport-pages' })
     .get(publicPath, async ({ request, set }) => {
       const query = queryOf(request)

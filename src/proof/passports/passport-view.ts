@@ -50,7 +50,7 @@ export const toOwnView = (
 
 /** The newest record that was signed, and where the proof of it is; null while there is none. */
 export function toStatementView(
-  deps: Parameters<typeof toStatementFile>[0] & Pick<Deps, 'settings'>,
+  deps: Pick<Deps, 'logs' | 'settings' | 'signer' | 'signers'>,
   row: PassportStatementRow | undefined,
 ): PassportStatementAnswer | null {
   if (!row) return null

@@ -210,6 +210,7 @@ export const bindBody = t.body('PassportKey', 'Which key.', {
   }),
 })
 
+export type PassportAnswer = t.Static<typeof passportShape>
 export type OwnPassportAnswer = t.Static<typeof ownPassportShape>
 export type PassportStatementAnswer = t.Static<typeof passportStatementShape>
 export type PassportReceiptAnswer = t.Static<typeof passportReceiptShape>

@@ -45,7 +45,7 @@ function signatureOf({ signer, signers }: Needs, row: PassportStatementRow): Uin
 
 /** The file with its proof; a log that disagrees with itself proves nothing any more. */
 export async function provenStatement(
-  deps: Needs & Parameters<typeof proofOf>[0],
+  deps: Deps,
   row: PassportStatementRow,
 ): Promise<StatementFile> {
   const file = toStatementFile(deps, row)

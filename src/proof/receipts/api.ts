@@ -20,31 +20,8 @@ import { ownFileOf, sharedFileOf, toOwnFile } from './receipt-file.ts'
 import type { Visibility } from './receipts.ts'
 import { numbered, signed } from './sign.ts'
 
-type Needs = Pick<
-  Deps,
-  | 'receipts'
-  | 'anchoring'
-  | 'askChain'
-  | 'limiters'
-  | 'heads'
-  | 'shares'
-  | 'texts'
-  | 'ids'
-  | 'signer'
-  | 'signers'
-  | 'sequencer'
-  | 'keys'
-  | 'clock'
-  | 'settings'
-  | 'accounts'
-  | 'logs'
-  | 'logStore'
-  | 'checkpoints'
-  | 'log'
->
-
 /** `/v1/receipts`: one's own, a public one, and the check of any. */
-export const receiptsApi = (deps: Needs) =>
+export const receiptsApi = (deps: Deps) =>
   new Elysia({ name: 'receipts-api' })
     .use(keyAuth(deps))
     .use(keylessGuard(deps))
@@ -103,10 +80,10 @@ export const receiptsApi = (deps: Needs) =>
       { ...openToAnyOrigin, isKeyless: true, parse: 'none' },
     )
 
-const find = async ({ receipts }: Needs, id: string): Promise<Ended | undefined> =>
+const find = async ({ receipts }: Deps, id: string): Promise<Ended | undefined> =>
   isId('rcpt', id) ? receipts.find(id) : undefined
 
-async function ownView(deps: Needs, ended: Ended, visibility: Visibility = 'private') {
+async function ownView(deps: Deps, ended: Ended, visibility: Visibility = 'private') {
   const id = receiptIdOf(ended.id)
   const run = await signed(deps, id, ended)
   const place = { log_index: run.logIndex, run_id: run.id, visibility }

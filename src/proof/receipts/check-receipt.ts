@@ -13,9 +13,6 @@ import { verifyWithChain } from './evidence.ts'
 import type { Ended } from './receipt.ts'
 import { sharedFileOf } from './receipt-file.ts'
 
-type Needs = Pick<Deps, 'receipts' | 'shares' | 'signers' | 'logs' | 'clock' | 'askChain'> &
-  Parameters<typeof sharedFileOf>[0]
-
 /** Most bytes of a request to verify: a receipt with its texts. */
 export const verifyBodyBytes = 1024 * 1024
 
@@ -26,7 +23,7 @@ export const verifyBodyBytes = 1024 * 1024
  * unknown or private id.
  */
 export async function checkReceipt(
-  deps: Needs,
+  deps: Deps,
   body: unknown,
   text?: string,
 ): Promise<Verdict & { source: 'given' | 'stored' }> {
@@ -48,7 +45,7 @@ export async function checkReceipt(
 
 /** A receipt of ours that its owner shares, checked as everybody sees it. */
 async function checkShared(
-  deps: Needs,
+  deps: Deps,
   id: string,
   options: VerifyOptions,
 ): Promise<Verdict & { source: 'stored' }> {
@@ -65,7 +62,7 @@ async function checkShared(
 type Claims = { digest?: unknown; receipt?: { id?: unknown; issuer?: unknown } }
 
 /** The receipt in our store that a file says it is. */
-function findNamed(deps: Pick<Needs, 'receipts'>, file: unknown): Promise<Ended | undefined> {
+function findNamed(deps: Pick<Deps, 'receipts'>, file: unknown): Promise<Ended | undefined> {
   const id = (file as Claims).receipt?.id
   if (typeof id !== 'string' || !isId('rcpt', id)) return Promise.resolve(undefined)
   return deps.receipts.find(id)
@@ -73,13 +70,13 @@ function findNamed(deps: Pick<Needs, 'receipts'>, file: unknown): Promise<Ended 
 
 /** The signers trusted for a file from a reader, and whether this server issued it. */
 export const trustIn = async (
-  deps: Pick<Needs, 'receipts' | 'signers' | 'logs'>,
+  deps: Pick<Deps, 'receipts' | 'signers' | 'logs'>,
   file: unknown,
 ): Promise<Trust> => trustOf(deps, await findNamed(deps, file), file)
 
 /** We trust our own signers, each in its range of its log, and know what we issued. */
 export function trustOf(
-  { signers, logs }: Pick<Needs, 'signers' | 'logs'>,
+  { signers, logs }: Pick<Deps, 'signers' | 'logs'>,
   stored: Ended | undefined,
   file: unknown,
 ): Trust {
@@ -104,7 +101,7 @@ export function trustOf(
 }
 
 /** Our own signers of a log, each with the part of it that it may sign. */
-export const signersOf = ({ signers }: Pick<Needs, 'signers'>, origin: string): TrustedSigner[] =>
+export const signersOf = ({ signers }: Pick<Deps, 'signers'>, origin: string): TrustedSigner[] =>
   signers.of(origin).map(({ address, fromIndex, untilIndex }) => ({
     address,
     fromIndex: BigInt(fromIndex),

@@ -8,6 +8,7 @@ import { firstIdAt, isId } from '../../kernel/ids.ts'
 import { toListView } from '../../kernel/pagination.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
 import { readFields } from '../../web/http/fields.ts'
+import type { ReceiptFile } from '../../verify/receipt.ts'
 import { queryOf, readChoice, readPage, readText } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import type { Markup } from '../../web/ui/jsx-runtime.ts'
@@ -195,7 +196,7 @@ async function viewOf(deps: Deps, account: string, asked: URLSearchParams): Prom
   }
 }
 
-async function ownView(deps: Deps, ended: Ended): Promise<OwnView & { file: OwnFile }> {
+async function ownView(deps: Deps, ended: Ended): Promise<OwnView & { file: ReceiptFile }> {
   const texts = await deps.texts.find(ended.id)
   const file = await ownFileOf(deps, ended, texts)
   const { id } = file.receipt
@@ -211,7 +212,6 @@ async function ownView(deps: Deps, ended: Ended): Promise<OwnView & { file: OwnF
   }
 }
 
-type OwnFile = Awaited<ReturnType<typeof ownFileOf>>
 type Said = Pick<OwnView, 'asked' | 'refusal'>
 
 async function ownPage(deps: Deps, frame: Frame, ended: Ended, said: Said = {}) {

@@ -1,4 +1,5 @@
 /** Builds receipt files: the owner's, and the one that others see. */
+import type { Deps } from '../../app/deps-port.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import type { ShareRow } from '../../storage/db/schema.ts'
 import type { Texts } from '../../storage/texts/store.ts'
@@ -9,10 +10,12 @@ import { type Ended, isErased, receiptIdOf, receiptOf } from './receipt.ts'
 import { toDisclosures, toReceiptFile } from './receipt-view.ts'
 import { type Signed, signed } from './sign.ts'
 
-type Needs = Parameters<typeof signed>[0] & Parameters<typeof proofOf>[0]
-
 /** The file of a receipt as its owner gets it: everything, until it was erased, with the proof. */
-export async function ownFileOf(deps: Needs, ended: Ended, texts: Texts | undefined) {
+export async function ownFileOf(
+  deps: Deps,
+  ended: Ended,
+  texts: Texts | undefined,
+): Promise<ReceiptFile> {
   const run = await signed(deps, receiptIdOf(ended.id), ended)
   return { ...toOwnFile(run, texts), ...(await proofIfAny(deps, run)) }
 }
@@ -34,7 +37,7 @@ export function toOwnFile(
 
 /** The file of a receipt as its owner shows it, with the proof and what was revealed. */
 export async function sharedFileOf(
-  deps: Needs,
+  deps: Deps,
   ended: Ended,
   share: Pick<ShareRow, 'sections' | 'revealed'>,
 ): Promise<ReceiptFile> {
@@ -57,7 +60,7 @@ export function toSharedFile(
 }
 
 /** A log that disagrees with itself proves nothing any more, but its receipts can still be read. */
-async function proofIfAny(deps: Needs, run: Signed): Promise<{ proof?: Proof }> {
+async function proofIfAny(deps: Deps, run: Signed): Promise<{ proof?: Proof }> {
   try {
     const { issuer, logIndex: index } = run
     return { proof: await proofOf(deps, { id: receiptIdOf(run.id), issuer, index }) }

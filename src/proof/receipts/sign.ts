@@ -4,8 +4,6 @@ import { refuse } from '../../kernel/refusal.ts'
 import { logOf } from '../log/logs.ts'
 import type { Ended } from './receipt.ts'
 
-type Needs = Pick<Deps, 'receipts' | 'signer' | 'signers' | 'logs' | 'sequencer' | 'log'>
-
 /** An ended run with its index in the log of its issuer. */
 export type Numbered = Ended & { logPlace: number; logIndex: number }
 
@@ -17,7 +15,7 @@ export type Signed = Numbered & { signature: Uint8Array }
  * from the digest (RFC 6979), so every node and every retry produces the same bytes.
  * @throws Refusal `unavailable` while another node numbers the log and has not reached it.
  */
-export async function signed(deps: Needs, receiptId: string, ended: Ended): Promise<Signed> {
+export async function signed(deps: Deps, receiptId: string, ended: Ended): Promise<Signed> {
   const run = await numbered(deps, receiptId, ended)
   if (run.signature) return { ...run, signature: run.signature }
   if (!deps.signers.covers(run)) throw new Error(`${receiptId} was left to a key that is retired`)
@@ -40,7 +38,7 @@ const lookMs = 50
  * @throws Refusal `unavailable` while another node numbers the log and has not reached it.
  */
 export async function numbered(
-  deps: Pick<Needs, 'receipts' | 'sequencer' | 'logs'>,
+  deps: Pick<Deps, 'receipts' | 'sequencer' | 'logs'>,
   receiptId: string,
   ended: Ended,
 ): Promise<Numbered> {
@@ -74,7 +72,7 @@ const notedEvery = 1000
  * Begins at the start of the key's range, after a restart about where it stopped, and skips signed
  * receipts.
  */
-export function backgroundSigner(deps: Needs & Pick<Deps, 'live' | 'heads'>) {
+export function backgroundSigner(deps: Deps) {
   const first = deps.logs.current.start + deps.signers.current.fromIndex
   let noted = first
   let next: number | undefined

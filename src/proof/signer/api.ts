@@ -8,13 +8,8 @@ import { domain, type StructName, structs } from '../../verify/eip712.ts'
 import { logIdOf } from '../../verify/proof.ts'
 import { jsonText } from '../../web/http/json-text.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
-import type { Anchoring } from '../anchors/anchoring.ts'
 import { indexIn, type LogSpan } from '../log/logs.ts'
 import type { SignerAnswer } from './shapes.ts'
-
-type Needs = Pick<Deps, 'signers' | 'logs' | 'logStore' | 'settings'> & {
-  anchoring?: Pick<Anchoring, 'registry' | 'placeOf'>
-}
 
 const typesOf = (names: readonly StructName[]) =>
   Object.fromEntries(
@@ -26,7 +21,7 @@ const receiptTypes = typesOf(['Receipt', 'Subject', 'Passport', 'Run', 'Charge',
 const otherTypes = typesOf(['Checkpoint', 'PriceList', 'SignerRotation', 'LogReopening'])
 
 /** `GET /v1/signer`: whose signature a receipt must carry at which index, and over what. */
-export const signerApi = (deps: Needs & Pick<Deps, 'readCache'>) =>
+export const signerApi = (deps: Deps) =>
   new Elysia({ name: 'signer-api' }).get(
     '/v1/signer',
     ({ set }) => jsonText(set, signerText(deps)),
@@ -34,13 +29,13 @@ export const signerApi = (deps: Needs & Pick<Deps, 'readCache'>) =>
   )
 
 /** The same as text, made again only after something was written. */
-const signerText = (deps: Needs & Pick<Deps, 'readCache'>): string | Promise<string> =>
+const signerText = (deps: Deps): string | Promise<string> =>
   deps.readCache(`signer ${deps.signers.current.address}`, async () =>
     JSON.stringify(await signerOf(deps)),
   )
 
 /** The answer of `GET /v1/signer`. */
-export async function signerOf(deps: Needs): Promise<SignerAnswer> {
+export async function signerOf(deps: Deps): Promise<SignerAnswer> {
   const { settings, signers, logs } = deps
   const { current } = signers
   const size = await deps.logStore.size()
@@ -59,8 +54,8 @@ export async function signerOf(deps: Needs): Promise<SignerAnswer> {
     previous: historyOf(deps, origin).slice(0, -1),
     log: { id: logIdOf(origin), origin, size },
     former_logs: logs.all.slice(0, -1).map((log) => formerView(deps, log)),
-    registry: (await deps.anchoring?.registry()) ?? null,
-    registry_log_id: (await deps.anchoring?.placeOf(origin))?.id ?? null,
+    registry: (await deps.anchoring.registry()) ?? null,
+    registry_log_id: (await deps.anchoring.placeOf(origin))?.id ?? null,
     treasury: settings.treasury,
     token: settings.token,
     max_anchor_delay_s: settings.maxAnchorDelayS,
@@ -68,7 +63,7 @@ export async function signerOf(deps: Needs): Promise<SignerAnswer> {
 }
 
 /** A log that was abandoned: its receipts stand, and its signers for them. */
-const formerView = (deps: Needs, log: LogSpan) => ({
+const formerView = (deps: Deps, log: LogSpan) => ({
   id: logIdOf(log.origin),
   origin: log.origin,
   size: (log.end ?? log.start) - log.start,
@@ -78,7 +73,7 @@ const formerView = (deps: Needs, log: LogSpan) => ({
 })
 
 /** The signers of a log, each with the statement that ended its range. */
-const historyOf = ({ signers, logs }: Needs, issuer: string) =>
+const historyOf = ({ signers, logs }: Deps, issuer: string) =>
   signers.of(issuer).map((row, i, all) => {
     const next = all[i + 1]
     return {

@@ -4,13 +4,11 @@ import type { Deps } from '../../app/deps-port.ts'
 import { clientAddress, rateKey, trustedProxies } from './client-address.ts'
 import { tooMany } from './limits.ts'
 
-type Needs = Pick<Deps, 'settings' | 'limiters'>
-
 /**
  * Gives routes marked `isKeyless` their `network`, what a caller without a key is counted under,
  * and lets each make so many requests a minute, before anything of a body is read.
  */
-export const keylessGuard = ({ settings, limiters }: Needs) => {
+export const keylessGuard = ({ settings, limiters }: Pick<Deps, 'settings' | 'limiters'>) => {
   const isTrusted = trustedProxies(settings.trustedProxies)
   return new Elysia({ name: 'keyless-guard' }).macro({
     isKeyless: {

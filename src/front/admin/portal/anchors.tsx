@@ -2,7 +2,7 @@
 import type { Millis } from '../../../kernel/clock.ts'
 import { toHex } from '../../../kernel/hex.ts'
 import type { Page } from '../../../kernel/pagination.ts'
-import type { anchorStatus } from '../../../proof/anchors/anchor-status.ts'
+import type { AnchorStatus } from '../../../proof/anchors/anchor-status.ts'
 import type { AnchorRow } from '../../../storage/db/schema.ts'
 import { Address } from '../../../web/ui/address.tsx'
 import { Button } from '../../../web/ui/button.tsx'
@@ -21,7 +21,7 @@ export type AnchorsView = {
   isFirst: boolean
   /** Leaves of the log. */
   size: number
-  status: Awaited<ReturnType<typeof anchorStatus>>
+  status: AnchorStatus
   isOn: boolean
   origin: string
 }
@@ -35,7 +35,7 @@ export const AnchorPanels = ({ view }: { view: AnchorsView }) => (
 
 function Reach({ view: { size, status, isOn, origin } }: { view: AnchorsView }) {
   const { log, anchors } = status
-  const sender = 'sender' in anchors ? anchors.sender : undefined
+  const { sender } = anchors
   const waits = log.oldest_unanchored_s
   return (
     <Panel

@@ -1,4 +1,5 @@
 /** Answers the console without script: waits for the run, then shows the page. */
+import type { Deps } from '../../../app/deps-port.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import { stopWithClient } from '../../../runs/api/client-gone.ts'
 import type { LiveRun } from '../../../runs/live-run.ts'
@@ -7,7 +8,6 @@ import { type FaultWords, wordsOf } from '../fault-words.ts'
 import type { Said } from '../portal/talk.tsx'
 import { recentTurns } from '../talk.ts'
 import type { Draft } from './asked.ts'
-import type { Needs } from './begin.ts'
 
 /** How long a page may wait for an answer; Bun closes a connection silent for 120 s. */
 const waitMs = 100_000
@@ -24,7 +24,7 @@ type Answered = {
  * a turn when it was answered, in its field when it was not.
  */
 export async function answerByPage(
-  deps: Needs,
+  deps: Deps,
   request: Request,
   draft: Draft,
   begin: () => Promise<LiveRun>,

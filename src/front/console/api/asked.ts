@@ -63,7 +63,7 @@ export function toAsk(
  * @throws Refusal `model_not_found`, or `invalid_request` with `param`.
  */
 export function toRequest(
-  deps: Parameters<typeof findModel>[0],
+  deps: Pick<Deps, 'catalogue'>,
   ask: Ask,
 ): { model: Model; body: JsonObject } {
   const model = findModel(deps, { model: ask.model })

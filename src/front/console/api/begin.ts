@@ -8,8 +8,6 @@ import { type Limiter, tooMany } from '../../../web/http/limits.ts'
 import { payerOf } from '../console-key.ts'
 import { type Asked, toAsk, toRequest } from './asked.ts'
 
-export type Needs = Deps
-
 type Wish = {
   asked: Asked
   account: string
@@ -24,7 +22,7 @@ type Wish = {
  * @throws Refusal of the check or limit that fails; then no money is held.
  */
 export async function beginAsked(
-  deps: Needs,
+  deps: Deps,
   requests: Limiter,
   { asked, account, session, address, once }: Wish,
 ): Promise<LiveRun> {

@@ -11,14 +11,12 @@ import type { Sink, Streamed } from '../../../runs/stream.ts'
 import { dataFrame, type SseContext, sseResponse } from '../../../web/http/sse.ts'
 import { askModel, textOf, withCharge } from '../ask.ts'
 
-type Needs = Parameters<typeof askModel>[0] & Pick<Deps, 'settings' | 'log' | 'replies'>
-
 /**
  * A run as a page follows it: `run.started` with its hold, the text as it comes in
  * `run.output.delta`, and `run.completed` with its cost and receipt; or an error in band, with
  * what was charged. A page that goes away stops the run.
  */
-export function streamAnswer(deps: Needs, live: LiveRun, context: SseContext): Response {
+export function streamAnswer(deps: Deps, live: LiveRun, context: SseContext): Response {
   context.set.headers['x-receipt-id'] = receiptIdOf(live.id)
   const told = live.call === undefined ? undefined : openTranscript(deps, live, context)
   const ended = (done: Streamed): string => {

@@ -10,11 +10,10 @@ import type { Streamed } from '../../../runs/stream.ts'
 import { jsonReply } from '../../../storage/idempotency/api/answer-once.ts'
 import { askModel, withCharge } from '../ask.ts'
 
-type Needs = Parameters<typeof askModel>[0] & Pick<Deps, 'settings' | 'replies'>
 type Context = { request: Request; set: { headers: Record<string, string | number> } }
 
 /** The run when it has ended, for a program that asks for JSON and not for a stream. */
-export async function answerProgram(deps: Needs, live: LiveRun, { request, set }: Context) {
+export async function answerProgram(deps: Deps, live: LiveRun, { request, set }: Context) {
   stopWithClient(live, request.signal)
   const { call } = live
   const requestId = String(set.headers['x-request-id'] ?? '')
@@ -22,12 +21,12 @@ export async function answerProgram(deps: Needs, live: LiveRun, { request, set }
   return toAnswer(deps, await askModel(deps, live, { send: () => undefined }, keep))
 }
 
-const toAnswer = ({ settings }: Needs, done: Streamed) => ({
+const toAnswer = ({ settings }: Deps, done: Streamed) => ({
   ...toRunView(done.run, done.choices),
   receipt: toReceiptLink(done, settings),
 })
 
-const keepOf = (deps: Needs, scope: string, requestId: string): Keep<Streamed> => ({
+const keepOf = (deps: Deps, scope: string, requestId: string): Keep<Streamed> => ({
   done: (done) => deps.replies.seal(scope, jsonReply(200, {}, toAnswer(deps, done))),
   failed: (refusal, run) => {
     const { status, detail } = withCharge(refusal, run)

@@ -1,7 +1,13 @@
 /** Streams news of the log to every open explorer page, with one look for all. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { refuse } from '../../../kernel/refusal.ts'
-import { clientAddress, rateKey, trustedProxies } from '../../../web/http/client-address.ts'
+import {
+  clientAddress,
+  type PeerSource,
+  rateKey,
+  type TrustedProxies,
+  trustedProxies,
+} from '../../../web/http/client-address.ts'
 import { dataFrame, type SseClient, type SseContext, sseResponse } from '../../../web/http/sse.ts'
 
 /** What a page would show now. Every part is made once for all who look. */
@@ -18,14 +24,14 @@ const tickMs = 2000
 const followersMax = 500
 const followersOfOneMax = 20
 
-type Needs = Pick<Deps, 'log' | 'settings'>
+type Peer = { request: Request; server: PeerSource | null }
 type Follower = { client: SseClient; network: string }
 
 /**
  * One look at the log for all pages that follow it. It stops while no page follows; a
  * page that comes, or comes back, gets what it has not seen of the newest receipts.
  */
-export function followers(deps: Needs, look: () => Promise<Scene>) {
+export function followers(deps: Deps, look: () => Promise<Scene>) {
   const isTrusted = trustedProxies(deps.settings.trustedProxies)
   const all = new Set<Follower>()
   let timer: Timer | undefined
@@ -70,7 +76,7 @@ export function followers(deps: Needs, look: () => Promise<Scene>) {
      * Follows from the place that a page has seen.
      * @throws Refusal 'rate_limited' or 'unavailable' when too many do
      */
-    follow: (context: SseContext & Parameters<typeof networkOf>[0], after: number): Response => {
+    follow: (context: SseContext & Peer, after: number): Response => {
       const network = networkOf(context, isTrusted)
       const own = [...all].filter((one) => one.network === network).length
       if (own >= followersOfOneMax) {
@@ -114,7 +120,5 @@ function frameOf({ rows, parts }: Scene, seen: number, before: Scene['parts']): 
 
 const newestOf = ({ rows }: Scene): number => rows[0]?.place ?? -1
 
-const networkOf = (
-  { request, server }: { request: Request; server: Parameters<typeof clientAddress>[1] },
-  isTrusted: ReturnType<typeof trustedProxies>,
-): string => rateKey(clientAddress(request, server, isTrusted))
+const networkOf = ({ request, server }: Peer, isTrusted: TrustedProxies): string =>
+  rateKey(clientAddress(request, server, isTrusted))

@@ -24,7 +24,7 @@ import { type Column, Table } from '../../../web/ui/table.tsx'
 import { dateWords } from '../../../web/ui/when.tsx'
 import type { Alert } from '../alerts.ts'
 import { type Onboarding, stepsDone } from '../onboarding.ts'
-import type { lastingOf, Spend } from '../spend.ts'
+import type { Lasting, Spend } from '../spend.ts'
 import { Alerts } from './alerts.tsx'
 import { KeysSummary } from './keys.tsx'
 import { Start } from './start.tsx'
@@ -43,7 +43,7 @@ export type LiveView = {
 export type OverviewView = LiveView & {
   now: number
   spend: Spend
-  lasting: ReturnType<typeof lastingOf>
+  lasting: Lasting | undefined
   alerts: readonly Alert[]
   keys: readonly ShownKey[]
   /** Identifies the state of the live part. */

@@ -1,5 +1,4 @@
 /** Answers the look-ups of the terminal. */
-import type { Deps } from '../../../app/deps-port.ts'
 import { isId } from '../../../kernel/ids.ts'
 import { nearest } from '../../../kernel/nearest.ts'
 import { defaultPageLimit } from '../../../kernel/pagination.ts'
@@ -18,6 +17,7 @@ import { ownFileOf, sharedFileOf } from '../../../proof/receipts/receipt-file.ts
 import { numbered } from '../../../proof/receipts/sign.ts'
 import { signerOf } from '../../../proof/signer/api.ts'
 import { receiptsOf } from '../../explorer/api.ts'
+import type { PublicDeps } from '../../explorer/public-cache.ts'
 import { statusOf } from '../../status/api.ts'
 import { type CommandName, commands } from '../language.ts'
 import {
@@ -40,18 +40,7 @@ export type Told = { lines: string[]; data: unknown }
 /** Who asks: a signed-in account sees its own private receipts too. */
 export type Viewer = { account: string | undefined }
 
-export type CommandDeps = Pick<Deps, 'catalogue' | 'receipts' | 'shares' | 'texts'> &
-  Parameters<typeof statusOf>[0] &
-  Parameters<typeof signerOf>[0] &
-  Parameters<typeof anchorsOf>[0] &
-  Parameters<typeof passportOf>[0] &
-  Parameters<typeof receiptsOf>[0] &
-  Parameters<typeof checkReceipt>[0] &
-  Parameters<typeof judgeStored>[0] &
-  Parameters<typeof sharedFileOf>[0] &
-  Parameters<typeof numbered>[0]
-
-type Run = (deps: CommandDeps, argument: string, viewer: Viewer) => Told | Promise<Told>
+type Run = (deps: PublicDeps, argument: string, viewer: Viewer) => Told | Promise<Told>
 
 /** What each look-up does: every command but `ask`. */
 export const lookUps: Record<Exclude<CommandName, 'ask'>, Run> = {
@@ -95,7 +84,7 @@ export const lookUps: Record<Exclude<CommandName, 'ask'>, Run> = {
   },
 }
 
-async function verify(deps: CommandDeps, id: string, viewer: Viewer): Promise<Told> {
+async function verify(deps: PublicDeps, id: string, viewer: Viewer): Promise<Told> {
   const own = await findOwn(deps, id, viewer)
   const file = own && (await ownFileOf(deps, own, await deps.texts.find(own.id)))
   const data = file
@@ -105,7 +94,7 @@ async function verify(deps: CommandDeps, id: string, viewer: Viewer): Promise<To
 }
 
 /** As its owner shares it; to the owner all of it. */
-async function receipt(deps: CommandDeps, id: string, viewer: Viewer): Promise<Told> {
+async function receipt(deps: PublicDeps, id: string, viewer: Viewer): Promise<Told> {
   const found = await find(deps, id)
   const share = await deps.shares.find(id)
   const isOwn = viewer.account === found.accountId
@@ -119,17 +108,17 @@ async function receipt(deps: CommandDeps, id: string, viewer: Viewer): Promise<T
   return { lines: receiptLines(file.receipt, visibility), data }
 }
 
-async function find({ receipts }: CommandDeps, id: string): Promise<Ended> {
+async function find({ receipts }: PublicDeps, id: string): Promise<Ended> {
   const found = isId('rcpt', id) ? await receipts.find(id) : undefined
   return found ?? refuse('receipt_not_found')
 }
 
-async function findOwn(deps: CommandDeps, id: string, { account }: Viewer) {
+async function findOwn(deps: PublicDeps, id: string, { account }: Viewer) {
   const found = account !== undefined && isId('rcpt', id) && (await deps.receipts.find(id))
   return found && found.accountId === account ? found : undefined
 }
 
-function modelNamed({ catalogue }: CommandDeps, id: string): Model {
+function modelNamed({ catalogue }: PublicDeps, id: string): Model {
   const model = catalogue.get(id)
   if (model) return model
   const ids = catalogue.list().map((one) => one.id)

@@ -2,20 +2,18 @@
 import { Elysia } from 'elysia'
 import { sessionAuth } from '../../../access/accounts/needs-session.ts'
 import { accountListedSince } from '../../../access/plan-history.ts'
-import type { Deps } from '../../../app/deps-port.ts'
 import { isId } from '../../../kernel/ids.ts'
 import { defaultPageLimit, toListView } from '../../../kernel/pagination.ts'
 import { refuse } from '../../../kernel/refusal.ts'
 import { toRunView } from '../../../runs/run-view.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import { readFields } from '../../../web/http/fields.ts'
+import type { PublicDeps } from '../../explorer/public-cache.ts'
 import { bodyBytes } from '../api.ts'
 import { commands, readLine, type Usage } from '../language.ts'
 import { commandBody } from '../shapes.ts'
-import { type CommandDeps, lookUps, type Told } from './commands.ts'
+import { lookUps, type Told } from './commands.ts'
 import { helpLines, runLines, runsLines } from './lines.ts'
-
-type Needs = CommandDeps & Pick<Deps, 'accounts' | 'plans' | 'runs' | 'sessions'>
 
 const ownCommands = [
   { name: 'runs', takes: 'nothing', about: 'your newest runs' },
@@ -29,7 +27,7 @@ const consoleCommands = [...commands.filter((one) => one.name !== 'ask'), ...own
  * `POST /api/portal/console/command`: the terminal's look-ups for a signed-in account, and
  * who sees their own private receipts and runs. They cost nothing and are not counted.
  */
-export const consoleCommandApi = (deps: Needs) =>
+export const consoleCommandApi = (deps: PublicDeps) =>
   new Elysia({ name: 'console-command-api' }).use(sessionAuth(deps)).post(
     '/api/portal/console/command',
     async ({ request, account }) => {
@@ -41,7 +39,7 @@ export const consoleCommandApi = (deps: Needs) =>
   )
 
 /** Runs a line for a signed-in account. @throws Refusal as the route */
-export async function runOwn(deps: Needs, line: string, account: string) {
+export async function runOwn(deps: PublicDeps, line: string, account: string) {
   const { name, argument } = readLine(line, consoleCommands)
   const told = await tell(deps, name, argument, account)
   return { object: 'terminal.result' as const, command: name, ...told }
@@ -49,7 +47,12 @@ export async function runOwn(deps: Needs, line: string, account: string) {
 
 type Name = (typeof consoleCommands)[number]['name']
 
-function tell(deps: Needs, name: Name, argument: string, account: string): Told | Promise<Told> {
+function tell(
+  deps: PublicDeps,
+  name: Name,
+  argument: string,
+  account: string,
+): Told | Promise<Told> {
   if (name === 'runs') return runs(deps, account)
   if (name === 'run') return run(deps, argument, account)
   if (name === 'help') {
@@ -60,7 +63,7 @@ function tell(deps: Needs, name: Name, argument: string, account: string): Told 
 
 const toListed = (known: readonly Usage[]) => ({ object: 'list', data: known })
 
-async function runs(deps: Needs, account: string): Promise<Told> {
+async function runs(deps: PublicDeps, account: string): Promise<Told> {
   const from = await accountListedSince(deps, account)
   const page = { limit: defaultPageLimit, after: undefined }
   const { items, next } = await deps.runs.listShown(account, { from }, page)
@@ -71,7 +74,7 @@ async function runs(deps: Needs, account: string): Promise<Told> {
   }
 }
 
-async function run(deps: Needs, id: string, account: string): Promise<Told> {
+async function run(deps: PublicDeps, id: string, account: string): Promise<Told> {
   const found = isId('run', id) ? await deps.runs.findShown(account, id) : undefined
   if (!found) refuse('not_found', 'There is no such run of yours.')
   return { lines: runLines(found.run), data: toRunView(found.run) }

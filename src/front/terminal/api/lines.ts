@@ -1,18 +1,18 @@
 /** Writes answers of the API as lines of text. */
 import { toRfc3339 } from '../../../kernel/clock.ts'
 import type { Model, PriceList } from '../../../models/model.ts'
-import type { anchorsOf } from '../../../proof/anchors/api.ts'
-import type { passportOf } from '../../../proof/passports/api.ts'
+import type { AnchorsAnswer } from '../../../proof/anchors/shapes.ts'
+import type { PassportAnswer } from '../../../proof/passports/shapes.ts'
 import { receiptIdOf } from '../../../proof/receipts/receipt.ts'
-import type { signerOf } from '../../../proof/signer/api.ts'
+import type { SignerAnswer } from '../../../proof/signer/shapes.ts'
 import type { RunRow } from '../../../storage/db/schema.ts'
 import type { Proof } from '../../../verify/proof.ts'
 import { isHidden, type Receipt, sectionNames } from '../../../verify/receipt.ts'
 import { headlineOf, summaryOf, titleOf } from '../../../verify/verdict-words.ts'
 import type { Verdict } from '../../../verify/verify.ts'
 import { amountText } from '../../../web/ui/amount.tsx'
-import type { receiptsOf } from '../../explorer/api.ts'
-import type { statusOf } from '../../status/api.ts'
+import type { SeenView } from '../../explorer/recent.ts'
+import type { StatusAnswer } from '../../status/shapes.ts'
 import { type Usage, usageOf } from '../language.ts'
 import { columns, plain, toLines } from '../text.ts'
 
@@ -21,7 +21,7 @@ import { columns, plain, toLines } from '../text.ts'
 export const helpLines = (commands: readonly Usage[]): string[] =>
   columns(commands.map((usage) => [usageOf(usage), usage.about]))
 
-export function statusLines(status: Awaited<ReturnType<typeof statusOf>>): string[] {
+export function statusLines(status: StatusAnswer): string[] {
   const { log, chain, anchors, deposits, ledger, models, version } = status
   const anchored = log.anchored_size === null ? '' : `, ${log.anchored_size} of them on the chain`
   const head = chain.head === null ? '' : `, block ${chain.head}`
@@ -96,7 +96,7 @@ export const proofLines = ({ index, leaf, size, path, checkpoint, anchor }: Proo
     ['anchor', anchor.status],
   ])
 
-export function passportLines(passport: Awaited<ReturnType<typeof passportOf>>): string[] {
+export function passportLines(passport: Omit<PassportAnswer, 'status'>): string[] {
   const { handle, display_name: name, kind, bio, track_record: record, url } = passport
   const rate = record.success_rate_bps === null ? '' : `, ${record.success_rate_bps / 100} % well`
   return columns([
@@ -110,7 +110,7 @@ export function passportLines(passport: Awaited<ReturnType<typeof passportOf>>):
   ]).map((line) => toLines(line).join(' '))
 }
 
-export function anchorLines({ data, log }: Awaited<ReturnType<typeof anchorsOf>>): string[] {
+export function anchorLines({ data, log }: Pick<AnchorsAnswer, 'data' | 'log'>): string[] {
   const head = `${log.size} ${log.size === 1 ? 'leaf' : 'leaves'} in the log`
   if (data.length === 0) return [`${head}, none of them on the chain yet`]
   const lines = data.map(({ size, leaves, status, block_number: block }) => {
@@ -121,7 +121,7 @@ export function anchorLines({ data, log }: Awaited<ReturnType<typeof anchorsOf>>
 }
 
 /** Of a private one only what everybody may know: its place, its minute, its model, its end. */
-export function recentLines({ data }: Awaited<ReturnType<typeof receiptsOf>>): string[] {
+export function recentLines({ data }: { data: readonly SeenView[] }): string[] {
   if (data.length === 0) return ['No receipt is in the log yet.']
   return data.map((seen) => {
     const { index, minute, model, outcome } = seen
@@ -149,7 +149,7 @@ export const runLines = (run: RunRow): string[] =>
     ['receipt', run.finishedAt === null ? 'when it ends' : receiptIdOf(run.id)],
   ]).map(plain)
 
-export const signerLines = (signer: Awaited<ReturnType<typeof signerOf>>): string[] =>
+export const signerLines = (signer: SignerAnswer): string[] =>
   columns([
     ['address', signer.address],
     ['scheme', signer.scheme],

@@ -1,4 +1,5 @@
 /** Streams the answer of a model to the terminal. */
+import type { Deps } from '../../../app/deps-port.ts'
 import { receiptIdOf } from '../../../proof/receipts/receipt.ts'
 import { stopWithClient } from '../../../runs/api/client-gone.ts'
 import { dataFrame, type SseContext, sseResponse } from '../../../web/http/sse.ts'
@@ -7,14 +8,11 @@ import type { OpenAsk } from '../ask.ts'
 import { plainPiece } from '../text.ts'
 import { type TerminalResult, toAskResult } from './result.ts'
 
-type Needs = Parameters<typeof toAskResult>[0] & { log: { error: LogError } }
-type LogError = (event: string, error: unknown, fields: Record<string, unknown>) => void
-
 /**
  * An ask as it is answered: `run.started`, the text as it comes in `run.output.delta`, and the
  * whole result in `run.completed`; or an error in band. A client that disconnects stops it.
  */
-export function streamAsk(deps: Needs, ask: OpenAsk, context: SseContext): Response {
+export function streamAsk(deps: Deps, ask: OpenAsk, context: SseContext): Response {
   const { live } = ask
   const receiptId = receiptIdOf(live.id)
   context.set.headers['x-receipt-id'] = receiptId

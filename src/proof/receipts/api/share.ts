@@ -14,13 +14,8 @@ import { eraseReceipt } from '../erase.ts'
 import { shareReceipt, textNames, toShareView } from '../share.ts'
 import { shareBody } from './share-body.ts'
 
-type Needs = Pick<
-  Deps,
-  'receipts' | 'shares' | 'texts' | 'keys' | 'limiters' | 'accounts' | 'clock' | 'ids' | 'settings'
->
-
 /** Who else may see a receipt, and the end of what its texts could be found by. */
-export const shareApi = (deps: Needs) => {
+export const shareApi = (deps: Deps) => {
   const shares = { needsKey: 'receipts:share', parse: 'none' } as const
   return new Elysia({ name: 'share-api' })
     .use(keyAuth(deps))
@@ -62,7 +57,7 @@ export function readShareBody(value: Json) {
 }
 
 /** @throws Refusal `receipt_not_found`, the same for a receipt of others as for none. */
-async function ownedBy(deps: Needs, caller: Caller, receiptId: string) {
+async function ownedBy(deps: Deps, caller: Caller, receiptId: string) {
   const found = isId('rcpt', receiptId) ? await deps.receipts.find(receiptId) : undefined
   if (!found || !(await owns(deps, caller, found))) refuse('receipt_not_found')
   return { account: caller.account, receiptId, actor: caller.key.id }

@@ -19,9 +19,7 @@ export type CheckView = {
   judged?: Judged
 }
 
-type Needs = Pick<Deps, 'anchoring' | 'logs' | 'settings' | 'signers'>
-
-export const VerifyPage = ({ view, deps }: { view: CheckView; deps: Needs }) => (
+export const VerifyPage = ({ view, deps }: { view: CheckView; deps: Deps }) => (
   <>
     <PageHead title="Verify a receipt">
       <p class="quiet slot">
@@ -157,7 +155,7 @@ const WithoutUs = ({ baseUrl }: { baseUrl: string }) => (
 )
 
 /** Whom this service names as its signers, in each of its logs, and what the script draws with. */
-const ForTheBrowser = ({ deps }: { deps: Needs }) => (
+const ForTheBrowser = ({ deps }: { deps: Deps }) => (
   <div
     id="here"
     hidden
