@@ -99,7 +99,7 @@ export const unstored = {
 
 /** Ends a run, if it exists and is open, when the database accepts writes again. */
 export function freeLater(
-  deps: Pick<Deps, 'ledger' | 'clock' | 'settings' | 'sequencer' | 'live' | 'runs'>,
+  deps: Deps,
   run: Pick<RunRow, 'id' | 'accountId'>,
   prices: Prices,
   ending: Ending,

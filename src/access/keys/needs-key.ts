@@ -22,13 +22,11 @@ import {
 import { type Counted, countRequest } from './rate.ts'
 import { hashSecret, hasLengthOfSecret, isSecret } from './secret.ts'
 
-type Needs = Pick<Deps, 'keys' | 'clock' | 'settings' | 'limiters'>
-
 /**
  * Gives routes marked `needsKey` their `caller`, or refuses before the body is read. Failures of
  * one client address are limited; a valid key from the same address is not.
  */
-export const keyAuth = ({ keys, clock, settings, limiters }: Needs) => {
+export const keyAuth = ({ keys, clock, settings, limiters }: Deps) => {
   const isTrusted = trustedProxies(settings.trustedProxies)
 
   const refuseFailure = (request: Request, server: Bun.Server<unknown> | null): never => {

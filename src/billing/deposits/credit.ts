@@ -9,17 +9,8 @@ import { isRepeat } from '../../ledger/fault.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { DepositRow } from '../../storage/db/schema.ts'
 import { dayOf, type Heads, isDeepEnough, softDepth } from './deposit.ts'
-import {
-  applyReorg,
-  type ChainView,
-  type Inclusion,
-  inclusionOf,
-  isUnmoved,
-  type ReorgDeps,
-} from './reorg.ts'
+import { applyReorg, type ChainView, type Inclusion, inclusionOf, isUnmoved } from './reorg.ts'
 import { holdBack, type Second, secondServer } from './second.ts'
-
-type CreditDeps = ReorgDeps & Pick<Deps, 'health' | 'secondChain'>
 
 /** Deposits read at once, and transactions looked up at once. */
 const pageRows = 500
@@ -30,7 +21,7 @@ const together = 8
  * the second server. Finalizes credited deposits in final blocks.
  * @throws ChainUnavailable
  */
-export async function creditDue(deps: CreditDeps, on: ChainView, heads: Heads): Promise<void> {
+export async function creditDue(deps: Deps, on: ChainView, heads: Heads): Promise<void> {
   const { deposits } = deps
   const today = dayBook(deps)
   const second = secondServer({ second: deps.secondChain, policy: on.policy })
@@ -66,7 +57,7 @@ function isReady(row: DepositRow, heads: Heads, { policy }: ChainView): boolean 
 
 /** Marks deposits past the depth of small ones: they wait for a safe or final block. */
 async function confirmOld(
-  { deposits }: Pick<CreditDeps, 'deposits'>,
+  { deposits }: Pick<Deps, 'deposits'>,
   { lease }: ChainView,
   page: DepositRow[],
   { latest }: Heads,
@@ -88,7 +79,7 @@ const nameOf = ({ account }: DepositRow, blockTime: Millis): string =>
   `${account} ${dayOf(blockTime)}`
 
 /** What accounts were credited per day: the stored sums and the credits since. */
-function dayBook({ deposits }: Pick<CreditDeps, 'deposits'>): DayBook {
+function dayBook({ deposits }: Pick<Deps, 'deposits'>): DayBook {
   const sums = new Map<string, Nusd>()
   return {
     async allows(row, { blockTime }, heads, { policy }) {
@@ -120,7 +111,7 @@ type Due = {
  * Decides one deposit after the other, because each counts towards the day's limit of its account.
  * Returns the ids of deposits that were credited or held back.
  */
-async function creditSome(deps: CreditDeps, on: ChainView, due: Due): Promise<string[]> {
+async function creditSome(deps: Deps, on: ChainView, due: Due): Promise<string[]> {
   const { rows, heads, today, second, doubts } = due
   const waiting = rows.filter(({ status }) => status !== 'credited')
   const [inclusions, theirs] = await Promise.all([lookUp(on, rows), second.lookUp(waiting)])
@@ -163,7 +154,7 @@ async function lookUp(
 }
 
 async function credit(
-  { ledger, log }: CreditDeps,
+  { ledger, log }: Deps,
   row: DepositRow,
   { blockHash, blockTime }: Inclusion,
 ): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 /** GET /openapi.json and GET /llms.txt. */
-import { Elysia } from 'elysia'
+import { type Context, Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { acceptsGzip } from '../../web/http/assets.ts'
 import { isKnown } from '../../web/http/etag.ts'
@@ -46,4 +46,4 @@ function answerText({ request, set }: Asked, text: string, contentType: string) 
   return new Response(Bun.gzipSync(text))
 }
 
-type Asked = { request: Request; set: Parameters<typeof isKnown>[1] }
+type Asked = { request: Request; set: Context['set'] }

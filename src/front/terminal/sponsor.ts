@@ -119,8 +119,8 @@ async function openKey(deps: Deps, now: Millis, before: KeyRow | undefined): Pro
 }
 
 /**
- * Fills the sponsor's balance from the ledger's side `terminal` up to the budget, once per day and budget across all nodes, so that a
- * replaced key with its fresh cap cannot spend the budget twice.
+ * Fills the sponsor's balance up to the budget from the ledger's side `terminal`, once per day and
+ * budget across all nodes: a replaced key with its fresh cap cannot spend the budget twice.
  */
 async function topUp(deps: Deps, now: Millis): Promise<void> {
   const budget = deps.settings.terminal.dailyBudgetNusd

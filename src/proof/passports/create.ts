@@ -15,8 +15,6 @@ type Wish = Pick<Profile, 'displayName' | 'kind'> &
     once?: { call: Call; toReply: (row: PassportRow) => Reply } | undefined
   }
 
-type Needs = Pick<Deps, 'passports' | 'clock' | 'ids' | 'replies' | 'settings'>
-
 /**
  * Makes a passport that only its owner sees, and takes its handle for ever.
  * @throws Refusal `invalid_request` with `param`; `conflict` for a handle that exists or looks
@@ -24,7 +22,7 @@ type Needs = Pick<Deps, 'passports' | 'clock' | 'ids' | 'replies' | 'settings'>
  * `idempotency_in_progress`.
  */
 export async function createPassport(
-  deps: Needs,
+  deps: Pick<Deps, 'passports' | 'clock' | 'ids' | 'replies' | 'settings'>,
   { account, handle, once, ...wish }: Wish,
 ): Promise<PassportRow> {
   const { passports, clock, ids } = deps

@@ -13,8 +13,6 @@ export type LostReceipt = {
   finished_at: string
 }
 
-type Needs = Pick<Deps, 'acknowledged' | 'runs' | 'log'>
-
 /**
  * Compares what this process acknowledged with a database that went back to an earlier state, and
  * has what is gone listed.
@@ -22,7 +20,7 @@ type Needs = Pick<Deps, 'acknowledged' | 'runs' | 'log'>
  * @throws what the database or `write` throws.
  */
 export async function listLost(
-  { acknowledged, runs, log }: Needs,
+  { acknowledged, runs, log }: Pick<Deps, 'acknowledged' | 'runs' | 'log'>,
   write: ((lost: LostReceipt[]) => Promise<string>) | undefined,
 ): Promise<void> {
   const known = acknowledged.all()

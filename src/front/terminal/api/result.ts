@@ -2,6 +2,7 @@
 import type { Deps } from '../../../app/deps-port.ts'
 import { toReceiptLink } from '../../../runs/openai.ts'
 import { toRunView } from '../../../runs/run-view.ts'
+import type { ReceiptLink } from '../../../runs/shapes.ts'
 import { amountText } from '../../../web/ui/amount.tsx'
 import type { Allowance } from '../allowance.ts'
 import type { Answered } from '../ask.ts'
@@ -12,12 +13,12 @@ import type { Told } from './commands.ts'
 export type TerminalResult = Told & {
   object: 'terminal.result'
   command: string
-  receipt?: ReceiptLink
+  receipt?: SharedLink
   allowance: Allowance
 }
 
 /** The receipt opens for anyone with its id, without its payer and without any text. */
-type ReceiptLink = ReturnType<typeof toReceiptLink> & { visibility: 'unlisted'; page: string }
+type SharedLink = ReceiptLink & { visibility: 'unlisted'; page: string }
 
 export const toResult = (command: string, told: Told, allowance: Allowance): TerminalResult => ({
   object: 'terminal.result',
@@ -30,7 +31,7 @@ export const toResult = (command: string, told: Told, allowance: Allowance): Ter
 export function toAskResult(
   { settings }: Pick<Deps, 'settings'>,
   done: Answered,
-): TerminalResult & { receipt: ReceiptLink } {
+): TerminalResult & { receipt: SharedLink } {
   const link = toReceiptLink(done, settings)
   const page = `${settings.baseUrl}/receipts/${done.receiptId}`
   const receipt = { ...link, visibility: 'unlisted' as const, page }
