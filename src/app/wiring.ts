@@ -103,7 +103,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
   const ids = makeIds(clock, random)
   const node = `node_${Buffer.from(random.bytes(8)).toString('hex')}`
   const leaseClock = await openRightClock(db, clock)
-  const { logs, signers } = await settleStore(db, parts, { clock, leaseClock })
+  const { logs, signers } = await ensureStore(db, parts, { clock, leaseClock })
   const settings = { ...settingsOf(config), issuer: logs.current.origin, node, nodes: 1 }
   const health = newHealth(clock)
   const known = { health, log, clock, leaseClock, logs, settings, distrust, file: parts.headFile }
@@ -203,8 +203,8 @@ async function openKnownLog(db: Db, known: Known & { settings: Settings }, signe
   return { store, checkpoints, heads }
 }
 
-/** What is settled once for a database, in one COMMIT where there is one writer. */
-async function settleStore(db: Db, { config, signer }: Parts, { clock, leaseClock }: Clocks) {
+/** Sets up what a database has once: log, signers, figures. One COMMIT where there is one writer. */
+async function ensureStore(db: Db, { config, signer }: Parts, { clock, leaseClock }: Clocks) {
   const now = clock.now()
   const books = db.write(function* (q) {
     const logs = yield* ensureLogs(db, q, config.base_url, leaseClock.now())
