@@ -203,7 +203,7 @@ async function openKnownLog(db: Db, known: Known & { settings: Settings }, signe
   return { store, checkpoints, heads }
 }
 
-/** Sets up what a database has once: log, signers, figures. One COMMIT where there is one writer. */
+/** Sets up what a database has once: log, signers, figures. With one writer it is one COMMIT. */
 async function ensureStore(db: Db, { config, signer }: Parts, { clock, leaseClock }: Clocks) {
   const now = clock.now()
   const books = db.write(function* (q) {
