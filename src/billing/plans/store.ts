@@ -9,18 +9,27 @@ import type { SubscriptionRow } from '../../storage/db/schema.ts'
 /** A subscription whose period ended. */
 export type Due = Pick<SubscriptionRow, 'id' | 'accountId' | 'periodStart'> & { periodEnd: Millis }
 
-export type SubscriptionStore = ReturnType<typeof subscriptionStore>
-
 /** Who pays for which plan; only the ledger changes it. */
-export function subscriptionStore(db: Db, deps: { clock: LeaseTime; node: string }) {
+export type SubscriptionStore = {
+  /** The right to renew; undefined while another node has it. */
+  takeLease(): Promise<Lease | undefined>
+  /** What goes on, until its end was written. */
+  find(account: string): Promise<SubscriptionRow | undefined>
+  /** The newest, whether it goes on or not. */
+  newest(account: string): Promise<SubscriptionRow | undefined>
+  /** At most `limit` whose period ended, the longest ago first, after `last`. */
+  due(now: Millis, last: Due | undefined, limit: number): Promise<Due[]>
+}
+
+type Leasing = { clock: LeaseTime; node: string }
+
+export function subscriptionStore(db: Db, { clock, node }: Leasing): SubscriptionStore {
   const { subscriptions } = db.tables
   const { accountId, id, periodEnd, periodStart, status } = subscriptions
   const goesOn = inArray(status, ['active', 'canceling'])
   return {
-    /** The right to renew. */
-    takeLease: (): Promise<Lease | undefined> => takeLease(db, deps.clock, 'plans', deps.node),
-    /** What goes on, until its end was written. */
-    find: (account: string): Promise<SubscriptionRow | undefined> =>
+    takeLease: () => takeLease(db, clock, 'plans', node),
+    find: (account) =>
       db.read((q) =>
         first(
           q
@@ -29,14 +38,12 @@ export function subscriptionStore(db: Db, deps: { clock: LeaseTime; node: string
             .where(and(eq(accountId, account), goesOn)),
         ),
       ),
-    /** The newest, whether it goes on or not. */
-    newest: (account: string): Promise<SubscriptionRow | undefined> =>
+    newest: (account) =>
       db.read((q) => {
         const own = q.select().from(subscriptions).where(eq(accountId, account))
         return first(own.orderBy(desc(id)).limit(1))
       }),
-    /** Those whose period ended, the longest ago first, after `last`. */
-    due: async (now: Millis, last: Due | undefined, limit: number): Promise<Due[]> => {
+    due: async (now, last, limit) => {
       const beyond = last && sql`(${periodEnd}, ${id}) > (${last.periodEnd}, ${last.id})`
       const found = await db.read((q) =>
         rows(

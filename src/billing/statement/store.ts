@@ -6,10 +6,23 @@ import type { Db } from '../../storage/db/db.ts'
 import { first, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
 import { besideMax, dayMs, dayOf, type LedgerDay, type Movement, type Place } from './movement.ts'
 
-export type StatementStore = ReturnType<typeof statementStore>
+/** The journal of one account. Every read goes along an index, from one place on. */
+export type StatementStore = {
+  /** One page of lines, newest first. */
+  list(account: string, page: { limit: number; after: Place | undefined }): Promise<Page<Movement>>
+  find(account: string, place: Place): Promise<Movement | undefined>
+  /** The last days with any line, newest first, from before a day on. */
+  days(account: string, before: Millis | undefined, limit: number): Promise<LedgerDay[]>
+  /** At most `limit` lines after a place, oldest first, up to the one numbered `last`. */
+  following(
+    account: string,
+    after: Place | undefined,
+    last: number,
+    limit: number,
+  ): Promise<Movement[]>
+}
 
-/** Reads the journal of one account. Every read goes along an index, from one place on. */
-export function statementStore(db: Db) {
+export function statementStore(db: Db): StatementStore {
   const { transfers } = db.tables
   const { accountId, ref, kind, at, seq, amount, balance, source, target } = transfers
   const columns = { ref, kind, at, seq, amount, balance, source, target }
@@ -31,30 +44,24 @@ export function statementStore(db: Db) {
   }
 
   return {
-    /** One page of lines, newest first. */
-    list: async (
-      account: string,
-      page: { limit: number; after: Place | undefined },
-    ): Promise<Page<Movement>> => {
-      const { after } = page
+    list: async (account, { limit, after }) => {
       const beyond = after && sql`(${at}, ${seq}) < (${after.at}, ${after.seq})`
       const found = await db.read((q) =>
         rows(
           select(q)
             .where(and(eq(accountId, account), beyond, isOwn))
             .orderBy(desc(at), desc(seq))
-            .limit(page.limit + 1),
+            .limit(limit + 1),
         ),
       )
-      return toPage(found, page.limit)
+      return toPage(found, limit)
     },
-    find: (account: string, place: Place): Promise<Movement | undefined> =>
+    find: (account, place) =>
       db.read((q) => {
         const there = and(eq(accountId, account), eq(at, place.at), eq(seq, place.seq))
         return first(select(q).where(there))
       }),
-    /** The last days with any line, newest first, from before a day on. */
-    days: (account: string, before: Millis | undefined, limit: number): Promise<LedgerDay[]> =>
+    days: (account, before, limit) =>
       db.read(function* (q): Work<LedgerDay[]> {
         const days: LedgerDay[] = []
         let close = yield* lastBefore(q, account, before)
@@ -67,13 +74,7 @@ export function statementStore(db: Db) {
         }
         return days
       }),
-    /** Lines from a place on, oldest first, up to the one numbered `last`. */
-    following: (
-      account: string,
-      after: Place | undefined,
-      last: number,
-      limit: number,
-    ): Promise<Movement[]> =>
+    following: (account, after, last, limit) =>
       db.read((q) => {
         const beyond = after && sql`(${at}, ${seq}) > (${after.at}, ${after.seq})`
         const upTo = and(eq(accountId, account), beyond, lte(seq, last))

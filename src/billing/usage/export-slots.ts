@@ -2,20 +2,24 @@
 import { refuse } from '../../kernel/refusal.ts'
 
 /** Places for exports that run at once, so that none of them starves the rest of the service. */
-export type ExportSlots = ReturnType<typeof makeExportSlots>
+export type ExportSlots = {
+  /**
+   * Takes a place; call what it gives back when the export ends, however often.
+   * @throws Refusal 'concurrency_limited'
+   */
+  take(account: string): () => void
+  /** Places taken now, by all accounts. */
+  count(): number
+}
 
 const perAccount = 4
 const perNode = 16
 
-export function makeExportSlots() {
+export function makeExportSlots(): ExportSlots {
   const taken = new Map<string, number>()
   let all = 0
   return {
-    /**
-     * Takes a place; call what it gives back when the export ends, however often.
-     * @throws Refusal 'concurrency_limited'
-     */
-    take(account: string): () => void {
+    take(account) {
       const own = taken.get(account) ?? 0
       if (own >= perAccount || all >= perNode) {
         refuse('concurrency_limited', 'Too many exports at once. Wait for one to end.')
@@ -32,6 +36,6 @@ export function makeExportSlots() {
         else taken.set(account, left)
       }
     },
-    count: (): number => all,
+    count: () => all,
   }
 }

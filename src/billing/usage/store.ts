@@ -9,8 +9,6 @@ import type { DayMarks, Period, Span } from './log-range.ts'
 import { cursorFact, markPrefix, readMark } from './store/usage-counter.ts'
 import type { CountedRun, Sums } from './usage.ts'
 
-export type UsageStore = ReturnType<typeof usageStore>
-
 /** Whose usage: an account's, or that of some of its keys. */
 export type Whose = { account: string; keyIds?: readonly string[] | undefined }
 
@@ -42,11 +40,29 @@ export type ExportedRun = CountedRun &
     | 'issuer'
   > & { place: number; digest: Uint8Array }
 
+/** Reads what was counted, and receipts in the order of the log. */
+export type UsageStore = {
+  /** Leaves of all logs together, which is the place that the next one gets. */
+  size(): Promise<number>
+  counted(): Promise<Counted>
+  /** The counted sums of whole days, and what is needed to add the rest to them. */
+  picture(whose: Whose, days: Period, by: DayGrouping): Promise<Picture>
+  /** The days on which there is anything counted. */
+  daysOf(whose: Whose, days: Period): Promise<Millis[]>
+  /** Where each day is in the log, as far as it is counted. */
+  marks(): Promise<DayMarks>
+  /** The names of some keys of an account, as they are today. */
+  keyNames(account: string, ids: string[]): Promise<Map<string, string>>
+  /** An account's receipts in some places of the log, for sums. */
+  runsIn(span: Span, account: string): Promise<CountedRun[]>
+  /** An account's receipts in some places of the log, in its order. */
+  exportedIn(span: Span, account: string): Promise<ExportedRun[]>
+}
+
 /** Ended runs without a place that are read at once; the sequencer numbers them in milliseconds. */
 const unnumberedMax = 1000
 
-/** Reads what was counted, and receipts in the order of the log. */
-export function usageStore(db: Db) {
+export function usageStore(db: Db): UsageStore {
   const { runs, usageDays, facts, logLeaves, keys } = db.tables
   const few = {
     accountId: runs.accountId,
@@ -126,11 +142,9 @@ export function usageStore(db: Db) {
   }
 
   return {
-    /** Leaves of all logs together, which is the place that the next one gets. */
-    size: (): Promise<number> => db.read(readSize),
-    counted: (): Promise<Counted> => db.read(readCounted),
-    /** The counted sums of whole days, and what is needed to add the rest to them. */
-    picture: (whose: Whose, days: Period, by: DayGrouping): Promise<Picture> => {
+    size: () => db.read(readSize),
+    counted: () => db.read(readCounted),
+    picture: (whose, days, by) => {
       const read = function* (q: Query): Work<Picture> {
         const counted = yield* readCounted(q)
         const sums = days.from < days.to ? yield* readSums(q, whose, days, by) : []
@@ -142,16 +156,14 @@ export function usageStore(db: Db) {
       // With one writer, reads in one turn are of one moment.
       return db.exclusive ? db.read(read) : db.snapshot(read)
     },
-    /** The days on which there is anything counted. */
-    daysOf: async (whose: Whose, days: Period): Promise<Millis[]> => {
+    daysOf: async (whose, days) => {
       const { day } = usageDays
       const found = await db.read((q) =>
         rows(q.selectDistinct({ day }).from(usageDays).where(ofDays(whose, days))),
       )
       return found.map((row) => row.day)
     },
-    /** Where each day is in the log, as far as it is counted. */
-    marks: async (): Promise<DayMarks> => {
+    marks: async () => {
       const found = await db.read((q) =>
         rows(
           q
@@ -162,23 +174,20 @@ export function usageStore(db: Db) {
       )
       return new Map(found.map(({ name, value }) => [dayNamed(name), readMark(value)]))
     },
-    /** The names of some keys of an account, as they are today. */
-    keyNames: async (account: string, ids: string[]): Promise<Map<string, string>> => {
+    keyNames: async (account, ids) => {
       if (ids.length === 0) return new Map()
       const { id, name, accountId } = keys
       const named = and(inArray(id, ids), isBeside(accountId, account))
       const found = await db.read((q) => rows(q.select({ id, name }).from(keys).where(named)))
       return new Map(found.map((key) => [key.id, key.name]))
     },
-    /** An account's receipts in some places of the log, for sums. */
-    runsIn: async (span: Span, account: string): Promise<CountedRun[]> => {
+    runsIn: async (span, account) => {
       const found = await db.read((q) =>
         rows(q.select(few).from(runs).where(inSpan(span, account))),
       )
       return found.filter(hasEnded)
     },
-    /** An account's receipts in some places of the log, in its order. */
-    exportedIn: async (span: Span, account: string): Promise<ExportedRun[]> => {
+    exportedIn: async (span, account) => {
       const found = await db.read((q) =>
         rows(q.select(many).from(runs).where(inSpan(span, account)).orderBy(asc(runs.logPlace))),
       )
