@@ -3,7 +3,7 @@ import { depositWatcher } from '../billing/deposits/watch.ts'
 import { planRenewer } from '../billing/plans/renew.ts'
 import { isClockWrong, tellSkew } from '../front/status/clock.ts'
 import { dropAllowances } from '../front/terminal/allowance.ts'
-import type { auditStore } from '../ledger/store/audit.ts'
+import type { AuditStore } from '../ledger/store/audit.ts'
 import { anchorWorker } from '../proof/anchors/pace.ts'
 import { keepCheckpoint } from '../proof/log/checkpoint.ts'
 import { backgroundSigner } from '../proof/receipts/sign.ts'
@@ -19,7 +19,7 @@ import type { Job } from './job-runner.ts'
 /** What the write-ahead log never reaches while it is written back; it is cut at 64 MiB. */
 const walWarningBytes = 256 * 1024 * 1024
 
-type Recurring = { db: Db; audits: ReturnType<typeof auditStore>; echo: () => Promise<void> }
+type Recurring = { db: Db; audits: AuditStore; echo: () => Promise<void> }
 
 /** Every job of a running service. */
 export function jobsOf(deps: Deps, { db, audits, echo }: Recurring): Job[] {

@@ -3,13 +3,17 @@ import { and, eq, isNull } from 'drizzle-orm'
 import type { Db } from '../../storage/db/db.ts'
 import { first, rows } from '../../storage/db/query-steps.ts'
 
-export type ConsoleStore = ReturnType<typeof consoleStore>
+export type ConsoleStore = {
+  /** The console key of an account; undefined before its first use. */
+  keyOf(account: string): Promise<string | undefined>
+  /** Replaces the key `before`; false if another call replaced it first. */
+  replaceKey(account: string, before: string | undefined, keyId: string): Promise<boolean>
+}
 
-export function consoleStore(db: Db) {
+export function consoleStore(db: Db): ConsoleStore {
   const { accountSettings } = db.tables
   return {
-    /** The console key of an account; undefined before its first use. */
-    keyOf: async (account: string): Promise<string | undefined> => {
+    keyOf: async (account) => {
       const found = await db.read((q) => {
         const { consoleKeyId } = accountSettings
         const named = eq(accountSettings.accountId, account)
@@ -17,8 +21,7 @@ export function consoleStore(db: Db) {
       })
       return found?.consoleKeyId ?? undefined
     },
-    /** Replaces the key `before`; false if another call replaced it first. */
-    replaceKey: (account: string, before: string | undefined, keyId: string): Promise<boolean> =>
+    replaceKey: (account, before, keyId) =>
       db.write(function* (q) {
         const fresh = { accountId: account, retention: 'none', consoleKeyId: null } as const
         yield* rows(q.insert(accountSettings).values(fresh).onConflictDoNothing().returning())

@@ -16,7 +16,7 @@ import type {
 } from '../../storage/db/schema.ts'
 import type { Grain } from '../../storage/figures/grain.ts'
 
-export type ExplorerStore = ReturnType<typeof explorerStore>
+export type ExplorerStore = FigureReads & ReceiptReads & Finds
 
 /** A numbered receipt; `share` is undefined unless it is public. */
 export type LoggedReceipt = {
@@ -30,16 +30,44 @@ export type Counted = { receipts: number; cursor: number }
 /** Number of newest anchors searched for a root; they cover months. */
 export const rootsMax = 4000
 
-export function explorerStore(db: Db) {
+type FigureReads = {
+  /** Counts per hour or day since `from`, oldest first. */
+  counts(grain: ExplorerCountRow['grain'], from: Millis): Promise<ExplorerCountRow[]>
+  counted(): Promise<Counted>
+  /** Public receipts by model, per hour or day since `from`, or of all time. */
+  models(grain: Grain, from: Millis): Promise<ExplorerModelRow[]>
+}
+
+type ReceiptReads = {
+  /** Numbered receipts before a place, newest first. */
+  recent(before: number, limit: number): Promise<Page<LoggedReceipt>>
+  /** The place of the newest numbered receipt; -1 before the first. */
+  newestPlace(): Promise<number>
+}
+
+type Finds = {
+  /** The public receipt with this digest. */
+  publicByDigest(digest: Uint8Array): Promise<string | undefined>
+  /** The receipt at a log place, if it is public. */
+  publicAt(place: number): Promise<string | undefined>
+  anchor(id: string): Promise<AnchorRow | undefined>
+  /** The anchor that a transaction put on the chain. */
+  anchorByTx(hash: string): Promise<AnchorRow | undefined>
+  /** The newest anchor with this root, among the newest {@link rootsMax} of a log. */
+  anchorByRoot(issuer: string, root: Uint8Array): Promise<AnchorRow | undefined>
+  /** The public passports of an account that name it as their owner. */
+  passportsOf(account: string): Promise<Pick<PassportRow, 'handle' | 'displayName'>[]>
+}
+
+export function explorerStore(db: Db): ExplorerStore {
   return { ...figureReads(db), ...receiptReads(db), ...finds(db) }
 }
 
-function figureReads(db: Db) {
+function figureReads(db: Db): FigureReads {
   const { explorerCounts: counts, explorerModels: models, facts } = db.tables
 
   return {
-    /** Counts per hour or day since `from`, oldest first. */
-    counts: (grain: ExplorerCountRow['grain'], from: Millis): Promise<ExplorerCountRow[]> =>
+    counts: (grain, from) =>
       db.read((q) =>
         prepared('explorer.counts', { grain, from }, (values) =>
           q
@@ -49,7 +77,7 @@ function figureReads(db: Db) {
             .orderBy(asc(counts.at)),
         ),
       ),
-    counted: (): Promise<Counted> =>
+    counted: () =>
       db.read(function* (q): Work<Counted> {
         const days = q.select({ all: sum(counts.receipts) }).from(counts)
         const total = yield* first(days.where(eq(counts.grain, 'day')))
@@ -57,8 +85,7 @@ function figureReads(db: Db) {
         const cursor = yield* first(q.select().from(facts).where(eq(facts.name, name)))
         return { receipts: Number(total?.all ?? 0), cursor: Number(cursor?.value ?? 0) }
       }),
-    /** Public receipts by model, per hour or day since `from`, or of all time. */
-    models: (grain: Grain, from: Millis): Promise<ExplorerModelRow[]> =>
+    models: (grain, from) =>
       db.read((q) =>
         prepared('explorer.models', { grain, from }, (values) =>
           q
@@ -70,7 +97,7 @@ function figureReads(db: Db) {
   }
 }
 
-function receiptReads(db: Db) {
+function receiptReads(db: Db): ReceiptReads {
   const { runs, shares, erasedReceipts } = db.tables
   // Outputs and revealed texts can be large, and no list shows them.
   const { output: _, ...columns } = getTableColumns(runs)
@@ -83,8 +110,7 @@ function receiptReads(db: Db) {
   }
 
   return {
-    /** Numbered receipts before a place, newest first. */
-    recent: async (before: number, limit: number): Promise<Page<LoggedReceipt>> => {
+    recent: async (before, limit) => {
       const found = await db.read((q) =>
         prepared('explorer.recent', { before, limit: limit + 1 }, (values) =>
           q
@@ -105,8 +131,7 @@ function receiptReads(db: Db) {
       )
       return toPage(found.map(toLogged), limit)
     },
-    /** The place of the newest numbered receipt; -1 before the first. */
-    newestPlace: async (): Promise<number> => {
+    newestPlace: async () => {
       const found = await db.read((q) =>
         prepared('explorer.newest', { before: Number.MAX_SAFE_INTEGER }, (values) =>
           q
@@ -122,18 +147,16 @@ function receiptReads(db: Db) {
   }
 }
 
-function finds(db: Db) {
+function finds(db: Db): Finds {
   const { anchors, chainTxs, passports, runs, shares } = db.tables
 
   return {
-    /** The public receipt with this digest. */
-    publicByDigest: (digest: Uint8Array): Promise<string | undefined> =>
+    publicByDigest: (digest) =>
       db.read(function* (q) {
         const named = and(eq(shares.digest, digest), eq(shares.visibility, 'public'))
         return (yield* first(q.select({ id: shares.receiptId }).from(shares).where(named)))?.id
       }),
-    /** The receipt at a log place, if it is public. */
-    publicAt: (place: number): Promise<string | undefined> =>
+    publicAt: (place) =>
       db.read(function* (q) {
         const at = q.select({ id: runs.id }).from(runs).where(eq(runs.logPlace, place))
         const run = yield* first(at)
@@ -141,18 +164,15 @@ function finds(db: Db) {
         const named = and(eq(shares.receiptId, id), eq(shares.visibility, 'public'))
         return (yield* first(q.select({ id: shares.receiptId }).from(shares).where(named)))?.id
       }),
-    anchor: (id: string): Promise<AnchorRow | undefined> =>
-      db.read((q) => first(q.select().from(anchors).where(eq(anchors.id, id)))),
-    /** The anchor that a transaction put on the chain. */
-    anchorByTx: (hash: string): Promise<AnchorRow | undefined> =>
+    anchor: (id) => db.read((q) => first(q.select().from(anchors).where(eq(anchors.id, id)))),
+    anchorByTx: (hash) =>
       db.read(function* (q) {
         const sent = yield* first(q.select().from(chainTxs).where(eq(chainTxs.hash, hash)))
         if (sent?.purpose !== 'anchor') return undefined
         const found = yield* first(q.select().from(anchors).where(eq(anchors.id, sent.subject)))
         return found?.txHash === hash ? found : undefined
       }),
-    /** The newest anchor with this root, among the newest {@link rootsMax} of a log. */
-    anchorByRoot: (issuer: string, root: Uint8Array): Promise<AnchorRow | undefined> =>
+    anchorByRoot: (issuer, root) =>
       db.read(function* (q) {
         const newest = q
           .select({ id: anchors.id, root: anchors.root, size: anchors.size })
@@ -165,8 +185,7 @@ function finds(db: Db) {
         const found = yield* first(named.orderBy(desc(newest.size)).limit(1))
         return found && (yield* first(q.select().from(anchors).where(eq(anchors.id, found.id))))
       }),
-    /** The public passports of an account that name it as their owner. */
-    passportsOf: (account: string): Promise<Pick<PassportRow, 'handle' | 'displayName'>[]> =>
+    passportsOf: (account) =>
       db.read((q) =>
         rows(
           q

@@ -6,54 +6,48 @@ import type { Family } from './exposition.ts'
 import { counter, histogram } from './instrument.ts'
 
 /** Everything that this process counts, since its start. */
-export type Meters = ReturnType<typeof makeMeters>
+export type Meters = {
+  /** After the COMMIT of a batch. */
+  posted(batch: Posted): void
+  upstreamAsked(upstream: string): void
+  upstreamAnswered(upstream: string, seconds: number): void
+  upstreamFailed(upstream: string, reason: FailureReason): void
+  /** An upstream was paused after failures. */
+  upstreamOpened(upstream: string): void
+  wrote(seconds: number): void
+  lagged(seconds: number): void
+  families(): Family[]
+}
 
 const runSeconds = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
 const shortSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
-export function makeMeters() {
+export function makeMeters(): Meters {
   const instruments = makeInstruments()
-  const {
-    runs,
-    costs,
-    durations,
-    firstBytes,
-    transfers,
-    moved,
-    asked,
-    failed,
-    opened,
-    waits,
-    writes,
-    lags,
-  } = instruments
   const endedRun = (run: RunRow): void => {
     const { model, kind, outcome, cost, durationMs, firstByteAt, createdAt } = run
-    runs.add({ model, outcome: outcome ?? 'failed' })
-    if (cost > 0n) costs.add({ model }, cost)
-    if (durationMs !== null) durations.observe({ kind }, durationMs / 1000)
+    instruments.runs.add({ model, outcome: outcome ?? 'failed' })
+    if (cost > 0n) instruments.costs.add({ model }, cost)
+    if (durationMs !== null) instruments.durations.observe({ kind }, durationMs / 1000)
     if (firstByteAt !== null) {
-      firstBytes.observe({ kind }, Math.max(0, firstByteAt - createdAt) / 1000)
+      instruments.firstBytes.observe({ kind }, Math.max(0, firstByteAt - createdAt) / 1000)
     }
   }
   return {
-    /** After the COMMIT of a batch. */
-    posted({ written, added }: Posted): void {
+    posted({ written, added }) {
       for (const run of written.runs) if (run.finishedAt !== null) endedRun(run)
       for (const { kind, amount } of added.transfers) {
-        transfers.add({ kind })
-        moved.add({ kind }, amount)
+        instruments.transfers.add({ kind })
+        instruments.moved.add({ kind }, amount)
       }
     },
-    upstreamAsked: (upstream: string): void => asked.add({ upstream }),
-    upstreamAnswered: (upstream: string, seconds: number): void =>
-      waits.observe({ upstream }, seconds),
-    upstreamFailed: (upstream: string, reason: FailureReason): void =>
-      failed.add({ upstream, reason }),
-    upstreamOpened: (upstream: string): void => opened.add({ upstream }),
-    wrote: (seconds: number): void => writes.observe({}, seconds),
-    lagged: (seconds: number): void => lags.observe({}, seconds),
-    families: (): Family[] => Object.values(instruments).map((one) => one.family()),
+    upstreamAsked: (upstream) => instruments.asked.add({ upstream }),
+    upstreamAnswered: (upstream, seconds) => instruments.waits.observe({ upstream }, seconds),
+    upstreamFailed: (upstream, reason) => instruments.failed.add({ upstream, reason }),
+    upstreamOpened: (upstream) => instruments.opened.add({ upstream }),
+    wrote: (seconds) => instruments.writes.observe({}, seconds),
+    lagged: (seconds) => instruments.lags.observe({}, seconds),
+    families: () => Object.values(instruments).map((one) => one.family()),
   }
 }
 
@@ -62,68 +56,54 @@ export function makeMeters() {
  * or a value chosen by a caller or a model.
  */
 function makeInstruments() {
-  const runs = counter('counterfoil_runs_total', 'Runs that ended.', ['model', 'outcome'])
-  const costs = counter('counterfoil_run_cost_nusd_total', 'Charges of ended runs, in nano-USD.', [
-    'model',
-  ])
-  const durations = histogram(
-    'counterfoil_run_duration_seconds',
-    'From the hold of a run to its settlement.',
-    ['kind'],
-    runSeconds,
-  )
-  const firstBytes = histogram(
-    'counterfoil_run_first_byte_seconds',
-    'From the hold of a run to its first byte of output.',
-    ['kind'],
-    runSeconds,
-  )
-  const transfers = counter('counterfoil_transfers_total', 'Ledger transfers by kind.', ['kind'])
-  const moved = counter(
-    'counterfoil_transferred_nusd_total',
-    'Transferred amounts by kind, in nano-USD.',
-    ['kind'],
-  )
-  const asked = counter('counterfoil_upstream_requests_total', 'Requests to an upstream.', [
-    'upstream',
-  ])
-  const failed = counter('counterfoil_upstream_failures_total', 'Failed requests to an upstream.', [
-    'upstream',
-    'reason',
-  ])
-  const opened = counter('counterfoil_upstream_opened_total', 'Times an upstream was paused.', [
-    'upstream',
-  ])
-  const waits = histogram(
-    'counterfoil_upstream_wait_seconds',
-    'From a request to its first byte, including the time in the queue.',
-    ['upstream'],
-    runSeconds,
-  )
-  const writes = histogram(
-    'counterfoil_database_write_seconds',
-    'From a write to its COMMIT.',
-    [],
-    shortSeconds,
-  )
-  const lags = histogram(
-    'counterfoil_event_loop_lag_seconds',
-    'Delay of a timer that runs ten times a second.',
-    [],
-    shortSeconds,
-  )
   return {
-    runs,
-    costs,
-    durations,
-    firstBytes,
-    transfers,
-    moved,
-    asked,
-    failed,
-    opened,
-    waits,
-    writes,
-    lags,
+    runs: counter('counterfoil_runs_total', 'Runs that ended.', ['model', 'outcome']),
+    costs: counter('counterfoil_run_cost_nusd_total', 'Charges of ended runs, in nano-USD.', [
+      'model',
+    ]),
+    durations: histogram(
+      'counterfoil_run_duration_seconds',
+      'From the hold of a run to its settlement.',
+      ['kind'],
+      runSeconds,
+    ),
+    firstBytes: histogram(
+      'counterfoil_run_first_byte_seconds',
+      'From the hold of a run to its first byte of output.',
+      ['kind'],
+      runSeconds,
+    ),
+    transfers: counter('counterfoil_transfers_total', 'Ledger transfers by kind.', ['kind']),
+    moved: counter(
+      'counterfoil_transferred_nusd_total',
+      'Transferred amounts by kind, in nano-USD.',
+      ['kind'],
+    ),
+    asked: counter('counterfoil_upstream_requests_total', 'Requests to an upstream.', ['upstream']),
+    failed: counter('counterfoil_upstream_failures_total', 'Failed requests to an upstream.', [
+      'upstream',
+      'reason',
+    ]),
+    opened: counter('counterfoil_upstream_opened_total', 'Times an upstream was paused.', [
+      'upstream',
+    ]),
+    waits: histogram(
+      'counterfoil_upstream_wait_seconds',
+      'From a request to its first byte, including the time in the queue.',
+      ['upstream'],
+      runSeconds,
+    ),
+    writes: histogram(
+      'counterfoil_database_write_seconds',
+      'From a write to its COMMIT.',
+      [],
+      shortSeconds,
+    ),
+    lags: histogram(
+      'counterfoil_event_loop_lag_seconds',
+      'Delay of a timer that runs ten times a second.',
+      [],
+      shortSeconds,
+    ),
   }
 }

@@ -3,14 +3,18 @@ import { count, isNull, min } from 'drizzle-orm'
 import type { Db } from '../../storage/db/db.ts'
 import { first } from '../../storage/db/query-steps.ts'
 
-export type MetricsStore = ReturnType<typeof metricsStore>
+export type MetricsStore = {
+  /** Bytes of the write-ahead log; null where the database has none of its own. */
+  walBytes(): number | null
+  /** The open runs of all nodes, each with a hold; found by the index of open runs. */
+  openHolds(): Promise<{ count: number; oldestAt: number | null }>
+}
 
-export function metricsStore(db: Db) {
+export function metricsStore(db: Db): MetricsStore {
   const { runs } = db.tables
   return {
-    walBytes: (): number | null => db.walBytes(),
-    /** The open runs of all nodes, each with a hold; found by the index of open runs. */
-    openHolds: async (): Promise<{ count: number; oldestAt: number | null }> => {
+    walBytes: () => db.walBytes(),
+    openHolds: async () => {
       const found = await db.read((q) =>
         first(
           q

@@ -4,29 +4,33 @@ import type { Db } from '../../storage/db/db.ts'
 import { first, rows } from '../../storage/db/query-steps.ts'
 import type { AuditRow } from '../../storage/db/schema.ts'
 
-export type OnboardingStore = ReturnType<typeof onboardingStore>
+export type OnboardingStore = {
+  /** Whether an account has a key, usable or not. */
+  hasKey(account: string): Promise<boolean>
+  /** Whether an account ever verified a receipt of its own. */
+  hasVerified(account: string): Promise<boolean>
+  noteVerified(entry: AuditRow): Promise<unknown>
+}
 
 /** Fixed per account, so that the entry is found by its id among any number of others. */
 const entryId = (account: string): string => `verified_${account}`
 
-export function onboardingStore(db: Db) {
+export function onboardingStore(db: Db): OnboardingStore {
   const { auditEntries, keys } = db.tables
   return {
-    /** Whether an account has a key, usable or not. */
-    hasKey: async (account: string): Promise<boolean> => {
+    hasKey: async (account) => {
       const { id } = keys
       const own = eq(keys.accountId, account)
       const found = await db.read((q) => first(q.select({ id }).from(keys).where(own).limit(1)))
       return found !== undefined
     },
-    /** Whether an account ever verified a receipt of its own. */
-    hasVerified: async (account: string): Promise<boolean> => {
+    hasVerified: async (account) => {
       const { id } = auditEntries
       const named = eq(id, entryId(account))
       const found = await db.read((q) => first(q.select({ id }).from(auditEntries).where(named)))
       return found !== undefined
     },
-    noteVerified: (entry: AuditRow): Promise<unknown> =>
+    noteVerified: (entry) =>
       db.write((q) => {
         const row = { ...entry, id: entryId(entry.accountId) }
         return rows(q.insert(auditEntries).values(row).onConflictDoNothing().returning())

@@ -5,28 +5,36 @@ import type { Db } from '../../storage/db/db.ts'
 import { first, rows } from '../../storage/db/query-steps.ts'
 import type { ShareRow } from '../../storage/db/schema.ts'
 
-export type SiteStore = ReturnType<typeof siteStore>
+export type SiteStore = {
+  /** The share of the newest listed receipt. */
+  newestShare(): Promise<ShareRow | undefined>
+  /** The place of a price version among the leaves of all logs, once it has one. */
+  placeOfPrices(prices: PriceList): Promise<number | undefined>
+  /** Ids of listed receipts before an id, newest first. */
+  publicReceipts(before: string, limit: number): Promise<string[]>
+  /** The last of `size` listed receipts before an id; undefined if there are fewer. */
+  lastOfPage(before: string, size: number): Promise<string | undefined>
+  /** Handles of published passports, earliest first. */
+  publicPassports(limit: number): Promise<string[]>
+}
 
-export function siteStore(db: Db) {
+export function siteStore(db: Db): SiteStore {
   const { shares, passports, priceLists } = db.tables
   const isPublic = eq(shares.visibility, 'public')
   const isPublished = eq(passports.status, 'public')
   return {
-    /** The share of the newest listed receipt. */
-    newestShare: (): Promise<ShareRow | undefined> =>
+    newestShare: () =>
       db.read((q) =>
         first(q.select().from(shares).where(isPublic).orderBy(desc(shares.receiptId)).limit(1)),
       ),
-    /** The place of a price version among the leaves of all logs, once it has one. */
-    placeOfPrices: async ({ id, version }: PriceList): Promise<number | undefined> => {
+    placeOfPrices: async ({ id, version }) => {
       const named = and(eq(priceLists.id, id), eq(priceLists.version, version))
       const found = await db.read((q) =>
         first(q.select({ place: priceLists.logPlace }).from(priceLists).where(named)),
       )
       return found?.place ?? undefined
     },
-    /** Ids of listed receipts before an id, newest first. */
-    publicReceipts: async (before: string, limit: number): Promise<string[]> => {
+    publicReceipts: async (before, limit) => {
       const listed = and(isPublic, lt(shares.receiptId, before))
       const order = desc(shares.receiptId)
       const select = { id: shares.receiptId }
@@ -35,8 +43,7 @@ export function siteStore(db: Db) {
       )
       return found.map(({ id }) => id)
     },
-    /** The last of `size` listed receipts before an id; undefined if there are fewer. */
-    lastOfPage: async (before: string, size: number): Promise<string | undefined> => {
+    lastOfPage: async (before, size) => {
       const listed = and(isPublic, lt(shares.receiptId, before))
       const order = desc(shares.receiptId)
       const select = { id: shares.receiptId }
@@ -46,8 +53,7 @@ export function siteStore(db: Db) {
       )
       return found?.id
     },
-    /** Handles of published passports, earliest first. */
-    publicPassports: async (limit: number): Promise<string[]> => {
+    publicPassports: async (limit) => {
       const order = [asc(passports.publishedAt), asc(passports.handle)]
       const select = { handle: passports.handle }
       const found = await db.read((q) =>

@@ -1,21 +1,26 @@
 /** The database probes of the status. */
 import { sql } from 'drizzle-orm'
+import type { StorageFault } from '../../kernel/storage-fault.ts'
 import { within } from '../../kernel/within.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { schemaVersion } from '../../storage/db/migrate.ts'
 import { prepared } from '../../storage/db/query-steps.ts'
 import { probeMs } from './health.ts'
 
-export type StatusStore = ReturnType<typeof statusStore>
+export type StatusStore = {
+  database: { engine: Db['engine']; schema: number }
+  /** Why it cannot store anything now. */
+  trouble(): StorageFault | undefined
+  /** Whether the database responds within `probeMs`. */
+  ping(): Promise<boolean>
+}
 
-export function statusStore(db: Db) {
+export function statusStore(db: Db): StatusStore {
   const { facts } = db.tables
   return {
     database: { engine: db.engine, schema: schemaVersion(db.engine) },
-    /** Why it cannot store anything now. */
     trouble: () => db.storage?.trouble(),
-    /** Whether the database responds within `probeMs`. */
-    ping: async (): Promise<boolean> => {
+    ping: async () => {
       try {
         const one = { one: sql`1` }
         const read = db.read((q) => prepared('ping', {}, () => q.select(one).from(facts).limit(1)))

@@ -6,17 +6,19 @@ export const slotsOfClient = 2
 export const slotsOfAll = 8
 
 /** The ask slots of this process. */
-export type Slots = ReturnType<typeof makeSlots>
+export type Slots = {
+  /**
+   * Takes a slot and returns the function that frees it.
+   * @throws Refusal `concurrency_limited` if the client has two, `unavailable` if all are taken
+   */
+  take(network: string): () => void
+}
 
-export function makeSlots() {
+export function makeSlots(): Slots {
   const busy = new Map<string, number>()
   let taken = 0
   return {
-    /**
-     * Takes a slot and returns the function that frees it.
-     * @throws Refusal `concurrency_limited` if the client has two, `unavailable` if all are taken
-     */
-    take(network: string): () => void {
+    take(network) {
       const own = busy.get(network) ?? 0
       if (own >= slotsOfClient) {
         const message = 'Your network already has two asks running. Wait for one to end.'

@@ -4,9 +4,20 @@ import type { Millis } from '../../kernel/clock.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { first, rows } from '../../storage/db/query-steps.ts'
 
-export type TerminalStore = ReturnType<typeof terminalStore>
+export type TerminalStore = {
+  /** Number of asks of a client on a day. */
+  used(day: Millis, client: string): Promise<number>
+  /** Counts one more ask atomically; undefined if `most` are already counted. */
+  take(day: Millis, client: string, most: number): Promise<number | undefined>
+  /** Uncounts one ask. */
+  giveBack(day: Millis, client: string): Promise<void>
+  /** Deletes the counts before a day. */
+  dropBefore(day: Millis): Promise<void>
+  /** Whether a grant of that reference was booked for an account. The last one is remembered. */
+  isGranted(account: string, ref: string): Promise<boolean>
+}
 
-export function terminalStore(db: Db) {
+export function terminalStore(db: Db): TerminalStore {
   const { terminalAllowances: allowances, transfers } = db.tables
   const target = [allowances.day, allowances.client]
   const ofClient = (day: Millis, client: string) =>
@@ -15,15 +26,13 @@ export function terminalStore(db: Db) {
   let granted: string | undefined
 
   return {
-    /** Number of asks of a client on a day. */
-    used: async (day: Millis, client: string): Promise<number> => {
+    used: async (day, client) => {
       const found = await db.read((q) =>
         first(q.select({ used: allowances.used }).from(allowances).where(ofClient(day, client))),
       )
       return found?.used ?? 0
     },
-    /** Counts one more ask atomically; undefined if `most` are already counted. */
-    take: async (day: Millis, client: string, most: number): Promise<number | undefined> => {
+    take: async (day, client, most) => {
       if (most < 1) return undefined
       const set = { used: sql`${allowances.used} + 1` }
       const found = await db.write((q) =>
@@ -37,24 +46,21 @@ export function terminalStore(db: Db) {
       )
       return found[0]?.used
     },
-    /** Uncounts one ask. */
-    giveBack: async (day: Millis, client: string): Promise<void> => {
+    giveBack: async (day, client) => {
       const counted = and(ofClient(day, client), gt(allowances.used, 0))
       const less = { used: sql`${allowances.used} - 1` }
       await db.write((q) =>
         rows(q.update(allowances).set(less).where(counted).returning({ day: allowances.day })),
       )
     },
-    /** Deletes the counts before a day. */
-    dropBefore: async (day: Millis): Promise<void> => {
+    dropBefore: async (day) => {
       await db.write((q) =>
         rows(
           q.delete(allowances).where(lt(allowances.day, day)).returning({ day: allowances.day }),
         ),
       )
     },
-    /** Whether a grant of that reference was booked for an account. The last one is remembered. */
-    isGranted: async (account: string, ref: string): Promise<boolean> => {
+    isGranted: async (account, ref) => {
       const asked = `${account} ${ref}`
       if (granted === asked) return true
       const booked = and(
