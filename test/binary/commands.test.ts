@@ -259,7 +259,7 @@ route = ["y:z"]
       expect([empty.code, empty.stderr.includes('is empty')]).toEqual([1, true])
       writeFileSync(file, 'this is no database at all, whatever its name says')
       const broken = await lost.cli('serve')
-      expect([broken.code, broken.stderr.includes('is no database')]).toEqual([1, true])
+      expect([broken.code, broken.stderr.includes('is not a database')]).toEqual([1, true])
       expect(statSync(file).size).toBeLessThan(100)
     } finally {
       await lost.remove()

@@ -152,7 +152,7 @@ describe.skipIf(noBinary)('looking after a service', () => {
     expect([running.code, running.stderr.includes('stop it first')]).toEqual([1, true])
     writeFileSync(join(home.folder, 'junk.db'), 'x'.repeat(5000))
     const junk = await home.cli('restore', 'junk.db', '--data', './other')
-    expect([junk.code, junk.stderr.includes('is no database')]).toEqual([1, true])
+    expect([junk.code, junk.stderr.includes('is not a database')]).toEqual([1, true])
     await must(home, 'restore', 'first.db', '--data', './other')
     const twice = await home.cli('restore', 'first.db', '--data', './other')
     expect([twice.code, twice.stderr.includes('already')]).toEqual([1, true])
