@@ -27,7 +27,7 @@ type Kind = keyof typeof budget
 const folders = 'src,public,packaging,contracts,docs,scripts,test,drills,bench'
 const files = ['*.md', 'Dockerfile', `{${folders}}/**/*`]
   .flatMap((pattern) => [...new Glob(pattern).scanSync('.')])
-  .filter((file) => /\.(tsx?|css|sh|md|sol|service)$|^Dockerfile$|^packaging\//.test(file))
+  .filter((file) => /\.(tsx?|html|css|sh|md|sol|service)$|^Dockerfile$|^packaging\//.test(file))
   // Two quote the habits, and one lists reserved handles.
   .filter((file) => !/^docs\/style\.md$|^test\/style\.|passports\/handle\.ts$/.test(file))
 
