@@ -132,3 +132,18 @@ test('what clients used is forgotten when its day is over', async () => {
   expect(await kept()).toBe(1)
   await w.stop()
 })
+
+test('a day that begins with the whole budget is not filled again after its first ask', async () => {
+  const stub = await startStubUpstream()
+  const w = await world({ toml: believed + pricedToml(stub.url, 2_000_000), now: noon })
+  const ask = async (json: unknown, from: string) =>
+    expect((await send(w, json, from)).status).toBe(200)
+  await ask({ input: 'x', model: 'counterfoil/echo-1' }, '10.0.0.1')
+  w.advance(dayMs)
+  for (const from of ['10.0.0.1', '10.0.0.2', '10.0.0.3']) await ask({ command: 'ask Hello' }, from)
+  expect((await grants(w)).map(({ amount }) => amount)).toEqual([2_000_000n])
+  expect(await spent(w)).toBe(3n * cost)
+  await expectSettled(w)
+  await w.stop()
+  await stub.stop()
+})

@@ -133,6 +133,7 @@ async function topUp(deps: Deps, now: Millis): Promise<void> {
       if (!(await deps.terminal.isGranted(sponsorAccount, ref))) throw error
     }
   }
+  deps.terminal.noteGrant(sponsorAccount, ref)
 }
 
 const fill = ({ ledger }: Deps, budget: Nusd, ref: string): Promise<void> =>

@@ -13,8 +13,10 @@ export type TerminalStore = {
   giveBack(day: Millis, client: string): Promise<void>
   /** Deletes the counts before a day. */
   dropBefore(day: Millis): Promise<void>
-  /** Whether a grant of that reference was booked for an account. The last one is remembered. */
+  /** Whether a grant of that reference was booked for an account, or noted by this process. */
   isGranted(account: string, ref: string): Promise<boolean>
+  /** Notes the last grant, also one that the balance did not need and that booked no transfer. */
+  noteGrant(account: string, ref: string): void
 }
 
 export function terminalStore(db: Db): TerminalStore {
@@ -61,8 +63,7 @@ export function terminalStore(db: Db): TerminalStore {
       )
     },
     isGranted: async (account, ref) => {
-      const asked = `${account} ${ref}`
-      if (granted === asked) return true
+      if (granted === `${account} ${ref}`) return true
       const booked = and(
         eq(transfers.accountId, account),
         eq(transfers.ref, ref),
@@ -70,8 +71,10 @@ export function terminalStore(db: Db): TerminalStore {
       )
       const some = { ref: transfers.ref }
       const found = await db.read((q) => first(q.select(some).from(transfers).where(booked)))
-      if (found !== undefined) granted = asked
       return found !== undefined
+    },
+    noteGrant(account, ref) {
+      granted = `${account} ${ref}`
     },
   }
 }
