@@ -98,7 +98,7 @@ export const deposits: Group = {
     {
       id: 'F3',
       severity: 'C',
-      promise: 'Nothing is credited before it is as deep as its amount asks for.',
+      promise: 'A deposit is credited only at the depth that its amount requires.',
       tests: [
         [
           'test/deposits/credit.test.ts',

@@ -98,7 +98,7 @@ export const keys: Group = {
     {
       id: 'A10',
       severity: 'C',
-      promise: 'What a tree of keys holds and spends stays within every cap above it.',
+      promise: 'The holds and spending of a key tree stay within every cap above it.',
       tests: [
         [
           'test/ledger/simulation.test.ts',
@@ -122,7 +122,7 @@ export const keys: Group = {
     {
       id: 'A12',
       severity: 'C',
-      promise: 'What is of another account answers like what there is not.',
+      promise: "Other accounts' resources return the same 404 as missing ones.",
       tests: [
         [
           'test/receipts/share.test.ts',

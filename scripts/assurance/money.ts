@@ -31,7 +31,7 @@ export const money: Group = {
     {
       id: 'D2',
       severity: 'C',
-      promise: 'Nobody spends or holds more than there is, whatever happens at once.',
+      promise: 'Holds and spending never exceed the balance, under any concurrency.',
       tests: [
         [
           'test/runs/concurrent.test.ts',
@@ -52,7 +52,7 @@ export const money: Group = {
     {
       id: 'D3',
       severity: 'H',
-      promise: 'What was booked is neither changed nor deleted: the database itself refuses.',
+      promise: 'Booked transfers cannot be changed or deleted: the database itself refuses.',
       tests: [['test/db/append-only.test.ts', 'changes no transfer and deletes none']],
       guards: [
         ['drizzle/sqlite/0000_init.sql', 'transfers_never_change'],
@@ -93,7 +93,7 @@ export const money: Group = {
     {
       id: 'D6',
       severity: 'C',
-      promise: 'What a run may cost is checked and taken in one step.',
+      promise: 'The most a run may cost is checked and held in one step.',
       tests: [
         [
           'test/ledger/affordable.test.ts',
@@ -151,7 +151,7 @@ export const money: Group = {
     {
       id: 'D9',
       severity: 'C',
-      promise: 'Whatever an upstream reports, no more than the hold is charged.',
+      promise: 'A run is never charged more than its hold, whatever usage an upstream reports.',
       tests: [
         [
           'test/runs/lying-upstream.test.ts',
@@ -184,7 +184,8 @@ export const money: Group = {
     {
       id: 'D11',
       severity: 'H',
-      promise: 'What fails before its first byte costs nothing and frees its hold with the answer.',
+      promise:
+        'A run that fails before its first byte costs nothing and frees its hold with the answer.',
       tests: [
         [
           'test/runs/lying-upstream.test.ts',

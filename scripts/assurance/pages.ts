@@ -6,7 +6,7 @@ export const pages: Group = {
     {
       id: 'C1',
       severity: 'C',
-      promise: 'What people, models and upstreams say is text on every page.',
+      promise: 'Input of people, models and upstreams is shown as text on every page.',
       tests: [
         ['test/ui/xss.test.tsx', 'a text of somebody stays a text, whatever part shows it'],
         ['test/keys/portal-pages.test.ts', 'are shown as text on every page of keys'],
@@ -56,7 +56,7 @@ export const pages: Group = {
     {
       id: 'C10',
       severity: 'H',
-      promise: 'What stands in a path is decoded once and checked: no byte of it makes a 500.',
+      promise: 'A path is decoded once and checked: none of its bytes causes a 500.',
       tests: [
         [
           'test/http/root.test.ts',
@@ -84,7 +84,7 @@ export const pages: Group = {
     {
       id: 'C12',
       severity: 'C',
-      promise: "What is the operator's is reached by no key, and by no session but an operator's.",
+      promise: "Only an operator's session reaches the operator's routes; keys never do.",
       tests: [
         ['test/admin/doors.test.ts', '404: to everybody else they are not there'],
         ['test/admin/doors.test.ts', 'nothing that a client sends makes an admin of it'],

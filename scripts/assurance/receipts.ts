@@ -65,7 +65,7 @@ export const receipts: Group = {
     {
       id: 'G5',
       severity: 'H',
-      promise: 'What is public of a receipt gives no text, key or address away, also by guessing.',
+      promise: 'A public receipt reveals no text, key or address, even by guessing.',
       tests: [
         [
           'test/receipts/reveal.test.ts',
@@ -136,7 +136,7 @@ export const receipts: Group = {
     {
       id: 'G8',
       severity: 'H',
-      promise: 'Somebody without our code can verify our receipts and proofs.',
+      promise: 'Receipts and proofs can be verified without our code.',
       tests: [
         [
           'test/verify/independent.test.ts',

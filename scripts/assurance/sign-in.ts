@@ -70,7 +70,7 @@ export const signIn: Group = {
     {
       id: 'B8',
       severity: 'H',
-      promise: 'What is too long is refused before it is read.',
+      promise: 'Input that is too long is refused before it is read.',
       tests: [
         [
           'test/accounts/siwe.test.ts',

@@ -202,7 +202,7 @@ export const storage: Group = {
     {
       id: 'K15',
       severity: 'H',
-      promise: 'What a job throws is logged, and neither ends the server nor the next turn.',
+      promise: 'An error in a job is logged and stops neither the server nor the next turn.',
       tests: [
         ['test/job-runner.test.ts', 'a job that throws is logged, and every job runs again'],
         ['test/job-runner.test.ts', 'one that takes long is never run twice at once'],

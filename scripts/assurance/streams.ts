@@ -63,8 +63,7 @@ export const streams: Group = {
     {
       id: 'D16',
       severity: 'H',
-      promise:
-        'What an upstream sends is limited, and odd event streams are read as the same events.',
+      promise: 'Upstream output is limited, and odd event streams are read as the same events.',
       tests: [
         ['test/upstream/sse.test.ts', 'any stream gives the same events however it is split'],
         ['test/upstream/sse.test.ts', 'an event of 256 KiB passes, one more is too large'],
@@ -83,7 +82,7 @@ export const streams: Group = {
     {
       id: 'D17',
       severity: 'H',
-      promise: 'What a model says cannot pass for a frame of ours.',
+      promise: 'Model output cannot pass for a frame of ours.',
       tests: [
         ['test/runs/lying-upstream.test.ts', 'text that holds our framing stays text'],
         ['test/upstream/sse.test.ts', 'text inside data cannot forge an event'],
@@ -93,7 +92,7 @@ export const streams: Group = {
     {
       id: 'D18',
       severity: 'C',
-      promise: 'What an upstream says of its errors is never passed on.',
+      promise: 'Error texts of an upstream are never passed on.',
       tests: [
         ['test/upstream/openai.test.ts', 'nothing that an upstream says is repeated'],
         [

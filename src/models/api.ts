@@ -9,7 +9,6 @@ import { type Catalogue, toModelView } from './catalogue.ts'
 import type { Model } from './model.ts'
 import type { ModelsAnswer } from './shapes.ts'
 
-/** `/v1/models`: the list is for everybody, a single model for keys. */
 export const modelsApi = (deps: Deps) => {
   const { catalogue } = deps
   const textNow = modelsText(catalogue)

@@ -25,7 +25,6 @@ import { rotateKey } from './rotate.ts'
 import { selfText } from './self.ts'
 import { toChange, toWish } from './wish.ts'
 
-/** `/v1/keys`: what a key may know of itself, and what it does with the keys below it. */
 export const keysApi = (deps: Deps) =>
   new Elysia({ name: 'keys-api' })
     .use(keyAuth(deps))

@@ -7,7 +7,6 @@ import { queryOf, readPage } from '../../web/http/query.ts'
 import { toDepositView } from './deposit.ts'
 import { listDeposits } from './list.ts'
 
-/** `GET /v1/deposits`: what came in for the account of a key, newest first. */
 export const depositsApi = (deps: Deps) =>
   new Elysia({ name: 'deposits-api' }).use(keyAuth(deps)).get(
     '/v1/deposits',

@@ -5,7 +5,6 @@ import type { Deps } from '../../app/deps-port.ts'
 import { readAccountPlan } from './account-plan.ts'
 import { toPlansView } from './plan-view.ts'
 
-/** `GET /v1/plans`: every plan, and the plan of the key's account. */
 export const plansApi = (deps: Deps) =>
   new Elysia({ name: 'plans-api' })
     .use(keyAuth(deps))

@@ -9,7 +9,6 @@ import { exportUsage } from './export.ts'
 import { usageOf } from './sum.ts'
 import { toUsageView } from './usage-view.ts'
 
-/** `/v1/usage`: what the key and the keys below it used, as sums and as a file. */
 export const usageApi = (deps: Deps) =>
   new Elysia({ name: 'usage-api' })
     .use(keyAuth(deps))

@@ -14,7 +14,6 @@ import { freshMs, toStatsView, windows } from './stats.ts'
 
 const types = ['receipt', 'anchor', 'passport'] as const
 
-/** `/v1/explorer`: what everybody may see, in numbers and as it comes in. */
 export const explorerApi = (deps: PublicDeps) =>
   new Elysia({ name: 'explorer-api' })
     .get(

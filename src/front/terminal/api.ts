@@ -23,7 +23,6 @@ type Asking = { network: string; slots: Slots }
 /** Bytes of a request: a question of 2 KiB, each byte of it escaped. */
 export const bodyBytes = 16_384
 
-/** `POST /v1/terminal/run`: a small language that needs no key and ignores one. */
 export const terminalApi = (deps: PublicDeps, slots: Slots) =>
   new Elysia({ name: 'terminal-api' }).use(keylessGuard(deps)).post(
     '/v1/terminal/run',

@@ -13,7 +13,6 @@ import type { Standing } from './store/standing.ts'
 /** Receipts that are named beside a passport. */
 const receiptsMax = 20
 
-/** `/v1/passports`: who there is, and what the log says of them. */
 export const passportsApi = (deps: Deps) =>
   new Elysia({ name: 'passports-api' })
     .get(

@@ -20,7 +20,6 @@ import { ownFileOf, sharedFileOf, toOwnFile } from './receipt-file.ts'
 import type { Visibility } from './receipts.ts'
 import { numbered, signed } from './sign.ts'
 
-/** `/v1/receipts`: one's own, a public one, and the check of any. */
 export const receiptsApi = (deps: Deps) =>
   new Elysia({ name: 'receipts-api' })
     .use(keyAuth(deps))

@@ -20,7 +20,6 @@ const typesOf = (names: readonly StructName[]) =>
 const receiptTypes = typesOf(['Receipt', 'Subject', 'Passport', 'Run', 'Charge', 'Line', 'Content'])
 const otherTypes = typesOf(['Checkpoint', 'PriceList', 'SignerRotation', 'LogReopening'])
 
-/** `GET /v1/signer`: whose signature a receipt must carry at which index, and over what. */
 export const signerApi = (deps: Deps) =>
   new Elysia({ name: 'signer-api' }).get(
     '/v1/signer',

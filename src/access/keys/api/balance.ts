@@ -5,7 +5,6 @@ import { toChecksumAddress } from '../../../verify/address.ts'
 import { toAccountView } from '../key-view.ts'
 import { keyAuth } from '../needs-key.ts'
 
-/** `GET /v1/balance`: what the account of a key has, holds and may still spend. */
 export const balanceApi = (deps: Deps) =>
   new Elysia({ name: 'balance-api' }).use(keyAuth(deps)).get(
     '/v1/balance',
