@@ -1,11 +1,12 @@
 /**
- * `bun run bench [--only paid,reads] [--no-portkey] [--large] [--seconds 1] [--rounds 3]`: the
- * compiled gateway beside a bare pass-through and a peer on this machine, as one table of ratios.
+ * `bun run bench [--only paid,reads] [--before <binary>] [--no-portkey] [--large] [--seconds 1]
+ * [--rounds 3]`: the compiled gateway, beside an older build of it, a bare pass-through and a peer
+ * on this machine, as one table of ratios.
  */
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { cpus, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { measureCuts } from './cuts.ts'
 import { measureDurable } from './durable.ts'
@@ -16,9 +17,10 @@ import { installPeer, startPeer } from './peer.ts'
 import { run } from './processes.ts'
 import { measureReads } from './reads.ts'
 import type { Pace } from './rounds.ts'
+import { measureServed } from './served-postgres.ts'
 import { measureSize } from './size.ts'
 import { measurePaced, measureUnpaced } from './streams.ts'
-import { printTable, type Row } from './table.ts'
+import { type Row, tableOf } from './table.ts'
 import { type Running, startCounterfoil, startProxy, startStub } from './targets.ts'
 
 const { values: options } = parseArgs({
@@ -28,6 +30,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string' },
     portkey: { type: 'boolean', default: true },
     only: { type: 'string' },
+    before: { type: 'string' },
     large: { type: 'boolean', default: false },
   },
 })
@@ -43,8 +46,11 @@ async function compare(folder: string): Promise<Row[]> {
   const stub = await keep(startStub())
   const proxy = await keep(startProxy(stub))
   const gateway = await keep(startCounterfoil(stub, { folder: join(folder, 'counterfoil') }))
+  const before = options.before
+    ? await keep(startBefore(stub, join(folder, 'before'), resolve(options.before)))
+    : undefined
   const peers = options.portkey ? await startPeers(stub) : 'not asked for'
-  const side = { stub, proxy, gateway, peers }
+  const side = { stub, proxy, gateway, before, peers }
   const parts: Record<string, () => Promise<Row[]>> = {
     paid: () => measurePaid(side, pace),
     latency: () => measureLatency(side, pace, folder),
@@ -54,8 +60,11 @@ async function compare(folder: string): Promise<Row[]> {
     durable: () => measureDurable(stub, gateway, pace, join(folder, 'in-memory')),
     ledger: () => measureLedger(pace),
     size: () => measureSize(pace, folder),
-    reads: () => measureReads(gateway, pace),
-    postgres: () => measurePostgres(pace),
+    reads: () => measureReads(side, pace),
+    postgres: async () => [
+      ...(await measurePostgres(pace)),
+      ...(await measureServed(side, pace, join(folder, 'postgres'))),
+    ],
   }
   const rows: Row[] = []
   for (const name of options.only?.split(',') ?? Object.keys(parts)) {
@@ -67,6 +76,10 @@ async function compare(folder: string): Promise<Row[]> {
   }
   return rows
 }
+
+/** The binary of an older commit, with a data folder of its own. */
+const startBefore = (stub: Running, folder: string, program: string): Promise<Running> =>
+  startCounterfoil(stub, { name: 'before', folder, program })
 
 async function keep(starting: Promise<Running>): Promise<Running> {
   const target = await starting
@@ -92,7 +105,7 @@ try {
   if (!existsSync('dist/counterfoil')) await run([process.execPath, 'run', 'build'])
   const { rounds, seconds } = pace
   console.log(`Bun ${Bun.version}, ${cpus().length} cores, ${rounds} rounds of ${seconds} s\n`)
-  printTable(await compare(folder))
+  console.log(`\n${tableOf(await compare(folder)).join('\n')}`)
   console.log(`\n${((performance.now() - begun) / 1000).toFixed(0)} s`)
 } finally {
   await Promise.all(started.map((target) => target.process.stop()))

@@ -29,18 +29,18 @@ export async function measureCuts({ stub, gateway, peers }: Side): Promise<Row[]
     {
       quantity: '3,000 disconnects: tokens still generated, against Portkey on Node',
       measured: theirs ? late(ours) / late(theirs) : String(peers),
-      target: ['≤', 0.01],
+      gate: ['≤', 0.01],
     },
     {
       quantity: 'streams of them that the upstream saw stopped',
       measured: ours.cut / ours.streams,
-      target: ['≥', 1],
+      gate: ['≥', 1],
     },
-    { quantity: 'nUSD still held or lost by them', measured: astray, target: ['≤', 0] },
+    { quantity: 'nUSD still held or lost by them', measured: astray, gate: ['≤', 0] },
     {
       quantity: '10,000 more: growth from the first half to the second, MiB',
       measured: mean(marks.slice(growthRounds / 2)) - mean(marks.slice(0, growthRounds / 2)),
-      target: ['≤', 4],
+      gate: ['≤', 4],
     },
   ]
 }

@@ -31,7 +31,7 @@ export async function measureDurable(
     const kept = results.get(gateway) ?? []
     const lost = results.get(forgetful) ?? []
     const shares = kept.map((result, i) => result.perSecond / (lost[i]?.perSecond ?? Number.NaN))
-    return [{ quantity, measured: middle(shares), target: ['≥', 0.7] }]
+    return [{ quantity, measured: middle(shares), gate: ['≥', 0.7] }]
   } finally {
     await forgetful.process.stop()
     rmSync(data, { recursive: true, force: true })

@@ -5,6 +5,10 @@ const own = ['COUNTERFOIL_BINARY', 'BENCH_DATABASE_URL', 'TEST_DATABASE_URL']
 /** The build that is measured. */
 export const binary = (): string => resolve(process.env['COUNTERFOIL_BINARY'] ?? 'dist/counterfoil')
 
+/** The PostgreSQL server to measure with, if there is one. */
+export const postgresServer = (): string | undefined =>
+  process.env['BENCH_DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
+
 /**
  * The environment of what is measured, and more. What is said to the measurements alone is not in
  * it: the gateway refuses a variable that it does not know.

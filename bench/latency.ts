@@ -2,22 +2,22 @@ import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Peers } from './paid.ts'
 import { plain } from './paid.ts'
-import { interleave, median, type Pace } from './rounds.ts'
+import { cpuUs, interleave, median, type Pace, writtenBy, writtenKb } from './rounds.ts'
 import { middle, type Row } from './table.ts'
-import type { Running } from './targets.ts'
+import { all, both, type Gateways, type Running } from './targets.ts'
 
-type Side = { stub: Running; proxy: Running; gateway: Running; peers: Peers }
+type Side = Gateways & { stub: Running; proxy: Running; peers: Peers }
 
-/** How long one caller alone waits for a paid run: two COMMITs stand between it and its answer. */
+/** How long one caller alone waits for a paid run, and what that run costs. */
 export async function measureLatency(
-  { stub, proxy, gateway, peers }: Side,
+  { stub, proxy, peers, ...gateways }: Side,
   { seconds, rounds }: Pace,
   folder: string,
 ): Promise<Row[]> {
   const syncs: number[] = []
   const others = typeof peers === 'string' ? [] : [peers.onNode]
   const results = await interleave('paid runs, one after the other', {
-    targets: [stub, proxy, gateway, ...others],
+    targets: [stub, proxy, ...all(gateways), ...others],
     load: plain(1, seconds),
     rounds,
     between: () => syncs.push(syncMs(folder)),
@@ -29,18 +29,34 @@ export async function measureLatency(
   return [
     {
       quantity: 'latency added to the pass-through, p50, in times of an fdatasync',
-      measured: (at(gateway, 'p50') - at(proxy, 'p50')) / sync,
-      target: ['≤', 2.5],
+      ...both(gateways, (gateway) => (at(gateway, 'p50') - at(proxy, 'p50')) / sync),
+      gate: ['≤', 2],
+      aim: 1.2,
+    },
+    {
+      quantity: 'CPU of a paid run of a lone caller, µs',
+      ...both(gateways, (gateway) => median(results, gateway, cpuUs)),
+      gate: ['≤', 450],
+      aim: 270,
     },
     {
       quantity: 'latency added, p99, against Portkey on Node',
-      measured: typeof peers === 'string' ? peers : added(gateway) / added(peers.onNode),
-      target: ['≤', 0.15],
+      ...both(gateways, (gateway) =>
+        typeof peers === 'string' ? peers : added(gateway) / added(peers.onNode),
+      ),
+      gate: ['≤', 0.5],
+      aim: 0.3,
+    },
+    {
+      quantity: `kB written a run of a lone caller${writtenBy(results, gateways.gateway)}`,
+      ...both(gateways, (gateway) => median(results, gateway, writtenKb)),
+      gate: ['≤', 30],
+      aim: 12,
     },
     { quantity: 'fdatasync of 4 KiB in the same folder, ms', measured: sync },
     {
       quantity: 'latency added, p50, ms',
-      measured: at(gateway, 'p50') - at(stub, 'p50'),
+      ...both(gateways, (gateway) => at(gateway, 'p50') - at(stub, 'p50')),
     },
   ]
 }

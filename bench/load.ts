@@ -35,6 +35,9 @@ export type LoadResult = {
   framesPerSecond: number
   /** CPU of the target's process for one request; 0 without a pid. */
   cpuUsPerRequest: number
+  /** What the target's process wrote for one request. */
+  diskBytesPerRequest: number
+  passedBytesPerRequest: number
   after: ProcessUsage | undefined
 }
 
@@ -82,7 +85,8 @@ export async function runLoad(target: Target, load: Load): Promise<LoadResult> {
 
   const seconds = (performance.now() - startAt) / 1000
   const after = target.pid === undefined ? undefined : usageOf(target.pid)
-  const cpuUs = after && before ? after.cpuUs - before.cpuUs : 0
+  const perRequest = (what: 'cpuUs' | 'diskBytes' | 'passedBytes') =>
+    after && before ? (after[what] - before[what]) / Math.max(1, latencies.length) : 0
   return {
     perSecond: latencies.length / seconds,
     requests: latencies.length,
@@ -90,7 +94,9 @@ export async function runLoad(target: Target, load: Load): Promise<LoadResult> {
     latencyMs: spreadOf(latencies),
     firstMs: spreadOf(firsts),
     framesPerSecond: (frames * 1000) / (endAt - countFrom),
-    cpuUsPerRequest: cpuUs / Math.max(1, latencies.length),
+    cpuUsPerRequest: perRequest('cpuUs'),
+    diskBytesPerRequest: perRequest('diskBytes'),
+    passedBytesPerRequest: perRequest('passedBytes'),
     after,
   }
 }

@@ -1,10 +1,36 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { environment } from './environment.ts'
 
-/** What a process has used: exact CPU time of all its threads, memory now and at most. */
-export type ProcessUsage = { cpuUs: number; rssMiB: number; peakMiB: number }
+/**
+ * What a process has used: exact CPU time of all its threads, memory now and at most, what it wrote
+ * to disks, and what it passed to calls that write, which counts on every file system.
+ */
+export type ProcessUsage = {
+  cpuUs: number
+  rssMiB: number
+  peakMiB: number
+  diskBytes: number
+  passedBytes: number
+}
 
 export function usageOf(pid: number): ProcessUsage {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const mebibytes = (name: string) => numberIn(status, name) / 1024
+  const io = readFileSync(`/proc/${pid}/io`, 'utf8')
+  return {
+    cpuUs: cpuUsOf(pid),
+    rssMiB: mebibytes('VmRSS'),
+    peakMiB: mebibytes('VmHWM'),
+    diskBytes: numberIn(io, 'write_bytes'),
+    passedBytes: numberIn(io, 'wchar'),
+  }
+}
+
+const numberIn = (text: string, name: string): number =>
+  Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0)
+
+/** CPU time of all threads of a process, of another user too. */
+export function cpuUsOf(pid: number): number {
   let ns = 0
   for (const task of readdirSync(`/proc/${pid}/task`)) {
     try {
@@ -13,10 +39,7 @@ export function usageOf(pid: number): ProcessUsage {
       // The thread ended between the listing and the reading.
     }
   }
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const mebibytes = (name: string) =>
-    Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0) / 1024
-  return { cpuUs: ns / 1000, rssMiB: mebibytes('VmRSS'), peakMiB: mebibytes('VmHWM') }
+  return ns / 1000
 }
 
 export type Started = { pid: number; output: string; stop(): Promise<void> }

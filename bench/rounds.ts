@@ -44,7 +44,7 @@ const warmConnections = 32
 const answered = new Map<string, number>()
 
 /** The same for every target. What it answered before in this run of the bench counts. */
-async function warmUp(target: Running, load: Load): Promise<void> {
+export async function warmUp(target: Running, load: Load): Promise<void> {
   const connections = Math.max(load.connections, warmConnections)
   for (let second = 0; second < warmSeconds; second++) {
     if ((answered.get(kindOf(target, load)) ?? 0) >= warmRequests) return
@@ -69,6 +69,12 @@ export const median = (
 ): number => middle((results.get(target) ?? []).map(value))
 
 export const cpuUs = (result: LoadResult): number => result.cpuUsPerRequest
+/** What was written for a request, in kB: to disks, or where none counts, to any file. */
+export const writtenKb = (result: LoadResult): number =>
+  (result.diskBytesPerRequest || result.passedBytesPerRequest) / 1000
+/** Says so where the file system counts no `write_bytes`. */
+export const writtenBy = (results: Results, target: Running): string =>
+  median(results, target, (result) => result.diskBytesPerRequest) > 0 ? '' : ' (wchar)'
 export const perSecond = (result: LoadResult): number => result.perSecond
 
 function lineOf(name: string, result: LoadResult): string {

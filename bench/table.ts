@@ -1,27 +1,38 @@
-/** One line of the table: what came out, and what it is held against if there is a target. */
+/** One line of the table: what came out, and what it is held against if there is a gate. */
 export type Row = {
   quantity: string
   /** Why it was not measured, in its place. */
   measured: number | string
-  target?: readonly ['≤' | '≥', number] | undefined
+  /** The same quantity of the binary that `--before` names. */
+  before?: number | string | undefined
+  /** What must hold. */
+  gate?: readonly ['≤' | '≥', number] | undefined
+  /** What a prototype reached. */
+  aim?: number
 }
 
-export const holds = ({ measured, target }: Row): boolean | undefined => {
-  if (target === undefined || typeof measured === 'string') return undefined
+export const holds = ({ measured, gate }: Row): boolean | undefined => {
+  if (gate === undefined || typeof measured === 'string') return undefined
   // Nothing that was measured right is less than nothing or not a number.
-  return target[0] === '≤' ? measured <= target[1] : measured >= target[1]
+  return gate[0] === '≤' ? measured <= gate[1] : measured >= gate[1]
 }
 
-export function printTable(rows: readonly Row[]): void {
-  console.log('\n| quantity | measured | target | |\n|---|---|---|---|')
-  for (const row of rows) {
-    const { quantity, measured, target } = row
-    const value = typeof measured === 'string' ? measured : digits(measured)
+/** The lines of the table, with a column for the older binary when a row has a value of it. */
+export function tableOf(rows: readonly Row[]): string[] {
+  const compared = rows.some(({ before }) => before !== undefined)
+  const names = ['quantity', ...(compared ? ['before', 'after'] : ['measured']), 'gate', 'aim', '']
+  const lines = rows.map((row) => {
+    const { quantity, measured, before, gate, aim } = row
     const verdict = holds(row)
     const word = verdict === undefined ? '' : verdict ? 'holds' : '**missed**'
-    console.log(`| ${[quantity, value, target?.join(' ') ?? '', word].join(' | ')} |`)
-  }
+    const values = [...(compared ? [before] : []), measured, gate?.join(' '), aim].map(wordOf)
+    return [quantity, ...values, word]
+  })
+  return [names, names.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`)
 }
+
+const wordOf = (value: number | string | undefined): string =>
+  typeof value === 'number' ? digits(value) : (value ?? '')
 
 export const digits = (value: number): string => {
   if (Number.isInteger(value)) return value.toLocaleString('en-US')

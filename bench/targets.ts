@@ -3,11 +3,28 @@ import { resolve } from 'node:path'
 import { binary, environment } from './environment.ts'
 import type { Target } from './load.ts'
 import { type Started, start } from './processes.ts'
+import type { Row } from './table.ts'
 
 /** What the stub is asked to do in the measurements; the gateway sells each as a model. */
 export const behaviours = ['t16', 't500-i10', 't300-i20'] as const
 
-export type Running = Target & { pid: number; process: Started }
+export type Running = Target & { pid: number; process: Started; program?: string | undefined }
+
+/** The gateway that is measured, and the older one that `--before` names. */
+export type Gateways = { gateway: Running; before?: Running | undefined }
+
+/** Both gateways, in the order of their turns. */
+export const all = ({ gateway, before }: Gateways): Running[] =>
+  before ? [before, gateway] : [gateway]
+
+/** A quantity of both gateways, as a row of the table has it. */
+export const both = (
+  { gateway, before }: Gateways,
+  value: (gateway: Running) => number | string,
+): Pick<Row, 'measured' | 'before'> => ({
+  measured: value(gateway),
+  before: before && value(before),
+})
 
 const anyOrigin = /http:\/\/[\w.]+:\d+/
 // Bun's fetch holds back the 257th request otherwise; it takes no more than two bytes can say.
@@ -33,23 +50,25 @@ export async function startHello(): Promise<Running> {
   return running('hello', started, originIn(started), toStub, {})
 }
 
-type Place = {
+export type Place = {
   name?: string
   /** Where its configuration lies. */
   folder: string
   /** Where its database lies; a folder below that one when absent. */
   data?: string
   env?: Record<string, string>
+  /** The build that runs; the current one when absent. */
+  program?: string | undefined
 }
 
 /** The compiled binary, with a ready key of the test account. */
 export async function startCounterfoil(stub: Target, place: Place): Promise<Running> {
-  const { folder, env = {}, name = 'counterfoil', data = `${folder}/data` } = place
+  const { folder, env = {}, name = 'counterfoil', data = `${folder}/data`, program } = place
   await mkdir(folder, { recursive: true })
   await Bun.write(`${folder}/counterfoil.toml`, configurationFor(stub))
   const port = freePort()
   const started = await start({
-    command: [...serveCommand(data, port), '--dev'],
+    command: [...serveCommand(data, port, program), '--dev'],
     folder,
     env,
     ready: /COUNTERFOIL_KEY=sk-service-\w+\s/,
@@ -57,9 +76,8 @@ export async function startCounterfoil(stub: Target, place: Place): Promise<Runn
   const origin = `http://127.0.0.1:${port}`
   await answers(`${origin}/readyz`)
   const key = /COUNTERFOIL_KEY=(\S+)/.exec(started.output)?.[1]
-  return running(name, started, origin, (behaviour) => `bench/${behaviour}`, {
-    authorization: `Bearer ${key}`,
-  })
+  const headers = { authorization: `Bearer ${key}` }
+  return { ...running(name, started, origin, (model) => `bench/${model}`, headers), program }
 }
 
 /** The account that `--dev` funds. */
@@ -87,8 +105,8 @@ export async function measureStart({ folder, env = {} }: Place): Promise<number>
 }
 
 /** The binary on a data folder. */
-export const serveCommand = (data: string, port: number): string[] => [
-  binary(),
+export const serveCommand = (data: string, port: number, program = binary()): string[] => [
+  program,
   'serve',
   '--listen',
   `127.0.0.1:${port}`,
