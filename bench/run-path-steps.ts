@@ -1,8 +1,8 @@
 /**
- * The files whose functions run in every paid run without a stream on SQLite, by step. A file stands
- * in the step that uses it most. Not listed: types, what runs at the start, and work beside the runs
- * (signing, checkpoints, counters, keys' last use), which a profile shows too. Names of files that
- * are gone stay, so that older commits can be counted.
+ * The files whose functions run in every paid run without a stream on SQLite, by step. A file
+ * stands in the step that uses it most. Not listed: types, what runs at the start, and work beside
+ * the runs (signing, checkpoints, counters, last use of keys), which a profile shows too. Names of
+ * files that are gone stay, so that older commits can be counted.
  */
 export const steps = {
   'front door': [

@@ -1,8 +1,8 @@
 /**
- * `bun bench/run-path.ts [--commit <commit>] [--profile <file.cpuprofile>]`: the lines of code of the
- * files that a paid run passes on SQLite, from the door to the answer, by step. A line that is blank
- * or only a comment does not count. With a profile of a server under load it names the files that the
- * profile has and the list lacks.
+ * `bun bench/run-path.ts [--commit <commit>] [--profile <file.cpuprofile>]`: the lines of code of
+ * the files that a paid run passes on SQLite, from the door to the answer, by step. A line that is
+ * blank or only a comment does not count. With a profile of a server under load it names the files
+ * that the profile has and the list lacks.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
