@@ -9,78 +9,87 @@ export type Deadline = {
   refresh(): void
 }
 
+/** What is done then. An object spares its deadline a function of its own. */
+export type Due = (() => void) | { handleDeadline(): void }
+
 /**
  * Does `due` in `ms` unless it is cleared before. All of one length share one timer, because they
  * end in the order in which they began: a request sets several and clears nearly all of them, and a
  * timer of its own for each costs more than that. Keeps no process alive.
  */
-export function deadlineIn(ms: number, due: () => void): Deadline {
-  const known = queues.get(ms)
-  if (known) return known(due)
-  const made = makeQueue(ms)
-  queues.set(ms, made)
-  return made(due)
+export function deadlineIn(ms: number, due: Due): Deadline {
+  let queue = queues.get(ms)
+  if (!queue) queues.set(ms, (queue = new Queue(ms)))
+  const place = new Place(due, queue)
+  queue.join(place)
+  return place
 }
 
 /** By length. There are as many as settings that name one. */
-const queues = new Map<number, (due: () => void) => Deadline>()
+const queues = new Map<number, Queue>()
 
-/** A place in a ring; the anchor of the ring stands before the first and after the last. */
-type Place = { before: Place; after: Place; at: number; due: () => void }
+/** A place in a ring; one that stands alone is beside itself. */
+class Place implements Deadline {
+  before: Place = this
+  after: Place = this
+  at = 0
 
-function makeQueue(ms: number): (due: () => void) => Deadline {
-  const anchor = makePlace(() => undefined)
-  let isArmed = false
+  constructor(
+    readonly due: Due,
+    private readonly queue: Queue | undefined,
+  ) {}
 
-  const arm = (inMs: number): void => {
-    isArmed = true
-    setTimeout(look, Math.max(1, inMs)).unref()
+  clear(): void {
+    this.before.after = this.after
+    this.after.before = this.before
+    this.before = this
+    this.after = this
   }
-  const look = (): void => {
-    const now = systemClock.monotonic()
-    try {
-      for (let first = anchor.after; first.at <= now && first !== anchor; first = anchor.after) {
-        leave(first)
-        first.due()
-      }
-    } finally {
-      // Only now, because what is due may set another one; and also when it threw.
-      isArmed = false
-      if (anchor.after !== anchor) arm(anchor.after.at - now)
-    }
+
+  refresh(): void {
+    this.clear()
+    this.queue?.join(this)
   }
-  const join = (place: Place): void => {
-    place.at = systemClock.monotonic() + ms
+}
+
+/** The deadlines of one length, in a ring. */
+class Queue {
+  /** Stands before the first and after the last. */
+  private readonly anchor = new Place(() => {}, undefined)
+  private isArmed = false
+
+  constructor(private readonly ms: number) {}
+
+  join(place: Place): void {
+    const { anchor } = this
+    place.at = systemClock.monotonic() + this.ms
     place.before = anchor.before
     place.after = anchor
     anchor.before.after = place
     anchor.before = place
-    if (!isArmed) arm(ms)
+    if (!this.isArmed) this.arm(this.ms)
   }
-  return (due) => {
-    const place = makePlace(due)
-    join(place)
-    return {
-      clear: () => leave(place),
-      refresh() {
-        leave(place)
-        join(place)
-      },
+
+  private arm(inMs: number): void {
+    this.isArmed = true
+    setTimeout(look, Math.max(1, inMs), this).unref()
+  }
+
+  look(): void {
+    const { anchor } = this
+    const now = systemClock.monotonic()
+    try {
+      for (let first = anchor.after; first.at <= now && first !== anchor; first = anchor.after) {
+        first.clear()
+        if (typeof first.due === 'function') first.due()
+        else first.due.handleDeadline()
+      }
+    } finally {
+      // Only now, because what is due may set another one; and also when it threw.
+      this.isArmed = false
+      if (anchor.after !== anchor) this.arm(anchor.after.at - now)
     }
   }
 }
 
-/** One that stands alone, beside itself. */
-function makePlace(due: () => void): Place {
-  const place = { at: 0, due } as Place
-  place.before = place
-  place.after = place
-  return place
-}
-
-function leave(place: Place): void {
-  place.before.after = place.after
-  place.after.before = place.before
-  place.before = place
-  place.after = place
-}
+const look = (queue: Queue): void => queue.look()

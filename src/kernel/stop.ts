@@ -10,26 +10,35 @@ export type StopSignal = {
 
 export type StopListener = (() => void) | { handleEvent(): void }
 
-/** A signal and its switch, to be used once. Listeners hear of it in the order they came. */
-export function stopSwitch(): { signal: StopSignal; stop(): void } {
-  const listeners = new Set<StopListener>()
-  let aborted = false
-  return {
-    signal: {
-      get aborted() {
-        return aborted
-      },
-      addEventListener: (_, listener) => void listeners.add(listener),
-      removeEventListener: (_, listener) => void listeners.delete(listener),
-    },
-    stop() {
-      if (aborted) return
-      aborted = true
-      for (const listener of listeners) {
-        if (typeof listener === 'function') listener()
-        else listener.handleEvent()
-      }
-      listeners.clear()
-    },
+/** A signal that is its own switch, to be used once. Listeners hear of it in the order they came. */
+export class StopSwitch implements StopSignal {
+  aborted = false
+  /** Nearly always the only one, and so not worth a set. */
+  private first: StopListener | undefined
+  private others: Set<StopListener> | undefined
+
+  addEventListener(_: 'abort', listener: StopListener): void {
+    if (!this.first && !this.others?.size) this.first = listener
+    else (this.others ??= new Set()).add(listener)
   }
+
+  removeEventListener(_: 'abort', listener: StopListener): void {
+    if (this.first === listener) this.first = undefined
+    else this.others?.delete(listener)
+  }
+
+  stop(): void {
+    if (this.aborted) return
+    this.aborted = true
+    const { first } = this
+    this.first = undefined
+    if (first) tell(first)
+    for (const listener of this.others ?? []) tell(listener)
+    this.others = undefined
+  }
+}
+
+function tell(listener: StopListener): void {
+  if (typeof listener === 'function') listener()
+  else listener.handleEvent()
 }

@@ -8,6 +8,6 @@ import { deadlineIn } from './deadline.ts'
 export function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
   return new Promise((done, failed) => {
     const deadline = deadlineIn(ms, () => done(undefined))
-    promise.then(done, failed).finally(deadline.clear)
+    promise.then(done, failed).finally(() => deadline.clear())
   })
 }

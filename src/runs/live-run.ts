@@ -1,6 +1,6 @@
 /** A run of this process between its hold and its settlement, and the switch that stops it. */
 import type { Json } from '../kernel/canonical.ts'
-import { type StopSignal, stopSwitch } from '../kernel/stop.ts'
+import { type StopSignal, StopSwitch } from '../kernel/stop.ts'
 import type { Trace } from '../kernel/trace.ts'
 import type { Bound } from '../models/bound.ts'
 import type { Model } from '../models/model.ts'
@@ -53,7 +53,7 @@ export const namesOf = ({ id, trace }: Pick<LiveRun, 'id' | 'trace'>) => ({
 export function openLiveRun(
   run: Omit<LiveRun, 'signal' | 'stop' | 'stopped' | 'watch' | 'tell'>,
 ): LiveRun {
-  const { signal, stop } = stopSwitch()
+  const signal = new StopSwitch()
   const watchers = new Set<(chunks: JsonObject[] | undefined) => void>()
   const said: JsonObject[] = []
   let reason: StopReason | undefined
@@ -63,7 +63,7 @@ export function openLiveRun(
     stop(why) {
       if (reason) return
       reason = why
-      stop()
+      signal.stop()
     },
     stopped: () => reason,
     watch(watcher) {

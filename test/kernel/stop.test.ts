@@ -1,20 +1,20 @@
 import { expect, test } from 'bun:test'
-import { stopSwitch } from '../../src/kernel/stop.ts'
+import { StopSwitch } from '../../src/kernel/stop.ts'
 
 test('every listener hears of it once, in the order they came, and then none is kept', () => {
-  const { signal, stop } = stopSwitch()
+  const signal = new StopSwitch()
   const heard: string[] = []
   signal.addEventListener('abort', () => heard.push(`a ${signal.aborted}`))
   signal.addEventListener('abort', () => heard.push('b'), { once: true })
   signal.addEventListener('abort', { handleEvent: () => void heard.push('c') })
   expect(signal.aborted).toBe(false)
-  stop()
-  stop()
+  signal.stop()
+  signal.stop()
   expect(heard).toEqual(['a true', 'b', 'c'])
 })
 
 test('who stopped listening hears nothing, also when another listener says so', () => {
-  const { signal, stop } = stopSwitch()
+  const signal = new StopSwitch()
   const heard: string[] = []
   const b = () => void heard.push('b')
   const c = () => void heard.push('c')
@@ -25,6 +25,6 @@ test('who stopped listening hears nothing, also when another listener says so', 
   signal.addEventListener('abort', b)
   signal.addEventListener('abort', c)
   signal.removeEventListener('abort', b)
-  stop()
+  signal.stop()
   expect(heard).toEqual(['a'])
 })

@@ -32,9 +32,9 @@ export function withoutSpace(text: string): string {
 const isSpace = (code: number): boolean => code === 0x20 || code === 0x09
 
 /** Fields that say where a body ends or how it is packed. They must not stand in a trailer. */
-export const framingFields: ReadonlySet<string> = new Set([
+export const framingFields: readonly string[] = [
   'content-length',
   'transfer-encoding',
   'content-encoding',
   'connection',
-])
+]

@@ -77,7 +77,7 @@ const chunkLine = new RegExp(`^([0-9a-fA-F]{1,8})(?:;[${tchar}]+(?:=(?:[${tchar}
 /** Whether a line may stand in the trailer section (RFC 9110 §6.5.1). */
 function isTrailer(line: string): boolean {
   const field = readField(line)
-  return field !== undefined && !framingFields.has(field.name)
+  return field !== undefined && !framingFields.includes(field.name)
 }
 
 /** What follows from a line that ended with a LF; false when it is none that may stand there. */

@@ -1,5 +1,5 @@
 /** Reads the head of an HTTP answer strictly. */
-import { framingFields, readField, tchar, textChar, withoutSpace } from './header-field.ts'
+import { framingFields, tchar, textChar, withoutSpace } from './header-field.ts'
 
 /** What the head of an answer says of the body that follows it. */
 export type Head = {
@@ -16,7 +16,9 @@ export type Head = {
 /** The most a head may hold, in bytes. */
 export const maxHeadBytes = 32 * 1024
 
-const statusLine = new RegExp(`^HTTP/1\\.([01]) ([1-5]\\d\\d) [${textChar}]*$`)
+const line = `[${tchar}]+:[${textChar}]*`
+/** A whole head without its empty line. One look at all of it costs less than one at each line. */
+const shape = new RegExp(`^HTTP/1\\.[01] [1-5]\\d\\d [${textChar}]*(?:\\r\\n${line})*$`)
 
 /**
  * Reads the head of an answer in HTTP/1.0 or 1.1 (RFC 9112 §4 to §6), without its empty line, where
@@ -24,15 +26,13 @@ const statusLine = new RegExp(`^HTTP/1\\.([01]) ([1-5]\\d\\d) [${textChar}]*$`)
  * that readers are known to frame differently, such as a repeated Content-Length.
  */
 export function readHead(text: string): Head | undefined {
-  const lines = text.split('\r\n')
-  const [, minor, code] = statusLine.exec(lines[0] ?? '') ?? []
-  if (code === undefined) return undefined
-  const fields = fieldsOf(lines)
-  if (!fields) return undefined
-  const status = Number(code)
-  const coding = fields.get('transfer-encoding')?.toLowerCase()
-  const declared = fields.get('content-length')
-  if (coding !== undefined && (coding !== 'chunked' || minor === '0')) return undefined
+  const framing = shape.test(text) ? framingOf(text) : undefined
+  if (!framing) return undefined
+  const isNewer = text.startsWith('HTTP/1.1')
+  const status = Number(text.slice(9, 12))
+  const coding = framing['transfer-encoding']?.toLowerCase()
+  const declared = framing['content-length']
+  if (coding !== undefined && (coding !== 'chunked' || !isNewer)) return undefined
   if (declared !== undefined && !/^\d{1,15}$/.test(declared)) return undefined
   const isFramed = coding !== undefined || declared !== undefined
   if (coding !== undefined && declared !== undefined) return undefined
@@ -41,35 +41,34 @@ export function readHead(text: string): Head | undefined {
   const isEmpty = status < 200 || status === 204 || status === 304
   const isChunked = coding !== undefined && !isEmpty
   const length = isEmpty ? 0 : declared === undefined ? undefined : Number(declared)
-  const encoding = fields.get('content-encoding')?.toLowerCase()
+  const encoding = framing['content-encoding']?.toLowerCase()
   return {
     status,
     length,
     isChunked,
     // A server may send a body where the status allows none; no other answer must begin with it.
-    isKept: !isEmpty && isFramed && mayStay(minor === '1', fields.get('connection')),
+    isKept: !isEmpty && isFramed && mayStay(isNewer, framing['connection']),
     encoding: encoding === 'identity' ? undefined : encoding,
   }
 }
 
-/** The fields that matter here; undefined where one cannot be read or a framing one is repeated. */
-function fieldsOf(lines: readonly string[]): Map<string, string> | undefined {
-  const fields = new Map<string, string>()
-  for (let at = 1; at < lines.length; at++) {
-    const line = lines[at] ?? ''
-    const field = readField(line)
-    if (!field) return undefined
-    const { name, value } = field
-    if (!framingFields.has(name)) continue
+const framingLine = new RegExp(`\\r\\n(${framingFields.join('|')}):([^\\r]*)`, 'gi')
+
+/** The fields that matter here; undefined where one of them is repeated. */
+function framingOf(head: string): { [name: string]: string } | undefined {
+  const framing: { [name: string]: string } = {}
+  for (const [, field = '', text = ''] of head.matchAll(framingLine)) {
+    const name = field.toLowerCase()
     // Allowed as white space around the value, but readers disagree on it (Node's is one).
-    if (line.includes('\t') && framesBody(name)) return undefined
-    const before = fields.get(name)
-    if (before === undefined) fields.set(name, value)
+    if (text.includes('\t') && framesBody(name)) return undefined
+    const value = withoutSpace(text)
+    const before = framing[name]
+    if (before === undefined) framing[name] = value
     // The one list among them (RFC 9110 §5.3).
-    else if (name === 'connection') fields.set(name, `${before},${value}`)
+    else if (name === 'connection') framing[name] = `${before},${value}`
     else return undefined
   }
-  return fields
+  return framing
 }
 
 const framesBody = (name: string): boolean =>
