@@ -8,13 +8,11 @@ import { canonical } from '../kernel/canonical.ts'
 import { suspendsSeen } from '../kernel/suspend-detector.ts'
 import { type Catalogue, makeCatalogue } from '../models/catalogue.ts'
 import { liveCatalogue } from '../models/live-catalogue.ts'
-import { makeBreaker } from '../models/upstream/breaker.ts'
+import { type Breaker, makeBreaker } from '../models/upstream/breaker.ts'
 import { builtinUpstream } from '../models/upstream/builtin.ts'
-import { guardedUpstream } from '../models/upstream/guarded.ts'
-import { limitedUpstream } from '../models/upstream/limited.ts'
 import { liveUpstreams } from '../models/upstream/live-upstreams.ts'
-import { meteredUpstream } from '../models/upstream/metered.ts'
 import { openaiUpstream } from '../models/upstream/openai.ts'
+import { servedUpstream } from '../models/upstream/served.ts'
 import { upstreamSlots } from '../models/upstream/slots.ts'
 import type { Upstream } from '../models/upstream/upstream.ts'
 import { ensurePriceList } from '../proof/log/store/price-list.ts'
@@ -79,46 +77,39 @@ async function versionedCatalogue(
 
 /** Makes upstreams; one whose entry stays as it was stays the same one. */
 function upstreamMaker(deps: Needs) {
-  const builtin = meteredUpstream(builtinUpstream(deps), deps)
-  const make = (entry: UpstreamConfig) =>
-    guard(meteredUpstream(makeUpstream(entry), deps), entry, deps)
+  const builtin = servedUpstream(builtinUpstream(deps), deps)
   let made: { entry: UpstreamConfig; upstream: Upstream }[] = []
   return (entries: readonly UpstreamConfig[]): Upstream[] => {
     made = entries.map((entry) => {
       const known = made.find((one) => isDeepStrictEqual(one.entry, entry))
-      return known ?? { entry, upstream: make(entry) }
+      return known ?? { entry, upstream: makeUpstream(entry, deps) }
     })
     return [builtin, ...made.map(({ upstream }) => upstream)]
   }
 }
 
-function guard(upstream: Upstream, entry: UpstreamConfig, { clock, log, meters }: Needs): Upstream {
+function breakerOf(entry: UpstreamConfig, { clock, log, meters }: Needs): Breaker | undefined {
   const { id, breaker_failures: failures, breaker_cooldown_ms: cooldownMs } = entry
-  if (failures === 0) return upstream
-  const breaker = makeBreaker(
-    { failures, cooldownMs },
-    { clock, suspends: suspendsSeen },
-    (state) => {
-      if (state === 'closed') return log.info('upstream.closed', { upstream: id })
-      meters.upstreamOpened(id)
-      log.warn('upstream.opened', { upstream: id, failures, cooldown_ms: cooldownMs })
-    },
-  )
-  return guardedUpstream(upstream, breaker)
+  if (failures === 0) return undefined
+  return makeBreaker({ failures, cooldownMs }, { clock, suspends: suspendsSeen }, (state) => {
+    if (state === 'closed') return log.info('upstream.closed', { upstream: id })
+    meters.upstreamOpened(id)
+    log.warn('upstream.opened', { upstream: id, failures, cooldown_ms: cooldownMs })
+  })
 }
 
-const makeUpstream = (entry: UpstreamConfig): Upstream =>
-  limitedUpstream(
-    openaiUpstream({
-      id: entry.id,
-      baseUrl: entry.base_url,
-      ...(entry.api_key === undefined ? {} : { apiKey: entry.api_key }),
-      isProxied: entry.is_proxied === true,
-      limits: {
-        firstByteMs: entry.timeout_first_byte_ms,
-        idleMs: entry.timeout_idle_ms,
-        totalMs: entry.timeout_total_ms,
-      },
-    }),
-    upstreamSlots({ most: entry.max_in_flight, maxWaitMs: entry.max_wait_ms }),
-  )
+function makeUpstream(entry: UpstreamConfig, needs: Needs): Upstream {
+  const server = openaiUpstream({
+    id: entry.id,
+    baseUrl: entry.base_url,
+    ...(entry.api_key === undefined ? {} : { apiKey: entry.api_key }),
+    isProxied: entry.is_proxied === true,
+    limits: {
+      firstByteMs: entry.timeout_first_byte_ms,
+      idleMs: entry.timeout_idle_ms,
+      totalMs: entry.timeout_total_ms,
+    },
+  })
+  const slots = upstreamSlots({ most: entry.max_in_flight, maxWaitMs: entry.max_wait_ms })
+  return servedUpstream(server, { ...needs, slots, breaker: breakerOf(entry, needs) })
+}

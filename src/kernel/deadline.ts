@@ -18,8 +18,7 @@ export type Due = (() => void) | { handleDeadline(): void }
  * timer of its own for each costs more than that. Keeps no process alive.
  */
 export function deadlineIn(ms: number, due: Due): Deadline {
-  let queue = queues.get(ms)
-  if (!queue) queues.set(ms, (queue = new Queue(ms)))
+  const queue = queues.get(ms) ?? addQueue(ms)
   const place = new Place(due, queue)
   queue.join(place)
   return place
@@ -27,6 +26,12 @@ export function deadlineIn(ms: number, due: Due): Deadline {
 
 /** By length. There are as many as settings that name one. */
 const queues = new Map<number, Queue>()
+
+function addQueue(ms: number): Queue {
+  const queue = new Queue(ms)
+  queues.set(ms, queue)
+  return queue
+}
 
 /** A place in a ring; one that stands alone is beside itself. */
 class Place implements Deadline {

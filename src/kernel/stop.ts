@@ -17,9 +17,12 @@ export class StopSwitch implements StopSignal {
   private first: StopListener | undefined
   private others: Set<StopListener> | undefined
 
-  addEventListener(_: 'abort', listener: StopListener): void {
+  addEventListener(_: 'abort', listener: StopListener, _once?: { once?: boolean }): void {
     if (!this.first && !this.others?.size) this.first = listener
-    else (this.others ??= new Set()).add(listener)
+    else {
+      this.others ??= new Set()
+      this.others.add(listener)
+    }
   }
 
   removeEventListener(_: 'abort', listener: StopListener): void {

@@ -33,7 +33,7 @@ async function readAnswer({ bytes, part }: Spoilt): Promise<Read> {
   }
   const { signal } = new AbortController()
   const exchange = new Exchange(lines, 'a', signal, defaultHttpLimits)
-  const answered = exchange.begin(Buffer.from('request')).catch(() => undefined)
+  const answered = exchange.begin('request').catch(() => undefined)
   const at = Math.floor(part * bytes.length)
   for (const piece of [bytes.subarray(0, at), bytes.subarray(at)]) {
     if (piece.length > 0) exchange.take(piece)

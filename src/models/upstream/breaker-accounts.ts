@@ -38,12 +38,13 @@ export function recentAccounts(clock: { monotonic(): number }): RecentAccounts {
   return {
     note(account, verdict) {
       const now = clock.monotonic()
-      const before = accounts.get(account)?.verdict ?? 'asked'
-      // A new request says nothing yet: what came of the last one still counts.
-      const next = verdict === 'asked' ? before : verdict
+      const known = accounts.get(account) ?? { verdict, at: now }
       forget(account)
-      accounts.set(account, { verdict: next, at: now })
-      counts[next]++
+      // A new request says nothing yet: what came of the last one still counts.
+      if (verdict !== 'asked') known.verdict = verdict
+      known.at = now
+      accounts.set(account, known)
+      counts[known.verdict]++
       forgetOld(now)
     },
     counts() {

@@ -1,6 +1,6 @@
 /** The circuit breaker of an upstream: pauses requests to one that is down. */
 import type { Clock } from '../../kernel/clock.ts'
-import { mostAccounts, recentAccounts } from './breaker-accounts.ts'
+import { mostAccounts, type RecentAccounts, recentAccounts } from './breaker-accounts.ts'
 import type { BreakerState, UpstreamFailure } from './upstream.ts'
 
 export type BreakerRules = {
@@ -51,119 +51,159 @@ const probeRetryMs = 1000
  * answered, or a machine that sleeps again and again would never find out. At most
  * {@link mostAccounts} accounts are remembered. `tell` hears when it opens and closes.
  */
-export function makeBreaker(
-  { failures: most, cooldownMs }: BreakerRules,
-  { clock, suspends }: { clock: Pick<Clock, 'monotonic'>; suspends: () => number },
+export const makeBreaker = (
+  rules: BreakerRules,
+  deps: { clock: Pick<Clock, 'monotonic'>; suspends: () => number },
   tell: (state: 'open' | 'closed') => void,
-): Breaker {
-  const recent = recentAccounts(clock)
-  let failures = 0
-  let openUntil: number | undefined
-  /** While it is open: the accounts that failed. They wait for the cooldown. */
-  const refused = new Set<string>()
-  let isProbing = false
-  let freshProbes = 0
-  /** The count of suspends when one excused a failure, until something is answered. */
-  let excusedAt = Number.POSITIVE_INFINITY
-  /** Rises when it opens and when it closes: a pass of an earlier turn has no say. */
-  let turn = 0
+): Breaker => new Circuit(rules, deps, tell)
 
-  const close = (remaining: number): void => {
-    failures = remaining
-    if (openUntil === undefined) return
-    openUntil = undefined
-    refused.clear()
-    isProbing = false
-    freshProbes = 0
-    turn++
-    tell('closed')
+/** Passes of an open breaker are probes: a fresh one is of an account that did not fail. */
+type Probe = 'none' | 'refused' | 'fresh'
+
+/** A pass, which costs each request one object. */
+class CircuitPass implements Pass {
+  constructor(
+    private readonly circuit: Circuit,
+    readonly account: string,
+    public probe: Probe,
+    /** Of the circuit; undefined after its verdict. */
+    public turn: number | undefined,
+    /** The count of suspends when it began. */
+    readonly suspends: number,
+  ) {}
+
+  began(): void {
+    this.circuit.began(this)
   }
-  const open = (): void => {
+  answered(): void {
+    this.circuit.end(this, 'answered')
+  }
+  failed(): void {
+    this.circuit.end(this, 'failed')
+  }
+  left(): void {
+    this.circuit.end(this, 'left')
+  }
+}
+
+class Circuit implements Breaker {
+  private readonly recent: RecentAccounts
+  private failures = 0
+  private openUntil: number | undefined
+  /** While it is open: the accounts that failed. They wait for the cooldown. */
+  private readonly refused = new Set<string>()
+  private isProbing = false
+  private freshProbes = 0
+  /** The count of suspends when one excused a failure, until something is answered. */
+  private excusedAt = Number.POSITIVE_INFINITY
+  /** Rises when it opens and when it closes: a pass of an earlier turn has no say. */
+  private turn = 0
+
+  constructor(
+    private readonly rules: BreakerRules,
+    private readonly deps: { clock: Pick<Clock, 'monotonic'>; suspends: () => number },
+    private readonly tell: (state: 'open' | 'closed') => void,
+  ) {
+    this.recent = recentAccounts(deps.clock)
+  }
+
+  take(account: string): Pass | undefined {
+    this.recent.note(account, 'asked')
+    if (this.openUntil === undefined) return this.pass(account, 'none')
+    if (this.isFresh(account)) {
+      if (this.freshProbes >= this.rules.failures) return undefined
+      this.freshProbes++
+      return this.pass(account, 'fresh')
+    }
+    if (this.isProbing || this.deps.clock.monotonic() < this.openUntil) return undefined
+    this.isProbing = true
+    return this.pass(account, 'refused')
+  }
+
+  get state(): BreakerState {
+    if (this.openUntil === undefined) return 'closed'
+    return this.deps.clock.monotonic() < this.openUntil ? 'open' : 'half_open'
+  }
+
+  retryAfterMs(account?: string): number {
+    if (this.openUntil === undefined) return 0
+    if (this.isFresh(account)) return this.freshProbes < this.rules.failures ? 0 : probeRetryMs
+    if (this.isProbing) return probeRetryMs
+    return Math.max(0, this.openUntil - this.deps.clock.monotonic())
+  }
+
+  began(pass: CircuitPass): void {
+    if (pass.turn !== this.turn || pass.probe === 'none') return
+    this.close(this.rules.failures - 1)
+    pass.turn = this.turn
+    pass.probe = 'none'
+  }
+
+  end(pass: CircuitPass, verdict: 'answered' | 'failed' | 'left'): void {
+    if (pass.turn !== this.turn) return
+    pass.turn = undefined
+    if (verdict === 'answered') {
+      this.recent.note(pass.account, 'answered')
+      this.excusedAt = Number.POSITIVE_INFINITY
+      this.close(0)
+    } else if (verdict === 'failed' && !this.isExcused(pass)) this.fail(pass)
+    else if (pass.probe === 'refused') this.isProbing = false
+    else if (pass.probe === 'fresh') this.freshProbes--
+  }
+
+  private pass(account: string, probe: Probe): Pass {
+    return new CircuitPass(this, account, probe, this.turn, this.deps.suspends())
+  }
+
+  private isExcused({ suspends }: CircuitPass): boolean {
+    const now = this.deps.suspends()
+    if (now === suspends || suspends >= this.excusedAt) return false
+    this.excusedAt = now
+    return true
+  }
+
+  private fail({ account, probe }: CircuitPass): void {
+    const { failures: most } = this.rules
+    this.recent.note(account, 'failed')
+    if (probe === 'fresh') {
+      this.freshProbes--
+      this.refused.add(account)
+    } else if (probe === 'refused') this.open()
+    else {
+      this.failures = Math.min(this.failures + 1, most)
+      if (this.failures === most && this.mayOpen()) this.open()
+    }
+  }
+
+  private close(remaining: number): void {
+    this.failures = remaining
+    if (this.openUntil === undefined) return
+    this.openUntil = undefined
+    this.refused.clear()
+    this.isProbing = false
+    this.freshProbes = 0
+    this.turn++
+    this.tell('closed')
+  }
+
+  private open(): void {
     // Probes that are on their way stay what they are if it was open before.
-    if (openUntil === undefined) turn++
-    openUntil = clock.monotonic() + cooldownMs
-    isProbing = false
-    for (const account of recent.failing()) refused.add(account)
-    tell('open')
+    if (this.openUntil === undefined) this.turn++
+    this.openUntil = this.deps.clock.monotonic() + this.rules.cooldownMs
+    this.isProbing = false
+    for (const account of this.recent.failing()) this.refused.add(account)
+    this.tell('open')
   }
-  const mayOpen = (): boolean => {
-    const { asked, answered, failed } = recent.counts()
+
+  private mayOpen(): boolean {
+    const { failures: most } = this.rules
+    const { asked, answered, failed } = this.recent.counts()
     if (answered === 0) return failed > 1 || asked === 0
     return failed >= most && failed > asked + answered
   }
-  const isFresh = (account: string | undefined): boolean =>
-    account !== undefined && !refused.has(account) && refused.size < mostAccounts
-  /** Passes of an open breaker: a fresh one is of an account that did not fail. */
-  type Probe = 'none' | 'refused' | 'fresh'
 
-  const fail = (account: string, probe: Probe): void => {
-    recent.note(account, 'failed')
-    if (probe === 'fresh') {
-      freshProbes--
-      refused.add(account)
-    } else if (probe === 'refused') open()
-    else {
-      failures = Math.min(failures + 1, most)
-      if (failures === most && mayOpen()) open()
-    }
-  }
-  const passOf = (account: string, probe: Probe): Pass => {
-    const before = suspends()
-    let own = turn
-    let kind = probe
-    const once = (work: () => void) => () => {
-      if (own !== turn) return
-      own = Number.NaN
-      work()
-    }
-    const leave = (): void => {
-      if (kind === 'refused') isProbing = false
-      else if (kind === 'fresh') freshProbes--
-    }
-    return {
-      began() {
-        if (own !== turn || kind === 'none') return
-        close(most - 1)
-        own = turn
-        kind = 'none'
-      },
-      answered: once(() => {
-        recent.note(account, 'answered')
-        excusedAt = Number.POSITIVE_INFINITY
-        close(0)
-      }),
-      failed: once(() => {
-        const after = suspends()
-        if (after === before || before >= excusedAt) return fail(account, kind)
-        excusedAt = after
-        leave()
-      }),
-      left: once(leave),
-    }
-  }
-
-  return {
-    take(account) {
-      recent.note(account, 'asked')
-      if (openUntil === undefined) return passOf(account, 'none')
-      if (isFresh(account)) {
-        if (freshProbes >= most) return undefined
-        freshProbes++
-        return passOf(account, 'fresh')
-      }
-      if (isProbing || clock.monotonic() < openUntil) return undefined
-      isProbing = true
-      return passOf(account, 'refused')
-    },
-    get state() {
-      if (openUntil === undefined) return 'closed'
-      return clock.monotonic() < openUntil ? 'open' : 'half_open'
-    },
-    retryAfterMs(account) {
-      if (openUntil === undefined) return 0
-      if (isFresh(account)) return freshProbes < most ? 0 : probeRetryMs
-      return isProbing ? probeRetryMs : Math.max(0, openUntil - clock.monotonic())
-    },
+  private isFresh(account: string | undefined): boolean {
+    return account !== undefined && !this.refused.has(account) && this.refused.size < mostAccounts
   }
 }
 

@@ -1,27 +1,16 @@
-/** Tells listeners how a stream ended. */
+/** Tells how a stream ended. */
 import { type Chunks, type JsonObject, type Take, takeEach } from './upstream.ts'
 
 /** How a stream ended: whole, by what it threw, or because its reader stopped. */
 export type End = { how: 'whole' | 'left' } | { how: 'failed'; error: unknown }
 
-type Watched = Chunks & { listeners: ((end: End) => void)[] }
-
-/**
- * The same chunks; `listener` is told once how they ended. All who listen to one stream share one
- * iterator: each more would cost every chunk some promises.
- */
+/** The same chunks; `listener` is told once how they ended. */
 export function onEnd(chunks: Chunks, listener: (end: End) => void): Chunks {
-  const watched = isWatched(chunks) ? chunks : watch(chunks)
-  watched.listeners.push(listener)
-  return watched
-}
-
-const isWatched = (chunks: Chunks): chunks is Watched => 'listeners' in chunks
-
-function watch(chunks: Chunks): Watched {
-  const listeners: Watched['listeners'] = []
+  let isTold = false
   const tell = (end: End): void => {
-    for (const listener of listeners.splice(0)) listener(end)
+    if (isTold) return
+    isTold = true
+    listener(end)
   }
   const iterate = (): AsyncIterableIterator<JsonObject[]> => {
     const inner = chunks[Symbol.asyncIterator]()
@@ -49,7 +38,6 @@ function watch(chunks: Chunks): Watched {
     }
   }
   return {
-    listeners,
     [Symbol.asyncIterator]: iterate,
     each: (take) => tellEach(chunks, take, tell),
   }

@@ -46,26 +46,20 @@ export function openaiUpstream(options: OpenaiUpstream): Upstream {
   }
   const allLimits = { ...defaultHttpLimits, ...limits }
 
-  async function post(
-    { kind, account, signal, trace }: UpstreamCall,
-    body: JsonObject,
-  ): Promise<WireAnswer> {
-    const answer = await wires[kind].ask({
+  const post = ({ kind, account, signal, trace }: UpstreamCall, body: JsonObject) =>
+    wires[kind].ask({
       account,
       headers: trace ? { ...headers, ...traceHeaders(trace) } : headers,
       body: JSON.stringify(body),
       signal,
       limits: allLimits,
     })
-    if (answer.status >= 200 && answer.status < 300) return answer
-    answer.stop()
-    throw new UpstreamFailure(reasonOf(answer.status), answer.status)
-  }
 
   return {
     id,
     async complete(call) {
       const answer = await post(call, call.body)
+      assertGood(answer)
       const body = parseObject(await answer.text())
       if (!body || body['error'] || !isAnswer(call.kind, body)) throw new UpstreamFailure('error')
       return body
@@ -73,7 +67,9 @@ export function openaiUpstream(options: OpenaiUpstream): Upstream {
     async stream(call) {
       if (call.kind !== 'chat') throw new UpstreamFailure('rejected')
       const body = { ...call.body, stream: true, stream_options: { include_usage: true } }
-      return await afterFirst(chunksOf(await post(call, body)))
+      const answer = await post(call, body)
+      assertGood(answer)
+      return await afterFirst(chunksOf(answer))
     },
   }
 }
@@ -90,6 +86,14 @@ function endpoint(id: string, baseUrl: string, path: string): string {
   url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/${path}`
   url.hash = ''
   return url.href
+}
+
+/** @throws UpstreamFailure for every status that is no success. */
+function assertGood(answer: WireAnswer): void {
+  const { status } = answer
+  if (status >= 200 && status < 300) return
+  answer.stop()
+  throw new UpstreamFailure(reasonOf(status), status)
 }
 
 function reasonOf(status: number): FailureReason {

@@ -10,6 +10,9 @@ import { type Body, openBody, takeBody } from './message-body.ts'
 import { type Head, maxHeadBytes, readHead } from './message-head.ts'
 import { unpack } from './packed.ts'
 
+const headEnd = '\r\n\r\n'
+const mostLookedAt = maxHeadBytes + headEnd.length
+
 /** How long an answer that said all may take to end its body, in ms. */
 const endWithinMs = 1000
 
@@ -18,7 +21,7 @@ export class Exchange implements WireAnswer {
   status = 0
   private isKept = false
   /** What is sent; kept until its answer begins. */
-  private request: Buffer | undefined
+  private request: string | undefined
   private opened: PromiseWithResolvers<WireAnswer> | undefined
   private line: Line<Exchange> | undefined
   private headBytes: Buffer | undefined
@@ -41,12 +44,12 @@ export class Exchange implements WireAnswer {
     private readonly limits: HttpLimits,
   ) {}
 
-  begin(request: Buffer): Promise<WireAnswer> {
+  begin(request: string): Promise<WireAnswer> {
     this.request = request
     const opened = Promise.withResolvers<WireAnswer>()
     this.opened = opened
     this.signal.addEventListener('abort', this)
-    this.firstLook = deadlineIn(this.firstLookMs, () => this.watch())
+    this.firstLook = deadlineIn(this.firstLookMs, this)
     this.lines.take(this)
     return opened.promise
   }
@@ -54,6 +57,10 @@ export class Exchange implements WireAnswer {
   /** The caller's signal. */
   handleEvent(): void {
     this.fail('aborted')
+  }
+
+  handleDeadline(): void {
+    this.watch()
   }
 
   /** Kept while it connects, because a TLS handshake may never end. */
@@ -73,11 +80,12 @@ export class Exchange implements WireAnswer {
   }
 
   take(bytes: Buffer): void {
-    let left: Buffer | undefined = bytes
-    while (left && !this.body) left = this.takeHead(left)
+    const all = this.headBytes ? Buffer.concat([this.headBytes, bytes]) : bytes
+    let at = 0
+    while (!this.body && at !== -1) at = this.takeHead(all, at)
     const { body } = this
-    if (!body || !left) return
-    const piece = takeBody(body, left)
+    if (!body || at === -1) return
+    const piece = takeBody(body, all, at)
     // The answer had said all.
     if (piece && this.isEnding) this.stop()
     else if (piece) this.inlet.give(piece)
@@ -85,19 +93,19 @@ export class Exchange implements WireAnswer {
     else if (body.state === 'broken') this.fail('cut')
   }
 
-  /** Takes what comes before a body, which may be told to wait for it; returns the rest. */
-  private takeHead(bytes: Buffer): Buffer | undefined {
-    const all = this.headBytes ? Buffer.concat([this.headBytes, bytes]) : bytes
-    const end = all.indexOf('\r\n\r\n')
-    this.headBytes = end === -1 ? all : undefined
-    if (end === -1 && all.length <= maxHeadBytes) return undefined
-    const isWhole = end !== -1 && end <= maxHeadBytes
-    const head = isWhole ? readHead(all.toString('latin1', 0, end)) : undefined
+  /** Takes what comes before a body, which may be told to wait for it; where it ends, or -1. */
+  private takeHead(bytes: Buffer, from: number): number {
+    const text = bytes.toString('latin1', from, Math.min(from + mostLookedAt, bytes.length))
+    const end = text.indexOf(headEnd)
+    const isPart = end === -1 && text.length < mostLookedAt
+    this.headBytes = isPart ? bytes.subarray(from) : undefined
+    if (isPart) return -1
+    const head = end === -1 ? undefined : readHead(text.slice(0, end))
     if (!head || head.status === 101) this.fail('unreachable')
     // A redirect is a failure, so credentials reach the host of the URL and no other.
     else if (head.status >= 300 && head.status <= 399) this.fail('error', head.status)
     else if (head.status >= 200) this.answer(head)
-    return this.inlet.failure ? undefined : all.subarray(end + 4)
+    return this.inlet.failure ? -1 : from + end + headEnd.length
   }
 
   private answer(head: Head): void {
@@ -108,8 +116,8 @@ export class Exchange implements WireAnswer {
     const { encoding } = head
     if (encoding) this.packed = unpack(encoding, () => this.inlet.read(Number.POSITIVE_INFINITY))
     // A timer is the most expensive part of a request, so one is set only if needed earlier.
-    const spent = systemClock.monotonic() - this.startedAt
-    if (this.limits.idleMs < this.firstLookMs - spent) this.watch()
+    const { idleMs } = this.limits
+    if (idleMs < this.firstLookMs && idleMs < this.firstLookMs - this.spentMs) this.watch()
     this.opened?.resolve(this)
     this.opened = undefined
   }
@@ -173,6 +181,10 @@ export class Exchange implements WireAnswer {
     return Math.min(this.limits.firstByteMs, this.limits.totalMs)
   }
 
+  private get spentMs(): number {
+    return systemClock.monotonic() - this.startedAt
+  }
+
   /** The one timer of an exchange: set for the first of its deadlines, it looks at all of them. */
   watch(): void {
     this.firstLook?.clear()
@@ -221,12 +233,17 @@ export class Exchange implements WireAnswer {
     if (this.signal.aborted && !isRead) this.fail('aborted')
   }
 
-  async text(): Promise<string> {
+  text(): Promise<string> {
+    // Nearly all answers came whole by now.
+    const isPlain = !this.packed && !this.signal.aborted
+    const whole = isPlain ? this.inlet.takeWhole(this.limits.answerBytes) : undefined
+    return whole ? Promise.resolve(utf8.decode(whole)) : this.readText()
+  }
+
+  private async readText(): Promise<string> {
     const pieces: Uint8Array[] = []
     try {
       this.refuseLate()
-      const whole = this.packed ? undefined : this.inlet.takeWhole(this.limits.answerBytes)
-      if (whole) return utf8.decode(whole)
       for (;;) {
         const bytes = await this.readUpTo(this.limits.answerBytes)
         if (bytes === undefined) return utf8.decode(Buffer.concat(pieces))

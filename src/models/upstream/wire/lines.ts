@@ -37,7 +37,7 @@ export type Lines<User> = {
   /** Keeps it for the next request; all bytes of the current exchange were sent and read. */
   keep(line: Line<User>): void
   cut(line: Line<User>): void
-  send(line: Line<User>, bytes: Buffer): void
+  send(line: Line<User>, request: string): void
 }
 
 export type Server = { hostname: string; port: number; isSecure: boolean }
@@ -85,6 +85,12 @@ export function makeLines<User extends { readonly account: string }>(
     if (sent > 0) line.isWritten = true
     line.unsent = sent < bytes.length ? bytes.subarray(sent) : undefined
   }
+  /** Text as it is: nearly always the system takes all, and nobody needs its bytes. */
+  const send = (line: Own, request: string): void => {
+    const sent = Math.max(0, line.socket?.write(request) ?? 0)
+    if (sent > 0) line.isWritten = true
+    if (sent < Buffer.byteLength(request)) line.unsent = Buffer.from(request).subarray(sent)
+  }
   const handlers = {
     open(socket: Socket<Own>) {
       const line = socket.data
@@ -131,6 +137,9 @@ export function makeLines<User extends { readonly account: string }>(
     line.socket?.ref()
     open(line)
   }
+  const reuseLater = afterPoll<{ line: Own; user: User }>(({ line, user }) =>
+    line.isClosed ? takeNew(user) : reuse(line, user),
+  )
 
   return {
     take(user) {
@@ -140,7 +149,7 @@ export function makeLines<User extends { readonly account: string }>(
         cut(line)
         return takeNew(user)
       }
-      afterPoll(() => (line.isClosed ? takeNew(user) : reuse(line, user)))
+      reuseLater({ line, user })
     },
     takeNew,
     keep(line) {
@@ -155,17 +164,26 @@ export function makeLines<User extends { readonly account: string }>(
       if (evicted) cut(evicted)
     },
     cut,
-    send: flush,
+    send,
   }
 }
 
 /**
- * Runs `work` after the event loop has polled its sockets once more, so that bytes and closes the
- * system already holds have been seen. The first callback runs before the next poll, the second
- * one after it.
+ * Does `work` with each item after the event loop has polled its sockets once more, so that bytes
+ * and closes the system already holds have been seen. The first callback runs before the next
+ * poll, the second one after it. Items of one turn share both.
  */
-function afterPoll(work: () => void): void {
-  setImmediate(() => setImmediate(work))
+function afterPoll<T>(work: (item: T) => void): (item: T) => void {
+  let waiting: T[] = []
+  const workAll = (items: T[]): void => items.forEach(work)
+  const poll = (): void => {
+    const items = waiting
+    waiting = []
+    setImmediate(workAll, items)
+  }
+  return (item) => {
+    if (waiting.push(item) === 1) setImmediate(poll)
+  }
 }
 
 /** Sockets live on for a while after their end. */

@@ -26,9 +26,9 @@ export function openBody({ length, isChunked }: Head): Body {
   return { isChunked, left, next: 'size', line: '', trailerBytes: 0, state, hasMore: false }
 }
 
-/** What of these bytes of a connection is its body's; undefined when nothing is. */
-export function takeBody(body: Body, bytes: Buffer): Buffer | undefined {
-  let at = 0
+/** What of these bytes of a connection is its body's, which begin at `from`; undefined for none. */
+export function takeBody(body: Body, bytes: Buffer, from = 0): Buffer | undefined {
+  let at = from
   let first: Buffer | undefined
   let more: Buffer[] | undefined
   while (at < bytes.length && body.state === 'open') {

@@ -57,7 +57,9 @@ const framingLine = new RegExp(`\\r\\n(${framingFields.join('|')}):([^\\r]*)`, '
 /** The fields that matter here; undefined where one of them is repeated. */
 function framingOf(head: string): { [name: string]: string } | undefined {
   const framing: { [name: string]: string } = {}
-  for (const [, field = '', text = ''] of head.matchAll(framingLine)) {
+  framingLine.lastIndex = 0
+  for (let found = framingLine.exec(head); found; found = framingLine.exec(head)) {
+    const [, field = '', text = ''] = found
     const name = field.toLowerCase()
     // Allowed as white space around the value, but readers disagree on it (Node's is one).
     if (text.includes('\t') && framesBody(name)) return undefined

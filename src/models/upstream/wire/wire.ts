@@ -58,9 +58,9 @@ export function openDirect(address: string): Wire {
     async ask({ account, headers, body, signal, limits }) {
       if (signal.aborted) throw new UpstreamFailure('aborted')
       if (headers !== written.headers) written = { headers, text: linesOf(headers) }
-      const length = `content-length: ${Buffer.byteLength(body)}`
-      const head = `${start}${written.text}${length}\r\n\r\n`
-      return new Exchange(lines, account, signal, limits).begin(Buffer.from(head + body))
+      const length = Buffer.byteLength(body)
+      const request = `${start}${written.text}content-length: ${length}\r\n\r\n${body}`
+      return new Exchange(lines, account, signal, limits).begin(request)
     },
   }
 }
