@@ -10,7 +10,7 @@ export type StopSignal = {
 
 export type StopListener = (() => void) | { handleEvent(): void }
 
-/** A signal that is its own switch, to be used once. Listeners hear of it in the order they came. */
+/** A signal that is its own switch, used once. Listeners hear of it in the order they came. */
 export class StopSwitch implements StopSignal {
   aborted = false
   /** Nearly always the only one, and so not worth a set. */

@@ -88,7 +88,7 @@ function endpoint(id: string, baseUrl: string, path: string): string {
   return url.href
 }
 
-/** @throws UpstreamFailure for every status that is no success. */
+/** @throws UpstreamFailure for every status but success. */
 function assertGood(answer: WireAnswer): void {
   const { status } = answer
   if (status >= 200 && status < 300) return

@@ -20,7 +20,7 @@ export type Meter = {
 type Rules = {
   meters: Meter
   clock: { monotonic(): number }
-  /** Each request holds one from before its first byte goes out until its answer ends in any way. */
+  /** A request holds one from before its first byte goes out until its answer ends in any way. */
   slots?: Slots
   /** While it is open, requests are refused with the reason `open`. */
   breaker?: Breaker | undefined

@@ -85,7 +85,7 @@ export function makeLines<User extends { readonly account: string }>(
     if (sent > 0) line.isWritten = true
     line.unsent = sent < bytes.length ? bytes.subarray(sent) : undefined
   }
-  /** Text as it is: nearly always the system takes all, and nobody needs its bytes. */
+  /** Writes text as it is: the system nearly always takes all, so its bytes are not needed. */
   const send = (line: Own, request: string): void => {
     const sent = Math.max(0, line.socket?.write(request) ?? 0)
     if (sent > 0) line.isWritten = true
