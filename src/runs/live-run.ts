@@ -32,6 +32,8 @@ export type LiveRun = {
   session: string | undefined
   /** From {@link Clock.monotonic}. */
   startedAt: number
+  /** The request of a client that waits for the whole answer. Its signal may have no listener. */
+  client?: { readonly signal: { readonly aborted: boolean } } | undefined
   signal: StopSignal
   /** Stops the upstream; output delivered so far is charged. Only the first reason counts. */
   stop(reason: StopReason): void
@@ -57,7 +59,7 @@ export function openLiveRun(
   const watchers = new Set<(chunks: JsonObject[] | undefined) => void>()
   const said: JsonObject[] = []
   let reason: StopReason | undefined
-  return {
+  const live: LiveRun = {
     ...run,
     signal,
     stop(why) {
@@ -65,7 +67,10 @@ export function openLiveRun(
       reason = why
       signal.stop()
     },
-    stopped: () => reason,
+    stopped() {
+      if (live.client?.signal.aborted) live.stop('client_gone')
+      return reason
+    },
     watch(watcher) {
       watchers.add(watcher)
       if (said.length > 0) watcher(said)
@@ -76,4 +81,5 @@ export function openLiveRun(
       for (const watcher of watchers) watcher(chunks)
     },
   }
+  return live
 }

@@ -35,7 +35,7 @@ export async function tryRoute<T>(
         reason: error.reason,
         status: error.status,
       })
-      if (error.reason === 'aborted' || error.reason === 'rejected') break
+      if (error.reason === 'aborted' || error.reason === 'rejected' || live.stopped()) break
     }
   }
   throw last ?? new UpstreamFailure('unreachable')

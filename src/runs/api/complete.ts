@@ -5,7 +5,7 @@ import { jsonReply } from '../../storage/idempotency/api/answer-once.ts'
 import { type Completed, complete } from '../complete.ts'
 import type { Finished } from '../finish.ts'
 import type { LiveRun } from '../live-run.ts'
-import { stopWithClient } from './client-gone.ts'
+import { stopWithWaiting } from './client-gone.ts'
 
 type Context = { request: Request; set: { headers: Record<string, string | number> } }
 
@@ -16,13 +16,17 @@ export async function answerWhole<T extends object>(
   live: LiveRun,
   toAnswer: (done: Completed) => T,
 ): Promise<T> {
-  stopWithClient(live, request.signal)
+  const listening = stopWithWaiting(live, request)
   const { call } = live
   const write = (scope: string) => (done: Completed) =>
     deps.replies.seal(scope, jsonReply(200, headersOf(done), toAnswer(done)))
-  const done = await complete(deps, live, call === undefined ? undefined : write(call))
-  Object.assign(set.headers, headersOf(done))
-  return toAnswer(done)
+  try {
+    const done = await complete(deps, live, call === undefined ? undefined : write(call))
+    Object.assign(set.headers, headersOf(done))
+    return toAnswer(done)
+  } finally {
+    listening.clear()
+  }
 }
 
 const headersOf = ({ receiptId, run }: Finished) => ({
