@@ -74,7 +74,7 @@ export const streams: Group = {
         ],
       ],
       guards: [
-        ['src/models/upstream/sse.ts', 'sseParser'],
+        ['src/models/upstream/sse.ts', 'SseParser'],
         ['src/kernel/json-size.ts', 'isModestJson'],
         ['src/models/upstream/wire/inlet.ts', 'Inlet'],
       ],

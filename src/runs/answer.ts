@@ -1,5 +1,6 @@
 /** Reads answers of model servers, whole or in chunks, into the form that receipts commit to. */
 import type { Json } from '../kernel/canonical.ts'
+import type { TextFrames } from '../models/text-frames.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 
 /** A choice in the form that receipts commit to, the same for streams and whole answers. */
@@ -26,6 +27,8 @@ export type Answer = {
   usage: Json | undefined
 }
 
+export type Collector = ReturnType<typeof collectAnswer>
+
 /** Reads a whole `chat.completion`. */
 export function readAnswer(body: JsonObject): Answer {
   const collector = collectAnswer()
@@ -51,11 +54,15 @@ export function collectAnswer() {
     return fresh
   }
 
+  const addText = (message: Choice['message'], text: string): void => {
+    message.content = (message.content ?? '') + text
+  }
+
   const addPiece = (from: JsonObject, said: JsonObject): void => {
     const { choice, calls } = choiceAt(integer(from['index']))
     let bytes = 0
     if (typeof said['content'] === 'string') {
-      choice.message.content = (choice.message.content ?? '') + said['content']
+      addText(choice.message, said['content'])
       bytes += Buffer.byteLength(said['content'])
     }
     for (const field of ['reasoning_content', 'reasoning', 'refusal'] as const) {
@@ -76,6 +83,12 @@ export function collectAnswer() {
     addChunk(chunk: JsonObject): void {
       for (const choice of objects(chunk['choices'])) addPiece(choice, asObject(choice['delta']))
       if (chunk['usage']) usage = chunk['usage']
+    },
+    addTexts({ kind, texts }: TextFrames): void {
+      const text = texts.join('')
+      addText(choiceAt(integer(kind.choice['index'])).choice.message, text)
+      outputBytes += Buffer.byteLength(text)
+      for (const { length } of texts) if (length > 0) deltas++
     },
     hasOutput: (): boolean => outputBytes > 0,
     answer(): Answer {

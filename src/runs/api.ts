@@ -126,7 +126,7 @@ const chat: Running = async (deps, context, body, call) => {
     const base = chunkBase(live)
     const includeUsage = asObject(body['stream_options'])['include_usage'] === true
     return streamRun(deps, live, context, {
-      chunks: chunkWriter(base),
+      chunk: chunkWriter(base),
       last: (done) => lastFrames(base, done, deps.settings, { includeUsage, more: fitted }),
     })
   }
@@ -184,7 +184,7 @@ const native: Running = async (deps, context, received, call) => {
   const fitted = fittedOf(live.bound, body.fit)
   if (body.stream) {
     return streamRun(deps, live, context, {
-      chunks: (chunks) => chunks.map((chunk) => event('run.output.delta', deltaOf(chunk))).join(''),
+      chunk: (chunk) => event('run.output.delta', deltaOf(chunk)),
       last: (done) => {
         const run = { ...toRunView(done.run, done.choices as Json), ...fitted }
         return event('run.completed', { run, receipt: toReceiptLink(done, deps.settings) })

@@ -1,15 +1,41 @@
 /** Prepares the chunks of a chat stream for the client: roles, and chunks held back to the end. */
-import type { JsonObject } from '../models/upstream/upstream.ts'
-import { objects } from './answer.ts'
+import { chunkWith, slot, TextFrames, type TextKind } from '../models/text-frames.ts'
+import type { Chunk, JsonObject } from '../models/upstream/upstream.ts'
+import { type Collector, objects } from './answer.ts'
 
 /** The final chunk of a stream whose upstream ended without a finish_reason. */
 export const unfinished: JsonObject = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
+
+/** Collects the chunks of a batch, holds back what finishes, and returns what to send now. */
+export function chunkSorter(
+  collected: Collector,
+  tail: JsonObject[],
+): (batch: readonly Chunk[]) => Chunk[] {
+  const addRole = roleAdder()
+  const split = finishSplitter()
+  return (batch) => {
+    const outgoing: Chunk[] = []
+    for (const chunk of batch) {
+      if (chunk instanceof TextFrames) {
+        collected.addTexts(chunk)
+        outgoing.push(chunk)
+        continue
+      }
+      const { ending, going } = split(chunk)
+      if (ending) tail.push(addRole(ending))
+      if (!going) continue
+      collected.addChunk(going)
+      if (objects(going['choices']).length > 0) outgoing.push(addRole(going))
+    }
+    return outgoing
+  }
+}
 
 /**
  * Splits each chunk into the part that finishes a choice, or follows its finish, and the part to
  * send now. Each choice keeps its order, and none waits for another to finish.
  */
-export function finishSplitter() {
+function finishSplitter() {
   const finished = new Set<unknown>()
   return (chunk: JsonObject): { ending?: JsonObject; going?: JsonObject } => {
     const choices = objects(chunk['choices'])
@@ -25,8 +51,34 @@ export function finishSplitter() {
   }
 }
 
+/**
+ * Writes chunks by `write`, each as a frame of its own. Of those that differ only in their text one
+ * is written, and the others around their texts.
+ */
+export function frameWriter(
+  write: (chunk: JsonObject) => string,
+): (chunks: readonly Chunk[]) => string {
+  let last: { kind: TextKind; around: string[] } | undefined
+  return (chunks) => {
+    let frames = ''
+    for (const chunk of chunks) {
+      if (!(chunk instanceof TextFrames)) {
+        frames += write(chunk)
+        continue
+      }
+      const { kind, texts } = chunk
+      if (last?.kind !== kind) last = { kind, around: write(chunkWith(kind, slot)).split(slot) }
+      const [before, after, ...more] = last.around
+      const isPlain = before !== undefined && after !== undefined && more.length === 0
+      if (isPlain) frames += before + texts.join(after + before) + after
+      else for (const one of chunk.chunks()) frames += write(one)
+    }
+    return frames
+  }
+}
+
 /** Adds the role to each choice's first delta: some upstreams omit it and OpenAI's SDK needs it. */
-export function roleAdder(): (chunk: JsonObject) => JsonObject {
+function roleAdder(): (chunk: JsonObject) => JsonObject {
   const greeted = new Set<unknown>()
   return (chunk) => {
     const choices = objects(chunk['choices'])

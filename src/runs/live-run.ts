@@ -4,7 +4,7 @@ import { type StopSignal, StopSwitch } from '../kernel/stop.ts'
 import type { Trace } from '../kernel/trace.ts'
 import type { Bound } from '../models/bound.ts'
 import type { Model } from '../models/model.ts'
-import type { JsonObject } from '../models/upstream/upstream.ts'
+import { type Chunk, type JsonObject, plainChunks } from '../models/upstream/upstream.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 
 /** Why a run was stopped before its upstream was done. */
@@ -43,7 +43,7 @@ export type LiveRun = {
    * background run replays its earlier chunks first. Returns a function that stops watching.
    */
   watch(watcher: (chunks: JsonObject[] | undefined) => void): () => void
-  tell(chunks: JsonObject[] | undefined): void
+  tell(chunks: readonly Chunk[] | undefined): void
 }
 
 /** The fields that identify a run in the server log: its id, and its caller's trace if any. */
@@ -77,8 +77,11 @@ export function openLiveRun(
       return () => void watchers.delete(watcher)
     },
     tell(chunks) {
-      if (chunks && run.row.background) said.push(...chunks)
-      for (const watcher of watchers) watcher(chunks)
+      const isKept = chunks !== undefined && run.row.background
+      if (!isKept && watchers.size === 0) return
+      const plain = chunks && plainChunks(chunks)
+      if (isKept && plain) said.push(...plain)
+      for (const watcher of watchers) watcher(plain)
     },
   }
   return live

@@ -58,19 +58,14 @@ export const toEmbeddings = (live: LiveRun, done: Completed, links: Links) => ({
   receipt: toReceiptLink(done, links),
 })
 
-/** Writes the SSE frames of chunks; `base` holds the members all chunks of a run share. */
-export function chunkWriter(base: ChunkBase): (chunks: readonly JsonObject[]) => string {
+/** Writes the SSE frame of a chunk; `base` holds the members all chunks of a run share. */
+export function chunkWriter(base: ChunkBase): (chunk: JsonObject) => string {
   // Serialized once: only the choices differ.
   const head = `data: ${JSON.stringify(base).slice(0, -1)}`
-  return (chunks) => {
-    let frames = ''
-    for (const chunk of chunks) {
-      const { system_fingerprint: mark } = fingerprintOf(chunk)
-      const fingerprint = mark === undefined ? '' : `,"system_fingerprint":${JSON.stringify(mark)}`
-      const choices = JSON.stringify(objects(chunk['choices']))
-      frames += `${head}${fingerprint},"choices":${choices}}\n\n`
-    }
-    return frames
+  return (chunk) => {
+    const { system_fingerprint: mark } = fingerprintOf(chunk)
+    const fingerprint = mark === undefined ? '' : `,"system_fingerprint":${JSON.stringify(mark)}`
+    return `${head}${fingerprint},"choices":${JSON.stringify(objects(chunk['choices']))}}\n\n`
   }
 }
 

@@ -5,16 +5,25 @@ import type { Millis } from '../kernel/clock.ts'
 import type { StopSignal } from '../kernel/stop.ts'
 import { forwardBody } from '../models/bound.ts'
 import type { Usage } from '../models/meter.ts'
-import { type JsonObject, takeEach, UpstreamFailure } from '../models/upstream/upstream.ts'
-import { type Choice, collectAnswer, objects } from './answer.ts'
-import { finishSplitter, roleAdder, unfinished } from './chunks.ts'
+
+import {
+  type Chunk,
+  type JsonObject,
+  takeEach,
+  UpstreamFailure,
+} from '../models/upstream/upstream.ts'
+import { type Choice, collectAnswer } from './answer.ts'
+import { chunkSorter, unfinished } from './chunks.ts'
 import { chargedEnding, endFailed, type Keep } from './ending.ts'
 import { type Finished, finish } from './finish.ts'
 import type { LiveRun } from './live-run.ts'
 import { tryRoute, upstreamCall } from './route.ts'
 
-/** What a stream writes to. `send` resolves when the reader is ready for more. */
-export type Sink = { send(chunks: JsonObject[]): void | Promise<void> }
+/** What a stream writes to. */
+export type Sink = {
+  /** Resolves when the reader is ready for more. `isLast`: only the finishing chunks follow. */
+  send(chunks: Chunk[], isLast: boolean): void | Promise<void>
+}
 
 export type Streamed = Finished & {
   usage: Usage
@@ -43,23 +52,15 @@ export async function stream(
       const body = forwardBody(live.model, live.body, tried, live.bound.maxTokens)
       return upstream.stream({ ...upstreamCall(live), body })
     })
-    const addRole = roleAdder()
-    const split = finishSplitter()
+    const sort = chunkSorter(collected, tail)
     let stopped: Promise<unknown> | undefined
     await takeEach(chunks, (batch) => {
       if (live.stopped()) return false
       firstByteAt ??= deps.clock.now()
-      const outgoing: JsonObject[] = []
-      for (const chunk of batch) {
-        const { ending, going } = split(chunk)
-        if (ending) tail.push(addRole(ending))
-        if (!going) continue
-        collected.addChunk(going)
-        if (objects(going['choices']).length > 0) outgoing.push(addRole(going))
-      }
+      const outgoing = sort(batch)
       if (outgoing.length === 0) return true
       live.tell(outgoing)
-      const sent = sink.send(outgoing)
+      const sent = sink.send(outgoing, batch.isLast === true)
       // A reader that accepts nothing must not delay the end of a stopped run.
       if (!sent) return true
       stopped ??= untilAborted(live.signal)

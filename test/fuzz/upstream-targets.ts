@@ -1,7 +1,11 @@
 import { canonical, hasCanonicalForm, type Json } from '../../src/kernel/canonical.ts'
 import { openaiUpstream } from '../../src/models/upstream/openai.ts'
-import { sseParser } from '../../src/models/upstream/sse.ts'
-import { type JsonObject, UpstreamFailure } from '../../src/models/upstream/upstream.ts'
+import { SseParser } from '../../src/models/upstream/sse.ts'
+import {
+  type JsonObject,
+  plainChunks,
+  UpstreamFailure,
+} from '../../src/models/upstream/upstream.ts'
 import { decideUsage } from '../../src/models/usage.ts'
 import { collectAnswer, readAnswer } from '../../src/runs/answer.ts'
 import { cut } from './mutate.ts'
@@ -116,8 +120,11 @@ export const upstreamTargets: readonly Target[] = [
     goodBytes: bytesOf(wire('\n'), wire('\r\n'), wire('\r'), '\ufeffdata: a\n\ndata: b'),
     read(bytes, prng) {
       const read = (pieces: readonly Uint8Array[]): string[] => {
-        const parser = sseParser()
-        return [...pieces.flatMap((piece) => parser.push(piece)), ...parser.end()]
+        const events: string[] = []
+        const parser = new SseParser({ takeEvent: (data) => void events.push(data) })
+        for (const piece of pieces) parser.push(piece)
+        parser.end()
+        return events
       }
       const whole = read([bytes])
       const split = read(cut(prng, bytes))
@@ -132,7 +139,7 @@ export const upstreamTargets: readonly Target[] = [
       const collector = collectAnswer()
       const upstream = upstreamThatSends(cut(prng, bytes))
       for await (const batch of await upstream.stream(asked('chat'))) {
-        for (const one of batch) {
+        for (const one of plainChunks(batch)) {
           collector.addChunk(one)
           must(JSON.stringify(one) !== undefined, 'it can go on')
         }

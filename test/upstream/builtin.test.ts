@@ -2,7 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { makeIds } from '../../src/kernel/ids.ts'
 import { builtinUpstream } from '../../src/models/upstream/builtin.ts'
-import { type JsonObject, UpstreamFailure } from '../../src/models/upstream/upstream.ts'
+import {
+  type JsonObject,
+  plainChunks,
+  UpstreamFailure,
+} from '../../src/models/upstream/upstream.ts'
 import { outcomeOf } from '../support/rejection.ts'
 
 const clock = { now: () => 1_700_000_000_123, monotonic: () => 0 }
@@ -22,7 +26,7 @@ const complete = (body: JsonObject) =>
 async function streamed(body: JsonObject): Promise<JsonObject[]> {
   const chunks: JsonObject[] = []
   for await (const batch of await upstream.stream({ kind: 'chat', account: 'a', body, signal })) {
-    chunks.push(...batch)
+    chunks.push(...plainChunks(batch))
   }
   return chunks
 }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { openaiUpstream } from '../../src/models/upstream/openai.ts'
 import {
   type JsonObject,
+  plainChunks,
   takeEach,
   type Upstream,
   UpstreamFailure,
@@ -45,7 +46,7 @@ function stream(model: string, signal = never) {
 async function readAll(model: string) {
   const chunks: JsonObject[] = []
   try {
-    for await (const batch of await stream(model)) chunks.push(...batch)
+    for await (const batch of await stream(model)) chunks.push(...plainChunks(batch))
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error
     return { chunks, text: textOf(chunks), reason: error.reason }

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { sseParser } from '../../src/models/upstream/sse.ts'
+import { SseParser } from '../../src/models/upstream/sse.ts'
 import { UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 
 const encoder = new TextEncoder()
 
 function parse(...reads: (string | Uint8Array)[]): string[] {
-  const parser = sseParser()
-  const events = reads.flatMap((read) =>
-    parser.push(typeof read === 'string' ? encoder.encode(read) : read),
-  )
-  return [...events, ...parser.end()]
+  const events: string[] = []
+  const parser = new SseParser({ takeEvent: (data) => void events.push(data) })
+  for (const read of reads) parser.push(typeof read === 'string' ? encoder.encode(read) : read)
+  parser.end()
+  return events
 }
 
 describe('events', () => {
@@ -97,7 +97,7 @@ describe('limits', () => {
   })
 
   test('a line that never ends is too large, also as a comment', () => {
-    const parser = sseParser()
+    const parser = new SseParser({ takeEvent: () => {} })
     const read = encoder.encode(`:${line}`)
     expect(() => {
       for (let i = 0; i < 300; i++) parser.push(read)
@@ -105,7 +105,7 @@ describe('limits', () => {
   })
 
   test('an event of endless lines is too large', () => {
-    const parser = sseParser()
+    const parser = new SseParser({ takeEvent: () => {} })
     const read = encoder.encode(`data: ${line}\n`)
     expect(() => {
       for (let i = 0; i < 300; i++) parser.push(read)

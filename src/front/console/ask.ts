@@ -3,7 +3,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import type { Model } from '../../models/model.ts'
-import type { JsonObject } from '../../models/upstream/upstream.ts'
+import { type Chunk, plainChunks } from '../../models/upstream/upstream.ts'
 import type { Keep } from '../../runs/ending.ts'
 import type { LiveRun } from '../../runs/live-run.ts'
 import { type Sink, type Streamed, stream } from '../../runs/stream.ts'
@@ -54,9 +54,9 @@ export const tokensOf = ({ lines }: Pick<RunRow, 'lines'>, meter: 'input' | 'out
   lines.find((line) => line.meter === meter)?.quantity ?? 0
 
 /** The text that chunks add to the first choice. */
-export function textOf(chunks: readonly JsonObject[]): string {
+export function textOf(chunks: readonly Chunk[]): string {
   let text = ''
-  for (const { choices } of chunks) {
+  for (const { choices } of plainChunks(chunks)) {
     for (const choice of (Array.isArray(choices) ? choices : []) as ChunkChoice[]) {
       const content = choice.delta?.content
       if ((choice.index ?? 0) === 0 && typeof content === 'string') text += content

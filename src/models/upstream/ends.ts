@@ -1,5 +1,5 @@
 /** Tells how a stream ended. */
-import { type Chunks, type JsonObject, type Take, takeEach } from './upstream.ts'
+import { type Batch, type Chunks, type Take, takeEach } from './upstream.ts'
 
 /** How a stream ended: whole, by what it threw, or because its reader stopped. */
 export type End = { how: 'whole' | 'left' } | { how: 'failed'; error: unknown }
@@ -12,9 +12,9 @@ export function onEnd(chunks: Chunks, listener: (end: End) => void): Chunks {
     isTold = true
     listener(end)
   }
-  const iterate = (): AsyncIterableIterator<JsonObject[]> => {
+  const iterate = (): AsyncIterableIterator<Batch> => {
     const inner = chunks[Symbol.asyncIterator]()
-    const see = (result: IteratorResult<JsonObject[]>) => {
+    const see = (result: IteratorResult<Batch>) => {
       if (result.done) tell({ how: 'whole' })
       return result
     }
@@ -46,7 +46,7 @@ export function onEnd(chunks: Chunks, listener: (end: End) => void): Chunks {
 /** Hands on all batches, and tells how that ended. */
 async function tellEach(
   chunks: Chunks,
-  take: Take<JsonObject[]>,
+  take: Take<Batch>,
   tell: (end: End) => void,
 ): Promise<void> {
   let isLeft = false
@@ -54,7 +54,7 @@ async function tellEach(
     isLeft = !more
     return more
   }
-  const takeOn = (batch: JsonObject[]): boolean | Promise<boolean> => {
+  const takeOn = (batch: Batch): boolean | Promise<boolean> => {
     // Until it returns true: an error of `take` is not a failure of the stream.
     isLeft = true
     const more = take(batch)

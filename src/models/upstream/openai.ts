@@ -1,16 +1,14 @@
 /** An upstream that speaks the OpenAI API over HTTP. */
 import type { Json } from '../../kernel/canonical.ts'
-import { isModestJson } from '../../kernel/json-size.ts'
+import { isObject, parseObject } from '../../kernel/json-object.ts'
 import { traceHeaders } from '../../kernel/trace.ts'
 import type { ModelKind } from '../meter.ts'
+import { openChunks } from './chunk-stream.ts'
 import type { WireAnswer } from './http.ts'
 import { defaultHttpLimits, type HttpLimits } from './http.ts'
-import { sseParser } from './sse.ts'
 import {
-  type Chunks,
   type FailureReason,
   type JsonObject,
-  type Take,
   type Upstream,
   type UpstreamCall,
   UpstreamFailure,
@@ -69,7 +67,7 @@ export function openaiUpstream(options: OpenaiUpstream): Upstream {
       const body = { ...call.body, stream: true, stream_options: { include_usage: true } }
       const answer = await post(call, body)
       assertGood(answer)
-      return await afterFirst(chunksOf(answer))
+      return await openChunks(answer)
     },
   }
 }
@@ -101,157 +99,6 @@ function reasonOf(status: number): FailureReason {
   return [400, 404, 413, 422].includes(status) ? 'rejected' : 'error'
 }
 
-type Batches = AsyncIterableIterator<JsonObject[]> & Required<Chunks>
-
-/** Waits for the first chunks, so that a stream which gives none can still go elsewhere. */
-async function afterFirst(chunks: Batches): Promise<Chunks> {
-  let first: IteratorResult<JsonObject[]> | undefined
-  try {
-    first = await chunks.next()
-  } catch (error) {
-    const cut = error instanceof UpstreamFailure && error.reason === 'cut'
-    throw cut ? new UpstreamFailure('error') : error
-  }
-  if (first.done) throw new UpstreamFailure('error')
-  const takeFirst = () => {
-    const value: JsonObject[] = first?.value ?? []
-    first = undefined
-    return value
-  }
-  const rest: Batches = {
-    [Symbol.asyncIterator]() {
-      return this
-    },
-    next: () => (first ? Promise.resolve({ value: takeFirst() }) : chunks.next()),
-    async return() {
-      first = undefined
-      await chunks.return?.()
-      return { done: true, value: undefined }
-    },
-    async each(take) {
-      let more = false
-      try {
-        more = first ? await take(takeFirst()) : true
-      } finally {
-        // Also after an error: no other code stops the upstream.
-        if (!more) await rest.return?.()
-      }
-      if (more) await chunks.each(take)
-    },
-  }
-  return rest
-}
-
-/** The chunks of a body, one read at a time. Chunks before a fault are returned first. */
-function chunksOf(answer: WireAnswer): Batches {
-  const parser = sseParser()
-  const progress = progressOf()
-  const read = (bytes: Uint8Array | undefined): JsonObject[] =>
-    progress.take(bytes ? parser.push(bytes) : parser.end(), bytes === undefined)
-
-  async function take(): Promise<IteratorResult<JsonObject[]>> {
-    for (;;) {
-      if (progress.end) {
-        endWith(answer, progress.end)
-        return { done: true, value: undefined }
-      }
-      const batch = read(await answer.read().catch(toEnd))
-      if (batch.length > 0) return { done: false, value: batch }
-    }
-  }
-
-  async function takeAll(take: Take<JsonObject[]>): Promise<void> {
-    const goesOn = (more: boolean): boolean => {
-      if (!more) progress.end = 'left'
-      return !progress.end
-    }
-    const takeBytes = (bytes: Uint8Array | undefined): boolean | Promise<boolean> => {
-      const batch = read(bytes)
-      if (batch.length === 0) return !progress.end
-      const more = take(batch)
-      return typeof more === 'boolean' ? goesOn(more) : more.then(goesOn)
-    }
-    if (!progress.end) await answer.flow(takeBytes).catch(toEnd)
-    if (!progress.end) await takeBytes(undefined)
-    endWith(answer, progress.end ?? 'cut')
-  }
-
-  const fail = (error: unknown): never => {
-    progress.end = 'left'
-    answer.stop()
-    throw error
-  }
-  return {
-    [Symbol.asyncIterator]() {
-      return this
-    },
-    next: () => take().catch(fail),
-    async return() {
-      progress.end = 'left'
-      answer.stop()
-      return { done: true, value: undefined }
-    },
-    each: (all) => takeAll(all).catch(fail),
-  }
-}
-
-/** A connection that breaks is an end of the body like any other: what came before decides. */
-function toEnd(error: unknown): undefined {
-  if (!(error instanceof UpstreamFailure && error.reason === 'cut')) throw error
-}
-
-type End = FailureReason | 'done' | 'left'
-
-function endWith(answer: WireAnswer, end: End): void {
-  if (end === 'done') answer.end()
-  else answer.stop()
-  if (end !== 'done' && end !== 'left') throw new UpstreamFailure(end)
-}
-
-/** How far a stream is: which choices are still open, and whether and how it ended. */
-function progressOf() {
-  const finished = new Map<number, boolean>()
-  const progress = {
-    end: undefined as End | undefined,
-    /** The chunks of one read's events; `closed` when no more bytes will come. */
-    take(events: string[], closed: boolean): JsonObject[] {
-      const batch: JsonObject[] = []
-      for (const data of events) {
-        if (data === '' || progress.end) continue
-        if (data.trimEnd() === '[DONE]') {
-          progress.end = 'done'
-          break
-        }
-        const chunk = parseObject(data)
-        if (chunk && !chunk['error'] && note(finished, chunk['choices'])) batch.push(chunk)
-        // Half an event at the end of the body was cut off, not written wrongly.
-        else progress.end = chunk || !closed ? 'error' : 'cut'
-      }
-      if (closed && !progress.end) progress.end = allFinished(finished) ? 'done' : 'cut'
-      return batch
-    },
-  }
-  return progress
-}
-
-/** Remembers which choices a chunk touched or finished; false when they are not choices at all. */
-function note(finished: Map<number, boolean>, choices: Json | undefined): boolean {
-  if (choices === undefined || choices === null) return true
-  if (!Array.isArray(choices)) return false
-  for (const choice of choices) {
-    if (!isObject(choice)) return false
-    const index = choice['index'] ?? 0
-    if (typeof index !== 'number') return false
-    if (typeof choice['finish_reason'] === 'string') finished.set(index, true)
-    else if (!finished.has(index)) finished.set(index, false)
-  }
-  return true
-}
-
-function allFinished(finished: Map<number, boolean>): boolean {
-  return finished.size > 0 && finished.values().every((is) => is)
-}
-
 function isAnswer(kind: ModelKind, body: JsonObject): boolean {
   if (kind === 'chat') return isListOf(body['choices'], (item) => isObject(item['message']))
   return isListOf(body['data'], ({ embedding }) => {
@@ -263,19 +110,4 @@ function isListOf(list: Json | undefined, fits: (item: JsonObject) => boolean): 
   return (
     Array.isArray(list) && list.length > 0 && list.every((item) => isObject(item) && fits(item))
   )
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  // What is read has to be written again, and neither may keep everybody else waiting.
-  if (!isModestJson(text)) return undefined
-  try {
-    const value: Json = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

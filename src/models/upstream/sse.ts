@@ -4,74 +4,86 @@ import { UpstreamFailure } from './upstream.ts'
 /** The most one event, or one line, may hold: UTF-16 units, each at most three bytes of UTF-8. */
 export const maxEventLength = 256 * 1024
 
-/** Turns the bytes of a `text/event-stream` into the data of its events, read by read. */
-export type SseParser = {
-  /** @throws UpstreamFailure 'too_large' */
-  push(bytes: Uint8Array): string[]
-  /** What is left when the body closed: a last event without its blank line still counts. */
-  end(): string[]
+/** Takes the events of a stream in their order. */
+export type EventTaker = {
+  takeEvent(data: string): void
+  /** May take events from their text, at the start of one; returns where those taken end. */
+  takeText?(text: string, from: number): number
 }
 
 /**
  * The event stream parser of the HTML standard (§9.2.6), for `data` alone: names, ids and
  * retry times mean nothing to us. Any split of the bytes gives the same events.
  */
-export function sseParser(limit: number = maxEventLength): SseParser {
-  // The decoder drops a leading BOM and keeps the head of a split character.
-  const decoder = new TextDecoder()
-  let carry = ''
-  let data: string | undefined
-  let afterCr = false
+export class SseParser {
+  /** Drops a leading BOM and keeps the head of a split character. */
+  private readonly decoder = new TextDecoder()
+  private carry = ''
+  private data: string | undefined
+  private afterCr = false
 
-  function scan(text: string): string[] {
-    const events: string[] = []
+  constructor(
+    private readonly taker: EventTaker,
+    private readonly limit: number = maxEventLength,
+  ) {}
+
+  /** @throws UpstreamFailure 'too_large' */
+  push(bytes: Uint8Array): void {
+    this.scan(this.unify(this.decoder.decode(bytes, { stream: true })))
+  }
+
+  /** The body closed: a last event without its blank line still counts. */
+  end(): void {
+    this.scan(`${this.unify(this.decoder.decode())}\n\n`)
+  }
+
+  private scan(text: string): void {
+    const { taker } = this
     let from = 0
     for (;;) {
+      if (taker.takeText && this.carry === '' && this.data === undefined) {
+        from = taker.takeText(text, from)
+      }
       const to = text.indexOf('\n', from)
       if (to === -1) break
-      if (carry === '' && to === from) {
-        if (data !== undefined) events.push(data)
-        data = undefined
-      } else if (carry === '' && text.charCodeAt(from) !== letterD) {
+      if (this.carry === '' && to === from) {
+        const { data } = this
+        this.data = undefined
+        if (data !== undefined) taker.takeEvent(data)
+      } else if (this.carry === '' && text.charCodeAt(from) !== letterD) {
         // A comment, or another field: not even copied.
-        check(to - from)
+        this.check(to - from)
       } else {
-        take(carry + text.slice(from, to))
-        carry = ''
+        this.takeLine(this.carry + text.slice(from, to))
+        this.carry = ''
       }
       from = to + 1
     }
     // Never searched again: a line that comes byte by byte costs its length, not its square.
-    carry += text.slice(from)
-    check(carry.length)
-    return events
+    if (from < text.length) this.carry += text.slice(from)
+    this.check(this.carry.length)
   }
 
-  function take(line: string): void {
-    check(line.length)
+  private takeLine(line: string): void {
+    this.check(line.length)
     const value = dataOf(line)
     if (value === undefined) return
-    data = data === undefined ? value : `${data}\n${value}`
-    check(data.length)
+    this.data = this.data === undefined ? value : `${this.data}\n${value}`
+    this.check(this.data.length)
   }
 
-  function check(length: number): void {
-    if (length > limit) throw new UpstreamFailure('too_large')
+  private check(length: number): void {
+    if (length > this.limit) throw new UpstreamFailure('too_large')
   }
 
   /** Makes every line end a LF, also when CR and LF come in different reads. */
-  function unify(text: string): string {
+  private unify(text: string): string {
     if (text === '') return text
-    const rest = afterCr && text.startsWith('\n') ? text.slice(1) : text
-    afterCr = false
+    const rest = this.afterCr && text.startsWith('\n') ? text.slice(1) : text
+    this.afterCr = false
     if (!rest.includes('\r')) return rest
-    afterCr = rest.endsWith('\r')
+    this.afterCr = rest.endsWith('\r')
     return rest.replaceAll(/\r\n?/g, '\n')
-  }
-
-  return {
-    push: (bytes) => scan(unify(decoder.decode(bytes, { stream: true }))),
-    end: () => scan(`${unify(decoder.decode())}\n\n`),
   }
 }
 

@@ -1,10 +1,11 @@
 /** A place where models run, and how it fails. */
-import type { Json } from '../../kernel/canonical.ts'
+import type { JsonObject } from '../../kernel/json-object.ts'
 import type { StopSignal } from '../../kernel/stop.ts'
 import type { Trace } from '../../kernel/trace.ts'
 import type { ModelKind } from '../meter.ts'
+import { TextFrames } from '../text-frames.ts'
 
-export type JsonObject = { [member: string]: Json }
+export type { JsonObject }
 
 /** One request to a place where models run. */
 export type UpstreamCall = {
@@ -51,13 +52,23 @@ export type BreakerState = 'closed' | 'open' | 'half_open'
 /** Takes a piece; false stops the stream. */
 export type Take<T> = (piece: T) => boolean | Promise<boolean>
 
-export type Chunks = AsyncIterable<JsonObject[]> & {
+/** A `chat.completion.chunk`, or several of them that differ only in their text. */
+export type Chunk = JsonObject | TextFrames
+
+/** The chunks of one network read; `isLast` where the end of the stream came with them. */
+export type Batch = Chunk[] & { isLast?: boolean }
+
+/** The same chunks, one by one. */
+export const plainChunks = (chunks: readonly Chunk[]): JsonObject[] =>
+  chunks.flatMap((chunk) => (chunk instanceof TextFrames ? chunk.chunks() : [chunk]))
+
+export type Chunks = AsyncIterable<Batch> & {
   /** As {@link takeEach}, where nothing has to be made that waits for the next batch. */
-  each?(take: Take<JsonObject[]>): Promise<void>
+  each?(take: Take<Batch>): Promise<void>
 }
 
 /** Hands on each batch of a stream, until it ends or `take` says false, which leaves it. */
-export async function takeEach(chunks: Chunks, take: Take<JsonObject[]>): Promise<void> {
+export async function takeEach(chunks: Chunks, take: Take<Batch>): Promise<void> {
   if (chunks.each) return chunks.each(take)
   for await (const batch of chunks) {
     const more = take(batch)

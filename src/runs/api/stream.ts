@@ -1,12 +1,20 @@
 /** Streams the output of a run as server-sent events. */
 import type { Deps } from '../../app/deps-port.ts'
+import { deadlineIn } from '../../kernel/deadline.ts'
 import type { Log } from '../../kernel/log.ts'
 import { type Refusal, toErrorBody } from '../../kernel/refusal.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import type { RunRow } from '../../storage/db/schema.ts'
 import { type Reply, replyMax } from '../../storage/idempotency/call.ts'
-import { dataFrame, type SseClient, type SseContext, sseResponse } from '../../web/http/sse.ts'
+import {
+  dataFrame,
+  type SseClient,
+  type SseContext,
+  sseAnswer,
+  sseResponse,
+} from '../../web/http/sse.ts'
+import { frameWriter } from '../chunks.ts'
 import type { Keep } from '../ending.ts'
 import type { LiveRun } from '../live-run.ts'
 import { type Sink, type Streamed, stream } from '../stream.ts'
@@ -14,7 +22,7 @@ import { stopWithClient } from './client-gone.ts'
 
 /** How a run is written to a client: its chunks, and what follows the settle's COMMIT. */
 export type Shape = {
-  chunks(chunks: readonly JsonObject[]): string
+  chunk(chunk: JsonObject): string
   last(done: Streamed): string
 }
 
@@ -36,32 +44,45 @@ export async function streamRun(
 ): Promise<Response> {
   stopWithClient(live, context.request.signal)
   const opened = Promise.withResolvers<void>()
-  const connected = Promise.withResolvers<SseClient>()
-  let client: SseClient | undefined
+  const connected = Promise.withResolvers<void>()
+  const write = frameWriter(shape.chunk)
   const told = live.call === undefined ? undefined : openTranscript(deps, live, context)
+  let client: SseClient | undefined
+  /** What was written before there was a client to send it to. */
+  let early = ''
+  let isOpen = false
+  const open = (): void => {
+    isOpen = true
+    opened.resolve()
+  }
   const sink: Sink = {
-    send(chunks) {
-      const frames = shape.chunks(chunks)
+    send(chunks, isLast) {
+      const frames = write(chunks)
       told?.add(frames)
       if (client) return client.send(frames)
-      opened.resolve()
-      return connected.promise.then((late) => late.send(frames))
+      early += frames
+      // With the end known before anything went out, the answer needs no stream.
+      if (isLast && !isOpen) return
+      open()
+      return connected.promise
     },
   }
   const ended = stream(deps, live, sink, told?.keep(shape.last))
-  const tooLong = setTimeout(opened.resolve, openWithinMs)
+  const tooLong = deadlineIn(openWithinMs, open)
   try {
     await Promise.race([opened.promise, ended])
   } finally {
-    clearTimeout(tooLong)
+    tooLong.clear()
   }
   context.set.headers['x-receipt-id'] = receiptIdOf(live.id)
+  if (!isOpen) return sseAnswer(context, early + shape.last(await ended))
   return sseResponse(
     context,
     async (late) => {
       stopWithClient(live, late.signal)
       client = late
-      connected.resolve(late)
+      connected.resolve(early === '' ? undefined : late.send(early))
+      early = ''
       late.send(shape.last(await ended))
     },
     { onBug: (error) => logBug(deps.log, live, error) },

@@ -41,6 +41,10 @@ export function htmlFrame(id: string, html: string): string {
   return `id: ${id}\n${lines.join('\n')}\n\n`
 }
 
+/** Answers with events that are all there already. */
+export const sseAnswer = ({ set }: Pick<SseContext, 'set'>, frames: string): Response =>
+  new Response(frames, { headers: takeHeaders(set) })
+
 /**
  * Answers with a stream of server-sent events that `run` writes. A silent stream carries a comment
  * every 15 s; a slow client is waited for once the system's own buffers are full, and one that then

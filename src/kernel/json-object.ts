@@ -1,0 +1,21 @@
+/** Reads JSON objects that other servers send. */
+import type { Json } from './canonical.ts'
+import { isModestJson } from './json-size.ts'
+
+export type JsonObject = { [member: string]: Json }
+
+/** The object that a text is; undefined for anything else. */
+export function parseObject(text: string): JsonObject | undefined {
+  // What is read has to be written again, and neither may keep everybody else waiting.
+  if (!isModestJson(text)) return undefined
+  try {
+    const value: Json = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
