@@ -1,156 +1,211 @@
 /**
- * Kills the binary with SIGKILL in the middle of runs and streams, starts it again, and checks
- * every figure against what its clients were told; then sends 1,000 runs at once where 50 can be
- * paid.
+ * Kills the binary with SIGKILL at every point of a run under load, starts it again, and checks
+ * every figure against what its clients were told; fails each write of a settle; cuts the log as a
+ * power loss would; then sends 1,000 runs at once where 50 can be paid.
  */
-import { grant, type Home, makeHome, makeKey, must } from '../test/support/binary.ts'
-import { startPacedUpstream } from '../test/support/paced-upstream.ts'
-import { check } from './check.ts'
+import { must } from '../test/support/binary.ts'
+import type { Asked } from './asked.ts'
+import { type Point, points } from './crash-points.ts'
 import { type CrowdResult, drillCrowds } from './crowd.ts'
-import { drilledModels, load, nothingSeen, roomy, type Seen } from './load.ts'
+import { type Bench, makeBench, startOn } from './fault-bench.ts'
+import { judgeAll } from './fault-judge.ts'
+import { canTrace, type Row } from './fault-tools.ts'
+import { drillFaults, faultTable, settleFaults } from './faults.ts'
 import { stampOf } from './report.ts'
 
 export type Round = {
   round: number
-  /** From the first request to the kill, every other time from the first answer; in ms. */
-  killedAfterMs: number
-  /** Whether the restart was killed too, in ms after its start. */
-  killedInRecoveryMs: number | undefined
+  point: Point
+  isHit: boolean
+  /** Requests of this round, and those that broke or were refused. */
+  asked: number
+  broken: number
+  refused: number
+  /** Of those that broke at `/v1/runs`, whose runs are found without an answer. */
+  gone: number
+  interrupted: number
+  stored: number
+  /** Whether the restart was killed too. */
+  isTwice: boolean
   /** From the last start to the first good answer, in ms. */
   readyMs: number
   /** Since the first round. */
-  acknowledged: number
-  begun: number
   runs: number
-  interrupted: number
   faults: string[]
 }
 
-export type DrillOptions = { rounds: number; crowds: number; say?: (line: string) => void }
+export type DrillOptions = {
+  rounds: number
+  crowds: number
+  /** Parts whose name contains this: points, settle, crowds. */
+  only?: string
+  say?: (line: string) => void
+}
 
-/** The account's credit: far more than the rounds can spend. */
-const credit = '1000.00'
-const creditNusd = 1_000_000_000_000
+/** Receipts that are verified after each round. */
+const receipts = 40
 
 /** All rounds kill one and the same data folder, so that a fault once made stays visible. */
-export async function drillCrash({ rounds, crowds, say = () => {} }: DrillOptions) {
-  const stub = await startPacedUpstream()
-  const home = await makeHome(`${drilledModels(stub.url)}\n${roomy}`)
+export async function drillCrash({ rounds, crowds, only = '', say = () => {} }: DrillOptions) {
+  const does = (part: string): boolean => part.includes(only)
+  const bench = await makeBench()
   try {
-    const { secret } = await makeKey(home, { cap: credit })
-    await grant(home, credit)
-    const seen = nothingSeen()
-    const killed: Round[] = []
-    for (let round = 1; round <= rounds; round++) {
-      const result = await killOnce(home, secret, seen, round)
-      killed.push(result)
-      say(lineOf(result))
-    }
-    const crowded: CrowdResult[] = []
-    const server = await home.start()
-    for (let turn = 0; turn < crowds; turn++) {
-      for (const result of await drillCrowds(home, server)) {
-        crowded.push(result)
-        say(`1,000 at once, ${result.name}: ${wordsOf(result)}`)
-      }
-    }
-    await server.stop()
-    const build = await must(home, 'version', '--json')
-    return { killed, crowded, build: build.trim() }
+    const killed = does('points') ? await killAll(bench, rounds, say) : []
+    const broken = does('settle') ? (await drillFaults(settleFaults, say)).rows : []
+    const crowded = does('crowds') ? await crowd(bench, crowds, say) : []
+    const build = await must(bench.home, 'version', '--json')
+    return { killed, broken, crowded, build: build.trim() }
   } finally {
-    await home.remove()
-    await stub.stop()
+    await bench.remove()
   }
 }
 
-async function killOnce(home: Home, key: string, seen: Seen, round: number): Promise<Round> {
+async function killAll(bench: Bench, rounds: number, say: (line: string) => void) {
+  const isTraceable = await canTrace()
+  const able = points.filter(({ isTraced }) => isTraceable || !isTraced)
+  const killed: Round[] = []
+  for (let round = 1; round <= rounds; round++) {
+    const result = await killOnce(bench, able[(round - 1) % able.length] as Point, round)
+    killed.push(result)
+    say(lineOf(result))
+  }
+  return killed
+}
+
+async function crowd({ home }: Bench, crowds: number, say: (line: string) => void) {
+  const crowded: CrowdResult[] = []
   const server = await home.start()
-  const killedAfterMs = between(30, 700)
-  const before = seen.begun.size
-  const loading = load(server, key, seen)
-  // Every other time something was answered: a busy machine takes long for the first.
-  if (round % 2 === 1) await Promise.race([loading, untilMore(seen, before)])
-  await Bun.sleep(killedAfterMs)
-  await server.stop('SIGKILL')
-  await loading
-  const killedInRecoveryMs = round % 2 === 0 ? between(40, 160) : undefined
-  if (killedInRecoveryMs !== undefined) await home.killStarting(killedInRecoveryMs)
-  const again = await home.start()
-  const { faults, runs } = await check(again, key, seen, creditNusd)
-  const ended = await again.stop(round % 3 === 0 ? 'SIGTERM' : 'SIGKILL')
-  if (round % 3 === 0 && ended !== 0) faults.push(`SIGTERM ended with ${ended}`)
+  for (let turn = 0; turn < crowds; turn++) {
+    for (const result of await drillCrowds(home, server)) {
+      crowded.push(result)
+      say(`1,000 at once, ${result.name}: ${wordsOf(result)}`)
+    }
+  }
+  await server.stop()
+  return crowded
+}
+
+async function killOnce(bench: Bench, point: Point, round: number): Promise<Round> {
+  const server = await startOn(bench)
+  const struck = await point.strike(bench, server)
+  const isTwice = round % 3 === 0
+  if (isTwice) await bench.home.killStarting(40 + Math.random() * 120)
+  const again = await startOn(bench)
+  const { faults, fateOf, asked, runs } = await judgeAll(bench, again, receipts)
+  faults.unshift(...struck.faults, ...unexpected(asked, point))
+  const looked = point.look?.(fateOf(struck.held), struck)
+  faults.push(...(looked?.faults ?? []))
+  const ended = await again.stop(round % 2 === 0 ? 'SIGTERM' : 'SIGKILL')
+  if (round % 2 === 0 && ended !== 0) faults.push(`SIGTERM ended with ${ended}`)
+  const broken = asked.filter((one) => !one.paid && one.status !== 202)
   return {
     round,
-    killedAfterMs,
-    killedInRecoveryMs,
+    point,
+    isHit: looked?.isHit ?? struck.isHit,
+    asked: asked.length,
+    broken: broken.filter(({ status }) => status === 0).length,
+    refused: broken.filter(({ status }) => status >= 500).length,
+    ...fateOf(broken.filter((one) => one.door === 'runs' && one.status === 0)),
+    isTwice,
     readyMs: Math.round(again.readyMs),
-    acknowledged: seen.paid.size,
-    begun: seen.begun.size,
-    runs: runs.size,
-    interrupted: [...runs.values()].filter((run) => run.status === 'interrupted').length,
+    runs,
     faults,
   }
 }
 
-async function untilMore({ begun }: Seen, before: number): Promise<void> {
-  const until = performance.now() + 10_000
-  while (begun.size === before && performance.now() < until) await Bun.sleep(5)
+/** Answers that neither the kill nor the fault explains. */
+function unexpected(asked: readonly Asked[], { mayRefuse }: Point): string[] {
+  return asked.flatMap(({ id, status, reason }) => {
+    const isUsual = [0, 200, 202].includes(status) && !reason
+    if (isUsual || (mayRefuse && reason?.startsWith('storage_'))) return []
+    return [`${id} was answered with ${status} ${reason}`]
+  })
 }
-
-const between = (least: number, most: number): number =>
-  Math.round(least + Math.random() * (most - least))
 
 const wordsOf = ({ paid, refused, faults }: CrowdResult): string =>
   [`${paid} paid, ${refused} refused`, ...faults].join('; ')
 
 const lineOf = (round: Round): string =>
   [
-    `round ${round.round}: killed after ${round.killedAfterMs} ms`,
-    ...(round.killedInRecoveryMs ? [`again ${round.killedInRecoveryMs} ms into the restart`] : []),
-    `${round.acknowledged} acknowledged of ${round.runs} runs, ${round.interrupted} interrupted`,
+    `round ${round.round}, ${round.point.name}${round.isHit ? '' : ' (missed)'}`,
+    `${round.broken} of ${round.asked} broke, ${round.refused} were refused`,
+    `${round.gone} gone, ${round.interrupted} interrupted, ${round.stored} stored`,
+    `ready after ${round.readyMs} ms`,
     round.faults.length === 0 ? 'balanced' : `FAULTS: ${round.faults.slice(0, 5).join('; ')}`,
   ].join(', ')
 
 type Result = Awaited<ReturnType<typeof drillCrash>>
 
-/** Rounds that the table leaves out stand in its sums all the same. */
-const shownEvery = 10
+/** The sections of the report that are about crashes and crowds; only of parts that ran. */
+export function crashReport({ killed, broken, crowded, build }: Result): string {
+  return [
+    killed.length > 0 ? killedReport(killed, build) : '',
+    broken.length > 0 ? brokenReport(broken, build) : '',
+    crowded.length > 0 ? crowdReport(crowded) : '',
+  ].join('\n')
+}
 
-/** The sections of the report that are about crashes and crowds. */
-export function crashReport({ killed, crowded, build }: Result): string {
+function killedReport(killed: readonly Round[], build: string): string {
   const last = killed.at(-1)
-  const faults = [...killed, ...crowded].reduce((sum, { faults }) => sum + faults.length, 0)
-  const shown = killed.filter(({ round, faults }) => round % shownEvery === 0 || faults.length > 0)
-  const rows = shown.map((round) => {
-    const again = round.killedInRecoveryMs ?? '–'
-    const { acknowledged, runs, interrupted, readyMs } = round
-    const figures = [acknowledged, runs, interrupted, readyMs, round.faults.length]
-    return `| ${[round.round, round.killedAfterMs, again, ...figures].join(' | ')} |`
+  const sum = (some: readonly Round[], field: 'asked' | 'broken' | 'refused' | Fated): number =>
+    some.reduce((total, one) => total + one[field], 0)
+  const rows = [...Map.groupBy(killed, ({ point }) => point)].map(([point, all]) => {
+    const hits = all.filter(({ isHit }) => isHit).length
+    const fates = (['gone', 'interrupted', 'stored'] as const).map((field) => sum(all, field))
+    const counts = [sum(all, 'broken'), sum(all, 'refused'), ...fates, faultsIn(all).length]
+    return `| ${[point.name, point.expected, all.length, hits, ...counts].join(' | ')} |`
   })
-  const sizes = crowded.map((crowd) => `- ${crowd.name}: ${wordsOf(crowd)}`)
   const columns =
-    'round | killed after ms | restart killed after ms | answers held | runs | interrupted | ' +
-    'restart ms | faults'
+    'killed | expected | rounds | hit | broken | refused | gone | interrupted | stored | faults'
   return `## Killed in the middle of runs
 
 \`bun run drill crash\`, ${stampOf(build)}
 
-${killed.length} rounds on one data folder. In each, 24 clients run models (plain, streamed, native,
-in the background) until SIGKILL at a random moment; every second time the restart is killed too.
-Then it starts again and is checked: the ledger is balanced, nothing is held, the balance is what
-was granted less the cost of every run, each answer that a client holds is there with its cost and
-its receipt, and each run that was cut is \`interrupted\`, cost nothing and has a receipt.
+${killed.length} rounds on one data folder, each killed with SIGKILL at a point of its own. Clients
+run models: plain, streamed and in the background, with and without an Idempotency-Key. \`strace\`
+kills at a system call; a model server that holds its answers keeps runs between hold and end. Every
+third time the restart is killed too. After it each request under an Idempotency-Key is made again.
+Then the ledger is balanced, nothing is held, the balance is what was granted less the cost of every
+run, each answer that a client holds is there with its cost and its receipt, no request was charged
+twice, nothing else was charged, the newest ${receipts} receipts verify, and
+\`counterfoil doctor\` finds every page whole.
 
-**${faults} faults.** In the end there are ${last?.runs ?? 0} runs. Clients hold
-${last?.acknowledged ?? 0} whole answers; ${last?.interrupted ?? 0} runs were interrupted.
-Every tenth round, and each with a fault:
+A point is hit if the process died there: after a \`COMMIT\` only if a charge was found that nobody
+had been told of, in the sweep only if the runs had no rows yet. *Gone*, *interrupted* and *stored*
+count the broken requests at \`/v1/runs\` by their run: not there, ended at no charge, charged.
+
+**${faultsIn(killed).length} faults.** ${sum(killed, 'asked')} requests; in the end there are
+${last?.runs ?? 0} runs.${faultsIn(killed)
+    .map((fault) => `\n- ${fault}`)
+    .join('')}
 
 | ${columns} |
 |${'---|'.repeat(columns.split('|').length)}
 ${rows.join('\n')}
-
-## 1,000 runs at once, 50 can be paid
-
-${sizes.length > 0 ? sizes.join('\n') : 'Not run.'}
 `
 }
+
+type Fated = 'gone' | 'interrupted' | 'stored'
+
+const faultsIn = (rounds: readonly Round[]): string[] =>
+  rounds.flatMap(({ round, faults }) => faults.map((fault) => `round ${round}: ${fault}`))
+
+const brokenReport = (rows: readonly Row[], build: string): string => `## Each write of a settle
+
+\`bun run drill crash\`, ${stampOf(build)}
+
+One run is held by its model server; then \`strace\` or a limit of the file's size breaks one system
+call of its end, each in turn. The caller gets a 503 or a whole answer; after a restart the books
+balance and nobody is charged for a 503, unless the COMMIT is there all the same after a sync that
+failed: then a repeated call is told the answer. And the write-ahead log of a killed server is cut
+at every frame, as a power loss leaves it.
+
+${faultTable(rows)}
+`
+
+const crowdReport = (
+  crowded: readonly CrowdResult[],
+): string => `## 1,000 runs at once, 50 can be paid
+
+${crowded.map((crowd) => `- ${crowd.name}: ${wordsOf(crowd)}`).join('\n')}
+`

@@ -3,7 +3,6 @@ import { Database } from 'bun:sqlite'
 import {
   copyFileSync,
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -13,9 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { auditStore } from '../src/ledger/store/audit.ts'
-import { openSqlite } from '../src/storage/db/sqlite.ts'
-import { ask, askAll, type Bench, makeBench, startOn, startUnder } from './fault-bench.ts'
+import { ask, askAll } from './asked.ts'
+import { type Bench, makeBench, startOn, startUnder } from './fault-bench.ts'
 import { judge } from './fault-judge.ts'
 import {
   countOf,
@@ -200,40 +198,6 @@ export async function damagedHeader(bench: Bench): Promise<Row> {
   const said = stderr.trim().split('\n').at(-1)?.replaceAll(bench.home.folder, '…') ?? ''
   const expected = 'the start is refused, the file stays as it is'
   return { fault: 'the header overwritten', expected, seen: `“${said}”`, faults }
-}
-
-/** Power loss: the log of a killed server, cut off at every frame, opens and adds up. */
-export async function cutLog(bench: Bench, most: number): Promise<Row> {
-  const faults: string[] = []
-  const server = await startOn(bench)
-  await askAll(bench, server, { clients: 4, each: 6 })
-  await server.stop('SIGKILL')
-  const file = fileOf(bench)
-  const log = readFileSync(`${file}-wal`)
-  const frames = Math.floor((log.length - 32) / (24 + 4096))
-  const folder = join(bench.home.folder, 'cut')
-  const step = Math.max(1, Math.ceil(frames / most))
-  let opened = 0
-  for (let frame = 0; frame <= frames; frame += step) {
-    mkdirSync(folder)
-    const copy = join(folder, 'counterfoil.db')
-    copyFileSync(file, copy)
-    // Half of the next frame too: a write that was torn.
-    writeFileSync(`${copy}-wal`, log.subarray(0, 32 + frame * 4120 + (frame % 2) * 2000))
-    const db = openSqlite(copy)
-    const wrong = await auditStore(db).whole(Date.now())
-    const check = new Database(copy, { readonly: true })
-    const told = check.query('PRAGMA integrity_check').values()[0]?.[0]
-    check.close()
-    await db.close()
-    rmSync(folder, { recursive: true })
-    if (wrong.length > 0 || told !== 'ok') faults.push(`at frame ${frame}: ${wrong[0] ?? told}`)
-    opened++
-  }
-  faults.push(...(await judgeAnew(bench)))
-  const expected = 'every beginning of the log is a whole ledger'
-  const seen = `${opened} beginnings of ${frames} frames opened, each balanced and whole`
-  return { fault: 'power loss: the log cut off at a frame', expected, seen, faults }
 }
 
 /** Another program holds the write lock, first briefly, then for longer than anybody waits. */

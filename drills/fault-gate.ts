@@ -12,15 +12,25 @@ export const gatedModel = 'gated/model'
 export async function startGate() {
   let isOpen = true
   let opened = Promise.withResolvers<void>()
-  const choices = [
-    { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'a word' } },
-  ]
   const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 }
-  const body = JSON.stringify({ id: 'c', object: 'chat.completion', choices, usage })
+  const message = { role: 'assistant', content: 'a word' }
+  const last = { index: 0, finish_reason: 'stop' }
+  const whole = { object: 'chat.completion', choices: [{ ...last, message }], usage }
+  const frames = [
+    { object: 'chat.completion.chunk', choices: [{ ...last, delta: message }] },
+    { object: 'chat.completion.chunk', choices: [], usage },
+  ]
   const stub = await startStubUpstream({
-    async handler(_, response) {
+    async handler({ body }, response) {
       if (!isOpen) await opened.promise
-      response.writeHead(200, { 'content-type': 'application/json' }).end(body)
+      const isStream = body['stream'] === true
+      const type = isStream ? 'text/event-stream' : 'application/json'
+      const text = isStream
+        ? [...frames.map((frame) => JSON.stringify({ id: 'c', ...frame })), '[DONE]']
+            .map((data) => `data: ${data}\n\n`)
+            .join('')
+        : JSON.stringify({ id: 'c', ...whole })
+      response.writeHead(200, { 'content-type': type }).end(text)
     },
   })
   return {
@@ -28,6 +38,7 @@ export async function startGate() {
 [[upstreams]]
 id = "gated"
 base_url = "${stub.url}"
+breaker_failures = 0
 
 [[models]]
 id = "${gatedModel}"

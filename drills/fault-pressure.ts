@@ -1,4 +1,4 @@
-/** What takes something away: room in a file, the end of the write-ahead log, memory, the log. */
+/** What takes something away: the end of the write-ahead log, memory, the log of events. */
 import { Database } from 'bun:sqlite'
 import {
   copyFileSync,
@@ -14,38 +14,12 @@ import {
 import { join } from 'node:path'
 import { usageOf } from '../bench/processes.ts'
 import { until } from '../test/support/runs.ts'
-import { askAll, type Bench, startOn, startUnder } from './fault-bench.ts'
+import { askAll } from './asked.ts'
+import { type Bench, startOn, startUnder } from './fault-bench.ts'
 import { judge } from './fault-judge.ts'
 import { countOf, judgeAnew, type Row, readFaults, readyOf, skippedRow } from './fault-tools.ts'
 
 const walOf = ({ home }: Bench): string => join(home.data, 'counterfoil.db-wal')
-
-/** The limit of a file's size lies in the middle of a frame: one write is short, the next fails. */
-export async function shortWrite(bench: Bench): Promise<Row> {
-  const fault = 'a write that is cut short (`prlimit --fsize`)'
-  const expected = 'as an I/O error: not acknowledged, every write 503 until a restart, reads go on'
-  if (!Bun.which('prlimit')) return skippedRow(fault, expected, 'prlimit is absent')
-  const server = await startOn(bench)
-  await askAll(bench, server, { clients: 2, each: 3 })
-  const limit = (bytes: number | 'unlimited') =>
-    Bun.spawnSync(['prlimit', '--pid', String(server.pid), `--fsize=${bytes}`])
-  const most = statSync(walOf(bench)).size + 6000
-  limit(most)
-  const asked = await askAll(bench, server, { clients: 2, each: 3 })
-  const faults = await readFaults(bench, server)
-  const ready = await readyOf(server)
-  const size = statSync(walOf(bench)).size
-  limit('unlimited')
-  const later = await askAll(bench, server, { clients: 1, each: 2 })
-  if (size !== most) faults.push(`the log has ${size} bytes, not ${most}: no write was short`)
-  if (ready !== 'storage_failed') faults.push(`/readyz says ${ready}`)
-  if ([...asked, ...later].some(({ status }) => status !== 503)) faults.push('a write was taken')
-  await server.stop('SIGKILL')
-  faults.push(...(await judgeAnew(bench)))
-  return { fault, expected, seen: countOf([...asked, ...later]), faults }
-}
-
-const ballastMiB = 272
 
 /** Somebody reads for ever, so that the write-ahead log is not written back: it only grows. */
 export async function pinnedReader(bench: Bench): Promise<Row> {

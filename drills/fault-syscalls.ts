@@ -1,5 +1,6 @@
 /** The n-th system call on the way to the disk fails, or is the last one of the process. */
-import { type Asked, askAll, type Bench, startOn } from './fault-bench.ts'
+import { type Asked, askAll } from './asked.ts'
+import { type Bench, startOn } from './fault-bench.ts'
 import { gatedModel } from './fault-gate.ts'
 import {
   countOf,

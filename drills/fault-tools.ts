@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Server } from '../test/support/binary.ts'
-import { type Asked, type Bench, startOn } from './fault-bench.ts'
-import { judge } from './fault-judge.ts'
+import type { Asked } from './asked.ts'
+import { type Bench, startOn } from './fault-bench.ts'
+import { type Judged, judgeAll } from './fault-judge.ts'
 
 /** One fault as the report has it. `faults` are what the service did wrong under it. */
 export type Row = {
@@ -108,15 +109,18 @@ export async function untilReady(server: Server, wanted: string, ms = 15_000): P
 }
 
 /** Starts anew after a fault and says what is not as it must be. */
-export async function judgeAnew(bench: Bench): Promise<string[]> {
+export const judgeAnew = async (bench: Bench): Promise<string[]> => (await judgedAnew(bench)).faults
+
+/** The same with what became of each request. */
+export async function judgedAnew(bench: Bench): Promise<Judged> {
   const again = await startOn(bench)
-  const faults = await judge(bench, again)
+  const judged = await judgeAll(bench, again)
   const ended = await again.stop('SIGTERM')
   if (ended !== 0) {
     const said = readOr(bench.home.printed.stderr).trim().split('\n').at(-1)
-    faults.push(`SIGTERM ended with ${ended}: ${said?.slice(0, 600)}`)
+    judged.faults.push(`SIGTERM ended with ${ended}: ${said?.slice(0, 600)}`)
   }
-  return faults
+  return judged
 }
 
 /** How many answers there were of each kind: `12 × 200, 4 × storage_full`. */

@@ -5,7 +5,6 @@
 import { must } from '../test/support/binary.ts'
 import { type Bench, makeBench } from './fault-bench.ts'
 import {
-  cutLog,
   damagedHeader,
   damagedPages,
   deleted,
@@ -17,7 +16,9 @@ import {
 } from './fault-disk.ts'
 import { killBackup, killMigration, killRecovery } from './fault-kills.ts'
 import { clockJumps, noDescriptors, stopped, stoppedLong } from './fault-machine.ts'
-import { littleMemory, pinnedReader, rotatedLog, shortWrite } from './fault-pressure.ts'
+import { cutEverywhere } from './fault-power.ts'
+import { littleMemory, pinnedReader, rotatedLog } from './fault-pressure.ts'
+import { cutEachWrite, failEachWrite, fillEachWrite } from './fault-settle.ts'
 import { failOnce, fullFor, killAt, killEnding } from './fault-syscalls.ts'
 import { canTrace, type Injection, isRoot, type Row, skippedRow } from './fault-tools.ts'
 import { stampOf } from './report.ts'
@@ -46,12 +47,27 @@ const traced = (
     run: (bench) => run(bench, inject(calls, what(n))),
   }))
 
+/** What `bun run drill crash` does too: each write of a settle, and each frame of the log. */
+export const settleFaults: Fault[] = [
+  {
+    name: 'every write EIO',
+    needs: 'trace',
+    run: (bench) => failEachWrite(bench, 'EIO'),
+  },
+  {
+    name: 'every write ENOSPC',
+    needs: 'trace',
+    run: (bench) => fillEachWrite(bench, 'ENOSPC'),
+  },
+  { name: 'every write short', run: cutEachWrite },
+  { name: 'cut log', run: () => cutEverywhere(8) },
+]
+
 /** A hold writes about ten frames of two calls each, a settle as many; both end in an fsync. */
 export const everyFault: Fault[] = [
   ...traced('fsync', (n) => `error=EIO:when=${n}`, from(1, 6), failOnce),
   ...traced('pwrite64', (n) => `error=EIO:when=${n}`, [1, 2, 5, 12, 23, 40, 61], failOnce),
   ...traced('pwrite64', (n) => `error=ENOSPC:when=${n}..${n + 60}`, [3, 20, 47], fullFor),
-  { name: 'short write', run: shortWrite },
   { name: 'EROFS', needs: 'trace', run: readOnlyCalls },
   ...traced('fsync', (n) => `signal=KILL:when=${n}`, from(1, 20), killAt),
   ...traced('pwrite64', (n) => `signal=KILL:when=${n}`, from(1, 20), killAt),
@@ -72,7 +88,7 @@ export const everyFault: Fault[] = [
     needs: 'trace',
     run: (bench) => killBackup(bench, 'pwrite64', from(1, 121, 15)),
   },
-  { name: 'cut log', run: (bench) => cutLog(bench, 60) },
+  ...settleFaults,
   { name: 'full disk', needs: 'root', run: fullDisk },
   { name: 'full log', run: fullLog },
   { name: 'read-only', needs: 'root', run: readOnly },
@@ -130,12 +146,6 @@ type Result = Awaited<ReturnType<typeof drillFaults>>
 /** The section of the report that is about broken disks, files and clocks. */
 export function faultsReport({ rows, build }: Result): string {
   const skipped = rows.filter((row) => row.skipped !== undefined).length
-  const count = rows.reduce((sum, { faults }) => sum + faults.length, 0)
-  const lines = rows.map(({ fault, expected, seen, faults, skipped }) => {
-    const told = skipped === undefined ? seen : `skipped: ${skipped}`
-    const result = skipped === undefined ? String(faults.length) : '–'
-    return `| ${[fault, expected, told, result].map(inCell).join(' | ')} |`
-  })
   return `## Broken disks, files and clocks
 
 \`bun run drill faults\`, ${stampOf(build)}
@@ -148,12 +158,23 @@ had no answer is asked again under its key, and then each key was charged exactl
 is balanced, nothing is held, \`counterfoil doctor\` finds every page whole, and SIGTERM ends
 with 0.
 
-**${count} faults of the service.**
+${faultTable(rows)}
+`
+}
+
+/** How many faults there were, and a line for each row. */
+export function faultTable(rows: readonly Row[]): string {
+  const count = rows.reduce((sum, { faults }) => sum + faults.length, 0)
+  const lines = rows.map(({ fault, expected, seen, faults, skipped }) => {
+    const told = skipped === undefined ? seen : `skipped: ${skipped}`
+    const result = skipped === undefined ? String(faults.length) : '–'
+    return `| ${[fault, expected, told, result].map(inCell).join(' | ')} |`
+  })
+  return `**${count} faults of the service.**
 
 | fault | expected | seen | wrong |
 |---|---|---|---|
-${lines.join('\n')}
-`
+${lines.join('\n')}`
 }
 
 const inCell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')

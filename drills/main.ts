@@ -28,7 +28,7 @@ const options = {
   /** soak: how long, and requests a second. */
   minutes: { type: 'string', default: '30' },
   rate: { type: 'string', default: '80' },
-  /** cluster, faults: those whose name contains this; all without it. */
+  /** cluster, crash, faults: those whose name contains this; all without it. */
   only: { type: 'string', default: '' },
   /** simulate: the engine, how many seeds and commands of each, or the one seed to replay. */
   engine: { type: 'string', default: 'sqlite' },
@@ -57,9 +57,11 @@ const drills: Record<string, () => Promise<Found>> = {
     }
   },
   async crash() {
-    const numbers = { rounds: Number(values.rounds ?? 50), crowds: Number(values.crowds) }
+    const { rounds = 200, crowds, only } = values
+    const numbers = { rounds: Number(rounds), crowds: Number(crowds), only }
     const result = await drillCrash({ ...numbers, say })
-    const faults = [...result.killed, ...result.crowded].flatMap(({ faults }) => faults)
+    const all = [...result.killed, ...result.broken, ...result.crowded]
+    const faults = all.flatMap(({ faults }) => faults)
     return { sections: crashReport(result), faults }
   },
   async export() {

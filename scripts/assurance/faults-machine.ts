@@ -18,9 +18,11 @@ export const machineFaults: readonly Fault[] = [
     drills: ['faults fsync:signal=KILL', 'faults pwrite64:signal=KILL'],
   },
   {
-    fault: 'killed with the hold stored, before the upstream answered',
-    expected: 'after the restart the run is interrupted, its hold freed once, nothing charged',
+    fault: 'killed with a hold, before the upstream answered',
+    expected:
+      'after the restart the hold is gone, nothing charged; a run with a row is interrupted',
     tests: [anew, crash],
+    drills: ['crash'],
   },
   {
     fault: 'killed in the middle of a stream',
@@ -32,7 +34,7 @@ export const machineFaults: readonly Fault[] = [
     fault: 'killed between the settle of a run and its answer',
     expected: 'the same Idempotency-Key gets the stored answer; one charge',
     tests: [retried],
-    drills: ['faults settle fsync:signal=KILL', 'faults settle pwrite64:signal=KILL'],
+    drills: ['crash', 'faults settle fsync:signal=KILL', 'faults settle pwrite64:signal=KILL'],
   },
   {
     fault: 'killed while it ends the runs of before',
@@ -71,7 +73,7 @@ export const machineFaults: readonly Fault[] = [
         'every connection syncs each commit, keeps references, and waits briefly',
       ],
     ],
-    drills: ['faults cut log'],
+    drills: ['crash', 'faults cut log'],
   },
   {
     fault: 'a sync fails',
@@ -82,18 +84,18 @@ export const machineFaults: readonly Fault[] = [
         'a sync that fails is no success, and nothing is written after it',
       ],
     ],
-    drills: ['faults fsync:error=EIO'],
+    drills: ['crash', 'faults fsync:error=EIO', 'faults every write EIO'],
   },
   {
     fault: 'a write fails or is cut short',
     expected: 'as a sync that fails; after a restart every page is whole',
-    drills: ['faults pwrite64:error=EIO', 'faults short write'],
+    drills: ['crash', 'faults every write EIO', 'faults every write short'],
   },
   {
     fault: 'the disk of the database is full',
     expected: '503, reads go on; over by itself when there is room',
     tests: [fullFiles, ['test/runs/full-disk.test.ts', 'is a 5xx that charges nothing']],
-    drills: ['faults full disk', 'faults pwrite64:error=ENOSPC'],
+    drills: ['crash', 'faults full disk', 'faults every write ENOSPC'],
   },
   {
     fault: 'the disk of the log of events is full; SQLite needs none for what is temporary',

@@ -123,7 +123,7 @@ async function planFaults(db: Db, m: Model): Promise<string[]> {
  * Every numbered run has one leaf, which is of its row as it is stored, and so has the price list;
  * no place is left out or used twice.
  */
-async function logFaults(db: Db): Promise<string[]> {
+export async function logFaults(db: Db): Promise<string[]> {
   const { runs, logLeaves } = db.tables
   const whole = await readWholeLogs(db)
   const found = await db.read(function* (q) {
