@@ -17,9 +17,11 @@ import { until } from '../test/support/runs.ts'
 import { askAll } from './asked.ts'
 import { type Bench, startOn, startUnder } from './fault-bench.ts'
 import { judge } from './fault-judge.ts'
-import { countOf, judgeAnew, type Row, readFaults, readyOf, skippedRow } from './fault-tools.ts'
+import { countOf, judgeAnew, type Row, skippedRow } from './fault-tools.ts'
 
 const walOf = ({ home }: Bench): string => join(home.data, 'counterfoil.db-wal')
+
+const ballastMiB = 272
 
 /** Somebody reads for ever, so that the write-ahead log is not written back: it only grows. */
 export async function pinnedReader(bench: Bench): Promise<Row> {
