@@ -37,8 +37,7 @@ export function makeIdleLines<Line extends Idle>(): IdleLines<Line> {
     keep(line) {
       const own = byAccount.get(line.account)
       if (own && own.length >= mostIdlePerAccount) return line
-      const [oldest] = all
-      const evicted = all.size >= mostIdle ? oldest : undefined
+      const evicted = all.size >= mostIdle ? all.values().next().value : undefined
       if (evicted) remove(evicted)
       all.add(line)
       // Looked up again: making room may have emptied the list.
