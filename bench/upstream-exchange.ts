@@ -1,6 +1,6 @@
 /**
- * `bun bench/upstream-exchange.ts [seconds] [rounds]`: CPU of one plain answer of an upstream, 32 at
- * once, in this process: as runs ask it, through breaker, slots, meters and the strict reader,
+ * `bun bench/upstream-exchange.ts [seconds] [rounds]`: CPU of one plain answer of an upstream, 32
+ * at once, in this process: as runs ask it, through breaker, slots, meters and the strict reader,
  * and by bare sockets that write a request and parse what comes. In turns; medians.
  */
 import type { Socket } from 'bun'
@@ -67,8 +67,8 @@ function exchangeAsks(): Ask[] {
 
 function bareAsks(): Promise<Ask[]> {
   const head =
-    `POST /v1/chat/completions HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${apiKey}\r\n` +
-    'content-type: application/json\r\ncontent-length: '
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: ${hostname}\r\n` +
+    `authorization: Bearer ${apiKey}\r\ncontent-type: application/json\r\ncontent-length: `
   type Waiting = { resolve(answer: unknown): void }
   const open = async (): Promise<Ask> => {
     const socket: Socket<Waiting> = await Bun.connect<Waiting>({

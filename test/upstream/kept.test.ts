@@ -124,3 +124,14 @@ test('by fetch each request has a connection of its own', async () => {
   }
   expect(upstream.sockets).toHaveLength(3)
 })
+
+test('a text that needs more bytes than characters arrives whole, in one part or many', async () => {
+  const { upstream, wire } = await serve(echo)
+  const bodies = ['é', '日本', '🦊 é', 'é日🦊'.repeat(900_000)].map((text) => `"${text}"`)
+  for (const body of bodies) {
+    // It tells each byte that it heard as a character.
+    const heard = Buffer.from(await ask(wire, 'a', body), 'latin1').toString()
+    expect(heard === body).toBe(true)
+  }
+  expect(upstream.sockets).toHaveLength(1)
+})
