@@ -53,7 +53,7 @@ function inOrder(value: unknown): unknown {
   }
   if (!isPlain(value)) return undefined
   const copy: { [name: string]: unknown } = {}
-  for (const name of Object.keys(value).sort()) {
+  for (const name of sorted(Object.keys(value))) {
     const member = isSortable(name) ? inOrder(value[name]) : undefined
     if (member === undefined) return undefined
     copy[name] = member
@@ -68,4 +68,16 @@ const isPlain = (value: unknown): value is { [name: string]: unknown } =>
 function isSortable(name: string): boolean {
   const code = name.charCodeAt(0)
   return !(code >= 0x30 && code <= 0x39) && name !== '__proto__' && name !== 'toJSON'
+}
+
+/** Sorts in place by UTF-16 units, as `sort` does; a few names by insertion, which is faster. */
+function sorted(names: string[]): string[] {
+  if (names.length > 8) return names.sort()
+  for (let at = 1; at < names.length; at++) {
+    const name = names[at] ?? ''
+    let to = at
+    for (; to > 0 && (names[to - 1] ?? '') > name; to--) names[to] = names[to - 1] ?? ''
+    names[to] = name
+  }
+  return names
 }

@@ -35,7 +35,7 @@ test('values made up at random, against the library', () => {
     if (kind === 2) return (below(2_000_001) - 1_000_000) / 10 ** below(9)
     if (kind < 5) return word() + word()
     if (kind === 5) return Array.from({ length: below(5) }, () => make(levels - 1))
-    return Object.fromEntries(Array.from({ length: below(6) }, () => [word(), make(levels - 1)]))
+    return Object.fromEntries(Array.from({ length: below(14) }, () => [word(), make(levels - 1)]))
   }
   for (let i = 0; i < 2000; i++) {
     const value = make(4)
