@@ -2,6 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { jsonReply } from '../../storage/idempotency/api/answer-once.ts'
+import { answerText } from '../../web/http/json-text.ts'
 import { type Completed, complete } from '../complete.ts'
 import type { Finished } from '../finish.ts'
 import type { LiveRun } from '../live-run.ts'
@@ -10,12 +11,12 @@ import { stopWithWaiting } from './client-gone.ts'
 type Context = { request: Request; set: { headers: Record<string, string | number> } }
 
 /** The whole answer for a client that waits for it; one that hangs up stops the run. */
-export async function answerWhole<T extends object>(
+export async function answerWhole(
   deps: Deps,
   { request, set }: Context,
   live: LiveRun,
-  toAnswer: (done: Completed) => T,
-): Promise<T> {
+  toAnswer: (done: Completed) => object,
+): Promise<Response> {
   const listening = stopWithWaiting(live, request)
   const { call } = live
   const write = (scope: string) => (done: Completed) =>
@@ -23,7 +24,7 @@ export async function answerWhole<T extends object>(
   try {
     const done = await complete(deps, live, call === undefined ? undefined : write(call))
     Object.assign(set.headers, headersOf(done))
-    return toAnswer(done)
+    return answerText(set, JSON.stringify(toAnswer(done)))
   } finally {
     listening.clear()
   }

@@ -7,6 +7,7 @@ import { readTrace } from '../../kernel/trace.ts'
 import { hostCheck, type Listen } from './host.ts'
 import { isForPrograms, pathStart, sayFailures } from './lazy-mount.ts'
 import type { ExpectBody } from './slow-body.ts'
+import { standing } from './standing-headers.ts'
 import { toRefusal } from './to-refusal.ts'
 
 export type RootDeps = {
@@ -27,15 +28,6 @@ export type ShowRefusal = (
 ) => Shown
 
 export type Shown = { html: string; headers: Record<string, string> }
-
-const csp = "default-src 'none'; frame-ancestors 'none'"
-
-const standing = {
-  'x-content-type-options': 'nosniff',
-  'content-security-policy': csp,
-  'referrer-policy': 'no-referrer',
-  'cache-control': 'no-store',
-}
 
 /**
  * The root of the service: every door is mounted on what this returns. It checks the Host before
