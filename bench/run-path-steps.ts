@@ -68,6 +68,7 @@ export const steps = {
     'models/upstream/metered.ts',
     'models/upstream/guarded.ts',
     'models/upstream/limited.ts',
+    'models/upstream/served.ts',
     'models/upstream/breaker.ts',
     'models/upstream/breaker-accounts.ts',
     'models/upstream/slots.ts',

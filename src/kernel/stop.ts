@@ -13,35 +13,23 @@ export type StopListener = (() => void) | { handleEvent(): void }
 /** A signal that is its own switch, used once. Listeners hear of it in the order they came. */
 export class StopSwitch implements StopSignal {
   aborted = false
-  /** Nearly always the only one, and so not worth a set. */
-  private first: StopListener | undefined
-  private others: Set<StopListener> | undefined
+  private readonly listeners: StopListener[] = []
 
   addEventListener(_: 'abort', listener: StopListener, _once?: { once?: boolean }): void {
-    if (!this.first && !this.others?.size) this.first = listener
-    else {
-      this.others ??= new Set()
-      this.others.add(listener)
-    }
+    this.listeners.push(listener)
   }
 
   removeEventListener(_: 'abort', listener: StopListener): void {
-    if (this.first === listener) this.first = undefined
-    else this.others?.delete(listener)
+    const at = this.listeners.indexOf(listener)
+    if (at !== -1) this.listeners.splice(at, 1)
   }
 
   stop(): void {
-    if (this.aborted) return
     this.aborted = true
-    const { first } = this
-    this.first = undefined
-    if (first) tell(first)
-    for (const listener of this.others ?? []) tell(listener)
-    this.others = undefined
+    const { listeners } = this
+    for (let next = listeners.shift(); next; next = listeners.shift()) {
+      if (typeof next === 'function') next()
+      else next.handleEvent()
+    }
   }
-}
-
-function tell(listener: StopListener): void {
-  if (typeof listener === 'function') listener()
-  else listener.handleEvent()
 }

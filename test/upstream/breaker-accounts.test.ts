@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { makeBreaker, type Pass } from '../../src/models/upstream/breaker.ts'
+import { makeBreaker, type Pass, type Verdict } from '../../src/models/upstream/breaker.ts'
 import { recentAccounts } from '../../src/models/upstream/breaker-accounts.ts'
 import type { BreakerState } from '../../src/models/upstream/upstream.ts'
 
@@ -19,7 +19,8 @@ function play(steps: string) {
       const pass = guard.take(account)
       if (pass) passes.set(name, pass)
       else last = ` refused ${guard.retryAfterMs(account)}`
-    } else passes.get(name)?.[verb as keyof Pass]()
+    } else if (verb === 'began') passes.get(name)?.began()
+    else passes.get(name)?.end(verb as Verdict)
   }
   return { last: guard.state + last, told }
 }

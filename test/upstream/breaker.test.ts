@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { makeBreaker, type Pass, verdictOf } from '../../src/models/upstream/breaker.ts'
+import {
+  makeBreaker,
+  type Pass,
+  type Verdict,
+  verdictOf,
+} from '../../src/models/upstream/breaker.ts'
 import type { BreakerState } from '../../src/models/upstream/upstream.ts'
 import { type FailureReason, UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 
@@ -20,7 +25,8 @@ function breaker() {
       const pass = guard.take(account)
       if (!pass) return `${guard.state} refused ${guard.retryAfterMs(account)}`
       passes.set(name, pass)
-    } else passes.get(name)?.[verb as keyof Pass]()
+    } else if (verb === 'began') passes.get(name)?.began()
+    else passes.get(name)?.end(verb as Verdict)
     return guard.state
   }
   return { play, told }

@@ -10,14 +10,14 @@ export type BreakerRules = {
   cooldownMs: number
 }
 
+/** `left`: nothing was learned, as the upstream was not asked or the client hung up. */
+export type Verdict = 'answered' | 'failed' | 'left'
+
 /** The way through for one request. Only its first verdict counts. */
 export type Pass = {
   /** The first of an answer came: closes an open breaker, but one more failure may reopen it. */
   began(): void
-  answered(): void
-  failed(): void
-  /** Nothing was learned: the upstream was not asked, or the client hung up. */
-  left(): void
+  end(verdict: Verdict): void
 }
 
 export type Breaker = {
@@ -75,14 +75,8 @@ class CircuitPass implements Pass {
   began(): void {
     this.circuit.began(this)
   }
-  answered(): void {
-    this.circuit.end(this, 'answered')
-  }
-  failed(): void {
-    this.circuit.end(this, 'failed')
-  }
-  left(): void {
-    this.circuit.end(this, 'left')
+  end(verdict: Verdict): void {
+    this.circuit.end(this, verdict)
   }
 }
 
@@ -139,7 +133,7 @@ class Circuit implements Breaker {
     pass.probe = 'none'
   }
 
-  end(pass: CircuitPass, verdict: 'answered' | 'failed' | 'left'): void {
+  end(pass: CircuitPass, verdict: Verdict): void {
     if (pass.turn !== this.turn) return
     pass.turn = undefined
     if (verdict === 'answered') {
@@ -211,7 +205,7 @@ class Circuit implements Breaker {
  * What a failed request says of the server. An answer that refuses the request, or asks for fewer
  * of them, comes from one that works; what this side gave up or kept back says nothing.
  */
-export function verdictOf({ reason, status }: UpstreamFailure): 'answered' | 'failed' | 'left' {
+export function verdictOf({ reason, status }: UpstreamFailure): Verdict {
   if (reason === 'unreachable' || reason === 'timeout' || reason === 'cut') return 'failed'
   if (reason === 'rejected' || reason === 'too_large') return 'answered'
   if (reason !== 'error' && reason !== 'busy') return 'left'

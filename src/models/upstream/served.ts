@@ -108,9 +108,8 @@ class Turn {
   end(end: End): void {
     this.release?.()
     // Only its end says that an answer was whole.
-    if (end.how === 'failed') this.fail(end.error)
-    else if (end.how === 'whole') this.pass?.answered()
-    else this.pass?.left()
+    if (end.how !== 'failed') this.pass?.end(end.how === 'whole' ? 'answered' : 'left')
+    else this.fail(end.error)
   }
 
   /** A stop by our own caller is not a failure. */
@@ -118,6 +117,6 @@ class Turn {
     const failure = error instanceof UpstreamFailure ? error : undefined
     const reason = failure?.reason ?? 'error'
     if (reason !== 'aborted') this.rules.meters.upstreamFailed(this.id, reason)
-    this.pass?.[failure ? verdictOf(failure) : 'left']()
+    this.pass?.end(failure ? verdictOf(failure) : 'left')
   }
 }

@@ -59,10 +59,6 @@ export class Exchange implements WireAnswer {
     this.fail('aborted')
   }
 
-  handleDeadline(): void {
-    this.watch()
-  }
-
   /** Kept while it connects, because a TLS handshake may never end. */
   connect(line: Line<Exchange>): void {
     if (this.request) this.line = line
@@ -116,8 +112,7 @@ export class Exchange implements WireAnswer {
     const { encoding } = head
     if (encoding) this.packed = unpack(encoding, () => this.inlet.read(Number.POSITIVE_INFINITY))
     // A timer is the most expensive part of a request, so one is set only if needed earlier.
-    const { idleMs } = this.limits
-    if (idleMs < this.firstLookMs && idleMs < this.firstLookMs - this.spentMs) this.watch()
+    if (this.limits.idleMs < this.firstLookMs) this.handleDeadline()
     this.opened?.resolve(this)
     this.opened = undefined
   }
@@ -181,12 +176,8 @@ export class Exchange implements WireAnswer {
     return Math.min(this.limits.firstByteMs, this.limits.totalMs)
   }
 
-  private get spentMs(): number {
-    return systemClock.monotonic() - this.startedAt
-  }
-
   /** The one timer of an exchange: set for the first of its deadlines, it looks at all of them. */
-  watch(): void {
+  handleDeadline(): void {
     this.firstLook?.clear()
     clearTimeout(this.timer)
     const { firstByteMs, idleMs, totalMs } = this.limits
@@ -261,7 +252,7 @@ export class Exchange implements WireAnswer {
     if (this.inlet.isWhole || this.inlet.failure) return
     this.isEnding = true
     if (this.inlet.hasUnread) this.stop()
-    else this.watch()
+    else this.handleDeadline()
   }
 
   stop(): void {
@@ -270,5 +261,5 @@ export class Exchange implements WireAnswer {
 }
 
 const utf8 = new TextDecoder()
-const lookAt = (exchange: Exchange): void => exchange.watch()
+const lookAt = (exchange: Exchange): void => exchange.handleDeadline()
 const stopLate = (exchange: Exchange): void => exchange.stop()

@@ -80,16 +80,12 @@ export function makeLines<User extends { readonly account: string }>(
   const open = (line: Own): void => {
     if (line.user) hears.opened(line.user, line)
   }
-  const flush = (line: Own, bytes: Buffer): void => {
+  /** Writes text as it is: the system nearly always takes all, so its bytes are not needed. */
+  const send = (line: Own, bytes: string | Buffer): void => {
     const sent = Math.max(0, line.socket?.write(bytes) ?? 0)
     if (sent > 0) line.isWritten = true
-    line.unsent = sent < bytes.length ? bytes.subarray(sent) : undefined
-  }
-  /** Writes text as it is: the system nearly always takes all, so its bytes are not needed. */
-  const send = (line: Own, request: string): void => {
-    const sent = Math.max(0, line.socket?.write(request) ?? 0)
-    if (sent > 0) line.isWritten = true
-    if (sent < Buffer.byteLength(request)) line.unsent = Buffer.from(request).subarray(sent)
+    const rest = sent < Buffer.byteLength(bytes) ? bytes : undefined
+    line.unsent = (typeof rest === 'string' ? Buffer.from(rest) : rest)?.subarray(sent)
   }
   const handlers = {
     open(socket: Socket<Own>) {
@@ -109,7 +105,7 @@ export function makeLines<User extends { readonly account: string }>(
       // Bytes on an idle connection answer no request.
       else cut(line)
     },
-    drain: ({ data: line }: Socket<Own>) => void (line.unsent && flush(line, line.unsent)),
+    drain: ({ data: line }: Socket<Own>) => void (line.unsent && send(line, line.unsent)),
     timeout({ data: line }: Socket<Own>) {
       if (!line.user) cut(line)
     },
