@@ -8,6 +8,8 @@ export const steps = {
   'front door': [
     'web/http/serve.ts',
     'web/http/root.ts',
+    'web/http/standing-headers.ts',
+    'web/http/host.ts',
     'web/http/lazy-mount.ts',
     'runs/api.ts',
     'front/metrics/meters.ts',
@@ -65,6 +67,7 @@ export const steps = {
     'kernel/stop.ts',
     'kernel/deadline.ts',
     'models/upstream/live-upstreams.ts',
+    'models/upstream/served.ts',
     'models/upstream/metered.ts',
     'models/upstream/guarded.ts',
     'models/upstream/limited.ts',
@@ -73,6 +76,7 @@ export const steps = {
     'models/upstream/breaker-accounts.ts',
     'models/upstream/slots.ts',
     'models/upstream/openai.ts',
+    'kernel/json-object.ts',
     'models/upstream/wire/wire.ts',
     'models/upstream/wire/exchange.ts',
     'models/upstream/wire/lines.ts',
@@ -107,5 +111,5 @@ export const steps = {
     'storage/db/columns.ts',
     'storage/db/memory.ts',
   ],
-  answer: ['runs/api/complete.ts', 'runs/openai.ts'],
+  answer: ['runs/api/complete.ts', 'runs/openai.ts', 'web/http/json-text.ts'],
 }
