@@ -67,7 +67,6 @@ export const steps = {
     'kernel/stop.ts',
     'kernel/deadline.ts',
     'models/upstream/live-upstreams.ts',
-    'models/upstream/served.ts',
     'models/upstream/metered.ts',
     'models/upstream/guarded.ts',
     'models/upstream/limited.ts',
