@@ -27,42 +27,39 @@ export type Answer = {
   usage: Json | undefined
 }
 
-export type Collector = ReturnType<typeof collectAnswer>
-
 /** Reads a whole `chat.completion`. */
 export function readAnswer(body: JsonObject): Answer {
-  const collector = collectAnswer()
+  const collector = new Collector()
   for (const choice of objects(body['choices'])) {
     collector.addPiece(choice, asObject(choice['message']))
   }
   return { ...collector.answer(), usage: body['usage'] }
 }
 
+/** A choice as far as it came. */
+type Gathered = {
+  choice: Choice
+  calls: Map<number, ToolCall>
+  /** The end of the content, so many short texts. */
+  recent: string
+  recentCount: number
+}
+
+/** Each short text keeps all of the read alive that it came in. */
+const mostRecent = 16
+
 /** Gathers the chunks of a stream into the answer they make. */
-export function collectAnswer() {
-  const choices = new Map<number, { choice: Choice; calls: Map<number, ToolCall> }>()
-  let outputBytes = 0
-  let deltas = 0
-  let usage: Json | undefined
+export class Collector {
+  private readonly choices = new Map<number, Gathered>()
+  private outputBytes = 0
+  private deltas = 0
+  private usage: Json | undefined
 
-  const choiceAt = (index: number) => {
-    const known = choices.get(index)
-    if (known) return known
-    const message: Choice['message'] = { role: 'assistant', content: null }
-    const fresh = { choice: { index, message, finish_reason: null }, calls: new Map() }
-    choices.set(index, fresh)
-    return fresh
-  }
-
-  const addText = (message: Choice['message'], text: string): void => {
-    message.content = (message.content ?? '') + text
-  }
-
-  const addPiece = (from: JsonObject, said: JsonObject): void => {
-    const { choice, calls } = choiceAt(integer(from['index']))
+  addPiece(from: JsonObject, said: JsonObject): void {
+    const { choice, calls } = this.choiceAt(from)
     let bytes = 0
     if (typeof said['content'] === 'string') {
-      addText(choice.message, said['content'])
+      choice.message.content = (choice.message.content ?? '') + said['content']
       bytes += Buffer.byteLength(said['content'])
     }
     for (const field of ['reasoning_content', 'reasoning', 'refusal'] as const) {
@@ -74,28 +71,64 @@ export function collectAnswer() {
     const { name, arguments: args } = asObject(said['function_call'])
     bytes += Buffer.byteLength(textOf(name)) + Buffer.byteLength(textOf(args))
     if (typeof from['finish_reason'] === 'string') choice.finish_reason = from['finish_reason']
-    outputBytes += bytes
-    if (bytes > 0) deltas++
+    this.outputBytes += bytes
+    if (bytes > 0) this.deltas++
   }
 
-  return {
-    addPiece,
-    addChunk(chunk: JsonObject): void {
-      for (const choice of objects(chunk['choices'])) addPiece(choice, asObject(choice['delta']))
-      if (chunk['usage']) usage = chunk['usage']
-    },
-    addTexts({ kind, texts }: TextFrames): void {
-      const text = texts.join('')
-      addText(choiceAt(integer(kind.choice['index'])).choice.message, text)
-      outputBytes += Buffer.byteLength(text)
-      for (const { length } of texts) if (length > 0) deltas++
-    },
-    hasOutput: (): boolean => outputBytes > 0,
-    answer(): Answer {
-      const ordered = [...choices.values()].sort((a, b) => a.choice.index - b.choice.index)
-      return { choices: ordered.map(toChoice), outputBytes, deltas, usage }
-    },
+  addChunk(chunk: JsonObject): void {
+    for (const choice of objects(chunk['choices'])) {
+      this.addPiece(choice, asObject(choice['delta']))
+    }
+    if (chunk['usage']) this.usage = chunk['usage']
   }
+
+  addTexts({ kind, texts }: TextFrames): void {
+    const gathered = this.gatheredAt(kind.choice)
+    const text = texts.length === 1 ? (texts[0] ?? '') : texts.join('')
+    gathered.recent += text
+    gathered.recentCount++
+    if (gathered.recentCount >= mostRecent) settle(gathered)
+    this.outputBytes += Buffer.byteLength(text)
+    for (const { length } of texts) if (length > 0) this.deltas++
+  }
+
+  hasOutput(): boolean {
+    return this.outputBytes > 0
+  }
+
+  answer(): Answer {
+    const { outputBytes, deltas, usage } = this
+    const all = [...this.choices.values()]
+    for (const gathered of all) settle(gathered)
+    const ordered = all.sort((a, b) => a.choice.index - b.choice.index)
+    return { choices: ordered.map(toChoice), outputBytes, deltas, usage }
+  }
+
+  private choiceAt(from: JsonObject): Gathered {
+    const gathered = this.gatheredAt(from)
+    settle(gathered)
+    return gathered
+  }
+
+  private gatheredAt(from: JsonObject): Gathered {
+    const index = integer(from['index'])
+    const known = this.choices.get(index)
+    if (known) return known
+    const message: Choice['message'] = { role: 'assistant', content: null }
+    const choice = { index, message, finish_reason: null }
+    const fresh = { choice, calls: new Map(), recent: '', recentCount: 0 }
+    this.choices.set(index, fresh)
+    return fresh
+  }
+}
+
+/** Moves the recent texts to the content, as a copy. They hold no half of a surrogate pair. */
+function settle(gathered: Gathered): void {
+  const { message } = gathered.choice
+  if (gathered.recentCount === 0) return
+  message.content = (message.content ?? '') + Buffer.from(gathered.recent).toString()
+  gathered.recent = ''
+  gathered.recentCount = 0
 }
 
 /** Replaces lone surrogates, which a cut can leave and no receipt can commit to. */

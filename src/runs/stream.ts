@@ -12,7 +12,7 @@ import {
   takeEach,
   UpstreamFailure,
 } from '../models/upstream/upstream.ts'
-import { type Choice, collectAnswer } from './answer.ts'
+import { type Choice, Collector } from './answer.ts'
 import { chunkSorter, unfinished } from './chunks.ts'
 import { chargedEnding, endFailed, type Keep } from './ending.ts'
 import { type Finished, finish } from './finish.ts'
@@ -42,7 +42,7 @@ export async function stream(
   sink: Sink,
   keep?: Keep<Streamed>,
 ): Promise<Streamed> {
-  const collected = collectAnswer()
+  const collected = new Collector()
   const tail: JsonObject[] = []
   let step = live.model.route[0]
   let firstByteAt: Millis | null = null

@@ -7,7 +7,7 @@ import {
   UpstreamFailure,
 } from '../../src/models/upstream/upstream.ts'
 import { decideUsage } from '../../src/models/usage.ts'
-import { collectAnswer, readAnswer } from '../../src/runs/answer.ts'
+import { Collector, readAnswer } from '../../src/runs/answer.ts'
 import { cut } from './mutate.ts'
 import { must, type Target } from './run.ts'
 
@@ -136,7 +136,7 @@ export const upstreamTargets: readonly Target[] = [
     isNo,
     goodBytes: bytesOf(wire('\n'), wire('\r\n')),
     async read(bytes, prng) {
-      const collector = collectAnswer()
+      const collector = new Collector()
       const upstream = upstreamThatSends(cut(prng, bytes))
       for await (const batch of await upstream.stream(asked('chat'))) {
         for (const one of plainChunks(batch)) {
@@ -152,7 +152,7 @@ export const upstreamTargets: readonly Target[] = [
     isNo,
     goodJson: chunks as Json[],
     read(text) {
-      const collector = collectAnswer()
+      const collector = new Collector()
       collector.addChunk(parsed(text))
       collector.addChunk(parsed(text))
       settled(collector.answer())

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { canonical, type Json } from '../../src/kernel/canonical.ts'
-import { collectAnswer } from '../../src/runs/answer.ts'
+import { Collector } from '../../src/runs/answer.ts'
 
 test('an answer with half of a surrogate pair can still be committed to', () => {
   const half = 'x\ud83d'
   const call = { index: 0, id: half, function: { name: half, arguments: half } }
-  const collected = collectAnswer()
+  const collected = new Collector()
   const choices: Json[] = [
     { index: 0, delta: { content: half }, finish_reason: half },
     { index: 1, delta: { content: half, tool_calls: [call] } },

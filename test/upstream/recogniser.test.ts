@@ -11,7 +11,7 @@ import {
   UpstreamFailure,
 } from '../../src/models/upstream/upstream.ts'
 import { commitOutput } from '../../src/proof/receipts/receipt.ts'
-import { collectAnswer } from '../../src/runs/answer.ts'
+import { Collector } from '../../src/runs/answer.ts'
 import { chunkSorter, frameWriter } from '../../src/runs/chunks.ts'
 import { chunkWriter } from '../../src/runs/openai.ts'
 import { prng } from '../ledger/prng.ts'
@@ -46,7 +46,7 @@ type Way = { parseAll: boolean; each: boolean }
 /** All that a client, a receipt and a bill see of a stream. */
 async function outcomeOf(reads: readonly Uint8Array[], { parseAll, each }: Way) {
   const answer = answerOf(reads)
-  const collected = collectAnswer()
+  const collected = new Collector()
   const tail: JsonObject[] = []
   const sort = chunkSorter(collected, tail)
   const write = frameWriter(chunkWriter(base))
