@@ -1,53 +1,67 @@
 /** Prepares the chunks of a chat stream for the client: roles, and chunks held back to the end. */
 import { chunkWith, slot, TextFrames, type TextKind } from '../models/text-frames.ts'
 import type { Chunk, JsonObject } from '../models/upstream/upstream.ts'
-import { type Collector, objects } from './answer.ts'
+import { Collector, objects } from './answer.ts'
 
 /** The final chunk of a stream whose upstream ended without a finish_reason. */
 export const unfinished: JsonObject = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
 
-/** Collects the chunks of a batch, holds back what finishes, and returns what to send now. */
-export function chunkSorter(
-  collected: Collector,
-  tail: JsonObject[],
-): (batch: readonly Chunk[]) => Chunk[] {
-  const addRole = roleAdder()
-  const split = finishSplitter()
-  return (batch) => {
+/**
+ * Collects the chunks of a stream, and holds back those that finish a choice, or follow its finish.
+ * Each choice keeps its order, and none waits for another to finish.
+ */
+export class ChunkSorter {
+  readonly collected = new Collector()
+  /** The chunks held back. They count as delivered when they are added to what was collected. */
+  readonly tail: JsonObject[] = []
+  private readonly greeted = new Set<unknown>()
+  private finished: Set<unknown> | undefined
+
+  /** The chunks of a batch to send now. */
+  sort(batch: readonly Chunk[]): Chunk[] {
     const outgoing: Chunk[] = []
     for (const chunk of batch) {
       if (chunk instanceof TextFrames) {
-        collected.addTexts(chunk)
+        this.collected.addTexts(chunk)
         outgoing.push(chunk)
         continue
       }
-      const { ending, going } = split(chunk)
-      if (ending) tail.push(addRole(ending))
+      const { ending, going } = this.split(chunk)
+      if (ending) this.tail.push(this.addRole(ending))
       if (!going) continue
-      collected.addChunk(going)
-      if (objects(going['choices']).length > 0) outgoing.push(addRole(going))
+      this.collected.addChunk(going)
+      if (objects(going['choices']).length > 0) outgoing.push(this.addRole(going))
     }
     return outgoing
   }
-}
 
-/**
- * Splits each chunk into the part that finishes a choice, or follows its finish, and the part to
- * send now. Each choice keeps its order, and none waits for another to finish.
- */
-function finishSplitter() {
-  const finished = new Set<unknown>()
-  return (chunk: JsonObject): { ending?: JsonObject; going?: JsonObject } => {
+  private split(chunk: JsonObject): { ending?: JsonObject; going?: JsonObject } {
     const choices = objects(chunk['choices'])
     for (const choice of choices) {
-      if (typeof choice['finish_reason'] === 'string') finished.add(choice['index'])
+      if (typeof choice['finish_reason'] !== 'string') continue
+      this.finished ??= new Set()
+      this.finished.add(choice['index'])
     }
-    if (finished.size === 0) return { going: chunk }
+    const { finished } = this
+    if (!finished) return { going: chunk }
     const ending = choices.filter((choice) => finished.has(choice['index']))
     if (ending.length === 0) return { going: chunk }
     if (ending.length === choices.length) return { ending: chunk }
     const going = choices.filter((choice) => !finished.has(choice['index']))
     return { ending: { ...chunk, choices: ending }, going: { ...chunk, choices: going } }
+  }
+
+  /** Adds the role to each choice's first delta: OpenAI's SDK needs it, some upstreams omit it. */
+  private addRole(chunk: JsonObject): JsonObject {
+    const { greeted } = this
+    const choices = objects(chunk['choices'])
+    if (choices.every((choice) => greeted.has(choice['index']))) return chunk
+    const named = choices.map((choice) => {
+      if (greeted.has(choice['index'])) return choice
+      greeted.add(choice['index'])
+      return { ...choice, delta: { role: 'assistant', ...(choice['delta'] as JsonObject) } }
+    })
+    return { ...chunk, choices: named }
   }
 }
 
@@ -74,20 +88,5 @@ export function frameWriter(
       else for (const one of chunk.chunks()) frames += write(one)
     }
     return frames
-  }
-}
-
-/** Adds the role to each choice's first delta: some upstreams omit it and OpenAI's SDK needs it. */
-function roleAdder(): (chunk: JsonObject) => JsonObject {
-  const greeted = new Set<unknown>()
-  return (chunk) => {
-    const choices = objects(chunk['choices'])
-    if (choices.every((choice) => greeted.has(choice['index']))) return chunk
-    const named = choices.map((choice) => {
-      if (greeted.has(choice['index'])) return choice
-      greeted.add(choice['index'])
-      return { ...choice, delta: { role: 'assistant', ...(choice['delta'] as JsonObject) } }
-    })
-    return { ...chunk, choices: named }
   }
 }

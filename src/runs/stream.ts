@@ -5,15 +5,14 @@ import type { Millis } from '../kernel/clock.ts'
 import type { StopSignal } from '../kernel/stop.ts'
 import { forwardBody } from '../models/bound.ts'
 import type { Usage } from '../models/meter.ts'
-
 import {
   type Chunk,
   type JsonObject,
   takeEach,
   UpstreamFailure,
 } from '../models/upstream/upstream.ts'
-import { type Choice, Collector } from './answer.ts'
-import { chunkSorter, unfinished } from './chunks.ts'
+import type { Choice } from './answer.ts'
+import { ChunkSorter, unfinished } from './chunks.ts'
 import { chargedEnding, endFailed, type Keep } from './ending.ts'
 import { type Finished, finish } from './finish.ts'
 import type { LiveRun } from './live-run.ts'
@@ -22,7 +21,7 @@ import { tryRoute, upstreamCall } from './route.ts'
 /** What a stream writes to. */
 export type Sink = {
   /** Resolves when the reader is ready for more. `isLast`: only the finishing chunks follow. */
-  send(chunks: Chunk[], isLast: boolean): void | Promise<void>
+  send(chunks: readonly Chunk[], isLast: boolean): void | Promise<void>
 }
 
 export type Streamed = Finished & {
@@ -42,8 +41,8 @@ export async function stream(
   sink: Sink,
   keep?: Keep<Streamed>,
 ): Promise<Streamed> {
-  const collected = new Collector()
-  const tail: JsonObject[] = []
+  const sorter = new ChunkSorter()
+  const { collected, tail } = sorter
   let step = live.model.route[0]
   let firstByteAt: Millis | null = null
   try {
@@ -52,12 +51,11 @@ export async function stream(
       const body = forwardBody(live.model, live.body, tried, live.bound.maxTokens)
       return upstream.stream({ ...upstreamCall(live), body })
     })
-    const sort = chunkSorter(collected, tail)
     let stopped: Promise<unknown> | undefined
     await takeEach(chunks, (batch) => {
       if (live.stopped()) return false
       firstByteAt ??= deps.clock.now()
-      const outgoing = sort(batch)
+      const outgoing = sorter.sort(batch)
       if (outgoing.length === 0) return true
       live.tell(outgoing)
       const sent = sink.send(outgoing, batch.isLast === true)

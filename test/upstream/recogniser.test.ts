@@ -5,14 +5,12 @@ import { openChunks } from '../../src/models/upstream/chunk-stream.ts'
 import type { WireAnswer } from '../../src/models/upstream/http.ts'
 import {
   type Batch,
-  type JsonObject,
   plainChunks,
   takeEach,
   UpstreamFailure,
 } from '../../src/models/upstream/upstream.ts'
 import { commitOutput } from '../../src/proof/receipts/receipt.ts'
-import { Collector } from '../../src/runs/answer.ts'
-import { chunkSorter, frameWriter } from '../../src/runs/chunks.ts'
+import { ChunkSorter, frameWriter } from '../../src/runs/chunks.ts'
 import { chunkWriter } from '../../src/runs/openai.ts'
 import { prng } from '../ledger/prng.ts'
 import { nightly } from '../support/nightly.ts'
@@ -46,9 +44,8 @@ type Way = { parseAll: boolean; each: boolean }
 /** All that a client, a receipt and a bill see of a stream. */
 async function outcomeOf(reads: readonly Uint8Array[], { parseAll, each }: Way) {
   const answer = answerOf(reads)
-  const collected = new Collector()
-  const tail: JsonObject[] = []
-  const sort = chunkSorter(collected, tail)
+  const sorter = new ChunkSorter()
+  const { collected, tail } = sorter
   const write = frameWriter(chunkWriter(base))
   const seen = { chunks: '', frames: [] as string[], last: [] as boolean[], reason: '' }
   let recognised = 0
@@ -56,7 +53,7 @@ async function outcomeOf(reads: readonly Uint8Array[], { parseAll, each }: Way) 
     for (const one of batch) if (one instanceof TextFrames) recognised += one.texts.length
     seen.chunks += JSON.stringify(plainChunks(batch))
     seen.last.push(batch.isLast === true)
-    seen.frames.push(write(sort(batch)))
+    seen.frames.push(write(sorter.sort(batch)))
     return true
   }
   try {

@@ -68,8 +68,10 @@ export type Chunks = AsyncIterable<Batch> & {
 }
 
 /** Hands on each batch of a stream, until it ends or `take` says false, which leaves it. */
-export async function takeEach(chunks: Chunks, take: Take<Batch>): Promise<void> {
-  if (chunks.each) return chunks.each(take)
+export const takeEach = (chunks: Chunks, take: Take<Batch>): Promise<void> =>
+  chunks.each ? chunks.each(take) : iterate(chunks, take)
+
+async function iterate(chunks: Chunks, take: Take<Batch>): Promise<void> {
   for await (const batch of chunks) {
     const more = take(batch)
     if (typeof more === 'boolean' ? !more : !(await more)) return

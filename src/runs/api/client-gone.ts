@@ -1,11 +1,12 @@
 /** Stops a run, and with it the upstream, when its client disconnects. */
 import { type Deadline, deadlineIn } from '../../kernel/deadline.ts'
+import type { StopSignal } from '../../kernel/stop.ts'
 import type { LiveRun } from '../live-run.ts'
 
 /** How long a client that waits for a whole answer is not listened to, in ms. */
 const unheardMs = 50
 
-export function stopWithClient(live: LiveRun, signal: AbortSignal): void {
+export function stopWithClient(live: LiveRun, signal: StopSignal): void {
   const stop = () => live.stop('client_gone')
   if (signal.aborted) stop()
   else signal.addEventListener('abort', stop, { once: true })

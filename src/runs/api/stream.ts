@@ -3,7 +3,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import { deadlineIn } from '../../kernel/deadline.ts'
 import type { Log } from '../../kernel/log.ts'
 import { type Refusal, toErrorBody } from '../../kernel/refusal.ts'
-import type { JsonObject } from '../../models/upstream/upstream.ts'
+import type { Chunk, JsonObject } from '../../models/upstream/upstream.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import type { RunRow } from '../../storage/db/schema.ts'
 import { type Reply, replyMax } from '../../storage/idempotency/call.ts'
@@ -18,7 +18,7 @@ import { frameWriter } from '../chunks.ts'
 import type { Keep } from '../ending.ts'
 import type { LiveRun } from '../live-run.ts'
 import { type Sink, type Streamed, stream } from '../stream.ts'
-import { stopWithClient } from './client-gone.ts'
+import { stopWithClient, stopWithWaiting } from './client-gone.ts'
 
 /** How a run is written to a client: its chunks, and what follows the settle's COMMIT. */
 export type Shape = {
@@ -42,51 +42,77 @@ export async function streamRun(
   context: SseContext,
   shape: Shape,
 ): Promise<Response> {
-  stopWithClient(live, context.request.signal)
-  const opened = Promise.withResolvers<void>()
-  const connected = Promise.withResolvers<void>()
-  const write = frameWriter(shape.chunk)
+  const listening = stopWithWaiting(live, context.request)
   const told = live.call === undefined ? undefined : openTranscript(deps, live, context)
-  let client: SseClient | undefined
-  /** What was written before there was a client to send it to. */
-  let early = ''
-  let isOpen = false
-  const open = (): void => {
-    isOpen = true
-    opened.resolve()
-  }
-  const sink: Sink = {
-    send(chunks, isLast) {
-      const frames = write(chunks)
-      told?.add(frames)
-      if (client) return client.send(frames)
-      early += frames
-      // With the end known before anything went out, the answer needs no stream.
-      if (isLast && !isOpen) return
-      open()
-      return connected.promise
-    },
-  }
+  const sink = new ClientSink(frameWriter(shape.chunk), told)
   const ended = stream(deps, live, sink, told?.keep(shape.last))
-  const tooLong = deadlineIn(openWithinMs, open)
+  const tooLong = deadlineIn(openWithinMs, sink)
   try {
-    await Promise.race([opened.promise, ended])
+    await Promise.race([sink.opened, ended])
   } finally {
     tooLong.clear()
+    listening.clear()
   }
   context.set.headers['x-receipt-id'] = receiptIdOf(live.id)
-  if (!isOpen) return sseAnswer(context, early + shape.last(await ended))
+  if (!sink.isOpen) return sseAnswer(context, sink.early + shape.last(await ended))
+  // From here the stream listens.
+  live.client = undefined
   return sseResponse(
     context,
-    async (late) => {
-      stopWithClient(live, late.signal)
-      client = late
-      connected.resolve(early === '' ? undefined : late.send(early))
-      early = ''
-      late.send(shape.last(await ended))
+    async (client) => {
+      stopWithClient(live, client.signal)
+      sink.connect(client)
+      client.send(shape.last(await ended))
     },
     { onBug: (error) => logBug(deps.log, live, error) },
   )
+}
+
+/** Sends the chunks of a run to its client, and keeps those that come before there is one. */
+class ClientSink implements Sink {
+  /** The frames for a client that did not connect yet. */
+  early = ''
+  isOpen = false
+  private client: SseClient | undefined
+  private readonly opening = Promise.withResolvers<void>()
+  private connecting: PromiseWithResolvers<void> | undefined
+
+  constructor(
+    private readonly write: (chunks: readonly Chunk[]) => string,
+    private readonly told: { add(frames: string): void } | undefined,
+  ) {}
+
+  /** Resolves when the client is to be answered before the run has ended. */
+  get opened(): Promise<void> {
+    return this.opening.promise
+  }
+
+  send(chunks: readonly Chunk[], isLast: boolean): Promise<void> | undefined {
+    const frames = this.write(chunks)
+    this.told?.add(frames)
+    if (this.client) return this.client.send(frames)
+    this.early += frames
+    // Where the end came before anything went out, the answer needs no stream.
+    if (isLast && !this.isOpen) return undefined
+    this.handleDeadline()
+    this.connecting ??= Promise.withResolvers()
+    return this.connecting.promise
+  }
+
+  /** The client has waited long enough. */
+  handleDeadline(): void {
+    this.isOpen = true
+    this.opening.resolve()
+  }
+
+  connect(client: SseClient): void {
+    const { early, connecting } = this
+    this.client = client
+    this.early = ''
+    this.connecting = undefined
+    const behind = early === '' ? undefined : client.send(early)
+    connecting?.resolve(behind)
+  }
 }
 
 /**

@@ -1,5 +1,7 @@
 /** Server-sent events. */
+import { type Deadline, deadlineIn } from '../../kernel/deadline.ts'
 import { toErrorBody } from '../../kernel/refusal.ts'
+import { type StopSignal, StopSwitch } from '../../kernel/stop.ts'
 import { toRefusal } from './to-refusal.ts'
 
 /** What a stream needs of the route's context. */
@@ -12,7 +14,7 @@ export type SseContext = {
 /** One client at the end of a stream. */
 export type SseClient = {
   /** Aborts when the client is gone: it hung up, or read nothing for the write deadline. */
-  signal: AbortSignal
+  signal: StopSignal
   /**
    * Writes ready-made frames. Answers a promise only while the client is behind: await it before
    * sending on. Frames for a client that is gone are dropped.
@@ -28,6 +30,8 @@ export type SseOptions = {
   bufferBytes?: number
   writeDeadlineMs?: number
 }
+
+type SseRun = (client: SseClient) => Promise<void>
 
 const defaultDeadlineMs = 30_000
 const ping = ': ping\n\n'
@@ -53,35 +57,21 @@ export const sseAnswer = ({ set }: Pick<SseContext, 'set'>, frames: string): Res
  */
 export function sseResponse(
   { request, set, server }: SseContext,
-  run: (client: SseClient) => Promise<void>,
+  run: SseRun,
   options: SseOptions,
 ): Response {
   const headers = takeHeaders(set)
   // Elysia answers HEAD by running the GET and reading its body to the end, which may never come.
   if (request.method === 'HEAD') return new Response(null, { headers })
   server?.timeout(request, 0)
-  const { body, client, close } = openStream(request, options)
-  const requestId = headers['x-request-id'] ?? ''
-  // In a later tick, so that what a run throws at once is still said in band.
-  Promise.resolve(client)
-    .then(run)
-    .catch((error: unknown) => {
-      // A run may stop by throwing when its client is gone. Any other error is a bug.
-      if (client.signal.aborted && isAbort(error)) return
-      const refusal = toRefusal(error)
-      if (refusal.type === 'internal_error') options.onBug(error)
-      client.send(dataFrame(JSON.stringify(toErrorBody(refusal, requestId))))
-    })
-    .finally(() => {
-      // The last bytes have no run that waits for them: from here Bun's idle timeout watches.
-      server?.timeout(request, Math.ceil((options.writeDeadlineMs ?? defaultDeadlineMs) / 1000))
-      close()
-    })
-  return new Response(body, { headers })
+  const stream = new EventStream(request, options)
+  void stream.tell(run, headers['x-request-id'] ?? '', () => {
+    // The last bytes have no run that waits for them: from here Bun's idle timeout watches.
+    server?.timeout(request, Math.ceil((options.writeDeadlineMs ?? defaultDeadlineMs) / 1000))
+  })
+  // The DOM's types, which this project has for its pages, do not know Bun's direct streams.
+  return new Response(new ReadableStream<Uint8Array>(stream as object), { headers })
 }
-
-const isAbort = (error: unknown): boolean =>
-  error instanceof DOMException && error.name === 'AbortError'
 
 /** Takes the headers out of the context: Elysia copies a Response that it has to merge any into. */
 function takeHeaders(set: SseContext['set']): Record<string, string> {
@@ -100,86 +90,120 @@ type Sink = Pick<ReadableStreamDirectController, 'write' | 'end' | 'close'>
  * A stream that is written straight into its socket, all of one turn of the event loop at once. A
  * queue of the stream's own costs a short stream more CPU, and a thousand of them more memory.
  */
-function openStream(
-  request: Request,
-  { heartbeatMs = 15_000, bufferBytes = 1 << 20, writeDeadlineMs = defaultDeadlineMs }: SseOptions,
-) {
-  const gone = new AbortController()
-  const over = Promise.withResolvers<void>()
-  let sink: Sink | undefined
+class EventStream implements SseClient, Bun.DirectUnderlyingSource<Uint8Array> {
+  readonly type = 'direct'
+  readonly signal = new StopSwitch()
+  private readonly over = Promise.withResolvers<void>()
+  private sink: Sink | undefined
   /** What was sent before there was a socket to write to. */
-  let early = ''
-  let isOver = false
-  let waiting: PromiseWithResolvers<void> | undefined
-  let deadline: Timer | undefined
-  let silent = true
+  private early = ''
+  private isOver = false
+  private waiting: PromiseWithResolvers<void> | undefined
+  private deadline: Deadline | undefined
+  private isSilent = true
+  private readonly beat: Deadline
 
-  const wake = () => {
-    clearTimeout(deadline)
-    waiting?.resolve()
-    waiting = undefined
+  constructor(
+    private readonly request: Request,
+    private readonly options: SseOptions,
+  ) {
+    // Half the interval: a tick that finds silence since the tick before speaks.
+    this.beat = deadlineIn((options.heartbeatMs ?? 15_000) / 2, this)
+    if (request.signal.aborted) this.leave()
+    else request.signal.addEventListener('abort', this)
   }
-  const wait = () => {
-    if (waiting) return
-    waiting = Promise.withResolvers()
-    deadline = setTimeout(leave, writeDeadlineMs)
+
+  /** Runs to the end of the stream; what `run` throws is its last event. */
+  async tell(run: SseRun, requestId: string, ending: () => void): Promise<void> {
+    // In a later tick, so that what a run throws at once is still said in band.
+    await undefined
+    try {
+      await run(this)
+    } catch (error) {
+      const refusal = toRefusal(error)
+      if (refusal.type === 'internal_error') this.options.onBug(error)
+      this.send(dataFrame(JSON.stringify(toErrorBody(refusal, requestId))))
+    }
+    ending()
+    this.end((open) => open.end())
   }
-  const end = (how: (open: Sink) => void) => {
-    clearInterval(beat)
-    request.signal.removeEventListener('abort', leave)
-    wake()
-    isOver = true
-    if (sink) how(sink)
-    sink = undefined
-    over.resolve()
+
+  send(frames: string): Promise<void> | undefined {
+    if (!this.isOver) this.put(frames)
+    return this.waiting?.promise
   }
-  const leave = () => {
-    gone.abort()
-    end((open) => open.close(gone.signal.reason))
+
+  pull(opened: Sink): Promise<void> {
+    this.sink = opened
+    this.wake()
+    // A server sends its headers with the first bytes.
+    this.write(this.early || ping, opened)
+    this.early = ''
+    if (this.isOver) this.end((open) => open.end())
+    return this.over.promise
   }
-  const write = (frames: string, open: Sink) => {
+
+  cancel(): void {
+    this.leave()
+  }
+
+  /** The request's signal. */
+  handleEvent(): void {
+    this.leave()
+  }
+
+  handleDeadline(): void {
+    this.beat.refresh()
+    if (this.isSilent && !this.waiting) this.put(ping)
+    else this.isSilent = true
+  }
+
+  private put(frames: string): void {
+    const { sink, options } = this
+    this.isSilent = false
+    if (sink) {
+      this.write(frames, sink)
+      return
+    }
+    this.early += frames
+    if (this.early.length >= (options.bufferBytes ?? 1 << 20)) this.wait()
+  }
+
+  private write(frames: string, open: Sink): void {
     const taken: number | Promise<number> = open.write(frames)
     // A promise means that the system's own buffers are full: it holds until they took this.
     if (typeof taken === 'number') return
-    wait()
+    this.wait()
+    const wake = () => this.wake()
     taken.then(wake, wake)
   }
-  const put = (frames: string) => {
-    silent = false
-    if (sink) return write(frames, sink)
-    early += frames
-    if (early.length >= bufferBytes) wait()
-  }
-  // Half the interval: a tick that finds silence since the tick before speaks.
-  const beat = setInterval(() => {
-    if (silent && !waiting) put(ping)
-    else silent = true
-  }, heartbeatMs / 2)
 
-  const source: Bun.DirectUnderlyingSource<Uint8Array> = {
-    type: 'direct',
-    pull(opened) {
-      sink = opened
-      wake()
-      // A server sends its headers with the first bytes.
-      write(early || ping, opened)
-      early = ''
-      if (isOver) end((open) => open.end())
-      return over.promise
-    },
-    cancel: leave,
+  private wait(): void {
+    if (this.waiting) return
+    this.waiting = Promise.withResolvers()
+    const deadlineMs = this.options.writeDeadlineMs ?? defaultDeadlineMs
+    this.deadline = deadlineIn(deadlineMs, () => this.leave())
   }
-  if (request.signal.aborted) leave()
-  else request.signal.addEventListener('abort', leave)
 
-  const client: SseClient = {
-    signal: gone.signal,
-    send: (frames) => {
-      if (!isOver) put(frames)
-      return waiting?.promise
-    },
+  private wake(): void {
+    this.deadline?.clear()
+    this.waiting?.resolve()
+    this.waiting = undefined
   }
-  // The DOM's types, which this project has for its pages, do not know Bun's direct streams.
-  const body = new ReadableStream<Uint8Array>(source as object)
-  return { body, client, close: () => end((open) => open.end()) }
+
+  private leave(): void {
+    this.signal.stop()
+    this.end((open) => open.close(new DOMException('The client is gone.', 'AbortError')))
+  }
+
+  private end(how: (open: Sink) => void): void {
+    const { sink } = this
+    this.beat.clear()
+    this.request.signal.removeEventListener('abort', this)
+    this.wake()
+    this.isOver = true
+    this.sink = undefined
+    if (sink) how(sink)
+    this.over.resolve()
+  }
 }

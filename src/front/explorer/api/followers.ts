@@ -89,7 +89,9 @@ export function followers(deps: Deps, look: () => Promise<Scene>) {
         context,
         async (client) => {
           const follower = { client, network }
-          const gone = new Promise((resolve) => client.signal.addEventListener('abort', resolve))
+          const gone = new Promise<void>((resolve) =>
+            client.signal.addEventListener('abort', resolve),
+          )
           try {
             await join(follower, Number.isSafeInteger(last) ? last : after)
             if (!client.signal.aborted) await gone
