@@ -30,10 +30,11 @@ const options = {
   rate: { type: 'string', default: '80' },
   /** cluster, crash, faults: those whose name contains this; all without it. */
   only: { type: 'string', default: '' },
-  /** simulate: the engine, how many seeds and commands of each, or the one seed to replay. */
+  /** simulate: engine, seeds, commands of each, processes; or the one seed to replay. */
   engine: { type: 'string', default: 'sqlite' },
   seeds: { type: 'string', default: '100' },
   commands: { type: 'string', default: '10000' },
+  processes: { type: 'string', default: '1' },
   seed: { type: 'string' },
   /** fuzz: how long; `seed` makes the same inputs again. */
   seconds: { type: 'string', default: '600' },
@@ -91,8 +92,9 @@ const drills: Record<string, () => Promise<Found>> = {
     return { sections: shareReport(result), faults: result.faults }
   },
   async simulate() {
-    const { engine, seed, seeds, commands } = values
-    const wish = { engine, seed, seeds: Number(seeds), commands: Number(commands) }
+    const { engine, seed, seeds, commands, processes } = values
+    const numbers = { seeds: Number(seeds), commands: Number(commands) }
+    const wish = { engine, seed, ...numbers, processes: Number(processes) }
     const result = await drillSimulate(wish, say)
     // What a replay finds is for whoever replays.
     const sections = seed === undefined ? simulateReport(result) : ''

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { Broken, type Seen, simulate } from '../test/simulation/simulate.ts'
 import { type Engine, engines } from '../test/support/world.ts'
 
@@ -8,6 +9,8 @@ export type Wish = {
   seeds: number
   /** Of each seed. */
   commands: number
+  /** How many processes share the seeds. */
+  processes: number
 }
 
 export type Simulated = {
@@ -29,39 +32,106 @@ export type Simulated = {
 export async function drillSimulate(wish: Wish, say: (line: string) => void): Promise<Simulated> {
   const engine = engines.find((one) => one === wish.engine)
   if (!engine) throw new Error(`there are ${engines.join(', ')}; postgres with TEST_DATABASE_URL`)
-  const stop = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM']) {
-    // A library that is loaded here ends the process at once.
-    process.removeAllListeners(name)
-    process.on(name, () => stop.abort())
-  }
+  const { commands, processes } = wish
   const seeds = wish.seed
     ? [Number(wish.seed)]
     : Array.from({ length: wish.seeds }, (_, i) => i + 1)
-  const seen: Seen = new Map()
-  const faults: string[] = []
   const begun = performance.now()
-  let [commands, done] = [0, 0]
+  const parts = Array.from({ length: Math.min(processes, seeds.length) }, (_, part) => ({
+    engine,
+    seeds: seeds.filter((_, i) => i % processes === part),
+    commands,
+  }))
+  const [alone] = parts
+  const all =
+    parts.length === 1 && alone ? [await playSeeds(alone, say)] : await playApart(parts, say)
+  const seen: Seen = new Map()
+  for (const [what, times] of all.flatMap((part) => part.seen)) {
+    seen.set(what, (seen.get(what) ?? 0) + times)
+  }
+  return {
+    engine,
+    asked: `--engine ${engine} --seeds ${seeds.length} --commands ${commands}`,
+    seeds: all.reduce((sum, part) => sum + part.seeds, 0),
+    commands: all.reduce((sum, part) => sum + part.commands, 0),
+    seen,
+    seconds: (performance.now() - begun) / 1000,
+    faults: all.flatMap(({ faults }) => faults),
+  }
+}
+
+/** The seeds that one process plays, one after the other. */
+export type Part = { engine: Engine; seeds: number[]; commands: number }
+export type PartPlayed = {
+  seeds: number
+  commands: number
+  seen: [what: string, times: number][]
+  faults: string[]
+}
+
+/** What is done at a signal that else ends the process. */
+function onStop(act: () => void): void {
+  for (const name of ['SIGINT', 'SIGTERM']) {
+    // A library that is loaded here ends the process at once.
+    process.removeAllListeners(name)
+    process.on(name, act)
+  }
+}
+
+export async function playSeeds(
+  { engine, seeds, commands }: Part,
+  say: (line: string) => void,
+): Promise<PartPlayed> {
+  const stop = new AbortController()
+  onStop(() => stop.abort())
+  const played: PartPlayed = { seeds: 0, commands: 0, seen: [], faults: [] }
+  const begun = performance.now()
   for (const seed of seeds) {
     if (stop.signal.aborted) break
     try {
-      const played = await simulate({ engine, seed, commands: wish.commands, signal: stop.signal })
-      commands += played.commands
-      for (const [what, times] of played.seen) seen.set(what, (seen.get(what) ?? 0) + times)
+      const one = await simulate({ engine, seed, commands, signal: stop.signal })
+      played.commands += one.commands
+      played.seen.push(...one.seen)
     } catch (error) {
-      if (error instanceof Broken) commands += error.commands
-      faults.push(error instanceof Error ? error.message : String(error))
-      say(faults.at(-1) ?? '')
+      if (error instanceof Broken) played.commands += error.commands
+      played.faults.push(error instanceof Error ? error.message : String(error))
+      say(played.faults.at(-1) ?? '')
     }
-    done++
+    played.seeds++
     // What a killed process had open goes when it is collected.
     Bun.gc(true)
     const passed = ((performance.now() - begun) / 1000).toFixed(0)
-    say(`seed ${seed}: ${commands} commands, ${faults.length} faults, ${passed} s so far`)
+    const { commands: count, faults } = played
+    say(`seed ${seed}: ${count} commands, ${faults.length} faults, ${passed} s so far`)
   }
-  const seconds = (performance.now() - begun) / 1000
-  const asked = `--engine ${engine} --seeds ${seeds.length} --commands ${wish.commands}`
-  return { engine, asked, seeds: done, commands, seen, seconds, faults }
+  return played
+}
+
+/** Each part in a process of its own; a signal stops all of them. */
+function playApart(parts: Part[], say: (line: string) => void): Promise<PartPlayed[]> {
+  const stop = new AbortController()
+  onStop(() => stop.abort())
+  return Promise.all(parts.map((part) => playInChild(part, say, stop.signal)))
+}
+
+async function playInChild(
+  part: Part,
+  say: (line: string) => void,
+  stop: AbortSignal,
+): Promise<PartPlayed> {
+  let played: PartPlayed | undefined
+  const script = join(import.meta.dir, 'simulate-part.ts')
+  const child = Bun.spawn([process.execPath, script, JSON.stringify(part)], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    ipc: (message: PartPlayed | string) => {
+      if (typeof message === 'string') say(message)
+      else played = message
+    },
+  })
+  stop.addEventListener('abort', () => child.kill('SIGTERM'))
+  await child.exited
+  const faults = [`a process ended: ${child.exitCode}`]
+  return played ?? { seeds: 0, commands: 0, seen: [], faults }
 }
 
 export function simulateReport(found: Simulated): string {
@@ -69,6 +139,7 @@ export function simulateReport(found: Simulated): string {
   const all = commands.toLocaleString('en')
   const day = new Date().toISOString().slice(0, 10)
   const others = engine === 'sqlite' ? 'a second writer' : 'two nodes'
+  const held = engine === 'sqlite' ? 'are in memory alone and with rows' : 'have rows'
   return `## The whole service, simulated on ${engine}
 
 \`bun run drill simulate ${asked}\`, ${day}.
@@ -76,10 +147,11 @@ export function simulateReport(found: Simulated): string {
 Keys and secrets that are rotated, runs (streamed, whole, in the background), chunks, reports of
 usage, failing model servers, clients that hang up, deposits and reorgs, plans, calls that are made
 again, kept outputs and texts, ${others}, clocks that jump, writes that fail, and processes
-that are killed before and after a COMMIT:
+that are killed before and after a COMMIT, with runs that ${held}:
 ${all} random commands over ${seeds} seeds, in ${seconds.toFixed(0)} s. After each
-the service is compared with a model of it: what it came to, balances, holds, plans, open runs and
-the windows it touched; every 10 all windows are, and every 500 all rows, the journal and the log.
+the service is compared with a model of it: what it came to, balances, holds, plans, open runs,
+those in memory alone, and the windows it touched; every 10 all windows are, and every 500 all rows,
+the journal and the log.
 
 **${faults.length} faults.**${faults.map((fault) => `\n- ${fault.split('\n')[0]}`).join('')}
 

@@ -186,6 +186,8 @@ async function freshPostgres(isBare: boolean): Promise<{ db: Db; drop: () => Pro
   const name = `t_${Buffer.from(systemRandom().bytes(8)).toString('hex')}`
   const admin = new Bun.SQL({ url: base, max: 1 })
   await admin.unsafe(`create database ${name}`)
+  // No test outlives a loss of power.
+  await admin.unsafe(`alter database ${name} set synchronous_commit = off`)
   const url = new URL(base)
   url.pathname = `/${name}`
   const db = openPostgres(url.href)
