@@ -51,7 +51,7 @@ export const pages: Group = {
         ['test/browser/keys.test.ts', 'the page %s has no fault'],
         ['test/browser/explorer.test.ts', 'the page: %#'],
       ],
-      guards: [['src/web/http/root.ts', 'csp']],
+      guards: [['src/web/http/standing-headers.ts', 'standing']],
     },
     {
       id: 'C10',
