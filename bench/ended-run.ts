@@ -51,7 +51,7 @@ export function endedRun({ id, issuer, account, keyId, finishedAt, index }: Wish
     passport: '',
     digest: new Bun.CryptoHasher('sha256').update(id).digest(),
     logPlace: null,
-    signature: new Uint8Array(65),
+    signature: null,
     background: false,
     output: null,
     outputUntil: null,

@@ -59,9 +59,9 @@ export async function openRuns(db: Db, accounts: number): Promise<(turn: number)
         const run = unit.run(held.id)
         if (!run) throw new Error('the run is not open')
         endHold(unit, run, 28n)
-        Object.assign(run, { finishedAt: unit.now, status: 'succeeded', outcome: 'complete' })
-        Object.assign(run, { cost: 28n, digest: draft.seed, outputCommitment: draft.seed })
-        unit.changed('run', run)
+        const ended = { status: 'succeeded', outcome: 'complete', finishedAt: unit.now } as const
+        const receipt = { digest: draft.seed, outputCommitment: draft.seed }
+        unit.endRun({ ...run, ...ended, ...receipt, cost: 28n })
       },
     })
   }

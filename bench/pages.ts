@@ -26,6 +26,7 @@ import { openSqlite } from '../src/storage/db/sqlite.ts'
 import { useWasmKeccak } from '../src/verify/fast/keccak-wasm.ts'
 import { endedRun } from './ended-run.ts'
 import { start, usageOf } from './processes.ts'
+import { insertEnded, numberEnded } from './stored-runs.ts'
 
 const count = Number(Bun.argv[2] ?? 100_000)
 const account = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
@@ -160,13 +161,9 @@ async function writeRuns(keys: KeyRow[]): Promise<string> {
       return { ...ended, digest: digestOf(factsOf({ ...ended, finishedAt: time })) }
     })
     if (at <= count / 2) middle = batch[0]?.id ?? ''
-    await db.write(() => insert(db.tables.runs, batch))
+    await db.write(() => insertEnded(db, batch))
   }
-  const log = logStore(db, { clock, node: 'bench', start: 0 })
-  for (;;) {
-    const lease = await log.takeLease()
-    if (!lease || (await log.number(lease, 1000)) === 0) break
-  }
+  await numberEnded(db, logStore(db, { clock, node: 'bench', start: 0 }))
   const counts = countStore(db, { clock, node: 'bench' }, [usageCounter(db)])
   const countSome = receiptCounter({ counts, clock })
   while (await counts.waits()) await countSome()

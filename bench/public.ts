@@ -24,6 +24,7 @@ import { moveFigures } from '../src/storage/figures/store.ts'
 import { useWasmKeccak } from '../src/verify/fast/keccak-wasm.ts'
 import { wholeApp } from '../src/web/http/lazy-mount.ts'
 import { endedRun } from './ended-run.ts'
+import { insertEnded, numberEnded } from './stored-runs.ts'
 
 const count = Number(Bun.argv[2] ?? 1_000_000)
 /** Every n-th receipt is public. */
@@ -143,14 +144,14 @@ async function fill(): Promise<Named> {
     const shown = batch.filter((_, i) => i % publicEvery === 0)
     last = shown.at(-1) ?? last
     await db.write(function* (q) {
-      yield* insert(db.tables.runs, batch)
+      yield* insertEnded(db, batch)
       yield* insert(db.tables.shares, shown.map(toShare))
       for (const run of shown) {
         yield* moveFigures(q, db.tables, { run, from: undefined, to: toShare(run) })
       }
     })
   }
-  await deps.sequencer.flush()
+  await numberEnded(db, deps.logStore)
   const tick = receiptCounter(deps)
   while (await deps.counts.waits()) await tick()
   const anchors = await addAnchors(await deps.logStore.size())

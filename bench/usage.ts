@@ -9,12 +9,12 @@ import { systemClock } from '../src/kernel/clock.ts'
 import { makeIds } from '../src/kernel/ids.ts'
 import { systemRandom } from '../src/kernel/random.ts'
 import { logStore } from '../src/proof/log/store.ts'
-import { insert } from '../src/storage/db/query-steps.ts'
 import type { RunRow } from '../src/storage/db/schema.ts'
 import { openSqlite } from '../src/storage/db/sqlite.ts'
 import { endedRun } from './ended-run.ts'
 import { environment } from './environment.ts'
 import { start, usageOf } from './processes.ts'
+import { insertEnded, numberEnded } from './stored-runs.ts'
 
 const count = Number(Bun.argv[2] ?? 1_000_000)
 const account = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
@@ -61,13 +61,9 @@ async function writeReceipts(keyId: string): Promise<void> {
     const batch = Array.from({ length: Math.min(1000, count - at) }, (_, i) =>
       runAt(keyId, at + i, Math.floor(begun + ((at + i) / count) * 30 * 86_400_000)),
     )
-    await db.write(() => insert(db.tables.runs, batch))
+    await db.write(() => insertEnded(db, batch))
   }
-  const log = logStore(db, { clock: systemClock, node: 'bench', start: 0 })
-  for (;;) {
-    const lease = await log.takeLease()
-    if (!lease || (await log.number(lease, 1000)) === 0) break
-  }
+  await numberEnded(db, logStore(db, { clock: systemClock, node: 'bench', start: 0 }))
   await db.close()
 }
 

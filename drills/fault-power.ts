@@ -56,7 +56,7 @@ export async function cutEverywhere(each: number): Promise<Row> {
     }
     faults.push(...(await judgeAnew(bench)))
     const frames = framesIn(log.length)
-    const acknowledged = marks.filter(({ asked }) => asked.paid).length
+    const acknowledged = marks.filter(({ asked }) => asked.paid || asked.accepted).length
     if (new Set(states.values()).size < acknowledged / clients) faults.push('hardly any COMMIT')
     const seen =
       `${cuts.length} cuts of ${frames - least} frames, ${states.size} COMMITs; ` +
@@ -140,19 +140,24 @@ async function lookAt(file: string, marks: readonly Mark[], frames: number) {
   try {
     const faults = await auditStore(db).faults(Number.MAX_SAFE_INTEGER)
     faults.push(...(await readWholeLogs(db)).faults, ...(await logFaults(db)))
-    const { runs, accounts, idempotentCalls } = db.tables
+    const { runs, openRuns, accounts, idempotentCalls } = db.tables
     const found = await db.read(function* (q) {
       return {
         runs: yield* rows(q.select({ id: runs.id, cost: runs.cost }).from(runs)),
+        open: yield* rows(q.select({ id: openRuns.id }).from(openRuns)),
         accounts: yield* rows(q.select().from(accounts)),
         calls: yield* rows(q.select().from(idempotentCalls)),
       }
     })
     const costs = new Map(found.runs.map(({ id, cost }) => [id, cost]))
+    const open = new Set(found.open.map(({ id }) => id))
     const replies = new Map(found.calls.map(({ runId, reply }) => [runId, reply]))
     for (const { asked, frames: least } of marks) {
-      const { paid, keyed } = asked
-      if (!paid || least > frames) continue
+      const { paid, keyed, accepted } = asked
+      if (least > frames) continue
+      const isThere = accepted === undefined || costs.has(accepted) || open.has(accepted)
+      if (!isThere) faults.push(`${accepted} was accepted and is gone`)
+      if (!paid) continue
       const cost = costs.get(paid.runId)
       if (cost !== BigInt(paid.cost)) faults.push(`${paid.runId} cost ${paid.cost}: ${cost}`)
       if (keyed && !replies.get(paid.runId)) faults.push(`${paid.runId} has no sealed answer`)
@@ -162,7 +167,7 @@ async function lookAt(file: string, marks: readonly Mark[], frames: number) {
       const isSealed = Boolean(replies.get(asked.paid?.runId ?? ''))
       if (isCharged !== isSealed) faults.push(`${asked.paid?.runId} is charged or sealed alone`)
     }
-    const state = JSON.stringify([found.runs, found.accounts, [...replies.keys()]], (_, value) =>
+    const state = JSON.stringify([found, [...replies.keys()]], (_, value) =>
       typeof value === 'bigint' ? String(value) : value,
     )
     return { state: String(Bun.hash(state)), faults }

@@ -10,6 +10,7 @@ import { crashReport, drillCrash } from './crash.ts'
 import { drillExport, exportReport } from './export.ts'
 import { drillFaults, everyFault, faultsReport } from './faults.ts'
 import { drillFuzz, fuzzReport } from './fuzz.ts'
+import { drillMigrate, migrateReport } from './migrate.ts'
 import { drillRecover, recoverReport } from './recover.ts'
 import { report } from './report.ts'
 import { drillShare, shareReport } from './share.ts'
@@ -21,8 +22,11 @@ const options = {
   /** crash, stop: kills and stops of the server; crash: crowds of 1,000 runs after them. */
   rounds: { type: 'string' },
   crowds: { type: 'string', default: '3' },
-  /** backup, copy, export, recover: runs in the database. */
+  /** backup, copy, export, migrate, recover: runs in the database. */
   runs: { type: 'string' },
+  /** migrate: the executable of the version before, and a larger database that it made. */
+  older: { type: 'string' },
+  large: { type: 'string' },
   /** share: streams of one key that stall. */
   streams: { type: 'string', default: '1000' },
   /** soak: how long, and requests a second. */
@@ -82,6 +86,11 @@ const drills: Record<string, () => Promise<Found>> = {
     const seed = Number(values.seed ?? Date.now() % 1_000_000)
     const result = await drillFuzz({ seconds: Number(values.seconds), seed, say })
     return { sections: fuzzReport(result), faults: result.faults }
+  },
+  async migrate() {
+    const { older = refuse('--older names the executable of the version before.'), large } = values
+    const result = await drillMigrate({ older, large, count: Number(values.runs ?? 100_000), say })
+    return { sections: migrateReport(result), faults: result.faults }
   },
   async recover() {
     const result = await drillRecover(Number(values.runs ?? 100_000), say)

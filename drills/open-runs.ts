@@ -61,7 +61,7 @@ export async function insertOpenRuns(db: Db, { origin, count, accounts }: Wish):
       yield* insert(db.tables.transfers, [{ ...granted, ...sides, ...place }])
       yield* insert(db.tables.keys, [key])
       yield* insert(db.tables.keyWindows, [window])
-      yield* insert(db.tables.runs, runs)
+      yield* insert(db.tables.openRuns, runs)
       yield* insert(db.tables.idempotentCalls, calls)
     })
   }

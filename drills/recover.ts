@@ -110,7 +110,7 @@ function ask<T>(home: Pick<Home, 'data'>, question: string): T {
 }
 
 const openOf = (home: Home): number =>
-  ask<{ n: number }>(home, 'SELECT count(*) AS n FROM runs WHERE finished_at IS NULL').n
+  ask<{ n: number }>(home, 'SELECT count(*) AS n FROM open_runs').n
 
 async function servedFaults(server: Server, key: string): Promise<string[]> {
   const get = async (path: string) => (await server.call(path, { key })).json()
@@ -131,7 +131,7 @@ async function storedFaults(home: Home, count: number): Promise<string[]> {
   const found = ask<Sums>(
     home,
     `SELECT count(*) FILTER (WHERE status = 'interrupted' AND digest IS NOT NULL) AS ended,
-      sum(cost) AS cost, count(DISTINCT log_index) AS leaves,
+      sum(cost) AS cost, count(DISTINCT place) AS leaves,
       (SELECT sum(held) FROM accounts) + (SELECT sum(held) FROM key_windows)
         + (SELECT sum(spent) FROM key_windows) AS held,
       (SELECT count(*) FROM idempotent_calls)

@@ -7,7 +7,7 @@ import { systemRandom } from '../src/kernel/random.ts'
 import { auditStore } from '../src/ledger/store/audit.ts'
 import { logStore } from '../src/proof/log/store.ts'
 import { insert, rows } from '../src/storage/db/query-steps.ts'
-import type { RunRow, TransferRow } from '../src/storage/db/schema.ts'
+import type { AccountRow, RunRow, StoredRun } from '../src/storage/db/schema.ts'
 import { openSqlite } from '../src/storage/db/sqlite.ts'
 
 export type Seed = {
@@ -31,43 +31,21 @@ const formulas = ['=1+1', '+1', '-1', '@SUM(1)', '\t=1', '＝1', ' =1', '=HYPERL
  * Writes ended runs of 30 days straight into a database, with the money they moved, and lets the
  * log number them. Every tenth is another account's. @throws Error when the ledger is not balanced.
  */
-export async function seedRuns({ data, origin, account, root, child, count }: Seed): Promise<void> {
-  const db = openSqlite(join(data, 'counterfoil.db'))
-  const { accounts, keyWindows } = db.tables
-  const ids = makeIds(systemClock, systemRandom())
-  const begun = systemClock.now() - spanMs - 3_600_000
+export async function seedRuns(seed: Seed): Promise<void> {
+  const db = openSqlite(join(seed.data, 'counterfoil.db'))
+  const { accounts, keyWindows, runs, unnumberedRuns } = db.tables
   const [owner] = await db.read((q) =>
-    rows(q.select().from(accounts).where(eq(accounts.id, account))),
+    rows(q.select().from(accounts).where(eq(accounts.id, seed.account))),
   )
   if (!owner) throw new Error('the account has no credit')
-  const spent = { [root]: 0n, [child]: 0n }
-  for (let at = 0; at < count; at += batch) {
-    const runs: RunRow[] = []
-    const transfers: TransferRow[] = []
-    for (let index = at; index < Math.min(at + batch, count); index++) {
-      const finishedAt = begun + Math.floor((index / count) * spanMs)
-      const run = runAt(index, finishedAt)
-      runs.push(run)
-      for (const [keyId] of run.windows) spent[keyId] = (spent[keyId] ?? 0n) + run.cost
-      if (run.cost === 0n) continue
-      owner.balance -= run.cost
-      owner.moves++
-      owner.movedAt = Math.max(owner.movedAt, finishedAt)
-      transfers.push({
-        accountId: account,
-        ref: run.id,
-        kind: 'run',
-        source: 'user',
-        target: 'revenue',
-        amount: run.cost,
-        at: finishedAt,
-        seq: owner.moves,
-        balance: owner.balance,
-      })
-    }
+  const spent: Spent = {}
+  for (const ended of seededRuns(seed, owner, spent)) {
     await db.write(function* () {
-      yield* insert(db.tables.runs, runs)
-      yield* insert(db.tables.transfers, transfers)
+      yield* insert(runs, ended)
+      const waiting = ended.map(({ id, finishedAt, digest }) => {
+        return { id, finishedAt: finishedAt ?? 0, digest: digest ?? new Uint8Array() }
+      })
+      yield* insert(unnumberedRuns, waiting)
     })
   }
   await db.write(function* (q) {
@@ -76,7 +54,7 @@ export async function seedRuns({ data, origin, account, root, child, count }: Se
       q
         .update(accounts)
         .set({ balance, moves, movedAt })
-        .where(eq(accounts.id, account))
+        .where(eq(accounts.id, seed.account))
         .returning(),
     )
     const limit = 9_000_000_000_000_000n
@@ -93,17 +71,44 @@ export async function seedRuns({ data, origin, account, root, child, count }: Se
   const faults = await auditStore(db).whole(systemClock.now())
   await db.close()
   if (faults.length > 0) throw new Error(faults.slice(0, 5).join('\n'))
+}
 
-  function runAt(index: number, finishedAt: number): RunRow {
-    const isMine = index % 10 !== 0
-    const keyId = index % 2 === 0 ? root : child
-    const id = ids.make('run')
-    const owned = { account: isMine ? account : somebody, keyId: isMine ? keyId : 'key_other' }
-    const run = endedRun({ id, issuer: origin, ...owned, finishedAt, index })
-    const model = index % 11 === 0 ? '=acme/model' : run.model
-    const tags = { team: formulas[index % formulas.length] ?? '', 'a,"b"': `line\r\n${index}` }
-    if (!isMine) return { ...run, model, tags, lines: [], cost: 0n, hold: 0n }
-    const chain = keyId === root ? [root] : [child, root]
-    return { ...run, model, tags, windows: chain.map((key) => [key, 0]) }
+/** What keys spent, by their ids. */
+export type Spent = Record<string, bigint>
+
+/** The runs, some at a time, with their charges; moves the money of their owner and its keys. */
+export function* seededRuns(seed: Seed, owner: AccountRow, spent: Spent): Generator<StoredRun[]> {
+  const ids = makeIds(systemClock, systemRandom())
+  const begun = systemClock.now() - spanMs - 3_600_000
+  for (let at = 0; at < seed.count; at += batch) {
+    const ended: StoredRun[] = []
+    for (let index = at; index < Math.min(at + batch, seed.count); index++) {
+      const finishedAt = begun + Math.floor((index / seed.count) * spanMs)
+      const run = runAt(seed, ids.make('run'), index, finishedAt)
+      for (const [keyId] of run.windows) spent[keyId] = (spent[keyId] ?? 0n) + run.cost
+      ended.push({ ...run, place: null, ...chargeOf(run, owner, finishedAt) })
+    }
+    yield ended
   }
+}
+
+function chargeOf({ cost }: RunRow, owner: AccountRow, at: number) {
+  if (cost === 0n) return { seq: null, movedAt: null, balance: null }
+  owner.balance -= cost
+  owner.moves++
+  owner.movedAt = Math.max(owner.movedAt, at)
+  return { seq: owner.moves, movedAt: at, balance: owner.balance }
+}
+
+function runAt(seed: Seed, id: string, index: number, finishedAt: number): RunRow {
+  const { account, root, child, origin } = seed
+  const isMine = index % 10 !== 0
+  const keyId = index % 2 === 0 ? root : child
+  const owned = { account: isMine ? account : somebody, keyId: isMine ? keyId : 'key_other' }
+  const run = endedRun({ id, issuer: origin, ...owned, finishedAt, index })
+  const model = index % 11 === 0 ? '=acme/model' : run.model
+  const tags = { team: formulas[index % formulas.length] ?? '', 'a,"b"': `line\r\n${index}` }
+  if (!isMine) return { ...run, model, tags, lines: [], cost: 0n, hold: 0n }
+  const chain = keyId === root ? [root] : [child, root]
+  return { ...run, model, tags, windows: chain.map((key) => [key, 0]) }
 }

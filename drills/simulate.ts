@@ -150,8 +150,8 @@ again, kept outputs and texts, ${others}, clocks that jump, writes that fail, an
 that are killed before and after a COMMIT, with runs that ${held}:
 ${all} random commands over ${seeds} seeds, in ${seconds.toFixed(0)} s. After each
 the service is compared with a model of it: what it came to, balances, holds, plans, open runs,
-those in memory alone, and the windows it touched; every 10 all windows are, and every 500 all rows,
-the journal and the log.
+those in memory alone, and the windows it touched; every 10 all windows are, and every 500 all
+rows, the journal and the log.
 
 **${faults.length} faults.**${faults.map((fault) => `\n- ${fault.split('\n')[0]}`).join('')}
 

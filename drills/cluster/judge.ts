@@ -18,7 +18,8 @@ export async function judgeDatabase(server: PgServer, claim: Claim): Promise<voi
     await until(
       'every run to be numbered',
       async () => {
-        const [left] = await sql`select count(*) as open from runs where log_index is null`
+        const [left] = await sql`
+          select (select count(*) from open_runs) + (select count(*) from unnumbered_runs) as open`
         return Number(left.open) === 0
       },
       30_000,

@@ -16,7 +16,7 @@ export const storage: Group = {
         ['test/db/migrate.test.ts', 'has only STRICT tables'],
       ],
       guards: [
-        ['src/storage/db/sqlite.ts', 'connect'],
+        ['src/storage/db/connection.ts', 'connect'],
         ['src/storage/db/migrate.ts', 'assertOurs'],
       ],
     },

@@ -10,6 +10,7 @@ import { backgroundSigner } from '../proof/receipts/sign.ts'
 import { stopCancelled } from '../runs/cancel.ts'
 import { endAbandoned, endReturned } from '../runs/end-abandoned.ts'
 import { stopForbidden } from '../runs/stop-forbidden.ts'
+import { storeOpenRuns } from '../runs/store-open.ts'
 import { receiptCounter } from '../storage/counts/count.ts'
 import type { Db } from '../storage/db/db.ts'
 import { leaseMs, liveNodes, nodeLease, takeLease } from '../storage/db/lease.ts'
@@ -31,6 +32,7 @@ export function jobsOf(deps: Deps, { db, audits, echo }: Recurring): Job[] {
     { name: 'compare-heads', everyMs: 2000, tick: deps.heads.look },
     { name: 'stop-forbidden', everyMs: 1000, tick: () => stopForbidden(deps) },
     { name: 'stop-cancelled', everyMs: 1000, tick: () => stopCancelled(deps) },
+    { name: 'store-open-runs', everyMs: 250, tick: () => storeOpenRuns(deps, db.open) },
     { name: 'settle-again', everyMs: 1000, tick: deps.live.settleAgain },
     {
       name: 'alive',

@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts'
 import { ensureFolder, WrongSetting } from '../config/ensure-folder.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { systemRandom } from '../kernel/random.ts'
+import { connect } from '../storage/db/connection.ts'
 import type { Db } from '../storage/db/db.ts'
 import { lockServer, type ServerLock } from '../storage/db/lock.ts'
 import {
@@ -18,7 +19,7 @@ import {
 import { type Moved, movedTo, unmarkMoved } from '../storage/db/moved.ts'
 import { placeNewFile } from '../storage/db/new-file.ts'
 import { openingFault } from '../storage/db/opening-fault.ts'
-import { connect, openSqlite } from '../storage/db/sqlite.ts'
+import { openSqlite } from '../storage/db/sqlite.ts'
 
 /** The database of a configuration, at this build's schema. */
 export type Opened = {

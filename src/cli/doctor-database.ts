@@ -10,11 +10,12 @@ import { auditStore } from '../ledger/store/audit.ts'
 import { openSource } from '../proof/signer/source.ts'
 import { assertSame, findCopied, findHistory, findKnownSigner } from '../proof/signer/store.ts'
 import { faultsOf, newestBackup } from '../storage/db/backup.ts'
+import { connect } from '../storage/db/connection.ts'
 import type { Db } from '../storage/db/db.ts'
 import { openLeaseClock } from '../storage/db/lease-clock.ts'
 import { type Moved, movedTo } from '../storage/db/moved.ts'
 import { openPostgres } from '../storage/db/postgres.ts'
-import { connect, openSqlite } from '../storage/db/sqlite.ts'
+import { openSqlite } from '../storage/db/sqlite.ts'
 import { type Finding, failure, fine, quote, warning } from './finding.ts'
 
 /** How old the newest backup may be, in ms. */

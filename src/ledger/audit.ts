@@ -5,12 +5,13 @@ import type {
   AccountRow,
   DepositRow,
   RunRow,
+  StoredRun,
   TransferRow,
   WindowRow,
 } from '../storage/db/schema.ts'
 import type { LedgerSide } from '../storage/db/schema-money.ts'
+import { windowId } from '../storage/holds/open-runs.ts'
 import { depositOfRef, depositRef } from './deposit-ref.ts'
-import { windowId } from './unit-of-work.ts'
 
 /**
  * One comparison: balances against the journal, `held` against the open runs, `spent` against the
@@ -19,7 +20,8 @@ import { windowId } from './unit-of-work.ts'
 export type Audit = {
   addTransfer(row: TransferRow): void
   addOpenRun(run: Pick<RunRow, 'accountId' | 'hold' | 'windows'>): void
-  addCost(run: Pick<RunRow, 'cost' | 'windows'>): void
+  /** A run that has ended: with a `seq` it is its own transfer, else that is another row. */
+  addEnded(run: EndedRun): void
   /** With `whole`, every transfer was added: the balance is compared too. */
   checkAccount(row: AccountRow, whole: boolean): void
   /** With `whole`, every ended run was added: `spent` is compared too. */
@@ -39,10 +41,14 @@ export type Audit = {
   faults(): string[]
 }
 
+type EndedRun = Pick<StoredRun, 'accountId' | 'cost' | 'windows' | 'seq' | 'movedAt'>
+
 /** The time up to which a whole audit found no fault, and the sum of all balances then. */
 export type AuditPoint = { until: Millis; total: string }
 
 export type SideSums = Partial<Record<LedgerSide, Nusd>>
+
+type Move = Pick<TransferRow, 'accountId' | 'source' | 'target' | 'amount' | 'at'>
 
 /** The most differences an audit names. */
 const faultsMax = 50
@@ -65,24 +71,31 @@ export function makeAudit(until: Millis): Audit {
     }
   }
 
+  const move = ({ accountId, source, target, amount, at }: Move): void => {
+    const change = (target === 'user' ? amount : 0n) - (source === 'user' ? amount : 0n)
+    add(balances, accountId, change)
+    sides[source] = (sides[source] ?? 0n) - amount
+    sides[target] = (sides[target] ?? 0n) + amount
+    if (at <= until) before += change
+    else after += change
+  }
+
   return {
-    addTransfer({ accountId, ref, kind, source, target, amount, at }) {
-      const change = (target === 'user' ? amount : 0n) - (source === 'user' ? amount : 0n)
-      add(balances, accountId, change)
+    addTransfer(row) {
+      const { ref, kind, source, amount } = row
+      move(row)
       if (kind === 'deposit' || kind === 'reversal' || kind === 'loss') {
         add(credited, depositOfRef(ref), source === 'deposits' ? amount : -amount)
       }
-      sides[source] = (sides[source] ?? 0n) - amount
-      sides[target] = (sides[target] ?? 0n) + amount
-      if (at <= until) before += change
-      else after += change
     },
     addOpenRun(run) {
       add(held, run.accountId, run.hold)
       for (const [key, start] of run.windows) add(windowsHeld, windowId(key, start), run.hold)
     },
-    addCost(run) {
-      for (const [key, start] of run.windows) add(windowsSpent, windowId(key, start), run.cost)
+    addEnded({ accountId, cost, windows, seq, movedAt }) {
+      for (const [key, start] of windows) add(windowsSpent, windowId(key, start), cost)
+      if (seq === null || movedAt === null) return
+      move({ accountId, source: 'user', target: 'revenue', amount: cost, at: movedAt })
     },
     checkAccount(row, whole) {
       expect(`held of account ${row.id}`, row.held, held.get(row.id) ?? 0n)

@@ -1,4 +1,5 @@
 /** What a change of money names and decides, before it is posted. */
+import type { HoldWindow } from '../storage/db/schema.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
 /**
@@ -15,12 +16,19 @@ export type Command<T> = {
   /** Loads the number of active keys, for a command that adds one. */
   mints?: boolean
   keys: readonly string[]
+  /** Windows of keys that are not named: those that an open run was held from. */
+  windows?: readonly HoldWindow[]
   /** A key to be changed together with all keys below it. */
   below?: string
   /** A key whose secrets change. */
   secretsOf?: string
   /** An open run to end. */
   run?: string
+  /**
+   * Only opens a run with its hold. Where one process writes, both stay in memory until the run has
+   * ended or is older than a moment; a crash frees the hold.
+   */
+  isHold?: boolean
   deposit?: string
   /** The scope of an idempotent call. */
   call?: string | undefined

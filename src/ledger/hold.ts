@@ -1,6 +1,6 @@
 /** The rules of money: what a hold needs, how a run is charged, how a grant arrives. */
 import { toRfc3339 } from '../kernel/clock.ts'
-import { maxNusd, min, type Nusd, toJsonInteger } from '../kernel/money.ts'
+import { max, maxNusd, min, type Nusd, toJsonInteger } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { HoldWindow, KeyRow, RunRow } from '../storage/db/schema.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
@@ -118,6 +118,8 @@ export function endHold(unit: UnitOfWork, run: RunRow, cost: Nusd): void {
     const window = unit.windowAt(keyId, start)
     window.held -= run.hold
     window.spent += cost
+    // Another process may have lowered the cap below what this run already held.
+    window.limit = max(window.limit, window.spent + window.held)
     unit.changed('window', window)
   }
   if (cost === 0n) return

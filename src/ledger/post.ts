@@ -10,9 +10,11 @@ import { keepTexts } from '../storage/texts/store.ts'
 import { type BatchLimits, makeBatchQueue } from './batch-queue.ts'
 import type { Command } from './command.ts'
 import { isOneCommandsFault } from './fault.ts'
+import { isKnown } from './store/known.ts'
 import { load } from './store/load.ts'
 import { writeBack } from './store/write.ts'
 import {
+  forgetHold,
   makeUnitOfWork,
   type Posted,
   type TrackedRows,
@@ -23,7 +25,7 @@ import {
 /** The only way money moves. Concurrent commands share one transaction and one fsync. */
 export type Ledger = {
   /**
-   * Returns what `decide` returned, after the COMMIT.
+   * Returns what `decide` returned, after the COMMIT; of a hold in memory at once.
    * @throws Refusal of `decide`; StorageFault when nothing was stored, or with `doubt`.
    */
   post<T>(command: Command<T>): Promise<T>
@@ -58,39 +60,44 @@ export function openLedger(
     numbering?.forget()
   }
   db.onForeignWrite(distrust)
+  /** In the turn of the COMMIT: no hold comes between it and this. */
+  const leaveMemory = ({ added }: TrackedRows): void => {
+    if (db.open.size === 0) return
+    for (const { id } of added.ended) db.open.remove(id)
+    for (const { id } of added.runs) db.open.remove(id)
+  }
 
-  function* postAll(
-    q: Query,
-    batch: Waiting[],
-  ): Work<{ outcomes: Outcome[]; tracked: TrackedRows }> {
-    const tracked = trackedRows()
-    try {
-      const commands = batch.map((waiting) => waiting.command)
-      const unit = makeUnitOfWork(tracked, clock.now())
-      yield* load(q, db.tables, tracked, commands, unit.now, memory)
-      const outcomes = commands.map((command) => decide(command, unit))
-      const ended = [...tracked.written.runs].filter((run) => run.finishedAt !== null)
-      if (numbering && ended.length > 0) yield* numbering.number(q, ended)
-      yield* writeBack(q, db.tables, tracked)
-      yield* keepTexts(q, db.tables, tracked.added.texts, unit.now)
-      memory?.keep(tracked)
-      return { outcomes, tracked }
-    } catch (error) {
-      // The rows were changed in place, and the savepoint took the changes back.
-      distrust()
-      throw error
-    }
+  function* postAll(q: Query, batch: Waiting[], tracked: TrackedRows): Work<Outcome[]> {
+    const commands = batch.map((waiting) => waiting.command)
+    const unit = makeUnitOfWork(tracked, clock.now())
+    const isRead = !memory || !isKnown(db.open, tracked, commands, unit.now)
+    if (isRead) yield* load(q, db, tracked, commands, unit.now)
+    const outcomes = commands.map((command) => decide(command, unit))
+    const { ended, texts } = tracked.added
+    if (numbering && ended.length > 0) yield* numbering.number(q, ended)
+    yield* writeBack(q, db, tracked)
+    yield* keepTexts(q, db.tables, texts, unit.now)
+    return outcomes
   }
 
   const run = async (take: () => Waiting[]): Promise<void> => {
     let batch: Waiting[] | undefined
-    let posted: Posted | undefined
+    let tracked: TrackedRows | undefined
+    let isStored = false
     try {
-      const { outcomes, tracked } = await db.write((q) => {
+      const work = (q: Query): Work<Outcome[]> => {
         batch ??= take()
-        return postAll(q, batch)
+        tracked = trackedRows(memory)
+        return postAll(q, batch, tracked)
+      }
+      const outcomes = await db.write(work, (stored) => {
+        isStored = stored
+        // The rows were changed in place.
+        if (!stored) distrust()
+        else if (tracked) leaveMemory(tracked)
+        memory?.trim()
+        return batch?.every(({ command }) => command.isHold) !== true
       })
-      posted = tracked
       for (const [i, outcome] of outcomes.entries()) answer(batch?.[i], outcome)
     } catch (error) {
       const all = batch ?? take()
@@ -100,13 +107,51 @@ export function openLedger(
       } else for (const waiting of all) waiting.failed(error)
     }
     // A listener's error must not run the batch again.
-    if (posted) tell?.(posted)
+    if (isStored && tracked) tell?.(tracked)
   }
 
   const queue = makeBatchQueue(db.exclusive ? alone : amongNodes, run)
+  const openNow = <T>(command: Command<T>, tracked: TrackedRows, unit: UnitOfWork): T => {
+    try {
+      const value = command.decide(unit)
+      const [run] = tracked.added.runs
+      if (run) db.open.add(run, tracked.added.calls[0])
+      return value
+    } catch (error) {
+      if (!(error instanceof Refusal)) distrust()
+      throw error
+    }
+  }
+
+  /** Used again by each hold of known rows: to make them costs more than to decide. */
+  const ofHolds = trackedRows(memory)
+  const holding = makeUnitOfWork(ofHolds, 0)
+
+  const holdNow = async <T>(command: Command<T>): Promise<T> => {
+    db.noticeForeign()
+    const now = clock.now()
+    if (isKnown(db.open, ofHolds, [command], now)) {
+      holding.now = now
+      try {
+        return openNow(command, ofHolds, holding)
+      } finally {
+        forgetHold(ofHolds)
+      }
+    }
+    return db.read(function* (q) {
+      memory?.trim()
+      const tracked = trackedRows(memory)
+      yield* load(q, db, tracked, [command], now)
+      return openNow(command, tracked, makeUnitOfWork(tracked, now))
+    })
+  }
+
   return {
-    post: (command) =>
-      new Promise((done, failed) => queue.add({ command, done, failed } as Waiting)),
+    post(command) {
+      // Storage that takes nothing refuses a run before its model server is called.
+      if (command.isHold && memory && !db.storage?.trouble()) return holdNow(command)
+      return new Promise((done, failed) => queue.add({ command, done, failed } as Waiting))
+    },
   }
 }
 

@@ -1,6 +1,7 @@
 /** The rows that a batch of commands reads and changes in memory, between load and write. */
 import type { Millis } from '../kernel/clock.ts'
-import type { Nusd } from '../kernel/money.ts'
+import { max, type Nusd } from '../kernel/money.ts'
+import type { Rows } from '../storage/db/memory.ts'
 import type {
   AccountRow,
   AuditRow,
@@ -13,6 +14,7 @@ import type {
   TransferRow,
   WindowRow,
 } from '../storage/db/schema.ts'
+import { windowId } from '../storage/holds/open-runs.ts'
 import type { RunText } from '../storage/texts/store.ts'
 import { windowStart } from './window.ts'
 
@@ -21,7 +23,7 @@ import { windowStart } from './window.ts'
  * command checks everything before its first change, because a refusal undoes nothing.
  */
 export type UnitOfWork = {
-  /** The time of the whole batch. */
+  /** The time of the whole batch, in ms. */
   now: Millis
   account(id: string): AccountRow | undefined
   key(id: string): KeyRow | undefined
@@ -46,7 +48,9 @@ export type UnitOfWork = {
   addKey(row: KeyRow, secret: SecretRow): void
   addSecret(row: SecretRow): void
   addRun(row: RunRow): void
-  /** Replaces an open run by its final row, which is written whole. */
+  /** Gives an open run that is in memory alone its row. */
+  storeRun(row: RunRow): void
+  /** Ends an open run: its final row is written, once and whole. */
   endRun(row: RunRow): void
   /** Its `seq` and `balance` are derived from the account when the batch is written. */
   addTransfer(row: NewTransfer): void
@@ -68,11 +72,12 @@ export type NewTransfer = Omit<TransferRow, 'seq' | 'balance'>
 
 /** Loaded rows by id, and the changes that the store writes. */
 export type TrackedRows = {
-  accounts: Map<string, AccountRow>
-  keys: Map<string, KeyRow>
+  accounts: Rows<AccountRow>
+  keys: Rows<KeyRow>
   activeKeys: Map<string, number>
   secrets: Map<string, SecretRow>
-  windows: Map<string, WindowRow>
+  windows: Rows<WindowRow>
+  /** Open runs. */
   runs: Map<string, RunRow>
   deposits: Map<string, DepositRow>
   /** By account. */
@@ -91,7 +96,9 @@ export type TrackedRows = {
   added: {
     keys: KeyRow[]
     secrets: SecretRow[]
+    /** Open runs that get a row. */
     runs: RunRow[]
+    ended: RunRow[]
     transfers: NewTransfer[]
     subscriptions: SubscriptionRow[]
     audits: AuditRow[]
@@ -105,14 +112,15 @@ export type TrackedRows = {
 /** What a batch changed, after its COMMIT. */
 export type Posted = Pick<TrackedRows, 'written' | 'added'>
 
-export const windowId = (keyId: string, start: Millis): string => `${keyId}:${start}`
+type Purses = Pick<TrackedRows, 'accounts' | 'keys' | 'windows'>
 
-export const trackedRows = (): TrackedRows => ({
-  accounts: new Map(),
-  keys: new Map(),
+/** `purses` are those that outlive the batch, where one process writes. */
+export const trackedRows = (purses?: Purses): TrackedRows => ({
+  accounts: purses?.accounts ?? new Map(),
+  keys: purses?.keys ?? new Map(),
   activeKeys: new Map(),
   secrets: new Map(),
-  windows: new Map(),
+  windows: purses?.windows ?? new Map(),
   runs: new Map(),
   deposits: new Map(),
   subscriptions: new Map(),
@@ -130,6 +138,7 @@ export const trackedRows = (): TrackedRows => ({
     keys: [],
     secrets: [],
     runs: [],
+    ended: [],
     transfers: [],
     subscriptions: [],
     audits: [],
@@ -148,23 +157,20 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
     activeKeys: (account) => tracked.activeKeys.get(account) ?? 0,
     below: (id) => [...tracked.keys.values()].filter((key) => key.lineage.includes(id)),
     secrets: (id) => [...tracked.secrets.values()].filter((secret) => secret.keyId === id),
-    run: (id) => {
-      const row = tracked.runs.get(id)
-      // A run that ended in this batch is on its receipt: later commands must not change it.
-      return row?.finishedAt === null ? row : undefined
-    },
+    run: (id) => tracked.runs.get(id),
     deposit: (id) => tracked.deposits.get(id),
     call: (scope) => {
       const row = tracked.calls.get(scope)
-      return row && row.until > now ? row : undefined
+      return row && row.until > unit.now ? row : undefined
     },
     subscription: (account) => {
       const row = tracked.subscriptions.get(account)
       return row?.endedAt === null ? row : undefined
     },
     window(key) {
-      const start = windowStart(key.capWindow, now)
-      const known = tracked.windows.get(windowId(key.id, start))
+      const start = windowStart(key.capWindow, unit.now)
+      const id = windowId(key.id, start)
+      const known = tracked.windows.get(id)
       if (known) return known
       const fresh = {
         keyId: key.id,
@@ -173,7 +179,7 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
         spent: 0n,
         held: 0n,
       }
-      tracked.windows.set(windowId(key.id, start), fresh)
+      tracked.windows.set(id, fresh)
       return fresh
     },
     windowAt(keyId, start) {
@@ -189,10 +195,10 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
     },
     revokeKey(row, by) {
       const active = tracked.activeKeys.get(row.accountId)
-      if (active !== undefined && row.revokedAt === null && row.expiresAt > now) {
+      if (active !== undefined && row.revokedAt === null && row.expiresAt > unit.now) {
         tracked.activeKeys.set(row.accountId, active - 1)
       }
-      row.revokedAt = now
+      row.revokedAt = unit.now
       row.revokedBy = by
       unit.changed('key', row)
     },
@@ -204,11 +210,25 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
       tracked.runs.set(row.id, row)
       added.runs.push(row)
     },
+    storeRun(row) {
+      added.runs.push(row)
+      const account = tracked.accounts.get(row.accountId)
+      if (account) written.accounts.add(account)
+      for (const [keyId, start] of row.windows) {
+        const window = unit.windowAt(keyId, start)
+        // Another process may have lowered the cap below what this run already held.
+        window.limit = max(window.limit, window.spent + window.held)
+        written.windows.add(window)
+      }
+    },
     endRun(row) {
+      // A run that ended in this batch is on its receipt: later commands must not find it.
       const open = tracked.runs.get(row.id)
       if (open) written.runs.delete(open)
-      tracked.runs.set(row.id, row)
-      written.runs.add(row)
+      tracked.runs.delete(row.id)
+      // Nor does it get a row of an open one any more.
+      if (added.runs.length > 0) added.runs = added.runs.filter(({ id }) => id !== row.id)
+      added.ended.push(row)
     },
     addTransfer: (row) => void added.transfers.push(row),
     addSubscription(row) {
@@ -238,6 +258,14 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
     },
   }
   return unit
+}
+
+/** Empties what a hold in memory added and changed: none of it is written. */
+export function forgetHold({ runs, written, added }: TrackedRows): void {
+  runs.clear()
+  added.runs.length = 0
+  written.accounts.clear()
+  written.windows.clear()
 }
 
 /**

@@ -21,10 +21,11 @@ import type { JsonObject } from '../models/upstream/upstream.ts'
 import { isDiverged } from '../proof/log/divergence.ts'
 import { commitInput } from '../proof/receipts/receipt.ts'
 import type { RunRow } from '../storage/db/schema.ts'
+import { notEnded } from '../storage/holds/open-runs.ts'
 import { assertCircuitClosed } from './circuit.ts'
 import { freeLater, unstored } from './finish.ts'
 import { affordableTokens, fitBound, withTokens } from './fit.ts'
-import { type LiveRun, openLiveRun } from './live-run.ts'
+import { LiveRun } from './live-run.ts'
 
 /** A run that a caller asks for. */
 export type RunWish = {
@@ -50,8 +51,8 @@ export type RunWish = {
 export type Begun = { run: RunRow; bound: Bound }
 
 /**
- * Holds the most a run can cost and writes its row, in one command. After its COMMIT the run must
- * be ended by {@link finish} on every path.
+ * Holds the most a run can cost, in one command. After it the run must be ended by {@link finish}
+ * on every path. A background run has its row before this returns.
  * @throws Refusal `insufficient_balance`, `cap_exceeded`, `concurrency_limited`, `unavailable`,
  * `invalid_request`, `model_not_allowed`, `log_diverged`, `idempotency_in_progress`, or one for
  * the state of the key or its parents. Nothing is held then.
@@ -74,6 +75,8 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
       account: caller.account,
       keys: caller.key.lineage,
       call: once?.scope,
+      // A background run is answered before it ends.
+      isHold: !wish.background,
       decide(unit) {
         // The connection may have broken since the check: this one may reach another server.
         deps.heads.assertOpen()
@@ -97,8 +100,7 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
         const passport = chain[0]?.passport ?? ''
         const run = toRow({ passport, hold, discountBps, windows, at: unit.now })
         unit.addRun(run)
-        // A copy, because the ledger keeps changing the unit of work's row.
-        const begun = { run: { ...run }, bound: fitted }
+        const begun = { run, bound: fitted }
         once?.note(unit, begun, id)
         return begun
       },
@@ -106,7 +108,7 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
     const startedAt = deps.clock.monotonic()
     const received = retention === 'none' ? undefined : wish.received
     const { run: row, bound: fitted } = begun
-    const live = openLiveRun({
+    const live = new LiveRun({
       id,
       row,
       model,
@@ -156,11 +158,11 @@ type Held = Pick<RunRow, 'passport' | 'hold' | 'discountBps' | 'windows'> & { at
 /** Prepares the columns that need no lookup, to keep the command short. */
 function rowMaker(deps: Deps, wish: RunWish, id: string): (held: Held) => RunRow {
   const { caller, model, background, tags, metadata } = wish
-  const { node, issuer } = deps.settings
+  const { node } = deps.settings
   const priceList = deps.catalogue.priceListOf(model)
   const seed = deps.random.bytes(32)
   const inputCommitment = commitInput(seed, wish.received)
-  return ({ passport, hold, discountBps, windows, at }) => ({
+  return ({ at, passport, hold, discountBps, windows }) => ({
     id,
     accountId: caller.account,
     keyId: caller.key.id,
@@ -168,34 +170,18 @@ function rowMaker(deps: Deps, wish: RunWish, id: string): (held: Held) => RunRow
     status: background ? 'queued' : 'running',
     kind: model.kind,
     model: model.id,
-    route: '',
     createdAt: at,
     startedAt: background ? null : at,
-    firstByteAt: null,
-    finishedAt: null,
     hold,
     windows,
     priceList: `${priceList.id}@${priceList.version}`,
-    lines: [],
-    cost: 0n,
     discountBps,
-    usageSource: null,
-    clamped: false,
-    outcome: null,
-    error: null,
     tags,
     metadata,
-    durationMs: null,
     seed,
     inputCommitment,
-    outputCommitment: null,
-    issuer,
     passport,
-    digest: null,
-    logPlace: null,
-    signature: null,
     background,
-    output: null,
-    outputUntil: null,
+    ...notEnded,
   })
 }

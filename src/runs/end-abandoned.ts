@@ -1,7 +1,8 @@
 /**
- * After a crash: ends runs that no process owns, of dead nodes or a restored database, and frees
- * their holds. A settled run needs nothing here: the sequencer (proof/log) numbers its receipt at
- * the start, and a repeated call finds its kept answer (storage/idempotency).
+ * After a crash: ends runs with a row that no process owns, of dead nodes or a restored database,
+ * and frees their holds. A run that was in memory alone is gone with its hold: it was not charged,
+ * and its caller got no answer. A settled run needs nothing here: the sequencer (proof/log) numbers
+ * its receipt at the start, and a repeated call finds its kept answer (storage/idempotency).
  */
 import type { Deps } from '../app/deps-port.ts'
 import type { RunRow } from '../storage/db/schema.ts'

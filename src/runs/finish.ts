@@ -141,7 +141,8 @@ export async function settle(
   const reply = done && call?.reply?.(done)
   await deps.ledger.post({
     account: open.accountId,
-    keys: open.windows.map(([keyId]) => keyId),
+    keys: [],
+    windows: open.windows,
     run: open.id,
     decide(unit) {
       const held = unit.run(open.id)

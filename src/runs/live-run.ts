@@ -16,7 +16,8 @@ export type StopReason =
   | 'session_ended'
   | 'shutdown'
 
-export type LiveRun = {
+/** What is known of a run once it has begun. */
+export type BegunRun = {
   id: string
   row: RunRow
   model: Model
@@ -32,18 +33,81 @@ export type LiveRun = {
   session: string | undefined
   /** From {@link Clock.monotonic}. */
   startedAt: number
+}
+
+type Watcher = (chunks: JsonObject[] | undefined) => void
+
+/** One object for the whole life of a run: what began it, its switch and who watches it. */
+export class LiveRun implements BegunRun {
+  readonly id: string
+  readonly row: RunRow
+  readonly model: Model
+  readonly bound: Bound
+  readonly body: JsonObject
+  readonly received: Json | undefined
+  readonly call: string | undefined
+  readonly trace: Trace | undefined
+  readonly session: string | undefined
+  readonly startedAt: number
   /** The request of a client that waits for the whole answer. Its signal may have no listener. */
-  client?: { readonly signal: { readonly aborted: boolean } } | undefined
-  signal: StopSignal
+  client: { readonly signal: { readonly aborted: boolean } } | undefined
+  private readonly stopSwitch = new StopSwitch()
+  private reason: StopReason | undefined
+  private watchers: Set<Watcher> | undefined
+  /** The chunks of a background run so far. */
+  private said: JsonObject[] | undefined
+
+  constructor(begun: BegunRun) {
+    this.id = begun.id
+    this.row = begun.row
+    this.model = begun.model
+    this.bound = begun.bound
+    this.body = begun.body
+    this.received = begun.received
+    this.call = begun.call
+    this.trace = begun.trace
+    this.session = begun.session
+    this.startedAt = begun.startedAt
+  }
+
+  get signal(): StopSignal {
+    return this.stopSwitch
+  }
+
   /** Stops the upstream; output delivered so far is charged. Only the first reason counts. */
-  stop(reason: StopReason): void
-  stopped(): StopReason | undefined
+  stop(reason: StopReason): void {
+    if (this.reason) return
+    this.reason = reason
+    this.stopSwitch.stop()
+  }
+
+  stopped(): StopReason | undefined {
+    if (this.client?.signal.aborted) this.stop('client_gone')
+    return this.reason
+  }
+
   /**
    * Calls `watcher` with each batch of chunks as it is sent, and once with undefined at the end. A
    * background run replays its earlier chunks first. Returns a function that stops watching.
    */
-  watch(watcher: (chunks: JsonObject[] | undefined) => void): () => void
-  tell(chunks: readonly Chunk[] | undefined): void
+  watch(watcher: Watcher): () => void {
+    this.watchers ??= new Set()
+    const { watchers, said } = this
+    watchers.add(watcher)
+    if (said) watcher(said)
+    return () => void watchers.delete(watcher)
+  }
+
+  tell(chunks: readonly Chunk[] | undefined): void {
+    const isKept = chunks !== undefined && this.row.background
+    if (!isKept && !this.watchers) return
+    const plain = chunks && plainChunks(chunks)
+    if (isKept && plain) {
+      this.said ??= []
+      this.said.push(...plain)
+    }
+    for (const watcher of this.watchers ?? []) watcher(plain)
+  }
 }
 
 /** The fields that identify a run in the server log: its id, and its caller's trace if any. */
@@ -51,38 +115,3 @@ export const namesOf = ({ id, trace }: Pick<LiveRun, 'id' | 'trace'>) => ({
   run_id: id,
   ...(trace ? { trace_id: trace.id } : {}),
 })
-
-export function openLiveRun(
-  run: Omit<LiveRun, 'signal' | 'stop' | 'stopped' | 'watch' | 'tell'>,
-): LiveRun {
-  const signal = new StopSwitch()
-  const watchers = new Set<(chunks: JsonObject[] | undefined) => void>()
-  const said: JsonObject[] = []
-  let reason: StopReason | undefined
-  const live: LiveRun = {
-    ...run,
-    signal,
-    stop(why) {
-      if (reason) return
-      reason = why
-      signal.stop()
-    },
-    stopped() {
-      if (live.client?.signal.aborted) live.stop('client_gone')
-      return reason
-    },
-    watch(watcher) {
-      watchers.add(watcher)
-      if (said.length > 0) watcher(said)
-      return () => void watchers.delete(watcher)
-    },
-    tell(chunks) {
-      const isKept = chunks !== undefined && run.row.background
-      if (!isKept && watchers.size === 0) return
-      const plain = chunks && plainChunks(chunks)
-      if (isKept && plain) said.push(...plain)
-      for (const watcher of watchers) watcher(plain)
-    },
-  }
-  return live
-}

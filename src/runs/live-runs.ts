@@ -26,6 +26,8 @@ export type LiveRuns = {
   close(): void
   /** Places taken. */
   count(): number
+  /** The runs admitted since the start. */
+  total(): number
   add(run: LiveRun): void
   /** Called after the COMMIT of the run's end, or after that failed. */
   remove(id: string): void
@@ -48,6 +50,7 @@ export function liveRuns(options: { admission: number }): LiveRuns {
   const busy = new Map<string, number>()
   const notices = runNotices()
   let admitted = 0
+  let total = 0
   let closed = false
   return {
     admit({ account, chain, plan }, nodes) {
@@ -66,6 +69,7 @@ export function liveRuns(options: { admission: number }): LiveRuns {
         if ((busy.get(id) ?? 0) >= Math.ceil(most / nodes)) refuse('concurrency_limited')
       }
       admitted++
+      total++
       for (const id of [account, ...chain.map((key) => key.id)]) {
         busy.set(id, (busy.get(id) ?? 0) + 1)
       }
@@ -85,6 +89,7 @@ export function liveRuns(options: { admission: number }): LiveRuns {
       closed = true
     },
     count: () => admitted,
+    total: () => total,
     add(run) {
       runs.set(run.id, run)
       notices.tell(run.row.accountId)

@@ -1,12 +1,15 @@
 /** Stores runs and finds those that nodes left open. */
-import { and, desc, eq, gte, inArray, isNull, lt, ne } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, lt, ne } from 'drizzle-orm'
 import { toHex } from '../kernel/hex.ts'
 import { toPage } from '../kernel/pagination.ts'
 import type { Db } from '../storage/db/db.ts'
-import { first, lockFound, rows, update, type Work } from '../storage/db/query-steps.ts'
+import { first, lockFound, type Query, rows, update, type Work } from '../storage/db/query-steps.ts'
+import { runColumns } from '../storage/db/run-columns.ts'
 import type { RunRow } from '../storage/db/schema.ts'
+import { toRunRow } from '../storage/holds/open-runs.ts'
 import type { RunStore } from './runs.ts'
 import { cancelStore } from './store/cancel.ts'
+import { openRunReads, withEnded } from './store/open-run.ts'
 import { shownRuns } from './store/shown-run.ts'
 
 /** Outputs deleted in one transaction; settlements wait for it. */
@@ -15,30 +18,52 @@ const dropBatch = 500
 const readBatch = 500
 
 export function runStore(db: Db, node: string): RunStore {
-  const { accounts, runs, leases } = db.tables
+  const { accounts, runs, openRuns, leases } = db.tables
+  const columns = runColumns(db)
+  const open = openRunReads(db)
+
+  function* find(q: Query, id: string): Work<RunRow | undefined> {
+    // In this order, because a run may end in between.
+    const running = yield* open.find(q, id)
+    return (yield* first(q.select(columns).from(runs).where(eq(runs.id, id)))) ?? running
+  }
+
   return {
     ...shownRuns(db),
     ...cancelStore(db),
-    find: (id) => db.read((q) => first(q.select().from(runs).where(eq(runs.id, id)))),
+    find: (id) => db.read((q) => find(q, id)),
     findCommitted: ({ id, accountId }) => {
-      const found = eq(runs.id, id)
-      if (db.exclusive) return db.read((q) => first(q.select().from(runs).where(found)))
+      if (db.exclusive) return db.read((q) => find(q, id))
       return db.write(function* (q): Work<RunRow | undefined> {
         yield* lockFound(accounts, { id: [accountId] })
-        return yield* first(q.select().from(runs).where(found))
+        return yield* find(q, id)
       })
     },
     list: (keyIds, filter, page) =>
       db.read(function* (q) {
+        const { status, model, since } = filter
+        const { after } = page
+        const isOwn = inArray(openRuns.keyId, keyIds)
+        const running = yield* open.matching(
+          q,
+          isOwn,
+          (run) =>
+            keyIds.includes(run.keyId) &&
+            (after === undefined || run.id < after) &&
+            run.id >= since &&
+            (status === undefined || run.status === status) &&
+            (model === undefined || run.model === model),
+        )
         const narrowed = and(
           inArray(runs.keyId, keyIds),
-          page.after === undefined ? undefined : lt(runs.id, page.after),
-          gte(runs.id, filter.since),
-          filter.status === undefined ? undefined : eq(runs.status, filter.status),
-          filter.model === undefined ? undefined : eq(runs.model, filter.model),
+          after === undefined ? undefined : lt(runs.id, after),
+          gte(runs.id, since),
+          status === undefined ? undefined : eq(runs.status, status),
+          model === undefined ? undefined : eq(runs.model, model),
         )
-        const found = q.select().from(runs).where(narrowed).orderBy(desc(runs.id))
-        return toPage(yield* rows(found.limit(page.limit + 1)), page.limit)
+        const found = q.select(columns).from(runs).where(narrowed).orderBy(desc(runs.id))
+        const ended = yield* rows(found.limit(page.limit + 1))
+        return toPage(withEnded(running, ended), page.limit)
       }),
     abandoned: (now, limit) =>
       db.read(function* (q) {
@@ -47,20 +72,18 @@ export function runStore(db: Db, node: string): RunStore {
           .filter((lease) => lease.name.startsWith('node:') && lease.expiresAt > now)
           .map((lease) => lease.holder)
           .concat(node)
-        const others = nodes.map((node) => ne(runs.node, node))
-        const open = q
+        const others = nodes.map((node) => ne(openRuns.node, node))
+        const left = q
           .select()
-          .from(runs)
-          .where(and(isNull(runs.finishedAt), ...others))
-        // In the order of the index: any other order reads every open run for each page.
-        const found = yield* rows(open.orderBy(runs.node).limit(limit))
-        return found.sort((a, b) => (a.id < b.id ? -1 : 1))
+          .from(openRuns)
+          .where(and(...others))
+          .limit(limit)
+        return (yield* rows(left)).map(toRunRow).sort((a, b) => (a.id < b.id ? -1 : 1))
       }),
     openHere: () =>
-      db.read((q) => {
-        const own = and(isNull(runs.finishedAt), eq(runs.node, node))
-        return rows(q.select({ id: runs.id }).from(runs).where(own))
-      }),
+      db.read((q) =>
+        rows(q.select({ id: openRuns.id }).from(openRuns).where(eq(openRuns.node, node))),
+      ),
     digests: async (ids) => {
       const found = new Map<string, string>()
       const { id, digest } = runs

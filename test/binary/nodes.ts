@@ -70,7 +70,8 @@ export const untilNumbered = ({ database }: Pick<Pair, 'database'>, ms = 60_000)
   until(
     'every run to be numbered',
     async () => {
-      const [left] = await database.sql`select count(*) as open from runs where log_index is null`
+      const [left] = await database.sql`
+        select (select count(*) from open_runs) + (select count(*) from unnumbered_runs) as open`
       return Number(left.open) === 0
     },
     ms,
@@ -90,7 +91,7 @@ export async function faultsIn({
       select (select count(*) from runs) as runs,
              (select count(*) from log_leaves where kind = 0) as leaves,
              (select count(*) from runs where cost > 0) as costly,
-             (select count(*) from transfers where kind = 'run') as paid`
+             (select count(*) from journal where kind = 'run') as paid`
     const { runs, leaves, costly, paid } = counted
     if (runs !== leaves) faults.push(`${runs} runs, but ${leaves} receipts in the log`)
     if (costly !== paid) faults.push(`${costly} runs cost something, ${paid} were paid`)

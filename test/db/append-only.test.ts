@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import { insertEnded } from '../../bench/stored-runs.ts'
 import { insert, rows } from '../../src/storage/db/query-steps.ts'
 import { newAccount, openOffice, pictureOf } from '../ledger/office.ts'
 import { outcomeOf } from '../support/rejection.ts'
@@ -31,7 +32,7 @@ describe.each(engines)('the database itself, %s', (engine) => {
 
   test('changes nothing of the log and deletes nothing', async () => {
     const { logLeaves, logCheckpoints } = office.db.tables
-    const leaf = { idx: 0, hashes: new Uint8Array(32), kind: 0 } as const
+    const leaf = { idx: 0, hashes: new Uint8Array(32), kind: 0, runId: null } as const
     const signed = { root: new Uint8Array(32), timestamp: 1, signature: new Uint8Array(65) }
     const checkpoint = { size: 1, issuer: 'http://localhost', ...signed }
     await office.db.write(function* () {
@@ -83,12 +84,31 @@ describe.each(engines)('the database itself, %s', (engine) => {
 
   test('lets no run cost more than it holds', async () => {
     const run = await office.hold(await office.key({ account }), 5n)
+    const end = (cost: bigint) => office.db.write(() => insertEnded(office.db, [{ ...run, cost }]))
+    expect(await outcomeOf(end(6n))).toThrow()
+    expect(await outcomeOf(end(-1n))).toThrow()
+  })
+
+  test('changes no charge of a run and deletes no run', async () => {
+    const run = await office.hold(await office.key({ account }), 5n)
+    await office.end(run, 3n)
     const { runs } = office.db.tables
-    const set = (cost: bigint) =>
-      office.db.write((q) =>
-        rows(q.update(runs).set({ cost }).where(eq(runs.id, run.id)).returning()),
-      )
-    expect(await outcomeOf(set(6n))).toThrow()
-    expect(await outcomeOf(set(-1n))).toThrow()
+    const own = eq(runs.id, run.id)
+    const before = await pictureOf(office.db)
+    for (const values of [
+      { cost: 2n },
+      { balance: 99n },
+      { seq: null },
+      { movedAt: 1 },
+      { finishedAt: null },
+      { accountId: 'somebody' },
+      { id: 'run_other' },
+    ]) {
+      const change = office.db.write((q) => rows(q.update(runs).set(values).where(own).returning()))
+      expect(await outcomeOf(change)).toThrow()
+    }
+    const vanish = office.db.write((q) => rows(q.delete(runs).where(own).returning()))
+    expect(await outcomeOf(vanish)).toThrow()
+    expect(await pictureOf(office.db)).toEqual(before)
   })
 })

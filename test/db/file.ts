@@ -24,5 +24,6 @@ export function openFile(file: string) {
   const db = openSqlite(file)
   migrateSqlite(db.raw, 0, () => {})
   opened.push(() => db.close())
-  return { ...officeOn(db, heldClock()), raw: db.raw }
+  const clock = heldClock()
+  return { ...officeOn(db, clock), clock, raw: db.raw }
 }

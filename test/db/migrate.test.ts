@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
+import { connect } from '../../src/storage/db/connection.ts'
 import type { Db } from '../../src/storage/db/db.ts'
 import {
   migratePostgres,
@@ -9,7 +10,6 @@ import {
   schemaVersion,
 } from '../../src/storage/db/migrate.ts'
 import type { PgDirect } from '../../src/storage/db/pg-drizzle.ts'
-import { connect } from '../../src/storage/db/sqlite.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { engines, freshDb } from '../support/world.ts'
 import { closeAll, freshFile, opened, openFile } from './file.ts'
@@ -70,7 +70,7 @@ describe('a SQLite file', () => {
     const raw = openRaw(freshFile())
     migrateSqlite(raw, 0, () => {})
     const loose = raw.query(
-      "select name from pragma_table_list where schema = 'main' and strict = 0",
+      "select name from pragma_table_list where schema = 'main' and type = 'table' and strict = 0",
     )
     expect(
       loose
@@ -200,7 +200,7 @@ async function migrateIn(file: string, dieAt = 0): Promise<string> {
   const src = `${import.meta.dir}/../../src/storage/db`
   const script = `
     import { migrateSqlite } from '${src}/migrate.ts'
-    import { connect } from '${src}/sqlite.ts'
+    import { connect } from '${src}/connection.ts'
     const raw = connect(${JSON.stringify(file)})
     const run = raw.run.bind(raw)
     let count = 0

@@ -2,9 +2,9 @@ import type { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { linkSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { connect } from '../../src/storage/db/connection.ts'
 import { migrateSqlite } from '../../src/storage/db/migrate.ts'
 import { dropHalfPlaced, placeNewFile } from '../../src/storage/db/new-file.ts'
-import { connect } from '../../src/storage/db/sqlite.ts'
 import { closeAll, freshFile, opened } from './file.ts'
 
 afterEach(closeAll)

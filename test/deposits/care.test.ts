@@ -35,7 +35,7 @@ const spend = (account: string, dollars: number) =>
       const amount = BigInt(dollars) * usd
       row.balance -= amount
       unit.changed('account', row)
-      const move = { kind: 'run', source: 'user', target: 'revenue' } as const
+      const move = { kind: 'plan', source: 'user', target: 'plans' } as const
       unit.addTransfer({ accountId: account, ref: 'spent', ...move, amount, at: unit.now })
     },
   })

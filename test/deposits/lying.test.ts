@@ -105,7 +105,7 @@ function spendHalf(w: Depositing, account: string, ref: string): Promise<bigint>
       if (!row || amount === 0n) return 0n
       row.balance -= amount
       unit.changed('account', row)
-      const move = { kind: 'run', source: 'user', target: 'revenue' } as const
+      const move = { kind: 'plan', source: 'user', target: 'plans' } as const
       unit.addTransfer({ accountId: account, ref, ...move, amount, at: unit.now })
       return amount
     },

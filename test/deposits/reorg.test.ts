@@ -93,7 +93,7 @@ describe('a reorg after the credit', () => {
         row.balance -= BigInt(dollars) * usd
         unit.changed('account', row)
         const amount = BigInt(dollars) * usd
-        const move = { kind: 'run', source: 'user', target: 'revenue' } as const
+        const move = { kind: 'plan', source: 'user', target: 'plans' } as const
         unit.addTransfer({ accountId: account, ref: 'spent', ...move, amount, at: unit.now })
       },
     })

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => w.stop())
 
 /** Tables that hold a handful of rows, however long the service runs; a subquery has its own line. */
-const small = /^SCAN (logs|signers|facts|newest|\(subquery|CONSTANT)/
+const small = /^SCAN (logs|signers|facts|newest|numbered|part|\(subquery|CONSTANT)/
 /** In the order of an index, as far as a limit goes. */
 const inOrder = /^SCAN \w+ USING (COVERING )?INDEX/
 

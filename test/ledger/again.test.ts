@@ -53,7 +53,7 @@ const faults: Record<string, Fault> = {
       const raw = rawOf(w)
       raw.run('CREATE TABLE p (id INTEGER PRIMARY KEY)')
       raw.run('CREATE TABLE c (id INTEGER REFERENCES p (id) DEFERRABLE INITIALLY DEFERRED)')
-      const broken = `UPDATE OF route ON runs WHEN new.route = 'breaks'`
+      const broken = `INSERT ON runs WHEN new.route = 'breaks'`
       raw.run(`CREATE TRIGGER t AFTER ${broken} BEGIN INSERT INTO c VALUES (1); END`)
     },
     decide: (unit, open) => endAs(unit, open, { route: 'breaks' }),

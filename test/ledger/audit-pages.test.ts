@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { insertEnded } from '../../bench/stored-runs.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
 import { insert } from '../../src/storage/db/query-steps.ts'
 import { direct } from '../db/direct.ts'
@@ -45,9 +46,13 @@ describe('an audit of more than one page', () => {
     const more = Array.from({ length: many - 1 }, (_, i) => {
       return { ...run, hold: 1n, id: `run_z${String(i).padStart(5, '0')}` }
     })
-    await office.db.write(() => insert(office.db.tables.runs, more))
-    const set = `spent = ${many}`
-    await direct(office.db, `update key_windows set ${set} where key_id = '${key.id}'`)
+    const at = office.clock.now()
+    const charges = more.map(({ id: ref }, i) => ({ ref, at, seq: 3 + i, balance: 0n }))
+    await office.db.write(() => insertEnded(office.db, more, charges))
+    await office.grant(account, BigInt(more.length))
+    await direct(office.db, `update accounts set balance = 0 where id = '${account}'`)
+    expect(await faults()).toEqual([expect.stringContaining('spent of key window')])
+    await direct(office.db, `update key_windows set spent = ${many} where key_id = '${key.id}'`)
     expect(await faults()).toEqual([])
   })
 })

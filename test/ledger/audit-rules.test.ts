@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { makeAudit } from '../../src/ledger/audit.ts'
+import { type Audit, makeAudit } from '../../src/ledger/audit.ts'
 import type { TransferRow } from '../../src/storage/db/schema.ts'
 import { account, now, window } from './paper-unit.ts'
 
@@ -12,13 +12,19 @@ const got = (amount: bigint, at = now): TransferRow => ({
   ...{ ref: 'g1', kind: 'grant', source: 'grants', target: 'user', seq: 1 },
 })
 
+/** Charged by the transfer beside it, as those of versions before. */
+const ended: Parameters<Audit['addEnded']>[0] = {
+  ...{ accountId: 'alice', cost: 0n, windows: [['leaf', 0]] },
+  ...{ seq: null, movedAt: null },
+}
+
 /** 100 came, 30 were spent in a window, 10 are held by an open run. */
 function books(until = now) {
   const audit = makeAudit(until)
   audit.addTransfer(got(100n))
   audit.addTransfer(paid(30n))
-  audit.addCost({ cost: 20n, windows: [['leaf', 0]] })
-  audit.addCost({ cost: 10n, windows: [['leaf', 0]] })
+  audit.addEnded({ ...ended, cost: 20n })
+  audit.addEnded({ ...ended, cost: 10n })
   audit.addOpenRun({ accountId: 'alice', hold: 4n, windows: [['leaf', 0]] })
   audit.addOpenRun({ accountId: 'alice', hold: 6n, windows: [['leaf', 0]] })
   return audit

@@ -73,7 +73,7 @@ describe.each(engines)('commands of one batch on %s', (engine) => {
     const account = newAccount()
     const key = await office.key({ account })
     const run = { ...(await office.hold(key, 0n)), id: 'run_broken', windows: [], cost: 1n }
-    const broken: Command<void> = { account, keys: [], decide: (unit) => unit.addRun(run) }
+    const broken: Command<void> = { account, keys: [], decide: (unit) => unit.endRun(run) }
     const wrong = await besideNeighbours(account, () => office.ledger.post(broken))
     expect(wrong?.status).toBe('rejected')
   })

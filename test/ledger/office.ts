@@ -11,9 +11,10 @@ import { refuse } from '../../src/kernel/refusal.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { endHold, takeHold } from '../../src/ledger/hold.ts'
 import { type Ledger, openLedger } from '../../src/ledger/post.ts'
-import { windowId } from '../../src/ledger/unit-of-work.ts'
+import { storeOpenRuns } from '../../src/runs/store-open.ts'
 import type { Db } from '../../src/storage/db/db.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
+import { runColumns } from '../../src/storage/db/run-columns.ts'
 import type {
   AccountRow,
   KeyRow,
@@ -21,6 +22,7 @@ import type {
   TransferRow,
   WindowRow,
 } from '../../src/storage/db/schema.ts'
+import { toRunRow, windowId } from '../../src/storage/holds/open-runs.ts'
 import { type Engine, freshDb } from '../support/world.ts'
 
 export type Office = ReturnType<typeof officeOn>
@@ -75,21 +77,31 @@ export function officeOn(db: Db, clock: Clock) {
     revoke: (key: KeyRow, ledger: Ledger = deps.ledger) =>
       revokeKey({ ...deps, ledger }, { keyId: key.id, actor: 'test' }),
     /** Reserves `amount` as the begin of a run does. */
-    hold: (key: KeyRow, amount: bigint, ledger: Ledger = deps.ledger): Promise<RunRow> => {
+    hold: (
+      key: KeyRow,
+      amount: bigint,
+      ledger: Ledger = deps.ledger,
+      /** In memory where one process writes, as the begin of a run that nobody was told of. */
+      isHold = false,
+    ): Promise<RunRow> => {
       const id = ids.make('run')
       return ledger.post({
         account: key.accountId,
         keys: key.lineage,
+        isHold,
         decide(unit) {
           const chain = key.lineage.map((each) => unit.key(each) ?? refuse('invalid_key'))
           assertUsable(chain, unit.now)
           const windows = takeHold(unit, chain, amount, () => ({}))
           const run = { ...blankRun(id, key), hold: amount, windows, createdAt: unit.now }
           unit.addRun(run)
-          return { ...run }
+          return run
         },
       })
     },
+    /** Gives the runs in memory that are older than a moment their rows. */
+    sweep: (ledger: Ledger = deps.ledger): Promise<void> =>
+      storeOpenRuns({ ledger, clock }, db.open),
     /** Ends a hold as the end of a run does; at 0 it is released. */
     end: (run: RunRow, cost: bigint, ledger: Ledger = deps.ledger): Promise<void> =>
       ledger.post({
@@ -101,8 +113,7 @@ export function officeOn(db: Db, clock: Clock) {
           if (!open) throw new Error(`run ${run.id} is not open`)
           endHold(unit, open, cost)
           const digest = random.bytes(32)
-          Object.assign(open, { cost, status: 'succeeded', finishedAt: unit.now, digest })
-          unit.changed('run', open)
+          unit.endRun({ ...open, cost, status: 'succeeded', finishedAt: unit.now, digest })
         },
       }),
   }
@@ -116,15 +127,17 @@ export type Picture = {
   runs: RunRow[]
 }
 
-/** All of the money in the database at one moment, read beside the writer. */
-export function pictureOf({ tables, ...db }: Db): Promise<Picture> {
+/** All money that is stored at one moment, read beside the writer: no hold in memory alone. */
+export function pictureOf(db: Db): Promise<Picture> {
+  const { tables, views } = db
   return db.snapshot(function* (q) {
     const accounts: AccountRow[] = yield* rows(q.select().from(tables.accounts))
     const keys: KeyRow[] = yield* rows(q.select().from(tables.keys).orderBy(asc(tables.keys.id)))
     const windows: WindowRow[] = yield* rows(q.select().from(tables.keyWindows))
-    const transfers: TransferRow[] = yield* rows(q.select().from(tables.transfers))
-    const runs: RunRow[] = yield* rows(q.select().from(tables.runs))
-    return { accounts, keys, windows, transfers, runs }
+    const transfers: TransferRow[] = yield* rows(q.select().from(views.journal))
+    const ended: RunRow[] = yield* rows(q.select(runColumns(db)).from(tables.runs))
+    const open = (yield* rows(q.select().from(tables.openRuns))).map(toRunRow)
+    return { accounts, keys, windows, transfers, runs: [...ended, ...open] }
   })
 }
 

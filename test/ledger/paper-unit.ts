@@ -1,4 +1,4 @@
-import { makeUnitOfWork, trackedRows, windowId } from '../../src/ledger/unit-of-work.ts'
+import { makeUnitOfWork, trackedRows } from '../../src/ledger/unit-of-work.ts'
 import type {
   AccountRow,
   DepositRow,
@@ -6,6 +6,7 @@ import type {
   RunRow,
   WindowRow,
 } from '../../src/storage/db/schema.ts'
+import { windowId } from '../../src/storage/holds/open-runs.ts'
 
 /** 2026-01-15, a Thursday. */
 export const now = Date.UTC(2026, 0, 15, 12)

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { asc, eq } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
+import { insertEnded } from '../../bench/stored-runs.ts'
 import { fromHex } from '../../src/kernel/hex.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import { type Head, reopenLog } from '../../src/proof/log/reopen.ts'
@@ -12,6 +13,7 @@ import { insert, rows } from '../../src/storage/db/query-steps.ts'
 import type { AnchorRow } from '../../src/storage/db/schema.ts'
 import { leafKinds } from '../../src/verify/merkle.ts'
 import { outcomeOf } from '../support/rejection.ts'
+import { allRuns, lastRun } from '../support/runs.ts'
 import { type World, world } from '../support/world.ts'
 
 setDefaultTimeout(60_000)
@@ -37,6 +39,8 @@ const deps = () => ({
   ...{ headStore: headStore(w.db), headFile: undefined },
 })
 const reopen = (head?: Head) => reopenLog(deps(), { reason: 'a test', head })
+/** Takes the signatures of all receipts. */
+const unsign = () => w.db.write((q) => rows(q.delete(w.db.tables.receiptSignatures).returning()))
 const lastSigned = async () => (await w.deps.checkpoints.latest(origin))?.size
 const sizeNow = () => w.deps.logStore.size()
 
@@ -185,18 +189,16 @@ describe('the log that follows', () => {
     for (let i = 0; i < 3; i++) {
       await w.call('/v1/runs', { key, json: { model: 'counterfoil/echo-1', input: 'hello' } })
     }
-    const { runs } = w.db.tables
-    const all = () => w.db.read((q) => rows(q.select().from(runs).orderBy(asc(runs.logPlace))))
-    const [first, second, third] = await all()
-    if (!first || !second || !third) throw new Error('no runs')
-    const set = (id: string, what: { signature?: null | Uint8Array; logPlace?: null }) =>
-      w.db.write((q) => rows(q.update(runs).set(what).where(eq(runs.id, id)).returning()))
-    await set(first.id, { signature: null })
-    await set(second.id, { signature: new Uint8Array(65).fill(3) })
+    const [first, second, last] = await allRuns(w)
+    if (!first || !second || !last) throw new Error('no runs')
+    await unsign()
+    const byOthers = { place: second.logPlace ?? -1, signature: new Uint8Array(65).fill(3) }
+    await w.db.write(() => insert(w.db.tables.receiptSignatures, [byOthers]))
     // One that waits for its number: it is of the old log all the same.
-    await set(third.id, { logPlace: null, signature: null })
+    const third = { ...last, id: `${last.id.slice(0, -4)}zzzz`, digest: other, cost: 0n }
+    await w.db.write(() => insertEnded(w.db, [third]))
     await reopen()
-    const after = await all()
+    const after = await allRuns(w)
     const of = (id: string) => after.find((run) => run.id === id)
     const signed = w.deps.signer.sign(first.digest ?? other)
     expect(Buffer.from(of(first.id)?.signature ?? []).equals(Buffer.from(signed))).toBe(true)
@@ -208,32 +210,30 @@ describe('the log that follows', () => {
   test('signs all that waits, however many there are', async () => {
     const { secret: key } = await w.key({ balance: 10n ** 9n })
     await w.call('/v1/runs', { key, json: { model: 'counterfoil/echo-1', input: 'hello' } })
-    const { runs } = w.db.tables
-    const all = () => w.db.read((q) => rows(q.select().from(runs)))
-    const [run] = await all()
-    if (!run) throw new Error('no run')
+    const run = await lastRun(w)
     const more = Array.from({ length: 501 }, (_, i) => {
-      const id = `run_${String(i).padStart(26, '0')}`
-      return { ...run, id, logPlace: (run.logPlace ?? 0) + 1 + i, signature: null }
+      return { ...run, id: `run_${String(i).padStart(26, '0')}` }
     })
-    await w.db.write(() => insert(runs, more))
+    await w.db.write(() => insertEnded(w.db, more))
+    await w.deps.sequencer.flush()
+    await unsign()
+    const signed = async () => (await allRuns(w)).filter(({ signature }) => signature !== null)
+    expect(await signed()).toEqual([])
     await reopen()
-    expect((await all()).every(({ signature }) => signature !== null)).toBe(true)
+    expect(await signed()).toHaveLength(502)
   })
 
   test('signs nothing of a log before the one that is left', async () => {
     const { secret: key } = await w.key({ balance: 10n ** 9n })
     const json = { model: 'counterfoil/echo-1', input: 'hello' }
     for (let i = 0; i < 2; i++) await w.call('/v1/runs', { key, json })
-    const { runs } = w.db.tables
-    const all = () => w.db.read((q) => rows(q.select().from(runs).orderBy(asc(runs.logPlace))))
-    await w.db.write((q) => rows(q.update(runs).set({ signature: null }).returning()))
-    const previous = { ...w.deps.logs.current, start: (await all())[1]?.logPlace ?? 0 }
+    await unsign()
+    const previous = { ...w.deps.logs.current, start: (await lastRun(w)).logPlace ?? 0 }
     await deps().reopenings.reopen({
       ...{ id: 'req_1', now: 1, previous, origin: 'next', reason: 'a test' },
       ...{ head: { size: 0, root: other }, signer: w.deps.signer },
     })
-    const signed = (await all()).map(({ signature }) => signature !== null)
+    const signed = (await allRuns(w)).map(({ signature }) => signature !== null)
     expect(signed).toEqual([false, true])
   })
 })
@@ -277,15 +277,16 @@ describe('a log that was signed further than it is stored', () => {
     const { secret: key } = await w.key({ balance: 10n ** 9n })
     const json = { model: 'counterfoil/echo-1', input: 'hello' }
     const ran = await (await w.call('/v1/runs', { key, json })).json()
-    const { runs } = w.db.tables
-    const unnumbered = { logPlace: null, signature: null }
-    await w.db.write((q) => rows(q.update(runs).set(unnumbered).returning()))
+    const first = await lastRun(w)
+    expect(ran.receipt.id).toBe(`rcpt_${first.id.slice('run_'.length)}`)
+    const waits = { ...first, id: `${first.id.slice(0, -4)}zzzz`, cost: 0n }
+    await w.db.write(() => insertEnded(w.db, [waits]))
     const size = await sizeNow()
     await reopenBeyond(50)
     expect(await lastSigned()).toBe(size)
-    const [run] = await w.db.read((q) => rows(q.select().from(runs)))
+    expect((await w.deps.runs.find(first.id))?.issuer).toBe(origin)
+    const run = await w.deps.runs.find(waits.id)
     expect([run?.issuer, run?.logPlace]).toEqual([`${origin}#2`, size + 2])
-    expect(ran.receipt.id).toBe(`rcpt_${run?.id.slice('run_'.length)}`)
     if (!run || !isEnded(run)) throw new Error('no receipt')
     expect(receiptOf(run).issuer).toBe(`${origin}#2`)
     expect((await readWholeLogs(w.db)).faults).toEqual([])

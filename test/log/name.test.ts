@@ -47,7 +47,7 @@ describe('the name of the first log', () => {
 
   test('stays from the first leaf on', async () => {
     await startAs('a')
-    const leaf = { idx: 0, kind: 0, hashes: new Uint8Array(32) } as const
+    const leaf = { idx: 0, kind: 0, hashes: new Uint8Array(32), runId: null } as const
     await office.db.write(() => insert(office.db.tables.logLeaves, [leaf]))
     expect(await startAs('b')).toBe('a')
   })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { asc } from 'drizzle-orm'
+import { insertEnded } from '../../bench/stored-runs.ts'
 import { sha256 } from '../../src/kernel/hash.ts'
 import { fromHex, toHex } from '../../src/kernel/hex.ts'
 import { reopenLog } from '../../src/proof/log/reopen.ts'
@@ -10,10 +11,12 @@ import { signerFromHex } from '../../src/proof/signer/signer.ts'
 import { endAbandoned } from '../../src/runs/end-abandoned.ts'
 import type { Db } from '../../src/storage/db/db.ts'
 import { insert, rows } from '../../src/storage/db/query-steps.ts'
+import type { RunRow } from '../../src/storage/db/schema.ts'
 import { structDigest } from '../../src/verify/eip712.ts'
 import { leafHash, leafKinds } from '../../src/verify/merkle.ts'
 import { logIdOf } from '../../src/verify/proof.ts'
 import { failed, type Service, serviceOn } from '../signer/service.ts'
+import { allRuns, lastRun } from '../support/runs.ts'
 import { engines, freshDb, testPrivateKey } from '../support/world.ts'
 
 const signer = signerFromHex(testPrivateKey)
@@ -105,13 +108,11 @@ for (const engine of engines) {
     })
 
     test('a run that was open meanwhile gets its receipt in the new log', async () => {
-      const { runs } = db.tables
-      const [ended] = await db.read((q) => rows(q.select().from(runs).limit(1)))
-      if (!ended) throw new Error('no run')
+      const ended = await lastRun({ db })
       const id = `${ended.id.slice(0, -4)}0000`
-      const still = { finishedAt: null, digest: null, logPlace: null, signature: null }
-      const open = { ...ended, ...still, id, status: 'running', hold: 0n, cost: 0n } as const
-      await db.write(() => insert(runs, [{ ...open, windows: [], node: 'of a dead process' }]))
+      const node = 'of a dead process'
+      const open: RunRow = { ...ended, id, node, status: 'running', hold: 0n, windows: [] }
+      await db.write(() => insert(db.tables.openRuns, [open]))
       const { origin } = await reopen({ reason: 'again' })
       expect(origin).toBe(`${first}#3`)
       await endAbandoned(service.deps)
@@ -121,23 +122,19 @@ for (const engine of engines) {
     })
 
     test('ends with all receipts that waited for a place or a signature, a thousand too', async () => {
-      const { runs } = db.tables
-      const [ended] = await db.read((q) => rows(q.select().from(runs).limit(1)))
-      if (!ended) throw new Error('no run')
+      const ended = await lastRun({ db })
       const digestOf = (at: number) => sha256(new Uint8Array([at >> 8, at & 255]))
       const unasked = Array.from({ length: 1100 }, (_, at) => {
         return { ...ended, id: `${ended.id.slice(0, -4)}${1000 + at}`, digest: digestOf(at) }
       })
-      const waiting = unasked.map((run) => ({ ...run, logPlace: null, signature: null }))
       await reopen({ reason: 'and again' }, async () => {
-        for (let at = 0; at < waiting.length; at += 100) {
-          await db.write(() => insert(runs, waiting.slice(at, at + 100)))
+        for (let at = 0; at < unasked.length; at += 100) {
+          await db.write(() => insertEnded(db, unasked.slice(at, at + 100)))
         }
       })
       const { start } = service.deps.logs.current
       const digests = new Map(unasked.map(({ id, digest }) => [id, digest]))
-      const all = await db.read((q) => rows(q.select().from(runs).orderBy(asc(runs.id))))
-      const ours = all.filter(({ id }) => digests.has(id))
+      const ours = (await allRuns({ db })).filter(({ id }) => digests.has(id))
       const wrong = ours.filter(({ id, logPlace, signature }) => {
         const made = signer.sign(digests.get(id) ?? new Uint8Array())
         const isIn = logPlace !== null && logPlace < start

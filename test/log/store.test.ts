@@ -10,6 +10,7 @@ import { leafKinds } from '../../src/verify/merkle.ts'
 import { closeAll, freshFile, opened, openFile } from '../db/file.ts'
 import { newAccount } from '../ledger/office.ts'
 import { outcomeOf } from '../support/rejection.ts'
+import { allRuns } from '../support/runs.ts'
 
 setDefaultTimeout(60_000)
 
@@ -82,11 +83,8 @@ describe('the log of a process that writes alone', () => {
     ]
     const open = await office.hold(key, 0n)
     for (const run of held) await office.end(run, 0n)
-    const { runs } = office.db.tables
-    const places = async () => {
-      const all = await office.db.read((q) => rows(q.select().from(runs).orderBy(asc(runs.id))))
-      return Object.fromEntries(all.map(({ id, logPlace }) => [id, logPlace]))
-    }
+    const places = async () =>
+      Object.fromEntries((await allRuns(office)).map(({ id, logPlace }) => [id, logPlace]))
     const ids = held.map(({ id }) => id).sort()
     const store = storeOn()
     const lease = await store.takeLease()

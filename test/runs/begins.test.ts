@@ -7,6 +7,7 @@ import { openLedger } from '../../src/ledger/post.ts'
 import type { Begun } from '../../src/runs/begin.ts'
 import { endAbandoned } from '../../src/runs/end-abandoned.ts'
 import { finish, settle } from '../../src/runs/finish.ts'
+import { storeOpenRuns } from '../../src/runs/store-open.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { allRuns } from '../support/runs.ts'
@@ -244,9 +245,11 @@ describe('runs that a dead process left', () => {
     const live = await start(caller, wish)
     w.deps.live.remove(live.id)
     w.deps.live.release(caller.account, caller.key.lineage)
-    const { runs } = w.db.tables
-    const of = eq(runs.id, live.id)
-    await w.db.write((q) => rows(q.update(runs).set({ node: 'dead' }).where(of).returning()))
+    const old = { ...w.deps.clock, now: () => Number.MAX_SAFE_INTEGER }
+    await storeOpenRuns({ ...w.deps, clock: old }, w.db.open)
+    const { openRuns } = w.db.tables
+    const of = eq(openRuns.id, live.id)
+    await w.db.write((q) => rows(q.update(openRuns).set({ node: 'dead' }).where(of).returning()))
     return { caller, id: live.id }
   }
 

@@ -70,8 +70,7 @@ async function runAll(w: World, secrets: string[]) {
 /** What was spent: as the journal, the key and all the runs have it. */
 async function expectSpent(w: World) {
   await expectSettled(w)
-  const { transfers } = w.db.tables
-  const moved = await w.db.read((q) => rows(q.select().from(transfers)))
+  const moved = await w.db.read((q) => rows(q.select().from(w.db.views.journal)))
   const paid = moved.filter(({ kind }) => kind === 'run')
   expect(paid).toHaveLength(affordable)
   expect(paid.reduce((sum, { amount }) => sum + amount, 0n)).toBe(budget)

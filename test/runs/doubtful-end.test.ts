@@ -62,8 +62,8 @@ async function start() {
     expectPaidOnce: async () => {
       const [sums] = await database.sql`
       select (select count(*) from runs where cost > 0 and outcome = 'complete') as paid,
-             (select count(*) from runs where finished_at is null) as open,
-             (select count(*) from transfers where kind = 'run') as transfers,
+             (select count(*) from open_runs) as open,
+             (select count(*) from journal where kind = 'run') as transfers,
              (select sum(held) from accounts) as held`
       expect(sums).toMatchObject({ paid: '1', open: '0', transfers: '1', held: '0' })
       expect(await auditStore(db).faults(Date.now())).toEqual([])

@@ -41,9 +41,7 @@ const troubles: Record<string, Trouble> = {
     begin: (raw) => {
       raw.run('CREATE TABLE p (id INTEGER PRIMARY KEY)')
       raw.run('CREATE TABLE c (id INTEGER REFERENCES p (id) DEFERRABLE INITIALLY DEFERRED)')
-      raw.run(
-        'CREATE TRIGGER t AFTER UPDATE OF finished_at ON runs BEGIN INSERT INTO c VALUES (1); END',
-      )
+      raw.run('CREATE TRIGGER t AFTER INSERT ON runs BEGIN INSERT INTO c VALUES (1); END')
     },
     end: (raw) => raw.run('DROP TRIGGER t'),
   },
@@ -97,8 +95,8 @@ for (const [what, trouble] of Object.entries(troubles)) {
     }
 
     const paidFor = async () => {
-      const { transfers } = w.db.tables
-      const all = await w.db.read((q) => rows(q.select().from(transfers)))
+      const { journal } = w.db.views
+      const all = await w.db.read((q) => rows(q.select().from(journal)))
       return all.filter(({ kind }) => kind === 'run').length
     }
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { eq } from 'drizzle-orm'
 import { endReturned } from '../../src/runs/end-abandoned.ts'
-import { insert, rows } from '../../src/storage/db/query-steps.ts'
-import type { RunRow } from '../../src/storage/db/schema.ts'
+import { insert } from '../../src/storage/db/query-steps.ts'
+import type { OpenRunRow, RunRow } from '../../src/storage/db/schema.ts'
+import { allRuns, lastRun } from '../support/runs.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 
 describe.each(engines)('an open run that came back with a database of before, on %s', (engine) => {
@@ -12,24 +12,19 @@ describe.each(engines)('an open run that came back with a database of before, on
     w = await world({ engine })
     const { secret: key } = await w.key({ balance: usd })
     await w.call('/v1/runs', { key, json: { model: 'counterfoil/echo-1', input: 'hello' } })
-    const { runs } = w.db.tables
-    const [found] = await w.db.read((q) => rows(q.select().from(runs).limit(1)))
-    if (!found) throw new Error('no run')
-    ended = found
+    ended = await lastRun(w)
   }, 60_000)
   afterAll(() => w.stop())
 
   /** A row as it was while this very process had the run. */
   const giveBack = async (digit: string): Promise<string> => {
     const id = `${ended.id.slice(0, -4)}000${digit}`
-    const open = { finishedAt: null, digest: null, logPlace: null, signature: null, outcome: null }
-    const row: RunRow = { ...ended, ...open, id, status: 'running', hold: 0n, cost: 0n }
-    await w.db.write(() => insert(w.db.tables.runs, [{ ...row, windows: [] }]))
+    const row: OpenRunRow = { ...ended, id, status: 'running', hold: 0n, windows: [] }
+    await w.db.write(() => insert(w.db.tables.openRuns, [row]))
     return id
   }
   const outcomeOf = async (id: string) => {
-    const { runs } = w.db.tables
-    const [run] = await w.db.read((q) => rows(q.select().from(runs).where(eq(runs.id, id))))
+    const run = (await allRuns(w)).find((one) => one.id === id)
     return [run?.outcome, run?.cost]
   }
 

@@ -28,7 +28,7 @@ async function hold(ledger: Ledger) {
 
 const toml = modelsToml('http://127.0.0.1:9', ['any'])
 
-describe('a hold whose COMMIT was done, but whose answer was lost', () => {
+describe('a hold that was taken, but whose answer was lost', () => {
   test('goes with the next try to settle, uncharged and with a receipt', async () => {
     w = await world({ toml })
     const { ledger } = w.deps

@@ -1,7 +1,5 @@
-import { eq } from 'drizzle-orm'
 import type { JsonObject } from '../../src/models/upstream/upstream.ts'
 import { receiptIdOf } from '../../src/proof/receipts/receipt.ts'
-import { first } from '../../src/storage/db/query-steps.ts'
 import { type Command, nodeOf, pickKey, type Said, type Sim } from './command.ts'
 import { aside } from './commands-money.ts'
 import { bodyOf, chargeOf, inputOf, refusalFor } from './flight.ts'
@@ -63,10 +61,12 @@ export function call(sim: Sim): Command | undefined {
   const begun = () => {
     const { messages, max_tokens } = JSON.parse(body) as JsonObject
     const input = inputOf({ messages: must(messages) })
-    const wish = { key, input, output: Number(max_tokens), fit: false, node: node.name }
+    const hold = { node: node.name, stored: !isAlone }
+    const wish = { key, input, output: Number(max_tokens), fit: false, ...hold }
     const id = node.ids.get('run') ?? ''
     return { came: judgeBegin(m, wish, id, node.now()), id, wish }
   }
+  const isAlone = node.db.exclusive
   const scope = `${key} ${asked.call}`
   const noted = (run: string, answer?: string) =>
     m.calls.set(scope, { until: node.now() + dayMs, run, body, answer, early: false })
@@ -76,7 +76,8 @@ export function call(sim: Sim): Command | undefined {
     const ended = { now: node.now(), byItself: true }
     if (fails) {
       judgeSettle(m, id, 0n, { ...ended, status: 'failed', letters: null })
-      m.calls.delete(scope)
+      // Of a call that was in memory alone no row is left; an expired one may be there from before.
+      if (!isAlone) m.calls.delete(scope)
       return refusalFor('timeout')
     }
     const said = { bytes: letters, deltas: letters > 0 ? 1 : 0, inputBytes: wish.input }
@@ -91,7 +92,8 @@ export function call(sim: Sim): Command | undefined {
     kind: 'call',
     say: `${asked.call} of ${key} ${fails ? 'fails' : `says ${letters} letters`}: ${body.length}`,
     keys: [key],
-    commits: 2,
+    // A process that writes alone has its holds in memory.
+    commits: isAlone ? 1 : 2,
     async perform() {
       const channel = w.upstream.expect(tag)
       const whole = wholeOf(letters, usage)
@@ -113,10 +115,10 @@ export function call(sim: Sim): Command | undefined {
       known.answer ??= told?.text
       return known.answer === told?.text ? 'replayed' : 'another answer than the first time'
     },
-    /** Killed after its first COMMIT it holds, and after its second it is answered. */
+    /** Killed after the COMMIT of its hold it holds, and after that of its end it is answered. */
     judgeCut(commits) {
-      if (commits === 2) paid()
-      if (commits !== 1) return
+      if (commits === (isAlone ? 1 : 2)) paid()
+      if (isAlone || commits !== 1) return
       const { came, id } = begun()
       if (came === 'ok') noted(id)
     },
@@ -191,8 +193,7 @@ export function prove(sim: Sim): Command | undefined {
     kind: 'prove',
     say: run,
     async perform() {
-      const { runs } = node.db.tables
-      const row = await node.db.read((q) => first(q.select().from(runs).where(eq(runs.id, run))))
+      const row = await node.deps.runs.find(run)
       const key = m.keys.get(row?.keyId ?? '')
       const isSeen =
         key && secretOf(m, key.id) !== undefined && !refusedAtDoor(sim, key.id, node.now())

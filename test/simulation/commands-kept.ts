@@ -35,7 +35,8 @@ export function runBehind(sim: Sim): Command | undefined {
   const begun = (status: 'queued' | 'running' = 'running'): string => {
     const { messages, max_output_tokens } = JSON.parse(body) as JsonObject
     const input = inputOf({ messages: must(messages) })
-    const wish = { key, input, output: Number(max_output_tokens), fit: false, node: node.name }
+    const hold = { node: node.name, stored: true }
+    const wish = { key, input, output: Number(max_output_tokens), fit: false, ...hold }
     const run = node.ids.get('run') ?? ''
     const came = judgeBegin(m, wish, run, node.now())
     if (came !== 'ok') return came

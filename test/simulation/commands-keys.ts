@@ -4,7 +4,7 @@ import { pauseKey } from '../../src/access/keys/pause.ts'
 import { resumeKey } from '../../src/access/keys/resume.ts'
 import { revokeKey } from '../../src/access/keys/revoke.ts'
 import { capWindows } from '../../src/ledger/window.ts'
-import { actorOf, type Command, pickKey, type Sim, writerOf } from './command.ts'
+import { actorOf, type Command, nodeOf, pickKey, type Sim, writerOf } from './command.ts'
 import {
   chainIn,
   dayMs,
@@ -53,7 +53,8 @@ export function mint(sim: Sim, account = sim.random.pick(sim.accounts)): Command
 
 export function change(sim: Sim): Command | undefined {
   const { m, random } = sim
-  const node = writerOf(sim)
+  // No command of the command line lowers a cap: it does not know of holds in memory.
+  const node = nodeOf(sim)
   const { deps, trace } = actorOf(node)
   const key = pickKey(sim, node.now())
   if (!key) return undefined

@@ -3,13 +3,14 @@ import { keepCheckpoint } from '../../src/proof/log/checkpoint.ts'
 import { cancelRun, stopCancelled } from '../../src/runs/cancel.ts'
 import { endAbandoned } from '../../src/runs/end-abandoned.ts'
 import { stopForbidden } from '../../src/runs/stop-forbidden.ts'
+import { storeOpenRuns } from '../../src/runs/store-open.ts'
 import { dropLeases, nodeLease, takeLease } from '../../src/storage/db/lease.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
-import { type Command, nodeOf, type Sim } from './command.ts'
+import { actorOf, type Command, nodeOf, type Sim } from './command.ts'
 import { aside } from './commands-money.ts'
 import { judgeBroken, pickFlight } from './commands-runs.ts'
 import type { Flight } from './flight.ts'
-import { accountIn, chainIn, judgeAbandoned } from './model.ts'
+import { accountIn, chainIn, judgeAbandoned, judgeDeath, judgeStore } from './model.ts'
 import type { Node } from './world.ts'
 
 const dayMs = 86_400_000
@@ -61,6 +62,21 @@ export function sweep(sim: Sim): Command {
       node.unsettled.clear()
       return ['ok', ...came].join()
     },
+  }
+}
+
+/** The job that gives runs which are no longer new a row. */
+export function storeOld(sim: Sim): Command {
+  const node = nodeOf(sim)
+  const { deps, trace } = actorOf(node)
+  return {
+    ...aside(node),
+    trace,
+    isAtomic: true,
+    kind: 'store old',
+    say: '',
+    perform: () => storeOpenRuns(deps, node.db.open).then(() => 'ok'),
+    judge: () => judgeStore(sim.m, node.name, node.now()),
   }
 }
 
@@ -172,6 +188,7 @@ export function forgetNode(sim: Sim, node: Node): void {
 
 /** A process takes the place of one that is gone, and ends what that left open. */
 export async function replaceNode(sim: Sim, node: Node): Promise<void> {
+  judgeDeath(sim.m, node.name)
   const fresh = await sim.w.start(node.skew)
   for (const id of await deadRuns(sim, fresh)) judgeAbandoned(sim.m, id, fresh.now())
   sim.nodes.splice(sim.nodes.indexOf(node), 1, fresh)

@@ -195,7 +195,8 @@ export function assign(sim: Sim): Command | undefined {
   if (known.length === 0) return undefined
   const { tx } = random.pick(known.slice(-6))
   const account = random.pick(sim.accounts)
-  const node = writerOf(sim)
+  // What takes money goes through the server, which alone knows the holds in memory.
+  const node = nodeOf(sim)
   const { deps, trace } = actorOf(node)
   return {
     kind: 'assign',

@@ -29,6 +29,7 @@ export function beginRun(sim: Sim): Command | undefined {
   const body = bodyOf(tag, random.below(200), most)
   const inputBytes = inputOf(body)
   const fit = random.below(6) === 0
+  const hold = { node: node.name, stored: !node.db.exclusive }
   return {
     kind: fit ? 'begin fitted' : 'begin',
     say: `${tag} of ${key.id}, at most ${inputBytes} + ${most} tokens`,
@@ -48,7 +49,7 @@ export function beginRun(sim: Sim): Command | undefined {
       await launch(sim, deps, flight)
     },
     judge: () => {
-      const wish = { key: key.id, input: inputBytes, output: most, fit, node: node.name }
+      const wish = { key: key.id, input: inputBytes, output: most, fit, ...hold }
       return judgeBegin(m, wish, must(trace.ids.get('run')), node.now())
     },
   }

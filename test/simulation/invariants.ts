@@ -1,4 +1,4 @@
-import { inArray, isNotNull, isNull, lt } from 'drizzle-orm'
+import { inArray, isNull } from 'drizzle-orm'
 import { toHex } from '../../src/kernel/hex.ts'
 import { depositOfRef, depositRef } from '../../src/ledger/deposit-ref.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
@@ -7,10 +7,12 @@ import { digestOf, factsOf, isEnded } from '../../src/proof/receipts/receipt.ts'
 import type { Db } from '../../src/storage/db/db.ts'
 import { findFact } from '../../src/storage/db/facts.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
+import { runColumns } from '../../src/storage/db/run-columns.ts'
 import { leafHash, leafKinds } from '../../src/verify/merkle.ts'
 import { faultsOf, pictureOf } from '../ledger/office.ts'
 import { keptFaults } from './kept-faults.ts'
 import { type Model, windowIdOf } from './model.ts'
+import { holdsInMemory, unheld } from './near.ts'
 
 type Must = (holds: boolean, what: string) => void
 
@@ -38,9 +40,11 @@ export async function farFaults(db: Db, m: Model): Promise<string[]> {
     const says = [key?.revoked, key?.paused, key?.cap, key?.expiresAt].join()
     must(isAs === says, `key ${row.id} is ${isAs}, not ${says}`)
   }
+  const { windows } = holdsInMemory(m)
   for (const { keyId, windowStart, spent, held } of picture.windows) {
-    const purse = m.purses.get(`${keyId}:${windowStart}`)
-    const says = `${purse?.spent ?? 0n} ${purse?.held ?? 0n}`
+    const id = `${keyId}:${windowStart}`
+    const purse = m.purses.get(id)
+    const says = `${purse?.spent ?? 0n} ${(purse?.held ?? 0n) - unheld(windows, id)}`
     must(
       `${spent} ${held}` === says,
       `window ${keyId}:${windowStart}: ${spent} ${held}, not ${says}`,
@@ -124,12 +128,13 @@ async function planFaults(db: Db, m: Model): Promise<string[]> {
  * no place is left out or used twice.
  */
 export async function logFaults(db: Db): Promise<string[]> {
-  const { runs, logLeaves } = db.tables
+  const { runs, logLeaves, unnumberedRuns } = db.tables
   const whole = await readWholeLogs(db)
   const found = await db.read(function* (q) {
     const leaves = yield* rows(q.select().from(logLeaves))
-    const ended = yield* rows(q.select().from(runs).where(isNotNull(runs.finishedAt)))
-    return { leaves, ended }
+    const ended = yield* rows(q.select(runColumns(db)).from(runs))
+    const unnumbered = yield* rows(q.select().from(unnumberedRuns))
+    return { leaves, ended, unnumbered }
   })
   const receipts = found.leaves.filter(({ kind }) => kind === 0).map(({ idx }) => idx)
   const places = found.ended.flatMap(({ logPlace }) => logPlace ?? [])
@@ -145,8 +150,11 @@ export async function logFaults(db: Db): Promise<string[]> {
   }
   const isSame = receipts.sort((a, b) => a - b).join() === places.sort((a, b) => a - b).join()
   if (!isSame) faults.push(`the log has ${receipts.length} receipts for ${places.length} runs`)
-  const waiting = found.ended.filter(({ logPlace }) => logPlace === null).length
-  if (db.exclusive && waiting > 0) faults.push(`${waiting} runs ended without a place in the log`)
+  const waiting = found.ended.flatMap(({ id, logPlace }) => (logPlace === null ? [id] : []))
+  const count = waiting.length
+  if (db.exclusive && count > 0) faults.push(`${count} runs ended without a place in the log`)
+  const noted = found.unnumbered.map(({ id }) => id).sort()
+  if (noted.join() !== waiting.sort().join()) faults.push(`${noted} wait, not ${waiting}`)
   return faults
 }
 
@@ -154,12 +162,13 @@ export async function logFaults(db: Db): Promise<string[]> {
 async function usageFaults(db: Db): Promise<string[]> {
   const { runs, usageDays } = db.tables
   const cursor = Number((await findFact(db, 'usage.cursor')) ?? 0)
-  const { days, logged } = await db.read(function* (q) {
+  const { days, ended } = await db.read(function* (q) {
     return {
       days: yield* rows(q.select().from(usageDays)),
-      logged: yield* rows(q.select().from(runs).where(lt(runs.logPlace, cursor))),
+      ended: yield* rows(q.select(runColumns(db)).from(runs)),
     }
   })
+  const logged = ended.filter(({ logPlace }) => logPlace !== null && logPlace < cursor)
   const sumsOf = (all: readonly { accountId: string; cost: bigint; runs: number }[]): string => {
     const sums = new Map<string, { cost: bigint; runs: number }>()
     for (const one of all) {

@@ -2,16 +2,18 @@ import { eq } from 'drizzle-orm'
 import { hashSecret } from '../../src/access/keys/secret.ts'
 import type { Db } from '../../src/storage/db/db.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
+import { toRunRow } from '../../src/storage/holds/open-runs.ts'
 import type { Model } from './model.ts'
 
 /** Secrets, outputs of runs in the background and texts: what is kept is what the model keeps. */
 export async function keptFaults(db: Db, m: Model): Promise<string[]> {
-  const { accountSettings, keySecrets, runs, runTexts } = db.tables
+  const { accountSettings, keySecrets, openRuns, runs, runTexts } = db.tables
   const found = await db.read(function* (q) {
-    const behind = q.select().from(runs).where(eq(runs.background, true))
+    const open = yield* rows(q.select().from(openRuns).where(eq(openRuns.background, true)))
+    const ended = yield* rows(q.select().from(runs).where(eq(runs.background, true)))
     return {
       secrets: yield* rows(q.select().from(keySecrets)),
-      behind: yield* rows(behind),
+      behind: [...open.map(toRunRow), ...ended],
       texts: yield* rows(q.select().from(runTexts)),
       settings: yield* rows(q.select().from(accountSettings)),
     }

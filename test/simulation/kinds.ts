@@ -2,7 +2,7 @@ import type { Command, Sim } from './command.ts'
 import { askBalance, call, prove } from './commands-doors.ts'
 import { drop, pollRun, readTexts, runBehind, setTexts } from './commands-kept.ts'
 import { change, mint, pause, revoke } from './commands-keys.ts'
-import { cancel, jump, passSequencer, recover, sweep } from './commands-life.ts'
+import { cancel, jump, passSequencer, recover, storeOld, sweep } from './commands-life.ts'
 import {
   assign,
   buyPlan,
@@ -38,6 +38,7 @@ const kinds: [number, (sim: Sim) => Command | undefined][] = [
   [1, assign],
   [2, jump],
   [3, sweep],
+  [4, storeOld],
   [1, recover],
   [2, passSequencer],
   [5, call],

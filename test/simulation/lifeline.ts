@@ -25,12 +25,15 @@ export function lifelineOf(db: Db) {
   }
   let lastly = (): void => undefined
 
-  const write: Db['write'] = async (work) => {
+  const write: Db['write'] = async (work, ended) => {
     if (isDead) return never()
     const mishap = due()
     if (mishap === 'killed before') return never()
-    if (mishap === 'refused') throw cut('SQLITE_FULL')
-    const value = await db.write(work)
+    if (mishap === 'refused') {
+      ended?.(false)
+      throw cut('SQLITE_FULL')
+    }
+    const value = await db.write(work, ended)
     if (mishap === 'killed after') {
       isDead = true
       lastly()

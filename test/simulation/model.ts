@@ -60,6 +60,9 @@ export type ModelRun = {
   node: string
   /** Whether its account wanted its texts kept when it began. */
   wanted: boolean
+  createdAt: number
+  /** Whether it has a row: what is in the memory of its process alone dies with that. */
+  stored: boolean
 }
 /** `run` is the one it began; its answer is there from the end of that. */
 export type ModelCall = {
@@ -171,7 +174,15 @@ export function judgeSuspend(m: Model, id: string, suspended: boolean): string {
 }
 
 /** `input` tokens are read at most, and `output` said; `fit` says as many as can be paid. */
-export type RunWish = { key: string; input: number; output: number; fit: boolean; node: string }
+export type RunWish = {
+  key: string
+  input: number
+  output: number
+  fit: boolean
+  node: string
+  /** Whether its hold is a COMMIT. */
+  stored: boolean
+}
 
 export function judgeBegin(m: Model, wish: RunWish, id: string, now: number): string {
   const chain = chainIn(m, wish.key)
@@ -192,9 +203,10 @@ export function judgeBegin(m: Model, wish: RunWish, id: string, now: number): st
   account.held += hold
   const windows = chain.map((key) => windowIdOf(key, now))
   for (const window of windows) purseAt(m, window).held += hold
-  const { key, node } = wish
+  const { key, node, stored } = wish
   const wanted = account.retention !== 'none'
-  m.open.set(id, { id, key, account: accountId, hold, discountBps, windows, node, wanted })
+  const about = { key, account: accountId, discountBps, node, wanted, createdAt: now }
+  m.open.set(id, { id, hold, windows, stored, ...about })
   return 'ok'
 }
 
@@ -218,6 +230,31 @@ export function judgeSettle(m: Model, id: string, cost: bigint, end: RunEnd): st
   if (cost === 0n) freeCalls(m, id)
   return 'ok'
 }
+
+/** Runs that are this old get a row, in ms. */
+const youngMs = 500
+
+/** The job that gives open runs their rows. */
+export function judgeStore(m: Model, node: string, now: number): string {
+  for (const run of m.open.values()) {
+    if (run.node === node && run.createdAt <= now - youngMs) run.stored = true
+  }
+  return 'ok'
+}
+
+/** A process died: what only it knew of is gone, and was never charged. */
+export function judgeDeath(m: Model, node: string): void {
+  for (const run of unstored(m)) {
+    if (run.node !== node) continue
+    m.open.delete(run.id)
+    accountIn(m, run.account).held -= run.hold
+    for (const window of run.windows) purseAt(m, window).held -= run.hold
+    freeCalls(m, run.id)
+  }
+}
+
+/** The open runs that no row tells of. */
+export const unstored = (m: Model): ModelRun[] => [...m.open.values()].filter((run) => !run.stored)
 
 function freeCalls(m: Model, id: string): void {
   for (const [scope, { run }] of m.calls) if (run === id) m.calls.delete(scope)

@@ -1,8 +1,28 @@
-import { and, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../src/storage/db/db.ts'
 import { prepared, type Query, rows, type Work } from '../../src/storage/db/query-steps.ts'
 import type { WindowRow } from '../../src/storage/db/schema.ts'
-import { chainIn, type Model } from './model.ts'
+import { chainIn, type Model, unstored } from './model.ts'
+
+/** What runs hold that no row tells of, by account and by window. */
+export function holdsInMemory(m: Model) {
+  const accounts = new Map<string, bigint>()
+  const windows = new Map<string, bigint>()
+  for (const { account, hold, windows: own } of unstored(m)) {
+    accounts.set(account, unheld(accounts, account) + hold)
+    for (const id of own) windows.set(id, unheld(windows, id) + hold)
+  }
+  return { accounts, windows }
+}
+
+export const unheld = (held: ReadonlyMap<string, bigint>, id: string): bigint => held.get(id) ?? 0n
+
+/** The runs that processes have in memory alone are the model's. */
+export function memoryFaults(m: Model, nodes: readonly Db[]): string[] {
+  const is = nodes.flatMap(({ open }) => [...open.all()].map(({ id }) => id)).sort()
+  const says = unstored(m).map(({ id }) => id)
+  return is.join() === says.sort().join() ? [] : [`in memory are ${is.join()}, not ${says.join()}`]
+}
 
 /**
  * What must hold after every command: balances, holds, plans, the newest transfers, the open runs
@@ -30,28 +50,34 @@ async function isAsModel(db: Db, m: Model, keys: readonly string[]): Promise<boo
     ),
   )
   const { accounts, open, windows } = found[0] ?? {}
+  const memory = holdsInMemory(m)
   const known = [...m.accounts].map(([id, a]) => {
     const plan = `${a.plan} ${a.planUntil ?? ''}`
-    return `${id} ${a.balance} ${a.held} ${plan} ${a.suspended ? 'suspended' : 'active'}`
+    return `${id} ${a.balance} ${a.held - unheld(memory.accounts, id)} ${plan} ${a.suspended ? 'suspended' : 'active'}`
   })
   const isWindow = (line: string): boolean => {
     const [id = '', spent, held] = line.split(' ')
     const purse = m.purses.get(id)
-    return `${purse?.spent ?? 0n} ${purse?.held ?? 0n}` === `${spent} ${held}`
+    const says = `${purse?.spent ?? 0n} ${(purse?.held ?? 0n) - unheld(memory.windows, id)}`
+    return says === `${spent} ${held}`
   }
   return (
     sorted(linesOf(accounts)) === sorted(known) &&
-    sorted(linesOf(open)) === sorted([...m.open.keys()]) &&
+    sorted(linesOf(open)) === sorted(storedIn(m)) &&
     linesOf(windows).every(isWindow)
   )
 }
+
+const storedIn = (m: Model): string[] =>
+  [...m.open.values()].flatMap(({ id, stored }) => (stored ? id : []))
 
 const linesOf = (text: string | null | undefined): string[] => (text ? text.split('\n') : [])
 const sorted = (lines: string[]): string => lines.sort().join('\n')
 
 /** A line each; that of an account is wrong also if its journal ends elsewhere. */
-function textsOf({ tables, exclusive }: Db, named: unknown) {
-  const { accounts: a, keyWindows: w, runs, transfers: t } = tables
+function textsOf({ tables, views, exclusive }: Db, named: unknown) {
+  const { accounts: a, keyWindows: w, openRuns } = tables
+  const t = views.journal
   const text = (column: unknown): SQL => sql`cast(${column} as text)`
   const all = (line: SQL) =>
     sql`string_agg(${line}, ${sql.raw(exclusive ? 'char(10)' : 'chr(10)')})`
@@ -68,30 +94,28 @@ function textsOf({ tables, exclusive }: Db, named: unknown) {
     : sql`select json_array_elements_text(${named}::text::json)`
   return {
     accounts: sql<string | null>`(select ${all(account)} from ${a})`,
-    open: sql<string | null>`(select ${all(sql`${runs.id}`)} from ${runs}
-      where ${isNull(runs.finishedAt)})`,
+    open: sql<string | null>`(select ${all(sql`${openRuns.id}`)} from ${openRuns})`,
     windows: sql<string | null>`(select ${all(window)} from ${w} where ${w.keyId} in (${list}))`,
   }
 }
 
 async function rowFaults(db: Db, m: Model, named: readonly string[]): Promise<string[]> {
-  const { accounts, runs } = db.tables
+  const { accounts, openRuns } = db.tables
+  const memory = holdsInMemory(m)
   const faults: string[] = []
   const must = (holds: boolean, what: string) => void (holds || faults.push(what))
   const found = await db.read(function* (q) {
     return {
       accounts: yield* prepared('sim.accounts', {}, () => q.select().from(accounts)),
       last: yield* prepared('sim.last', {}, () => newestOf(db, q)),
-      open: yield* prepared('sim.open', {}, () =>
-        q.select({ id: runs.id }).from(runs).where(isNull(runs.finishedAt)),
-      ),
+      open: yield* prepared('sim.open', {}, () => q.select({ id: openRuns.id }).from(openRuns)),
       sums: yield* prepared('sim.sums', {}, () => sumsOf(db, q)),
       windows: yield* windowsOf(db, q, named),
     }
   })
   for (const { id, balance, held, status, plan, planUntil, moves } of found.accounts) {
     const known = m.accounts.get(id)
-    const money = `${known?.balance} ${known?.held}`
+    const money = `${known?.balance} ${(known?.held ?? 0n) - unheld(memory.accounts, id)}`
     const says = `${money} ${known?.plan} ${known?.planUntil} ${known?.suspended}`
     const has = `${balance} ${held} ${plan} ${planUntil} ${status === 'suspended'}`
     must(says === has, `account ${id} is ${has}, not ${says}`)
@@ -100,11 +124,12 @@ async function rowFaults(db: Db, m: Model, named: readonly string[]): Promise<st
     must(after === balance || moves === 0, `account ${id}: ${balance}, its journal ${after}`)
   }
   const open = found.open.map(({ id }) => id).sort()
-  const known = [...m.open.keys()].sort()
+  const known = storedIn(m).sort()
   must(open.join() === known.join(), `open are ${open.join()}, not ${known.join()}`)
   for (const { keyId, windowStart, spent, held } of found.windows) {
-    const purse = m.purses.get(`${keyId}:${windowStart}`) ?? { spent: 0n, held: 0n }
-    const says = `${purse.spent} ${purse.held}`
+    const id = `${keyId}:${windowStart}`
+    const purse = m.purses.get(id) ?? { spent: 0n, held: 0n }
+    const says = `${purse.spent} ${purse.held - unheld(memory.windows, id)}`
     must(
       says === `${spent} ${held}`,
       `window ${keyId}:${windowStart}: ${spent} ${held}, not ${says}`,
@@ -112,6 +137,7 @@ async function rowFaults(db: Db, m: Model, named: readonly string[]): Promise<st
   }
   let [spent, held] = [0n, 0n]
   for (const purse of m.purses.values()) [spent, held] = [spent + purse.spent, held + purse.held]
+  for (const amount of memory.windows.values()) held -= amount
   const sums = found.sums[0]
   const of = `${sums?.spent} ${sums?.held} ${sums?.broken}`
   must(of === `${spent} ${held} 0`, `all windows: ${of}, not ${spent} ${held} 0`)
@@ -119,7 +145,7 @@ async function rowFaults(db: Db, m: Model, named: readonly string[]): Promise<st
 }
 
 /** What each account had after its newest transfer. */
-function newestOf({ tables: { accounts, transfers } }: Db, q: Query) {
+function newestOf({ tables: { accounts }, views: { journal: transfers } }: Db, q: Query) {
   const own = eq(transfers.accountId, accounts.id)
   const newest = and(own, eq(transfers.at, accounts.movedAt), eq(transfers.seq, accounts.moves))
   const last = { id: accounts.id, after: transfers.balance }

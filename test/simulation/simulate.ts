@@ -9,7 +9,7 @@ import { farFaults } from './invariants.ts'
 import { bag } from './kinds.ts'
 import type { Mishap } from './lifeline.ts'
 import { newModel } from './model.ts'
-import { nearFaults } from './near.ts'
+import { memoryFaults, nearFaults } from './near.ts'
 import { openWorld } from './world.ts'
 
 export type Simulation = {
@@ -60,7 +60,11 @@ export async function simulate(wish: Simulation): Promise<Played> {
       const [isFar, whole] = [passes(farEvery), passes(wholeEvery)]
       number += step.count
       const near = await nearFaults(sim.w.db, sim.m, { keys: step.keys, whole })
-      const faults = [...step.faults, ...near]
+      const memory = memoryFaults(
+        sim.m,
+        sim.nodes.map(({ db }) => db),
+      )
+      const faults = [...step.faults, ...near, ...memory]
       isLast = number >= commands || signal?.aborted === true
       if (isFar || isLast) faults.push(...(await farFaults(sim.w.db, sim.m)))
       for (const node of sim.nodes) faults.push(...node.errors)
@@ -151,14 +155,17 @@ function judged(trail: string[], number: number, all: Came[]): Step {
   return step
 }
 
+const once = new Set(['rotate', 'store old'])
+
 /** Several at once: the ledger decides which comes first. What is no single COMMIT comes after. */
 async function race(sim: Sim, trail: string[], number: number): Promise<Step> {
   const commands: Command[] = []
   let last: Command | undefined
   while (!last && commands.length < 2 + sim.random.below(5)) {
     const command = nextCommand(sim)
-    // Of two rotations at once it is open whose secret it is that others act with.
-    const isSecond = command.kind === 'rotate' && commands.some(({ kind }) => kind === 'rotate')
+    // Of two rotations at once it is open whose secret it is that others act with; a job is not
+    // begun again while it runs.
+    const isSecond = once.has(command.kind) && commands.some(({ kind }) => kind === command.kind)
     if (command.isAtomic && !isSecond) commands.push(command)
     else last = command
   }

@@ -5,7 +5,7 @@ import { simulate } from './simulate.ts'
 
 /** Seeds that are played each time; `bun run drill simulate` plays a hundred, and longer. */
 const seedsOf = {
-  sqlite: nightly([1, 2], [1, 2, 21, 22, 23, 24, 25, 26, 27, 28]),
+  sqlite: nightly([1, 3], [1, 2, 21, 22, 23, 24, 25, 26, 27, 28]),
   pglite: [3],
   postgres: nightly([4], [4, 31, 32, 33]),
 }
@@ -25,6 +25,8 @@ const mustCome = [
   'subscribe: ok',
   'call: ok',
   'prove: passes',
+  'store old: ok',
+  'die: restarted',
   'kill: killed before',
   'kill: killed after',
 ]

@@ -9,10 +9,10 @@ import type { World } from '../support/world.ts'
 
 /** What the journal holds of an account, in its order. */
 export const journalOf = (w: World, account: string): Promise<TransferRow[]> => {
-  const { transfers } = w.db.tables
+  const { journal } = w.db.views
   return w.db.read((q) => {
-    const own = q.select().from(transfers).where(eq(transfers.accountId, account))
-    return rows(own.orderBy(asc(transfers.seq)))
+    const own = q.select().from(journal).where(eq(journal.accountId, account))
+    return rows(own.orderBy(asc(journal.seq)))
   })
 }
 

@@ -1,7 +1,9 @@
 import { expect } from 'bun:test'
 import { auditStore } from '../../src/ledger/store/audit.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
+import { runColumns } from '../../src/storage/db/run-columns.ts'
 import type { RunRow } from '../../src/storage/db/schema.ts'
+import { toRunRow } from '../../src/storage/holds/open-runs.ts'
 import type { World } from './world.ts'
 
 /** The price of a token of {@link modelsToml}, in nano-USD: big enough to tell tokens apart. */
@@ -68,14 +70,20 @@ export type Money = { balance_nusd: number; held_nusd: number; available_nusd: n
 export const moneyOf = async (w: World, key: string): Promise<Money> =>
   await (await w.call('/v1/balance', { key })).json()
 
-export const allRuns = (w: World): Promise<RunRow[]> =>
-  w.db.read((q) => rows(q.select().from(w.db.tables.runs).orderBy(w.db.tables.runs.id)))
+/** The ended runs and the open ones, also those that are in memory alone, oldest first. */
+export const allRuns = ({ db }: Pick<World, 'db'>): Promise<RunRow[]> =>
+  db.read(function* (q) {
+    const { runs, openRuns } = db.tables
+    const stored = (yield* rows(q.select().from(openRuns))).map(toRunRow)
+    const ended: RunRow[] = yield* rows(q.select(runColumns(db)).from(runs))
+    return [...db.open.all(), ...stored, ...ended].sort((a, b) => (a.id < b.id ? -1 : 1))
+  })
 
 /** The receipt that a run names to a key that may see it. */
 export const receiptIdOf = async (w: World, key: string, runId: string): Promise<string | null> =>
   (await (await w.call(`/v1/runs/${runId}`, { key })).json()).receipt_id
 
-export const lastRun = async (w: World): Promise<RunRow> => {
+export const lastRun = async (w: Pick<World, 'db'>): Promise<RunRow> => {
   const run = (await allRuns(w)).at(-1)
   if (!run) throw new Error('there is no run')
   return run

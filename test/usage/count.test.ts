@@ -4,7 +4,7 @@ import { receiptCounter } from '../../src/storage/counts/count.ts'
 import { countStore } from '../../src/storage/counts/store.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { prng } from '../ledger/prng.ts'
-import { pricedBuiltins } from '../support/runs.ts'
+import { allRuns, pricedBuiltins } from '../support/runs.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 import { addReceipts, countAll, countedAndFresh, linesOf } from './receipts.ts'
 
@@ -80,8 +80,7 @@ describe.each(engines)('counting receipts on %s', (engine) => {
 
   test('marks where in the log each day is', async () => {
     const marks = await w.deps.usage.marks()
-    const { runs } = w.db.tables
-    for (const run of await w.db.read((q) => rows(q.select().from(runs)))) {
+    for (const run of await allRuns(w)) {
       const span = marks.get((run.finishedAt ?? 0) - ((run.finishedAt ?? 0) % day))
       expect(run.logPlace).toBeGreaterThanOrEqual(span?.start ?? Number.NaN)
       expect(run.logPlace).toBeLessThan(span?.end ?? Number.NaN)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { csvColumns } from '../../src/billing/usage/formats.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
-import { pricedBuiltins } from '../support/runs.ts'
+import { allRuns, pricedBuiltins } from '../support/runs.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
 import { addReceipts, countAll, parseCsv, picoOf, recordsOf } from './receipts.ts'
 
@@ -57,11 +57,8 @@ describe.each(engines)('GET /v1/usage/export on %s', (engine) => {
       const [header, ...lines] = parseCsv(await textOf(''))
       expect(header).toEqual([...csvColumns])
       expect(lines.length).toBe(6)
-      const { runs } = w.db.tables
-      const places = await w.db.read((q) =>
-        rows(q.select({ id: runs.id, place: runs.logPlace }).from(runs)),
-      )
-      const found = lines.map(([, id]) => places.find((run) => run.id === id)?.place ?? Number.NaN)
+      const places = new Map((await allRuns(w)).map(({ id, logPlace }) => [id, logPlace]))
+      const found = lines.map(([, id]) => places.get(id ?? '') ?? Number.NaN)
       expect(found).toEqual(found.toSorted((a, b) => a - b))
     })
 
@@ -203,8 +200,8 @@ describe.each(engines)('GET /v1/usage/export on %s', (engine) => {
     )
     await w.deps.sequencer.flush()
     keys['payer'] = { id: key.id, secret }
-    const { transfers } = w.db.tables
-    const moved = await w.db.read((q) => rows(q.select().from(transfers)))
+    const { journal } = w.db.views
+    const moved = await w.db.read((q) => rows(q.select().from(journal)))
     const paid = new Map(moved.map((transfer) => [transfer.ref, transfer.amount]))
     const records = recordsOf(await textOf('', 'payer'))
     expect(records.length).toBe(30)

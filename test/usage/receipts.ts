@@ -1,10 +1,11 @@
-import { isNull } from 'drizzle-orm'
+import { insertEnded } from '../../bench/stored-runs.ts'
 import { type CountedRun, toUsageDays } from '../../src/billing/usage/usage.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { costOf, type MeterLine } from '../../src/models/meter.ts'
 import { receiptCounter } from '../../src/storage/counts/count.ts'
-import { insert, rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/query-steps.ts'
 import type { RunRow, StoredLine } from '../../src/storage/db/schema.ts'
+import { allRuns } from '../support/runs.ts'
 import type { World } from '../support/world.ts'
 
 type Wished = Partial<RunRow> & { accountId: string; keyId: string; finishedAt: number }
@@ -14,15 +15,10 @@ type Wished = Partial<RunRow> & { accountId: string; keyId: string; finishedAt: 
  * tests that need thousands.
  */
 export async function addReceipts(w: Pick<World, 'db' | 'deps'>, wished: Wished[]) {
-  const { runs } = w.db.tables
+  const { unnumberedRuns } = w.db.tables
   const made = wished.map((wish) => endedRun(w, wish))
-  await w.db.write(function* () {
-    yield* insert(runs, made)
-  })
-  const waiting = () =>
-    w.db.read((q) =>
-      rows(q.select({ id: runs.id }).from(runs).where(isNull(runs.logPlace)).limit(1)),
-    )
+  await w.db.write(() => insertEnded(w.db, made))
+  const waiting = () => w.db.read((q) => rows(q.select().from(unnumberedRuns).limit(1)))
   // A lease that a leap of the clock ended is noticed by the first flush and taken by the next.
   for (let tries = 0; (await waiting()).length > 0; tries++) {
     if (tries === 10) throw new Error('the sequencer numbers nothing')
@@ -96,10 +92,9 @@ export async function countAll(w: Pick<World, 'deps'>): Promise<void> {
 
 /** What was counted, and what a fresh count over all numbered runs gives: both in one order. */
 export async function countedAndFresh({ db }: Pick<World, 'db'>) {
-  const { usageDays, runs } = db.tables
+  const { usageDays } = db.tables
   const counted = await db.read((q) => rows(q.select().from(usageDays)))
-  const all = await db.read((q) => rows(q.select().from(runs)))
-  const ended = all.filter(
+  const ended = (await allRuns({ db })).filter(
     (run): run is RunRow & { finishedAt: number } =>
       run.finishedAt !== null && run.logPlace !== null,
   )

@@ -2,6 +2,7 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Db } from '../../storage/db/db.ts'
 import { prepared, rows } from '../../storage/db/query-steps.ts'
+import { withHolds } from '../../storage/holds/open-runs.ts'
 import type { Accounts } from './account.ts'
 
 export function accountStore(db: Db): Accounts {
@@ -11,7 +12,8 @@ export function accountStore(db: Db): Accounts {
       db.read(function* (q) {
         const named = (values: { id: string }) =>
           q.select().from(accounts).where(eq(accounts.id, values.id))
-        return (yield* prepared('account', { id }, named))[0]
+        const [row] = yield* prepared('account', { id }, named)
+        return row && withHolds(db.open, row)
       }),
     suspendedAmong: (ids) =>
       db.read((q) => {

@@ -1,11 +1,11 @@
 /** SQL of {@link Keys}. */
-import { and, eq, gt, inArray, isNull, or } from 'drizzle-orm'
+import { and, eq, gt, inArray, or } from 'drizzle-orm'
 import type { Clock } from '../../kernel/clock.ts'
-import { isBeside } from '../../storage/db/beside.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { isUnder } from '../../storage/db/lineage.ts'
 import { first, rows } from '../../storage/db/query-steps.ts'
 import type { KeyRow, WindowRow } from '../../storage/db/schema.ts'
+import { windowWithHolds } from '../../storage/holds/open-runs.ts'
 import type { Plans } from '../plan.ts'
 import type { Keys } from './keys.ts'
 import { callers } from './store/caller.ts'
@@ -17,7 +17,7 @@ export function keyStore(
   clock: Pick<Clock, 'now' | 'monotonic'>,
   plans: Pick<Plans, 'of'>,
 ): Keys {
-  const { keys, keyWindows, runs } = db.tables
+  const { keys, keyWindows } = db.tables
 
   const isBelow = (key: KeyRow) => and(eq(keys.accountId, key.accountId), isUnder(keys, key.id))
 
@@ -34,10 +34,11 @@ export function keyStore(
     },
     below: (key) => db.read((q) => rows(q.select().from(keys).where(isBelow(key)))),
     runsInFlight: (account) =>
-      db.read((q) => {
-        // Counted by the caller: a GROUP BY would read an index of all runs ever made.
-        const open = and(isNull(runs.finishedAt), isBeside(runs.accountId, account))
-        return rows(q.select({ keyId: runs.keyId }).from(runs).where(open))
+      db.read(function* (q) {
+        const { keyId, accountId } = db.tables.openRuns
+        const stored = q.select({ keyId }).from(db.tables.openRuns).where(eq(accountId, account))
+        const inMemory = [...db.open.all()].filter((run) => run.accountId === account)
+        return [...inMemory.map(({ keyId }) => ({ keyId })), ...(yield* rows(stored))]
       }),
     windows: (wanted) =>
       db.read(function* (q) {
@@ -45,7 +46,10 @@ export function keyStore(
         if (db.exclusive) {
           const found: WindowRow[] = []
           for (const { keyId, start } of wanted) {
-            found.push(...(yield* windowAt(db.tables, q, keyId, start)))
+            const [row] = yield* windowAt(db.tables, q, keyId, start)
+            const unused = { keyId, windowStart: start, limit: 0n }
+            const window = windowWithHolds(db.open, row, unused)
+            if (window) found.push(window)
           }
           return found
         }

@@ -1,9 +1,10 @@
 /** Reads the journal of one account. */
-import { and, asc, desc, eq, gte, lt, lte, ne, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, gte, lt, ne, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { type Page, toPage } from '../../kernel/pagination.ts'
 import type { Db } from '../../storage/db/db.ts'
-import { first, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
+import { type JournalPage, journalPage, type Line, lineColumns } from '../../storage/db/journal.ts'
+import { type Query, rows, type Work } from '../../storage/db/query-steps.ts'
 import { besideMax, dayMs, dayOf, type LedgerDay, type Movement, type Place } from './movement.ts'
 
 /** The journal of one account. Every read goes along an index, from one place on. */
@@ -24,47 +25,50 @@ export type StatementStore = {
 
 export function statementStore(db: Db): StatementStore {
   const { transfers } = db.tables
-  const { accountId, ref, kind, at, seq, amount, balance, source, target } = transfers
-  const columns = { ref, kind, at, seq, amount, balance, source, target }
-  /** Some lines are about other people's money: what the operator lost, for instance. */
-  const isOwn = or(eq(source, 'user'), eq(target, 'user'))
+  const columns = lineColumns(db)
 
-  const select = (q: Query) => q.select(columns).from(transfers)
+  const page = (q: Query, wanted: JournalPage) => {
+    const { at, seq } = columns
+    const order = wanted.newestFirst ? [desc(at), desc(seq)] : [asc(at), asc(seq)]
+    return rows(
+      q
+        .select(columns)
+        .from(journalPage(wanted))
+        .orderBy(...order),
+    )
+  }
 
-  const lastBefore = (q: Query, account: string, before: Millis | undefined) => {
-    const earlier = before === undefined ? undefined : lt(at, before)
-    const own = select(q).where(and(eq(accountId, account), earlier))
-    return first(own.orderBy(desc(at), desc(seq)).limit(1))
+  function* lastBefore(q: Query, account: string, before: Millis | undefined) {
+    const where = ({ at }: Line) => (before === undefined ? undefined : sql`${at} < ${before}`)
+    return (yield* page(q, { account, where, newestFirst: true, limit: 1 })).at(0)
   }
 
   const besideRuns = (q: Query, account: string, day: Millis) => {
+    const { accountId, ...columns } = getTableColumns(transfers)
+    const { kind, at, seq } = columns
     const within = and(gte(at, day), lt(at, day + dayMs))
-    const own = select(q).where(and(eq(accountId, account), ne(kind, sql`'run'`), within))
-    return rows(own.orderBy(desc(at), desc(seq)).limit(besideMax))
+    const own = and(eq(accountId, account), ne(kind, sql`'run'`), within)
+    const beside = q.select(columns).from(transfers).where(own)
+    return rows(beside.orderBy(desc(at), desc(seq)).limit(besideMax))
   }
 
   return {
     list: async (account, { limit, after }) => {
-      const beyond = after && sql`(${at}, ${seq}) < (${after.at}, ${after.seq})`
-      const found = await db.read((q) =>
-        rows(
-          select(q)
-            .where(and(eq(accountId, account), beyond, isOwn))
-            .orderBy(desc(at), desc(seq))
-            .limit(limit + 1),
-        ),
-      )
-      return toPage(found, limit)
+      const where = (line: Line) => {
+        const { at, seq } = line
+        return and(after && sql`(${at}, ${seq}) < (${after.at}, ${after.seq})`, isOwn(line))
+      }
+      const newest = { account, where, newestFirst: true, limit: limit + 1 }
+      return toPage(await db.read((q) => page(q, newest)), limit)
     },
-    find: (account, place) =>
-      db.read((q) => {
-        const there = and(eq(accountId, account), eq(at, place.at), eq(seq, place.seq))
-        return first(select(q).where(there))
-      }),
+    find: async (account, place) => {
+      const where = ({ at, seq }: Line) => sql`${at} = ${place.at} and ${seq} = ${place.seq}`
+      return (await db.read((q) => page(q, { account, where, limit: 1 }))).at(0)
+    },
     days: (account, before, limit) =>
       db.read(function* (q): Work<LedgerDay[]> {
         const days: LedgerDay[] = []
-        let close = yield* lastBefore(q, account, before)
+        let close: Movement | undefined = yield* lastBefore(q, account, before)
         while (close && days.length < limit) {
           const day = dayOf(close.at)
           const beside = yield* besideRuns(q, account, day)
@@ -74,11 +78,16 @@ export function statementStore(db: Db): StatementStore {
         }
         return days
       }),
-    following: (account, after, last, limit) =>
-      db.read((q) => {
+    following: (account, after, last, limit) => {
+      const where = (line: Line) => {
+        const { at, seq } = line
         const beyond = after && sql`(${at}, ${seq}) > (${after.at}, ${after.seq})`
-        const upTo = and(eq(accountId, account), beyond, lte(seq, last))
-        return rows(select(q).where(and(upTo, isOwn)).orderBy(asc(at), asc(seq)).limit(limit))
-      }),
+        return and(beyond, sql`${seq} <= ${last}`, isOwn(line))
+      }
+      return db.read((q) => page(q, { account, where, limit }))
+    },
   }
 }
+
+/** Some lines are about other people's money: what the operator lost, for instance. */
+const isOwn = ({ source, target }: Line) => sql`(${source} = 'user' or ${target} = 'user')`

@@ -1,8 +1,9 @@
 /** Reads usage sums and ended runs. */
-import { and, asc, eq, gte, inArray, isNotNull, isNull, like, lt, max, sql } from 'drizzle-orm'
+import { and, asc, eq, gte, inArray, like, lt, max, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { isBeside } from '../../storage/db/beside.ts'
 import type { Db } from '../../storage/db/db.ts'
+import { numbered, numberedRuns } from '../../storage/db/numbered-runs.ts'
 import { first, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
 import type { RunRow } from '../../storage/db/schema.ts'
 import type { DayMarks, Period, Span } from './log-range.ts'
@@ -63,7 +64,7 @@ export type UsageStore = {
 const unnumberedMax = 1000
 
 export function usageStore(db: Db): UsageStore {
-  const { runs, usageDays, facts, logLeaves, keys } = db.tables
+  const { runs, unnumberedRuns, usageDays, facts, logLeaves, keys } = db.tables
   const few = {
     accountId: runs.accountId,
     keyId: runs.keyId,
@@ -77,7 +78,7 @@ export function usageStore(db: Db): UsageStore {
   const many = {
     ...few,
     id: runs.id,
-    place: runs.logPlace,
+    place: numbered.place,
     kind: runs.kind,
     outcome: runs.outcome,
     startedAt: runs.startedAt,
@@ -108,8 +109,8 @@ export function usageStore(db: Db): UsageStore {
       keyIds && inArray(usageDays.keyId, [...keyIds]),
     )
 
-  const inSpan = ({ start, end }: Span, account: string) =>
-    and(gte(runs.logPlace, start), lt(runs.logPlace, end), isBeside(runs.accountId, account))
+  const inSpan = ({ start, end }: Span) => numberedRuns(db, { from: start, before: end })
+  const isRun = eq(runs.id, numbered.runId)
 
   function* readSums(q: Query, whose: Whose, days: Period, by: DayGrouping): Work<DaySums[]> {
     const { day, keyId, model } = usageDays
@@ -148,8 +149,8 @@ export function usageStore(db: Db): UsageStore {
       const read = function* (q: Query): Work<Picture> {
         const counted = yield* readCounted(q)
         const sums = days.from < days.to ? yield* readSums(q, whose, days, by) : []
-        const open = and(isNull(runs.logPlace), isNotNull(runs.finishedAt))
-        const mine = and(open, isBeside(runs.accountId, whose.account))
+        const waiting = q.select({ id: unnumberedRuns.id }).from(unnumberedRuns)
+        const mine = and(inArray(runs.id, waiting), isBeside(runs.accountId, whose.account))
         const found = yield* rows(q.select(few).from(runs).where(mine).limit(unnumberedMax))
         return { ...counted, sums, unnumbered: found.filter(hasEnded) }
       }
@@ -183,13 +184,26 @@ export function usageStore(db: Db): UsageStore {
     },
     runsIn: async (span, account) => {
       const found = await db.read((q) =>
-        rows(q.select(few).from(runs).where(inSpan(span, account))),
+        rows(
+          q
+            .select(few)
+            .from(inSpan(span))
+            .innerJoin(runs, isRun)
+            .where(isBeside(runs.accountId, account)),
+        ),
       )
       return found.filter(hasEnded)
     },
     exportedIn: async (span, account) => {
       const found = await db.read((q) =>
-        rows(q.select(many).from(runs).where(inSpan(span, account)).orderBy(asc(runs.logPlace))),
+        rows(
+          q
+            .select(many)
+            .from(inSpan(span))
+            .innerJoin(runs, isRun)
+            .where(isBeside(runs.accountId, account))
+            .orderBy(asc(numbered.place)),
+        ),
       )
       return found.filter(isExported)
     },
@@ -200,12 +214,13 @@ const hasEnded = <T extends { finishedAt: Millis | null }>(
   run: T,
 ): run is T & { finishedAt: Millis } => run.finishedAt !== null
 
-type Found = Omit<ExportedRun, 'place' | 'digest' | 'finishedAt'> & {
-  [field in 'place' | 'finishedAt']: number | null
-} & { digest: Uint8Array | null }
+type Found = Omit<ExportedRun, 'digest' | 'finishedAt'> & {
+  finishedAt: number | null
+  digest: Uint8Array | null
+}
 
 const isExported = (run: Found): run is ExportedRun =>
-  run.place !== null && run.finishedAt !== null && run.digest !== null
+  run.finishedAt !== null && run.digest !== null
 
 /** `usage.day.20261121` back to its midnight. */
 function dayNamed(name: string): Millis {

@@ -4,6 +4,7 @@ import { type Page, type PageRequest, toPage } from '../../kernel/pagination.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { first, insert, type Query, rows } from '../../storage/db/query-steps.ts'
 import type { AccountRow, AuditRow, DepositRow, PriceListRow } from '../../storage/db/schema.ts'
+import { withHolds } from '../../storage/holds/open-runs.ts'
 
 export type AdminStore = DepositLists & {
   /** Ordered by address; `prefix` is in lower case, `after` an address. */
@@ -45,7 +46,11 @@ export function adminStore(db: Db): AdminStore {
         const within = and(gte(id, prefix), lt(id, `${prefix}g`))
         const behind = after === undefined ? undefined : gt(id, after)
         const listed = q.select().from(accounts).where(and(within, behind)).orderBy(asc(id))
-        return toPage(yield* rows(listed.limit(limit + 1)), limit)
+        const found = yield* rows(listed.limit(limit + 1))
+        return toPage(
+          found.map((row) => withHolds(db.open, row)),
+          limit,
+        )
       }),
     audit: ({ account, limit, after }) =>
       db.read(function* (q) {

@@ -1,11 +1,13 @@
 /** The SQL of the explorer: kept sums, the log backwards, and searches. */
-import { and, asc, desc, eq, getTableColumns, gte, inArray, lt, sql, sum } from 'drizzle-orm'
+import { and, asc, desc, eq, gte, inArray, sql, sum } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { type Page, toPage } from '../../kernel/pagination.ts'
 import { type Ended, isEnded, isErased, receiptIdOf } from '../../proof/receipts/receipt.ts'
 import { cursorOf } from '../../storage/counts/store.ts'
 import type { Db } from '../../storage/db/db.ts'
+import { numbered, numberedRuns } from '../../storage/db/numbered-runs.ts'
 import { first, prepared, rows, type Work } from '../../storage/db/query-steps.ts'
+import { runColumns } from '../../storage/db/run-columns.ts'
 import type {
   AnchorRow,
   ExplorerCountRow,
@@ -100,7 +102,7 @@ function figureReads(db: Db): FigureReads {
 function receiptReads(db: Db): ReceiptReads {
   const { runs, shares, erasedReceipts } = db.tables
   // Outputs and revealed texts can be large, and no list shows them.
-  const { output: _, ...columns } = getTableColumns(runs)
+  const { output: _, ...columns } = runColumns(db, numbered.place)
   const receiptId = sql`'rcpt_' || substr(${runs.id}, 5)`
   const listed = {
     run: columns,
@@ -115,7 +117,8 @@ function receiptReads(db: Db): ReceiptReads {
         prepared('explorer.recent', { before, limit: limit + 1 }, (values) =>
           q
             .select(listed)
-            .from(runs)
+            .from(numberedRuns(db, { ...values, newestFirst: true }))
+            .innerJoin(runs, eq(runs.id, numbered.runId))
             .leftJoin(
               shares,
               sql`${shares.receiptId} = ${receiptId} and ${shares.visibility} = 'public'`,
@@ -124,22 +127,17 @@ function receiptReads(db: Db): ReceiptReads {
               erasedReceipts,
               sql`${erasedReceipts.receiptId} = ${receiptId} and ${shares.receiptId} is not null`,
             )
-            .where(lt(runs.logPlace, values.before))
-            .orderBy(desc(runs.logPlace))
-            .limit(values.limit),
+            .orderBy(desc(numbered.place)),
         ),
       )
       return toPage(found.map(toLogged), limit)
     },
     newestPlace: async () => {
       const found = await db.read((q) =>
-        prepared('explorer.newest', { before: Number.MAX_SAFE_INTEGER }, (values) =>
+        prepared('explorer.newest', {}, () =>
           q
-            .select({ place: runs.logPlace })
-            .from(runs)
-            .where(lt(runs.logPlace, values.before))
-            .orderBy(desc(runs.logPlace))
-            .limit(1),
+            .select({ place: numbered.place })
+            .from(numberedRuns(db, { limit: 1, newestFirst: true })),
         ),
       )
       return found[0]?.place ?? -1
@@ -148,7 +146,7 @@ function receiptReads(db: Db): ReceiptReads {
 }
 
 function finds(db: Db): Finds {
-  const { anchors, chainTxs, passports, runs, shares } = db.tables
+  const { anchors, chainTxs, passports, shares } = db.tables
 
   return {
     publicByDigest: (digest) =>
@@ -158,8 +156,8 @@ function finds(db: Db): Finds {
       }),
     publicAt: (place) =>
       db.read(function* (q) {
-        const at = q.select({ id: runs.id }).from(runs).where(eq(runs.logPlace, place))
-        const run = yield* first(at)
+        const at = numberedRuns(db, { from: place, before: place + 1 })
+        const run = yield* first(q.select({ id: numbered.runId }).from(at))
         const id = receiptIdOf(run?.id ?? 'run_')
         const named = and(eq(shares.receiptId, id), eq(shares.visibility, 'public'))
         return (yield* first(q.select({ id: shares.receiptId }).from(shares).where(named)))?.id

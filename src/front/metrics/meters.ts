@@ -34,8 +34,8 @@ export function makeMeters(): Meters {
     }
   }
   return {
-    posted({ written, added }) {
-      for (const run of written.runs) if (run.finishedAt !== null) endedRun(run)
+    posted({ added }) {
+      for (const run of added.ended) endedRun(run)
       for (const { kind, amount } of added.transfers) {
         instruments.transfers.add({ kind })
         instruments.moved.add({ kind }, amount)

@@ -1,12 +1,12 @@
 /** Reads the journal, runs and balances that an audit compares. */
-import { and, asc, gt, inArray, isNull, sql } from 'drizzle-orm'
+import { and, asc, gt, inArray, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { findFact, writeFact } from '../../storage/db/facts.ts'
 import { first, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
-import type { DepositRow, RunRow, TransferRow } from '../../storage/db/schema.ts'
+import type { DepositRow, StoredRun, TransferRow } from '../../storage/db/schema.ts'
+import { windowId } from '../../storage/holds/open-runs.ts'
 import { type Audit, type AuditPoint, makeAudit, type SideSums } from '../audit.ts'
-import { windowId } from '../unit-of-work.ts'
 
 /** Audits of the whole ledger. Each works on one snapshot, so that the server can go on. */
 export type AuditStore = {
@@ -34,13 +34,12 @@ const lateMs = 600_000
 const pointFact = 'audit.point'
 
 export function auditStore(db: Db): AuditStore {
-  const { accounts, deposits, keyWindows, transfers, runs } = db.tables
+  const { accounts, deposits, keyWindows, transfers, runs, openRuns: open } = db.tables
+  const { journal } = db.views
 
   function* openRuns(q: Query, audit: Audit): Work<void> {
-    const open = { accountId: runs.accountId, hold: runs.hold, windows: runs.windows }
-    for (const run of yield* rows(q.select(open).from(runs).where(isNull(runs.finishedAt)))) {
-      audit.addOpenRun(run)
-    }
+    const held = { accountId: open.accountId, hold: open.hold, windows: open.windows }
+    for (const run of yield* rows(q.select(held).from(open))) audit.addOpenRun(run)
   }
 
   function* everyTransfer(q: Query, audit: Audit, ending?: AbortSignal): Work<void> {
@@ -69,17 +68,19 @@ export function auditStore(db: Db): AuditStore {
   function* everyRun(q: Query, audit: Audit, ending?: AbortSignal): Work<void> {
     const some = {
       id: runs.id,
+      accountId: runs.accountId,
       cost: runs.cost,
       windows: runs.windows,
-      finishedAt: runs.finishedAt,
+      seq: runs.seq,
+      movedAt: runs.movedAt,
     }
     let last = ''
     for (;;) {
       ending?.throwIfAborted()
-      const page: Pick<RunRow, keyof typeof some>[] = yield* rows(
+      const page: Pick<StoredRun, keyof typeof some>[] = yield* rows(
         q.select(some).from(runs).where(gt(runs.id, last)).orderBy(asc(runs.id)).limit(pageRows),
       )
-      for (const run of page) if (run.finishedAt !== null) audit.addCost(run)
+      for (const run of page) audit.addEnded(run)
       last = page.at(-1)?.id ?? last
       if (page.length < pageRows) return
     }
@@ -115,8 +116,8 @@ export function auditStore(db: Db): AuditStore {
     const found: TransferRow[] = []
     for (let at = 0; at < moved.length; at += pageAccounts) {
       const some = moved.slice(at, at + pageAccounts).map((account) => account.id)
-      const later = and(inArray(transfers.accountId, some), gt(transfers.at, until))
-      found.push(...(yield* rows(q.select().from(transfers).where(later))))
+      const later = and(inArray(journal.accountId, some), gt(journal.at, until))
+      found.push(...(yield* rows(q.select().from(journal).where(later))))
     }
     return found
   }

@@ -1,8 +1,10 @@
 /** Loads and locks the rows that a batch of commands names. */
 import { and, eq, gt, inArray, isNull, or } from 'drizzle-orm'
+import type { Db } from '../../storage/db/db.ts'
 import { isUnder } from '../../storage/db/lineage.ts'
-import type { Memory } from '../../storage/db/memory.ts'
+import type { Rows } from '../../storage/db/memory.ts'
 import {
+  findRows,
   lockedRows,
   lockFound,
   type Query,
@@ -10,36 +12,42 @@ import {
   together,
   type Work,
 } from '../../storage/db/query-steps.ts'
-import type { Tables } from '../../storage/db/schema.ts'
+import type { HoldWindow, Tables } from '../../storage/db/schema.ts'
+import {
+  type OpenRuns,
+  toRunRow,
+  windowId,
+  windowWithHolds,
+  withHolds,
+} from '../../storage/holds/open-runs.ts'
 import type { Command } from '../command.ts'
-import { type TrackedRows, windowId } from '../unit-of-work.ts'
+import type { TrackedRows } from '../unit-of-work.ts'
 import { capWindows, windowStart } from '../window.ts'
 import { countActiveKeys } from './active.ts'
 
 /**
- * Locks accounts by id, then keys, open runs, windows, deposits and calls. Rows that the only
- * writer remembers are not read again.
+ * Locks accounts by id, then keys, open runs, windows, deposits and calls. Rows that are known are
+ * not read again. What runs hold in memory alone is added to what is stored.
  */
 export function* load(
   q: Query,
-  tables: Tables,
+  { tables, open, exclusive }: Pick<Db, 'tables' | 'open' | 'exclusive'>,
   tracked: TrackedRows,
   commands: Command<unknown>[],
   now: number,
-  memory: Memory | undefined,
 ): Work<void> {
   const named = namedBy(commands)
-  const unknown = missing(named.opened, memory?.accounts, tracked.accounts)
+  const unknown = missing(named.opened, tracked.accounts)
   if (unknown.length > 0) yield* openAccounts(q, tables, unknown, now)
-  const asked = memory ? undefined : windowsAsked(named, now)
+  const asked = exclusive ? undefined : windowsAsked(named, now)
   // Accounts come first: a change of any other row requires the lock of its account.
   yield* together([
-    loadAccounts(tables, tracked, named, memory),
-    loadKeys(tables, tracked, named, memory),
-    loadRuns(tables, tracked, named, memory),
-    loadAsked(tables, tracked, asked),
+    loadAccounts(tables, open, tracked, named),
+    loadKeys(tables, tracked, named),
+    loadRuns(tables, open, tracked, named),
+    loadAsked(tables, open, tracked, asked),
     loadDeposits(tables, tracked, named),
-    loadCalls(tables, tracked, named),
+    loadCalls(tables, open, tracked, named),
   ])
   const minting = commands.filter((command) => command.mints).map(({ account }) => account)
   if (minting.length > 0) {
@@ -47,19 +55,21 @@ export function* load(
   }
   for (const command of commands) {
     if (command.below !== undefined) {
-      yield* loadBelow(q, tables, tracked, command.account, command.below, memory)
+      yield* loadBelow(q, tables, tracked, named.keys, command.account, command.below)
     }
     if (command.secretsOf !== undefined) {
       yield* loadSecrets(q, tables, tracked, command.secretsOf, now)
     }
   }
-  yield* loadWindows(tables, tracked, now, memory, asked)
+  yield* loadWindows(tables, open, tracked, named, now, asked)
   const about = commands.filter((command) => command.subscribes).map(({ account }) => account)
   if (about.length > 0) yield* loadSubscriptions(q, tables, tracked, [...new Set(about)])
 }
 
 /** The ids that the commands of a batch name. */
-type Named = Record<'accounts' | 'opened' | 'keys' | 'runs' | 'deposits' | 'calls', Set<string>>
+type Named = Record<'accounts' | 'opened' | 'keys' | 'runs' | 'deposits' | 'calls', Set<string>> & {
+  windows: HoldWindow[]
+}
 
 function namedBy(commands: Command<unknown>[]): Named {
   const named: Named = {
@@ -69,13 +79,15 @@ function namedBy(commands: Command<unknown>[]): Named {
     runs: new Set(),
     deposits: new Set(),
     calls: new Set(),
+    windows: [],
   }
-  for (const { account, to, opens, keys, run, deposit, call } of commands) {
+  for (const { account, to, opens, keys, windows, run, deposit, call } of commands) {
     named.accounts.add(account)
     if (opens) named.opened.add(account)
     if (to !== undefined) named.accounts.add(to)
     if (to !== undefined && opens) named.opened.add(to)
     for (const key of keys) named.keys.add(key)
+    if (windows) named.windows.push(...windows)
     if (run !== undefined) named.runs.add(run)
     if (deposit !== undefined) named.deposits.add(deposit)
     if (call !== undefined) named.calls.add(call)
@@ -92,48 +104,52 @@ function* openAccounts(q: Query, { accounts }: Tables, ids: string[], now: numbe
 
 function* loadAccounts(
   { accounts }: Tables,
+  open: OpenRuns,
   tracked: TrackedRows,
   named: Named,
-  memory: Memory | undefined,
 ): Work<void> {
-  const id = missing(named.accounts, memory?.accounts, tracked.accounts)
-  for (const row of yield* lockFound(accounts, { id })) tracked.accounts.set(row.id, row)
+  const id = missing(named.accounts, tracked.accounts)
+  for (const row of yield* lockFound(accounts, { id })) {
+    tracked.accounts.set(row.id, withHolds(open, row))
+  }
 }
 
-function* loadKeys(
-  { keys }: Tables,
-  tracked: TrackedRows,
-  named: Named,
-  memory: Memory | undefined,
-): Work<void> {
-  const id = missing(named.keys, memory?.keys, tracked.keys)
+function* loadKeys({ keys }: Tables, tracked: TrackedRows, named: Named): Work<void> {
+  const id = missing(named.keys, tracked.keys)
   for (const row of yield* lockFound(keys, { id })) tracked.keys.set(row.id, row)
 }
 
 function* loadRuns(
-  { runs }: Tables,
+  { openRuns }: Tables,
+  open: OpenRuns,
   tracked: TrackedRows,
   named: Named,
-  memory: Memory | undefined,
 ): Work<void> {
-  const id = missing(named.runs, memory?.runs, tracked.runs)
-  for (const row of yield* lockFound(runs, { id })) {
-    if (row.finishedAt === null) tracked.runs.set(row.id, row)
+  for (const id of named.runs) {
+    const run = open.find(id)
+    if (run) tracked.runs.set(id, run)
   }
+  const id = missing(named.runs, tracked.runs)
+  // No lock: only who has the lock of its account changes an open run.
+  for (const row of yield* findRows(openRuns, { id })) tracked.runs.set(row.id, toRunRow(row))
 }
 
-/** A key and all below it. The lock of their account keeps others from adding one meanwhile. */
+/**
+ * A key and all below it, which are added to `named`. The lock of their account keeps others from
+ * adding one meanwhile.
+ */
 function* loadBelow(
   q: Query,
   { keys }: Tables,
   tracked: TrackedRows,
+  named: Set<string>,
   account: string,
   keyId: string,
-  memory: Memory | undefined,
 ): Work<void> {
   const under = and(eq(keys.accountId, account), isUnder(keys, keyId))
   for (const row of yield* lockedRows(q.select().from(keys).where(under).orderBy(keys.id))) {
-    if (!tracked.keys.has(row.id)) tracked.keys.set(row.id, memory?.keys.get(row.id) ?? row)
+    named.add(row.id)
+    if (!tracked.keys.has(row.id)) tracked.keys.set(row.id, row)
   }
 }
 
@@ -161,9 +177,18 @@ function* loadDeposits({ deposits }: Tables, tracked: TrackedRows, named: Named)
   for (const row of yield* lockFound(deposits, { id })) tracked.deposits.set(row.id, row)
 }
 
-function* loadCalls({ idempotentCalls }: Tables, tracked: TrackedRows, named: Named): Work<void> {
+function* loadCalls(
+  { idempotentCalls }: Tables,
+  open: OpenRuns,
+  tracked: TrackedRows,
+  named: Named,
+): Work<void> {
   const scope = sorted(named.calls)
   for (const row of yield* lockFound(idempotentCalls, { scope })) tracked.calls.set(row.scope, row)
+  for (const name of scope) {
+    const begun = open.call(name)
+    if (begun) tracked.calls.set(name, begun)
+  }
 }
 
 /** Live subscriptions; never remembered, because they seldom change. */
@@ -184,62 +209,75 @@ function* loadSubscriptions(
 /** Windows that are read before the keys tell which kind caps them. */
 type Asked = { keyId: string[]; windowStart: number[] }
 
-/** The windows of every kind that contain `now`: saves a round trip. */
-const windowsAsked = ({ keys }: Named, now: number): Asked => ({
-  keyId: sorted(keys),
-  windowStart: capWindows.map((kind) => windowStart(kind, now)),
-})
-
-function* loadAsked(tables: Tables, tracked: TrackedRows, asked: Asked | undefined): Work<void> {
-  if (asked) yield* loadFound(tables, tracked, asked)
-}
-
-function* loadFound({ keyWindows }: Tables, tracked: TrackedRows, wanted: Asked): Work<void> {
-  for (const row of yield* lockFound(keyWindows, wanted)) {
-    tracked.windows.set(windowId(row.keyId, row.windowStart), row)
+/** Named windows, and those of every kind that contain `now`: saves a round trip. */
+function windowsAsked({ keys, windows }: Named, now: number): Asked {
+  const present = keys.size > 0 ? capWindows.map((kind) => windowStart(kind, now)) : []
+  return {
+    keyId: sorted([...keys, ...windows.map(([keyId]) => keyId)]),
+    windowStart: [...new Set([...present, ...windows.map(([, start]) => start)])],
   }
 }
 
-/** The current window of every key, and the windows that open runs hold. */
-function* loadWindows(
+function* loadAsked(
   tables: Tables,
+  open: OpenRuns,
   tracked: TrackedRows,
-  now: number,
-  memory: Memory | undefined,
   asked: Asked | undefined,
 ): Work<void> {
-  const wanted = new Set<string>()
-  for (const key of tracked.keys.values()) {
-    wanted.add(windowId(key.id, windowStart(key.capWindow, now)))
+  if (asked) yield* loadFound(tables, open, tracked, asked)
+}
+
+function* loadFound(
+  { keyWindows }: Tables,
+  open: OpenRuns,
+  tracked: TrackedRows,
+  wanted: Asked,
+): Work<void> {
+  for (const row of yield* lockFound(keyWindows, wanted)) {
+    const id = windowId(row.keyId, row.windowStart)
+    tracked.windows.set(id, windowWithHolds(open, row, row) ?? row)
+  }
+}
+
+/** Named windows, the current one of every named key, and those that open runs hold. */
+function* loadWindows(
+  tables: Tables,
+  open: OpenRuns,
+  tracked: TrackedRows,
+  named: Named,
+  now: number,
+  asked: Asked | undefined,
+): Work<void> {
+  const wanted = new Map<string, { keyId: string; windowStart: number }>()
+  const want = (keyId: string, start: number): void => {
+    const id = windowId(keyId, start)
+    if (!tracked.windows.has(id)) wanted.set(id, { keyId, windowStart: start })
+  }
+  for (const [keyId, start] of named.windows) want(keyId, start)
+  for (const id of named.keys) {
+    const key = tracked.keys.get(id)
+    if (key) want(id, windowStart(key.capWindow, now))
   }
   for (const run of tracked.runs.values()) {
-    for (const [keyId, start] of run.windows) wanted.add(windowId(keyId, start))
+    for (const [keyId, start] of run.windows) want(keyId, start)
   }
   const known = new Set(
     asked?.keyId.flatMap((id) => asked.windowStart.map((at) => windowId(id, at))),
   )
-  const unread = missing(wanted, memory?.windows, tracked.windows).filter((id) => !known.has(id))
-  const parts = unread.map((id) => id.split(':'))
-  yield* loadFound(tables, tracked, {
-    keyId: sorted(parts.map(([keyId = '']) => keyId)),
-    windowStart: [...new Set(parts.map(([, start]) => Number(start)))],
+  const unread = [...wanted].filter(([id]) => !known.has(id)).map(([, window]) => window)
+  yield* loadFound(tables, open, tracked, {
+    keyId: sorted(unread.map(({ keyId }) => keyId)),
+    windowStart: [...new Set(unread.map(({ windowStart }) => windowStart))],
   })
+  for (const [id, window] of wanted) {
+    const limit = tracked.keys.get(window.keyId)?.capLimit ?? 0n
+    const held = windowWithHolds(open, undefined, { ...window, limit })
+    if (held && !tracked.windows.has(id)) tracked.windows.set(id, held)
+  }
 }
 
 const sorted = (ids: Iterable<string>): string[] => [...new Set(ids)].sort()
 
-/** Adds remembered rows to the unit of work; returns the ids that must be read, in lock order. */
-function missing<T extends object>(
-  ids: Set<string>,
-  known: { get(id: string): T | undefined } | undefined,
-  tracked: Map<string, T>,
-): string[] {
-  const unread: string[] = []
-  for (const id of ids) {
-    if (tracked.has(id)) continue
-    const row = known?.get(id)
-    if (row) tracked.set(id, row)
-    else unread.push(id)
-  }
-  return unread.sort()
-}
+/** The ids whose rows must be read, in lock order. */
+const missing = <T>(ids: Set<string>, known: Pick<Rows<T>, 'has'>): string[] =>
+  [...ids].filter((id) => !known.has(id)).sort()

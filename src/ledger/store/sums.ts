@@ -10,17 +10,18 @@ export type LedgerSums = { balance: Nusd; held: Nusd; sides: Partial<Record<Ledg
 
 /** The totals of the whole ledger. The sides add up to zero, and `user` is all balances. */
 export function sumLedger(db: Db): Promise<LedgerSums> {
-  const { accounts, transfers } = db.tables
+  const { accounts } = db.tables
+  const { journal } = db.views
   const total = (column: unknown) => sql<string>`cast(coalesce(sum(${column}), 0) as text)`
   return db.read(function* (q) {
     const [all] = yield* rows(
       q.select({ balance: total(accounts.balance), held: total(accounts.held) }).from(accounts),
     )
-    const { source, target, amount } = transfers
+    const { source, target, amount } = journal
     const moved = yield* rows(
       q
         .select({ source, target, amount: total(amount) })
-        .from(transfers)
+        .from(journal)
         .groupBy(source, target),
     )
     const sides: LedgerSums['sides'] = {}

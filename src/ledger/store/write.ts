@@ -1,38 +1,150 @@
-/** Writes what a batch of commands changed, one statement a table. A hold is the row of its run. */
-import { insert, type Query, update, upsert, type Work } from '../../storage/db/query-steps.ts'
+/** Writes what a batch of commands changed, one statement a table. */
+import type { Nusd } from '../../kernel/money.ts'
+import type { Db } from '../../storage/db/db.ts'
+import {
+  insert,
+  type Query,
+  remove,
+  update,
+  upsert,
+  type Work,
+} from '../../storage/db/query-steps.ts'
 import type {
   AccountRow,
   DepositRow,
   IdempotentRow,
   KeyRow,
   RunRow,
+  StoredRun,
   SubscriptionRow,
   Tables,
+  TransferRow,
+  WindowRow,
 } from '../../storage/db/schema.ts'
+import { type OpenRuns, windowId } from '../../storage/holds/open-runs.ts'
 import { freeCalls } from '../../storage/idempotency/store.ts'
 import { numberTransfers, type TrackedRows } from '../unit-of-work.ts'
 
-export function* writeBack(q: Query, tables: Tables, tracked: TrackedRows): Work<void> {
-  const { written, added, calledBack } = tracked
-  const transfers = numberTransfers(tracked)
-  yield* upsert(tables.accounts, [...written.accounts], accountChanges)
+export function* writeBack(
+  q: Query,
+  { tables, open }: Pick<Db, 'tables' | 'open'>,
+  tracked: TrackedRows,
+): Work<void> {
+  const { written, added } = tracked
+  const moved = numberTransfers(tracked)
+  const purses = storedPurses(tracked, open)
+  yield* upsert(tables.accounts, purses.accounts, accountChanges)
   yield* insert(tables.keys, added.keys)
   yield* insert(tables.keySecrets, added.secrets)
   yield* update(tables.keys, [...written.keys], keyChanges)
   yield* update(tables.keySecrets, [...written.secrets], ['validUntil'])
-  yield* upsert(tables.keyWindows, [...written.windows], ['limit', 'spent', 'held'])
-  yield* insert(tables.runs, added.runs)
-  yield* update(tables.runs, [...written.runs], runChanges)
+  yield* upsert(tables.keyWindows, purses.windows, ['limit', 'spent', 'held'])
+  yield* writeRuns(tables, open, tracked, moved)
   yield* update(tables.deposits, [...written.deposits], depositChanges)
-  yield* insert(tables.transfers, transfers)
+  yield* insert(
+    tables.transfers,
+    moved.filter(({ kind }) => kind !== 'run'),
+  )
   // Updates first: a unique index allows one live subscription an account.
   yield* update(tables.subscriptions, [...written.subscriptions], subscriptionChanges)
   yield* insert(tables.subscriptions, added.subscriptions)
   yield* insert(tables.auditEntries, added.audits)
+  yield* writeCalls(q, tables, open, tracked)
+}
+
+/** Open runs get or lose their rows; ended ones are written whole, with their charges. */
+function* writeRuns(
+  tables: Tables,
+  open: OpenRuns,
+  { written, added: { runs, ended } }: TrackedRows,
+  moved: readonly TransferRow[],
+): Work<void> {
+  yield* insert(tables.openRuns, runs)
+  yield* update(tables.openRuns, [...written.runs], ['status', 'startedAt'])
+  if (ended.length === 0) return
+  const stored = ended.filter(({ id }) => !open.find(id)).map(({ id }) => ({ id }))
+  yield* remove(tables.openRuns, stored)
+  const charges = new Map<string, TransferRow>()
+  for (const one of moved) if (one.kind === 'run') charges.set(one.ref, one)
+  yield* insert(
+    tables.runs,
+    ended.map((run) => toStored(run, charges.get(run.id))),
+  )
+  const waiting = ended.flatMap(({ id, finishedAt, digest, logPlace }) =>
+    logPlace === null && finishedAt !== null && digest ? [{ id, finishedAt, digest }] : [],
+  )
+  yield* insert(tables.unnumberedRuns, waiting)
+}
+
+type Charge = Pick<TransferRow, 'seq' | 'at' | 'balance'>
+
+/** The row of an ended run, with its charge if it cost something. */
+export const toStored = (run: RunRow, charge: Charge | undefined): StoredRun => ({
+  ...run,
+  logPlace: null,
+  place: run.logPlace,
+  seq: charge?.seq ?? null,
+  movedAt: charge?.at ?? null,
+  balance: charge?.balance ?? null,
+})
+
+/** Accounts and windows less what runs hold that stay in memory alone. */
+function storedPurses({ written, added: { runs, ended } }: TrackedRows, open: OpenRuns) {
+  const accounts = [...written.accounts]
+  const windows = [...written.windows]
+  if (open.size === 0) return { accounts, windows }
+  const leaving = new Map<string, Nusd>()
+  const leave = (id: string, hold: Nusd) => leaving.set(id, (leaving.get(id) ?? 0n) + hold)
+  for (const { id } of [...runs, ...ended]) {
+    const run = open.find(id)
+    if (!run) continue
+    leave(run.accountId, run.hold)
+    for (const [keyId, start] of run.windows) leave(windowId(keyId, start), run.hold)
+  }
+  const staying = (id: string, held: Nusd): Nusd => held - (leaving.get(id) ?? 0n)
+  const toAccount = (row: AccountRow): AccountRow => {
+    const held = staying(row.id, open.heldOf(row.id))
+    return held === 0n ? row : { ...row, held: row.held - held }
+  }
+  const toWindow = (row: WindowRow): WindowRow => {
+    const id = windowId(row.keyId, row.windowStart)
+    const held = staying(id, open.heldIn(id))
+    return held === 0n ? row : { ...row, held: row.held - held }
+  }
+  return { accounts: accounts.map(toAccount), windows: windows.map(toWindow) }
+}
+
+/** Calls whose runs are in memory alone have no row yet; one that is freed gets none. */
+function* writeCalls(
+  q: Query,
+  { idempotentCalls: calls }: Tables,
+  open: OpenRuns,
+  { added, calledBack: { answered, freed } }: TrackedRows,
+): Work<void> {
+  const begun = new Map<string, IdempotentRow>()
+  if (open.size > 0) {
+    for (const { id } of [...added.runs, ...added.ended]) {
+      const call = freed.includes(id) ? undefined : open.callOf(id)
+      if (call) begun.set(call.scope, call)
+    }
+  }
+  const replies = new Map(answered.map(({ scope, reply }) => [scope, reply]))
+  const late = [...begun.values()].map((call) => ({
+    ...call,
+    reply: replies.get(call.scope) ?? call.reply,
+  }))
   // An expired call may still have its row.
-  yield* upsert(tables.idempotentCalls, added.calls, callChanges)
-  yield* update(tables.idempotentCalls, calledBack.answered, ['reply'])
-  yield* freeCalls(q, tables, calledBack.freed)
+  yield* upsert(calls, [...added.calls, ...late], callChanges)
+  yield* update(
+    calls,
+    answered.filter(({ scope }) => !begun.has(scope)),
+    ['reply'],
+  )
+  yield* freeCalls(
+    q,
+    { idempotentCalls: calls },
+    freed.filter((id) => !open.find(id)),
+  )
 }
 
 const callChanges: (keyof IdempotentRow)[] = [
@@ -81,27 +193,6 @@ const keyChanges: (keyof KeyRow)[] = [
   'pausedAt',
   'revokedAt',
   'revokedBy',
-]
-
-const runChanges: (keyof RunRow)[] = [
-  'status',
-  'route',
-  'startedAt',
-  'firstByteAt',
-  'finishedAt',
-  'lines',
-  'cost',
-  'usageSource',
-  'clamped',
-  'outcome',
-  'error',
-  'durationMs',
-  'outputCommitment',
-  'digest',
-  'issuer',
-  'logPlace',
-  'output',
-  'outputUntil',
 ]
 
 const depositChanges: (keyof DepositRow)[] = [

@@ -1,12 +1,19 @@
 /** Stores the log: appends leaves, numbers ended runs, and checks heads against stored leaves. */
-import { and, asc, isNotNull, isNull } from 'drizzle-orm'
+import { asc, isNull } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { sha256 } from '../../kernel/hash.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { findFact, writeFact } from '../../storage/db/facts.ts'
 import { assertLease, type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
-import { insert, type Query, rows, update, type Work } from '../../storage/db/query-steps.ts'
+import {
+  insert,
+  type Query,
+  remove,
+  rows,
+  update,
+  type Work,
+} from '../../storage/db/query-steps.ts'
 import type { RunRow } from '../../storage/db/schema.ts'
 import { structDigest } from '../../verify/eip712.ts'
 import { leafKinds } from '../../verify/merkle.ts'
@@ -82,6 +89,7 @@ export type AppendGuard = {
   forgot(head: { size: number }, how: string): void
 }
 
+/** An ended run; its place is set when it has one. */
 type Waiting = Pick<RunRow, 'id' | 'digest' | 'logPlace'>
 
 const leaseName = 'sequencer'
@@ -92,7 +100,7 @@ export function logStore(
   options: { clock: LeaseTime; node: string; start: number },
 ): LogStore {
   const { clock, node } = options
-  const { runs, priceLists } = db.tables
+  const { runs, unnumberedRuns, priceLists } = db.tables
   let { start } = options
   /** The frontier this process last wrote; only if it writes alone. */
   let remembered: Frontier | undefined
@@ -163,9 +171,9 @@ export function logStore(
     // Runs are charged now and numbered later.
     if (guard?.closed()) return
     const { place } = yield* appendLeaves(q, () =>
-      ended.map(({ digest }) => {
+      ended.map(({ id, digest }) => {
         if (!digest) throw new Error('a run ended without a digest')
-        return { kind: leafKinds.receipt, digest }
+        return { kind: leafKinds.receipt, digest, runId: id }
       }),
     )
     for (const [i, run] of ended.entries()) run.logPlace = place + i
@@ -173,17 +181,16 @@ export function logStore(
 
   function* numberSome(q: Query, most: number): Work<number> {
     if (guard?.closed()) return 0
-    const waiting: Waiting[] = yield* rows(
-      q
-        .select({ id: runs.id, digest: runs.digest, logPlace: runs.logPlace })
-        .from(runs)
-        .where(and(isNull(runs.logPlace), isNotNull(runs.finishedAt)))
-        .orderBy(asc(runs.finishedAt), asc(runs.id))
-        .limit(most),
-    )
-    if (waiting.length === 0) return 0
+    const { id, finishedAt } = unnumberedRuns
+    const listed = q.select().from(unnumberedRuns).orderBy(asc(finishedAt), asc(id)).limit(most)
+    const found = yield* rows(listed)
+    if (found.length === 0) return 0
+    const waiting = found.map(({ id, digest }): Waiting => ({ id, digest, logPlace: null }))
     yield* appendRuns(q, waiting)
-    yield* update(runs, waiting, ['logPlace'])
+    yield* remove(unnumberedRuns, found)
+    // Elsewhere the leaf alone holds the place.
+    const placed = waiting.map(({ id, logPlace }) => ({ id, place: logPlace }))
+    if (db.exclusive) yield* update(runs, placed, ['place'])
     return waiting.length
   }
 

@@ -10,10 +10,15 @@ export type Place = { level: number; idx: number }
  * each twice as large as the one before, 32 bytes each. Rows never change and are only appended;
  * one row per node would cost twice as much.
  */
-export type StoredLeaf = { idx: number; kind: LeafKind; hashes: Uint8Array }
+export type StoredLeaf = {
+  idx: number
+  kind: LeafKind
+  hashes: Uint8Array
+  runId: string | null
+}
 
-/** A leaf to log: a kind and a digest of 32 bytes. */
-export type Leaf = { kind: LeafKind; digest: Uint8Array }
+/** A leaf to log: a kind and a digest of 32 bytes; for a receipt, the run it is of. */
+export type Leaf = { kind: LeafKind; digest: Uint8Array; runId?: string }
 
 /** The state an append needs: the number of leaves, and the peaks, largest first. */
 export type Frontier = { size: number; peaks: readonly Uint8Array[] }
@@ -33,9 +38,9 @@ export function append(
 ): { stored: StoredLeaf[]; frontier: Frontier } {
   const peaks = [...frontier.peaks]
   let { size } = frontier
-  const stored = leaves.map(({ kind, digest }) => {
+  const stored = leaves.map(({ kind, digest, runId = null }) => {
     const hashes = grow(peaks, size, hashLeaf(kind, digest))
-    return { idx: size++, kind, hashes }
+    return { idx: size++, kind, hashes, runId }
   })
   return { stored, frontier: { size, peaks } }
 }

@@ -35,8 +35,9 @@ export type ReceiptStore = {
   numberedFrom(
     place: number,
     limit: number,
-  ): Promise<Pick<RunRow, 'id' | 'logPlace' | 'digest' | 'signature'>[]>
-  sign(signed: { id: string; signature: Uint8Array }[]): Promise<void>
+  ): Promise<({ place: number } & Pick<RunRow, 'digest' | 'signature'>)[]>
+  /** Stores signatures of receipts by their places; keeps those that are there. */
+  sign(signed: { place: number; signature: Uint8Array }[]): Promise<void>
   /** A place below which every receipt is signed, as last noted. */
   signedUpTo(): Promise<number>
   noteSignedUpTo(place: number): Promise<void>

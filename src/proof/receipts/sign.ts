@@ -21,7 +21,7 @@ export async function signed(deps: Deps, receiptId: string, ended: Ended): Promi
   if (!deps.signers.covers(run)) throw new Error(`${receiptId} was left to a key that is retired`)
   const signature = deps.signer.sign(run.digest)
   try {
-    await deps.receipts.sign([{ id: run.id, signature }])
+    await deps.receipts.sign([{ place: run.logPlace, signature }])
   } catch (error) {
     // Signing again gives the same bytes: a full disk does not withhold a receipt.
     deps.log.warn('receipt.signature_not_kept', { receipt_id: receiptId, reason: String(error) })
@@ -68,7 +68,8 @@ const batch = 32
 const notedEvery = 1000
 
 /**
- * Signs numbered receipts in the order of the log, in small batches while no run is in flight.
+ * Signs numbered receipts in the order of the log: one small batch a tick, and more while no run
+ * has begun since the tick before, because a signature costs as much as the rest of a run's end.
  * Begins at the start of the key's range, after a restart about where it stopped, and skips signed
  * receipts.
  */
@@ -76,6 +77,7 @@ export function backgroundSigner(deps: Deps) {
   const first = deps.logs.current.start + deps.signers.current.fromIndex
   let noted = first
   let next: number | undefined
+  let seen = deps.live.total()
   deps.heads.onLost(() => {
     noted = first
     next = undefined
@@ -85,15 +87,17 @@ export function backgroundSigner(deps: Deps) {
       noted = Math.max(noted, await deps.receipts.signedUpTo())
       next = noted
     }
-    while (deps.live.count() === 0) {
+    const isQuiet = deps.live.total() === seen && deps.live.count() === 0
+    seen = deps.live.total()
+    do {
       const found = await deps.receipts.numberedFrom(next, batch)
-      const unsigned = found.flatMap(({ id, digest, signature }) =>
-        digest && !signature ? [{ id, signature: deps.signer.sign(digest) }] : [],
+      const unsigned = found.flatMap(({ place, digest, signature }) =>
+        digest && !signature ? [{ place, signature: deps.signer.sign(digest) }] : [],
       )
       if (unsigned.length > 0) await deps.receipts.sign(unsigned)
       // A connection was lost meanwhile: start again.
       if (next === undefined) return
-      next = (found.at(-1)?.logPlace ?? next - 1) + 1
+      next = (found.at(-1)?.place ?? next - 1) + 1
       if (next - noted >= notedEvery) {
         await deps.receipts.noteSignedUpTo(next)
         noted = next
@@ -101,6 +105,6 @@ export function backgroundSigner(deps: Deps) {
       if (found.length < batch) return
       // A read of SQLite answers in the same turn: others get theirs between two of them.
       await Bun.sleep(0)
-    }
+    } while (isQuiet && deps.live.total() === seen)
   }
 }

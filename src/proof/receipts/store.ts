@@ -1,16 +1,18 @@
 /** Stores receipts, which are ended runs, and their signatures. */
-import { and, asc, desc, eq, gte, inArray, isNotNull, lt } from 'drizzle-orm'
+import { and, asc, desc, eq, gte, inArray, lt } from 'drizzle-orm'
 import { toPage } from '../../kernel/pagination.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { findFact, writeFact } from '../../storage/db/facts.ts'
+import { numbered, numberedRuns } from '../../storage/db/numbered-runs.ts'
 import {
   first,
   prepared,
   type Query,
   rows,
-  update,
+  upsert,
   type Work,
 } from '../../storage/db/query-steps.ts'
+import { runColumns } from '../../storage/db/run-columns.ts'
 import { type Ended, isEnded, isErased, receiptIdOf, runIdOf } from './receipt.ts'
 import type { ReceiptStore } from './receipts.ts'
 import { shownReceipts } from './store/shown-receipt.ts'
@@ -18,9 +20,10 @@ import { shownReceipts } from './store/shown-receipt.ts'
 const signedFact = 'receipts.signed'
 
 export function receiptStore(db: Db): ReceiptStore {
-  const { runs, erasedReceipts } = db.tables
-  const { id, logPlace, digest, signature } = runs
-  const numbered = { id, logPlace, digest, signature }
+  const { runs, receiptSignatures, erasedReceipts } = db.tables
+  const columns = runColumns(db)
+  const { digest, signature } = runColumns(db, numbered.place)
+  const logged = { place: numbered.place, digest, signature }
 
   /** Adds to runs whose seed is gone the receipts that were kept of them. */
   function* withErased(q: Query, found: Ended[]): Work<Ended[]> {
@@ -41,7 +44,7 @@ export function receiptStore(db: Db): ReceiptStore {
       db.read(function* (q) {
         const run = yield* first(
           q
-            .select()
+            .select(columns)
             .from(runs)
             .where(eq(runs.id, runIdOf(id))),
         )
@@ -51,11 +54,10 @@ export function receiptStore(db: Db): ReceiptStore {
       db.read(function* (q) {
         const listed = and(
           inArray(runs.keyId, keyIds),
-          isNotNull(runs.digest),
           gte(runs.id, since),
           page.after === undefined ? undefined : lt(runs.id, runIdOf(page.after)),
         )
-        const found = q.select().from(runs).where(listed).orderBy(desc(runs.id))
+        const found = q.select(columns).from(runs).where(listed).orderBy(desc(runs.id))
         const { items, hasMore } = toPage(yield* rows(found.limit(page.limit + 1)), page.limit)
         return { items: yield* withErased(q, items.filter(isEnded)), hasMore }
       }),
@@ -63,16 +65,15 @@ export function receiptStore(db: Db): ReceiptStore {
       db.read((q) =>
         prepared('receipts.numbered_from', { place, limit }, (values) =>
           q
-            .select(numbered)
-            .from(runs)
-            .where(gte(runs.logPlace, values.place))
-            .orderBy(asc(runs.logPlace))
-            .limit(values.limit),
+            .select(logged)
+            .from(numberedRuns(db, { from: values.place, limit: values.limit }))
+            .innerJoin(runs, eq(runs.id, numbered.runId))
+            .orderBy(asc(numbered.place)),
         ),
       ),
     sign: (signed) =>
       db.write(function* () {
-        yield* update(runs, signed, ['signature'])
+        yield* upsert(receiptSignatures, signed, [])
       }),
     signedUpTo: async () => Number((await findFact(db, signedFact)) ?? 0),
     noteSignedUpTo: (place) => db.write(() => writeFact(db, signedFact, String(place))),

@@ -4,7 +4,6 @@ import {
   and,
   desc,
   eq,
-  getTableColumns,
   gte,
   inArray,
   isNull,
@@ -17,6 +16,7 @@ import { firstIdAt } from '../../kernel/ids.ts'
 import { toPage } from '../../kernel/pagination.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { first, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
+import { runColumns } from '../../storage/db/run-columns.ts'
 import type { RunRow, Tables } from '../../storage/db/schema.ts'
 import {
   hasTag,
@@ -27,20 +27,39 @@ import {
   type ShownRuns,
   type TagFilter,
 } from '../shown-run.ts'
+import { openRunReads, withEnded } from './open-run.ts'
 
 /** The most that the time in an id and the time in its row may differ, in ms. */
 const idSlackMs = 60_000
 
 export function shownRuns(db: Db): ShownRuns {
-  const { runs, keys } = db.tables
+  const { runs, openRuns, keys } = db.tables
   // The output of a background run can be large, and no list shows it.
-  const { output: _, ...columns } = getTableColumns(runs)
+  const { output: _, ...columns } = runColumns(db)
+  const open = openRunReads(db)
 
   const select = (q: Query) =>
     q
       .select({ run: columns, keyName: keys.name })
       .from(runs)
       .leftJoin(keys, eq(keys.id, runs.keyId))
+
+  /** The open runs of a list, with the names of their keys. */
+  function* running(q: Query, account: string, filter: ShownFilter, ends: Ends): Work<Found[]> {
+    const isOwn = eq(openRuns.accountId, account)
+    const fits = (run: RunRow) => isListed(run, account, filter, ends)
+    return yield* named(q, ...(yield* open.matching(q, isOwn, fits)))
+  }
+
+  function* named(q: Query, ...found: (RunRow | undefined)[]): Work<Found[]> {
+    const opened = found.filter((run) => run !== undefined)
+    if (opened.length === 0) return []
+    const { id, name } = keys
+    const ids = [...new Set(opened.map(({ keyId }) => keyId))]
+    const listed = yield* rows(q.select({ id, name }).from(keys).where(inArray(id, ids)))
+    const names = new Map(listed.map((key) => [key.id, key.name]))
+    return opened.map((run) => ({ run, keyName: names.get(run.keyId) ?? null }))
+  }
 
   /** The last run that one query may read; undefined if it reaches the end. */
   function* lastPassed(q: Query, account: string, filter: ShownFilter, after: string | undefined) {
@@ -57,7 +76,8 @@ export function shownRuns(db: Db): ShownRuns {
     listShown: (account, filter, page) =>
       db.read(function* (q): Work<ShownPage> {
         const stop = yield* lastPassed(q, account, filter, page.after)
-        const found = yield* rows(
+        const opened = yield* running(q, account, filter, { after: page.after, stop })
+        const ended = yield* rows(
           select(q)
             .where(
               and(
@@ -68,6 +88,7 @@ export function shownRuns(db: Db): ShownRuns {
             .orderBy(desc(runs.id))
             .limit(page.limit + 1),
         )
+        const found = withEnded(opened.map(byId), ended.map(byId))
         const { items, hasMore } = toPage(found, page.limit)
         const shown = items.map(toShown).filter(({ run }) => hasTag(run, filter.tag))
         const next = hasMore ? items.at(-1)?.run.id : stop
@@ -78,12 +99,17 @@ export function shownRuns(db: Db): ShownRuns {
         const stop = yield* lastPassed(q, account, filter, undefined)
         const named = q.select({ id: runs.id }).from(runs)
         const newest = within(runs, account, filter, { stop: stop && stop > since ? stop : since })
+        const opened = (yield* running(q, account, filter, { stop: since }))
+          .filter(({ run }) => run.id !== since)
+          .map(({ run }) => ({ id: run.id }))
         const found = named.where(and(newest, ne(runs.id, since), matching(runs, filter)))
-        return yield* rows(found.orderBy(desc(runs.id)).limit(most))
+        const ended = yield* rows(found.orderBy(desc(runs.id)).limit(most))
+        return withEnded(opened, ended).slice(0, most)
       }),
     findShown: (account, id) =>
       db.read(function* (q): Work<ShownRun | undefined> {
-        const found = yield* first(select(q).where(eq(runs.id, id)))
+        const [running] = yield* named(q, yield* open.find(q, id))
+        const found = (yield* first(select(q).where(eq(runs.id, id)))) ?? running
         return found?.run.accountId === account ? toShown(found) : undefined
       }),
     endedAmong: (account, ids) =>
@@ -131,6 +157,27 @@ function matching(runs: Runs, { status, model, tag, from, to }: ShownFilter) {
   )
 }
 
+/** What `within` and `matching` say, of an open run. */
+function isListed(
+  run: RunRow,
+  account: string,
+  filter: ShownFilter,
+  { after, stop }: Ends,
+): boolean {
+  const { keyId, status, model, tag, from, to } = filter
+  return (
+    run.accountId === account &&
+    (keyId === undefined || run.keyId === keyId) &&
+    (after === undefined || run.id < after) &&
+    (stop === undefined || run.id >= stop) &&
+    (status === undefined || run.status === status) &&
+    (model === undefined || run.model === model) &&
+    hasTag(run, tag) &&
+    (from === undefined || run.createdAt >= from) &&
+    (to === undefined || run.createdAt < to)
+  )
+}
+
 /** Whether a filter may skip many runs; a time or a key alone never does. */
 const isNarrow = ({ status, model, tag }: ShownFilter): boolean =>
   status !== undefined || model !== undefined || tag !== undefined
@@ -146,6 +193,8 @@ function tagLike(tags: AnyColumn, { name, value }: TagFilter): SQL {
 }
 
 type Found = { run: Omit<RunRow, 'output'>; keyName: string | null }
+
+const byId = (found: Found): Found & { id: string } => ({ ...found, id: found.run.id })
 
 const toShown = ({ run, keyName }: Found): ShownRun => ({
   run: { ...run, output: null },

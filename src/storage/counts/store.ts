@@ -1,9 +1,10 @@
 /** Sums up the log: gives each receipt to each counter once, in the order of the log. */
-import { asc, gte } from 'drizzle-orm'
+import { asc, eq } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Db } from '../db/db.ts'
 import { findFact, lockFact, writeFact } from '../db/facts.ts'
 import { assertLease, type Lease, type LeaseTime, takeLease } from '../db/lease.ts'
+import { numbered, numberedRuns } from '../db/numbered-runs.ts'
 import { prepared, type Query, type Work } from '../db/query-steps.ts'
 import type { RunRow } from '../db/schema.ts'
 
@@ -50,7 +51,7 @@ export function countStore(
   })
 
   const counted = {
-    place: runs.logPlace,
+    place: numbered.place,
     accountId: runs.accountId,
     keyId: runs.keyId,
     model: runs.model,
@@ -65,14 +66,13 @@ export function countStore(
     const found = yield* prepared('counts.next', { from, most }, (values) =>
       q
         .select(counted)
-        .from(runs)
-        .where(gte(runs.logPlace, values.from))
-        .orderBy(asc(runs.logPlace))
-        .limit(values.most),
+        .from(numberedRuns(db, { from: values.from, limit: values.most }))
+        .innerJoin(runs, eq(runs.id, numbered.runId))
+        .orderBy(asc(numbered.place)),
     )
     return found.map((run) => {
-      if (run.place === null || run.finishedAt === null) throw new Error('a run without an end')
-      return { ...run, place: run.place, finishedAt: run.finishedAt }
+      if (run.finishedAt === null) throw new Error('a run without an end')
+      return { ...run, finishedAt: run.finishedAt }
     })
   }
 
@@ -80,11 +80,8 @@ export function countStore(
     const beyond = await db.read((q) =>
       prepared('counts.beyond', { place }, (values) =>
         q
-          .select({ place: runs.logPlace })
-          .from(runs)
-          .where(gte(runs.logPlace, values.place))
-          .orderBy(asc(runs.logPlace))
-          .limit(1),
+          .select({ place: numbered.place })
+          .from(numberedRuns(db, { from: values.place, limit: 1 })),
       ),
     )
     return beyond.length > 0

@@ -12,11 +12,11 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Millis } from '../../kernel/clock.ts'
+import { connect } from './connection.ts'
 import type { Db } from './db.ts'
 import { findFact } from './facts.ts'
 import { migrateSqlite } from './migrate.ts'
 import { upsert } from './query-steps.ts'
-import { connect } from './sqlite.ts'
 
 /** The fact with the time of the newest backup, RFC 3339. */
 const newestFact = 'backup.newest'

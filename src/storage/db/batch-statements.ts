@@ -16,16 +16,21 @@ import {
 /** The text is the same for one row and for a thousand: parameters are one array per column. */
 export type BatchStatement = { text: string; bind(rows: Values[]): string[] }
 
-/** The text of an insert, upsert or update, to be compiled once. */
+/** The text of a change, to be compiled once. */
 export function batchStatement(step: Writing): BatchStatement {
   const { columns, keys, name } = describe(step.table)
-  const set = step.kind === 'insert' ? [] : columns.filter(([field]) => step.set.includes(field))
+  const written: readonly string[] = step.kind === 'insert' ? [] : step.set
+  const set = columns.filter(([field]) => written.includes(field))
+  const found = columns.filter(([, column]) => keys.includes(column.name))
+  const where = keys.map((key) => `t.${quote(key)} = v.${quote(key)}`).join(' and ')
+  if (step.kind === 'remove') {
+    const from = `${arraysOf(found)} as v (${namesOf(found)})`
+    return { text: `delete from ${name} t using ${from} where ${where}`, bind: binder(found) }
+  }
   if (step.kind === 'update') {
-    const found = columns.filter(([, column]) => keys.includes(column.name))
     const bound = [...found, ...set]
     const changes = set.map(([, column]) => `${quote(column.name)} = v.${quote(column.name)}`)
     const from = `${arraysOf(bound)} as v (${namesOf(bound)})`
-    const where = keys.map((key) => `t.${quote(key)} = v.${quote(key)}`).join(' and ')
     const text = `update ${name} t set ${changes.join(', ')} from ${from} where ${where}`
     return { text, bind: binder(bound) }
   }
@@ -41,14 +46,14 @@ export type LookUp = {
   read(answer: unknown[]): Values
 }
 
-/** The text of a look-up. Rows come and are locked in the order of the primary key. */
+/** The text of a look-up. Rows come, and are locked, in the order of the primary key. */
 export function lookUp(step: Finding): LookUp {
   const { columns, keys, name } = describe(step.table)
   const asked = columns.filter(([field]) => field in step.where)
   const where = asked.map(([, column], i) => `${quote(column.name)} = any(${arrayOf(column, i)})`)
   const order = keys.map(quote).join(', ')
   const found = `select ${namesOf(columns)} from ${name} where ${where.join(' and ')}`
-  const text = `${found} order by ${order} for update`
+  const text = `${found} order by ${order}${step.lock ? ' for update' : ''}`
   const bind: LookUp['bind'] = (lists) => asked.map(([field]) => literalOf(lists[field] ?? []))
   return { text, bind, read: reader(columns) }
 }

@@ -57,6 +57,8 @@ export const sqliteColumns = {
   /** Nano-USD. */
   money: (name: string) => liteMoney(name),
   bytes: (name: string) => liteBytes(name),
+  /** Indexes that only a server needs. */
+  onServer: <T>(_: T[]): T[] => [],
 }
 
 export const pgColumns = {
@@ -72,4 +74,5 @@ export const pgColumns = {
   json: (name: string) => pgJson(name),
   money: (name: string) => pgMoney(name),
   bytes: (name: string) => pgBytes(name),
+  onServer: <T>(indexes: T[]): T[] => indexes,
 } as unknown as Columns

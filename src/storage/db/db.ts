@@ -1,20 +1,31 @@
 /** Runs the work of stores on SQLite or PostgreSQL: transactions, snapshots and change notices. */
 import type { Millis } from '../../kernel/clock.ts'
+import type { OpenRuns } from '../holds/open-runs.ts'
 import type { Notices } from './notices.ts'
 import type { Query, Work } from './query-steps.ts'
 import type { Tables } from './schema.ts'
 import type { Storage } from './storage.ts'
+import type { Views } from './views.ts'
+
+/**
+ * Called once with whether a write is stored, before it resolves; on SQLite in the turn of the
+ * COMMIT. False if it was too small to show that a full disk takes writes again.
+ */
+export type Ended = (isStored: boolean) => boolean
 
 export type Db = {
   engine: 'sqlite' | 'postgres'
   tables: Tables
+  views: Views
   /**
    * True where one process owns the file: rows read in a write stay valid until the next one.
    * Another process's write is reported by {@link Db.onForeignWrite} first.
    */
   exclusive: boolean
+  /** The open runs in memory alone: some where one process writes, none on a server. */
+  open: OpenRuns
   /** Runs `work` in a transaction; resolves after its COMMIT. @throws StorageFault */
-  write<T>(work: (q: Query) => Work<T>): Promise<T>
+  write<T>(work: (q: Query) => Work<T>, ended?: Ended): Promise<T>
   /** Runs `work` without a transaction. */
   read<T>(work: (q: Query) => Work<T>): Promise<T>
   /**
@@ -26,6 +37,8 @@ export type Db = {
   snapshot<T>(work: (q: Query) => Work<T>): Promise<T>
   /** Calls back when cached rows may be wrong: another process wrote, or a COMMIT failed. */
   onForeignWrite(listener: () => void): void
+  /** Calls these listeners if another process wrote; looks at most once in a millisecond. */
+  noticeForeign(): void
   /** Reads the server's clock, for {@link LeaseClock} alone. Absent on SQLite. */
   readClock?: (() => Promise<Millis>) | undefined
   /**

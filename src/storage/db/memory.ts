@@ -1,55 +1,48 @@
 /** The rows that the only writer of a SQLite file keeps between batches. */
-import { LRUCache } from 'lru-cache'
-import type { AccountRow, KeyRow, RunRow, WindowRow } from './schema.ts'
+import type { AccountRow, KeyRow, WindowRow } from './schema.ts'
 
-/** Rows per table, by size: `max` would allocate the room at once, 4 ms of a start. */
-const room = { maxSize: 20_000, sizeCalculation: () => 1 }
+/** Rows per table between two batches. */
+const mostRows = 20_000
 
-type Cache<T> = { get(id: string): T | undefined }
-
-/** Rows that need not be read again, because no other process changes them. */
-export type Memory = {
-  accounts: Cache<AccountRow>
-  keys: Cache<KeyRow>
-  windows: Cache<WindowRow>
-  /** Open runs. */
-  runs: Cache<RunRow>
-  /** Remembers what a batch read and wrote; forgets ended runs. */
-  keep(batch: Rows): void
-  forget(): void
+/** Rows by id, as a `Map`. */
+export type Rows<T> = {
+  get(id: string): T | undefined
+  has(id: string): boolean
+  set(id: string, row: T): unknown
+  values(): IterableIterator<T>
 }
 
-type Rows = {
-  accounts: Map<string, AccountRow>
-  keys: Map<string, KeyRow>
-  windows: Map<string, WindowRow>
-  runs: Map<string, RunRow>
+/**
+ * Rows that need not be read again, because no other process changes them: with all that runs hold,
+ * also what is stored nowhere.
+ */
+export type Memory = {
+  accounts: Rows<AccountRow>
+  keys: Rows<KeyRow>
+  windows: Rows<WindowRow>
+  forget(): void
+  /** Forgets the rows that came first where there are too many; never within a batch. */
+  trim(): void
 }
 
 export function remember(): Memory {
-  const accounts = new LRUCache<string, AccountRow>(room)
-  const keys = new LRUCache<string, KeyRow>(room)
-  const windows = new LRUCache<string, WindowRow>(room)
-  const runs = new Map<string, RunRow>()
+  const accounts = new Map<string, AccountRow>()
+  const keys = new Map<string, KeyRow>()
+  const windows = new Map<string, WindowRow>()
+  const all: Map<string, unknown>[] = [accounts, keys, windows]
   return {
     accounts,
     keys,
     windows,
-    runs,
-    keep(batch) {
-      for (const [id, row] of batch.accounts) accounts.set(id, row)
-      for (const [id, row] of batch.keys) keys.set(id, row)
-      for (const [id, row] of batch.windows) windows.set(id, row)
-      for (const run of batch.runs.values()) {
-        if (run.finishedAt === null) runs.set(run.id, run)
-        else runs.delete(run.id)
-      }
-    },
     forget() {
-      accounts.clear()
-      keys.clear()
-      windows.clear()
-      runs.clear()
+      for (const rows of all) rows.clear()
+    },
+    trim() {
+      for (const rows of all) {
+        if (rows.size <= mostRows) continue
+        const oldest = rows.keys().take(rows.size - mostRows)
+        for (const id of [...oldest]) rows.delete(id)
+      }
     },
   }
 }

@@ -3,6 +3,7 @@ import type { Database } from 'bun:sqlite'
 import { sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { sha256Hex } from '../../kernel/hash.ts'
+import { addColumns, hasAdded } from './add-columns.ts'
 import { embedMigrations } from './migrations.macro.ts' with { type: 'macro' }
 import type { Migration } from './migrations.macro.ts'
 import type { PgDirect } from './pg-drizzle.ts'
@@ -65,7 +66,14 @@ function migrateAlone(raw: Database, now: Millis, backup: () => void): string[] 
   raw.run('PRAGMA foreign_keys = OFF')
   // A new file has nothing to lose, and each COMMIT waits for the disk.
   const batches = applied.length === 0 ? [pending] : pending.map((migration) => [migration])
-  for (const batch of batches) raw.transaction(() => takeSteps(raw, batch, now)).immediate()
+  for (const batch of batches) {
+    if (applied.length > 0)
+      addColumns(
+        raw.filename,
+        batch.flatMap(({ statements }) => statements),
+      )
+    raw.transaction(() => takeSteps(raw, batch, now)).immediate()
+  }
   raw.run('PRAGMA foreign_keys = ON')
   return pending.map(({ tag }) => tag)
 }
@@ -80,7 +88,9 @@ function takeSteps(raw: Database, steps: Migration[], now: Millis): void {
   // Another process may have taken a step while we waited for the lock.
   const own = steps.filter(({ tag }) => !isApplied.get(tag))
   for (const migration of own) {
-    for (const statement of migration.statements) raw.run(statement)
+    for (const statement of migration.statements) {
+      if (!hasAdded(raw, statement)) raw.run(statement)
+    }
     noteStep(raw, migration, now)
   }
   if (own.length > 0 && raw.prepare('PRAGMA foreign_key_check').values().length > 0) {

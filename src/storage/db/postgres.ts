@@ -1,4 +1,6 @@
 /** Runs the work of stores on PostgreSQL, with pipelined writes and retries of lost races. */
+
+import { OpenRuns } from '../holds/open-runs.ts'
 import { batchStatement, lookUp } from './batch-statements.ts'
 import { pgColumns } from './columns.ts'
 import type { Db } from './db.ts'
@@ -8,6 +10,7 @@ import { type ServerPool, serverPool } from './postgres-pool.ts'
 import type { Query, Step, Work } from './query-steps.ts'
 import { buildSchema } from './schema.ts'
 import { compiledOnce } from './statements.ts'
+import { buildViews } from './views.ts'
 
 export type { PgDrizzle } from './pg-drizzle.ts'
 
@@ -69,12 +72,23 @@ function dbOver(
   return {
     engine: 'postgres',
     tables: buildSchema(pgColumns),
+    views: buildViews(pgColumns),
     exclusive: false,
+    open: new OpenRuns(),
     drizzle: {
       transaction: (work, options) => fly('long', (pg) => pg.transaction(work, options)),
       execute: (query) => fly('long', async (pg) => pg.execute(query)),
     },
-    write: (work) => inTransaction(work, { isolationLevel: 'read committed', pace: 'write' }),
+    write: async (work, ended) => {
+      try {
+        const value = await inTransaction(work, { isolationLevel: 'read committed', pace: 'write' })
+        ended?.(true)
+        return value
+      } catch (error) {
+        ended?.(false)
+        throw error
+      }
+    },
     read: (work) => fly('read', (pg, flight) => drive(work(pg as unknown as Query), pg, flight)),
     snapshot: (work) =>
       inTransaction(work, {
@@ -84,6 +98,7 @@ function dbOver(
       }),
     readClock: () => fly('read', async (pg) => Number((await run(pg, databaseClock, []))[0]?.[0])),
     onForeignWrite: () => {},
+    noticeForeign: () => {},
     onConnectionLost: () => {},
     // The server's vacuum does that; its write-ahead log is the operator's.
     scrub: async () => true,
@@ -164,7 +179,7 @@ async function drive<T>(
 const databaseClock = 'select (extract(epoch from clock_timestamp()) * 1000)::text'
 
 const isChange = ({ kind }: Step): boolean =>
-  kind === 'insert' || kind === 'upsert' || kind === 'update'
+  kind === 'insert' || kind === 'upsert' || kind === 'update' || kind === 'remove'
 
 type PgSelect = PromiseLike<unknown> & { for(strength: 'update'): PromiseLike<unknown> }
 

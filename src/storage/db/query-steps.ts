@@ -22,11 +22,12 @@ export type Lists = Record<string, readonly (string | number)[]>
 export type Step =
   | { kind: 'rows'; query: Runnable; lock: boolean }
   | { kind: 'prepared'; name: string; values: Values; build: (values: Values) => Runnable }
-  | { kind: 'find'; table: SQLiteTable; where: Lists }
+  | { kind: 'find'; table: SQLiteTable; where: Lists; lock: boolean }
   | { kind: 'together'; steps: Step[] }
   | { kind: 'insert'; table: SQLiteTable; rows: Values[] }
   | { kind: 'upsert'; table: SQLiteTable; rows: Values[]; set: string[] }
   | { kind: 'update'; table: SQLiteTable; rows: Values[]; set: string[] }
+  | { kind: 'remove'; table: SQLiteTable; rows: Values[]; set: [] }
 
 type Selecting<T> = { all(): T[]; run(): unknown }
 
@@ -55,14 +56,27 @@ export function* prepared<V extends Values, T>(
   return (yield step as Step) as T[]
 }
 
-/** Finds whole rows by lists of values; compiled once, locked in primary key order. */
-export function* lockFound<T extends SQLiteTable>(
+/** The values to look for in columns of a table; a row fits if it has one of each. */
+type Wanted<T extends SQLiteTable> = {
+  [F in keyof T['$inferSelect'] & string]?: readonly (string | number)[]
+}
+
+/** Finds whole rows by lists of values; compiled once, in primary key order. */
+export const findRows = <T extends SQLiteTable>(table: T, where: Wanted<T>) =>
+  find(table, where, false)
+
+/** Like {@link findRows}, for rows this transaction will change: locks them on PostgreSQL. */
+export const lockFound = <T extends SQLiteTable>(table: T, where: Wanted<T>) =>
+  find(table, where, true)
+
+function* find<T extends SQLiteTable>(
   table: T,
-  where: { [F in keyof T['$inferSelect'] & string]?: readonly (string | number)[] },
+  where: Wanted<T>,
+  lock: boolean,
 ): Generator<Step, T['$inferSelect'][], unknown> {
   const lists = where as Lists
   if (Object.values(lists).some((values) => values.length === 0)) return []
-  return (yield { kind: 'find', table, where: lists }) as T['$inferSelect'][]
+  return (yield { kind: 'find', table, where: lists, lock }) as T['$inferSelect'][]
 }
 
 /** Runs several works side by side: a server gets the next step of each before it answers one. */
@@ -85,7 +99,7 @@ export function* insert<T extends SQLiteTable>(
   if (added.length > 0) yield { kind: 'insert', table, rows: added }
 }
 
-/** Adds whole rows, or writes the columns in `set` where the primary key exists. */
+/** Adds whole rows, or writes the columns in `set`, which can be none, where the key exists. */
 export function* upsert<T extends SQLiteTable>(
   table: T,
   changed: T['$inferSelect'][],
@@ -101,4 +115,12 @@ export function* update<T extends SQLiteTable>(
   set: (keyof T['$inferSelect'] & string)[],
 ): Generator<Step, void, unknown> {
   if (changed.length > 0) yield { kind: 'update', table, rows: changed, set }
+}
+
+/** Deletes rows, found by primary key. */
+export function* remove<T extends SQLiteTable>(
+  table: T,
+  gone: Partial<T['$inferSelect']>[],
+): Generator<Step, void, unknown> {
+  if (gone.length > 0) yield { kind: 'remove', table, rows: gone, set: [] }
 }

@@ -27,10 +27,24 @@ export function logTables(c: Columns) {
    * The leaves of all logs, one log behind the other: of each its kind and 32-byte hashes, its own
    * and those of the perfect subtrees that it completed. Never changed, never deleted.
    */
-  const logLeaves = c.table('log_leaves', {
-    idx: c.ms('idx').primaryKey(),
-    kind: c.int('kind').$type<LeafKind>().notNull(),
-    hashes: c.bytes('hashes').notNull(),
+  const logLeaves = c.table(
+    'log_leaves',
+    {
+      idx: c.ms('idx').primaryKey(),
+      kind: c.int('kind').$type<LeafKind>().notNull(),
+      hashes: c.bytes('hashes').notNull(),
+      /** The run of a receipt's leaf; null for leaves of versions before. */
+      runId: c.text('run_id'),
+    },
+    // The place of a run, where its row does not hold it: not on SQLite.
+    (t) =>
+      c.onServer([c.index('log_leaves_by_run').on(t.runId).where(sql`${t.runId} is not null`)]),
+  )
+
+  /** The signature of the receipt at a place. */
+  const receiptSignatures = c.table('receipt_signatures', {
+    place: c.ms('place').primaryKey(),
+    signature: c.bytes('signature').notNull(),
   })
 
   /** What was signed of the log: its root at a size. Never changed, never deleted. */
@@ -143,5 +157,14 @@ export function logTables(c: Columns) {
     ],
   )
 
-  return { logs, logLeaves, logCheckpoints, priceLists, signers, anchors, chainTxs }
+  return {
+    logs,
+    logLeaves,
+    receiptSignatures,
+    logCheckpoints,
+    priceLists,
+    signers,
+    anchors,
+    chainTxs,
+  }
 }

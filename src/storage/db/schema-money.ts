@@ -16,6 +16,79 @@ export type StoredLine = { meter: string; quantity: number; price: string }
  */
 export type LedgerSide = 'user' | 'revenue' | 'grants' | 'deposits' | 'loss' | 'plans' | 'terminal'
 
+/** Why money moved. */
+export type TransferKind =
+  | 'run'
+  | 'grant'
+  | 'deposit'
+  | 'reversal'
+  | 'loss'
+  | 'claim'
+  | 'plan'
+  | 'refund'
+
+/** What is known of a run when it begins. */
+const begunColumns = (c: Columns) => ({
+  accountId: c.text('account_id').notNull(),
+  keyId: c.text('key_id').notNull(),
+  node: c.text('node').notNull(),
+  status: c
+    .text('status')
+    .$type<'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'interrupted'>()
+    .notNull(),
+  kind: c.text('kind').$type<'chat' | 'embedding'>().notNull(),
+  model: c.text('model').notNull(),
+  createdAt: c.ms('created_at').notNull(),
+  startedAt: c.ms('started_at'),
+  hold: c.money('hold').notNull(),
+  windows: c.json<HoldWindow[]>('windows').notNull(),
+  priceList: c.text('price_list').notNull(),
+  discountBps: c.int('discount_bps').notNull(),
+  tags: c.json<Record<string, string>>('tags').notNull(),
+  metadata: c.json<Record<string, Json>>('metadata').notNull(),
+  /** What the receipt's salts follow from; without it the texts stay hidden for ever. */
+  seed: c.bytes('seed').notNull(),
+  inputCommitment: c.bytes('input_commitment').notNull(),
+  passport: c.text('passport').notNull(),
+  background: c.bool('background').notNull(),
+})
+
+/** What its end adds. */
+const endedColumns = (c: Columns) => ({
+  route: c.text('route').notNull(),
+  firstByteAt: c.ms('first_byte_at'),
+  finishedAt: c.ms('finished_at'),
+  lines: c.json<StoredLine[]>('lines').notNull(),
+  cost: c.money('cost').notNull(),
+  usageSource: c.text('usage_source').$type<'reported' | 'counted' | 'embedded'>(),
+  clamped: c.bool('clamped').notNull(),
+  outcome: c
+    .text('outcome')
+    .$type<'complete' | 'partial' | 'failed' | 'cancelled' | 'interrupted'>(),
+  error: c.json<{ type: string; message: string } | null>('error'),
+  /** Whole milliseconds by a clock that does not jump. */
+  durationMs: c.ms('duration_ms'),
+  outputCommitment: c.bytes('output_commitment'),
+  issuer: c.text('issuer').notNull(),
+  /** Of the receipt: the leaf of the log and what is signed. */
+  digest: c.bytes('digest'),
+  /** Of runs of versions before: as `place`, and their signature. */
+  logPlace: c.ms('log_index'),
+  signature: c.bytes('signature'),
+  /** Kept for a background run only, until an hour after its end. */
+  output: c.json<Json>('output'),
+  outputUntil: c.ms('output_until'),
+  /**
+   * The place of the receipt's leaf, if one process writes alone; else only the leaf names the
+   * run. Its index is the place less the start of its log.
+   */
+  place: c.ms('place'),
+  /** Of a charge, as in `transfers`: its number, its time and what the account had after it. */
+  seq: c.ms('seq'),
+  movedAt: c.ms('moved_at'),
+  balance: c.money('balance'),
+})
+
 export function moneyTables(c: Columns) {
   /** A wallet address (lower case) and its money. `held` is reserved by runs in flight. */
   const accounts = c.table(
@@ -106,16 +179,17 @@ export function moneyTables(c: Columns) {
     ],
   )
 
-  /** The journal: `amount` moved from one side to the other. Never changed, never deleted. */
+  /**
+   * The journal, except for what runs cost: `amount` moved from one side to the other. Never
+   * changed, never deleted. The charge of a run is its own row in `runs`; rows of the kind `run`
+   * are of versions before. `journal` in views.ts has both.
+   */
   const transfers = c.table(
     'transfers',
     {
       accountId: c.text('account_id').notNull(),
       ref: c.text('ref').notNull(),
-      kind: c
-        .text('kind')
-        .$type<'run' | 'grant' | 'deposit' | 'reversal' | 'loss' | 'claim' | 'plan' | 'refund'>()
-        .notNull(),
+      kind: c.text('kind').$type<TransferKind>().notNull(),
       source: c.text('source').$type<LedgerSide>().notNull(),
       target: c.text('target').$type<LedgerSide>().notNull(),
       amount: c.money('amount').notNull(),
@@ -137,72 +211,49 @@ export function moneyTables(c: Columns) {
   )
 
   /**
-   * A run, which is also its own hold, reserved while it is queued or running, and its own receipt
-   * once it ended: what was signed follows from its columns, and `digest` proves it still does.
+   * A run in flight, which is its own hold, and all that its receipt needs if this process dies. On
+   * SQLite only of runs older than half a second or in the background: memory has the rest.
+   */
+  const openRuns = c.table('open_runs', {
+    id: c.text('id').primaryKey(),
+    ...begunColumns(c),
+  })
+
+  /**
+   * An ended run and its own receipt: what was signed follows from its columns, and `digest` proves
+   * it still does. Inserted once, at its end; changed only to delete what its owner erases.
    */
   const runs = c.table(
     'runs',
     {
       id: c.text('id').primaryKey(),
-      accountId: c.text('account_id').notNull(),
-      keyId: c.text('key_id').notNull(),
-      node: c.text('node').notNull(),
-      status: c
-        .text('status')
-        .$type<'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'interrupted'>()
-        .notNull(),
-      kind: c.text('kind').$type<'chat' | 'embedding'>().notNull(),
-      model: c.text('model').notNull(),
-      route: c.text('route').notNull(),
-      createdAt: c.ms('created_at').notNull(),
-      startedAt: c.ms('started_at'),
-      firstByteAt: c.ms('first_byte_at'),
-      finishedAt: c.ms('finished_at'),
-      hold: c.money('hold').notNull(),
-      windows: c.json<HoldWindow[]>('windows').notNull(),
-      priceList: c.text('price_list').notNull(),
-      lines: c.json<StoredLine[]>('lines').notNull(),
-      cost: c.money('cost').notNull(),
-      discountBps: c.int('discount_bps').notNull(),
-      usageSource: c.text('usage_source').$type<'reported' | 'counted' | 'embedded'>(),
-      clamped: c.bool('clamped').notNull(),
-      outcome: c
-        .text('outcome')
-        .$type<'complete' | 'partial' | 'failed' | 'cancelled' | 'interrupted'>(),
-      error: c.json<{ type: string; message: string } | null>('error'),
-      tags: c.json<Record<string, string>>('tags').notNull(),
-      metadata: c.json<Record<string, Json>>('metadata').notNull(),
-      /** Whole milliseconds by a clock that does not jump. */
-      durationMs: c.ms('duration_ms'),
-      /** What the receipt's salts follow from; without it the texts stay hidden for ever. */
-      seed: c.bytes('seed').notNull(),
-      inputCommitment: c.bytes('input_commitment').notNull(),
-      outputCommitment: c.bytes('output_commitment'),
-      issuer: c.text('issuer').notNull(),
-      passport: c.text('passport').notNull(),
-      /** Of the receipt: the leaf of the log and what is signed. Null until the run ended. */
-      digest: c.bytes('digest'),
-      /** The place of the receipt's leaf; its index is that less the start of its log. */
-      logPlace: c.ms('log_index'),
-      signature: c.bytes('signature'),
-      background: c.bool('background').notNull(),
-      /** Kept for a background run only, until an hour after its end. */
-      output: c.json<Json>('output'),
-      outputUntil: c.ms('output_until'),
+      ...begunColumns(c),
+      ...endedColumns(c),
     },
     (t) => [
+      // Lists of a key's runs and receipts, newest first.
       c.index('runs_by_key').on(t.keyId, t.id),
+      // Lists of an account's runs and receipts.
       c.index('runs_by_account').on(t.accountId, t.id),
-      c.index('runs_open').on(t.node).where(sql`${t.finishedAt} is null`),
-      c.uniqueIndex('runs_by_log_index').on(t.logPlace).where(sql`${t.logPlace} is not null`),
+      // Statements: the charges of an account in their order.
       c
-        .index('runs_unnumbered')
-        .on(t.finishedAt)
-        .where(sql`${t.logPlace} is null and ${t.finishedAt} is not null`),
+        .uniqueIndex('runs_charged')
+        .on(t.accountId, t.movedAt, t.seq)
+        .where(sql`${t.seq} is not null`),
+      // Runs of versions before, by their place.
+      c.uniqueIndex('runs_by_log_index').on(t.logPlace).where(sql`${t.logPlace} is not null`),
+      // The job that deletes outputs of background runs.
       c.index('runs_kept').on(t.outputUntil).where(sql`${t.outputUntil} is not null`),
       c.check('runs_paid_within_hold', sql`${t.cost} >= 0 and ${t.cost} <= ${t.hold}`),
     ],
   )
 
-  return { accounts, keys, keySecrets, keyWindows, transfers, runs }
+  /** Ended runs that wait for their place in the log. On SQLite only while the log is closed. */
+  const unnumberedRuns = c.table('unnumbered_runs', {
+    id: c.text('id').primaryKey(),
+    finishedAt: c.ms('finished_at').notNull(),
+    digest: c.bytes('digest').notNull(),
+  })
+
+  return { accounts, keys, keySecrets, keyWindows, transfers, openRuns, runs, unnumberedRuns }
 }

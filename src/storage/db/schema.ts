@@ -17,7 +17,11 @@ export type KeyRow = Tables['keys']['$inferSelect']
 export type SecretRow = Tables['keySecrets']['$inferSelect']
 export type WindowRow = Tables['keyWindows']['$inferSelect']
 export type TransferRow = Tables['transfers']['$inferSelect']
-export type RunRow = Tables['runs']['$inferSelect']
+export type OpenRunRow = Tables['openRuns']['$inferSelect']
+/** An ended run as its table holds it. */
+export type StoredRun = Tables['runs']['$inferSelect']
+/** A run with the place and the signature of its receipt, wherever they are stored. */
+export type RunRow = Omit<StoredRun, 'place' | 'seq' | 'movedAt' | 'balance'>
 export type AuditRow = Tables['auditEntries']['$inferSelect']
 export type SubscriptionRow = Tables['subscriptions']['$inferSelect']
 export type DepositRow = Tables['deposits']['$inferSelect']

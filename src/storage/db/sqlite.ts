@@ -1,10 +1,13 @@
 /** Runs the work of stores on a SQLite file: one transaction and one fsync a tick. */
-import { Database, type SQLQueryBindings, type Statement } from 'bun:sqlite'
+import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
+import { systemClock } from '../../kernel/clock.ts'
+import { OpenRuns } from '../holds/open-runs.ts'
 import { sqliteColumns } from './columns.ts'
-import type { Db } from './db.ts'
+import { connect, emptyLog } from './connection.ts'
+import type { Db, Ended } from './db.ts'
 import type { Query, Step, Values, Work } from './query-steps.ts'
 import { buildSchema } from './schema.ts'
 import {
@@ -15,12 +18,9 @@ import {
   type Writing,
 } from './statements.ts'
 import { type Where, watchStorage } from './storage.ts'
-import { makeVersion } from './version.ts'
+import { lookEveryMs, makeVersion } from './version.ts'
+import { buildViews } from './views.ts'
 
-/** How long a write waits for another process's lock before a later retry, in ms. */
-const busyTimeoutMs = 100
-/** How long the opening of a file may wait for another process, in ms. */
-const openWithinMs = 5000
 /** The retries of a batch that finds the lock taken. */
 const busyRetries = 50
 
@@ -28,6 +28,7 @@ type Command = {
   work: (q: Query) => Work<unknown>
   done: (value: never) => void
   failed: (error: unknown) => void
+  ended: Ended | undefined
 }
 
 /**
@@ -45,17 +46,21 @@ export function openSqlite(
   const [begin, commit, rollback] = [run('BEGIN IMMEDIATE'), run('COMMIT'), run('ROLLBACK')]
   const [mark, keep, undo] = [run('SAVEPOINT c'), run('RELEASE c'), run('ROLLBACK TO c')]
   const dataVersion = run('PRAGMA data_version')
+  const open = new OpenRuns()
   const listeners: (() => void)[] = []
   const distrust = (): void => {
     for (const listener of listeners) listener()
   }
   let seenVersion = dataVersion.values()[0]?.[0]
   let queue: Command[] = []
+  let lookedAt = Number.NEGATIVE_INFINITY
   let closed = false
 
-  const failTick = (commands: Command[], error: unknown): void => {
-    distrust()
-    failAll(commands, error)
+  const noticeForeign = (): void => {
+    lookedAt = systemClock.monotonic()
+    const version = dataVersion.values()[0]?.[0]
+    if (version !== seenVersion) distrust()
+    seenVersion = version
   }
 
   const flush = (retry: number): void => {
@@ -74,10 +79,9 @@ export function openSqlite(
     }
     const commands = queue
     queue = []
-    const version = dataVersion.values()[0]?.[0]
-    if (version !== seenVersion) distrust()
-    seenVersion = version
-    const tell: (() => void)[] = []
+    noticeForeign()
+    /** What each command is told, and whether it is stored, once the transaction has ended. */
+    const told: { command: Command; isStored: boolean; answer: () => void }[] = []
     let isWell = true
     let where: Where = 'write'
     // A single command needs no savepoint, which would copy pages.
@@ -88,20 +92,20 @@ export function openSqlite(
         try {
           const value = driver.drive(command.work(driver.query)) as never
           if (!isAlone) keep.run()
-          tell.push(() => command.done(value))
+          told.push({ command, isStored: true, answer: () => command.done(value) })
         } catch (error) {
           const fault = storage.faultOf(error, 'write')
           // A full or failing disk rolls back the whole tick.
           if (!raw.inTransaction || storage.stopped()) throw fault
           if (isAlone) {
             rollback.run()
-            command.failed(fault)
+            failAll(commands, fault)
             return
           }
           undo.run()
           keep.run()
           isWell &&= fault === error
-          tell.push(() => command.failed(fault))
+          told.push({ command, isStored: false, answer: () => command.failed(fault) })
         }
       }
       where = 'commit'
@@ -109,24 +113,30 @@ export function openSqlite(
     } catch (error) {
       const fault = storage.faultOf(error, where)
       endQuietly(raw, rollback)
-      failTick(commands, fault)
+      distrust()
+      failAll(commands, fault)
       return
     }
-    if (isWell) storage.wrote()
-    for (const answer of tell) answer()
+    const shown = told.map(({ command, isStored }) => command.ended?.(isStored) ?? true)
+    if (isWell && shown.includes(true)) storage.wrote()
+    for (const { answer } of told) answer()
   }
 
   return {
     engine: 'sqlite',
     tables: buildSchema(sqliteColumns),
+    views: buildViews(sqliteColumns),
     exclusive: true,
+    open,
     raw,
-    write: (work) =>
+    write: (work, ended) =>
       new Promise((done, failed) => {
-        if (closed) return failed(new Error('the database is closed'))
-        const stopped = storage.stopped()
-        if (stopped) return failed(stopped)
-        const waiting = queue.push({ work, done, failed })
+        const stopped = closed ? new Error('the database is closed') : storage.stopped()
+        if (stopped) {
+          ended?.(false)
+          return failed(stopped)
+        }
+        const waiting = queue.push({ work, done, failed, ended })
         if (waiting === 1) setImmediate(flush, 0)
       }),
     read: async (work) => {
@@ -136,12 +146,15 @@ export function openSqlite(
         throw storage.faultOf(error, 'read')
       }
     },
-    version: makeVersion(raw),
+    version: makeVersion(raw, open),
     snapshot: (work) =>
       snapshot(file, work).catch((error: unknown) => {
         throw storage.faultOf(error, 'read')
       }),
     onForeignWrite: (listener) => void listeners.push(listener),
+    noticeForeign: () => {
+      if (systemClock.monotonic() - lookedAt >= lookEveryMs) noticeForeign()
+    },
     onConnectionLost: () => {},
     scrub: async () => {
       if (closed || storage.stopped()) return closed
@@ -162,41 +175,6 @@ export function openSqlite(
   }
 }
 
-/** Opens a connection with the pragmas that every connection needs. */
-export function connect(file: string, options: { readonly?: boolean } = {}): Database {
-  const raw = new Database(file, { create: !options.readonly, safeIntegers: true, strict: true })
-  // At the opening, another process that creates the file may take longer.
-  raw.run(`PRAGMA busy_timeout = ${openWithinMs}`)
-  // A new or restored file is not in this mode.
-  if (!options.readonly) raw.run('PRAGMA journal_mode = WAL')
-  raw.run('PRAGMA synchronous = FULL')
-  raw.run('PRAGMA foreign_keys = ON')
-  // Savepoints copy pages; in memory a run takes a third fewer writes.
-  raw.run('PRAGMA temp_store = MEMORY')
-  // A COMMIT that split pages walks the whole cache; the system caches the rest of the file.
-  raw.run('PRAGMA cache_size = -16384')
-  raw.run('PRAGMA wal_autocheckpoint = 4000')
-  raw.run('PRAGMA journal_size_limit = 67108864')
-  // Deleted texts and seeds must be gone from the file once their owner is told so.
-  raw.run('PRAGMA secure_delete = ON')
-  raw.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
-  return raw
-}
-
-/**
- * Empties the write-ahead log, which holds pages from before a delete. Never waits for a reader:
- * one in this process could not proceed meanwhile.
- */
-function emptyLog(raw: Database): boolean {
-  raw.run('PRAGMA busy_timeout = 0')
-  try {
-    const [row] = raw.query<{ busy: bigint }, []>('PRAGMA wal_checkpoint(TRUNCATE)').all()
-    return row?.busy === 0n
-  } finally {
-    raw.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
-  }
-}
-
 const isBusy = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
 
@@ -210,7 +188,8 @@ function endQuietly(raw: Database, rollback: Statement): void {
 }
 
 function failAll(commands: Command[], error: unknown): void {
-  for (const command of commands) command.failed(error)
+  for (const { ended } of commands) ended?.(false)
+  for (const { failed } of commands) failed(error)
 }
 
 /** Runs steps on one connection and caches every compiled statement. */

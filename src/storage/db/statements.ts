@@ -6,18 +6,22 @@ import type { Lists, Step, Values } from './query-steps.ts'
 /** A statement for one row: its text, and how a row becomes its parameters. */
 export type RowStatement = { text: string; bind(row: Values): unknown[] }
 
-export type Writing = Extract<Step, { kind: 'insert' | 'upsert' | 'update' }>
+export type Writing = Extract<Step, { kind: 'insert' | 'upsert' | 'update' | 'remove' }>
 export type Finding = Extract<Step, { kind: 'find' }>
 
-/** The SQLite text of an insert, upsert or update of single rows, to be compiled once. */
+/** The SQLite text of a change of single rows, to be compiled once. */
 export function rowStatement(step: Writing): RowStatement {
   const { table } = step
   const columns = Object.entries(getTableColumns(table))
   const keys = primaryKeyOf(getTableConfig(table))
   const name = quote(getTableName(table))
+  const where = columns.filter(([, column]) => keys.includes(column.name))
+  if (step.kind === 'remove') {
+    const text = `delete from ${name} where ${assign(where, ' and ')}`
+    return { text, bind: binder(where) }
+  }
   if (step.kind === 'update') {
     const bound = columns.filter(([field]) => step.set.includes(field))
-    const where = columns.filter(([, column]) => keys.includes(column.name))
     const text = `update ${name} set ${assign(bound)} where ${assign(where, ' and ')}`
     return { text, bind: binder([...bound, ...where]) }
   }
@@ -67,7 +71,7 @@ export function compiledOnce<S extends Writing | Finding, T>(make: (step: S) => 
 }
 
 function shapeOf(step: Writing | Finding): string {
-  if (step.kind === 'find') return `find ${Object.keys(step.where).join()}`
+  if (step.kind === 'find') return `find ${step.lock} ${Object.keys(step.where).join()}`
   return step.kind === 'insert' ? step.kind : `${step.kind} ${step.set.join()}`
 }
 
@@ -104,8 +108,9 @@ export const quote = (name: string): string => `"${name}"`
 export const namesOf = (fields: Named): string =>
   fields.map(([, { name }]) => quote(name)).join(', ')
 
-/** The conflict clause of an upsert: overwrites these columns. */
+/** The conflict clause of an upsert: overwrites these columns; without any it keeps the row. */
 export function onConflict(keys: readonly string[], set: Named): string {
+  if (set.length === 0) return 'on conflict do nothing'
   const taken = set.map(([, { name }]) => `${quote(name)} = excluded.${quote(name)}`)
   return `on conflict (${keys.map(quote).join(', ')}) do update set ${taken.join(', ')}`
 }

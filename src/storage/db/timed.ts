@@ -10,9 +10,9 @@ export function timedDb(
 ): Db {
   return {
     ...db,
-    async write(work) {
+    async write(work, ended) {
       const startedAt = clock.monotonic()
-      const value = await db.write(work)
+      const value = await db.write(work, ended)
       tell((clock.monotonic() - startedAt) / 1000)
       return value
     },

@@ -18,10 +18,14 @@ const dropBatch = 500
 
 export function callStore({ tables: { idempotentCalls }, ...db }: Db): CallStore {
   return {
-    find: (scope) =>
-      db.read((q) =>
+    find: async (scope) => {
+      // Of a run in memory alone no row tells yet; before its end there is no answer.
+      const begun = db.open.call(scope)
+      if (begun) return begun
+      return db.read((q) =>
         first(q.select().from(idempotentCalls).where(eq(idempotentCalls.scope, scope))),
-      ),
+      )
+    },
     dropPast: async (now) => {
       const drop = () =>
         db.write(function* (q) {

@@ -21,6 +21,7 @@ import type { Db } from '../../../storage/db/db.ts'
 import { isUnder } from '../../../storage/db/lineage.ts'
 import { prepared, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
 import type { KeyRow, Tables, WindowRow } from '../../../storage/db/schema.ts'
+import { windowWithHolds } from '../../../storage/holds/open-runs.ts'
 import { maxDepth } from '../key.ts'
 import type { ShownKeys } from '../keys.ts'
 import { inTreeOrder, type ShownKey } from '../shown-key.ts'
@@ -44,7 +45,7 @@ export function shownKeys({ tables, ...db }: Db): ShownKeys {
   }
 
   /** Adds the chains, reading the keys above that are not among those found. */
-  function* withChains(q: Query, found: Found[]): Work<ShownKey[]> {
+  function* withChains(q: Query, found: Found[], now: Millis): Work<ShownKey[]> {
     const known = new Map(found.map(({ key }) => [key.id, key]))
     const lineages = found.flatMap(({ key }) => key.lineage)
     const absent = [...new Set(lineages.filter((id) => !known.has(id)))]
@@ -54,7 +55,11 @@ export function shownKeys({ tables, ...db }: Db): ShownKeys {
     return found.map(({ key, window, overlapUntil }) => ({
       key,
       chain: key.lineage.flatMap((id) => known.get(id) ?? []),
-      window: window ?? undefined,
+      window: windowWithHolds(db.open, window ?? undefined, {
+        keyId: key.id,
+        windowStart: windowStart(key.capWindow, now),
+        limit: key.capLimit,
+      }),
       overlapUntil,
     }))
   }
@@ -62,7 +67,7 @@ export function shownKeys({ tables, ...db }: Db): ShownKeys {
   const all = (where: SQL | undefined, now: Millis): Promise<ShownKey[]> =>
     db.read(function* (q) {
       const found: Found[] = yield* rows(select(q, now).where(where).orderBy(asc(keys.id)))
-      return yield* withChains(q, found)
+      return yield* withChains(q, found, now)
     })
 
   /** Newest first; `after` is the id of one of them. */
@@ -80,7 +85,7 @@ export function shownKeys({ tables, ...db }: Db): ShownKeys {
           .limit(limit + 1),
       )
       const { items, hasMore } = toPage(found, limit)
-      return { items: yield* withChains(q, items), hasMore }
+      return { items: yield* withChains(q, items, now), hasMore }
     })
 
   return {
@@ -89,7 +94,7 @@ export function shownKeys({ tables, ...db }: Db): ShownKeys {
         const found = db.exclusive
           ? yield* lookUp(tables, q, id, now)
           : yield* join(tables, q, id, now)
-        const [shown] = yield* withChains(q, found)
+        const [shown] = yield* withChains(q, found, now)
         if (!shown) throw new Error(`key ${id} does not exist`)
         return shown
       }),
@@ -102,7 +107,7 @@ export function shownKeys({ tables, ...db }: Db): ShownKeys {
         const active = and(isNull(keys.revokedAt), gt(keys.expiresAt, now))
         const listed = and(eq(keys.accountId, account), active)
         const found: Found[] = yield* rows(select(q, now).where(listed).orderBy(desc(keys.id)))
-        return inTreeOrder(yield* withChains(q, found))
+        return inTreeOrder(yield* withChains(q, found, now))
       }),
     listAll: (account, { ended, name }, page, now) => {
       const states = {

@@ -1,5 +1,5 @@
 /** Opens the logs of a database and guards the name of the current one. */
-import { asc, desc, isNotNull } from 'drizzle-orm'
+import { asc, desc } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Db } from '../../../storage/db/db.ts'
 import { liveNodes } from '../../../storage/db/lease.ts'
@@ -39,8 +39,7 @@ export function* ensureLogs(db: Db, q: Query, origin: string, now: Millis): Work
 function* hasIssued(db: Db, q: Query): Work<boolean> {
   const { runs } = db.tables
   if (yield* hasLeaf(db, q)) return true
-  const ended = q.select({ id: runs.id }).from(runs).where(isNotNull(runs.finishedAt))
-  return (yield* first(ended.limit(1))) !== undefined
+  return (yield* first(q.select({ id: runs.id }).from(runs).limit(1))) !== undefined
 }
 
 function* hasLeaf(db: Db, q: Query): Work<boolean> {

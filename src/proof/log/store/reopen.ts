@@ -1,5 +1,5 @@
 /** The transaction that ends a log and opens the next. */
-import { and, asc, desc, eq, gt, gte, inArray, isNotNull, isNull } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Db } from '../../../storage/db/db.ts'
 import {
@@ -10,11 +10,13 @@ import {
   update,
   type Work,
 } from '../../../storage/db/query-steps.ts'
+import { runColumns } from '../../../storage/db/run-columns.ts'
 import type { RunRow } from '../../../storage/db/schema.ts'
 import { structDigest } from '../../../verify/eip712.ts'
 import { leafKinds } from '../../../verify/merkle.ts'
 import type { LogSpan } from '../logs.ts'
 import type { LogStore } from '../store.ts'
+import { signReceipts } from './sign-receipts.ts'
 
 export type Reopenings = {
   /** The newest anchored head of a log, according to the database. */
@@ -39,19 +41,20 @@ type Reopening = {
 const pageRows = 500
 
 export function reopenings(db: Db, log: LogStore): Reopenings {
-  const { logs, runs, signers, anchors, auditEntries } = db.tables
+  const { logs, runs, unnumberedRuns, signers, anchors, auditEntries } = db.tables
 
   /** Moves waiting runs to the new log. */
   function* moveWaiting(q: Query, { origin, reissue }: Reopening): Work<void> {
-    const waits = and(isNull(runs.logPlace), isNotNull(runs.finishedAt))
+    const { id } = unnumberedRuns
     for (let after = ''; ; ) {
-      const waiting = q
-        .select()
-        .from(runs)
-        .where(and(waits, gt(runs.id, after)))
-      const page: RunRow[] = yield* rows(waiting.orderBy(asc(runs.id)).limit(pageRows))
+      const some = q.select({ id }).from(unnumberedRuns).where(gt(id, after))
+      const waiting = some.orderBy(asc(id)).limit(pageRows)
+      const found = q.select(runColumns(db)).from(runs).where(inArray(runs.id, waiting))
+      const page: RunRow[] = yield* rows(found.orderBy(asc(runs.id)))
       const moved = page.flatMap((run) => reissue?.(run, origin) ?? [])
       yield* update(runs, moved, ['issuer', 'digest'])
+      const digests = moved.flatMap(({ id, digest }) => (digest ? [{ id, digest }] : []))
+      yield* update(unnumberedRuns, digests, ['digest'])
       const last = page.at(-1)
       if (!last || page.length < pageRows) return
       after = last.id
@@ -67,21 +70,13 @@ export function reopenings(db: Db, log: LogStore): Reopenings {
     reopen: (wish) =>
       log.change(function* (q, appending) {
         const { previous, origin, head, reason, signer, now } = wish
-        const unsigned = and(gte(runs.logPlace, previous.start), isNull(runs.signature))
-        const left = yield* rows(
-          q.select({ id: runs.id, digest: runs.digest }).from(runs).where(unsigned),
-        )
-        const signed = left.flatMap(({ id, digest }) =>
-          digest ? [{ id, signature: signer.sign(digest) }] : [],
-        )
-        for (let i = 0; i < signed.length; i += 500) {
-          yield* update(runs, signed.slice(i, i + 500), ['signature'])
-        }
         const abandoned = { previousSize: head.size, previousRoot: head.root }
         const statement = { issuer: origin, previous: previous.origin, ...abandoned, reason }
         const digest = structDigest('LogReopening', statement)
         if (wish.reissue) yield* moveWaiting(q, wish)
         const start = yield* appending.startNext({ kind: leafKinds.reopening, digest })
+        const unsigned = { from: previous.start, before: start, which: 'unsigned' } as const
+        yield* signReceipts(db, q, unsigned, signer)
         if (wish.reissue) yield* appending.numberWaiting()
         const all = yield* rows(q.select().from(logs).orderBy(asc(logs.number)))
         const number = all.length + 1

@@ -11,6 +11,7 @@ import {
   update,
   type Work,
 } from '../../../storage/db/query-steps.ts'
+import { runColumns } from '../../../storage/db/run-columns.ts'
 import type { AuditRow, RunRow, ShareRow } from '../../../storage/db/schema.ts'
 import { moveFigures } from '../../../storage/figures/store.ts'
 import { forgetReply } from '../../../storage/idempotency/store.ts'
@@ -50,7 +51,7 @@ export function shareStore(db: Db): ShareStore {
   /** Locks a receipt: of two changes at once the later one sees what the earlier left. */
   function* hold(q: Query, receiptId: string): Work<Held & { run: RunRow }> {
     const named = q
-      .select()
+      .select(runColumns(db))
       .from(runs)
       .where(eq(runs.id, runIdOf(receiptId)))
     const [run] = yield* lockedRows(named)

@@ -1,8 +1,9 @@
 /** Reads an account's receipts in pages of bounded cost. */
-import { and, desc, eq, getTableColumns, gte, isNotNull, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, lt, sql } from 'drizzle-orm'
 import { type PageRequest, toPage } from '../../../kernel/pagination.ts'
 import type { Db } from '../../../storage/db/db.ts'
 import { first, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
+import { runColumns } from '../../../storage/db/run-columns.ts'
 import type { RunRow } from '../../../storage/db/schema.ts'
 import { isEnded, receiptIdOf, runIdOf } from '../receipt.ts'
 import {
@@ -15,7 +16,7 @@ import {
 export function shownReceipts(db: Db): Pick<ReceiptStore, 'listShown'> {
   const { runs, shares } = db.tables
   // The output of a background run can be large, and no list shows it.
-  const { output: _, ...columns } = getTableColumns(runs)
+  const { output: _, ...columns } = runColumns(db)
 
   /** By run: all receipts of an account, or the private ones. */
   function* byRun(q: Query, account: string, filter: ReceiptFilter, page: PageRequest) {
@@ -28,7 +29,6 @@ export function shownReceipts(db: Db): Pick<ReceiptStore, 'listShown'> {
     const listed = and(
       own,
       stop && gte(runs.id, stop.id),
-      isNotNull(runs.digest),
       filter.model === undefined ? undefined : eq(runs.model, filter.model),
       filter.visibility === 'private' ? sql`not exists ${share}` : undefined,
     )

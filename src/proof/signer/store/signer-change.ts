@@ -1,5 +1,5 @@
 /** The transactions that end one signer's range and begin the next: all of it or nothing. */
-import { and, asc, eq, gt, gte, isNull, lt } from 'drizzle-orm'
+import { and, eq, gt } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import { toHex } from '../../../kernel/hex.ts'
 import { refuse } from '../../../kernel/refusal.ts'
@@ -11,6 +11,7 @@ import { structDigest } from '../../../verify/eip712.ts'
 import { leafKinds } from '../../../verify/merkle.ts'
 import type { LogSpan } from '../../log/logs.ts'
 import { addCheckpoint, againFact } from '../../log/store/checkpoint.ts'
+import { firstUnsigned, signReceipts } from '../../log/store/sign-receipts.ts'
 import type { Appended, Appending, LogStore } from '../../log/store.ts'
 import { rootOf } from '../../log/tree.ts'
 import type { Signer } from '../signer.ts'
@@ -30,32 +31,8 @@ export type Change = {
 
 export type Changed = { fromIndex: number; logIndex: number }
 
-/** Receipts signed in one step. */
-const batch = 500
-
 export function signerChanges(db: Db, log: LogStore) {
-  const { runs, logCheckpoints, signers, auditEntries } = db.tables
-
-  /** Signs the receipts at these places: all of them, or only those without a signature. */
-  function* signReceipts(q: Query, by: Signer, from: number, to: number, which: 'new' | 'all') {
-    for (let at = from; ; ) {
-      const unsigned = which === 'new' ? isNull(runs.signature) : undefined
-      const found: { id: string; place: number | null; digest: Uint8Array | null }[] = yield* rows(
-        q
-          .select({ id: runs.id, place: runs.logPlace, digest: runs.digest })
-          .from(runs)
-          .where(and(gte(runs.logPlace, at), lt(runs.logPlace, to), unsigned))
-          .orderBy(asc(runs.logPlace))
-          .limit(batch),
-      )
-      const signed = found.flatMap(({ id, digest }) =>
-        digest ? [{ id, signature: by.sign(digest) }] : [],
-      )
-      yield* update(runs, signed, ['signature'])
-      if (found.length < batch) return
-      at = (found.at(-1)?.place ?? to) + 1
-    }
-  }
+  const { logCheckpoints, signers, auditEntries } = db.tables
 
   /** Logs the statement that names the next signer. */
   function* appendStatement(
@@ -112,7 +89,8 @@ export function signerChanges(db: Db, log: LogStore) {
         yield* appending.numberWaiting()
         const added = yield* appendStatement(appending, change, (index) => index + 1)
         const from = change.log.start + change.previous.fromIndex
-        yield* signReceipts(q, change.old, from, added.place, 'new')
+        const span = { from, before: added.place, which: 'unsigned' } as const
+        yield* signReceipts(db, q, span, change.old)
         yield* signHead(q, change.old, change, added)
         yield* addAudit(change, 'signer.rotate', added.fromIndex)
         return { fromIndex: added.fromIndex, logIndex: added.index }
@@ -131,10 +109,11 @@ export function signerChanges(db: Db, log: LogStore) {
           assertWithin(fromIndex, previous.fromIndex + 1, size)
           return fromIndex
         })
-        const firstPlace = start + previous.fromIndex
-        if (old) yield* signReceipts(q, old, firstPlace, start + fromIndex, 'new')
-        else yield* assertSigned(q, firstPlace, start + fromIndex, start)
-        yield* signReceipts(q, next, start + fromIndex, added.place, 'all')
+        const kept = { from: start + previous.fromIndex, before: start + fromIndex }
+        const taken = { from: kept.before, before: added.place, which: 'all' } as const
+        if (old) yield* signReceipts(db, q, { ...kept, which: 'unsigned' }, old)
+        else assertSigned(yield* firstUnsigned(db, q, kept), start)
+        yield* signReceipts(db, q, taken, next)
         const beyond = and(eq(logCheckpoints.issuer, issuer), gt(logCheckpoints.size, fromIndex))
         const again: CheckpointRow[] = yield* rows(q.select().from(logCheckpoints).where(beyond))
         for (const { signature: _, ...checkpoint } of again) {
@@ -146,22 +125,13 @@ export function signerChanges(db: Db, log: LogStore) {
         return { fromIndex, logIndex: added.index }
       }),
   }
+}
 
-  function* assertSigned(q: Query, from: number, to: number, start: number): Work<void> {
-    const missing = and(gte(runs.logPlace, from), lt(runs.logPlace, to), isNull(runs.signature))
-    const [lost] = yield* rows(
-      q
-        .select({ place: runs.logPlace })
-        .from(runs)
-        .where(missing)
-        .orderBy(asc(runs.logPlace))
-        .limit(1),
-    )
-    if (!lost) return
-    const index = (lost.place ?? 0) - start
-    const message = `The receipt with index ${index} was never signed, and the old key is missing.`
-    refuse('conflict', `${message} Restore the key, or revoke from ${index} on.`)
-  }
+function assertSigned(lost: number | undefined, start: number): void {
+  if (lost === undefined) return
+  const index = lost - start
+  const message = `The receipt with index ${index} was never signed, and the old key is missing.`
+  refuse('conflict', `${message} Restore the key, or revoke from ${index} on.`)
 }
 
 function assertWithin(fromIndex: number, least: number, most: number): void {

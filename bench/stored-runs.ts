@@ -1,0 +1,63 @@
+/** Writes ended runs as the ledger and the log leave them, many at once. */
+import { asc, eq, isNull } from 'drizzle-orm'
+import { toStored } from '../src/ledger/store/write.ts'
+import type { logStore } from '../src/proof/log/store.ts'
+import type { Db } from '../src/storage/db/db.ts'
+import { numbered, numberedRuns } from '../src/storage/db/numbered-runs.ts'
+import { insert, rows, type Work } from '../src/storage/db/query-steps.ts'
+import type { RunRow, TransferRow } from '../src/storage/db/schema.ts'
+
+/** The number, the time and the balance of a run's charge. */
+export type Charge = Pick<TransferRow, 'ref' | 'at' | 'seq' | 'balance'>
+
+/** Runs that wait for their places, with the charges of those that cost something. */
+export function* insertEnded(
+  { tables }: Pick<Db, 'tables'>,
+  runs: readonly RunRow[],
+  charges: readonly Charge[] = [],
+): Work<void> {
+  const byRun = new Map(charges.map((charge) => [charge.ref, charge]))
+  yield* insert(
+    tables.runs,
+    runs.map((run) => toStored({ ...run, logPlace: null, signature: null }, byRun.get(run.id))),
+  )
+  const waiting = runs.flatMap(({ id, finishedAt, digest }) =>
+    finishedAt !== null && digest ? [{ id, finishedAt, digest }] : [],
+  )
+  yield* insert(tables.unnumberedRuns, waiting)
+}
+
+/** Gives all that wait their places, and each receipt a signature that nobody made. */
+export async function numberEnded(db: Db, log: ReturnType<typeof logStore>): Promise<void> {
+  for (;;) {
+    const lease = await log.takeLease()
+    if (!lease || (await log.number(lease, batch)) === 0) break
+  }
+  await signBlankly(db)
+}
+
+const batch = 1000
+const nobody = new Uint8Array(65)
+
+/** Signs all receipts that have none, so that no server spends time on it. */
+export async function signBlankly(db: Db): Promise<void> {
+  const { receiptSignatures: signatures } = db.tables
+  for (let from = 0; ; ) {
+    const page = await db.write(function* (q) {
+      const listed = q
+        .select({ place: numbered.place })
+        .from(numberedRuns(db, { from, limit: batch }))
+        .leftJoin(signatures, eq(signatures.place, numbered.place))
+        .where(isNull(signatures.place))
+        .orderBy(asc(numbered.place))
+      const found = yield* rows(listed)
+      yield* insert(
+        signatures,
+        found.map(({ place }) => ({ place, signature: nobody })),
+      )
+      return found
+    })
+    if (page.length === 0) return
+    from = (page.at(-1)?.place ?? 0) + 1
+  }
+}

@@ -1,0 +1,46 @@
+/** Tells batches that need no read, as most do where one process writes. */
+import { type OpenRuns, windowId } from '../../storage/holds/open-runs.ts'
+import type { Command } from '../command.ts'
+import type { TrackedRows } from '../unit-of-work.ts'
+import { windowStart } from '../window.ts'
+
+/** What a hold or the end of a run names; a command that names anything else is loaded. */
+const looked: ReadonlySet<string> = new Set([
+  'account',
+  'keys',
+  'windows',
+  'run',
+  'isHold',
+  'decide',
+] satisfies (keyof Command<unknown>)[])
+
+/** Whether all rows of a batch are known; finds the open runs that it names. */
+export function isKnown(
+  open: OpenRuns,
+  tracked: TrackedRows,
+  commands: readonly Command<unknown>[],
+  now: number,
+): boolean {
+  for (const command of commands) {
+    for (const name in command) {
+      if (!looked.has(name) && command[name as keyof typeof command] !== undefined) return false
+    }
+    const { account, keys, windows, run: id } = command
+    if (!tracked.accounts.has(account)) return false
+    for (const each of keys) {
+      const key = tracked.keys.get(each)
+      const start = key && windowStart(key.capWindow, now)
+      if (start === undefined || !tracked.windows.has(windowId(each, start))) return false
+    }
+    if (windows) {
+      for (const [key, start] of windows) {
+        if (!tracked.windows.has(windowId(key, start))) return false
+      }
+    }
+    if (id === undefined) continue
+    const run = open.find(id)
+    if (!run) return false
+    tracked.runs.set(id, run)
+  }
+  return true
+}

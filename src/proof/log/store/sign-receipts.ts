@@ -1,0 +1,58 @@
+/** Signs logged receipts in the transaction that ends the range of a key. */
+import { asc, eq, isNull } from 'drizzle-orm'
+import type { Db } from '../../../storage/db/db.ts'
+import { numbered, numberedRuns } from '../../../storage/db/numbered-runs.ts'
+import { type Query, rows, upsert, type Work } from '../../../storage/db/query-steps.ts'
+import { signatureAt } from '../../../storage/db/run-columns.ts'
+
+/** Places of the log: `from` ≤ place < `before`. */
+type Span = { from: number; before: number }
+
+type Which = 'unsigned' | 'all'
+
+/** Places read in one step. */
+const pagePlaces = 500
+
+/** Signs the receipts at these places: all of them again, or the unsigned ones. */
+export function* signReceipts(
+  db: Db,
+  q: Query,
+  { which, ...span }: Span & { which: Which },
+  signer: { sign(digest: Uint8Array): Uint8Array },
+): Work<void> {
+  for (const page of pagesOf(span)) {
+    const signed = (yield* readPage(db, q, page, which)).flatMap(({ place, digest }) =>
+      digest ? [{ place, signature: signer.sign(digest) }] : [],
+    )
+    yield* upsert(db.tables.receiptSignatures, signed, ['signature'])
+  }
+}
+
+/** The first of these places with a receipt that was never signed. */
+export function* firstUnsigned(db: Db, q: Query, span: Span): Work<number | undefined> {
+  for (const page of pagesOf(span)) {
+    const [first] = yield* readPage(db, q, page, 'unsigned')
+    if (first) return first.place
+  }
+  return undefined
+}
+
+function* pagesOf({ from, before }: Span): Generator<Span> {
+  for (let at = from; at < before; at += pagePlaces) {
+    yield { from: at, before: Math.min(at + pagePlaces, before) }
+  }
+}
+
+function readPage(db: Db, q: Query, page: Span, which: Which) {
+  const { runs } = db.tables
+  const { place, runId } = numbered
+  const unsigned = which === 'unsigned' ? isNull(signatureAt(place)) : undefined
+  return rows(
+    q
+      .select({ place, digest: runs.digest })
+      .from(numberedRuns(db, page))
+      .innerJoin(runs, eq(runs.id, runId))
+      .where(unsigned)
+      .orderBy(asc(place)),
+  )
+}

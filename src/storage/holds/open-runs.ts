@@ -1,0 +1,126 @@
+/**
+ * The open runs that no row tells of. Where one process writes, a hold needs no COMMIT: if the
+ * process dies, the hold is gone, and nothing was charged. Empty on a server.
+ */
+import type { Millis } from '../../kernel/clock.ts'
+import type { Nusd } from '../../kernel/money.ts'
+import type { AccountRow, IdempotentRow, OpenRunRow, RunRow, WindowRow } from '../db/schema.ts'
+
+/** A key window by the id that {@link windowId} makes. */
+type WindowId = string
+
+export const windowId = (keyId: string, start: Millis): WindowId => `${keyId}:${start}`
+
+/** What a run has before its end. */
+export const notEnded = {
+  route: '',
+  firstByteAt: null,
+  finishedAt: null,
+  lines: [],
+  cost: 0n,
+  usageSource: null,
+  clamped: false,
+  outcome: null,
+  error: null,
+  durationMs: null,
+  outputCommitment: null,
+  issuer: '',
+  digest: null,
+  logPlace: null,
+  signature: null,
+  output: null,
+  outputUntil: null,
+}
+
+/** An open run as the row it will be. */
+export const toRunRow = (open: OpenRunRow): RunRow => ({ ...open, ...notEnded })
+
+export class OpenRuns {
+  private readonly runs = new Map<string, RunRow>()
+  private readonly calls = new Map<string, IdempotentRow>()
+  private readonly callOfRun = new Map<string, string>()
+  private readonly accounts = new Map<string, Nusd>()
+  private readonly windows = new Map<WindowId, Nusd>()
+  /** Grows with each change, so that caches notice. */
+  changes = 0
+
+  find(id: string): RunRow | undefined {
+    return this.runs.get(id)
+  }
+
+  get size(): number {
+    return this.runs.size
+  }
+
+  all(): IterableIterator<RunRow> {
+    return this.runs.values()
+  }
+
+  /** The call that began a run, or that has this scope. */
+  callOf(runId: string): IdempotentRow | undefined {
+    const scope = this.callOfRun.get(runId)
+    return scope === undefined ? undefined : this.calls.get(scope)
+  }
+  call(scope: string): IdempotentRow | undefined {
+    return this.calls.get(scope)
+  }
+
+  /** The amounts held by them, in nano-USD. */
+  heldOf(account: string): Nusd {
+    return this.accounts.get(account) ?? 0n
+  }
+  heldIn(window: WindowId): Nusd {
+    return this.windows.get(window) ?? 0n
+  }
+
+  add(run: RunRow, call?: IdempotentRow): void {
+    this.runs.set(run.id, run)
+    if (call) {
+      this.calls.set(call.scope, call)
+      this.callOfRun.set(run.id, call.scope)
+    }
+    this.move(run, run.hold)
+  }
+
+  /** After the COMMIT that ended a run or gave it a row. */
+  remove(id: string): void {
+    const run = this.runs.get(id)
+    if (!run) return
+    this.runs.delete(id)
+    const scope = this.callOfRun.get(id)
+    if (scope !== undefined) {
+      this.callOfRun.delete(id)
+      this.calls.delete(scope)
+    }
+    this.move(run, -run.hold)
+  }
+
+  private move({ accountId, windows }: RunRow, amount: Nusd): void {
+    this.changes++
+    add(this.accounts, accountId, amount)
+    for (const [keyId, start] of windows) add(this.windows, windowId(keyId, start), amount)
+  }
+}
+
+function add(held: Map<string, Nusd>, id: string, amount: Nusd): void {
+  const sum = (held.get(id) ?? 0n) + amount
+  if (sum === 0n) held.delete(id)
+  else held.set(id, sum)
+}
+
+/** A stored account with all that its runs hold. */
+export function withHolds<A extends Pick<AccountRow, 'id' | 'held'>>(open: OpenRuns, row: A): A {
+  const held = open.heldOf(row.id)
+  return held === 0n ? row : { ...row, held: row.held + held }
+}
+
+/** The window of a key with all that runs hold in it; undefined if it has no row and no hold. */
+export function windowWithHolds(
+  open: OpenRuns,
+  row: WindowRow | undefined,
+  { keyId, windowStart, limit }: Pick<WindowRow, 'keyId' | 'windowStart' | 'limit'>,
+): WindowRow | undefined {
+  const held = open.heldIn(windowId(keyId, windowStart))
+  if (held === 0n) return row
+  return row ? { ...row, held: row.held + held } : { keyId, windowStart, limit, spent: 0n, held }
+}
