@@ -26,7 +26,6 @@ const mustCome = [
   'call: ok',
   'prove: passes',
   'store old: ok',
-  'die: restarted',
   'kill: killed before',
   'kill: killed after',
 ]
