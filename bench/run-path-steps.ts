@@ -57,7 +57,9 @@ export const steps = {
     'ledger/unit-of-work.ts',
     'ledger/hold.ts',
     'ledger/window.ts',
+    'ledger/store/known.ts',
     'ledger/store/load.ts',
+    'storage/holds/open-runs.ts',
     'ledger/store/write.ts',
   ],
   'upstream exchange': [
