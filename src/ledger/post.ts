@@ -10,6 +10,7 @@ import { keepTexts } from '../storage/texts/store.ts'
 import { type BatchLimits, makeBatchQueue } from './batch-queue.ts'
 import type { Command } from './command.ts'
 import { isOneCommandsFault } from './fault.ts'
+import { assertTakesNothing } from './store/guest.ts'
 import { isKnown } from './store/known.ts'
 import { load } from './store/load.ts'
 import { writeBack } from './store/write.ts'
@@ -44,7 +45,8 @@ type Outcome = { value: unknown } | { refusal: Refusal }
 
 /**
  * Gives ended runs their place in the log inside their transaction, where a single process writes.
- * Elsewhere the sequencer numbers them afterwards, under its lease.
+ * Elsewhere the sequencer numbers them afterwards, under its lease. Absent in commands, which may
+ * run beside a server.
  */
 export type Numbering = { number(q: Query, ended: RunRow[]): Work<void>; forget(): void }
 
@@ -75,6 +77,7 @@ export function openLedger(
     const outcomes = commands.map((command) => decide(command, unit))
     const { ended, texts } = tracked.added
     if (numbering && ended.length > 0) yield* numbering.number(q, ended)
+    if (!numbering) yield* assertTakesNothing(q, db, tracked, unit.now)
     yield* writeBack(q, db, tracked)
     yield* keepTexts(q, db.tables, texts, unit.now)
     return outcomes
