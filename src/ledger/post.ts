@@ -70,17 +70,23 @@ export function openLedger(
   }
 
   function* postAll(q: Query, batch: Waiting[], tracked: TrackedRows): Work<Outcome[]> {
-    const commands = batch.map((waiting) => waiting.command)
-    const unit = makeUnitOfWork(tracked, clock.now())
-    const isRead = !memory || !isKnown(db.open, tracked, commands, unit.now)
-    if (isRead) yield* load(q, db, tracked, commands, unit.now)
-    const outcomes = commands.map((command) => decide(command, unit))
-    const { ended, texts } = tracked.added
-    if (numbering && ended.length > 0) yield* numbering.number(q, ended)
-    if (!numbering) yield* assertTakesNothing(q, db, tracked, unit.now)
-    yield* writeBack(q, db, tracked)
-    yield* keepTexts(q, db.tables, texts, unit.now)
-    return outcomes
+    try {
+      const commands = batch.map((waiting) => waiting.command)
+      const unit = makeUnitOfWork(tracked, clock.now())
+      const isRead = !memory || !isKnown(db.open, tracked, commands, unit.now)
+      if (isRead) yield* load(q, db, tracked, commands, unit.now)
+      const outcomes = commands.map((command) => decide(command, unit))
+      const { ended, texts } = tracked.added
+      if (numbering && ended.length > 0) yield* numbering.number(q, ended)
+      if (!numbering) yield* assertTakesNothing(q, db, tracked, unit.now)
+      yield* writeBack(q, db, tracked)
+      yield* keepTexts(q, db.tables, texts, unit.now)
+      return outcomes
+    } catch (error) {
+      // At once: another write of this transaction may use the same rows or the log.
+      distrust()
+      throw error
+    }
   }
 
   const run = async (take: () => Waiting[]): Promise<void> => {
@@ -95,7 +101,6 @@ export function openLedger(
       }
       const outcomes = await db.write(work, (stored) => {
         isStored = stored
-        // The rows were changed in place.
         if (!stored) distrust()
         else if (tracked) leaveMemory(tracked)
         memory?.trim()
