@@ -101,8 +101,7 @@ export function openLedger(
       }
       const outcomes = await db.write(work, (stored) => {
         isStored = stored
-        if (!stored) distrust()
-        else if (tracked) leaveMemory(tracked)
+        if (stored && tracked) leaveMemory(tracked)
         memory?.trim()
         return batch?.every(({ command }) => command.isHold) !== true
       })
