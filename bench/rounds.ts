@@ -69,7 +69,7 @@ export const median = (
 ): number => middle((results.get(target) ?? []).map(value))
 
 export const cpuUs = (result: LoadResult): number => result.cpuUsPerRequest
-/** What was written for a request, in kB: to disks, or where none counts, to any file. */
+/** The kB written per request: to disks, or to any file where the disks count nothing. */
 export const writtenKb = (result: LoadResult): number =>
   (result.diskBytesPerRequest || result.passedBytesPerRequest) / 1000
 /** Says so where the file system counts no `write_bytes`. */

@@ -63,7 +63,7 @@ export const points: readonly Point[] = [
     expected: 'gone or `interrupted`; nothing is charged',
     isTraced: true,
     strike: (bench, server) => killSweep(bench, server),
-    // What has no row then was lost by the very write that died.
+    // A run without a row is lost with the process that died.
     look: ({ gone, stored }, { isHit }) => ({
       isHit: isHit && gone > 0,
       faults: stored > 0 ? [`${stored} holds were charged`] : [],

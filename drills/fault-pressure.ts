@@ -1,4 +1,4 @@
-/** What takes something away: the end of the write-ahead log, memory, the log of events. */
+/** Faults that withhold a resource: the end of the write-ahead log, memory, the event log. */
 import { Database } from 'bun:sqlite'
 import {
   copyFileSync,

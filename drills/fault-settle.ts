@@ -139,7 +139,7 @@ function askedFaults({ paid, status, reason }: Asked): string[] {
   return isTold ? [] : [`it was answered with ${status} ${reason}`]
 }
 
-/** What stays held though nothing runs. */
+/** The holds that remain although no run is open. */
 async function heldFaults({ secret: key }: Bench, server: Server): Promise<string[]> {
   const held = async () => {
     const answer = await server.call('/v1/balance', { key })

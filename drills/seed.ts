@@ -73,7 +73,7 @@ export async function seedRuns(seed: Seed): Promise<void> {
   if (faults.length > 0) throw new Error(faults.slice(0, 5).join('\n'))
 }
 
-/** What keys spent, by their ids. */
+/** Amounts spent, by key id. */
 export type Spent = Record<string, bigint>
 
 /** The runs, some at a time, with their charges; moves the money of their owner and its keys. */

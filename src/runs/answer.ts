@@ -45,7 +45,7 @@ type Gathered = {
   recentCount: number
 }
 
-/** Each short text keeps all of the read alive that it came in. */
+/** The most short texts to gather: each keeps the whole read alive that it came in. */
 const mostRecent = 16
 
 /** Gathers the chunks of a stream into the answer they make. */
@@ -87,7 +87,7 @@ export class Collector {
     const text = texts.length === 1 ? (texts[0] ?? '') : texts.join('')
     gathered.recent += text
     gathered.recentCount++
-    if (gathered.recentCount >= mostRecent) settle(gathered)
+    if (gathered.recentCount >= mostRecent) keepRecent(gathered)
     this.outputBytes += Buffer.byteLength(text)
     for (const { length } of texts) if (length > 0) this.deltas++
   }
@@ -99,14 +99,14 @@ export class Collector {
   answer(): Answer {
     const { outputBytes, deltas, usage } = this
     const all = [...this.choices.values()]
-    for (const gathered of all) settle(gathered)
+    for (const gathered of all) keepRecent(gathered)
     const ordered = all.sort((a, b) => a.choice.index - b.choice.index)
     return { choices: ordered.map(toChoice), outputBytes, deltas, usage }
   }
 
   private choiceAt(from: JsonObject): Gathered {
     const gathered = this.gatheredAt(from)
-    settle(gathered)
+    keepRecent(gathered)
     return gathered
   }
 
@@ -123,7 +123,7 @@ export class Collector {
 }
 
 /** Moves the recent texts to the content, as a copy. They hold no half of a surrogate pair. */
-function settle(gathered: Gathered): void {
+function keepRecent(gathered: Gathered): void {
   const { message } = gathered.choice
   if (gathered.recentCount === 0) return
   message.content = (message.content ?? '') + Buffer.from(gathered.recent).toString()

@@ -61,11 +61,13 @@ function* writeRuns(
 ): Work<void> {
   yield* insert(tables.openRuns, runs)
   yield* update(tables.openRuns, [...written.runs], ['status', 'startedAt'])
+  const charges = new Map<string, TransferRow>()
+  for (const one of moved) if (one.kind === 'run') charges.set(one.ref, one)
+  const charged = ended.filter(({ id }) => charges.has(id))
+  if (charged.length < charges.size) throw new Error('a run was charged without its end')
   if (ended.length === 0) return
   const stored = ended.filter(({ id }) => !open.find(id)).map(({ id }) => ({ id }))
   yield* remove(tables.openRuns, stored)
-  const charges = new Map<string, TransferRow>()
-  for (const one of moved) if (one.kind === 'run') charges.set(one.ref, one)
   yield* insert(
     tables.runs,
     ended.map((run) => toStored(run, charges.get(run.id))),

@@ -7,7 +7,7 @@ import { systemClock } from '../../kernel/clock.ts'
 import { OpenRuns } from '../holds/open-runs.ts'
 import { sqliteColumns } from './columns.ts'
 import { connect, emptyLog } from './connection.ts'
-import type { Db, Ended } from './db.ts'
+import type { Db, WriteEnded } from './db.ts'
 import type { Query, Step, Values, Work } from './query-steps.ts'
 import { buildSchema } from './schema.ts'
 import {
@@ -28,7 +28,7 @@ type Command = {
   work: (q: Query) => Work<unknown>
   done: (value: never) => void
   failed: (error: unknown) => void
-  ended: Ended | undefined
+  ended: WriteEnded | undefined
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The open runs that no row tells of. Where one process writes, a hold needs no COMMIT: if the
- * process dies, the hold is gone, and nothing was charged. Empty on a server.
+ * Keeps the open runs that have no row. Where one process writes, a hold needs no COMMIT: if the
+ * process dies, the hold is gone, and nothing was charged. Empty on PostgreSQL.
  */
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
@@ -11,7 +11,7 @@ type WindowId = string
 
 export const windowId = (keyId: string, start: Millis): WindowId => `${keyId}:${start}`
 
-/** What a run has before its end. */
+/** The columns of a run that its end sets. */
 export const notEnded = {
   route: '',
   firstByteAt: null,
@@ -35,6 +35,7 @@ export const notEnded = {
 /** An open run as the row it will be. */
 export const toRunRow = (open: OpenRunRow): RunRow => ({ ...open, ...notEnded })
 
+/** Only the ledger changes it: at a hold, and in the turn of the COMMIT that stores or ends one. */
 export class OpenRuns {
   private readonly runs = new Map<string, RunRow>()
   private readonly calls = new Map<string, IdempotentRow>()
@@ -56,19 +57,23 @@ export class OpenRuns {
     return this.runs.values()
   }
 
-  /** The call that began a run, or that has this scope. */
+  /** The call with an Idempotency-Key that began a run. */
   callOf(runId: string): IdempotentRow | undefined {
     const scope = this.callOfRun.get(runId)
     return scope === undefined ? undefined : this.calls.get(scope)
   }
+
+  /** The call of this scope, while its run is in memory alone. */
   call(scope: string): IdempotentRow | undefined {
     return this.calls.get(scope)
   }
 
-  /** The amounts held by them, in nano-USD. */
+  /** The amount that these runs hold of an account, in nano-USD. */
   heldOf(account: string): Nusd {
     return this.accounts.get(account) ?? 0n
   }
+
+  /** The amount that these runs hold in a key window, in nano-USD. */
   heldIn(window: WindowId): Nusd {
     return this.windows.get(window) ?? 0n
   }
