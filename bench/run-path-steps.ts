@@ -40,6 +40,8 @@ export const steps = {
     'models/bound.ts',
     'models/chat-content.ts',
     'models/meter.ts',
+    'models/rates.ts',
+    'models/reported.ts',
     'runs/begin.ts',
     'runs/circuit.ts',
     'runs/live-run.ts',

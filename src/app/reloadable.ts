@@ -8,6 +8,7 @@ import { canonical } from '../kernel/canonical.ts'
 import { suspendsSeen } from '../kernel/suspend-detector.ts'
 import { type Catalogue, makeCatalogue } from '../models/catalogue.ts'
 import { liveCatalogue } from '../models/live-catalogue.ts'
+import { writePrices } from '../models/prices.ts'
 import { type Breaker, makeBreaker } from '../models/upstream/breaker.ts'
 import { builtinUpstream } from '../models/upstream/builtin.ts'
 import { liveUpstreams } from '../models/upstream/live-upstreams.ts'
@@ -64,12 +65,7 @@ async function versionedCatalogue(
 ): Promise<Catalogue> {
   const upstreamIds = upstreams.map(({ id }) => id)
   const { priceList, list } = makeCatalogue({ models, upstreamIds })
-  const prices = list().map(({ id, prices: price }) => ({
-    id,
-    input_pusd: price.inputPusd.toString(),
-    output_pusd: price.outputPusd.toString(),
-    request_nusd: price.requestNusd.toString(),
-  }))
+  const prices = list().map(({ id, prices: own }) => ({ id, ...writePrices(own, String) }))
   const stored = { id: priceList.id, digest: priceList.digest, content: canonical(prices) }
   const version = await ensurePriceList(db, logStore, stored, clock.now())
   return makeCatalogue({ models, upstreamIds, version })

@@ -1,6 +1,7 @@
 /** `models check`: asks every upstream whether it responds and serves the models routed to it. */
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
+import { toStep } from '../models/model-config.ts'
 import { checkUpstream } from '../models/upstream/check.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
 
@@ -26,8 +27,9 @@ export const checkUpstreams = ({ upstreams, models }: Config): Promise<CheckedUp
       const { status, models: known } = await checkUpstream(upstream)
       const routed = models
         .flatMap(({ route = [] }) => route)
-        .filter((step) => step.startsWith(`${upstream.id}:`))
-        .map((step) => step.slice(upstream.id.length + 1))
+        .map(toStep)
+        .filter((step) => step.upstream === upstream.id)
+        .map((step) => step.model)
       const missing = known ? [...new Set(routed)].filter((name) => !known.includes(name)) : []
       return { id: upstream.id, status, missing }
     }),

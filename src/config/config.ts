@@ -1,7 +1,7 @@
 /** Decides the configuration from flags, environment, file and defaults, or lists what is wrong. */
 import { parse, TomlError } from 'smol-toml'
 import { planFaults } from '../access/plan.ts'
-import { faultsOf, type ModelConfig } from '../models/catalogue.ts'
+import { faultsOf, type ModelConfig } from '../models/model-config.ts'
 import {
   type FindSecret,
   lists,

@@ -1,5 +1,5 @@
 /** The lists of the configuration: upstreams, models and plans. */
-import type { ModelConfig } from '../models/catalogue.ts'
+import type { ModelConfig } from '../models/model-config.ts'
 import { isTable, needed, optional, readTable, set, type ValuesOf } from './setting.ts'
 import { amount, filePath, flag, httpUrl, integer, listOf, oneOf, text } from './values.ts'
 
@@ -7,6 +7,46 @@ const id = text('id', 'an id of a-z, 0-9, dot, dash and underscore', /^[a-z0-9][
 const words = text('text', 'text of 1 to 200 characters', /^\P{Cc}{1,200}$/u)
 const tokens = integer('tokens', 0, 1_000_000_000)
 const ms = integer('ms', 1, 86_400_000)
+
+const pusd = amount('pUSD')
+const nusd = amount('nUSD')
+
+/** The rates of the classes of units. */
+const rates = {
+  input_pusd: optional(pusd, 'Price of a token read.'),
+  cache_read_pusd: optional(pusd, 'Of one read from a cache; the dearest of reading when absent.'),
+  cache_write_pusd: optional(
+    pusd,
+    'Of one written to a cache; the dearest of reading when absent.',
+  ),
+  cache_write_1h_pusd: optional(pusd, 'The same for a cache of an hour.'),
+  audio_input_pusd: optional(pusd, 'Of one of sound; the dearest of reading when absent.'),
+  image_input_pusd: optional(pusd, 'Of one of an image; the dearest of reading when absent.'),
+  output_pusd: optional(pusd, 'Price of a token written.'),
+  reasoning_pusd: optional(pusd, 'Of one of reasoning; part of output when absent.'),
+  audio_output_pusd: optional(pusd, 'Of one of sound written; part of output when absent.'),
+  image_output_pusd: optional(pusd, 'Of one of an image written; part of output when absent.'),
+  web_search_nusd: optional(nusd, 'Price of a search that the model server makes.'),
+} as const
+
+/** The fields of `[[models.bands]]`, `[[models.tiers]]` and of the `cost` of a step of a route. */
+export const modelTables = {
+  bands: {
+    above_input_tokens: needed(tokens, 'The whole run has these rates when its input is above.'),
+    ...rates,
+  },
+  tiers: {
+    name: needed(id, 'What service_tier asks for; a run of it has these rates.'),
+    ...rates,
+  },
+  step: {
+    to: needed(words, 'The upstream:model.'),
+  },
+  cost: {
+    ...rates,
+    request_nusd: optional(nusd, 'Price of a run beside its units.'),
+  },
+} as const
 
 /** The fields of each list's entries. */
 export const lists = {
@@ -37,13 +77,13 @@ export const lists = {
   models: {
     id: needed(words, 'The model as requests name it: owner/name. A built-in one is re-priced.'),
     name: optional(words, 'What people read; the id when absent.'),
-    route: optional(listOf(words), 'Each upstream:model, tried in order before the first byte.'),
     kind: optional(oneOf('chat', 'embedding'), 'What it does. Needed.'),
     context_tokens: optional(tokens, 'Most tokens in and out together. Needed.'),
     max_output_tokens: optional(tokens, 'Most tokens of an answer. Needed for chat.'),
-    input_pusd: optional(amount('pUSD'), 'Price of an input token. Needed, 0 when free.'),
-    output_pusd: optional(amount('pUSD'), 'Price of an output token. Needed for chat.'),
-    request_nusd: optional(amount('nUSD'), 'Price of a run beside its tokens; 0 when absent.'),
+    ...rates,
+    input_pusd: optional(pusd, 'Price of an input token. Needed, 0 when free.'),
+    output_pusd: optional(pusd, 'Price of an output token. Needed for chat.'),
+    request_nusd: optional(nusd, 'Price of a run beside its units; 0 when absent.'),
     overhead_per_message: optional(
       tokens,
       'Most tokens an upstream adds to a message; has a default.',
@@ -116,9 +156,38 @@ export function readPlans(raw: unknown, problems: string[]): PlanConfig[] {
 
 /** Models as written; what a model needs and lacks is the catalogue's to say. */
 export function readModels(raw: unknown, problems: string[]): ModelConfig[] {
-  return readList('models', raw, problems, (entry, where) =>
-    readTable(lists.models, entry, where, problems),
-  )
+  return readList('models', raw, problems, (entry, where) => {
+    const { bands, tiers, route, ...rest } = isTable(entry) ? entry : {}
+    const model = readTable(lists.models, isTable(entry) ? rest : entry, where, problems)
+    const readEach = <S>(name: string, of: unknown, settings: S) =>
+      readList(`${where}.${name}`, of, problems, (one, at) =>
+        readTable(settings, one, at, problems),
+      )
+    const more = {
+      bands: readEach('bands', bands, modelTables.bands),
+      tiers: readEach('tiers', tiers, modelTables.tiers),
+      route: readRoute(route, `${where}.route`, problems),
+    }
+    return model && { ...model, ...more }
+  })
+}
+
+/** Each step is `upstream:model`, or a table with what it costs the operator. */
+function readRoute(raw: unknown, where: string, problems: string[]): ModelConfig['route'] {
+  if (raw === undefined) return undefined
+  if (!Array.isArray(raw)) {
+    problems.push(`${where} must be a list; each item upstream:model or { to = …, cost = { … } }`)
+    return undefined
+  }
+  return raw.map((step: unknown, index) => {
+    const at = `${where}[${index + 1}]`
+    const checked = words.check(step)
+    if ('value' in checked) return checked.value
+    const { cost, ...rest } = isTable(step) ? step : {}
+    const read = readTable(modelTables.step, isTable(step) ? rest : step, at, problems)
+    const paid = cost === undefined ? {} : readTable(modelTables.cost, cost, `${at}.cost`, problems)
+    return { to: read?.to ?? '', ...(cost === undefined ? {} : { cost: paid }) }
+  })
 }
 
 /** Reads `[[name]]`, its entries counted from 1. */

@@ -1,5 +1,5 @@
 /** Explains the settings, for `--help` and the manual. */
-import { lists, planLimits } from './entries.ts'
+import { lists, modelTables, planLimits } from './entries.ts'
 import type { Settings } from './setting.ts'
 import { type Row, rows } from './table.ts'
 
@@ -15,9 +15,17 @@ export function helpSettings(): string {
   )
 }
 
+const prefixed = (table: string, settings: Settings): Settings =>
+  Object.fromEntries(
+    Object.entries(settings).map(([name, setting]) => [`${table}.${name}`, setting]),
+  )
+
 const entryTables: [heading: string, settings: Settings][] = [
   ['[[upstreams]]', lists.upstreams as Settings],
   ['[[models]]', lists.models as Settings],
+  ['[[models.bands]]', modelTables.bands as Settings],
+  ['[[models.tiers]]', modelTables.tiers as Settings],
+  ['A step of `route`', { ...modelTables.step, ...prefixed('cost', modelTables.cost) }],
   ['[[plans]]', lists.plans as Settings],
   ['[plans.limits]', planLimits as Settings],
 ]

@@ -1,7 +1,7 @@
 /** Prints the settings in force and their sources, without secrets. */
 import { redact } from '../kernel/redact.ts'
 import type { Config, Source } from './config.ts'
-import { lists, planLimits } from './entries.ts'
+import { lists, modelTables, planLimits } from './entries.ts'
 import { defaultOf } from './help.ts'
 import type { Settings } from './setting.ts'
 import { type Row, rows, valueIn } from './table.ts'
@@ -86,8 +86,12 @@ function entriesOf(config: Config): string[] {
 function shownEntries(config: Config, list: (typeof entryLists)[number][0]): Shown[][] {
   return config[list].map((entry) => {
     const { api_key: key, limits, ...rest } = entry as Record<string, unknown>
+    const { route, bands, tiers } = rest
     return [
       ...shownValues(lists[list] as Settings, rest),
+      ...shownTables('route', route, modelTables.step),
+      ...shownTables('bands', bands, modelTables.bands),
+      ...shownTables('tiers', tiers, modelTables.tiers),
       ...(key === undefined ? [] : [{ name: 'api_key', shown: '(secret)', hidden: true }]),
       ...shownValues(planLimits as Settings, (limits ?? {}) as Record<string, unknown>).map(
         (limit) => ({ ...limit, name: `limits.${limit.name}` }),
@@ -102,3 +106,19 @@ const shownValues = (settings: Settings, values: Record<string, unknown>): Shown
     // A URL can hold a key in its query.
     return value === undefined ? [] : [{ name, shown: redact(reader.show(value)), hidden: false }]
   })
+
+/** A list inside of an entry, as TOML writes it in one line. */
+function shownTables(name: string, list: unknown, settings: Settings): Shown[] {
+  if (!Array.isArray(list) || list.length === 0) return []
+  const items = list.map((item) => (typeof item === 'string' ? JSON.stringify(item) : inline(item)))
+  return [{ name, shown: redact(`[${items.join(', ')}]`), hidden: false }]
+
+  function inline(item: Record<string, unknown>): string {
+    const { cost, ...rest } = item
+    const own = shownValues(settings, rest).map(({ name: field, shown }) => `${field} = ${shown}`)
+    if (!cost) return `{ ${own.join(', ')} }`
+    const paid = shownValues(modelTables.cost, cost as Record<string, unknown>)
+    const costs = paid.map(({ name: field, shown }) => `${field} = ${shown}`)
+    return `{ ${[...own, `cost = { ${costs.join(', ')} }`].join(', ')} }`
+  }
+}

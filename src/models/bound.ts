@@ -1,8 +1,10 @@
 /** The most tokens a request can use, known before it runs. */
+import type { Json } from '../kernel/canonical.ts'
 import { type Body, checkDepth, isSet, refuseField } from './body.ts'
 import { checkChat, toMessages } from './chat-content.ts'
 import { checkEmbedding } from './embedding-content.ts'
 import type { Model, RouteStep } from './model.ts'
+import { ordinaryTiers } from './tiers.ts'
 
 /** The most a request can use, known before it runs. Tokens; what a hold is made of. */
 export type Bound = {
@@ -15,6 +17,10 @@ export type Bound = {
   n: number
   /** UTF-8 bytes of the JSON that goes upstream, for counting if no usage is reported. */
   inputBytes: number
+  /** The tier of service that the request asks for, if the model has rates for it. */
+  tier?: string | undefined
+  /** Searches that the model server may make by itself. */
+  webSearches?: number | undefined
 }
 
 /** What of a chat request goes upstream. Everything else is ours, unpriced or unknown. */
@@ -31,6 +37,7 @@ const chatFields = new Set([
   'reasoning_effort',
   'response_format',
   'seed',
+  'service_tier',
   'stop',
   'temperature',
   'tool_choice',
@@ -63,7 +70,21 @@ function boundOfChat(model: Model, body: Body): Bound {
   const maxTokens = maxTokensOf(model, body)
   const inputBytes = bytesOf(contentOf(model, body))
   const inputTokens = inputBytes + overheadOf(model, messages)
-  return { inputTokens, outputTokens: maxTokens * n, maxTokens, n, inputBytes }
+  const bound: Bound = { inputTokens, outputTokens: maxTokens * n, maxTokens, n, inputBytes }
+  const tier = tierOf(model, body['service_tier'])
+  if (tier !== undefined) bound.tier = tier
+  return bound
+}
+
+/** A tier is asked for by a name that the model has rates for, or it is the ordinary one. */
+function tierOf({ id, prices }: Model, tier: Json | undefined): string | undefined {
+  if (!isSet(tier)) return undefined
+  if (typeof tier !== 'string') refuseField('service_tier', 'Send service_tier as text.')
+  if (ordinaryTiers.has(tier)) return undefined
+  const tiers = prices.card?.tiers.map(({ name }) => name) ?? []
+  if (tiers.includes(tier)) return tier
+  const others = tiers.length === 0 ? '' : ` Its tiers: ${tiers.join(', ')}.`
+  refuseField('service_tier', `${id} has no rates for this tier; leave service_tier out.${others}`)
 }
 
 function boundOfEmbedding(model: Model, body: Body): Bound {

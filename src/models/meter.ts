@@ -1,34 +1,61 @@
 /**
- * The meters of a run, their prices, and what they cost. A new meter also goes into the bound of a
- * hold (bound.ts), what upstreams report (usage.ts), the price list (catalogue.ts) and usage sums.
+ * The meters of a run: what is counted, and what lines of them cost. A new meter also goes into the
+ * rates (rates.ts), what model servers report (reported.ts) and the names of exports.
  */
 import type { Nusd, Pusd } from '../kernel/money.ts'
 
 /** What a model answers with. */
 export type ModelKind = 'chat' | 'embedding'
 
-/** What one unit costs. `input` and `output` in pico-USD a token, `request` in nano-USD a run. */
-export type Prices = { inputPusd: Pusd; outputPusd: Pusd; requestNusd: Nusd }
+/** Classes of what a model read, beside plain `input`. No token is in two of them. */
+export const inputClasses = [
+  'cache_read',
+  'cache_write',
+  'cache_write_1h',
+  'audio_input',
+  'image_input',
+] as const
+
+/** Classes of what it wrote, beside plain `output`. */
+export const outputClasses = ['reasoning', 'audio_output', 'image_output'] as const
+
+export type InputClass = (typeof inputClasses)[number]
+export type OutputClass = (typeof outputClasses)[number]
+
+/** All classes but plain input and output. Units are tokens; of `web_search` they are calls. */
+export type UsageClass = InputClass | OutputClass | 'web_search'
+
+/** Every meter, in the order of a receipt's lines. `request` counts the run itself. */
+export const meters = [
+  'input',
+  ...inputClasses,
+  'output',
+  ...outputClasses,
+  'web_search',
+  'request',
+] as const
+
+export type Meter = (typeof meters)[number]
 
 /** What a run is charged for: a meter, how many units, and the price of one in pico-USD. */
-export type MeterLine = { meter: 'input' | 'output' | 'request'; quantity: number; pricePusd: Pusd }
+export type MeterLine = { meter: Meter; quantity: number; pricePusd: Pusd }
 
-/** Tokens a run read and wrote. Counts, not money. */
-export type Usage = { inputTokens: number; outputTokens: number }
-
-/** The lines of a run: what was used at the model's prices. Meters without a price stay in. */
-export function linesOf(prices: Prices, kind: ModelKind, usage: Usage): MeterLine[] {
-  const lines: MeterLine[] = [
-    { meter: 'input', quantity: usage.inputTokens, pricePusd: prices.inputPusd },
-  ]
-  if (kind === 'chat') {
-    lines.push({ meter: 'output', quantity: usage.outputTokens, pricePusd: prices.outputPusd })
-  }
-  if (prices.requestNusd > 0n) {
-    lines.push({ meter: 'request', quantity: 1, pricePusd: prices.requestNusd * 1000n })
-  }
-  return lines
+/** What a run used. Counts, not money. */
+export type Usage = {
+  /** All tokens it read, those of the classes included. */
+  inputTokens: number
+  /** All tokens it wrote, those of the classes included. */
+  outputTokens: number
+  /** The classes with at least one unit; undefined when there is none. */
+  classes?: UsageClasses | undefined
+  /** The tier of service it is billed by; undefined for the ordinary one. */
+  tier?: string | undefined
+  /** The sides whose details contradicted their total: billed at the side's dearest rate. */
+  dearest?: Dearest | undefined
 }
+
+export type UsageClasses = { readonly [Class in UsageClass]?: number }
+export type Dearest = { readonly input: boolean; readonly output: boolean }
 
 /**
  * What lines cost in nano-USD: rounded up once, then less the discount, which is rounded down.

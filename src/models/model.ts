@@ -1,5 +1,6 @@
 /** A model: its prices, its limits and its route. */
-import type { ModelKind, Prices } from './meter.ts'
+import type { ModelKind } from './meter.ts'
+import type { Prices } from './rates.ts'
 
 /** A model that people can pay for: its prices, its limits and where it really runs. */
 export type Model = {

@@ -1,7 +1,10 @@
-/** Decides how many tokens a run is charged for. */
+/** Decides what a run is charged for. */
 import type { Json } from '../kernel/canonical.ts'
 import type { Bound } from './bound.ts'
-import type { Usage } from './meter.ts'
+import { inputClasses, outputClasses, type Usage, type UsageClass } from './meter.ts'
+import { type Prices, type RateStep, stepFor } from './rates.ts'
+import { type Reported, readUsage, type UsageShape } from './reported.ts'
+import { ordinaryTiers } from './tiers.ts'
 
 /** What passed through our hands during a run. */
 export type Delivered = {
@@ -15,8 +18,13 @@ export type Delivered = {
 
 export type UsageClaim = {
   bound: Bound
+  prices: Prices
   /** The `usage` member of the answer, as it came, if it came. */
   reported: Json | undefined
+  /** The protocol it is written in; `chat` when absent. */
+  shape?: UsageShape
+  /** The tier of service that the answer names, if it does. */
+  tier?: Json | undefined
   delivered: Delivered
   /** Whether a built-in model reported: then the count is our own. */
   embedded: boolean
@@ -31,54 +39,123 @@ export type UsageSource = 'reported' | 'counted' | 'embedded'
 const bytesPerToken = 6
 
 /**
- * How many tokens a run is charged for. An upstream is believed only where its number can be
- * true: a count, at most the bound of the hold, and none without output. Never above the bound.
+ * How many units a run is charged for. A model server is believed only where its number can be
+ * true: a count, at most the bound of the hold, details within their total. Never above the bound.
  */
 export function decideUsage(claim: UsageClaim): DecidedUsage {
   const { bound, embedded } = claim
-  const input = inputOf(claim)
-  const output = outputOf(claim)
+  const said = readUsage(claim.shape ?? 'chat', claim.reported)
+  const input = inputOf(claim, said)
+  const output = outputOf(claim, said)
+  const clamped = input.tokens > bound.inputTokens || output.tokens > bound.outputTokens
   const believed = input.believed && output.believed
-  return {
-    usage: {
-      inputTokens: Math.min(input.tokens, bound.inputTokens),
-      outputTokens: Math.min(output.tokens, bound.outputTokens),
-    },
-    source: believed ? (embedded ? 'embedded' : 'reported') : 'counted',
-    clamped: input.tokens > bound.inputTokens || output.tokens > bound.outputTokens,
+  const usage: Usage = {
+    inputTokens: Math.min(input.tokens, bound.inputTokens),
+    outputTokens: Math.min(output.tokens, bound.outputTokens),
   }
+  const tier = tierOf(claim)
+  if (tier !== undefined) usage.tier = tier
+  if (said.classes) addClasses(usage, said, claim, { input, output })
+  if (said.contradicts.input || said.contradicts.output) usage.dearest = said.contradicts
+  return { usage, source: believed ? (embedded ? 'embedded' : 'reported') : 'counted', clamped }
 }
 
 /** `believed`: the number is the reported one. */
 type Decided = { tokens: number; believed: boolean }
 
-function inputOf({ reported, delivered }: UsageClaim): Decided {
-  const tokens = tokensIn(reported, 'prompt_tokens')
-  if (tokens !== undefined) return { tokens, believed: true }
+function inputOf({ delivered }: UsageClaim, said: Reported): Decided {
+  const tokens = said.inputTokens
+  if (tokens !== undefined) return { tokens, believed: !said.contradicts.input }
   return { tokens: Math.max(1, tokensOf(delivered.inputBytes)), believed: false }
 }
 
-function outputOf({ bound, reported, delivered }: UsageClaim): Decided {
+function outputOf({ bound, delivered }: UsageClaim, said: Reported): Decided {
   // An embedding says nothing, so nothing said about its output matters.
   if (bound.outputTokens === 0) return { tokens: 0, believed: true }
-  const tokens = tokensIn(reported, 'completion_tokens')
+  const tokens = said.outputTokens
   const isMute = delivered.outputBytes === 0 && delivered.deltas === 0
   if (isMute) return { tokens: 0, believed: tokens === 0 }
-  if (tokens !== undefined && tokens > 0) return { tokens, believed: true }
+  if (tokens !== undefined && tokens > 0) return { tokens, believed: !said.contradicts.output }
   return {
     tokens: Math.max(delivered.deltas, tokensOf(delivered.outputBytes)),
     believed: false,
   }
 }
 
-/** A reported count, if it is one: no sign, no fraction, exact as a JSON number. */
-function tokensIn(reported: Json | undefined, field: string): number | undefined {
-  if (typeof reported !== 'object' || reported === null || Array.isArray(reported)) return undefined
-  const value = reported[field]
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) return undefined
-  // -0 passes for a count; it must not stay one.
-  return value + 0
+/**
+ * The tier to bill: the one the answer names, unless that is dearer than what was held for. A name
+ * without rates is the ordinary tier where it says so, and else the one that was asked for.
+ */
+function tierOf({ bound, prices, tier: said }: UsageClaim): string | undefined {
+  const { card } = prices
+  if (!card || card.tiers.length === 0) return undefined
+  if (said === bound.tier || typeof said !== 'string') return bound.tier
+  if (ordinaryTiers.has(said)) return undefined
+  if (!card.steps.has(said)) return bound.tier
+  return isDearer(card.steps.get(said), card.steps.get(bound.tier ?? '')) ? bound.tier : said
 }
+
+function isDearer(
+  steps: readonly RateStep[] | undefined = [],
+  held: readonly RateStep[] | undefined = [],
+): boolean {
+  return steps.some((step, at) => {
+    const other = held[at]
+    return (
+      other === undefined ||
+      step.dearestInput > other.dearestInput ||
+      step.dearestOutput > other.dearestOutput ||
+      (step.rates.web_search ?? 0n) > (other.rates.web_search ?? 0n)
+    )
+  })
+}
+
+/** Keeps the classes of each side that is believed, as far as its bound goes. */
+function addClasses(
+  usage: Usage,
+  said: Reported,
+  { bound, prices }: UsageClaim,
+  { input, output }: { input: Decided; output: Decided },
+): void {
+  const step = stepFor(prices, usage)
+  const kept: { [Class in UsageClass]?: number } = {}
+  const keep = (
+    names: readonly UsageClass[],
+    [total, most]: [total: number, most: number],
+    rateOf: (meter: UsageClass) => bigint,
+    rest: bigint,
+  ): void => {
+    let inClasses = 0
+    for (const name of names) inClasses += said.classes?.[name] ?? 0
+    const all = names.map((name) => ({
+      name,
+      units: said.classes?.[name] ?? 0,
+      rate: rateOf(name),
+    }))
+    const plain = { name: undefined, units: total - inClasses, rate: rest }
+    // What is beyond the bound is taken from the cheapest units, so more never costs less.
+    let left = Math.min(total, most)
+    for (const { name, units } of [plain, ...all].sort((a, b) => compare(b.rate, a.rate))) {
+      const taken = Math.min(left, units)
+      left -= taken
+      if (name !== undefined && taken > 0) kept[name] = taken
+    }
+  }
+  const { rates, dearestInput } = step
+  if (input.believed) {
+    const rateOf = (meter: UsageClass) => rates[meter] ?? dearestInput
+    keep(inputClasses, [input.tokens, bound.inputTokens], rateOf, rates.input ?? 0n)
+  }
+  if (output.believed && output.tokens > 0) {
+    const rateOf = (meter: UsageClass) => rates[meter] ?? rates.output ?? 0n
+    keep(outputClasses, [output.tokens, bound.outputTokens], rateOf, rates.output ?? 0n)
+  }
+  const searches = Math.min(said.classes?.web_search ?? 0, bound.webSearches ?? 0)
+  if (searches > 0) kept.web_search = searches
+  if (Object.keys(kept).length > 0) usage.classes = kept
+}
+
+const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
 
 function tokensOf(bytes: number): number {
   return Math.ceil(bytes / bytesPerToken)

@@ -25,6 +25,8 @@ export type Answer = {
   deltas: number
   /** The usage the upstream reported, unchecked. */
   usage: Json | undefined
+  /** The tier of service it names, unchecked. */
+  tier: Json | undefined
 }
 
 /** Reads a whole `chat.completion`. */
@@ -33,7 +35,7 @@ export function readAnswer(body: JsonObject): Answer {
   for (const choice of objects(body['choices'])) {
     collector.addPiece(choice, asObject(choice['message']))
   }
-  return { ...collector.answer(), usage: body['usage'] }
+  return { ...collector.answer(), usage: body['usage'], tier: body['service_tier'] }
 }
 
 /** A choice as far as it came. */
@@ -54,6 +56,7 @@ export class Collector {
   private outputBytes = 0
   private deltas = 0
   private usage: Json | undefined
+  private tier: Json | undefined
 
   addPiece(from: JsonObject, said: JsonObject): void {
     const { choice, calls } = this.choiceAt(from)
@@ -80,6 +83,7 @@ export class Collector {
       this.addPiece(choice, asObject(choice['delta']))
     }
     if (chunk['usage']) this.usage = chunk['usage']
+    if (chunk['service_tier']) this.tier = chunk['service_tier']
   }
 
   addTexts({ kind, texts }: TextFrames): void {
@@ -97,11 +101,11 @@ export class Collector {
   }
 
   answer(): Answer {
-    const { outputBytes, deltas, usage } = this
+    const { outputBytes, deltas, usage, tier } = this
     const all = [...this.choices.values()]
     for (const gathered of all) keepRecent(gathered)
     const ordered = all.sort((a, b) => a.choice.index - b.choice.index)
-    return { choices: ordered.map(toChoice), outputBytes, deltas, usage }
+    return { choices: ordered.map(toChoice), outputBytes, deltas, usage, tier }
   }
 
   private choiceAt(from: JsonObject): Gathered {

@@ -15,8 +15,9 @@ import type { Trace } from '../kernel/trace.ts'
 import { mostFor, takeHold } from '../ledger/hold.ts'
 import type { Once } from '../ledger/once.ts'
 import { type Bound, boundOf } from '../models/bound.ts'
-import { costOf, linesOf } from '../models/meter.ts'
+import { costOf } from '../models/meter.ts'
 import type { Model } from '../models/model.ts'
+import { holdLines } from '../models/rates.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 import { isDiverged } from '../proof/log/divergence.ts'
 import { commitInput } from '../proof/receipts/receipt.ts'
@@ -92,7 +93,7 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
         const { discountBps } = plan
         const room = wish.fit ? mostFor(unit, caller.account, chain) : maxNusd
         const fitted = wish.fit ? fitBound(model, bound, room, discountBps) : bound
-        const hold = costOf(linesOf(model.prices, model.kind, fitted), discountBps)
+        const hold = costOf(holdLines(model.prices, model.kind, fitted), discountBps)
         const windows = takeHold(unit, chain, hold, (room) => ({
           max_affordable_output_tokens: affordableTokens(model, bound, room, discountBps),
           top_up_url: `${deps.settings.baseUrl}/dashboard/deposits`,
@@ -145,7 +146,7 @@ const neverBegun = {
 
 /** @throws Refusal when the bound costs more than any balance can hold. */
 function assertPayable(model: Model, bound: Bound): void {
-  if (costOf(linesOf(model.prices, model.kind, bound), 0) <= maxNusd) return
+  if (costOf(holdLines(model.prices, model.kind, bound), 0) <= maxNusd) return
   refuse('invalid_request', {
     param: 'max_tokens',
     message: 'This could cost more than any balance can hold. Lower max_tokens.',

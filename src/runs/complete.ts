@@ -46,5 +46,11 @@ function readEmbeddings(body: JsonObject): Delivered & { data: Json } {
   const data = body['data'] ?? []
   // No receipt could commit to a number beyond a double or to half a surrogate pair.
   if (!hasCanonicalForm(data)) throw new UpstreamFailure('error')
-  return { data, outputBytes: 0, deltas: objects(data).length, usage: body['usage'] }
+  return {
+    data,
+    outputBytes: 0,
+    deltas: objects(data).length,
+    usage: body['usage'],
+    tier: undefined,
+  }
 }

@@ -25,7 +25,7 @@ export type Keep<Done> = {
   failed(refusal: Refusal, run: RunRow): Uint8Array
 }
 
-export type Delivered = Pick<Answer, 'outputBytes' | 'deltas' | 'usage'>
+export type Delivered = Pick<Answer, 'outputBytes' | 'deltas' | 'usage' | 'tier'>
 
 /** The ending of a run whose answer is complete, charged by its usage. */
 export function chargedEnding(
@@ -36,7 +36,9 @@ export function chargedEnding(
 ): Ending & { usage: Usage } {
   const { usage, source, clamped } = decideUsage({
     bound: live.bound,
+    prices: live.model.prices,
     reported: answer.usage,
+    tier: answer.tier,
     delivered: {
       inputBytes: live.bound.inputBytes,
       outputBytes: answer.outputBytes,

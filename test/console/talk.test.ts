@@ -3,7 +3,8 @@ import { wordsOf } from '../../src/front/console/fault-words.ts'
 import { type Ask, curlOf, messagesOf, mostOf, recentTurns } from '../../src/front/console/talk.ts'
 import { boundOf } from '../../src/models/bound.ts'
 import { makeCatalogue } from '../../src/models/catalogue.ts'
-import { costOf, linesOf } from '../../src/models/meter.ts'
+import { costOf } from '../../src/models/meter.ts'
+import { linesOf } from '../../src/models/rates.ts'
 import { payloads } from '../ui/payloads.ts'
 
 const turn = (chars: number) => ({ input: 'a'.repeat(chars), output: '' })

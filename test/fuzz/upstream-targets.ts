@@ -104,8 +104,15 @@ function settled(answer: ReturnType<typeof readAnswer>): void {
   canonical(answer.choices)
   must(Number.isSafeInteger(answer.outputBytes) && Number.isSafeInteger(answer.deltas), 'counts')
   const bound = { inputTokens: 100, outputTokens: 50, maxTokens: 50, n: 1, inputBytes: 100 }
+  const prices = { inputPusd: 1n, outputPusd: 1n, requestNusd: 0n }
   const delivered = { inputBytes: 60, outputBytes: answer.outputBytes, deltas: answer.deltas }
-  const { usage: used } = decideUsage({ bound, reported: answer.usage, delivered, embedded: false })
+  const { usage: used } = decideUsage({
+    bound,
+    prices,
+    reported: answer.usage,
+    delivered,
+    embedded: false,
+  })
   must(Object.is(Math.abs(used.inputTokens), used.inputTokens), 'tokens in')
   must(used.inputTokens <= 100 && used.outputTokens <= 50 && used.outputTokens >= 0, 'the bound')
 }

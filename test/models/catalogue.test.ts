@@ -1,12 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { canonical } from '../../src/kernel/canonical.ts'
 import { sha256Hex } from '../../src/kernel/hash.ts'
-import {
-  faultsOf,
-  type ModelConfig,
-  makeCatalogue,
-  toModelView,
-} from '../../src/models/catalogue.ts'
+import { makeCatalogue, toModelView } from '../../src/models/catalogue.ts'
+import { faultsOf, type ModelConfig } from '../../src/models/model-config.ts'
 
 const small: ModelConfig = {
   id: 'acme/small',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { costOf, linesOf, type Prices } from '../../src/models/meter.ts'
+import { costOf } from '../../src/models/meter.ts'
+import { linesOf, type Prices } from '../../src/models/rates.ts'
 
 describe('the cost of a run', () => {
   const vectors: [lines: [quantity: number, pricePusd: bigint][], costNusd: bigint][] = [

@@ -4,10 +4,11 @@ import type { Json } from '../../src/kernel/canonical.ts'
 import { decideUsage } from '../../src/models/usage.ts'
 
 const bound = { inputTokens: 100, outputTokens: 50, maxTokens: 50, n: 1, inputBytes: 90 }
+const prices = { inputPusd: 1n, outputPusd: 1n, requestNusd: 0n }
 const delivered = { inputBytes: 61, outputBytes: 25, deltas: 3 }
 
 function decide(reported: Json | undefined, change: Partial<typeof delivered> = {}) {
-  const claim = { bound, reported, delivered: { ...delivered, ...change }, embedded: false }
+  const claim = { bound, prices, reported, delivered: { ...delivered, ...change }, embedded: false }
   const { usage, source, clamped } = decideUsage(claim)
   return [usage.inputTokens, usage.outputTokens, source, clamped]
 }
@@ -69,7 +70,9 @@ describe('a reported usage', () => {
 
   test('by a built-in model is our own count', () => {
     const reported = { prompt_tokens: 9, completion_tokens: 7 }
-    expect(decideUsage({ bound, reported, delivered, embedded: true }).source).toBe('embedded')
+    expect(decideUsage({ bound, prices, reported, delivered, embedded: true }).source).toBe(
+      'embedded',
+    )
   })
 })
 
@@ -109,7 +112,9 @@ test('an embedding has no output and needs none reported', () => {
   const embedding = { ...bound, outputTokens: 0, maxTokens: 0 }
   const reported = { prompt_tokens: 9, completion_tokens: 7 }
   for (const usage of [reported, { prompt_tokens: 9 }]) {
-    expect(decideUsage({ bound: embedding, reported: usage, delivered, embedded: false })).toEqual({
+    expect(
+      decideUsage({ bound: embedding, prices, reported: usage, delivered, embedded: false }),
+    ).toEqual({
       usage: { inputTokens: 9, outputTokens: 0 },
       source: 'reported',
       clamped: false,
@@ -124,7 +129,13 @@ test('no report and no delivery leads above the bound or to anything but a count
   fc.assert(
     fc.property(reported, count, count, count, (said, inputBytes, outputBytes, deltas) => {
       const claim = { inputBytes, outputBytes, deltas }
-      const { usage } = decideUsage({ bound, reported: said, delivered: claim, embedded: false })
+      const { usage } = decideUsage({
+        bound,
+        prices,
+        reported: said,
+        delivered: claim,
+        embedded: false,
+      })
       for (const [tokens, most] of [
         [usage.inputTokens, bound.inputTokens],
         [usage.outputTokens, bound.outputTokens],

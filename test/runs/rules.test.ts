@@ -91,6 +91,7 @@ describe('an output of no bytes', () => {
   const claim = (deltas: number, outputBytes: number, completion_tokens?: number) =>
     decideUsage({
       bound: { n: 1, inputTokens: 10, inputBytes: 10, maxTokens: 20, outputTokens: 20 },
+      prices: { inputPusd: 1n, outputPusd: 1n, requestNusd: 0n },
       reported: {
         prompt_tokens: 3,
         ...(completion_tokens === undefined ? {} : { completion_tokens }),

@@ -3,7 +3,7 @@ import { canonical } from '../../kernel/canonical.ts'
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { toHex } from '../../kernel/hex.ts'
 import { type Nusd, type Pusd, toUsd } from '../../kernel/money.ts'
-import type { MeterLine } from '../../models/meter.ts'
+import type { Meter, MeterLine } from '../../models/meter.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import { plainField, textField, toLine } from './csv.ts'
 import type { ExportedRun } from './store.ts'
@@ -110,11 +110,20 @@ export function shareCost(cost: Nusd, lines: readonly MeterLine[]): Nusd[] {
 
 const secondMs = 1000
 
-const meters = {
+const meters: Record<Meter, { unit: string; sku: string }> = {
   input: { unit: 'Tokens', sku: 'Input Tokens' },
+  cache_read: { unit: 'Tokens', sku: 'Cached Input Tokens' },
+  cache_write: { unit: 'Tokens', sku: 'Cache Write Tokens' },
+  cache_write_1h: { unit: 'Tokens', sku: 'Cache Write Tokens (1 hour)' },
+  audio_input: { unit: 'Tokens', sku: 'Audio Input Tokens' },
+  image_input: { unit: 'Tokens', sku: 'Image Input Tokens' },
   output: { unit: 'Tokens', sku: 'Output Tokens' },
+  reasoning: { unit: 'Tokens', sku: 'Reasoning Tokens' },
+  audio_output: { unit: 'Tokens', sku: 'Audio Output Tokens' },
+  image_output: { unit: 'Tokens', sku: 'Image Output Tokens' },
+  web_search: { unit: 'Calls', sku: 'Web Searches' },
   request: { unit: 'Requests', sku: 'Requests' },
-} as const
+}
 
 const services = {
   chat: { name: 'Chat completions', subcategory: 'Generative AI' },

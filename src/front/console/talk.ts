@@ -1,7 +1,8 @@
 /** The console's conversation as requests and costs; runs in the server and in the browser. */
 import type { Json } from '../../kernel/canonical.ts'
 import type { Nusd } from '../../kernel/money.ts'
-import { costOf, linesOf, type Prices } from '../../models/meter.ts'
+import { costOf } from '../../models/meter.ts'
+import { linesOf, type Prices } from '../../models/rates.ts'
 
 /** An answered question. Pages send turns back, because the server stores no conversation. */
 export type Turn = { input: string; output: string; receipt_id?: string }

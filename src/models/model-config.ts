@@ -1,0 +1,146 @@
+/** A model as the configuration writes it, and what can be wrong with it. */
+import { maxNusd } from '../kernel/money.ts'
+import { builtinModels } from './builtins.ts'
+import type { ModelKind } from './meter.ts'
+import type { Model, RouteStep } from './model.ts'
+import { type CostConfig, type Price, type RatesConfig, rateFields } from './rate-fields.ts'
+import { ordinaryTiers } from './tiers.ts'
+
+/** Rates of a whole run whose input is above so many tokens. */
+export type BandConfig = RatesConfig & { above_input_tokens: number }
+
+/** Rates of a run that asks for a tier of service by `service_tier`. */
+export type TierConfig = RatesConfig & { name: string }
+
+/** A step of a route with what it costs the operator. */
+export type StepConfig = { to: string; cost?: CostConfig | undefined }
+
+/**
+ * One `[[models]]` of the configuration. What a model needs and lacks is named by
+ * {@link faultsOf}. Under the id of a built-in model it changes prices, names, status and
+ * `terminal` (which then is off unless it says so: the service does not pay by accident); what the
+ * model is and can stays.
+ */
+export type ModelConfig = RatesConfig & {
+  id: string
+  name?: string | undefined
+  /** Each `upstream:model`, split at the first colon, or a table with `to` and `cost`. */
+  route?: (string | StepConfig)[] | undefined
+  kind?: ModelKind | undefined
+  context_tokens?: number | undefined
+  /** Needed for chat, 0 for an embedding. */
+  max_output_tokens?: number | undefined
+  request_nusd?: Price | undefined
+  bands?: BandConfig[] | undefined
+  tiers?: TierConfig[] | undefined
+  /** Tokens. The defaults leave room for the prompt that a chat template brings by itself. */
+  overhead_per_message?: number | undefined
+  overhead_fixed?: number | undefined
+  terminal?: boolean | undefined
+  features?: string[] | undefined
+  owned_by?: string | undefined
+  status?: Model['status'] | undefined
+}
+
+export type CatalogueConfig = {
+  models: readonly ModelConfig[]
+  upstreamIds: readonly string[]
+  /** Of the price list; 1 unless told otherwise. */
+  version?: number
+}
+
+/** Everything that is wrong with the configured models, in words an operator can act on. */
+export function faultsOf({ models, upstreamIds }: CatalogueConfig): string[] {
+  const faults: string[] = []
+  const seen = new Set<string>()
+  const known = new Set(upstreamIds)
+  for (const config of models) {
+    const say = (words: string) => faults.push(`"${config.id}" ${words}`)
+    if (!/^[A-Za-z0-9][\w.:@/-]{0,127}$/.test(config.id)) say('is not a model id (owner/name)')
+    if (seen.has(config.id)) say('occurs twice')
+    seen.add(config.id)
+    const builtin = builtinModels.find((model) => model.id === config.id)
+    checkPrices(config, builtin?.kind ?? config.kind, say)
+    if (!builtin) checkServed(config, known, say)
+    else if (config.route?.length) say('is built in and takes no route')
+  }
+  return faults
+}
+
+type Say = (words: string) => void
+
+/** A model without a price is refused: it would be free by accident. */
+function checkPrices(config: ModelConfig, kind: ModelKind | undefined, say: Say): void {
+  if (config.input_pusd === undefined) say('needs input_pusd (0 when it is free)')
+  if (kind === 'chat' && config.output_pusd === undefined) {
+    say('needs output_pusd (0 when it is free)')
+  }
+  checkRates(config, ['request_nusd'], say)
+  const { bands = [], tiers = [] } = config
+  const above = bands.map((band) => band.above_input_tokens)
+  for (const band of bands) {
+    const { above_input_tokens: tokens } = band
+    checkRates(band, [], (words) => say(`bands: ${words}`))
+    if (!isCount(tokens, 1)) say('bands: needs above_input_tokens of 1…1,000,000,000')
+    if (Object.keys(ratesIn(band)).length === 0) say(`bands: the one above ${tokens} names no rate`)
+  }
+  if (new Set(above).size < above.length) say('bands: two begin above the same input')
+  const names = tiers.map(({ name }) => name)
+  for (const tier of tiers) {
+    checkRates(tier, [], (words) => say(`tiers: ${words}`))
+    if (ordinaryTiers.has(tier.name)) say(`tiers: "${tier.name}" is the ordinary tier`)
+    if (Object.keys(ratesIn(tier)).length === 0) say(`tiers: "${tier.name}" names no rate`)
+  }
+  if (new Set(names).size < names.length) say('tiers: two have the same name')
+}
+
+function checkRates(rates: RatesConfig & { request_nusd?: Price }, more: string[], say: Say): void {
+  for (const field of [...Object.keys(rateFields), ...more] as (keyof typeof rates)[]) {
+    const price = rates[field]
+    if (price !== undefined && !isPrice(price)) say(`${field} is not an integer of 0…9e15`)
+  }
+}
+
+const ratesIn = (rates: RatesConfig): RatesConfig =>
+  Object.fromEntries(
+    Object.entries(rates).filter(([name, rate]) => name in rateFields && rate !== undefined),
+  )
+
+function checkServed(config: ModelConfig, upstreamIds: Set<string>, say: Say): void {
+  if (config.kind !== 'chat' && config.kind !== 'embedding') say('needs kind chat or embedding')
+  if (!isCount(config.context_tokens, 1)) say('needs context_tokens of 1…1,000,000,000')
+  if (config.kind === 'chat' && !isCount(config.max_output_tokens, 1)) {
+    say('needs max_output_tokens of 1…1,000,000,000')
+  }
+  if (config.kind === 'embedding' && (config.max_output_tokens ?? 0) !== 0) {
+    say('is an embedding: max_output_tokens is 0')
+  }
+  for (const field of ['overhead_per_message', 'overhead_fixed'] as const) {
+    if (config[field] !== undefined && !isCount(config[field], 0)) {
+      say(`${field} is not an integer of 0…1,000,000,000`)
+    }
+  }
+  if (!config.route?.length) say('needs a route of at least one "upstream:model"')
+  for (const step of config.route ?? []) {
+    const { upstream, model } = toStep(step)
+    const name = typeof step === 'string' ? step : step.to
+    if (upstream === '' || model === '') say(`route "${name}" is not "upstream:model"`)
+    else if (!upstreamIds.has(upstream)) say(`route "${name}" names an unknown upstream`)
+  }
+}
+
+export function toStep(step: string | StepConfig): RouteStep {
+  const to = typeof step === 'string' ? step : step.to
+  const colon = to.indexOf(':')
+  if (colon === -1) return { upstream: '', model: to }
+  return { upstream: to.slice(0, colon), model: to.slice(colon + 1) }
+}
+
+function isPrice(price: Price): boolean {
+  if (typeof price === 'number' && !Number.isInteger(price)) return false
+  return price >= 0 && price <= maxNusd
+}
+
+function isCount(value: number | undefined, least: number): boolean {
+  return Number.isInteger(value) && value !== undefined && value >= least && value <= 1_000_000_000
+}

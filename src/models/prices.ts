@@ -1,0 +1,69 @@
+/** Prices as the configuration, the price list and the API write them. */
+import { toJsonInteger } from '../kernel/money.ts'
+import type { ModelConfig } from './model-config.ts'
+import { type RatesConfig, rateFields } from './rate-fields.ts'
+import { makePrices, type Prices, type Rates } from './rates.ts'
+
+const fields = Object.entries(rateFields) as [keyof RatesConfig, keyof Rates][]
+
+/** The prices of a model that has no faults. */
+export function toPrices(config: ModelConfig): Prices {
+  const { input, output, ...classes } = toRates(config)
+  const own = {
+    inputPusd: input ?? 0n,
+    outputPusd: output ?? 0n,
+    requestNusd: BigInt(config.request_nusd ?? 0),
+  }
+  return makePrices(own, {
+    classes,
+    bands: (config.bands ?? []).map((band) => ({
+      aboveInputTokens: band.above_input_tokens,
+      rates: toRates(band),
+    })),
+    tiers: (config.tiers ?? []).map((tier) => ({ name: tier.name, rates: toRates(tier) })),
+  })
+}
+
+/** In pico-USD a unit, those that are named. */
+export function toRates(config: RatesConfig): Rates {
+  const named = fields.filter(([field]) => config[field] !== undefined)
+  return Object.fromEntries(
+    named.map(([field, meter]) => [meter, BigInt(config[field] ?? 0) * unitOf(field)]),
+  )
+}
+
+/** Pico-USD in one of what a field counts. */
+const unitOf = (field: string): bigint => (field.endsWith('_nusd') ? 1000n : 1n)
+
+type Named<T> = { [Field in keyof RatesConfig]?: T }
+
+/** Rates by the names of the configuration; those of classes only where there are any. */
+function namedRates<T>(rates: Rates, write: (amount: bigint) => T): Named<T> {
+  const named = fields.filter(([, meter]) => rates[meter] !== undefined)
+  return Object.fromEntries(
+    named.map(([field, meter]) => [field, write((rates[meter] ?? 0n) / unitOf(field))]),
+  )
+}
+
+/**
+ * All rates of a model: what price lists are digested over, and what is shown. A model without
+ * classes, bands and tiers has three members.
+ */
+export function writePrices<T>(prices: Prices, write: (amount: bigint) => T) {
+  const { inputPusd, outputPusd, requestNusd, card } = prices
+  const bands = card?.bands.map(({ aboveInputTokens, rates }) => ({
+    above_input_tokens: aboveInputTokens,
+    ...namedRates(rates, write),
+  }))
+  const tiers = card?.tiers.map(({ name, rates }) => ({ name, ...namedRates(rates, write) }))
+  return {
+    input_pusd: write(inputPusd),
+    output_pusd: write(outputPusd),
+    request_nusd: write(requestNusd),
+    ...(card ? namedRates(card.classes, write) : {}),
+    ...(bands?.length ? { bands } : {}),
+    ...(tiers?.length ? { tiers } : {}),
+  }
+}
+
+export const toPricesView = (prices: Prices) => writePrices(prices, toJsonInteger)

@@ -1,0 +1,27 @@
+/** What the configuration, the price list and the API call each rate. */
+
+/** The names of rates. All are pico-USD a token, but calls, which are nano-USD each. */
+export const rateFields = {
+  input_pusd: 'input',
+  cache_read_pusd: 'cache_read',
+  cache_write_pusd: 'cache_write',
+  cache_write_1h_pusd: 'cache_write_1h',
+  audio_input_pusd: 'audio_input',
+  image_input_pusd: 'image_input',
+  output_pusd: 'output',
+  reasoning_pusd: 'reasoning',
+  audio_output_pusd: 'audio_output',
+  image_output_pusd: 'image_output',
+  web_search_nusd: 'web_search',
+} as const
+
+/** The same, and a request's: what a step of a route can cost the operator. */
+export const costFields = { ...rateFields, request_nusd: 'request' } as const
+
+/** A price as written: an integer of 0…9e15. */
+export type Price = number | bigint
+
+/** Rates by name: `<meter>_pusd`, and nUSD for what is not counted in tokens. */
+export type RatesConfig = { -readonly [Field in keyof typeof rateFields]?: Price | undefined }
+
+export type CostConfig = { -readonly [Field in keyof typeof costFields]?: Price | undefined }
