@@ -1,5 +1,6 @@
 /** Shows an answer of the console as it arrives. */
 import { maxNusd, toUsd } from '../kernel/money.ts'
+import { inputUnitsOf, outputUnitsOf } from '../models/meter.ts'
 import { byId, element } from './dom.ts'
 
 type Line = { meter: string; quantity: number }
@@ -73,8 +74,8 @@ export function answerPanel(talk: HTMLElement, input: string, outputPusd: bigint
     complete(run: EndedRun): string {
       const said = run.output?.[0]?.message?.content ?? text.data
       if (said !== text.data) text.data = said
-      put('run-input', tokens(unitsOf(run.lines, 'input')))
-      showTokens(unitsOf(run.lines, 'output'))
+      put('run-input', tokens(inputUnitsOf(run.lines)))
+      showTokens(outputUnitsOf(run.lines))
       showCost(BigInt(run.cost_nusd), `/receipts/${run.receipt_id}`)
       return said
     },
@@ -107,9 +108,6 @@ function showUsed(used: bigint, held: bigint): void {
   bar.setAttribute('aria-label', said)
   words.textContent = said
 }
-
-const unitsOf = (lines: Line[], meter: string): number =>
-  lines.find((line) => line.meter === meter)?.quantity ?? 0
 
 const tokens = (count: number): string =>
   `${count.toLocaleString('en-US')} ${count === 1 ? 'token' : 'tokens'}`

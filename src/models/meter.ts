@@ -40,6 +40,24 @@ export type Meter = (typeof meters)[number]
 /** What a run is charged for: a meter, how many units, and the price of one in pico-USD. */
 export type MeterLine = { meter: Meter; quantity: number; pricePusd: Pusd }
 
+/** A line as it is stored and shown. Lines of later versions can have other meters. */
+type AnyLine = { readonly meter: string; readonly quantity: number }
+
+const unitsOf =
+  (names: readonly string[]) =>
+  (lines: readonly AnyLine[]): number =>
+    lines.reduce((units, line) => units + (names.includes(line.meter) ? line.quantity : 0), 0)
+
+/** All tokens that a run read, those of every class included. */
+export const inputUnitsOf = unitsOf(['input', ...inputClasses])
+/** All tokens that it wrote. */
+export const outputUnitsOf = unitsOf(['output', ...outputClasses])
+/** What it read from a cache, and what it wrote to one. */
+export const cachedUnitsOf = unitsOf(['cache_read'])
+export const cacheWriteUnitsOf = unitsOf(['cache_write', 'cache_write_1h'])
+/** Reasoning that has a line of its own; without a rate of its own it is part of the output. */
+export const reasoningUnitsOf = unitsOf(['reasoning'])
+
 /** What a run used. Counts, not money. */
 export type Usage = {
   /** All tokens it read, those of the classes included. */

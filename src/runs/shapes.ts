@@ -1,4 +1,5 @@
 /** The answers of runs, in the shapes of OpenAI and in ours, and the requests of OpenAI. */
+import { meters } from '../models/meter.ts'
 import * as t from '../web/http/shape.ts'
 import { fit } from './api/run-body.ts'
 
@@ -127,7 +128,7 @@ const runMembers = {
   hold_nusd: t.nusd('Reserved for it: the most it could cost.', 48_000),
   lines: t.list(
     t.object('What is charged for.', {
-      meter: t.word('What was counted.', ['input', 'output', 'request']),
+      meter: t.text(`What was counted: ${meters.join(', ')}. There can be more later.`, 'input'),
       quantity: t.count('Units.', 5),
       price_pusd: t.pusd('Of one unit.', 150_000),
     }),

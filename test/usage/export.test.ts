@@ -95,6 +95,10 @@ describe.each(engines)('GET /v1/usage/export on %s', (engine) => {
         usage_source: 'reported',
         passport: '',
         tags_json: '{"a":"=1+1","b":"x,\\"y\\"\\r\\nz"}',
+        ...{ cached_units: '0', cache_write_units: '0', reasoning_units: '0' },
+        lines_json:
+          '[{"meter":"input","price_pusd":150000,"quantity":12},' +
+          '{"meter":"output","price_pusd":600000,"quantity":345}]',
       })
     })
 
@@ -103,9 +107,9 @@ describe.each(engines)('GET /v1/usage/export on %s', (engine) => {
       const objects = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
       expect(objects.length).toBe(6)
       for (const [i, record] of recordsOf(await textOf('')).entries()) {
-        const { tags, ...rest } = objects[i] ?? {}
-        const { tags_json, ...fields } = record
-        expect(tags).toEqual(JSON.parse(tags_json ?? ''))
+        const { tags, lines, ...rest } = objects[i] ?? {}
+        const { tags_json, lines_json, ...fields } = record
+        expect([tags, lines]).toEqual([JSON.parse(tags_json ?? ''), JSON.parse(lines_json ?? '')])
         const asText = Object.entries(rest).map(([name, value]) => [name, String(value ?? '')])
         const unguarded = Object.entries(fields).map(([name, v]) => [name, v.replace(/^'/, '')])
         expect(asText).toEqual(unguarded)

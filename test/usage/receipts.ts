@@ -77,6 +77,22 @@ export const linesOf = (input: number, output: number): StoredLine[] => [
   { meter: 'output', quantity: output, price: '600000' },
 ]
 
+/** A run with every class of tokens, and calls: 2,000 read (1,500 cached, 240 written), 300 written. */
+export const classLines: StoredLine[] = [
+  { meter: 'input', quantity: 200, price: '150000' },
+  { meter: 'cache_read', quantity: 1500, price: '15000' },
+  { meter: 'cache_write', quantity: 200, price: '187500' },
+  { meter: 'cache_write_1h', quantity: 40, price: '300000' },
+  { meter: 'audio_input', quantity: 50, price: '300000' },
+  { meter: 'image_input', quantity: 10, price: '150000' },
+  { meter: 'output', quantity: 180, price: '600000' },
+  { meter: 'reasoning', quantity: 100, price: '600000' },
+  { meter: 'audio_output', quantity: 15, price: '1200000' },
+  { meter: 'image_output', quantity: 5, price: '1200000' },
+  { meter: 'web_search', quantity: 2, price: '10000000000' },
+  { meter: 'request', quantity: 1, price: '1000000' },
+]
+
 const toMeterLines = (lines: StoredLine[]): MeterLine[] =>
   lines.map(({ meter, quantity, price }) => ({
     meter: meter as MeterLine['meter'],

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freshMax } from '../../src/billing/usage/sum.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
-import { addReceipts, countAll, linesOf } from './receipts.ts'
+import { addReceipts, classLines, countAll, linesOf } from './receipts.ts'
 
 const day = 86_400_000
 const now = Date.UTC(2026, 10, 21, 12)
@@ -168,6 +168,27 @@ describe.each(engines)('GET /v1/usage on %s', (engine) => {
       expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
     }
   })
+
+  test('counts every class on its side, counted by day and just now', async () => {
+    const { key, secret } = await w.key({ account: other, balance: usd })
+    const mine = { accountId: other, keyId: key.id, lines: classLines }
+    const units = {
+      ...{ input_units: 2000, output_units: 300 },
+      ...{ cached_units: 1500, cache_write_units: 240, reasoning_units: 100 },
+    }
+    const twice = Object.fromEntries(
+      Object.entries(units).map(([name, count]) => [name, count * 2]),
+    )
+    await addReceipts(w, [{ ...mine, finishedAt: now - day }])
+    expect((await usage('', secret)).totals).toMatchObject(units)
+    await countAll(w)
+    expect((await usage('', secret)).totals).toMatchObject(units)
+    await addReceipts(w, [{ ...mine, finishedAt: now - day + 1 }])
+    await countAll(w)
+    expect((await usage('?group_by=model', secret)).data).toEqual([
+      expect.objectContaining({ model: 'acme/small', ...twice }),
+    ])
+  })
 })
 
 const sums = (
@@ -176,4 +197,7 @@ const sums = (
   input_units: number,
   output_units: number,
   cost_nusd: number,
-) => ({ runs, succeeded, input_units, output_units, cost_nusd })
+) => ({
+  ...{ runs, succeeded, input_units, output_units },
+  ...{ cached_units: 0, cache_write_units: 0, reasoning_units: 0, cost_nusd },
+})

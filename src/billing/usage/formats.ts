@@ -3,12 +3,19 @@ import { canonical } from '../../kernel/canonical.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toHex } from '../../kernel/hex.ts'
 import { type Nusd, toJsonInteger, toUsd } from '../../kernel/money.ts'
-import { costOf, type MeterLine } from '../../models/meter.ts'
+import {
+  cachedUnitsOf,
+  cacheWriteUnitsOf,
+  costOf,
+  inputUnitsOf,
+  type MeterLine,
+  outputUnitsOf,
+  reasoningUnitsOf,
+} from '../../models/meter.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import { plainField, textField, toLine } from './csv.ts'
 import { focus } from './focus-export.ts'
 import type { ExportedRun } from './store.ts'
-import { unitsOf } from './usage.ts'
 
 /** A key as exports name it. */
 export type ExportedKey = { name: string; parentId: string | null }
@@ -42,6 +49,10 @@ export const csvColumns = [
   'usage_source',
   'passport',
   'tags_json',
+  'cached_units',
+  'cache_write_units',
+  'reasoning_units',
+  'lines_json',
 ] as const
 
 /** One line a run, for spreadsheets. */
@@ -62,8 +73,8 @@ export const csv: ExportFormat = {
       textField(run.model),
       plainField(run.kind),
       plainField(run.outcome ?? ''),
-      plainField(unitsOf(run.lines, 'input')),
-      plainField(unitsOf(run.lines, 'output')),
+      plainField(inputUnitsOf(run.lines)),
+      plainField(outputUnitsOf(run.lines)),
       plainField(toUsd(list)),
       plainField(toUsd(list - run.cost)),
       plainField(toUsd(run.cost)),
@@ -71,6 +82,10 @@ export const csv: ExportFormat = {
       plainField(run.usageSource ?? ''),
       textField(run.passport),
       textField(canonical(run.tags)),
+      plainField(cachedUnitsOf(run.lines)),
+      plainField(cacheWriteUnitsOf(run.lines)),
+      plainField(reasoningUnitsOf(run.lines)),
+      textField(canonical(linesView(run))),
     ])
   },
 }
@@ -93,8 +108,8 @@ export const jsonl: ExportFormat = {
       model: run.model,
       kind: run.kind,
       outcome: run.outcome,
-      input_units: unitsOf(run.lines, 'input'),
-      output_units: unitsOf(run.lines, 'output'),
+      input_units: inputUnitsOf(run.lines),
+      output_units: outputUnitsOf(run.lines),
       list_cost_usd: toUsd(list),
       discount_usd: toUsd(list - run.cost),
       cost_usd: toUsd(run.cost),
@@ -102,6 +117,10 @@ export const jsonl: ExportFormat = {
       usage_source: run.usageSource,
       passport: run.passport === '' ? null : run.passport,
       tags: Object.fromEntries(Object.entries(run.tags).sort(([a], [b]) => (a < b ? -1 : 1))),
+      cached_units: cachedUnitsOf(run.lines),
+      cache_write_units: cacheWriteUnitsOf(run.lines),
+      reasoning_units: reasoningUnitsOf(run.lines),
+      lines: linesView(run),
     }
     return `${JSON.stringify(row)}\n`
   },
@@ -121,6 +140,14 @@ export const formatNames = ['csv', 'jsonl', 'focus'] as const satisfies readonly
 
 /** What the run would have cost without its discount. */
 const listCostOf = (run: ExportedRun): Nusd => costOf(linesOf(run), 0)
+
+/** The meter lines as the API shows them. */
+const linesView = (run: ExportedRun) =>
+  run.lines.map(({ meter, quantity, price }) => ({
+    meter,
+    quantity,
+    price_pusd: toJsonInteger(BigInt(price)),
+  }))
 
 const linesOf = (run: ExportedRun): MeterLine[] =>
   run.lines.map(({ meter, quantity, price }) => ({

@@ -6,8 +6,11 @@ const dimensions = ['day', 'key', 'model', 'tag'] as const
 const sums = {
   runs: t.count('Runs that ended.', 2),
   succeeded: t.count('Of these, complete ones.', 2),
-  input_units: t.count('Units read: tokens.', 10),
-  output_units: t.count('Units written: tokens.', 10),
+  input_units: t.count('Units read: tokens, cached ones included.', 10),
+  output_units: t.count('Units written: tokens, reasoning included.', 10),
+  cached_units: t.count('Of those read: from a cache.', 0),
+  cache_write_units: t.count('Of those read: written to a cache.', 0),
+  reasoning_units: t.count('Of those written: reasoning at a rate of its own.', 0),
   cost_nusd: t.nusd('What was charged.', 9300),
 }
 

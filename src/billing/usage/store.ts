@@ -127,6 +127,9 @@ export function usageStore(db: Db): UsageStore {
         succeeded: total(usageDays.succeeded),
         inputUnits: total(usageDays.inputUnits),
         outputUnits: total(usageDays.outputUnits),
+        cachedUnits: total(usageDays.cachedUnits),
+        cacheWriteUnits: total(usageDays.cacheWriteUnits),
+        reasoningUnits: total(usageDays.reasoningUnits),
         cost: total(usageDays.cost),
       })
       .from(usageDays)
@@ -138,6 +141,9 @@ export function usageStore(db: Db): UsageStore {
       succeeded: Number(row.succeeded),
       inputUnits: Number(row.inputUnits),
       outputUnits: Number(row.outputUnits),
+      cachedUnits: Number(row.cachedUnits),
+      cacheWriteUnits: Number(row.cacheWriteUnits),
+      reasoningUnits: Number(row.reasoningUnits),
       cost: BigInt(row.cost),
     }))
   }

@@ -156,13 +156,11 @@ function makeGroups(groupBy: readonly Dimension[]) {
   }
 }
 
-const pick = ({ runs, succeeded, inputUnits, outputUnits, cost }: Sums): Sums => ({
-  runs,
-  succeeded,
-  inputUnits,
-  outputUnits,
-  cost,
-})
+const pick = (sums: Sums): Sums => {
+  const own = noSums()
+  addSums(own, sums)
+  return own
+}
 
 const inOrder = (a: UsageRow, b: UsageRow): number =>
   (a.day ?? 0) - (b.day ?? 0) ||

@@ -30,6 +30,9 @@ const toSumsView = (sums: Sums) => ({
   succeeded: sums.succeeded,
   input_units: sums.inputUnits,
   output_units: sums.outputUnits,
+  cached_units: sums.cachedUnits,
+  cache_write_units: sums.cacheWriteUnits,
+  reasoning_units: sums.reasoningUnits,
   cost_nusd: toJsonInteger(sums.cost),
 })
 

@@ -1,6 +1,13 @@
 /** What usage is: runs of an account by the day on which they ended. */
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
+import {
+  cachedUnitsOf,
+  cacheWriteUnitsOf,
+  inputUnitsOf,
+  outputUnitsOf,
+  reasoningUnitsOf,
+} from '../../models/meter.ts'
 import type { RunRow, UsageDayRow } from '../../storage/db/schema.ts'
 
 /**
@@ -10,8 +17,14 @@ import type { RunRow, UsageDayRow } from '../../storage/db/schema.ts'
 export type Sums = {
   runs: number
   succeeded: number
+  /** All tokens that were read, and all that were written. */
   inputUnits: number
   outputUnits: number
+  /** Of those read: from a cache, and written to one. */
+  cachedUnits: number
+  cacheWriteUnits: number
+  /** Of those written: reasoning at a rate of its own. */
+  reasoningUnits: number
   cost: Nusd
 }
 
@@ -30,6 +43,9 @@ export const noSums = (): Sums => ({
   succeeded: 0,
   inputUnits: 0,
   outputUnits: 0,
+  cachedUnits: 0,
+  cacheWriteUnits: 0,
+  reasoningUnits: 0,
   cost: 0n,
 })
 
@@ -37,8 +53,11 @@ export const noSums = (): Sums => ({
 export const sumsOf = (run: Pick<CountedRun, 'status' | 'lines' | 'cost'>): Sums => ({
   runs: 1,
   succeeded: run.status === 'succeeded' ? 1 : 0,
-  inputUnits: unitsOf(run.lines, 'input'),
-  outputUnits: unitsOf(run.lines, 'output'),
+  inputUnits: inputUnitsOf(run.lines),
+  outputUnits: outputUnitsOf(run.lines),
+  cachedUnits: cachedUnitsOf(run.lines),
+  cacheWriteUnits: cacheWriteUnitsOf(run.lines),
+  reasoningUnits: reasoningUnitsOf(run.lines),
   cost: run.cost,
 })
 
@@ -47,6 +66,9 @@ export function addSums(total: Sums, more: Sums): void {
   total.succeeded += more.succeeded
   total.inputUnits += more.inputUnits
   total.outputUnits += more.outputUnits
+  total.cachedUnits += more.cachedUnits
+  total.cacheWriteUnits += more.cacheWriteUnits
+  total.reasoningUnits += more.reasoningUnits
   total.cost += more.cost
 }
 
@@ -63,7 +85,3 @@ export function toUsageDays(runs: readonly Omit<CountedRun, 'tags'>[]): UsageDay
   }
   return [...days].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }
-
-/** How many units of a meter a run was charged for. */
-export const unitsOf = (lines: RunRow['lines'], meter: string): number =>
-  lines.reduce((units, line) => units + (line.meter === meter ? line.quantity : 0), 0)

@@ -2,6 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { Refusal } from '../../kernel/refusal.ts'
+import { inputUnitsOf, outputUnitsOf } from '../../models/meter.ts'
 import type { Model } from '../../models/model.ts'
 import { type Chunk, plainChunks } from '../../models/upstream/upstream.ts'
 import type { Keep } from '../../runs/ending.ts'
@@ -45,13 +46,9 @@ export function withCharge(refusal: Refusal, run: RunRow): Refusal {
 const chargeOf = (run: RunRow) => ({
   outcome: run.outcome,
   cost_nusd: toJsonInteger(run.cost),
-  input_tokens: tokensOf(run, 'input'),
-  output_tokens: tokensOf(run, 'output'),
+  input_tokens: inputUnitsOf(run.lines),
+  output_tokens: outputUnitsOf(run.lines),
 })
-
-/** Units charged on one meter of a run. */
-export const tokensOf = ({ lines }: Pick<RunRow, 'lines'>, meter: 'input' | 'output'): number =>
-  lines.find((line) => line.meter === meter)?.quantity ?? 0
 
 /** The text that chunks add to the first choice. */
 export function textOf(chunks: readonly Chunk[]): string {

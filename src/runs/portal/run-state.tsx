@@ -1,6 +1,6 @@
 /** How a run looks in lists: its columns, its state and its receipt's state. */
-import { unitsOf } from '../../billing/usage/usage.ts'
 import { toHex } from '../../kernel/hex.ts'
+import { inputUnitsOf, outputUnitsOf } from '../../models/meter.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import { Amount } from '../../web/ui/amount.tsx'
 import { IdLink } from '../../web/ui/hash.tsx'
@@ -83,7 +83,7 @@ export const statusWords: Record<ShownRun['run']['status'], string> = {
 
 /** Input plus output tokens; a dash while there are none. */
 export function tokensText({ lines }: Pick<ShownRun['run'], 'lines'>): Child {
-  const tokens = unitsOf(lines, 'input') + unitsOf(lines, 'output')
+  const tokens = inputUnitsOf(lines) + outputUnitsOf(lines)
   return tokens === 0 ? '—' : tokens.toLocaleString('en-US')
 }
 

@@ -125,6 +125,10 @@ export function peopleTables(c: Columns) {
       succeeded: c.int('succeeded').notNull(),
       inputUnits: c.ms('input_units').notNull(),
       outputUnits: c.ms('output_units').notNull(),
+      /** Of what was read: from a cache, and written to one; of what was written: reasoning. */
+      cachedUnits: c.ms('cached_units').notNull().default(0),
+      cacheWriteUnits: c.ms('cache_write_units').notNull().default(0),
+      reasoningUnits: c.ms('reasoning_units').notNull().default(0),
       cost: c.money('cost').notNull(),
     },
     (t) => [c.primaryKey({ columns: [t.accountId, t.day, t.keyId, t.model] })],

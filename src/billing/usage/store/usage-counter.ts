@@ -19,7 +19,7 @@ export const markPrefix = 'usage.day.'
 export const markName = (day: Millis): string =>
   `${markPrefix}${new Date(day).toISOString().slice(0, 10).replaceAll('-', '')}`
 
-/** Rows of one upsert: with nine columns each they stay far below what an engine binds at once. */
+/** Rows of one upsert: with twelve columns each they stay far below what an engine binds at once. */
 const upsertMax = 128
 
 /** Counts receipts into the sums of their day, and marks where in the log each day is. */
@@ -34,6 +34,9 @@ export function usageCounter(db: Db): Counter {
       succeeded: sql`${usageDays.succeeded} + excluded.succeeded`,
       inputUnits: sql`${usageDays.inputUnits} + excluded.input_units`,
       outputUnits: sql`${usageDays.outputUnits} + excluded.output_units`,
+      cachedUnits: sql`${usageDays.cachedUnits} + excluded.cached_units`,
+      cacheWriteUnits: sql`${usageDays.cacheWriteUnits} + excluded.cache_write_units`,
+      reasoningUnits: sql`${usageDays.reasoningUnits} + excluded.reasoning_units`,
       cost: sql`${usageDays.cost} + excluded.cost`,
     }
     return q.insert(usageDays).values(days).onConflictDoUpdate({ target, set }).returning({ day })

@@ -4,6 +4,7 @@ import type { ShownKey } from '../../../access/keys/shown-key.ts'
 import { type Millis, toRfc3339 } from '../../../kernel/clock.ts'
 import { type Nusd, toUsd } from '../../../kernel/money.ts'
 import { windowEnd } from '../../../ledger/window.ts'
+import { inputUnitsOf, outputUnitsOf } from '../../../models/meter.ts'
 import { receiptIdOf } from '../../../proof/receipts/receipt.ts'
 import type { RunRow } from '../../../storage/db/schema.ts'
 import { Amount, amountText } from '../../../web/ui/amount.tsx'
@@ -15,7 +16,6 @@ import { Meter } from '../../../web/ui/meter.tsx'
 import { Notice } from '../../../web/ui/notice.tsx'
 import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
-import { tokensOf } from '../ask.ts'
 import { defaultCap } from '../console-key.ts'
 
 /** The page of a receipt. */
@@ -63,8 +63,8 @@ const factsOf = (run: RunRow | undefined) =>
   [
     ['First token', <code id="run-first">{run ? firstToken(run) : none}</code>],
     ['Speed', <code id="run-speed">{run ? speed(run) : none}</code>],
-    ['Input', <code id="run-input">{run ? tokens(tokensOf(run, 'input')) : none}</code>],
-    ['Output', <code id="run-output">{run ? tokens(tokensOf(run, 'output')) : none}</code>],
+    ['Input', <code id="run-input">{run ? tokens(inputUnitsOf(run.lines)) : none}</code>],
+    ['Output', <code id="run-output">{run ? tokens(outputUnitsOf(run.lines)) : none}</code>],
     ['Cost', <code id="run-cost">{run ? <Amount nusd={run.cost} /> : none}</code>],
     ['Receipt', <span id="run-receipt">{run ? <ReceiptLink run={run} /> : none}</span>],
   ] as const
@@ -86,7 +86,7 @@ function speed(run: RunRow): string {
   const ms = firstByteAt === null || finishedAt === null ? 0 : finishedAt - firstByteAt
   // Output that arrives at once has no meaningful speed.
   if (ms < 50) return none
-  return `${Math.round((tokensOf(run, 'output') * 1000) / ms).toLocaleString('en-US')} tokens/s`
+  return `${Math.round((outputUnitsOf(run.lines) * 1000) / ms).toLocaleString('en-US')} tokens/s`
 }
 
 type KeyView = {

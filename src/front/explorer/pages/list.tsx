@@ -1,4 +1,5 @@
 /** The explorer's list of receipts. */
+import { inputUnitsOf, outputUnitsOf } from '../../../models/meter.ts'
 import { StageBadge } from '../../../proof/receipts/portal/receipt-list.tsx'
 import { isHidden } from '../../../verify/receipt.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
@@ -166,9 +167,8 @@ function Tokens({ of: { shown } }: Of) {
   if (!shown) return <Dash />
   const { charge } = shown.receipt
   if (isHidden(charge)) return <Hidden />
-  const tokens = charge.lines
-    .filter(({ meter }) => meter !== 'request')
-    .reduce((sum, { quantity }) => sum + Number(quantity), 0)
+  const lines = charge.lines.map((line) => ({ ...line, quantity: Number(line.quantity) }))
+  const tokens = inputUnitsOf(lines) + outputUnitsOf(lines)
   return <data value={String(tokens)}>{tokens.toLocaleString('en-US')}</data>
 }
 
