@@ -19,7 +19,7 @@ export const markPrefix = 'usage.day.'
 export const markName = (day: Millis): string =>
   `${markPrefix}${new Date(day).toISOString().slice(0, 10).replaceAll('-', '')}`
 
-/** Rows of one upsert: with twelve columns each they stay far below what an engine binds at once. */
+/** Rows of one upsert: twelve columns each stay far below what an engine binds. */
 const upsertMax = 128
 
 /** Counts receipts into the sums of their day, and marks where in the log each day is. */
