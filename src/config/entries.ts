@@ -89,6 +89,10 @@ export const lists = {
       'Most tokens an upstream adds to a message; has a default.',
     ),
     overhead_fixed: optional(tokens, 'Most tokens an upstream adds to a request; has a default.'),
+    hold_bytes_per_token: optional(
+      integer('bytes', 1, 4),
+      'Least bytes of a token that a hold goes by; above 1 at your own risk.',
+    ),
     terminal: optional(flag, 'Whether the public terminal may use it; false when absent.'),
     features: optional(listOf(words), 'What it can do: tools, vision, …'),
     owned_by: optional(words, 'Whose model it is; the owner in its id when absent.'),

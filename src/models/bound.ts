@@ -19,8 +19,10 @@ export type Bound = {
   inputBytes: number
   /** The tier of service that the request asks for, if the model has rates for it. */
   tier?: string | undefined
-  /** Searches that the model server may make by itself. */
+  /** Searches that the model server may make by itself; with any, a run reads more than once. */
   webSearches?: number | undefined
+  /** The most input and output of one choice together, where that is less than both. */
+  contextTokens?: number | undefined
 }
 
 /** What of a chat request goes upstream. Everything else is ours, unpriced or unknown. */
@@ -53,10 +55,11 @@ const embeddingFields = new Set(['input', 'dimensions', 'encoding_format', 'user
 const maxChoices = 128
 
 /**
- * The provable upper bound of a request. A token is at least one byte of what is tokenised, and
- * all of that is in the JSON we send, so the JSON's bytes and the model's overhead bound the
- * input; `max_tokens`, which is always sent, bounds the output. Bytes overestimate, so a bound
- * above the context is not refused.
+ * The upper bound of a request. A token is at least one byte of what is tokenised, and all of that
+ * is in the JSON we send, so the JSON's bytes and the model's overhead bound the input;
+ * `max_tokens`, which is always sent, bounds the output. What a model reads and writes fits its
+ * context, or its server refuses the request, so the context bounds each and both together. Bytes
+ * overestimate, so a bound above the context is no refusal and lowers no `max_tokens`.
  * @throws Refusal 'invalid_request'
  */
 export function boundOf(model: Model, body: Body): Bound {
@@ -67,10 +70,13 @@ export function boundOf(model: Model, body: Body): Bound {
 function boundOfChat(model: Model, body: Body): Bound {
   const messages = checkChat(body)
   const n = choicesOf(body)
-  const maxTokens = maxTokensOf(model, body)
+  // A token that is read leaves one less to write, and the other way round.
+  const context = contextOf(model)
+  const maxTokens = Math.min(maxTokensOf(model, body), context - 1)
   const inputBytes = bytesOf(contentOf(model, body))
-  const inputTokens = inputBytes + overheadOf(model, messages)
+  const inputTokens = Math.min(tokensOf(model, inputBytes, messages), context - 1)
   const bound: Bound = { inputTokens, outputTokens: maxTokens * n, maxTokens, n, inputBytes }
+  if (inputTokens + maxTokens > context) bound.contextTokens = context
   const tier = tierOf(model, body['service_tier'])
   if (tier !== undefined) bound.tier = tier
   return bound
@@ -90,8 +96,11 @@ function tierOf({ id, prices }: Model, tier: Json | undefined): string | undefin
 function boundOfEmbedding(model: Model, body: Body): Bound {
   const { inputs, tokens } = checkEmbedding(model, body)
   const inputBytes = bytesOf(contentOf(model, body))
-  // Token numbers are counted; a text has at most a token a byte.
-  const inputTokens = (tokens ?? inputBytes) + overheadOf(model, inputs)
+  // Token numbers are counted.
+  const most =
+    tokens === undefined ? tokensOf(model, inputBytes, inputs) : tokens + overheadOf(model, inputs)
+  // Each input has a context of its own.
+  const inputTokens = Math.min(most, contextOf(model) * inputs)
   return { inputTokens, outputTokens: 0, maxTokens: 0, n: 1, inputBytes }
 }
 
@@ -127,6 +136,16 @@ function contentOf(model: Model, body: Body): Body {
 
 function bytesOf(content: Body): number {
   return Buffer.byteLength(JSON.stringify(content))
+}
+
+/** The most tokens of so many bytes in so many pieces, overhead included. */
+function tokensOf(model: Model, bytes: number, pieces: number): number {
+  return Math.ceil(bytes / (model.holdBytesPerToken ?? 1)) + overheadOf(model, pieces)
+}
+
+/** The context of a model, room for a token each way at least. Built-in ones read everything. */
+function contextOf({ contextTokens, verifiable }: Model): number {
+  return verifiable === 're-executable' ? Number.MAX_SAFE_INTEGER : Math.max(2, contextTokens)
 }
 
 function overheadOf({ overhead }: Model, pieces: number): number {

@@ -45,6 +45,7 @@ function toModel(config: ModelConfig, builtin: Model | undefined): Model {
       perMessage: config.overhead_per_message ?? 16,
       fixed: config.overhead_fixed ?? 64,
     },
+    holdBytesPerToken: config.hold_bytes_per_token,
   }
   return {
     ...base,

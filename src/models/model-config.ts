@@ -36,6 +36,7 @@ export type ModelConfig = RatesConfig & {
   /** Tokens. The defaults leave room for the prompt that a chat template brings by itself. */
   overhead_per_message?: number | undefined
   overhead_fixed?: number | undefined
+  hold_bytes_per_token?: number | undefined
   terminal?: boolean | undefined
   features?: string[] | undefined
   owned_by?: string | undefined
@@ -120,6 +121,8 @@ function checkServed(config: ModelConfig, upstreamIds: Set<string>, say: Say): v
       say(`${field} is not an integer of 0…1,000,000,000`)
     }
   }
+  const { hold_bytes_per_token: bytes = 1 } = config
+  if (!isCount(bytes, 1) || bytes > 4) say('hold_bytes_per_token is not an integer of 1…4')
   if (!config.route?.length) say('needs a route of at least one "upstream:model"')
   for (const step of config.route ?? []) {
     const { upstream, model } = toStep(step)

@@ -22,6 +22,8 @@ export type Model = {
   terminal: boolean
   /** Tokens an upstream adds to what it is sent: the bound of a hold counts them. */
   overhead: { perMessage: number; fixed: number }
+  /** How many bytes a token of input has at least, as the operator risks it; 1 when absent. */
+  holdBytesPerToken?: number | undefined
 }
 
 export type RouteStep = { upstream: string; model: string }

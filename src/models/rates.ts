@@ -165,6 +165,12 @@ export type MostUsed = {
   outputTokens: number
   tier?: string | undefined
   webSearches?: number | undefined
+  /** The most input and output of one choice together, where that is less than both. */
+  contextTokens?: number | undefined
+  /** Of one choice. */
+  maxTokens?: number | undefined
+  /** How many choices. */
+  n?: number | undefined
 }
 
 /** The dearest rates that a run can come to. */
@@ -191,17 +197,33 @@ export function holdRates(prices: Prices, most: MostUsed): HoldRates {
 
 /** The lines of the most that a run can cost. */
 export function holdLines(prices: Prices, kind: ModelKind, most: MostUsed): MeterLine[] {
-  if (!prices.card) return linesOf(prices, kind, most)
-  const { inputPusd, outputPusd, searchPusd } = holdRates(prices, most)
-  const lines: MeterLine[] = [{ meter: 'input', quantity: most.inputTokens, pricePusd: inputPusd }]
+  if (!prices.card && most.contextTokens === undefined) return linesOf(prices, kind, most)
+  const rates = holdRates(prices, most)
+  const { inputPusd, outputPusd, searchPusd } = rates
+  const { inputTokens, outputTokens } = dearestWithin(most, rates)
+  const lines: MeterLine[] = [{ meter: 'input', quantity: inputTokens, pricePusd: inputPusd }]
   if (kind === 'chat') {
-    lines.push({ meter: 'output', quantity: most.outputTokens, pricePusd: outputPusd })
+    lines.push({ meter: 'output', quantity: outputTokens, pricePusd: outputPusd })
   }
   const { webSearches = 0 } = most
   if (webSearches > 0) {
     lines.push({ meter: 'web_search', quantity: webSearches, pricePusd: searchPusd })
   }
   return withRequest(lines, prices)
+}
+
+/**
+ * The dearest input and output that share a context. With fixed rates the cost grows with both, so
+ * its maximum is where the context is full: either the whole output and what it leaves of the
+ * input, or the whole input and what it leaves of the output. Every choice has a context of its
+ * own and reads the same input, so a token less of input is a token more of each choice.
+ */
+function dearestWithin(most: MostUsed, { inputPusd, outputPusd }: HoldRates) {
+  const { inputTokens, outputTokens, contextTokens, maxTokens = outputTokens, n = 1 } = most
+  if (contextTokens === undefined || inputTokens + maxTokens <= contextTokens) return most
+  return BigInt(n) * outputPusd >= inputPusd
+    ? { inputTokens: contextTokens - maxTokens, outputTokens }
+    : { inputTokens, outputTokens: n * (contextTokens - inputTokens) }
 }
 
 /** The units of classes that were billed by another rate than their own, reasoning left out. */

@@ -47,18 +47,23 @@ export function decideUsage(claim: UsageClaim): DecidedUsage {
   const said = readUsage(claim.shape ?? 'chat', claim.reported)
   const input = inputOf(claim, said)
   const output = outputOf(claim, said)
-  const clamped = input.tokens > bound.inputTokens || output.tokens > bound.outputTokens
+  const inputTokens = Math.min(input.tokens, bound.inputTokens)
+  const outputTokens = Math.min(output.tokens, mostOutput(bound, inputTokens))
+  const clamped = input.tokens > inputTokens || output.tokens > outputTokens
   const believed = input.believed && output.believed
-  const usage: Usage = {
-    inputTokens: Math.min(input.tokens, bound.inputTokens),
-    outputTokens: Math.min(output.tokens, bound.outputTokens),
-  }
+  const usage: Usage = { inputTokens, outputTokens }
   const tier = tierOf(claim)
   if (tier !== undefined) usage.tier = tier
   if (said.classes) addClasses(usage, said, claim, { input, output })
   if (said.contradicts.input || said.contradicts.output) usage.dearest = said.contradicts
   return { usage, source: believed ? (embedded ? 'embedded' : 'reported') : 'counted', clamped }
 }
+
+/** The most output of a run that read so much: where a context is shared, what is left of it. */
+const mostOutput = ({ outputTokens, contextTokens, n }: Bound, inputTokens: number): number =>
+  contextTokens === undefined
+    ? outputTokens
+    : Math.min(outputTokens, n * (contextTokens - inputTokens))
 
 /** `believed`: the number is the reported one. */
 type Decided = { tokens: number; believed: boolean }
@@ -144,11 +149,11 @@ function addClasses(
   const { rates, dearestInput } = step
   if (input.believed) {
     const rateOf = (meter: UsageClass) => rates[meter] ?? dearestInput
-    keep(inputClasses, [input.tokens, bound.inputTokens], rateOf, rates.input ?? 0n)
+    keep(inputClasses, [input.tokens, usage.inputTokens], rateOf, rates.input ?? 0n)
   }
   if (output.believed && output.tokens > 0) {
     const rateOf = (meter: UsageClass) => rates[meter] ?? rates.output ?? 0n
-    keep(outputClasses, [output.tokens, bound.outputTokens], rateOf, rates.output ?? 0n)
+    keep(outputClasses, [output.tokens, usage.outputTokens], rateOf, rates.output ?? 0n)
   }
   const searches = Math.min(said.classes?.web_search ?? 0, bound.webSearches ?? 0)
   if (searches > 0) kept.web_search = searches

@@ -15,9 +15,7 @@ import type { Trace } from '../kernel/trace.ts'
 import { mostFor, takeHold } from '../ledger/hold.ts'
 import type { Once } from '../ledger/once.ts'
 import { type Bound, boundOf } from '../models/bound.ts'
-import { costOf } from '../models/meter.ts'
 import type { Model } from '../models/model.ts'
-import { holdLines } from '../models/rates.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 import { isDiverged } from '../proof/log/divergence.ts'
 import { commitInput } from '../proof/receipts/receipt.ts'
@@ -25,7 +23,7 @@ import type { RunRow } from '../storage/db/schema.ts'
 import { notEnded } from '../storage/holds/open-runs.ts'
 import { assertCircuitClosed } from './circuit.ts'
 import { freeLater, unstored } from './finish.ts'
-import { affordableTokens, fitBound, withTokens } from './fit.ts'
+import { affordableTokens, fitBound, holdOf, withTokens } from './fit.ts'
 import { LiveRun } from './live-run.ts'
 
 /** A run that a caller asks for. */
@@ -93,7 +91,7 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
         const { discountBps } = plan
         const room = wish.fit ? mostFor(unit, caller.account, chain) : maxNusd
         const fitted = wish.fit ? fitBound(model, bound, room, discountBps) : bound
-        const hold = costOf(holdLines(model.prices, model.kind, fitted), discountBps)
+        const hold = holdOf(model, fitted, discountBps)
         const windows = takeHold(unit, chain, hold, (room) => ({
           max_affordable_output_tokens: affordableTokens(model, bound, room, discountBps),
           top_up_url: `${deps.settings.baseUrl}/dashboard/deposits`,
@@ -146,7 +144,7 @@ const neverBegun = {
 
 /** @throws Refusal when the bound costs more than any balance can hold. */
 function assertPayable(model: Model, bound: Bound): void {
-  if (costOf(holdLines(model.prices, model.kind, bound), 0) <= maxNusd) return
+  if (holdOf(model, bound, 0) <= maxNusd) return
   refuse('invalid_request', {
     param: 'max_tokens',
     message: 'This could cost more than any balance can hold. Lower max_tokens.',

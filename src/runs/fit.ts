@@ -1,21 +1,34 @@
 /** Lowers the output limit of a run to what its caller can afford. */
 import type { Nusd } from '../kernel/money.ts'
 import type { Bound } from '../models/bound.ts'
+import { costOf } from '../models/meter.ts'
 import type { Model } from '../models/model.ts'
+import { holdLines, holdRates } from '../models/rates.ts'
 
-/** The output tokens per choice that `room` nano-USD pays for; null if output is free. */
+/** What the hold of a bound is, in nano-USD. */
+export const holdOf = ({ prices, kind }: Model, bound: Bound, discountBps: number): Nusd =>
+  costOf(holdLines(prices, kind, bound), discountBps)
+
+/**
+ * The output tokens per choice that `room` nano-USD pays for, at most those of the bound; null if
+ * output is free. So many can be run, and one more cannot: the search asks what the hold would be.
+ */
 export function affordableTokens(
   model: Model,
   bound: Bound,
   room: Nusd,
   discountBps: number,
 ): number | null {
-  const { inputPusd, outputPusd, requestNusd } = model.prices
-  if (outputPusd === 0n || bound.outputTokens === 0 || discountBps === 10_000) return null
-  const beforeDiscount = (room * 10_000n) / BigInt(10_000 - discountBps)
-  const rest = (beforeDiscount - requestNusd) * 1000n - BigInt(bound.inputTokens) * inputPusd
-  if (rest <= 0n) return 0
-  return Math.min(Number(rest / outputPusd / BigInt(bound.n)), model.maxOutputTokens)
+  if (bound.outputTokens === 0 || discountBps === 10_000) return null
+  if (holdRates(model.prices, bound).outputPusd === 0n) return null
+  let affordable = 0
+  let beyond = bound.maxTokens + 1
+  while (beyond - affordable > 1) {
+    const tokens = Math.floor((affordable + beyond) / 2)
+    if (holdOf(model, withTokens(bound, tokens), discountBps) <= room) affordable = tokens
+    else beyond = tokens
+  }
+  return affordable
 }
 
 /**
@@ -23,9 +36,9 @@ export function affordableTokens(
  * affordable, the bound of one token: the refusal then names the amount missing.
  */
 export function fitBound(model: Model, bound: Bound, room: Nusd, discountBps: number): Bound {
+  if (holdOf(model, bound, discountBps) <= room) return bound
   const affordable = affordableTokens(model, bound, room, discountBps)
-  if (affordable === null || affordable >= bound.maxTokens) return bound
-  return withTokens(bound, Math.max(1, affordable))
+  return affordable === null ? bound : withTokens(bound, Math.max(1, affordable))
 }
 
 /** The bound with another limit of tokens per choice; an embedding has none. */

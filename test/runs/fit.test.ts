@@ -1,32 +1,44 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Bound } from '../../src/models/bound.ts'
-import { costOf } from '../../src/models/meter.ts'
 import type { Model } from '../../src/models/model.ts'
-import { linesOf } from '../../src/models/rates.ts'
-import { affordableTokens, fitBound, withTokens } from '../../src/runs/fit.ts'
+import { makePrices, type Rates } from '../../src/models/rates.ts'
+import { affordableTokens, fitBound, holdOf, withTokens } from '../../src/runs/fit.ts'
 import { prng } from '../ledger/prng.ts'
 import { expectSettled, modelsToml, outputPrice } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { usd, type World, world } from '../support/world.ts'
 
-const holdOf = (model: Model, bound: Bound, discount: number) =>
-  costOf(linesOf(model.prices, 'chat', bound), discount)
+const { below } = prng(4663)
+
+/** Some rates: of reading from a cache, of bands, of a tier. */
+function anyCard() {
+  const rates = (...meters: (keyof Rates)[]): Rates =>
+    Object.fromEntries(meters.map((meter) => [meter, BigInt(below(9_000_000))]))
+  const band = () => ({ aboveInputTokens: below(6000), rates: rates('input', 'output') })
+  return {
+    classes: below(2) ? rates('cache_read', 'cache_write') : {},
+    bands: below(2) ? [band()] : [],
+    tiers: below(2) ? [{ name: 'priority', rates: rates('input', 'output') }] : [],
+  }
+}
 
 test('the bound that fits holds no more than the room, and one token more would not fit', () => {
-  const { below } = prng(4663)
   let lowered = 0
   for (let i = 0; i < 20_000; i++) {
-    const prices = {
+    const own = {
       inputPusd: BigInt(below(2) * below(3_000_000)),
       outputPusd: BigInt(below(10) === 0 ? 0 : 1 + below(10_000_000)),
       requestNusd: BigInt(below(2) * below(50_000)),
     }
+    const prices = below(2) ? own : makePrices(own, anyCard())
     const maxOutputTokens = 1 + below(100_000)
     const model = { prices, kind: 'chat', maxOutputTokens } as Model
     const n = 1 + below(4)
     const inputTokens = below(5000)
-    const blank = { inputTokens, n, inputBytes: inputTokens, outputTokens: 1, maxTokens: 1 }
+    const blank: Bound = { inputTokens, n, inputBytes: inputTokens, outputTokens: 1, maxTokens: 1 }
+    if (below(2)) blank.tier = 'priority'
     const asked = withTokens(blank, 1 + below(maxOutputTokens))
+    if (below(2)) asked.contextTokens = Math.max(inputTokens, asked.maxTokens) + 1 + below(5000)
     const discount = below(2) * below(10_001)
     const room = BigInt(below(2) === 0 ? below(10_000_000) : below(2 ** 32))
     const fitted = fitBound(model, asked, room, discount)
