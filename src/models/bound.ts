@@ -59,7 +59,7 @@ const maxChoices = 128
  * is in the JSON we send, so the JSON's bytes and the model's overhead bound the input;
  * `max_tokens`, which is always sent, bounds the output. What a model reads and writes fits its
  * context, or its server refuses the request, so the context bounds each and both together. Bytes
- * overestimate, so a bound above the context is no refusal and lowers no `max_tokens`.
+ * overestimate, so a bound above the context refuses nothing and lowers no `max_tokens`.
  * @throws Refusal 'invalid_request'
  */
 export function boundOf(model: Model, body: Body): Bound {

@@ -76,28 +76,6 @@ describe('the bound of a chat', () => {
     expect(boundOf(chat, say('x', both)).maxTokens).toBe(10)
   })
 
-  test('is never above the context, which lowers no max_tokens and refuses nothing', () => {
-    const small = { ...chat, contextTokens: 1500 }
-    expect(boundOf(small, say('x'.repeat(9000), { max_tokens: 900 }))).toMatchObject({
-      inputTokens: 1499,
-      maxTokens: 900,
-      outputTokens: 900,
-      contextTokens: 1500,
-    })
-    expect(boundOf(small, say('x', { max_tokens: 900 }))).not.toHaveProperty('contextTokens')
-    const tiny = { ...chat, contextTokens: 100 }
-    expect(boundOf(tiny, say('x', { max_tokens: 900 })).maxTokens).toBe(99)
-  })
-
-  test('goes by the bytes of a token that the operator risks, rounded up', () => {
-    const { inputBytes } = boundOf(chat, say('twelve words'))
-    for (const holdBytesPerToken of [1, 2, 3, 4]) {
-      const bound = boundOf({ ...chat, holdBytesPerToken }, say('twelve words'))
-      expect(bound.inputTokens).toBe(Math.ceil(inputBytes / holdBytesPerToken) + 64 + 16)
-      expect(bound.inputBytes).toBe(inputBytes)
-    }
-  })
-
   test('never falls when a request grows', () => {
     const text = fc.string({ unit: 'binary' })
     const count = fc.integer({ min: 1, max: 1000 })

@@ -1,9 +1,21 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Bound } from '../../src/models/bound.ts'
+import { type Bound, boundOf } from '../../src/models/bound.ts'
+import { echoModel } from '../../src/models/builtins.ts'
 import { costOf } from '../../src/models/meter.ts'
+import type { Model } from '../../src/models/model.ts'
 import { holdLines, linesOf, makePrices } from '../../src/models/rates.ts'
 import { decideUsage } from '../../src/models/usage.ts'
+
+const chat: Model = {
+  ...echoModel,
+  id: 'acme/small',
+  verifiable: 'none',
+  maxOutputTokens: 1000,
+  overhead: { perMessage: 16, fixed: 64 },
+}
+
+const say = (content: string, more = {}) => ({ messages: [{ role: 'user', content }], ...more })
 
 const plain = { inputPusd: 3_000_000n, outputPusd: 15_000_000n, requestNusd: 0n }
 const none = { classes: {}, bands: [], tiers: [] }
@@ -104,5 +116,29 @@ describe('input and output that share a context', () => {
       usage: { inputTokens: 68_000, outputTokens: 32_000 },
       clamped: false,
     })
+  })
+})
+
+describe('the bound of a chat', () => {
+  test('is never above the context, which lowers no max_tokens and refuses nothing', () => {
+    const small = { ...chat, contextTokens: 1500 }
+    expect(boundOf(small, say('x'.repeat(9000), { max_tokens: 900 }))).toMatchObject({
+      inputTokens: 1499,
+      maxTokens: 900,
+      outputTokens: 900,
+      contextTokens: 1500,
+    })
+    expect(boundOf(small, say('x', { max_tokens: 900 }))).not.toHaveProperty('contextTokens')
+    const tiny = { ...chat, contextTokens: 100 }
+    expect(boundOf(tiny, say('x', { max_tokens: 900 })).maxTokens).toBe(99)
+  })
+
+  test('goes by the bytes of a token that the operator risks, rounded up', () => {
+    const { inputBytes } = boundOf(chat, say('twelve words'))
+    for (const holdBytesPerToken of [1, 2, 3, 4]) {
+      const bound = boundOf({ ...chat, holdBytesPerToken }, say('twelve words'))
+      expect(bound.inputTokens).toBe(Math.ceil(inputBytes / holdBytesPerToken) + 64 + 16)
+      expect(bound.inputBytes).toBe(inputBytes)
+    }
   })
 })
