@@ -7,6 +7,7 @@ import type { Keys } from '../access/keys/keys.ts'
 import type { Plans } from '../access/plan.ts'
 import type { DepositPolicy } from '../billing/deposits/deposit.ts'
 import type { Deposits } from '../billing/deposits/deposits.ts'
+import type { MarginStore } from '../billing/margins/store.ts'
 import type { SubscriptionStore } from '../billing/plans/store.ts'
 import type { StatementStore } from '../billing/statement/store.ts'
 import type { ExportSlots } from '../billing/usage/export-slots.ts'
@@ -118,6 +119,8 @@ export type Deps = {
   sequencer: Sequencer
   live: LiveRuns
   usage: UsageStore
+  /** What runs brought in and cost; for the operator alone. */
+  margins: MarginStore
   counts: CountStore
   explorer: ExplorerStore
   exportSlots: ExportSlots

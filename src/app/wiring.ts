@@ -7,15 +7,14 @@ import { accountStore } from '../access/accounts/store.ts'
 import { keyStore } from '../access/keys/store.ts'
 import type { DepositPolicy } from '../billing/deposits/deposit.ts'
 import { depositStore } from '../billing/deposits/store.ts'
+import { marginStore } from '../billing/margins/store.ts'
 import { subscriptionStore } from '../billing/plans/store.ts'
 import { statementStore } from '../billing/statement/store.ts'
 import { makeExportSlots } from '../billing/usage/export-slots.ts'
-import { usageCounter } from '../billing/usage/store/usage-counter.ts'
 import { usageStore } from '../billing/usage/store.ts'
 import type { Config } from '../config/config.ts'
 import { adminStore } from '../front/admin/store.ts'
 import { consoleStore } from '../front/console/store.ts'
-import { explorerCounter } from '../front/explorer/store/explorer-counter.ts'
 import { explorerStore } from '../front/explorer/store.ts'
 import type { ProcessFacts } from '../front/metrics/collect.ts'
 import { type Meters, makeMeters } from '../front/metrics/meters.ts'
@@ -41,7 +40,6 @@ import { checkpointStore } from '../proof/log/store/checkpoint.ts'
 import { headStore } from '../proof/log/store/head.ts'
 import { ensureLogs, nameGuard } from '../proof/log/store/logs.ts'
 import { type LogStore, logStore } from '../proof/log/store.ts'
-import { passportCounter } from '../proof/passports/store/passport-counter.ts'
 import { passportStore } from '../proof/passports/store.ts'
 import { makeAcknowledged } from '../proof/receipts/acknowledged.ts'
 import { askOwnChain } from '../proof/receipts/evidence.ts'
@@ -65,6 +63,7 @@ import { callStore } from '../storage/idempotency/store.ts'
 import { textStore } from '../storage/texts/store.ts'
 import { makeLimiters } from '../web/http/limits.ts'
 import { makeAnchoring } from './anchoring.ts'
+import { countersOf } from './counters.ts'
 import type { Deps, Settings } from './deps-port.ts'
 import { makeOffer } from './reloadable.ts'
 import { commit, version } from './version.ts'
@@ -239,6 +238,7 @@ const storesOf = (db: Db) => ({
   terminal: terminalStore(db),
   onboarding: onboardingStore(db),
   usage: usageStore(db),
+  margins: marginStore(db),
   explorer: explorerStore(db),
 })
 
@@ -253,9 +253,6 @@ function takeOn(config: Config, settings: Settings, room: { admission: number })
   Object.assign(settings, liveSettingsOf(config))
   room.admission = config.limits.admission
 }
-
-/** What is summed up from the log as it grows. */
-const countersOf = (db: Db) => [usageCounter(db), explorerCounter(db), passportCounter(db)]
 
 const settingsOf = (config: Config) => ({
   baseUrl: config.base_url,

@@ -1,5 +1,6 @@
 /** The lists of the configuration: upstreams, models and plans. */
 import type { ModelConfig } from '../models/model-config.ts'
+import type { PricesConfig } from '../models/rate-fields.ts'
 import { isTable, needed, optional, readTable, set, type ValuesOf } from './setting.ts'
 import { amount, filePath, flag, httpUrl, integer, listOf, oneOf, text } from './values.ts'
 
@@ -163,17 +164,26 @@ export function readModels(raw: unknown, problems: string[]): ModelConfig[] {
   return readList('models', raw, problems, (entry, where) => {
     const { bands, tiers, route, ...rest } = isTable(entry) ? entry : {}
     const model = readTable(lists.models, isTable(entry) ? rest : entry, where, problems)
-    const readEach = <S>(name: string, of: unknown, settings: S) =>
-      readList(`${where}.${name}`, of, problems, (one, at) =>
-        readTable(settings, one, at, problems),
-      )
     const more = {
-      bands: readEach('bands', bands, modelTables.bands),
-      tiers: readEach('tiers', tiers, modelTables.tiers),
+      ...readSteps({ bands, tiers }, where, problems),
       route: readRoute(route, `${where}.route`, problems),
     }
     return model && { ...model, ...more }
   })
+}
+
+/** The bands and tiers of a model or of a cost. */
+function readSteps(
+  { bands, tiers }: { bands?: unknown; tiers?: unknown },
+  where: string,
+  problems: string[],
+) {
+  const readEach = <S>(name: string, of: unknown, settings: S) =>
+    readList(`${where}.${name}`, of, problems, (one, at) => readTable(settings, one, at, problems))
+  return {
+    bands: readEach('bands', bands, modelTables.bands),
+    tiers: readEach('tiers', tiers, modelTables.tiers),
+  }
 }
 
 /** Each step is `upstream:model`, or a table with what it costs the operator. */
@@ -189,9 +199,15 @@ function readRoute(raw: unknown, where: string, problems: string[]): ModelConfig
     if ('value' in checked) return checked.value
     const { cost, ...rest } = isTable(step) ? step : {}
     const read = readTable(modelTables.step, isTable(step) ? rest : step, at, problems)
-    const paid = cost === undefined ? {} : readTable(modelTables.cost, cost, `${at}.cost`, problems)
-    return { to: read?.to ?? '', ...(cost === undefined ? {} : { cost: paid }) }
+    const to = read?.to ?? ''
+    return cost === undefined ? { to } : { to, cost: readCost(cost, `${at}.cost`, problems) }
   })
+}
+
+function readCost(raw: unknown, where: string, problems: string[]): PricesConfig | undefined {
+  const { bands, tiers, ...rest } = isTable(raw) ? raw : {}
+  const cost = readTable(modelTables.cost, isTable(raw) ? rest : raw, where, problems)
+  return cost && { ...cost, ...readSteps({ bands, tiers }, where, problems) }
 }
 
 /** Reads `[[name]]`, its entries counted from 1. */

@@ -114,11 +114,14 @@ function shownTables(name: string, list: unknown, settings: Settings): Shown[] {
   return [{ name, shown: redact(`[${items.join(', ')}]`), hidden: false }]
 
   function inline(item: Record<string, unknown>): string {
-    const { cost, ...rest } = item
-    const own = shownValues(settings, rest).map(({ name: field, shown }) => `${field} = ${shown}`)
-    if (!cost) return `{ ${own.join(', ')} }`
-    const paid = shownValues(modelTables.cost, cost as Record<string, unknown>)
-    const costs = paid.map(({ name: field, shown }) => `${field} = ${shown}`)
-    return `{ ${[...own, `cost = { ${costs.join(', ')} }`].join(', ')} }`
+    const { cost, bands, tiers, ...rest } = item
+    const shown = [
+      ...shownValues(settings, rest),
+      ...shownTables('bands', bands, modelTables.bands),
+      ...shownTables('tiers', tiers, modelTables.tiers),
+    ].map(({ name: field, shown }) => `${field} = ${shown}`)
+    if (!cost) return `{ ${shown.join(', ')} }`
+    const [paid] = shownTables('cost', [cost], modelTables.cost)
+    return `{ ${[...shown, `cost = ${paid?.shown.slice(1, -1)}`].join(', ')} }`
   }
 }

@@ -8,6 +8,7 @@ import type {
   DepositRow,
   IdempotentRow,
   KeyRow,
+  RunCostRow,
   RunRow,
   SecretRow,
   SubscriptionRow,
@@ -50,8 +51,8 @@ export type UnitOfWork = {
   addRun(row: RunRow): void
   /** Gives an open run that is in memory alone its row. */
   storeRun(row: RunRow): void
-  /** Ends an open run: its final row is written, once and whole. */
-  endRun(row: RunRow): void
+  /** Ends an open run: its final row is written, once and whole, with its cost to the operator. */
+  endRun(row: RunRow, wholesale?: Nusd): void
   /** Its `seq` and `balance` are derived from the account when the batch is written. */
   addTransfer(row: NewTransfer): void
   addSubscription(row: SubscriptionRow): void
@@ -103,6 +104,7 @@ export type TrackedRows = {
     subscriptions: SubscriptionRow[]
     audits: AuditRow[]
     texts: RunText[]
+    costs: RunCostRow[]
     calls: IdempotentRow[]
   }
   /** Calls whose runs ended. */
@@ -143,6 +145,7 @@ export const trackedRows = (purses?: Purses): TrackedRows => ({
     subscriptions: [],
     audits: [],
     texts: [],
+    costs: [],
     calls: [],
   },
   calledBack: { answered: [], freed: [] },
@@ -221,14 +224,14 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
         written.windows.add(window)
       }
     },
-    endRun(row) {
-      // A run that ended in this batch is on its receipt: later commands must not find it.
+    endRun(row, wholesale) {
+      // Later commands of this batch must not find it, nor does it get a row of an open one.
       const open = tracked.runs.get(row.id)
       if (open) written.runs.delete(open)
       tracked.runs.delete(row.id)
-      // Nor does it get a row of an open one any more.
       if (added.runs.length > 0) added.runs = added.runs.filter(({ id }) => id !== row.id)
       added.ended.push(row)
+      if (wholesale !== undefined) added.costs.push({ runId: row.id, cost: wholesale })
     },
     addTransfer: (row) => void added.transfers.push(row),
     addSubscription(row) {

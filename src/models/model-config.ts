@@ -3,17 +3,12 @@ import { maxNusd } from '../kernel/money.ts'
 import { builtinModels } from './builtins.ts'
 import type { ModelKind } from './meter.ts'
 import type { Model, RouteStep } from './model.ts'
-import { type CostConfig, type Price, type RatesConfig, rateFields } from './rate-fields.ts'
+import { toPrices } from './prices.ts'
+import { type Price, type PricesConfig, type RatesConfig, rateFields } from './rate-fields.ts'
 import { ordinaryTiers } from './tiers.ts'
 
-/** Rates of a whole run whose input is above so many tokens. */
-export type BandConfig = RatesConfig & { above_input_tokens: number }
-
-/** Rates of a run that asks for a tier of service by `service_tier`. */
-export type TierConfig = RatesConfig & { name: string }
-
 /** A step of a route with what it costs the operator. */
-export type StepConfig = { to: string; cost?: CostConfig | undefined }
+export type StepConfig = { to: string; cost?: PricesConfig | undefined }
 
 /**
  * One `[[models]]` of the configuration. What a model needs and lacks is named by
@@ -21,7 +16,7 @@ export type StepConfig = { to: string; cost?: CostConfig | undefined }
  * `terminal` (which then is off unless it says so: the service does not pay by accident); what the
  * model is and can stays.
  */
-export type ModelConfig = RatesConfig & {
+export type ModelConfig = PricesConfig & {
   id: string
   name?: string | undefined
   /** Each `upstream:model`, split at the first colon, or a table with `to` and `cost`. */
@@ -30,9 +25,6 @@ export type ModelConfig = RatesConfig & {
   context_tokens?: number | undefined
   /** Needed for chat, 0 for an embedding. */
   max_output_tokens?: number | undefined
-  request_nusd?: Price | undefined
-  bands?: BandConfig[] | undefined
-  tiers?: TierConfig[] | undefined
   /** Tokens. The defaults leave room for the prompt that a chat template brings by itself. */
   overhead_per_message?: number | undefined
   overhead_fixed?: number | undefined
@@ -70,8 +62,8 @@ export function faultsOf({ models, upstreamIds }: CatalogueConfig): string[] {
 
 type Say = (words: string) => void
 
-/** A model without a price is refused: it would be free by accident. */
-function checkPrices(config: ModelConfig, kind: ModelKind | undefined, say: Say): void {
+/** A model without a price is refused: it would be free by accident. So is a cost without one. */
+function checkPrices(config: PricesConfig, kind: ModelKind | undefined, say: Say): void {
   if (config.input_pusd === undefined) say('needs input_pusd (0 when it is free)')
   if (kind === 'chat' && config.output_pusd === undefined) {
     say('needs output_pusd (0 when it is free)')
@@ -125,18 +117,29 @@ function checkServed(config: ModelConfig, upstreamIds: Set<string>, say: Say): v
   if (!isCount(bytes, 1) || bytes > 4) say('hold_bytes_per_token is not an integer of 1…4')
   if (!config.route?.length) say('needs a route of at least one "upstream:model"')
   for (const step of config.route ?? []) {
-    const { upstream, model } = toStep(step)
-    const name = typeof step === 'string' ? step : step.to
+    const name = nameOf(step)
+    const { upstream, model } = toPlace(name)
     if (upstream === '' || model === '') say(`route "${name}" is not "upstream:model"`)
     else if (!upstreamIds.has(upstream)) say(`route "${name}" names an unknown upstream`)
+    if (typeof step !== 'string' && step.cost) {
+      checkPrices(step.cost, config.kind, (words) => say(`route "${name}": cost ${words}`))
+    }
   }
 }
 
+/** A step of a configuration without faults, its cost worked out. */
 export function toStep(step: string | StepConfig): RouteStep {
-  const to = typeof step === 'string' ? step : step.to
-  const colon = to.indexOf(':')
-  if (colon === -1) return { upstream: '', model: to }
-  return { upstream: to.slice(0, colon), model: to.slice(colon + 1) }
+  const place = toPlace(nameOf(step))
+  if (typeof step === 'string' || !step.cost) return place
+  return { ...place, cost: toPrices(step.cost) }
+}
+
+const nameOf = (step: string | StepConfig): string => (typeof step === 'string' ? step : step.to)
+
+function toPlace(name: string): RouteStep {
+  const colon = name.indexOf(':')
+  if (colon === -1) return { upstream: '', model: name }
+  return { upstream: name.slice(0, colon), model: name.slice(colon + 1) }
 }
 
 function isPrice(price: Price): boolean {

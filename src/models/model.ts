@@ -26,7 +26,8 @@ export type Model = {
   holdBytesPerToken?: number | undefined
 }
 
-export type RouteStep = { upstream: string; model: string }
+/** `cost` is what the operator pays for a run there, if that is known; no account sees it. */
+export type RouteStep = { upstream: string; model: string; cost?: Prices }
 
 /** A version of all prices; a receipt names it as `id@version`. */
 export type PriceList = { id: string; version: number; digest: string }

@@ -1,13 +1,12 @@
 /** Prices as the configuration, the price list and the API write them. */
 import { toJsonInteger } from '../kernel/money.ts'
-import type { ModelConfig } from './model-config.ts'
-import { type RatesConfig, rateFields } from './rate-fields.ts'
+import { type PricesConfig, type RatesConfig, rateFields } from './rate-fields.ts'
 import { makePrices, type Prices, type Rates } from './rates.ts'
 
 const fields = Object.entries(rateFields) as [keyof RatesConfig, keyof Rates][]
 
-/** The prices of a model that has no faults. */
-export function toPrices(config: ModelConfig): Prices {
+/** The prices of a configuration without faults. */
+export function toPrices(config: PricesConfig): Prices {
   const { input, output, ...classes } = toRates(config)
   const own = {
     inputPusd: input ?? 0n,

@@ -25,3 +25,15 @@ export type Price = number | bigint
 export type RatesConfig = { -readonly [Field in keyof typeof rateFields]?: Price | undefined }
 
 export type CostConfig = { -readonly [Field in keyof typeof costFields]?: Price | undefined }
+
+/** Rates of a whole run whose input is above so many tokens. */
+export type BandConfig = RatesConfig & { above_input_tokens: number }
+
+/** Rates of a run that asks for a tier of service by `service_tier`. */
+export type TierConfig = RatesConfig & { name: string }
+
+/** The prices of a model, or what a step of its route costs the operator. */
+export type PricesConfig = CostConfig & {
+  bands?: BandConfig[] | undefined
+  tiers?: TierConfig[] | undefined
+}

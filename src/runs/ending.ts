@@ -5,7 +5,8 @@ import type { Millis } from '../kernel/clock.ts'
 import type { Refusal } from '../kernel/refusal.ts'
 import type { Usage } from '../models/meter.ts'
 import type { RouteStep } from '../models/model.ts'
-import { decideUsage } from '../models/usage.ts'
+import { decideUsage, type UsageClaim } from '../models/usage.ts'
+import { wholesaleOf } from '../models/wholesale.ts'
 import { receiptIdOf } from '../proof/receipts/receipt.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import type { Answer } from './answer.ts'
@@ -34,7 +35,7 @@ export function chargedEnding(
   step: RouteStep | undefined,
   facts: Pick<Ending, 'firstByteAt' | 'output'>,
 ): Ending & { usage: Usage } {
-  const { usage, source, clamped } = decideUsage({
+  const claim: UsageClaim = {
     bound: live.bound,
     prices: live.model.prices,
     reported: answer.usage,
@@ -45,9 +46,12 @@ export function chargedEnding(
       deltas: answer.deltas,
     },
     embedded: live.model.verifiable === 're-executable',
-  })
+  }
+  const decided = decideUsage(claim)
+  const { usage, source, clamped } = decided
   const route = routeName(step)
-  const ending = { route, usage, usageSource: source, clamped, error: null, ...facts }
+  const wholesale = step?.cost && wholesaleOf(step.cost, live.model, claim, decided)
+  const ending = { route, usage, usageSource: source, clamped, error: null, wholesale, ...facts }
   return { ...ending, outcome: 'complete' }
 }
 
@@ -84,6 +88,7 @@ export async function endFailed(
     usage: ended?.usage,
     usageSource: 'counted',
     clamped: ended?.clamped ?? false,
+    wholesale: ended?.wholesale,
     error: { type: refusal.type, message: refusal.message },
   }
   await finish(deps, live, ending, keep && (({ run }) => keep.failed(refusal, run)))

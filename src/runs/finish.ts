@@ -3,6 +3,7 @@ import type { Deps } from '../app/deps-port.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type Hex, toHex } from '../kernel/hex.ts'
+import type { Nusd } from '../kernel/money.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
 import { endHold } from '../ledger/hold.ts'
 import { costOf, type MeterLine, type Usage } from '../models/meter.ts'
@@ -21,6 +22,8 @@ export type Ending = {
   clamped: boolean
   firstByteAt: Millis | null
   error: RunError | null
+  /** What the upstream charges the operator; undefined where that is not known. */
+  wholesale?: Nusd | undefined
   /** The choices or embeddings that the receipt commits to; null if there are none. */
   output: Json | null
 }
@@ -150,7 +153,7 @@ export async function settle(
       if (!held) throw new Error(`run ${open.id} is not open`)
       endHold(unit, held, ended.cost)
       // The whole row: the digest covers it, and the stored start may differ.
-      unit.endRun(ended)
+      unit.endRun(ended, ending.wholesale)
       if (received !== undefined) {
         const { id, accountId } = open
         unit.keepText({ runId: id, accountId, input: received, output: ending.output })

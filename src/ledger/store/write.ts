@@ -56,7 +56,7 @@ export function* writeBack(
 function* writeRuns(
   tables: Tables,
   open: OpenRuns,
-  { written, added: { runs, ended } }: TrackedRows,
+  { written, added: { runs, ended, costs } }: TrackedRows,
   moved: readonly TransferRow[],
 ): Work<void> {
   yield* insert(tables.openRuns, runs)
@@ -72,6 +72,7 @@ function* writeRuns(
     tables.runs,
     ended.map((run) => toStored(run, charges.get(run.id))),
   )
+  yield* insert(tables.runCosts, costs)
   const waiting = ended.flatMap(({ id, finishedAt, digest, logPlace }) =>
     logPlace === null && finishedAt !== null && digest ? [{ id, finishedAt, digest }] : [],
   )

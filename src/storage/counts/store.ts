@@ -1,6 +1,7 @@
 /** Sums up the log: gives each receipt to each counter once, in the order of the log. */
 import { asc, eq } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
+import type { Nusd } from '../../kernel/money.ts'
 import type { Db } from '../db/db.ts'
 import { findFact, lockFact, writeFact } from '../db/facts.ts'
 import { assertLease, type Lease, type LeaseTime, takeLease } from '../db/lease.ts'
@@ -22,7 +23,12 @@ export type CountStore = {
 export type CountedReceipt = Pick<
   RunRow,
   'accountId' | 'keyId' | 'model' | 'status' | 'lines' | 'cost' | 'passport'
-> & { place: number; finishedAt: Millis }
+> & {
+  place: number
+  finishedAt: Millis
+  /** What the run cost the operator; null where that is not known. */
+  wholesale: Nusd | null
+}
 
 /**
  * A sum over the log. It covers the receipts before its own cursor, so a counter that is new to a
@@ -43,7 +49,7 @@ export function countStore(
   { clock, node }: { clock: LeaseTime; node: string },
   counters: readonly Counter[],
 ): CountStore {
-  const { runs } = db.tables
+  const { runs, runCosts } = db.tables
   /** The least cursor this process has seen. Cursors only grow: nothing waits before it. */
   let seen = 0
   db.onConnectionLost(() => {
@@ -60,6 +66,7 @@ export function countStore(
     cost: runs.cost,
     passport: runs.passport,
     finishedAt: runs.finishedAt,
+    wholesale: runCosts.cost,
   }
 
   function* readNext(q: Query, from: number, most: number): Work<CountedReceipt[]> {
@@ -68,6 +75,7 @@ export function countStore(
         .select(counted)
         .from(numberedRuns(db, { from: values.from, limit: values.most }))
         .innerJoin(runs, eq(runs.id, numbered.runId))
+        .leftJoin(runCosts, eq(runCosts.runId, numbered.runId))
         .orderBy(asc(numbered.place)),
     )
     return found.map((run) => {

@@ -11,6 +11,8 @@ export const {
   openRuns,
   runs,
   unnumberedRuns,
+  runCosts,
+  marginDays,
   deposits,
   subscriptions,
   leases,

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { Columns } from './columns.ts'
 import { depositTables } from './schema-deposits.ts'
 import { logTables } from './schema-log.ts'
-import { moneyTables } from './schema-money.ts'
+import { moneyTables, wholesaleTables } from './schema-money.ts'
 import { peopleTables } from './schema-people.ts'
 import { planTables } from './schema-plans.ts'
 import { publicTables } from './schema-public.ts'
@@ -22,6 +22,8 @@ export type OpenRunRow = Tables['openRuns']['$inferSelect']
 export type StoredRun = Tables['runs']['$inferSelect']
 /** A run with the place and the signature of its receipt, wherever they are stored. */
 export type RunRow = Omit<StoredRun, 'place' | 'seq' | 'movedAt' | 'balance'>
+export type RunCostRow = Tables['runCosts']['$inferSelect']
+export type MarginDayRow = Tables['marginDays']['$inferSelect']
 export type AuditRow = Tables['auditEntries']['$inferSelect']
 export type SubscriptionRow = Tables['subscriptions']['$inferSelect']
 export type DepositRow = Tables['deposits']['$inferSelect']
@@ -43,6 +45,7 @@ export type ShareRow = Tables['shares']['$inferSelect']
 
 export const buildSchema = (c: Columns) => ({
   ...moneyTables(c),
+  ...wholesaleTables(c),
   ...depositTables(c),
   ...planTables(c),
   ...logTables(c),

@@ -1,0 +1,100 @@
+/** Reads the sums of margins, and the runs that are not in them yet. */
+import { and, eq, gte, inArray, lt, max, sql } from 'drizzle-orm'
+import type { Millis } from '../../kernel/clock.ts'
+import type { Nusd } from '../../kernel/money.ts'
+import type { Db } from '../../storage/db/db.ts'
+import { numbered, numberedRuns } from '../../storage/db/numbered-runs.ts'
+import { first, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
+import type { Period } from '../usage/log-range.ts'
+import { cursorFact } from './store/margin-counter.ts'
+
+export const marginGroups = ['model', 'account', 'day'] as const
+export type MarginGroup = (typeof marginGroups)[number]
+
+export type MarginSums = { runs: number; revenue: Nusd; cost: Nusd }
+
+/** Sums of a model, an account or a day; `name` is an address or the day's midnight as text. */
+export type MarginRow = MarginSums & { name: string }
+
+/** A run with a known cost that ended after the count. */
+export type FreshRun = {
+  finishedAt: Millis
+  model: string
+  accountId: string
+  revenue: Nusd
+  cost: Nusd
+}
+
+/** Sums of whole days, what ended since, and how many leaves neither of them has. */
+export type MarginPicture = { sums: MarginRow[]; fresh: FreshRun[]; uncounted: number }
+
+export type MarginStore = {
+  picture(days: Period, by: MarginGroup): Promise<MarginPicture>
+}
+
+/** Leaves beyond the count that are read to show what just ran, and runs without a place. */
+const freshMax = 5000
+const unnumberedMax = 1000
+
+export function marginStore(db: Db): MarginStore {
+  const { facts, logLeaves, marginDays, runCosts, runs, unnumberedRuns } = db.tables
+  const columns = {
+    finishedAt: runs.finishedAt,
+    model: runs.model,
+    accountId: runs.accountId,
+    revenue: runs.cost,
+    cost: runCosts.cost,
+  }
+
+  function* readSums(q: Query, { from, to }: Period, by: MarginGroup): Work<MarginRow[]> {
+    const { day, model, accountId } = marginDays
+    const column = { model, account: accountId, day }[by]
+    const total = (of: unknown) => sql<string>`cast(coalesce(sum(${of}), 0) as text)`
+    const grouped = q
+      .select({
+        name: sql<string>`cast(${column} as text)`,
+        runs: total(marginDays.runs),
+        revenue: total(marginDays.revenue),
+        cost: total(marginDays.cost),
+      })
+      .from(marginDays)
+      .where(and(gte(day, from), lt(day, to)))
+      .groupBy(column)
+    return (yield* rows(grouped)).map((row) => ({
+      name: row.name,
+      runs: Number(row.runs),
+      revenue: BigInt(row.revenue),
+      cost: BigInt(row.cost),
+    }))
+  }
+
+  function* read(q: Query, days: Period, by: MarginGroup): Work<MarginPicture> {
+    const cursor = yield* first(q.select().from(facts).where(eq(facts.name, cursorFact)))
+    const from = Number(cursor?.value ?? 0)
+    const last = yield* first(q.select({ place: max(logLeaves.idx) }).from(logLeaves))
+    const size = last?.place === null || last === undefined ? 0 : Number(last.place) + 1
+    const before = Math.min(size, from + freshMax)
+    const costed = eq(runCosts.runId, runs.id)
+    const since = q.select(columns).from(numberedRuns(db, { from, before }))
+    const found = yield* rows(
+      since.innerJoin(runs, eq(runs.id, numbered.runId)).innerJoin(runCosts, costed),
+    )
+    const waiting = q.select({ id: unnumberedRuns.id }).from(unnumberedRuns).limit(unnumberedMax)
+    const unnumbered = yield* rows(
+      q.select(columns).from(runs).innerJoin(runCosts, costed).where(inArray(runs.id, waiting)),
+    )
+    const fresh = [...found, ...unnumbered].filter(hasEnded)
+    const sums = days.from < days.to ? yield* readSums(q, days, by) : []
+    return { sums, fresh, uncounted: size - before }
+  }
+
+  return {
+    // With one writer, reads in one turn are of one moment.
+    picture: (days, by) =>
+      db.exclusive ? db.read((q) => read(q, days, by)) : db.snapshot((q) => read(q, days, by)),
+  }
+}
+
+const hasEnded = (
+  run: Omit<FreshRun, 'finishedAt'> & { finishedAt: number | null },
+): run is FreshRun => run.finishedAt !== null
