@@ -11,7 +11,7 @@ import { anchorStore } from '../proof/anchors/store.ts'
 import { rpcChain } from '../proof/chain/rpc.ts'
 import type { Db } from '../storage/db/db.ts'
 import { type Finding, failure, fine, warning } from './finding.ts'
-import { checkUpstreams, isThere, upstreamWords } from './models.ts'
+import { checkUpstreams, isThere, lossesOf, upstreamWords } from './models.ts'
 
 /** Gas of the log's most expensive transaction, and how many the sender should afford. */
 const gasOfAnchor = 80_000n
@@ -52,6 +52,17 @@ async function isAlive(url: string): Promise<boolean> {
   } catch {
     return false
   }
+}
+
+/** Checks that no price is below what a step of its route costs. */
+export function lookAtPrices(config: Config): Finding[] {
+  const fix = 'raise the price in [[models]], or correct the cost of the route step'
+  const losses = lossesOf(config).map((loss) => warning('prices', `Below cost: ${loss}.`, fix))
+  const hasCost = config.models.some(({ route = [] }) =>
+    route.some((step) => typeof step !== 'string' && step.cost !== undefined),
+  )
+  if (losses.length > 0 || !hasCost) return losses
+  return [fine('prices', 'No model is sold below the cost of its route.')]
 }
 
 /** Checks that every offered model has a working upstream. */

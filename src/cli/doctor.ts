@@ -22,7 +22,7 @@ import {
 } from './doctor-database.ts'
 import { lookAtLog, lookAtReplication } from './doctor-log.ts'
 import { lookAtDisk, lookAtFiles } from './doctor-machine.ts'
-import { lookAtChain, lookAtModels, lookAtOrigin } from './doctor-network.ts'
+import { lookAtChain, lookAtModels, lookAtOrigin, lookAtPrices } from './doctor-network.ts'
 import { type Finding, failure, lookAt, quote } from './finding.ts'
 import { withoutPassword } from './pg-tools.ts'
 
@@ -69,6 +69,7 @@ async function examine(options: Options): Promise<void> {
       lookAt('signer', 'restore the right key', key),
       lookAt('origin', 'curl -v the base_url', () => lookAtOrigin(config)),
       lookAt('models', 'counterfoil models check', () => lookAtModels(config)),
+      lookAt('prices', 'counterfoil models check', () => lookAtPrices(config)),
       lookAt('chain', 'check [chain] rpc_urls', () => lookAtChain(config, db)),
     ])
     report([...findings, ...slow.flat()], options)

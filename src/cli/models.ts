@@ -1,6 +1,9 @@
 /** `models check`: asks every upstream whether it responds and serves the models routed to it. */
 import type { Command } from 'commander'
+import { makePlans } from '../access/plan.ts'
+import { lossWords } from '../billing/margins/losses.ts'
 import type { Config } from '../config/config.ts'
+import { makeCatalogue } from '../models/catalogue.ts'
 import { toStep } from '../models/model-config.ts'
 import { checkUpstream } from '../models/upstream/check.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
@@ -48,12 +51,21 @@ export const upstreamWords: Record<CheckedUpstream['status'], string> = {
   error: 'returns an error: check its base_url, which usually ends in /v1',
 }
 
+/** What the configuration sells below cost, in sentences without a full stop. */
+export function lossesOf({ models, upstreams, plans, limits }: Config): string[] {
+  const upstreamIds = upstreams.map(({ id }) => id)
+  return lossWords(makeCatalogue({ models, upstreamIds }).list(), makePlans(plans, limits).list)
+}
+
 async function check(options: { json?: boolean }): Promise<void> {
-  const found = await checkUpstreams(configOf(options))
-  if (options.json) printJson({ object: 'list', data: found })
+  const config = configOf(options)
+  const losses = lossesOf(config)
+  const found = await checkUpstreams(config)
+  if (options.json) printJson({ object: 'list', data: found, below_cost: losses })
   else for (const one of found) print(lineOf(one))
   if (found.length === 0)
     say('No upstreams are configured; the built-in models are always available.')
+  if (!options.json) for (const loss of losses) say(`Below cost: ${loss}.`)
   const wrong = found.filter((one) => !isThere(one)).length
   if (wrong > 0)
     throw new Exit(exitCodes.failed, `${wrong} of ${found.length} upstreams failed the check.`)

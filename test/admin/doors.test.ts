@@ -15,14 +15,23 @@ const pages = [
   `/accounts/${other}/suspend`,
   `/accounts/${other}/grant`,
   '/models',
+  '/margins',
+  '/margins?by=account&days=90',
   '/anchors',
   '/deposits',
   '/ledger',
   '/audit-log',
 ].map((path) => `/dashboard/admin${path}`)
-const lists = ['', '/accounts', '/models', '/anchors', '/deposits', '/ledger', '/audit-log'].map(
-  (path) => `/api/portal/admin${path}`,
-)
+const lists = [
+  '',
+  '/accounts',
+  '/models',
+  '/margins',
+  '/anchors',
+  '/deposits',
+  '/ledger',
+  '/audit-log',
+].map((path) => `/api/portal/admin${path}`)
 const actions = [
   `/accounts/${other}/suspend`,
   `/accounts/${other}/resume`,

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
+import { dayMs, dayOf } from '../../src/billing/usage/usage.ts'
+import { insert } from '../../src/storage/db/query-steps.ts'
 import { adminWorld, other } from '../admin/admin.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
-import { pricedBuiltins } from '../support/runs.ts'
+import { modelToml, pricedBuiltins, upstreamToml } from '../support/runs.ts'
 import { usd, type World } from '../support/world.ts'
 import { fewLooks, inspectPage, lookName } from './support.ts'
 
@@ -11,8 +13,12 @@ describe.skipIf(noChromium)("the operator's pages", () => {
   let browser: Browser
   let cookies: { name: string; value: string }[]
   beforeAll(async () => {
-    const admins = await adminWorld({ toml: pricedBuiltins })
+    const cost = 'cost = { input_pusd = 9_000_000, output_pusd = 900_000 }'
+    const costed = `{ to = "stub:any", ${cost} }, "stub:other"`
+    const stub = upstreamToml('stub', 'http://127.0.0.1:9') + modelToml('stub/dear', costed)
+    const admins = await adminWorld({ toml: pricedBuiltins + stub })
     w = admins.w
+    await addMargins(w)
     cookies = [...admins.own.jar].map(([name, value]) => ({ name, value }))
     browser = await startChromium()
     await w.key({ account: other, balance: 7n * usd })
@@ -71,6 +77,10 @@ describe.skipIf(noChromium)("the operator's pages", () => {
     ['the status', '/dashboard/admin'],
     ['an account', `/dashboard/admin/accounts/${other}`],
     ['the audit log', '/dashboard/admin/audit-log'],
+    ['the models', '/dashboard/admin/models'],
+    ['the margins by model', '/dashboard/admin/margins'],
+    ['the margins by account', '/dashboard/admin/margins?by=account&days=7'],
+    ['a range that is none', '/dashboard/admin/margins?from=never'],
   ]
   describe.each(pages)('nothing is wrong with %s', (name, path) => {
     test.each(fewLooks.map((look) => [lookName(look), look] as const))(
@@ -86,3 +96,19 @@ describe.skipIf(noChromium)("the operator's pages", () => {
     )
   })
 })
+
+/** Sums of two days, one of them at a loss. */
+async function addMargins({ db, deps }: World): Promise<void> {
+  const today = dayOf(deps.clock.now())
+  const days = [today, today - dayMs].flatMap((day) =>
+    ['stub/dear', 'acme/a-model-with-quite-a-long-name-2026-11-20'].map((model, i) => ({
+      day,
+      model,
+      accountId: other,
+      runs: 1234,
+      revenue: 12_345_678_901n,
+      cost: i === 0 ? 23_456_789_012n : 1_000_000n,
+    })),
+  )
+  await db.write(() => insert(db.tables.marginDays, days))
+}

@@ -1,6 +1,7 @@
 /** The operator's pages and their JSON under `/api/portal/admin`. */
 import { Elysia } from 'elysia'
 import type { Deps, Reloaded } from '../../app/deps-port.ts'
+import { lossWords } from '../../billing/margins/losses.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { isId } from '../../kernel/ids.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
@@ -20,6 +21,7 @@ import { answer, readAccount, show } from './portal/answer.tsx'
 import { type AuditListView, AuditPanel, toAuditView } from './portal/audits.tsx'
 import { adminAnchorsPortal, adminDepositsPortal } from './portal/chain.tsx'
 import { LedgerPanel } from './portal/ledger.tsx'
+import { adminMarginsPortal } from './portal/margins.tsx'
 import { ModelPanels, type ModelsView } from './portal/models.tsx'
 import { StatusPanel } from './portal/service-status.tsx'
 import { upstreamHealth } from './upstreams.ts'
@@ -29,6 +31,7 @@ export const adminPortal = (deps: Deps, frame: Frame) =>
     .use(statusPortal(deps, frame))
     .use(adminAccountsPortal(deps, frame))
     .use(modelsPortal(deps, frame))
+    .use(adminMarginsPortal(deps, frame))
     .use(adminAnchorsPortal(deps, frame))
     .use(adminDepositsPortal(deps, frame))
     .use(ledgerPortal(deps, frame))
@@ -71,6 +74,7 @@ const modelsPortal = (deps: Deps, frame: Frame) => {
       leaf: place === null ? undefined : place - logs.current.start,
       since: stored?.createdAt,
       upstreams: upstreamHealth(deps),
+      losses: lossWords(catalogue.list(), deps.plans.list),
       canReload: deps.reload.again !== undefined,
       reloaded,
       now: clock.now(),
@@ -93,6 +97,7 @@ const modelsPortal = (deps: Deps, frame: Frame) => {
         const json = () => ({
           object: 'list',
           data: view.models.map(toModelView),
+          below_cost: view.losses,
           price_list: { ...view.prices, leaf: view.leaf ?? null },
           upstreams: view.upstreams.map(({ reasons, load, ...rest }) => ({
             ...rest,

@@ -81,6 +81,10 @@ export const operatedModelsShape = t.answer(
       leaf: t.usuallyNull(t.count('Its leaf of the log.', 0)),
     }),
     upstreams: t.list(upstreamShape, 'All upstreams.'),
+    below_cost: names(
+      'What is sold below cost.',
+      'acme/large sells output at $1.00, far:large costs $2.00 per 1M tokens',
+    ),
   },
 )
 
@@ -150,6 +154,39 @@ export const auditEntryShape = t.answer('AuditEntry', 'An action, as the audit l
 })
 
 export const auditPageShape = t.page('AuditPage', 'The audit log.', auditEntryShape)
+
+const marginMembers = {
+  runs: t.count('Runs with a known cost.', 12),
+  revenue_nusd: t.nusd('What they were charged.', 1_080_000),
+  revenue_usd: t.text('The same in USD.', '0.00108'),
+  cost_nusd: t.nusd('What they cost the operator.', 1_000_000),
+  cost_usd: t.text('The same in USD.', '0.001'),
+  margin_nusd: t.integer('Revenue less cost, in nano-USD.', 80_000),
+  margin_usd: t.text('The same in USD.', '0.00008'),
+  margin_percent: t.usuallyNull(t.text('Of the revenue; null without any.', '7.4')),
+}
+
+export const marginsShape = t.answer(
+  'Margins',
+  'Revenue, cost and margin of runs whose route step has a cost.',
+  {
+    object: t.only('margins'),
+    from: t.time('First day.'),
+    to: t.time('End of the last day.'),
+    by: t.oneOf('What the rows are of.', ['model', 'account', 'day']),
+    data: t.list(
+      t.object('A row: the lowest margin first, days in their order.', {
+        'model?': t.text('By model: its id.', 'acme/large'),
+        'account?': t.address('By account: its address.'),
+        'day?': t.text('By day (UTC): its date.', '2026-11-21'),
+        ...marginMembers,
+      }),
+      'All rows.',
+    ),
+    totals: t.object('Of all rows.', marginMembers),
+    uncounted: t.count('Leaves of the log that are not counted yet.', 0),
+  },
+)
 
 const reason = t.text('Why, for the audit.', 'goodwill', {
   minLength: 1,

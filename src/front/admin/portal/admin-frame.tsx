@@ -10,6 +10,7 @@ export const adminPath = '/dashboard/admin'
 export const paths = {
   accounts: `${adminPath}/accounts`,
   models: `${adminPath}/models`,
+  margins: `${adminPath}/margins`,
   anchors: `${adminPath}/anchors`,
   deposits: `${adminPath}/deposits`,
   ledger: `${adminPath}/ledger`,
@@ -20,6 +21,7 @@ const tabs = [
   { href: adminPath, label: 'Status' },
   { href: paths.accounts, label: 'Accounts' },
   { href: paths.models, label: 'Models' },
+  { href: paths.margins, label: 'Margins' },
   { href: paths.anchors, label: 'Anchors' },
   { href: paths.deposits, label: 'Deposits' },
   { href: paths.ledger, label: 'Ledger' },

@@ -12,6 +12,7 @@ import { Badge } from '../../../web/ui/status.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
 import type { UpstreamHealth } from '../upstreams.ts'
+import { Losses } from './margins.tsx'
 
 export type ModelsView = {
   models: readonly Model[]
@@ -20,6 +21,8 @@ export type ModelsView = {
   leaf: number | undefined
   since: Millis | undefined
   upstreams: readonly UpstreamHealth[]
+  /** What is sold below cost, in sentences. */
+  losses: readonly string[]
   canReload: boolean
   /** The result of the last reload requested on this page. */
   reloaded: Reloaded | undefined
@@ -29,6 +32,7 @@ export type ModelsView = {
 export const ModelPanels = ({ view }: { view: ModelsView }) => (
   <div id="models" class="stack">
     <PricesPanel view={view} />
+    <Losses of={view.losses} />
     <Panel id="catalogue" title="Models">
       <Table caption="Models" columns={modelColumns} rows={view.models} />
     </Panel>

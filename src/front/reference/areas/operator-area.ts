@@ -11,6 +11,7 @@ import {
   findingsShape,
   grantBody,
   ledgerAuditShape,
+  marginsShape,
   operatedAnchorsShape,
   operatedModelsShape,
   reasonBody,
@@ -53,6 +54,16 @@ const looks = [
   look('showOperatedModels', '/models', 'Models and upstreams', {
     schema: operatedModelsShape,
     about: 'Prices, and how upstreams do.',
+  }),
+  look('showMargins', '/margins', 'Margins', {
+    schema: marginsShape,
+    about: 'Revenue, cost and margin by model, account or day. Only for the operator.',
+    query: {
+      by: t.oneOf('Default: model.', ['model', 'account', 'day']),
+      days: t.oneOf('The last days, in place of `from` and `to`.', ['7', '30', '90']),
+      from: t.text('First day (UTC). Default: 29 days ago.', '2026-11-01'),
+      to: t.text('Last day (UTC). Default: today.', '2026-11-21'),
+    },
   }),
   look('listOperatedAnchors', '/anchors', 'Anchors', {
     schema: operatedAnchorsShape,

@@ -1,0 +1,289 @@
+/** The operator's view of margins: revenue, cost and what is sold below cost. */
+import { Elysia } from 'elysia'
+import type { Deps } from '../../../app/deps-port.ts'
+import { lossWords } from '../../../billing/margins/losses.ts'
+import type { Margins } from '../../../billing/margins/margins.ts'
+import { marginOf, marginPercent, marginsOf } from '../../../billing/margins/margins.ts'
+import { toMarginsView } from '../../../billing/margins/margins-view.ts'
+import { readMarginQuery } from '../../../billing/margins/query.ts'
+import { type MarginGroup, type MarginRow, marginGroups } from '../../../billing/margins/store.ts'
+import { rangeDays } from '../../../billing/usage/api/usage-query.ts'
+import { toDate } from '../../../billing/usage/usage-view.ts'
+import { Refusal } from '../../../kernel/refusal.ts'
+import { queryOf } from '../../../web/http/query.ts'
+import { Address } from '../../../web/ui/address.tsx'
+import { Amount } from '../../../web/ui/amount.tsx'
+import { Button, ButtonLink } from '../../../web/ui/button.tsx'
+import { Empty } from '../../../web/ui/empty.tsx'
+import { Tabs } from '../../../web/ui/filters.tsx'
+import { TextField } from '../../../web/ui/form.tsx'
+import type { Frame } from '../../../web/ui/frame.ts'
+import { ErrorNote, Notice } from '../../../web/ui/notice.tsx'
+import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
+import { Badge } from '../../../web/ui/status.tsx'
+import { type Column, Table } from '../../../web/ui/table.tsx'
+import { dateText } from '../../../web/ui/when.tsx'
+import { adminAuth } from '../needs-admin.ts'
+import { paths } from './admin-frame.tsx'
+import { answer, show } from './answer.tsx'
+
+export const adminMarginsPortal = (deps: Deps, frame: Frame) =>
+  new Elysia({ name: 'admin-margins-portal' })
+    .use(adminAuth(deps))
+    .get(
+      paths.margins,
+      async ({ request, set, account }) => {
+        const main = <MarginsPage view={await viewOf(deps, queryOf(request))} />
+        const here = { title: 'Margins', tab: paths.margins }
+        return show(frame, { request, set, account }, { ...here, main })
+      },
+      { needsAdmin: 'page' },
+    )
+    .get(
+      '/api/portal/admin/margins',
+      async ({ request, set }) => {
+        const view = await viewOf(deps, queryOf(request))
+        const { found } = view
+        if (found instanceof Refusal) throw found
+        const json = () => toMarginsView(found)
+        const fragment = <MarginsPage view={view} />
+        return answer({ request, set }, { json, fragment, seeOther: paths.margins })
+      },
+      { needsAdmin: 'action' },
+    )
+
+type View = {
+  /** What the address asks for, which the forms and links keep. */
+  query: URLSearchParams
+  found: Margins | Refusal
+  losses: readonly string[]
+  /** Models with a route step whose cost is not known, built-in ones left out. */
+  unknown: readonly string[]
+}
+
+async function viewOf(deps: Deps, query: URLSearchParams): Promise<View> {
+  const models = deps.catalogue.list()
+  const view = {
+    query,
+    losses: lossWords(models, deps.plans.list),
+    unknown: models
+      .filter(({ status, verifiable }) => status !== 'disabled' && verifiable === 'none')
+      .filter(({ route }) => route.some(({ cost }) => !cost))
+      .map(({ id }) => id),
+  }
+  try {
+    return { ...view, found: await marginsOf(deps, readMarginQuery(query, deps.clock.now())) }
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.type !== 'invalid_request') throw error
+    return { ...view, found: error }
+  }
+}
+
+const MarginsPage = ({ view }: { view: View }) => (
+  <section id="margins" class="stack" aria-label="Margins">
+    <Range view={view} />
+    <Losses of={view.losses} />
+    {view.found instanceof Refusal ? (
+      <ErrorNote
+        what={view.found.message}
+        retry={<ButtonLink href={paths.margins}>Show the last 30 days</ButtonLink>}
+      />
+    ) : (
+      <Found query={view.query} of={view.found} unknown={view.unknown} />
+    )}
+  </section>
+)
+
+/** Above everything else on the page of models, too. */
+export const Losses = ({ of }: { of: readonly string[] }) =>
+  of.length === 0 ? null : (
+    <div class="stack">
+      <Notice tone="warn" title="Sold below cost.">
+        Raise these prices in <code>counterfoil.toml</code>, or correct the <code>cost</code> of the
+        route step.
+      </Notice>
+      <ul class="affected">
+        {of.slice(0, lossesShown).map((loss) => (
+          <li>{loss}.</li>
+        ))}
+        {of.length > lossesShown ? <li>And {of.length - lossesShown} more.</li> : null}
+      </ul>
+    </div>
+  )
+
+const lossesShown = 20
+
+const Range = ({ view: { query, found } }: { view: View }) => (
+  <search class="sheet">
+    <form class="pad range" method="get" action={paths.margins}>
+      <Tabs
+        label="Range"
+        tabs={rangeDays.map((days) => ({ href: rangeHref(query, days), label: `${days} days` }))}
+        here={rangeHref(query, daysOf(query))}
+      />
+      <TextField name="from" label="From" type="date" value={edgeOf(query, 'from', found)} />
+      <TextField name="to" label="To" type="date" value={edgeOf(query, 'to', found)} />
+      {query.has('by') ? <input type="hidden" name="by" value={query.get('by') ?? ''} /> : null}
+      <Button>Show</Button>
+    </form>
+  </search>
+)
+
+const daysOf = (query: URLSearchParams): string | undefined =>
+  query.get('days') || (query.get('from') || query.get('to') ? undefined : '30')
+
+function rangeHref(query: URLSearchParams, days: string | undefined): string {
+  const asked = new URLSearchParams({ ...(days ? { days } : {}) })
+  const by = query.get('by')
+  if (by) asked.set('by', by)
+  return `${paths.margins}?${asked}`
+}
+
+/** Where the range that is shown begins or ends, else the date that was typed. */
+function edgeOf(query: URLSearchParams, edge: 'from' | 'to', found: Margins | Refusal): string {
+  const typed = query.get(edge) ?? ''
+  if (found instanceof Refusal) return /^\d{4}-\d\d-\d\d$/.test(typed) ? typed : ''
+  return toDate(edge === 'from' ? found.from : found.to - 1)
+}
+
+/** Rows of the page; the command line and the JSON have all of them. */
+const rowsShown = 200
+
+type FoundProps = { query: URLSearchParams; of: Margins; unknown: readonly string[] }
+
+const Found = ({ query, of, unknown }: FoundProps) => (
+  <>
+    <Panel id="margin-totals" title={`${dateText(of.from)} to ${dateText(of.to - 1)}`}>
+      <Pad>
+        <Facts
+          of={[
+            ['Revenue', <Amount nusd={of.totals.revenue} />],
+            ['Cost', <Amount nusd={of.totals.cost} />],
+            ['Margin', <Amount nusd={marginOf(of.totals)} />],
+            ['Of revenue', percentText(marginPercent(of.totals)) || 'None'],
+            ['Runs with a known cost', of.totals.runs.toLocaleString('en-US')],
+          ]}
+        />
+      </Pad>
+    </Panel>
+    <Panel
+      id="margin-rows"
+      title={`By ${of.by}`}
+      aside={
+        <Tabs
+          label="Group by"
+          tabs={marginGroups.map((by) => ({ href: hrefBy(query, by), label: groupWords[by] }))}
+          here={hrefBy(query, of.by)}
+        />
+      }
+      foot={of.rows.length === 0 ? null : <Foot of={of} />}
+    >
+      {of.rows.length === 0 ? (
+        <Empty hash="margins" title="No run of these days has a known cost">
+          Give the steps of a route their <code>cost</code>, or import prices with a markup:{' '}
+          <code>counterfoil models import</code>.
+        </Empty>
+      ) : (
+        <Table
+          caption={`Margins by ${of.by}`}
+          columns={columnsOf(of)}
+          rows={of.rows.slice(0, rowsShown)}
+        />
+      )}
+      {unknown.length === 0 ? null : <Unknown models={unknown} />}
+    </Panel>
+  </>
+)
+
+const Unknown = ({ models }: { models: readonly string[] }) => (
+  <Pad>
+    <p class="quiet">
+      Runs of a route step without a <code>cost</code> are not counted here. Models with such a
+      step: {models.slice(0, 10).join(', ')}
+      {models.length > 10 ? ` and ${models.length - 10} more` : ''}.
+    </p>
+  </Pad>
+)
+
+const Foot = ({ of: { by, rows, uncounted } }: { of: Margins }) => (
+  <span>
+    {rows.length > rowsShown
+      ? `The ${rowsShown} ${by === 'day' ? 'first' : 'lowest margins'} of ${rows.length}; counterfoil margins lists all.`
+      : 'End of list.'}
+    {uncounted === 0
+      ? ''
+      : ` ${uncounted.toLocaleString('en-US')} newer leaves are not counted yet.`}
+  </span>
+)
+
+const groupWords: Record<MarginGroup, string> = { model: 'Model', account: 'Account', day: 'Day' }
+
+/** The same range in other groups. */
+function hrefBy(query: URLSearchParams, by: MarginGroup): string {
+  const asked = new URLSearchParams()
+  for (const name of ['days', 'from', 'to']) {
+    const value = query.get(name)
+    if (value) asked.set(name, value)
+  }
+  asked.set('by', by)
+  return `${paths.margins}?${asked}`
+}
+
+function columnsOf({ by, totals }: Margins): Column<MarginRow>[] {
+  return [
+    { head: groupWords[by], cell: ({ name }) => <Name by={by} name={name} />, total: 'Total' },
+    {
+      head: 'Runs',
+      kind: 'optional-number',
+      cell: ({ runs }) => runs.toLocaleString('en-US'),
+      total: totals.runs.toLocaleString('en-US'),
+    },
+    {
+      head: 'Revenue',
+      kind: 'number',
+      cell: ({ revenue }) => <Amount nusd={revenue} />,
+      total: <Amount nusd={totals.revenue} />,
+    },
+    {
+      head: 'Cost',
+      kind: 'number',
+      cell: ({ cost }) => <Amount nusd={cost} />,
+      total: <Amount nusd={totals.cost} />,
+    },
+    {
+      head: 'Margin',
+      kind: 'number',
+      cell: (row) => <MarginCell row={row} />,
+      total: <Amount nusd={marginOf(totals)} />,
+    },
+    {
+      head: 'Of revenue',
+      kind: 'optional-number',
+      cell: (row) => percentText(marginPercent(row)),
+      total: percentText(marginPercent(totals)),
+    },
+  ]
+}
+
+const percentText = (percent: string | null): string => (percent === null ? '' : `${percent} %`)
+
+const MarginCell = ({ row }: { row: MarginRow }) => (
+  <>
+    {marginOf(row) < 0n ? (
+      <>
+        <Badge tone="bad">Loss</Badge>{' '}
+      </>
+    ) : null}
+    <Amount nusd={marginOf(row)} />
+  </>
+)
+
+function Name({ by, name }: { by: MarginGroup; name: string }) {
+  if (by === 'model') return <code>{name}</code>
+  if (by === 'day') return <span>{dateText(Number(name))}</span>
+  return (
+    <a href={`${paths.accounts}/${name}`}>
+      <Address value={name} />
+    </a>
+  )
+}

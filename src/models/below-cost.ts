@@ -1,0 +1,124 @@
+/** Finds models whose prices are below what a step of their route costs the operator. */
+import { type Nusd, type Pusd, toUsd } from '../kernel/money.ts'
+import { inputClasses, type Meter, outputClasses } from './meter.ts'
+import type { Model, RouteStep } from './model.ts'
+import { type Prices, type RateStep, stepFor } from './rates.ts'
+
+/** A price below its cost, both in pico-USD a unit. */
+export type BelowCost = {
+  model: string
+  /** `upstream:model`. */
+  step: string
+  meter: Meter
+  price: Pusd
+  cost: Pusd
+  /** Of runs in this tier; undefined for the ordinary one. */
+  tier: string | undefined
+  /** Of runs whose input is above so many tokens; 0 for all. */
+  aboveInputTokens: number
+}
+
+type Discount = { bps: number; covers(model: string): boolean }
+
+const noDiscount: Discount = { bps: 0, covers: () => true }
+
+/**
+ * What is sold below cost: of each step and meter the first tier and band where it is. With a
+ * discount, only what that brings below cost.
+ */
+export function belowCost(models: readonly Model[], discount?: Discount): BelowCost[] {
+  return models.flatMap((model) => {
+    if (model.status === 'disabled') return []
+    const plain = lossesOf(model, noDiscount)
+    if (!discount) return plain
+    if (discount.bps === 0 || !discount.covers(model.id)) return []
+    const known = new Set(plain.map(nameOf))
+    return lossesOf(model, discount).filter((one) => !known.has(nameOf(one)))
+  })
+}
+
+/** One finding in words, without a full stop. */
+export function belowCostWords({ model, step, meter, ...rest }: BelowCost): string {
+  const { price, cost, tier, aboveInputTokens } = rest
+  const where = [
+    ...(tier === undefined ? [] : [`tier ${tier}`]),
+    ...(aboveInputTokens === 0 ? [] : [`above ${aboveInputTokens.toLocaleString('en-US')} tokens`]),
+  ]
+  const when = where.length === 0 ? '' : ` (${where.join(', ')})`
+  const [sold, paid] = [price, cost].map((pusd) => `$${toUsd(shown(meter, pusd))}`)
+  return `${model} sells ${meter} at ${sold}${when}, ${step} costs ${paid} ${unitOf(meter)}`
+}
+
+const isCall = (meter: Meter): boolean => meter === 'request' || meter === 'web_search'
+
+/** In nano-USD: of a million tokens, or of one call. */
+const shown = (meter: Meter, pusd: Pusd): Nusd => (isCall(meter) ? pusd / 1000n : pusd * 1000n)
+
+const unitOf = (meter: Meter): string =>
+  isCall(meter) ? (meter === 'request' ? 'a run' : 'a call') : 'per 1M tokens'
+
+const nameOf = ({ step, meter }: BelowCost): string => `${step} ${meter}`
+
+function lossesOf(model: Model, { bps }: Discount): BelowCost[] {
+  const found = new Map<string, BelowCost>()
+  for (const step of model.route) {
+    if (!step.cost) continue
+    for (const loss of lossesAt(model, step, step.cost, bps)) {
+      const name = nameOf(loss)
+      if (!found.has(name)) found.set(name, loss)
+    }
+  }
+  return [...found.values()]
+}
+
+function* lossesAt(
+  { id, kind, prices }: Model,
+  { upstream, model }: RouteStep,
+  cost: Prices,
+  bps: number,
+): Generator<BelowCost> {
+  const tiers = [undefined, ...(prices.card?.tiers.map(({ name }) => name) ?? [])]
+  const edges = [prices, cost].flatMap(({ card }) => card?.bands ?? [])
+  const above = [0, ...edges.map(({ aboveInputTokens }) => aboveInputTokens)]
+  for (const tier of tiers) {
+    for (const aboveInputTokens of above.sort((a, b) => a - b)) {
+      const used = { inputTokens: aboveInputTokens + 1, tier }
+      const [sold, paid] = [stepFor(prices, used), stepFor(cost, used)]
+      const pairs = [...rated(sold, paid, kind === 'chat'), requests(prices, cost)]
+      for (const { meter, price, cost: each } of pairs) {
+        if (price * BigInt(10_000 - bps) >= each * 10_000n) continue
+        const step = `${upstream}:${model}`
+        yield { model: id, step, meter, price, cost: each, tier, aboveInputTokens }
+      }
+    }
+  }
+}
+
+type Pair = { meter: Meter; price: Pusd; cost: Pusd }
+
+const requests = (prices: Prices, cost: Prices): Pair => ({
+  meter: 'request',
+  price: prices.requestNusd * 1000n,
+  cost: cost.requestNusd * 1000n,
+})
+
+/** What a unit of each meter is billed at and costs, with the fallbacks of both. */
+function* rated(sold: RateStep, paid: RateStep, isChat: boolean): Generator<Pair> {
+  const pair = (meter: Meter, of: (step: RateStep) => Pusd): Pair => ({
+    meter,
+    price: of(sold),
+    cost: of(paid),
+  })
+  yield pair('input', ({ rates }) => rates.input ?? 0n)
+  for (const meter of inputClasses) {
+    const isNamed = sold.rates[meter] !== undefined || paid.rates[meter] !== undefined
+    if (isNamed) yield pair(meter, ({ rates, dearestInput }) => rates[meter] ?? dearestInput)
+  }
+  if (!isChat) return
+  yield pair('output', ({ rates }) => rates.output ?? 0n)
+  for (const meter of outputClasses) {
+    const isNamed = sold.rates[meter] !== undefined || paid.rates[meter] !== undefined
+    if (isNamed) yield pair(meter, ({ rates }) => rates[meter] ?? rates.output ?? 0n)
+  }
+  yield pair('web_search', ({ rates }) => rates.web_search ?? 0n)
+}
