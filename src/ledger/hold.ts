@@ -1,7 +1,8 @@
 /** The rules of money: what a hold needs, how a run is charged, how a grant arrives. */
-import { toRfc3339 } from '../kernel/clock.ts'
-import { max, maxNusd, min, type Nusd, toJsonInteger } from '../kernel/money.ts'
-import { refuse } from '../kernel/refusal.ts'
+import { type Millis, toRfc3339 } from '../kernel/clock.ts'
+import { max, maxNusd, min, type Nusd, toJsonInteger, toUsd } from '../kernel/money.ts'
+import { type RefusalDetail, refuse } from '../kernel/refusal.ts'
+import { notAStatus } from '../kernel/status-safe.ts'
 import type { HoldWindow, KeyRow, RunRow } from '../storage/db/schema.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 import { windowEnd } from './window.ts'
@@ -35,33 +36,47 @@ export function mostFor(unit: UnitOfWork, accountId: string, chain: readonly Key
   return [...rooms, ...mosts].reduce(min, maxNusd)
 }
 
+/** Why a hold is refused: the purse that lacks the money, and what is in it. */
+export type Shortage = {
+  required: Nusd
+  room: Room
+  /** The key of the purse; undefined for the balance. */
+  key: KeyRow | undefined
+  /** Whether that is the key which asks, not one above it. */
+  isOwn: boolean
+  /** What runs that have not ended hold of the purse; 0 for a limit of a single run. */
+  held: Nusd
+  resetsAt: Millis | null
+  /** The most that a run could hold now, as {@link mostFor} has it. */
+  most: Nusd
+  /** Whether there is room as soon as runs of the key itself end. */
+  isOnlyHeld: boolean
+}
+
 /**
  * Reserves `amount` on the key, every ancestor and the account; returns the windows it was taken
- * from. `explain` adds to a refusal's metadata what the least room can afford.
+ * from. `explain` gives a refusal its words and adds to its metadata.
  * @throws Refusal `cap_exceeded` or `insufficient_balance`, before any change.
  */
 export function takeHold(
   unit: UnitOfWork,
   chain: readonly KeyRow[],
   amount: Nusd,
-  explain: (room: Nusd) => Record<string, unknown>,
+  explain: (shortage: Shortage) => RefusalDetail,
 ): HoldWindow[] {
   const accountId = chain[0]?.accountId ?? ''
   const account = unit.account(accountId)
   if (!account) throw new Error('a key without an account')
   const rooms = roomsOf(unit, accountId, chain)
-  const least = rooms.reduce((room, other) => min(room, other.available), maxNusd)
   chain.forEach((key, depth) => {
     const most = key.maxCostPerRun
-    if (most !== null && amount > most) {
-      const room: Room = { available: most, limitedBy: 'max_cost_per_run', keyId: key.id }
-      const message = tooMuchForOne(depth === 0 ? 'this key' : `the key ${key.id} above this one`)
-      // A per-run limit has no window that resets.
-      refuseSpend(unit, room, undefined, amount, explain(min(least, most)), message)
-    }
+    if (most === null || amount <= most) return
+    const room: Room = { available: most, limitedBy: 'max_cost_per_run', keyId: key.id }
+    refuseHold(shortageOf(unit, chain, amount, { room, depth, rooms }), explain)
   })
   rooms.forEach((room, depth) => {
-    if (room.available < amount) refuseSpend(unit, room, chain[depth], amount, explain(least))
+    if (room.available >= amount) return
+    refuseHold(shortageOf(unit, chain, amount, { room, depth, rooms }), explain)
   })
   account.held += amount
   unit.changed('account', account)
@@ -75,28 +90,46 @@ export function takeHold(
   })
 }
 
-const tooMuchForOne = (key: string): string =>
-  `This run can cost more than ${key} lets a single run cost (limits.max_cost_per_run_nusd). ` +
-  'Lower max_tokens or raise that limit. The spending cap is a separate limit.'
-
-function refuseSpend(
+function shortageOf(
   unit: UnitOfWork,
-  { available, limitedBy, keyId }: Room,
-  key: KeyRow | undefined,
+  chain: readonly KeyRow[],
   required: Nusd,
-  more: Record<string, unknown>,
-  message?: string,
-): never {
-  const resetsAt = key ? windowEnd(key.capWindow, unit.now) : null
-  refuse(limitedBy === 'balance' ? 'insufficient_balance' : 'cap_exceeded', {
-    ...(message === undefined ? {} : { message }),
+  { room, depth, rooms }: { room: Room; depth: number; rooms: readonly Room[] },
+): Shortage {
+  const accountId = chain[0]?.accountId ?? ''
+  const key = chain[depth]
+  const isPerRun = room.limitedBy === 'max_cost_per_run'
+  const held = key ? unit.window(key).held : (unit.account(accountId)?.held ?? 0n)
+  const ownHeld = chain[0] ? unit.window(chain[0]).held : 0n
+  return {
+    required,
+    room,
+    key,
+    isOwn: key !== undefined && depth === 0,
+    held: isPerRun ? 0n : held,
+    // A per-run limit has no window that resets.
+    resetsAt: key && !isPerRun ? windowEnd(key.capWindow, unit.now) : null,
+    most: mostFor(unit, accountId, chain),
+    isOnlyHeld: !isPerRun && rooms.every(({ available }) => available + ownHeld >= required),
+  }
+}
+
+function refuseHold(shortage: Shortage, explain: (of: Shortage) => RefusalDetail): never {
+  const { required, room, held, resetsAt } = shortage
+  const { metadata, ...words } = explain(shortage)
+  refuse(room.limitedBy === 'balance' ? 'insufficient_balance' : 'cap_exceeded', {
+    ...words,
     metadata: {
-      limited_by: limitedBy,
-      blocking_key_id: keyId ?? null,
+      limited_by: room.limitedBy,
+      blocking_key_id: room.keyId ?? null,
       required_nusd: toJsonInteger(required),
-      available_nusd: toJsonInteger(available),
+      required_usd: notAStatus(toUsd(required)),
+      available_nusd: toJsonInteger(room.available),
+      available_usd: notAStatus(toUsd(room.available)),
+      held_nusd: toJsonInteger(held),
+      held_usd: notAStatus(toUsd(held)),
       resets_at: resetsAt === null ? null : toRfc3339(resetsAt),
-      ...more,
+      ...metadata,
     },
   })
 }

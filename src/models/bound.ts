@@ -23,6 +23,8 @@ export type Bound = {
   webSearches?: number | undefined
   /** The most input and output of one choice together, where that is less than both. */
   contextTokens?: number | undefined
+  /** Whether `maxTokens` is below what the request asked for. */
+  isLowered?: true
 }
 
 /** What of a chat request goes upstream. Everything else is ours, unpriced or unknown. */
@@ -72,10 +74,12 @@ function boundOfChat(model: Model, body: Body): Bound {
   const n = choicesOf(body)
   // A token that is read leaves one less to write, and the other way round.
   const context = contextOf(model)
-  const maxTokens = Math.min(maxTokensOf(model, body), context - 1)
+  const asked = askedTokens(model, body)
+  const maxTokens = Math.min(asked, model.maxOutputTokens, context - 1)
   const inputBytes = bytesOf(contentOf(model, body))
   const inputTokens = Math.min(tokensOf(model, inputBytes, messages), context - 1)
   const bound: Bound = { inputTokens, outputTokens: maxTokens * n, maxTokens, n, inputBytes }
+  if (maxTokens < asked) bound.isLowered = true
   if (inputTokens + maxTokens > context) bound.contextTokens = context
   const tier = tierOf(model, body['service_tier'])
   if (tier !== undefined) bound.tier = tier
@@ -158,20 +162,20 @@ function choicesOf(body: Body): number {
   refuseField('n', `Send n as an integer of 1 to ${maxChoices}.`)
 }
 
-/** The most one choice may say: the lower of what the client set, else the model's limit. */
-function maxTokensOf(model: Model, body: Body): number {
-  let most = model.maxOutputTokens
+/** The most one choice is to say: the lower of what the client set, else the model's limit. */
+function askedTokens(model: Model, body: Body): number {
+  let asked: number | undefined
   for (const param of ['max_tokens', 'max_completion_tokens']) {
     const value = body[param]
     if (!isSet(value)) continue
-    if (typeof value !== 'number' || !Number.isInteger(value) || value < 1) {
+    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
       refuseField(param, `Send ${param} as an integer above 0.`)
     }
-    if (value > model.maxOutputTokens) {
-      const limit = `${model.id} answers with at most ${model.maxOutputTokens} tokens`
-      refuseField(param, `${limit}. Lower ${param}.`)
-    }
-    most = Math.min(most, value)
+    asked = Math.min(asked ?? value, value)
   }
-  return most
+  return asked ?? model.maxOutputTokens
 }
+
+/** The same, at most what the model can say: agents send large limits by default. */
+const maxTokensOf = (model: Model, body: Body): number =>
+  Math.min(askedTokens(model, body), model.maxOutputTokens)

@@ -170,6 +170,7 @@ const native: Running = async (deps, context, received, call) => {
     received: received as Json,
     background: isBackground,
     fit: body.fit,
+    limit: 'max_output_tokens',
     tags: body.tags ?? {},
     metadata: (body.metadata ?? {}) as Record<string, Json>,
     once: call && onceOf(deps, call, begunReply),

@@ -14,6 +14,7 @@ import { StorageFault } from '../kernel/storage-fault.ts'
 import type { Trace } from '../kernel/trace.ts'
 import { mostFor, takeHold } from '../ledger/hold.ts'
 import type { Once } from '../ledger/once.ts'
+import { isSet } from '../models/body.ts'
 import { type Bound, boundOf } from '../models/bound.ts'
 import type { Model } from '../models/model.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
@@ -23,8 +24,9 @@ import type { RunRow } from '../storage/db/schema.ts'
 import { notEnded } from '../storage/holds/open-runs.ts'
 import { assertCircuitClosed } from './circuit.ts'
 import { freeLater, unstored } from './finish.ts'
-import { affordableTokens, fitBound, holdOf, withTokens } from './fit.ts'
+import { fitBound, holdOf, withTokens } from './fit.ts'
 import { LiveRun } from './live-run.ts'
+import { explainShortage } from './shortage.ts'
 
 /** A run that a caller asks for. */
 export type RunWish = {
@@ -39,6 +41,8 @@ export type RunWish = {
   metadata: Record<string, Json>
   /** Whether to lower the output limit to what the caller can afford. */
   fit?: boolean | undefined
+  /** What the caller named the most tokens of an answer, where the body names it otherwise. */
+  limit?: string | undefined
   trace?: Trace | undefined
   /** The id of the browser session that asks; the run ends with it. */
   session?: string | undefined
@@ -92,10 +96,16 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
         const room = wish.fit ? mostFor(unit, caller.account, chain) : maxNusd
         const fitted = wish.fit ? fitBound(model, bound, room, discountBps) : bound
         const hold = holdOf(model, fitted, discountBps)
-        const windows = takeHold(unit, chain, hold, (room) => ({
-          max_affordable_output_tokens: affordableTokens(model, bound, room, discountBps),
-          top_up_url: `${deps.settings.baseUrl}/dashboard/deposits`,
-        }))
+        const windows = takeHold(unit, chain, hold, (shortage) =>
+          explainShortage(shortage, {
+            model,
+            bound,
+            discountBps,
+            fit: wish.fit === true,
+            limit: wish.limit ?? limitIn(wish.body),
+            depositUrl: `${deps.settings.baseUrl}/dashboard/deposits`,
+          }),
+        )
         const passport = chain[0]?.passport ?? ''
         const run = toRow({ passport, hold, discountBps, windows, at: unit.now })
         unit.addRun(run)
@@ -150,6 +160,9 @@ function assertPayable(model: Model, bound: Bound): void {
     message: 'This could cost more than any balance can hold. Lower max_tokens.',
   })
 }
+
+const limitIn = (body: JsonObject): string =>
+  isSet(body['max_completion_tokens']) ? 'max_completion_tokens' : 'max_tokens'
 
 /** The columns of a run that only the command knows. */
 type Held = Pick<RunRow, 'passport' | 'hold' | 'discountBps' | 'windows'> & { at: Millis }

@@ -38,7 +38,8 @@ export function affordableTokens(
 export function fitBound(model: Model, bound: Bound, room: Nusd, discountBps: number): Bound {
   if (holdOf(model, bound, discountBps) <= room) return bound
   const affordable = affordableTokens(model, bound, room, discountBps)
-  return affordable === null ? bound : withTokens(bound, Math.max(1, affordable))
+  if (affordable === null) return bound
+  return { ...withTokens(bound, Math.max(1, affordable)), isLowered: true }
 }
 
 /** The bound with another limit of tokens per choice; an embedding has none. */

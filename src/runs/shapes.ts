@@ -35,7 +35,9 @@ export const chatRequestShape = t.answer(
   {
     model: t.text('A model of `GET /v1/models`.', echo),
     messages,
-    'max_tokens?': t.orNull(t.integer('The most tokens of one choice.', 64, { minimum: 1 })),
+    'max_tokens?': t.orNull(
+      t.integer("The most tokens of one choice; lowered to the model's limit.", 64, { minimum: 1 }),
+    ),
     'max_completion_tokens?': t.orNull(t.integer('The same, newer name.', 64, { minimum: 1 })),
     'fit?': fit,
     'n?': t.orNull(t.integer('Choices; the hold is multiplied.', 1, { minimum: 1, maximum: 128 })),

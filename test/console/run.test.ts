@@ -164,7 +164,7 @@ describe('POST /api/portal/console/run', () => {
         { model: echo, input: 'a', max_output_tokens: 1e6 },
         400,
         'invalid_request',
-        'max_tokens',
+        'max_output_tokens',
       ],
     ]
     test.each(bodies)('%s', async (_, json, status, type, param) => {

@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'bun:test'
-import { maxNusd } from '../../src/kernel/money.ts'
+import { maxNusd, toUsd } from '../../src/kernel/money.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import { grant } from '../../src/ledger/grant.ts'
-import { endHold, mostFor, type Room, roomsOf, takeHold } from '../../src/ledger/hold.ts'
+import {
+  endHold,
+  mostFor,
+  type Room,
+  roomsOf,
+  type Shortage,
+  takeHold,
+} from '../../src/ledger/hold.ts'
 import { numberTransfers } from '../../src/ledger/unit-of-work.ts'
 import { account, key, now, openRun, paperUnit, window } from './paper-unit.ts'
 
@@ -100,9 +107,9 @@ describe('a hold', () => {
     (_, { own, above, amount, by, left, resets }) => {
       const { unit, tracked, alice, ofLeaf, ofRoot } = desk()
       let room: bigint | undefined
-      const explain = (least: bigint) => {
-        room = least
-        return { more: 1 }
+      const explain = ({ most }: Shortage) => {
+        room = most
+        return { metadata: { more: 1 } }
       }
       const refusal = refusalOf(() => takeHold(unit, [leaf(own), root(above)], amount, explain))
       const told: Record<string, unknown> = { type: refusal.type, ...refusal.detail.metadata }
@@ -113,7 +120,11 @@ describe('a hold', () => {
           by
         ],
         required_nusd: Number(amount),
+        required_usd: toUsd(amount),
         available_nusd: left,
+        available_usd: toUsd(BigInt(left)),
+        held_nusd: { key: 2, ancestor: 6, balance: 10, max_cost_per_run: 0 }[by],
+        held_usd: toUsd({ key: 2n, ancestor: 6n, balance: 10n, max_cost_per_run: 0n }[by]),
         resets_at: resets ?? null,
         more: 1,
       })
@@ -132,8 +143,8 @@ describe('a hold', () => {
   test('tells the least room also where the most of one run refuses', () => {
     const { unit } = desk({ held: 95n })
     let told: bigint | undefined
-    const explain = (least: bigint) => {
-      told = least
+    const explain = ({ most }: Shortage) => {
+      told = most
       return {}
     }
     refusalOf(() => takeHold(unit, [leaf({ maxCostPerRun: 9n }), root()], 10n, explain))

@@ -118,11 +118,14 @@ for (const engine of engines) {
         }
       }
 
-      test('400 above the limit of the model names the limit', async () => {
-        const answer = await chat('v/a', 'x', { max_tokens: 1001 })
+      test('above the limit of the model is 400 on /v1/runs, which names the limit', async () => {
+        const json = { model: 'v/a', input: 'x', max_output_tokens: 1001 }
+        const answer = await w.call('/v1/runs', { key: secret, json })
         const { error } = await answer.json()
-        expect([answer.status, error.param]).toEqual([400, 'max_tokens'])
-        expect(error.message).toContain('1000')
+        expect([answer.status, error.param]).toEqual([400, 'max_output_tokens'])
+        expect(error.message).toBe(
+          'v/a answers with at most 1,000 tokens. Lower max_output_tokens.',
+        )
       })
 
       test('without it the limit of the model is sent upstream, and null is without it', async () => {

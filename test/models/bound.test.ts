@@ -71,6 +71,13 @@ describe('the bound of a chat', () => {
     expect(boundOf(chat, say('x', nothing))).toMatchObject({ maxTokens: 1000, n: 1 })
   })
 
+  test('above the model’s limit is lowered to it, and says so', () => {
+    const most = { maxTokens: 1000, outputTokens: 1000, isLowered: true } as const
+    expect(boundOf(chat, say('x', { max_tokens: 1001 }))).toMatchObject(most)
+    expect(boundOf(chat, say('x', { max_completion_tokens: 2 ** 53 - 1 }))).toMatchObject(most)
+    expect(boundOf(chat, say('x', { max_tokens: 1000 }))).not.toHaveProperty('isLowered')
+  })
+
   test('of two limits is the lower', () => {
     const both = { max_tokens: 20, max_completion_tokens: 10 }
     expect(boundOf(chat, say('x', both)).maxTokens).toBe(10)
@@ -166,13 +173,6 @@ describe('a chat is refused', () => {
       expect(refusalOf(chat, body).param).toBe(param)
     })
   }
-
-  test('above the model’s limit, which is named', () => {
-    expect(refusalOf(chat, say('x', { max_tokens: 1001 }))).toEqual({
-      param: 'max_tokens',
-      message: 'acme/small answers with at most 1000 tokens. Lower max_tokens.',
-    })
-  })
 
   test('only beyond its limits', () => {
     const most = say(

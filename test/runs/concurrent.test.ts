@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { toUsd } from '../../src/kernel/money.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { allRuns, expectSettled, modelsToml, moneyOf } from '../support/runs.ts'
 import { type StubHandler, startStubUpstream } from '../support/stub-upstream.ts'
@@ -79,8 +80,20 @@ async function expectSpent(w: World) {
 
 const expected = {
   required_nusd: Number(cost),
+  required_usd: toUsd(cost),
+  available_usd: expect.any(String),
+  held_nusd: expect.any(Number),
+  held_usd: expect.any(String),
   resets_at: null,
   top_up_url: expect.stringMatching(/^http:.*\/dashboard\/deposits$/),
+}
+
+/** Waiting is advised only where runs that go on hold enough of the purse. */
+function expectHint(headers: Headers, { error }: { error: { metadata: Record<string, number> } }) {
+  const { held_nusd = 0, available_nusd = 0 } = error.metadata
+  const isAdvised = headers.get('x-should-retry') === 'true'
+  expect(headers.get('retry-after') !== null).toBe(isAdvised)
+  if (isAdvised) expect(held_nusd + available_nusd).toBeGreaterThanOrEqual(Number(cost))
 }
 
 for (const engine of engines) {
@@ -102,7 +115,7 @@ for (const engine of engines) {
       expect([paid.length, refused.length]).toEqual([affordable, asked - affordable])
       expect(stub.calls).toHaveLength(affordable)
       for (const { headers, body: answer } of refused) {
-        expect(headers.get('x-should-retry')).toBe('false')
+        expectHint(headers, answer)
         expect(answer.error).toMatchObject({ type: 'insufficient_balance', param: null })
         const { available_nusd, max_affordable_output_tokens, ...rest } = answer.error.metadata
         expect(rest).toEqual({ ...expected, limited_by: 'balance', blocking_key_id: null })
@@ -143,7 +156,7 @@ for (const engine of engines) {
       await check()
       expect([paid.length, refused.length]).toEqual([affordable, asked - affordable])
       for (const { headers, body: answer } of refused) {
-        expect(headers.get('x-should-retry')).toBe('false')
+        expectHint(headers, answer)
         expect(answer.error.type).toBe('cap_exceeded')
         expect(answer.error.metadata).toEqual({
           ...expected,

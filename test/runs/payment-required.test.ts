@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { toUsd } from '../../src/kernel/money.ts'
 import { allRuns, expectSettled, lastRun, pricedBuiltins } from '../support/runs.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 
@@ -43,11 +44,17 @@ for (const engine of engines) {
       const { secret, key } = await w.key({ capLimit: hold - 1n })
       expect(await refusalOf(secret)).toEqual({
         type: 'cap_exceeded',
-        message: "The key's spending cap does not cover the most this run can cost.",
+        message:
+          'This run may cost $0.000015, and key test has $0.000014 left. ' +
+          'Lower max_tokens to 9, send X-Counterfoil-Fit: true, or raise the cap.',
         limited_by: 'key',
         blocking_key_id: key.id,
         required_nusd: Number(hold),
+        required_usd: toUsd(hold),
         available_nusd: Number(hold - 1n),
+        available_usd: toUsd(hold - 1n),
+        held_nusd: 0,
+        held_usd: '0.00',
         max_affordable_output_tokens: 9,
         resets_at: null,
         top_up_url: `${w.origin}/dashboard/deposits`,
@@ -112,7 +119,7 @@ for (const engine of engines) {
       const child = await w.key({ parentId: parent.key.id })
       expect(await refusalOf(parent.secret)).toMatchObject({
         type: 'cap_exceeded',
-        message: expect.stringContaining('more than this key lets a single run cost'),
+        message: expect.stringContaining('and key test lets a single run cost $0.0000'),
         limited_by: 'max_cost_per_run',
         blocking_key_id: parent.key.id,
         required_nusd: Number(hold),
@@ -121,7 +128,7 @@ for (const engine of engines) {
         resets_at: null,
       })
       expect(await refusalOf(child.secret)).toMatchObject({
-        message: expect.stringContaining(`the key ${parent.key.id} above this one lets`),
+        message: expect.stringContaining(`and key ${parent.key.id} lets a single run cost`),
         limited_by: 'max_cost_per_run',
         blocking_key_id: parent.key.id,
       })

@@ -46,7 +46,12 @@ const htmlError: Record<string, Json> = { 'text/html': { schema: { type: 'string
 const retryAfter = t.integer('How long to wait. Seconds.', 1)
 const refusalHeaders: Readonly<Record<number, Record<string, t.TSchema>>> = {
   401: { 'WWW-Authenticate': t.text('How to authenticate.', 'Bearer') },
-  402: { 'X-Should-Retry': t.text('Trying again cannot help.', 'false') },
+  402: {
+    'X-Should-Retry': t.text(
+      'Whether trying again can help: `true`, with Retry-After, while runs of the key go on.',
+      'false',
+    ),
+  },
   429: {
     'Retry-After': retryAfter,
     'Retry-After-Ms': t.integer('The same in milliseconds.', 1000),
@@ -73,7 +78,11 @@ const spent = {
   limited_by: 'key',
   blocking_key_id: t.sampleIds.key,
   required_nusd: 48_000,
+  required_usd: '0.000048',
   available_nusd: 1200,
+  available_usd: '0.0000012',
+  held_nusd: 0,
+  held_usd: '0.00',
   resets_at: null,
   max_affordable_output_tokens: 2,
   top_up_url: 'https://gw.example/dashboard/deposits',

@@ -7,6 +7,7 @@ import { type Completed, complete } from '../complete.ts'
 import type { Finished } from '../finish.ts'
 import type { LiveRun } from '../live-run.ts'
 import { stopWithWaiting } from './client-gone.ts'
+import { loweredHeader } from './lowered.ts'
 
 type Context = { request: Request; set: { headers: Record<string, string | number> } }
 
@@ -20,17 +21,18 @@ export async function answerWhole(
   const listening = stopWithWaiting(live, request)
   const { call } = live
   const write = (scope: string) => (done: Completed) =>
-    deps.replies.seal(scope, jsonReply(200, headersOf(done), toAnswer(done)))
+    deps.replies.seal(scope, jsonReply(200, headersOf(done, live), toAnswer(done)))
   try {
     const done = await complete(deps, live, call === undefined ? undefined : write(call))
-    Object.assign(set.headers, headersOf(done))
+    Object.assign(set.headers, headersOf(done, live))
     return answerText(set, JSON.stringify(toAnswer(done)))
   } finally {
     listening.clear()
   }
 }
 
-const headersOf = ({ receiptId, run }: Finished) => ({
+const headersOf = ({ receiptId, run }: Finished, live: LiveRun) => ({
   'x-receipt-id': receiptId,
   'x-cost-nusd': String(toJsonInteger(run.cost)),
+  ...(live.bound.isLowered ? loweredHeader(live.bound) : {}),
 })

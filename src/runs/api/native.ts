@@ -1,6 +1,7 @@
 /** Reads the body of `POST /v1/runs` as the request that OpenAI's shape would be. */
 import type { Json } from '../../kernel/canonical.ts'
 import { refuse } from '../../kernel/refusal.ts'
+import { toCount } from '../../kernel/status-safe.ts'
 import type { Model } from '../../models/model.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
 import type { RunBody } from './run-body.ts'
@@ -39,6 +40,10 @@ export function toOpenAi(model: Model, body: RunBody): JsonObject {
   if (Array.isArray(body.input)) no('input', 'A chat takes one text as "input", or "messages".')
   const said = [{ role: 'user', content: body.input as Json }]
   const most = body.max_output_tokens
+  if (most !== undefined && most > model.maxOutputTokens) {
+    const limit = `${model.id} answers with at most ${toCount(model.maxOutputTokens)} tokens`
+    no('max_output_tokens', `${limit}. Lower max_output_tokens.`)
+  }
   return {
     ...params,
     model: model.id,

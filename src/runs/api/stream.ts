@@ -19,6 +19,7 @@ import type { Keep } from '../ending.ts'
 import type { LiveRun } from '../live-run.ts'
 import { type Sink, type Streamed, stream } from '../stream.ts'
 import { stopWithClient, stopWithWaiting } from './client-gone.ts'
+import { loweredHeader } from './lowered.ts'
 
 /** How a run is written to a client: its chunks, and what follows the settle's COMMIT. */
 export type Shape = {
@@ -54,6 +55,7 @@ export async function streamRun(
     listening.clear()
   }
   context.set.headers['x-receipt-id'] = receiptIdOf(live.id)
+  if (live.bound.isLowered) Object.assign(context.set.headers, loweredHeader(live.bound))
   if (!sink.isOpen) return sseAnswer(context, sink.early + shape.last(await ended))
   // From here the stream listens.
   live.client = undefined
@@ -121,7 +123,7 @@ class ClientSink implements Sink {
  */
 export function openTranscript(
   { replies }: Pick<Deps, 'replies'>,
-  live: Pick<LiveRun, 'id' | 'call'>,
+  live: Pick<LiveRun, 'id' | 'call' | 'bound'>,
   { set }: Pick<SseContext, 'set'>,
 ) {
   const { call: scope } = live
@@ -130,6 +132,7 @@ export function openTranscript(
   const headers = {
     'content-type': 'text/event-stream; charset=utf-8',
     'x-receipt-id': receiptIdOf(live.id),
+    ...(live.bound.isLowered ? loweredHeader(live.bound) : {}),
   }
   const frames: string[] = []
   let length = 0

@@ -49,7 +49,8 @@ const chatAnswers: Entry['answers'] = [
     status: 200,
     about:
       'The completion; with `stream: true` its chunks as server-sent events without names. The ' +
-      'receipt is on the last chunk that clients keep. A stream that fails after its first chunk ' +
+      'receipt is on the last chunk that clients keep. `X-Counterfoil-Max-Tokens` says to what ' +
+      '`max_tokens` was lowered, if it was. A stream that fails after its first chunk ' +
       'carries `data: {"error":{…}}` and ends without `[DONE]`.',
     headers: receiptHeaders,
     content: {
