@@ -1,6 +1,7 @@
 /** `margins`: revenue, cost and margin by model, account or day; also beside a running server. */
 import type { Command } from 'commander'
 import { openOffice } from '../app/open-office.ts'
+import { type MarginGroup, type MarginSums, marginGroups } from '../billing/margins/margin.ts'
 import {
   type Margins,
   marginOf,
@@ -9,12 +10,7 @@ import {
   readMarginDays,
 } from '../billing/margins/margins.ts'
 import { nameText, toMarginsCsv, toMarginsView } from '../billing/margins/margins-view.ts'
-import {
-  type MarginGroup,
-  type MarginSums,
-  marginGroups,
-  marginStore,
-} from '../billing/margins/store.ts'
+import { marginStore } from '../billing/margins/store.ts'
 import { toDate } from '../billing/usage/usage-view.ts'
 import { toUsd } from '../kernel/money.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'

@@ -4,7 +4,7 @@ import type { Plan } from '../../access/plan.ts'
 import { belowCost, belowCostWords } from '../../models/below-cost.ts'
 import type { Model } from '../../models/model.ts'
 
-/** Each without its full stop: prices below cost, then those that a plan's discount brings there. */
+/** Without full stops: prices below cost, then those that the discount of a plan brings there. */
 export function lossWords(models: readonly Model[], plans: readonly Plan[]): string[] {
   const plain = belowCost(models).map(belowCostWords)
   const discounted = plans.flatMap(({ id, discountBps: bps, models: globs }) => {

@@ -4,8 +4,8 @@ import { toJsonInteger, toUsd } from '../../kernel/money.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
 import { plainField, textField, toLine } from '../usage/csv.ts'
 import { toDate } from '../usage/usage-view.ts'
+import type { MarginGroup, MarginSums } from './margin.ts'
 import { type Margins, marginOf, marginPercent } from './margins.ts'
-import type { MarginGroup, MarginSums } from './store.ts'
 
 export const toMarginsView = ({ from, to, by, rows, totals, uncounted }: Margins) => ({
   object: 'margins' as const,

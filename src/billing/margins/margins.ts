@@ -6,7 +6,7 @@ import { refuse } from '../../kernel/refusal.ts'
 import type { Period } from '../usage/log-range.ts'
 import { type RangeTexts, readSumsPeriod } from '../usage/range.ts'
 import { dayMs, dayOf } from '../usage/usage.ts'
-import type { MarginGroup, MarginRow, MarginSums } from './store.ts'
+import type { MarginGroup, MarginRow, MarginSums } from './margin.ts'
 
 export type Margins = Period & {
   by: MarginGroup

@@ -1,32 +1,11 @@
 /** Reads the sums of margins, and the runs that are not in them yet. */
 import { and, eq, gte, inArray, lt, max, sql } from 'drizzle-orm'
-import type { Millis } from '../../kernel/clock.ts'
-import type { Nusd } from '../../kernel/money.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { numbered, numberedRuns } from '../../storage/db/numbered-runs.ts'
 import { first, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
 import type { Period } from '../usage/log-range.ts'
+import type { FreshRun, MarginGroup, MarginPicture, MarginRow } from './margin.ts'
 import { cursorFact } from './store/margin-counter.ts'
-
-export const marginGroups = ['model', 'account', 'day'] as const
-export type MarginGroup = (typeof marginGroups)[number]
-
-export type MarginSums = { runs: number; revenue: Nusd; cost: Nusd }
-
-/** Sums of a model, an account or a day; `name` is an address or the day's midnight as text. */
-export type MarginRow = MarginSums & { name: string }
-
-/** A run with a known cost that ended after the count. */
-export type FreshRun = {
-  finishedAt: Millis
-  model: string
-  accountId: string
-  revenue: Nusd
-  cost: Nusd
-}
-
-/** Sums of whole days, what ended since, and how many leaves neither of them has. */
-export type MarginPicture = { sums: MarginRow[]; fresh: FreshRun[]; uncounted: number }
 
 export type MarginStore = {
   picture(days: Period, by: MarginGroup): Promise<MarginPicture>

@@ -1,12 +1,12 @@
 /** The operator's view of margins: revenue, cost and what is sold below cost. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
+import { readMarginQuery } from '../../../billing/margins/api/margin-query.ts'
 import { lossWords } from '../../../billing/margins/losses.ts'
+import { type MarginGroup, type MarginRow, marginGroups } from '../../../billing/margins/margin.ts'
 import type { Margins } from '../../../billing/margins/margins.ts'
 import { marginOf, marginPercent, marginsOf } from '../../../billing/margins/margins.ts'
 import { toMarginsView } from '../../../billing/margins/margins-view.ts'
-import { readMarginQuery } from '../../../billing/margins/query.ts'
-import { type MarginGroup, type MarginRow, marginGroups } from '../../../billing/margins/store.ts'
 import { rangeDays } from '../../../billing/usage/api/usage-query.ts'
 import { toDate } from '../../../billing/usage/usage-view.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
@@ -205,16 +205,16 @@ const Unknown = ({ models }: { models: readonly string[] }) => (
   </Pad>
 )
 
-const Foot = ({ of: { by, rows, uncounted } }: { of: Margins }) => (
-  <span>
-    {rows.length > rowsShown
-      ? `The ${rowsShown} ${by === 'day' ? 'first' : 'lowest margins'} of ${rows.length}; counterfoil margins lists all.`
-      : 'End of list.'}
-    {uncounted === 0
-      ? ''
-      : ` ${uncounted.toLocaleString('en-US')} newer leaves are not counted yet.`}
-  </span>
-)
+const Foot = ({ of: { by, rows, uncounted } }: { of: Margins }) => {
+  const which = by === 'day' ? 'first' : 'lowest margins'
+  const shown = `The ${rowsShown} ${which} of ${rows.length}; counterfoil margins lists all.`
+  const behind = `${uncounted.toLocaleString('en-US')} newer leaves are not counted yet.`
+  return (
+    <span>
+      {rows.length > rowsShown ? shown : 'End of list.'} {uncounted === 0 ? '' : behind}
+    </span>
+  )
+}
 
 const groupWords: Record<MarginGroup, string> = { model: 'Model', account: 'Account', day: 'Day' }
 

@@ -1,15 +1,15 @@
 /** Reads what a page or a program asks of margins. */
-import type { Millis } from '../../kernel/clock.ts'
-import { refuse } from '../../kernel/refusal.ts'
-import { readChoice, readText } from '../../web/http/query.ts'
-import { rangeDays } from '../usage/api/usage-query.ts'
-import type { Period } from '../usage/log-range.ts'
-import { dayMs, dayOf } from '../usage/usage.ts'
-import { readMarginDays } from './margins.ts'
-import { type MarginGroup, marginGroups } from './store.ts'
+import type { Millis } from '../../../kernel/clock.ts'
+import { refuse } from '../../../kernel/refusal.ts'
+import { readChoice, readText } from '../../../web/http/query.ts'
+import { rangeDays } from '../../usage/api/usage-query.ts'
+import type { Period } from '../../usage/log-range.ts'
+import { dayMs, dayOf } from '../../usage/usage.ts'
+import { type MarginGroup, marginGroups } from '../margin.ts'
+import { readMarginDays } from '../margins.ts'
 
 /**
- * `by` (model when absent), and `from` and `to` or the last `days`. An empty field asks for nothing.
+ * `by` (model if absent), and `from` and `to` or the last `days`. An empty field asks for nothing.
  * @throws Refusal 'invalid_request'
  */
 export function readMarginQuery(query: URLSearchParams, now: Millis): Period & { by: MarginGroup } {
