@@ -23,6 +23,7 @@ import {
 import { lookAtLog, lookAtReplication } from './doctor-log.ts'
 import { lookAtDisk, lookAtFiles } from './doctor-machine.ts'
 import { lookAtChain, lookAtModels, lookAtOrigin, lookAtPrices } from './doctor-network.ts'
+import { lookAtRates } from './doctor-rates.ts'
 import { type Finding, failure, lookAt, quote } from './finding.ts'
 import { withoutPassword } from './pg-tools.ts'
 
@@ -59,6 +60,7 @@ async function examine(options: Options): Promise<void> {
         ...(await lookAtPast(db)),
         ...(await lookAtReplication(db)),
         ...(await lookAtLog(config, db)),
+        ...(await lookAtRates(config, db)),
       ]
     })),
   ]

@@ -7,7 +7,7 @@ import type { Nusd } from '../kernel/money.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
 import { endHold } from '../ledger/hold.ts'
 import { costOf, type MeterLine, type Usage } from '../models/meter.ts'
-import { linesOf, type Prices } from '../models/rates.ts'
+import { linesOf, type Prices, unpricedUnits } from '../models/rates.ts'
 import { commitOutput, digestOf, factsOf, receiptIdOf } from '../proof/receipts/receipt.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import { type LiveRun, namesOf } from './live-run.ts'
@@ -58,6 +58,9 @@ export async function finish(
   try {
     const done = await store().catch((error) => afterDoubt(deps, error, { row, ending, store }))
     const { id: runId, digest, cost, finishedAt: at } = done.run
+    if (ending.usage?.classes) {
+      deps.meters.unpriced(live.model.id, unpricedUnits(live.model.prices, ending.usage))
+    }
     if (digest && at !== null) deps.acknowledged.add({ runId, digest, cost, at })
     return done
   } catch (error) {

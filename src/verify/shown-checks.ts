@@ -1,5 +1,6 @@
 /** Summarises the checks of a receipt for a page. */
 import type { Check, CheckName } from './checks.ts'
+import { meterInText } from './meter-words.ts'
 import type { Proof, ProofAnchor } from './proof.ts'
 import type { ReceiptFile } from './receipt.ts'
 import { totalOf } from './slip-lines.ts'
@@ -79,7 +80,9 @@ function tellTotal(own: readonly Check[], { file }: Judged): ShownCheck {
   if (!own.every(isPass) || '$hash' in charge || !total) {
     return wait('Total is hidden', 'The owner does not show the charge')
   }
-  const lines = charge.lines.map(({ meter, quantity }) => `${grouped(quantity)} ${meter}`)
+  const lines = charge.lines.map(
+    ({ meter, quantity }) => `${grouped(quantity)} ${meterInText(meter)}`,
+  )
   return ok('Total adds up', `${lines.join(' + ') || 'Nothing used'} = ${total.join('')}`)
 }
 

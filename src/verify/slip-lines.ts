@@ -1,4 +1,5 @@
 /** The lines of a receipt as a paper slip shows them. */
+import { isCall, meterWords } from './meter-words.ts'
 import type { Hidden, Receipt } from './receipt.ts'
 
 /** One line of a slip of paper; a value of undefined is one that the owner hides. */
@@ -20,9 +21,7 @@ export function slipLines(
   }
   if (isHidden(charge)) lines.push(['Charge', undefined])
   else {
-    for (const { meter, quantity, price } of charge.lines) {
-      lines.push([titled(meter), `${grouped(quantity)} at ${priceOf(price)}`])
-    }
+    for (const line of charge.lines) lines.push([meterWords(line.meter), lineOf(line)])
     if (charge.discountBps !== '0') {
       lines.push(['Discount', `${Number(charge.discountBps) / 100} %`])
     }
@@ -54,17 +53,28 @@ function usdOf(nusd: string): [whole: string, small: string] {
   ]
 }
 
-/** Pico-USD a unit; those of tokens are told a million. */
-function priceOf(pusd: string): string {
-  const isSmall = BigInt(pusd) < 1_000_000_000n
-  const digits = pusd.padStart(13, '0')
-  const point = isSmall ? -6 : -12
-  const fraction = digits.slice(point).replace(/0+$/, '').padEnd(2, '0')
-  const whole = digits.slice(0, point).replace(/^0+(?=\d)/, '')
-  return `$${grouped(whole)}.${fraction} ${isSmall ? 'per 1M' : 'each'}`
+/** What was counted, the price of it, and what that comes to before a discount. */
+export function lineOf({ meter, quantity, price }: Line): string {
+  const amount = BigInt(quantity) * BigInt(price)
+  return `${grouped(quantity)} at ${priceOf(meter, price)} = ${usdAt(String(amount), -12)}`
 }
 
-const titled = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
+/** A line of a receipt, or of a run: `price` is pico-USD a unit. */
+type Line = { meter: string; quantity: string; price: string }
+
+/** Prices of tokens are told a million. */
+function priceOf(meter: string, pusd: string): string {
+  const isSmall = !isCall(meter) && BigInt(pusd) < 1_000_000_000n
+  return `${usdAt(pusd, isSmall ? -6 : -12)} ${isSmall ? 'per 1M' : 'each'}`
+}
+
+/** USD whose decimals begin at `point`, counted from the end of the digits. */
+function usdAt(amount: string, point: number): string {
+  const digits = amount.padStart(13, '0')
+  const fraction = digits.slice(point).replace(/0+$/, '').padEnd(2, '0')
+  const whole = digits.slice(0, point).replace(/^0+(?=\d)/, '')
+  return `$${grouped(whole)}.${fraction}`
+}
 
 const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+$)/g, ',')
 

@@ -160,7 +160,7 @@ for (const engine of engines) {
       test('shows the lines, what they cost, the tags as text and the receipt', async () => {
         const [first] = await runsOf(key.id)
         const { text } = await pageOf(first?.id ?? '')
-        expect(text).toContain('Input tokens')
+        expect(text).toContain('Input')
         expect(text).toContain(`/receipts/rcpt_${first?.id.slice(4)}`)
         expect(text).toContain(`note: ${Bun.escapeHTML(evil)}`)
         expect(text).not.toContain(evil)

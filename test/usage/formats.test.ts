@@ -3,10 +3,10 @@ import { plainField, textField, toLine } from '../../src/billing/usage/csv.ts'
 import { shareCost } from '../../src/billing/usage/focus-export.ts'
 import { csv, type ExportedKey, exportFormats, jsonl } from '../../src/billing/usage/formats.ts'
 import type { ExportedRun } from '../../src/billing/usage/store.ts'
-import { costOf, type MeterLine } from '../../src/models/meter.ts'
+import { costOf, type Meter, type MeterLine, meters } from '../../src/models/meter.ts'
 import type { RunRow } from '../../src/storage/db/schema.ts'
 import { prng } from '../ledger/prng.ts'
-import { parseCsv, picoOf, recordsOf } from './receipts.ts'
+import { classLines, parseCsv, picoOf, recordsOf } from './receipts.ts'
 
 /** Those that FOCUS 1.2 calls mandatory for a cost and usage dataset. */
 const mandatory = [
@@ -104,8 +104,8 @@ describe('FOCUS 1.2', () => {
       ServiceSubcategory: 'Generative AI',
       SkuId: 'acme/small:input',
       SkuMeter: 'Input Tokens',
-      SkuPriceDetails: '',
-      SkuPriceId: 'acme/small:input:prices@3',
+      SkuPriceDetails: '{"Direction":"Input"}',
+      SkuPriceId: 'acme/small:input:prices@3:150001',
       SubAccountId: run.keyId,
       SubAccountName: 'agent',
       Tags: '{"team":"red"}',
@@ -120,12 +120,77 @@ describe('FOCUS 1.2', () => {
   })
 
   test('leaves nothing empty but what may be null', () => {
-    const nullable = ['BillingAccountName', 'ChargeClass', 'SkuPriceDetails']
+    const nullable = ['BillingAccountName', 'ChargeClass']
     for (const record of records) {
       const empty = Object.entries(record).filter(([, value]) => value === '')
-      expect(empty.map(([column]) => column)).toEqual(nullable)
+      const own = record['SkuMeter'] === 'Requests' ? ['SkuPriceDetails'] : []
+      expect(empty.map(([column]) => column)).toEqual([...nullable, ...own])
     }
   })
+
+  describe('of a run with every meter', () => {
+    const cost = costOf(
+      classLines.map(({ meter, ...line }) => ({
+        ...{ meter: meter as Meter, ...line, pricePusd: BigInt(line.price) },
+      })),
+      500,
+    )
+    const all = recordsOf(written('focus', { ...run, lines: classLines, cost }))
+
+    test('has a SKU, a unit and an exact price for each', () => {
+      expect(all.map((record) => record['SkuId'])).toEqual(
+        meters.map((meter) => `acme/small:${meter}`),
+      )
+      const told = all.map((record) => [record['SkuMeter'], record['PricingUnit']])
+      expect(new Set(told.map(([meter]) => meter)).size).toBe(meters.length)
+      expect(told.filter(([, unit]) => unit === 'Tokens')).toHaveLength(10)
+      expect(told.slice(-2)).toEqual([
+        ['Web Searches', 'Calls'],
+        ['Requests', 'Requests'],
+      ])
+      for (const record of all) {
+        const product =
+          picoOf(record['ListUnitPrice'] ?? '') * BigInt(record['PricingQuantity'] ?? '')
+        expect(picoOf(record['ListCost'] ?? '')).toBe(product)
+        expect(record['ConsumedUnit']).toBe(record['PricingUnit'])
+        expect(record['PricingCategory']).toBe('Standard')
+      }
+      const billed = all.reduce((sum, { BilledCost }) => sum + picoOf(BilledCost ?? ''), 0n)
+      expect(billed).toBe(cost * 1000n)
+    })
+
+    test('tells the sides and the classes apart by SkuPriceDetails', () => {
+      const read = all.filter((one) => one['SkuPriceDetails']?.includes('"Direction":"Input"'))
+      const units = read.reduce((sum, one) => sum + Number(one['ConsumedQuantity']), 0)
+      expect([read.length, units]).toEqual([6, 2000])
+      const details = all.map((one) => one['SkuPriceDetails'] ?? '').filter((one) => one !== '')
+      expect(new Set(details).size).toBe(meters.length - 1)
+      for (const one of details) {
+        const pairs = Object.entries(JSON.parse(one))
+        expect(
+          pairs.every(([name, value]) => /^[A-Z]/.test(name) && typeof value === 'string'),
+        ).toBe(true)
+      }
+    })
+
+    test('has another SkuPriceId for another price of the same meter', () => {
+      const lines = [{ meter: 'input', quantity: 31, price: '300002' }]
+      const [band] = recordsOf(written('focus', { ...run, lines, cost: 1n }))
+      expect(band?.['SkuPriceId']).toBe('acme/small:input:prices@3:300002')
+    })
+  })
+
+  test.each(['video_input', '=1+1', '__proto__'])(
+    'names a meter of later, %p, as it is',
+    (meter) => {
+      const lines = [{ meter, quantity: 3, price: '1000000000' }]
+      const [one] = recordsOf(written('focus', { ...run, lines, cost: 3_000_000n }))
+      expect(one).toMatchObject({
+        ...{ PricingUnit: 'Units', ListCost: '0.003', SkuPriceDetails: '' },
+        SkuMeter: meter.startsWith('=') ? `'${meter}` : meter,
+      })
+    },
+  )
 
   test('multiplies: list and contracted cost are price times quantity, exactly', () => {
     for (const record of records) {

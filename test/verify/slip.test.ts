@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { meters } from '../../src/models/meter.ts'
+import { meterInText, meterWords } from '../../src/verify/meter-words.ts'
 import { type Receipt, redact, type SectionName } from '../../src/verify/receipt.ts'
 import { slipLines, totalOf } from '../../src/verify/slip-lines.ts'
 import { fileOf } from './samples.ts'
@@ -26,8 +28,8 @@ test('a slip says all of a receipt, line by line', () => {
     ['Run', 'chat, 0.32 s'],
     ['Route', 'local:small'],
     ['Outcome', 'complete'],
-    ['Input', '75 at $0.15 per 1M'],
-    ['Output', '21 at $0.600001 per 1M'],
+    ['Input', '75 at $0.15 per 1M = $0.00001125'],
+    ['Output', '21 at $0.600001 per 1M = $0.000012600021'],
     ['Discount', '2.5 %'],
     ['Paid by', '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'],
     ['Key', 'key_01jd7m3v5k0000000000000000'],
@@ -83,9 +85,43 @@ describe('a price', () => {
     ['12000000000000', '$12.00 each'],
     ['1234567000000000000', '$1,234,567.00 each'],
   ])('of %s pico-USD is told as %s', (price, words) => {
-    const lines = [{ meter: 'request', quantity: '1234', price }]
-    expect(named('Request', slip({ charge: { lines } }))).toEqual([`1,234 at ${words}`])
+    const lines = [{ meter: 'input', quantity: '1', price }]
+    const [told = ''] = named('Input', slip({ charge: { lines } }))
+    expect(told).toStartWith(`1 at ${words} = `)
   })
+
+  test.each([
+    ['web_search', 'Web searches', '3 at $0.01 each = $0.03'],
+    ['request', 'Request', '3 at $0.01 each = $0.03'],
+    ['cache_write_1h', 'Cache write (1 hour)', '3 at $0.01 each = $0.03'],
+  ])('of %s is told of a call', (meter, name, words) => {
+    const lines = [{ meter, quantity: '3', price: '10000000000' }]
+    expect(named(name, slip({ charge: { lines } }))).toEqual([words])
+  })
+
+  test('of a call is told of a call, however small it is', () => {
+    const lines = [{ meter: 'web_search', quantity: '1234', price: '5000' }]
+    const told = named('Web searches', slip({ charge: { lines } }))
+    expect(told).toEqual(['1,234 at $0.000000005 each = $0.00000617'])
+  })
+})
+
+describe('a meter', () => {
+  test('has plain words, each its own', () => {
+    const told = meters.map(meterWords)
+    expect(told.filter((words, i) => words === meters[i])).toEqual([])
+    expect(new Set(told).size).toBe(meters.length)
+  })
+
+  test.each(['video_input', 'GPU', '__proto__', 'constructor', '', 'x'.repeat(300)])(
+    'of a later version, %p, keeps its own name',
+    (meter) => {
+      const lines = [{ meter, quantity: '7', price: '2000000' }]
+      const own = slip({ charge: { lines } }).find(([, value]) => value?.startsWith('7 at'))
+      expect(own).toEqual([meter, '7 at $2.00 per 1M = $0.000014'])
+      expect(meterInText(meter)).toBe(meter)
+    },
+  )
 })
 
 describe('a total', () => {

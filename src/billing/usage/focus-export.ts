@@ -55,9 +55,9 @@ const columns: readonly [id: string, field: Field][] = [
   ['ServiceName', { run: (run) => services[run.kind].name }],
   ['ServiceSubcategory', { run: (run) => services[run.kind].subcategory }],
   ['SkuId', { line: ({ run, line }) => textField(skuOf(run, line)) }],
-  ['SkuMeter', { line: ({ line }) => meters[line.meter].sku }],
-  ['SkuPriceDetails', absent],
-  ['SkuPriceId', { line: ({ run, line }) => textField(`${skuOf(run, line)}:${run.priceList}`) }],
+  ['SkuMeter', { line: ({ line }) => textField(meterOf(line).sku) }],
+  ['SkuPriceDetails', { line: ({ line }) => textField(detailsOf(line)) }],
+  ['SkuPriceId', { line: ({ run, line }) => textField(skuPriceOf(run, line)) }],
   ['SubAccountId', { run: (run) => plainField(run.keyId) }],
   ['SubAccountName', { run: (_, keyName) => textField(keyName) }],
   ['Tags', { run: (run) => textField(canonical(run.tags)) }],
@@ -110,18 +110,29 @@ export function shareCost(cost: Nusd, lines: readonly MeterLine[]): Nusd[] {
 
 const secondMs = 1000
 
-const meters: Record<Meter, { unit: string; sku: string }> = {
-  input: { unit: 'Tokens', sku: 'Input Tokens' },
-  cache_read: { unit: 'Tokens', sku: 'Cached Input Tokens' },
-  cache_write: { unit: 'Tokens', sku: 'Cache Write Tokens' },
-  cache_write_1h: { unit: 'Tokens', sku: 'Cache Write Tokens (1 hour)' },
-  audio_input: { unit: 'Tokens', sku: 'Audio Input Tokens' },
-  image_input: { unit: 'Tokens', sku: 'Image Input Tokens' },
-  output: { unit: 'Tokens', sku: 'Output Tokens' },
-  reasoning: { unit: 'Tokens', sku: 'Reasoning Tokens' },
-  audio_output: { unit: 'Tokens', sku: 'Audio Output Tokens' },
-  image_output: { unit: 'Tokens', sku: 'Image Output Tokens' },
-  web_search: { unit: 'Calls', sku: 'Web Searches' },
+/** `details` are what tools can sum over meters by, and tell the classes of a side apart. */
+type MeterFields = { unit: string; sku: string; details?: { readonly [name: string]: string } }
+
+const tokens = (sku: string, details: MeterFields['details']): MeterFields => ({
+  unit: 'Tokens',
+  sku,
+  details,
+})
+
+const meters: Record<Meter, MeterFields> = {
+  input: tokens('Input Tokens', { Direction: 'Input' }),
+  cache_read: tokens('Cached Input Tokens', { Direction: 'Input', Cache: 'Read' }),
+  cache_write: tokens('Cache Write Tokens', { Direction: 'Input', Cache: 'Write' }),
+  cache_write_1h: tokens('Cache Write Tokens (1 hour)', {
+    ...{ Direction: 'Input', Cache: 'Write', CacheLifetime: '1 hour' },
+  }),
+  audio_input: tokens('Audio Input Tokens', { Direction: 'Input', Modality: 'Audio' }),
+  image_input: tokens('Image Input Tokens', { Direction: 'Input', Modality: 'Image' }),
+  output: tokens('Output Tokens', { Direction: 'Output' }),
+  reasoning: tokens('Reasoning Tokens', { Direction: 'Output', Content: 'Reasoning' }),
+  audio_output: tokens('Audio Output Tokens', { Direction: 'Output', Modality: 'Audio' }),
+  image_output: tokens('Image Output Tokens', { Direction: 'Output', Modality: 'Image' }),
+  web_search: { unit: 'Calls', sku: 'Web Searches', details: { Tool: 'Web search' } },
   request: { unit: 'Requests', sku: 'Requests' },
 }
 
@@ -130,15 +141,29 @@ const services = {
   embedding: { name: 'Embeddings', subcategory: 'Machine Learning' },
 } as const
 
-const unitOf = (line: MeterLine): string => meters[line.meter].unit
+/** A line of a later version can have a meter that is not known here: then its name is all. */
+const meterOf = ({ meter }: MeterLine): MeterFields =>
+  Object.hasOwn(meters, meter) ? meters[meter] : { unit: 'Units', sku: meter }
+
+const unitOf = (line: MeterLine): string => meterOf(line).unit
+
+/** FOCUS's null for a meter that has none. */
+function detailsOf(line: MeterLine): string {
+  const { details } = meterOf(line)
+  return details ? canonical(details) : ''
+}
 
 /** Pico-USD of a line before rounding and discount. */
 const listOf = (line: MeterLine): Pusd => BigInt(line.quantity) * line.pricePusd
 
 const skuOf = (run: ExportedRun, line: MeterLine): string => `${run.model}:${line.meter}`
 
+/** A price list can have several prices of a meter, by bands and tiers: the price tells them apart. */
+const skuPriceOf = (run: ExportedRun, line: MeterLine): string =>
+  `${skuOf(run, line)}:${run.priceList}:${line.pricePusd}`
+
 const describe = (run: ExportedRun, line: MeterLine): string =>
-  `${meters[line.meter].sku} of ${run.model}`
+  `${meterOf(line).sku} of ${run.model}`
 
 /** `acme` of `acme/small`. */
 const ownerOf = (model: string): string => model.split('/', 1)[0] || model

@@ -12,6 +12,8 @@ export type Meters = {
   upstreamAsked(upstream: string): void
   upstreamAnswered(upstream: string, seconds: number): void
   upstreamFailed(upstream: string, reason: FailureReason): void
+  /** Units of a run that were billed by another rate than their own, by their class. */
+  unpriced(model: string, units: readonly (readonly [meter: string, units: number])[]): void
   /** An upstream was paused after failures. */
   upstreamOpened(upstream: string): void
   wrote(seconds: number): void
@@ -45,6 +47,9 @@ export function makeMeters(): Meters {
     upstreamAnswered: (upstream, seconds) => instruments.waits.observe({ upstream }, seconds),
     upstreamFailed: (upstream, reason) => instruments.failed.add({ upstream, reason }),
     upstreamOpened: (upstream) => instruments.opened.add({ upstream }),
+    unpriced(model, units) {
+      for (const [meter, count] of units) instruments.unpriced.add({ model, meter }, count)
+    },
     wrote: (seconds) => instruments.writes.observe({}, seconds),
     lagged: (seconds) => instruments.lags.observe({}, seconds),
     families: () => Object.values(instruments).map((one) => one.family()),
@@ -72,6 +77,11 @@ function makeInstruments() {
       'From the hold of a run to its first byte of output.',
       ['kind'],
       runSeconds,
+    ),
+    unpriced: counter(
+      'counterfoil_unpriced_units_total',
+      'Units of a class that the model has no rate for, reasoning left out.',
+      ['model', 'meter'],
     ),
     transfers: counter('counterfoil_transfers_total', 'Ledger transfers by kind.', ['kind']),
     moved: counter(

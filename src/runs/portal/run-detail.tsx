@@ -2,6 +2,7 @@
 import type { Nusd } from '../../kernel/money.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import type { StoredLine } from '../../storage/db/schema-money.ts'
+import { isCall, meterWords } from '../../verify/meter-words.ts'
 import { Amount, amountText } from '../../web/ui/amount.tsx'
 import { Button, ButtonLink } from '../../web/ui/button.tsx'
 import { ActionForm } from '../../web/ui/form.tsx'
@@ -124,20 +125,14 @@ function Charge({ run }: { run: ShownRun['run'] }) {
 }
 
 const lineColumns: Column<StoredLine>[] = [
-  { head: 'Meter', cell: ({ meter }) => meters[meter] ?? meter },
+  { head: 'Meter', cell: ({ meter }) => meterWords(meter) },
   { head: 'Quantity', kind: 'number', cell: ({ quantity }) => quantity.toLocaleString('en-US') },
   { head: 'Price', kind: 'optional-number', cell: priceText },
   { head: 'Amount', kind: 'number', cell: (line) => exactText(exact(line)) },
 ]
 
-const meters: Record<string, string> = {
-  input: 'Input tokens',
-  output: 'Output tokens',
-  request: 'Request',
-}
-
 function priceText({ meter, price }: StoredLine): string {
-  if (meter === 'request') return `${exactText(BigInt(price))} each`
+  if (isCall(meter)) return `${exactText(BigInt(price))} each`
   return `${amountText(BigInt(price) * 1000n)} per 1M`
 }
 

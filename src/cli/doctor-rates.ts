@@ -1,0 +1,36 @@
+/** The `doctor` check of rates that models lack. */
+import { classUnits } from '../billing/usage/store/class-lines.ts'
+import type { Config } from '../config/config.ts'
+import { rateFields } from '../models/rate-fields.ts'
+import type { Db } from '../storage/db/db.ts'
+import { meterInText } from '../verify/meter-words.ts'
+import { type Finding, fine, warning } from './finding.ts'
+
+/** How many of the newest runs are looked through: a second or less. */
+const runsMax = 10_000
+
+/**
+ * Names the classes that recent runs read and that their models have no rate for: these were billed
+ * at the dearest rate of reading.
+ */
+export async function lookAtRates({ models }: Config, db: Db): Promise<Finding[]> {
+  const found = await classUnits(db, runsMax)
+  const unpriced = found.flatMap(({ model, meter, units }) => {
+    const config = models.find(({ id }) => id === model)
+    const field = fieldOf(meter)
+    if (!config || config[field] !== undefined) return []
+    const count = units.toLocaleString('en-US')
+    const words = `${model} read ${count} tokens of ${meterInText(meter)} without a rate for them.`
+    return warning('rates', words, `set ${field} of ${model}; now it is its dearest input rate`)
+  })
+  if (unpriced.length > 0 || found.length === 0) return unpriced
+  return [fine('rates', 'Models have a rate for each class that their latest runs read.')]
+}
+
+type Field = keyof typeof rateFields
+
+function fieldOf(meter: string): Field {
+  const found = (Object.keys(rateFields) as Field[]).find((field) => rateFields[field] === meter)
+  if (!found) throw new Error(`no setting is a rate of ${meter}`)
+  return found
+}
