@@ -5,6 +5,7 @@ import {
   commandIn,
   curlOf,
   mostOf,
+  readTariff,
   recentTurns,
   type Turn,
   usualTokensOf,
@@ -197,7 +198,7 @@ function readAsk(): Ask {
   }
 }
 
-/** A number of the chosen model: its prices, its limit, what it adds. */
+/** A number of the chosen model: the price of its output, its limit. */
 function numberOf(name: string): bigint {
   return BigInt(model.selectedOptions[0]?.dataset[name] ?? '0')
 }
@@ -206,13 +207,8 @@ function numberOf(name: string): bigint {
 function foresee(): void {
   if (running) return
   const asked = readAsk()
-  const prices = {
-    inputPusd: numberOf('input'),
-    outputPusd: numberOf('output'),
-    requestNusd: numberOf('request'),
-  }
-  const overhead = { perMessage: Number(numberOf('message')), fixed: Number(numberOf('fixed')) }
-  const held = mostOf({ prices, overhead }, asked)
+  const tariff = model.selectedOptions[0]?.dataset['tariff']
+  const held = tariff ? mostOf(readTariff(tariff), asked) : 0n
   byId('most', HTMLElement).textContent = `$${toUsd(held)}`
   // The call that was just made stays in sight until another one is written.
   if (asked.input.trim() !== '') showCall(asked)

@@ -1,7 +1,7 @@
 /** The `doctor` check of rates that models lack. */
 import { classUnits } from '../billing/usage/store/class-lines.ts'
 import type { Config } from '../config/config.ts'
-import { rateFields } from '../models/rate-fields.ts'
+import { rateFieldOf } from '../models/rate-fields.ts'
 import type { Db } from '../storage/db/db.ts'
 import { meterInText } from '../verify/meter-words.ts'
 import { type Finding, fine, warning } from './finding.ts'
@@ -17,20 +17,12 @@ export async function lookAtRates({ models }: Config, db: Db): Promise<Finding[]
   const found = await classUnits(db, runsMax)
   const unpriced = found.flatMap(({ model, meter, units }) => {
     const config = models.find(({ id }) => id === model)
-    const field = fieldOf(meter)
-    if (!config || config[field] !== undefined) return []
+    const field = rateFieldOf(meter)
+    if (!config || !field || config[field] !== undefined) return []
     const count = units.toLocaleString('en-US')
     const words = `${model} read ${count} tokens of ${meterInText(meter)} without a rate for them.`
     return warning('rates', words, `set ${field} of ${model}; now it is its dearest input rate`)
   })
   if (unpriced.length > 0 || found.length === 0) return unpriced
   return [fine('rates', 'Models have a rate for each class that their latest runs read.')]
-}
-
-type Field = keyof typeof rateFields
-
-function fieldOf(meter: string): Field {
-  const found = (Object.keys(rateFields) as Field[]).find((field) => rateFields[field] === meter)
-  if (!found) throw new Error(`no setting is a rate of ${meter}`)
-  return found
 }

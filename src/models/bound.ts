@@ -148,7 +148,7 @@ function tokensOf(model: Model, bytes: number, pieces: number): number {
 }
 
 /** The context of a model, room for a token each way at least. Built-in ones read everything. */
-function contextOf({ contextTokens, verifiable }: Model): number {
+export function contextOf({ contextTokens, verifiable }: Model): number {
   return verifiable === 're-executable' ? Number.MAX_SAFE_INTEGER : Math.max(2, contextTokens)
 }
 

@@ -15,6 +15,12 @@ export const rateFields = {
   web_search_nusd: 'web_search',
 } as const
 
+/** What the rate of a meter is called. */
+export const rateFieldOf = (meter: string): keyof typeof rateFields | undefined =>
+  (Object.keys(rateFields) as (keyof typeof rateFields)[]).find(
+    (field) => rateFields[field] === meter,
+  )
+
 /** The same, and a request's: what a step of a route can cost the operator. */
 export const costFields = { ...rateFields, request_nusd: 'request' } as const
 

@@ -159,6 +159,15 @@ function setQuantity(lines: MeterLine[], meter: Meter, quantity: number): void {
   if (line) line.quantity = quantity
 }
 
+/** Whether a run costs nothing, all that it can use included. */
+export function isFree({ inputPusd, outputPusd, requestNusd, card }: Prices): boolean {
+  const steps = card ? [...card.steps.values()].flat() : []
+  const rates = [inputPusd, outputPusd, requestNusd]
+  return [...rates, ...steps.flatMap((step) => Object.values(step.rates))].every(
+    (rate) => rate === 0n,
+  )
+}
+
 /** What a hold is made of: the most units, and the tier that was asked for. */
 export type MostUsed = {
   inputTokens: number

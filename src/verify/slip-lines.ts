@@ -56,7 +56,8 @@ function usdOf(nusd: string): [whole: string, small: string] {
 /** What was counted, the price of it, and what that comes to before a discount. */
 export function lineOf({ meter, quantity, price }: Line): string {
   const amount = BigInt(quantity) * BigInt(price)
-  return `${grouped(quantity)} at ${priceOf(meter, price)} = ${usdAt(String(amount), -12)}`
+  // The line breaks before the sign, if at all.
+  return `${grouped(quantity)} at ${priceOf(meter, price)} =\u00a0${usdAt(String(amount), -12)}`
 }
 
 /** A line of a receipt, or of a run: `price` is pico-USD a unit. */

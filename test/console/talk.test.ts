@@ -1,10 +1,18 @@
 import { describe, expect, test } from 'bun:test'
 import { wordsOf } from '../../src/front/console/fault-words.ts'
-import { type Ask, curlOf, messagesOf, mostOf, recentTurns } from '../../src/front/console/talk.ts'
+import {
+  type Ask,
+  curlOf,
+  messagesOf,
+  mostOf,
+  readTariff,
+  recentTurns,
+} from '../../src/front/console/talk.ts'
+import { tariffOf, writeTariff } from '../../src/front/console/tariff.ts'
 import { boundOf } from '../../src/models/bound.ts'
 import { makeCatalogue } from '../../src/models/catalogue.ts'
 import { costOf } from '../../src/models/meter.ts'
-import { linesOf } from '../../src/models/rates.ts'
+import { holdLines } from '../../src/models/rates.ts'
 import { payloads } from '../ui/payloads.ts'
 
 const turn = (chars: number) => ({ input: 'a'.repeat(chars), output: '' })
@@ -37,6 +45,20 @@ describe('what is foreseen is what is held', () => {
         output_pusd: 600_000,
         request_nusd: 7,
       },
+      {
+        id: 'acme/banded',
+        kind: 'chat',
+        route: ['up:banded'],
+        context_tokens: 250,
+        max_output_tokens: 200,
+        hold_bytes_per_token: 2,
+        input_pusd: 150_000,
+        cache_write_pusd: 187_500,
+        output_pusd: 600_000,
+        reasoning_pusd: 700_000,
+        bands: [{ above_input_tokens: 120, input_pusd: 300_000, output_pusd: 500_000 }],
+        tiers: [{ name: 'priority', input_pusd: 1_000_000 }],
+      },
     ],
     upstreamIds: ['up'],
   })
@@ -45,14 +67,22 @@ describe('what is foreseen is what is held', () => {
     { input: 'ü "quoted" \\ \n\t \u2028 😀' },
     { system: 'Be brief.', params: { temperature: 0.5 } },
     { turns: [{ input: 'a', output: 'b', receipt_id: 'rcpt_1' }] },
+    { input: 'a longer question, '.repeat(10), max_output_tokens: 200 },
   ]
-  test.each(asks)('%j', (more) => {
-    const model = catalogue.get('acme/chat')
+  const named = ['acme/chat', 'acme/banded'].flatMap((id) => asks.map((one) => [id, one] as const))
+  test.each(named)('%s, %j', (id, more) => {
+    const model = catalogue.get(id)
     if (!model) throw new Error('no model')
     const ask: Ask = { model: model.id, input: 'hi', max_output_tokens: 20, ...more }
-    const body = { ...ask.params, model: model.id, messages: messagesOf(ask), max_tokens: 20 }
-    const held = costOf(linesOf(model.prices, 'chat', boundOf(model, body)), 0)
-    expect(mostOf(model, ask)).toBe(held)
+    const body = {
+      ...ask.params,
+      model: model.id,
+      messages: messagesOf(ask),
+      max_tokens: ask.max_output_tokens ?? 0,
+    }
+    const held = costOf(holdLines(model.prices, 'chat', boundOf(model, body)), 0)
+    expect(mostOf(tariffOf(model), ask)).toBe(held)
+    expect(mostOf(readTariff(writeTariff(model)), ask)).toBe(held)
   })
 })
 

@@ -28,8 +28,8 @@ test('a slip says all of a receipt, line by line', () => {
     ['Run', 'chat, 0.32 s'],
     ['Route', 'local:small'],
     ['Outcome', 'complete'],
-    ['Input', '75 at $0.15 per 1M = $0.00001125'],
-    ['Output', '21 at $0.600001 per 1M = $0.000012600021'],
+    ['Input', '75 at $0.15 per 1M = $0.00001125'],
+    ['Output', '21 at $0.600001 per 1M = $0.000012600021'],
     ['Discount', '2.5 %'],
     ['Paid by', '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'],
     ['Key', 'key_01jd7m3v5k0000000000000000'],
@@ -87,13 +87,13 @@ describe('a price', () => {
   ])('of %s pico-USD is told as %s', (price, words) => {
     const lines = [{ meter: 'input', quantity: '1', price }]
     const [told = ''] = named('Input', slip({ charge: { lines } }))
-    expect(told).toStartWith(`1 at ${words} = `)
+    expect(told).toStartWith(`1 at ${words} = `)
   })
 
   test.each([
-    ['web_search', 'Web searches', '3 at $0.01 each = $0.03'],
-    ['request', 'Request', '3 at $0.01 each = $0.03'],
-    ['cache_write_1h', 'Cache write (1 hour)', '3 at $0.01 each = $0.03'],
+    ['web_search', 'Web searches', '3 at $0.01 each = $0.03'],
+    ['request', 'Request', '3 at $0.01 each = $0.03'],
+    ['cache_write_1h', 'Cache write (1 hour)', '3 at $0.01 each = $0.03'],
   ])('of %s is told of a call', (meter, name, words) => {
     const lines = [{ meter, quantity: '3', price: '10000000000' }]
     expect(named(name, slip({ charge: { lines } }))).toEqual([words])
@@ -102,7 +102,7 @@ describe('a price', () => {
   test('of a call is told of a call, however small it is', () => {
     const lines = [{ meter: 'web_search', quantity: '1234', price: '5000' }]
     const told = named('Web searches', slip({ charge: { lines } }))
-    expect(told).toEqual(['1,234 at $0.000000005 each = $0.00000617'])
+    expect(told).toEqual(['1,234 at $0.000000005 each = $0.00000617'])
   })
 })
 
@@ -118,7 +118,7 @@ describe('a meter', () => {
     (meter) => {
       const lines = [{ meter, quantity: '7', price: '2000000' }]
       const own = slip({ charge: { lines } }).find(([, value]) => value?.startsWith('7 at'))
-      expect(own).toEqual([meter, '7 at $2.00 per 1M = $0.000014'])
+      expect(own).toEqual([meter, '7 at $2.00 per 1M = $0.000014'])
       expect(meterInText(meter)).toBe(meter)
     },
   )

@@ -158,7 +158,7 @@ const listOf = (line: MeterLine): Pusd => BigInt(line.quantity) * line.pricePusd
 
 const skuOf = (run: ExportedRun, line: MeterLine): string => `${run.model}:${line.meter}`
 
-/** A price list can have several prices of a meter, by bands and tiers: the price tells them apart. */
+/** A list can have several prices of a meter, by bands and tiers: the price tells them apart. */
 const skuPriceOf = (run: ExportedRun, line: MeterLine): string =>
   `${skuOf(run, line)}:${run.priceList}:${line.pricePusd}`
 

@@ -24,6 +24,7 @@ import { LedgerPanel } from './portal/ledger.tsx'
 import { adminMarginsPortal } from './portal/margins.tsx'
 import { ModelPanels, type ModelsView } from './portal/models.tsx'
 import { StatusPanel } from './portal/service-status.tsx'
+import { unpricedUnits } from './unpriced.ts'
 import { upstreamHealth } from './upstreams.ts'
 
 export const adminPortal = (deps: Deps, frame: Frame) =>
@@ -75,6 +76,7 @@ const modelsPortal = (deps: Deps, frame: Frame) => {
       since: stored?.createdAt,
       upstreams: upstreamHealth(deps),
       losses: lossWords(catalogue.list(), deps.plans.list),
+      unpriced: unpricedUnits(deps),
       canReload: deps.reload.again !== undefined,
       reloaded,
       now: clock.now(),
@@ -104,6 +106,7 @@ const modelsPortal = (deps: Deps, frame: Frame) => {
             reasons: Object.fromEntries(reasons),
             places: load ?? null,
           })),
+          unpriced: view.unpriced,
         })
         const fragment = <ModelPanels view={view} />
         return answer({ request, set }, { json, fragment, seeOther: paths.models })

@@ -53,7 +53,14 @@ export const accountDetailShape = t.choice(
   ],
 )
 
-export const upstreamShape = t.answer('Upstream', 'An upstream: counts since the server started.', {
+export const unpricedShape = t.object('Units that this process counted since it started.', {
+  model: t.text('The model.', 'acme/small'),
+  meter: t.text('Their class.', 'cache_read'),
+  units: t.count('How many.', 40),
+  setting: t.text('What gives the class a rate.', 'cache_read_pusd'),
+})
+
+const upstreamShape = t.answer('Upstream', 'An upstream: counts since the server started.', {
   id: t.text('Its name.', 'builtin'),
   asked: t.count('Requests.', 12),
   failed: t.count('Of these, failures.', 0),
@@ -85,6 +92,7 @@ export const operatedModelsShape = t.answer(
       'What is sold below cost.',
       'acme/large sells output at $1.00, far:large costs $2.00 per 1M tokens',
     ),
+    unpriced: t.list(unpricedShape, 'What models used without a rate for it.'),
   },
 )
 

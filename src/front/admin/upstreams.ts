@@ -38,5 +38,5 @@ export function upstreamHealth({
   })
 }
 
-const samplesOf = (families: readonly Family[], named: string): Family['samples'] =>
+export const samplesOf = (families: readonly Family[], named: string): Family['samples'] =>
   families.find(({ name }) => name === named)?.samples ?? []

@@ -2,7 +2,7 @@
 import type { Json } from '../../kernel/canonical.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import { costOf } from '../../models/meter.ts'
-import { linesOf, type Prices } from '../../models/rates.ts'
+import { holdLines, type Prices } from '../../models/rates.ts'
 
 /** An answered question. Pages send turns back, because the server stores no conversation. */
 export type Turn = { input: string; output: string; receipt_id?: string }
@@ -57,16 +57,48 @@ export function messagesOf({ system, turns = [], input }: Ask): Json[] {
   return [...told, ...said, { role: 'user', content: input }]
 }
 
-/** Prices of a model, and the tokens that its template adds. */
-export type Tariff = { prices: Prices; overhead: { perMessage: number; fixed: number } }
+type Overhead = { perMessage: number; fixed: number }
 
-/** The hold for a question, in nano-USD: the most that its answer can cost. */
-export function mostOf({ prices, overhead }: Tariff, ask: Ask): Nusd {
-  const { max_output_tokens: outputTokens = 0 } = ask
+/** What a hold is made of: prices of a model, the tokens that its template adds, its context. */
+export type Tariff = {
+  prices: Prices
+  overhead: Overhead
+  contextTokens: number
+  bytesPerToken: number
+}
+
+/** The same as an attribute of a page: the dearest rates of reading and writing by rising input. */
+export type WrittenTariff = Omit<Tariff, 'prices'> & {
+  requestNusd: string
+  steps: [aboveInputTokens: number, inputPusd: string, outputPusd: string][]
+}
+
+/** Reads a {@link WrittenTariff}. */
+export function readTariff(text: string): Tariff {
+  const { requestNusd, steps, ...rest }: WrittenTariff = JSON.parse(text)
+  const read = steps.map(([aboveInputTokens, input, output]) => ({
+    aboveInputTokens,
+    rates: {},
+    dearestInput: BigInt(input),
+    dearestOutput: BigInt(output),
+  }))
+  const card = { classes: {}, bands: [], tiers: [], steps: new Map([['', read]]) }
+  const own = { inputPusd: 0n, outputPusd: 0n, requestNusd: BigInt(requestNusd) }
+  return { ...rest, prices: { ...own, card } }
+}
+
+/**
+ * The hold for a question, in nano-USD: the most that its answer can cost. It counts bytes, so
+ * where the server has the model's tokenizer, less is held.
+ */
+export function mostOf(tariff: Tariff, ask: Ask): Nusd {
+  const { prices, overhead, contextTokens, bytesPerToken } = tariff
   const messages = messagesOf(ask)
   const bytes = new TextEncoder().encode(JSON.stringify({ messages, ...ask.params })).length
-  const inputTokens = bytes + overhead.fixed + overhead.perMessage * messages.length
-  return costOf(linesOf(prices, 'chat', { inputTokens, outputTokens }), 0)
+  const tokens = Math.ceil(bytes / bytesPerToken) + overhead.fixed
+  const inputTokens = Math.min(tokens + overhead.perMessage * messages.length, contextTokens - 1)
+  const outputTokens = Math.min(ask.max_output_tokens ?? 0, contextTokens - 1)
+  return costOf(holdLines(prices, 'chat', { inputTokens, outputTokens, contextTokens }), 0)
 }
 
 /** The same call as a shell command. The key is an environment variable, never its secret. */

@@ -9,6 +9,7 @@ import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { max, min, type Nusd } from '../../kernel/money.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
 import type { Model } from '../../models/model.ts'
+import { isFree } from '../../models/rates.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
 import { nextDay, untilNextDay } from './allowance.ts'
 
@@ -23,10 +24,7 @@ const leastCap: Nusd = 1n
 
 /** Whether the sponsor can pay for a model: it is free, or there is a budget. */
 export const isAffordable = ({ settings }: Pick<Deps, 'settings'>, model: Model): boolean =>
-  isFree(model) || settings.terminal.dailyBudgetNusd > 0n
-
-const isFree = ({ prices: { inputPusd, outputPusd, requestNusd } }: Model): boolean =>
-  inputPusd === 0n && outputPusd === 0n && requestNusd === 0n
+  isFree(model.prices) || settings.terminal.dailyBudgetNusd > 0n
 
 /**
  * The sponsor as a caller. Creates its key at first use and when it is gone, applies the configured

@@ -118,18 +118,31 @@ function Charge({ run }: { run: ShownRun['run'] }) {
           <p class="quiet">{isInFlight(run) ? 'Counted when the run ends.' : 'No usage.'}</p>
         </Pad>
       ) : (
-        <Table caption="Meter lines" columns={lineColumns} rows={run.lines} />
+        <Table caption="Meter lines" columns={lineColumns(run.lines)} rows={run.lines} />
       )}
     </Panel>
   )
 }
 
-const lineColumns: Column<StoredLine>[] = [
-  { head: 'Meter', cell: ({ meter }) => meterWords(meter) },
+/** On a phone the price stands below its meter. */
+const lineColumns = (lines: readonly StoredLine[]): Column<StoredLine>[] => [
+  {
+    head: 'Meter',
+    cell: (line) => (
+      <span class="name">
+        {meterWords(line.meter)}
+        <small class="quiet alt">{priceText(line)}</small>
+      </span>
+    ),
+  },
   { head: 'Quantity', kind: 'number', cell: ({ quantity }) => quantity.toLocaleString('en-US') },
   { head: 'Price', kind: 'optional-number', cell: priceText },
-  { head: 'Amount', kind: 'number', cell: (line) => exactText(exact(line)) },
+  { head: 'Amount', kind: 'number', cell: (line) => exactText(exact(line), placesOf(lines)) },
 ]
+
+/** So many decimals that the points of all amounts stand under each other. */
+const placesOf = (lines: readonly StoredLine[]): number =>
+  Math.max(...lines.map((line) => exactText(exact(line)).split('.')[1]?.length ?? 0))
 
 function priceText({ meter, price }: StoredLine): string {
   if (isCall(meter)) return `${exactText(BigInt(price))} each`
@@ -139,13 +152,11 @@ function priceText({ meter, price }: StoredLine): string {
 /** In pico-USD: a line can be finer than the nano-USD that are charged. */
 const exact = ({ quantity, price }: StoredLine): bigint => BigInt(quantity) * BigInt(price)
 
-function exactText(pusd: bigint): string {
+function exactText(pusd: bigint, places = 2): string {
   const whole: Nusd = pusd / 1000n
-  const finer = pusd % 1000n
-  if (finer === 0n) return amountText(whole)
   const [dollars = '0', fraction = ''] = amountText(whole).split('.')
-  const digits = fraction.padEnd(9, '0') + String(finer).padStart(3, '0')
-  return `${dollars}.${digits.replace(/0+$/, '')}`
+  const digits = fraction.padEnd(9, '0') + String(pusd % 1000n).padStart(3, '0')
+  return `${dollars}.${digits.replace(/0+$/, '').padEnd(places, '0')}`
 }
 
 const Timing = ({ shown: { run, keyName } }: RunProps) => (

@@ -98,10 +98,25 @@ const Uncounted = ({ of: { asOf, uncounted } }: { of: Report }) =>
     </Notice>
   )
 
+/** A class of a side, with its share of that; nothing where it was not used. */
+const partOf = (name: string, units: number, all: number) =>
+  units === 0
+    ? []
+    : ([
+        [
+          name,
+          <>
+            {count(units)} <small class="quiet">{shareText(units / all)}</small>
+          </>,
+        ],
+      ] as const)
+
+const count = (value: number) => <data value={String(value)}>{value.toLocaleString('en-US')}</data>
+
+const shareText = (share: number): string =>
+  share < 0.01 ? 'below 1 %' : `${Math.floor(share * 100)} %`
+
 function Spent({ of: { totals, days } }: { of: Report }) {
-  const count = (value: number) => (
-    <data value={String(value)}>{value.toLocaleString('en-US')}</data>
-  )
   return (
     <div class="sum">
       <h2>{days.length === 1 ? 'Spent in 1 day' : `Spent in ${days.length} days`}</h2>
@@ -111,7 +126,10 @@ function Spent({ of: { totals, days } }: { of: Report }) {
           ['Runs', count(totals.runs)],
           ['Succeeded', count(totals.succeeded)],
           ['Units in', count(totals.inputUnits)],
+          ...partOf('From a cache', totals.cachedUnits, totals.inputUnits),
+          ...partOf('Written to a cache', totals.cacheWriteUnits, totals.inputUnits),
           ['Units out', count(totals.outputUnits)],
+          ...partOf('Reasoning', totals.reasoningUnits, totals.outputUnits),
         ]}
       />
     </div>

@@ -10,7 +10,7 @@ import { type Column, Table } from '../../../web/ui/table.tsx'
 import { dateText } from '../../../web/ui/when.tsx'
 import { pageRows, type Report, type ReportTable } from '../report.ts'
 import { type Dimension, dimensions, type Tag, type UsageRow } from '../sum.ts'
-import { dayMs } from '../usage.ts'
+import { dayMs, type Sums } from '../usage.ts'
 import { toDate } from '../usage-view.ts'
 
 type TableProps = { account: string; query: URLSearchParams; report: Report }
@@ -162,6 +162,7 @@ function columnsOf(report: Report, table: ReportTable): Column<UsageRow>[] {
       cell: ({ inputUnits }) => count(inputUnits),
       total: count(totals.inputUnits),
     },
+    ...(totals.cachedUnits === 0 ? [] : [cachedColumn(totals)]),
     {
       head: 'Units out',
       kind: 'optional-number',
@@ -176,6 +177,13 @@ function columnsOf(report: Report, table: ReportTable): Column<UsageRow>[] {
     },
   ]
 }
+
+const cachedColumn = (totals: Sums): Column<UsageRow> => ({
+  head: 'Cached',
+  kind: 'optional-number',
+  cell: ({ cachedUnits }) => count(cachedUnits),
+  total: count(totals.cachedUnits),
+})
 
 const count = (value: number): string => value.toLocaleString('en-US')
 

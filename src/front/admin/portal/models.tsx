@@ -2,6 +2,9 @@
 import type { Reloaded } from '../../../app/deps-port.ts'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Model, PriceList } from '../../../models/model.ts'
+import { RatesPanel } from '../../../models/pages/rate-list.tsx'
+import { perMillion } from '../../../models/pages/shown-rates.ts'
+import { meterWords } from '../../../verify/meter-words.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { Button } from '../../../web/ui/button.tsx'
 import { ActionForm } from '../../../web/ui/form.tsx'
@@ -11,6 +14,7 @@ import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
+import type { UnpricedUnits } from '../unpriced.ts'
 import type { UpstreamHealth } from '../upstreams.ts'
 import { Losses } from './margins.tsx'
 
@@ -23,6 +27,7 @@ export type ModelsView = {
   upstreams: readonly UpstreamHealth[]
   /** What is sold below cost, in sentences. */
   losses: readonly string[]
+  unpriced: readonly UnpricedUnits[]
   canReload: boolean
   /** The result of the last reload requested on this page. */
   reloaded: Reloaded | undefined
@@ -36,6 +41,8 @@ export const ModelPanels = ({ view }: { view: ModelsView }) => (
     <Panel id="catalogue" title="Models">
       <Table caption="Models" columns={modelColumns} rows={view.models} />
     </Panel>
+    <RatesPanel models={view.models} />
+    <UnpricedPanel of={view.unpriced} />
     <Panel
       id="upstreams"
       title="Upstreams"
@@ -96,8 +103,33 @@ function ReloadNote({ reloaded }: { reloaded: Reloaded }) {
   )
 }
 
-/** Pico-USD per token are micro-USD per million tokens. */
-const perMillion = (pusd: bigint) => <Amount nusd={pusd * 1000n} />
+const PerMillion = ({ pusd }: { pusd: bigint }) => <Amount nusd={perMillion(pusd)} />
+
+/** Classes that model servers reported and that a model has no rate for. */
+const UnpricedPanel = ({ of }: { of: readonly UnpricedUnits[] }) =>
+  of.length === 0 ? null : (
+    <Panel
+      id="unpriced"
+      title="Used without a rate"
+      aside={<Badge tone="warn">Set a rate</Badge>}
+      foot={<span>Counted by this process since it started.</span>}
+    >
+      <Pad>
+        <p>
+          Model servers reported units of these classes. Input classes were billed at the model’s
+          dearest input rate, output classes as output; searches were not billed.
+        </p>
+      </Pad>
+      <Table caption="Units without a rate" columns={unpricedColumns} rows={of} />
+    </Panel>
+  )
+
+const unpricedColumns: Column<UnpricedUnits>[] = [
+  { head: 'Model', cell: ({ model }) => <code>{model}</code> },
+  { head: 'Class', cell: ({ meter }) => meterWords(meter) },
+  { head: 'Units', kind: 'number', cell: ({ units }) => units.toLocaleString('en-US') },
+  { head: 'Setting', kind: 'optional', cell: ({ setting }) => <code>{setting}</code> },
+]
 
 const modelColumns: Column<Model>[] = [
   { head: 'Model', cell: ({ id }) => <code>{id}</code> },
@@ -105,8 +137,16 @@ const modelColumns: Column<Model>[] = [
     head: 'State',
     cell: ({ status }) => <Badge tone={status === 'live' ? 'ok' : 'warn'}>{status}</Badge>,
   },
-  { head: 'Input, 1M', kind: 'number', cell: ({ prices }) => perMillion(prices.inputPusd) },
-  { head: 'Output, 1M', kind: 'number', cell: ({ prices }) => perMillion(prices.outputPusd) },
+  {
+    head: 'Input, 1M',
+    kind: 'number',
+    cell: ({ prices }) => <PerMillion pusd={prices.inputPusd} />,
+  },
+  {
+    head: 'Output, 1M',
+    kind: 'number',
+    cell: ({ prices }) => <PerMillion pusd={prices.outputPusd} />,
+  },
   {
     head: 'Request',
     kind: 'optional-number',

@@ -4,9 +4,10 @@ import type { Millis } from '../../../kernel/clock.ts'
 import type { Nusd } from '../../../kernel/money.ts'
 import { toUsd } from '../../../kernel/money.ts'
 import type { Model } from '../../../models/model.ts'
+import { priceText } from '../../../models/pages/shown-rates.ts'
 import { receiptIdOf } from '../../../proof/receipts/receipt.ts'
 import type { RunRow } from '../../../storage/db/schema.ts'
-import { Amount, amountText } from '../../../web/ui/amount.tsx'
+import { Amount } from '../../../web/ui/amount.tsx'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
 import { AreaField, TextField } from '../../../web/ui/form.tsx'
@@ -16,6 +17,7 @@ import { PageHead, Split } from '../../../web/ui/panel.tsx'
 import type { Draft } from '../api/asked.ts'
 import type { FaultWords } from '../fault-words.ts'
 import { type Ask, curlOf, mostOf, recentTurns, type Turn, usualTokensOf } from '../talk.ts'
+import { tariffOf, writeTariff } from '../tariff.ts'
 import { KeyPanel, receiptPath, ThisRun } from './side.tsx'
 
 export const consolePath = '/dashboard/console'
@@ -65,7 +67,11 @@ export function ConsolePage({ view }: { view: ConsoleView }) {
       <Split>
         <section class="sheet" aria-label="Conversation">
           <Talk view={view} />
-          <AskForm draft={draft} baseUrl={view.baseUrl} most={model && mostOf(model, ask)} />
+          <AskForm
+            draft={draft}
+            baseUrl={view.baseUrl}
+            most={model && mostOf(tariffOf(model), ask)}
+          />
         </section>
         <div class="stack">
           <ThisRun run={said?.run} curl={curlOf(view.baseUrl, run)} />
@@ -85,29 +91,15 @@ const ModelField = ({ models, value }: { models: readonly Model[]; value: string
           value={model.id}
           selected={model.id === value}
           data-most={String(model.maxOutputTokens)}
-          data-input={String(model.prices.inputPusd)}
           data-output={String(model.prices.outputPusd)}
-          data-request={String(model.prices.requestNusd)}
-          data-message={String(model.overhead.perMessage)}
-          data-fixed={String(model.overhead.fixed)}
+          data-tariff={writeTariff(model)}
         >
-          {model.name}, {priceText(model)}
+          {model.name}, {priceText(model, 'per 1M')}
         </option>
       ))}
     </select>
   </div>
 )
-
-/** "$0.15 in, $0.60 out per 1M". */
-function priceText({ prices: { inputPusd, outputPusd, requestNusd } }: Model): string {
-  const perRun = requestNusd === 0n ? '' : `${amountText(requestNusd)} a run`
-  if (inputPusd === 0n && outputPusd === 0n) return perRun || 'free'
-  const perMillion = `${perMillionText(inputPusd)} in, ${perMillionText(outputPusd)} out per 1M`
-  return perRun ? `${perMillion}, ${perRun}` : perMillion
-}
-
-/** Pico-USD per token are micro-USD per million tokens. */
-const perMillionText = (pusd: bigint): string => amountText(pusd * 1000n)
 
 function Talk({ view: { account, draft, said, fault } }: { view: ConsoleView }) {
   const before = turnsBefore(draft, said)

@@ -4,6 +4,8 @@ import { readerAccount } from '../../../access/accounts/needs-session.ts'
 import type { Deps } from '../../../app/deps-port.ts'
 import type { Catalogue } from '../../../models/catalogue.ts'
 import type { Model } from '../../../models/model.ts'
+import { RatesPanel, rateId } from '../../../models/pages/rate-list.tsx'
+import { perMillion } from '../../../models/pages/shown-rates.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import type { Frame } from '../../../web/ui/frame.ts'
 import { publicPage } from '../../../web/ui/layout.tsx'
@@ -47,14 +49,36 @@ const ModelsPage = ({ catalogue, leaf }: { catalogue: Catalogue; leaf: number | 
       title="Prices per million tokens"
       aside={<small class="quiet">In US dollars, before a plan's discount.</small>}
     >
-      <Table caption="Models" columns={columns} rows={catalogue.list()} />
+      <Table caption="Models" columns={columnsFor(catalogue.list())} rows={catalogue.list()} />
     </Panel>
+    <RatesPanel models={catalogue.list()} />
     <Split>
       <PriceList catalogue={catalogue} leaf={leaf} />
       <Meaning />
     </Split>
   </>
 )
+
+/** What reading from a cache costs has a column where any model has a rate for it. */
+function columnsFor(models: readonly Model[]): Column<Model>[] {
+  const hasCache = models.some(({ prices }) => prices.card?.classes.cache_read !== undefined)
+  return columns.flatMap((column) => (column === input && hasCache ? [input, cached] : [column]))
+}
+
+const input: Column<Model> = {
+  head: 'Input',
+  kind: 'number',
+  cell: ({ prices }) => <PerMillion pusd={prices.inputPusd} />,
+}
+
+const cached: Column<Model> = {
+  head: 'Cached input',
+  kind: 'optional-number',
+  cell: ({ prices }) => {
+    const rate = prices.card?.classes.cache_read
+    return rate === undefined ? <None /> : <PerMillion pusd={rate} />
+  },
+}
 
 const columns: readonly Column<Model>[] = [
   {
@@ -64,10 +88,15 @@ const columns: readonly Column<Model>[] = [
         <strong>{model.id}</strong>
         {model.name === model.id ? null : <small class="quiet">{model.name}</small>}
         <small class="quiet alt">{inWords(model)}</small>
+        {model.prices.card ? (
+          <small>
+            <a href={`#${rateId(model)}`}>All rates</a>
+          </small>
+        ) : null}
       </span>
     ),
   },
-  { head: 'Input', kind: 'number', cell: ({ prices }) => <PerMillion pusd={prices.inputPusd} /> },
+  input,
   {
     head: 'Output',
     kind: 'number',
@@ -120,8 +149,7 @@ const inWords = ({ kind, contextTokens, features, verifiable }: Model): string =
 const tones = { live: 'ok', deprecated: 'warn', disabled: 'bad' } as const
 const states = { live: 'Live', deprecated: 'Deprecated', disabled: 'Off' } as const
 
-/** Pico-USD per token are micro-USD per million tokens. */
-const PerMillion = ({ pusd }: { pusd: bigint }) => <Amount nusd={pusd * 1000n} />
+const PerMillion = ({ pusd }: { pusd: bigint }) => <Amount nusd={perMillion(pusd)} />
 
 const Count = ({ value }: { value: number }) => (
   <data value={String(value)}>{value.toLocaleString('en-US')}</data>

@@ -1,11 +1,18 @@
 /** Writes answers of the API as lines of text. */
 import { toRfc3339 } from '../../../kernel/clock.ts'
 import type { Model, PriceList } from '../../../models/model.ts'
+import {
+  priceText,
+  rateSections,
+  rateText,
+  type ShownRate,
+} from '../../../models/pages/shown-rates.ts'
 import type { AnchorsAnswer } from '../../../proof/anchors/shapes.ts'
 import type { PassportAnswer } from '../../../proof/passports/shapes.ts'
 import { receiptIdOf } from '../../../proof/receipts/receipt.ts'
 import type { SignerAnswer } from '../../../proof/signer/shapes.ts'
 import type { RunRow } from '../../../storage/db/schema.ts'
+import { meterInText } from '../../../verify/meter-words.ts'
 import type { Proof } from '../../../verify/proof.ts'
 import { isHidden, type Receipt, sectionNames } from '../../../verify/receipt.ts'
 import { headlineOf, summaryOf, titleOf } from '../../../verify/verdict-words.ts'
@@ -43,18 +50,30 @@ export function modelLines(models: readonly Model[]): string[] {
   return models.map((model) => {
     const state = model.status === 'live' ? '' : `, ${model.status}`
     const open = model.terminal ? ', answers here' : ''
-    return plain(`${model.id.padEnd(width)}  ${priceText(model)}${state}${open}`)
+    return plain(`${model.id.padEnd(width)}  ${priceText(model, 'per 1M tokens')}${state}${open}`)
   })
 }
 
-export const priceLines = (model: Model, list: PriceList): string[] =>
-  columns([
-    ['model', plain(model.id)],
-    ['input', perMillion(model.prices.inputPusd)],
-    ...(model.kind === 'chat' ? [['output', perMillion(model.prices.outputPusd)] as const] : []),
-    ['a run', amountText(model.prices.requestNusd)],
-    ['price list', `${list.id}@${list.version}`],
-  ])
+/** All rates of a model; those of bands and tiers under what they are for. */
+export function priceLines(model: Model, list: PriceList): string[] {
+  const [own, ...others] = rateSections(model)
+  const rows = (rates: readonly ShownRate[] = []) =>
+    rates.map((rate) => [rateName(rate), rateText(rate)] as const)
+  return [
+    ...columns([
+      ['model', plain(model.id)],
+      ...rows(own?.rates),
+      ['price list', `${list.id}@${list.version}`],
+    ]),
+    ...others.flatMap(({ when = '', rates }) => [
+      plain(when),
+      ...columns(rows(rates)).map((line) => `  ${line}`),
+    ]),
+  ]
+}
+
+const rateName = ({ meter }: ShownRate): string =>
+  meter === 'request' ? 'a run' : meterInText(meter)
 
 export const verdictLines = (verdict: Verdict): string[] => [
   headlineOf(verdict),
@@ -157,16 +176,6 @@ export const signerLines = (signer: SignerAnswer): string[] =>
     ['from index', String(signer.from_index)],
     ['registry', signer.registry ?? 'none'],
   ])
-
-function priceText({ prices: { inputPusd, outputPusd, requestNusd }, kind }: Model): string {
-  const perRun = requestNusd === 0n ? [] : [`${amountText(requestNusd)} a run`]
-  if (inputPusd === 0n && outputPusd === 0n) return perRun[0] ?? 'free'
-  const output = kind === 'chat' ? `, ${amountText(outputPusd * 1000n)} out` : ''
-  return [`${amountText(inputPusd * 1000n)} in${output} per 1M tokens`, ...perRun].join(', ')
-}
-
-/** Pico-USD a token are nano-USD a thousand tokens. */
-const perMillion = (pusd: bigint): string => `${amountText(pusd * 1000n)} per 1M tokens`
 
 function durationText(seconds: number): string {
   const units: [length: number, name: string][] = [

@@ -1,0 +1,19 @@
+/** The operator's figures about classes that a model has no rate for. */
+import type { Deps } from '../../app/deps-port.ts'
+import { rateFieldOf } from '../../models/rate-fields.ts'
+import { samplesOf } from './upstreams.ts'
+
+/** Units of one class, counted by this process since its start. */
+export type UnpricedUnits = {
+  model: string
+  meter: string
+  units: number
+  /** The setting that gives the class a rate. */
+  setting: string
+}
+
+export const unpricedUnits = ({ meters }: Pick<Deps, 'meters'>): UnpricedUnits[] =>
+  samplesOf(meters.families(), 'counterfoil_unpriced_units_total').map(({ labels, value }) => {
+    const { model = '', meter = '' } = labels ?? {}
+    return { model, meter, units: Number(value), setting: rateFieldOf(meter) ?? '' }
+  })

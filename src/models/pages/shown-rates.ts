@@ -1,0 +1,61 @@
+/** The rates of a model as pages and the terminal show them. */
+import { isCall } from '../../verify/meter-words.ts'
+import { amountText } from '../../web/ui/amount.tsx'
+import { type Meter, meters } from '../meter.ts'
+import type { Model } from '../model.ts'
+import { isFree, type Rates } from '../rates.ts'
+
+/** What one unit of a meter costs, in pico-USD. */
+export type ShownRate = { meter: Meter; pusd: bigint }
+
+/** Rates that hold together: a model's own, or those that a band or a tier changes. */
+export type RateSection = { when: string | undefined; rates: readonly ShownRate[] }
+
+type Priced = Pick<Model, 'prices' | 'kind'>
+
+/** All rates of a model: its own first, then bands by rising input, then tiers. */
+export function rateSections({ prices, kind }: Priced): RateSection[] {
+  const { inputPusd, outputPusd, requestNusd, card } = prices
+  const output = kind === 'chat' ? { output: outputPusd } : {}
+  const own = shown({ input: inputPusd, ...output, ...card?.classes })
+  if (requestNusd > 0n) own.push({ meter: 'request', pusd: requestNusd * 1000n })
+  const bands = (card?.bands ?? []).map(({ aboveInputTokens, rates }) => ({
+    when: `Above ${aboveInputTokens.toLocaleString('en-US')} tokens of input`,
+    rates: shown(rates),
+  }))
+  const tiers = (card?.tiers ?? []).map(({ name, rates }) => ({
+    when: `service_tier ${name}`,
+    rates: shown(rates),
+  }))
+  return [{ when: undefined, rates: own }, ...bands, ...tiers]
+}
+
+function shown(rates: Rates): ShownRate[] {
+  return meters.flatMap((meter) => {
+    const pusd = meter === 'request' ? undefined : rates[meter]
+    return pusd === undefined ? [] : [{ meter, pusd }]
+  })
+}
+
+/** Pico-USD a token are nano-USD a thousand tokens. */
+export const perMillion = (pusd: bigint): bigint => pusd * 1000n
+
+/** "$0.15 per 1M tokens", "$0.01 a call". */
+export function rateText({ meter, pusd }: ShownRate): string {
+  if (!isCall(meter)) return `${amountText(perMillion(pusd))} per 1M tokens`
+  return `${amountText(pusd / 1000n)} a ${meter === 'request' ? 'run' : 'call'}`
+}
+
+/** A model's price in a line: "$3.00 in, $0.30 cached, $15.00 out per 1M, $0.01 a run". */
+export function priceText({ prices, kind }: Priced, per: string): string {
+  const { inputPusd, outputPusd, requestNusd, card } = prices
+  const perRun = requestNusd === 0n ? [] : [`${amountText(requestNusd)} a run`]
+  if (isFree({ ...prices, requestNusd: 0n })) return perRun[0] ?? 'free'
+  const cached = card?.classes.cache_read
+  const parts = [
+    `${amountText(perMillion(inputPusd))} in`,
+    ...(cached === undefined ? [] : [`${amountText(perMillion(cached))} cached`]),
+    ...(kind === 'chat' ? [`${amountText(perMillion(outputPusd))} out`] : []),
+  ]
+  return [`${parts.join(', ')} ${per}`, ...perRun].join(', ')
+}
