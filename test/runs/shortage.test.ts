@@ -76,7 +76,7 @@ describe('the sentence of a 402', () => {
     )
   })
 
-  test('rounds what a run may cost up and what there is down, small amounts to two digits', () => {
+  test('rounds what a run may cost up and the rest down, small amounts to two digits', () => {
     const room = { ...short.room, available: 12_399n }
     expect(words({ required: 12_401n, room })).toStartWith(
       'This run may cost $0.000013, and key crawler-01 has $0.000012 left',
@@ -179,7 +179,7 @@ describe('runs of the same key in the way', () => {
     expect((await ask(secret, 'normal')).status).toBe(200)
   })
 
-  test('are no reason to wait where the cap is too small without them', async () => {
+  test('give no reason to wait where the cap is too small without them', async () => {
     const { hold } = await lastRun(w)
     const { secret } = await w.key({ capLimit: hold - 1n })
     const refused = await ask(secret, 'normal')
