@@ -133,7 +133,7 @@ function accountAt(index: number, createdAt: number): AccountRow {
 function keyAt(index: number, accountId: string, before: KeyRow | undefined, now: number): KeyRow {
   const parent = index % grown.levels === 0 ? undefined : before
   const id = `key_${String(index).padStart(26, '0')}`
-  const none = { rpm: null, concurrency: null, maxCostPerRun: null, pausedAt: null }
+  const none = { rpm: null, concurrency: null, maxCostPerRun: null, fit: null, pausedAt: null }
   return {
     id,
     accountId,

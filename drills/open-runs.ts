@@ -77,7 +77,7 @@ function accountAt(index: number, held: bigint, createdAt: number): AccountRow {
 }
 
 function keyOf({ id: accountId, createdAt }: AccountRow, id: string): KeyRow {
-  const none = { rpm: null, concurrency: null, maxCostPerRun: null, pausedAt: null }
+  const none = { rpm: null, concurrency: null, maxCostPerRun: null, fit: null, pausedAt: null }
   return {
     id,
     accountId,

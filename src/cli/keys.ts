@@ -29,6 +29,7 @@ export function keyCommands(program: Command): void {
     .option('--models <a,b>', 'models it may use, as globs', readList)
     .option('--parent <key id>', 'make it a child of this key')
     .option('--max-cost-per-run <usd>', 'cost limit of a single run, in decimal USD', readUsd)
+    .option('--fit', 'lower max_tokens to what can be afforded, unless a request says otherwise')
     .option('--json', 'print JSON')
     .action(create)
   withSettings(key.command('list'))
@@ -73,6 +74,7 @@ type CreateOptions = {
   models?: string[]
   parent?: string
   maxCostPerRun?: bigint
+  fit?: boolean
   json?: boolean
 }
 
@@ -89,6 +91,7 @@ async function create(options: CreateOptions): Promise<void> {
       scopes: options.scopes,
       models: options.models,
       maxCostPerRun: options.maxCostPerRun,
+      fit: options.fit,
       actor: 'operator',
     })
     const account = toChecksumAddress(key.accountId)

@@ -40,7 +40,7 @@ import {
 } from './openai.ts'
 import { runStatuses } from './run.ts'
 import { toRunView } from './run-view.ts'
-import { checkSwitches } from './switches.ts'
+import { checkSwitches, isToFit } from './switches.ts'
 
 type Context = SseContext & { caller: Caller; set: { status?: unknown } }
 
@@ -120,8 +120,9 @@ async function answer(deps: Deps, context: Context, route: string, run: Running)
 type Running = (deps: Deps, context: Context, body: JsonObject, call?: Call) => Promise<object>
 
 const chat: Running = async (deps, context, body, call) => {
-  const live = await beginOpenAi(deps, context, { kind: 'chat', body, call })
-  const fitted = fittedOf(live.bound, body['fit'])
+  const fit = isToFit(context.request, body['fit'], context.caller.key)
+  const live = await beginOpenAi(deps, context, { kind: 'chat', body, fit, call })
+  const fitted = fittedOf(live.bound, fit)
   if (body['stream'] === true) {
     const base = chunkBase(live)
     const includeUsage = asObject(body['stream_options'])['include_usage'] === true
@@ -137,19 +138,20 @@ const chat: Running = async (deps, context, body, call) => {
 }
 
 const embeddings: Running = async (deps, context, body, call) => {
-  const live = await beginOpenAi(deps, context, { kind: 'embedding', body, call })
+  const live = await beginOpenAi(deps, context, { kind: 'embedding', body, fit: false, call })
   return answerWhole(deps, context, live, (done) => toEmbeddings(live, done, deps.settings))
 }
 
-type OpenAiAsked = { kind: ModelKind; body: JsonObject; call: Call | undefined }
+type OpenAiAsked = { kind: ModelKind; body: JsonObject; fit: boolean; call: Call | undefined }
 
 /** Begins what one of OpenAI's routes was asked, if it is the route for this kind of model. */
-async function beginOpenAi(deps: Deps, context: Context, { kind, body, call }: OpenAiAsked) {
+async function beginOpenAi(deps: Deps, context: Context, asked: OpenAiAsked) {
+  const { kind, body, fit, call } = asked
   const { caller, request } = context
   checkSwitches(body)
   const model = findModel(deps, body)
   if (model.kind !== kind) refuse('invalid_request', wrongKind(model.kind))
-  const wish = { caller, model, body, received: body as Json, fit: body['fit'] === true }
+  const wish = { caller, model, body, received: body as Json, fit }
   const once = call && onceOf<Begun>(deps, call, () => undefined)
   const trace = traceOf(request)
   return begin(deps, { ...wish, background: false, tags: {}, metadata: {}, once, trace })
@@ -158,8 +160,9 @@ async function beginOpenAi(deps: Deps, context: Context, { kind, body, call }: O
 const native: Running = async (deps, context, received, call) => {
   const body = checkBody(runBody, received)
   const model = findModel(deps, received)
+  const fit = isToFit(context.request, body.fit, context.caller.key)
   const isBackground = body.background === true
-  const toView = ({ run, bound }: Begun) => ({ ...toRunView(run), ...fittedOf(bound, body.fit) })
+  const toView = ({ run, bound }: Begun) => ({ ...toRunView(run), ...fittedOf(bound, fit) })
   // What runs in the background is answered when it begins.
   const begunReply = (begun: Begun) =>
     isBackground ? jsonReply(202, {}, toView(begun)) : undefined
@@ -169,7 +172,7 @@ const native: Running = async (deps, context, received, call) => {
     body: toOpenAi(model, body),
     received: received as Json,
     background: isBackground,
-    fit: body.fit,
+    fit,
     limit: 'max_output_tokens',
     tags: body.tags ?? {},
     metadata: (body.metadata ?? {}) as Record<string, Json>,
@@ -182,7 +185,7 @@ const native: Running = async (deps, context, received, call) => {
     context.set.status = 202
     return view
   }
-  const fitted = fittedOf(live.bound, body.fit)
+  const fitted = fittedOf(live.bound, fit)
   if (body.stream) {
     return streamRun(deps, live, context, {
       chunk: (chunk) => event('run.output.delta', deltaOf(chunk)),
@@ -202,8 +205,8 @@ const traceOf = ({ headers }: Request) =>
   readTrace(headers.get('traceparent'), headers.get('tracestate'))
 
 /** To whom it was to fit: the most that one choice could say, as it went upstream. */
-const fittedOf = ({ maxTokens }: Bound, fit: unknown): { max_output_tokens?: number } =>
-  fit === true && maxTokens > 0 ? { max_output_tokens: maxTokens } : {}
+const fittedOf = ({ maxTokens }: Bound, fit: boolean): { max_output_tokens?: number } =>
+  fit && maxTokens > 0 ? { max_output_tokens: maxTokens } : {}
 
 const routeOf: Record<ModelKind, string> = {
   chat: 'POST /v1/chat/completions',

@@ -1,5 +1,7 @@
 /** Checks the request members that turn something on. */
+
 import { type Body, isBody, isSet, refuseField } from '../models/body.ts'
+import type { KeyRow } from '../storage/db/schema.ts'
 
 const switches = ['stream', 'fit'] as const
 
@@ -14,6 +16,17 @@ export function checkSwitches(body: Body): void {
   if (!isSet(options)) return
   if (!isBody(options)) refuseField('stream_options', 'Send stream_options as an object.')
   assertFlag('stream_options.include_usage', options['include_usage'])
+}
+
+/**
+ * Whether a run is lowered to what can be afforded: the header says, else the body, else its key.
+ * @throws Refusal `invalid_request` for another header than true or false
+ */
+export function isToFit(request: Request, fit: unknown, key: Pick<KeyRow, 'fit'>): boolean {
+  const said = request.headers.get('x-counterfoil-fit')
+  if (said === null) return typeof fit === 'boolean' ? fit : key.fit === true
+  if (/^(true|false)$/i.test(said)) return said.toLowerCase() === 'true'
+  refuseField('X-Counterfoil-Fit', 'Send the header X-Counterfoil-Fit as true or false.')
 }
 
 function assertFlag(param: string, value: Body[string] | undefined): void {

@@ -28,6 +28,7 @@ const parent = (state: Partial<KeyRow>): KeyRow => ({
   rpm: null,
   concurrency: null,
   maxCostPerRun: null,
+  fit: null,
   scopes: ['runs:write', 'keys:mint'],
   models: [],
   ipCidrs: [],

@@ -40,7 +40,7 @@ describe.each(engines)('the routes of keys on %s', (engine) => {
             remaining_nusd: 1_000_000,
             resets_at: '2026-07-16T00:00:00.000Z',
           },
-          limits: { rpm: null, concurrency: null, max_cost_per_run_nusd: null },
+          limits: { rpm: null, concurrency: null, max_cost_per_run_nusd: null, fit: false },
           scopes: ['runs:write', 'runs:read', 'usage:read', 'receipts:read', 'keys:read'],
           models: [],
           ip_cidrs: [],

@@ -25,6 +25,7 @@ const key = (state: Partial<KeyRow> = {}): KeyRow => ({
   rpm: null,
   concurrency: null,
   maxCostPerRun: null,
+  fit: null,
   scopes: ['runs:write'],
   models: [],
   ipCidrs: [],

@@ -51,6 +51,7 @@ export const key = (state: Partial<KeyRow> = {}): KeyRow => ({
   rpm: null,
   concurrency: null,
   maxCostPerRun: null,
+  fit: null,
   scopes: ['runs:write'],
   models: [],
   ipCidrs: [],

@@ -47,7 +47,7 @@ describe('input and output that share a context', () => {
     expect(holdOf(two, prices)).toBe(90_000n * 3_000n + 20_000n * 1_000n)
   })
 
-  test('are never charged above the hold, whatever is reported, and never without output', () => {
+  test('are never charged above the hold by any report, and never without output', () => {
     const rate = fc.bigInt({ min: 0n, max: 20_000_000n })
     const tokens = fc.integer({ min: 0, max: 150_000 })
     const bounds = fc

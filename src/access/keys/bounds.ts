@@ -7,7 +7,12 @@ import type { KeyRow } from '../../storage/db/schema.ts'
 import { defaultLifeMs, defaultScopes, matches, maxLifeMs, type Scope, scopes } from './key.ts'
 
 /** Each rule returns the value to store, or refuses with `invalid_request` and the field's name. */
-export type Limits = { rpm: number | null; concurrency: number | null; maxCostPerRun: Nusd | null }
+export type Limits = {
+  rpm: number | null
+  concurrency: number | null
+  maxCostPerRun: Nusd | null
+  fit: boolean | null
+}
 
 /** Entries of `models` and of `ip_cidrs`. */
 const maxEntries = 64

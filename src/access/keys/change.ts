@@ -75,12 +75,12 @@ function toChanged(
 ): KeyRow {
   const { name, capLimit, expiresAt, scopes, models, ipCidrs, tags } = change
   const { rpm = key.rpm, concurrency = key.concurrency } = change
-  const { maxCostPerRun = key.maxCostPerRun } = change
+  const { maxCostPerRun = key.maxCostPerRun, fit = key.fit } = change
   // The clock may have been set back; a key never expires before its creation.
   const from = Math.max(now, key.createdAt)
   return {
     ...key,
-    ...boundLimits<Limits>({ rpm, concurrency, maxCostPerRun }),
+    ...boundLimits<Limits>({ rpm, concurrency, maxCostPerRun, fit }),
     ...(name === undefined ? {} : { name: boundName(name) }),
     ...(capLimit === undefined ? {} : { capLimit: boundCap(capLimit, parent) }),
     ...(expiresAt === undefined ? {} : { expiresAt: boundExpiry(expiresAt, parent, from) }),

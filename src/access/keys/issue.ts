@@ -40,6 +40,7 @@ export type KeyWish = {
   rpm?: number | null | undefined
   concurrency?: number | null | undefined
   maxCostPerRun?: Nusd | null | undefined
+  fit?: boolean | null | undefined
   /** Where the caller sent an Idempotency-Key. */
   once?: Once<ShownKey> | undefined
   /** Who made it, for the audit: `operator`, a wallet or a key id. */
@@ -122,7 +123,7 @@ function toKeyRow(
     const message = `Keys nest at most ${maxDepth} deep. Create the key under a higher one.`
     refuse('invalid_request', { param: 'parent_id', message })
   }
-  const { rpm = null, concurrency = null, maxCostPerRun = null } = wish
+  const { rpm = null, concurrency = null, maxCostPerRun = null, fit = null } = wish
   return {
     id: made.id,
     accountId: wish.account,
@@ -132,7 +133,7 @@ function toKeyRow(
     fingerprint: fingerprintOf(made.hash),
     capLimit: boundCap(wish.capLimit, parent),
     capWindow: wish.capWindow,
-    ...boundLimits<Limits>({ rpm, concurrency, maxCostPerRun }),
+    ...boundLimits<Limits>({ rpm, concurrency, maxCostPerRun, fit }),
     scopes: boundScopes(wish.scopes, parent),
     models: boundModels(wish.models, parent),
     ipCidrs: boundNetworks(wish.ipCidrs, parent),

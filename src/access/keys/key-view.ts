@@ -35,6 +35,7 @@ export function toKeyView({ key, chain, window, overlapUntil }: ShownKey, now: M
       rpm: key.rpm,
       concurrency: key.concurrency,
       max_cost_per_run_nusd: key.maxCostPerRun === null ? null : toJsonInteger(key.maxCostPerRun),
+      fit: key.fit ?? false,
     },
     scopes: key.scopes,
     models: key.models,

@@ -26,5 +26,6 @@ export const toDetail = (key: KeyRow): Record<string, Json> => ({
   'limits.rpm': key.rpm,
   'limits.concurrency': key.concurrency,
   'limits.max_cost_per_run_nusd': key.maxCostPerRun?.toString() ?? null,
+  'limits.fit': key.fit ?? false,
   tags: { ...key.tags },
 })

@@ -1,7 +1,7 @@
 /** The answers of `/v1/keys` and `/v1/balance`. */
 import { capWindows } from '../../ledger/window.ts'
 import * as t from '../../web/http/shape.ts'
-import { concurrency, mostPerRun, rpm } from './api/key-body.ts'
+import { concurrency, fitByDefault, mostPerRun, rpm } from './api/key-body.ts'
 import { scopes } from './key.ts'
 
 const statuses = ['usable', 'paused', 'expired', 'revoked'] as const
@@ -12,6 +12,7 @@ const limits = t.object(
     rpm: t.usuallyNull(rpm),
     concurrency: t.usuallyNull(concurrency),
     max_cost_per_run_nusd: t.usuallyNull(mostPerRun),
+    fit: fitByDefault,
   },
 )
 

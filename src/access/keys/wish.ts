@@ -25,7 +25,7 @@ export const toChange = (body: ChangeBody): KeyChange => ({
 
 /** What a body says of a key's rights; what it leaves out is left out. */
 function toRights(body: Omit<ChangeBody, 'name' | 'cap'>) {
-  const { rpm, concurrency, max_cost_per_run_nusd: most } = body.limits ?? {}
+  const { rpm, concurrency, max_cost_per_run_nusd: most, fit } = body.limits ?? {}
   return {
     ...(body.expires_at === undefined ? {} : { expiresAt: readTime(body.expires_at) }),
     ...(body.scopes === undefined ? {} : { scopes: body.scopes.map(readScope) }),
@@ -34,6 +34,7 @@ function toRights(body: Omit<ChangeBody, 'name' | 'cap'>) {
     ...(body.tags === undefined ? {} : { tags: body.tags }),
     ...(rpm === undefined ? {} : { rpm }),
     ...(concurrency === undefined ? {} : { concurrency }),
+    ...(fit === undefined ? {} : { fit }),
     ...(most === undefined ? {} : { maxCostPerRun: most === null ? null : BigInt(most) }),
   }
 }

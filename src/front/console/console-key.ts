@@ -113,5 +113,6 @@ const wishLike = (account: string, last: KeyRow | undefined): KeyWish => ({
     rpm: last.rpm,
     concurrency: last.concurrency,
     maxCostPerRun: last.maxCostPerRun,
+    fit: last.fit,
   }),
 })

@@ -186,6 +186,7 @@ const keyChanges: (keyof KeyRow)[] = [
   'rpm',
   'concurrency',
   'maxCostPerRun',
+  'fit',
   'scopes',
   'models',
   'ipCidrs',

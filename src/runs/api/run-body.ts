@@ -4,7 +4,8 @@ import * as t from '../../web/http/shape.ts'
 
 /** Asks for as much as can be afforded. */
 export const fit = t.flag(
-  'Lowers the most tokens to what the key, its ancestors and the balance afford, not to a 402.',
+  'Lowers the most tokens to what the key, its ancestors and the balance afford, instead of a ' +
+    "402. The header X-Counterfoil-Fit wins over it; absent, the key's limits.fit.",
   false,
 )
 

@@ -128,6 +128,8 @@ export function moneyTables(c: Columns) {
       rpm: c.int('rpm'),
       concurrency: c.int('concurrency'),
       maxCostPerRun: c.money('max_cost_per_run'),
+      /** Whether its runs are lowered to what can be afforded, unless they say otherwise. */
+      fit: c.bool('fit'),
       scopes: c.json<string[]>('scopes').notNull(),
       models: c.json<string[]>('models').notNull(),
       ipCidrs: c.json<string[]>('ip_cidrs').notNull(),

@@ -9,6 +9,11 @@ export const concurrency = t.integer('Runs in flight.', 16, t.told({ minimum: 1 
 
 export const mostPerRun = t.nusd('The most one run may cost.', 50_000_000)
 
+export const fitByDefault = t.flag(
+  'Whether runs without a `fit` of their own are lowered to what can be afforded.',
+  false,
+)
+
 /** Members of a body that says what a key may do. */
 const rights = {
   'expires_at?': t.time('Default: in 90 days or with its parent. At most 366 days.'),
@@ -22,6 +27,7 @@ const rights = {
     'rpm?': t.orNull(rpm),
     'concurrency?': t.orNull(concurrency),
     'max_cost_per_run_nusd?': t.orNull(mostPerRun),
+    'fit?': t.orNull(fitByDefault),
   }),
   'tags?': t.map(t.text('', 'research'), 'At most 8.', { team: 'research' }),
 }

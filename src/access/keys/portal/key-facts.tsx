@@ -55,6 +55,7 @@ const rights = ({ shown: { key } }: DetailView): Fact[] => [
     'Max cost per run',
     key.maxCostPerRun === null ? 'No limit' : <Amount nusd={key.maxCostPerRun} />,
   ],
+  ['When money is short', key.fit ? 'Lowers max_tokens' : 'Refuses the run'],
   ['Tags', <Tags of={key.tags} />],
 ]
 

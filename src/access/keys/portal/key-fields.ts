@@ -27,6 +27,7 @@ export const keyForm = t.body('KeyForm', 'A key as a form. A new one needs `name
   rpm: field('Requests a minute; empty for no limit of its own.', '600'),
   concurrency: field('Runs in flight; empty for no limit of its own.', '16'),
   max_cost_per_run: field('Decimal USD; empty for no limit of its own.', '0.05'),
+  fit: field('`true`: runs are lowered to what can be afforded; `false` or empty: not.', ''),
   once: field('That of the page: the form makes one key, however often it is sent.', ''),
 })
 

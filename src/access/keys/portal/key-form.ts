@@ -90,6 +90,7 @@ export const toDraft = (key: KeyRow): Draft => ({
   rpm: key.rpm === null ? '' : String(key.rpm),
   concurrency: key.concurrency === null ? '' : String(key.concurrency),
   max_cost_per_run: key.maxCostPerRun === null ? '' : toUsd(key.maxCostPerRun),
+  fit: key.fit ? 'true' : '',
 })
 
 /** One a line. A name that contains "=" cannot be written this way: {@link areWritable}. */
@@ -121,6 +122,7 @@ const fields: Readonly<Record<string, string>> = {
   'limits.rpm': 'rpm',
   'limits.concurrency': 'concurrency',
   'limits.max_cost_per_run_nusd': 'max_cost_per_run',
+  'limits.fit': 'fit',
 }
 const fieldOf = (param: string): string => fields[param] ?? param
 
@@ -187,6 +189,7 @@ function readRights(draft: Draft): Omit<KeyChange, 'name' | 'capLimit' | 'expire
     ...(draft['max_cost_per_run'] === undefined
       ? {}
       : { maxCostPerRun: readMost(draft['max_cost_per_run']) }),
+    ...(draft['fit'] === undefined ? {} : { fit: readFit(draft['fit']) }),
   }
 }
 
@@ -224,6 +227,12 @@ function readCount(field: string, text: string): number | null {
 
 const readMost = (text: string): Nusd | null =>
   text.trim() === '' ? null : readUsd('max_cost_per_run', text)
+
+function readFit(text: string): boolean {
+  if (text === 'true') return true
+  if (text === '' || text === 'false') return false
+  no('fit', 'Choose true or false.')
+}
 
 function no(param: string, message: string): never {
   refuse('invalid_request', { param, message })

@@ -1,6 +1,6 @@
 /** The optional fields of a key's forms: models, networks, scopes, limits, tags. */
 import type { Refusal } from '../../../kernel/refusal.ts'
-import { AreaField, CheckField, TextField } from '../../../web/ui/form.tsx'
+import { AreaField, CheckField, SelectField, TextField } from '../../../web/ui/form.tsx'
 import { defaultScopes, scopes } from '../key.ts'
 import { type Draft, errorOf } from './key-form.ts'
 
@@ -12,7 +12,16 @@ type RightsProps = {
   withoutTags?: boolean
 }
 
-const names = ['models', 'scopes', 'ip_cidrs', 'tags', 'rpm', 'concurrency', 'max_cost_per_run']
+const names = [
+  'models',
+  'scopes',
+  'ip_cidrs',
+  'tags',
+  'rpm',
+  'concurrency',
+  'max_cost_per_run',
+  'fit',
+]
 
 /** Folded unless one of the fields has an error. */
 export const RightsFields = ({ form, draft, refusal, withoutTags }: RightsProps) => {
@@ -56,6 +65,15 @@ export const RightsFields = ({ form, draft, refusal, withoutTags }: RightsProps)
             {...field('max_cost_per_run')}
             label="Max cost per run, USD"
             inputmode="decimal"
+          />
+          <SelectField
+            {...field('fit')}
+            label="When money is short"
+            hint="Requests may say otherwise by fit."
+            options={[
+              { value: '', label: 'Refuse the run' },
+              { value: 'true', label: 'Lower max_tokens' },
+            ]}
           />
         </div>
         {withoutTags ? null : (

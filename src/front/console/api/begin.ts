@@ -30,7 +30,8 @@ export async function beginAsked(
   const caller = await payerOf(deps, account, address)
   countRequest(requests, caller)
   const { received } = asked
-  const wish = { caller, model, body, received, background: false, tags: {}, metadata: {} }
+  const fit = caller.key.fit ?? false
+  const wish = { caller, model, body, received, fit, background: false, tags: {}, metadata: {} }
   return begin(deps, { ...wish, session, once })
 }
 
