@@ -83,7 +83,7 @@ async function make(): Promise<void> {
 }
 
 /** Prices that make money move, and an upstream that is not there. */
-const fileText = `
+export const fileText = `
 base_url = "https://gw.example"
 [[upstreams]]
 id = "gone"

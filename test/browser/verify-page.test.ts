@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { verifyPage } from '../../src/proof/receipts/verify-page.ts'
+import { meterWords } from '../../src/verify/meter-words.ts'
 import { redact, sectionNames } from '../../src/verify/receipt.ts'
 import { headlineOf } from '../../src/verify/verdict-words.ts'
+import manyMeters from '../fixtures/receipt-every-meter-v1.json'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { anchoredFile } from '../verify/anchor-samples.ts'
 import { judge, set } from '../verify/judge.ts'
@@ -96,6 +98,7 @@ describe.skipIf(noChromium)('the offline page in Chromium, without a network', (
     ['with another signature of the log', changed('proof.checkpoint.signature', signature)],
     ['with another input', changed('disclosures.input.value', 'other')],
     ['that is none inside', changed('receipt.run', 5)],
+    ['with every meter, and one of a later version', manyMeters],
   ])('comes to the same as everywhere about a receipt %s, and asks nobody', (_, file) =>
     using(async ({ page, asked, wrong }) => {
       await fill(page, file)
@@ -107,6 +110,20 @@ describe.skipIf(noChromium)('the offline page in Chromium, without a network', (
       expect([asked, wrong]).toEqual([[`file://${path}`], []])
     }),
   )
+
+  test('names each meter in words, and one of a later version by its own name', () =>
+    using(async ({ page }) => {
+      await fill(page, manyMeters)
+      await page.locator('.slip').waitFor()
+      const named = await page.locator('.slip dt').allTextContents()
+      const { lines } = manyMeters.receipt.charge
+      const words = lines.map(({ meter }) => meterWords(meter))
+      expect(named.slice(4, 4 + words.length)).toEqual(words)
+      expect(words.slice(-2)).toEqual(['Request', 'video_input'])
+      const values = await page.locator('.slip dd').allTextContents()
+      expect(values).toContain('1,920 at $0.30 per 1M =\u00a0$0.000576')
+      expect(values).toContain('3 at $0.01 each =\u00a0$0.03')
+    }))
 
   test('stamps no file to which a member was added, or in which one stands twice', () =>
     using(async ({ page }) => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { type Hex, hashTypedData, recoverAddress } from 'viem'
+import manyMeters from '../fixtures/receipt-every-meter-v1.json'
 import file from '../fixtures/receipt-v1.json'
 
 // A verifier written from the specification alone: nothing of src/ is used here.
@@ -53,15 +54,14 @@ const types = {
   ],
 }
 
-test('the receipt of version 1 holds for somebody who has none of our code', async () => {
-  const digest = hashTypedData({
-    domain: { name: 'Counterfoil Receipt', version: '1', chainId: 4663 },
-    types,
-    primaryType: 'Receipt',
-    message: file.receipt,
-  })
-  expect(digest).toBe(file.digest as Hex)
-  expect(await recoverAddress({ hash: digest, signature: file.signature as Hex })).toBe(
+test.each([
+  ['the receipt of version 1', file],
+  ['one with every meter, and one of a later version,', manyMeters],
+])('%s holds for somebody who has none of our code', async (_, { receipt, digest, signature }) => {
+  const domain = { name: 'Counterfoil Receipt', version: '1', chainId: 4663 }
+  const found = hashTypedData({ domain, types, primaryType: 'Receipt', message: receipt })
+  expect(found).toBe(digest as Hex)
+  expect(await recoverAddress({ hash: found, signature: signature as Hex })).toBe(
     '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
   )
 })

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { meters } from '../../src/models/meter.ts'
 import { toReceiptFile } from '../../src/proof/receipts/receipt-view.ts'
 import { signerFromHex } from '../../src/proof/signer/signer.ts'
 import { readVerifyRequest } from '../../src/verify/input.ts'
 import { type ReceiptFile, receiptDigest, redact, sectionNames } from '../../src/verify/receipt.ts'
 import { verifyReceipt } from '../../src/verify/verify.ts'
+import manyMeters from '../fixtures/receipt-every-meter-v1.json'
 import fixture from '../fixtures/receipt-v1.json'
 import { anchoredFile, evidenceAt } from './anchor-samples.ts'
 import { failed, judge, set, statusOf, trust } from './judge.ts'
@@ -25,6 +27,20 @@ describe('whole answers', () => {
     const by = { ...trust, issuers: ['https://gw.example'] }
     const options = { verifiedAt: '2026-11-21T00:00:00.000Z' }
     expect(judge(fixture, by, options)).toMatchSnapshot()
+  })
+
+  test('one with every meter, and with one that no version knows', () => {
+    const verdict = judge(manyMeters)
+    expect([verdict.valid, failed(verdict)]).toEqual([true, []])
+    expect(statusOf(verdict, 'arithmetic')).toBe('pass')
+    const { lines } = manyMeters.receipt.charge
+    expect(lines.map(({ meter }) => meter)).toEqual([...meters, 'video_input'])
+    for (const i of lines.keys()) {
+      const changed = structuredClone(manyMeters)
+      const line = changed.receipt.charge.lines[i]
+      if (line) line.quantity += '0'
+      expect(failed(judge(changed))).toContain('arithmetic')
+    }
   })
 
   test('a shared one with everything hidden', () => {
