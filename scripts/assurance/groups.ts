@@ -3,6 +3,7 @@ import { deposits } from './deposits.ts'
 import { explorer } from './explorer.ts'
 import { keyless } from './keyless.ts'
 import { keys } from './keys.ts'
+import { metering } from './metering.ts'
 import { money } from './money.ts'
 import { pages } from './pages.ts'
 import { receipts } from './receipts.ts'
@@ -21,6 +22,7 @@ export const groups: readonly Group[] = [
   signIn,
   pages,
   money,
+  metering,
   streams,
   upstreams,
   deposits,

@@ -12,7 +12,8 @@ export const llmsOf = ({ baseUrl }: { baseUrl: string }): string => `# Counterfo
 - Base URL for OpenAI clients: ${baseUrl}/v1
 - Authentication: \`Authorization: Bearer sk-service-…\`. A key is a secret that spends money.
 - Money is integer nano-USD (\`_nusd\`): 1 USD is 1,000,000,000. Prices are pico-USD (\`_pusd\`).
-- Models and prices, without a key: ${baseUrl}/v1/models
+- Models and prices, without a key: ${baseUrl}/v1/models. Cached tokens,
+  reasoning, sound, images and searches have rates of their own; \`lines\` of a run say its units.
 
 The commands below find the key in the environment as COUNTERFOIL_KEY.
 ${firstSteps(baseUrl).map(toSection).join('')}
