@@ -6,8 +6,7 @@ export const metering: Group = {
     {
       id: 'O1',
       severity: 'C',
-      promise:
-        'Each class of tokens is billed once, at its own rate or the dearest of its side.',
+      promise: 'Each class of tokens is billed once, at its own rate or the dearest of its side.',
       tests: [
         ['test/models/rates.test.ts', 'the bill of a usage'],
         ['test/models/rates.test.ts', 'the same usage in three shapes gives the same bill'],
