@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileS
 import { join } from 'node:path'
 import { auditStore } from '../src/ledger/store/audit.ts'
 import { readWholeLogs } from '../src/proof/log/store/whole.ts'
+import { pageBytes } from '../src/storage/db/connection.ts'
 import { rows } from '../src/storage/db/query-steps.ts'
 import { openSqlite } from '../src/storage/db/sqlite.ts'
 import { logFaults } from '../test/simulation/invariants.ts'
@@ -13,7 +14,7 @@ import { judgeAnew, type Row } from './fault-tools.ts'
 import { sortOf } from './load.ts'
 
 const headBytes = 32
-const frameBytes = 24 + 4096
+const frameBytes = 24 + pageBytes
 const clients = 6
 /** Commands of the executable that look at a cut log too. */
 const looks = 8
@@ -128,7 +129,7 @@ function cutsOf(log: Buffer): Cut[] {
 /** Later frames came to the disk, and half of this one did not. */
 function tornAt(log: Buffer, from: number): Buffer {
   const torn = Buffer.from(log)
-  for (let i = from + 2048; i < from + frameBytes; i++) torn[i] = ~(torn[i] ?? 0)
+  for (let i = from + frameBytes / 2; i < from + frameBytes; i++) torn[i] = ~(torn[i] ?? 0)
   return torn
 }
 

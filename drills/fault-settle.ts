@@ -1,6 +1,7 @@
 /** Each system call by which one end of a run goes to the disk fails, one after the other. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { pageBytes } from '../src/storage/db/connection.ts'
 import type { Server } from '../test/support/binary.ts'
 import { until } from '../test/support/runs.ts'
 import { type Asked, ask } from './asked.ts'
@@ -84,7 +85,7 @@ export async function cutEachWrite(bench: Bench): Promise<Row> {
   return { fault, expected, seen, faults }
 }
 
-const frameBytes = 4096 + 24
+const frameBytes = 24 + pageBytes
 
 type Failing = { calls: string; error: string; n: number }
 

@@ -5,6 +5,8 @@ import { embedMigrations } from './migrations.macro.ts'
 /** A SQLite file after all migrations, gzipped, as base64. */
 export function embedSchema(): string {
   const raw = new Database(':memory:')
+  // As connection.ts opens a new file.
+  raw.run('PRAGMA page_size = 2048')
   for (const { statements } of embedMigrations('sqlite')) {
     for (const statement of statements) raw.run(statement)
   }
