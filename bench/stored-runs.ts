@@ -1,11 +1,13 @@
 /** Writes ended runs as the ledger and the log leave them, many at once. */
 import { asc, eq, isNull } from 'drizzle-orm'
-import { toStored } from '../src/ledger/store/write.ts'
+import { toStored, waitingOf } from '../src/ledger/store/write.ts'
 import type { logStore } from '../src/proof/log/store.ts'
 import type { Db } from '../src/storage/db/db.ts'
 import { numbered, numberedRuns } from '../src/storage/db/numbered-runs.ts'
 import { insert, rows, type Work } from '../src/storage/db/query-steps.ts'
+import { signatureAt } from '../src/storage/db/run-columns.ts'
 import type { RunRow, TransferRow } from '../src/storage/db/schema.ts'
+import { signatureRows } from '../src/storage/db/signatures.ts'
 
 /** The number, the time and the balance of a run's charge. */
 export type Charge = Pick<TransferRow, 'ref' | 'at' | 'seq' | 'balance'>
@@ -21,10 +23,9 @@ export function* insertEnded(
     tables.runs,
     runs.map((run) => toStored({ ...run, logPlace: null, signature: null }, byRun.get(run.id))),
   )
-  const waiting = runs.flatMap(({ id, finishedAt, digest }) =>
-    finishedAt !== null && digest ? [{ id, finishedAt, digest }] : [],
-  )
-  yield* insert(tables.unnumberedRuns, waiting)
+  const waiting = runs.filter(({ finishedAt, digest }) => finishedAt !== null && digest)
+  const unplaced = waiting.map((run) => ({ ...run, logPlace: null }))
+  yield* insert(tables.unnumberedBatches, waitingOf(unplaced))
 }
 
 /** Gives all that wait their places, and each receipt a signature that nobody made. */
@@ -47,13 +48,13 @@ export async function signBlankly(db: Db): Promise<void> {
       const listed = q
         .select({ place: numbered.place })
         .from(numberedRuns(db, { from, limit: batch }))
-        .leftJoin(signatures, eq(signatures.place, numbered.place))
-        .where(isNull(signatures.place))
+        .innerJoin(db.tables.runs, eq(db.tables.runs.id, numbered.runId))
+        .where(isNull(signatureAt(numbered.place)))
         .orderBy(asc(numbered.place))
       const found = yield* rows(listed)
       yield* insert(
         signatures,
-        found.map(({ place }) => ({ place, signature: nobody })),
+        signatureRows(found.map(({ place }) => ({ place, signature: nobody }))),
       )
       return found
     })

@@ -13,6 +13,7 @@ import {
   type Work,
 } from '../../storage/db/query-steps.ts'
 import { runColumns } from '../../storage/db/run-columns.ts'
+import { signatureRows } from '../../storage/db/signatures.ts'
 import { type Ended, isEnded, isErased, receiptIdOf, runIdOf } from './receipt.ts'
 import type { ReceiptStore } from './receipts.ts'
 import { shownReceipts } from './store/shown-receipt.ts'
@@ -73,7 +74,8 @@ export function receiptStore(db: Db): ReceiptStore {
       ),
     sign: (signed) =>
       db.write(function* () {
-        yield* upsert(receiptSignatures, signed, [])
+        // What another node signed meanwhile stays. What this leaves out is signed when it is read.
+        yield* upsert(receiptSignatures, signatureRows(signed), [])
       }),
     signedUpTo: async () => Number((await findFact(db, signedFact)) ?? 0),
     noteSignedUpTo: (place) => db.write(() => writeFact(db, signedFact, String(place))),

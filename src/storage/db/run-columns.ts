@@ -24,10 +24,22 @@ function placeOf(exclusive: boolean): SQL {
   return sql.raw(`coalesce("runs"."log_index", "runs"."place"${leaf})`)
 }
 
+/** The bytes of one signature. */
+export const signatureBytes = 65
+/** The most signatures in one row: more would not fit into a tuple of PostgreSQL as it is. */
+export const signaturesMax = 30
+
 /**
- * The signature of a run's receipt, by its place. The table comes first: a revocation writes there
- * what replaces the signatures of versions before, which `runs` holds.
+ * The signature of a run's receipt, by its place, in the last row that begins at or before it. The
+ * table comes first: a revocation writes there what replaces the signatures of versions before,
+ * which `runs` holds.
  */
 export const signatureAt = (place: SQL): SQL<Uint8Array | null> =>
-  sql`coalesce((select s."signature" from "receipt_signatures" s where s."place" = ${place}),
-    "runs"."signature")`
+  sql`coalesce((
+    select substr(s."signature", cast(${place} - s."place" as integer) * ${bytes} + 1, ${bytes})
+    from "receipt_signatures" s
+    where s."place" <= ${place} and s."place" > ${place} - ${sql.raw(String(signaturesMax))}
+      and s."place" + length(s."signature") / ${bytes} > ${place}
+    order by s."place" desc limit 1), "runs"."signature")`
+
+const bytes = sql.raw(String(signatureBytes))

@@ -41,8 +41,9 @@ export function logTables(c: Columns) {
       c.onServer([c.index('log_leaves_by_run').on(t.runId).where(sql`${t.runId} is not null`)]),
   )
 
-  /** The signature of the receipt at a place. */
+  /** The signatures of receipts at consecutive places, 65 bytes each, one behind the other. */
   const receiptSignatures = c.table('receipt_signatures', {
+    /** That of the first. */
     place: c.ms('place').primaryKey(),
     signature: c.bytes('signature').notNull(),
   })

@@ -1,9 +1,10 @@
 /** Signs logged receipts in the transaction that ends the range of a key. */
-import { asc, eq, isNull } from 'drizzle-orm'
+import { and, asc, eq, gte, isNull, lt } from 'drizzle-orm'
 import type { Db } from '../../../storage/db/db.ts'
 import { numbered, numberedRuns } from '../../../storage/db/numbered-runs.ts'
-import { type Query, rows, upsert, type Work } from '../../../storage/db/query-steps.ts'
+import { insert, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
 import { signatureAt } from '../../../storage/db/run-columns.ts'
+import { signatureRows } from '../../../storage/db/signatures.ts'
 
 /** Places of the log: `from` ≤ place < `before`. */
 type Span = { from: number; before: number }
@@ -21,10 +22,16 @@ export function* signReceipts(
   signer: { sign(digest: Uint8Array): Uint8Array },
 ): Work<void> {
   for (const page of pagesOf(span)) {
+    if (which === 'all') {
+      // A row of before would otherwise win where it begins after one of these.
+      const { place } = db.tables.receiptSignatures
+      const old = and(gte(place, page.from), lt(place, page.before))
+      yield* rows(q.delete(db.tables.receiptSignatures).where(old).returning())
+    }
     const signed = (yield* readPage(db, q, page, which)).flatMap(({ place, digest }) =>
       digest ? [{ place, signature: signer.sign(digest) }] : [],
     )
-    yield* upsert(db.tables.receiptSignatures, signed, ['signature'])
+    yield* insert(db.tables.receiptSignatures, signatureRows(signed))
   }
 }
 
