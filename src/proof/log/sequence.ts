@@ -18,8 +18,8 @@ export type Sequencer = {
 }
 
 /** How long a settled run waits for others to share its batch, in ms. */
-const gatherMs = 5
-/** Receipts in one transaction; it is short because settlements wait for it. */
+const gatherMs = 15
+/** Receipts of one transaction, about; it is short because settlements wait for it. */
 const batchMax = 256
 /** How often the lease is renewed, in ms; a fraction of its term. */
 const renewMs = 3000
@@ -43,7 +43,7 @@ export function sequencer(deps: {
       renewedAt = clock.monotonic()
     }
     if (!lease) return store.tellHolder()
-    while ((await store.number(lease, batchMax)) === batchMax);
+    while ((await store.number(lease, batchMax)) >= batchMax);
   }
 
   const pass = (): Promise<void> => {

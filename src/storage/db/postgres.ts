@@ -111,9 +111,13 @@ function dbOver(
  * A connection keeps its plans, even those made while a table was small: without these settings a
  * write would scan the whole table long after it has grown.
  */
-const byIndex: Setting[] = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'].map(
-  (name) => [name, 'off'],
-)
+const byIndex: Setting[] = [
+  ...['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'].map(
+    (name): Setting => [name, 'off'],
+  ),
+  // To plan a look-up each time costs several times what the look-up does.
+  ['plan_cache_mode', 'force_generic_plan'],
+]
 
 /**
  * The server ends a statement before this process gives it up, and the transaction of a vanished
