@@ -5,6 +5,7 @@ import { systemClock } from '../src/kernel/clock.ts'
 import { makeIds } from '../src/kernel/ids.ts'
 import { systemRandom } from '../src/kernel/random.ts'
 import { auditStore } from '../src/ledger/store/audit.ts'
+import { waitingOf } from '../src/ledger/store/write.ts'
 import { logStore } from '../src/proof/log/store.ts'
 import { insert, rows } from '../src/storage/db/query-steps.ts'
 import type { AccountRow, RunRow, StoredRun } from '../src/storage/db/schema.ts'
@@ -33,7 +34,7 @@ const formulas = ['=1+1', '+1', '-1', '@SUM(1)', '\t=1', '＝1', ' =1', '=HYPERL
  */
 export async function seedRuns(seed: Seed): Promise<void> {
   const db = openSqlite(join(seed.data, 'counterfoil.db'))
-  const { accounts, keyWindows, runs, unnumberedRuns } = db.tables
+  const { accounts, keyWindows, runs, unnumberedBatches } = db.tables
   const [owner] = await db.read((q) =>
     rows(q.select().from(accounts).where(eq(accounts.id, seed.account))),
   )
@@ -42,10 +43,7 @@ export async function seedRuns(seed: Seed): Promise<void> {
   for (const ended of seededRuns(seed, owner, spent)) {
     await db.write(function* () {
       yield* insert(runs, ended)
-      const waiting = ended.map(({ id, finishedAt, digest }) => {
-        return { id, finishedAt: finishedAt ?? 0, digest: digest ?? new Uint8Array() }
-      })
-      yield* insert(unnumberedRuns, waiting)
+      yield* insert(unnumberedBatches, waitingOf(ended))
     })
   }
   await db.write(function* (q) {

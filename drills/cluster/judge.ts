@@ -19,7 +19,8 @@ export async function judgeDatabase(server: PgServer, claim: Claim): Promise<voi
       'every run to be numbered',
       async () => {
         const [left] = await sql`
-          select (select count(*) from open_runs) + (select count(*) from unnumbered_runs) as open`
+          select (select count(*) from open_runs)
+            + (select count(*) from unnumbered_batches) as open`
         return Number(left.open) === 0
       },
       30_000,

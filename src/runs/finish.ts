@@ -191,6 +191,8 @@ function endedRow(
   const isKept = open.background && output !== null
   return {
     ...open,
+    // Only an open run is looked for by its node.
+    node: '',
     finishedAt,
     issuer,
     durationMs,

@@ -99,7 +99,7 @@ describe.skipIf(noBinary || !server)('two nodes on one PostgreSQL', () => {
   async function untilNumbered(): Promise<void> {
     for (const until = performance.now() + 30_000; performance.now() < until; ) {
       const [left] = await sql`
-        select (select count(*) from open_runs) + (select count(*) from unnumbered_runs) as open`
+        select (select count(*) from open_runs) + (select count(*) from unnumbered_batches) as open`
       if (Number(left.open) === 0) return
       await Bun.sleep(100)
     }

@@ -71,7 +71,7 @@ export const untilNumbered = ({ database }: Pick<Pair, 'database'>, ms = 60_000)
     'every run to be numbered',
     async () => {
       const [left] = await database.sql`
-        select (select count(*) from open_runs) + (select count(*) from unnumbered_runs) as open`
+        select (select count(*) from open_runs) + (select count(*) from unnumbered_batches) as open`
       return Number(left.open) === 0
     },
     ms,

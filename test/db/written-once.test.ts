@@ -149,14 +149,12 @@ describe.each(engines)('a database whose runs were written twice, on %s', (engin
   })
 
   test('Ended runs without a place wait for one.', async () => {
-    const { unnumberedRuns } = db.tables
+    const { unnumberedBatches } = db.tables
     const found = await db.read((q) =>
-      rows(q.select().from(unnumberedRuns).orderBy(asc(unnumberedRuns.id))),
+      rows(q.select().from(unnumberedBatches).orderBy(asc(unnumberedBatches.id))),
     )
     expect(found).toEqual(
-      waiting.map(({ id, finishedAt, digest }) => {
-        return { id, finishedAt: finishedAt ?? 0, digest: digest ?? new Uint8Array() }
-      }),
+      waiting.map(({ id, finishedAt }) => ({ endedAt: finishedAt ?? 0, id, runs: [id] })),
     )
     const days = { from: 0, to: 0 }
     const by = { day: true, key: false, model: false }

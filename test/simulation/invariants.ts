@@ -128,12 +128,12 @@ async function planFaults(db: Db, m: Model): Promise<string[]> {
  * no place is left out or used twice.
  */
 export async function logFaults(db: Db): Promise<string[]> {
-  const { runs, logLeaves, unnumberedRuns } = db.tables
+  const { runs, logLeaves, unnumberedBatches } = db.tables
   const whole = await readWholeLogs(db)
   const found = await db.read(function* (q) {
     const leaves = yield* rows(q.select().from(logLeaves))
     const ended = yield* rows(q.select(runColumns(db)).from(runs))
-    const unnumbered = yield* rows(q.select().from(unnumberedRuns))
+    const unnumbered = yield* rows(q.select().from(unnumberedBatches))
     return { leaves, ended, unnumbered }
   })
   const receipts = found.leaves.filter(({ kind }) => kind === 0).map(({ idx }) => idx)
@@ -153,7 +153,7 @@ export async function logFaults(db: Db): Promise<string[]> {
   const waiting = found.ended.flatMap(({ id, logPlace }) => (logPlace === null ? [id] : []))
   const count = waiting.length
   if (db.exclusive && count > 0) faults.push(`${count} runs ended without a place in the log`)
-  const noted = found.unnumbered.map(({ id }) => id).sort()
+  const noted = found.unnumbered.flatMap((batch) => batch.runs).sort()
   if (noted.join() !== waiting.sort().join()) faults.push(`${noted} wait, not ${waiting}`)
   return faults
 }

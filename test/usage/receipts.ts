@@ -15,10 +15,10 @@ type Wished = Partial<RunRow> & { accountId: string; keyId: string; finishedAt: 
  * tests that need thousands.
  */
 export async function addReceipts(w: Pick<World, 'db' | 'deps'>, wished: Wished[]) {
-  const { unnumberedRuns } = w.db.tables
+  const { unnumberedBatches } = w.db.tables
   const made = wished.map((wish) => endedRun(w, wish))
   await w.db.write(() => insertEnded(w.db, made))
-  const waiting = () => w.db.read((q) => rows(q.select().from(unnumberedRuns).limit(1)))
+  const waiting = () => w.db.read((q) => rows(q.select().from(unnumberedBatches).limit(1)))
   // A lease that a leap of the clock ended is noticed by the first flush and taken by the next.
   for (let tries = 0; (await waiting()).length > 0; tries++) {
     if (tries === 10) throw new Error('the sequencer numbers nothing')

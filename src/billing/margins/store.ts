@@ -3,6 +3,7 @@ import { and, eq, gte, inArray, lt, max, sql } from 'drizzle-orm'
 import type { Db } from '../../storage/db/db.ts'
 import { numbered, numberedRuns } from '../../storage/db/numbered-runs.ts'
 import { first, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
+import { unnumberedIds } from '../../storage/db/unnumbered.ts'
 import type { Period } from '../usage/log-range.ts'
 import type { FreshRun, MarginGroup, MarginPicture, MarginRow } from './margin.ts'
 import { cursorFact } from './store/margin-counter.ts'
@@ -16,7 +17,7 @@ const freshMax = 5000
 const unnumberedMax = 1000
 
 export function marginStore(db: Db): MarginStore {
-  const { facts, logLeaves, marginDays, runCosts, runs, unnumberedRuns } = db.tables
+  const { facts, logLeaves, marginDays, runCosts, runs } = db.tables
   const columns = {
     finishedAt: runs.finishedAt,
     model: runs.model,
@@ -58,9 +59,9 @@ export function marginStore(db: Db): MarginStore {
     const found = yield* rows(
       since.innerJoin(runs, eq(runs.id, numbered.runId)).innerJoin(runCosts, costed),
     )
-    const waiting = q.select({ id: unnumberedRuns.id }).from(unnumberedRuns).limit(unnumberedMax)
+    const waiting = inArray(runs.id, yield* unnumberedIds(db, q, unnumberedMax))
     const unnumbered = yield* rows(
-      q.select(columns).from(runs).innerJoin(runCosts, costed).where(inArray(runs.id, waiting)),
+      q.select(columns).from(runs).innerJoin(runCosts, costed).where(waiting),
     )
     const fresh = [...found, ...unnumbered].filter(hasEnded)
     const sums = days.from < days.to ? yield* readSums(q, days, by) : []

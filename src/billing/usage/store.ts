@@ -6,6 +6,7 @@ import type { Db } from '../../storage/db/db.ts'
 import { numbered, numberedRuns } from '../../storage/db/numbered-runs.ts'
 import { first, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
 import type { RunRow } from '../../storage/db/schema.ts'
+import { unnumberedIds } from '../../storage/db/unnumbered.ts'
 import type { DayMarks, Period, Span } from './log-range.ts'
 import { cursorFact, markPrefix, readMark } from './store/usage-counter.ts'
 import type { CountedRun, Sums } from './usage.ts'
@@ -64,7 +65,7 @@ export type UsageStore = {
 const unnumberedMax = 1000
 
 export function usageStore(db: Db): UsageStore {
-  const { runs, unnumberedRuns, usageDays, facts, logLeaves, keys } = db.tables
+  const { runs, usageDays, facts, logLeaves, keys } = db.tables
   const few = {
     accountId: runs.accountId,
     keyId: runs.keyId,
@@ -155,9 +156,9 @@ export function usageStore(db: Db): UsageStore {
       const read = function* (q: Query): Work<Picture> {
         const counted = yield* readCounted(q)
         const sums = days.from < days.to ? yield* readSums(q, whose, days, by) : []
-        const waiting = q.select({ id: unnumberedRuns.id }).from(unnumberedRuns)
-        const mine = and(inArray(runs.id, waiting), isBeside(runs.accountId, whose.account))
-        const found = yield* rows(q.select(few).from(runs).where(mine).limit(unnumberedMax))
+        const waiting = inArray(runs.id, yield* unnumberedIds(db, q, unnumberedMax))
+        const mine = and(waiting, isBeside(runs.accountId, whose.account))
+        const found = yield* rows(q.select(few).from(runs).where(mine))
         return { ...counted, sums, unnumbered: found.filter(hasEnded) }
       }
       // With one writer, reads in one turn are of one moment.

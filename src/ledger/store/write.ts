@@ -19,6 +19,7 @@ import type {
   SubscriptionRow,
   Tables,
   TransferRow,
+  UnnumberedRow,
   WindowRow,
 } from '../../storage/db/schema.ts'
 import { type OpenRuns, windowId } from '../../storage/holds/open-runs.ts'
@@ -73,10 +74,17 @@ function* writeRuns(
     ended.map((run) => toStored(run, charges.get(run.id))),
   )
   yield* insert(tables.runCosts, costs)
-  const waiting = ended.flatMap(({ id, finishedAt, digest, logPlace }) =>
-    logPlace === null && finishedAt !== null && digest ? [{ id, finishedAt, digest }] : [],
-  )
-  yield* insert(tables.unnumberedRuns, waiting)
+  yield* insert(tables.unnumberedBatches, waitingOf(ended))
+}
+
+/** The row by which those of these ended runs that have no place wait for one. */
+export function waitingOf(
+  ended: readonly Pick<RunRow, 'id' | 'finishedAt' | 'logPlace'>[],
+): UnnumberedRow[] {
+  const waiting = ended.filter(({ logPlace }) => logPlace === null)
+  const [first] = waiting
+  if (!first) return []
+  return [{ endedAt: first.finishedAt ?? 0, id: first.id, runs: waiting.map(({ id }) => id) }]
 }
 
 type Charge = Pick<TransferRow, 'seq' | 'at' | 'balance'>

@@ -7,6 +7,7 @@ import type { Db } from '../../storage/db/db.ts'
 import { findFact, writeFact } from '../../storage/db/facts.ts'
 import { assertLease, type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
 import {
+  findFields,
   insert,
   type Query,
   remove,
@@ -14,7 +15,7 @@ import {
   update,
   type Work,
 } from '../../storage/db/query-steps.ts'
-import type { RunRow } from '../../storage/db/schema.ts'
+import type { RunRow, UnnumberedRow } from '../../storage/db/schema.ts'
 import { structDigest } from '../../verify/eip712.ts'
 import { leafKinds } from '../../verify/merkle.ts'
 import {
@@ -41,7 +42,10 @@ export type LogStore = {
   takeLease(): Promise<Lease | undefined>
   /** Tells the node with the lease that receipts are waiting. */
   tellHolder(): Promise<void>
-  /** Numbers up to `most` ended runs, oldest first. Returns how many. @throws LostLease */
+  /**
+   * Numbers ended runs, oldest first, whole batches until there are `most`. Returns how many; less
+   * than `most` if none is left. @throws LostLease
+   */
   number(lease: Lease, most: number): Promise<number>
   /** Numbers runs in the transaction that ends them, if this process writes alone. */
   numbering: { number(q: Query, ended: RunRow[]): Work<void>; forget(): void }
@@ -89,6 +93,23 @@ export type AppendGuard = {
   forgot(head: { size: number }, how: string): void
 }
 
+/** The first of these batches, with at least `most` runs if there are so many. */
+function upTo(most: number, batches: UnnumberedRow[]): UnnumberedRow[] {
+  const taken: UnnumberedRow[] = []
+  let count = 0
+  for (const batch of batches) {
+    if (count >= most) break
+    taken.push(batch)
+    count += batch.runs.length
+  }
+  return taken
+}
+
+type Finished = Pick<RunRow, 'id' | 'finishedAt'>
+
+const byEnd = (a: Finished, b: Finished): number =>
+  (a.finishedAt ?? 0) - (b.finishedAt ?? 0) || (a.id < b.id ? -1 : 1)
+
 /** An ended run; its place is set when it has one. */
 type Waiting = Pick<RunRow, 'id' | 'digest' | 'logPlace'>
 
@@ -100,7 +121,7 @@ export function logStore(
   options: { clock: LeaseTime; node: string; start: number },
 ): LogStore {
   const { clock, node } = options
-  const { runs, unnumberedRuns, priceLists } = db.tables
+  const { runs, unnumberedBatches, priceLists } = db.tables
   let { start } = options
   /** The frontier this process last wrote; only if it writes alone. */
   let remembered: Frontier | undefined
@@ -181,13 +202,15 @@ export function logStore(
 
   function* numberSome(q: Query, most: number): Work<number> {
     if (guard?.closed()) return 0
-    const { id, finishedAt } = unnumberedRuns
-    const listed = q.select().from(unnumberedRuns).orderBy(asc(finishedAt), asc(id)).limit(most)
-    const found = yield* rows(listed)
-    if (found.length === 0) return 0
-    const waiting = found.map(({ id, digest }): Waiting => ({ id, digest, logPlace: null }))
+    const { endedAt, id } = unnumberedBatches
+    const listed = q.select().from(unnumberedBatches).orderBy(asc(endedAt), asc(id))
+    const batches = upTo(most, yield* rows(listed.limit(most)))
+    const ids = batches.flatMap((batch) => batch.runs)
+    if (ids.length === 0) return 0
+    const found = yield* findFields(runs, ['id', 'digest', 'finishedAt'], { id: ids })
+    const waiting = found.sort(byEnd).map((run): Waiting => ({ ...run, logPlace: null }))
     yield* appendRuns(q, waiting)
-    yield* remove(unnumberedRuns, found)
+    yield* remove(unnumberedBatches, batches)
     // Elsewhere the leaf alone holds the place.
     const placed = waiting.map(({ id, logPlace }) => ({ id, place: logPlace }))
     if (db.exclusive) yield* update(runs, placed, ['place'])
@@ -220,7 +243,7 @@ export function logStore(
   const appending = (q: Query): Appending => ({
     append: (leavesFrom) => appendLeaves(q, leavesFrom),
     *numberWaiting() {
-      while ((yield* numberSome(q, 1000)) === 1000);
+      while ((yield* numberSome(q, 1000)) >= 1000);
     },
     *appendPrices() {
       // Waiting prices are logged together with the next leaf.

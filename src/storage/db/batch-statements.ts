@@ -48,8 +48,10 @@ export type LookUp = {
 
 /** The text of a look-up. Rows come, and are locked, in the order of the primary key. */
 export function lookUp(step: Finding): LookUp {
-  const { columns, keys, name } = describe(step.table)
-  const asked = columns.filter(([field]) => field in step.where)
+  const { columns: all, keys, name } = describe(step.table)
+  const { fields } = step
+  const columns = fields ? all.filter(([field]) => fields.includes(field)) : all
+  const asked = all.filter(([field]) => field in step.where)
   const where = asked.map(([, column], i) => `${quote(column.name)} = any(${arrayOf(column, i)})`)
   const order = keys.map(quote).join(', ')
   const found = `select ${namesOf(columns)} from ${name} where ${where.join(' and ')}`

@@ -41,6 +41,18 @@ const pgJson = pg.customType<{ data: unknown; driverData: string }>({
   toDriver: (value) => JSON.stringify(value),
 })
 
+/** A list of objects with the same fields: their values alone, or as versions before wrote them. */
+const rowsOf = <T extends object>(fields: readonly (keyof T & string)[]) => ({
+  dataType: () => 'text',
+  toDriver: (rows: T[]) => JSON.stringify(rows.map((row) => fields.map((field) => row[field]))),
+  fromDriver: (stored: string): T[] =>
+    JSON.parse(stored).map((row: T | unknown[]) =>
+      Array.isArray(row) ? Object.fromEntries(fields.map((field, i) => [field, row[i]])) : row,
+    ),
+})
+
+type Rows<T> = { data: T[]; driverData: string }
+
 export const sqliteColumns = {
   table: lite.sqliteTable,
   index: lite.index,
@@ -54,6 +66,9 @@ export const sqliteColumns = {
   ms: (name: string) => liteNumber(name),
   bool: (name: string) => lite.integer(name, { mode: 'boolean' }),
   json: <T>(name: string) => lite.text(name, { mode: 'json' }).$type<T>(),
+  /** A short list of `T`, whose fields are all of these. */
+  rows: <T extends object>(name: string, fields: readonly (keyof T & string)[]) =>
+    lite.customType<Rows<T>>(rowsOf<T>(fields))(name),
   /** Nano-USD. */
   money: (name: string) => liteMoney(name),
   bytes: (name: string) => liteBytes(name),
@@ -72,6 +87,8 @@ export const pgColumns = {
   ms: (name: string) => pg.bigint(name, { mode: 'number' }),
   bool: (name: string) => pg.boolean(name),
   json: (name: string) => pgJson(name),
+  rows: (name: string, fields: readonly never[]) =>
+    pg.customType<Rows<object>>(rowsOf<object>(fields))(name),
   money: (name: string) => pgMoney(name),
   bytes: (name: string) => pgBytes(name),
   onServer: <T>(indexes: T[]): T[] => indexes,

@@ -22,7 +22,14 @@ export type Lists = Record<string, readonly (string | number)[]>
 export type Step =
   | { kind: 'rows'; query: Runnable; lock: boolean }
   | { kind: 'prepared'; name: string; values: Values; build: (values: Values) => Runnable }
-  | { kind: 'find'; table: SQLiteTable; where: Lists; lock: boolean }
+  | {
+      kind: 'find'
+      table: SQLiteTable
+      where: Lists
+      lock: boolean
+      /** All columns when absent. */
+      fields?: readonly string[]
+    }
   | { kind: 'together'; steps: Step[] }
   | { kind: 'insert'; table: SQLiteTable; rows: Values[] }
   | { kind: 'upsert'; table: SQLiteTable; rows: Values[]; set: string[] }
@@ -69,14 +76,25 @@ export const findRows = <T extends SQLiteTable>(table: T, where: Wanted<T>) =>
 export const lockFound = <T extends SQLiteTable>(table: T, where: Wanted<T>) =>
   find(table, where, true)
 
+/** Like {@link findRows}, of which it reads these columns only. */
+export function* findFields<T extends SQLiteTable, F extends keyof T['$inferSelect'] & string>(
+  table: T,
+  fields: readonly F[],
+  where: Wanted<T>,
+): Generator<Step, Pick<T['$inferSelect'], F>[], unknown> {
+  return yield* find(table, where, false, fields)
+}
+
 function* find<T extends SQLiteTable>(
   table: T,
   where: Wanted<T>,
   lock: boolean,
+  fields?: readonly string[],
 ): Generator<Step, T['$inferSelect'][], unknown> {
   const lists = where as Lists
   if (Object.values(lists).some((values) => values.length === 0)) return []
-  return (yield { kind: 'find', table, where: lists, lock }) as T['$inferSelect'][]
+  const step: Step = { kind: 'find', table, where: lists, lock, ...(fields && { fields }) }
+  return (yield step) as T['$inferSelect'][]
 }
 
 /** Runs several works side by side: a server gets the next step of each before it answers one. */

@@ -31,6 +31,7 @@ export type TransferKind =
 const begunColumns = (c: Columns) => ({
   accountId: c.text('account_id').notNull(),
   keyId: c.text('key_id').notNull(),
+  /** Empty once it has ended. */
   node: c.text('node').notNull(),
   status: c
     .text('status')
@@ -58,7 +59,7 @@ const endedColumns = (c: Columns) => ({
   route: c.text('route').notNull(),
   firstByteAt: c.ms('first_byte_at'),
   finishedAt: c.ms('finished_at'),
-  lines: c.json<StoredLine[]>('lines').notNull(),
+  lines: c.rows<StoredLine>('lines', ['meter', 'quantity', 'price']).notNull(),
   cost: c.money('cost').notNull(),
   usageSource: c.text('usage_source').$type<'reported' | 'counted' | 'embedded'>(),
   clamped: c.bool('clamped').notNull(),
@@ -250,14 +251,31 @@ export function moneyTables(c: Columns) {
     ],
   )
 
-  /** Ended runs that wait for their place in the log. On SQLite only while the log is closed. */
-  const unnumberedRuns = c.table('unnumbered_runs', {
-    id: c.text('id').primaryKey(),
-    finishedAt: c.ms('finished_at').notNull(),
-    digest: c.bytes('digest').notNull(),
-  })
+  /**
+   * Ended runs that wait for their places in the log, a row for each batch that ended some. On
+   * SQLite only while the log is closed.
+   */
+  const unnumberedBatches = c.table(
+    'unnumbered_batches',
+    {
+      endedAt: c.ms('ended_at').notNull(),
+      /** The first of its runs. */
+      id: c.text('id').notNull(),
+      runs: c.json<string[]>('runs').notNull(),
+    },
+    (t) => [c.primaryKey({ columns: [t.endedAt, t.id] })],
+  )
 
-  return { accounts, keys, keySecrets, keyWindows, transfers, openRuns, runs, unnumberedRuns }
+  return {
+    accounts,
+    keys,
+    keySecrets,
+    keyWindows,
+    transfers,
+    openRuns,
+    runs,
+    unnumberedBatches,
+  }
 }
 
 /** What runs cost the operator. No route of an account reads these tables. */

@@ -24,6 +24,7 @@ export type StoredRun = Tables['runs']['$inferSelect']
 export type RunRow = Omit<StoredRun, 'place' | 'seq' | 'movedAt' | 'balance'>
 export type RunCostRow = Tables['runCosts']['$inferSelect']
 export type MarginDayRow = Tables['marginDays']['$inferSelect']
+export type UnnumberedRow = Tables['unnumberedBatches']['$inferSelect']
 export type AuditRow = Tables['auditEntries']['$inferSelect']
 export type SubscriptionRow = Tables['subscriptions']['$inferSelect']
 export type DepositRow = Tables['deposits']['$inferSelect']

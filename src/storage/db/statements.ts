@@ -41,9 +41,10 @@ export type PointLookUp = {
 }
 
 /** The SQLite text of a look-up, to be compiled once. */
-export function pointLookUp({ table, where }: Finding): PointLookUp {
-  const columns: Field[] = Object.entries(getTableColumns(table))
-  const asked = columns.filter(([field]) => field in where)
+export function pointLookUp({ table, where, fields }: Finding): PointLookUp {
+  const all: Field[] = Object.entries(getTableColumns(table))
+  const columns = fields ? all.filter(([field]) => fields.includes(field)) : all
+  const asked = all.filter(([field]) => field in where)
   const from = quote(getTableName(table))
   return {
     text: `select ${namesOf(columns)} from ${from} where ${assign(asked, ' and ')}`,
@@ -71,7 +72,9 @@ export function compiledOnce<S extends Writing | Finding, T>(make: (step: S) => 
 }
 
 function shapeOf(step: Writing | Finding): string {
-  if (step.kind === 'find') return `find ${step.lock} ${Object.keys(step.where).join()}`
+  if (step.kind === 'find') {
+    return `find ${step.lock} ${Object.keys(step.where).join()} ${step.fields?.join()}`
+  }
   return step.kind === 'insert' ? step.kind : `${step.kind} ${step.set.join()}`
 }
 

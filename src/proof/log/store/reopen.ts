@@ -1,5 +1,5 @@
 /** The transaction that ends a log and opens the next. */
-import { and, asc, desc, eq, gt, inArray } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Db } from '../../../storage/db/db.ts'
 import {
@@ -12,6 +12,7 @@ import {
 } from '../../../storage/db/query-steps.ts'
 import { runColumns } from '../../../storage/db/run-columns.ts'
 import type { RunRow } from '../../../storage/db/schema.ts'
+import { unnumberedIds } from '../../../storage/db/unnumbered.ts'
 import { structDigest } from '../../../verify/eip712.ts'
 import { leafKinds } from '../../../verify/merkle.ts'
 import type { LogSpan } from '../logs.ts'
@@ -41,23 +42,16 @@ type Reopening = {
 const pageRows = 500
 
 export function reopenings(db: Db, log: LogStore): Reopenings {
-  const { logs, runs, unnumberedRuns, signers, anchors, auditEntries } = db.tables
+  const { logs, runs, signers, anchors, auditEntries } = db.tables
 
   /** Moves waiting runs to the new log. */
   function* moveWaiting(q: Query, { origin, reissue }: Reopening): Work<void> {
-    const { id } = unnumberedRuns
-    for (let after = ''; ; ) {
-      const some = q.select({ id }).from(unnumberedRuns).where(gt(id, after))
-      const waiting = some.orderBy(asc(id)).limit(pageRows)
-      const found = q.select(runColumns(db)).from(runs).where(inArray(runs.id, waiting))
-      const page: RunRow[] = yield* rows(found.orderBy(asc(runs.id)))
+    const ids = yield* unnumberedIds(db, q)
+    for (let at = 0; at < ids.length; at += pageRows) {
+      const some = inArray(runs.id, ids.slice(at, at + pageRows))
+      const page: RunRow[] = yield* rows(q.select(runColumns(db)).from(runs).where(some))
       const moved = page.flatMap((run) => reissue?.(run, origin) ?? [])
       yield* update(runs, moved, ['issuer', 'digest'])
-      const digests = moved.flatMap(({ id, digest }) => (digest ? [{ id, digest }] : []))
-      yield* update(unnumberedRuns, digests, ['digest'])
-      const last = page.at(-1)
-      if (!last || page.length < pageRows) return
-      after = last.id
     }
   }
   return {
