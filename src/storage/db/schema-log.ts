@@ -41,6 +41,21 @@ export function logTables(c: Columns) {
       c.onServer([c.index('log_leaves_by_run').on(t.runId).where(sql`${t.runId} is not null`)]),
   )
 
+  /**
+   * Ended runs that wait for their places in the log, a row for each batch that ended some. On
+   * SQLite only while the log is closed.
+   */
+  const unnumberedBatches = c.table(
+    'unnumbered_batches',
+    {
+      endedAt: c.ms('ended_at').notNull(),
+      /** The first of its runs. */
+      id: c.text('id').notNull(),
+      runs: c.json<string[]>('runs').notNull(),
+    },
+    (t) => [c.primaryKey({ columns: [t.endedAt, t.id] })],
+  )
+
   /** The signatures of receipts at consecutive places, 65 bytes each, one behind the other. */
   const receiptSignatures = c.table('receipt_signatures', {
     /** That of the first. */
@@ -161,6 +176,7 @@ export function logTables(c: Columns) {
   return {
     logs,
     logLeaves,
+    unnumberedBatches,
     receiptSignatures,
     logCheckpoints,
     priceLists,

@@ -251,21 +251,6 @@ export function moneyTables(c: Columns) {
     ],
   )
 
-  /**
-   * Ended runs that wait for their places in the log, a row for each batch that ended some. On
-   * SQLite only while the log is closed.
-   */
-  const unnumberedBatches = c.table(
-    'unnumbered_batches',
-    {
-      endedAt: c.ms('ended_at').notNull(),
-      /** The first of its runs. */
-      id: c.text('id').notNull(),
-      runs: c.json<string[]>('runs').notNull(),
-    },
-    (t) => [c.primaryKey({ columns: [t.endedAt, t.id] })],
-  )
-
   return {
     accounts,
     keys,
@@ -274,7 +259,6 @@ export function moneyTables(c: Columns) {
     transfers,
     openRuns,
     runs,
-    unnumberedBatches,
   }
 }
 
