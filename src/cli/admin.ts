@@ -1,20 +1,12 @@
 /** `admin list|grant|revoke`: the wallets that the configuration file names as operators. */
-import {
-  chmodSync,
-  chownSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { readFileSync, realpathSync } from 'node:fs'
 import type { Command } from 'commander'
 import { toAccountId } from '../access/accounts/account.ts'
 import { withAdmins } from '../config/admins.ts'
 import { readConfig } from '../config/file.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
+import { replaceFile } from './replace-file.ts'
 import { readAccount } from './values.ts'
 
 type Options = Record<string, unknown> & { json?: boolean }
@@ -79,16 +71,9 @@ function writeAdmins(path: string, admins: readonly string[]): void {
   }
   const changed = withAdmins(text, admins)
   if (changed === undefined) throw unchanged(path, admins)
-  const fresh = `${file}.new`
   try {
-    const { mode, uid, gid } = statSync(file)
-    writeFileSync(fresh, changed, { mode: 0o600 })
-    // The service may only have group access, and root would create the file with its own group.
-    chownSync(fresh, uid, gid)
-    chmodSync(fresh, mode & 0o777)
-    renameSync(fresh, file)
+    replaceFile(file, changed)
   } catch {
-    rmSync(fresh, { force: true })
     throw unchanged(path, admins)
   }
 }

@@ -1,0 +1,89 @@
+/** Compares imported models with those of the configuration file. */
+import type { ModelEntry, TomlTable, TomlValue } from '../models/price-files/price-entry.ts'
+import { costFields } from '../models/rate-fields.ts'
+import { type ModelChange, stable } from './model-text.ts'
+
+export type ModelDiff = {
+  added: ModelEntry[]
+  changed: (ModelChange & { before: ModelEntry })[]
+  unchanged: number
+  /** Ids of models that are left as they are because they differ in more than prices, and why. */
+  left: { id: string; why: string }[]
+}
+
+/** What an import decides of a model that is there; the rest is the operator's. */
+const managed = [
+  ...Object.keys(costFields),
+  'bands',
+  'tiers',
+  'context_tokens',
+  'max_output_tokens',
+] as const
+
+export function diffModels(
+  current: readonly ModelEntry[],
+  wanted: readonly ModelEntry[],
+  upstream: string | undefined,
+): ModelDiff {
+  const diff: ModelDiff = { added: [], changed: [], unchanged: 0, left: [] }
+  const known = new Map(current.map((entry) => [entry.id, entry]))
+  for (const entry of wanted) {
+    const before = known.get(entry.id)
+    if (!before) {
+      diff.added.push(entry)
+      continue
+    }
+    const route = upstream === undefined ? before['route'] : routeOf(before, entry, upstream)
+    const why = whyLeft(before, entry, route)
+    if (why !== undefined) {
+      diff.left.push({ id: entry.id, why })
+      continue
+    }
+    const change = changeOf(before, entry, route)
+    if (change) diff.changed.push({ ...change, before })
+    else diff.unchanged++
+  }
+  return diff
+}
+
+function whyLeft(before: ModelEntry, { kind }: ModelEntry, route: TomlValue | undefined) {
+  if (before['kind'] !== undefined && before['kind'] !== kind) return `its kind is not ${kind}`
+  return before['route'] !== undefined && route === undefined
+    ? 'its route does not name this upstream'
+    : undefined
+}
+
+/** The route with the new cost at the step of this upstream; undefined if there is no such step. */
+function routeOf(before: ModelEntry, entry: ModelEntry, upstream: string): TomlValue | undefined {
+  const route = Array.isArray(before['route']) ? (before['route'] as TomlValue[]) : []
+  const at = route.findIndex((step) => nameOf(step).startsWith(`${upstream}:`))
+  if (at === -1) return undefined
+  const [wanted] = Array.isArray(entry['route']) ? (entry['route'] as TomlValue[]) : []
+  // An import without a markup does not know the cost.
+  if (wanted === undefined || typeof wanted === 'string') return route
+  const step = { to: nameOf(route[at]), cost: (wanted as TomlTable)['cost'] ?? {} }
+  return route.with(at, step)
+}
+
+const nameOf = (step: TomlValue | undefined): string =>
+  typeof step === 'string' ? step : String((step as TomlTable | undefined)?.['to'] ?? '')
+
+function changeOf(
+  before: ModelEntry,
+  entry: ModelEntry,
+  route: TomlValue | undefined,
+): ModelChange | undefined {
+  const after: TomlTable = { ...entry, ...(route === undefined ? {} : { route }) }
+  const set: Record<string, TomlValue> = {}
+  const remove: string[] = []
+  for (const name of [...managed, ...(route === undefined ? [] : ['route'])]) {
+    const [old, fresh] = [before[name], after[name]]
+    if (fresh === undefined && old !== undefined && !isZero(old)) remove.push(name)
+    if (fresh !== undefined && stable(old) !== stable(fresh)) set[name] = fresh
+  }
+  const isSame = remove.length === 0 && Object.keys(set).length === 0
+  return isSame ? undefined : { id: entry.id, set, remove }
+}
+
+/** `request_nusd = 0` says what its absence says. */
+const isZero = (value: TomlValue): boolean => value === 0n

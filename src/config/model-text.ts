@@ -1,0 +1,196 @@
+/** Changes and adds `[[models]]` in the text of a configuration file; the rest stays as it is. */
+import { parse } from 'smol-toml'
+import { faultsOf } from '../models/model-config.ts'
+import type { ModelEntry, TomlTable, TomlValue } from '../models/price-files/price-entry.ts'
+import { readModels } from './entries.ts'
+import { itemsOf, type Statement, statementsOf } from './toml-statements.ts'
+
+/** What changes in the entry of a model. */
+export type ModelChange = { id: string; set: TomlTable; remove: readonly string[] }
+
+/** The models of a file as it writes them. @throws TomlError */
+export function rawModels(text: string): ModelEntry[] {
+  const { models } = read(text)
+  return Array.isArray(models) ? (models as ModelEntry[]) : []
+}
+
+/**
+ * The text with the changes, its comments and its order; undefined if it cannot be changed safely
+ * and a person has to do it. What it says is compared with what it should say.
+ */
+export function withModels(
+  text: string,
+  changes: readonly ModelChange[],
+  added: readonly ModelEntry[],
+): string | undefined {
+  let changed = text
+  for (const change of changes) {
+    const next = withChange(changed, change)
+    if (next === undefined) return undefined
+    changed = next
+  }
+  for (const entry of added) changed = `${changed.trimEnd()}\n\n${entryText(entry)}`
+  const byId = new Map(changes.map((change) => [change.id, change]))
+  const models = rawModels(text).map((entry) => applied(entry, byId.get(entry.id)))
+  const expected = { ...read(text), models: [...models, ...added] }
+  try {
+    return stable(read(changed)) === stable(expected) ? changed : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What would be wrong with the models of a file. */
+export function faultsIn(text: string): string[] {
+  const { models: raw, upstreams } = read(text)
+  const problems: string[] = []
+  const models = readModels(raw, problems)
+  const upstreamIds = Array.isArray(upstreams) ? upstreams.map((one) => String(one?.id)) : []
+  return [...problems, ...faultsOf({ models, upstreamIds })]
+}
+
+const read = (text: string): Record<string, unknown> =>
+  parse(text, { integersAsBigInt: true, unsafeKeyBehaviour: 'throw' })
+
+function applied(entry: ModelEntry, change: ModelChange | undefined): TomlTable {
+  if (!change) return entry
+  const kept = Object.entries(entry).filter(([name]) => !change.remove.includes(name))
+  return { ...Object.fromEntries(kept), ...change.set }
+}
+
+/** The same text for the same values, in any order of keys. */
+export function stable(value: unknown): string {
+  return JSON.stringify(value, (_, one: unknown) => {
+    if (typeof one === 'bigint') return `${one}n`
+    if (typeof one !== 'object' || one === null || Array.isArray(one)) return one
+    if (Object.getPrototypeOf(one) !== Object.prototype && one instanceof Date) return one
+    return Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1)))
+  })
+}
+
+/** Lists of tables that get headers of their own. */
+const subLists = ['bands', 'tiers'] as const
+const isSubList = (name: string): name is (typeof subLists)[number] =>
+  subLists.some((one) => one === name)
+
+type Edit = { start: number; end: number; text: string }
+
+function withChange(text: string, { id, set, remove }: ModelChange): string | undefined {
+  const block = blockOf(text, id)
+  if (!block) return undefined
+  const { entry, pairs, lists, end } = block
+  const edits: Edit[] = []
+  const fresh: string[] = []
+  let last = ''
+  for (const name of [...remove, ...Object.keys(set)]) {
+    const pair = pairs.find((one) => one.name === name)
+    const value = set[name]
+    const isInline = value !== undefined && !isSubList(name)
+    for (const list of lists.filter((one) => one.name === `models.${name}`)) {
+      edits.push({ start: list.start, end: list.end, text: '' })
+    }
+    if (pair && isInline) {
+      edits.push(...valueEdits(text, pair, { old: entry[name], fresh: value }))
+    } else if (pair) edits.push({ start: pair.start, end: pair.end, text: '' })
+    else if (isInline) fresh.push(`${name} = ${inlineText(value)}\n`)
+    if (value !== undefined && !isInline) last += `\n${listText(name, value)}`
+  }
+  const behind = pairs.at(-1)?.end ?? block.headerEnd
+  const breakBefore = text[behind - 1] === '\n' ? '' : '\n'
+  if (fresh.length > 0) {
+    edits.push({ start: behind, end: behind, text: breakBefore + fresh.join('') })
+  }
+  if (last !== '') {
+    edits.push({ start: end, end, text: (text[end - 1] === '\n' ? '' : '\n') + last })
+  }
+  return applyEdits(text, edits)
+}
+
+/** Of a list of the same length only the items that differ: comments between them stay. */
+function valueEdits(
+  text: string,
+  { valueStart: start, valueEnd: end }: Statement,
+  { old, fresh }: { old: TomlValue | undefined; fresh: TomlValue },
+): Edit[] {
+  const whole = [{ start, end, text: inlineText(fresh) }]
+  if (!Array.isArray(old) || !Array.isArray(fresh) || old.length !== fresh.length) return whole
+  const items = itemsOf(text, start, end)
+  if (items.length !== fresh.length) return whole
+  return items.flatMap((item, i) =>
+    stable(old[i]) === stable(fresh[i]) ? [] : [{ ...item, text: inlineText(fresh[i] ?? '') }],
+  )
+}
+
+/** From the last to the first, so that places stay right; of one place the later one first. */
+function applyEdits(text: string, edits: readonly Edit[]): string {
+  const ordered = edits
+    .map((edit, at) => ({ ...edit, at }))
+    .sort((a, b) => b.start - a.start || b.at - a.at)
+  return ordered.reduce(
+    (changed, edit) => changed.slice(0, edit.start) + edit.text + changed.slice(edit.end),
+    text,
+  )
+}
+
+type List = { name: string; start: number; end: number }
+type Block = {
+  entry: ModelEntry
+  headerEnd: number
+  pairs: Statement[]
+  lists: List[]
+  end: number
+}
+
+/** Where the entry of a model is: its own pairs, its `[[models.…]]`, and where all of it ends. */
+function blockOf(text: string, id: string): Block | undefined {
+  const statements = statementsOf(text)
+  let nth = -1
+  const models = rawModels(text)
+  const wanted = models.findIndex((one) => one.id === id)
+  const entry = models[wanted]
+  const from = statements.findIndex(
+    ({ kind, name }) => kind === 'list' && name === 'models' && ++nth === wanted,
+  )
+  const header = statements[from]
+  if (!header || !entry) return undefined
+  const block: Block = { entry, headerEnd: header.end, pairs: [], lists: [], end: header.end }
+  for (const statement of statements.slice(from + 1)) {
+    const { kind, name, start, end } = statement
+    if (kind !== 'pair' && !name.startsWith('models.')) break
+    const list = block.lists.at(-1)
+    if (kind !== 'pair') block.lists.push({ name, start, end })
+    else if (list) list.end = end
+    else block.pairs.push(statement)
+    block.end = end
+  }
+  return block
+}
+
+/** An entry as the file has it. */
+export function entryText(entry: ModelEntry): string {
+  const pairs = Object.entries(entry).filter(([name]) => !isSubList(name))
+  const own = pairs.map(([name, value]) => `${name} = ${inlineText(value)}\n`).join('')
+  const lists = subLists.flatMap((name) => {
+    const value = entry[name]
+    return value === undefined ? [] : [listText(name, value)]
+  })
+  return `[[models]]\n${own}${lists.join('')}`
+}
+
+const listText = (name: string, list: TomlValue): string =>
+  (Array.isArray(list) ? (list as TomlTable[]) : [])
+    .map((table) => {
+      const pairs = Object.entries(table).map(([key, value]) => `${key} = ${inlineText(value)}\n`)
+      return `[[models.${name}]]\n${pairs.join('')}`
+    })
+    .join('')
+
+export function inlineText(value: TomlValue): string {
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value === 'bigint') return String(value).replace(/\B(?=(\d{3})+$)/g, '_')
+  if (Array.isArray(value)) {
+    return `[${(value as readonly TomlValue[]).map(inlineText).join(', ')}]`
+  }
+  const pairs = Object.entries(value).map(([name, one]) => `${name} = ${inlineText(one)}`)
+  return `{ ${pairs.join(', ')} }`
+}
