@@ -2,7 +2,7 @@
 import type { ModelConfig } from '../models/model-config.ts'
 import type { PricesConfig } from '../models/rate-fields.ts'
 import { isTable, needed, optional, readTable, set, type ValuesOf } from './setting.ts'
-import { amount, filePath, flag, httpUrl, integer, listOf, oneOf, text } from './values.ts'
+import { amount, decimal, filePath, flag, httpUrl, integer, listOf, oneOf, text } from './values.ts'
 
 const id = text('id', 'an id of a-z, 0-9, dot, dash and underscore', /^[a-z0-9][a-z0-9._-]{0,63}$/)
 const words = text('text', 'text of 1 to 200 characters', /^\P{Cc}{1,200}$/u)
@@ -93,6 +93,10 @@ export const lists = {
     hold_bytes_per_token: optional(
       integer('bytes', 1, 4),
       'Least bytes of a token that a hold goes by; above 1 at your own risk.',
+    ),
+    bytes_per_token: optional(
+      decimal('bytes', 1, 16),
+      'Bytes of a token where usage is counted; 4 when absent.',
     ),
     terminal: optional(flag, 'Whether the public terminal may use it; false when absent.'),
     features: optional(listOf(words), 'What it can do: tools, vision, …'),

@@ -32,6 +32,21 @@ export function integer(unit: string, least = 0, most = Number.MAX_SAFE_INTEGER)
   }
 }
 
+/** A number within `least`…`most`, with a fraction or without. */
+export function decimal(unit: string, least: number, most: number): Reader<number> {
+  return {
+    unit,
+    fromText: (text) => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text),
+    check: (raw) => {
+      const value = typeof raw === 'bigint' ? Number(raw) : raw
+      return typeof value === 'number' && value >= least && value <= most
+        ? accept(value)
+        : must(`a number from ${least} to ${most}`)
+    },
+    show: String,
+  }
+}
+
 /** Money or a price, 0…9e15, exact. `unit` is `nUSD` or `pUSD`. */
 export function amount(unit: string): Reader<bigint> {
   return {

@@ -1,4 +1,5 @@
 /** The models that run in this process. */
+import { defaultBytesPerToken } from './count.ts'
 import type { Model } from './model.ts'
 
 /** The upstream that runs the built-in models: this process, no network. */
@@ -16,6 +17,7 @@ const common = {
   status: 'live',
   terminal: true,
   overhead: { perMessage: 0, fixed: 0 },
+  bytesPerToken: defaultBytesPerToken,
 } as const
 
 /** Says the last user message back, word by word. */

@@ -2,6 +2,7 @@
 import { canonical } from '../kernel/canonical.ts'
 import { sha256Hex } from '../kernel/hash.ts'
 import { builtinModels } from './builtins.ts'
+import { defaultBytesPerToken } from './count.ts'
 import type { Model, PriceList } from './model.ts'
 import { type CatalogueConfig, faultsOf, type ModelConfig, toStep } from './model-config.ts'
 import { toPrices, toPricesView } from './prices.ts'
@@ -46,12 +47,14 @@ function toModel(config: ModelConfig, builtin: Model | undefined): Model {
       fixed: config.overhead_fixed ?? 64,
     },
     holdBytesPerToken: config.hold_bytes_per_token,
+    bytesPerToken: defaultBytesPerToken,
   }
   return {
     ...base,
     name: config.name ?? base.name,
     ownedBy: config.owned_by ?? base.ownedBy,
     prices: toPrices(config),
+    bytesPerToken: config.bytes_per_token ?? base.bytesPerToken,
     features: config.features ?? base.features,
     status: config.status ?? base.status,
     terminal: config.terminal ?? false,

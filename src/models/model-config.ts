@@ -29,6 +29,8 @@ export type ModelConfig = PricesConfig & {
   overhead_per_message?: number | undefined
   overhead_fixed?: number | undefined
   hold_bytes_per_token?: number | undefined
+  /** Bytes of a token where usage is counted; 4 when absent. */
+  bytes_per_token?: number | undefined
   terminal?: boolean | undefined
   features?: string[] | undefined
   owned_by?: string | undefined
@@ -52,6 +54,8 @@ export function faultsOf({ models, upstreamIds }: CatalogueConfig): string[] {
     if (!/^[A-Za-z0-9][\w.:@/-]{0,127}$/.test(config.id)) say('is not a model id (owner/name)')
     if (seen.has(config.id)) say('occurs twice')
     seen.add(config.id)
+    const { bytes_per_token: bytes } = config
+    if (bytes !== undefined && !(bytes >= 1 && bytes <= 16)) say('bytes_per_token is not 1…16')
     const builtin = builtinModels.find((model) => model.id === config.id)
     checkPrices(config, builtin?.kind ?? config.kind, say)
     if (!builtin) checkServed(config, known, say)

@@ -24,6 +24,8 @@ export type Model = {
   overhead: { perMessage: number; fixed: number }
   /** How many bytes a token of input has at least, as the operator risks it; 1 when absent. */
   holdBytesPerToken?: number | undefined
+  /** Bytes of a token where usage is counted. */
+  bytesPerToken: number
 }
 
 /** `cost` is what the operator pays for a run there, if that is known; no account sees it. */

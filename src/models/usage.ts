@@ -1,6 +1,7 @@
 /** Decides what a run is charged for. */
 import type { Json } from '../kernel/canonical.ts'
 import type { Bound } from './bound.ts'
+import { type Counting, countTokens } from './count.ts'
 import { inputClasses, outputClasses, type Usage, type UsageClass } from './meter.ts'
 import { type Prices, type RateStep, stepFor } from './rates.ts'
 import { type Reported, readUsage, type UsageShape } from './reported.ts'
@@ -10,10 +11,11 @@ import { ordinaryTiers } from './tiers.ts'
 export type Delivered = {
   /** UTF-8 bytes of the text that was sent upstream. */
   inputBytes: number
-  /** UTF-8 bytes of everything the answer said: text, reasoning, refusals, tool calls. */
+  /** UTF-8 bytes of all that was relayed: text, reasoning, refusals, calls, unknown members. */
   outputBytes: number
-  /** How many pieces it came in; a whole answer is one a choice. */
-  deltas: number
+  /** The request and the choices themselves, for models whose text is counted exactly. */
+  input: Json
+  output: Json
 }
 
 export type UsageClaim = {
@@ -25,7 +27,12 @@ export type UsageClaim = {
   shape?: UsageShape
   /** The tier of service that the answer names, if it does. */
   tier?: Json | undefined
+  /** Whether more output followed the report: it then holds for the input alone. */
+  isOutdated?: boolean
   delivered: Delivered
+  counting: Counting
+  /** Whether the client chose the end of the answer. */
+  isClientsEnd?: boolean
   /** Whether a built-in model reported: then the count is our own. */
   embedded: boolean
 }
@@ -34,9 +41,6 @@ export type UsageClaim = {
 export type DecidedUsage = { usage: Usage; source: UsageSource; clamped: boolean }
 
 export type UsageSource = 'reported' | 'counted' | 'embedded'
-
-/** UTF-8 bytes of a token where we have to count ourselves: rather too many bytes than too few. */
-const bytesPerToken = 6
 
 /**
  * How many units a run is charged for. A model server is believed only where its number can be
@@ -68,23 +72,26 @@ const mostOutput = ({ outputTokens, contextTokens, n }: Bound, inputTokens: numb
 /** `believed`: the number is the reported one. */
 type Decided = { tokens: number; believed: boolean }
 
-function inputOf({ delivered }: UsageClaim, said: Reported): Decided {
+function inputOf(claim: UsageClaim, said: Reported): Decided {
+  const { counting, delivered, isClientsEnd = false } = claim
   const tokens = said.inputTokens
   if (tokens !== undefined) return { tokens, believed: !said.contradicts.input }
-  return { tokens: Math.max(1, tokensOf(delivered.inputBytes)), believed: false }
+  const counted = countTokens(counting, delivered.inputBytes, delivered.input, isClientsEnd)
+  return { tokens: Math.max(1, counted), believed: false }
 }
 
-function outputOf({ bound, delivered }: UsageClaim, said: Reported): Decided {
+function outputOf(claim: UsageClaim, said: Reported): Decided {
+  const { bound, counting, delivered, isClientsEnd = false, isOutdated = false } = claim
   // An embedding says nothing, so nothing said about its output matters.
   if (bound.outputTokens === 0) return { tokens: 0, believed: true }
   const tokens = said.outputTokens
-  const isMute = delivered.outputBytes === 0 && delivered.deltas === 0
-  if (isMute) return { tokens: 0, believed: tokens === 0 }
-  if (tokens !== undefined && tokens > 0) return { tokens, believed: !said.contradicts.output }
-  return {
-    tokens: Math.max(delivered.deltas, tokensOf(delivered.outputBytes)),
-    believed: false,
-  }
+  const { outputBytes, output } = delivered
+  // Hidden reasoning is output of which nothing is seen.
+  const isPossible = tokens !== undefined && (tokens > 0 || outputBytes === 0)
+  if (isPossible && !isOutdated) return { tokens, believed: !said.contradicts.output }
+  const isMute = outputBytes === 0
+  const counted = isMute ? 0 : countTokens(counting, outputBytes, output, isClientsEnd)
+  return { tokens: isOutdated ? Math.max(counted, tokens ?? 0) : counted, believed: false }
 }
 
 /**
@@ -161,7 +168,3 @@ function addClasses(
 }
 
 const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
-
-function tokensOf(bytes: number): number {
-  return Math.ceil(bytes / bytesPerToken)
-}

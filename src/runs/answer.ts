@@ -1,47 +1,55 @@
 /** Reads answers of model servers, whole or in chunks, into the form that receipts commit to. */
 import type { Json } from '../kernel/canonical.ts'
+import { isEmpty } from '../models/free-members.ts'
 import type { TextFrames } from '../models/text-frames.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
+import { bytesOfName, Pieces, wellFormed } from './pieces.ts'
+import { addToolCalls, type GatheredCall, integer, toToolCalls } from './tool-calls.ts'
 
-/** A choice in the form that receipts commit to, the same for streams and whole answers. */
+/**
+ * A choice in the form that receipts commit to, the same for streams and whole answers: everything
+ * that was relayed of it and is not empty.
+ */
 export type Choice = {
   index: number
-  message: { role: 'assistant'; content: string | null; tool_calls?: ToolCall[] }
+  message: { role: 'assistant'; content: Json } & Said
   finish_reason: string | null
-}
-type ToolCall = {
-  id: string
-  type: string
-  function?: { name: string; arguments: string }
-  custom?: { name: string; input: string }
-}
+} & Said
+/** Members that not every answer has. */
+type Said = { [member: string]: Json }
 
 /** An answer in its non-streaming form, with its counts. */
 export type Answer = {
   choices: Choice[]
-  /** UTF-8 bytes of text, reasoning and tool calls. */
+  /** UTF-8 bytes of all that was said: text, reasoning, calls of tools, unknown members. */
   outputBytes: number
-  /** Pieces with output; one per choice in a whole answer. */
-  deltas: number
   /** The usage the upstream reported, unchecked. */
   usage: Json | undefined
+  /** Whether more output came after that report. */
+  isOutdated: boolean
   /** The tier of service it names, unchecked. */
   tier: Json | undefined
 }
 
 /** Reads a whole `chat.completion`. */
 export function readAnswer(body: JsonObject): Answer {
-  const collector = new Collector()
-  for (const choice of objects(body['choices'])) {
-    collector.addPiece(choice, asObject(choice['message']))
-  }
-  return { ...collector.answer(), usage: body['usage'], tier: body['service_tier'] }
+  const collector = new Collector('message')
+  for (const choice of objects(body['choices'])) collector.addChoice(choice)
+  collector.noteUsage(body)
+  return collector.answer()
 }
 
 /** A choice as far as it came. */
 type Gathered = {
-  choice: Choice
-  calls: Map<number, ToolCall>
+  index: number
+  content: string | null
+  finishReason: string | null
+  calls: Map<number, GatheredCall> | undefined
+  /** The other members of its message, and its own. */
+  said: Pieces | undefined
+  beside: Pieces | undefined
+  functionCall: Pieces | undefined
+  logprobs: Pieces | undefined
   /** The end of the content, so many short texts. */
   recent: string
   recentCount: number
@@ -50,40 +58,49 @@ type Gathered = {
 /** The most short texts to gather: each keeps the whole read alive that it came in. */
 const mostRecent = 16
 
+/** The usual names of what is said: they are not counted. */
+const spoken = new Set(['content', 'reasoning', 'reasoning_content', 'refusal'])
+
 /** Gathers the chunks of a stream into the answer they make. */
 export class Collector {
   private readonly choices = new Map<number, Gathered>()
   private outputBytes = 0
-  private deltas = 0
   private usage: Json | undefined
+  private bytesAtUsage = 0
   private tier: Json | undefined
 
-  addPiece(from: JsonObject, said: JsonObject): void {
-    const { choice, calls } = this.choiceAt(from)
+  /** @param messageName the member of a choice that holds what it says */
+  constructor(private readonly messageName: 'delta' | 'message' = 'delta') {}
+
+  addChoice(from: JsonObject): void {
+    const gathered = this.gatheredAt(from)
+    keepRecent(gathered)
     let bytes = 0
-    if (typeof said['content'] === 'string') {
-      choice.message.content = (choice.message.content ?? '') + said['content']
-      bytes += Buffer.byteLength(said['content'])
+    for (const name in from) {
+      const value = from[name]
+      if (value === undefined || value === null) continue
+      if (name === this.messageName && isObject(value)) bytes += addMessage(gathered, value)
+      else bytes += addBeside(gathered, name, value)
     }
-    for (const field of ['reasoning_content', 'reasoning', 'refusal'] as const) {
-      const text = said[field]
-      if (typeof text === 'string') bytes += Buffer.byteLength(text)
-    }
-    if (said['tool_calls']) bytes += addToolCalls(calls, said['tool_calls'])
-    // The legacy function_call is output too, and charged.
-    const { name, arguments: args } = asObject(said['function_call'])
-    bytes += Buffer.byteLength(textOf(name)) + Buffer.byteLength(textOf(args))
-    if (typeof from['finish_reason'] === 'string') choice.finish_reason = from['finish_reason']
     this.outputBytes += bytes
-    if (bytes > 0) this.deltas++
   }
 
   addChunk(chunk: JsonObject): void {
-    for (const choice of objects(chunk['choices'])) {
-      this.addPiece(choice, asObject(choice['delta']))
-    }
-    if (chunk['usage']) this.usage = chunk['usage']
-    if (chunk['service_tier']) this.tier = chunk['service_tier']
+    this.addHeldBack(chunk)
+    this.noteUsage(chunk)
+  }
+
+  /** Adds what a chunk says whose usage was noted before. */
+  addHeldBack(chunk: JsonObject): void {
+    for (const choice of objects(chunk['choices'])) this.addChoice(choice)
+  }
+
+  /** Reads what a chunk reports, without what it says. */
+  noteUsage({ usage, service_tier: tier }: JsonObject): void {
+    if (tier) this.tier = tier
+    if (!usage) return
+    this.usage = usage
+    this.bytesAtUsage = this.outputBytes
   }
 
   addTexts({ kind, texts }: TextFrames): void {
@@ -93,7 +110,6 @@ export class Collector {
     gathered.recentCount++
     if (gathered.recentCount >= mostRecent) keepRecent(gathered)
     this.outputBytes += Buffer.byteLength(text)
-    for (const { length } of texts) if (length > 0) this.deltas++
   }
 
   hasOutput(): boolean {
@@ -101,86 +117,145 @@ export class Collector {
   }
 
   answer(): Answer {
-    const { outputBytes, deltas, usage, tier } = this
-    const all = [...this.choices.values()]
-    for (const gathered of all) keepRecent(gathered)
-    const ordered = all.sort((a, b) => a.choice.index - b.choice.index)
-    return { choices: ordered.map(toChoice), outputBytes, deltas, usage, tier }
-  }
-
-  private choiceAt(from: JsonObject): Gathered {
-    const gathered = this.gatheredAt(from)
-    keepRecent(gathered)
-    return gathered
+    const { outputBytes, usage, tier } = this
+    const all = [...this.choices.values()].sort((a, b) => a.index - b.index)
+    const isOutdated = outputBytes > this.bytesAtUsage
+    return { choices: all.map(toChoice), outputBytes, usage, isOutdated, tier }
   }
 
   private gatheredAt(from: JsonObject): Gathered {
     const index = integer(from['index'])
     const known = this.choices.get(index)
     if (known) return known
-    const message: Choice['message'] = { role: 'assistant', content: null }
-    const choice = { index, message, finish_reason: null }
-    const fresh = { choice, calls: new Map(), recent: '', recentCount: 0 }
+    const fresh: Gathered = {
+      index,
+      content: null,
+      finishReason: null,
+      calls: undefined,
+      said: undefined,
+      beside: undefined,
+      functionCall: undefined,
+      logprobs: undefined,
+      recent: '',
+      recentCount: 0,
+    }
     this.choices.set(index, fresh)
     return fresh
   }
 }
 
+/** Adds what a message says; returns its bytes. */
+function addMessage(gathered: Gathered, message: JsonObject): number {
+  let bytes = 0
+  for (const name in message) {
+    const value = message[name]
+    if (value === undefined || value === null) continue
+    if (typeof value === 'string') {
+      if (name === 'content') {
+        addContent(gathered, value)
+        bytes += Buffer.byteLength(value)
+        continue
+      }
+      if (name === 'role') {
+        bytes += bytesOfName(value)
+        continue
+      }
+    }
+    if (name === 'tool_calls' && isListOfObjects(value)) {
+      gathered.calls ??= new Map()
+      bytes += addToolCalls(gathered.calls, value)
+      continue
+    }
+    if (name === 'function_call' && isObject(value)) {
+      gathered.functionCall ??= new Pieces()
+      bytes += gathered.functionCall.addEach(value)
+      continue
+    }
+    if (isEmpty(value)) continue
+    gathered.said ??= new Pieces()
+    const { said } = gathered
+    if (name === 'content' && gathered.content) {
+      said.add(name, gathered.content)
+      gathered.content = null
+    }
+    bytes += addNamed(said, name, value)
+  }
+  return bytes
+}
+
+function addContent(gathered: Gathered, text: string): void {
+  // Once it was more than text, it stays so.
+  if (gathered.said?.has('content')) gathered.said.add('content', text)
+  else gathered.content = (gathered.content ?? '') + text
+}
+
+/** Adds what stands beside the message; returns its bytes. */
+function addBeside(gathered: Gathered, name: string, value: Json): number {
+  if (name === 'index' && typeof value === 'number') return 0
+  if (name === 'finish_reason' && typeof value === 'string') {
+    gathered.finishReason = value
+    return bytesOfName(value)
+  }
+  if (name === 'logprobs' && isObject(value)) {
+    gathered.logprobs ??= new Pieces()
+    gathered.logprobs.addEach(value)
+    // They repeat the text, which is counted, for a client that asked for them.
+    return 0
+  }
+  if (isEmpty(value)) return 0
+  gathered.beside ??= new Pieces()
+  // `message` is the name of what was said in pieces.
+  return addNamed(gathered.beside, name === 'message' ? 'delta' : name, value)
+}
+
+/** A name that is not one of ours is output as well. */
+function addNamed(pieces: Pieces, name: string, value: Json): number {
+  const isNew = !spoken.has(name) && !pieces.has(name)
+  return (isNew ? Buffer.byteLength(name) : 0) + pieces.add(name, value)
+}
+
 /** Moves the recent texts to the content, as a copy. They hold no half of a surrogate pair. */
 function keepRecent(gathered: Gathered): void {
-  const { message } = gathered.choice
   if (gathered.recentCount === 0) return
-  message.content = (message.content ?? '') + Buffer.from(gathered.recent).toString()
+  addContent(gathered, Buffer.from(gathered.recent).toString())
   gathered.recent = ''
   gathered.recentCount = 0
 }
 
 /** Replaces lone surrogates, which a cut can leave and no receipt can commit to. */
-function toChoice({ choice, calls }: { choice: Choice; calls: Map<number, ToolCall> }): Choice {
-  const { index, message } = choice
-  const finish_reason = choice.finish_reason?.toWellFormed() ?? null
-  if (calls.size === 0) {
-    return {
-      index,
-      message: { role: 'assistant', content: message.content?.toWellFormed() ?? '' },
-      finish_reason,
-    }
-  }
-  const ordered = [...calls].sort(([a], [b]) => a - b).map(([, call]) => wellFormed(call))
+function toChoice(gathered: Gathered): Choice {
+  keepRecent(gathered)
+  const { index, calls, functionCall } = gathered
+  const isCalling = calls !== undefined && calls.size > 0
+  const text = gathered.content?.toWellFormed()
+  const finish_reason = gathered.finishReason?.toWellFormed() ?? null
   // Beside tool calls, upstreams send empty content as '' or null; receipts use null.
-  const content = message.content?.toWellFormed() || null
-  return { index, message: { role: 'assistant', content, tool_calls: ordered }, finish_reason }
+  const message: Choice['message'] = {
+    role: 'assistant',
+    content: isCalling ? text || null : (text ?? ''),
+    ...(isCalling && { tool_calls: wellFormed(toToolCalls(calls)) }),
+    ...namedMembers('function_call', functionCall),
+    ...membersOf(gathered.said),
+  }
+  const beside = { ...namedMembers('logprobs', gathered.logprobs), ...membersOf(gathered.beside) }
+  return { index, message, finish_reason, ...beside }
 }
 
-const wellFormed = (call: ToolCall): ToolCall =>
-  JSON.parse(JSON.stringify(call), (_, value) =>
-    typeof value === 'string' ? value.toWellFormed() : value,
-  )
+const membersOf = (pieces: Pieces | undefined): JsonObject =>
+  pieces ? asObject(wellFormed(pieces.members())) : {}
 
-/** Adds pieces of tool calls by index; returns their UTF-8 bytes. */
-function addToolCalls(calls: Map<number, ToolCall>, pieces: Json): number {
-  let bytes = 0
-  objects(pieces).forEach((piece, position) => {
-    const index = piece['index'] === undefined ? position : integer(piece['index'])
-    const call = calls.get(index) ?? { id: '', type: 'function' }
-    if (typeof piece['id'] === 'string') call.id = piece['id']
-    if (typeof piece['type'] === 'string') call.type = piece['type']
-    const { custom } = piece
-    const { name, arguments: args, input } = asObject(custom ?? piece['function'])
-    const [named, text] = [textOf(name), textOf(custom ? input : args)]
-    if (custom || call.custom) {
-      call.custom ??= { name: '', input: '' }
-      call.custom.name += named
-      call.custom.input += text
-    } else {
-      call.function ??= { name: '', arguments: '' }
-      call.function.name += named
-      call.function.arguments += text
-    }
-    bytes += Buffer.byteLength(named) + Buffer.byteLength(text)
-    calls.set(index, call)
-  })
-  return bytes
+function namedMembers(name: string, pieces: Pieces | undefined): JsonObject {
+  const members = membersOf(pieces)
+  return isEmpty(members) ? {} : { [name]: members }
+}
+
+/** What a choice says, as text: of a content in parts, the texts. */
+export function textOfChoice(choice: Choice | undefined): string {
+  const content = choice?.message.content
+  if (typeof content === 'string') return content
+  return objects(content)
+    .map(({ text }) => (typeof text === 'string' ? text : ''))
+    .join('')
 }
 
 export const asObject = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
@@ -188,13 +263,11 @@ export const asObject = (value: Json | undefined): JsonObject => (isObject(value
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+const isListOfObjects = (value: Json): value is JsonObject[] =>
+  Array.isArray(value) && value.every(isObject)
+
 /** Returns the list itself if all its items are objects: do not mutate it. */
 export function objects(value: Json | undefined): JsonObject[] {
   if (!Array.isArray(value)) return []
   return value.every(isObject) ? value : value.map(asObject)
 }
-
-const integer = (value: Json | undefined): number =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : 0
-
-const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')

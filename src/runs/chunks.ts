@@ -28,7 +28,11 @@ export class ChunkSorter {
       }
       const { ending, going } = this.split(chunk)
       if (ending) this.tail.push(this.addRole(ending))
-      if (!going) continue
+      if (!going) {
+        // What it says waits, what it reports does not.
+        this.collected.noteUsage(chunk)
+        continue
+      }
       this.collected.addChunk(going)
       if (objects(going['choices']).length > 0) outgoing.push(this.addRole(going))
     }

@@ -5,7 +5,7 @@ import { forwardBody } from '../models/bound.ts'
 import type { Usage } from '../models/meter.ts'
 import { type JsonObject, UpstreamFailure } from '../models/upstream/upstream.ts'
 import { objects, readAnswer } from './answer.ts'
-import { chargedEnding, type Delivered, endFailed, type Keep } from './ending.ts'
+import { type Came, chargedEnding, endFailed, type Keep, nothingCame } from './ending.ts'
 import { type Finished, finish } from './finish.ts'
 import type { LiveRun } from './live-run.ts'
 import { tryRoute, upstreamCall } from './route.ts'
@@ -14,43 +14,52 @@ export type Completed = Finished & { body: JsonObject; usage: Usage; output: Jso
 
 /**
  * Runs to the end and returns the whole answer, settled.
- * @throws Refusal after the hold was freed and nothing was charged.
+ * @throws Refusal after the hold was freed. Only a client that left has paid: for the input, or for
+ * what the model server reported.
  */
 export async function complete(
   deps: Deps,
   live: LiveRun,
-  keep?: Keep<Completed>['done'],
+  keep?: Keep<Completed>,
 ): Promise<Completed> {
   let step = live.model.route[0]
+  let answer: Came = nothingCame
   try {
     const found = await tryRoute(deps, live, (upstream, tried) => {
       step = tried
       const body = forwardBody(live.model, live.body, tried, live.bound.maxTokens)
       return upstream.complete({ ...upstreamCall(live), body })
     })
-    if (live.stopped()) throw new UpstreamFailure('aborted')
+    const came = live.model.kind === 'chat' ? readAnswer(found) : readEmbeddings(found)
+    if (live.stopped()) {
+      // The whole answer came too late: its report is believed, none of it was delivered.
+      answer = { ...came, choices: [], outputBytes: 0 }
+      throw new UpstreamFailure('aborted')
+    }
     const firstByteAt = deps.clock.now()
-    const answer = live.model.kind === 'chat' ? readAnswer(found) : readEmbeddings(found)
-    const output = 'choices' in answer ? (answer.choices as Json) : answer.data
-    const ending = chargedEnding(live, answer, step, { firstByteAt, output })
+    const output = came.choices
+    const ending = chargedEnding(live, came, step, { firstByteAt, output })
     const more = { body: found, usage: ending.usage, output }
-    const reply = keep && ((done: Finished) => keep({ ...done, ...more }))
+    const reply = keep && ((done: Finished) => keep.done({ ...done, ...more }))
     return { ...(await finish(deps, live, ending, reply)), ...more }
   } catch (error) {
     if (!deps.live.find(live.id)) throw error
-    throw await endFailed(deps, live, error, { step, delivered: undefined, firstByteAt: null })
+    throw await endFailed(deps, live, error, { step, answer, firstByteAt: null, keep })
   }
 }
 
-function readEmbeddings(body: JsonObject): Delivered & { data: Json } {
-  const data = body['data'] ?? []
+/** The members of a vector; others would be output that an embedding has no price for. */
+const vectorMembers = new Set(['object', 'index', 'embedding'])
+
+function readEmbeddings(body: JsonObject): Came {
+  const data = objects(body['data']).map(toVector)
   // No receipt could commit to a number beyond a double or to half a surrogate pair.
   if (!hasCanonicalForm(data)) throw new UpstreamFailure('error')
-  return {
-    data,
-    outputBytes: 0,
-    deltas: objects(data).length,
-    usage: body['usage'],
-    tier: undefined,
-  }
+  return { ...nothingCame, choices: data, usage: body['usage'], tier: body['service_tier'] }
+}
+
+function toVector(item: JsonObject): JsonObject {
+  const names = Object.keys(item)
+  if (names.every((name) => vectorMembers.has(name))) return item
+  return Object.fromEntries(Object.entries(item).filter(([name]) => vectorMembers.has(name)))
 }

@@ -5,12 +5,13 @@ import type { Millis } from '../kernel/clock.ts'
 import type { Refusal } from '../kernel/refusal.ts'
 import type { Usage } from '../models/meter.ts'
 import type { RouteStep } from '../models/model.ts'
+import { UpstreamFailure } from '../models/upstream/upstream.ts'
 import { decideUsage, type UsageClaim } from '../models/usage.ts'
 import { wholesaleOf } from '../models/wholesale.ts'
 import { receiptIdOf } from '../proof/receipts/receipt.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import type { Answer } from './answer.ts'
-import { refusalOf } from './failure.ts'
+import { type Charged, refusalOf } from './failure.ts'
 import { type Ending, finish } from './finish.ts'
 import { type LiveRun, namesOf } from './live-run.ts'
 import { routeName } from './route.ts'
@@ -26,25 +27,43 @@ export type Keep<Done> = {
   failed(refusal: Refusal, run: RunRow): Uint8Array
 }
 
-export type Delivered = Pick<Answer, 'outputBytes' | 'deltas' | 'usage' | 'tier'>
+/** What an answer came to: its counts, and what the upstream reported. */
+export type Came = Omit<Answer, 'choices'> & { choices: Json }
+
+type Facts = Pick<Ending, 'firstByteAt' | 'output'>
 
 /** The ending of a run whose answer is complete, charged by its usage. */
-export function chargedEnding(
+export const chargedEnding = (
   live: LiveRun,
-  answer: Delivered,
+  answer: Came,
   step: RouteStep | undefined,
-  facts: Pick<Ending, 'firstByteAt' | 'output'>,
+  facts: Facts,
+): Ending & { usage: Usage } => endingOf(live, answer, step, facts, 'whole')
+
+/** `broken`: it is not the whole answer. `left`: and the client chose the end. */
+type How = 'whole' | 'broken' | 'left'
+
+function endingOf(
+  live: LiveRun,
+  answer: Came,
+  step: RouteStep | undefined,
+  facts: Facts,
+  how: How,
 ): Ending & { usage: Usage } {
   const claim: UsageClaim = {
     bound: live.bound,
     prices: live.model.prices,
     reported: answer.usage,
+    isOutdated: how !== 'whole' && answer.isOutdated,
     tier: answer.tier,
     delivered: {
       inputBytes: live.bound.inputBytes,
       outputBytes: answer.outputBytes,
-      deltas: answer.deltas,
+      input: live.body,
+      output: answer.choices,
     },
+    counting: live.model,
+    isClientsEnd: how === 'left',
     embedded: live.model.verifiable === 're-executable',
   }
   const decided = decideUsage(claim)
@@ -57,40 +76,63 @@ export function chargedEnding(
 
 type Broken = {
   step: RouteStep | undefined
-  delivered: Answer | undefined
+  /** What was delivered of the answer, and what was reported. */
+  answer: Came
   firstByteAt: Millis | null
   keep?: Pick<Keep<never>, 'failed'> | undefined
 }
 
+/** An answer of which nothing came. */
+export const nothingCame: Came = {
+  choices: [],
+  outputBytes: 0,
+  usage: undefined,
+  isOutdated: false,
+  tier: undefined,
+}
+
 /**
- * Ends a run that did not complete. Output delivered is charged by our own count, because the
- * upstream's usage never arrived; a run that delivered nothing is not charged.
+ * Ends a run that did not complete. Output that was delivered is charged, and the input with it.
+ * Without any, a run costs its input if it was stopped from the side of its client while the model
+ * server had its request; a failure of ours or of the model server costs nothing.
  */
 export async function endFailed(
   deps: Deps,
   live: LiveRun,
   error: unknown,
-  { step, delivered, firstByteAt, keep }: Broken,
+  { step, answer, firstByteAt, keep }: Broken,
 ): Promise<Refusal> {
   const stopped = live.stopped()
-  const refusal = refusalOf(error, stopped, delivered !== undefined)
+  const hasOutput = answer.outputBytes > 0
+  const how = stopped === undefined || stopped === 'shutdown' ? 'broken' : 'left'
+  const charged = chargedFor(live, error, { how, hasOutput })
+  const refusal = refusalOf(error, stopped, charged)
   if (refusal.type === 'internal_error') deps.log.error('run.failed', error, namesOf(live))
-  const output = (delivered?.choices ?? null) as Json
-  const facts = { firstByteAt, output }
-  const ended = delivered && chargedEnding(live, { ...delivered, usage: undefined }, step, facts)
+  const facts = { firstByteAt, output: hasOutput ? answer.choices : null }
+  const isFree = charged === 'nothing'
+  const ended = isFree ? undefined : endingOf(live, answer, step, facts, how)
   const receiptId = receiptIdOf(live.id)
   refusal.detail.headers = { ...refusal.detail.headers, 'x-receipt-id': receiptId }
   refusal.detail.metadata = { ...refusal.detail.metadata, run_id: live.id, receipt_id: receiptId }
   const ending: Ending = {
     ...facts,
-    outcome: outcomeOf(stopped, delivered !== undefined),
+    outcome: outcomeOf(stopped, hasOutput),
     route: routeName(step),
     usage: ended?.usage,
-    usageSource: 'counted',
+    usageSource: ended?.usageSource ?? 'counted',
     clamped: ended?.clamped ?? false,
     wholesale: ended?.wholesale,
     error: { type: refusal.type, message: refusal.message },
   }
   await finish(deps, live, ending, keep && (({ run }) => keep.failed(refusal, run)))
   return refusal
+}
+
+type Break = { how: How; hasOutput: boolean }
+
+function chargedFor({ isSent }: LiveRun, error: unknown, { how, hasOutput }: Break): Charged {
+  if (hasOutput) return 'output'
+  // A model server that failed just then delivered nothing.
+  const isStopped = error instanceof UpstreamFailure && error.reason === 'aborted'
+  return how === 'left' && isStopped && isSent ? 'input' : 'nothing'
 }

@@ -3,13 +3,16 @@ import { Refusal } from '../kernel/refusal.ts'
 import { UpstreamFailure } from '../models/upstream/upstream.ts'
 import type { StopReason } from './live-run.ts'
 
-/** Once output was delivered, the message never claims that nothing was charged. */
+/** What a run is charged that broke off: for its output, for its input alone, or not at all. */
+export type Charged = 'nothing' | 'input' | 'output'
+
+/** The message never claims that nothing was charged where something was. */
 export function refusalOf(
   error: unknown,
   stopped: StopReason | undefined,
-  delivered: boolean,
+  charge: Charged,
 ): Refusal {
-  const charged = delivered ? { message: brokeOff } : {}
+  const charged = charge === 'nothing' ? {} : { message: brokeOff }
   if (stopped === 'key_revoked' || stopped === 'account_suspended') return new Refusal(stopped)
   if (stopped === 'session_ended') {
     return new Refusal('session_required', { message: signedOut })
@@ -21,7 +24,7 @@ export function refusalOf(
   if (stopped) {
     // SDKs retry a 409 by default, which would start the cancelled run again.
     const headers = { 'x-should-retry': 'false' }
-    return new Refusal('conflict', { message: 'The run was cancelled.', headers })
+    return new Refusal('conflict', { message: cancelled[charge], headers })
   }
   if (!(error instanceof UpstreamFailure)) {
     return error instanceof Refusal ? error : new Refusal('internal_error')
@@ -61,6 +64,11 @@ export function circuitOpenRefusal(openMs: number): Refusal {
   })
 }
 
+const cancelled: Record<Charged, string> = {
+  nothing: 'The run was cancelled. Nothing was charged.',
+  input: 'The run was cancelled. The model server was at work on it: its input was charged.',
+  output: 'The run was cancelled. What it delivered was charged: see the receipt.',
+}
 const signedOut = 'Your session ended, and the run with it.'
 const brokeOff =
   'The model server broke off. The output delivered until then was charged: see the receipt.'

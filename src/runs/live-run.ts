@@ -49,6 +49,8 @@ export class LiveRun implements BegunRun {
   readonly trace: Trace | undefined
   readonly session: string | undefined
   readonly startedAt: number
+  /** Whether the model server that is asked now got any of the request. */
+  isSent = false
   /** The request of a client that waits for the whole answer. Its signal may have no listener. */
   client: { readonly signal: { readonly aborted: boolean } } | undefined
   private readonly stopSwitch = new StopSwitch()

@@ -5,11 +5,12 @@ import { type Upstream, UpstreamFailure } from '../models/upstream/upstream.ts'
 import { type LiveRun, namesOf } from './live-run.ts'
 
 /** The part of an upstream call that is the same for every step. */
-export const upstreamCall = ({ model, row, signal, trace }: LiveRun) => ({
-  kind: model.kind,
-  account: row.accountId,
-  trace,
-  signal,
+export const upstreamCall = (live: LiveRun) => ({
+  kind: live.model.kind,
+  account: live.row.accountId,
+  trace: live.trace,
+  signal: live.signal,
+  mark: live,
 })
 
 /** Returns the first answer. A step is tried only before the first byte of another. */
@@ -23,6 +24,7 @@ export async function tryRoute<T>(
     const upstream = deps.upstreams.get(step.upstream)
     if (!upstream) throw new Error(`model ${live.model.id} names an unknown upstream`)
     try {
+      live.isSent = false
       return await ask(upstream, step)
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error

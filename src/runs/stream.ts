@@ -1,10 +1,10 @@
 /** Runs a request and sends each chunk as it comes; the finishing chunks wait for the COMMIT. */
 import type { Deps } from '../app/deps-port.ts'
-import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { StopSignal } from '../kernel/stop.ts'
 import { forwardBody } from '../models/bound.ts'
 import type { Usage } from '../models/meter.ts'
+import { TextFrames } from '../models/text-frames.ts'
 import {
   type Chunk,
   type JsonObject,
@@ -53,7 +53,11 @@ export async function stream(
     })
     let stopped: Promise<unknown> | undefined
     await takeEach(chunks, (batch) => {
-      if (live.stopped()) return false
+      if (live.stopped()) {
+        // It had come already: what it reports is believed, what it says is not delivered.
+        for (const chunk of batch) if (!(chunk instanceof TextFrames)) collected.noteUsage(chunk)
+        return false
+      }
       firstByteAt ??= deps.clock.now()
       const outgoing = sorter.sort(batch)
       if (outgoing.length === 0) return true
@@ -67,17 +71,16 @@ export async function stream(
     if (live.stopped()) throw new UpstreamFailure('aborted')
     if (tail.length === 0) tail.push(unfinished)
     // Only now: while the run could fail, held-back chunks did not count as delivered.
-    for (const chunk of tail) collected.addChunk(chunk)
+    for (const chunk of tail) collected.addHeldBack(chunk)
     const answer = collected.answer()
-    const output = answer.choices as Json
-    const ending = chargedEnding(live, answer, step, { firstByteAt, output })
+    const ending = chargedEnding(live, answer, step, { firstByteAt, output: answer.choices })
     const more = { usage: ending.usage, choices: answer.choices, tail }
     const reply = keep && ((done: Finished) => keep.done({ ...done, ...more }))
     return { ...(await finish(deps, live, ending, reply)), ...more }
   } catch (error) {
     if (!deps.live.find(live.id)) throw error
-    const delivered = collected.hasOutput() ? collected.answer() : undefined
-    throw await endFailed(deps, live, error, { step, delivered, firstByteAt, keep })
+    const answer = collected.answer()
+    throw await endFailed(deps, live, error, { step, answer, firstByteAt, keep })
   }
 }
 

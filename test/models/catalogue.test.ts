@@ -49,6 +49,7 @@ describe('the catalogue', () => {
       status: 'live',
       terminal: false,
       overhead: { perMessage: 16, fixed: 64 },
+      bytesPerToken: 4,
     })
   })
 
@@ -114,6 +115,7 @@ describe('faults', () => {
     ['no context', { context_tokens: 0 }, 'needs context_tokens'],
     ['no output', { max_output_tokens: undefined }, 'needs max_output_tokens'],
     ['an embedding that says something', { kind: 'embedding' }, 'max_output_tokens is 0'],
+    ['a token of less than a byte', { bytes_per_token: 0.5 }, 'bytes_per_token is not'],
     ['a negative overhead', { overhead_fixed: -1 }, 'overhead_fixed is not'],
     ['an id that is none', { id: 'a b' }, 'is not a model id'],
     ['a built-in model with a route', { id: 'counterfoil/echo-1' }, 'takes no route'],

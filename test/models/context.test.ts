@@ -92,7 +92,8 @@ describe('input and output that share a context', () => {
             completion_tokens: output,
             prompt_tokens_details: { cached_tokens: cached },
           },
-          delivered: { inputBytes: 10, outputBytes: 10, deltas: 1 },
+          delivered: { inputBytes: 10, outputBytes: 10, input: {}, output: [] },
+          counting: { bytesPerToken: 4 },
           embedded: false,
         })
         const cost = costOf(linesOf(prices, 'chat', usage), 0)
@@ -109,7 +110,8 @@ describe('input and output that share a context', () => {
       bound: shared(),
       prices: plain,
       reported,
-      delivered: { inputBytes: 1, outputBytes: 1, deltas: 1 },
+      delivered: { inputBytes: 1, outputBytes: 1, input: {}, output: [] },
+      counting: { bytesPerToken: 4 },
       embedded: false,
     })
     expect(decided).toMatchObject({

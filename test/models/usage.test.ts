@@ -1,20 +1,26 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Json } from '../../src/kernel/canonical.ts'
-import { decideUsage } from '../../src/models/usage.ts'
+import { decideUsage, type UsageClaim } from '../../src/models/usage.ts'
 
 const bound = { inputTokens: 100, outputTokens: 50, maxTokens: 50, n: 1, inputBytes: 90 }
 const prices = { inputPusd: 1n, outputPusd: 1n, requestNusd: 0n }
-const delivered = { inputBytes: 61, outputBytes: 25, deltas: 3 }
+const delivered = { inputBytes: 61, outputBytes: 25, input: {}, output: [] }
+const counting = { bytesPerToken: 4 }
 
-function decide(reported: Json | undefined, change: Partial<typeof delivered> = {}) {
-  const claim = { bound, prices, reported, delivered: { ...delivered, ...change }, embedded: false }
-  const { usage, source, clamped } = decideUsage(claim)
+function decide(
+  reported: Json | undefined,
+  change: Partial<typeof delivered> = {},
+  more: Partial<UsageClaim> = {},
+) {
+  const passed = { ...delivered, ...change }
+  const claim = { bound, prices, reported, delivered: passed, counting, embedded: false }
+  const { usage, source, clamped } = decideUsage({ ...claim, ...more })
   return [usage.inputTokens, usage.outputTokens, source, clamped]
 }
 
 describe('a reported usage', () => {
-  const counted = [11, 5, 'counted', false]
+  const counted = [16, 7, 'counted', false]
   const table: [what: string, reported: Json | undefined, decided: unknown[]][] = [
     [
       'that can be true is taken',
@@ -44,11 +50,11 @@ describe('a reported usage', () => {
     ['that is missing is counted', undefined, counted],
     ['that is null is counted', null, counted],
     ['that is no object is counted', [9, 7], counted],
-    ['with half missing is counted there', { prompt_tokens: 9 }, [9, 5, 'counted', false]],
+    ['with half missing is counted there', { prompt_tokens: 9 }, [9, 7, 'counted', false]],
     [
       'of no output beside some is counted',
       { prompt_tokens: 9, completion_tokens: 0 },
-      [9, 5, 'counted', false],
+      [9, 7, 'counted', false],
     ],
     [
       'of one token beside more output is taken',
@@ -70,41 +76,52 @@ describe('a reported usage', () => {
 
   test('by a built-in model is our own count', () => {
     const reported = { prompt_tokens: 9, completion_tokens: 7 }
-    expect(decideUsage({ bound, prices, reported, delivered, embedded: true }).source).toBe(
-      'embedded',
-    )
+    expect(decide(reported, {}, { embedded: true })[2]).toBe('embedded')
   })
 })
 
 describe('counting', () => {
-  test('output is the more of its pieces and a sixth of its bytes', () => {
-    expect(decide(undefined, { outputBytes: 6, deltas: 3 })).toEqual([11, 3, 'counted', false])
-    expect(decide(undefined, { outputBytes: 19, deltas: 3 })).toEqual([11, 4, 'counted', false])
+  test('is a token for each four bytes, rounded up, or for as many as the model says', () => {
+    expect(decide(undefined, { outputBytes: 24 })).toEqual([16, 6, 'counted', false])
+    expect(decide(undefined, { outputBytes: 25 })).toEqual([16, 7, 'counted', false])
+    const own = { counting: { bytesPerToken: 2.5 } }
+    expect(decide(undefined, { outputBytes: 25 }, own)).toEqual([25, 10, 'counted', false])
   })
 
-  test('it stops at the bound and says so', () => {
-    expect(decide(undefined, { deltas: 51 })).toEqual([11, 50, 'counted', true])
-  })
-
-  test('input is at least one token', () => {
-    expect(decide(undefined, { inputBytes: 0 })).toEqual([1, 5, 'counted', false])
-  })
-
-  test('nothing delivered costs no output, whatever is reported', () => {
-    const nothing = { outputBytes: 0, deltas: 0 }
-    expect(decide(undefined, nothing)).toEqual([11, 0, 'counted', false])
-    expect(decide({ prompt_tokens: 9, completion_tokens: 7 }, nothing)).toEqual([
-      9,
-      0,
+  test('is a token for each three bytes where the client chose the end', () => {
+    const more = { isClientsEnd: true }
+    expect(decide(undefined, {}, more)).toEqual([21, 9, 'counted', false])
+    expect(decide(undefined, {}, { ...more, counting: { bytesPerToken: 2 } })).toEqual([
+      31,
+      13,
       'counted',
       false,
     ])
-    expect(decide({ prompt_tokens: 9, completion_tokens: 0 }, nothing)).toEqual([
-      9,
-      0,
-      'reported',
-      false,
-    ])
+  })
+
+  test('it stops at the bound and says so', () => {
+    expect(decide(undefined, { outputBytes: 201 })).toEqual([16, 50, 'counted', true])
+  })
+
+  test('input is at least one token', () => {
+    expect(decide(undefined, { inputBytes: 0 })).toEqual([1, 7, 'counted', false])
+  })
+
+  test('where nothing visible came out, what is reported is believed up to the bound', () => {
+    const nothing = { outputBytes: 0 }
+    expect(decide(undefined, nothing)).toEqual([16, 0, 'counted', false])
+    const hidden = (tokens: number) =>
+      decide({ prompt_tokens: 9, completion_tokens: tokens }, nothing)
+    expect(hidden(7)).toEqual([9, 7, 'reported', false])
+    expect(hidden(0)).toEqual([9, 0, 'reported', false])
+    expect(hidden(70)).toEqual([9, 50, 'reported', true])
+  })
+
+  test('a report that output followed holds for the input, and is the least of the output', () => {
+    const old = (tokens: number) =>
+      decide({ prompt_tokens: 9, completion_tokens: tokens }, {}, { isOutdated: true })
+    expect(old(1)).toEqual([9, 7, 'counted', false])
+    expect(old(20)).toEqual([9, 20, 'counted', false])
   })
 })
 
@@ -113,7 +130,10 @@ test('an embedding has no output and needs none reported', () => {
   const reported = { prompt_tokens: 9, completion_tokens: 7 }
   for (const usage of [reported, { prompt_tokens: 9 }]) {
     expect(
-      decideUsage({ bound: embedding, prices, reported: usage, delivered, embedded: false }),
+      decideUsage({
+        ...{ bound: embedding, prices, reported: usage },
+        ...{ delivered, counting, embedded: false },
+      }),
     ).toEqual({
       usage: { inputTokens: 9, outputTokens: 0 },
       source: 'reported',
@@ -127,13 +147,16 @@ test('no report and no delivery leads above the bound or to anything but a count
   const reported = fc.oneof(json, fc.record({ prompt_tokens: json, completion_tokens: json }))
   const count = fc.maxSafeNat()
   fc.assert(
-    fc.property(reported, count, count, count, (said, inputBytes, outputBytes, deltas) => {
-      const claim = { inputBytes, outputBytes, deltas }
+    fc.property(reported, count, count, fc.boolean(), (said, inputBytes, outputBytes, is) => {
+      const claim = { inputBytes, outputBytes, input: {}, output: [] }
       const { usage } = decideUsage({
         bound,
         prices,
         reported: said,
         delivered: claim,
+        counting,
+        isClientsEnd: is,
+        isOutdated: !is,
         embedded: false,
       })
       for (const [tokens, most] of [

@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { expectSettled, lastRun, modelToml, until, upstreamToml } from '../support/runs.ts'
+import {
+  expectSettled,
+  inputPrice,
+  lastRun,
+  modelToml,
+  until,
+  upstreamToml,
+} from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { usd, type World, world } from '../support/world.ts'
 
@@ -55,14 +62,18 @@ describe('a client that hangs up while its whole answer is made', () => {
     await until('the run to end', () => w.deps.live.count() === 0)
   }
 
+  // 48 bytes went upstream; where the client chose the end, three are a token.
+  const input = 16n * inputPrice
   test.each([
-    ['answers', 200],
-    ['fails', 500],
-    ['stays silent', undefined],
-  ])('pays nothing and its run is cancelled when the upstream %s', async (_, status) => {
+    ['answers without a usage', 200, input],
+    ['fails', 500, 0n],
+    ['stays silent', undefined, input],
+  ])('pays for its input alone when the upstream %s', async (_, status, cost) => {
     await hangUp(status)
     const ended = await lastRun(w)
-    expect([ended.outcome, ended.cost, ended.error?.type]).toEqual(['cancelled', 0n, 'conflict'])
+    expect([ended.outcome, ended.cost, ended.error?.type]).toEqual(['cancelled', cost, 'conflict'])
+    const message = ended.error?.message ?? ''
+    expect(message.includes('Nothing was charged')).toBe(cost === 0n)
     await until('the upstream to be let go', () => held.counts.active === 0)
     await expectSettled(w)
   })

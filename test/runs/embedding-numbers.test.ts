@@ -11,7 +11,6 @@ const unsound: [what: string, data: string][] = [
   ['a number beyond a double beside it', '[{"index":1e999,"embedding":[1]}]'],
   ['half of a surrogate pair as its text', '[{"index":0,"embedding":"\\ud800"}]'],
   ['half of a surrogate pair beside it', '[{"index":0,"object":"\\udc00\\ud800","embedding":[1]}]'],
-  ['half of a surrogate pair as a name', '[{"index":0,"\\ud800":1,"embedding":[1]}]'],
   ['lists in lists', `[{"index":0,"embedding":[${deep(120)}]}]`],
   ['lists in lists without end', `[{"index":0,"embedding":[${deep(200_000)}]}]`],
 ]

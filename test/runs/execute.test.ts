@@ -91,7 +91,10 @@ describe('a whole answer', () => {
   test('is kept as it went out, for whoever asks again', async () => {
     const { live, scope } = await start(true)
     const { deps } = withUpstreams({ one: { complete: async () => answer } })
-    await complete(deps, live, ({ body, receiptId }) => bytes([body, receiptId]))
+    await complete(deps, live, {
+      done: ({ body, receiptId }) => bytes([body, receiptId]),
+      failed: () => bytes('failed'),
+    })
     const kept = JSON.parse(text((await w.deps.calls.find(scope))?.reply))
     expect(kept).toEqual([answer, expect.stringMatching(/^rcpt_/)])
   })

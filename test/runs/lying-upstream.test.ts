@@ -119,8 +119,8 @@ input_pusd = 1_000_000
     describe('usage', () => {
       const boundInput = Buffer.byteLength('{"messages":[{"role":"user","content":"hello"}]}') + 80
       const counted = { source: 'counted', clamped: false }
-      // A token for six bytes where we count: 48 were sent, 25 came back.
-      const [input, output] = [8, 5]
+      // A token for four bytes where we count: 48 were sent, 25 came back.
+      const [input, output] = [12, 7]
       const charged: Record<string, [number, number, { source: string; clamped: boolean }]> = {
         negative: [input, output, counted],
         fractional: [input, output, counted],
@@ -158,8 +158,8 @@ input_pusd = 1_000_000
     })
 
     describe('streams that break off', () => {
-      const delivered: Record<string, number> = { cut1: 1, cut17: 17, fault: 1, huge: 1 }
-      for (const [name, tokens] of Object.entries(delivered)) {
+      const delivered = { cut1: words[0] ?? '', cut17: words.join(''), fault: 'half', huge: 'x' }
+      for (const [name, text] of Object.entries(delivered)) {
         test(`${name}: what came is charged, an error says so, no [DONE] follows`, async () => {
           const answer = await chat(`scripted/${name}`, true)
           expect(answer.status).toBe(200)
@@ -169,13 +169,10 @@ input_pusd = 1_000_000
           expect(last.error.message).not.toContain('Nothing was charged')
           expect(events).not.toContain('[DONE]')
           const run = await lastRun(w)
-          expect([run.status, run.outcome, run.usageSource]).toEqual([
-            'failed',
-            'partial',
-            'counted',
-          ])
+          const { status, outcome, usageSource } = run
+          expect([status, outcome, usageSource]).toEqual(['failed', 'partial', 'counted'])
           expect(run.lines.find(({ meter }) => meter === 'output')?.quantity).toBe(
-            Math.max(tokens, tokens === 17 ? Math.ceil(words.join('').length / 6) : 1),
+            Math.ceil(text.length / 4),
           )
           expect(run.cost).toBeGreaterThan(0n)
           expect(run.error?.message).not.toContain('Nothing was charged')
@@ -224,7 +221,7 @@ input_pusd = 1_000_000
         const events = eventsOf(await (await chat('scripted/silent', true)).text())
         expect(events.at(-1)).toBe('[DONE]')
         const run = await lastRun(w)
-        expect(run.lines.map(({ quantity }) => quantity)).toEqual([8, 0])
+        expect(run.lines.map(({ quantity }) => quantity)).toEqual([12, 0])
       })
     })
 

@@ -178,7 +178,7 @@ describe.each(engines)('a run in flight, on %s', (engine) => {
     await expectSettled(w)
   })
 
-  test('that was refused, or failed without a charge, leaves no call', async () => {
+  test('that was refused leaves no call; one that was cancelled at work is told again', async () => {
     const poor = await w.key({ account: `0x${'d'.repeat(40)}` })
     const json = { model: 'stub/wait', input: 'hi' }
     const headers = { 'idempotency-key': 'poor' }
@@ -189,10 +189,15 @@ describe.each(engines)('a run in flight, on %s', (engine) => {
     const { answer } = await begun('cancelled')
     const { id } = await lastRun(w)
     await w.call(`/v1/runs/${id}/cancel`, { key: secret, json: {} })
-    expect((await answer).status).toBe(409)
-    expect(await callRows()).toEqual([])
+    const told = await answer
+    expect(await errorOf(told.clone())).toEqual([409, 'conflict'])
+    expect(told.headers.get('x-should-retry')).toBe('false')
+    expect(await callRows()).toHaveLength(1)
     gate.resolve()
-    expect((await ask('cancelled')).status).toBe(200)
+    // Its input was charged, and asking again does not charge it again.
+    const again = await ask('cancelled')
+    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    expect(await again.text()).toBe(await told.text())
     await expectSettled(w)
   })
 })

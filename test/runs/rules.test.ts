@@ -34,7 +34,7 @@ describe('a run that broke off', () => {
   ] as [StopReason, string, object | undefined][])(
     'by %s is refusal as %s',
     (stop, type, headers) => {
-      const refusal = refusalOf(new UpstreamFailure('aborted'), stop, false)
+      const refusal = refusalOf(new UpstreamFailure('aborted'), stop, 'nothing')
       expect([refusal.type, refusal.detail.headers]).toEqual([type, headers] as never)
     },
   )
@@ -51,7 +51,7 @@ describe('a run that broke off', () => {
   ] as [FailureReason, string, number][])(
     'of an upstream that is %s is refusal as %s',
     (reason, type, status) => {
-      const refusal = refusalOf(new UpstreamFailure(reason), undefined, false)
+      const refusal = refusalOf(new UpstreamFailure(reason), undefined, 'nothing')
       expect([refusal.type, refusal.status]).toEqual([type, status] as never)
       expect(refusal.message).not.toContain('delivered until then was charged')
     },
@@ -66,7 +66,7 @@ describe('a run that broke off', () => {
     const resting = new UpstreamFailure('open', undefined, retryAfterMs)
     for (const refusal of [
       circuitOpenRefusal(retryAfterMs),
-      refusalOf(resting, undefined, false),
+      refusalOf(resting, undefined, 'nothing'),
     ]) {
       expect(refusal.type).toBe('unavailable')
       expect(refusal.detail.headers).toEqual({ 'retry-after': s, 'retry-after-ms': ms })
@@ -75,20 +75,20 @@ describe('a run that broke off', () => {
 
   test('A broken answer says that the output delivered was charged.', () => {
     for (const reason of ['cut', 'timeout'] as const) {
-      const refusal = refusalOf(new UpstreamFailure(reason), undefined, true)
+      const refusal = refusalOf(new UpstreamFailure(reason), undefined, 'output')
       expect(refusal.message).toContain('delivered until then was charged')
     }
   })
 
   test('Our own refusals pass unchanged, and a bug shows only internal_error.', () => {
     const own = new Refusal('concurrency_limited')
-    expect(refusalOf(own, undefined, false)).toBe(own)
-    expect(refusalOf(new Error('secret'), undefined, false).type).toBe('internal_error')
+    expect(refusalOf(own, undefined, 'nothing')).toBe(own)
+    expect(refusalOf(new Error('secret'), undefined, 'nothing').type).toBe('internal_error')
   })
 })
 
-describe('an output of no bytes', () => {
-  const claim = (deltas: number, outputBytes: number, completion_tokens?: number) =>
+describe('what was written', () => {
+  const claim = (outputBytes: number, completion_tokens?: number) =>
     decideUsage({
       bound: { n: 1, inputTokens: 10, inputBytes: 10, maxTokens: 20, outputTokens: 20 },
       prices: { inputPusd: 1n, outputPusd: 1n, requestNusd: 0n },
@@ -96,21 +96,19 @@ describe('an output of no bytes', () => {
         prompt_tokens: 3,
         ...(completion_tokens === undefined ? {} : { completion_tokens }),
       },
-      delivered: { inputBytes: 10, outputBytes, deltas },
+      delivered: { inputBytes: 10, outputBytes, input: {}, output: [] },
+      counting: { bytesPerToken: 4 },
       embedded: false,
     })
   test.each([
-    [0, 0, 7, 0, 'counted'],
-    [0, 0, 0, 0, 'reported'],
-    [2, 0, 7, 7, 'reported'],
-    [2, 0, undefined, 2, 'counted'],
-    [0, 12, 7, 7, 'reported'],
-    [0, 12, undefined, 2, 'counted'],
-  ] as const)(
-    '%p deltas, %p bytes, %p reported: %p tokens, %s',
-    (deltas, bytes, reported, tokens, source) => {
-      const { usage, source: by } = claim(deltas, bytes, reported)
-      expect([usage.outputTokens, by]).toEqual([tokens, source])
-    },
-  )
+    [0, 7, 7, 'reported'],
+    [0, 0, 0, 'reported'],
+    [0, undefined, 0, 'counted'],
+    [12, 7, 7, 'reported'],
+    [12, 0, 3, 'counted'],
+    [13, undefined, 4, 'counted'],
+  ] as const)('%p bytes, %p reported: %p tokens, %s', (bytes, reported, tokens, source) => {
+    const { usage, source: by } = claim(bytes, reported)
+    expect([usage.outputTokens, by]).toEqual([tokens, source])
+  })
 })

@@ -7,6 +7,7 @@ import {
   chunkOf,
   eventsOf,
   expectSettled,
+  inputPrice,
   lastRun,
   modelsToml,
   modelToml,
@@ -98,12 +99,15 @@ for (const engine of engines) {
 
     describe('a client that goes away', () => {
       for (const stream of [false, true]) {
-        test(`before the first byte, ${stream ? 'streamed' : 'plain'}: nothing is charged`, async () => {
+        test(`before the first byte, ${stream ? 'streamed' : 'plain'}: its input is charged`, async () => {
           const run = await started('stub/stall', stream)
           run.leave()
           await upstreamStopped()
           const ended = await settled()
-          expect([ended.status, ended.outcome, ended.cost]).toEqual(['cancelled', 'cancelled', 0n])
+          const units = ended.lines.map(({ quantity }) => quantity)
+          expect([ended.status, ended.outcome]).toEqual(['cancelled', 'cancelled'])
+          // Of 48 bytes, three a token.
+          expect([units, ended.usageSource]).toEqual([[16, 0], 'counted'])
           expect(await receiptIdOf(w, secret, ended.id)).toStartWith('rcpt_')
           await expectSettled(w)
         })
@@ -127,7 +131,8 @@ for (const engine of engines) {
         run.leave()
         await upstreamStopped()
         const ended = await settled()
-        expect(ended.lines.find(({ meter }) => meter === 'output')?.quantity).toBe(1)
+        // 'The', three bytes.
+        expect(ended.lines.map(({ quantity }) => quantity)).toEqual([16, 1])
       })
     })
 
@@ -147,14 +152,14 @@ for (const engine of engines) {
         expect(events).not.toContain('[DONE]')
       })
 
-      test('a plain run answers 409 that no SDK tries again, and costs nothing', async () => {
+      test('a plain run answers 409 that no SDK tries again, and costs its input', async () => {
         const run = await started('stub/stall', false)
         const { id } = await lastRun(w)
         await w.call(`/v1/runs/${id}/cancel`, { key: secret, method: 'POST' })
         const answer = await run.answer
         expect(answer.status).toBe(409)
         expect(answer.headers.get('x-should-retry')).toBe('false')
-        expect((await settled()).cost).toBe(0n)
+        expect((await settled()).cost).toBe(16n * inputPrice)
       })
 
       test('an ended run is a conflict; of others and unknown ones nothing is told', async () => {

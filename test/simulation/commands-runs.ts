@@ -168,7 +168,10 @@ export function judgeBroken(
   const shut = isMute ? 'interrupted' : 'failed'
   const status: RunEnd['status'] = how === 'shut down' ? shut : how
   const end = { now: flight.node.now(), status, letters: isMute ? null : flight.bytes }
-  judgeSettle(m, flight.id, brokenCharge(flight, run), { ...end, byItself: true })
+  judgeSettle(m, flight.id, brokenCharge(flight, run, how === 'cancelled'), {
+    ...end,
+    byItself: true,
+  })
   return told
 }
 

@@ -59,26 +59,34 @@ export function sayEnd({ channel }: Flight, usage: JsonObject | undefined): void
   channel.push('end')
 }
 
+type Flown = Pick<Flight, 'input' | 'output' | 'inputBytes' | 'bytes'>
+
 /**
  * What a whole answer costs: a report is believed only as far as it can be true, else it is counted
- * at six bytes a token; never above what is held.
+ * at four bytes a token; never above what is held.
  */
 export function chargeOf(
-  flight: Pick<Flight, 'input' | 'output' | 'inputBytes' | 'bytes' | 'deltas'>,
+  flight: Flown,
   { discountBps }: ModelRun,
   usage: JsonObject | undefined,
+  bytesPerToken = 4,
 ): bigint {
-  const { bytes, deltas } = flight
-  const read = countIn(usage, 'prompt_tokens') ?? Math.max(1, Math.ceil(flight.inputBytes / 6))
-  const counted = Math.max(deltas, Math.ceil(bytes / 6))
-  const isMute = bytes === 0 && deltas === 0
-  const said = isMute ? 0 : countIn(usage, 'completion_tokens') || counted
+  const { bytes } = flight
+  const counted = Math.ceil(bytes / bytesPerToken)
+  const read =
+    countIn(usage, 'prompt_tokens') ?? Math.max(1, Math.ceil(flight.inputBytes / bytesPerToken))
+  const said = countIn(usage, 'completion_tokens') || counted
   return costOf(Math.min(read, flight.input), Math.min(said, flight.output), discountBps)
 }
 
-/** What a run costs that broke off: nothing if nothing was said. */
-export const brokenCharge = (flight: Flight, run: ModelRun): bigint =>
-  flight.bytes === 0 ? 0n : chargeOf(flight, run, undefined)
+/**
+ * What a run costs that broke off: what was said, and its input. Where nothing was, its input if
+ * its client stopped it. Three bytes count as a token where the client did.
+ */
+export function brokenCharge(flight: Flight, run: ModelRun, isClients: boolean): bigint {
+  if (flight.bytes === 0 && !isClients) return 0n
+  return chargeOf(flight, run, undefined, isClients ? 3 : 4)
+}
 
 function countIn(usage: JsonObject | undefined, field: string): number | undefined {
   const value = usage?.[field]

@@ -59,12 +59,14 @@ export function simUpstream() {
   const upstream: Upstream = {
     id: 'sim',
     async complete(call) {
+      if (call.mark) call.mark.isSent = true
       const deed = await channelOf(call).next(call.signal)
       if (typeof deed === 'string') throw new UpstreamFailure('cut')
       if ('fail' in deed) throw new UpstreamFailure(deed.fail)
       return deed.say[0] ?? {}
     },
     async stream(call) {
+      if (call.mark) call.mark.isSent = true
       const channel = channelOf(call)
       const first = await channel.next(call.signal)
       if (typeof first !== 'string' && 'fail' in first) throw new UpstreamFailure(first.fail)

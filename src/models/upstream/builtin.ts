@@ -15,13 +15,15 @@ const batchLength = 256
 export function builtinUpstream(deps: { clock: Clock; ids: Ids }): Upstream {
   return {
     id: builtinUpstreamId,
-    async complete({ kind, body, signal }) {
+    async complete({ kind, body, signal, mark }) {
       if (signal.aborted) throw new UpstreamFailure('aborted')
+      if (mark) mark.isSent = true
       if (kind === 'embedding') return embeddings(body)
       return completion(echoOf(body), headOf(deps, 'chat.completion', body))
     },
-    async stream({ kind, body, signal }) {
+    async stream({ kind, body, signal, mark }) {
       if (signal.aborted) throw new UpstreamFailure('aborted')
+      if (mark) mark.isSent = true
       if (kind !== 'chat') throw new UpstreamFailure('rejected', 400)
       return batches(chunks(echoOf(body), headOf(deps, 'chat.completion.chunk', body)), signal)
     },

@@ -80,9 +80,22 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
       if (!this.end) await this.pass(undefined, take)
       this.finish(this.end ?? 'cut')
     } catch (error) {
+      this.passLeft(error, take)
       // Also after an error of `take`: no other code stops the upstream.
       this.fail()
       throw error
+    }
+  }
+
+  /** What had come when it was stopped is passed on too: it may hold what the run used. */
+  private passLeft(error: unknown, take: Take<Batch>): void {
+    const isStopped = error instanceof UpstreamFailure && error.reason === 'aborted'
+    const left = isStopped && !this.end ? this.answer.left?.() : undefined
+    if (!left) return
+    try {
+      take(this.read(left))
+    } catch {
+      // Half an event, or one that is too long.
     }
   }
 

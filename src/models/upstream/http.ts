@@ -61,6 +61,8 @@ export type WireAnswer = Omit<HttpAnswer, 'headers'> & {
    * @throws UpstreamFailure as `read` does, or the error of `take`
    */
   flow(take: Take<Uint8Array>): Promise<void>
+  /** What had come and was not read when it was stopped, where that can be told. */
+  left?(): Uint8Array | undefined
 }
 
 /**

@@ -44,12 +44,13 @@ export function openaiUpstream(options: OpenaiUpstream): Upstream {
   }
   const allLimits = { ...defaultHttpLimits, ...limits }
 
-  const post = ({ kind, account, signal, trace }: UpstreamCall, body: JsonObject) =>
+  const post = ({ kind, account, signal, trace, mark }: UpstreamCall, body: JsonObject) =>
     wires[kind].ask({
       account,
       headers: trace ? { ...headers, ...traceHeaders(trace) } : headers,
       body: JSON.stringify(body),
       signal,
+      mark,
       limits: allLimits,
     })
 

@@ -1,5 +1,6 @@
 /** Recognises the frames of a stream that differ from an earlier one only in their text. */
 import { isObject, type JsonObject } from '../../kernel/json-object.ts'
+import { isEmpty } from '../free-members.ts'
 import { slot, TextFrames, type TextKind } from '../text-frames.ts'
 
 /** Any JSON text up to this length is modest, so that none of these has to be measured. */
@@ -75,8 +76,13 @@ function textParts({ choices, usage }: JsonObject): Pick<TextKind, 'choice' | 'd
   const [choice] = choices
   const delta = isObject(choice) ? choice['delta'] : undefined
   if (!isObject(choice) || !isObject(delta) || delta['content'] !== slot) return undefined
+  // Everything else is output that has to be counted, frame by frame.
   for (const name in delta) {
-    if (name !== 'content' && name !== 'role' && delta[name] !== null) return undefined
+    if (name !== 'content' && name !== 'role' && !isEmpty(delta[name])) return undefined
   }
+  for (const name in choice) {
+    if (name !== 'delta' && name !== 'index' && !isEmpty(choice[name])) return undefined
+  }
+  if ((delta['role'] ?? 'assistant') !== 'assistant') return undefined
   return { choice, delta }
 }

@@ -7,6 +7,9 @@ import { TextFrames } from '../text-frames.ts'
 
 export type { JsonObject }
 
+/** Whether any byte of a request went out to the upstream: from then on it may be at work. */
+export type SentMark = { isSent: boolean }
+
 /** One request to a place where models run. */
 export type UpstreamCall = {
   kind: ModelKind
@@ -16,6 +19,8 @@ export type UpstreamCall = {
   account: string
   /** What the caller's request belongs to. */
   trace?: Trace | undefined
+  /** Is told when any of it was sent. */
+  mark?: SentMark | undefined
   signal: StopSignal
 }
 
@@ -49,7 +54,7 @@ export type Upstream = {
  */
 export type BreakerState = 'closed' | 'open' | 'half_open'
 
-/** Takes a piece; false stops the stream. */
+/** Takes a piece; false stops the stream. One that was stopped may pass on what had come. */
 export type Take<T> = (piece: T) => boolean | Promise<boolean>
 
 /** A `chat.completion.chunk`, or several of them that differ only in their text. */

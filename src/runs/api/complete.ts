@@ -1,9 +1,11 @@
 /** Answers a run with its whole output at once. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
+import { toErrorBody } from '../../kernel/refusal.ts'
 import { jsonReply } from '../../storage/idempotency/api/answer-once.ts'
 import { answerText } from '../../web/http/json-text.ts'
 import { type Completed, complete } from '../complete.ts'
+import type { Keep } from '../ending.ts'
 import type { Finished } from '../finish.ts'
 import type { LiveRun } from '../live-run.ts'
 import { stopWithWaiting } from './client-gone.ts'
@@ -20,10 +22,18 @@ export async function answerWhole(
 ): Promise<Response> {
   const listening = stopWithWaiting(live, request)
   const { call } = live
-  const write = (scope: string) => (done: Completed) =>
-    deps.replies.seal(scope, jsonReply(200, headersOf(done, live), toAnswer(done)))
+  const keepIn = (scope: string): Keep<Completed> => ({
+    done: (done) => deps.replies.seal(scope, jsonReply(200, headersOf(done, live), toAnswer(done))),
+    failed(refusal) {
+      const body = toErrorBody(refusal, String(set.headers['x-request-id'] ?? ''))
+      return deps.replies.seal(
+        scope,
+        jsonReply(refusal.status, { ...refusal.detail.headers }, body),
+      )
+    },
+  })
   try {
-    const done = await complete(deps, live, call === undefined ? undefined : write(call))
+    const done = await complete(deps, live, call === undefined ? undefined : keepIn(call))
     Object.assign(set.headers, headersOf(done, live))
     return answerText(set, JSON.stringify(toAnswer(done)))
   } finally {

@@ -1,6 +1,7 @@
 /** Answers the console without script: waits for the run, then shows the page. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
+import { textOfChoice } from '../../../runs/answer.ts'
 import { stopWithClient } from '../../../runs/api/client-gone.ts'
 import type { LiveRun } from '../../../runs/live-run.ts'
 import { askModel, textOf } from '../ask.ts'
@@ -50,7 +51,7 @@ export async function answerByPage(
       },
     })
     // What finishes a stream is held back: some say their last words in it.
-    const text = done.choices[0]?.message.content ?? output
+    const text = textOfChoice(done.choices[0]) || output
     const turn = { input, output: text, receipt_id: done.receiptId }
     const next = { ...draft, input: '', turns: recentTurns([...draft.turns, turn]) }
     return { draft: next, status: 200, said: { input, output: text, run: done.run } }

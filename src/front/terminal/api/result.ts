@@ -1,5 +1,6 @@
 /** Makes the answer of a terminal command. */
 import type { Deps } from '../../../app/deps-port.ts'
+import { textOfChoice } from '../../../runs/answer.ts'
 import { toReceiptLink } from '../../../runs/openai.ts'
 import { toRunView } from '../../../runs/run-view.ts'
 import type { ReceiptLink } from '../../../runs/shapes.ts'
@@ -36,7 +37,7 @@ export function toAskResult(
   const page = `${settings.baseUrl}/receipts/${done.receiptId}`
   const receipt = { ...link, visibility: 'unlisted' as const, page }
   const data = { ...toRunView(done.run, done.choices), receipt: link }
-  const said = toLines(done.choices[0]?.message.content ?? '')
+  const said = toLines(textOfChoice(done.choices[0]))
   const lines = [...said, '', receiptLine(done)]
   return { ...toResult('ask', { lines, data }, done.allowance), receipt }
 }

@@ -3,7 +3,7 @@ import { systemClock } from '../../../kernel/clock.ts'
 import { type Deadline, deadlineIn } from '../../../kernel/deadline.ts'
 import type { StopSignal } from '../../../kernel/stop.ts'
 import type { HttpLimits, WireAnswer } from '../http.ts'
-import { type FailureReason, type Take, UpstreamFailure } from '../upstream.ts'
+import { type FailureReason, type SentMark, type Take, UpstreamFailure } from '../upstream.ts'
 import { Inlet } from './inlet.ts'
 import type { Line, Lines } from './lines.ts'
 import { type Body, openBody, takeBody } from './message-body.ts'
@@ -42,6 +42,7 @@ export class Exchange implements WireAnswer {
     readonly account: string,
     private readonly signal: StopSignal,
     private readonly limits: HttpLimits,
+    private readonly mark?: SentMark | undefined,
   ) {}
 
   begin(request: string): Promise<WireAnswer> {
@@ -109,6 +110,7 @@ export class Exchange implements WireAnswer {
     this.isKept = head.isKept
     this.body = openBody(head)
     this.request = undefined
+    if (this.mark) this.mark.isSent = true
     const { encoding } = head
     if (encoding) this.packed = unpack(encoding, () => this.inlet.read(Number.POSITIVE_INFINITY))
     // A timer is the most expensive part of a request, so one is set only if needed earlier.
@@ -152,6 +154,7 @@ export class Exchange implements WireAnswer {
   fail(reason: FailureReason, status?: number): void {
     const { line, opened, inlet } = this
     if (inlet.failure) return
+    if (this.mark && line?.isWritten) this.mark.isSent = true
     const failure = new UpstreamFailure(reason, status)
     this.letGo()
     this.opened = undefined
@@ -190,6 +193,10 @@ export class Exchange implements WireAnswer {
     else if (totalMs <= spent) this.fail('too_long')
     else if (rest <= 0) this.fail('timeout')
     else this.timer = setTimeout(lookAt, Math.ceil(Math.min(rest, totalMs - spent)), this)
+  }
+
+  left(): Uint8Array | undefined {
+    return this.packed ? undefined : this.inlet.left
   }
 
   read(): Promise<Uint8Array | undefined> {

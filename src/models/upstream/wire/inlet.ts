@@ -28,6 +28,8 @@ export class Inlet {
   waitsSince: number | undefined
   /** What came and was not read. */
   private unread: Buffer | undefined
+  /** The same of a body that was stopped. */
+  left: Buffer | undefined
   private isPaused = false
   private bytesRead = 0
   private waiter: Waiter | undefined
@@ -67,6 +69,7 @@ export class Inlet {
   /** No more comes. What came before a cut is read first. */
   fail(failure: UpstreamFailure): void {
     this.failure = failure
+    if (failure.reason === 'aborted') this.left = this.unread
     if (failure.reason !== 'cut') this.unread = undefined
     this.waiter?.reject(failure)
     this.waiter = undefined

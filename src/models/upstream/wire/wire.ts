@@ -2,7 +2,7 @@
 import type { StopSignal } from '../../../kernel/stop.ts'
 import type { WireAnswer } from '../http.ts'
 import { type HttpLimits, request } from '../http.ts'
-import { UpstreamFailure } from '../upstream.ts'
+import { type SentMark, UpstreamFailure } from '../upstream.ts'
 import { Exchange } from './exchange.ts'
 import { makeLines } from './lines.ts'
 
@@ -13,6 +13,7 @@ export type WireRequest = {
   headers: Readonly<Record<string, string>>
   body: string
   signal: StopSignal
+  mark?: SentMark | undefined
   limits: HttpLimits
 }
 
@@ -55,12 +56,12 @@ export function openDirect(address: string): Wire {
   // Nearly all requests have the same headers; callers must not mutate the object.
   let written = { headers: {}, text: '' }
   return {
-    async ask({ account, headers, body, signal, limits }) {
+    async ask({ account, headers, body, signal, mark, limits }) {
       if (signal.aborted) throw new UpstreamFailure('aborted')
       if (headers !== written.headers) written = { headers, text: linesOf(headers) }
       const length = Buffer.byteLength(body)
       const request = `${start}${written.text}content-length: ${length}\r\n\r\n${body}`
-      return new Exchange(lines, account, signal, limits).begin(request)
+      return new Exchange(lines, account, signal, limits, mark).begin(request)
     },
   }
 }
@@ -68,7 +69,9 @@ export function openDirect(address: string): Wire {
 /** The same by `fetch`, whose connections serve one request each: its pool knows no accounts. */
 export function openFetched(url: string): Wire {
   return {
-    async ask({ headers, body, signal, limits }) {
+    async ask({ headers, body, signal, mark, limits }) {
+      // `fetch` does not tell when it connected.
+      if (mark && !signal.aborted) mark.isSent = true
       const answer = await request({ url, headers, body, signal, limits, keepalive: false })
       return {
         ...answer,
