@@ -72,7 +72,8 @@ export function answerPanel(talk: HTMLElement, input: string, outputPusd: bigint
     },
     /** The receipt counts, and its text is whole; answers it. */
     complete(run: EndedRun): string {
-      const said = run.output?.[0]?.message?.content ?? text.data
+      const content = run.output?.[0]?.message?.content
+      const said = typeof content === 'string' ? content : text.data
       if (said !== text.data) text.data = said
       put('run-input', tokens(inputUnitsOf(run.lines)))
       showTokens(outputUnitsOf(run.lines))

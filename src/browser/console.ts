@@ -101,7 +101,8 @@ async function runCommand(command: string): Promise<void> {
   }
 }
 
-const lostWords = 'The connection broke and ended the run. Output up to then is charged: see Runs.'
+const lostWords =
+  'The connection broke and ended the run. What it used up to then is charged: see Runs.'
 
 const hungUpWords = 'You hung up before it was known whether it began: see Runs.'
 

@@ -4,6 +4,7 @@
  */
 export const refusals = {
   invalid_request: [400, 'The request is not well formed.'],
+  context_length_exceeded: [400, "The request exceeds the model's maximum context length."],
   invalid_key: [
     401,
     'Send a valid API key as "Authorization: Bearer sk-service-…". This one is missing or unknown.',

@@ -51,7 +51,7 @@ export async function complete(
 /** The members of a vector; others would be output that an embedding has no price for. */
 const vectorMembers = new Set(['object', 'index', 'embedding'])
 
-function readEmbeddings(body: JsonObject): Came {
+export function readEmbeddings(body: JsonObject): Came {
   const data = objects(body['data']).map(toVector)
   // No receipt could commit to a number beyond a double or to half a surrogate pair.
   if (!hasCanonicalForm(data)) throw new UpstreamFailure('error')

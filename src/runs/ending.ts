@@ -13,7 +13,7 @@ import type { RunRow } from '../storage/db/schema.ts'
 import type { Answer } from './answer.ts'
 import { type Charged, refusalOf } from './failure.ts'
 import { type Ending, finish } from './finish.ts'
-import { type LiveRun, namesOf } from './live-run.ts'
+import { type LiveRun, namesOf, type StopReason } from './live-run.ts'
 import { routeName } from './route.ts'
 import { outcomeOf } from './run.ts'
 
@@ -104,9 +104,9 @@ export async function endFailed(
 ): Promise<Refusal> {
   const stopped = live.stopped()
   const hasOutput = answer.outputBytes > 0
-  const how = stopped === undefined || stopped === 'shutdown' ? 'broken' : 'left'
+  const how = stopped === undefined || isOurs.has(stopped) ? 'broken' : 'left'
   const charged = chargedFor(live, error, { how, hasOutput })
-  const refusal = refusalOf(error, stopped, charged)
+  const refusal = refusalOf(error, stopped, charged, live.model.contextTokens)
   if (refusal.type === 'internal_error') deps.log.error('run.failed', error, namesOf(live))
   const facts = { firstByteAt, output: hasOutput ? answer.choices : null }
   const isFree = charged === 'nothing'
@@ -127,6 +127,9 @@ export async function endFailed(
   await finish(deps, live, ending, keep && (({ run }) => keep.failed(refusal, run)))
   return refusal
 }
+
+/** Why we stop a run that nobody on its client's side stopped. */
+const isOurs = new Set<StopReason>(['shutdown', 'overdue'])
 
 type Break = { how: How; hasOutput: boolean }
 

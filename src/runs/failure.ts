@@ -11,6 +11,7 @@ export function refusalOf(
   error: unknown,
   stopped: StopReason | undefined,
   charge: Charged,
+  contextTokens = 0,
 ): Refusal {
   const charged = charge === 'nothing' ? {} : { message: brokeOff }
   if (stopped === 'key_revoked' || stopped === 'account_suspended') return new Refusal(stopped)
@@ -21,6 +22,7 @@ export function refusalOf(
     const headers = { 'retry-after': '1', 'retry-after-ms': '1000' }
     return new Refusal('unavailable', { message: 'The server is stopping. Try again.', headers })
   }
+  if (stopped === 'overdue') return new Refusal('upstream_timeout', charged)
   if (stopped) {
     // SDKs retry a 409 by default, which would start the cancelled run again.
     const headers = { 'x-should-retry': 'false' }
@@ -44,6 +46,9 @@ export function refusalOf(
       message: 'The model server is busy. Nothing was charged; try again in a few seconds.',
       headers: { 'retry-after': '2', 'retry-after-ms': '2000' },
     })
+  }
+  if (error.reason === 'context' && charge === 'nothing') {
+    return new Refusal('context_length_exceeded', { message: tooLongFor(contextTokens) })
   }
   if (error.reason === 'rejected') {
     return new Refusal('invalid_request', {
@@ -69,6 +74,10 @@ const cancelled: Record<Charged, string> = {
   input: 'The run was cancelled. The model server was at work on it: its input was charged.',
   output: 'The run was cancelled. What it delivered was charged: see the receipt.',
 }
+/** Agents look for the words "maximum context length" to shorten what they send. */
+const tooLongFor = (contextTokens: number): string =>
+  `The request exceeds the model's maximum context length of ${contextTokens} tokens. Send fewer ` +
+  'or shorter messages, or lower max_tokens. Nothing was charged.'
 const signedOut = 'Your session ended, and the run with it.'
 const brokeOff =
   'The model server broke off. The output delivered until then was charged: see the receipt.'

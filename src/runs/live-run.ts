@@ -15,6 +15,8 @@ export type StopReason =
   | 'account_suspended'
   | 'session_ended'
   | 'shutdown'
+  /** It outlasted the page that waits for it. */
+  | 'overdue'
 
 /** What is known of a run once it has begun. */
 export type BegunRun = {

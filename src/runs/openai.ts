@@ -1,14 +1,15 @@
 /** Answers in OpenAI's shapes. Members are listed one by one: no other upstream field passes. */
 import type { Deps } from '../app/deps-port.ts'
+import type { Json } from '../kernel/canonical.ts'
 import { toUnixSeconds } from '../kernel/clock.ts'
 import { toJsonInteger } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
-import type { Usage } from '../models/meter.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 import { objects } from './answer.ts'
 import type { Completed } from './complete.ts'
 import type { Finished } from './finish.ts'
 import type { LiveRun } from './live-run.ts'
+import { toChatUsage, toEmbeddingUsage } from './openai-usage.ts'
 import type { ReceiptLink } from './shapes.ts'
 import type { Streamed } from './stream.ts'
 
@@ -41,8 +42,9 @@ export const toCompletion = (live: LiveRun, done: Completed, links: Links) => ({
   created: toUnixSeconds(live.row.createdAt),
   model: live.model.id,
   ...fingerprintOf(done.body),
+  ...tierOf(done.body['service_tier']),
   choices: done.body['choices'] ?? [],
-  usage: toUsage(done.usage, done),
+  usage: toChatUsage(done.usage, done),
   receipt: toReceiptLink(done, links),
 })
 
@@ -50,11 +52,7 @@ export const toEmbeddings = (live: LiveRun, done: Completed, links: Links) => ({
   object: 'list',
   data: done.output,
   model: live.model.id,
-  usage: {
-    prompt_tokens: done.usage.inputTokens,
-    total_tokens: done.usage.inputTokens,
-    cost_nusd: toJsonInteger(done.run.cost),
-  },
+  usage: toEmbeddingUsage(done.usage, done),
   receipt: toReceiptLink(done, links),
 })
 
@@ -88,10 +86,10 @@ export function lastFrames(
   links: Links,
   { includeUsage, more }: { includeUsage: boolean; more: object },
 ): string {
-  const paid = { ...more, receipt: toReceiptLink(done, links) }
+  const paid = { ...tierOf(done.tier), ...more, receipt: toReceiptLink(done, links) }
   const chunks = done.tail.map((chunk) => toChunk(base, chunk))
   if (includeUsage) {
-    chunks.push({ ...base, choices: [], usage: toUsage(done.usage, done), ...paid })
+    chunks.push({ ...base, choices: [], usage: toChatUsage(done.usage, done), ...paid })
   } else Object.assign(chunks.at(-1) ?? {}, paid)
   return `${chunks.map(frame).join('')}data: [DONE]\n\n`
 }
@@ -106,12 +104,13 @@ const toChunk = (base: ChunkBase, chunk: JsonObject): Record<string, unknown> =>
 
 const fingerprintOf = (from: JsonObject): { system_fingerprint?: string } => {
   const fingerprint = from['system_fingerprint']
-  return typeof fingerprint === 'string' ? { system_fingerprint: fingerprint } : {}
+  return isName(fingerprint) ? { system_fingerprint: fingerprint } : {}
 }
 
-const toUsage = ({ inputTokens, outputTokens }: Usage, { run }: Finished) => ({
-  prompt_tokens: inputTokens,
-  completion_tokens: outputTokens,
-  total_tokens: inputTokens + outputTokens,
-  cost_nusd: toJsonInteger(run.cost),
-})
+/** The tier of service that the upstream says it used. */
+const tierOf = (tier: Json | undefined): { service_tier?: string } =>
+  isName(tier) ? { service_tier: tier } : {}
+
+/** Passed on beside the choices, and not counted: so never long enough to be output. */
+const isName = (value: Json | undefined): value is string =>
+  typeof value === 'string' && value.length <= 128

@@ -1,7 +1,7 @@
 /** Tries the upstreams of a model's route in order. */
 import type { Deps } from '../app/deps-port.ts'
 import type { RouteStep } from '../models/model.ts'
-import { type Upstream, UpstreamFailure } from '../models/upstream/upstream.ts'
+import { type FailureReason, type Upstream, UpstreamFailure } from '../models/upstream/upstream.ts'
 import { type LiveRun, namesOf } from './live-run.ts'
 
 /** The part of an upstream call that is the same for every step. */
@@ -12,6 +12,9 @@ export const upstreamCall = (live: LiveRun) => ({
   signal: live.signal,
   mark: live,
 })
+
+/** What another step would come to as well. */
+const isLast = new Set<FailureReason>(['aborted', 'rejected', 'context'])
 
 /** Returns the first answer. A step is tried only before the first byte of another. */
 export async function tryRoute<T>(
@@ -36,8 +39,9 @@ export async function tryRoute<T>(
         upstream: step.upstream,
         reason: error.reason,
         status: error.status,
+        ...(error.code === undefined ? {} : { code: error.code }),
       })
-      if (error.reason === 'aborted' || error.reason === 'rejected' || live.stopped()) break
+      if (isLast.has(error.reason) || live.stopped()) break
     }
   }
   throw last ?? new UpstreamFailure('unreachable')

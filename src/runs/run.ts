@@ -30,7 +30,7 @@ export function statusOf(outcome: Outcome): RunStatus {
 
 /** The outcome of a run that was stopped or whose upstream failed. */
 export function outcomeOf(stopped: StopReason | undefined, delivered: boolean): Outcome {
-  if (stopped === undefined) return delivered ? 'partial' : 'failed'
+  if (stopped === undefined || stopped === 'overdue') return delivered ? 'partial' : 'failed'
   if (stopped === 'shutdown') return delivered ? 'partial' : 'interrupted'
   return 'cancelled'
 }

@@ -9,6 +9,13 @@ const statuses = ['succeeded', 'queued', 'running', 'failed', 'cancelled', 'inte
 
 const tokens = (about: string) => t.count(`${about} Tokens.`, 5)
 
+const inputDetails = t.object('Of these; only what there is.', {
+  'cached_tokens?': tokens('Read from a cache.'),
+  'cache_write_tokens?': tokens('Written to a cache.'),
+  'audio_tokens?': tokens('Of sound.'),
+  'image_tokens?': tokens('Of images.'),
+})
+
 const cost = t.nusd('What was charged.', 4650)
 
 export const fitted = t.integer('With `fit`: the most tokens there could be.', 64, { minimum: 1 })
@@ -61,12 +68,14 @@ export const chatCompletionShape = t.answer('ChatCompletion', "OpenAI's answer, 
   created: t.integer('Unix seconds.', 1_785_585_600),
   model: t.text('The model.', echo),
   'system_fingerprint?': t.text("The upstream's.", 'fp_1'),
+  'service_tier?': t.text('The tier that the upstream says it used.', 'default'),
   choices: t.list(
     t.object('A choice.', {
       index: t.integer('Its place.', 0),
       message: t.object('What was said.', {
         role: t.only('assistant'),
         content: t.orNull(t.text('The text.', 'Every run leaves a receipt.')),
+        'reasoning_content?': t.anything('Reasoning that the model shows.', null),
         'tool_calls?': t.anything('Calls of tools.', []),
         'refusal?': t.anything('Why the model declined.', null),
       }),
@@ -75,9 +84,15 @@ export const chatCompletionShape = t.answer('ChatCompletion', "OpenAI's answer, 
     }),
     'As many as were asked for.',
   ),
-  usage: t.object('What it used.', {
+  usage: t.object('What it is charged for.', {
     prompt_tokens: tokens('Read.'),
+    'prompt_tokens_details?': inputDetails,
     completion_tokens: tokens('Written.'),
+    'completion_tokens_details?': t.object('Of these; only what there is.', {
+      'reasoning_tokens?': tokens('Of reasoning.'),
+      'audio_tokens?': tokens('Of sound.'),
+      'image_tokens?': tokens('Of images.'),
+    }),
     total_tokens: t.count('Both. Tokens.', 10),
     cost_nusd: cost,
   }),
@@ -107,8 +122,9 @@ export const embeddingsShape = t.answer('Embeddings', "OpenAI's answer, and the 
     'One for each text.',
   ),
   model: t.text('The model.', 'counterfoil/embed-1'),
-  usage: t.object('What it used.', {
+  usage: t.object('What it is charged for.', {
     prompt_tokens: tokens('Read.'),
+    'prompt_tokens_details?': inputDetails,
     total_tokens: tokens('The same.'),
     cost_nusd: cost,
   }),

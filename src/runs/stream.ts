@@ -1,5 +1,6 @@
 /** Runs a request and sends each chunk as it comes; the finishing chunks wait for the COMMIT. */
 import type { Deps } from '../app/deps-port.ts'
+import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { StopSignal } from '../kernel/stop.ts'
 import { forwardBody } from '../models/bound.ts'
@@ -29,6 +30,8 @@ export type Streamed = Finished & {
   choices: Choice[]
   /** The finishing chunks, at least one. The last of them carries the receipt. */
   tail: JsonObject[]
+  /** The tier of service that the upstream names. */
+  tier: Json | undefined
 }
 
 /**
@@ -74,7 +77,8 @@ export async function stream(
     for (const chunk of tail) collected.addHeldBack(chunk)
     const answer = collected.answer()
     const ending = chargedEnding(live, answer, step, { firstByteAt, output: answer.choices })
-    const more = { usage: ending.usage, choices: answer.choices, tail }
+    const { choices, tier } = answer
+    const more = { usage: ending.usage, choices, tail, tier }
     const reply = keep && ((done: Finished) => keep.done({ ...done, ...more }))
     return { ...(await finish(deps, live, ending, reply)), ...more }
   } catch (error) {

@@ -76,7 +76,7 @@ describe('POST /api/portal/console/run', () => {
       expect(error).toMatchObject({ type: 'upstream_error', metadata: { outcome: 'partial' } })
       expect(error?.metadata).toMatchObject({
         cost_nusd: Number(row.cost),
-        output_tokens: 2,
+        output_tokens: 3,
         receipt_id: `rcpt_${row.id.slice(4)}`,
       })
       await expectSettled(w)
@@ -236,7 +236,7 @@ describe('POST /api/portal/console/run', () => {
       const html = await answer.text()
       expect(html).toContain(`<p class="it done">${stubWords.slice(0, 2).join('')}</p>`)
       expect(readable(html)).toContain(
-        'The model server stopped after 2 tokens. You were charged $',
+        'The model server stopped after 3 tokens. You were charged $',
       )
       expect(html).toMatch(/<textarea[^>]*name="input"[^>]*>one two<\/textarea>/)
     })

@@ -24,7 +24,7 @@ export function wordsOf({ type, message, metadata = {} }: Fault): FaultWords {
     const verb = brokeOff[type]
     return {
       what: verb === undefined ? message : `${verb} ${afterTokens(tokens)}.`,
-      charged: chargedFor(cost),
+      charged: chargedFor(cost, tokens),
       receiptId,
     }
   }
@@ -35,10 +35,11 @@ export function wordsOf({ type, message, metadata = {} }: Fault): FaultWords {
 const afterTokens = (tokens: number): string =>
   tokens === 0 ? 'before any output' : `after ${counted(tokens, 'token')}`
 
-const chargedFor = (cost: Nusd): string =>
+const chargedFor = (cost: Nusd, tokens: number): string =>
   cost === 0n
     ? 'Nothing was charged, and the hold was released.'
-    : `You were charged $${toUsd(cost)} for them, and the rest of the hold was released.`
+    : `You were charged $${toUsd(cost)} for ${tokens === 0 ? 'its input' : 'them'}, and the rest of ` +
+      'the hold was released.'
 
 function moneyWords(type: string, metadata: Record<string, unknown>): FaultWords {
   const required = `$${toUsd(nusdOf(metadata['required_nusd']) ?? 0n)}`

@@ -76,11 +76,7 @@ export async function beginAsk(deps: Deps, slots: Slots, wish: AskWish): Promise
 type Held = { network: string; counted: Taken; leave: () => void }
 
 async function answer(deps: Deps, live: LiveRun, sink: Sink, held: Held): Promise<Answered> {
-  let isLate = false
-  const tooLong = setTimeout(() => {
-    isLate = true
-    live.stop('cancelled')
-  }, patienceMs)
+  const tooLong = setTimeout(() => live.stop('overdue'), patienceMs)
   try {
     const done = await askModel(deps, live, sink)
     await share(deps, done.receiptId)
@@ -91,7 +87,7 @@ async function answer(deps: Deps, live: LiveRun, sink: Sink, held: Held): Promis
     if (typeof receiptId === 'string') await share(deps, receiptId)
     // A client that hangs up has used the model; a failed run delivered nothing, so it is returned.
     if (outcome === 'failed' || outcome === 'interrupted') await giveBack(deps, held.counted)
-    throw isLate ? new Refusal('upstream_timeout', error.detail) : error
+    throw error
   } finally {
     clearTimeout(tooLong)
     held.leave()

@@ -207,7 +207,7 @@ class Circuit implements Breaker {
  */
 export function verdictOf({ reason, status }: UpstreamFailure): Verdict {
   if (reason === 'unreachable' || reason === 'timeout' || reason === 'cut') return 'failed'
-  if (reason === 'rejected' || reason === 'too_large') return 'answered'
+  if (reason === 'rejected' || reason === 'context' || reason === 'too_large') return 'answered'
   if (reason !== 'error' && reason !== 'busy') return 'left'
   if (status !== undefined) return status >= 500 ? 'failed' : 'answered'
   return reason === 'error' ? 'failed' : 'left'

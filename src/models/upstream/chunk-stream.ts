@@ -3,6 +3,7 @@ import type { Json } from '../../kernel/canonical.ts'
 import { isObject, parseObject } from '../../kernel/json-object.ts'
 import type { WireAnswer } from './http.ts'
 import { Recogniser } from './recogniser.ts'
+import { errorIn, isTooLong } from './refused.ts'
 import { type EventTaker, SseParser } from './sse.ts'
 import {
   type Batch,
@@ -160,7 +161,8 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
       return
     }
     const chunk = this.recogniser?.learn(data, parseObject) ?? parseObject(data)
-    if (chunk && !chunk['error'] && this.note(chunk['choices'])) this.batch?.push(chunk)
+    if (chunk?.['error']) this.end = isTooLong(errorIn(chunk)) ? 'context' : 'error'
+    else if (chunk && this.note(chunk['choices'])) this.batch?.push(chunk)
     // Half an event at the end of the body was cut off, not written wrongly.
     else this.end = chunk || !this.isClosed ? 'error' : 'cut'
   }

@@ -4,15 +4,9 @@ import { isObject, parseObject } from '../../kernel/json-object.ts'
 import { traceHeaders } from '../../kernel/trace.ts'
 import type { ModelKind } from '../meter.ts'
 import { openChunks } from './chunk-stream.ts'
-import type { WireAnswer } from './http.ts'
 import { defaultHttpLimits, type HttpLimits } from './http.ts'
-import {
-  type FailureReason,
-  type JsonObject,
-  type Upstream,
-  type UpstreamCall,
-  UpstreamFailure,
-} from './upstream.ts'
+import { errorIn, isTooLong, refusalIn } from './refused.ts'
+import { type JsonObject, type Upstream, type UpstreamCall, UpstreamFailure } from './upstream.ts'
 import { openWire, type Wire } from './wire/wire.ts'
 
 export type OpenaiUpstream = {
@@ -26,8 +20,8 @@ export type OpenaiUpstream = {
 }
 
 /**
- * A server that speaks the OpenAI API. Its words never leave this file: an error body can hold
- * its URL or key, so only the status and our own reason go on.
+ * A server that speaks the OpenAI API. Its words never leave it: an error body can hold its URL or
+ * key, so only the status, our own reason and the plain name of an error go on.
  * @throws when `baseUrl` is not a plain http(s) URL: a fault of the configuration.
  */
 export function openaiUpstream(options: OpenaiUpstream): Upstream {
@@ -43,6 +37,7 @@ export function openaiUpstream(options: OpenaiUpstream): Upstream {
     ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
   }
   const allLimits = { ...defaultHttpLimits, ...limits }
+  const secrets = [apiKey ?? '', baseUrl].filter((secret) => secret !== '')
 
   const post = ({ kind, account, signal, trace, mark }: UpstreamCall, body: JsonObject) =>
     wires[kind].ask({
@@ -58,8 +53,9 @@ export function openaiUpstream(options: OpenaiUpstream): Upstream {
     id,
     async complete(call) {
       const answer = await post(call, call.body)
-      assertGood(answer)
+      if (!isGood(answer)) throw await refusalIn(answer, secrets)
       const body = parseObject(await answer.text())
+      if (body?.['error'] && isTooLong(errorIn(body))) throw new UpstreamFailure('context')
       if (!body || body['error'] || !isAnswer(call.kind, body)) throw new UpstreamFailure('error')
       return body
     },
@@ -67,7 +63,7 @@ export function openaiUpstream(options: OpenaiUpstream): Upstream {
       if (call.kind !== 'chat') throw new UpstreamFailure('rejected')
       const body = { ...call.body, stream: true, stream_options: { include_usage: true } }
       const answer = await post(call, body)
-      assertGood(answer)
+      if (!isGood(answer)) throw await refusalIn(answer, secrets)
       return await openChunks(answer)
     },
   }
@@ -87,18 +83,7 @@ function endpoint(id: string, baseUrl: string, path: string): string {
   return url.href
 }
 
-/** @throws UpstreamFailure for every status but success. */
-function assertGood(answer: WireAnswer): void {
-  const { status } = answer
-  if (status >= 200 && status < 300) return
-  answer.stop()
-  throw new UpstreamFailure(reasonOf(status), status)
-}
-
-function reasonOf(status: number): FailureReason {
-  if (status === 429 || status === 503) return 'busy'
-  return [400, 404, 413, 422].includes(status) ? 'rejected' : 'error'
-}
+const isGood = ({ status }: { status: number }): boolean => status >= 200 && status < 300
 
 function isAnswer(kind: ModelKind, body: JsonObject): boolean {
   if (kind === 'chat') return isListOf(body['choices'], (item) => isObject(item['message']))

@@ -85,7 +85,8 @@ async function iterate(chunks: Chunks, take: Take<Batch>): Promise<void> {
 
 /**
  * Why an upstream gave no answer. Never holds its words: they can contain its URL or key.
- * `rejected`: it refused the request itself (400, 404, 413, 422), another upstream would too.
+ * `rejected`: it refused the request itself (400, 404, 422), another upstream would too.
+ * `context`: it refused it because the request does not fit into the context of its model.
  * `unreachable`, `error` (5xx, 401, 403, 3xx, unreadable), `busy` (429, 503), `timeout`,
  * `too_large`, `too_long` (it went on for longer than it may), `open` (its
  * circuit is open): another upstream may do. `share`: it has slots left, but not for this account.
@@ -93,6 +94,7 @@ async function iterate(chunks: Chunks, take: Take<Batch>): Promise<void> {
  */
 export type FailureReason =
   | 'rejected'
+  | 'context'
   | 'unreachable'
   | 'error'
   | 'busy'
@@ -111,6 +113,8 @@ export class UpstreamFailure extends Error {
     readonly status?: number,
     /** When it may be asked again, in ms. */
     readonly retryAfterMs?: number,
+    /** Its own name for the error, for the operator's log. */
+    readonly code?: string,
   ) {
     super(`upstream ${reason}${status === undefined ? '' : ` (status ${status})`}`)
   }

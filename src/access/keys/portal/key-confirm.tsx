@@ -45,7 +45,7 @@ export function RevokePage({ keyRow: key, affected, below, now }: RevokeProps) {
 function runWords({ runsInFlight: count }: Affected): string {
   if (count === 0) return 'No run is in progress.'
   const runs = count === 1 ? '1 run in progress stops' : `${count} runs in progress stop`
-  return `${runs} within 2 s. The output delivered so far is charged.`
+  return `${runs} within 2 s. What they used so far is charged.`
 }
 
 const usedWords = ({ lastUsedAt }: KeyRow, now: Millis): string =>

@@ -39,11 +39,7 @@ export async function answerByPage(
   }
   stopWithClient(live, request.signal)
   let output = ''
-  let isLate = false
-  const tooLong = setTimeout(() => {
-    isLate = true
-    live.stop('cancelled')
-  }, waitMs)
+  const tooLong = setTimeout(() => live.stop('overdue'), waitMs)
   try {
     const done = await askModel(deps, live, {
       send(chunks) {
@@ -57,7 +53,7 @@ export async function answerByPage(
     return { draft: next, status: 200, said: { input, output: text, run: done.run } }
   } catch (error) {
     const said = { input, output, run: await deps.runs.find(live.id) }
-    return { ...faultOf(draft, isLate ? lateOf(error) : error), said }
+    return { ...faultOf(draft, error), said }
   } finally {
     clearTimeout(tooLong)
   }
@@ -76,10 +72,6 @@ export async function answerCommand(
     return faultOf(draft, error)
   }
 }
-
-/** A run that outlasted the page's wait is told apart from a cancelled one. */
-const lateOf = (error: unknown): unknown =>
-  error instanceof Refusal ? new Refusal('upstream_timeout', error.detail) : error
 
 /** @throws any error other than a refusal */
 function faultOf(draft: Draft, error: unknown): Answered {

@@ -22,6 +22,7 @@ export const spendRefusals = [
   'cap_exceeded',
   'model_not_allowed',
   'model_not_found',
+  'context_length_exceeded',
   'conflict',
   'concurrency_limited',
   'upstream_error',
