@@ -100,7 +100,7 @@ export const streams: Group = {
           "a refusal of the upstream is told in our words, and another isn't asked",
         ],
       ],
-      guards: [['src/models/upstream/openai.ts', 'reasonOf']],
+      guards: [['src/models/upstream/refused.ts', 'reasonOf']],
     },
     {
       id: 'D19',
@@ -144,7 +144,7 @@ export const streams: Group = {
         ],
         [
           'test/runs/stop.test.ts',
-          'a plain run answers 409 that no SDK tries again, and costs nothing',
+          'a plain run answers 409 that no SDK tries again, and costs its input',
         ],
         [
           'test/idempotency/sdk.test.ts',

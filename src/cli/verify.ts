@@ -3,6 +3,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { systemClock, toRfc3339 } from '../kernel/clock.ts'
 import { type AskChain, askRegistry, verifyWithChain } from '../proof/receipts/evidence.ts'
+import { outputIn } from '../runs/saved-answer.ts'
 import type { LogEvidence } from '../verify/check-log.ts'
 import type { TrustedSigner } from '../verify/checks.ts'
 import { type JsonText, readJsonText } from '../verify/json-text.ts'
@@ -15,6 +16,9 @@ import { readAddress } from './values.ts'
 
 /** Largest accepted file, in bytes: a receipt with its texts. */
 const fileBytes = 1024 * 1024
+
+/** Largest saved answer, in bytes. */
+const answerBytes = 64 * 1024 * 1024
 
 export function verifyCommand(program: Command): void {
   program
@@ -29,6 +33,7 @@ export function verifyCommand(program: Command): void {
     )
     .option('--issuer <origin>', 'origin that must have issued the receipt')
     .option('--proof <file>', 'response of GET /v1/receipts/<id>/proof, if the file lacks it')
+    .option('--answer <file>', 'the answer as you saved it, to check that the receipt is of it')
     .option('--anchors <file>', 'response of GET /v1/anchors?from=<size>, to compare checkpoints')
     .option('--rpc <url>', 'a JSON-RPC server of chain 4663 that you trust')
     .option('--registry <0x…>', "anchor registry; the file's own claim is not trusted", readAddress)
@@ -106,6 +111,7 @@ type Options = {
   signer: TrustedSigner[]
   issuer?: string
   proof?: string
+  answer?: string
   anchors?: string
   rpc?: string
   registry?: string
@@ -120,13 +126,13 @@ type Options = {
  * The receipt file, with the proof and anchors given beside it.
  * @throws Exit 2 if a file cannot be read as what it should be
  */
-function readInput(path: string, { proof, anchors }: Options): VerifyInput {
+function readInput(path: string, { proof, answer: saved, anchors }: Options): VerifyInput {
   const file = readJsonFile(path)
   if (!isReceiptFile(file.value)) throw new Exit(exitCodes.usage, `${path} is not a receipt file`)
   const beside = proof === undefined ? undefined : readJsonFile(proof)
   const answer = anchors === undefined ? undefined : readJsonFile(anchors)
   return {
-    file: file.value,
+    file: saved === undefined ? file.value : withAnswer(file.value, saved),
     ...(beside && { proof: beside.value }),
     ...(answer && toEvidence(answer.value, anchors ?? '')),
     problems: [file, beside, answer].flatMap((read) => read?.repeated ?? []),
@@ -142,20 +148,38 @@ function toEvidence(answer: unknown, path: string): LogEvidence {
   return { checkpoint, consistency: answer['consistency'] }
 }
 
+/** The receipt file with a saved answer as its disclosed output. @throws Exit 2 */
+function withAnswer(file: unknown, path: string): unknown {
+  const value = outputIn(readText(path, answerBytes))
+  if (value === undefined) throw new Exit(exitCodes.usage, `${path} is not an answer of a model`)
+  const disclosures = isObject(file) && isObject(file['disclosures']) ? file['disclosures'] : {}
+  const { output } = disclosures
+  if (!isObject(output) || output['salt'] === undefined) {
+    const why = 'the receipt file has no salt of its output: get it with a key of its account'
+    throw new Exit(exitCodes.usage, why)
+  }
+  return { ...(file as object), disclosures: { ...disclosures, output: { ...output, value } } }
+}
+
 /** @throws Exit 2 */
-function readJsonFile(path: string): JsonText {
+const readJsonFile = (path: string): JsonText => {
+  const text = readJsonText(readText(path, fileBytes))
+  if (text) return text
+  throw new Exit(exitCodes.usage, `${path} is not JSON`)
+}
+
+/** @throws Exit 2 */
+function readText(path: string, most: number): string {
   const unreadable = (why: string): never => {
     throw new Exit(exitCodes.usage, `${path} ${why}`)
   }
-  let text: string
   try {
-    if (statSync(path).size > fileBytes) return unreadable('is larger than 1 MiB')
-    text = readFileSync(path, 'utf8')
+    if (statSync(path).size > most) return unreadable(`is larger than ${most / 1024 / 1024} MiB`)
+    return readFileSync(path, 'utf8')
   } catch (error) {
     if (error instanceof Exit) throw error
     return unreadable('cannot be read')
   }
-  return readJsonText(text) ?? unreadable('is not JSON')
 }
 
 /** @throws Exit 2 if `out` exists, or a receipt to check is named too */

@@ -128,7 +128,7 @@ export async function endFailed(
   return refusal
 }
 
-/** Why we stop a run that nobody on its client's side stopped. */
+/** The reasons of a stop that are ours, not the client's. */
 const isOurs = new Set<StopReason>(['shutdown', 'overdue'])
 
 type Break = { how: How; hasOutput: boolean }

@@ -9,7 +9,7 @@ const statuses = ['succeeded', 'queued', 'running', 'failed', 'cancelled', 'inte
 
 const tokens = (about: string) => t.count(`${about} Tokens.`, 5)
 
-const inputDetails = t.object('Of these; only what there is.', {
+const inputDetails = t.object('Of these, where there are any.', {
   'cached_tokens?': tokens('Read from a cache.'),
   'cache_write_tokens?': tokens('Written to a cache.'),
   'audio_tokens?': tokens('Of sound.'),
@@ -88,7 +88,7 @@ export const chatCompletionShape = t.answer('ChatCompletion', "OpenAI's answer, 
     prompt_tokens: tokens('Read.'),
     'prompt_tokens_details?': inputDetails,
     completion_tokens: tokens('Written.'),
-    'completion_tokens_details?': t.object('Of these; only what there is.', {
+    'completion_tokens_details?': t.object('Of these, where there are any.', {
       'reasoning_tokens?': tokens('Of reasoning.'),
       'audio_tokens?': tokens('Of sound.'),
       'image_tokens?': tokens('Of images.'),

@@ -51,7 +51,8 @@ describe('the examples of docs/metering.md', () => {
       reported: usage,
       shape,
       tier,
-      delivered: { inputBytes: 1_000_000, outputBytes: 1000, deltas: 10 },
+      delivered: { inputBytes: 1_000_000, outputBytes: 1000, input: {}, output: [] },
+      counting: { bytesPerToken: 4 },
       embedded: false,
     })
     const lines = linesOf(prices, 'chat', decided.usage)

@@ -43,7 +43,7 @@ describe('a member that no protocol of ours names', () => {
     ['any number', 'score', 0.5],
     ['reasoning', 'reasoning', 'so it is'],
     ['a refusal', 'refusal', 'I will not'],
-    ['calls that are no list of calls', 'tool_calls', 'none'],
+    ['calls in another form than a list', 'tool_calls', 'none'],
   ]
   test.each(said)('%s: counted, and committed to alike, streamed or whole', (_, name, value) => {
     const inWhole = whole({ role: 'assistant', content: 'x', [name]: value })
@@ -123,7 +123,7 @@ describe('a member that no protocol of ours names', () => {
     expect(whole({ content: null }, { index: 'text' }).outputBytes).toBeGreaterThan(4)
   })
 
-  test('whatever is added is counted by at least its bytes', () => {
+  test('anything added is counted by at least its bytes', () => {
     const text = fc.string({ minLength: 1, maxLength: 40 }).filter((one) => one !== '__proto__')
     const value = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>
     const known = new Set(['role', 'index', 'finish_reason', 'logprobs', 'delta', 'message'])
@@ -143,7 +143,7 @@ describe('a member that no protocol of ours names', () => {
   })
 })
 
-describe('an answer with members that nobody knows', () => {
+describe('an answer with unknown members', () => {
   let stub: Awaited<ReturnType<typeof startStubUpstream>>
   let w: World
   let secret: string

@@ -127,7 +127,7 @@ describe('answers that are none', () => {
   const statuses: [status: number, reason: UpstreamFailure['reason']][] = [
     [400, 'rejected'],
     [404, 'rejected'],
-    [413, 'rejected'],
+    [413, 'context'],
     [422, 'rejected'],
     [401, 'error'],
     [403, 'error'],

@@ -38,8 +38,8 @@ const afterTokens = (tokens: number): string =>
 const chargedFor = (cost: Nusd, tokens: number): string =>
   cost === 0n
     ? 'Nothing was charged, and the hold was released.'
-    : `You were charged $${toUsd(cost)} for ${tokens === 0 ? 'its input' : 'them'}, and the rest of ` +
-      'the hold was released.'
+    : `You were charged $${toUsd(cost)} for ${tokens === 0 ? 'its input' : 'them'}, ` +
+      'and the rest of the hold was released.'
 
 function moneyWords(type: string, metadata: Record<string, unknown>): FaultWords {
   const required = `$${toUsd(nusdOf(metadata['required_nusd']) ?? 0n)}`

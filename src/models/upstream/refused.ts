@@ -78,7 +78,7 @@ const lengthNames = new Set([
 /** What servers write when a request does not fit into the context of their model. */
 const lengthWords = [
   /context[ _-]?(length|window|size|limit).*(exceed|too |only|maximum|reduce)/,
-  /(exceed|too |longer|larger|greater|more|maximum|beyond).*context[ _-]?(length|window|size|limit)/,
+  /(exceed|too |longer|larger|greater|maximum|beyond).*context[ _-]?(length|window|size|limit)/,
   /(prompt|input|request) is too (long|large)/,
   /maximum (model|prompt|input) length/,
   /(input|prompt) token count.*exceed/,

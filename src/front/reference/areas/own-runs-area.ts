@@ -66,8 +66,8 @@ const runs = [
   }),
   operation('cancelOwnRun', 'POST /api/portal/runs/:id/cancel', 'Cancel a run of the account', {
     about:
-      'Stops it at once. Once its request was sent to a model server, its input is charged, and what ' +
-      'it had delivered. One that ended is a 409.',
+      'Stops it at once. Once its request was sent to a model server, its input is charged, and ' +
+      'what it had delivered. One that ended is a 409.',
     access: 'session',
     path: runPath,
     examples: [{ ...aRun, name: 'A run that ended', status: 409 }],

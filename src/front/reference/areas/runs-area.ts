@@ -94,8 +94,8 @@ const operations = [
   }),
   operation('cancelRun', 'POST /v1/runs/:id/cancel', 'Cancel a run', {
     about:
-      'Stops it at once. Once its request was sent to a model server, its input is charged, and what ' +
-      'it had delivered. One that ended is a 409.',
+      'Stops it at once. Once its request was sent to a model server, its input is charged, and ' +
+      'what it had delivered. One that ended is a 409.',
     access: 'runs:write',
     path: runId,
     // Tests have no run that is in flight while they ask: the answer is that it ended.
