@@ -187,12 +187,13 @@ function readAsk(): Ask {
   const fields = new FormData(form)
   const textAt = (name: string): string => String(fields.get(name) ?? '').trim()
   const most = Math.trunc(Number(textAt('max_output_tokens')))
+  const limit = Number(numberOf('most'))
   const temperature = textAt('temperature')
   const system = textAt('system')
   return {
     model: model.value,
     input: message.value,
-    max_output_tokens: most > 0 ? most : usualTokensOf(Number(numberOf('most'))),
+    max_output_tokens: most > 0 ? Math.min(most, limit) : usualTokensOf(limit),
     ...(temperature === '' ? {} : { params: { temperature: Number(temperature) } }),
     ...(system === '' ? {} : { system }),
     ...(turns.length > 0 ? { turns } : {}),

@@ -45,8 +45,11 @@ type AnyLine = { readonly meter: string; readonly quantity: number }
 
 const unitsOf =
   (names: readonly string[]) =>
-  (lines: readonly AnyLine[]): number =>
-    lines.reduce((units, line) => units + (names.includes(line.meter) ? line.quantity : 0), 0)
+  (lines: readonly AnyLine[]): number => {
+    let units = 0
+    for (const { meter, quantity } of lines) if (names.includes(meter)) units += quantity
+    return units
+  }
 
 /** All tokens that a run read, those of every class included. */
 export const inputUnitsOf = unitsOf(['input', ...inputClasses])

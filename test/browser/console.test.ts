@@ -154,11 +154,29 @@ describe.skipIf(noChromium)('the console, in a real browser', () => {
 
   test('a refusal before it runs is said in place, with what to do', async () => {
     const { page } = await open(true)
-    await page.getByText('Parameters').click()
-    await page.getByLabel('Max output tokens').fill('9999999')
-    await ask(page, 'stub/speaks', 'Hello')
-    await page.getByText('answers with at most 1000 tokens').waitFor()
+    // A model that was taken out of the configuration while the page was open.
+    await page.locator('option[value="stub/speaks"]').evaluate((option: HTMLOptionElement) => {
+      option.value = 'stub/gone'
+    })
+    await ask(page, 'stub/gone', 'Hello')
+    await page.locator('#trouble').getByText('There is no such model').waitFor()
     expect(await page.getByLabel('Message').inputValue()).toBe('Hello')
+  }, 60_000)
+
+  test('more output than the model has is foreseen, sent and held as its limit', async () => {
+    const { page } = await open(true)
+    await page.getByLabel('Model', { exact: true }).selectOption('stub/speaks')
+    await page.getByText('Parameters').click()
+    await page.getByLabel('Message').fill('Hello')
+    const foreseen = async (most: string) => {
+      await page.getByLabel('Max output tokens').fill(most)
+      return page.locator('#most').textContent()
+    }
+    expect(await foreseen('9999999')).toBe(await foreseen('1000'))
+    await foreseen('9999999')
+    await page.getByLabel('Message').press('Control+Enter')
+    await state(page).getByText('Done').waitFor()
+    expect(stub.calls.at(-1)?.body['max_tokens']).toBe(1000)
   }, 60_000)
 
   test('an example goes into the field, with script and without', async () => {

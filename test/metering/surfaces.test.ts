@@ -119,6 +119,19 @@ describe('every meter on every surface', () => {
     }
   })
 
+  test('an answer gives the details back', async () => {
+    const json = bodyFor('acme/large')
+    const answer = await w.call('/v1/chat/completions', { key: secret, json })
+    const { usage: told } = await answer.json()
+    const { prompt_tokens_details: read, completion_tokens_details: written } = usage
+    expect(told).toMatchObject({
+      ...{ prompt_tokens: 100, completion_tokens: 60 },
+      prompt_tokens_details: read,
+      completion_tokens_details: written,
+    })
+    expect(told.cost_nusd).toBe(large.cost_nusd)
+  })
+
   test('the terminal says every rate', async () => {
     const { lines } = await terminal(w, 'price acme/large')
     const text = lines.join('\n')

@@ -15,6 +15,7 @@ import type { RunRow } from '../../../storage/db/schema.ts'
 import { meterInText } from '../../../verify/meter-words.ts'
 import type { Proof } from '../../../verify/proof.ts'
 import { isHidden, type Receipt, sectionNames } from '../../../verify/receipt.ts'
+import { lineOf } from '../../../verify/slip-lines.ts'
 import { headlineOf, summaryOf, titleOf } from '../../../verify/verdict-words.ts'
 import type { Verdict } from '../../../verify/verify.ts'
 import { amountText } from '../../../web/ui/amount.tsx'
@@ -92,7 +93,10 @@ export function receiptLines(receipt: Receipt, visibility: string): string[] {
     ['issued at', toRfc3339(Number(receipt.issuedAt))],
   ]
   if (!isHidden(run)) pairs.push(['model', run.model], ['outcome', run.outcome])
-  if (!isHidden(charge)) pairs.push(['cost', amountText(BigInt(charge.amount))])
+  if (!isHidden(charge)) {
+    for (const line of charge.lines) pairs.push([meterInText(line.meter), lineOf(line)])
+    pairs.push(['cost', amountText(BigInt(charge.amount))])
+  }
   if (!isHidden(passport) && passport.handle) pairs.push(['passport', passport.handle])
   if (!isHidden(subject)) pairs.push(['account', subject.account])
   pairs.push(['seen by', seenBy[visibility] ?? visibility])
