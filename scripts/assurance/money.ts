@@ -159,6 +159,10 @@ export const money: Group = {
         ],
         ['test/ledger/batch.test.ts', 'a cost above the hold is never charged'],
         ['test/db/append-only.test.ts', 'lets no run cost more than it holds'],
+        [
+          'test/runs/agent-bill.test.ts',
+          "An agent of 50 turns over one growing prefix pays its upstream's own sum.",
+        ],
       ],
       guards: [
         ['src/models/usage.ts', 'decideUsage'],

@@ -27,8 +27,13 @@ export const streams: Group = {
         ['test/runs/stop.test.ts', 'in a stream: what was delivered is charged'],
         ['test/runs/stop.test.ts', 'in a stream that fell silent: its upstream is stopped as well'],
         ['test/http/sse.test.ts', 'a client that hangs up'],
+        ['test/runs/hang-up.test.ts', 'at any moment pays for what was delivered, and no more'],
+        ['test/runs/hang-up.test.ts', 'hanging up before the request was sent costs nothing'],
       ],
-      guards: [['src/runs/api/client-gone.ts', 'stopWithClient']],
+      guards: [
+        ['src/runs/api/client-gone.ts', 'stopWithClient'],
+        ['src/runs/ending.ts', 'chargedFor'],
+      ],
     },
     {
       id: 'D14',

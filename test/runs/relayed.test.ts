@@ -4,6 +4,7 @@ import type { Json } from '../../src/kernel/canonical.ts'
 import { fromHex, toHex } from '../../src/kernel/hex.ts'
 import type { JsonObject } from '../../src/models/upstream/upstream.ts'
 import { Collector, readAnswer } from '../../src/runs/answer.ts'
+import { outputIn } from '../../src/runs/saved-answer.ts'
 import { commit } from '../../src/verify/commitment.ts'
 import {
   chunkOf,
@@ -192,6 +193,29 @@ describe('an answer with unknown members', () => {
     const salt = fromHex(file.disclosures.output.salt) ?? new Uint8Array()
     const choices = [{ index: 0, message, finish_reason: null }]
     expect(toHex(commit('output/v1', salt, choices))).toBe(file.receipt.content.output)
+  })
+
+  test('as a client saved it, whole or as a stream, is what its receipt commits to', async () => {
+    const message = { role: 'assistant', content: 'xy', refusal: null, images: [image, image] }
+    body = { choices: [{ index: 0, message, logprobs: null, finish_reason: 'stop' }] }
+    frames = [
+      chunkOf({ content: 'x', images: [image] }),
+      chunkOf({ content: 'y', images: [image] }),
+      chunkOf({}, 'stop'),
+      'data: [DONE]\n\n',
+    ]
+    for (const stream of [true, false]) {
+      const text = await (await ask({ stream })).text()
+      const id = await receiptIdOf(w, secret, (await lastRun(w)).id)
+      const file = await (await w.call(`/v1/receipts/${id}`, { key: secret })).json()
+      const salt = fromHex(file.disclosures.output.salt) ?? new Uint8Array()
+      expect(toHex(commit('output/v1', salt, outputIn(text)))).toBe(file.receipt.content.output)
+    }
+    expect(outputIn('{"object":"list","data":[1]}')).toEqual([1])
+    expect(outputIn('{"object":"run","output":[2]}')).toEqual([2])
+    for (const none of ['', 'text', '[]', 'data: [DONE]\n\n']) {
+      expect(outputIn(none)).toBeUndefined()
+    }
   })
 
   test('that says nothing else is not free where no usage is reported', async () => {
