@@ -26,7 +26,7 @@ const mayImport: Record<Floor, Floor[]> = {
 
 const packages: Record<Floor, RegExp> = {
   kernel: /^(node:net|canonicalize|@noble\/.+)$/,
-  domain: /^(node:net$|viem|@noble\/|siwe|lru-cache)/,
+  domain: /^(node:net$|viem|@noble\/|siwe|lru-cache|gpt-tokenizer\/(data|encodingParams)\/)/,
   outside: /^(drizzle-orm|bun|node:|viem|secp256k1|@noble\/|lru-cache)/,
   door: /^(node:net$|elysia|@elysiajs\/|@sinclair\/typebox|@kitajs\/|d3-|uqr|@modelcontext)/,
   house: /./,

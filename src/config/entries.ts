@@ -1,6 +1,7 @@
 /** The lists of the configuration: upstreams, models and plans. */
 import type { ModelConfig } from '../models/model-config.ts'
 import type { PricesConfig } from '../models/rate-fields.ts'
+import { tokenizerNames } from '../models/tokenizers/tokenizer.ts'
 import { isTable, needed, optional, readTable, set, type ValuesOf } from './setting.ts'
 import { amount, decimal, filePath, flag, httpUrl, integer, listOf, oneOf, text } from './values.ts'
 
@@ -90,6 +91,16 @@ export const lists = {
       'Most tokens an upstream adds to a message; has a default.',
     ),
     overhead_fixed: optional(tokens, 'Most tokens an upstream adds to a request; has a default.'),
+    tokenizer: optional(
+      oneOf(...tokenizerNames),
+      'Counts the text of holds exactly, up to 256 KiB; it is loaded with the first request.',
+    ),
+    image_tokens_max: optional(tokens, 'Most tokens of an image. Absent, images are refused.'),
+    page_tokens_max: optional(tokens, 'Most tokens of a page of a PDF. Absent, they are refused.'),
+    pdf_pages_max: optional(
+      integer('pages', 1, 10_000),
+      'Most pages of a PDF that its server takes; 100 when absent.',
+    ),
     hold_bytes_per_token: optional(
       integer('bytes', 1, 4),
       'Least bytes of a token that a hold goes by; above 1 at your own risk.',

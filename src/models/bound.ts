@@ -3,8 +3,11 @@ import type { Json } from '../kernel/canonical.ts'
 import { type Body, checkDepth, isSet, refuseField } from './body.ts'
 import { checkChat, toMessages } from './chat-content.ts'
 import { checkEmbedding } from './embedding-content.ts'
+import { withoutMedia } from './media.ts'
 import type { Model, RouteStep } from './model.ts'
+import { countRead } from './read-texts.ts'
 import { ordinaryTiers } from './tiers.ts'
+import type { Tokenizer } from './tokenizers/tokenizer.ts'
 
 /** The most a request can use, known before it runs. Tokens; what a hold is made of. */
 export type Bound = {
@@ -17,6 +20,10 @@ export type Bound = {
   n: number
   /** UTF-8 bytes of the JSON that goes upstream, for counting if no usage is reported. */
   inputBytes: number
+  /** The tokens of its text, if a tokenizer counted them. */
+  countedText?: number | undefined
+  /** What its images and files likely have, for counting; their bytes `inputBytes` leaves out. */
+  countedMedia?: number | undefined
   /** The tier of service that the request asks for, if the model has rates for it. */
   tier?: string | undefined
   /** Searches that the model server may make by itself; with any, a run reads more than once. */
@@ -57,28 +64,37 @@ const embeddingFields = new Set(['input', 'dimensions', 'encoding_format', 'user
 const maxChoices = 128
 
 /**
- * The upper bound of a request. A token is at least one byte of what is tokenised, and all of that
+ * The upper bound of a request. Its text is counted by the model's `tokenizer`, which the caller
+ * has loaded; else a token is at least one byte of what is tokenised, and all of that
  * is in the JSON we send, so the JSON's bytes and the model's overhead bound the input;
  * `max_tokens`, which is always sent, bounds the output. What a model reads and writes fits its
  * context, or its server refuses the request, so the context bounds each and both together. Bytes
  * overestimate, so a bound above the context refuses nothing and lowers no `max_tokens`.
  * @throws Refusal 'invalid_request'
  */
-export function boundOf(model: Model, body: Body): Bound {
+export function boundOf(model: Model, body: Body, tokenizer?: Tokenizer): Bound {
   checkDepth(body)
-  return model.kind === 'chat' ? boundOfChat(model, body) : boundOfEmbedding(model, body)
+  return model.kind === 'chat'
+    ? boundOfChat(model, body, tokenizer)
+    : boundOfEmbedding(model, body, tokenizer)
 }
 
-function boundOfChat(model: Model, body: Body): Bound {
-  const messages = checkChat(body)
+function boundOfChat(model: Model, body: Body, tokenizer: Tokenizer | undefined): Bound {
+  const { messages, media } = checkChat(model, body)
   const n = choicesOf(body)
   // A token that is read leaves one less to write, and the other way round.
   const context = contextOf(model)
   const asked = askedTokens(model, body)
   const maxTokens = Math.min(asked, model.maxOutputTokens, context - 1)
-  const inputBytes = bytesOf(contentOf(model, body))
-  const inputTokens = Math.min(tokensOf(model, inputBytes, messages), context - 1)
+  const content = contentOf(model, body)
+  if (media) content['messages'] = withoutMedia(content['messages'] ?? [])
+  const inputBytes = bytesOf(content)
+  const read = tokensOf(model, content, inputBytes, tokenizer)
+  const most = read + overheadOf(model, messages) + (media?.most ?? 0)
+  const inputTokens = Math.min(most, context - 1)
   const bound: Bound = { inputTokens, outputTokens: maxTokens * n, maxTokens, n, inputBytes }
+  if (tokenizer) bound.countedText = read
+  if (media) bound.countedMedia = media.likely
   if (maxTokens < asked) bound.isLowered = true
   if (inputTokens + maxTokens > context) bound.contextTokens = context
   const tier = tierOf(model, body['service_tier'])
@@ -97,12 +113,13 @@ function tierOf({ id, prices }: Model, tier: Json | undefined): string | undefin
   refuseField('service_tier', `${id} has no rates for this tier; leave service_tier out.${others}`)
 }
 
-function boundOfEmbedding(model: Model, body: Body): Bound {
+function boundOfEmbedding(model: Model, body: Body, tokenizer: Tokenizer | undefined): Bound {
   const { inputs, tokens } = checkEmbedding(model, body)
-  const inputBytes = bytesOf(contentOf(model, body))
+  const content = contentOf(model, body)
+  const inputBytes = bytesOf(content)
   // Token numbers are counted.
-  const most =
-    tokens === undefined ? tokensOf(model, inputBytes, inputs) : tokens + overheadOf(model, inputs)
+  const read = tokens ?? tokensOf(model, content, inputBytes, tokenizer)
+  const most = read + overheadOf(model, inputs)
   // Each input has a context of its own.
   const inputTokens = Math.min(most, contextOf(model) * inputs)
   return { inputTokens, outputTokens: 0, maxTokens: 0, n: 1, inputBytes }
@@ -142,9 +159,15 @@ function bytesOf(content: Body): number {
   return Buffer.byteLength(JSON.stringify(content))
 }
 
-/** The most tokens of so many bytes in so many pieces, overhead included. */
-function tokensOf(model: Model, bytes: number, pieces: number): number {
-  return Math.ceil(bytes / (model.holdBytesPerToken ?? 1)) + overheadOf(model, pieces)
+/** The most tokens of what is sent as text, as its tokenizer or its bytes say. */
+function tokensOf(
+  { holdBytesPerToken: bytesPerToken = 1 }: Model,
+  content: Body,
+  bytes: number,
+  tokenizer: Tokenizer | undefined,
+): number {
+  if (!tokenizer) return Math.ceil(bytes / bytesPerToken)
+  return Math.min(bytes, countRead(content, { tokenizer, bytesPerToken }))
 }
 
 /** The context of a model, room for a token each way at least. Built-in ones read everything. */

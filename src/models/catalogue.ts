@@ -3,6 +3,7 @@ import { canonical } from '../kernel/canonical.ts'
 import { sha256Hex } from '../kernel/hash.ts'
 import { builtinModels } from './builtins.ts'
 import { defaultBytesPerToken } from './count.ts'
+import { defaultPdfPages } from './media.ts'
 import type { Model, PriceList } from './model.ts'
 import { type CatalogueConfig, faultsOf, type ModelConfig, toStep } from './model-config.ts'
 import { toPrices, toPricesView } from './prices.ts'
@@ -48,6 +49,10 @@ function toModel(config: ModelConfig, builtin: Model | undefined): Model {
     },
     holdBytesPerToken: config.hold_bytes_per_token,
     bytesPerToken: defaultBytesPerToken,
+    tokenizer: config.tokenizer,
+    imageTokensMax: config.image_tokens_max,
+    pageTokensMax: config.page_tokens_max,
+    pdfPagesMax: config.pdf_pages_max,
   }
   return {
     ...base,
@@ -55,10 +60,19 @@ function toModel(config: ModelConfig, builtin: Model | undefined): Model {
     ownedBy: config.owned_by ?? base.ownedBy,
     prices: toPrices(config),
     bytesPerToken: config.bytes_per_token ?? base.bytesPerToken,
-    features: config.features ?? base.features,
+    features: featuresOf(base, config.features ?? base.features),
     status: config.status ?? base.status,
     terminal: config.terminal ?? false,
   }
+}
+
+/** What a model can; images and files only as far as they have a bound. */
+function featuresOf(model: Model, named: readonly string[]): string[] {
+  const media = [
+    ...(model.imageTokensMax === undefined ? [] : ['vision']),
+    ...(model.pageTokensMax === undefined ? [] : ['files']),
+  ]
+  return [...named.filter((name) => name !== 'vision' && name !== 'files'), ...media]
 }
 
 /** SHA-256 over the JCS (RFC 8785) of all prices, models in the order of their ids. */
@@ -82,6 +96,15 @@ export function toModelView(model: Model): ModelAnswer {
     max_output_tokens: model.maxOutputTokens,
     prices: toPricesView(model.prices),
     overhead_tokens: { per_message: model.overhead.perMessage, fixed: model.overhead.fixed },
+    input_bound: {
+      bytes_per_token: model.holdBytesPerToken ?? 1,
+      tokenizer: model.tokenizer ?? null,
+      image_tokens_max: model.imageTokensMax ?? null,
+      pdf_tokens_max:
+        model.pageTokensMax === undefined
+          ? null
+          : model.pageTokensMax * (model.pdfPagesMax ?? defaultPdfPages),
+    },
     features: model.features,
     verifiable: model.verifiable,
     terminal: model.terminal,

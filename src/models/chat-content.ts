@@ -1,6 +1,8 @@
 /** Checks the content of chat requests: every part must have a bound of tokens. */
 import type { Json } from '../kernel/canonical.ts'
 import { type Body, isBody, isSet, refuseField } from './body.ts'
+import { checkMedia, isMedia, type MediaTokens } from './media.ts'
+import type { Model } from './model.ts'
 
 const maxMessages = 1000
 const maxStops = 16
@@ -25,11 +27,11 @@ const textParts = new Map([
 ])
 
 /**
- * Checks all that a chat model reads: no part may cost more tokens than it has bytes.
- * @returns how many messages there are: 1 to 1,000.
+ * Checks all that a chat model reads: each part has a bound, its bytes or the model's for it.
+ * @returns how many messages there are, 1 to 1,000, and the tokens of their images and files.
  * @throws Refusal 'invalid_request'
  */
-export function checkChat(body: Body): number {
+export function checkChat(model: Model, body: Body): { messages: number; media: MediaTokens | undefined } {
   const messages = body['messages']
   if (!Array.isArray(messages) || messages.length === 0) {
     refuseField('messages', 'Send messages as a list of at least one message.')
@@ -37,10 +39,13 @@ export function checkChat(body: Body): number {
   if (messages.length > maxMessages) {
     refuseField('messages', `Send at most ${maxMessages} messages.`)
   }
-  messages.forEach(checkMessage)
+  let media: MediaTokens | undefined
+  messages.forEach((message, index) => {
+    media = sumOf(media, checkMessage(model, message, index))
+  })
   checkTools(body['tools'])
   checkStop(body['stop'])
-  return messages.length
+  return { messages: messages.length, media }
 }
 
 /** The messages without unpriced members, which OpenAI's API ignores too. */
@@ -54,27 +59,35 @@ export function toMessages(messages: Json): Json {
   })
 }
 
-function checkMessage(message: Json, index: number): void {
+const sumOf = (a: MediaTokens | undefined, b: MediaTokens | undefined): MediaTokens | undefined =>
+  a && b ? { most: a.most + b.most, likely: a.likely + b.likely } : (a ?? b)
+
+/** Returns the tokens of its images and files, if it has any. */
+function checkMessage(model: Model, message: Json, index: number): MediaTokens | undefined {
   const path = `messages[${index}]`
   if (!isBody(message)) refuseField(path, 'A message is an object with a role and a content.')
   if (typeof message['role'] !== 'string') refuseField(`${path}.role`, 'A message needs a role.')
   const content = message['content']
-  if (!isSet(content) || typeof content === 'string') return
+  if (!isSet(content) || typeof content === 'string') return undefined
   if (!Array.isArray(content)) {
-    refuseField(`${path}.content`, 'Send the content as text or as a list of text parts.')
+    refuseField(`${path}.content`, 'Send the content as text or as a list of parts.')
   }
+  let media: MediaTokens | undefined
   content.forEach((part, at) => {
-    checkPart(part, `${path}.content[${at}]`)
+    media = sumOf(media, checkPart(model, part, `${path}.content[${at}]`))
   })
+  return media
 }
 
-function checkPart(part: Json, path: string): void {
+function checkPart(model: Model, part: Json, path: string): MediaTokens | undefined {
   const type = isBody(part) ? part['type'] : undefined
+  if (isBody(part) && isMedia(type)) return checkMedia(model, part, type, path)
   const member = typeof type === 'string' ? textParts.get(type) : undefined
   if (!isBody(part) || member === undefined) {
-    refuseField(path, 'Only text parts have a price here: images, audio and files are refused.')
+    refuseField(path, 'This part has no price here. Send text, or an image or a PDF as data: URL.')
   }
   if (typeof part[member] !== 'string') refuseField(`${path}.${member}`, 'This must be text.')
+  return undefined
 }
 
 /** A tool that the upstream itself would run, such as a search, adds tokens without a bound. */

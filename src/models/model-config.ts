@@ -6,6 +6,7 @@ import type { Model, RouteStep } from './model.ts'
 import { toPrices } from './prices.ts'
 import { type Price, type PricesConfig, type RatesConfig, rateFields } from './rate-fields.ts'
 import { ordinaryTiers } from './tiers.ts'
+import type { TokenizerName } from './tokenizers/tokenizer.ts'
 
 /** A step of a route with what it costs the operator. */
 export type StepConfig = { to: string; cost?: PricesConfig | undefined }
@@ -31,6 +32,10 @@ export type ModelConfig = PricesConfig & {
   hold_bytes_per_token?: number | undefined
   /** Bytes of a token where usage is counted; 4 when absent. */
   bytes_per_token?: number | undefined
+  tokenizer?: TokenizerName | undefined
+  image_tokens_max?: number | undefined
+  page_tokens_max?: number | undefined
+  pdf_pages_max?: number | undefined
   terminal?: boolean | undefined
   features?: string[] | undefined
   owned_by?: string | undefined
@@ -119,6 +124,14 @@ function checkServed(config: ModelConfig, upstreamIds: Set<string>, say: Say): v
   }
   const { hold_bytes_per_token: bytes = 1 } = config
   if (!isCount(bytes, 1) || bytes > 4) say('hold_bytes_per_token is not an integer of 1…4')
+  for (const field of ['image_tokens_max', 'page_tokens_max', 'pdf_pages_max'] as const) {
+    if (config[field] === undefined) continue
+    if (!isCount(config[field], 1)) say(`${field} is not an integer of 1…1,000,000,000`)
+    if (config.kind === 'embedding') say(`is an embedding: it has no ${field}`)
+  }
+  if (config.pdf_pages_max !== undefined && config.page_tokens_max === undefined) {
+    say('pdf_pages_max needs page_tokens_max')
+  }
   if (!config.route?.length) say('needs a route of at least one "upstream:model"')
   for (const step of config.route ?? []) {
     const name = nameOf(step)

@@ -1,6 +1,7 @@
 /** A model: its prices, its limits and its route. */
 import type { ModelKind } from './meter.ts'
 import type { Prices } from './rates.ts'
+import type { TokenizerName } from './tokenizers/tokenizer.ts'
 
 /** A model that people can pay for: its prices, its limits and where it really runs. */
 export type Model = {
@@ -26,6 +27,13 @@ export type Model = {
   holdBytesPerToken?: number | undefined
   /** Bytes of a token where usage is counted. */
   bytesPerToken: number
+  /** What counts its text exactly. */
+  tokenizer?: TokenizerName | undefined
+  /** The most tokens of an image, and of a page of a PDF; absent, it takes none. */
+  imageTokensMax?: number | undefined
+  pageTokensMax?: number | undefined
+  /** The most pages of a PDF that its server takes. */
+  pdfPagesMax?: number | undefined
 }
 
 /** `cost` is what the operator pays for a run there, if that is known; no account sees it. */

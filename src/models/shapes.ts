@@ -43,6 +43,12 @@ export const modelShape = t.answer('Model', "OpenAI's object and ours.", {
     per_message: t.count('For each message.', 0),
     fixed: t.count('Once.', 0),
   }),
+  input_bound: t.object('How a hold bounds what it reads, beside the overhead.', {
+    bytes_per_token: t.count('A token of text is taken to have so many bytes at least.', 1),
+    tokenizer: t.orNull(t.text('What counts its text instead, up to 256 KiB.', 'o200k_base')),
+    image_tokens_max: t.orNull(t.count('Of an image; null where it takes none.', 1600)),
+    pdf_tokens_max: t.orNull(t.count('Of a PDF; null where it takes none.', 300_000)),
+  }),
   features: t.list(t.text('', 'streaming'), 'What it can.'),
   verifiable: t.oneOf('Whether a run can be repeated and compared.', ['none', 're-executable']),
   terminal: t.flag('Whether the public terminal may use it.', true),

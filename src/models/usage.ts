@@ -73,11 +73,13 @@ const mostOutput = ({ outputTokens, contextTokens, n }: Bound, inputTokens: numb
 type Decided = { tokens: number; believed: boolean }
 
 function inputOf(claim: UsageClaim, said: Reported): Decided {
-  const { counting, delivered, isClientsEnd = false } = claim
+  const { bound, counting, delivered, isClientsEnd = false } = claim
   const tokens = said.inputTokens
   if (tokens !== undefined) return { tokens, believed: !said.contradicts.input }
-  const counted = countTokens(counting, delivered.inputBytes, delivered.input, isClientsEnd)
-  return { tokens: Math.max(1, counted), believed: false }
+  const { countedMedia = 0, countedText: exact } = bound
+  const text =
+    exact ?? countTokens(counting, delivered.inputBytes, delivered.input, isClientsEnd)
+  return { tokens: Math.max(1, text + countedMedia), believed: false }
 }
 
 function outputOf(claim: UsageClaim, said: Reported): Decided {

@@ -17,6 +17,7 @@ import type { Once } from '../ledger/once.ts'
 import { isSet } from '../models/body.ts'
 import { type Bound, boundOf } from '../models/bound.ts'
 import type { Model } from '../models/model.ts'
+import { loadTokenizer } from '../models/tokenizers/load.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 import { isDiverged } from '../proof/log/divergence.ts'
 import { commitInput } from '../proof/receipts/receipt.ts'
@@ -65,7 +66,8 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
   if (isDiverged(deps.health)) refuse('log_diverged')
   if (deps.health.heads === 'unchecked') await deps.heads.assertChecked()
   assertModelAllowed(caller.chain, model.id)
-  const bound = boundOf(model, wish.body)
+  const tokenizer = model.tokenizer && (await loadTokenizer(model.tokenizer))
+  const bound = boundOf(model, wish.body, tokenizer)
   assertPayable(model, wish.fit ? withTokens(bound, 1) : bound)
   const asked = deps.texts.retentionOf(caller.account)
   const retention = asked instanceof Promise ? await asked : asked

@@ -21,9 +21,12 @@ const cost = t.nusd('What was charged.', 4650)
 export const fitted = t.integer('With `fit`: the most tokens there could be.', 64, { minimum: 1 })
 
 const messages = t.list(
-  t.object('A message; text parts only.', {
+  t.object('A message.', {
     role: t.text('Who says it.', 'user'),
-    'content?': t.anything('Text, or a list of text parts.', 'Every run leaves a receipt.'),
+    'content?': t.anything(
+      'Text, or a list of parts: text, images, PDFs.',
+      'Every run leaves a receipt.',
+    ),
   }),
   'At most 1,000.',
   { minItems: 1, maxItems: 1000 },

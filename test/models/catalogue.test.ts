@@ -158,6 +158,12 @@ test('a view shows prices and limits as JSON integers, and never a route', () =>
     max_output_tokens: 4096,
     prices: { input_pusd: 150_000, output_pusd: 600_000, request_nusd: 0 },
     overhead_tokens: { per_message: 16, fixed: 64 },
+    input_bound: {
+      bytes_per_token: 1,
+      tokenizer: null,
+      image_tokens_max: null,
+      pdf_tokens_max: null,
+    },
     features: ['streaming'],
     verifiable: 'none',
     terminal: false,

@@ -1,0 +1,116 @@
+/** Images and PDFs in chat requests: what is taken, and the most tokens of one. */
+import type { Json } from '../kernel/canonical.ts'
+import { type Body, isBody, isSet, refuseField } from './body.ts'
+import type { Model } from './model.ts'
+
+/** Bytes of one image or PDF, decoded. The limit of a whole body is `[limits] body_bytes`. */
+export const maxMediaBytes = 20 * 1024 * 1024
+
+/** Pages of a PDF that a model server takes, where the configuration says nothing. */
+export const defaultPdfPages = 100
+
+/** How files of each type begin, and what they have at the ninth byte. */
+const beginnings: Readonly<Record<string, readonly [starts: readonly string[], ninth: string]>> = {
+  'image/png': [['\x89PNG\r\n\x1a\n'], ''],
+  'image/jpeg': [['\xff\xd8\xff'], ''],
+  'image/gif': [['GIF87a', 'GIF89a'], ''],
+  'image/webp': [['RIFF'], 'WEBP'],
+  'application/pdf': [['%PDF-'], ''],
+}
+
+/** The parts that are not text, and the member that holds their data URL. */
+const media = {
+  image_url: {
+    member: 'url',
+    types: /^image\/(png|jpeg|gif|webp)$/,
+    names: 'PNG, JPEG, GIF, WebP',
+  },
+  file: { member: 'file_data', types: /^application\/pdf$/, names: 'PDF' },
+} as const
+
+export type MediaType = keyof typeof media
+
+export const isMedia = (type: unknown): type is MediaType => type === 'image_url' || type === 'file'
+
+/**
+ * The most tokens that a model reads of images and PDFs, and what they likely are, which is counted
+ * where usage is not reported. The most pages of a PDF cannot be told from its bytes: a tree of
+ * pages in compressed objects can name one page a million times. So it is the most pages that the
+ * model server takes.
+ */
+export type MediaTokens = { most: number; likely: number }
+
+/**
+ * Checks an image or a PDF: a `data:` URL in base64 of a known type, which its first bytes agree
+ * with.
+ * @throws Refusal 'invalid_request'
+ */
+export function checkMedia(model: Model, part: Body, type: MediaType, path: string): MediaTokens {
+  const each = type === 'file' ? model.pageTokensMax : model.imageTokensMax
+  if (each === undefined) {
+    const what = type === 'file' ? 'files' : 'images'
+    refuseField(path, `${model.id} takes no ${what} here: their tokens have no bound. Send text.`)
+  }
+  const { member, types, names } = media[type]
+  const at = `${path}.${type}.${member}`
+  const holder = part[type]
+  const url = isBody(holder) ? holder[member] : undefined
+  if (typeof url !== 'string') refuseField(at, `Send a data: URL here (${names}, in base64).`)
+  if (!url.startsWith('data:')) {
+    refuseField(at, `Send the bytes as a data: URL (${names}): no address is fetched here.`)
+  }
+  const comma = url.indexOf(',')
+  const head = /^data:([a-z]+\/[a-z]+);base64$/.exec(url.slice(0, Math.max(0, comma)))
+  const kind = head?.[1]
+  if (kind === undefined || !types.test(kind)) {
+    refuseField(at, `Send a data: URL of ${names}, in base64.`)
+  }
+  checkBytes(url, comma + 1, { kind, at })
+  if (type === 'image_url') return { most: each, likely: each }
+  const { pdfPagesMax = defaultPdfPages } = model
+  const pages = Math.min(pdfPagesMax, likelyPages(Buffer.from(url.slice(comma + 1), 'base64')))
+  return { most: each * pdfPagesMax, likely: each * pages }
+}
+
+/** Bytes of a page, where pages are hidden in compressed objects. */
+const bytesOfPage = 32 * 1024
+
+/** How many pages a PDF seems to have, where usage has to be counted. */
+function likelyPages(pdf: Buffer): number {
+  const seen = pdf.toString('latin1').match(/\/Type\s?\/Page\b/g)?.length ?? 0
+  return Math.max(1, seen || Math.ceil(pdf.length / bytesOfPage))
+}
+
+function checkBytes(url: string, from: number, { kind, at }: { kind: string; at: string }): void {
+  const length = url.length - from
+  const padding = url.endsWith('==') ? 2 : url.endsWith('=') ? 1 : 0
+  if (length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(url.slice(from))) {
+    refuseField(at, 'The data after the comma is not base64.')
+  }
+  if ((length / 4) * 3 - padding > maxMediaBytes) {
+    refuseField(at, `Send at most ${maxMediaBytes / 1024 / 1024} MiB in one part.`)
+  }
+  const first = Buffer.from(url.slice(from, from + 64), 'base64').toString('latin1')
+  const [starts, ninth] = beginnings[kind] ?? [[], '']
+  if (!starts.some((start) => first.startsWith(start)) || !first.startsWith(ninth, 8)) {
+    refuseField(at, `These bytes are not of type ${kind}.`)
+  }
+}
+
+/** Messages as their texts: without the data of images and files, which has a bound of its own. */
+export function withoutMedia(messages: Json): Json {
+  if (!Array.isArray(messages)) return messages
+  return messages.map((message) => {
+    if (!isBody(message) || !Array.isArray(message['content'])) return message
+    return { ...message, content: message['content'].map(withoutData) }
+  })
+}
+
+function withoutData(part: Json): Json {
+  const type = isBody(part) ? part['type'] : undefined
+  if (!isBody(part) || !isMedia(type)) return part
+  const holder = part[type]
+  return isBody(holder) && isSet(holder[media[type].member])
+    ? { ...part, [type]: { ...holder, [media[type].member]: '' } }
+    : part
+}

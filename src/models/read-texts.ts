@@ -1,0 +1,68 @@
+/** The most tokens of a request that a model with a tokenizer can read. */
+import type { Json } from '../kernel/canonical.ts'
+import { type Body, isBody } from './body.ts'
+import type { Tokenizer } from './tokenizers/tokenizer.ts'
+
+/** Bytes of text that are counted exactly. */
+const countedBytes = 256 * 1024
+
+/** What a member of an object adds beside its name and value: quotes, colon, comma, a line. */
+const aroundMember = 4
+
+type Counting = {
+  tokenizer: Tokenizer
+  /** Of text beyond what is counted. */
+  bytesPerToken: number
+}
+
+/**
+ * Counts what a model reads: the texts of messages as they stand, their other members with
+ * room for punctuation, and everything beside them as indented JSON, the longest form in which
+ * templates write tools and formats.
+ */
+export function countRead(content: Body, { tokenizer, bytesPerToken }: Counting): number {
+  let left = countedBytes
+  const text = (written: string): number => {
+    const exact = written.length <= left ? written : written.slice(0, left)
+    const bytes = Buffer.byteLength(exact)
+    const rest = Buffer.byteLength(written) - bytes
+    left = Math.max(0, left - bytes)
+    return tokenizer.count(exact) + Math.ceil(rest / bytesPerToken)
+  }
+  const value = (any: Json): number => {
+    if (typeof any === 'string') return text(any)
+    if (Array.isArray(any)) {
+      return any.reduce<number>((sum, item) => sum + aroundMember + value(item), aroundMember)
+    }
+    if (!isBody(any)) return text(String(any))
+    return members(any) + aroundMember
+  }
+  const members = (of: Body): number => {
+    let tokens = 0
+    for (const name in of) tokens += text(name) + aroundMember + value(of[name] ?? null)
+    return tokens
+  }
+  /** A role, a name and a content stand there without their own names. */
+  const message = (of: Json): number => {
+    if (!isBody(of)) return value(of)
+    const { role = '', content = '', ...others } = of
+    const parts = Array.isArray(content) ? content : [content]
+    return (
+      value(role) + parts.reduce<number>((sum, part) => sum + partOf(part), 0) + members(others)
+    )
+  }
+  const partOf = (part: Json): number => {
+    if (!isBody(part)) return part === null ? 0 : value(part)
+    const { type: _, text: said, ...others } = part
+    return (said === undefined ? 0 : value(said)) + members(others)
+  }
+  const { messages, input, ...others } = content
+  let tokens = 0
+  for (const one of listOf(messages)) tokens += message(one)
+  for (const one of listOf(input)) tokens += value(one)
+  const hasOthers = Object.keys(others).length > 0
+  return hasOthers ? tokens + text(JSON.stringify(others, null, 1)) : tokens
+}
+
+const listOf = (value: Json | undefined): Json[] =>
+  value === undefined ? [] : Array.isArray(value) ? value : [value]

@@ -1,0 +1,16 @@
+/** Loads tokenizers: each when a model that has it is first asked. */
+import type { Tokenizer, TokenizerName } from './tokenizer.ts'
+
+const loaded: { [Name in TokenizerName]?: Promise<Tokenizer> } = {}
+
+/** A tokenizer; the first call reads its words, some megabytes. */
+export async function loadTokenizer(name: TokenizerName): Promise<Tokenizer> {
+  loaded[name] ??= read(name)
+  return loaded[name]
+}
+
+async function read(name: TokenizerName): Promise<Tokenizer> {
+  const { load } =
+    name === 'o200k_base' ? await import('./o200k-base.ts') : await import('./cl100k-base.ts')
+  return load()
+}

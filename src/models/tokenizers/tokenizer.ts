@@ -1,0 +1,10 @@
+/** The tokenizers by their names, and what one does. */
+
+export const tokenizerNames = ['o200k_base', 'cl100k_base'] as const
+
+export type TokenizerName = (typeof tokenizerNames)[number]
+
+export type Tokenizer = {
+  /** At least the tokens of a text; exact but for text that would take long to count. */
+  count(text: string): number
+}
