@@ -31,7 +31,10 @@ const textParts = new Map([
  * @returns how many messages there are, 1 to 1,000, and the tokens of their images and files.
  * @throws Refusal 'invalid_request'
  */
-export function checkChat(model: Model, body: Body): { messages: number; media: MediaTokens | undefined } {
+export function checkChat(
+  model: Model,
+  body: Body,
+): { messages: number; media: MediaTokens | undefined } {
   const messages = body['messages']
   if (!Array.isArray(messages) || messages.length === 0) {
     refuseField('messages', 'Send messages as a list of at least one message.')

@@ -77,8 +77,7 @@ function inputOf(claim: UsageClaim, said: Reported): Decided {
   const tokens = said.inputTokens
   if (tokens !== undefined) return { tokens, believed: !said.contradicts.input }
   const { countedMedia = 0, countedText: exact } = bound
-  const text =
-    exact ?? countTokens(counting, delivered.inputBytes, delivered.input, isClientsEnd)
+  const text = exact ?? countTokens(counting, delivered.inputBytes, delivered.input, isClientsEnd)
   return { tokens: Math.max(1, text + countedMedia), believed: false }
 }
 

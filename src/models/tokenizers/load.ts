@@ -1,11 +1,11 @@
 /** Loads tokenizers: each when a model that has it is first asked. */
 import type { Tokenizer, TokenizerName } from './tokenizer.ts'
 
-const loaded: { [Name in TokenizerName]?: Promise<Tokenizer> } = {}
+const loaded: { [Name in TokenizerName]?: Tokenizer } = {}
 
 /** A tokenizer; the first call reads its words, some megabytes. */
 export async function loadTokenizer(name: TokenizerName): Promise<Tokenizer> {
-  loaded[name] ??= read(name)
+  loaded[name] ??= await read(name)
   return loaded[name]
 }
 
