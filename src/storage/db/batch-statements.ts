@@ -23,6 +23,12 @@ export function batchStatement(step: Writing): BatchStatement {
   const set = columns.filter(([field]) => written.includes(field))
   const found = columns.filter(([, column]) => keys.includes(column.name))
   const where = keys.map((key) => `t.${quote(key)} = v.${quote(key)}`).join(' and ')
+  const [alone] = found
+  if (step.kind === 'remove' && alone && found.length === 1) {
+    // By the index in any plan, also in one that was made while the table was empty.
+    const text = `delete from ${name} where ${quote(alone[1].name)} = any(${arrayOf(alone[1], 0)})`
+    return { text, bind: binder(found) }
+  }
   if (step.kind === 'remove') {
     const from = `${arraysOf(found)} as v (${namesOf(found)})`
     return { text: `delete from ${name} t using ${from} where ${where}`, bind: binder(found) }
