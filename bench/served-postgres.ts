@@ -60,6 +60,7 @@ export async function measureServed(
 }
 
 async function loadOnce(admin: Bun.SQL, served: Served, seconds: number): Promise<Round> {
+  await untilQuiet(admin)
   const before = { lsn: await walPosition(admin), cpu: await backendsOf(admin, served) }
   const result = await runLoad(served.running, plain(connections, seconds))
   // A backend that is new since then began at nothing.
@@ -84,6 +85,20 @@ async function loadOnce(admin: Bun.SQL, served: Served, seconds: number): Promis
   )
   return round
 }
+
+/** Until both gateways have signed and counted what they ran before, a minute at most. */
+async function untilQuiet(admin: Bun.SQL): Promise<void> {
+  for (let tries = 0; tries < 60; tries++) {
+    const from = await walPosition(admin)
+    await Bun.sleep(1000)
+    const [found] = await admin`select pg_wal_lsn_diff(pg_current_wal_insert_lsn(),
+      ${from}::pg_lsn)::float8 as bytes`
+    if (found.bytes < quietBytes) return
+  }
+}
+
+/** What a gateway without callers writes in a second, at most. */
+const quietBytes = 20_000
 
 /** Of the whole server: whatever else writes to it counts, so nothing else should. */
 async function walPosition(admin: Bun.SQL): Promise<string> {
