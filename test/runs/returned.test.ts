@@ -19,7 +19,8 @@ describe.each(engines)('an open run that came back with a database of before, on
   /** A row as it was while this very process had the run. */
   const giveBack = async (digit: string): Promise<string> => {
     const id = `${ended.id.slice(0, -4)}000${digit}`
-    const row: OpenRunRow = { ...ended, id, status: 'running', hold: 0n, windows: [] }
+    const own = { node: w.deps.settings.node, windows: [] }
+    const row: OpenRunRow = { ...ended, id, ...own, status: 'running', hold: 0n }
     await w.db.write(() => insert(w.db.tables.openRuns, [row]))
     return id
   }
