@@ -7,11 +7,13 @@ import { makeCatalogue } from '../models/catalogue.ts'
 import { toStep } from '../models/model-config.ts'
 import { checkUpstream } from '../models/upstream/check.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
+import { calibrateCommand } from './models-calibrate.ts'
 import { importCommand } from './models-import.ts'
 
 export function modelCommands(program: Command): void {
   const models = program.command('models').description('check, import and calibrate models')
   importCommand(models)
+  calibrateCommand(models)
   withSettings(models.command('check'))
     .description('ask every upstream which models it has; free of charge')
     .option('--json', 'print JSON')
