@@ -11,14 +11,8 @@ export type ModelDiff = {
   left: { id: string; why: string }[]
 }
 
-/** What an import decides of a model that is there; the rest is the operator's. */
-const managed = [
-  ...Object.keys(costFields),
-  'bands',
-  'tiers',
-  'context_tokens',
-  'max_output_tokens',
-] as const
+/** What an import decides of a model that is there: prices. Limits and names are the operator's. */
+const managed = [...Object.keys(costFields), 'bands', 'tiers'] as const
 
 export function diffModels(
   current: readonly ModelEntry[],

@@ -95,7 +95,6 @@ describe('models in the text of a configuration file', () => {
     const gone = lines(text).filter((line) => !lines(written).includes(line))
     expect(gone).toEqual([
       '  { to = "up:large", cost = { input_pusd = 1, output_pusd = 2 } },',
-      'max_output_tokens = 64_000',
       'input_pusd = 2_000_000 # too dear?',
       'reasoning_pusd = 99',
       'above_input_tokens = 100_000',
