@@ -1,6 +1,7 @@
 /** Shows an answer of the console as it arrives. */
+import { inputText, tokensText } from '../front/console/talk.ts'
 import { maxNusd, toUsd } from '../kernel/money.ts'
-import { inputUnitsOf, outputUnitsOf } from '../models/meter.ts'
+import { outputUnitsOf } from '../models/meter.ts'
 import { byId, element } from './dom.ts'
 
 type Line = { meter: string; quantity: number }
@@ -33,7 +34,7 @@ export function answerPanel(talk: HTMLElement, input: string, outputPusd: bigint
   showUsed(0n, 0n)
 
   const showTokens = (count: number): void => {
-    put('run-output', tokens(count))
+    put('run-output', tokensText(count))
     const seconds = (lastMs - firstMs) / 1000
     if (seconds > 0.05)
       put('run-speed', `${Math.round(count / seconds).toLocaleString('en-US')} tokens/s`)
@@ -75,7 +76,7 @@ export function answerPanel(talk: HTMLElement, input: string, outputPusd: bigint
       const content = run.output?.[0]?.message?.content
       const said = typeof content === 'string' ? content : text.data
       if (said !== text.data) text.data = said
-      put('run-input', tokens(inputUnitsOf(run.lines)))
+      put('run-input', inputText(run.lines))
       showTokens(outputUnitsOf(run.lines))
       showCost(BigInt(run.cost_nusd), `/receipts/${run.receipt_id}`)
       return said
@@ -83,7 +84,7 @@ export function answerPanel(talk: HTMLElement, input: string, outputPusd: bigint
     /** It broke off, and this is what was charged, where that is known. */
     charge(metadata: Record<string, unknown> = {}): void {
       const { cost_nusd: cost, input_tokens: read, output_tokens: count } = metadata
-      if (typeof read === 'number') put('run-input', tokens(read))
+      if (typeof read === 'number') put('run-input', tokensText(read))
       if (typeof count === 'number') showTokens(count)
       if (typeof cost === 'number') showCost(BigInt(cost), `/receipts/${receiptId}`)
     },
@@ -109,9 +110,6 @@ function showUsed(used: bigint, held: bigint): void {
   bar.setAttribute('aria-label', said)
   words.textContent = said
 }
-
-const tokens = (count: number): string =>
-  `${count.toLocaleString('en-US')} ${count === 1 ? 'token' : 'tokens'}`
 
 /** As the server writes ids: both ends. */
 export const shortId = (id: string): string => `${id.slice(0, 9)}…${id.slice(-6)}`

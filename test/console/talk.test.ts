@@ -3,6 +3,7 @@ import { wordsOf } from '../../src/front/console/fault-words.ts'
 import {
   type Ask,
   curlOf,
+  inputText,
   messagesOf,
   mostOf,
   readTariff,
@@ -150,5 +151,28 @@ describe('a fault in words', () => {
     ]
   test.each(cases)('%s %j', (type, metadata, what, charged) => {
     expect(wordsOf({ type, message: 'said', metadata })).toMatchObject({ what, charged })
+  })
+})
+
+describe('what a run read', () => {
+  test.each([
+    [[], '0 tokens'],
+    [[{ meter: 'input', quantity: 1 }], '1 token'],
+    [
+      [
+        { meter: 'input', quantity: 20 },
+        { meter: 'cache_read', quantity: 1920 },
+      ],
+      '1,940 tokens, 1,920 cached',
+    ],
+    [
+      [
+        { meter: 'cache_write', quantity: 5 },
+        { meter: 'output', quantity: 9 },
+      ],
+      '5 tokens',
+    ],
+  ])('%j is told as %s', (lines, words) => {
+    expect(inputText(lines)).toBe(words)
   })
 })

@@ -1,7 +1,7 @@
 /** The console's conversation as requests and costs; runs in the server and in the browser. */
 import type { Json } from '../../kernel/canonical.ts'
 import type { Nusd } from '../../kernel/money.ts'
-import { costOf } from '../../models/meter.ts'
+import { cachedUnitsOf, costOf, inputUnitsOf } from '../../models/meter.ts'
 import { holdLines, type Prices } from '../../models/rates.ts'
 
 /** An answered question. Pages send turns back, because the server stores no conversation. */
@@ -99,6 +99,18 @@ export function mostOf(tariff: Tariff, ask: Ask): Nusd {
   const inputTokens = Math.min(tokens + overhead.perMessage * messages.length, contextTokens - 1)
   const outputTokens = Math.min(ask.max_output_tokens ?? 0, contextTokens - 1)
   return costOf(holdLines(prices, 'chat', { inputTokens, outputTokens, contextTokens }), 0)
+}
+
+type AnyLine = { readonly meter: string; readonly quantity: number }
+
+export const tokensText = (count: number): string =>
+  `${count.toLocaleString('en-US')} ${count === 1 ? 'token' : 'tokens'}`
+
+/** What a run read, and how much of it from a cache. */
+export function inputText(lines: readonly AnyLine[]): string {
+  const cached = cachedUnitsOf(lines)
+  const read = tokensText(inputUnitsOf(lines))
+  return cached === 0 ? read : `${read}, ${cached.toLocaleString('en-US')} cached`
 }
 
 /** The same call as a shell command. The key is an environment variable, never its secret. */

@@ -4,7 +4,7 @@ import type { ShownKey } from '../../../access/keys/shown-key.ts'
 import { type Millis, toRfc3339 } from '../../../kernel/clock.ts'
 import { type Nusd, toUsd } from '../../../kernel/money.ts'
 import { windowEnd } from '../../../ledger/window.ts'
-import { inputUnitsOf, outputUnitsOf } from '../../../models/meter.ts'
+import { outputUnitsOf } from '../../../models/meter.ts'
 import { receiptIdOf } from '../../../proof/receipts/receipt.ts'
 import type { RunRow } from '../../../storage/db/schema.ts'
 import { Amount, amountText } from '../../../web/ui/amount.tsx'
@@ -17,6 +17,7 @@ import { Notice } from '../../../web/ui/notice.tsx'
 import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { defaultCap } from '../console-key.ts'
+import { inputText, tokensText } from '../talk.ts'
 
 /** The page of a receipt. */
 export const receiptPath = (receiptId: string): string => `/receipts/${receiptId}`
@@ -63,8 +64,8 @@ const factsOf = (run: RunRow | undefined) =>
   [
     ['First token', <code id="run-first">{run ? firstToken(run) : none}</code>],
     ['Speed', <code id="run-speed">{run ? speed(run) : none}</code>],
-    ['Input', <code id="run-input">{run ? tokens(inputUnitsOf(run.lines)) : none}</code>],
-    ['Output', <code id="run-output">{run ? tokens(outputUnitsOf(run.lines)) : none}</code>],
+    ['Input', <code id="run-input">{run ? inputText(run.lines) : none}</code>],
+    ['Output', <code id="run-output">{run ? tokensText(outputUnitsOf(run.lines)) : none}</code>],
     ['Cost', <code id="run-cost">{run ? <Amount nusd={run.cost} /> : none}</code>],
     ['Receipt', <span id="run-receipt">{run ? <ReceiptLink run={run} /> : none}</span>],
   ] as const
@@ -74,9 +75,6 @@ const none = '–'
 const ReceiptLink = ({ run }: { run: RunRow }) => (
   <IdLink value={receiptIdOf(run.id)} href={receiptPath(receiptIdOf(run.id))} />
 )
-
-const tokens = (count: number): string =>
-  `${count.toLocaleString('en-US')} ${count === 1 ? 'token' : 'tokens'}`
 
 const firstToken = ({ startedAt, firstByteAt }: RunRow): string =>
   startedAt === null || firstByteAt === null ? none : `${firstByteAt - startedAt} ms`
