@@ -202,5 +202,49 @@ export const money: Group = {
       ],
       guards: [['src/runs/ending.ts', 'endFailed']],
     },
+    {
+      id: 'D30',
+      severity: 'H',
+      promise: 'A hold bounds what a run is charged: text, images, PDFs, bands, tiers, a context.',
+      tests: [
+        [
+          'test/models/context.test.ts',
+          'are never charged above the hold by any report, and never without output',
+        ],
+        ['test/models/tokenizer.test.ts', 'counts any text exactly'],
+        ['test/models/tokenizer.test.ts', 'counts a piece of %j without an end by its bytes'],
+        ['test/models/media.test.ts', 'a PDF is held for as many pages as the model server takes'],
+        [
+          'test/runs/fit.test.ts',
+          'the bound that fits holds no more than the room, and one token more would not fit',
+        ],
+      ],
+      guards: [
+        ['src/models/bound.ts', 'boundOf'],
+        ['src/models/rates.ts', 'holdLines'],
+        ['src/models/media.ts', 'checkMedia'],
+        ['src/models/tokenizers/byte-pairs.ts', 'makeTokenizer'],
+      ],
+    },
+    {
+      id: 'D31',
+      severity: 'H',
+      promise: 'A 402 names the amounts and the ways out, and no number of it looks like a status.',
+      tests: [
+        [
+          'test/runs/shortage.test.ts',
+          'names the amounts, the key, when it has more again, and every way out',
+        ],
+        ['test/runs/shortage.test.ts', 'in its words, its decimals and the tokens it offers'],
+        [
+          'test/runs/shortage.test.ts',
+          'are 402 with Retry-After and x-should-retry: true, and the run is taken when they end',
+        ],
+      ],
+      guards: [
+        ['src/runs/shortage.ts', 'explainShortage'],
+        ['src/kernel/status-safe.ts', 'notAStatus'],
+      ],
+    },
   ],
 }
