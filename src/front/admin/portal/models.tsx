@@ -132,9 +132,18 @@ const unpricedColumns: Column<UnpricedUnits>[] = [
 ]
 
 const modelColumns: Column<Model>[] = [
-  { head: 'Model', cell: ({ id }) => <code>{id}</code> },
+  {
+    head: 'Model',
+    cell: ({ id, status }) => (
+      <span class="name">
+        <code>{id}</code>
+        <small class="quiet alt">{status}</small>
+      </span>
+    ),
+  },
   {
     head: 'State',
+    kind: 'optional',
     cell: ({ status }) => <Badge tone={status === 'live' ? 'ok' : 'warn'}>{status}</Badge>,
   },
   {
