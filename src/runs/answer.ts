@@ -225,20 +225,22 @@ function keepRecent(gathered: Gathered): void {
 /** Replaces lone surrogates, which a cut can leave and no receipt can commit to. */
 function toChoice(gathered: Gathered): Choice {
   keepRecent(gathered)
-  const { index, calls, functionCall } = gathered
-  const isCalling = calls !== undefined && calls.size > 0
+  const { index, calls, functionCall, said, logprobs, beside } = gathered
   const text = gathered.content?.toWellFormed()
   const finish_reason = gathered.finishReason?.toWellFormed() ?? null
-  // Beside tool calls, upstreams send empty content as '' or null; receipts use null.
+  const isPlain = !calls && !functionCall && !said && !logprobs && !beside
+  if (isPlain) return { index, message: { role: 'assistant', content: text ?? '' }, finish_reason }
+  const isCalling = calls !== undefined && calls.size > 0
   const message: Choice['message'] = {
     role: 'assistant',
+    // Beside tool calls, upstreams send empty content as '' or null; receipts use null.
     content: isCalling ? text || null : (text ?? ''),
     ...(isCalling && { tool_calls: wellFormed(toToolCalls(calls)) }),
     ...namedMembers('function_call', functionCall),
-    ...membersOf(gathered.said),
+    ...membersOf(said),
   }
-  const beside = { ...namedMembers('logprobs', gathered.logprobs), ...membersOf(gathered.beside) }
-  return { index, message, finish_reason, ...beside }
+  const more = { ...namedMembers('logprobs', logprobs), ...membersOf(beside) }
+  return { index, message, finish_reason, ...more }
 }
 
 const membersOf = (pieces: Pieces | undefined): JsonObject =>

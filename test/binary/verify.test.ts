@@ -18,7 +18,8 @@ describe.skipIf(noBinary)('verify, offline', () => {
     const key = /^COUNTERFOIL_KEY=(\S+)$/m.exec(await Bun.file(home.printed.stdout).text())?.[1]
     expect(key).toBeDefined()
     const made = await server.call('/v1/runs', { key: key ?? '', json: run })
-    const { receipt: link } = (await made.json()) as { receipt: { id: string } }
+    const saved = await made.text()
+    const { receipt: link } = JSON.parse(saved) as { receipt: { id: string } }
     receipt = await (await server.call(`/v1/receipts/${link.id}`, { key: key ?? '' })).text()
     const { proof } = JSON.parse(receipt) as { proof: { size: string } }
     const anchors = `/v1/anchors?from=${proof.size}`
@@ -29,6 +30,7 @@ describe.skipIf(noBinary)('verify, offline', () => {
     signer = ((await (await server.call('/v1/signer')).json()) as { address: string }).address
     await server.stop()
     writeFileSync(join(home.folder, 'good.json'), receipt)
+    writeFileSync(join(home.folder, 'answer.json'), saved)
     writeFileSync(join(home.folder, 'text.json'), 'hello')
     writeFileSync(join(home.folder, 'other.json'), '{"type":"something.else"}')
   })
@@ -59,6 +61,22 @@ describe.skipIf(noBinary)('verify, offline', () => {
     expect((await verify('good.json', '--proof', 'good.json', '--signer', signer)).code).toBe(1)
     for (const option of ['--proof', '--anchors']) {
       expect((await verify('good.json', option, 'text.json', '--signer', signer)).code).toBe(2)
+    }
+  })
+
+  test('--answer checks a saved answer against the commitment of its receipt', async () => {
+    const good = await verify('good.json', '--answer', 'answer.json', '--signer', signer)
+    expect([good.code, good.stdout]).toEqual([0, expect.stringContaining('✓ content_output')])
+    const saved = await Bun.file(join(home.folder, 'answer.json')).text()
+    writeFileSync(join(home.folder, 'changed.json'), saved.replace('hello', 'hullo'))
+    const bad = await verify('good.json', '--answer', 'changed.json', '--signer', signer)
+    expect([bad.code, bad.stdout]).toEqual([1, expect.stringContaining('✗ content_output')])
+    const { disclosures: _, ...bare } = JSON.parse(receipt)
+    writeFileSync(join(home.folder, 'saltless.json'), JSON.stringify(bare))
+    const unsalted = await verify('saltless.json', '--answer', 'answer.json', '--signer', signer)
+    expect([unsalted.code, unsalted.stderr]).toEqual([2, expect.stringContaining('salt')])
+    for (const none of ['text.json', 'nothing.json', 'other.json']) {
+      expect((await verify('good.json', '--answer', none, '--signer', signer)).code).toBe(2)
     }
   })
 

@@ -16,6 +16,8 @@ describe('a run that broke off', () => {
     ['cancelled', true, 'cancelled', 'cancelled'],
     ['client_gone', true, 'cancelled', 'cancelled'],
     ['key_revoked', false, 'cancelled', 'cancelled'],
+    ['overdue', false, 'failed', 'failed'],
+    ['overdue', true, 'partial', 'failed'],
   ] as const)(
     'stopped by %p, with something delivered: %p, is %s',
     (stop, said, outcome, status) => {
@@ -29,6 +31,7 @@ describe('a run that broke off', () => {
     ['account_suspended', 'account_suspended', undefined],
     ['session_ended', 'session_required', undefined],
     ['shutdown', 'unavailable', { 'retry-after': '1', 'retry-after-ms': '1000' }],
+    ['overdue', 'upstream_timeout', undefined],
     ['cancelled', 'conflict', { 'x-should-retry': 'false' }],
     ['client_gone', 'conflict', { 'x-should-retry': 'false' }],
   ] as [StopReason, string, object | undefined][])(
@@ -71,6 +74,24 @@ describe('a run that broke off', () => {
       expect(refusal.type).toBe('unavailable')
       expect(refusal.detail.headers).toEqual({ 'retry-after': s, 'retry-after-ms': ms })
     }
+  })
+
+  test('A stop says whether its run was charged, and a length which one is the most.', () => {
+    const stopped = new UpstreamFailure('aborted')
+    const words = (['nothing', 'input', 'output'] as const).map(
+      (charge) => refusalOf(stopped, 'cancelled', charge).message,
+    )
+    expect(words.map((message) => message.includes('Nothing was charged'))).toEqual([
+      ...[true, false, false],
+    ])
+    const long = refusalOf(new UpstreamFailure('context', 400), undefined, 'nothing', 8192)
+    expect([long.type, long.message]).toEqual([
+      'context_length_exceeded',
+      expect.stringContaining('8192 tokens'),
+    ])
+    expect(refusalOf(new UpstreamFailure('context'), undefined, 'output').message).toContain(
+      'delivered until then was charged',
+    )
   })
 
   test('A broken answer says that the output delivered was charged.', () => {
