@@ -29,6 +29,8 @@ const limitsOf = (
   ...bound,
   inputTokens: Math.max(bound.inputTokens, contextTokens),
   outputTokens: Math.max(bound.outputTokens, maxOutputTokens * bound.n),
+  // What the context leaves is a limit of holds; a server may count otherwise.
+  contextTokens: undefined,
 })
 
 /** The upstream bills the tier it names, also one that the model is not sold at. */

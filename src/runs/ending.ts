@@ -111,6 +111,9 @@ export async function endFailed(
   const facts = { firstByteAt, output: hasOutput ? answer.choices : null }
   const isFree = charged === 'nothing'
   const ended = isFree ? undefined : endingOf(live, answer, step, facts, how)
+  // What the model server reported it bills the operator, also where no customer pays.
+  const isBilled = isFree && answer.usage !== undefined && step?.cost !== undefined
+  const { wholesale } = (isBilled ? endingOf(live, answer, step, facts, how) : ended) ?? {}
   const receiptId = receiptIdOf(live.id)
   refusal.detail.headers = { ...refusal.detail.headers, 'x-receipt-id': receiptId }
   refusal.detail.metadata = { ...refusal.detail.metadata, run_id: live.id, receipt_id: receiptId }
@@ -121,7 +124,7 @@ export async function endFailed(
     usage: ended?.usage,
     usageSource: ended?.usageSource ?? 'counted',
     clamped: ended?.clamped ?? false,
-    wholesale: ended?.wholesale,
+    wholesale,
     error: { type: refusal.type, message: refusal.message },
   }
   await finish(deps, live, ending, keep && (({ run }) => keep.failed(refusal, run)))

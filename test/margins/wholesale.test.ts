@@ -32,6 +32,11 @@ const answers: StubHandler = ({ body }, response) => {
   if (name === 'down') return void response.writeHead(500).end('{}')
   if (body['stream'] === true) {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
+    if (name === 'mute') {
+      response.write(`data: ${JSON.stringify({ choices: [], ...usages['plain'] })}\n\n`)
+      setTimeout(() => response.destroy(), 20)
+      return
+    }
     const delta = { content: stubWords.join('') }
     const chunk = { choices: [{ index: 0, delta, finish_reason: null }] }
     response.write(`data: ${JSON.stringify(chunk)}\n\n`)
@@ -58,7 +63,7 @@ describe.each(engines)('what a run costs the operator, on %s', (engine) => {
     stub = await startStubUpstream({ handler: answers })
     const toml =
       upstreamToml('stub', stub.url) +
-      [...Object.keys(usages), 'down', 'cut'].map((name) => costed(name)).join('') +
+      [...Object.keys(usages), 'down', 'cut', 'mute'].map((name) => costed(name)).join('') +
       modelToml('stub/unknown', '"stub:plain"') +
       modelToml('stub/second', `"stub:down", { to = "stub:plain", ${cost} }`)
     w = await world({ engine, toml })
@@ -112,6 +117,10 @@ describe.each(engines)('what a run costs the operator, on %s', (engine) => {
     const { charged, paid } = await run('cut', { stream: true })
     expect(charged).toBeGreaterThan(0n)
     expect(paid).toBeGreaterThan(7n)
+  })
+
+  test('is noted where the upstream reported usage and broke off before any output', async () => {
+    expect(await run('mute', { stream: true })).toEqual({ charged: 0n, paid: 85_007n })
   })
 
   test('is summed up by day, model and account, the same before and after the count', async () => {
