@@ -68,5 +68,47 @@ export const metering: Group = {
       ],
       guards: [['src/verify/meter-words.ts', 'meterWords']],
     },
+    {
+      id: 'O5',
+      severity: 'H',
+      promise: 'No account sees what a run costs the operator, on any route, page, export or log.',
+      tests: [
+        ['test/margins/private.test.ts', 'is not in any answer of %s'],
+        ['test/margins/private.test.ts', 'is on no page, to an ordinary account and to a stranger'],
+        [
+          'test/margins/private.test.ts',
+          'is in no export, no metric, no line of the log and no table but its own',
+        ],
+      ],
+      guards: [
+        ['src/models/wholesale.ts', 'wholesaleOf'],
+        ['src/front/admin/needs-admin.ts', 'adminAuth'],
+      ],
+    },
+    {
+      id: 'O6',
+      severity: 'H',
+      promise: 'Imported prices are exact, and one without a meter is refused by its name.',
+      tests: [
+        ['test/price-files/numbers.test.ts', '%s USD is %s pUSD'],
+        [
+          'test/price-files/litellm.test.ts',
+          'a price without a meter is refused by its name: %s of %s',
+        ],
+        [
+          'test/price-files/openrouter.test.ts',
+          'a price without a meter is refused by its name: %s of %s',
+        ],
+        [
+          'test/price-files/write.test.ts',
+          'change and are added; comments, order and the rest stay',
+        ],
+      ],
+      guards: [
+        ['src/kernel/decimal.ts', 'roundUp'],
+        ['src/models/price-files/litellm.ts', 'readLitellm'],
+        ['src/models/price-files/openrouter.ts', 'readOpenrouter'],
+      ],
+    },
   ],
 }

@@ -1,7 +1,8 @@
 /** Explains the settings, for `--help` and the manual. */
 import { lists, modelTables, planLimits } from './entries.ts'
-import type { Settings } from './setting.ts'
+import type { Setting, Settings } from './setting.ts'
 import { type Row, rows } from './table.ts'
+import type { Reader } from './values.ts'
 
 /** The settings as the end of `--help`: flag, meaning, default. */
 export function helpSettings(): string {
@@ -20,12 +21,23 @@ const prefixed = (table: string, settings: Settings): Settings =>
     Object.entries(settings).map(([name, setting]) => [`${table}.${name}`, setting]),
   )
 
+const steps = (meaning: string): Setting<unknown> => ({
+  reader: { ...modelTables.cost.input_pusd.reader, unit: 'list of tables' } as Reader<unknown>,
+  meaning,
+})
+
+const costTables: Settings = {
+  ...modelTables.cost,
+  bands: steps('As of a model: what runs with a longer input cost.'),
+  tiers: steps('As of a model: what runs in a tier of service cost.'),
+}
+
 const entryTables: [heading: string, settings: Settings][] = [
   ['[[upstreams]]', lists.upstreams as Settings],
   ['[[models]]', lists.models as Settings],
   ['[[models.bands]]', modelTables.bands as Settings],
   ['[[models.tiers]]', modelTables.tiers as Settings],
-  ['A step of `route`', { ...modelTables.step, ...prefixed('cost', modelTables.cost) }],
+  ['A step of `route`', { ...modelTables.step, ...prefixed('cost', costTables) }],
   ['[[plans]]', lists.plans as Settings],
   ['[plans.limits]', planLimits as Settings],
 ]
