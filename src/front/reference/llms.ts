@@ -24,7 +24,8 @@ The message says what to do next.
 
 - 400: fix the request; \`param\` names the field.
 - 401, 403: the key is missing, unknown, revoked, expired, paused, or may not do this. Do not retry.
-- 402 \`insufficient_balance\`, \`cap_exceeded\`: do not retry. Lower \`max_tokens\` to
+- 402 \`insufficient_balance\`, \`cap_exceeded\`: do not retry, unless
+  \`x-should-retry: true\` says so. Lower \`max_tokens\` to
   \`metadata.max_affordable_output_tokens\`, or send \`"fit": true\`.
 - 409, 429, 502, 503, 504: wait as long as \`Retry-After\` says, then retry; nothing was charged.
   Send the same \`Idempotency-Key\` header with the same body, and a run is charged once, however
