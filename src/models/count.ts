@@ -1,6 +1,7 @@
-/** Counts tokens where no report says them: from the bytes that passed through our hands. */
+/** Counts tokens where no report says them: of what passed through our hands. */
 import type { Json } from '../kernel/canonical.ts'
 import type { Model } from './model.ts'
+import { loadedTokenizer } from './tokenizers/load.ts'
 
 /** Bytes of a token where a model does not say. */
 export const defaultBytesPerToken = 4
@@ -12,18 +13,49 @@ export const defaultBytesPerToken = 4
 const mostAtClientsEnd = 3
 
 /** What of a model counting needs. */
-export type Counting = Pick<Model, 'bytesPerToken'>
+export type Counting = Pick<Model, 'bytesPerToken'> & Partial<Pick<Model, 'tokenizer'>>
 
 /**
- * The tokens of what passed. `_what` is for models whose text is counted exactly: a request, or
- * choices. `isClientsEnd`: the client chose where it ends.
+ * The tokens of choices of so many bytes: exact where the model has a tokenizer, which the begin of
+ * its run loaded. `isClientsEnd`: the client chose where they end.
  */
-export function countTokens(
-  { bytesPerToken }: Counting,
-  bytes: number,
-  _what: Json,
+export function countOutput(
+  { bytesPerToken, tokenizer: name }: Counting,
+  { bytes, choices }: { bytes: number; choices: Json },
   isClientsEnd: boolean,
 ): number {
+  const tokenizer = name && loadedTokenizer(name)
+  if (!tokenizer) return tokensOfBytes(bytes, bytesPerToken, isClientsEnd)
+  const texts: string[] = []
+  addTexts(texts, choices)
+  return texts.reduce((sum, text) => sum + tokenizer.count(text), 0)
+}
+
+export function tokensOfBytes(bytes: number, bytesPerToken: number, isClientsEnd: boolean): number {
   const divisor = isClientsEnd ? Math.min(bytesPerToken, mostAtClientsEnd) : bytesPerToken
   return Math.ceil(bytes / divisor)
+}
+
+/** Members that name and say nothing, up to the length of a name. */
+const labels = new Set(['role', 'id', 'type', 'index', 'finish_reason'])
+
+/** The usual names of members; another one is output itself. */
+const usual = new Set([
+  ...['message', 'content', 'reasoning', 'reasoning_content', 'refusal', 'tool_calls'],
+  ...['function_call', 'function', 'custom', 'name', 'arguments', 'input'],
+])
+
+function addTexts(texts: string[], value: Json): void {
+  if (typeof value === 'string') texts.push(value)
+  else if (Array.isArray(value)) for (const item of value) addTexts(texts, item)
+  else if (typeof value !== 'object' || value === null) texts.push(String(value ?? ''))
+  else {
+    for (const name in value) {
+      const member = value[name] ?? ''
+      const isLabel = labels.has(name) && String(member).length <= 64
+      if (isLabel || name === 'logprobs') continue
+      if (!usual.has(name) && !labels.has(name)) texts.push(name)
+      addTexts(texts, member)
+    }
+  }
 }

@@ -1,7 +1,7 @@
 /** Decides what a run is charged for. */
 import type { Json } from '../kernel/canonical.ts'
 import type { Bound } from './bound.ts'
-import { type Counting, countTokens } from './count.ts'
+import { type Counting, countOutput, tokensOfBytes } from './count.ts'
 import { inputClasses, outputClasses, type Usage, type UsageClass } from './meter.ts'
 import { type Prices, type RateStep, stepFor } from './rates.ts'
 import { type Reported, readUsage, type UsageShape } from './reported.ts'
@@ -13,8 +13,7 @@ export type Delivered = {
   inputBytes: number
   /** UTF-8 bytes of all that was relayed: text, reasoning, refusals, calls, unknown members. */
   outputBytes: number
-  /** The request and the choices themselves, for models whose text is counted exactly. */
-  input: Json
+  /** The choices themselves, for models whose text is counted exactly. */
   output: Json
 }
 
@@ -77,7 +76,8 @@ function inputOf(claim: UsageClaim, said: Reported): Decided {
   const tokens = said.inputTokens
   if (tokens !== undefined) return { tokens, believed: !said.contradicts.input }
   const { countedMedia = 0, countedText: exact } = bound
-  const text = exact ?? countTokens(counting, delivered.inputBytes, delivered.input, isClientsEnd)
+  const { bytesPerToken } = counting
+  const text = exact ?? tokensOfBytes(delivered.inputBytes, bytesPerToken, isClientsEnd)
   return { tokens: Math.max(1, text + countedMedia), believed: false }
 }
 
@@ -91,7 +91,8 @@ function outputOf(claim: UsageClaim, said: Reported): Decided {
   const isPossible = tokens !== undefined && (tokens > 0 || outputBytes === 0)
   if (isPossible && !isOutdated) return { tokens, believed: !said.contradicts.output }
   const isMute = outputBytes === 0
-  const counted = isMute ? 0 : countTokens(counting, outputBytes, output, isClientsEnd)
+  const passed = { bytes: outputBytes, choices: output }
+  const counted = isMute ? 0 : countOutput(counting, passed, isClientsEnd)
   return { tokens: isOutdated ? Math.max(counted, tokens ?? 0) : counted, believed: false }
 }
 

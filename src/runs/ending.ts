@@ -59,7 +59,6 @@ function endingOf(
     delivered: {
       inputBytes: live.bound.inputBytes,
       outputBytes: answer.outputBytes,
-      input: live.body,
       output: answer.choices,
     },
     counting: live.model,

@@ -106,7 +106,7 @@ function settled(answer: ReturnType<typeof readAnswer>): void {
   const bound = { inputTokens: 100, outputTokens: 50, maxTokens: 50, n: 1, inputBytes: 100 }
   const prices = { inputPusd: 1n, outputPusd: 1n, requestNusd: 0n }
   const { outputBytes, choices: output } = answer
-  const delivered = { inputBytes: 60, outputBytes, input: {}, output }
+  const delivered = { inputBytes: 60, outputBytes, output }
   const { usage: used } = decideUsage({
     bound,
     prices,

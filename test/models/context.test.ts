@@ -92,7 +92,7 @@ describe('input and output that share a context', () => {
             completion_tokens: output,
             prompt_tokens_details: { cached_tokens: cached },
           },
-          delivered: { inputBytes: 10, outputBytes: 10, input: {}, output: [] },
+          delivered: { inputBytes: 10, outputBytes: 10, output: [] },
           counting: { bytesPerToken: 4 },
           embedded: false,
         })
@@ -110,7 +110,7 @@ describe('input and output that share a context', () => {
       bound: shared(),
       prices: plain,
       reported,
-      delivered: { inputBytes: 1, outputBytes: 1, input: {}, output: [] },
+      delivered: { inputBytes: 1, outputBytes: 1, output: [] },
       counting: { bytesPerToken: 4 },
       embedded: false,
     })

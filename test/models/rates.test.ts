@@ -42,7 +42,7 @@ const modelOf = (config: ModelConfig) => {
 
 const most = { maxTokens: 64_000, n: 1, inputBytes: 4000 }
 const wide = { inputTokens: 1_000_000, outputTokens: 64_000, ...most }
-const delivered = { inputBytes: 4000, outputBytes: 400, input: {}, output: [] }
+const delivered = { inputBytes: 4000, outputBytes: 400, output: [] }
 
 function bill(
   config: ModelConfig,

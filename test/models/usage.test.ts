@@ -5,7 +5,7 @@ import { decideUsage, type UsageClaim } from '../../src/models/usage.ts'
 
 const bound = { inputTokens: 100, outputTokens: 50, maxTokens: 50, n: 1, inputBytes: 90 }
 const prices = { inputPusd: 1n, outputPusd: 1n, requestNusd: 0n }
-const delivered = { inputBytes: 61, outputBytes: 25, input: {}, output: [] }
+const delivered = { inputBytes: 61, outputBytes: 25, output: [] }
 const counting = { bytesPerToken: 4 }
 
 function decide(
@@ -148,7 +148,7 @@ test('no report and no delivery leads above the bound or to anything but a count
   const count = fc.maxSafeNat()
   fc.assert(
     fc.property(reported, count, count, fc.boolean(), (said, inputBytes, outputBytes, is) => {
-      const claim = { inputBytes, outputBytes, input: {}, output: [] }
+      const claim = { inputBytes, outputBytes, output: [] }
       const { usage } = decideUsage({
         bound,
         prices,

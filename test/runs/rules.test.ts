@@ -117,7 +117,7 @@ describe('what was written', () => {
         prompt_tokens: 3,
         ...(completion_tokens === undefined ? {} : { completion_tokens }),
       },
-      delivered: { inputBytes: 10, outputBytes, input: {}, output: [] },
+      delivered: { inputBytes: 10, outputBytes, output: [] },
       counting: { bytesPerToken: 4 },
       embedded: false,
     })

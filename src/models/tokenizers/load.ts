@@ -9,6 +9,9 @@ export async function loadTokenizer(name: TokenizerName): Promise<Tokenizer> {
   return loaded[name]
 }
 
+/** A tokenizer that was loaded before; undefined for others. */
+export const loadedTokenizer = (name: TokenizerName): Tokenizer | undefined => loaded[name]
+
 async function read(name: TokenizerName): Promise<Tokenizer> {
   const { load } =
     name === 'o200k_base' ? await import('./o200k-base.ts') : await import('./cl100k-base.ts')
