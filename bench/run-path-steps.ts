@@ -78,7 +78,7 @@ export const steps = {
     'models/upstream/breaker.ts',
     'models/upstream/breaker-accounts.ts',
     'models/upstream/slots.ts',
-    'models/upstream/openai.ts',
+    'models/upstream/model-server.ts',
     'kernel/json-object.ts',
     'models/upstream/wire/wire.ts',
     'models/upstream/wire/exchange.ts',

@@ -7,7 +7,7 @@ import type { Socket } from 'bun'
 import { systemClock } from '../src/kernel/clock.ts'
 import { StopSwitch } from '../src/kernel/stop.ts'
 import { makeBreaker } from '../src/models/upstream/breaker.ts'
-import { openaiUpstream } from '../src/models/upstream/openai.ts'
+import { modelServer } from '../src/models/upstream/model-server.ts'
 import { servedUpstream } from '../src/models/upstream/served.ts'
 import { upstreamSlots } from '../src/models/upstream/slots.ts'
 import { middle } from './table.ts'
@@ -58,7 +58,7 @@ function exchangeAsks(): Ask[] {
   const slots = upstreamSlots({ most: 1024, maxWaitMs: 5000 })
   const times = { clock: systemClock, suspends: () => 0 }
   const breaker = makeBreaker({ failures: 5, cooldownMs: 30_000 }, times, () => {})
-  const server = openaiUpstream({ id: 'stub', baseUrl: `${origin}/v1`, apiKey })
+  const server = modelServer({ id: 'stub', baseUrl: `${origin}/v1`, apiKey })
   const upstream = servedUpstream(server, { meters, clock: systemClock, slots, breaker })
   const ask = () =>
     upstream.complete({ kind: 'chat', body, account: 'a', signal: new StopSwitch() })

@@ -255,7 +255,7 @@ export const storage: Group = {
         ],
         ['test/http/sse.test.ts', 'a hundred of them leave nothing behind'],
         [
-          'test/upstream/openai.test.ts',
+          'test/upstream/model-server.test.ts',
           '100 at once, each aborted at another moment, leave nothing behind',
         ],
         [

@@ -13,7 +13,7 @@ export const streams: Group = {
           'what came is charged, an error says so, no [DONE] follows',
         ],
         [
-          'test/upstream/openai.test.ts',
+          'test/upstream/model-server.test.ts',
           'one that ends after k words is cut, and the k words are there',
         ],
       ],
@@ -99,7 +99,7 @@ export const streams: Group = {
       severity: 'C',
       promise: 'Error texts of an upstream are never passed on.',
       tests: [
-        ['test/upstream/openai.test.ts', 'nothing that an upstream says is repeated'],
+        ['test/upstream/model-server.test.ts', 'nothing that an upstream says is repeated'],
         [
           'test/runs/lying-upstream.test.ts',
           "a refusal of the upstream is told in our words, and another isn't asked",

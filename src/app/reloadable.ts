@@ -12,7 +12,7 @@ import { writePrices } from '../models/prices.ts'
 import { type Breaker, makeBreaker } from '../models/upstream/breaker.ts'
 import { builtinUpstream } from '../models/upstream/builtin.ts'
 import { liveUpstreams } from '../models/upstream/live-upstreams.ts'
-import { openaiUpstream } from '../models/upstream/openai.ts'
+import { modelServer } from '../models/upstream/model-server.ts'
 import { servedUpstream } from '../models/upstream/served.ts'
 import { upstreamSlots } from '../models/upstream/slots.ts'
 import type { Upstream } from '../models/upstream/upstream.ts'
@@ -95,9 +95,13 @@ function breakerOf(entry: UpstreamConfig, { clock, log, meters }: Needs): Breake
 }
 
 function makeUpstream(entry: UpstreamConfig, needs: Needs): Upstream {
-  const server = openaiUpstream({
+  const server = modelServer({
     id: entry.id,
+    kind: entry.kind,
     baseUrl: entry.base_url,
+    ...(entry.auth === undefined ? {} : { auth: entry.auth }),
+    headers: { ...entry.headers, ...entry.secret_headers },
+    query: entry.query,
     ...(entry.api_key === undefined ? {} : { apiKey: entry.api_key }),
     isProxied: entry.is_proxied === true,
     limits: {

@@ -7,10 +7,12 @@ import { usageApi } from '../billing/usage/api.ts'
 import { explorerApi } from '../front/explorer/api.ts'
 import { makePublicCache } from '../front/explorer/public-cache.ts'
 import { mcpApi } from '../front/mcp/api.ts'
+import { missingWords } from '../front/reference/missing.ts'
 import { statusApi } from '../front/status/api.ts'
 import { terminalApi } from '../front/terminal/api.ts'
 import { makeSlots } from '../front/terminal/slots.ts'
 import { modelsApi } from '../models/api.ts'
+import { messagesError } from '../models/protocols/messages/write-error.ts'
 import { anchorsApi } from '../proof/anchors/api.ts'
 import { passportsApi } from '../proof/passports/api.ts'
 import { receiptsApi } from '../proof/receipts/api.ts'
@@ -21,6 +23,10 @@ import { methodNotAllowed } from '../web/http/methods.ts'
 import { makeRoot, type ShowRefusal } from '../web/http/root.ts'
 import { slowBodies } from '../web/http/slow-body.ts'
 import type { Deps } from './deps-port.ts'
+
+/** Anthropic's clients read errors in a shape of their own. */
+const errorBodyFor = ({ url }: Request) =>
+  /^[^/]*\/\/[^/]*\/v1\/messages(?![\w-])/.test(url) ? messagesError : undefined
 
 /**
  * The whole service as one Elysia instance. Routes for programs are mounted at once, pages at the
@@ -34,7 +40,8 @@ export function createApp(deps: Deps) {
   const { ids, log } = deps
   let pages: ShowRefusal | undefined
   const showRefusal = (...asked: Parameters<ShowRefusal>) => pages?.(...asked)
-  const app = makeRoot({ baseUrl, listen, ids, log, expectBody, showRefusal })
+  const said = { showRefusal, errorBodyFor, missingWords }
+  const app = makeRoot({ baseUrl, listen, ids, log, expectBody, ...said })
     .use(statusApi(deps))
     .use(modelsApi(deps))
     .use(signerApi(deps))

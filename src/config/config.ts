@@ -60,9 +60,12 @@ export function loadConfig(inputs: Inputs): Loaded {
     values[row.path] = readValue(row.setting, raw, name, problems)
   }
   const { '': top, ...rest } = toSections(values)
-  const findKey: FindSecret = (entry, where) => findApiKey(entry, where, inputs, problems)
+  const secrets: FindSecret = {
+    key: (entry, where) => findApiKey(entry, where, inputs, problems),
+    variable: (name, where) => findVariable(name, where, inputs, problems),
+  }
   const entries = {
-    upstreams: readUpstreams(file['upstreams'], findKey, problems).map((upstream) =>
+    upstreams: readUpstreams(file['upstreams'], secrets, problems).map((upstream) =>
       namesProxy(inputs.env) ? { ...upstream, is_proxied: true as const } : upstream,
     ),
     models: readModels(file['models'], problems),
@@ -151,20 +154,29 @@ function findRaw(
 }
 
 function findApiKey(
-  entry: Parameters<FindSecret>[0],
+  entry: Parameters<FindSecret['key']>[0],
   where: string,
-  { env, readFile }: Inputs,
+  inputs: Inputs,
   problems: string[],
 ): string | undefined {
   const { api_key_env: name, api_key_file: path } = entry
   if (name && path) problems.push(`${where}: set api_key_env or api_key_file, not both`)
-  if (path) return readSecret(path, `${where}.api_key_file`, readFile, problems)
-  if (!name) return undefined
+  if (path) return readSecret(path, `${where}.api_key_file`, inputs.readFile, problems)
+  return name ? findVariable(name, `${where}.api_key_env`, inputs, problems) : undefined
+}
+
+/** The value of an environment variable, or of the file that it names with `_FILE` behind it. */
+function findVariable(
+  name: string,
+  where: string,
+  { env, readFile }: Inputs,
+  problems: string[],
+): string | undefined {
   const fileName = env[`${name}_FILE`]
   if (env[name] && fileName) problems.push(`set ${name} or ${name}_FILE, not both`)
   if (env[name]) return env[name]
   if (fileName) return readSecret(fileName, `${name}_FILE`, readFile, problems)
-  problems.push(`${where}.api_key_env: neither ${name} nor ${name}_FILE is set`)
+  problems.push(`${where}: neither ${name} nor ${name}_FILE is set`)
   return undefined
 }
 

@@ -3,12 +3,28 @@ import type { ModelConfig } from '../models/model-config.ts'
 import type { PricesConfig } from '../models/rate-fields.ts'
 import { tokenizerNames } from '../models/tokenizers/tokenizer.ts'
 import { isTable, needed, optional, readTable, set, type ValuesOf } from './setting.ts'
-import { amount, decimal, filePath, flag, httpUrl, integer, listOf, oneOf, text } from './values.ts'
+import {
+  amount,
+  decimal,
+  filePath,
+  flag,
+  httpUrl,
+  integer,
+  listOf,
+  oneOf,
+  text,
+  textTable,
+} from './values.ts'
 
 const id = text('id', 'an id of a-z, 0-9, dot, dash and underscore', /^[a-z0-9][a-z0-9._-]{0,63}$/)
 const words = text('text', 'text of 1 to 200 characters', /^\P{Cc}{1,200}$/u)
 const tokens = integer('tokens', 0, 1_000_000_000)
 const ms = integer('ms', 1, 86_400_000)
+
+/** A header that is not ours to set. */
+const reserved = 'host|connection|content-length|content-type|transfer-encoding|authorization'
+const headerName = new RegExp(`^(?!(${reserved})$)[a-z0-9-]{1,64}$`)
+const headers = textTable('headers in lower case', headerName, /^[\t -~]{0,1024}$/)
 
 const pusd = amount('pUSD')
 const nusd = amount('nUSD')
@@ -54,7 +70,25 @@ export const modelTables = {
 export const lists = {
   upstreams: {
     id: needed(id, 'Name of the server in routes.'),
-    base_url: needed(httpUrl, 'Where its OpenAI-compatible API begins, mostly ending in /v1.'),
+    kind: set(
+      oneOf('openai', 'anthropic', 'responses'),
+      'openai',
+      'The API it speaks: Chat Completions, Messages or Responses.',
+    ),
+    base_url: needed(httpUrl, 'Where its API begins, mostly ending in /v1.'),
+    auth: optional(
+      oneOf('bearer', 'x-api-key', 'none'),
+      'How its key is sent; x-api-key for anthropic, else bearer, when absent.',
+    ),
+    headers: optional(headers, 'Headers that it needs beside those of its API.'),
+    headers_env: optional(
+      textTable('headers', headerName, /^[A-Za-z_][A-Za-z0-9_]*$/),
+      'The same with names of environment variables that hold the values.',
+    ),
+    query: optional(
+      textTable('query parameters', /^[^\0&=#?]{1,64}$/, /^[^\0]{0,512}$/),
+      'Query parameters of every request, such as an API version.',
+    ),
     api_key_env: optional(
       text('name', 'the name of an environment variable', /^[A-Za-z_][A-Za-z0-9_]*$/),
       'Environment variable that holds its key, or with _FILE after it names a file of it.',
@@ -135,9 +169,11 @@ export const planLimits = {
 
 type UpstreamEntry = ValuesOf<typeof lists.upstreams>
 
-/** A place where models run, its key at hand. */
+/** A place where models run, its key and the values of its headers at hand. */
 export type UpstreamConfig = Omit<UpstreamEntry, 'api_key_env' | 'api_key_file'> & {
   api_key: string | undefined
+  /** Those of `headers_env`, which are secret. */
+  secret_headers: { readonly [name: string]: string }
   /** Whether the environment names a proxy. */
   is_proxied?: true
 }
@@ -145,19 +181,31 @@ export type UpstreamConfig = Omit<UpstreamEntry, 'api_key_env' | 'api_key_file'>
 /** A plan, or what changes in one of the default plans; undefined leaves the default. */
 export type PlanConfig = ValuesOf<typeof lists.plans> & { limits: ValuesOf<typeof planLimits> }
 
-/** Finds the key of an upstream; undefined after adding to the problems. */
-export type FindSecret = (entry: UpstreamEntry, where: string) => string | undefined
+/** Finds what an upstream needs to know secretly; undefined after adding to the problems. */
+export type FindSecret = {
+  key(entry: UpstreamEntry, where: string): string | undefined
+  /** The value of an environment variable. */
+  variable(name: string, where: string): string | undefined
+}
 
 export function readUpstreams(
   raw: unknown,
-  findKey: FindSecret,
+  secrets: FindSecret,
   problems: string[],
 ): UpstreamConfig[] {
   const upstreams = readList('upstreams', raw, problems, (entry, where) => {
     const upstream = readTable(lists.upstreams, entry, where, problems)
     if (!upstream) return undefined
     const { api_key_env: _, api_key_file: __, ...rest } = upstream
-    return { ...rest, api_key: findKey(upstream, where) }
+    const named = Object.entries(rest.headers_env ?? {}).map(([header, variable]) => [
+      header,
+      secrets.variable(variable, `${where}.headers_env`) ?? '',
+    ])
+    return {
+      ...rest,
+      api_key: secrets.key(upstream, where),
+      secret_headers: Object.fromEntries(named),
+    }
   })
   refuseTwice('upstreams', upstreams, problems)
   return upstreams

@@ -104,6 +104,29 @@ export function listOf<T>(item: Reader<T>): Reader<T[]> {
   }
 }
 
+/** A table of texts under names that `name` matches; only the file can hold one. */
+export function textTable(words: string, name: RegExp, value: RegExp): Reader<Texts> {
+  return {
+    unit: 'table of text',
+    fromText: (raw) => raw,
+    check(raw) {
+      const wanted = must(`a table of ${words}, each a text`)
+      if (Object.prototype.toString.call(raw) !== '[object Object]') return wanted
+      const entries = Object.entries(raw as object)
+      const fits = entries.every(
+        ([key, text]) => name.test(key) && typeof text === 'string' && value.test(text),
+      )
+      return fits ? accept(Object.fromEntries(entries)) : wanted
+    },
+    show: (texts) => {
+      const pairs = Object.entries(texts).map((pair) => pair.map((one) => JSON.stringify(one)))
+      return `{ ${pairs.map(([key, text]) => `${key} = ${text}`).join(', ')} }`
+    },
+  }
+}
+
+type Texts = { readonly [name: string]: string }
+
 export type HostPort = { hostname: string; port: number }
 
 /** Where to listen. A port alone means loopback; port 0 lets the system choose. */

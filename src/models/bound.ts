@@ -70,16 +70,19 @@ const maxChoices = 128
  * `max_tokens`, which is always sent, bounds the output. What a model reads and writes fits its
  * context, or its server refuses the request, so the context bounds each and both together. Bytes
  * overestimate, so a bound above the context refuses nothing and lowers no `max_tokens`.
+ * @param nativeBytes of the same request as it came in another protocol, if it may go on so
  * @throws Refusal 'invalid_request'
  */
-export function boundOf(model: Model, body: Body, tokenizer?: Tokenizer): Bound {
+export function boundOf(model: Model, body: Body, tokenizer?: Tokenizer, nativeBytes = 0): Bound {
   checkDepth(body)
   return model.kind === 'chat'
-    ? boundOfChat(model, body, tokenizer)
+    ? boundOfChat(model, body, { tokenizer, nativeBytes })
     : boundOfEmbedding(model, body, tokenizer)
 }
 
-function boundOfChat(model: Model, body: Body, tokenizer: Tokenizer | undefined): Bound {
+type Counted = { tokenizer: Tokenizer | undefined; nativeBytes: number }
+
+function boundOfChat(model: Model, body: Body, { tokenizer, nativeBytes }: Counted): Bound {
   const { messages, media } = checkChat(model, body)
   const n = choicesOf(body)
   // A token that is read leaves one less to write, and the other way round.
@@ -88,8 +91,11 @@ function boundOfChat(model: Model, body: Body, tokenizer: Tokenizer | undefined)
   const maxTokens = Math.min(asked, model.maxOutputTokens, context - 1)
   const content = contentOf(model, body)
   if (media) content['messages'] = withoutMedia(content['messages'] ?? [])
-  const inputBytes = bytesOf(content)
-  const read = tokensOf(model, content, inputBytes, tokenizer)
+  const ownBytes = bytesOf(content)
+  const inputBytes = Math.max(ownBytes, nativeBytes)
+  // What only the other protocol can say, such as signed reasoning, is read as well.
+  const more = Math.ceil((inputBytes - ownBytes) / (model.holdBytesPerToken ?? 1))
+  const read = tokensOf(model, content, ownBytes, tokenizer) + more
   const most = read + overheadOf(model, messages) + (media?.most ?? 0)
   const inputTokens = Math.min(most, context - 1)
   const bound: Bound = { inputTokens, outputTokens: maxTokens * n, maxTokens, n, inputBytes }

@@ -25,6 +25,8 @@ export type Model = {
   overhead: { perMessage: number; fixed: number }
   /** How many bytes a token of input has at least, as the operator risks it; 1 when absent. */
   holdBytesPerToken?: number | undefined
+  /** Members of a request that go to a server of the same protocol beside those it is known for. */
+  pass?: readonly string[] | undefined
   /** Bytes of a token where usage is counted. */
   bytesPerToken: number
   /** What counts its text exactly. */

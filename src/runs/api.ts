@@ -9,26 +9,35 @@ import type { Json } from '../kernel/canonical.ts'
 import { isId } from '../kernel/ids.ts'
 import { toListView } from '../kernel/pagination.ts'
 import { refuse } from '../kernel/refusal.ts'
-import { readTrace } from '../kernel/trace.ts'
 import { onceOf } from '../ledger/once.ts'
 import type { Bound } from '../models/bound.ts'
 import type { ModelKind } from '../models/meter.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
-import { answerOnce, callOf, jsonReply } from '../storage/idempotency/api/answer-once.ts'
+import { jsonReply } from '../storage/idempotency/api/answer-once.ts'
 import type { Call } from '../storage/idempotency/call.ts'
-import { readJson } from '../web/http/body.ts'
 import { checkBody } from '../web/http/check-body.ts'
 import { queryOf, readChoice, readPage, readText } from '../web/http/query.ts'
-import type { SseContext } from '../web/http/sse.ts'
 import { asObject } from './answer.ts'
+import {
+  answer,
+  assertSayable,
+  findModelOf,
+  type RunContext,
+  type Running,
+  traceOf,
+} from './api/asked.ts'
 import { answerWhole } from './api/complete.ts'
 import { followRun } from './api/events.ts'
+import { messagesApi } from './api/messages.ts'
 import { toOpenAi } from './api/native.ts'
+import { responsesApi } from './api/responses.ts'
 import { runBody } from './api/run-body.ts'
 import { streamRun } from './api/stream.ts'
+import { readTags } from './api/tags.ts'
 import { runInBackground } from './background.ts'
 import { type Begun, begin } from './begin.ts'
 import { cancelRun } from './cancel.ts'
+import { frameWriter } from './chunks.ts'
 import {
   chunkBase,
   chunkWriter,
@@ -42,14 +51,14 @@ import { runStatuses } from './run.ts'
 import { toRunView } from './run-view.ts'
 import { checkSwitches, isToFit } from './switches.ts'
 
-type Context = SseContext & { caller: Caller; set: { status?: unknown } }
-
 export const runsApi = (deps: Deps) => {
   const writes = { needsKey: 'runs:write', parse: 'none' } as const
   const reads = { needsKey: 'runs:read' } as const
   // Handlers name what they use: given the context whole, Elysia reads headers, cookies and query.
   return new Elysia({ name: 'runs-api' })
     .use(keyAuth(deps))
+    .use(messagesApi(deps))
+    .use(responsesApi(deps))
     .post(
       '/v1/chat/completions',
       ({ caller, request, server, set }) =>
@@ -109,16 +118,6 @@ export const runsApi = (deps: Deps) => {
     )
 }
 
-/** Answers a request as its body says, once for each Idempotency-Key. */
-async function answer(deps: Deps, context: Context, route: string, run: Running) {
-  const { value: body, text } = await readBody(deps, context)
-  const { caller, request } = context
-  const call = callOf(deps, { request, who: caller.key.id, route: `POST ${route}`, text })
-  return answerOnce(deps, context, call, () => run(deps, context, body, call))
-}
-
-type Running = (deps: Deps, context: Context, body: JsonObject, call?: Call) => Promise<object>
-
 const chat: Running = async (deps, context, body, call) => {
   const fit = isToFit(context.request, body['fit'], context.caller.key)
   const live = await beginOpenAi(deps, context, { kind: 'chat', body, fit, call })
@@ -127,7 +126,7 @@ const chat: Running = async (deps, context, body, call) => {
     const base = chunkBase(live)
     const includeUsage = asObject(body['stream_options'])['include_usage'] === true
     return streamRun(deps, live, context, {
-      chunk: chunkWriter(base),
+      write: frameWriter(chunkWriter(base)),
       last: (done) => lastFrames(base, done, deps.settings, { includeUsage, more: fitted }),
     })
   }
@@ -145,22 +144,31 @@ const embeddings: Running = async (deps, context, body, call) => {
 type OpenAiAsked = { kind: ModelKind; body: JsonObject; fit: boolean; call: Call | undefined }
 
 /** Begins what one of OpenAI's routes was asked, if it is the route for this kind of model. */
-async function beginOpenAi(deps: Deps, context: Context, asked: OpenAiAsked) {
+async function beginOpenAi(deps: Deps, context: RunContext, asked: OpenAiAsked) {
   const { kind, body, fit, call } = asked
   const { caller, request } = context
   checkSwitches(body)
-  const model = findModel(deps, body)
-  if (model.kind !== kind) refuse('invalid_request', wrongKind(model.kind))
+  const model = findModelOf(deps, kind, body)
+  assertSayable(deps, model, body)
   const wish = { caller, model, body, received: body as Json, fit }
   const once = call && onceOf<Begun>(deps, call, () => undefined)
   const trace = traceOf(request)
-  return begin(deps, { ...wish, background: false, tags: {}, metadata: {}, once, trace })
+  return begin(deps, {
+    ...wish,
+    background: false,
+    tags: readTags(request, body['metadata']),
+    metadata: {},
+    once,
+    trace,
+  })
 }
 
 const native: Running = async (deps, context, received, call) => {
   const body = checkBody(runBody, received)
   const model = findModel(deps, received)
   const fit = isToFit(context.request, body.fit, context.caller.key)
+  const openAi = toOpenAi(model, body)
+  assertSayable(deps, model, openAi)
   const isBackground = body.background === true
   const toView = ({ run, bound }: Begun) => ({ ...toRunView(run), ...fittedOf(bound, fit) })
   // What runs in the background is answered when it begins.
@@ -169,7 +177,7 @@ const native: Running = async (deps, context, received, call) => {
   const live = await begin(deps, {
     caller: context.caller,
     model,
-    body: toOpenAi(model, body),
+    body: openAi,
     received: received as Json,
     background: isBackground,
     fit,
@@ -188,7 +196,7 @@ const native: Running = async (deps, context, received, call) => {
   const fitted = fittedOf(live.bound, fit)
   if (body.stream) {
     return streamRun(deps, live, context, {
-      chunk: (chunk) => event('run.output.delta', deltaOf(chunk)),
+      write: frameWriter((chunk) => event('run.output.delta', deltaOf(chunk))),
       last: (done) => {
         const run = { ...toRunView(done.run, done.choices as Json), ...fitted }
         return event('run.completed', { run, receipt: toReceiptLink(done, deps.settings) })
@@ -201,33 +209,14 @@ const native: Running = async (deps, context, received, call) => {
   })
 }
 
-const traceOf = ({ headers }: Request) =>
-  readTrace(headers.get('traceparent'), headers.get('tracestate'))
-
 /** To whom it was to fit: the most that one choice could say, as it went upstream. */
 const fittedOf = ({ maxTokens }: Bound, fit: boolean): { max_output_tokens?: number } =>
   fit && maxTokens > 0 ? { max_output_tokens: maxTokens } : {}
-
-const routeOf: Record<ModelKind, string> = {
-  chat: 'POST /v1/chat/completions',
-  embedding: 'POST /v1/embeddings',
-}
-
-const wrongKind = (kind: ModelKind) => ({
-  param: 'model',
-  message: `This model is of another kind. Use it at ${routeOf[kind]}.`,
-})
 
 const event = (type: string, fields: object): string =>
   `data: ${JSON.stringify({ type, ...fields })}\n\n`
 
 const deltaOf = (chunk: JsonObject): object => ({ choices: chunk['choices'] ?? [] })
-
-async function readBody({ settings }: Deps, { request }: Context) {
-  const { value, text } = await readJson(request, { limitBytes: settings.bodyBytes })
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { value, text }
-  refuse('invalid_request', 'The body must be a JSON object.')
-}
 
 const find = async ({ runs }: Deps, id: string) => (isId('run', id) ? runs.find(id) : undefined)
 

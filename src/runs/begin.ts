@@ -17,6 +17,7 @@ import type { Once } from '../ledger/once.ts'
 import { isSet } from '../models/body.ts'
 import { type Bound, boundOf } from '../models/bound.ts'
 import type { Model } from '../models/model.ts'
+import { type Native, textBytesOf } from '../models/protocols/native.ts'
 import { loadTokenizer } from '../models/tokenizers/load.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 import { isDiverged } from '../proof/log/divergence.ts'
@@ -33,8 +34,12 @@ import { explainShortage } from './shortage.ts'
 export type RunWish = {
   caller: Caller
   model: Model
-  /** The request in OpenAI's shape. */
+  /** The request in the shape of Chat Completions. */
   body: JsonObject
+  /** The same as it came, if its protocol was another one. */
+  native?: Native | undefined
+  /** Members of what came that its reading in that shape left behind. */
+  ignored?: readonly string[] | undefined
   /** The request body as received; the receipt commits to it. */
   received: Json
   background: boolean
@@ -62,12 +67,12 @@ export type Begun = { run: RunRow; bound: Bound }
  * the state of the key or its parents. Nothing is held then.
  */
 export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
-  const { caller, model, once } = wish
+  const { caller, model, native, once } = wish
   if (isDiverged(deps.health)) refuse('log_diverged')
   if (deps.health.heads === 'unchecked') await deps.heads.assertChecked()
   assertModelAllowed(caller.chain, model.id)
   const tokenizer = model.tokenizer && (await loadTokenizer(model.tokenizer))
-  const bound = boundOf(model, wish.body, tokenizer)
+  const bound = boundOf(model, wish.body, tokenizer, native ? textBytesOf(native) : 0)
   assertPayable(model, wish.fit ? withTokens(bound, 1) : bound)
   const asked = deps.texts.retentionOf(caller.account)
   const retention = asked instanceof Promise ? await asked : asked
@@ -125,6 +130,8 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
       model,
       bound: fitted,
       body: wish.body,
+      native: wish.native,
+      ignored: wish.ignored ?? [],
       received,
       call: once?.scope,
       trace: wish.trace,

@@ -1,10 +1,10 @@
 /** Prepares the chunks of a chat stream for the client: roles, and chunks held back to the end. */
 import { chunkWith, slot, TextFrames, type TextKind } from '../models/text-frames.ts'
-import type { Chunk, JsonObject } from '../models/upstream/upstream.ts'
-import { Collector, objects } from './answer.ts'
+import { type Chunk, isPlain, type JsonObject } from '../models/upstream/upstream.ts'
+import { type Answer, Collector, objects } from './answer.ts'
 
 /** The final chunk of a stream whose upstream ended without a finish_reason. */
-export const unfinished: JsonObject = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
+const unfinished: JsonObject = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
 
 /**
  * Collects the chunks of a stream, and holds back those that finish a choice, or follow its finish.
@@ -17,6 +17,23 @@ export class ChunkSorter {
   private readonly greeted = new Set<unknown>()
   private finished: Set<unknown> | undefined
 
+  /** Takes the reports of a batch that is not delivered any more. */
+  noteUsage(batch: readonly Chunk[]): void {
+    for (const chunk of batch) if (isPlain(chunk)) this.collected.noteUsage(chunk)
+  }
+
+  /** The answer with the chunks that were held back; one that is not ended is now. */
+  whole(): Answer {
+    if (this.tail.length === 0) this.tail.push(unfinished)
+    // Only now: while the run could fail, held-back chunks did not count as delivered.
+    for (const chunk of this.tail) this.collected.addHeldBack(chunk)
+    return this.collected.answer()
+  }
+
+  soFar(): Answer {
+    return this.collected.answer()
+  }
+
   /** The chunks of a batch to send now. */
   sort(batch: readonly Chunk[]): Chunk[] {
     const outgoing: Chunk[] = []
@@ -26,6 +43,7 @@ export class ChunkSorter {
         outgoing.push(chunk)
         continue
       }
+      if (!isPlain(chunk)) continue
       const { ending, going } = this.split(chunk)
       if (ending) this.tail.push(this.addRole(ending))
       if (!going) {
@@ -81,14 +99,14 @@ export function frameWriter(
     let frames = ''
     for (const chunk of chunks) {
       if (!(chunk instanceof TextFrames)) {
-        frames += write(chunk)
+        if (isPlain(chunk)) frames += write(chunk)
         continue
       }
       const { kind, texts } = chunk
       if (last?.kind !== kind) last = { kind, around: write(chunkWith(kind, slot)).split(slot) }
       const [before, after, ...more] = last.around
-      const isPlain = before !== undefined && after !== undefined && more.length === 0
-      if (isPlain) frames += before + texts.join(after + before) + after
+      const isSplit = before !== undefined && after !== undefined && more.length === 0
+      if (isSplit) frames += before + texts.join(after + before) + after
       else for (const one of chunk.chunks()) frames += write(one)
     }
     return frames

@@ -1,14 +1,14 @@
 /** Runs a request to its end and returns the whole answer, after the COMMIT that settles it. */
 import type { Deps } from '../app/deps-port.ts'
 import { hasCanonicalForm, type Json } from '../kernel/canonical.ts'
-import { forwardBody } from '../models/bound.ts'
 import type { Usage } from '../models/meter.ts'
+import { gatherNative } from '../models/protocols/native.ts'
 import { type JsonObject, UpstreamFailure } from '../models/upstream/upstream.ts'
 import { objects, readAnswer } from './answer.ts'
 import { type Came, chargedEnding, endFailed, type Keep, nothingCame } from './ending.ts'
 import { type Finished, finish } from './finish.ts'
 import type { LiveRun } from './live-run.ts'
-import { tryRoute, upstreamCall } from './route.ts'
+import { tryRoute } from './route.ts'
 
 export type Completed = Finished & { body: JsonObject; usage: Usage; output: Json }
 
@@ -25,12 +25,11 @@ export async function complete(
   let step = live.model.route[0]
   let answer: Came = nothingCame
   try {
-    const found = await tryRoute(deps, live, (upstream, tried) => {
+    const found = await tryRoute(deps, live, (upstream, call, tried) => {
       step = tried
-      const body = forwardBody(live.model, live.body, tried, live.bound.maxTokens)
-      return upstream.complete({ ...upstreamCall(live), body })
+      return upstream.complete(call)
     })
-    const came = live.model.kind === 'chat' ? readAnswer(found) : readEmbeddings(found)
+    const came = readFound(live, found)
     if (live.stopped()) {
       // The whole answer came too late: its report is believed, none of it was delivered.
       answer = { ...came, choices: [], outputBytes: 0 }
@@ -46,6 +45,11 @@ export async function complete(
     if (!deps.live.find(live.id)) throw error
     throw await endFailed(deps, live, error, { step, answer, firstByteAt: null, keep })
   }
+}
+
+function readFound({ model, native, isNative }: LiveRun, found: JsonObject): Came {
+  if (model.kind === 'embedding') return readEmbeddings(found)
+  return isNative && native ? gatherNative(native.protocol, found) : readAnswer(found)
 }
 
 /** The members of a vector; others would be output that an embedding has no price for. */

@@ -54,6 +54,7 @@ function endingOf(
     bound: live.bound,
     prices: live.model.prices,
     reported: answer.usage,
+    shape: live.protocol,
     isOutdated: how !== 'whole' && answer.isOutdated,
     tier: answer.tier,
     delivered: {

@@ -4,6 +4,8 @@ import { type StopSignal, StopSwitch } from '../kernel/stop.ts'
 import type { Trace } from '../kernel/trace.ts'
 import type { Bound } from '../models/bound.ts'
 import type { Model } from '../models/model.ts'
+import type { Native } from '../models/protocols/native.ts'
+import type { Protocol } from '../models/protocols/protocol.ts'
 import { type Chunk, type JsonObject, plainChunks } from '../models/upstream/upstream.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 
@@ -26,6 +28,10 @@ export type BegunRun = {
   bound: Bound
   /** The request in OpenAI's shape. */
   body: JsonObject
+  /** The same as it came, if its protocol was another one. */
+  native: Native | undefined
+  /** Members of what came that have no effect; of the server that is asked now, once it is. */
+  ignored: readonly string[]
   /** The request as received; undefined unless the account keeps its texts. */
   received: Json | undefined
   /** The scope of the request's Idempotency-Key, if it had one. */
@@ -46,6 +52,8 @@ export class LiveRun implements BegunRun {
   readonly model: Model
   readonly bound: Bound
   readonly body: JsonObject
+  readonly native: Native | undefined
+  ignored: readonly string[]
   readonly received: Json | undefined
   readonly call: string | undefined
   readonly trace: Trace | undefined
@@ -53,6 +61,9 @@ export class LiveRun implements BegunRun {
   readonly startedAt: number
   /** Whether the model server that is asked now got any of the request. */
   isSent = false
+  /** What the server that is asked now speaks, and whether the request went on as it came. */
+  protocol: Protocol = 'chat'
+  isNative = false
   /** The request of a client that waits for the whole answer. Its signal may have no listener. */
   client: { readonly signal: { readonly aborted: boolean } } | undefined
   private readonly stopSwitch = new StopSwitch()
@@ -67,6 +78,8 @@ export class LiveRun implements BegunRun {
     this.model = begun.model
     this.bound = begun.bound
     this.body = begun.body
+    this.native = begun.native
+    this.ignored = begun.ignored
     this.received = begun.received
     this.call = begun.call
     this.trace = begun.trace

@@ -1,17 +1,32 @@
 /** Tries the upstreams of a model's route in order. */
 import type { Deps } from '../app/deps-port.ts'
 import type { RouteStep } from '../models/model.ts'
-import { type FailureReason, type Upstream, UpstreamFailure } from '../models/upstream/upstream.ts'
+import { forward } from '../models/protocols/forward.ts'
+import {
+  type FailureReason,
+  type Upstream,
+  type UpstreamCall,
+  UpstreamFailure,
+} from '../models/upstream/upstream.ts'
 import { type LiveRun, namesOf } from './live-run.ts'
 
-/** The part of an upstream call that is the same for every step. */
-export const upstreamCall = (live: LiveRun) => ({
-  kind: live.model.kind,
-  account: live.row.accountId,
-  trace: live.trace,
-  signal: live.signal,
-  mark: live,
-})
+/** Notes how a run is asked for at one step of its route, and asks so. */
+function callFor(live: LiveRun, { protocol }: Upstream, step: RouteStep): UpstreamCall {
+  const { body, isNative, ignored } = forward(live, step, protocol)
+  live.isSent = false
+  live.protocol = protocol
+  live.isNative = isNative
+  live.ignored = ignored
+  return {
+    kind: live.model.kind,
+    body,
+    isNative,
+    account: live.row.accountId,
+    trace: live.trace,
+    signal: live.signal,
+    mark: live,
+  }
+}
 
 /** What another step would come to as well. */
 const isLast = new Set<FailureReason>(['aborted', 'rejected', 'context'])
@@ -20,15 +35,14 @@ const isLast = new Set<FailureReason>(['aborted', 'rejected', 'context'])
 export async function tryRoute<T>(
   deps: Pick<Deps, 'upstreams' | 'log'>,
   live: LiveRun,
-  ask: (upstream: Upstream, step: RouteStep) => Promise<T>,
+  ask: (upstream: Upstream, call: UpstreamCall, step: RouteStep) => Promise<T>,
 ): Promise<T> {
   let last: unknown
   for (const step of live.model.route) {
     const upstream = deps.upstreams.get(step.upstream)
     if (!upstream) throw new Error(`model ${live.model.id} names an unknown upstream`)
     try {
-      live.isSent = false
-      return await ask(upstream, step)
+      return await ask(upstream, callFor(live, upstream, step), step)
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error
       last = error

@@ -3,9 +3,8 @@ import type { Deps } from '../app/deps-port.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { StopSignal } from '../kernel/stop.ts'
-import { forwardBody } from '../models/bound.ts'
 import type { Usage } from '../models/meter.ts'
-import { TextFrames } from '../models/text-frames.ts'
+import type { NativeEvent } from '../models/native-event.ts'
 import {
   type Chunk,
   type JsonObject,
@@ -13,11 +12,12 @@ import {
   UpstreamFailure,
 } from '../models/upstream/upstream.ts'
 import type { Choice } from './answer.ts'
-import { ChunkSorter, unfinished } from './chunks.ts'
-import { chargedEnding, endFailed, type Keep } from './ending.ts'
+import { ChunkSorter } from './chunks.ts'
+import { type Came, chargedEnding, endFailed, type Keep } from './ending.ts'
 import { type Finished, finish } from './finish.ts'
 import type { LiveRun } from './live-run.ts'
-import { tryRoute, upstreamCall } from './route.ts'
+import { NativeSorter } from './native-sorter.ts'
+import { tryRoute } from './route.ts'
 
 /** What a stream writes to. */
 export type Sink = {
@@ -32,6 +32,8 @@ export type Streamed = Finished & {
   tail: JsonObject[]
   /** The tier of service that the upstream names. */
   tier: Json | undefined
+  /** The finishing events of a stream that was handed on as it came; the two above are empty. */
+  events?: NativeEvent[]
 }
 
 /**
@@ -44,21 +46,20 @@ export async function stream(
   sink: Sink,
   keep?: Keep<Streamed>,
 ): Promise<Streamed> {
-  const sorter = new ChunkSorter()
-  const { collected, tail } = sorter
+  let sorter: ChunkSorter | NativeSorter = new ChunkSorter()
   let step = live.model.route[0]
   let firstByteAt: Millis | null = null
   try {
-    const chunks = await tryRoute(deps, live, (upstream, tried) => {
+    const chunks = await tryRoute(deps, live, (upstream, call, tried) => {
       step = tried
-      const body = forwardBody(live.model, live.body, tried, live.bound.maxTokens)
-      return upstream.stream({ ...upstreamCall(live), body })
+      return upstream.stream(call)
     })
+    if (live.isNative && live.native) sorter = new NativeSorter(live.native.protocol)
     let stopped: Promise<unknown> | undefined
     await takeEach(chunks, (batch) => {
       if (live.stopped()) {
         // It had come already: what it reports is believed, what it says is not delivered.
-        for (const chunk of batch) if (!(chunk instanceof TextFrames)) collected.noteUsage(chunk)
+        sorter.noteUsage(batch)
         return false
       }
       firstByteAt ??= deps.clock.now()
@@ -72,20 +73,28 @@ export async function stream(
       return Promise.race([sent, stopped]).then(() => true)
     })
     if (live.stopped()) throw new UpstreamFailure('aborted')
-    if (tail.length === 0) tail.push(unfinished)
-    // Only now: while the run could fail, held-back chunks did not count as delivered.
-    for (const chunk of tail) collected.addHeldBack(chunk)
-    const answer = collected.answer()
+    const { answer, end } = endOf(sorter)
     const ending = chargedEnding(live, answer, step, { firstByteAt, output: answer.choices })
-    const { choices, tier } = answer
-    const more = { usage: ending.usage, choices, tail, tier }
+    const more = { usage: ending.usage, tier: answer.tier, ...end }
     const reply = keep && ((done: Finished) => keep.done({ ...done, ...more }))
     return { ...(await finish(deps, live, ending, reply)), ...more }
   } catch (error) {
     if (!deps.live.find(live.id)) throw error
-    const answer = collected.answer()
+    const answer = sorter.soFar()
     throw await endFailed(deps, live, error, { step, answer, firstByteAt, keep })
   }
+}
+
+/** The whole answer, and what the client is still to hear of it. */
+function endOf(sorter: ChunkSorter | NativeSorter): {
+  answer: Came
+  end: Pick<Streamed, 'choices' | 'tail' | 'events'>
+} {
+  if (sorter instanceof NativeSorter) {
+    return { answer: sorter.whole(), end: { choices: [], tail: [], events: sorter.tail } }
+  }
+  const answer = sorter.whole()
+  return { answer, end: { choices: answer.choices, tail: sorter.tail } }
 }
 
 const untilAborted = (signal: StopSignal): Promise<unknown> =>

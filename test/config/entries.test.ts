@@ -95,7 +95,13 @@ describe('models and upstreams', () => {
     expect(config.upstreams).toEqual([
       {
         id: 'local',
+        kind: 'openai',
         base_url: 'http://127.0.0.1:8000/v1',
+        auth: undefined,
+        headers: undefined,
+        headers_env: undefined,
+        query: undefined,
+        secret_headers: {},
         timeout_first_byte_ms: 60_000,
         timeout_idle_ms: 60_000,
         timeout_total_ms: 600_000,

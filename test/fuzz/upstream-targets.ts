@@ -1,5 +1,5 @@
 import { canonical, hasCanonicalForm, type Json } from '../../src/kernel/canonical.ts'
-import { openaiUpstream } from '../../src/models/upstream/openai.ts'
+import { modelServer } from '../../src/models/upstream/model-server.ts'
 import { SseParser } from '../../src/models/upstream/sse.ts'
 import {
   type JsonObject,
@@ -89,7 +89,7 @@ let stub: ReturnType<typeof startServer> | undefined
 function upstreamThatSends(pieces: readonly Uint8Array[]) {
   stub ??= startServer()
   stub.send(pieces)
-  return openaiUpstream({ id: 'stub', baseUrl: stub.url, limits: { idleMs: 5000 } })
+  return modelServer({ id: 'stub', baseUrl: stub.url, limits: { idleMs: 5000 } })
 }
 
 const asked = (kind: 'chat' | 'embedding', body: JsonObject = {}) => ({

@@ -56,7 +56,7 @@ function withUpstreams(parts: Record<string, Partial<Upstream>>) {
     asked.push(id)
     const part = parts[id]
     const never = () => Promise.reject(new Error('not asked for this'))
-    return part && { id, complete: never, stream: never, ...part }
+    return part && { id, protocol: 'chat', complete: never, stream: never, ...part }
   }
   return { asked, deps: { ...w.deps, upstreams: { ...w.deps.upstreams, get } } }
 }

@@ -58,6 +58,7 @@ export function simUpstream() {
   }
   const upstream: Upstream = {
     id: 'sim',
+    protocol: 'chat',
     async complete(call) {
       if (call.mark) call.mark.isSent = true
       const deed = await channelOf(call).next(call.signal)

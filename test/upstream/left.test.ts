@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { StopSwitch } from '../../src/kernel/stop.ts'
-import { openaiUpstream } from '../../src/models/upstream/openai.ts'
+import { modelServer } from '../../src/models/upstream/model-server.ts'
 import { plainChunks, takeEach, UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 import { chunkOf, frameOf, until } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => stub.stop())
 
 test('What had come when a stream was stopped is passed on, with its usage.', async () => {
-  const upstream = openaiUpstream({ id: 'stub', baseUrl: stub.url })
+  const upstream = modelServer({ id: 'stub', baseUrl: stub.url })
   const signal = new StopSwitch()
   const mark = { isSent: false }
   const body = { model: 'any' }
@@ -55,7 +55,7 @@ test('What had come when a stream was stopped is passed on, with its usage.', as
 })
 
 test('A request that was stopped before its connection is not marked as sent.', async () => {
-  const upstream = openaiUpstream({ id: 'stub', baseUrl: 'http://127.0.0.1:9/v1' })
+  const upstream = modelServer({ id: 'stub', baseUrl: 'http://127.0.0.1:9/v1' })
   const signal = new StopSwitch()
   const mark = { isSent: false }
   const asked = upstream.complete({ kind: 'chat', account: 'a', body: {}, signal, mark })

@@ -57,7 +57,7 @@ async function outcomeOf(reads: readonly Uint8Array[], { parseAll, each }: Way) 
     return true
   }
   try {
-    const chunks = await openChunks(answer, parseAll)
+    const chunks = await openChunks(answer, { parseAll })
     if (each) await takeEach(chunks, take)
     else for await (const batch of chunks) take(batch)
   } catch (error) {

@@ -22,6 +22,13 @@ import {
 import { type Counted, countRequest } from './rate.ts'
 import { hashSecret, hasLengthOfSecret, isSecret } from './secret.ts'
 
+/** Anthropic's clients send an API key in a header of their own, and a token as we want it. */
+const hintFor = ({ headers }: Request): string | undefined =>
+  headers.has('x-api-key') && !headers.has('authorization')
+    ? 'Send the key as "Authorization: Bearer sk-service-…", not as x-api-key: Anthropic\'s ' +
+      'clients do so if you set ANTHROPIC_AUTH_TOKEN in the place of ANTHROPIC_API_KEY.'
+    : undefined
+
 /**
  * Gives routes marked `needsKey` their `caller`, or refuses before the body is read. Failures of
  * one client address are limited; a valid key from the same address is not.
@@ -31,7 +38,8 @@ export const keyAuth = ({ keys, clock, settings, limiters }: Deps) => {
 
   const refuseFailure = (request: Request, server: Bun.Server<unknown> | null): never => {
     const client = rateKey(clientAddress(request, server, isTrusted))
-    refuseInvalidKey(limiters.keyFailures, client, settings.failedAuthPerMinute)
+    const words = hintFor(request)
+    refuseInvalidKey(limiters.keyFailures, client, settings.failedAuthPerMinute, words)
   }
 
   const enter = (caller: Caller): Counted => {

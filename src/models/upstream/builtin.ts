@@ -15,6 +15,7 @@ const batchLength = 256
 export function builtinUpstream(deps: { clock: Clock; ids: Ids }): Upstream {
   return {
     id: builtinUpstreamId,
+    protocol: 'chat',
     async complete({ kind, body, signal, mark }) {
       if (signal.aborted) throw new UpstreamFailure('aborted')
       if (mark) mark.isSent = true

@@ -1,6 +1,7 @@
 /** Reads the chunks of a chat stream from the bytes of an answer. */
 import type { Json } from '../../kernel/canonical.ts'
 import { isObject, parseObject } from '../../kernel/json-object.ts'
+import type { EventReader } from './dialect.ts'
 import type { WireAnswer } from './http.ts'
 import { Recogniser } from './recogniser.ts'
 import { errorIn, isTooLong } from './refused.ts'
@@ -13,12 +14,20 @@ import {
   UpstreamFailure,
 } from './upstream.ts'
 
-/**
- * Waits for the first chunks, so that a stream which gives none can still go elsewhere.
- * @param parseAll parses every frame, also those that would be recognised
- */
-export async function openChunks(answer: WireAnswer, parseAll = false): Promise<Chunks> {
-  const chunks = new ChunkStream(answer, parseAll ? undefined : new Recogniser())
+type Reading = {
+  /** Reads the events of another protocol than Chat Completions. */
+  reader?: EventReader | undefined
+  /** Parses every frame, also those that would be recognised. */
+  parseAll?: boolean
+}
+
+/** Waits for the first chunks, so that a stream which gives none can still go elsewhere. */
+export async function openChunks(
+  answer: WireAnswer,
+  { reader, parseAll = false }: Reading = {},
+): Promise<Chunks> {
+  const recogniser = reader || parseAll ? undefined : new Recogniser()
+  const chunks = new ChunkStream(answer, recogniser, reader)
   await chunks.open()
   return chunks
 }
@@ -41,6 +50,7 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
   constructor(
     private readonly answer: WireAnswer,
     private recogniser: Recogniser | undefined,
+    private readonly reader: EventReader | undefined,
   ) {}
 
   async open(): Promise<void> {
@@ -160,11 +170,26 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
       this.end = 'done'
       return
     }
+    if (this.reader) {
+      this.takeForeign(data, this.reader)
+      return
+    }
     const chunk = this.recogniser?.learn(data, parseObject) ?? parseObject(data)
     if (chunk?.['error']) this.end = isTooLong(errorIn(chunk)) ? 'context' : 'error'
     else if (chunk && this.note(chunk['choices'])) this.batch?.push(chunk)
     // Half an event at the end of the body was cut off, not written wrongly.
     else this.end = chunk || !this.isClosed ? 'error' : 'cut'
+  }
+
+  private takeForeign(data: string, reader: EventReader): void {
+    const event = parseObject(data)
+    const { chunk, isEnd, isError = false } = event ? reader.read(event, data) : {}
+    if (!event || isError) {
+      this.end = event || !this.isClosed ? 'error' : 'cut'
+      return
+    }
+    if (chunk) this.batch?.push(chunk)
+    if (isEnd) this.end = 'done'
   }
 
   /** Remembers which choices a chunk touched or finished; false if they are malformed. */

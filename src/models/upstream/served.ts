@@ -28,10 +28,11 @@ type Rules = {
 
 /** The same upstream under these rules. */
 export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
-  const { id } = upstream
+  const { id, protocol } = upstream
   const { slots, breaker } = rules
   return {
     id,
+    protocol,
     async complete(call) {
       const turn = new Turn(id, rules, call.account)
       try {

@@ -3,6 +3,8 @@ import type { JsonObject } from '../../kernel/json-object.ts'
 import type { StopSignal } from '../../kernel/stop.ts'
 import type { Trace } from '../../kernel/trace.ts'
 import type { ModelKind } from '../meter.ts'
+import { NativeEvent } from '../native-event.ts'
+import type { Protocol } from '../protocols/protocol.ts'
 import { TextFrames } from '../text-frames.ts'
 
 export type { JsonObject }
@@ -13,8 +15,12 @@ export type SentMark = { isSent: boolean }
 /** One request to a place where models run. */
 export type UpstreamCall = {
   kind: ModelKind
-  /** OpenAI-shaped; `model` is its own name there. */
+  /** In the upstream's own protocol; `model` is its own name there. */
   body: JsonObject
+  /** Whether the answer comes back as it is, and not in the shape of Chat Completions. */
+  isNative?: boolean
+  /** Headers of the caller that the upstream's protocol knows. */
+  passed?: Readonly<Record<string, string>> | undefined
   /** The account that the request is for: upstreams are shared fairly. */
   account: string
   /** What the caller's request belongs to. */
@@ -30,6 +36,8 @@ export type UpstreamCall = {
  */
 export type Upstream = {
   id: string
+  /** What it speaks; the usage that it reports is in this protocol's shape. */
+  protocol: Protocol
   /** The whole answer: a `chat.completion` or an embedding list, parsed, within the size limit. */
   complete(call: UpstreamCall): Promise<JsonObject>
   /**
@@ -57,15 +65,23 @@ export type BreakerState = 'closed' | 'open' | 'half_open'
 /** Takes a piece; false stops the stream. One that was stopped may pass on what had come. */
 export type Take<T> = (piece: T) => boolean | Promise<boolean>
 
-/** A `chat.completion.chunk`, or several of them that differ only in their text. */
-export type Chunk = JsonObject | TextFrames
+/** A `chat.completion.chunk`, several of them that differ only in their text, or a native event. */
+export type Chunk = JsonObject | TextFrames | NativeEvent
 
 /** The chunks of one network read; `isLast` where the end of the stream came with them. */
 export type Batch = Chunk[] & { isLast?: boolean }
 
-/** The same chunks, one by one. */
+/** Whether a chunk is one by itself, in the shape of Chat Completions. */
+export const isPlain = (chunk: Chunk): chunk is JsonObject =>
+  !(chunk instanceof TextFrames) && !(chunk instanceof NativeEvent)
+
+/** The same chunks, one by one, in the shape of Chat Completions. */
 export const plainChunks = (chunks: readonly Chunk[]): JsonObject[] =>
-  chunks.flatMap((chunk) => (chunk instanceof TextFrames ? chunk.chunks() : [chunk]))
+  chunks.flatMap((chunk) => {
+    if (chunk instanceof TextFrames) return chunk.chunks()
+    if (chunk instanceof NativeEvent) return chunk.chunk ? [chunk.chunk] : []
+    return [chunk]
+  })
 
 export type Chunks = AsyncIterable<Batch> & {
   /** As {@link takeEach}, where nothing has to be made that waits for the next batch. */

@@ -1,7 +1,7 @@
 /** Answers a run with its whole output at once. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
-import { toErrorBody } from '../../kernel/refusal.ts'
+import { type Refusal, toErrorBody } from '../../kernel/refusal.ts'
 import { jsonReply } from '../../storage/idempotency/api/answer-once.ts'
 import { answerText } from '../../web/http/json-text.ts'
 import { type Completed, complete } from '../complete.ts'
@@ -9,6 +9,7 @@ import type { Keep } from '../ending.ts'
 import type { Finished } from '../finish.ts'
 import type { LiveRun } from '../live-run.ts'
 import { stopWithWaiting } from './client-gone.ts'
+import { sayIgnored } from './ignored.ts'
 import { loweredHeader } from './lowered.ts'
 
 type Context = { request: Request; set: { headers: Record<string, string | number> } }
@@ -19,13 +20,14 @@ export async function answerWhole(
   { request, set }: Context,
   live: LiveRun,
   toAnswer: (done: Completed) => object,
+  toError: (refusal: Refusal, requestId: string) => object = toErrorBody,
 ): Promise<Response> {
   const listening = stopWithWaiting(live, request)
   const { call } = live
   const keepIn = (scope: string): Keep<Completed> => ({
     done: (done) => deps.replies.seal(scope, jsonReply(200, headersOf(done, live), toAnswer(done))),
     failed(refusal) {
-      const body = toErrorBody(refusal, String(set.headers['x-request-id'] ?? ''))
+      const body = toError(refusal, String(set.headers['x-request-id'] ?? ''))
       return deps.replies.seal(
         scope,
         jsonReply(refusal.status, { ...refusal.detail.headers }, body),
@@ -35,6 +37,7 @@ export async function answerWhole(
   try {
     const done = await complete(deps, live, call === undefined ? undefined : keepIn(call))
     Object.assign(set.headers, headersOf(done, live))
+    sayIgnored({ set }, live)
     return answerText(set, JSON.stringify(toAnswer(done)))
   } finally {
     listening.clear()

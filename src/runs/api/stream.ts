@@ -2,29 +2,32 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { deadlineIn } from '../../kernel/deadline.ts'
 import type { Log } from '../../kernel/log.ts'
-import { type Refusal, toErrorBody } from '../../kernel/refusal.ts'
-import type { Chunk, JsonObject } from '../../models/upstream/upstream.ts'
+import type { Refusal } from '../../kernel/refusal.ts'
+import type { Chunk } from '../../models/upstream/upstream.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import type { RunRow } from '../../storage/db/schema.ts'
 import { type Reply, replyMax } from '../../storage/idempotency/call.ts'
 import {
-  dataFrame,
+  errorFrame,
   type SseClient,
   type SseContext,
   sseAnswer,
   sseResponse,
 } from '../../web/http/sse.ts'
-import { frameWriter } from '../chunks.ts'
 import type { Keep } from '../ending.ts'
 import type { LiveRun } from '../live-run.ts'
 import { type Sink, type Streamed, stream } from '../stream.ts'
 import { stopWithClient, stopWithWaiting } from './client-gone.ts'
+import { sayIgnored } from './ignored.ts'
 import { loweredHeader } from './lowered.ts'
 
 /** How a run is written to a client: its chunks, and what follows the settle's COMMIT. */
 export type Shape = {
-  chunk(chunk: JsonObject): string
+  /** The frames of some chunks, in order. */
+  write(chunks: readonly Chunk[]): string
   last(done: Streamed): string
+  /** The last frame of a run that broke off; our error body when absent. */
+  toError?: (refusal: Refusal, requestId: string) => string
 }
 
 /**
@@ -45,8 +48,8 @@ export async function streamRun(
 ): Promise<Response> {
   const listening = stopWithWaiting(live, context.request)
   const told = live.call === undefined ? undefined : openTranscript(deps, live, context)
-  const sink = new ClientSink(frameWriter(shape.chunk), told)
-  const ended = stream(deps, live, sink, told?.keep(shape.last))
+  const sink = new ClientSink(shape.write, told)
+  const ended = stream(deps, live, sink, told?.keep(shape.last, undefined, shape.toError))
   const tooLong = deadlineIn(openWithinMs, sink)
   try {
     await Promise.race([sink.opened, ended])
@@ -56,6 +59,7 @@ export async function streamRun(
   }
   context.set.headers['x-receipt-id'] = receiptIdOf(live.id)
   if (live.bound.isLowered) Object.assign(context.set.headers, loweredHeader(live.bound))
+  sayIgnored(context, live)
   if (!sink.isOpen) return sseAnswer(context, sink.early + shape.last(await ended))
   // From here the stream listens.
   live.client = undefined
@@ -66,7 +70,7 @@ export async function streamRun(
       sink.connect(client)
       client.send(shape.last(await ended))
     },
-    { onBug: (error) => logBug(deps.log, live, error) },
+    { onBug: (error) => logBug(deps.log, live, error), toError: shape.toError },
   )
 }
 
@@ -150,11 +154,11 @@ export function openTranscript(
     add,
     keep: (
       last: (done: Streamed) => string,
-      toError: (refusal: Refusal, run: RunRow) => Refusal = (refusal) => refusal,
+      toRefusal: (refusal: Refusal, run: RunRow) => Refusal = (refusal) => refusal,
+      toError = errorFrame,
     ): Keep<Streamed> => ({
       done: (done) => endWith(last(done)),
-      failed: (refusal, run) =>
-        endWith(dataFrame(JSON.stringify(toErrorBody(toError(refusal, run), requestId)))),
+      failed: (refusal, run) => endWith(toError(toRefusal(refusal, run), requestId)),
     }),
   }
 }

@@ -109,10 +109,15 @@ export function tooMany(
  * address that is over its limit can still use them.
  * @throws Refusal 'invalid_key', or 'rate_limited' above `perMinute`
  */
-export function refuseInvalidKey(failures: Limiter, clientKey: string, perMinute: number): never {
+export function refuseInvalidKey(
+  failures: Limiter,
+  clientKey: string,
+  perMinute: number,
+  words?: string,
+): never {
   const verdict = failures.take(clientKey, perMinute)
   if (!verdict.ok) throw tooMany(verdict.retryAfterMs, 'rate_limited')
-  refuse('invalid_key')
+  refuse('invalid_key', words)
 }
 
 /** `retry-after` in whole seconds, rounded up, and `retry-after-ms`. */

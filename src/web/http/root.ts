@@ -1,5 +1,5 @@
 /** The root app: host check, request ids, headers, errors. */
-import { Elysia } from 'elysia'
+import { Elysia, NotFoundError } from 'elysia'
 import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log.ts'
 import { Refusal, toErrorBody } from '../../kernel/refusal.ts'
@@ -20,7 +20,13 @@ export type RootDeps = {
   expectBody?: ExpectBody
   /** Shows a refusal to people: a page, or a fragment for htmx. Without it they get JSON too. */
   showRefusal?: (...asked: Parameters<ShowRefusal>) => Shown | undefined
+  /** How a request's protocol writes a refusal; ours where it has no way of its own. */
+  errorBodyFor?: (request: Request) => ToErrorBody | undefined
+  /** What to say of a path that is not served; the ordinary words where it gives none. */
+  missingWords?: (pathname: string) => string | undefined
 }
+
+export type ToErrorBody = (refusal: Refusal, requestId: string) => object
 
 export type ShowRefusal = (
   refusal: Refusal,
@@ -72,12 +78,16 @@ export const makeRoot = (deps: RootDeps) => {
   return app
 }
 
+type ErrorDeps = Omit<RootDeps, 'baseUrl' | 'listen' | 'expectBody'>
+
 /** Turns an error into an answer; `said` are the headers its route had set. */
 const errorAnswers =
-  ({ ids, log, showRefusal }: Pick<RootDeps, 'ids' | 'log' | 'showRefusal'>) =>
+  ({ ids, log, showRefusal, errorBodyFor, missingWords }: ErrorDeps) =>
   (error: unknown, request: Request, said: Record<string, unknown>) => {
     const requestId = String(said['x-request-id'] ?? ids.make('req'))
-    const refusal = toRefusal(error)
+    const words =
+      error instanceof NotFoundError ? missingWords?.(pathnameOf(request.url)) : undefined
+    const refusal = words ? new Refusal('not_found', { message: words }) : toRefusal(error)
     if (refusal.type === 'internal_error') {
       const trace = readTrace(request.headers.get('traceparent'), null)
       const names = { request_id: requestId, ...(trace ? { trace_id: trace.id } : {}) }
@@ -91,7 +101,8 @@ const errorAnswers =
       ...headersOf(refusal),
       ...(shown ? { 'content-type': 'text/html; charset=utf-8', ...shown.headers } : {}),
     }
-    const body = shown ? shown.html : toErrorBody(refusal, requestId)
+    const toBody = errorBodyFor?.(request) ?? toErrorBody
+    const body = shown ? shown.html : toBody(refusal, requestId)
     return { status: refusal.status, headers, body }
   }
 
@@ -113,6 +124,8 @@ const keptOf = (headers: Record<string, unknown>): Record<string, string> =>
       return value === undefined ? [] : [[name, String(value)]]
     }),
   )
+
+const pathnameOf = (url: string): string => url.slice(pathStart(url)).split(/[?#]/, 1)[0] ?? ''
 
 /** Every answer's headers. A public route or a page overrides what it must and keeps the rest. */
 const baseHeaders = (requestId: string): Record<string, string> => ({

@@ -1,6 +1,6 @@
 /** Server-sent events. */
 import { type Deadline, deadlineIn } from '../../kernel/deadline.ts'
-import { toErrorBody } from '../../kernel/refusal.ts'
+import { type Refusal, toErrorBody } from '../../kernel/refusal.ts'
 import { type StopSignal, StopSwitch } from '../../kernel/stop.ts'
 import { toRefusal } from './to-refusal.ts'
 
@@ -25,6 +25,8 @@ export type SseClient = {
 export type SseOptions = {
   /** Told of a bug in the run; a refusal is expected and not told. */
   onBug: (error: unknown) => void
+  /** Writes a refusal as the last event, in the place of our error body. */
+  toError?: ((refusal: Refusal, requestId: string) => string) | undefined
   heartbeatMs?: number
   /** The most that is kept of what is sent before there is a socket to write to. */
   bufferBytes?: number
@@ -44,6 +46,10 @@ export function htmlFrame(id: string, html: string): string {
   const lines = html.split(/\r\n|\r|\n/).map((line) => `data: ${line}`)
   return `id: ${id}\n${lines.join('\n')}\n\n`
 }
+
+/** A refusal as an event. */
+export const errorFrame = (refusal: Refusal, requestId: string): string =>
+  dataFrame(JSON.stringify(toErrorBody(refusal, requestId)))
 
 /** Answers with events that are all there already. */
 export const sseAnswer = ({ set }: Pick<SseContext, 'set'>, frames: string): Response =>
@@ -122,7 +128,8 @@ class EventStream implements SseClient, Bun.DirectUnderlyingSource<Uint8Array> {
     } catch (error) {
       const refusal = toRefusal(error)
       if (refusal.type === 'internal_error') this.options.onBug(error)
-      this.send(dataFrame(JSON.stringify(toErrorBody(refusal, requestId))))
+      const { toError = errorFrame } = this.options
+      this.send(toError(refusal, requestId))
     }
     ending()
     this.end((open) => open.end())

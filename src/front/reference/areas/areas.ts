@@ -17,6 +17,7 @@ import { ownMoneyArea } from './own-money-area.ts'
 import { ownPassportsArea } from './own-passports-area.ts'
 import { ownRunsArea } from './own-runs-area.ts'
 import { passportsArea } from './passports-area.ts'
+import { protocolsArea } from './protocols-area.ts'
 import { receiptsArea } from './receipts-area.ts'
 import { runsArea } from './runs-area.ts'
 import { serviceArea } from './service-area.ts'
@@ -27,6 +28,7 @@ import { usageArea } from './usage-area.ts'
 /** The whole reference, in the order of its pages. A new route is one entry in its area. */
 const written: readonly Area<TSchema>[] = [
   openaiArea,
+  protocolsArea,
   runsArea,
   keysArea,
   receiptsArea,

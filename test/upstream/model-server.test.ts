@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { openaiUpstream } from '../../src/models/upstream/openai.ts'
+import { modelServer } from '../../src/models/upstream/model-server.ts'
 import {
   type JsonObject,
   plainChunks,
@@ -22,7 +22,7 @@ let upstream: Upstream
 beforeEach(async () => {
   stub = await startStubUpstream({ apiKey })
   const limits = { firstByteMs: 1000, idleMs: 100 }
-  upstream = openaiUpstream({ id: 'stub', baseUrl: stub.url, apiKey, limits })
+  upstream = modelServer({ id: 'stub', baseUrl: stub.url, apiKey, limits })
 })
 
 afterEach(() => stub.stop())
@@ -103,7 +103,7 @@ describe('what is sent', () => {
     const open = await startStubUpstream()
     const baseUrl = `${open.url}/?api-version=1`
     const body = { model: 'normal' }
-    await openaiUpstream({ id: 'x', baseUrl }).complete({
+    await modelServer({ id: 'x', baseUrl }).complete({
       kind: 'chat',
       account: 'a',
       body,
@@ -116,7 +116,7 @@ describe('what is sent', () => {
 
   test('a base_url that is none, or holds a password, is refused and not repeated', () => {
     for (const baseUrl of ['ftp://host/v1', 'host', 'https://me:hunter2@host/v1']) {
-      const make = () => openaiUpstream({ id: 'x', baseUrl })
+      const make = () => modelServer({ id: 'x', baseUrl })
       expect(make).toThrow(/^the base_url of upstream "x" (is not|holds)/)
       expect(make).not.toThrow(/hunter2/)
     }
@@ -218,7 +218,7 @@ describe('streams', () => {
       [`${chunk(0, 'stop')}data: [1]\n\n`, 'error'],
     ] as const) {
       const server = await startStubUpstream({ handler: (_, response) => void response.end(text) })
-      upstream = openaiUpstream({ id: 'x', baseUrl: server.url })
+      upstream = modelServer({ id: 'x', baseUrl: server.url })
       expect((await readAll('x')).reason).toBe(reason)
       await server.stop()
     }

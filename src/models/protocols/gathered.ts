@@ -1,0 +1,15 @@
+/** What an answer came to, in the protocol it was relayed in. */
+import type { Json } from '../../kernel/canonical.ts'
+
+export type Gathered = {
+  /** What the receipt commits to: everything that was relayed of it. */
+  choices: Json
+  /** UTF-8 bytes of all that was said. */
+  outputBytes: number
+  /** The usage that the model server reported, unchecked. */
+  usage: Json | undefined
+  /** Whether more output came after that report. */
+  isOutdated: boolean
+  /** The tier of service it names, unchecked. */
+  tier: Json | undefined
+}

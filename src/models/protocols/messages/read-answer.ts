@@ -1,0 +1,141 @@
+/** Reads answers of Anthropic's Messages API, whole or as events, as those of Chat Completions. */
+import type { Json } from '../../../kernel/canonical.ts'
+import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
+import { objectOf, objectsIn, textOf } from '../reading.ts'
+
+const reasons: Readonly<Record<string, string>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  pause_turn: 'stop',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  tool_use: 'tool_calls',
+  refusal: 'content_filter',
+}
+
+const finishReason = (reason: Json | undefined): string => reasons[textOf(reason)] ?? 'stop'
+
+/** A whole answer; undefined for what is none. Its `usage` stays as it is written. */
+export function messageToChat(answer: JsonObject): JsonObject | undefined {
+  if (answer['type'] !== 'message' || !Array.isArray(answer['content'])) return undefined
+  const calls: JsonObject[] = []
+  const details: JsonObject[] = []
+  let content: string | null = null
+  let reasoning = ''
+  for (const block of objectsIn(answer['content'])) {
+    const { type } = block
+    if (type === 'text') content = (content ?? '') + textOf(block['text'])
+    else if (type === 'tool_use') calls.push(callOf(block, JSON.stringify(block['input'] ?? {})))
+    else if (type === 'thinking') {
+      reasoning += textOf(block['thinking'])
+      const { thinking, signature } = block
+      details.push({ type: 'reasoning.text', text: thinking ?? '', signature: signature ?? null })
+    } else if (type === 'redacted_thinking') {
+      details.push({ type: 'reasoning.encrypted', data: block['data'] ?? '' })
+    }
+  }
+  const message: JsonObject = { role: 'assistant', content }
+  if (calls.length > 0) message['tool_calls'] = calls
+  if (reasoning !== '') message['reasoning_content'] = reasoning
+  if (details.length > 0) message['reasoning_details'] = details
+  const finish_reason = finishReason(answer['stop_reason'])
+  return { choices: [{ index: 0, message, finish_reason }], usage: answer['usage'] ?? null }
+}
+
+const callOf = (block: JsonObject, args: string): JsonObject => ({
+  id: textOf(block['id']),
+  type: 'function',
+  function: { name: textOf(block['name']), arguments: args },
+})
+
+/** What an event of a stream comes to in the shape of Chat Completions. */
+export type ReadEvent = { chunk?: JsonObject; isEnd?: boolean; isError?: boolean }
+
+/** Reads the events of one stream, in order. */
+export class MessageReader {
+  private usage: JsonObject = {}
+  /** The place among the calls of each block that is one. */
+  private readonly calls = new Map<Json | undefined, number>()
+
+  read(event: JsonObject): ReadEvent {
+    switch (event['type']) {
+      case 'message_start': {
+        const { usage } = objectOf(event['message'])
+        this.usage = { ...objectOf(usage) }
+        const choices = [
+          { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null },
+        ]
+        return { chunk: { choices, usage: this.usage } }
+      }
+      case 'content_block_start':
+        return this.begin(event['index'], objectOf(event['content_block']))
+      case 'content_block_delta':
+        return this.delta(event['index'], objectOf(event['delta']))
+      case 'message_delta':
+        return this.end(event)
+      case 'message_stop':
+        return { isEnd: true }
+      case 'error':
+        return { isError: true }
+      default:
+        // Pings, ends of blocks, and events that do not exist yet.
+        return {}
+    }
+  }
+
+  private begin(index: Json | undefined, block: JsonObject): ReadEvent {
+    const { type } = block
+    if (type === 'text' && textOf(block['text']) !== '') {
+      return chunkOf({ content: textOf(block['text']) })
+    }
+    if (type === 'redacted_thinking') {
+      return chunkOf({
+        reasoning_details: [{ type: 'reasoning.encrypted', data: block['data'] ?? '' }],
+      })
+    }
+    if (type !== 'tool_use') return {}
+    const place = this.calls.size
+    this.calls.set(index, place)
+    return chunkOf({ tool_calls: [{ index: place, ...callOf(block, '') }] })
+  }
+
+  private delta(index: Json | undefined, delta: JsonObject): ReadEvent {
+    switch (delta['type']) {
+      case 'text_delta':
+        return chunkOf({ content: textOf(delta['text']) })
+      case 'thinking_delta': {
+        const text = textOf(delta['thinking'])
+        const detail = { type: 'reasoning.text', text }
+        return chunkOf({ reasoning_content: text, reasoning_details: [detail] })
+      }
+      case 'signature_delta': {
+        const signature = textOf(delta['signature'])
+        return chunkOf({ reasoning_details: [{ type: 'reasoning.text', signature }] })
+      }
+      case 'input_json_delta': {
+        const place = this.calls.get(index)
+        if (place === undefined) return {}
+        const piece = { arguments: textOf(delta['partial_json']) }
+        return chunkOf({ tool_calls: [{ index: place, function: piece }] })
+      }
+      default:
+        return {}
+    }
+  }
+
+  /** The last usage is cumulative; what it leaves out stays as the first one had it. */
+  private end(event: JsonObject): ReadEvent {
+    const { usage } = event
+    if (isObject(usage)) {
+      const told = Object.entries(usage).filter(([, value]) => value !== null)
+      this.usage = { ...this.usage, ...Object.fromEntries(told) }
+    }
+    const { stop_reason: reason } = objectOf(event['delta'])
+    const choices = [{ index: 0, delta: {}, finish_reason: finishReason(reason) }]
+    return { chunk: { choices, usage: this.usage } }
+  }
+}
+
+const chunkOf = (delta: JsonObject): ReadEvent => ({
+  chunk: { choices: [{ index: 0, delta, finish_reason: null }] },
+})

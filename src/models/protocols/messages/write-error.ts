@@ -1,0 +1,33 @@
+/** Writes errors as Anthropic's Messages API does. */
+import type { Json } from '../../../kernel/canonical.ts'
+import type { JsonObject } from '../../../kernel/json-object.ts'
+import { type Refusal, toErrorBody } from '../../../kernel/refusal.ts'
+
+const byStatus: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  405: 'invalid_request_error',
+  409: 'conflict_error',
+  413: 'request_too_large',
+  415: 'invalid_request_error',
+  422: 'invalid_request_error',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+  504: 'timeout_error',
+}
+
+/** What clients of this protocol read; our own type and what it tells stand beside it. */
+export function messagesError(refusal: Refusal, requestId: string): JsonObject {
+  const type = byStatus[refusal.status] ?? 'api_error'
+  const { error } = toErrorBody(refusal, requestId)
+  const { message, metadata, ...rest } = { metadata: undefined, ...error }
+  const details: Json = JSON.parse(JSON.stringify({ ...rest, ...metadata }))
+  return {
+    type: 'error',
+    error: { type, message, details },
+    request_id: requestId,
+  }
+}

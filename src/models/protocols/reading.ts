@@ -1,0 +1,17 @@
+/** Reads JSON of which nothing is promised. */
+import type { Json } from '../../kernel/canonical.ts'
+import { isObject, type JsonObject } from '../../kernel/json-object.ts'
+
+/** The objects of a list; none of anything else. */
+export const objectsIn = (list: Json | undefined): JsonObject[] =>
+  Array.isArray(list) ? list.filter(isObject) : []
+
+/** A text; '' for anything else. */
+export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
+
+/** An object; an empty one for anything else. */
+export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
+
+/** A word of a foreign request as an error may show it. */
+export const quoted = (type: Json | undefined): string =>
+  typeof type === 'string' ? `"${type.slice(0, 64)}"` : 'none'

@@ -1,0 +1,197 @@
+/**
+ * Writes whole answers as OpenAI's Responses API does, from the shape of Chat Completions. Nothing
+ * of them is stored: `store` is false.
+ */
+import type { Json } from '../../../kernel/canonical.ts'
+import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
+import type { Usage } from '../../meter.ts'
+import { objectOf, objectsIn, textOf } from '../reading.ts'
+
+/** What all answers of one run share: `run_…`'s counterpart as id, and what was asked for. */
+export type ResponseBase = {
+  /** `resp_` and what follows `run_` in the run's id. */
+  id: string
+  model: string
+  /** Unix seconds. */
+  createdAt: number
+  asked: JsonObject
+}
+
+/** What is told with the end: the receipt and the cost, beside the usage. */
+export type Paid = { usage: Usage; counterfoil: Json }
+
+type Status = 'in_progress' | 'completed' | 'incomplete' | 'failed'
+
+/** The answer object, as far as it has come. */
+export function toResponse(
+  { id, model, createdAt, asked }: ResponseBase,
+  status: Status,
+  output: readonly Json[],
+  more: JsonObject = {},
+): JsonObject {
+  return {
+    id,
+    object: 'response',
+    created_at: createdAt,
+    status,
+    background: false,
+    error: null,
+    incomplete_details: null,
+    instructions: asked['instructions'] ?? null,
+    max_output_tokens: asked['max_output_tokens'] ?? null,
+    metadata: asked['metadata'] ?? {},
+    model,
+    output: [...output],
+    parallel_tool_calls: asked['parallel_tool_calls'] ?? true,
+    previous_response_id: null,
+    reasoning: { effort: null, summary: null },
+    store: false,
+    temperature: asked['temperature'] ?? null,
+    text: asked['text'] ?? { format: { type: 'text' } },
+    tool_choice: asked['tool_choice'] ?? 'auto',
+    tools: asked['tools'] ?? [],
+    top_p: asked['top_p'] ?? null,
+    truncation: 'disabled',
+    usage: null,
+    ...more,
+  }
+}
+
+/** The usage of a run by the names of this protocol. */
+export function responseUsage({ inputTokens, outputTokens, classes = {} }: Usage): JsonObject {
+  const { cache_read = 0, cache_write = 0, cache_write_1h = 0, reasoning = 0 } = classes
+  const written = cache_write + cache_write_1h
+  return {
+    input_tokens: inputTokens,
+    input_tokens_details: {
+      cached_tokens: cache_read,
+      ...(written > 0 ? { cache_write_tokens: written } : {}),
+    },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: reasoning },
+    total_tokens: inputTokens + outputTokens,
+  }
+}
+
+/** A whole answer, from one choice. */
+export function toWholeResponse(base: ResponseBase, choice: JsonObject, paid: Paid): JsonObject {
+  const items = new ItemList(base.id)
+  const message = objectOf(choice['message'])
+  items.addReasoning(textOf(message['reasoning_content'] ?? message['reasoning']))
+  items.addText(textOf(message['content']))
+  items.addRefusal(textOf(message['refusal']))
+  for (const call of objectsIn(message['tool_calls'])) items.addCall(call)
+  return finished(base, items.done(), choice['finish_reason'], paid)
+}
+
+export function finished(
+  base: ResponseBase,
+  output: readonly Json[],
+  finish: Json | undefined,
+  { usage, counterfoil }: Paid,
+): JsonObject {
+  const why = { length: 'max_output_tokens', content_filter: 'content_filter' }[textOf(finish)]
+  const more = { usage: responseUsage(usage), counterfoil }
+  if (why === undefined) return toResponse(base, 'completed', output, more)
+  return toResponse(base, 'incomplete', output, { incomplete_details: { reason: why }, ...more })
+}
+
+/** The items of an answer as they come. */
+export type Item = { kind: 'reasoning' | 'message' | 'call'; value: JsonObject; key: Json }
+
+/** Gathers items and names them after the answer they are part of. */
+export class ItemList {
+  private readonly items: Item[] = []
+
+  constructor(private readonly responseId: string) {}
+
+  addReasoning(text: string): void {
+    if (text !== '') this.begin('reasoning', reasoningItem(this.nextId('rs'), text), null)
+  }
+
+  addText(text: string): void {
+    if (text === '') return
+    this.begin('message', messageItem(this.nextId('msg'), [partOf('output_text', text)]), null)
+  }
+
+  addRefusal(refusal: string): void {
+    if (refusal === '') return
+    this.begin('message', messageItem(this.nextId('msg'), [partOf('refusal', refusal)]), null)
+  }
+
+  addCall(call: JsonObject): void {
+    const { isCustom, name, text } = readCall(call)
+    const item = callItem(this.nextId(isCustom ? 'ctc' : 'fc'), textOf(call['id']), {
+      isCustom,
+      name,
+      text,
+    })
+    this.begin('call', item, call['id'] ?? null)
+  }
+
+  begin(kind: Item['kind'], value: JsonObject, key: Json): Item {
+    const item = { kind, value, key }
+    this.items.push(item)
+    return item
+  }
+
+  get last(): Item | undefined {
+    return this.items.at(-1)
+  }
+
+  get size(): number {
+    return this.items.length
+  }
+
+  nextId(prefix: string): string {
+    return `${prefix}_${this.responseId.slice('resp_'.length)}_${this.items.length}`
+  }
+
+  done(): JsonObject[] {
+    return this.items.map(({ value }) =>
+      'status' in value ? { ...value, status: 'completed' } : value,
+    )
+  }
+}
+
+export const reasoningItem = (id: string, text: string): JsonObject => ({
+  id,
+  type: 'reasoning',
+  summary: text === '' ? [] : [{ type: 'summary_text', text }],
+})
+
+export const messageItem = (id: string, content: Json[]): JsonObject => ({
+  id,
+  type: 'message',
+  role: 'assistant',
+  status: 'in_progress',
+  content,
+})
+
+type Call = { isCustom: boolean; name: string; text: string }
+
+export const callItem = (
+  id: string,
+  callId: string,
+  { isCustom, name, text }: Call,
+): JsonObject => ({
+  id,
+  type: isCustom ? 'custom_tool_call' : 'function_call',
+  status: 'in_progress',
+  call_id: callId,
+  name,
+  [isCustom ? 'input' : 'arguments']: text,
+})
+
+export function readCall(call: JsonObject): Call {
+  const { custom } = call
+  if (isObject(custom)) {
+    return { isCustom: true, name: textOf(custom['name']), text: textOf(custom['input']) }
+  }
+  const of = objectOf(call['function'])
+  return { isCustom: false, name: textOf(of['name']), text: textOf(of['arguments']) }
+}
+
+/** The one part of a message. */
+export const partOf = (type: 'output_text' | 'refusal', text: string): JsonObject =>
+  type === 'refusal' ? { type, refusal: text } : { type, text, annotations: [], logprobs: [] }

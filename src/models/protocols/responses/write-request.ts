@@ -1,0 +1,146 @@
+/** Writes a request of Chat Completions as one of OpenAI's Responses API. */
+import type { Json } from '../../../kernel/canonical.ts'
+import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
+import { isSet } from '../../body.ts'
+import { objectOf, objectsIn, textOf } from '../reading.ts'
+import { type Translation, unknownMembers } from '../translation.ts'
+
+const known = new Set([
+  'model',
+  'messages',
+  'max_tokens',
+  'max_completion_tokens',
+  'n',
+  'temperature',
+  'top_p',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning_effort',
+  'verbosity',
+  'service_tier',
+  'user',
+  'stream',
+  'stream_options',
+])
+
+/** Members whose name means the same to both. */
+const same = ['temperature', 'top_p', 'parallel_tool_calls', 'service_tier', 'user'] as const
+
+/** What of a request this protocol cannot say and must not leave out; undefined when nothing. */
+export function unsayable(body: JsonObject): { param: string; message: string } | undefined {
+  const { n, logprobs, functions, stop } = body
+  if (typeof n === 'number' && n > 1) {
+    return { param: 'n', message: 'This model gives one answer a request. Leave "n" out.' }
+  }
+  if (logprobs === true) {
+    return { param: 'logprobs', message: 'This model tells no logprobs. Leave "logprobs" out.' }
+  }
+  if (isSet(functions)) {
+    return { param: 'functions', message: 'Send tools in the place of functions.' }
+  }
+  if (!isSet(stop)) return undefined
+  return { param: 'stop', message: 'This model knows no stop texts. Leave "stop" out.' }
+}
+
+/** Call {@link unsayable} before a run begins. */
+export function chatToResponses(from: JsonObject): Translation {
+  const ignored = new Set(unknownMembers(from, known))
+  const body: JsonObject = {
+    model: from['model'] ?? null,
+    input: objectsIn(from['messages']).flatMap(itemsOf),
+    max_output_tokens: from['max_completion_tokens'] ?? from['max_tokens'] ?? null,
+    store: false,
+  }
+  for (const name of same) if (isSet(from[name])) body[name] = from[name]
+  if (isSet(from['reasoning_effort'])) body['reasoning'] = { effort: from['reasoning_effort'] }
+  const tools = objectsIn(from['tools'])
+  if (tools.length > 0) {
+    body['tools'] = tools.map(toolOf)
+    if (isSet(from['tool_choice'])) body['tool_choice'] = choiceOf(from['tool_choice'])
+  }
+  const text = textConfig(from)
+  if (text) body['text'] = text
+  return { body, ignored: [...ignored].sort() }
+}
+
+function itemsOf(message: JsonObject): JsonObject[] {
+  const { role, content } = message
+  if (role === 'tool') {
+    const output = typeof content === 'string' ? content : partsOf(content, 'input_text')
+    return [{ type: 'function_call_output', call_id: textOf(message['tool_call_id']), output }]
+  }
+  const of = textOf(role)
+  const isOurs = of === 'assistant'
+  const said =
+    typeof content === 'string' ? content : partsOf(content, isOurs ? 'output_text' : 'input_text')
+  const items: JsonObject[] = []
+  if (said.length > 0) items.push({ type: 'message', role: of, content: said })
+  for (const call of objectsIn(message['tool_calls'])) items.push(callItem(call))
+  return items
+}
+
+function callItem(call: JsonObject): JsonObject {
+  const call_id = textOf(call['id'])
+  const { custom } = call
+  if (isObject(custom)) {
+    const { name, input } = custom
+    return { type: 'custom_tool_call', call_id, name: textOf(name), input: textOf(input) }
+  }
+  const { name, arguments: args } = objectOf(call['function'])
+  return { type: 'function_call', call_id, name: textOf(name), arguments: textOf(args) }
+}
+
+function partsOf(content: Json | undefined, text: 'input_text' | 'output_text'): JsonObject[] {
+  return objectsIn(content).map((part): JsonObject => {
+    switch (part['type']) {
+      case 'image_url': {
+        const { url, detail } = objectOf(part['image_url'])
+        return { type: 'input_image', image_url: textOf(url), detail: detail ?? 'auto' }
+      }
+      case 'file': {
+        const { filename, file_data } = objectOf(part['file'])
+        return {
+          type: 'input_file',
+          filename: filename ?? 'document.pdf',
+          file_data: file_data ?? '',
+        }
+      }
+      case 'refusal':
+        return { type: 'refusal', refusal: textOf(part['refusal']) }
+      default:
+        return { type: text, text: textOf(part['text']) }
+    }
+  })
+}
+
+function toolOf(tool: JsonObject): JsonObject {
+  if (tool['type'] === 'custom') {
+    const { format, ...rest } = objectOf(tool['custom'])
+    const { type, grammar } = objectOf(format)
+    const flat = type === 'grammar' ? { type, ...objectOf(grammar) } : format
+    return { type: 'custom', ...rest, ...(isSet(flat) ? { format: flat } : {}) }
+  }
+  const { parameters, strict, ...rest } = objectOf(tool['function'])
+  return { type: 'function', ...rest, parameters: parameters ?? null, strict: strict ?? false }
+}
+
+function choiceOf(choice: Json): Json {
+  if (!isObject(choice)) return choice
+  const type = textOf(choice['type'])
+  return { type, name: objectOf(choice[type])['name'] ?? '' }
+}
+
+function textConfig(from: JsonObject): JsonObject | undefined {
+  const { verbosity } = from
+  const format = objectOf(from['response_format'])
+  const shaped =
+    format['type'] === 'json_schema'
+      ? { type: 'json_schema', ...objectOf(format['json_schema']) }
+      : format['type'] === 'json_object'
+        ? { type: 'json_object' }
+        : undefined
+  if (!shaped && !isSet(verbosity)) return undefined
+  return { ...(shaped ? { format: shaped } : {}), ...(isSet(verbosity) ? { verbosity } : {}) }
+}

@@ -1,0 +1,116 @@
+/** What the doors of Messages and Responses take and answer. */
+import * as t from '../../web/http/shape.ts'
+
+const echo = 'counterfoil/echo-1'
+const said = 'Every run leaves a receipt.'
+const tokens = (about: string) => t.count(`${about} Tokens.`, 5)
+
+const counterfoil = t.object('The receipt and what it cost.', {
+  receipt: t.object('Where the receipt is.', {
+    id: t.id('rcpt', 'Id of the receipt.'),
+    digest: t.hash('What was signed.'),
+    url: t.text('The receipt file.', 'https://gw.example/v1/receipts/rcpt_…', { format: 'uri' }),
+    cost_nusd: t.nusd('What was charged.', 4650),
+  }),
+  cost_nusd: t.nusd('What was charged.', 4650),
+})
+
+const messages = t.list(
+  t.object('A message.', {
+    role: t.text('`user`, `assistant` or `system`.', 'user'),
+    content: t.anything('Text, or a list of blocks.', said),
+  }),
+  'The conversation.',
+)
+
+const asked = {
+  model: t.text('A model of `GET /v1/models`.', echo),
+  messages,
+  'system?': t.anything('Text, or a list of text blocks.', 'Be short.'),
+  'tools?': t.anything('Tools with a name and an input_schema.', []),
+  'tool_choice?': t.anything('Passed on.', { type: 'auto' }),
+  'thinking?': t.anything('Passed on where the model server speaks this protocol.', {
+    type: 'disabled',
+  }),
+}
+
+export const messagesRequestShape = t.answer(
+  'MessagesRequest',
+  "Anthropic's request. Where the model server speaks this protocol it goes on as it came.",
+  {
+    ...asked,
+    max_tokens: t.integer('The most tokens of the answer.', 64, { minimum: 1 }),
+    'stream?': t.flag('Whether the answer comes as events.', false),
+    'stop_sequences?': t.anything('Texts that end the answer.', []),
+    'temperature?': t.real('Passed on.', 1),
+    'top_p?': t.real('Passed on.', 1),
+    'metadata?': t.object('', { 'user_id?': t.text('Passed on as the user.', 'u-1') }),
+  },
+)
+
+export const messageShape = t.answer('Message', "Anthropic's answer, and the receipt.", {
+  id: t.text(
+    '`msg_` and what follows `run_` in the id of its run.',
+    'msg_01k1j8dq00b4d6f8h1k3m5p7r9',
+  ),
+  type: t.only('message'),
+  role: t.only('assistant'),
+  model: t.text('The model.', echo),
+  content: t.list(t.anything('A block.', { type: 'text', text: said }), 'What it says.'),
+  stop_reason: t.text('`end_turn`, `max_tokens`, `tool_use`, …', 'end_turn'),
+  stop_sequence: t.orNull(t.text('The text that ended it.', '.')),
+  usage: t.object('What it used.', {
+    input_tokens: tokens('Read, without the caches.'),
+    cache_read_input_tokens: t.count('Read from a cache. Tokens.', 0),
+    cache_creation_input_tokens: t.count('Written to a cache. Tokens.', 0),
+    output_tokens: tokens('Written.'),
+  }),
+  counterfoil,
+})
+
+export const tokenCountShape = t.answer('TokenCount', 'How many tokens a request has.', {
+  input_tokens: tokens('Read.'),
+})
+
+export const countRequestShape = t.answer('CountTokensRequest', "Anthropic's request.", asked)
+
+export const responsesRequestShape = t.answer(
+  'ResponsesRequest',
+  "OpenAI's request. Where the model server speaks this protocol it goes on as it came.",
+  {
+    model: t.text('A model of `GET /v1/models`.', echo),
+    input: t.anything('Text, or a list of items.', said),
+    'instructions?': t.orNull(t.text('What the model is to keep to.', 'Be short.')),
+    'max_output_tokens?': t.orNull(t.integer('The most tokens.', 64, { minimum: 1 })),
+    'stream?': t.orNull(t.flag('Whether the answer comes as events.', false)),
+    'tools?': t.anything('Tools of type function or custom; others have no effect.', []),
+    'tool_choice?': t.anything('Passed on.', 'auto'),
+    'text?': t.anything('The form of the answer.', { format: { type: 'text' } }),
+    'reasoning?': t.anything('How much the model reasons.', { effort: 'low' }),
+    'metadata?': t.anything('Becomes tags of the run.', { task: 'demo' }),
+    'store?': t.orNull(t.flag('Nothing is stored, also where it is true.', false)),
+  },
+)
+
+export const responseShape = t.answer('Response', "OpenAI's answer, and the receipt.", {
+  id: t.text(
+    '`resp_` and what follows `run_` in the id of its run.',
+    'resp_01k1j8dq00b4d6f8h1k3m5p7r9',
+  ),
+  object: t.only('response'),
+  created_at: t.integer('Unix seconds.', 1_785_585_600),
+  status: t.oneOf('How it ended.', ['completed', 'incomplete', 'failed', 'in_progress']),
+  model: t.text('The model.', echo),
+  output: t.list(t.anything('An item.', { type: 'message' }), 'What it says and calls.'),
+  store: t.flag('Always false.', false),
+  usage: t.object('What it used.', {
+    input_tokens: tokens('Read.'),
+    input_tokens_details: t.object('', { cached_tokens: t.count('From a cache. Tokens.', 0) }),
+    output_tokens: tokens('Written.'),
+    output_tokens_details: t.object('', {
+      reasoning_tokens: t.count('Of reasoning. Tokens.', 0),
+    }),
+    total_tokens: t.count('Both. Tokens.', 10),
+  }),
+  counterfoil,
+})

@@ -1,0 +1,117 @@
+/** A model server that is asked over HTTP, in the protocol that it speaks. */
+import { parseObject } from '../../kernel/json-object.ts'
+import { traceHeaders } from '../../kernel/trace.ts'
+import { openChunks } from './chunk-stream.ts'
+import { type Dialect, dialects, type UpstreamKind } from './dialect.ts'
+import { defaultHttpLimits, type HttpLimits } from './http.ts'
+import { errorIn, isTooLong, refusalIn } from './refused.ts'
+import { type JsonObject, type Upstream, type UpstreamCall, UpstreamFailure } from './upstream.ts'
+import { openWire, type Wire } from './wire/wire.ts'
+
+export type ModelServer = {
+  id: string
+  /** Which protocol it speaks. */
+  kind?: UpstreamKind
+  /** With or without a slash at its end; a query stays. */
+  baseUrl: string
+  apiKey?: string
+  /** How the key is sent; what is usual for the protocol when absent. */
+  auth?: 'bearer' | 'x-api-key' | 'none'
+  /** Sent with every request, beside those of the protocol. */
+  headers?: Readonly<Record<string, string>>
+  /** Query parameters of every request, beside those of `baseUrl`. */
+  query?: Readonly<Record<string, string>> | undefined
+  limits?: Partial<HttpLimits>
+  /** Whether the environment names a proxy. */
+  isProxied?: boolean
+}
+
+/**
+ * A model server. Its words never leave it: an error body can hold its URL or key, so only the
+ * status, our own reason and the plain name of an error go on.
+ * @throws when `baseUrl` is not a plain http(s) URL: a fault of the configuration.
+ */
+export function modelServer(options: ModelServer): Upstream {
+  const { id, limits } = options
+  const dialect = dialects[options.kind ?? 'openai']
+  const open = (path: string | undefined): Wire | undefined =>
+    path === undefined ? undefined : openWire(endpoint(options, path), options.isProxied === true)
+  const wires = { chat: open(dialect.paths.chat), embedding: open(dialect.paths.embedding) }
+  const headers = headersFor(dialect, options)
+  const own = [options.apiKey, options.baseUrl, ...Object.values(options.headers ?? {})]
+  const secrets = own.filter((secret): secret is string => secret !== undefined && secret !== '')
+  const allLimits = { ...defaultHttpLimits, ...limits }
+
+  const post = (call: UpstreamCall, body: JsonObject) => {
+    const { kind, account, signal, trace, mark, passed } = call
+    const wire = wires[kind]
+    if (!wire) throw new UpstreamFailure('rejected')
+    const own = passed ? { ...headers, ...passed } : headers
+    return wire.ask({
+      account,
+      headers: trace ? { ...own, ...traceHeaders(trace) } : own,
+      body: JSON.stringify(body),
+      signal,
+      mark,
+      limits: allLimits,
+    })
+  }
+
+  return {
+    id,
+    protocol: dialect.protocol,
+    async complete(call) {
+      const { isNative = false } = call
+      const answer = await post(call, call.body)
+      if (!isGood(answer)) throw await refusalIn(answer, secrets)
+      const body = parseObject(await answer.text())
+      if (body?.['error'] && isTooLong(errorIn(body))) throw new UpstreamFailure('context')
+      if (!body || body['error']) throw new UpstreamFailure('error')
+      const read = isNative ? dialect.isWhole(body) && body : dialect.toChat(call.kind, body)
+      if (!read) throw new UpstreamFailure('error')
+      return read
+    },
+    async stream(call) {
+      if (call.kind !== 'chat') throw new UpstreamFailure('rejected')
+      const { isNative = false } = call
+      const answer = await post(call, { ...call.body, ...dialect.streaming })
+      if (!isGood(answer)) throw await refusalIn(answer, secrets)
+      const reader = isNative ? dialect.nativeReader?.() : dialect.reader?.()
+      return await openChunks(answer, { reader })
+    },
+  }
+}
+
+function headersFor(dialect: Dialect, options: ModelServer): Record<string, string> {
+  const { apiKey, auth = dialect.auth } = options
+  const credential: Record<string, string> =
+    apiKey === undefined || auth === 'none'
+      ? {}
+      : auth === 'bearer'
+        ? { authorization: `Bearer ${apiKey}` }
+        : { 'x-api-key': apiKey }
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'counterfoil',
+    ...dialect.headers,
+    ...options.headers,
+    ...credential,
+  }
+}
+
+function endpoint({ id, baseUrl, query }: ModelServer, path: string): string {
+  const url = URL.parse(baseUrl)
+  // The message never repeats the URL, which may hold a credential.
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new Error(`the base_url of upstream "${id}" is not an http(s) URL`)
+  }
+  if (url.username || url.password) {
+    throw new Error(`the base_url of upstream "${id}" holds credentials: use its api key instead`)
+  }
+  url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/${path}`
+  url.hash = ''
+  for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, value)
+  return url.href
+}
+
+const isGood = ({ status }: { status: number }): boolean => status >= 200 && status < 300

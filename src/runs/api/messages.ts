@@ -1,0 +1,128 @@
+/** The door of Anthropic's Messages API. */
+import { Elysia } from 'elysia'
+import { keyAuth } from '../../access/keys/needs-key.ts'
+import type { Deps } from '../../app/deps-port.ts'
+import type { Json } from '../../kernel/canonical.ts'
+import { type Refusal, refuse } from '../../kernel/refusal.ts'
+import { onceOf } from '../../ledger/once.ts'
+import { isSet } from '../../models/body.ts'
+import { boundOf } from '../../models/bound.ts'
+import { countTokens } from '../../models/count.ts'
+import { NativeEvent } from '../../models/native-event.ts'
+import { messagesToChat } from '../../models/protocols/messages/read-request.ts'
+import { MessageEvents, toMessage } from '../../models/protocols/messages/write-answer.ts'
+import { messagesError } from '../../models/protocols/messages/write-error.ts'
+import type { Native } from '../../models/protocols/native.ts'
+import { loadTokenizer } from '../../models/tokenizers/load.ts'
+import type { JsonObject } from '../../models/upstream/upstream.ts'
+import { objects } from '../answer.ts'
+import type { Begun } from '../begin.ts'
+import { begin } from '../begin.ts'
+import type { Completed } from '../complete.ts'
+import type { LiveRun } from '../live-run.ts'
+import type { Streamed } from '../stream.ts'
+import { checkSwitches, isToFit } from '../switches.ts'
+import { answer, assertSayable, findModelOf, type Running, readBody, traceOf } from './asked.ts'
+import { answerWhole } from './complete.ts'
+import { paidOf } from './paid.ts'
+import { type Shape, streamRun } from './stream.ts'
+import { readTags } from './tags.ts'
+import { eventWriter } from './write-events.ts'
+
+const path = '/v1/messages'
+
+export const messagesApi = (deps: Deps) =>
+  new Elysia({ name: 'messages-api' })
+    .use(keyAuth(deps))
+    .post(
+      path,
+      ({ caller, request, server, set }) =>
+        answer(deps, { caller, request, server, set }, path, messages),
+      { needsKey: 'runs:write', parse: 'none' },
+    )
+    .post('/v1/messages/count_tokens', ({ request }) => countInput(deps, request), {
+      needsKey: 'any',
+      parse: 'none',
+    })
+
+const messages: Running = async (deps, context, received, call) => {
+  checkSwitches(received)
+  refuseThread(received)
+  const { body, ignored } = messagesToChat(received)
+  const model = findModelOf(deps, 'chat', received)
+  const native: Native = { protocol: 'messages', body: received }
+  assertSayable(deps, model, body, native)
+  const live = await begin(deps, {
+    caller: context.caller,
+    model,
+    body,
+    native: isSpokenBy(deps, model) ? native : undefined,
+    ignored,
+    received: received as Json,
+    fit: isToFit(context.request, received['fit'], context.caller.key),
+    background: false,
+    tags: readTags(context.request, undefined),
+    metadata: {},
+    once: call && onceOf<Begun>(deps, call, () => undefined),
+    trace: traceOf(context.request),
+  })
+  if (received['stream'] === true) return streamRun(deps, live, context, shapeOf(deps, live))
+  const toAnswer = (done: Completed): JsonObject => {
+    const paid = paidOf(done, deps.settings)
+    if (live.isNative) return { ...done.body, counterfoil: paid.counterfoil }
+    return toMessage(baseOf(live), objects(done.body['choices'])[0] ?? {}, paid)
+  }
+  return answerWhole(deps, context, live, toAnswer, messagesError)
+}
+
+/** Whether a server of the route may take the request as it came. */
+const isSpokenBy = ({ upstreams }: Deps, { route }: LiveRun['model']): boolean =>
+  route.some(({ upstream }) => upstreams.get(upstream)?.protocol === 'messages')
+
+const baseOf = (live: LiveRun) => ({
+  id: `msg_${live.id.slice('run_'.length)}`,
+  model: live.model.id,
+})
+
+function shapeOf(deps: Deps, live: LiveRun): Shape {
+  const events = new MessageEvents(baseOf(live))
+  const last = (done: Streamed): string => {
+    const paid = paidOf(done, deps.settings)
+    if (done.events)
+      return done.events.map((event) => withReceipt(event, paid.counterfoil)).join('')
+    return done.tail.map((chunk) => events.write(chunk)).join('') + events.end(paid)
+  }
+  return { write: eventWriter((chunk) => events.write(chunk)), last, toError: errorEvent }
+}
+
+/** The receipt goes beside the usage; everything else passes as it came. */
+function withReceipt(event: NativeEvent, counterfoil: Json): string {
+  if (event.data['type'] !== 'message_delta') return event.frame
+  const data: JsonObject = { ...event.data, counterfoil }
+  return new NativeEvent(data, JSON.stringify(data), undefined).frame
+}
+
+const errorEvent = (refusal: Refusal, requestId: string): string =>
+  `event: error\ndata: ${JSON.stringify(messagesError(refusal, requestId))}\n\n`
+
+/** A client that is told so goes on without a thread, and sends every message again. */
+function refuseThread({ thread }: JsonObject): void {
+  if (!isSet(thread)) return
+  refuse('invalid_request', {
+    param: 'thread',
+    message: 'Threads are not stored here. Send all messages of the conversation.',
+    metadata: { error_code: 'thread_unsupported_request' },
+  })
+}
+
+/** Counts what a request would read, as a run without a report would be charged. */
+async function countInput(deps: Deps, request: Request) {
+  const { value } = await readBody(deps, { request })
+  const model = findModelOf(deps, 'chat', value)
+  const { body } = messagesToChat({ ...value, max_tokens: 1 })
+  const tokenizer = model.tokenizer && (await loadTokenizer(model.tokenizer))
+  const { inputBytes, countedText, countedMedia = 0 } = boundOf(model, body, tokenizer)
+  const text = countedText ?? countTokens(model, inputBytes, body, false)
+  return { input_tokens: Math.max(1, text + countedMedia) }
+}
+}

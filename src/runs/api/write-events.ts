@@ -1,0 +1,18 @@
+/** Writes chunks as the events of another protocol than Chat Completions. */
+import { NativeEvent } from '../../models/native-event.ts'
+import { chunkWith, TextFrames } from '../../models/text-frames.ts'
+import type { Chunk, JsonObject } from '../../models/upstream/upstream.ts'
+
+/** Native events pass as they came; texts that came together are one event. */
+export const eventWriter =
+  (write: (chunk: JsonObject) => string) =>
+  (chunks: readonly Chunk[]): string => {
+    let frames = ''
+    for (const chunk of chunks) {
+      if (chunk instanceof NativeEvent) frames += chunk.frame
+      else if (chunk instanceof TextFrames)
+        frames += write(chunkWith(chunk.kind, chunk.texts.join('')))
+      else frames += write(chunk)
+    }
+    return frames
+  }

@@ -1,0 +1,49 @@
+/** Prepares the events of a stream that is handed on as it came. */
+import { NativeEvent } from '../models/native-event.ts'
+import type { Gathered } from '../models/protocols/gathered.ts'
+import { isFinishing, type Native, nativeCollector } from '../models/protocols/native.ts'
+import type { Chunk } from '../models/upstream/upstream.ts'
+
+/** Collects the events of a stream, and holds back those that end its answer. */
+export class NativeSorter {
+  /** The events held back. */
+  readonly tail: NativeEvent[] = []
+  private readonly collected
+
+  constructor(private readonly protocol: Native['protocol']) {
+    this.collected = nativeCollector(protocol)
+  }
+
+  /** The events of a batch to send now. */
+  sort(batch: readonly Chunk[]): Chunk[] {
+    const outgoing: Chunk[] = []
+    for (const event of batch) {
+      if (!(event instanceof NativeEvent)) continue
+      if (this.tail.length > 0 || isFinishing(this.protocol, event.data)) {
+        this.tail.push(event)
+        this.collected.noteUsage(event.data)
+      } else {
+        this.collected.add(event.data)
+        outgoing.push(event)
+      }
+    }
+    return outgoing
+  }
+
+  /** Takes the reports of a batch that is not delivered any more. */
+  noteUsage(batch: readonly Chunk[]): void {
+    for (const event of batch) {
+      if (event instanceof NativeEvent) this.collected.noteUsage(event.data)
+    }
+  }
+
+  /** The answer with the events that were held back. */
+  whole(): Gathered {
+    for (const { data } of this.tail) this.collected.add(data)
+    return this.collected.answer()
+  }
+
+  soFar(): Gathered {
+    return this.collected.answer()
+  }
+}

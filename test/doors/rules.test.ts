@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import Anthropic from '@anthropic-ai/sdk'
+import type { JsonObject } from '../../src/kernel/json-object.ts'
+import { eventsOf } from '../support/messages-upstream.ts'
+import { lastRun } from '../support/runs.ts'
+import { type Doors, serveDoors } from './doors.ts'
+
+describe('the doors of Messages and Responses', () => {
+  let doors: Doors
+  let w: Doors['w']
+  let secret: string
+  let anthropic: Anthropic
+
+  beforeAll(async () => {
+    doors = await serveDoors()
+    ;({ w, secret, anthropic } = doors)
+  })
+  afterAll(() => doors.stop())
+
+  describe('what only one protocol knows', () => {
+    test('caches and reasoning go on as they came, and its events come back so', async () => {
+      const body: JsonObject = {
+        model: 'test/anthropic',
+        max_tokens: 900,
+        stream: true,
+        thinking: { type: 'enabled', budget_tokens: 500 },
+        system: [{ type: 'text', text: 'Be short.', cache_control: { type: 'ephemeral' } }],
+        messages: [{ role: 'user', content: 'How is the weather in Rome?' }],
+      }
+      const answer = await w.call('/v1/messages', { key: secret, json: body })
+      const frames = (await answer.text()).split('\n\n')
+      const sent = doors.seen.at(-1)?.body ?? {}
+      expect(sent['system']).toEqual(body['system'] ?? null)
+      expect(sent['thinking']).toEqual(body['thinking'] ?? null)
+      const written = eventsOf(sent).map((frame) => frame.trimEnd())
+      const last = written.length - 2
+      expect(frames.filter((frame) => frame !== '').slice(0, last)).toEqual(written.slice(0, last))
+      const ending = JSON.parse(frames[last]?.split('data: ')[1] ?? '')
+      const { counterfoil, ...told } = ending
+      expect(told).toEqual(JSON.parse(written[last]?.split('data: ')[1] ?? ''))
+      expect(counterfoil.cost_nusd).toBe(Number((await lastRun(w)).cost))
+    })
+
+    test('members without effect are named in a header', async () => {
+      const json = {
+        model: 'test/openai',
+        max_tokens: 50,
+        top_k: 5,
+        context_management: { edits: [] },
+        messages: [{ role: 'user', content: 'Hi' }],
+      }
+      const answer = await w.call('/v1/messages', { key: secret, json })
+      expect(answer.headers.get('x-counterfoil-ignored')).toBe('context_management, top_k')
+      const native = await w.call('/v1/messages', {
+        key: secret,
+        json: { ...json, model: 'test/anthropic', unheard: 1 },
+      })
+      expect(native.headers.get('x-counterfoil-ignored')).toBe('unheard')
+    })
+  })
+
+  describe('refusals', () => {
+    test('of Messages have the shape that its clients read', async () => {
+      const error = await anthropic.messages
+        .create({ model: 'test/none', max_tokens: 5, messages: [{ role: 'user', content: 'x' }] })
+        .catch((thrown) => thrown)
+      expect(error).toBeInstanceOf(Anthropic.NotFoundError)
+      expect(error.error).toMatchObject({ type: 'error', error: { type: 'not_found_error' } })
+    })
+
+    test('402 is a billing_error', async () => {
+      const { secret: poor } = await w.key({ capLimit: 1n })
+      const answer = await w.call('/v1/messages', {
+        key: poor,
+        json: { model: 'test/openai', max_tokens: 5, messages: [{ role: 'user', content: 'x' }] },
+      })
+      const { error, request_id } = await answer.json()
+      expect([answer.status, error.type]).toEqual([402, 'billing_error'])
+      expect(error.details).toMatchObject({ type: 'cap_exceeded' })
+      expect(request_id).toStartWith('req_')
+    })
+
+    test('a thread is refused so that its client goes on without one', async () => {
+      const json = {
+        model: 'test/openai',
+        max_tokens: 5,
+        thread: { type: 'create' },
+        messages: [{ role: 'user', content: 'x' }],
+      }
+      const answer = await w.call('/v1/messages', { key: secret, json })
+      const { error } = await answer.json()
+      expect([answer.status, error.type]).toEqual([400, 'invalid_request_error'])
+      expect(error.details.error_code).toBe('thread_unsupported_request')
+    })
+
+    test('a key as x-api-key is told where it belongs', async () => {
+      const answer = await w.call('/v1/messages', {
+        method: 'POST',
+        headers: { 'x-api-key': secret, 'content-type': 'application/json' },
+        body: '{}',
+      })
+      const { error } = await answer.json()
+      expect([answer.status, error.type]).toEqual([401, 'authentication_error'])
+      expect(error.message).toContain('ANTHROPIC_AUTH_TOKEN')
+    })
+
+    test('what would need stored answers names the way around it', async () => {
+      for (const [member, value] of [
+        ['previous_response_id', 'resp_1'],
+        ['conversation', 'conv_1'],
+        ['background', true],
+      ] as const) {
+        const json = { model: 'test/openai', input: 'x', [member]: value }
+        const answer = await w.call('/v1/responses', { key: secret, json })
+        const { error } = await answer.json()
+        expect([answer.status, error.param]).toEqual([400, member])
+      }
+      expect((await w.call('/v1/responses/resp_1', { key: secret })).status).toBe(404)
+    })
+
+    test('what a model server cannot be asked is refused before the run begins', async () => {
+      const json = { model: 'test/anthropic', n: 2, messages: [{ role: 'user', content: 'x' }] }
+      const answer = await w.call('/v1/chat/completions', { key: secret, json })
+      const { error } = await answer.json()
+      expect([answer.status, error.param]).toEqual([400, 'n'])
+    })
+
+    test('of the model server cost nothing', async () => {
+      const json = {
+        model: 'test/refused',
+        max_tokens: 5,
+        messages: [{ role: 'user', content: 'x' }],
+      }
+      const answer = await w.call('/v1/messages', { key: secret, json })
+      expect(answer.status).toBe(400)
+      expect((await lastRun(w)).cost).toBe(0n)
+    })
+  })
+
+  test('count_tokens counts without a run', async () => {
+    const { input_tokens } = await anthropic.messages.countTokens({
+      model: 'test/openai',
+      messages: [{ role: 'user', content: 'How is the weather in Rome?' }],
+    })
+    expect(input_tokens).toBeGreaterThan(5)
+  })
+
+  test('the list of models has the shape that clients of Anthropic read', async () => {
+    const found = []
+    for await (const { id, display_name } of anthropic.models.list()) found.push([id, display_name])
+    expect(found).toContainEqual(['test/openai', 'test/openai'])
+    expect(found.map(([id]) => id)).not.toContain('counterfoil/embed-1')
+  })
+
+  describe('a path that is not served says what is', () => {
+    const words = async (path: string): Promise<string> => {
+      const answer = await w.call(path, { method: 'POST', headers: { accept: '*/*' } })
+      const { error } = await answer.json()
+      expect(answer.status).toBe(404)
+      return error.message
+    }
+
+    test('of OpenAI', async () => {
+      expect(await words('/v1/images/generations')).toContain('is not served here')
+      expect(await words('/v1/nothing')).toContain('POST /v1/chat/completions')
+    })
+
+    test('without its /v1, or with two', async () => {
+      expect(await words('/chat/completions')).toContain('/v1/chat/completions')
+      expect(await words('/v1/v1/messages')).toContain('Leave it out')
+    })
+  })
+})
