@@ -7,7 +7,6 @@ import { usageApi } from '../billing/usage/api.ts'
 import { explorerApi } from '../front/explorer/api.ts'
 import { makePublicCache } from '../front/explorer/public-cache.ts'
 import { mcpApi } from '../front/mcp/api.ts'
-import { missingWords } from '../front/reference/missing.ts'
 import { statusApi } from '../front/status/api.ts'
 import { terminalApi } from '../front/terminal/api.ts'
 import { makeSlots } from '../front/terminal/slots.ts'
@@ -23,6 +22,7 @@ import { methodNotAllowed } from '../web/http/methods.ts'
 import { makeRoot, type ShowRefusal } from '../web/http/root.ts'
 import { slowBodies } from '../web/http/slow-body.ts'
 import type { Deps } from './deps-port.ts'
+import { missingWords } from './missing-words.ts'
 
 /** Anthropic's clients read errors in a shape of their own. */
 const errorBodyFor = ({ url }: Request) =>

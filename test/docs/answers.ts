@@ -31,5 +31,8 @@ async function bodyText(answer: Response, media: string): Promise<string> {
   return new TextDecoder().decode(first?.value)
 }
 
-export const errorType = async (answer: Response): Promise<string> =>
-  (await answer.json()).error.type
+export async function errorType(answer: Response): Promise<string> {
+  const { error } = await answer.json()
+  // The routes of Anthropic's API have a body of its own, with our type among the details.
+  return error.details?.type ?? error.type
+}

@@ -1,11 +1,12 @@
 /** Lists the errors of a route for the OpenAPI document. */
 import type { Json } from '../../kernel/canonical.ts'
-import { type RefusalType, refusals } from '../../kernel/refusal.ts'
+import { Refusal, type RefusalType, refusals } from '../../kernel/refusal.ts'
+import { messagesError } from '../../models/protocols/messages/write-error.ts'
 import type { Schema, Schemas } from '../../web/http/json-schema.ts'
 import { spellShapes } from '../../web/http/json-schema.ts'
 import * as t from '../../web/http/shape.ts'
 import { headersOf, requestId } from './document-headers.ts'
-import { anywhere, isForBrowsers, type Operation, refusalsOf } from './operation.ts'
+import { anywhere, isForBrowsers, type Operation, pathOf, refusalsOf } from './operation.ts'
 
 /** Every status that the route may refuse with, and which types of errors it then is. */
 export function errorsOf(operation: Operation): Record<string, Json> {
@@ -24,21 +25,36 @@ export function errorsOf(operation: Operation): Record<string, Json> {
           ...headersOf(spellShapes(refusalHeaders[status] ?? {}, {}) as Schemas),
         },
         content: {
-          'application/json': {
-            schema: {
-              allOf: [{ $ref: '#/components/schemas/Error' }],
-              properties: { error: { properties: { type: { enum: types } } } },
-            },
-            examples: Object.fromEntries(
-              types.map((type) => [type, { $ref: `#/components/examples/${type}` }]),
-            ),
-          },
+          'application/json': isOfMessages(operation) ? messagesErrors(types) : ourErrors(types),
           ...(isForBrowsers(operation) ? htmlError : {}),
         },
       },
     ]),
   )
 }
+
+const ourErrors = (types: RefusalType[]): Record<string, Json> => ({
+  schema: {
+    allOf: [{ $ref: '#/components/schemas/Error' }],
+    properties: { error: { properties: { type: { enum: types } } } },
+  },
+  examples: Object.fromEntries(
+    types.map((type) => [type, { $ref: `#/components/examples/${type}` }]),
+  ),
+})
+
+/** The routes of Anthropic's API refuse in its own shape. */
+const isOfMessages = (operation: Operation): boolean => pathOf(operation).startsWith('/v1/messages')
+
+const messagesErrors = (types: RefusalType[]): Record<string, Json> => ({
+  schema: { $ref: '#/components/schemas/MessagesError' },
+  examples: Object.fromEntries(
+    types.map((type) => [
+      type,
+      { summary: type, value: messagesError(new Refusal(type), t.sampleIds.req) },
+    ]),
+  ),
+})
 
 /** What browsers and htmx get in place of the JSON. */
 const htmlError: Record<string, Json> = { 'text/html': { schema: { type: 'string' } } }
@@ -70,6 +86,21 @@ export const errorSchema = spellShapes(
       request_id: t.id('req', 'Quote it to the operator.'),
       'metadata?': t.anything('What a program can use.', {}),
     }),
+  }),
+  {},
+)
+
+export const messagesErrorSchema = spellShapes(
+  t.object("Anthropic's error body, on its routes.", {
+    type: t.only('error'),
+    error: t.object('Why not, and what to do next.', {
+      type: t.text('As its clients know it.', 'invalid_request_error'),
+      message: t.text('What to do next, in words.', 'The request is not well formed.'),
+      details: t.anything('Our own type, and what a program can use.', {
+        type: 'invalid_request',
+      }),
+    }),
+    request_id: t.id('req', 'Quote it to the operator.'),
   }),
   {},
 )

@@ -2,7 +2,7 @@
 import type { Json } from '../../kernel/canonical.ts'
 import { cookieName } from '../../web/http/cookies.ts'
 import { areas, schemas } from './areas/areas.ts'
-import { errorExamples, errorSchema, errorsOf } from './document-errors.ts'
+import { errorExamples, errorSchema, errorsOf, messagesErrorSchema } from './document-errors.ts'
 import { headersOf, requestId } from './document-headers.ts'
 import {
   type Access,
@@ -32,7 +32,7 @@ export function openApiOf({ baseUrl, version }: { baseUrl: string; version: stri
     tags: areas.map(({ title, about: description }) => ({ name: title, description })),
     paths,
     components: {
-      schemas: { ...schemas, Error: errorSchema },
+      schemas: { ...schemas, Error: errorSchema, MessagesError: messagesErrorSchema },
       examples: errorExamples(),
       securitySchemes: {
         key: {

@@ -125,4 +125,3 @@ async function countInput(deps: Deps, request: Request) {
   const text = countedText ?? countTokens(model, inputBytes, body, false)
   return { input_tokens: Math.max(1, text + countedMedia) }
 }
-}

@@ -93,7 +93,8 @@ const errorAnswers =
       const names = { request_id: requestId, ...(trace ? { trace_id: trace.id } : {}) }
       log.error('request.failed', error, names)
     }
-    const wants = wantsHtml(request)
+    // Such a path is a program's.
+    const wants = words === undefined ? wantsHtml(request) : undefined
     const shown = wants && showRefusal?.(refusal, { request, requestId, wants })
     const headers: Record<string, string> = {
       ...baseHeaders(requestId),

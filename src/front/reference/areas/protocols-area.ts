@@ -7,6 +7,7 @@ import {
   responsesRequestShape,
   tokenCountShape,
 } from '../../../models/protocols/shapes.ts'
+import * as t from '../../../web/http/shape.ts'
 import { area, json, media, ok, operation } from '../entry.ts'
 import { receiptHeaders, spendRefusals } from './openai-area.ts'
 
@@ -107,6 +108,7 @@ const operations = [
   operation('getResponse', 'GET /v1/responses/:id', 'No response is stored', {
     about: 'Always 404. The run of a response is at `GET /v1/runs/:id`, its receipt beside it.',
     access: 'runs:read',
+    path: { id: t.text('Any.', 'resp_1') },
     examples: [{ name: 'Ask for one', path: { id: 'resp_1' }, status: 404 }],
     answers: [],
     refuses: ['not_found'],

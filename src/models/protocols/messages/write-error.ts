@@ -27,7 +27,11 @@ export function messagesError(refusal: Refusal, requestId: string): JsonObject {
   const details: Json = JSON.parse(JSON.stringify({ ...rest, ...metadata }))
   return {
     type: 'error',
-    error: { type, message, details },
+    error: { type, message: wordsFor(refusal, message), details },
     request_id: requestId,
   }
 }
+
+/** Anthropic's clients shorten a conversation where they find these words. */
+const wordsFor = ({ type }: Refusal, message: string): string =>
+  type === 'context_length_exceeded' ? `prompt is too long: ${message}` : message

@@ -1,8 +1,12 @@
 /** Says what to ask for where a path of an API is not served. */
 
 /** Paths of OpenAI's and Anthropic's APIs that stand for more than runs of models. */
-const foreign =
-  /^\/v1\/(images|audio|files|uploads|batches|completions|fine_tuning|assistants|threads|vector_stores|videos|realtime|moderations|complete|organizations|skills)(\/|$)/
+const foreign = new RegExp(
+  `^/v1/(${[
+    'images|audio|files|uploads|batches|completions|complete|fine_tuning|assistants|threads',
+    'vector_stores|videos|realtime|moderations|organizations|skills',
+  ].join('|')})(/|$)`,
+)
 
 /** Paths that agents ask for when their base URL lacks its `/v1`, or has it twice. */
 const served = /^\/(chat\/completions|messages|responses|embeddings|models|runs)(\/|$)/
