@@ -8,6 +8,7 @@ import {
   decimal,
   filePath,
   flag,
+  headerName,
   httpUrl,
   integer,
   listOf,
@@ -21,9 +22,6 @@ const words = text('text', 'text of 1 to 200 characters', /^\P{Cc}{1,200}$/u)
 const tokens = integer('tokens', 0, 1_000_000_000)
 const ms = integer('ms', 1, 86_400_000)
 
-/** A header that is not ours to set. */
-const reserved = 'host|connection|content-length|content-type|transfer-encoding|authorization'
-const headerName = new RegExp(`^(?!(${reserved})$)[a-z0-9-]{1,64}$`)
 const headers = textTable('headers in lower case', headerName, /^[\t -~]{0,1024}$/)
 
 const pusd = amount('pUSD')

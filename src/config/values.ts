@@ -125,6 +125,11 @@ export function textTable(words: string, name: RegExp, value: RegExp): Reader<Te
   }
 }
 
+const reserved = 'host|connection|content-length|content-type|transfer-encoding|authorization'
+
+/** A header in lower case that the operator may set, and not HTTP itself. */
+export const headerName = new RegExp(`^(?!(${reserved})$)[a-z0-9-]{1,64}$`)
+
 type Texts = { readonly [name: string]: string }
 
 export type HostPort = { hostname: string; port: number }

@@ -7,7 +7,7 @@ import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { onceOf } from '../../ledger/once.ts'
 import { isSet } from '../../models/body.ts'
 import { boundOf } from '../../models/bound.ts'
-import { countTokens } from '../../models/count.ts'
+import { tokensOfBytes } from '../../models/count.ts'
 import { NativeEvent } from '../../models/native-event.ts'
 import { messagesToChat } from '../../models/protocols/messages/read-request.ts'
 import { MessageEvents, toMessage } from '../../models/protocols/messages/write-answer.ts'
@@ -122,6 +122,6 @@ async function countInput(deps: Deps, request: Request) {
   const { body } = messagesToChat({ ...value, max_tokens: 1 })
   const tokenizer = model.tokenizer && (await loadTokenizer(model.tokenizer))
   const { inputBytes, countedText, countedMedia = 0 } = boundOf(model, body, tokenizer)
-  const text = countedText ?? countTokens(model, inputBytes, body, false)
+  const text = countedText ?? tokensOfBytes(inputBytes, model.bytesPerToken, false)
   return { input_tokens: Math.max(1, text + countedMedia) }
 }
