@@ -9,24 +9,25 @@ const foreign = new RegExp(
 )
 
 /** Paths that agents ask for when their base URL lacks its `/v1`, or has it twice. */
-const served = /^\/(chat\/completions|messages|responses|embeddings|models|runs)(\/|$)/
+const served = /^\/(chat\/completions|messages|responses|embeddings|models|runs)(?:\/|$)/
 
 const routes =
   'POST /v1/chat/completions, /v1/messages, /v1/responses, /v1/embeddings and /v1/runs, ' +
   'GET /v1/models. All are in /docs.'
 
-/** The words of a 404; undefined where the ordinary ones say as much. */
+/**
+ * The words of a 404; undefined where the ordinary ones say as much. Of the path they repeat only
+ * what is known here: the rest may hold a secret.
+ */
 export function missingWords(pathname: string): string | undefined {
-  if (foreign.test(pathname)) return `${quoted(pathname)} is not served here. There is ${routes}`
-  if (served.test(pathname)) {
-    return `There is no ${quoted(pathname)}, but there is /v1${pathname}: end the base URL in /v1.`
+  const other = foreign.exec(pathname)?.[1]
+  if (other !== undefined) return `/v1/${other} is not served here. There is ${routes}`
+  const bare = served.exec(pathname)?.[1]
+  if (bare !== undefined) {
+    return `There is no /${bare}, but there is /v1/${bare}: end the base URL in /v1.`
   }
-  const twice = /^\/v1(\/v1\/.*)$/.exec(pathname)?.[1]
-  if (twice !== undefined) {
-    return `The base URL has /v1 where your client adds it too. Leave it out to reach ${twice}.`
+  if (/^\/v1\/v1(\/|$)/.test(pathname)) {
+    return 'The path begins with /v1/v1: your client adds a /v1. Leave it out of the base URL.'
   }
-  if (/^\/v1(\/|$)/.test(pathname)) return `There is no ${quoted(pathname)}. There is ${routes}`
-  return undefined
+  return /^\/v1(\/|$)/.test(pathname) ? `There is no such path. There is ${routes}` : undefined
 }
-
-const quoted = (pathname: string): string => pathname.slice(0, 80)

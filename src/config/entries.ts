@@ -142,6 +142,7 @@ export const lists = {
       'Bytes of a token where usage is counted; 4 when absent.',
     ),
     terminal: optional(flag, 'Whether the public terminal may use it; false when absent.'),
+    pass: optional(listOf(words), 'Members of requests that also go on as they came.'),
     features: optional(listOf(words), 'What it can do: tools, vision, …'),
     owned_by: optional(words, 'Whose model it is; the owner in its id when absent.'),
     status: optional(oneOf('live', 'disabled', 'deprecated'), 'Live when absent.'),

@@ -5,9 +5,9 @@ import { refuse } from '../kernel/refusal.ts'
 /** A request's body: a JSON object of which nothing is known yet. */
 export type Body = { [member: string]: Json }
 
-const maxDepth = 32
+const maxDepth = 80
 
-/** @throws Refusal 'invalid_request' when anything lies below level 32; the body is level 1. */
+/** @throws Refusal 'invalid_request' when anything lies below level 80; the body is level 1. */
 export function checkDepth(body: Body): void {
   for (const [param, value] of Object.entries(body)) {
     if (isDeeper(value, maxDepth - 1)) {

@@ -5,7 +5,7 @@ import { checkChat, toMessages } from './chat-content.ts'
 import { checkEmbedding } from './embedding-content.ts'
 import { withoutMedia } from './media.ts'
 import type { Model, RouteStep } from './model.ts'
-import { countRead } from './read-texts.ts'
+import { countRead, type Read } from './read-texts.ts'
 import { ordinaryTiers } from './tiers.ts'
 import type { Tokenizer } from './tokenizers/tokenizer.ts'
 
@@ -94,12 +94,13 @@ function boundOfChat(model: Model, body: Body, { tokenizer, nativeBytes }: Count
   const ownBytes = bytesOf(content)
   const inputBytes = Math.max(ownBytes, nativeBytes)
   // What only the other protocol can say, such as signed reasoning, is read as well.
-  const more = Math.ceil((inputBytes - ownBytes) / (model.holdBytesPerToken ?? 1))
-  const read = tokensOf(model, content, ownBytes, tokenizer) + more
-  const most = read + overheadOf(model, messages) + (media?.most ?? 0)
+  const more = inputBytes - ownBytes
+  const read = readOf(model, content, ownBytes, tokenizer)
+  const text = read.most + Math.ceil(more / (model.holdBytesPerToken ?? 1))
+  const most = text + overheadOf(model, messages) + (media?.most ?? 0)
   const inputTokens = Math.min(most, context - 1)
   const bound: Bound = { inputTokens, outputTokens: maxTokens * n, maxTokens, n, inputBytes }
-  if (tokenizer) bound.countedText = read
+  if (tokenizer) bound.countedText = read.likely + Math.ceil(more / model.bytesPerToken)
   if (media) bound.countedMedia = media.likely
   if (maxTokens < asked) bound.isLowered = true
   if (inputTokens + maxTokens > context) bound.contextTokens = context
@@ -124,7 +125,7 @@ function boundOfEmbedding(model: Model, body: Body, tokenizer: Tokenizer | undef
   const content = contentOf(model, body)
   const inputBytes = bytesOf(content)
   // Token numbers are counted.
-  const read = tokens ?? tokensOf(model, content, inputBytes, tokenizer)
+  const read = tokens ?? readOf(model, content, inputBytes, tokenizer).most
   const most = read + overheadOf(model, inputs)
   // Each input has a context of its own.
   const inputTokens = Math.min(most, contextOf(model) * inputs)
@@ -165,15 +166,16 @@ function bytesOf(content: Body): number {
   return Buffer.byteLength(JSON.stringify(content))
 }
 
-/** The most tokens of what is sent as text, as its tokenizer or its bytes say. */
-function tokensOf(
-  { holdBytesPerToken: bytesPerToken = 1 }: Model,
+/** The tokens of what is sent as text, as its tokenizer or its bytes say. */
+function readOf(
+  { holdBytesPerToken: bytesPerToken = 1, bytesPerToken: likelyBytesPerToken }: Model,
   content: Body,
   bytes: number,
   tokenizer: Tokenizer | undefined,
-): number {
-  if (!tokenizer) return Math.ceil(bytes / bytesPerToken)
-  return Math.min(bytes, countRead(content, { tokenizer, bytesPerToken }))
+): Read {
+  if (!tokenizer) return { most: Math.ceil(bytes / bytesPerToken), likely: 0 }
+  const read = countRead(content, { tokenizer, bytesPerToken, likelyBytesPerToken })
+  return { most: Math.min(bytes, read.most), likely: read.likely }
 }
 
 /** The context of a model, room for a token each way at least. Built-in ones read everything. */

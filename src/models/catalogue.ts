@@ -53,6 +53,7 @@ function toModel(config: ModelConfig, builtin: Model | undefined): Model {
     imageTokensMax: config.image_tokens_max,
     pageTokensMax: config.page_tokens_max,
     pdfPagesMax: config.pdf_pages_max,
+    pass: config.pass,
   }
   return {
     ...base,

@@ -4,7 +4,7 @@ import { type Body, isBody, isSet, refuseField } from './body.ts'
 import { checkMedia, isMedia, type MediaTokens } from './media.ts'
 import type { Model } from './model.ts'
 
-const maxMessages = 1000
+const maxMessages = 10_000
 const maxStops = 16
 
 /** What a message is made of; other members would reach the model without a bound. */
@@ -18,6 +18,7 @@ const messageFields = new Set([
   'refusal',
   'reasoning',
   'reasoning_content',
+  'reasoning_details',
 ])
 
 /** Parts whose tokens are at most their bytes, and the member that holds their text. */
@@ -28,7 +29,7 @@ const textParts = new Map([
 
 /**
  * Checks all that a chat model reads: each part has a bound, its bytes or the model's for it.
- * @returns how many messages there are, 1 to 1,000, and the tokens of their images and files.
+ * @returns how many messages there are, 1 to 10,000, and the tokens of their images and files.
  * @throws Refusal 'invalid_request'
  */
 export function checkChat(
@@ -40,7 +41,7 @@ export function checkChat(
     refuseField('messages', 'Send messages as a list of at least one message.')
   }
   if (messages.length > maxMessages) {
-    refuseField('messages', `Send at most ${maxMessages} messages.`)
+    refuseField('messages', `Send at most 10,000 messages.`)
   }
   let media: MediaTokens | undefined
   messages.forEach((message, index) => {

@@ -1,5 +1,6 @@
 /** Counts tokens where no report says them: of what passed through our hands. */
 import type { Json } from '../kernel/canonical.ts'
+import { textsIn } from './free-members.ts'
 import type { Model } from './model.ts'
 import { loadedTokenizer } from './tokenizers/load.ts'
 
@@ -26,36 +27,10 @@ export function countOutput(
 ): number {
   const tokenizer = name && loadedTokenizer(name)
   if (!tokenizer) return tokensOfBytes(bytes, bytesPerToken, isClientsEnd)
-  const texts: string[] = []
-  addTexts(texts, choices)
-  return texts.reduce((sum, text) => sum + tokenizer.count(text), 0)
+  return textsIn(choices).reduce((sum, text) => sum + tokenizer.count(text), 0)
 }
 
 export function tokensOfBytes(bytes: number, bytesPerToken: number, isClientsEnd: boolean): number {
   const divisor = isClientsEnd ? Math.min(bytesPerToken, mostAtClientsEnd) : bytesPerToken
   return Math.ceil(bytes / divisor)
-}
-
-/** Members that name and say nothing, up to the length of a name. */
-const labels = new Set(['role', 'id', 'type', 'index', 'finish_reason'])
-
-/** The usual names of members; another one is output itself. */
-const usual = new Set([
-  ...['message', 'content', 'reasoning', 'reasoning_content', 'refusal', 'tool_calls'],
-  ...['function_call', 'function', 'custom', 'name', 'arguments', 'input'],
-])
-
-function addTexts(texts: string[], value: Json): void {
-  if (typeof value === 'string') texts.push(value)
-  else if (Array.isArray(value)) for (const item of value) addTexts(texts, item)
-  else if (typeof value !== 'object' || value === null) texts.push(String(value ?? ''))
-  else {
-    for (const name in value) {
-      const member = value[name] ?? ''
-      const isLabel = labels.has(name) && String(member).length <= 64
-      if (isLabel || name === 'logprobs') continue
-      if (!usual.has(name) && !labels.has(name)) texts.push(name)
-      addTexts(texts, member)
-    }
-  }
 }

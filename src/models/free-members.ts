@@ -9,3 +9,51 @@ export function isEmpty(value: Json | undefined): boolean {
   for (const _ in value) return false
   return true
 }
+
+/** Members that name and say nothing, up to the length of a name. */
+const labels = new Set(['role', 'id', 'type', 'index', 'finish_reason', 'format'])
+const longestLabel = 64
+
+/** Members that seal what is said beside them, up to a length that no seal has. */
+const seals = new Set(['signature', 'encrypted_content'])
+const longestSeal = 16 * 1024
+
+/** Members that say a text in parts, each part with a few labels around it. */
+export const inParts: ReadonlySet<string> = new Set(['content', 'reasoning_details'])
+
+/** The usual names of members; another one is output itself. */
+const usual = new Set([
+  ...['message', 'content', 'reasoning', 'reasoning_content', 'refusal', 'tool_calls'],
+  ...['function_call', 'function', 'custom', 'name', 'arguments', 'input'],
+  ...['text', 'summary', 'thinking', 'data', 'url', 'image_url', 'reasoning_details'],
+])
+
+/**
+ * Everything that a value says: its texts and numbers, and the names of members that are not the
+ * usual ones. `logprobs` repeat the text of the choice that they stand in.
+ */
+export function textsIn(value: Json): string[] {
+  const texts: string[] = []
+  addTexts(texts, value)
+  return texts
+}
+
+function addTexts(texts: string[], value: Json): void {
+  if (typeof value === 'string') texts.push(value)
+  else if (Array.isArray(value)) for (const item of value) addTexts(texts, item)
+  else if (typeof value !== 'object' || value === null) texts.push(String(value ?? ''))
+  else for (const name in value) addMember(texts, { name, member: value[name] ?? '', of: value })
+}
+
+type Member = { name: string; member: Json; of: { [member: string]: Json } }
+
+function addMember(texts: string[], { name, member, of }: Member): void {
+  const isPlain = typeof member === 'string' || typeof member === 'number'
+  if (labels.has(name) && isPlain && String(member).length <= longestLabel) return
+  if (seals.has(name) && typeof member === 'string' && member.length <= longestSeal) return
+  if (name === 'logprobs' && 'message' in of) return
+  if (!usual.has(name) && !labels.has(name) && !seals.has(name)) texts.push(name)
+  // The arguments of a tool have names of their own: they are said as they are written.
+  if (name === 'input' && typeof member === 'object') texts.push(JSON.stringify(member))
+  else addTexts(texts, member)
+}

@@ -72,13 +72,13 @@ export function checkMedia(model: Model, part: Body, type: MediaType, path: stri
   return { most: each * pdfPagesMax, likely: each * pages }
 }
 
-/** Bytes of a page, where pages are hidden in compressed objects. */
+/** Bytes of a page, where pages are hidden in compressed objects; a named one may stand alone. */
 const bytesOfPage = 32 * 1024
 
 /** How many pages a PDF seems to have, where usage has to be counted. */
 function likelyPages(pdf: Buffer): number {
   const seen = pdf.toString('latin1').match(/\/Type\s?\/Page\b/g)?.length ?? 0
-  return Math.max(1, seen || Math.ceil(pdf.length / bytesOfPage))
+  return Math.max(1, seen, Math.ceil(pdf.length / bytesOfPage))
 }
 
 function checkBytes(url: string, from: number, { kind, at }: { kind: string; at: string }): void {

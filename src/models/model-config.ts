@@ -37,6 +37,8 @@ export type ModelConfig = PricesConfig & {
   page_tokens_max?: number | undefined
   pdf_pages_max?: number | undefined
   terminal?: boolean | undefined
+  /** Members that a server of the request's own protocol gets beside those that are known. */
+  pass?: string[] | undefined
   features?: string[] | undefined
   owned_by?: string | undefined
   status?: Model['status'] | undefined

@@ -13,28 +13,45 @@ type Counting = {
   tokenizer: Tokenizer
   /** Of text beyond what is counted. */
   bytesPerToken: number
+  /** The same where usage is counted. */
+  likelyBytesPerToken: number
 }
+
+/** `most`: what no template exceeds, for a hold. `likely`: the tokens of the texts alone. */
+export type Read = { most: number; likely: number }
+
+/** Texts that are counted one by one; a request with more is made to take long. */
+const countedTexts = 4096
 
 /**
  * Counts what a model reads: the texts of messages as they stand, their other members with
  * room for punctuation, and everything beside them as indented JSON, the longest form in which
  * templates write tools and formats.
  */
-export function countRead(content: Body, { tokenizer, bytesPerToken }: Counting): number {
+export function countRead(
+  content: Body,
+  { tokenizer, bytesPerToken, likelyBytesPerToken }: Counting,
+): Read {
+  const work = { squares: 0 }
   let left = countedBytes
+  let texts = 0
+  let likely = 0
   const text = (written: string): number => {
-    const exact = written.length <= left ? written : written.slice(0, left)
+    const isCounted = left > 0 && texts++ < countedTexts
+    const exact = !isCounted ? '' : written.length <= left ? written : written.slice(0, left)
     const bytes = Buffer.byteLength(exact)
     const rest = Buffer.byteLength(written) - bytes
     left = Math.max(0, left - bytes)
-    return tokenizer.count(exact) + Math.ceil(rest / bytesPerToken)
+    const counted = exact === '' ? 0 : tokenizer.count(exact, work)
+    likely += counted + Math.ceil(rest / likelyBytesPerToken)
+    return counted + Math.ceil(rest / bytesPerToken)
   }
   const value = (any: Json): number => {
     if (typeof any === 'string') return text(any)
     if (Array.isArray(any)) {
       return any.reduce<number>((sum, item) => sum + aroundMember + value(item), aroundMember)
     }
-    if (!isBody(any)) return text(String(any))
+    if (!isBody(any)) return String(any).length
     return members(any) + aroundMember
   }
   const members = (of: Body): number => {
@@ -61,7 +78,8 @@ export function countRead(content: Body, { tokenizer, bytesPerToken }: Counting)
   for (const one of listOf(messages)) tokens += message(one)
   for (const one of listOf(input)) tokens += value(one)
   const hasOthers = Object.keys(others).length > 0
-  return hasOthers ? tokens + text(JSON.stringify(others, null, 1)) : tokens
+  if (hasOthers) tokens += text(JSON.stringify(others, null, 1))
+  return { most: tokens, likely }
 }
 
 const listOf = (value: Json | undefined): Json[] =>

@@ -53,7 +53,8 @@ export function readUsage(shape: UsageShape, usage: Json | undefined): Reported 
   if (!isObject(usage)) return nothing
   if (shape === 'messages') return readMessages(usage)
   const input = readSide(usage, sides[shape].input)
-  const output = readSide(usage, sides[shape].output)
+  const { input: read, output: written } = sides[shape]
+  const output = readSide(usage, written, read.total)
   return toReported(input, output)
 }
 
@@ -70,8 +71,23 @@ type ReadSide = {
   contradicts: boolean
 }
 
-function readSide(usage: JsonObject, { total, details, classes }: Side): ReadSide {
-  const sum = countIn(usage[total])
+/**
+ * What was written, reasoning included: some servers leave that out of `completion_tokens` and in
+ * `total_tokens`.
+ */
+function withHidden(
+  usage: JsonObject,
+  written: number | undefined,
+  read: string | undefined,
+): number | undefined {
+  if (read === undefined || written === undefined) return written
+  const [all, input] = [countIn(usage['total_tokens']), countIn(usage[read])]
+  if (all === undefined || input === undefined) return written
+  return Math.max(written, all - input)
+}
+
+function readSide(usage: JsonObject, { total, details, classes }: Side, hidden?: string): ReadSide {
+  const sum = withHidden(usage, countIn(usage[total]), hidden)
   const given = usage[details]
   if (sum === undefined || !isObject(given)) {
     return { total: sum, classes: [], contradicts: false }

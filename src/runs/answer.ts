@@ -59,7 +59,10 @@ type Gathered = {
 const mostRecent = 16
 
 /** The usual names of what is said: they are not counted. */
-const spoken = new Set(['content', 'reasoning', 'reasoning_content', 'refusal'])
+/** What servers call reasoning. Some say the same under two names: it counts once. */
+const reasoningNames = new Set(['reasoning', 'reasoning_content', 'reasoning_details'])
+
+const spoken = new Set(['content', 'refusal', ...reasoningNames])
 
 /** Gathers the chunks of a stream into the answer they make. */
 export class Collector {
@@ -147,6 +150,7 @@ export class Collector {
 /** Adds what a message says; returns its bytes. */
 function addMessage(gathered: Gathered, message: JsonObject): number {
   let bytes = 0
+  let reasoned = 0
   for (const name in message) {
     const value = message[name]
     if (value === undefined || value === null) continue
@@ -178,9 +182,11 @@ function addMessage(gathered: Gathered, message: JsonObject): number {
       said.add(name, gathered.content)
       gathered.content = null
     }
-    bytes += addNamed(said, name, value)
+    const named = addNamed(said, name, value)
+    if (reasoningNames.has(name)) reasoned = Math.max(reasoned, named)
+    else bytes += named
   }
-  return bytes
+  return bytes + reasoned
 }
 
 function addContent(gathered: Gathered, text: string): void {

@@ -8,6 +8,7 @@ import { objects, readAnswer } from './answer.ts'
 import { type Came, chargedEnding, endFailed, type Keep, nothingCame } from './ending.ts'
 import { type Finished, finish } from './finish.ts'
 import type { LiveRun } from './live-run.ts'
+import { sound } from './native-sorter.ts'
 import { tryRoute } from './route.ts'
 
 export type Completed = Finished & { body: JsonObject; usage: Usage; output: Json }
@@ -49,7 +50,7 @@ export async function complete(
 
 function readFound({ model, native, isNative }: LiveRun, found: JsonObject): Came {
   if (model.kind === 'embedding') return readEmbeddings(found)
-  return isNative && native ? gatherNative(native.protocol, found) : readAnswer(found)
+  return isNative && native ? sound(gatherNative(native.protocol, found)) : readAnswer(found)
 }
 
 /** The members of a vector; others would be output that an embedding has no price for. */

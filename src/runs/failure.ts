@@ -71,7 +71,9 @@ export function circuitOpenRefusal(openMs: number): Refusal {
 
 const cancelled: Record<Charged, string> = {
   nothing: 'The run was cancelled. Nothing was charged.',
-  input: 'The run was cancelled. The model server was at work on it: its input was charged.',
+  input:
+    'The run was cancelled while the model server was at work on it. Its input was charged, or ' +
+    'what that reported: see the receipt.',
   output: 'The run was cancelled. What it delivered was charged: see the receipt.',
 }
 /** Agents look for the words "maximum context length" to shorten what they send. */

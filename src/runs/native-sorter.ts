@@ -3,6 +3,7 @@ import { NativeEvent } from '../models/native-event.ts'
 import type { Gathered } from '../models/protocols/gathered.ts'
 import { isFinishing, type Native, nativeCollector } from '../models/protocols/native.ts'
 import type { Chunk } from '../models/upstream/upstream.ts'
+import { wellFormed } from './pieces.ts'
 
 /** Collects the events of a stream, and holds back those that end its answer. */
 export class NativeSorter {
@@ -40,10 +41,16 @@ export class NativeSorter {
   /** The answer with the events that were held back. */
   whole(): Gathered {
     for (const { data } of this.tail) this.collected.add(data)
-    return this.collected.answer()
+    return this.soFar()
   }
 
   soFar(): Gathered {
-    return this.collected.answer()
+    return sound(this.collected.answer())
   }
 }
+
+/** The same in a form that a receipt can commit to, for what model servers write may have none. */
+export const sound = (gathered: Gathered): Gathered => ({
+  ...gathered,
+  choices: wellFormed(gathered.choices),
+})

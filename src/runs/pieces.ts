@@ -1,7 +1,7 @@
 /** Joins the pieces of an answer's members, as receipts commit to them. */
 import type { Json } from '../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../kernel/json-object.ts'
-import { isEmpty } from '../models/free-members.ts'
+import { inParts, isEmpty, textsIn } from '../models/free-members.ts'
 
 /** Pieces in a row that came to one value. `text`: of a value that is neither text nor list. */
 type Joined = { kind: 'text' | 'list' | 'other'; value: Json; text: string }
@@ -34,7 +34,9 @@ export class Pieces {
     } else if (last?.kind !== 'other' || last.text !== text) {
       this.push(name, all, { kind: 'other', value: piece, text })
     } else return 0
-    return Buffer.byteLength(text)
+    // The labels around a word would else count ten times as much as the word.
+    const said = inParts.has(name) ? textsIn(piece) : [text]
+    return said.reduce((bytes, one) => bytes + Buffer.byteLength(one), 0)
   }
 
   /** Adds the members of an object one by one: each is text or a list that comes in pieces. */

@@ -21,6 +21,7 @@ function callFor(live: LiveRun, { protocol }: Upstream, step: RouteStep): Upstre
     kind: live.model.kind,
     body,
     isNative,
+    passed: isNative ? live.native?.headers : undefined,
     account: live.row.accountId,
     trace: live.trace,
     signal: live.signal,

@@ -115,7 +115,9 @@ function listen(page: Page, origin: string) {
     if (!url.startsWith(`${origin}/`) && !/^(data|blob):/.test(url)) lines.push(`foreign: ${url}`)
   })
   page.on('requestfinished', (request) => {
-    sizes.push(request.sizes().then((size) => size.responseBodySize))
+    // A page may close while its last answer is still measured.
+    const bytes = request.sizes().then((size) => size.responseBodySize)
+    sizes.push(bytes.catch(() => 0))
   })
   return {
     lines,

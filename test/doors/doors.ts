@@ -18,7 +18,7 @@ export async function serveDoors() {
     upstreamToml('anthropic', messages.url, 'kind = "anthropic"'),
     upstreamToml('responses', responses.url, 'kind = "responses"'),
     modelToml('test/openai', '"openai:agent"', rates),
-    modelToml('test/anthropic', '"anthropic:far"', rates),
+    modelToml('test/anthropic', '"anthropic:far"', `${rates}\npass = ["let_through"]`),
     modelToml('test/responses', '"responses:far"', rates),
     modelToml('test/refused', '"anthropic:refuse-400"'),
   ]

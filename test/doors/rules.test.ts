@@ -27,11 +27,21 @@ describe('the doors of Messages and Responses', () => {
         system: [{ type: 'text', text: 'Be short.', cache_control: { type: 'ephemeral' } }],
         messages: [{ role: 'user', content: 'How is the weather in Rome?' }],
       }
-      const answer = await w.call('/v1/messages', { key: secret, json: body })
+      const answer = await w.call('/v1/messages', {
+        key: secret,
+        json: body,
+        headers: { 'anthropic-beta': 'some-beta', 'openai-beta': 'other', 'x-own': 'kept' },
+      })
       const frames = (await answer.text()).split('\n\n')
       const sent = doors.seen.at(-1)?.body ?? {}
       expect(sent['system']).toEqual(body['system'] ?? null)
       expect(sent['thinking']).toEqual(body['thinking'] ?? null)
+      const { headers = {} } = doors.seen.at(-1) ?? {}
+      expect([headers['anthropic-beta'], headers['anthropic-version']]).toEqual([
+        'some-beta',
+        '2023-06-01',
+      ])
+      expect([headers['openai-beta'], headers['x-own']]).toEqual([undefined, undefined])
       const written = eventsOf(sent).map((frame) => frame.trimEnd())
       const last = written.length - 2
       expect(frames.filter((frame) => frame !== '').slice(0, last)).toEqual(written.slice(0, last))
@@ -53,9 +63,10 @@ describe('the doors of Messages and Responses', () => {
       expect(answer.headers.get('x-counterfoil-ignored')).toBe('context_management, top_k')
       const native = await w.call('/v1/messages', {
         key: secret,
-        json: { ...json, model: 'test/anthropic', unheard: 1 },
+        json: { ...json, model: 'test/anthropic', unheard: 1, let_through: 2 },
       })
       expect(native.headers.get('x-counterfoil-ignored')).toBe('unheard')
+      expect(doors.seen.at(-1)?.body).toMatchObject({ let_through: 2, top_k: 5 })
     })
   })
 

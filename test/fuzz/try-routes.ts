@@ -104,22 +104,27 @@ function faultsOf(service: Service, made: Made, { status, headers, text }: Answe
   if (status === 431) return faults
   if (headers.get('x-request-id')?.startsWith('req_') !== true) faults.push('has no request id')
   const isOfPrograms = /^\/v1(\/|$)/.test(made.route.path)
-  if (status >= 400 && isOfPrograms) faults.push(...errorFaults(text, headers))
+  if (status >= 400 && isOfPrograms) faults.push(...errorFaults(made.route.path, text, headers))
   return faults
 }
 
-/** The one error body, in full. */
-function errorFaults(text: string, headers: Headers): string[] {
-  let error: Record<string, unknown> | undefined
+/** The error body of the route's protocol, in full: Anthropic's holds ours as its details. */
+function errorFaults(path: string, text: string, headers: Headers): string[] {
+  let body: { type?: string; error?: Record<string, unknown> }
   try {
-    error = JSON.parse(text).error
+    body = JSON.parse(text)
   } catch {
     return [`is no JSON: ${text.slice(0, 100)}`]
   }
+  const outer = body.error ?? {}
+  const isOfMessages = path.startsWith('/v1/messages')
+  const error = isOfMessages ? Object(outer['details']) : outer
   const isWhole =
-    typeof error?.['type'] === 'string' &&
+    body.type === (isOfMessages ? 'error' : undefined) &&
+    typeof outer['type'] === 'string' &&
+    typeof outer['message'] === 'string' &&
+    typeof error['type'] === 'string' &&
     error['code'] === error['type'] &&
-    typeof error['message'] === 'string' &&
     'param' in error &&
     error['request_id'] === headers.get('x-request-id')
   return isWhole ? [] : [`is not the error body: ${text.slice(0, 200)}`]

@@ -6,7 +6,7 @@ import { readJson } from '../../src/web/http/body.ts'
 import { checkBody } from '../../src/web/http/check-body.ts'
 import { findJsonError } from '../../src/web/http/json-position.ts'
 
-const limitBytes = 100
+const limitBytes = 200
 const post = (body: BodyInit, headers: Record<string, string> = {}) =>
   new Request('http://localhost/', {
     method: 'POST',
@@ -62,16 +62,16 @@ describe('a good body', () => {
     const { value } = await read('{"a":"\\ud83d\\ude00","\\ud83d\\ude00":"😀"}')
     expect(value).toEqual({ a: '😀', '😀': '😀' })
   })
-  test('may be 32 levels deep', async () => {
-    expect((await read('['.repeat(32) + ']'.repeat(32))).text).toHaveLength(64)
+  test('may be 80 levels deep', async () => {
+    expect((await read('['.repeat(80) + ']'.repeat(80))).text).toHaveLength(160)
   })
-  test('may have 32 objects in each other, or lists and objects in turn, and not 33', async () => {
+  test('may have 80 objects in each other, or lists and objects in turn, and not 81', async () => {
     const nest = (open: string, close: string, count: number) =>
       readJson(post(`${open.repeat(count)}1${close.repeat(count)}`), { limitBytes: 1000 })
-    expect((await nest('{"a":', '}', 32)).text).toHaveLength(193)
-    expect((await nest('[{"a":', '}]', 16)).text).toHaveLength(129)
-    expect((await refusalOf(nest('{"a":', '}', 33))).message).toContain('nested deeper than 32')
-    expect((await refusalOf(nest('[{"a":', '}]', 17))).message).toContain('nested deeper than 32')
+    expect((await nest('{"a":', '}', 80)).text).toHaveLength(481)
+    expect((await nest('[{"a":', '}]', 40)).text).toHaveLength(321)
+    expect((await refusalOf(nest('{"a":', '}', 81))).message).toContain('nested deeper than 80')
+    expect((await refusalOf(nest('[{"a":', '}]', 41))).message).toContain('nested deeper than 80')
   })
   test('may name __proto__ without touching any prototype', async () => {
     const { value } = await read('{"__proto__":{"polluted":1}}')
@@ -82,7 +82,7 @@ describe('a good body', () => {
 
 describe('413 payload_too_large', () => {
   test('by the declared length, without reading', async () => {
-    const request = post('{}', { 'content-length': '101' })
+    const request = post('{}', { 'content-length': '201' })
     expect((await refusalOf(readJson(request, { limitBytes }))).type).toBe('payload_too_large')
     expect(request.bodyUsed).toBe(false)
   })
@@ -126,7 +126,7 @@ describe('400 invalid_request', () => {
     ['half a pair in a name', '{"\\uDC00":1}'],
     ['half a pair deep inside', '{"a":[{"b":"x\\ud83dy"}]}'],
     ['a number beyond a double', '{"a":[1e999]}'],
-    ['33 levels', '['.repeat(33) + ']'.repeat(33)],
+    ['81 levels', '['.repeat(81) + ']'.repeat(81)],
   ]
   test.each(table)('%s', async (_, body) => {
     expect((await refusalOf(read(body))).type).toBe('invalid_request')
@@ -185,12 +185,12 @@ describe('a long text that would take long', () => {
   const most = { limitBytes: 4 * 1024 * 1024 }
   const long = (text: string) => refusalOf(readJson(post(text), most))
   const table: [what: string, text: string, words: string][] = [
-    ['brackets alone', '['.repeat(2_000_000), 'nested deeper than 32'],
-    ['deep and whole', `${'['.repeat(9000)}${']'.repeat(9000)}`, 'nested deeper than 32'],
+    ['brackets alone', '['.repeat(2_000_000), 'nested deeper than 80'],
+    ['deep and whole', `${'['.repeat(9000)}${']'.repeat(9000)}`, 'nested deeper than 80'],
     [
       'deep behind a string',
-      `["${'\\\\\\"['.repeat(9000)}",${'['.repeat(33)}`,
-      'nested deeper than 32',
+      `["${'\\\\\\"['.repeat(9000)}",${'['.repeat(81)}`,
+      'nested deeper than 80',
     ],
     ['members', `{${'"a":1,'.repeat(100_001)}"b":1}`, 'more than 100000'],
     ['objects', `[${'{},'.repeat(100_001)}1]`, 'more than 100000'],
@@ -205,8 +205,8 @@ describe('a long text that would take long', () => {
     const text = `"${'[{\\"'.repeat(50_000)}"`
     expect((await readJson(post(text), most)).value).toBe('[{"'.repeat(50_000))
   })
-  test('32 levels deep is as deep as a short one may be', async () => {
-    const text = `${'['.repeat(32)}${'1,'.repeat(20_000)}1${']'.repeat(32)}`
+  test('80 levels deep is as deep as a short one may be', async () => {
+    const text = `${'['.repeat(80)}${'1,'.repeat(20_000)}1${']'.repeat(80)}`
     expect((await readJson(post(text), most)).text).toBe(text)
   })
   test('100,000 objects, lists and members may be in it, and not one more', async () => {

@@ -128,7 +128,7 @@ describe('a chat is refused', () => {
   const table: [what: string, body: Body, param: string][] = [
     ['without messages', {}, 'messages'],
     ['with an empty list of messages', { messages: [] }, 'messages'],
-    ['with 1,001 messages', { messages: new Array(1001).fill(message) }, 'messages'],
+    ['with 10,001 messages', { messages: new Array(10_001).fill(message) }, 'messages'],
     ['with a message that is text', { messages: ['x'] }, 'messages[0]'],
     ['with a message without a role', { messages: [message, {}] }, 'messages[1].role'],
     ['with content that is a number', say(7), 'messages[0].content'],
@@ -151,7 +151,7 @@ describe('a chat is refused', () => {
     ['with tools that are no list', say('x', { tools: {} }), 'tools'],
     ['with 17 stops', say('x', { stop: new Array(17).fill('x') }), 'stop'],
     ['with a stop that is a number', say('x', { stop: 7 }), 'stop'],
-    ['nested 33 levels deep', say('x', { metadata: deep(32) }), 'metadata'],
+    ['nested 81 levels deep', say('x', { metadata: deep(80) }), 'metadata'],
     ...[0, -1, 1.5, '10', true, 1e300, Number.POSITIVE_INFINITY].flatMap(
       (value): [string, Body, string][] => [
         [`with max_tokens ${JSON.stringify(value)}`, say('x', { max_tokens: value }), 'max_tokens'],

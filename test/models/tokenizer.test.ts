@@ -55,6 +55,14 @@ describe.each(tokenizerNames)('the tokenizer %s', async (name) => {
     )
   })
 
+  test('texts of one request share the work that is done for them', () => {
+    const word = 'qzxv'.repeat(250)
+    const work = { squares: 0 }
+    const counts = Array.from({ length: 40 }, () => count(word, work))
+    expect(counts[0]).toBe(exact(word))
+    expect(counts.at(-1)).toBe(word.length)
+  })
+
   test('reads special tokens as text', () => {
     for (const text of ['<|endoftext|>', 'a<|im_start|>b<|endofprompt|>']) {
       expect(count(text)).toBe(exact(text))

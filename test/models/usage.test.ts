@@ -117,6 +117,17 @@ describe('counting', () => {
     expect(hidden(70)).toEqual([9, 50, 'reported', true])
   })
 
+  test('reasoning that is only in the total counts as output', () => {
+    const xai = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 45 }
+    const details = { completion_tokens_details: { reasoning_tokens: 30 } }
+    expect(decide({ ...xai, ...details })).toEqual([10, 35, 'reported', false])
+    expect(decide(xai)).toEqual([10, 35, 'reported', false])
+    expect(decide({ ...xai, total_tokens: 4500 })).toEqual([10, 50, 'reported', true])
+    for (const total_tokens of [15, 3, -1, 'many', null]) {
+      expect(decide({ ...xai, total_tokens })).toEqual([10, 5, 'reported', false])
+    }
+  })
+
   test('a report that output followed holds for the input, and is the least of the output', () => {
     const old = (tokens: number) =>
       decide({ prompt_tokens: 9, completion_tokens: tokens }, {}, { isOutdated: true })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Json } from '../../src/kernel/canonical.ts'
 import { fromHex, toHex } from '../../src/kernel/hex.ts'
+import { inParts } from '../../src/models/free-members.ts'
 import type { JsonObject } from '../../src/models/upstream/upstream.ts'
 import { Collector, readAnswer } from '../../src/runs/answer.ts'
 import { outputIn } from '../../src/runs/saved-answer.ts'
@@ -36,7 +37,6 @@ const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBO
 describe('a member that no protocol of ours names', () => {
   const said: [what: string, member: string, value: Json][] = [
     ['images', 'images', [image]],
-    ['details of reasoning', 'reasoning_details', [{ type: 'reasoning.text', text: 'hm' }]],
     ['annotations', 'annotations', [{ type: 'url_citation', url: 'https://example' }]],
     ['sound', 'audio', { id: 'a', data: 'AAAA', transcript: 'hm' }],
     ['any object', 'extra_content', { google: { thought_signature: 'c2ln' } }],
@@ -84,7 +84,21 @@ describe('a member that no protocol of ours names', () => {
       chunk({ content: 'after' }),
     )
     expect(choices[0]?.message.content).toEqual(['before', thinking, 'after'])
-    expect(outputBytes).toBe('beforeafter'.length + JSON.stringify(thinking).length)
+    expect(outputBytes).toBe('beforehmafter'.length)
+  })
+
+  test('details of reasoning count by their texts, and once where their text stands beside', () => {
+    const details = [{ type: 'reasoning.text', text: 'hm so', index: 0, format: 'any' }]
+    const seal = { type: 'reasoning.encrypted', data: 'AAAA' }
+    const bytes = (message: JsonObject) => whole({ content: 'x', ...message }).outputBytes
+    expect(bytes({ reasoning_details: details })).toBe('xhm so'.length)
+    expect(bytes({ reasoning_details: [...details, seal] })).toBe('xhm soAAAA'.length)
+    expect(bytes({ reasoning_details: details, reasoning: 'hm so' })).toBe('xhm so'.length)
+    expect(bytes({ reasoning: 'hm so', reasoning_content: 'hm so' })).toBe('xhm so'.length)
+    const sealed = { ...details[0], signature: 'c'.repeat(400) }
+    expect(bytes({ reasoning_details: [sealed] })).toBe('xhm so'.length)
+    const long = { ...details[0], signature: 'c'.repeat(17_000) }
+    expect(bytes({ reasoning_details: [long] })).toBe('xhm so'.length + 17_000)
   })
 
   test('members of a call count too', () => {
@@ -130,13 +144,12 @@ describe('a member that no protocol of ours names', () => {
     const known = new Set(['role', 'index', 'finish_reason', 'logprobs', 'delta', 'message'])
     fc.assert(
       fc.property(text, value, fc.boolean(), (name, added, isBeside) => {
-        fc.pre(!known.has(name) && name !== 'tool_calls' && name !== 'function_call')
+        fc.pre(!known.has(name) && !['tool_calls', 'function_call', ...inParts].includes(name))
         const plain = whole({ content: 'x' })
         const more = { [name]: added }
         const one = isBeside ? whole({ content: 'x' }, more) : whole({ content: 'x', ...more })
         const said = typeof added === 'string' ? added : JSON.stringify(added)
         const isEmpty = ['null', '""', '[]', '{}', ''].includes(said)
-        if (name === 'content' && !isBeside) return
         const least = isEmpty ? 0 : Buffer.byteLength(said)
         expect(one.outputBytes - plain.outputBytes).toBeGreaterThanOrEqual(least)
       }),
@@ -185,7 +198,7 @@ describe('an answer with unknown members', () => {
     expect(JSON.parse(events[1] ?? '').choices[0].delta.images).toEqual([image])
     const run = await lastRun(w)
     expect([run.outcome, run.usageSource]).toEqual(['partial', 'counted'])
-    const counted = `ximagesreasoning_details${JSON.stringify([image])}${JSON.stringify(details)}`
+    const counted = `ximages${JSON.stringify([image])}hm`
     expect(await outputUnits()).toBe(Math.ceil(counted.length / 4))
     const message = { role: 'assistant', content: 'x', images: [image], reasoning_details: details }
     const id = await receiptIdOf(w, secret, run.id)

@@ -8,12 +8,35 @@ import { isSet } from '../body.ts'
 import type { Gathered } from './gathered.ts'
 import { gatherMessage, MessageCollector } from './messages/collect.ts'
 import type { Protocol } from './protocol.ts'
-import { textOf } from './reading.ts'
+import { objectOf, objectsIn, textOf } from './reading.ts'
 import { gatherResponse, ResponseCollector } from './responses/collect.ts'
 import type { Translation } from './translation.ts'
 
 /** A request as it came, in a protocol other than Chat Completions. */
-export type Native = { protocol: Exclude<Protocol, 'chat'>; body: JsonObject }
+export type Native = {
+  protocol: Exclude<Protocol, 'chat'>
+  body: JsonObject
+  /** The headers of its protocol that came with it. */
+  headers: Readonly<Record<string, string>>
+}
+
+const passing: Record<Native['protocol'], readonly string[]> = {
+  messages: ['anthropic-version', 'anthropic-beta'],
+  responses: ['openai-beta'],
+}
+
+/** The headers of a request that a server of its protocol needs; no others go on. */
+export function nativeHeaders(
+  protocol: Native['protocol'],
+  headers: Headers,
+): Readonly<Record<string, string>> {
+  const found: Record<string, string> = {}
+  for (const name of passing[protocol]) {
+    const value = headers.get(name)
+    if (value !== null && /^[\t -~]{1,2048}$/.test(value)) found[name] = value
+  }
+  return found
+}
 
 /** Gathers the events of a stream that is handed on. */
 export type NativeCollector = {
@@ -37,7 +60,7 @@ type Handling = {
 }
 
 /** Tools that the caller itself runs; a server that ran others would bill what has no bound. */
-const callersTools = new Set(['function', 'custom', 'namespace', 'local_shell', 'apply_patch'])
+const callersTools = new Set(['function', 'custom', 'namespace'])
 
 const handling: Record<Native['protocol'], Handling> = {
   messages: {
@@ -57,7 +80,7 @@ const handling: Record<Native['protocol'], Handling> = {
       'top_p',
     ]),
     limit: 'max_tokens',
-    adapt: () => undefined,
+    adapt: adaptMessages,
     gather: gatherMessage,
     collector: () => new MessageCollector(),
     isFinishing: ({ type }) => type === 'message_delta' || type === 'message_stop',
@@ -87,6 +110,12 @@ const handling: Record<Native['protocol'], Handling> = {
     limit: 'max_output_tokens',
     adapt(body, ignored) {
       body['store'] = false
+      const { mode, ...reasoning } = objectOf(body['reasoning'])
+      // What another mode writes is not known to be bounded.
+      if (isSet(mode) && mode !== 'standard') {
+        body['reasoning'] = reasoning
+        ignored.push('reasoning.mode')
+      }
       const { tools } = body
       if (!Array.isArray(tools)) return
       const isOurs = (tool: Json): boolean =>
@@ -94,12 +123,35 @@ const handling: Record<Native['protocol'], Handling> = {
       for (const tool of tools) {
         if (!isOurs(tool)) ignored.push(`tools.${textOf(isObject(tool) ? tool['type'] : null)}`)
       }
-      body['tools'] = tools.filter(isOurs)
+      const left = tools.filter(isOurs)
+      if (left.length > 0) body['tools'] = left
+      else for (const name of ['tools', 'tool_choice', 'parallel_tool_calls']) delete body[name]
     },
     gather: gatherResponse,
     collector: () => new ResponseCollector(),
     isFinishing: ({ type }) => type === 'response.completed' || type === 'response.incomplete',
   },
+}
+
+/** The least that a model may think, as this protocol has it. */
+const leastBudget = 1024
+
+function adaptMessages(body: JsonObject, ignored: string[]): void {
+  const management = objectOf(body['context_management'])
+  const edits = objectsIn(management['edits'])
+  // Only what clears: other edits run the model once more, beside the usage that is reported.
+  const clearing = edits.filter(({ type }) => textOf(type).startsWith('clear_'))
+  if (clearing.length < edits.length) {
+    body['context_management'] = { ...management, edits: clearing }
+    ignored.push('context_management.edits')
+  }
+  const { max_tokens: most, thinking } = body
+  const { budget_tokens: budget } = objectOf(thinking)
+  if (typeof most !== 'number' || typeof budget !== 'number' || budget < most) return
+  // The limit was lowered below what the model may think.
+  ignored.push('thinking.budget_tokens')
+  if (most > leastBudget) body['thinking'] = { ...objectOf(thinking), budget_tokens: most - 1 }
+  else delete body['thinking']
 }
 
 /** Members that say how the answer travels, or are answered here. */
@@ -131,11 +183,39 @@ export const nativeCollector = (protocol: Native['protocol']): NativeCollector =
 export const isFinishing = (protocol: Native['protocol'], event: JsonObject): boolean =>
   handling[protocol].isFinishing(event)
 
-/** UTF-8 bytes of what a model reads of a request: encoded images and documents left out. */
-export const textBytesOf = ({ body }: Native): number =>
-  Buffer.byteLength(JSON.stringify(body, (name, value) => (isEncoded(name, value) ? '' : value)))
-
-function isEncoded(name: string, value: unknown): boolean {
-  if (typeof value !== 'string') return false
-  return name === 'image_url' || name === 'file_data' ? value.startsWith('data:') : name === 'data'
+/**
+ * UTF-8 bytes of what a model reads of a request. Images and documents are left out exactly where
+ * their translation has them, and so a bound of their own; everything else counts.
+ */
+export function textBytesOf({ protocol, body }: Native): number {
+  const turns = objectsIn(body[protocol === 'messages' ? 'messages' : 'input'])
+  const encoded = turns.reduce((sum, turn) => sum + encodedIn(turn), 0)
+  return Buffer.byteLength(JSON.stringify(body)) - encoded
 }
+
+/** The length of the base64 in the blocks or parts of a turn, and of the results among them. */
+function encodedIn(turn: JsonObject): number {
+  const parts = [...objectsIn(turn['content']), ...objectsIn(turn['output'])]
+  return parts.reduce((sum, part) => sum + encodedOf(part), 0)
+}
+
+function encodedOf(part: JsonObject): number {
+  switch (part['type']) {
+    case 'image':
+    case 'document': {
+      const { type, data } = objectOf(part['source'])
+      return type === 'base64' ? textOf(data).length : 0
+    }
+    case 'tool_result':
+      return encodedIn(part)
+    case 'input_image':
+      return lengthOfData(part['image_url'])
+    case 'input_file':
+      return lengthOfData(part['file_data'])
+    default:
+      return 0
+  }
+}
+
+const lengthOfData = (url: Json | undefined): number =>
+  textOf(url).startsWith('data:') ? textOf(url).length : 0

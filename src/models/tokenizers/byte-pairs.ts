@@ -9,7 +9,7 @@ import { hashFactor, type Vocabulary } from './vocabulary.ts'
 /** Bytes of a piece that is merged, which takes the square of them; longer ones count by bytes. */
 const longestPiece = 1024
 
-/** The squares of all pieces that are merged of a text, some milliseconds; more count by bytes. */
+/** The squares of all pieces that are merged, some milliseconds; more count by bytes. */
 const squaresAtMost = 8 * 1024 * 1024
 
 /** Hashes whose memory is used again for the next text. */
@@ -24,20 +24,19 @@ export function makeTokenizer(vocabulary: Vocabulary, pieces: RegExp): Tokenizer
   const find = finder(vocabulary)
   const merge = merger(find)
   return {
-    count(text) {
+    count(text, work = { squares: 0 }) {
       const bytes = Buffer.from(text)
       const isAscii = bytes.length === text.length
       find.read(bytes)
       let tokens = 0
       let at = 0
-      let squares = 0
       for (const piece of text.match(pieces) ?? []) {
         const length = isAscii ? piece.length : Buffer.byteLength(piece)
         const end = at + length
         if (find.rankOf(at, end) !== none) tokens += 1
         else {
-          squares += length * length
-          const isTooMuch = length > longestPiece || squares > squaresAtMost
+          work.squares += length * length
+          const isTooMuch = length > longestPiece || work.squares > squaresAtMost
           tokens += isTooMuch ? length : merge(at, end)
         }
         at = end

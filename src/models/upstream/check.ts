@@ -1,5 +1,7 @@
 /** Asks an upstream which models it has. */
+import { dialects, type UpstreamKind } from './dialect.ts'
 import { request } from './http.ts'
+import { headersFor, type ModelServer } from './model-server.ts'
 import { UpstreamFailure } from './upstream.ts'
 
 /**
@@ -12,7 +14,15 @@ export type UpstreamCheck = {
   models: string[] | null
 }
 
-type Asked = { base_url: string; api_key: string | undefined }
+type Asked = {
+  kind?: UpstreamKind | undefined
+  base_url: string
+  api_key: string | undefined
+  auth?: ModelServer['auth'] | undefined
+  headers?: Readonly<Record<string, string>> | undefined
+  secret_headers?: Readonly<Record<string, string>> | undefined
+  query?: Readonly<Record<string, string>> | undefined
+}
 
 const limits = {
   firstByteMs: 10_000,
@@ -22,14 +32,17 @@ const limits = {
   streamBytes: 0,
 }
 
-/** Asks `GET …/models` of a server that speaks the OpenAI API. */
-export async function checkUpstream({ base_url, api_key }: Asked): Promise<UpstreamCheck> {
+/** Asks `GET …/models`, which servers of every kind have. */
+export async function checkUpstream(asked: Asked): Promise<UpstreamCheck> {
+  const { kind = 'openai', base_url, api_key, auth, query = {} } = asked
   const url = new URL(base_url)
   url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/models`
-  const headers = {
-    'user-agent': 'counterfoil',
-    ...(api_key === undefined ? {} : { authorization: `Bearer ${api_key}` }),
-  }
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
+  const headers = headersFor(dialects[kind], {
+    ...(api_key === undefined ? {} : { apiKey: api_key }),
+    ...(auth === undefined ? {} : { auth }),
+    headers: { ...asked.headers, ...asked.secret_headers },
+  })
   const { signal } = new AbortController()
   try {
     const answer = await request({ url: url.href, method: 'GET', headers, signal, limits })

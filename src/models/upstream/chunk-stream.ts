@@ -32,11 +32,14 @@ export async function openChunks(
   return chunks
 }
 
+/** The last event of some protocols repeats the whole answer. In UTF-16 units. */
+const maxForeignEvent = 8 * 1024 * 1024
+
 type End = FailureReason | 'done' | 'left'
 
 /** The chunks of a body, one read at a time. Chunks before a fault are returned first. */
 class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
-  private readonly parser = new SseParser(this)
+  private readonly parser: SseParser
   /** What the read of now gave so far. */
   private batch: Batch | undefined
   /** What came before the reader did. */
@@ -51,7 +54,9 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
     private readonly answer: WireAnswer,
     private recogniser: Recogniser | undefined,
     private readonly reader: EventReader | undefined,
-  ) {}
+  ) {
+    this.parser = reader ? new SseParser(this, maxForeignEvent) : new SseParser(this)
+  }
 
   async open(): Promise<void> {
     try {
@@ -184,8 +189,14 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
   private takeForeign(data: string, reader: EventReader): void {
     const event = parseObject(data)
     const { chunk, isEnd, isError = false } = event ? reader.read(event, data) : {}
-    if (!event || isError) {
-      this.end = event || !this.isClosed ? 'error' : 'cut'
+    if (event && isError) {
+      const { response } = event
+      const said = isObject(response) && response['error'] ? response : event
+      this.end = isTooLong(errorIn(said)) ? 'context' : 'error'
+      return
+    }
+    if (!event) {
+      this.end = this.isClosed ? 'cut' : 'error'
       return
     }
     if (chunk) this.batch?.push(chunk)

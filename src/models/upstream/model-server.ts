@@ -82,7 +82,11 @@ export function modelServer(options: ModelServer): Upstream {
   }
 }
 
-function headersFor(dialect: Dialect, options: ModelServer): Record<string, string> {
+/** What every request to a server carries. */
+export function headersFor(
+  dialect: Dialect,
+  options: Pick<ModelServer, 'apiKey' | 'auth' | 'headers'>,
+): Record<string, string> {
   const { apiKey, auth = dialect.auth } = options
   const credential: Record<string, string> =
     apiKey === undefined || auth === 'none'

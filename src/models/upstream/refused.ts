@@ -28,7 +28,8 @@ export async function refusalIn(
 }
 
 function reasonOf(status: number): FailureReason {
-  if (status === 429 || status === 503) return 'busy'
+  // 529 is what Anthropic answers when it is overloaded.
+  if (status === 429 || status === 503 || status === 529) return 'busy'
   return [400, 404, 422].includes(status) ? 'rejected' : 'error'
 }
 

@@ -12,7 +12,7 @@ import { NativeEvent } from '../../models/native-event.ts'
 import { messagesToChat } from '../../models/protocols/messages/read-request.ts'
 import { MessageEvents, toMessage } from '../../models/protocols/messages/write-answer.ts'
 import { messagesError } from '../../models/protocols/messages/write-error.ts'
-import type { Native } from '../../models/protocols/native.ts'
+import { type Native, nativeHeaders, textBytesOf } from '../../models/protocols/native.ts'
 import { loadTokenizer } from '../../models/tokenizers/load.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
 import { objects } from '../answer.ts'
@@ -27,7 +27,7 @@ import { answerWhole } from './complete.ts'
 import { paidOf } from './paid.ts'
 import { type Shape, streamRun } from './stream.ts'
 import { readTags } from './tags.ts'
-import { eventWriter } from './write-events.ts'
+import { eventWriter, once } from './write-events.ts'
 
 const path = '/v1/messages'
 
@@ -50,7 +50,8 @@ const messages: Running = async (deps, context, received, call) => {
   refuseThread(received)
   const { body, ignored } = messagesToChat(received)
   const model = findModelOf(deps, 'chat', received)
-  const native: Native = { protocol: 'messages', body: received }
+  const headers = nativeHeaders('messages', context.request.headers)
+  const native: Native = { protocol: 'messages', body: received, headers }
   assertSayable(deps, model, body, native)
   const live = await begin(deps, {
     caller: context.caller,
@@ -86,13 +87,18 @@ const baseOf = (live: LiveRun) => ({
 
 function shapeOf(deps: Deps, live: LiveRun): Shape {
   const events = new MessageEvents(baseOf(live))
-  const last = (done: Streamed): string => {
+  const end = (done: Streamed): string => {
     const paid = paidOf(done, deps.settings)
     if (done.events)
       return done.events.map((event) => withReceipt(event, paid.counterfoil)).join('')
     return done.tail.map((chunk) => events.write(chunk)).join('') + events.end(paid)
   }
-  return { write: eventWriter((chunk) => events.write(chunk)), last, toError: errorEvent }
+  return {
+    write: eventWriter((chunk) => events.write(chunk)),
+    // Once for a retry with the same Idempotency-Key and for the client: the writer remembers.
+    last: once(end),
+    toError: errorEvent,
+  }
 }
 
 /** The receipt goes beside the usage; everything else passes as it came. */
@@ -121,7 +127,16 @@ async function countInput(deps: Deps, request: Request) {
   const model = findModelOf(deps, 'chat', value)
   const { body } = messagesToChat({ ...value, max_tokens: 1 })
   const tokenizer = model.tokenizer && (await loadTokenizer(model.tokenizer))
-  const { inputBytes, countedText, countedMedia = 0 } = boundOf(model, body, tokenizer)
+  const {
+    inputBytes,
+    countedText,
+    countedMedia = 0,
+  } = boundOf(
+    model,
+    body,
+    tokenizer,
+    textBytesOf({ protocol: 'messages', body: value, headers: {} }),
+  )
   const text = countedText ?? tokensOfBytes(inputBytes, model.bytesPerToken, false)
   return { input_tokens: Math.max(1, text + countedMedia) }
 }

@@ -4,10 +4,10 @@ import { keyAuth } from '../../access/keys/needs-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { toUnixSeconds } from '../../kernel/clock.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { onceOf } from '../../ledger/once.ts'
 import { NativeEvent } from '../../models/native-event.ts'
-import type { Native } from '../../models/protocols/native.ts'
+import { type Native, nativeHeaders } from '../../models/protocols/native.ts'
 import { objectOf } from '../../models/protocols/reading.ts'
 import { responsesToChat } from '../../models/protocols/responses/read-request.ts'
 import {
@@ -27,7 +27,7 @@ import { answerWhole } from './complete.ts'
 import { paidOf } from './paid.ts'
 import { type Shape, streamRun } from './stream.ts'
 import { readTags } from './tags.ts'
-import { eventWriter } from './write-events.ts'
+import { eventWriter, once } from './write-events.ts'
 
 const path = '/v1/responses'
 
@@ -50,7 +50,8 @@ const responses: Running = async (deps, context, received, call) => {
   checkSwitches(received)
   const { body, ignored } = responsesToChat(received)
   const model = findModelOf(deps, 'chat', received)
-  const native: Native = { protocol: 'responses', body: received }
+  const headers = nativeHeaders('responses', context.request.headers)
+  const native: Native = { protocol: 'responses', body: received, headers }
   assertSayable(deps, model, body, native)
   const { upstreams } = deps
   const isSpoken = model.route.some(
@@ -64,6 +65,7 @@ const responses: Running = async (deps, context, received, call) => {
     ignored,
     received: received as Json,
     fit: isToFit(context.request, received['fit'], context.caller.key),
+    limit: 'max_output_tokens',
     background: false,
     tags: readTags(context.request, received['metadata']),
     metadata: {},
@@ -89,7 +91,7 @@ const baseOf = (live: LiveRun, asked: JsonObject): ResponseBase => ({
 
 function shapeOf(deps: Deps, base: ResponseBase): Shape {
   const events = new ResponseEvents(base)
-  const last = (done: Streamed): string => {
+  const end = (done: Streamed): string => {
     const paid = paidOf(done, deps.settings)
     if (done.events)
       return done.events.map((event) => withReceipt(event, paid.counterfoil)).join('')
@@ -97,8 +99,9 @@ function shapeOf(deps: Deps, base: ResponseBase): Shape {
   }
   return {
     write: eventWriter((chunk) => events.write(chunk)),
-    last,
-    toError: ({ type, message }) => events.fail({ code: type, message }),
+    // Once for a retry with the same Idempotency-Key and for the client: the writer remembers.
+    last: once(end),
+    toError: once(({ type, message }: Refusal) => events.fail({ code: type, message })),
   }
 }
 

@@ -19,14 +19,14 @@ export function readTags(request: Request, metadata: Json | undefined): Tags {
   if (!isObject(metadata)) return tags
   for (const [name, value] of Object.entries(metadata)) {
     if (Object.keys(tags).length >= most) break
-    const isTag = typeof value === 'string' && value.length <= 256 && !name.includes(':')
-    if (isTag && name !== '' && !Object.hasOwn(tags, name)) tags[name] = value
+    const isTag = typeof value === 'string' && value.length <= 256
+    if (isTag && /^[^:]{1,64}$/.test(name) && !Object.hasOwn(tags, name)) tags[name] = value
   }
   return tags
 }
 
 function readHeader(text: string): Tags {
-  const pairs = text.split(',').map((pair) => pair.trim().split(/\s*=\s*/))
+  const pairs = text.split(',').map((pair) => pair.split('=').map((side) => side.trim()))
   const tags: Tags = {}
   for (const [name = '', value, ...more] of pairs) {
     const isTag = /^[^:\s]{1,64}$/.test(name) && value !== undefined && more.length === 0

@@ -16,3 +16,12 @@ export const eventWriter =
     }
     return frames
   }
+
+/** Writes something one time, and gives the same when it is asked for again. */
+export function once<Asked>(write: (asked: Asked) => string): (asked: Asked) => string {
+  let written: string | undefined
+  return (asked) => {
+    written ??= write(asked)
+    return written
+  }
+}

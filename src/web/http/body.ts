@@ -8,8 +8,8 @@ import { inTime } from './slow-body.ts'
 /** A JSON body: the value, and the text it was read from. */
 export type JsonBody = { value: Json; text: string }
 
-/** Deeper values are refused before anything walks them. */
-const maxJsonDepth = 32
+/** Deeper values are refused before anything walks them; a schema of 64 levels has room. */
+const maxJsonDepth = 80
 /** Objects, lists and members of one body, together. */
 const maxJsonParts = 100_000
 

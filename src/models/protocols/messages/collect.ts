@@ -1,5 +1,5 @@
 /** Gathers answers of Anthropic's Messages API that are handed on as they came. */
-import type { Json } from '../../../kernel/canonical.ts'
+import { hasCanonicalForm, type Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
 import type { Gathered } from '../gathered.ts'
 import { objectOf, objectsIn, textOf } from '../reading.ts'
@@ -122,9 +122,12 @@ function wholeBlock({ block, json }: Block): JsonObject {
   if (json === '') return block
   try {
     const input: Json = JSON.parse(json)
-    return { ...block, input }
+    if (hasCanonicalForm(input, mostLevels)) return { ...block, input }
   } catch {
     // Cut off, or not JSON: as it came.
-    return { ...block, input: json.toWellFormed() }
   }
+  return { ...block, input: json.toWellFormed() }
 }
+
+/** Deeper arguments of a tool stay the text that they are. */
+const mostLevels = 64

@@ -39,7 +39,9 @@ export function messageToChat(answer: JsonObject): JsonObject | undefined {
   if (reasoning !== '') message['reasoning_content'] = reasoning
   if (details.length > 0) message['reasoning_details'] = details
   const finish_reason = finishReason(answer['stop_reason'])
-  return { choices: [{ index: 0, message, finish_reason }], usage: answer['usage'] ?? null }
+  const { usage = null } = answer
+  const { service_tier = null } = objectOf(usage)
+  return { choices: [{ index: 0, message, finish_reason }], usage, service_tier }
 }
 
 const callOf = (block: JsonObject, args: string): JsonObject => ({
@@ -103,11 +105,8 @@ export class MessageReader {
     switch (delta['type']) {
       case 'text_delta':
         return chunkOf({ content: textOf(delta['text']) })
-      case 'thinking_delta': {
-        const text = textOf(delta['thinking'])
-        const detail = { type: 'reasoning.text', text }
-        return chunkOf({ reasoning_content: text, reasoning_details: [detail] })
-      }
+      case 'thinking_delta':
+        return chunkOf({ reasoning_content: textOf(delta['thinking']) })
       case 'signature_delta': {
         const signature = textOf(delta['signature'])
         return chunkOf({ reasoning_details: [{ type: 'reasoning.text', signature }] })
@@ -132,7 +131,8 @@ export class MessageReader {
     }
     const { stop_reason: reason } = objectOf(event['delta'])
     const choices = [{ index: 0, delta: {}, finish_reason: finishReason(reason) }]
-    return { chunk: { choices, usage: this.usage } }
+    const { service_tier = null } = this.usage
+    return { chunk: { choices, usage: this.usage, service_tier } }
   }
 }
 

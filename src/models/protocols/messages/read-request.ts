@@ -5,7 +5,7 @@
 import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
 import { isSet, refuseField } from '../../body.ts'
-import { quoted } from '../reading.ts'
+import { quoted, textIn } from '../reading.ts'
 import { type Translation, unknownMembers } from '../translation.ts'
 
 /** Members that are read, or whose absence from the translated request changes nothing. */
@@ -22,7 +22,6 @@ const known = new Set([
   'tool_choice',
   'metadata',
   'output_config',
-  'service_tier',
   'speed',
   'fit',
 ])
@@ -120,7 +119,10 @@ function resultOf(block: JsonObject, path: string): { text: Json; others: JsonOb
     contentPart(one, `${path}.content[${at}]`),
   )
   const texts = parts.filter(({ type }) => type === 'text')
-  return { text: texts, others: parts.filter(({ type }) => type !== 'text') }
+  return {
+    text: texts.length === 0 ? '' : texts,
+    others: parts.filter(({ type }) => type !== 'text'),
+  }
 }
 
 function contentPart(block: JsonObject, path: string): JsonObject {
@@ -236,11 +238,4 @@ function addOutputConfig(config: Json | undefined, body: JsonObject, ignored: Se
   }
   const schema = { name: 'output', schema: format['schema'], strict: true }
   body['response_format'] = { type: 'json_schema', json_schema: schema }
-}
-
-function textIn(from: JsonObject, member: string, path: string): string {
-  const value = from[member]
-  return typeof value === 'string'
-    ? value
-    : refuseField(`${path}.${member}`, `"${member}" must be text.`)
 }

@@ -2,6 +2,7 @@
 import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
 import { isSet } from '../../body.ts'
+import { ordinaryTiers } from '../../tiers.ts'
 import { objectOf, objectsIn, textOf } from '../reading.ts'
 import { type Translation, unknownMembers } from '../translation.ts'
 
@@ -35,6 +36,11 @@ export function unsayable(body: JsonObject): { param: string; message: string } 
   }
   if (isSet(functions)) {
     return { param: 'functions', message: 'Send tools in the place of functions.' }
+  }
+  const { service_tier: tier } = body
+  if (typeof tier === 'string' && !ordinaryTiers.has(tier)) {
+    const message = 'This model has one tier of service. Leave "service_tier" out.'
+    return { param: 'service_tier', message }
   }
   const custom = objectsIn(body['tools']).findIndex(({ type }) => type === 'custom')
   if (custom === -1) return undefined
@@ -138,15 +144,16 @@ function assistantBlocks(message: JsonObject): JsonObject[] {
   return [...reasoningBlocks(message), ...contentBlocks(message['content']), ...calls]
 }
 
-/** Reasoning goes back only as it was signed. */
+/** Reasoning goes back only as it was signed; a stream gives its text beside the signature. */
 function reasoningBlocks(message: JsonObject): JsonObject[] {
+  const beside = textOf(message['reasoning_content'] ?? message['reasoning'])
   return objectsIn(message['reasoning_details']).flatMap((detail): JsonObject[] => {
     const { type, text, signature, data } = detail
     if (type === 'reasoning.encrypted' && typeof data === 'string') {
       return [{ type: 'redacted_thinking', data }]
     }
     if (type !== 'reasoning.text' || typeof signature !== 'string' || signature === '') return []
-    return [{ type: 'thinking', thinking: textOf(text), signature }]
+    return [{ type: 'thinking', thinking: textOf(text) || beside, signature }]
   })
 }
 

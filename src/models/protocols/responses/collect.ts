@@ -5,7 +5,22 @@ import type { Gathered } from '../gathered.ts'
 import { objectOf, objectsIn, textOf } from '../reading.ts'
 
 /** Members of items that do not count as output. */
-const free = new Set(['type', 'id', 'call_id', 'status', 'role', 'annotations', 'logprobs'])
+const free = new Set([
+  'type',
+  'id',
+  'item_id',
+  'call_id',
+  'status',
+  'role',
+  'annotations',
+  'logprobs',
+  'sequence_number',
+  'output_index',
+  'content_index',
+  'summary_index',
+  // It seals what is counted already, or reasoning that is reported.
+  'encrypted_content',
+])
 
 /** Reads a whole response. */
 export function gatherResponse(answer: JsonObject): Gathered {

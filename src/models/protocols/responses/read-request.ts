@@ -5,8 +5,9 @@
 import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
 import { isSet, refuseField } from '../../body.ts'
-import { quoted } from '../reading.ts'
+import { textIn } from '../reading.ts'
 import { type Translation, unknownMembers } from '../translation.ts'
+import { messagesOf } from './read-items.ts'
 
 /** Members that are read, or that ask for what happens anyway. */
 const known = new Set([
@@ -71,141 +72,6 @@ function refuseStored(from: JsonObject): void {
   }
   if (from['background'] === true) {
     refuseField('background', 'Use POST /v1/runs with "background": true, or leave it out.')
-  }
-}
-
-function messagesOf(from: JsonObject, ignored: Set<string>): JsonObject[] {
-  const { input, instructions } = from
-  const messages: JsonObject[] = []
-  if (isSet(instructions)) {
-    if (typeof instructions !== 'string') refuseField('instructions', 'Send instructions as text.')
-    messages.push({ role: 'system', content: instructions })
-  }
-  if (typeof input === 'string') return [...messages, { role: 'user', content: input }]
-  if (!Array.isArray(input)) refuseField('input', 'Send input as text or as a list of items.')
-  input.forEach((item, index) => {
-    const path = `input[${index}]`
-    if (!isObject(item)) refuseField(path, 'An item is an object with a type.')
-    addItem(messages, item, path, ignored)
-  })
-  return messages
-}
-
-function addItem(
-  messages: JsonObject[],
-  item: JsonObject,
-  path: string,
-  ignored: Set<string>,
-): void {
-  const type = item['type'] ?? 'message'
-  switch (type) {
-    case 'message':
-      messages.push(messageOf(item, path))
-      return
-    case 'function_call':
-      addCall(messages, {
-        id: textIn(item, 'call_id', path),
-        type: 'function',
-        function: { name: textIn(item, 'name', path), arguments: textIn(item, 'arguments', path) },
-      })
-      return
-    case 'custom_tool_call':
-      addCall(messages, {
-        id: textIn(item, 'call_id', path),
-        type: 'custom',
-        custom: { name: textIn(item, 'name', path), input: textIn(item, 'input', path) },
-      })
-      return
-    case 'function_call_output':
-    case 'custom_tool_call_output':
-      addOutput(messages, item, path)
-      return
-    case 'reasoning':
-      // It is sealed for the server that made it.
-      ignored.add('reasoning items')
-      return
-    default:
-      refuseField(`${path}.type`, `An item of type ${quoted(type)} is not read by this model.`)
-  }
-}
-
-/** Calls of one turn stand in one message, beside the text before them. */
-function addCall(messages: JsonObject[], call: JsonObject): void {
-  const last = messages.at(-1)
-  if (last?.['role'] === 'assistant') {
-    const calls = Array.isArray(last['tool_calls']) ? last['tool_calls'] : []
-    messages[messages.length - 1] = { ...last, tool_calls: [...calls, call] }
-  } else messages.push({ role: 'assistant', content: null, tool_calls: [call] })
-}
-
-function addOutput(messages: JsonObject[], item: JsonObject, path: string): void {
-  const { output } = item
-  const id = textIn(item, 'call_id', path)
-  if (typeof output === 'string') {
-    messages.push({ role: 'tool', tool_call_id: id, content: output })
-    return
-  }
-  const parts = partsOf(output, `${path}.output`)
-  const texts = parts.filter(({ type }) => type === 'text')
-  const others = parts.filter(({ type }) => type !== 'text')
-  messages.push({ role: 'tool', tool_call_id: id, content: texts.length === 0 ? '' : texts })
-  // A result of Chat Completions is text: what else there is follows as the user's.
-  if (others.length > 0) messages.push({ role: 'user', content: others })
-}
-
-const roles = new Set(['user', 'assistant', 'system', 'developer'])
-
-function messageOf(item: JsonObject, path: string): JsonObject {
-  const { role, content } = item
-  if (typeof role !== 'string' || !roles.has(role)) {
-    refuseField(`${path}.role`, 'The role of a message is user, assistant, system or developer.')
-  }
-  // Model servers beyond OpenAI's own know no developer.
-  const as = role === 'developer' ? 'system' : role
-  if (typeof content === 'string') return { role: as, content }
-  return { role: as, content: partsOf(content, `${path}.content`) }
-}
-
-function partsOf(content: Json | undefined, path: string): JsonObject[] {
-  if (!Array.isArray(content)) refuseField(path, 'Send text or a list of parts.')
-  return content.map((part, at) => {
-    const where = `${path}[${at}]`
-    if (!isObject(part)) refuseField(where, 'A part is an object with a type.')
-    return partOf(part, where)
-  })
-}
-
-function partOf(part: JsonObject, path: string): JsonObject {
-  const { type } = part
-  switch (type) {
-    case 'input_text':
-    case 'output_text':
-    case 'text':
-      return { type: 'text', text: textIn(part, 'text', path) }
-    case 'refusal':
-      return { type: 'refusal', refusal: textIn(part, 'refusal', path) }
-    case 'input_image': {
-      const url = part['image_url']
-      if (typeof url !== 'string') {
-        refuseField(`${path}.image_url`, 'Send the image itself as a data: URL in image_url.')
-      }
-      const { detail } = part
-      const seen: JsonObject = isSet(detail) && detail !== 'auto' ? { detail } : {}
-      return { type: 'image_url', image_url: { url, ...seen } }
-    }
-    case 'input_file': {
-      const data = part['file_data']
-      if (typeof data !== 'string') {
-        refuseField(`${path}.file_data`, 'Send the file itself as a data: URL in file_data.')
-      }
-      const { filename = 'document.pdf' } = part
-      return { type: 'file', file: { filename, file_data: data } }
-    }
-    default:
-      return refuseField(
-        `${path}.type`,
-        `A part of type ${quoted(type)} is not read by this model.`,
-      )
   }
 }
 
@@ -283,11 +149,4 @@ function addText(text: Json | undefined, body: JsonObject): void {
   }
   const { type, ...schema } = format
   body['response_format'] = { type, json_schema: schema }
-}
-
-function textIn(from: JsonObject, member: string, path: string): string {
-  const value = from[member]
-  return typeof value === 'string'
-    ? value
-    : refuseField(`${path}.${member}`, `"${member}" must be text.`)
 }

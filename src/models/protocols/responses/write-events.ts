@@ -57,8 +57,9 @@ export class ResponseEvents {
 
   /** The event of an answer that broke off; nothing follows it. */
   fail(error: { code: string; message: string }): string {
+    const start = this.start()
     const response = toResponse(this.base, 'failed', this.items.done(), { error })
-    return this.start() + this.event('response.failed', { response })
+    return start + this.event('response.failed', { response })
   }
 
   private start(): string {

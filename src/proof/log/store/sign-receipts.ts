@@ -2,7 +2,7 @@
 import { and, asc, eq, gte, isNull, lt } from 'drizzle-orm'
 import type { Db } from '../../../storage/db/db.ts'
 import { numbered, numberedRuns } from '../../../storage/db/numbered-runs.ts'
-import { insert, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
+import { type Query, rows, upsert, type Work } from '../../../storage/db/query-steps.ts'
 import { signatureAt } from '../../../storage/db/run-columns.ts'
 import { signatureRows } from '../../../storage/db/signatures.ts'
 
@@ -31,7 +31,8 @@ export function* signReceipts(
     const signed = (yield* readPage(db, q, page, which)).flatMap(({ place, digest }) =>
       digest ? [{ place, signature: signer.sign(digest) }] : [],
     )
-    yield* insert(db.tables.receiptSignatures, signatureRows(signed))
+    // Another node may have signed the same page meanwhile.
+    yield* upsert(db.tables.receiptSignatures, signatureRows(signed), ['signature'])
   }
 }
 
