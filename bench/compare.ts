@@ -9,6 +9,7 @@ import { cpus, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { measureCuts } from './cuts.ts'
+import { measureDoors } from './doors.ts'
 import { measureDurable } from './durable.ts'
 import { measureLedger, measurePostgres } from './in-process.ts'
 import { measureLatency } from './latency.ts'
@@ -56,6 +57,7 @@ async function compare(folder: string): Promise<Row[]> {
     latency: () => measureLatency(side, pace, folder),
     unpaced: () => measureUnpaced(side, pace),
     paced: () => measurePaced(side, pace, join(folder, 'fresh')),
+    doors: () => measureDoors(side, pace, join(folder, 'doors')),
     cuts: () => measureCuts(side),
     durable: () => measureDurable(stub, gateway, pace, join(folder, 'in-memory')),
     ledger: () => measureLedger(pace),

@@ -5,7 +5,7 @@ export type Answer = {
   status: number
   /** Lines of `data:` seen; 0 for a plain answer. */
   frames: number
-  /** Whether a plain body has `"choices"`, or a stream its `[DONE]`. */
+  /** Whether a plain body has `"choices"`, or a stream the last event of its protocol. */
   whole: boolean
   /** `performance.now()` of the first byte of the body. */
   firstAt: number
@@ -95,6 +95,8 @@ function readHead(pending: Pending, head: string): void {
 }
 
 const mark = 'data: '
+/** Ends of streams, of Chat Completions, Messages and Responses. */
+const ends = ['[DONE]', '"message_stop"', '"response.completed"']
 
 function countFrames(pending: Pending, joined: string): void {
   const { answer } = pending
@@ -104,7 +106,7 @@ function countFrames(pending: Pending, joined: string): void {
     count++
     from = at + mark.length
   }
-  if (joined.includes('[DONE]')) answer.whole = true
+  if (ends.some((end) => joined.includes(end))) answer.whole = true
   // After the last mark, so that none is counted twice; another one may have begun.
   pending.tail = joined.slice(Math.max(from, joined.length - 12))
   if (count === 0) return

@@ -10,6 +10,16 @@ export type Target = {
   pid?: number
   /** A path to GET in place of asking a model. */
   path?: string
+  /** The door that a model is asked at; Chat Completions when absent. */
+  door?: Door
+}
+
+/** A protocol's route, and what it calls the text that is sent and the most that may come back. */
+export type Door = { path: string; ask: (text: string, most: number) => object }
+
+const chat: Door = {
+  path: '/v1/chat/completions',
+  ask: (content, max_tokens) => ({ messages: [{ role: 'user', content }], max_tokens }),
 }
 
 export type Load = {
@@ -45,7 +55,7 @@ export type Spread = { p50: number; p90: number; p99: number; max: number }
 
 /** Asks `target` on all connections until the time is over, then lets what runs come to its end. */
 export async function runLoad(target: Target, load: Load): Promise<LoadResult> {
-  const url = new URL('/v1/chat/completions', target.origin)
+  const url = new URL(target.door?.path ?? chat.path, target.origin)
   const request = requestOf(target, url, load)
   const latencies: number[] = []
   const firsts: number[] = []
@@ -113,10 +123,10 @@ export function requestOf(
   { behaviour, stream }: Pick<Load, 'behaviour' | 'stream'>,
 ): Uint8Array {
   if (target.path !== undefined) return readOf(target.path, url, target.headers)
+  const most = Number(/t(\d+)/.exec(behaviour)?.[1] ?? 16)
   const body = JSON.stringify({
     model: target.model(behaviour),
-    messages: [{ role: 'user', content: 'Say hello to the benchmark.' }],
-    max_tokens: Number(/t(\d+)/.exec(behaviour)?.[1] ?? 16),
+    ...(target.door ?? chat).ask('Say hello to the benchmark.', most),
     ...(stream ? { stream: true } : {}),
   })
   const headers = {

@@ -58,8 +58,8 @@ function noteAnswered(target: Running, load: Load, requests: number): void {
   answered.set(kind, (answered.get(kind) ?? 0) + requests)
 }
 
-const kindOf = ({ pid, path }: Running, { behaviour, stream }: Load): string =>
-  path === undefined ? `${pid} ${behaviour} ${stream}` : `${pid} ${path}`
+const kindOf = ({ pid, path, name }: Running, { behaviour, stream }: Load): string =>
+  path === undefined ? `${pid} ${name} ${behaviour} ${stream}` : `${pid} ${path}`
 
 /** The median of all rounds of a target. */
 export const median = (

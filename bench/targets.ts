@@ -65,7 +65,9 @@ export type Place = {
 export async function startCounterfoil(stub: Target, place: Place): Promise<Running> {
   const { folder, env = {}, name = 'counterfoil', data = `${folder}/data`, program } = place
   await mkdir(folder, { recursive: true })
-  await Bun.write(`${folder}/counterfoil.toml`, configurationFor(stub))
+  // Builds of before know no kinds.
+  const spoken = program === undefined ? kinds : (['openai'] as const)
+  await Bun.write(`${folder}/counterfoil.toml`, configurationFor(stub, spoken))
   const port = freePort()
   const started = await start({
     command: [...serveCommand(data, port, program), '--dev'],
@@ -114,13 +116,22 @@ export const serveCommand = (data: string, port: number, program = binary()): st
   data,
 ]
 
-/** Priced models for every behaviour, and limits that nothing here runs into. */
-function configurationFor(stub: Target): string {
-  const models = behaviours.map(
-    (behaviour) => `
+/** Kinds of model servers; the stub is one of each. */
+export const kinds = ['openai', 'anthropic', 'responses'] as const
+export type Kind = (typeof kinds)[number]
+
+/** The name of a model behind a server of a kind. */
+export const modelOf = (kind: Kind, behaviour: string): string =>
+  kind === 'openai' ? `bench/${behaviour}` : `bench/${kind}-${behaviour}`
+
+/** Priced models for every behaviour and kind, and limits that nothing here runs into. */
+function configurationFor(stub: Target, spoken: readonly Kind[]): string {
+  const wired = spoken.flatMap((kind) => behaviours.map((behaviour) => ({ kind, behaviour })))
+  const models = wired.map(
+    ({ kind, behaviour }) => `
 [[models]]
-id = "bench/${behaviour}"
-route = ["stub:stub-${behaviour}"]
+id = "${modelOf(kind, behaviour)}"
+route = ["${kind}:stub-${behaviour}"]
 kind = "chat"
 context_tokens = 100_000
 max_output_tokens = 1_000
@@ -141,11 +152,15 @@ level = "warn"
 id = "free"
 limits = { rpm = 10_000_000, concurrency = 100_000 }
 
-[[upstreams]]
-id = "stub"
-base_url = "${stub.origin}/v1"
+${spoken.map((kind) => upstreamFor(kind, stub)).join('')}
 ${models.join('')}`
 }
+
+const upstreamFor = (kind: Kind, { origin }: Target): string => `
+[[upstreams]]
+id = "${kind}"
+base_url = "${origin}/v1"
+${kind === 'openai' ? '' : `kind = "${kind}"\n`}`
 
 export function running(
   name: string,

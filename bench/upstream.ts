@@ -1,11 +1,14 @@
 /**
- * A model server that costs almost nothing and always answers the same: `bun bench/upstream.ts`.
+ * A model server that costs almost nothing and always answers the same, in three
+ * protocols: `bun bench/upstream.ts`.
  * The model's name chooses what it does, so it survives any gateway: `stub-l20-t64-i5` waits
  * 20 ms, then sends 64 tokens, 5 ms between them. `GET /stats` counts, `POST /reset` clears.
  */
+import { type Frames, framesOf, type Protocol } from './upstream-frames.ts'
+
 type Behaviour = { latencyMs: number; tokens: number; intervalMs: number }
 
-type Chat = { model?: string; stream?: boolean; stream_options?: { include_usage?: boolean } }
+type Asked = { model?: string; stream?: boolean; stream_options?: { include_usage?: boolean } }
 
 /** What the stub has seen; `cut` streams were stopped by their reader. */
 export type UpstreamStats = {
@@ -20,14 +23,15 @@ export type UpstreamStats = {
 const stats: UpstreamStats = { requests: 0, streams: 0, active: 0, peak: 0, cut: 0, tokens: 0 }
 const encoder = new TextEncoder()
 const sse = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
-const promptTokens = 8
 
 const server = Bun.serve({
   hostname: '127.0.0.1',
   port: Number(Bun.argv[2] ?? 0),
   idleTimeout: 255,
   routes: {
-    '/v1/chat/completions': { POST: async (request) => answer((await request.json()) as Chat) },
+    '/v1/chat/completions': { POST: (request) => answer(request, 'chat') },
+    '/v1/messages': { POST: (request) => answer(request, 'messages') },
+    '/v1/responses': { POST: (request) => answer(request, 'responses') },
     '/stats': () => Response.json(stats),
     '/reset': {
       POST: () => {
@@ -40,12 +44,13 @@ const server = Bun.serve({
 })
 console.log(server.url.origin)
 
-async function answer(body: Chat): Promise<Response> {
+async function answer(request: Request, protocol: Protocol): Promise<Response> {
+  const body = (await request.json()) as Asked
   stats.requests++
   const model = body.model ?? 'stub'
   const behaviour = behaviourOf(model)
   if (behaviour.latencyMs > 0) await Bun.sleep(behaviour.latencyMs)
-  const frames = framesOf(model, behaviour.tokens)
+  const frames = framesOf(protocol, model, behaviour.tokens)
   if (!body.stream) {
     stats.tokens += behaviour.tokens
     return new Response(frames.json, { headers: { 'content-type': 'application/json' } })
@@ -93,41 +98,4 @@ function behaviourOf(model: string): Behaviour {
   const part = (letter: string, otherwise: number) =>
     Number(new RegExp(`-${letter}(\\d+)`).exec(model)?.[1] ?? otherwise)
   return { latencyMs: part('l', 0), tokens: part('t', 16), intervalMs: part('i', 0) }
-}
-
-type Frames = { head: string; token: string; last: string; lastWithUsage: string; json: string }
-
-const known = new Map<string, Frames>()
-
-function framesOf(model: string, tokens: number): Frames {
-  const found = known.get(model)
-  if (found) return found
-  const usage = {
-    prompt_tokens: promptTokens,
-    completion_tokens: tokens,
-    total_tokens: promptTokens + tokens,
-  }
-  const base = { id: 'chatcmpl-stub', created: 1_795_222_222, model }
-  const chunk = (fields: object) =>
-    `data: ${JSON.stringify({ ...base, object: 'chat.completion.chunk', ...fields })}\n\n`
-  const choice = (delta: object, finish_reason: string | null) => ({
-    choices: [{ index: 0, delta, finish_reason }],
-  })
-  const finish = chunk(choice({}, 'stop'))
-  const done = 'data: [DONE]\n\n'
-  const message = { role: 'assistant', content: ' token'.repeat(tokens) }
-  const frames = {
-    head: chunk(choice({ role: 'assistant', content: '' }, null)),
-    token: chunk(choice({ content: ' token' }, null)),
-    last: finish + done,
-    lastWithUsage: finish + chunk({ choices: [], usage }) + done,
-    json: JSON.stringify({
-      ...base,
-      object: 'chat.completion',
-      choices: [{ index: 0, message, logprobs: null, finish_reason: 'stop' }],
-      usage,
-    }),
-  }
-  known.set(model, frames)
-  return frames
 }

@@ -36,7 +36,9 @@ type Seen = ReturnType<typeof headsSeen>
 /** Runs something, and gets its receipt with its proof. */
 async function receiptOf(node: Node, key: string, seen: Seen): Promise<string> {
   const id = await node.run(key)
-  const { proof } = await (await node.call(`/v1/receipts/${id}`, key)).json()
+  // A busy server may number a receipt only after the moment that a read waits for it.
+  const read = async () => (await node.call(`/v1/receipts/${id}`, key)).json()
+  const proof = await until('its proof', async () => (await read()).proof, 20_000)
   seen.note(proof.checkpoint.issuer, proof.checkpoint.size, proof.checkpoint.root)
   return id
 }

@@ -51,7 +51,7 @@ describe('a connection whose answer said all', () => {
     for (let i = 0; i < 3; i++) {
       await ask('ends')
       // The answer is over there before it is over here.
-      await Bun.sleep(50)
+      await Bun.sleep(200)
     }
     expect(new Set(ports).size).toBe(1)
     expect(stub.counts.cut).toBe(0)
