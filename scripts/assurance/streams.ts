@@ -45,7 +45,7 @@ export const streams: Group = {
           'is sent no more than the buffer, and counts as gone after the deadline',
         ],
         [
-          'test/runs/stop.test.ts',
+          'test/runs/stuck-reader.test.ts',
           'a reader that takes nothing does not keep a cancelled run from its end',
         ],
       ],

@@ -33,7 +33,7 @@ import { toOpenAi } from './api/native.ts'
 import { responsesApi } from './api/responses.ts'
 import { runBody } from './api/run-body.ts'
 import { streamRun } from './api/stream.ts'
-import { readTags } from './api/tags.ts'
+import { readTags, tagsBeside } from './api/tags.ts'
 import { runInBackground } from './background.ts'
 import { type Begun, begin } from './begin.ts'
 import { cancelRun } from './cancel.ts'
@@ -182,7 +182,7 @@ const native: Running = async (deps, context, received, call) => {
     background: isBackground,
     fit,
     limit: 'max_output_tokens',
-    tags: body.tags ?? {},
+    tags: tagsBeside(context.request, body.tags),
     metadata: (body.metadata ?? {}) as Record<string, Json>,
     once: call && onceOf(deps, call, begunReply),
     trace: traceOf(context.request),

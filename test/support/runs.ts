@@ -11,7 +11,7 @@ export const inputPrice = 1_000n
 export const outputPrice = 2_000n
 
 /** An upstream that fails again and again for a test goes on being asked. */
-const neverOpens = 'breaker_failures = 0'
+export const neverOpens = 'breaker_failures = 0'
 
 /** A configuration of chat models `stub/<name>`, each of them `<name>` at the upstream `stub`. */
 export const modelsToml = (url: string, names: string[], upstream = neverOpens): string =>

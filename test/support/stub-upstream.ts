@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import type { JsonObject } from '../../src/models/upstream/upstream.ts'
+import { type Speech, speechAt } from './stub-speech.ts'
 
 /** One request as the stub saw it. */
 export type StubCall = { path: string; headers: IncomingHttpHeaders; body: JsonObject }
@@ -26,12 +27,13 @@ export type StubOptions = {
 }
 
 /**
- * An OpenAI-compatible server on a loopback port that behaves as the request's model name says:
+ * A server on a loopback port that speaks Chat Completions, Anthropic's Messages and OpenAI's
+ * Responses, whichever its path asks for, and behaves as the request's model name says:
  * `normal`, `status-429`, `leak` (an error that repeats its own Authorization), `redirect`,
  * `bomb` (50 MB in 50 kB of gzip), `stall` (never answers), `text` (no JSON), `shape` (other
  * JSON), `usage-<lie>` (negative, fractional, text, huge, missing, zero, exact), and in streams
  * `cut-<k>` (ends after k words), `reset-<k>` (the connection breaks), `stall-<k>`, `fault-<k>`
- * (an error in band), `broken-<k>` (no JSON), `undone` (finishes without [DONE]), `slow` (a word
+ * (an error in band), `broken-<k>` (no JSON), `undone` (finishes without its last event), `slow` (a word
  * every 5 ms, for ever). An answer is the words of {@link stubWords}.
  */
 export async function startStubUpstream(options: StubOptions = {}): Promise<StubUpstream> {
@@ -105,39 +107,22 @@ function behave(options: StubOptions): StubHandler {
     if (name === 'shape') return sendJson(response, 200, { choices: 'none' })
     const usage = name === 'usage' ? lies[argument] : stubUsage
     if (call.path.endsWith('/embeddings')) return sendEmbeddings(call, response, usage)
-    if (call.body['stream'] !== true) return sendJson(response, 200, answerOf(model, usage))
-    await sendStream(response, { model, name, count: Number(argument), usage })
+    const speech = speechAt(call.path, model)
+    if (call.body['stream'] !== true) {
+      return sendJson(response, 200, speech.whole(stubWords.join(''), usage))
+    }
+    await sendStream(response, speech, { name, count: Number(argument), usage })
   }
 }
 
-function answerOf(model: string, usage: JsonObject | undefined): JsonObject {
-  const message = { role: 'assistant', content: stubWords.join('') }
-  return {
-    id: 'chatcmpl-stub',
-    object: 'chat.completion',
-    created: 1_700_000_000,
-    model,
-    choices: [{ index: 0, message, logprobs: null, finish_reason: 'stop' }],
-    ...(usage ? { usage } : {}),
-  }
-}
+type Plan = { name: string; count: number; usage: JsonObject | undefined }
 
-type Plan = { model: string; name: string; count: number; usage: JsonObject | undefined }
-
-async function sendStream(response: ServerResponse, { model, name, count, usage }: Plan) {
+async function sendStream(response: ServerResponse, speech: Speech, { name, count, usage }: Plan) {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
-  const send = async (value: JsonObject | string) => {
-    const data = typeof value === 'string' ? value : JSON.stringify(value)
-    response.write(`data: ${data}\n\n`)
+  const send = async (frames: string) => {
+    response.write(frames)
     await new Promise((resolve) => setImmediate(resolve))
   }
-  const chunk = (delta: JsonObject, reason: string | null): JsonObject => ({
-    id: 'chatcmpl-stub',
-    object: 'chat.completion.chunk',
-    created: 1_700_000_000,
-    model,
-    choices: [{ index: 0, delta, finish_reason: reason }],
-  })
   const ends: Record<string, () => unknown> = {
     cut: () => response.end(),
     reset: async () => {
@@ -148,33 +133,32 @@ async function sendStream(response: ServerResponse, { model, name, count, usage 
     },
     stall: () => undefined,
     fault: async () => {
-      await send({ error: { message: 'the key sk-upstream is out of money' } })
+      await send(speech.fault('the key sk-upstream is out of money'))
       response.end()
     },
     broken: async () => {
-      await send('{"choices": oops')
+      await send('data: {"choices": oops\n\n')
       response.end()
     },
   }
   const end = ends[name]
-  if (!end || count > 0) await send(chunk({ role: 'assistant', content: '' }, null))
+  if (!end || count > 0) await send(speech.begin(usage))
   if (name === 'slow') {
     while (!response.destroyed) {
-      await send(chunk({ content: ' word' }, null))
+      await send(speech.word(' word'))
       await Bun.sleep(5)
     }
     return
   }
   for (const content of end ? stubWords.slice(0, count) : stubWords) {
-    await send(chunk({ content }, null))
+    await send(speech.word(content))
   }
   if (end) {
     await end()
     return
   }
-  await send(chunk({}, 'stop'))
-  if (usage) await send({ ...chunk({}, null), choices: [], usage })
-  if (name !== 'undone') await send('[DONE]')
+  for (const frames of speech.end(usage)) await send(frames)
+  if (name !== 'undone') await send(speech.done(usage))
   response.end()
 }
 

@@ -25,6 +25,15 @@ export function readTags(request: Request, metadata: Json | undefined): Tags {
   return tags
 }
 
+/**
+ * The tags of the header and those that the body has a place for, which win.
+ * @throws Refusal `invalid_request` for a header that cannot be read, or too many tags
+ */
+export function tagsBeside(request: Request, own: Tags = {}): Tags {
+  if (!request.headers.has(header)) return own
+  return atMost({ ...readTags(request, undefined), ...own })
+}
+
 function readHeader(text: string): Tags {
   const pairs = text.split(',').map((pair) => pair.split('=').map((side) => side.trim()))
   const tags: Tags = {}
@@ -38,6 +47,10 @@ function readHeader(text: string): Tags {
     }
     tags[name] = value
   }
+  return atMost(tags)
+}
+
+function atMost(tags: Tags): Tags {
   if (Object.keys(tags).length <= most) return tags
   refuse('invalid_request', { param: header, message: `A run has at most ${most} tags.` })
 }
