@@ -112,7 +112,7 @@ export const streams: Group = {
       severity: 'C',
       promise: 'One Idempotency-Key is one effect, also across a crash.',
       tests: [
-        ['test/idempotency/runs.test.ts', '200 at once, streamed: %p: one run, one charge'],
+        ['test/idempotency/at-once.test.ts', '%i at once, %s, streamed: %p: one run, one charge'],
         [
           'test/binary/idempotency.test.ts',
           'a retry gets the stored result, and each call was charged once, streamed: %p',

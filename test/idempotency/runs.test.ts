@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import {
+  doors,
+  nameOf,
+  type Pair,
+  pairs,
+  runsBefore,
+  runsDoor,
+  wiredToml,
+} from '../support/doors.ts'
+import {
   allRuns,
   expectSettled,
   modelsToml,
@@ -11,7 +20,6 @@ import {
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 
-// Two hundred at once take their time on a busy machine.
 setDefaultTimeout(60_000)
 
 const echo = 'counterfoil/echo-1'
@@ -19,13 +27,17 @@ const day = 86_400_000
 const noon = Date.UTC(2026, 6, 15, 12)
 const names = ['normal', 'slow', 'cut-2', 'stall', 'status-500', 'text']
 
+const before = [runsBefore, ...pairs].map((pair): [string, Pair] => [nameOf(pair), pair])
+const failing = ['status-500', 'text'].flatMap((name) =>
+  pairs.map((pair): [string, string, Pair] => [name, nameOf(pair), pair]),
+)
 describe.each(engines)('Idempotency-Key, on %s', (engine) => {
   let w: World
   let stub: StubUpstream
   let secret: string
   beforeAll(async () => {
     stub = await startStubUpstream()
-    const toml = pricedBuiltins + modelsToml(stub.url, names)
+    const toml = pricedBuiltins + modelsToml(stub.url, names) + wiredToml(stub.url, names)
     w = await world({ engine, toml, now: noon })
     secret = (await w.key({ balance: 100n * usd })).secret
   }, 60_000)
@@ -57,6 +69,13 @@ describe.each(engines)('Idempotency-Key, on %s', (engine) => {
       ['a streamed chat', '/v1/chat/completions', streamed({ include_usage: true })],
       ['a streamed chat without usage', '/v1/chat/completions', streamed()],
       ['a streamed run', '/v1/runs', { input: 'two words', stream: true }],
+      ...pairs.flatMap((pair) =>
+        [false, true].map((stream): [string, string, object] => [
+          `${nameOf(pair)}${stream ? ', streamed,' : ''}`,
+          pair.door.path,
+          pair.door.body({ model: `${pair.wire}/normal`, text: 'two words', stream }),
+        ]),
+      ),
     ]
     test.each(asks)(
       '%s is answered as it was, byte by byte, and paid once',
@@ -160,19 +179,23 @@ describe.each(engines)('Idempotency-Key, on %s', (engine) => {
       expect((await allRuns(w)).length).toBe(runs)
     })
 
-    test('a call that is still running is 409 and says when to come again', async () => {
-      const call = fresh()
-      const json = { model: 'stub/slow', input: 'go', stream: true }
-      const hangUp = new AbortController()
-      const headers = { 'idempotency-key': call }
-      await w.call('/v1/runs', { key: secret, json, headers, signal: hangUp.signal })
-      const answer = await post('/v1/runs', call, json)
-      expect(answer.status).toBe(409)
-      expect(answer.headers.get('retry-after')).toBe('1')
-      expect((await answer.json()).error.type).toBe('idempotency_in_progress')
-      hangUp.abort()
-      await until('the end', () => w.deps.live.count() === 0)
-    })
+    test.each(before)(
+      '%s: a call that is still running is 409 and says when to come again',
+      async (_, pair) => {
+        const call = fresh()
+        const { door, wire } = pair
+        const json = door.body({ model: `${wire}/slow`, text: 'go', stream: true })
+        const hangUp = new AbortController()
+        const headers = { 'idempotency-key': call }
+        await w.call(door.path, { key: secret, json, headers, signal: hangUp.signal })
+        const answer = await post(door.path, call, json)
+        expect(answer.status).toBe(409)
+        expect(answer.headers.get('retry-after')).toBe('1')
+        expect(door.read(await answer.text()).error).toBe('idempotency_in_progress')
+        hangUp.abort()
+        await until('the end', () => w.deps.live.count() === 0)
+      },
+    )
 
     test.each(['', 'x'.repeat(129), 'caf\u00e9'])(
       'a key %p is 400 and names the header',
@@ -196,13 +219,13 @@ describe.each(engines)('Idempotency-Key, on %s', (engine) => {
       expect((await chat(call)).status).toBe(200)
     })
 
-    test.each(['status-500', 'text'])('an upstream that fails: %s', async (name) => {
+    test.each(failing)('an upstream that fails: %s, %s', async (name, _, { door, wire }) => {
       const call = fresh()
       for (const stream of [false, true]) {
         const before = stub.counts.requests
-        const ask = { model: `stub/${name}`, messages: [{ role: 'user', content: 'x' }], stream }
+        const ask = door.body({ model: `${wire}/${name}`, text: 'x', stream })
         for (let again = 1; again <= 2; again++) {
-          const answer = await post('/v1/chat/completions', `${call} ${stream}`, ask)
+          const answer = await post(door.path, `${call} ${stream}`, ask)
           expect(answer.status).toBe(502)
           expect(answer.headers.has('idempotent-replayed')).toBe(false)
           expect(stub.counts.requests).toBe(before + again)
@@ -212,50 +235,30 @@ describe.each(engines)('Idempotency-Key, on %s', (engine) => {
     })
   })
 
-  test('a stream that broke off but was charged is told again, with its error, and not run again', async () => {
-    const call = fresh()
-    const ask = { model: 'stub/cut-2', messages: [{ role: 'user', content: 'x' }], stream: true }
-    const first = await (await post('/v1/chat/completions', call, ask)).text()
-    expect(first).toContain('"error"')
-    const before = stub.counts.requests
-    const second = await post('/v1/chat/completions', call, ask)
-    expect(await second.text()).toBe(first)
-    expect(second.headers.get('idempotent-replayed')).toBe('true')
-    expect(stub.counts.requests).toBe(before)
-  })
-
-  test.each([false, true])('200 at once, streamed: %p: one run, one charge', async (stream) => {
-    const call = fresh()
-    const known = new Set((await allRuns(w)).map(({ id }) => id))
-    const before = await spent()
-    const ask = { model: 'stub/normal', messages: [{ role: 'user', content: 'x' }], stream }
-    const answers = await Promise.all(
-      Array.from({ length: 200 }, async () => {
-        const answer = await post('/v1/chat/completions', call, ask)
-        return { status: answer.status, text: await answer.text(), headers: answer.headers }
-      }),
-    )
-    const made = answers.filter(({ status, headers }) => {
-      return status === 200 && !headers.has('idempotent-replayed')
-    })
-    expect([made.length, answers.find(({ status }) => status > 409)?.text]).toEqual([1, undefined])
-    for (const { status, text, headers } of answers) {
-      if (status === 200) expect(text).toBe(made[0]?.text ?? '')
-      else expect([status, headers.get('retry-after')]).toEqual([409, '1'])
-    }
-    const after = (await allRuns(w)).filter(({ id }) => !known.has(id))
-    expect(after).toHaveLength(1)
-    expect((await spent()) - before).toBe(Number(after[0]?.cost))
-    expect(after[0]?.cost).toBeGreaterThan(0n)
-  })
+  test.each(before)(
+    '%s: a stream that broke off but was charged is told again, with its error, and not run again',
+    async (_, { door, wire }) => {
+      const call = fresh()
+      const ask = door.body({ model: `${wire}/cut-2`, text: 'x', stream: true })
+      const first = await (await post(door.path, call, ask)).text()
+      expect(door.read(first).error).toBe('upstream_error')
+      const before = stub.counts.requests
+      const second = await post(door.path, call, ask)
+      expect(await second.text()).toBe(first)
+      expect(second.headers.get('idempotent-replayed')).toBe('true')
+      expect(stub.counts.requests).toBe(before)
+    },
+  )
 
   test('nothing of what was asked or answered stands readable beside the call', async () => {
     const call = fresh()
     const word = 'pomegranate'
-    for (const stream of [false, true]) {
-      const said = { messages: [{ role: 'user', content: `${word} `.repeat(100) }], stream }
-      const answer = await chat(`${call} ${stream}`, said)
-      expect(await answer.text()).toContain(word)
+    for (const { path, body } of doors) {
+      for (const stream of [false, true]) {
+        const said = body({ model: echo, text: `${word} `.repeat(100), stream })
+        const answer = await post(path, `${call} ${path} ${stream}`, said)
+        expect(await answer.text()).toContain(word)
+      }
     }
     const stored = (await kept()).map(({ reply, ...row }) => [
       JSON.stringify(row),
@@ -266,17 +269,20 @@ describe.each(engines)('Idempotency-Key, on %s', (engine) => {
     expect(stored.flat().join()).not.toContain(call)
   })
 
-  test('a receipt that is erased takes the answer with it; the call stays made', async () => {
-    const call = fresh()
-    const able = (await w.key({ scopes: ['runs:write', 'receipts:share'] })).secret
-    const ask = { model: echo, input: 'forget me' }
-    const { receipt } = await (await post('/v1/runs', call, ask, able)).json()
-    await w.call(`/v1/receipts/${receipt.id}/erase`, { key: able, method: 'POST' })
-    const answer = await post('/v1/runs', call, ask, able)
-    expect(answer.status).toBe(409)
-    expect(answer.headers.get('x-should-retry')).toBe('false')
-    expect((await answer.json()).error.type).toBe('conflict')
-  })
+  test.each([runsDoor, ...doors])(
+    '$name: a receipt that is erased takes the answer with it; the call stays made',
+    async (door) => {
+      const call = fresh()
+      const able = (await w.key({ scopes: ['runs:write', 'receipts:share'] })).secret
+      const ask = door.body({ model: echo, text: 'forget me' })
+      const { receipt } = door.read(await (await post(door.path, call, ask, able)).text())
+      await w.call(`/v1/receipts/${receipt}/erase`, { key: able, method: 'POST' })
+      const answer = await post(door.path, call, ask, able)
+      expect(answer.status).toBe(409)
+      expect(answer.headers.get('x-should-retry')).toBe('false')
+      expect(door.read(await answer.text()).error).toBe('conflict')
+    },
+  )
 })
 
 function streamed(options?: object) {
