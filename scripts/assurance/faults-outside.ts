@@ -2,6 +2,7 @@ import type { Fault, Place } from './row.ts'
 
 const asHttp = 'test/upstream/http.test.ts'
 const lying = 'test/runs/lying-upstream.test.ts'
+const lyingDoors = 'test/runs/lying-doors.test.ts'
 const wire = 'test/runs/broken-wire.test.ts'
 const buffer: Place = [
   'test/http/sse.test.ts',
@@ -18,7 +19,7 @@ export const outsideFaults: readonly Fault[] = [
       [asHttp, 'a server with a certificate that nobody vouches for is unreachable'],
       [wire, 'a name that nobody knows is a 502 at no charge'],
       ['test/upstream/model-server.test.ts', 'one that breaks before its first chunk rejects'],
-      [lying, 'is a 502 that costs nothing, streamed or not'],
+      [lyingDoors, 'is a 502 that costs nothing, streamed or not'],
       ['test/runs/breaker.test.ts', 'three failures in a row'],
     ],
   },
@@ -42,7 +43,7 @@ export const outsideFaults: readonly Fault[] = [
     fault: 'an upstream lies about usage: 0, negative, huge, missing, twice',
     expected: 'charged between what was delivered and the hold; the receipt says how',
     tests: [
-      [lying, 'usage is charged between what was delivered and the hold'],
+      [lyingDoors, 'usage is charged between what was delivered and the hold'],
       [wire, 'usage that is told twice is charged once, at most the hold'],
     ],
   },
@@ -60,7 +61,7 @@ export const outsideFaults: readonly Fault[] = [
     expected: 'an error; its key goes nowhere else',
     tests: [
       [asHttp, 'a redirect is a failure and the credentials reach no other server'],
-      [lying, 'a redirect is not followed: the other server sees nothing'],
+      [lyingDoors, 'a redirect is not followed: the other server sees nothing'],
     ],
   },
   {

@@ -154,7 +154,7 @@ export const money: Group = {
       promise: 'A run is never charged more than its hold, whatever usage an upstream reports.',
       tests: [
         [
-          'test/runs/lying-upstream.test.ts',
+          'test/runs/lying-doors.test.ts',
           'usage is charged between what was delivered and the hold',
         ],
         ['test/ledger/batch.test.ts', 'a cost above the hold is never charged'],

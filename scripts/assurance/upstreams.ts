@@ -26,7 +26,7 @@ export const upstreams: Group = {
           'a redirect is a failure and the credentials reach no other server',
         ],
         [
-          'test/runs/lying-upstream.test.ts',
+          'test/runs/lying-doors.test.ts',
           'a redirect is not followed: the other server sees nothing',
         ],
       ],

@@ -1,30 +1,42 @@
 import { describe, expect, test } from 'bun:test'
 import { toUsd } from '../../src/kernel/money.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
-import { allRuns, expectSettled, modelsToml, moneyOf } from '../support/runs.ts'
+import { chatBefore, nameOf, type Pair, pairs, wiredToml } from '../support/doors.ts'
+import { allRuns, expectSettled, moneyOf } from '../support/runs.ts'
+import { speechAt } from '../support/stub-speech.ts'
 import { type StubHandler, startStubUpstream } from '../support/stub-upstream.ts'
-import { engines, testAccount, usd, type World, world } from '../support/world.ts'
+import { type Engine, engines, testAccount, usd, type World, world } from '../support/world.ts'
 
-const asked = 1000
 const affordable = 50
-const body = {
-  model: 'stub/chat',
-  messages: [{ role: 'user', content: 'go' }],
-  max_tokens: 50,
+const maxTokens = 50
+
+/** Reports more than the bound of the request, so that every run costs what it held. */
+const greedy: StubHandler = ({ path }, response) => {
+  const usage = { prompt_tokens: 2 ** 40, completion_tokens: 2 ** 40 }
+  response.end(JSON.stringify(speechAt(path, 'any').whole('x', usage)))
 }
 
-/** Reports exactly the bound of the request, so that every run costs what it held. */
-const greedy: StubHandler = (_, response) => {
-  const choices = [
-    { index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' },
-  ]
-  const usage = { prompt_tokens: boundInput, completion_tokens: body.max_tokens }
-  response.end(JSON.stringify({ choices, usage }))
+type Case = { engine: Engine; pair: Pair; asked: number }
+
+/** Every engine behind one door, and every other door on SQLite. */
+const cases: Case[] = [
+  ...engines.map((engine) => ({ engine, pair: chatBefore, asked: 1000 })),
+  ...pairs
+    .filter((pair) => pair !== chatBefore)
+    .map((pair): Case => ({ engine: 'sqlite', pair, asked: 200 })),
+]
+
+const bodyFor = ({ door, wire }: Pair) =>
+  door.body({ model: `${wire}/chat`, text: 'go', most: maxTokens })
+
+/** What one run holds, as a refusal says it. */
+async function costOf(w: World, { door, ...pair }: Pair): Promise<bigint> {
+  const { secret } = await w.key({ capLimit: 1n })
+  const answer = await w.call(door.path, { key: secret, json: bodyFor({ door, ...pair }) })
+  const { error } = await answer.json()
+  expect(answer.status).toBe(402)
+  return BigInt((error.details ?? error.metadata).required_nusd)
 }
-/** Bytes of what goes upstream, and the overhead of a message and of a request. */
-const boundInput = Buffer.byteLength(JSON.stringify({ messages: body.messages })) + 16 + 64
-const cost = BigInt(boundInput * 1_000 + body.max_tokens * 2_000)
-const budget = cost * BigInt(affordable)
 
 type Self = { cap: Record<'limit_nusd' | 'spent_nusd' | 'held_nusd' | 'remaining_nusd', number> }
 
@@ -53,13 +65,14 @@ function watchMoney(w: World, secrets: string[], most: bigint) {
   }
 }
 
-async function runAll(w: World, secrets: string[]) {
+async function runAll(w: World, { pair, asked }: Case, secrets: string[]) {
   const answers = await Promise.all(
     Array.from({ length: asked }, async (_, index) => {
       const key = secrets[index % secrets.length] ?? ''
-      const answer = await w.call('/v1/chat/completions', { key, json: body })
+      const answer = await w.call(pair.door.path, { key, json: bodyFor(pair) })
       const { status, headers } = answer
-      return { status, headers, body: await answer.json() }
+      const { error } = await answer.json()
+      return { status, headers, error: error && ourErrorIn(error) }
     }),
   )
   return {
@@ -68,8 +81,15 @@ async function runAll(w: World, secrets: string[]) {
   }
 }
 
+/** The error of our own shape, which that of Messages has as its details. */
+const ourErrorIn = ({ details, ...error }: { details?: Record<string, unknown> }) => {
+  if (!details) return error
+  const { type, param, code, doc_url, request_id, ...metadata } = details
+  return { type, param, metadata }
+}
+
 /** What was spent: as the journal, the key and all the runs have it. */
-async function expectSpent(w: World) {
+async function expectSpent(w: World, budget: bigint) {
   await expectSettled(w)
   const moved = await w.db.read((q) => rows(q.select().from(w.db.views.journal)))
   const paid = moved.filter(({ kind }) => kind === 'run')
@@ -78,7 +98,7 @@ async function expectSpent(w: World) {
   expect((await allRuns(w)).map((run) => run.status)).toEqual(Array(affordable).fill('succeeded'))
 }
 
-const expected = {
+const expectedOf = (cost: bigint) => ({
   required_nusd: Number(cost),
   required_usd: toUsd(cost),
   available_usd: expect.any(String),
@@ -86,87 +106,96 @@ const expected = {
   held_usd: expect.any(String),
   resets_at: null,
   top_up_url: expect.stringMatching(/^http:.*\/dashboard\/deposits$/),
-}
+})
 
 /** Waiting is advised only where runs that go on hold enough of the purse. */
-function expectHint(headers: Headers, { error }: { error: { metadata: Record<string, number> } }) {
+function expectHint(
+  { headers, error }: { headers: Headers; error: { metadata: Record<string, number> } },
+  cost: bigint,
+) {
   const { held_nusd = 0, available_nusd = 0 } = error.metadata
   const isAdvised = headers.get('x-should-retry') === 'true'
   expect(headers.get('retry-after') !== null).toBe(isAdvised)
   if (isAdvised) expect(held_nusd + available_nusd).toBeGreaterThanOrEqual(Number(cost))
 }
 
-for (const engine of engines) {
-  describe(`1,000 runs at once, 50 affordable, on ${engine}`, async () => {
+for (const each of cases) {
+  const { engine, pair, asked } = each
+  const where = `on ${engine}, ${nameOf(pair)}`
+  describe(`${asked} runs at once, 50 affordable, ${where}`, async () => {
     const stub = await startStubUpstream({ handler: greedy })
-    const toml = `${modelsToml(stub.url, ['chat'])}[limits]\nadmission = 2000\n`
-    const start = () => world({ engine, toml })
+    const toml = `${wiredToml(stub.url, ['chat'])}[limits]\nadmission = 2000\n`
+    const start = async () => {
+      const w = await world({ engine, toml })
+      const cost = await costOf(w, pair)
+      return { w, cost, budget: cost * BigInt(affordable) }
+    }
     const stop = async (w: World) => {
       await w.stop()
       stub.calls.length = 0
     }
 
     test('through one key the balance pays exactly 50 and refuses the rest', async () => {
-      const w = await start()
+      const { w, cost, budget } = await start()
       const { secret } = await w.key({ balance: budget })
       const check = watchMoney(w, [secret, secret], budget)
-      const { paid, refused } = await runAll(w, [secret])
+      const { paid, refused } = await runAll(w, each, [secret])
       await check()
       expect([paid.length, refused.length]).toEqual([affordable, asked - affordable])
       expect(stub.calls).toHaveLength(affordable)
-      for (const { headers, body: answer } of refused) {
-        expectHint(headers, answer)
-        expect(answer.error).toMatchObject({ type: 'insufficient_balance', param: null })
-        const { available_nusd, max_affordable_output_tokens, ...rest } = answer.error.metadata
-        expect(rest).toEqual({ ...expected, limited_by: 'balance', blocking_key_id: null })
+      for (const { headers, error } of refused) {
+        expectHint({ headers, error }, cost)
+        expect(error).toMatchObject({ type: 'insufficient_balance', param: null })
+        const { available_nusd, max_affordable_output_tokens, ...rest } = error.metadata
+        expect(rest).toEqual({ ...expectedOf(cost), limited_by: 'balance', blocking_key_id: null })
         expect(available_nusd).toBeGreaterThanOrEqual(0)
         expect(available_nusd).toBeLessThan(Number(cost))
-        expect(max_affordable_output_tokens).toBeLessThan(body.max_tokens)
+        expect(max_affordable_output_tokens).toBeLessThan(maxTokens)
       }
-      await expectSpent(w)
+      await expectSpent(w, budget)
       expect(await moneyOf(w, secret)).toMatchObject({ balance_nusd: 0, held_nusd: 0 })
       await stop(w)
     }, 30_000)
 
     test('through 20 children of one parent the balance pays exactly 50', async () => {
-      const w = await start()
+      const { w, budget } = await start()
       const parent = await w.key({ balance: budget })
       const children = await childrenOf(w, parent.key.id)
       const secrets = children.map(({ secret }) => secret)
       const check = watchMoney(w, [parent.secret, secrets[0] ?? ''], budget)
-      const { paid, refused } = await runAll(w, secrets)
+      const { paid, refused } = await runAll(w, each, secrets)
       await check()
       expect([paid.length, refused.length]).toEqual([affordable, asked - affordable])
-      expect(new Set(refused.map(({ body }) => body.error.metadata.limited_by))).toEqual(
+      expect(new Set(refused.map(({ error }) => error.metadata.limited_by))).toEqual(
         new Set(['balance']),
       )
-      await expectSpent(w)
+      await expectSpent(w, budget)
       const { cap } = await (await w.call('/v1/keys/self', { key: parent.secret })).json()
       expect(cap).toMatchObject({ spent_nusd: Number(budget), held_nusd: 0 })
       await stop(w)
     }, 30_000)
 
     test('through 20 children the cap of their parent binds, and is named', async () => {
-      const w = await start()
+      const { w, cost, budget } = await start()
       const parent = await w.key({ balance: 10n * usd, capLimit: budget })
       const children = await childrenOf(w, parent.key.id, budget)
       const secrets = children.map(({ secret }) => secret)
       const check = watchMoney(w, [parent.secret, secrets[0] ?? ''], budget)
-      const { paid, refused } = await runAll(w, secrets)
+      const { paid, refused } = await runAll(w, each, secrets)
       await check()
       expect([paid.length, refused.length]).toEqual([affordable, asked - affordable])
-      for (const { headers, body: answer } of refused) {
-        expectHint(headers, answer)
-        expect(answer.error.type).toBe('cap_exceeded')
-        expect(answer.error.metadata).toEqual({
-          ...expected,
+      for (const { headers, error } of refused) {
+        expectHint({ headers, error }, cost)
+        expect(error.type).toBe('cap_exceeded')
+        expect(error.metadata).toEqual({
+          ...expectedOf(cost),
           limited_by: 'ancestor',
           blocking_key_id: parent.key.id,
           available_nusd: expect.any(Number),
           max_affordable_output_tokens: expect.any(Number),
         })
       }
-      await expectSpent(w)
+      await expectSpent(w, budget)
       const money = await moneyOf(w, parent.secret)
       expect(money.balance_nusd).toBe(Number(10n * usd - budget))
       await stop(w)

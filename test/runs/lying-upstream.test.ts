@@ -7,11 +7,9 @@ import {
   everythingWritten,
   expectSettled,
   frameOf,
-  inputPrice,
   lastRun,
   modelsToml,
   modelToml,
-  outputPrice,
   receiptIdOf,
   upstreamToml,
 } from '../support/runs.ts'
@@ -55,23 +53,18 @@ function writeFrames(response: ServerResponse, frames: string[]) {
   setTimeout(() => response.end(rest.join('')), rest.length > 0 ? 20 : 0)
 }
 
-const lies = ['negative', 'fractional', 'text', 'huge', 'missing', 'zero', 'exact']
-const broken = ['redirect', 'bomb', 'leak', 'text', 'shape', 'status-401', 'status-404']
-const cuts = ['cut-0', 'cut-1', 'reset-1', 'fault-1', 'broken-2', 'undone']
-const names = [...lies.map((lie) => `usage-${lie}`), ...broken, ...cuts]
+const names = ['cut-0', 'cut-1', 'reset-1', 'fault-1', 'broken-2', 'undone']
 
 for (const engine of engines) {
   describe(`upstreams that lie, on ${engine}`, () => {
     let stub: Awaited<ReturnType<typeof startStubUpstream>>
     let scripted: typeof stub
-    let elsewhere: typeof stub
     let w: World
     let secret: string
     let client: OpenAI
 
     beforeAll(async () => {
-      elsewhere = await startStubUpstream()
-      stub = await startStubUpstream({ redirectTo: `${elsewhere.url}/chat/completions` })
+      stub = await startStubUpstream()
       scripted = await startStubUpstream({ handler })
       const fallback = `[[models]]
 id = "stub/embed-bad"
@@ -96,7 +89,7 @@ input_pusd = 1_000_000
     })
     afterAll(async () => {
       await w.stop()
-      for (const server of [stub, scripted, elsewhere]) await server.stop()
+      for (const server of [stub, scripted]) await server.stop()
     })
 
     const chat = (model: string, stream = false) => {
@@ -116,45 +109,12 @@ input_pusd = 1_000_000
       }
     }
 
-    describe('usage', () => {
-      const boundInput = Buffer.byteLength('{"messages":[{"role":"user","content":"hello"}]}') + 80
-      const counted = { source: 'counted', clamped: false }
-      // A token for four bytes where we count: 48 were sent, 25 came back.
-      const [input, output] = [12, 7]
-      const charged: Record<string, [number, number, { source: string; clamped: boolean }]> = {
-        negative: [input, output, counted],
-        fractional: [input, output, counted],
-        text: [input, output, counted],
-        missing: [input, output, counted],
-        zero: [7, output, counted],
-        huge: [boundInput, 1000, { source: 'reported', clamped: true }],
-        exact: [7, 5, { source: 'reported', clamped: false }],
-      }
-
-      for (const [lie, [read, written, how]] of Object.entries(charged)) {
-        test(`${lie} usage is charged between what was delivered and the hold`, async () => {
-          for (const isStream of [false, true]) {
-            const answer = await chat(`stub/usage-${lie}`, isStream)
-            expect(answer.status).toBe(200)
-            const text = await answer.text()
-            const run = await lastRun(w)
-            expect(run.cost).toBe(BigInt(read) * inputPrice + BigInt(written) * outputPrice)
-            expect(run.cost).toBeLessThanOrEqual(run.hold)
-            expect({ source: String(run.usageSource), clamped: run.clamped }).toEqual(how)
-            expect(run.outcome).toBe('complete')
-            expect(text).toContain(`"cost_nusd":${run.cost}`)
-            if (!isStream) expect(text).toContain(`"prompt_tokens":${read},`)
-          }
-        })
-      }
-
-      test('a huge usage of an embedding is clamped to its hold', async () => {
-        const json = { model: 'stub/embed-bad', input: 'hello' }
-        const answer = await w.call('/v1/embeddings', { key: secret, json })
-        expect(answer.status).toBe(200)
-        const run = await lastRun(w)
-        expect([run.cost, run.clamped]).toEqual([run.hold, true])
-      })
+    test('a huge usage of an embedding is clamped to its hold', async () => {
+      const json = { model: 'stub/embed-bad', input: 'hello' }
+      const answer = await w.call('/v1/embeddings', { key: secret, json })
+      expect(answer.status).toBe(200)
+      const run = await lastRun(w)
+      expect([run.cost, run.clamped]).toEqual([run.hold, true])
     })
 
     describe('streams that break off', () => {
@@ -238,34 +198,14 @@ input_pusd = 1_000_000
       expect(text).not.toContain('too late')
     })
 
-    describe('answers that are none', () => {
-      for (const name of broken.filter((one) => one !== 'status-404')) {
-        test(`${name} is a 502 that costs nothing, streamed or not`, async () => {
-          for (const isStream of [false, true]) {
-            const answer = await chat(`stub/${name}`, isStream)
-            expect(answer.status).toBe(502)
-            expect((await answer.json()).error.type).toBe('upstream_error')
-            const run = await lastRun(w)
-            expect([run.outcome, run.cost, run.status]).toEqual(['failed', 0n, 'failed'])
-          }
-        }, 20_000)
-      }
-
-      test('a redirect is not followed: the other server sees nothing', () => {
-        expect(elsewhere.counts.requests).toBe(0)
-      })
-
-      test("a refusal of the upstream is told in our words, and another isn't asked", async () => {
-        for (const model of ['scripted/rejects', 'stub/status-404']) {
-          const before = stub.calls.length
-          const answer = await chat(model)
-          expect(answer.status).toBe(400)
-          const { error } = await answer.json()
-          expect([error.type, error.code]).toEqual(['invalid_request', 'invalid_request'])
-          expect(JSON.stringify(error)).not.toContain('their_own')
-          expect(stub.calls.length - before).toBe(model === 'stub/status-404' ? 1 : 0)
-        }
-      })
+    test("a refusal of the upstream is told in our words, and another isn't asked", async () => {
+      const before = stub.calls.length
+      const answer = await chat('scripted/rejects')
+      expect(answer.status).toBe(400)
+      const { error } = await answer.json()
+      expect([error.type, error.code]).toEqual(['invalid_request', 'invalid_request'])
+      expect(JSON.stringify(error)).not.toContain('their_own')
+      expect(stub.calls.length).toBe(before)
     })
 
     describe('the second step of a route', () => {
@@ -288,7 +228,7 @@ input_pusd = 1_000_000
     test('no hold is left, and nothing of the upstreams is written or logged', async () => {
       await expectSettled(w)
       const written = await everythingWritten(w)
-      const hosts = [stub.url, scripted.url, elsewhere.url].map((url) => new URL(url).host)
+      const hosts = [stub.url, scripted.url].map((url) => new URL(url).host)
       for (const never of [...hosts, upstreamKey, 'sk-upstream', secret]) {
         expect(written).not.toContain(never)
       }
