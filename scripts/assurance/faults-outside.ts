@@ -19,7 +19,7 @@ export const outsideFaults: readonly Fault[] = [
       [asHttp, 'a server with a certificate that nobody vouches for is unreachable'],
       [wire, 'a name that nobody knows is a 502 at no charge'],
       ['test/upstream/model-server.test.ts', 'one that breaks before its first chunk rejects'],
-      [lyingDoors, 'is a 502 that costs nothing, streamed or not'],
+      [lyingDoors, '%s is a 502 that costs nothing, streamed or not'],
       ['test/runs/breaker.test.ts', 'three failures in a row'],
     ],
   },

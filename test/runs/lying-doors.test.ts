@@ -191,7 +191,7 @@ for (const [engine, pair] of cases) {
       })
     })
 
-    test('no hold is left, and nothing of the upstreams is written or logged', async () => {
+    test('no hold is left, and no upstream is named in what is written or logged', async () => {
       await expectSettled(w)
       const written = await everythingWritten(w)
       for (const never of [new URL(stub.url).host, 'sk-upstream', secret]) {

@@ -4,7 +4,7 @@ import { chunkOf, expectSettled, lastRun, modelsToml, until } from '../support/r
 import { type StubHandler, startStubUpstream } from '../support/stub-upstream.ts'
 import { engines, usd, world } from '../support/world.ts'
 
-/** Bytes of the stream that nobody reads. */
+/** Bytes of the stream that has no reader. */
 let flooded = 0
 
 /** Writes as fast as it is read, for ever. */
