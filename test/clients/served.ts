@@ -5,6 +5,7 @@ import { pricedBuiltins, until } from '../support/runs.ts'
 import type { StubUpstream } from '../support/stub-upstream.ts'
 
 export type Run = {
+  usage_source: string
   id: string
   status: string
   outcome: string
@@ -19,7 +20,12 @@ export type Served = Awaited<ReturnType<typeof serveBinary>>
 /** The executable with an upstream that acts like a model, and a funded key: all a client needs. */
 export async function serveBinary() {
   const stub: StubUpstream = await startAgentUpstream()
-  const home: Home = await makeHome(`${pricedBuiltins}\n${agentToml(stub.url)}`)
+  return { stub, ...(await startServing(stub, `${pricedBuiltins}\n${agentToml(stub.url)}`)) }
+}
+
+/** A server of one configuration, what its account ran and paid, and the end of both. */
+export async function startServing(stub: { stop(): Promise<void> }, toml: string) {
+  const home: Home = await makeHome(toml)
   const key = await makeKey(home)
   await grant(home, '100.00')
   const server: Server = await home.start()
@@ -28,7 +34,6 @@ export async function serveBinary() {
   const runs = async () => (await get<{ data: Run[] }>('/v1/runs?limit=100')).data
   const balance = () => get<{ balance_nusd: number; held_nusd: number }>('/v1/balance')
   return {
-    stub,
     server,
     baseUrl: `${server.origin}/v1`,
     secret: key.secret,
@@ -73,9 +78,12 @@ export async function serveBinary() {
   }
 }
 
-/** Sets the two variables that official clients read; what it gives back sets them as before. */
-export function setEnvironment(baseUrl: string, apiKey: string): () => void {
-  const names = { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: apiKey }
+/** Sets the two variables that OpenAI's clients read; what it gives back sets them as before. */
+export const setEnvironment = (baseUrl: string, apiKey: string): (() => void) =>
+  setVariables({ OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: apiKey })
+
+/** Sets variables; what it gives back sets them as before. */
+export function setVariables(names: Record<string, string>): () => void {
   const before = Object.keys(names).map((name) => [name, process.env[name]] as const)
   Object.assign(process.env, names)
   return () => {

@@ -10,6 +10,7 @@ import { gatherMessage, MessageCollector } from './messages/collect.ts'
 import type { Protocol } from './protocol.ts'
 import { objectOf, objectsIn, textOf } from './reading.ts'
 import { gatherResponse, ResponseCollector } from './responses/collect.ts'
+import { isUnstored, reasoningItems } from './responses/unstored.ts'
 import type { Translation } from './translation.ts'
 
 /** A request as it came, in a protocol other than Chat Completions. */
@@ -110,6 +111,11 @@ const handling: Record<Native['protocol'], Handling> = {
     limit: 'max_output_tokens',
     adapt(body, ignored) {
       body['store'] = false
+      const { input } = body
+      if (Array.isArray(input) && input.some(isUnstored)) {
+        body['input'] = input.filter((item) => !isUnstored(item))
+        ignored.push(reasoningItems)
+      }
       const { mode, ...reasoning } = objectOf(body['reasoning'])
       // What another mode writes is not known to be bounded.
       if (isSet(mode) && mode !== 'standard') {

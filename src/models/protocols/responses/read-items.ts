@@ -3,6 +3,7 @@ import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
 import { isSet, refuseField } from '../../body.ts'
 import { quoted, textIn, textOf } from '../reading.ts'
+import { isReasoningReference, reasoningItems } from './unstored.ts'
 
 /**
  * The messages of a conversation that stands as items.
@@ -57,7 +58,11 @@ function addItem({ messages, later, ignored }: Reading, item: JsonObject, path: 
       return
     case 'reasoning':
       // It is sealed for the server that made it.
-      ignored.add('reasoning items')
+      ignored.add(reasoningItems)
+      return
+    case 'item_reference':
+      if (isReasoningReference(item)) ignored.add(reasoningItems)
+      else refuseField(path, 'Items are not stored here: set "store": false, or send it whole.')
       return
     default:
       refuseField(`${path}.type`, `An item of type ${quoted(type)} is not read by this model.`)

@@ -1,0 +1,19 @@
+/** Items of a Responses request that mean something only where answers are stored. */
+import type { Json } from '../../../kernel/canonical.ts'
+import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
+import { textOf } from '../reading.ts'
+
+/** What `X-Counterfoil-Ignored` calls reasoning that does not go on. */
+export const reasoningItems = 'reasoning items'
+
+/** Whether an item names reasoning by its id alone, as clients do that expect it to be stored. */
+export const isReasoningReference = ({ type, id }: JsonObject): boolean =>
+  type === 'item_reference' && textOf(id).startsWith('rs_')
+
+/** Whether a server that stores nothing would look such an item up, and refuse the request. */
+export function isUnstored(item: Json): boolean {
+  if (!isObject(item)) return false
+  const { type, encrypted_content: sealed, content } = item
+  if (type !== 'reasoning') return isReasoningReference(item)
+  return textOf(sealed) === '' && !(Array.isArray(content) && content.length > 0)
+}

@@ -1,0 +1,120 @@
+import { expect } from 'bun:test'
+import { modelToml, upstreamToml } from '../support/runs.ts'
+import {
+  type Entry,
+  startScripted,
+  type Units,
+  type WireName,
+  wireNames,
+} from '../support/scripted-upstream.ts'
+import { type Run, startServing } from './served.ts'
+
+/** Pico-USD a unit: every class has a rate of its own, so that each has a line. */
+const rates: Units = {
+  input: 1_000_000,
+  cache_read: 100_000,
+  cache_write: 1_250_000,
+  cache_write_1h: 2_000_000,
+  image_input: 1_500_000,
+  output: 2_000_000,
+  reasoning: 3_000_000,
+}
+const classes = Object.entries(rates)
+  .filter(([meter]) => meter !== 'input' && meter !== 'output')
+  .map(([meter, rate]) => `${meter}_pusd = ${rate}`)
+const more = [...classes, 'image_tokens_max = 100'].join('\n')
+
+/** Upstream names of models: one that calls tools, one that also thinks, one that never ends. */
+export const models = ['agent', 'thinker', 'endless'] as const
+
+const kinds = { openai: '', anthropic: 'kind = "anthropic"', responses: 'kind = "responses"' }
+const tomlOf = (url: string): string =>
+  wireNames
+    .flatMap((wire) => [
+      upstreamToml(wire, url, `breaker_failures = 0\n${kinds[wire]}`),
+      ...models.map((name) => modelToml(`${wire}/${name}`, `"${wire}:${name}"`, more)),
+    ])
+    .join('\n')
+
+export type Agents = Awaited<ReturnType<typeof serveAgents>>
+
+/**
+ * The executable before one scripted model server of each kind: `<kind>/<model>` of {@link models}.
+ * `billed` runs some work and compares the bill with the account of the server.
+ */
+export async function serveAgents(toml: string = '') {
+  const scripted = await startScripted()
+  const service = await startServing(scripted, `${tomlOf(scripted.url)}\n${toml}`)
+  return {
+    ...service,
+    scripted,
+    origin: service.server.origin,
+    /** All that `work` ran, each run billed for what the server says that it used. */
+    async billed(work: () => Promise<unknown>): Promise<{ runs: Run[]; entries: Entry[] }> {
+      const known = scripted.account.length
+      const runs = await service.ranBy(work)
+      const entries = scripted.account.slice(known)
+      expect(runs.map(unitsOf)).toEqual(
+        entries.map(({ units, isCut }, at) => (isCut ? unitsOf(runs[at]) : units)),
+      )
+      runs.forEach((run, at) => {
+        const entry = entries[at]
+        if (!entry) throw new Error('a run was not asked of the server')
+        if (entry.isCut) expectCut(run, entry)
+        else {
+          expect(run).toMatchObject({ outcome: 'complete', usage_source: 'reported' })
+          expect(run.cost_nusd).toBe(costOf(entry.units))
+        }
+      })
+      return { runs, entries }
+    },
+    /**
+     * An abort of the model that never ends: `work` reads five words and hangs up. The run is
+     * charged for at least these, and for no more than the server sent.
+     */
+    async aborted(work: () => Promise<unknown>): Promise<void> {
+      const { runs } = await this.billed(work)
+      expect(runs.map(({ outcome }) => outcome)).toEqual(['cancelled'])
+      expect(scripted.counts.active).toBe(0)
+    },
+  }
+}
+
+export function unitsOf(run: Run | undefined): Units {
+  return Object.fromEntries((run?.lines ?? []).map(({ meter, quantity }) => [meter, quantity]))
+}
+
+/** In nano-USD, rounded up once. */
+export const costOf = (units: Units): number =>
+  Math.ceil(
+    Object.entries(units).reduce((sum, [meter, count]) => sum + count * (rates[meter] ?? 0), 0) /
+      1000,
+  )
+
+/** Words that a test reads before it hangs up, and the bytes of each that the server sends. */
+export const wordsRead = 5
+const bytesOfWord = ' word'.length
+
+function expectCut(run: Run, { wire, units, words }: Entry): void {
+  const { output = 0, ...read } = unitsOf(run)
+  // Where a client chose the end, a token has three bytes at most.
+  expect(output).toBeGreaterThanOrEqual(wordsRead)
+  expect(output).toBeLessThanOrEqual(Math.ceil((words * bytesOfWord) / 3))
+  const { output: _, ...reported } = units
+  // Anthropic's servers say what they read before the first word; others did not come to it.
+  if (wire === 'anthropic') expect(read).toEqual(reported)
+  else expect(read).toEqual({ input: expect.any(Number) })
+  expect(run.cost_nusd).toBe(costOf(unitsOf(run)))
+  expect(run.cost_nusd).toBeLessThan(run.hold_nusd)
+}
+
+/** A picture of one dot, as a data URL and as base64. */
+export const dot =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+export const dotUrl = `data:image/png;base64,${dot}`
+
+/** What a person reads of a 402: what lacks and a way out. */
+export const shortage = /This run may cost \$\S+, and key .+ has \$0\S* left.*(raise the cap)/
+
+/** What a description calls each kind of server. */
+export const eachWire = wireNames.map((wire): [WireName] => [wire])
