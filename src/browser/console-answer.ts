@@ -1,7 +1,11 @@
 /** Shows an answer of the console as it arrives. */
+import type { SentFile } from '../front/console/files.ts'
+import { type Answer, type CallPiece, readSaid } from '../front/console/said.ts'
 import { inputText, tokensText } from '../front/console/talk.ts'
+import type { JsonObject } from '../kernel/json-object.ts'
 import { maxNusd, toUsd } from '../kernel/money.ts'
 import { outputUnitsOf } from '../models/meter.ts'
+import { callFolds, drawnImages, reasoningFold, sentFiles } from './console-parts.ts'
 import { byId, element } from './dom.ts'
 
 type Line = { meter: string; quantity: number }
@@ -9,18 +13,22 @@ type EndedRun = {
   cost_nusd: number
   receipt_id: string
   lines: Line[]
-  output?: { message?: { content?: string | null } }[]
+  output?: { message?: JsonObject }[]
 }
 type Started = { receipt_id: string; hold_nusd: number }
 
+type Asked = { input: string; files?: readonly SentFile[] }
+
 /**
- * A question and its answer at the end of the talk, and the figures of the run beside it. An
- * answer is only ever text. `outputPusd`: what a token of it costs, to be seen as it comes.
+ * A question and its answer at the end of the talk, and the figures of the run beside it. What an
+ * answer says is only ever text. `outputPusd`: what a token of it costs, to be seen as it comes.
  */
-export function answerPanel(talk: HTMLElement, input: string, outputPusd: bigint) {
+export function answerPanel(talk: HTMLElement, { input, files = [] }: Asked, outputPusd: bigint) {
   const text = document.createTextNode('')
   const answer = element('p', { class: 'it' }, text)
-  talk.append(element('p', { class: 'you' }, input), answer)
+  talk.append(...sentFiles(files), element('p', { class: 'you' }, input), answer)
+  const reasoning = reasoningFold(answer)
+  const calls = callFolds(answer)
   talk.scrollTop = talk.scrollHeight
   let pieces = 0
   let firstMs = 0
@@ -47,6 +55,22 @@ export function answerPanel(talk: HTMLElement, input: string, outputPusd: bigint
     talk.append(element('p', { class: 'cost quiet' }, `$${toUsd(cost)} · Receipt `, link))
   }
 
+  /** Adds what came; a piece is about a token. */
+  const addPiece = (write: () => void, ms: number): void => {
+    const isAtEnd = talk.scrollHeight - talk.scrollTop - talk.clientHeight < 40
+    if (pieces === 0) {
+      firstMs = ms
+      put('run-first', `${Math.round(ms)} ms`)
+    }
+    pieces++
+    lastMs = ms
+    write()
+    showTokens(pieces)
+    const used = (BigInt(pieces) * outputPusd) / 1000n
+    showUsed(used < held ? used : held, held)
+    if (isAtEnd) talk.scrollTop = talk.scrollHeight
+  }
+
   return {
     /** The money is held, the model asked. */
     start({ receipt_id, hold_nusd }: Started): void {
@@ -56,30 +80,28 @@ export function answerPanel(talk: HTMLElement, input: string, outputPusd: bigint
       put('run-state', element('span', { class: 'live' }, 'Streaming'))
       put('run-receipt', `${shortId(receipt_id)}, when it ends`)
     },
-    /** A piece of the answer, `ms` after it was asked. A piece is about a token. */
+    /** A piece of the answer's text, `ms` after it was asked. */
     add(piece: string, ms: number): void {
-      const isAtEnd = talk.scrollHeight - talk.scrollTop - talk.clientHeight < 40
-      if (pieces === 0) {
-        firstMs = ms
-        put('run-first', `${Math.round(ms)} ms`)
-      }
-      pieces++
-      lastMs = ms
-      text.appendData(piece)
-      showTokens(pieces)
-      const used = (BigInt(pieces) * outputPusd) / 1000n
-      showUsed(used < held ? used : held, held)
-      if (isAtEnd) talk.scrollTop = talk.scrollHeight
+      addPiece(() => text.appendData(piece), ms)
     },
-    /** The receipt counts, and its text is whole; answers it. */
-    complete(run: EndedRun): string {
-      const content = run.output?.[0]?.message?.content
-      const said = typeof content === 'string' ? content : text.data
-      if (said !== text.data) text.data = said
+    addReasoning(piece: string, ms: number): void {
+      addPiece(() => reasoning.add(piece), ms)
+    },
+    addCall(piece: CallPiece, ms: number): void {
+      addPiece(() => calls.add(piece), ms)
+    },
+    /** The receipt counts, and what it names is whole; answers it. */
+    complete(run: EndedRun): { answer: Answer; message: JsonObject } {
+      const message = run.output?.[0]?.message ?? {}
+      const said = readSaid(message)
+      if (said.text !== '' && said.text !== text.data) text.data = said.text
+      reasoning.end(said.reasoning)
+      calls.end(said.calls)
+      calls.last().after(...drawnImages(said.images))
       put('run-input', inputText(run.lines))
       showTokens(outputUnitsOf(run.lines))
       showCost(BigInt(run.cost_nusd), `/receipts/${run.receipt_id}`)
-      return said
+      return { answer: { ...said, text: text.data }, message }
     },
     /** It broke off, and this is what was charged, where that is known. */
     charge(metadata: Record<string, unknown> = {}): void {
@@ -90,6 +112,10 @@ export function answerPanel(talk: HTMLElement, input: string, outputPusd: bigint
     },
     end(isWhole: boolean): void {
       answer.classList.add('done')
+      if (!isWhole) {
+        reasoning.end()
+        calls.end()
+      }
       if (text.data === '') answer.remove()
       const state = isWhole ? 'Done' : 'Not finished'
       put('run-state', element('span', { class: isWhole ? 'tag ok' : 'tag bad' }, state))

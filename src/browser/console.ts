@@ -1,9 +1,12 @@
 /** The console with script: sends a question and follows its events. */
 import { type Fault, wordsOf } from '../front/console/fault-words.ts'
+import type { SentFile } from '../front/console/files.ts'
+import { replyOf } from '../front/console/said.ts'
 import {
   type Ask,
   commandIn,
   curlOf,
+  earlierFiles,
   mostOf,
   readTariff,
   recentTurns,
@@ -13,6 +16,7 @@ import {
 import { systemClock } from '../kernel/clock.ts'
 import { toUsd } from '../kernel/money.ts'
 import { answerPanel, shortId } from './console-answer.ts'
+import { type Chosen, filePicker } from './console-files.ts'
 import { byId, element } from './dom.ts'
 import { eventsOf } from './event-stream.ts'
 
@@ -29,16 +33,21 @@ const stop = byId('stop', HTMLButtonElement)
 const send = form.querySelector<HTMLButtonElement>('button[type="submit"]')
 const turnsField = form.elements.namedItem('turns') as HTMLInputElement
 let turns: Turn[] = JSON.parse(turnsField.value)
+const files = filePicker(chosenModel, () => foresee())
 let running: { abort: AbortController; id: string | undefined } | undefined
 
 form.addEventListener('submit', (event) => {
   event.preventDefault()
   if (running || message.value.trim() === '') return
   const command = commandIn(message.value)
-  void (command === undefined ? ask() : runCommand(command))
+  if (command !== undefined) void runCommand(command)
+  else if (files.check({ earlier: earlierFiles(readAsk()) })) void ask()
 })
 form.addEventListener('input', foresee)
-model.addEventListener('input', foresee)
+model.addEventListener('input', () => {
+  files.describe()
+  foresee()
+})
 message.addEventListener('keydown', (event) => {
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit()
 })
@@ -50,6 +59,7 @@ document.getElementById('example')?.addEventListener('click', (event) => {
   message.focus()
   foresee()
 })
+files.describe()
 foresee()
 
 /** Sends what is written and shows what comes of it. */
@@ -60,17 +70,18 @@ async function ask(): Promise<void> {
   setRunning(true)
   document.getElementById('nothing')?.remove()
   tell(undefined)
-  const panel = answerPanel(talk, asked.input, numberOf('output'))
+  const panel = answerPanel(talk, asked, numberOf('output'))
   showCall(asked)
   message.value = ''
+  files.put([])
   try {
-    const text = await follow(asked, abort.signal, panel)
-    if (text.fault) fail(text.fault, asked.input)
-    else turns = recentTurns([...turns, { input: asked.input, output: text.said }])
-    panel.end(text.fault === undefined)
+    const { fault, turn } = await follow(asked, abort.signal, panel)
+    if (fault) fail(fault, asked)
+    if (turn) turns = recentTurns([...turns, turn], files.room)
+    panel.end(fault === undefined)
   } catch {
     panel.end(false)
-    fail({ type: '', message: abort.signal.aborted ? hungUpWords : lostWords }, asked.input)
+    fail({ type: '', message: abort.signal.aborted ? hungUpWords : lostWords }, asked)
   }
   turnsField.value = JSON.stringify(turns)
   running = undefined
@@ -92,12 +103,12 @@ async function runCommand(command: string): Promise<void> {
       body: JSON.stringify({ command }),
     })
     const result = await answer.json()
-    if (!answer.ok) return fail(result.error, input)
+    if (!answer.ok) return fail(result.error, { input })
     const told = element('p', { class: 'it done told' }, result.lines.join('\n'))
     talk.append(element('p', { class: 'you' }, input), told)
     talk.scrollTop = talk.scrollHeight
   } catch {
-    fail({ type: '', message: 'The connection broke. Run it again.' }, input)
+    fail({ type: '', message: 'The connection broke. Run it again.' }, { input })
   }
 }
 
@@ -113,7 +124,7 @@ async function follow(
   asked: Ask,
   signal: AbortSignal,
   panel: Panel,
-): Promise<{ said: string; fault?: Fault }> {
+): Promise<{ turn?: Turn; fault?: Fault }> {
   const startedAt = systemClock.monotonic()
   const answer = await fetch(form.action, {
     method: 'POST',
@@ -121,21 +132,42 @@ async function follow(
     body: JSON.stringify(asked),
     signal,
   })
-  if (!answer.ok) return { said: '', fault: (await answer.json()).error }
+  if (!answer.ok) return { fault: (await answer.json()).error }
   for await (const data of eventsOf(answer)) {
     const event = JSON.parse(data)
     if (event.error) {
       panel.charge(event.error.metadata)
-      return { said: '', fault: event.error }
+      return { fault: event.error }
     }
-    if (event.type === 'run.started') {
-      if (running) running.id = event.run_id
-      panel.start(event)
-    } else if (event.type === 'run.output.delta') {
-      panel.add(event.text, systemClock.monotonic() - startedAt)
-    } else if (event.type === 'run.completed') return { said: panel.complete(event.run) }
+    const ms = systemClock.monotonic() - startedAt
+    switch (event.type) {
+      case 'run.started':
+        if (running) running.id = event.run_id
+        panel.start(event)
+        break
+      case 'run.output.delta':
+        panel.add(event.text, ms)
+        break
+      case 'run.reasoning.delta':
+        panel.addReasoning(event.text, ms)
+        break
+      case 'run.tool_call.delta':
+        panel.addCall(event, ms)
+        break
+      case 'run.completed':
+        return { turn: turnOf(asked, panel.complete(event.run)) }
+    }
   }
   throw new Error('the stream ended before its run')
+}
+
+function turnOf(asked: Ask, { answer, message }: ReturnType<Panel['complete']>): Turn {
+  const reply = replyOf(message)
+  return {
+    ...{ input: asked.input, output: answer.text, model: asked.model },
+    ...(asked.files && { files: asked.files }),
+    ...(reply && { reply }),
+  }
 }
 
 /** Ends the run and lets its stream say what it cost; before it began, drops the request. */
@@ -151,8 +183,9 @@ async function stopRun(): Promise<void> {
 }
 
 /** Shows why there is no answer, and keeps the question to be sent again. */
-function fail(fault: Fault, input: string): void {
-  if (message.value === '') message.value = input
+function fail(fault: Fault, asked: { input: string; files?: readonly SentFile[] }): void {
+  if (message.value === '') message.value = asked.input
+  if (asked.files && files.list().length === 0) files.put(asked.files)
   tell(fault)
 }
 
@@ -190,19 +223,27 @@ function readAsk(): Ask {
   const limit = Number(numberOf('most'))
   const temperature = textAt('temperature')
   const system = textAt('system')
+  const sent = recentTurns(turns, files.room - files.chars())
   return {
     model: model.value,
     input: message.value,
     max_output_tokens: most > 0 ? Math.min(most, limit) : usualTokensOf(limit),
     ...(temperature === '' ? {} : { params: { temperature: Number(temperature) } }),
     ...(system === '' ? {} : { system }),
-    ...(turns.length > 0 ? { turns } : {}),
+    ...(files.list().length > 0 ? { files: files.list() } : {}),
+    ...(sent.length > 0 ? { turns: sent } : {}),
   }
 }
 
 /** A number of the chosen model: the price of its output, its limit. */
 function numberOf(name: string): bigint {
   return BigInt(model.selectedOptions[0]?.dataset[name] ?? '0')
+}
+
+/** The chosen model, as its files are told of. */
+function chosenModel(): Chosen {
+  const { name = '', tariff } = model.selectedOptions[0]?.dataset ?? {}
+  return { name, tokens: tariff ? readTariff(tariff) : {} }
 }
 
 /** Says what the question would hold, and how an agent would ask it. */

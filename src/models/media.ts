@@ -1,6 +1,7 @@
 /** Images and PDFs in chat requests: what is taken, and the most tokens of one. */
 import type { Json } from '../kernel/canonical.ts'
 import { type Body, isBody, isSet, refuseField } from './body.ts'
+import { isOfType } from './media-types.ts'
 import type { Model } from './model.ts'
 
 /** Bytes of one image or PDF, decoded. The limit of a whole body is `[limits] body_bytes`. */
@@ -8,15 +9,6 @@ export const maxMediaBytes = 20 * 1024 * 1024
 
 /** Pages of a PDF that a model server takes, where the configuration says nothing. */
 export const defaultPdfPages = 100
-
-/** How files of each type begin, and what they have at the ninth byte. */
-const beginnings: Readonly<Record<string, readonly [starts: readonly string[], ninth: string]>> = {
-  'image/png': [['\x89PNG\r\n\x1a\n'], ''],
-  'image/jpeg': [['\xff\xd8\xff'], ''],
-  'image/gif': [['GIF87a', 'GIF89a'], ''],
-  'image/webp': [['RIFF'], 'WEBP'],
-  'application/pdf': [['%PDF-'], ''],
-}
 
 /** The parts that are not text, and the member that holds their data URL. */
 const media = {
@@ -91,10 +83,7 @@ function checkBytes(url: string, from: number, { kind, at }: { kind: string; at:
     refuseField(at, `Send at most ${maxMediaBytes / 1024 / 1024} MiB in one part.`)
   }
   const first = Buffer.from(url.slice(from, from + 64), 'base64').toString('latin1')
-  const [starts, ninth] = beginnings[kind] ?? [[], '']
-  if (!starts.some((start) => first.startsWith(start)) || !first.startsWith(ninth, 8)) {
-    refuseField(at, `These bytes are not of type ${kind}.`)
-  }
+  if (!isOfType(first, kind)) refuseField(at, `These bytes are not of type ${kind}.`)
 }
 
 /** Messages as their texts: without the data of images and files, which has a bound of its own. */

@@ -15,6 +15,36 @@ export async function signedIn(w: World, balance = 5n * usd, signer = wallet): P
   return own
 }
 
+/** A picture of one pixel. */
+export const pngBytes = new Uint8Array(
+  Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  ),
+)
+export const pngUrl = `data:image/png;base64,${Buffer.from(pngBytes).toString('base64')}`
+export const pdfBytes = new Uint8Array(Buffer.from('%PDF-1.4\n1 0 obj <</Type /Page>>\n%%EOF'))
+export const pdfUrl = `data:application/pdf;base64,${Buffer.from(pdfBytes).toString('base64')}`
+
+/** A form with files as a browser without script posts it. */
+export function postFiles(
+  own: Browser,
+  w: World,
+  fields: Record<string, string>,
+  files: readonly File[],
+) {
+  const body = new FormData()
+  for (const [name, value] of Object.entries(fields)) body.append(name, value)
+  for (const file of files) body.append('files', file)
+  const cookie = [...own.jar].map(([name, value]) => `${name}=${value}`).join('; ')
+  return fetch(w.origin + runPath, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie, accept: 'text/html', 'sec-fetch-site': 'same-origin' },
+    body,
+  })
+}
+
 type Event = {
   type?: string
   text?: string

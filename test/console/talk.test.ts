@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { wordsOf } from '../../src/front/console/fault-words.ts'
 import {
   type Ask,
@@ -15,6 +18,10 @@ import { makeCatalogue } from '../../src/models/catalogue.ts'
 import { costOf } from '../../src/models/meter.ts'
 import { holdLines } from '../../src/models/rates.ts'
 import { payloads } from '../ui/payloads.ts'
+import { pdfUrl, pngBytes, pngUrl } from './support.ts'
+
+const png = { name: "a 'chart' $1.png", data: pngUrl }
+const pdf = { name: 'paper.pdf', data: pdfUrl }
 
 const turn = (chars: number) => ({ input: 'a'.repeat(chars), output: '' })
 
@@ -30,6 +37,14 @@ describe('the turns that go along', () => {
   ]
   test.each(cases)('%s', (_, sizes, kept) => {
     expect(recentTurns(sizes.map(turn)).map(({ input }) => input.length)).toEqual(kept)
+  })
+  test('with files those whose files fit, too', () => {
+    const turns = [10, 5, 0, 4].map((chars) => ({
+      ...turn(chars),
+      files: [{ name: 'a.png', data: 'd'.repeat(chars) }],
+    }))
+    expect(recentTurns(turns, 9).map(({ input }) => input.length)).toEqual([5, 0, 4])
+    expect(recentTurns(turns, 8).map(({ input }) => input.length)).toEqual([0, 4])
   })
 })
 
@@ -60,6 +75,18 @@ describe('what is foreseen is what is held', () => {
         bands: [{ above_input_tokens: 120, input_pusd: 300_000, output_pusd: 500_000 }],
         tiers: [{ name: 'priority', input_pusd: 1_000_000 }],
       },
+      {
+        id: 'acme/sees',
+        kind: 'chat',
+        route: ['up:sees'],
+        context_tokens: 100_000,
+        max_output_tokens: 500,
+        image_tokens_max: 1600,
+        page_tokens_max: 3000,
+        pdf_pages_max: 4,
+        input_pusd: 150_000,
+        output_pusd: 600_000,
+      },
     ],
     upstreamIds: ['up'],
   })
@@ -70,7 +97,21 @@ describe('what is foreseen is what is held', () => {
     { turns: [{ input: 'a', output: 'b', receipt_id: 'rcpt_1' }] },
     { input: 'a longer question, '.repeat(10), max_output_tokens: 200 },
   ]
-  const named = ['acme/chat', 'acme/banded'].flatMap((id) => asks.map((one) => [id, one] as const))
+  const calls = [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }]
+  const said: Partial<Ask>[] = [
+    {
+      turns: [{ input: 'a', output: 'b', reply: { reasoning_content: 'Hm.', tool_calls: calls } }],
+    },
+  ]
+  const withFiles: Partial<Ask>[] = [
+    { files: [png] },
+    { files: [png, png, pdf] },
+    { input: 'and now?', files: [png], turns: [{ input: 'a', output: 'b', files: [pdf, png] }] },
+  ]
+  const named = [
+    ...['acme/chat', 'acme/banded'].flatMap((id) => [...asks, ...said].map((one) => [id, one])),
+    ...[...asks, ...said, ...withFiles].map((one) => ['acme/sees', one]),
+  ] as [id: string, more: Partial<Ask>][]
   test.each(named)('%s, %j', (id, more) => {
     const model = catalogue.get(id)
     if (!model) throw new Error('no model')
@@ -100,6 +141,34 @@ describe('the call for an agent', () => {
         max_tokens: 5,
         stream: true,
       })
+    },
+  )
+})
+
+describe('the call for an agent, with files', () => {
+  test.each(payloads.filter((one) => !one.includes('\0')))(
+    'reads them where it runs, and is one a shell takes as it is: %j',
+    async (said) => {
+      const ask: Ask = {
+        model: 'a/b',
+        input: `FILE ${said}`,
+        files: [png],
+        turns: [{ input: 'EOF', output: '$(exit 3) `x`', files: [png] }],
+        max_output_tokens: 5,
+      }
+      const folder = await mkdtemp(join(tmpdir(), 'call-'))
+      await Bun.write(join(folder, png.name), pngBytes)
+      const script = `curl() { cat; }\n${curlOf('http://h', ask)}`
+      expect(script).not.toContain(png.data.slice(30))
+      const { stdout, exitCode } = Bun.spawnSync(['sh', '-c', script], { cwd: folder })
+      expect(exitCode).toBe(0)
+      expect(JSON.parse(stdout.toString())).toEqual({
+        model: 'a/b',
+        messages: messagesOf(ask),
+        max_tokens: 5,
+        stream: true,
+      })
+      await rm(folder, { recursive: true })
     },
   )
 })

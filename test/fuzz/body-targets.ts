@@ -203,6 +203,7 @@ export const bodyTargets: readonly Target[] = [
         max_output_tokens: '',
         temperature: '',
         system: '',
+        files: [],
         turns: [],
       }
       const catalogue = { get: () => echoModel } as unknown as Parameters<

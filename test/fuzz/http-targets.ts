@@ -15,7 +15,7 @@ import { parseSound, readJson, readParts } from '../../src/web/http/body.ts'
 import { clientAddress, rateKey, trustedProxies } from '../../src/web/http/client-address.ts'
 import { readCookie } from '../../src/web/http/cookies.ts'
 import { isKnown } from '../../src/web/http/etag.ts'
-import { parseForm, readFields, readForm } from '../../src/web/http/fields.ts'
+import { parseForm, readFields, readFieldsAndFiles, readForm } from '../../src/web/http/fields.ts'
 import { hostCheck } from '../../src/web/http/host.ts'
 import { readIdempotencyKey } from '../../src/web/http/idempotency-key.ts'
 import { findJsonError } from '../../src/web/http/json-position.ts'
@@ -113,7 +113,14 @@ export const httpTargets: readonly Target[] = [
   {
     name: 'multipart body',
     goodBytes: bytesOf(parts),
-    read: (bytes, prng) => readParts(sent(prng, bytes, boundary), limits),
+    read: async (bytes, prng) => {
+      await readParts(sent(prng, bytes, boundary), limits)
+      const { files } = await readFieldsAndFiles(sent(prng, bytes, boundary), limits)
+      must(
+        files.every(({ bytes: read }) => read.length <= bytes.length),
+        'no file has more bytes than the body',
+      )
+    },
   },
   {
     name: 'Content-Type',

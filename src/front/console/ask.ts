@@ -1,5 +1,6 @@
 /** Runs a chat for the console and the terminal, and adds the charge to refusals. */
 import type { Deps } from '../../app/deps-port.ts'
+import { isObject, type JsonObject } from '../../kernel/json-object.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { inputUnitsOf, outputUnitsOf } from '../../models/meter.ts'
@@ -53,13 +54,15 @@ const chargeOf = (run: RunRow) => ({
 /** The text that chunks add to the first choice. */
 export function textOf(chunks: readonly Chunk[]): string {
   let text = ''
-  for (const { choices } of plainChunks(chunks)) {
-    for (const choice of (Array.isArray(choices) ? choices : []) as ChunkChoice[]) {
-      const content = choice.delta?.content
-      if ((choice.index ?? 0) === 0 && typeof content === 'string') text += content
-    }
-  }
+  for (const { content } of deltasOf(chunks)) if (typeof content === 'string') text += content
   return text
 }
 
-type ChunkChoice = { index?: number; delta?: { content?: unknown } }
+/** What chunks add to the message of the first choice. */
+export const deltasOf = (chunks: readonly Chunk[]): JsonObject[] =>
+  plainChunks(chunks).flatMap(({ choices }) =>
+    (Array.isArray(choices) ? choices : []).flatMap((choice) => {
+      if (!isObject(choice) || (choice['index'] ?? 0) !== 0) return []
+      return isObject(choice['delta']) ? [choice['delta']] : []
+    }),
+  )

@@ -45,6 +45,7 @@ export const consolePortal = (deps: Deps, frame: Frame, runCommand: RunCommand) 
   const viewOf = async (account: string, draft: Draft, more: Partial<ConsoleView> = {}) => ({
     account,
     baseUrl: settings.baseUrl,
+    bodyBytes: settings.bodyBytes,
     now: clock.now(),
     models: chatModels(deps),
     draft,
@@ -172,7 +173,7 @@ const wantsWhole = ({ headers }: Request): boolean => {
 /** The fields of a new page. */
 function newDraft(deps: Pick<Deps, 'catalogue'>, wished = '', input = ''): Draft {
   const model = wished || (chatModels(deps)[0]?.id ?? '')
-  return { model, input, max_output_tokens: '', temperature: '', system: '', turns: [] }
+  return { model, input, max_output_tokens: '', temperature: '', system: '', files: [], turns: [] }
 }
 
 function refusalOf(error: unknown): Refusal {

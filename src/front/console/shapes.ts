@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox'
 import { keyShape } from '../../access/keys/shapes.ts'
 import { modelShape } from '../../models/shapes.ts'
 import * as t from '../../web/http/shape.ts'
+import { maxFiles } from './files.ts'
 import { maxTurns } from './talk.ts'
 
 export const consoleShape = t.answer('Console', 'What the console can run, and what pays for it.', {
@@ -31,12 +32,31 @@ const model = t.text('A chat model of `GET /api/portal/console`.', 'counterfoil/
 const input = t.text('The message.', 'Every run leaves a receipt.')
 const system = t.text('Instructions that come before the conversation.', 'Be brief.')
 
+/** A file of a message. */
+export const fileBody = t.closed('', {
+  name: t.text('Its name.', 'chart.png'),
+  data: t.text('A `data:` URL in base64.', 'data:image/png;base64,iVBORw0KGgo='),
+})
+
+const files = t.list(
+  fileBody,
+  'Images and PDFs that belong to the message, where the model takes them.',
+  { maxItems: maxFiles },
+)
+
 /** The talk so far, as the page hands it back. */
 export const turnsBody = t.list(
   t.closed('', {
     input: t.text('A message.', 'Hello.'),
     output: t.text('Its answer.', 'Hello.'),
     'receipt_id?': t.text('The receipt of that run.', t.sampleIds.rcpt),
+    'files?': files,
+    'model?': t.text('The model that answered.', 'counterfoil/echo-1'),
+    'reply?': t.map(
+      Type.Unknown(),
+      'What else it said: `reasoning`, `reasoning_content`, `reasoning_details`, `tool_calls`.',
+      {},
+    ),
   }),
   'Messages before it and their answers, oldest first.',
   { maxItems: maxTurns },
@@ -51,21 +71,26 @@ export const askBody = t.body('ConsoleAsk', 'A message to a model.', {
   }),
   'params?': t.map(Type.Unknown(), "OpenAI's options.", { temperature: 0 }),
   'system?': system,
+  'files?': files,
   'turns?': turnsBody,
 })
 
 /** The same as the page's form sends it: all of it text, and what is empty is left out. */
-export const askForm = t.answer('ConsoleForm', 'A message to a model, as a form.', {
-  model,
-  input: t.text(
-    'The message; behind a slash a command, as `/help`.',
-    'Every run leaves a receipt.',
-  ),
-  'max_output_tokens?': t.text('A whole number; default: 1024.', '64'),
-  'temperature?': t.text('A number.', '0.7'),
-  'system?': system,
-  'turns?': t.text('The talk so far, as JSON.', '[]'),
-})
+export const askForm = t.answer(
+  'ConsoleForm',
+  'A message to a model, as a form; with files it is multipart/form-data, each a part `files`.',
+  {
+    model,
+    input: t.text(
+      'The message; behind a slash a command, as `/help`.',
+      'Every run leaves a receipt.',
+    ),
+    'max_output_tokens?': t.text('A whole number; default: 1024.', '64'),
+    'temperature?': t.text('A number.', '0.7'),
+    'system?': system,
+    'turns?': t.text('The talk so far, as JSON.', '[]'),
+  },
+)
 
 /** The body of `POST /api/portal/console/cap`. */
 export const capBody = t.body('ConsoleCap', 'What the console may spend.', {

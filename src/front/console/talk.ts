@@ -3,9 +3,20 @@ import type { Json } from '../../kernel/canonical.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import { cachedUnitsOf, costOf, inputUnitsOf } from '../../models/meter.ts'
 import { holdLines, type Prices } from '../../models/rates.ts'
+import { charsOf, type FileTokens, partOf, type SentFile, tokensOf } from './files.ts'
+import { answerMessages } from './said.ts'
 
 /** An answered question. Pages send turns back, because the server stores no conversation. */
-export type Turn = { input: string; output: string; receipt_id?: string }
+export type Turn = {
+  input: string
+  output: string
+  receipt_id?: string
+  files?: readonly SentFile[]
+  /** The model that answered. */
+  model?: string
+  /** What else it said: its reasoning and calls of tools. */
+  reply?: { [member: string]: Json }
+}
 
 /** A question with the turns before it. */
 export type Ask = {
@@ -15,6 +26,7 @@ export type Ask = {
   /** The system prompt. */
   system?: string
   params?: { [name: string]: Json }
+  files?: readonly SentFile[]
   turns?: readonly Turn[]
 }
 
@@ -22,12 +34,20 @@ export type Ask = {
 export const maxTurns = 8
 const maxTurnChars = 32_000
 
-/** The newest turns within both limits, oldest first. */
-export function recentTurns(turns: readonly Turn[]): Turn[] {
+/**
+ * The newest turns within both limits, oldest first.
+ * @param room characters that their files may have together
+ */
+export function recentTurns(
+  turns: readonly Turn[],
+  room: number = Number.POSITIVE_INFINITY,
+): Turn[] {
   let chars = 0
-  const fits = (turn: Turn): boolean => {
-    chars += turn.input.length + turn.output.length
-    return chars <= maxTurnChars
+  let fileChars = 0
+  const fits = ({ input, output, files }: Turn): boolean => {
+    chars += input.length + output.length
+    fileChars += charsOf(files)
+    return chars <= maxTurnChars && fileChars <= room
   }
   const recent = turns.slice(-maxTurns)
   const first = recent.findLastIndex((turn) => !fits(turn)) + 1
@@ -47,20 +67,37 @@ export const usualTokensOf = (maxOutputTokens: number): number =>
 export const commandIn = (message: string): string | undefined =>
   /^\/[a-z]/i.test(message) ? message.slice(1) : undefined
 
+type UrlOf = (file: SentFile) => string
+
+const wholeUrl: UrlOf = ({ data }) => data
+
 /** The messages to send: the system prompt, the turns, the question. */
-export function messagesOf({ system, turns = [], input }: Ask): Json[] {
+export function messagesOf(
+  { system, turns = [], input, files, model }: Ask,
+  urlOf: UrlOf = wholeUrl,
+): Json[] {
   const said = turns.flatMap((turn) => [
-    { role: 'user', content: turn.input },
-    { role: 'assistant', content: turn.output },
+    { role: 'user', content: contentOf(turn.input, turn.files, urlOf) },
+    ...answerMessages(turn.output, turn.reply, turn.model === model),
   ])
   const told = system ? [{ role: 'system', content: system }] : []
-  return [...told, ...said, { role: 'user', content: input }]
+  return [...told, ...said, { role: 'user', content: contentOf(input, files, urlOf) }]
 }
+
+/** Files come before the text that is about them. */
+function contentOf(input: string, files: readonly SentFile[] = [], urlOf: UrlOf): Json {
+  if (files.length === 0) return input
+  return [...files.map((file) => partOf(file, urlOf(file))), { type: 'text', text: input }]
+}
+
+/** The files of the turns before a question. */
+export const earlierFiles = ({ turns = [] }: Ask): SentFile[] =>
+  turns.flatMap(({ files = [] }) => files)
 
 type Overhead = { perMessage: number; fixed: number }
 
 /** What a hold is made of: prices of a model, the tokens that its template adds, its context. */
-export type Tariff = {
+export type Tariff = FileTokens & {
   prices: Prices
   overhead: Overhead
   contextTokens: number
@@ -93,9 +130,11 @@ export function readTariff(text: string): Tariff {
  */
 export function mostOf(tariff: Tariff, ask: Ask): Nusd {
   const { prices, overhead, contextTokens, bytesPerToken } = tariff
-  const messages = messagesOf(ask)
+  // The data of files is no text: their tokens have a bound of their own.
+  const messages = messagesOf(ask, () => '')
   const bytes = new TextEncoder().encode(JSON.stringify({ messages, ...ask.params })).length
-  const tokens = Math.ceil(bytes / bytesPerToken) + overhead.fixed
+  const media = tokensOf([...earlierFiles(ask), ...(ask.files ?? [])], tariff)
+  const tokens = Math.ceil(bytes / bytesPerToken) + overhead.fixed + media
   const inputTokens = Math.min(tokens + overhead.perMessage * messages.length, contextTokens - 1)
   const outputTokens = Math.min(ask.max_output_tokens ?? 0, contextTokens - 1)
   return costOf(holdLines(prices, 'chat', { inputTokens, outputTokens, contextTokens }), 0)
@@ -113,19 +152,36 @@ export function inputText(lines: readonly AnyLine[]): string {
   return cached === 0 ? read : `${read}, ${cached.toLocaleString('en-US')} cached`
 }
 
-/** The same call as a shell command. The key is an environment variable, never its secret. */
+/**
+ * The same call as a shell command. The key is an environment variable, never its secret; files are
+ * read where the command runs, because their data is too long for a line.
+ */
 export function curlOf(baseUrl: string, ask: Ask): string {
-  const body = {
-    model: ask.model,
-    messages: messagesOf(ask),
-    ...ask.params,
-    ...(ask.max_output_tokens === undefined ? {} : { max_tokens: ask.max_output_tokens }),
-    stream: true,
-  }
-  return [
+  const files = [...earlierFiles(ask), ...(ask.files ?? [])]
+  const texts = JSON.stringify(bodyOf(ask, ''))
+  let marker = 'FILE'
+  while (texts.includes(marker)) marker += '_'
+  const text = JSON.stringify(bodyOf(ask, marker))
+  const head = [
     `curl -N ${baseUrl}/v1/chat/completions`,
     '  -H "Authorization: Bearer $COUNTERFOIL_KEY"',
     "  -H 'Content-Type: application/json'",
-    `  -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`,
-  ].join(' \\\n')
+  ]
+  if (files.length === 0) return [...head, `  -d ${quoted(text)}`].join(' \\\n')
+  const pieces = text.replace(/[\\$`]/g, '\\$&').split(marker)
+  const read = pieces.map((piece, at) => piece + (files[at] ? readingOf(files[at]) : ''))
+  return `${[...head, '  -d @- <<EOF'].join(' \\\n')}\n${read.join('')}\nEOF`
 }
+
+/** The body of the call; the data of each file is the marker. */
+const bodyOf = (ask: Ask, marker: string) => ({
+  model: ask.model,
+  messages: messagesOf(ask, ({ data }) => data.slice(0, data.indexOf(',') + 1) + marker),
+  ...ask.params,
+  ...(ask.max_output_tokens === undefined ? {} : { max_tokens: ask.max_output_tokens }),
+  stream: true,
+})
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
+const readingOf = ({ name }: SentFile): string => `$(base64 < ${quoted(name)} | tr -d '\\n')`

@@ -54,14 +54,29 @@ export async function readText(
   return decode(await readBytes(request, limitBytes))
 }
 
+/** A part of a form that carries files: a text, or a file with its name and bytes. */
+export type FormPart = readonly [name: string, part: string | { name: string; bytes: Uint8Array }]
+
 /**
  * Reads the parts of a form that carries files, each as UTF-8 text.
  * @throws Refusal as {@link readJson}
  */
 export async function readParts(
   request: Request,
-  { limitBytes }: { limitBytes: number },
+  limits: { limitBytes: number },
 ): Promise<[name: string, text: string][]> {
+  const parts = await readFileParts(request, limits)
+  return parts.map(([name, part]) => [name, typeof part === 'string' ? part : decode(part.bytes)])
+}
+
+/**
+ * Reads the parts of a form that carries files.
+ * @throws Refusal as {@link readJson}
+ */
+export async function readFileParts(
+  request: Request,
+  { limitBytes }: { limitBytes: number },
+): Promise<FormPart[]> {
   assertReadable(request, limitBytes)
   const type = request.headers.get('content-type') ?? ''
   if (!/^multipart\/form-data\s*;/i.test(type)) {
@@ -75,10 +90,11 @@ export async function readParts(
     .catch(() => refuse('invalid_request', 'The form is not one that can be read.'))
   return Promise.all(
     [...parts].map(
-      async ([name, part]): Promise<[string, string]> => [
-        name,
-        typeof part === 'string' ? part : decode(await part.bytes()),
-      ],
+      async ([name, part]): Promise<FormPart> =>
+        typeof part === 'string'
+          ? [name, part]
+          : // Bun leaves out a name that is empty: that of a field in which no file was chosen.
+            [name, { name: part.name ?? '', bytes: await part.bytes() }],
     ),
   )
 }

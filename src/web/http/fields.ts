@@ -1,7 +1,7 @@
 /** Reads the fields of a form or a JSON body. */
 import type { Json } from '../../kernel/canonical.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import { readJson, readParts, readText } from './body.ts'
+import { readFileParts, readJson, readParts, readText } from './body.ts'
 
 const formType = 'application/x-www-form-urlencoded'
 
@@ -27,6 +27,29 @@ export async function readFields(
     value: parseForm(await readText(request, { limitBytes, contentType: formType })),
     isForm: true,
   }
+}
+
+/** A file that a form brought. */
+export type FormFile = { field: string; name: string; bytes: Uint8Array }
+
+/**
+ * As {@link readFields}, and the files of a form that carries some. A field that was left empty
+ * brings none.
+ * @throws Refusal as {@link readFields}
+ */
+export async function readFieldsAndFiles(
+  request: Request,
+  limits: { limitBytes: number },
+): Promise<Fields & { files: FormFile[] }> {
+  const type = request.headers.get('content-type')?.toLowerCase() ?? ''
+  if (!type.startsWith('multipart/')) return { ...(await readFields(request, limits)), files: [] }
+  const texts: [string, string][] = []
+  const files: FormFile[] = []
+  for (const [field, part] of await readFileParts(request, limits)) {
+    if (typeof part === 'string') texts.push([field, part])
+    else if (part.bytes.length > 0 || part.name !== '') files.push({ field, ...part })
+  }
+  return { value: toFields(texts), isForm: true, files }
 }
 
 /**

@@ -9,5 +9,7 @@ export function isSafeUrl(tag: string, name: string, url: string): boolean {
   if (/^(?:\/(?!\/)|[?#])/.test(url)) return true
   if (tag === 'a' && name === 'href') return /^(?:https?:\/\/|mailto:|ethereum:)[^/]/i.test(url)
   // Icons that wallets announce and small pictures of ours. An SVG in an <img> runs no script.
-  return tag === 'img' && name === 'src' && /^data:image\/(?:png|svg\+xml|webp|jpeg)[;,]/.test(url)
+  return (
+    tag === 'img' && name === 'src' && /^data:image\/(?:png|svg\+xml|webp|jpeg|gif)[;,]/.test(url)
+  )
 }

@@ -1,13 +1,14 @@
 /** Answers the console without script: waits for the run, then shows the page. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
-import { textOfChoice } from '../../../runs/answer.ts'
 import { stopWithClient } from '../../../runs/api/client-gone.ts'
 import type { LiveRun } from '../../../runs/live-run.ts'
-import { askModel, textOf } from '../ask.ts'
+import { askModel, deltasOf } from '../ask.ts'
 import { type FaultWords, wordsOf } from '../fault-words.ts'
+import { roomIn } from '../files.ts'
 import type { Said } from '../portal/talk.tsx'
-import { recentTurns } from '../talk.ts'
+import { type Answer, addPiece, readPiece, readSaid, replyOf } from '../said.ts'
+import { recentTurns, type Turn } from '../talk.ts'
 import type { Draft } from './asked.ts'
 
 /** How long a page may wait for an answer; Bun closes a connection silent for 120 s. */
@@ -30,7 +31,6 @@ export async function answerByPage(
   draft: Draft,
   begin: () => Promise<LiveRun>,
 ): Promise<Answered> {
-  const { input } = draft
   let live: LiveRun
   try {
     live = await begin()
@@ -38,21 +38,29 @@ export async function answerByPage(
     return faultOf(draft, error)
   }
   stopWithClient(live, request.signal)
-  let output = ''
+  const { input, files } = draft
+  const sofar: Answer = { text: '', reasoning: '', calls: [], images: [] }
   const tooLong = setTimeout(() => live.stop('overdue'), waitMs)
   try {
     const done = await askModel(deps, live, {
       send(chunks) {
-        output += textOf(chunks)
+        for (const delta of deltasOf(chunks)) addPiece(sofar, readPiece(delta))
       },
     })
     // What finishes a stream is held back: some say their last words in it.
-    const text = textOfChoice(done.choices[0]) || output
-    const turn = { input, output: text, receipt_id: done.receiptId }
-    const next = { ...draft, input: '', turns: recentTurns([...draft.turns, turn]) }
-    return { draft: next, status: 200, said: { input, output: text, run: done.run } }
+    const message = done.choices[0]?.message ?? {}
+    const answer = readSaid(message)
+    const reply = replyOf(message)
+    const turn: Turn = {
+      ...{ input, output: answer.text, receipt_id: done.receiptId, model: live.model.id },
+      ...(files.length > 0 && { files }),
+      ...(reply && { reply }),
+    }
+    const turns = recentTurns([...draft.turns, turn], roomIn(deps.settings.bodyBytes))
+    const said = { input, files, answer, run: done.run }
+    return { draft: { ...draft, input: '', files: [], turns }, status: 200, said }
   } catch (error) {
-    const said = { input, output, run: await deps.runs.find(live.id) }
+    const said = { input, files, answer: sofar, run: await deps.runs.find(live.id) }
     return { ...faultOf(draft, error), said }
   } finally {
     clearTimeout(tooLong)
@@ -66,7 +74,8 @@ export async function answerCommand(
 ): Promise<Answered> {
   try {
     const { lines } = await run()
-    const said = { input: draft.input, output: lines.join('\n'), run: undefined, isCommand: true }
+    const answer = { text: lines.join('\n'), reasoning: '', calls: [], images: [] }
+    const said = { input: draft.input, files: [], answer, run: undefined, isCommand: true }
     return { draft: { ...draft, input: '' }, status: 200, said }
   } catch (error) {
     return faultOf(draft, error)

@@ -2,16 +2,28 @@
 import type { Deps } from '../../../app/deps-port.ts'
 import type { Json } from '../../../kernel/canonical.ts'
 import { isId } from '../../../kernel/ids.ts'
-import { refuse } from '../../../kernel/refusal.ts'
+import { Refusal, refuse } from '../../../kernel/refusal.ts'
+import { mediaTypeOf } from '../../../models/media-types.ts'
 import type { Model } from '../../../models/model.ts'
 import type { JsonObject } from '../../../models/upstream/upstream.ts'
 import { toOpenAi } from '../../../runs/api/native.ts'
 import { findModel } from '../../../runs/openai.ts'
 import { parseSound } from '../../../web/http/body.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
-import { type Fields, readFields } from '../../../web/http/fields.ts'
-import { askBody, turnsBody } from '../shapes.ts'
-import { type Ask, messagesOf, type Turn, usualTokensOf } from '../talk.ts'
+import { type FormFile, readFieldsAndFiles } from '../../../web/http/fields.ts'
+import {
+  boundsFault,
+  filesFault,
+  keptName,
+  maxFiles,
+  roomIn,
+  type SentFile,
+  tidyName,
+  unknownFile,
+} from '../files.ts'
+import { askBody, fileBody, turnsBody } from '../shapes.ts'
+import { type Ask, earlierFiles, messagesOf, type Turn, usualTokensOf } from '../talk.ts'
+import { fileTokensOf } from '../tariff.ts'
 
 /** The fields of the page's form, as they are shown again when something is wrong with them. */
 export type Draft = {
@@ -20,15 +32,22 @@ export type Draft = {
   max_output_tokens: string
   temperature: string
   system: string
+  files: SentFile[]
   turns: Turn[]
 }
 
 /** A body that was read: what its receipt commits to, and the fields to show again. */
-export type Asked = { received: Json; isForm: boolean; draft: Draft }
+export type Asked = {
+  received: Json
+  isForm: boolean
+  draft: Draft
+  /** Why its files cannot be sent. */
+  fault?: Refusal
+}
 
-/** Reads a form or JSON; what is in it is for {@link toAsk} to judge. */
+/** Reads a form, with or without files, or JSON; what is in it is for {@link toAsk} to judge. */
 export async function readAsked(request: Request, limitBytes: number): Promise<Asked> {
-  const { value, isForm }: Fields = await readFields(request, { limitBytes })
+  const { value, isForm, files } = await readFieldsAndFiles(request, { limitBytes })
   const fields = (value ?? {}) as JsonObject
   const textAt = (name: string): string => {
     const field = fields[name]
@@ -40,16 +59,56 @@ export async function readAsked(request: Request, limitBytes: number): Promise<A
     max_output_tokens: textAt('max_output_tokens'),
     temperature: textAt('temperature'),
     system: textAt('system'),
+    files: isForm ? keptFiles(textAt) : [],
     turns: isForm ? readTurns(textAt('turns')) : [],
   }
-  return { received: value, isForm, draft }
+  const chosen = files.filter(({ field }) => field === 'files')
+  if (chosen.length === 0) return { received: value, isForm, draft }
+  try {
+    draft.files = withChosen(draft.files, chosen, limitBytes)
+    return { received: { ...fields, files: draft.files }, isForm, draft }
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return { received: value, isForm, draft, fault: error }
+  }
+}
+
+/** @throws Refusal `invalid_request` for a file of another type, too many or too large ones. */
+function withChosen(
+  kept: readonly SentFile[],
+  chosen: readonly FormFile[],
+  limitBytes: number,
+): SentFile[] {
+  const files = [...kept, ...chosen.map(toSentFile)]
+  const fault = boundsFault(files, roomIn(limitBytes))
+  if (fault !== undefined) refuse('invalid_request', { param: 'files', message: fault })
+  return files
+}
+
+/** The files that the page shows again, each with a box that is ticked while it is to be sent. */
+function keptFiles(textAt: (name: string) => string): SentFile[] {
+  const texts = Array.from({ length: maxFiles }, (_, at) => textAt(keptName(at)))
+  return texts.filter(Boolean).map((text) => {
+    const { name, data } = checkBody(fileBody, parseSound(text))
+    return { name: tidyName(name), data }
+  })
+}
+
+function toSentFile({ name, bytes }: FormFile): SentFile {
+  const tidy = tidyName(name)
+  const type = mediaTypeOf(Buffer.from(bytes.subarray(0, 16)).toString('latin1'))
+  if (type === undefined) {
+    refuse('invalid_request', { param: 'files', message: unknownFile(tidy) })
+  }
+  return { name: tidy, data: `data:${type};base64,${Buffer.from(bytes).toString('base64')}` }
 }
 
 /** @throws Refusal `invalid_request` with `param`. */
 export function toAsk(
   { catalogue }: Pick<Deps, 'catalogue'>,
-  { received, isForm, draft }: Asked,
+  { received, isForm, draft, fault }: Asked,
 ): Ask {
+  if (fault) throw fault
   const usual = usualTokensOf(catalogue.get(draft.model)?.maxOutputTokens ?? 1)
   const body = checkBody(askBody, isForm ? fromForm(draft, usual) : received)
   if (body.input.trim() === '') {
@@ -70,6 +129,8 @@ export function toRequest(
   if (model.kind !== 'chat') {
     refuse('invalid_request', { param: 'model', message: 'One cannot talk to this model.' })
   }
+  const fault = filesFault(model.id, fileTokensOf(model), ask.files ?? [], earlierFiles(ask))
+  if (fault !== undefined) refuse('invalid_request', { param: 'files', message: fault })
   const { max_output_tokens, params = {} } = ask
   const limit = max_output_tokens === undefined ? {} : { max_output_tokens }
   const body = toOpenAi(model, { model: model.id, messages: messagesOf(ask), params, ...limit })
@@ -78,7 +139,7 @@ export function toRequest(
 
 /** A form's fields in the shape of the JSON body; what is left empty is left out, or `usual`. */
 function fromForm(draft: Draft, usual: number): object {
-  const { model, input, system, turns } = draft
+  const { model, input, system, files, turns } = draft
   const most = numberOf('max_output_tokens', draft.max_output_tokens, /^\d{1,9}$/)
   const temperature = numberOf('temperature', draft.temperature, /^\d(\.\d{1,6})?$/)
   return {
@@ -87,6 +148,7 @@ function fromForm(draft: Draft, usual: number): object {
     max_output_tokens: most ?? usual,
     ...(temperature === undefined ? {} : { params: { temperature } }),
     ...(system === '' ? {} : { system }),
+    ...(files.length === 0 ? {} : { files }),
     turns,
   }
 }
@@ -104,9 +166,8 @@ function readTurns(text: string): Turn[] {
   if (text === '') return []
   try {
     const read = checkBody(turnsBody, parseSound(text))
-    return read.map(({ input, output, receipt_id: id }) => ({
-      input,
-      output,
+    return (read as Turn[]).map(({ receipt_id: id, ...turn }) => ({
+      ...turn,
       ...(id !== undefined && isId('rcpt', id) ? { receipt_id: id } : {}),
     }))
   } catch {

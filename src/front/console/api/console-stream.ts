@@ -1,6 +1,7 @@
 /** Streams a run of the console to its page. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { toJsonInteger } from '../../../kernel/money.ts'
+import type { Chunk } from '../../../models/upstream/upstream.ts'
 import { receiptIdOf } from '../../../proof/receipts/receipt.ts'
 import { stopWithClient } from '../../../runs/api/client-gone.ts'
 import { openTranscript } from '../../../runs/api/stream.ts'
@@ -9,12 +10,13 @@ import { toReceiptLink } from '../../../runs/openai.ts'
 import { toRunView } from '../../../runs/run-view.ts'
 import type { Sink, Streamed } from '../../../runs/stream.ts'
 import { dataFrame, type SseContext, sseResponse } from '../../../web/http/sse.ts'
-import { askModel, textOf, withCharge } from '../ask.ts'
+import { askModel, deltasOf, withCharge } from '../ask.ts'
+import { readPiece } from '../said.ts'
 
 /**
- * A run as a page follows it: `run.started` with its hold, the text as it comes in
- * `run.output.delta`, and `run.completed` with its cost and receipt; or an error in band, with
- * what was charged. A page that goes away stops the run.
+ * A run as a page follows it: `run.started` with its hold, what is said as it comes in
+ * `run.reasoning.delta`, `run.output.delta` and `run.tool_call.delta`, and `run.completed` with its
+ * cost and receipt; or an error in band, with what was charged. A page that goes away stops the run.
  */
 export function streamAnswer(deps: Deps, live: LiveRun, context: SseContext): Response {
   context.set.headers['x-receipt-id'] = receiptIdOf(live.id)
@@ -34,14 +36,41 @@ export function streamAnswer(deps: Deps, live: LiveRun, context: SseContext): Re
       say(event('run.started', startOf(live)))
       const sink: Sink = {
         send(chunks) {
-          const text = textOf(chunks)
-          if (text !== '') return say(event('run.output.delta', { text }))
+          const frames = framesOf(chunks)
+          if (frames !== '') return say(frames)
         },
       }
       client.send(ended(await askModel(deps, live, sink, told?.keep(ended, withCharge))))
     },
     { onBug: (error) => deps.log.error('console.stream_failed', error, { run_id: live.id }) },
   )
+}
+
+/** What chunks say, a frame for each kind of it that follows another. */
+function framesOf(chunks: readonly Chunk[]): string {
+  let frames = ''
+  let text = ''
+  let kind = ''
+  const flush = (): void => {
+    if (text !== '') frames += event(kind, { text })
+    text = ''
+  }
+  const add = (next: string, piece: string): void => {
+    if (piece === '') return
+    if (next !== kind) flush()
+    kind = next
+    text += piece
+  }
+  for (const delta of deltasOf(chunks)) {
+    const piece = readPiece(delta)
+    add('run.reasoning.delta', piece.reasoning)
+    add('run.output.delta', piece.text)
+    if (piece.calls.length === 0) continue
+    flush()
+    for (const call of piece.calls) frames += event('run.tool_call.delta', call)
+  }
+  flush()
+  return frames
 }
 
 const startOf = (live: LiveRun) => ({

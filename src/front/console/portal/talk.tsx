@@ -16,8 +16,12 @@ import { Notice } from '../../../web/ui/notice.tsx'
 import { PageHead, Split } from '../../../web/ui/panel.tsx'
 import type { Draft } from '../api/asked.ts'
 import type { FaultWords } from '../fault-words.ts'
+import { roomIn, type SentFile, takenText } from '../files.ts'
+import { type Answer, readSaid } from '../said.ts'
 import { type Ask, curlOf, mostOf, recentTurns, type Turn, usualTokensOf } from '../talk.ts'
-import { tariffOf, writeTariff } from '../tariff.ts'
+import { fileTokensOf, tariffOf, writeTariff } from '../tariff.ts'
+import { AnswerView, Message } from './answer.tsx'
+import { Attach } from './attach.tsx'
 import { KeyPanel, receiptPath, ThisRun } from './side.tsx'
 
 export const consolePath = '/dashboard/console'
@@ -28,7 +32,8 @@ export const example = 'Why batch receipts before writing a root to the chain?'
 /** The last question and its answer, for a page without script. */
 export type Said = {
   input: string
-  output: string
+  files: readonly SentFile[]
+  answer: Answer
   run: RunRow | undefined
   /** Whether it was a terminal command. */
   isCommand?: boolean
@@ -37,6 +42,7 @@ export type Said = {
 export type ConsoleView = {
   account: string
   baseUrl: string
+  bodyBytes: number
   now: Millis
   models: readonly Model[]
   draft: Draft
@@ -53,7 +59,9 @@ export function ConsolePage({ view }: { view: ConsoleView }) {
   const model = models.find(({ id }) => id === draft.model) ?? models[0]
   const ask = askOf(draft, model)
   // Shows the question just asked, because the next one is still empty.
-  const run = said ? { ...ask, input: said.input, turns: turnsBefore(draft, said) } : ask
+  const run = said
+    ? { ...ask, input: said.input, files: said.files, turns: turnsBefore(draft, said) }
+    : ask
   return (
     <>
       <PageHead title="Console">
@@ -67,11 +75,7 @@ export function ConsolePage({ view }: { view: ConsoleView }) {
       <Split>
         <section class="sheet" aria-label="Conversation">
           <Talk view={view} />
-          <AskForm
-            draft={draft}
-            baseUrl={view.baseUrl}
-            most={model && mostOf(tariffOf(model), ask)}
-          />
+          <AskForm view={view} model={model} most={model && mostOf(tariffOf(model), ask)} />
         </section>
         <div class="stack">
           <ThisRun run={said?.run} curl={curlOf(view.baseUrl, run)} />
@@ -92,9 +96,12 @@ const ModelField = ({ models, value }: { models: readonly Model[]; value: string
           selected={model.id === value}
           data-most={String(model.maxOutputTokens)}
           data-output={String(model.prices.outputPusd)}
+          data-name={model.name}
           data-tariff={writeTariff(model)}
         >
-          {model.name}, {priceText(model, 'per 1M')}
+          {[model.name, priceText(model, 'per 1M'), takenText(fileTokensOf(model))]
+            .filter(Boolean)
+            .join(', ')}
         </option>
       ))}
     </select>
@@ -121,22 +128,22 @@ function turnsBefore({ turns }: Draft, said: Said | undefined): Turn[] {
   return turns.filter(({ receipt_id: id }) => id === undefined || id !== last)
 }
 
-const TurnView = ({ turn: { input, output, receipt_id: receiptId } }: { turn: Turn }) => (
+const TurnView = ({ turn }: { turn: Turn }) => (
   <>
-    <p class="you">{input}</p>
-    <p class="it done">{output}</p>
-    {receiptId ? (
+    <Message input={turn.input} files={turn.files} />
+    <AnswerView answer={{ ...readSaid(turn.reply ?? {}), text: turn.output }} />
+    {turn.receipt_id ? (
       <p class="cost quiet">
-        Receipt <IdLink value={receiptId} href={receiptPath(receiptId)} />
+        Receipt <IdLink value={turn.receipt_id} href={receiptPath(turn.receipt_id)} />
       </p>
     ) : null}
   </>
 )
 
-const SaidView = ({ said: { input, output, run, isCommand } }: { said: Said }) => (
+const SaidView = ({ said: { input, files, answer, run, isCommand } }: { said: Said }) => (
   <>
-    <p class="you">{input}</p>
-    {output === '' ? null : <p class={['it done', isCommand && 'told']}>{output}</p>}
+    <Message input={input} files={files} />
+    <AnswerView answer={answer} isCommand={isCommand ?? false} />
     {run ? (
       <p class="cost quiet">
         <Amount nusd={run.cost} /> · Receipt{' '}
@@ -164,17 +171,22 @@ const Nothing = ({ account }: { account: string }) => (
   </div>
 )
 
-type AskFormProps = { draft: Draft; baseUrl: string; most: Nusd | undefined }
+type AskFormProps = { view: ConsoleView; model: Model | undefined; most: Nusd | undefined }
 
-const AskForm = ({ draft, baseUrl, most }: AskFormProps) => (
+const AskForm = ({ view: { draft, ...view }, model, most }: AskFormProps) => (
   <form
     class="pad stack"
     id="ask"
     method="post"
     action="/api/portal/console/run"
-    data-base={baseUrl}
+    enctype="multipart/form-data"
+    data-base={view.baseUrl}
   >
-    <input type="hidden" name="turns" value={JSON.stringify(recentTurns(draft.turns))} />
+    <input
+      type="hidden"
+      name="turns"
+      value={JSON.stringify(recentTurns(draft.turns, roomIn(view.bodyBytes)))}
+    />
     <AreaField
       name="input"
       label={<span class="vh">Message</span>}
@@ -205,6 +217,7 @@ const AskForm = ({ draft, baseUrl, most }: AskFormProps) => (
         <AreaField name="system" label="System prompt" rows={2} value={draft.system} />
       </div>
     </details>
+    <Attach models={view.models} model={model} files={draft.files} room={roomIn(view.bodyBytes)} />
     <div class="row apart">
       <small class="quiet">
         Holds up to <code id="most">${toUsd(most ?? 0n)}</code>. You pay only for what you use.
@@ -249,6 +262,7 @@ function askOf(draft: Draft, model: Model | undefined): Ask {
   return {
     model: model?.id ?? '',
     input: draft.input,
+    files: draft.files,
     turns: draft.turns,
     max_output_tokens: tokensAsked(draft, model?.maxOutputTokens ?? 1),
     ...(draft.system ? { system: draft.system } : {}),

@@ -1,0 +1,72 @@
+/** A message and its answer on the console page: files, reasoning, text, calls of tools, images. */
+import { bytesIn, type SentFile, sizeText } from '../files.ts'
+import {
+  type Answer,
+  callTitle,
+  hiddenImage,
+  imageTitle,
+  isRaster,
+  prettyJson,
+  reasoningTitle,
+  type ToolCall,
+} from '../said.ts'
+
+type MessageProps = { input: string; files?: readonly SentFile[] | undefined }
+
+/** What the person wrote, below the files that belong to it. */
+export const Message = ({ input, files = [] }: MessageProps) => (
+  <>
+    {files.length === 0 ? null : (
+      <ul class="bare sent" aria-label="Files of the message">
+        {files.map((file) => (
+          <li>
+            <Preview file={file} />
+          </li>
+        ))}
+      </ul>
+    )}
+    <p class="you">{input}</p>
+  </>
+)
+
+/** An image of the message, or the name of another file. */
+export const Preview = ({ file: { name, data } }: { file: SentFile }) =>
+  isRaster(data) ? (
+    <img class="thumb" src={data} alt={name} />
+  ) : (
+    <span class="thumb">
+      {name}, {sizeText(bytesIn(data.length))}
+    </span>
+  )
+
+/** An answer. Its text is text, whatever it says; what is folded opens by a click or Enter. */
+export const AnswerView = ({ answer, isCommand }: { answer: Answer; isCommand?: boolean }) => (
+  <>
+    {answer.reasoning === '' ? null : (
+      <details class="aside">
+        <summary>{reasoningTitle(answer.reasoning)}</summary>
+        <p>{answer.reasoning}</p>
+      </details>
+    )}
+    {answer.text === '' ? null : <p class={['it done', isCommand && 'told']}>{answer.text}</p>}
+    {answer.calls.map((call) => (
+      <CallView call={call} />
+    ))}
+    {answer.images.map((url, at) =>
+      isRaster(url) ? (
+        <img class="drawn" src={url} alt={imageTitle(at)} />
+      ) : (
+        <p class="it done">{hiddenImage(url)}</p>
+      ),
+    )}
+  </>
+)
+
+const CallView = ({ call: { name, input } }: { call: ToolCall }) => (
+  <details class="aside">
+    <summary>
+      {callTitle} <code>{name}</code>
+    </summary>
+    <pre>{prettyJson(input)}</pre>
+  </details>
+)

@@ -1,0 +1,64 @@
+/** The field of the console that takes images and PDFs. */
+import type { Model } from '../../../models/model.ts'
+import { filesHint, keptName, type SentFile, takenText } from '../files.ts'
+import { fileTokensOf } from '../tariff.ts'
+import { Preview } from './answer.tsx'
+
+type AttachProps = {
+  models: readonly Model[]
+  model: Model | undefined
+  files: readonly SentFile[]
+  /** The characters that files may have in a request. */
+  room: number
+}
+
+/**
+ * Files for the next message. Without script the field sends them, and those that a page already
+ * has come back with a box each. The script shows them as they are chosen, pasted or dropped.
+ */
+export const Attach = ({ models, model, files, room }: AttachProps) => {
+  const isTaken = models.some((one) => takenText(fileTokensOf(one)) !== '')
+  return (
+    <div class="attach" id="attach" data-room={room}>
+      {files.length === 0 ? null : (
+        <fieldset>
+          <legend>Files of this message</legend>
+          <ul class="bare chosen">
+            {files.map((file, at) => (
+              <li>
+                <label class="check">
+                  <input
+                    type="checkbox"
+                    name={keptName(at)}
+                    value={JSON.stringify(file)}
+                    checked
+                    autocomplete="off"
+                  />
+                  <Preview file={file} />
+                </label>
+              </li>
+            ))}
+          </ul>
+        </fieldset>
+      )}
+      <ul class="bare chosen" id="chosen" aria-label="Files of this message" hidden />
+      <div class="row" hidden={!isTaken}>
+        <label class="vh" for="files">
+          Images and PDFs
+        </label>
+        <input
+          type="file"
+          id="files"
+          name="files"
+          accept="image/png,image/jpeg,image/webp,image/gif,application/pdf"
+          aria-describedby="files-hint"
+          multiple
+        />
+        <small class="quiet" id="files-hint">
+          {model ? filesHint(model.name, fileTokensOf(model), room) : ''}
+        </small>
+      </div>
+      <p class="err" id="files-fault" role="alert" />
+    </div>
+  )
+}
