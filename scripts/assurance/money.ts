@@ -215,6 +215,10 @@ export const money: Group = {
         ['test/models/tokenizer.test.ts', 'counts a piece of %j without an end by its bytes'],
         ['test/models/media.test.ts', 'a PDF is held for as many pages as the model server takes'],
         [
+          'test/console/files.test.ts',
+          'as JSON: they go to the model in front of the text, and the hold bounds them',
+        ],
+        [
           'test/runs/fit.test.ts',
           'the bound that fits holds no more than the room, and one token more would not fit',
         ],

@@ -11,6 +11,10 @@ export const pages: Group = {
         ['test/ui/xss.test.tsx', 'a text of somebody stays a text, whatever part shows it'],
         ['test/keys/portal-pages.test.ts', 'are shown as text on every page of keys'],
         ['test/browser/console.test.ts', 'a model’s output is text, whatever it says (script: %p)'],
+        [
+          'test/browser/console-parts.test.ts',
+          'what a hostile model reasons, calls and draws is text (script: %p)',
+        ],
         ['test/usage/portal-edges.test.ts', 'payloads in names of keys, models and tags are text'],
       ],
       guards: [['src/web/ui/jsx-runtime.ts', 'renderChild']],
@@ -128,6 +132,19 @@ export const pages: Group = {
         ],
       ],
       guards: [['src/access/keys/portal/create-key.ts', 'createKey']],
+    },
+    {
+      id: 'C15',
+      severity: 'H',
+      promise: 'An image of an answer is shown only if it is in its URL; no page fetches one.',
+      tests: [
+        ['test/console/said.test.ts', 'an image is shown only if it is in its URL'],
+        [
+          'test/browser/console-parts.test.ts',
+          'what a hostile model reasons, calls and draws is text (script: %p)',
+        ],
+      ],
+      guards: [['src/front/console/said.ts', 'isRaster']],
     },
   ],
 }

@@ -91,13 +91,13 @@ export function answerPanel(talk: HTMLElement, { input, files = [] }: Asked, out
       addPiece(() => calls.add(piece), ms)
     },
     /** The receipt counts, and what it names is whole; answers it. */
-    complete(run: EndedRun): { answer: Answer; message: JsonObject } {
+    async complete(run: EndedRun): Promise<{ answer: Answer; message: JsonObject }> {
       const message = run.output?.[0]?.message ?? {}
       const said = readSaid(message)
       if (said.text !== '' && said.text !== text.data) text.data = said.text
       reasoning.end(said.reasoning)
       calls.end(said.calls)
-      calls.last().after(...drawnImages(said.images))
+      calls.last().after(...(await drawnImages(said.images)))
       put('run-input', inputText(run.lines))
       showTokens(outputUnitsOf(run.lines))
       showCost(BigInt(run.cost_nusd), `/receipts/${run.receipt_id}`)

@@ -22,15 +22,21 @@ export const preview = ({ name, data }: SentFile): HTMLElement =>
 export const sentFiles = (files: readonly SentFile[]): HTMLElement[] => {
   if (files.length === 0) return []
   const items = files.map((file) => element('li', {}, preview(file)))
-  return [element('ul', { class: 'bare sent', 'aria-label': 'Files of the message' }, ...items)]
+  return [element('ul', { class: 'bare sent', 'aria-label': 'Files sent' }, ...items)]
 }
 
-/** Images of an answer, each in the URL itself; others are named as text. */
-export const drawnImages = (urls: readonly string[]): HTMLElement[] =>
-  urls.map((url, at) =>
-    isRaster(url)
-      ? element('img', { class: 'drawn', src: url, alt: imageTitle(at) })
-      : element('p', { class: 'it done' }, hiddenImage(url)),
+/**
+ * Images of an answer, each in the URL itself; others are named as text. They are decoded, so that
+ * their size is known when they come into the page.
+ */
+export const drawnImages = (urls: readonly string[]): Promise<HTMLElement[]> =>
+  Promise.all(
+    urls.map(async (url, at) => {
+      if (!isRaster(url)) return element('p', { class: 'it done' }, hiddenImage(url))
+      const image = element('img', { class: 'drawn', src: url, alt: imageTitle(at) })
+      await image.decode().catch(() => undefined)
+      return image
+    }),
   )
 
 /** A text that is folded under its title. The title changes once, when the text is whole. */

@@ -155,13 +155,13 @@ async function follow(
         panel.addCall(event, ms)
         break
       case 'run.completed':
-        return { turn: turnOf(asked, panel.complete(event.run)) }
+        return { turn: turnOf(asked, await panel.complete(event.run)) }
     }
   }
   throw new Error('the stream ended before its run')
 }
 
-function turnOf(asked: Ask, { answer, message }: ReturnType<Panel['complete']>): Turn {
+function turnOf(asked: Ask, { answer, message }: Awaited<ReturnType<Panel['complete']>>): Turn {
   const reply = replyOf(message)
   return {
     ...{ input: asked.input, output: answer.text, model: asked.model },

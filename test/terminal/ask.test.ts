@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sponsorAccount } from '../../src/front/terminal/sponsor.ts'
-import { everythingWritten, expectSettled, lastRun, until } from '../support/runs.ts'
+import { chunkOf, everythingWritten, expectSettled, lastRun, until } from '../support/runs.ts'
 import { failedIn, sharesOf, type Verdict } from '../support/sharing.ts'
 import { type StubUpstream, startStubUpstream, stubWords } from '../support/stub-upstream.ts'
 import { engines, type World, world } from '../support/world.ts'
@@ -135,6 +135,39 @@ describe.each(engines)('ask, on %s', (engine) => {
     expect(written).not.toContain('203.0.113.77')
     expect(written).not.toContain('unmistakable')
   })
+})
+
+test('reasoning, calls and images are named in lines, in a stream and in a whole answer', async () => {
+  const bad = 'now\u001b[2J\u202e'
+  const stub = await startStubUpstream({
+    handler(_, response) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      const say = (delta: object) => response.write(chunkOf(delta))
+      say({ reasoning_content: 'One \u001b[2J two.' })
+      say({ tool_calls: [{ index: 0, id: 'c', function: { name: bad, arguments: '{}' } }] })
+      say({ images: [{ type: 'image_url', image_url: { url: 'https://h.example/a.png' } }] })
+      response.end(`${chunkOf({}, 'stop')}data: [DONE]\n\n`)
+    },
+  })
+  const toml = believed + pricedToml(stub.url, 1_000_000_000, ['normal'])
+  const w = await world({ toml, now: noon })
+  try {
+    const lines = [
+      '(Reasoning, 3 words, not shown here)',
+      '(Calls the tool "now\\u{1b}[2J\\u{202e}", which the terminal does not run)',
+      '(Image 1 of the answer, not shown here)',
+      '',
+    ]
+    const result = await run(w, 'ask Why?', somebody())
+    expect(result.lines.slice(0, -1)).toEqual(lines)
+    const told = await events(await send(w, { input: 'Why?', stream: true }, somebody()))
+    expect(told.map(({ type }) => type)).toEqual(['run.started', 'run.completed'])
+    expect(told.at(-1)?.result?.lines.slice(0, -1)).toEqual(lines)
+    await expectSettled(w)
+  } finally {
+    await w.stop()
+    await stub.stop()
+  }
 })
 
 test('eight at once of all: the ninth is 503 and says when to come again', async () => {

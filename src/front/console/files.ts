@@ -46,12 +46,13 @@ export function takenText({ imageTokens, pdfTokens }: FileTokens): string {
 export function filesHint(model: string, tokens: FileTokens, room: number): string {
   const taken = takenText(tokens)
   if (taken === '') return `${model} takes no images.`
+  const { imageTokens, pdfTokens } = tokens
   const most = [
-    ...(tokens.imageTokens === undefined ? [] : [`an image ${countText(tokens.imageTokens)}`]),
-    ...(tokens.pdfTokens === undefined ? [] : [`a PDF ${countText(tokens.pdfTokens)}`]),
+    ...(imageTokens === undefined ? [] : [`${countText(imageTokens)} for an image`]),
+    ...(pdfTokens === undefined ? [] : [`${countText(pdfTokens)} for a PDF`]),
   ]
   const bounds = `Up to ${maxFiles} ${taken}, ${sizeText(bytesIn(room))} together`
-  return `${bounds}. Held: ${most.join(', ')}.`
+  return `${bounds}. Holds ${most.join(', ')}.`
 }
 
 const countText = (tokens: number): string => `${tokens.toLocaleString('en-US')} tokens`

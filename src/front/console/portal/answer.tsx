@@ -17,7 +17,7 @@ type MessageProps = { input: string; files?: readonly SentFile[] | undefined }
 export const Message = ({ input, files = [] }: MessageProps) => (
   <>
     {files.length === 0 ? null : (
-      <ul class="bare sent" aria-label="Files of the message">
+      <ul class="bare sent" aria-label="Files sent">
         {files.map((file) => (
           <li>
             <Preview file={file} />

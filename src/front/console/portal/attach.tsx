@@ -22,7 +22,7 @@ export const Attach = ({ models, model, files, room }: AttachProps) => {
     <div class="attach" id="attach" data-room={room}>
       {files.length === 0 ? null : (
         <fieldset>
-          <legend>Files of this message</legend>
+          <legend>Attached files</legend>
           <ul class="bare chosen">
             {files.map((file, at) => (
               <li>
@@ -41,19 +41,20 @@ export const Attach = ({ models, model, files, room }: AttachProps) => {
           </ul>
         </fieldset>
       )}
-      <ul class="bare chosen" id="chosen" aria-label="Files of this message" hidden />
+      <ul class="bare chosen" id="chosen" aria-label="Attached files" hidden />
       <div class="row" hidden={!isTaken}>
-        <label class="vh" for="files">
-          Images and PDFs
-        </label>
         <input
           type="file"
           id="files"
           name="files"
           accept="image/png,image/jpeg,image/webp,image/gif,application/pdf"
+          aria-label="Attach images or PDFs"
           aria-describedby="files-hint"
           multiple
         />
+        <label class="btn small" for="files">
+          Attach
+        </label>
         <small class="quiet" id="files-hint">
           {model ? filesHint(model.name, fileTokensOf(model), room) : ''}
         </small>

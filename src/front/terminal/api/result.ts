@@ -1,10 +1,11 @@
 /** Makes the answer of a terminal command. */
 import type { Deps } from '../../../app/deps-port.ts'
-import { textOfChoice } from '../../../runs/answer.ts'
+import type { JsonObject } from '../../../kernel/json-object.ts'
 import { toReceiptLink } from '../../../runs/openai.ts'
 import { toRunView } from '../../../runs/run-view.ts'
 import type { ReceiptLink } from '../../../runs/shapes.ts'
 import { amountText } from '../../../web/ui/amount.tsx'
+import { imageTitle, readSaid, reasoningTitle } from '../../console/said.ts'
 import type { Allowance } from '../allowance.ts'
 import type { Answered } from '../ask.ts'
 import { toLines } from '../text.ts'
@@ -37,9 +38,26 @@ export function toAskResult(
   const page = `${settings.baseUrl}/receipts/${done.receiptId}`
   const receipt = { ...link, visibility: 'unlisted' as const, page }
   const data = { ...toRunView(done.run, done.choices), receipt: link }
-  const said = toLines(textOfChoice(done.choices[0]))
-  const lines = [...said, '', receiptLine(done)]
+  const lines = [...saidLines(done.choices[0]?.message ?? {}), '', receiptLine(done)]
   return { ...toResult('ask', { lines, data }, done.allowance), receipt }
+}
+
+/** Most calls and images that are named. */
+const maxNamed = 20
+
+/** The text of an answer; what a terminal does not show of it is named, each on its line. */
+function saidLines(message: JsonObject): string[] {
+  const { text, reasoning, calls, images } = readSaid(message)
+  return [
+    ...(reasoning === '' ? [] : [`(${reasoningTitle(reasoning)}, not shown here)`]),
+    ...(text === '' ? [] : toLines(text)),
+    ...calls
+      .slice(0, maxNamed)
+      .flatMap(({ name }) =>
+        toLines(`(Calls the tool "${name}", which the terminal does not run)`),
+      ),
+    ...images.slice(0, maxNamed).map((_, at) => `(${imageTitle(at)}, not shown here)`),
+  ]
 }
 
 const receiptLine = ({ receiptId, run }: Answered): string =>
