@@ -240,7 +240,7 @@ function numberOf(name: string): bigint {
   return BigInt(model.selectedOptions[0]?.dataset[name] ?? '0')
 }
 
-/** The chosen model, as its files are told of. */
+/** The chosen model, and the files that it takes. */
 function chosenModel(): Chosen {
   const { name = '', tariff } = model.selectedOptions[0]?.dataset ?? {}
   return { name, tokens: tariff ? readTariff(tariff) : {} }

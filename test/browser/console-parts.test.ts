@@ -1,85 +1,27 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { crc32, deflateSync } from 'node:zlib'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { pngBytes, pngUrl, signedIn } from '../console/support.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
-import { chunkOf, lastRun, modelToml, pricedBuiltins, upstreamToml } from '../support/runs.ts'
-import { type StubHandler, startStubUpstream } from '../support/stub-upstream.ts'
+import { lastRun, modelToml, pricedBuiltins, upstreamToml } from '../support/runs.ts'
+import { startStubUpstream } from '../support/stub-upstream.ts'
 import { type World, world } from '../support/world.ts'
-import { payloads } from '../ui/payloads.ts'
+import {
+  ask,
+  bad,
+  choose,
+  done,
+  drawnUrl,
+  elsewhere,
+  file,
+  hand,
+  names,
+  reasons,
+  sees,
+  speak,
+} from './console-setup.ts'
 import { inspectPage, lookName, looks } from './support.ts'
 
 const path = '/dashboard/console'
-const bad = '</pre></details><img src=x onerror=alert(1)>'
-const elsewhere = 'https://elsewhere.example/pixel.png'
-const script = 'data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9ImFsZXJ0KDEpIi8+'
-const reasons = ['The chart ', 'has one bar, ', 'so the answer is short.']
-const args = '{"city":"Reykjavík","days":[1,2],"id":12345678901234567890}'
-/** A chart of bars that can be seen in a screenshot. */
-function drawPng(width: number, height: number): Uint8Array {
-  const rows = Buffer.alloc((width * 3 + 1) * height, 240)
-  for (let y = 0; y < height; y++) {
-    rows[y * (width * 3 + 1)] = 0
-    for (let x = 0; x < width; x++) {
-      const isBar = x % 24 < 16 && height - y < 20 + ((x / 24) | 0) * 12
-      if (isBar) rows.set([20, 110, 70], y * (width * 3 + 1) + 1 + x * 3)
-    }
-  }
-  const chunk = (type: string, data: Uint8Array) => {
-    const body = Buffer.concat([Buffer.from(type), data])
-    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)]
-    length.writeUInt32BE(data.length)
-    sum.writeUInt32BE(crc32(body))
-    return Buffer.concat([length, body, sum])
-  }
-  const head = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 2, 0, 0, 0])
-  head.writeUInt32BE(width, 0)
-  head.writeUInt32BE(height, 4)
-  const start = Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10])
-  const parts = [chunk('IHDR', head), chunk('IDAT', deflateSync(rows)), chunk('IEND', Buffer.of())]
-  return Buffer.concat([start, ...parts])
-}
-
-const drawn = drawPng(240, 150)
-const drawnUrl = `data:image/png;base64,${Buffer.from(drawn).toString('base64')}`
-
-const call = (index: number, fn: object, id?: string) => ({
-  tool_calls: [{ index, ...(id && { id, type: 'function' }), function: fn }],
-})
-
-/** Reasons, speaks, calls two tools, draws; every part holds markup that must stay text. */
-const speak: StubHandler = async ({ body }, response) => {
-  response.writeHead(200, { 'content-type': 'text/event-stream' })
-  const send = (delta: object) => response.write(chunkOf(delta))
-  const isHostile = body['model'] === 'hostile'
-  for (const reason of isHostile ? payloads : reasons) send({ reasoning_content: reason })
-  send({ content: isHostile ? bad : 'One bar, ' })
-  if (!isHostile) send({ content: 'at seven.' })
-  if (body['model'] === 'breaks') return void response.end()
-  if (body['model'] === 'endless') {
-    while (!response.destroyed) {
-      send({ reasoning_content: ' and on' })
-      await Bun.sleep(5)
-    }
-  }
-  if (body['model'] !== 'reasons') {
-    send(call(0, { name: isHostile ? bad : 'get_weather', arguments: '' }, 'c1'))
-    send(call(0, { arguments: isHostile ? JSON.stringify({ a: bad }) : args.slice(0, 12) }))
-    if (!isHostile) send(call(0, { arguments: args.slice(12) }))
-    send(call(1, { name: 'now', arguments: '{}' }, 'c2'))
-    const urls = isHostile ? [script, elsewhere, `${pngUrl}" onerror="alert(1)`] : [drawnUrl]
-    send({ images: urls.map((url) => ({ type: 'image_url', image_url: { url } })) })
-  }
-  response.end(`${chunkOf({}, 'stop')}data: [DONE]\n\n`)
-}
-
-const sees = 'image_tokens_max = 1600\npage_tokens_max = 100\npdf_pages_max = 2'
-const file = (name: string, buffer: Uint8Array = drawn) => ({
-  name,
-  mimeType: 'image/png',
-  buffer: Buffer.from(buffer),
-})
-
 describe.skipIf(noChromium)('files and folded parts in the console, in a real browser', () => {
   let stub: Awaited<ReturnType<typeof startStubUpstream>>
   let service: World
@@ -88,8 +30,8 @@ describe.skipIf(noChromium)('files and folded parts in the console, in a real br
   let cookies: { name: string; value: string }[]
   beforeAll(async () => {
     stub = await startStubUpstream({ handler: speak })
-    const names = ['sees', 'hostile', 'breaks', 'endless', 'reasons']
-    const models = names.map((name) => modelToml(`stub/${name}`, `"stub:${name}"`, sees))
+    const kinds = ['sees', 'hostile', 'breaks', 'endless', 'reasons']
+    const models = kinds.map((name) => modelToml(`stub/${name}`, `"stub:${name}"`, sees))
     const toml = [pricedBuiltins, upstreamToml('stub', stub.url), ...models]
     service = await world({ toml: `${toml.join('')}[limits]\nbody_bytes = 262144\n` })
     const { jar } = await signedIn(service)
@@ -123,41 +65,6 @@ describe.skipIf(noChromium)('files and folded parts in the console, in a real br
     await page.goto(service.origin + path)
     return { page, faults }
   }
-  const choose = (page: Page, model: string) =>
-    page.getByLabel('Model', { exact: true }).selectOption(model)
-  const ask = async (page: Page, model: string, text = 'What is it?') => {
-    await choose(page, model)
-    await page.getByLabel('Message').fill(text)
-    await page.getByRole('button', { name: 'Send' }).click()
-  }
-  const done = (page: Page) => page.locator('#run-state').getByText('Done').waitFor()
-  const names = (page: Page) =>
-    page.locator('#chosen img').evaluateAll((all) => all.map((one) => one.getAttribute('alt')))
-  /** Gives the page files as a paste or a drop does. */
-  const hand = (
-    page: Page,
-    how: 'paste' | 'drop',
-    files: [name: string, data: string][],
-    text = '',
-  ) =>
-    page.evaluate(
-      ([how, files, text]) => {
-        const data = new DataTransfer()
-        for (const [name, base64] of files) {
-          const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))
-          data.items.add(new File([bytes], name))
-        }
-        if (text) data.setData('text/plain', text)
-        const more = { bubbles: true, cancelable: true }
-        const event =
-          how === 'paste'
-            ? new ClipboardEvent('paste', { ...more, clipboardData: data })
-            : new DragEvent('drop', { ...more, dataTransfer: data })
-        document.querySelector('#input')?.dispatchEvent(event)
-        return event.defaultPrevented
-      },
-      [how, files, text] as const,
-    )
   const base64 = Buffer.from(pngBytes).toString('base64')
 
   test('images come by choice, paste and drop, can be removed, and go to the model', async () => {
@@ -194,13 +101,7 @@ describe.skipIf(noChromium)('files and folded parts in the console, in a real br
     await page.locator('.talk .cost').nth(1).waitFor()
     const again = stub.calls.at(-1)?.body['messages'] as { role: string; content: object[] }[]
     expect(again[0]?.content).toHaveLength(3)
-    expect(again.map(({ role }) => role)).toEqual([
-      'user',
-      'assistant',
-      'tool',
-      'tool',
-      'user',
-    ])
+    expect(again.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool', 'user'])
     expect(faults).toEqual([])
   }, 60_000)
 
@@ -365,7 +266,7 @@ describe.skipIf(noChromium)('files and folded parts in the console, in a real br
       }
       const visit = { ...look, cookies, act, ...shot(`console-3 ${lookName(look)}`) }
       const faults = await inspectPage(browser, service.origin + path, visit)
-      // What was sent and came after the load is no part of the page's weight.
+      // The page's weight ends with its load.
       expect(faults.filter((fault) => !/bytes compressed/.test(fault))).toEqual([])
     },
     120_000,

@@ -127,7 +127,7 @@ describe('what goes back to the model', () => {
   const cases: [what: string, args: Parameters<typeof answerMessages>, messages: object[]][] = [
     ['text', ['a', undefined, true], [{ role: 'assistant', content: 'a' }]],
     [
-      'reasoning that nobody signed stays',
+      'reasoning without a signature stays',
       ['a', plain, true],
       [{ role: 'assistant', content: 'a' }],
     ],

@@ -158,9 +158,11 @@ test('reasoning, calls and images are named in lines, in a stream and in a whole
       '(Image 1 of the answer, not shown here)',
       '',
     ]
-    const result = await run(w, 'ask Why?', somebody())
+    const result = await run(w, 'ask Why?', `198.51.100.${++clients}`)
     expect(result.lines.slice(0, -1)).toEqual(lines)
-    const told = await events(await send(w, { input: 'Why?', stream: true }, somebody()))
+    const told = await events(
+      await send(w, { input: 'Why?', stream: true }, `198.51.100.${++clients}`),
+    )
     expect(told.map(({ type }) => type)).toEqual(['run.started', 'run.completed'])
     expect(told.at(-1)?.result?.lines.slice(0, -1)).toEqual(lines)
     await expectSettled(w)

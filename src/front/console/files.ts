@@ -107,5 +107,7 @@ export function boundsFault(files: readonly SentFile[], room: number): string | 
   return `The files have ${all} together; ${most} fit. Send smaller ones or fewer.`
 }
 
-export const tooLarge = (name: string, bytes: number, room: number): string =>
-  `${JSON.stringify(name)} has ${sizeText(bytes)}; ${sizeText(bytesIn(room))} fit. Send a smaller one.`
+export function tooLarge(name: string, bytes: number, room: number): string {
+  const [all, most] = [sizeText(bytes), sizeText(bytesIn(room))]
+  return `${JSON.stringify(name)} has ${all}; ${most} fit. Send a smaller one.`
+}

@@ -92,7 +92,7 @@ export const callTitle = 'Tool call'
 export const imageTitle = (at: number): string => `Image ${at + 1} of the answer`
 
 /**
- * JSON with line breaks and indents; a text that is no JSON as it is. The tokens stay as they were
+ * JSON with line breaks and indents; other text as it is. The tokens stay as they were
  * written, so that no number is rounded and no repeated name is lost.
  */
 export function prettyJson(text: string): string {
@@ -146,7 +146,7 @@ function membersOf(message: JsonObject): JsonObject {
 /**
  * The messages of an answer for the next request. Reasoning goes back where a protocol needs it:
  * if it is signed, or in front of calls. No call was run, and each needs a result.
- * @param isSameModel whether the model that is asked said it; nobody else reads its signatures
+ * @param isSameModel whether the model that is asked said it; no other one reads its signatures
  */
 export function answerMessages(
   text: string,

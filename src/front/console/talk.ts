@@ -130,7 +130,7 @@ export function readTariff(text: string): Tariff {
  */
 export function mostOf(tariff: Tariff, ask: Ask): Nusd {
   const { prices, overhead, contextTokens, bytesPerToken } = tariff
-  // The data of files is no text: their tokens have a bound of their own.
+  // The tokens of files have a bound of their own.
   const messages = messagesOf(ask, () => '')
   const bytes = new TextEncoder().encode(JSON.stringify({ messages, ...ask.params })).length
   const media = tokensOf([...earlierFiles(ask), ...(ask.files ?? [])], tariff)

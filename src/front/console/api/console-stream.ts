@@ -15,8 +15,8 @@ import { readPiece } from '../said.ts'
 
 /**
  * A run as a page follows it: `run.started` with its hold, what is said as it comes in
- * `run.reasoning.delta`, `run.output.delta` and `run.tool_call.delta`, and `run.completed` with its
- * cost and receipt; or an error in band, with what was charged. A page that goes away stops the run.
+ * `run.reasoning.delta`, `run.output.delta` and `run.tool_call.delta`, and `run.completed` with
+ * its cost and receipt; or an error in band, with the charge. A page that goes away stops its run.
  */
 export function streamAnswer(deps: Deps, live: LiveRun, context: SseContext): Response {
   context.set.headers['x-receipt-id'] = receiptIdOf(live.id)

@@ -2,7 +2,7 @@
 import type { Model } from '../../../models/model.ts'
 import { filesHint, keptName, type SentFile, takenText } from '../files.ts'
 import { fileTokensOf } from '../tariff.ts'
-import { Preview } from './answer.tsx'
+import { Preview } from './turn-view.tsx'
 
 type AttachProps = {
   models: readonly Model[]

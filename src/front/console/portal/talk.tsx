@@ -20,9 +20,9 @@ import { roomIn, type SentFile, takenText } from '../files.ts'
 import { type Answer, readSaid } from '../said.ts'
 import { type Ask, curlOf, mostOf, recentTurns, type Turn, usualTokensOf } from '../talk.ts'
 import { fileTokensOf, tariffOf, writeTariff } from '../tariff.ts'
-import { AnswerView, Message } from './answer.tsx'
 import { Attach } from './attach.tsx'
 import { KeyPanel, receiptPath, ThisRun } from './side.tsx'
+import { AnswerView, Message } from './turn-view.tsx'
 
 export const consolePath = '/dashboard/console'
 

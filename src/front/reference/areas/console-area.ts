@@ -28,8 +28,9 @@ const operations = [
   operation('askConsole', 'POST /api/portal/console/run', 'Ask a model', {
     about:
       'A run, paid by the key of the console. Answers as events (`run.started`, ' +
-      '`run.reasoning.delta`, `run.output.delta`, `run.tool_call.delta`, `run.completed`, or `error` with what was charged), or the run as a ' +
-      'whole for `Accept: application/json`. A client that hangs up stops its run.',
+      '`run.reasoning.delta`, `run.output.delta`, `run.tool_call.delta`, `run.completed`, or ' +
+      '`error` with what was charged), or the run as a whole for `Accept: application/json`. A ' +
+      'client that hangs up stops its run.',
     access: 'session',
     body: { schema: askBody, form: askForm },
     isIdempotent: true,

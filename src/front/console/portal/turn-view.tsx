@@ -39,7 +39,7 @@ export const Preview = ({ file: { name, data } }: { file: SentFile }) =>
     </span>
   )
 
-/** An answer. Its text is text, whatever it says; what is folded opens by a click or Enter. */
+/** An answer. Folded parts open by a click or Enter. */
 export const AnswerView = ({ answer, isCommand }: { answer: Answer; isCommand?: boolean }) => (
   <>
     {answer.reasoning === '' ? null : (
