@@ -134,7 +134,7 @@ export const pages: Group = {
       guards: [['src/access/keys/portal/create-key.ts', 'createKey']],
     },
     {
-      id: 'C15',
+      id: 'C16',
       severity: 'H',
       promise: 'An image of an answer is shown only if it is in its URL; no page fetches one.',
       tests: [

@@ -255,7 +255,11 @@ describe.skipIf(noChromium)('files and folded parts in the console, in a real br
           .setInputFiles([file('chart.png'), file('bars of last month.png')])
         if (look.script) await page.getByRole('button', { name: 'Remove chart.png' }).waitFor()
         // What is chosen stands above its button, and moves that by intent: a shift counts after it.
-        const forget = () => look.script && page.evaluate('window.shifted.length = 0')
+        // Shifts are told after they are painted.
+        const forget = async () => {
+          await page.waitForTimeout(200)
+          if (look.script) await page.evaluate('window.shifted.length = 0')
+        }
         await ask(page, 'stub/sees', 'What do these charts show?')
         await forget()
         await done(page)
