@@ -17,3 +17,12 @@ export const stampOf = ({ words, against, isBad }: StampWords): HTMLElement =>
     words,
     element('small', {}, against),
   )
+
+/** Puts the stamp on the page's slip: it lands once. */
+export function landStamp(stamp: StampWords | undefined): void {
+  const place = document.getElementById('stamp')
+  if (!stamp || !place) return
+  const made = stampOf(stamp)
+  made.classList.add('lands')
+  place.replaceChildren(made)
+}

@@ -46,7 +46,7 @@ describe.skipIf(noBinary || noChromium)('from a wallet to a receipt that others 
       await recent.first().waitFor()
 
       await page.goto(`${server.origin}/dashboard/receipts/${id}`)
-      const checkedBy = script ? 'Checked in your browser.' : 'Checked by this service.'
+      const checkedBy = script ? 'Checked in your browser.' : 'Checked by the server.'
       await page.getByText(checkedBy).waitFor()
       expect(await page.locator('#checks .bad').count()).toBe(0)
       if (script) expect(await page.locator('#stamp').textContent()).toContain('Verified')

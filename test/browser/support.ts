@@ -33,7 +33,7 @@ type Visit = Look & {
 }
 
 /** The largest page: everything it loads, compressed. */
-export const maxBytes = 60_000
+export const maxBytes = 75_000
 
 /**
  * Opens a page as one reader would and says what is wrong with it: nothing, or one line for each

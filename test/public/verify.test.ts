@@ -31,15 +31,16 @@ describe.each(engines)('/verify on %s', (engine) => {
   const fault = (html: string) => /id="text-error"[^>]*>([^<]*)</.exec(html)?.[1]
 
   describe('POST', () => {
-    test('a file that is sent is judged, and drawn with its stamp', async () => {
+    test('a file that is sent is judged, and its slip says by whom in plain type', async () => {
       const { status, html } = await send({
         file: new Blob([JSON.stringify(file)], { type: 'application/json' }),
         text: '',
       })
       expect([status, headline(html)]).toEqual([200, 'Signed and logged'])
       expect(html).toContain('Receipt is in the log')
-      expect(html).toContain('Checked by this service.')
-      expect(html).toContain('class="stampmark"')
+      expect(html).toContain('Checked by the server.')
+      expect(html).toContain('<p class="serverword">Checked by the server')
+      expect(html).not.toContain('stampmark')
       expect(html).toContain('noindex')
     })
 

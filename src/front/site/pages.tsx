@@ -38,7 +38,7 @@ export const sitePages = (deps: PublicDeps, frame: Frame) => {
           }}
         />
       ),
-      scripts: ['terminal'],
+      scripts: newest ? ['terminal', 'landing'] : ['terminal'],
       ...reader,
     })
     return reply({ request, set }, { page })

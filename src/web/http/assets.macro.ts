@@ -41,6 +41,7 @@ const scripts = [
   'wallet',
   'verify',
   'receipt',
+  'landing',
   'check',
   'console',
   'deposit',

@@ -1,5 +1,6 @@
 /** A receipt as a slip of paper. */
 import type { Nusd } from '../../kernel/money.ts'
+import type { StampWords } from '../../verify/shown-checks.ts'
 import { Amount } from './amount.tsx'
 import { shortHash } from './hash.tsx'
 import type { Child } from './jsx-runtime.ts'
@@ -22,7 +23,7 @@ type SlipProps = {
   hidden?: string
   /** Small print. */
   note?: Child
-  /** A {@link Stamp}; only once every check has passed. */
+  /** A {@link ServerWord}: the stamp itself is the browser's alone. */
   stamp?: Child
 }
 
@@ -63,7 +64,26 @@ export const Slip = (props: SlipProps) => {
   )
 }
 
-/** "Verified" in red, and against what; `bad` when it does not hold. */
+/**
+ * What a server may say where the stamp goes: in plain type that it checked, or that the receipt
+ * does not hold. Where scripts run the place stays empty for the browser's own stamp.
+ */
+export const ServerWord = ({ of, always }: { of: StampWords | undefined; always?: boolean }) => {
+  if (!of) return null
+  const said = of.isBad ? (
+    <Stamp against={of.against} bad>
+      {of.words}
+    </Stamp>
+  ) : (
+    <p class="serverword">
+      Checked by the server
+      <small>{of.against}</small>
+    </p>
+  )
+  return always ? said : <noscript>{said}</noscript>
+}
+
+/** The mark in red, and against what; `bad` when the receipt does not hold. */
 export const Stamp = ({ children, against, bad }: StampProps) => (
   <div class={['stampmark', bad && 'bad']}>
     {children}

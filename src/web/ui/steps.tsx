@@ -22,9 +22,17 @@ export const Steps = ({ of }: { of: readonly Step[] }) => (
 /** A check of a receipt: what was found, in words, and the figures behind it. */
 export type Check = { result: 'ok' | 'wait' | 'bad'; label: Child; detail?: Child }
 
-/** Checks in the order they are made. `id` is where the browser's own checks go. */
-export const Checks = ({ id, of }: { id: string; of: readonly Check[] }) => (
-  <ul class="checks bare" id={id} aria-live="polite">
+type ChecksProps = {
+  /** Where the browser's own checks go. */
+  id: string
+  of: readonly Check[]
+  /** The browser checks too: where scripts run, none of these is ticked before it did. */
+  untilHere?: boolean
+}
+
+/** Checks in the order they are made. */
+export const Checks = ({ id, of, untilHere }: ChecksProps) => (
+  <ul class={['checks bare', untilHere && 'untilhere']} id={id} aria-live="polite">
     {of.map(({ result, label, detail }) => (
       <li class={result}>
         <Icon name={result} />

@@ -1,6 +1,6 @@
 /** What the landing page shows. */
+import type { Judged } from '../../../proof/receipts/judge.ts'
 import type { Stats } from '../../explorer/stats.ts'
-import type { Newest } from '../newest.ts'
 
 export type LandingView = {
   baseUrl: string
@@ -12,6 +12,6 @@ export type LandingView = {
   takesDeposits: boolean
   /** Whether a chain is configured for anchors. */
   isAnchored: boolean
-  newest: Newest | undefined
+  newest: Judged | undefined
   stats: Stats
 }

@@ -1,17 +1,19 @@
 /** The landing page's receipt: the newest public one, or a blank. */
+import type { Judged } from '../../../proof/receipts/judge.ts'
+import { forTheBrowser } from '../../../proof/receipts/pages/receipt.tsx'
 import { isHidden } from '../../../verify/receipt.ts'
 import { proofIn, stampWords } from '../../../verify/shown-checks.ts'
 import { hiddenWords, type SlipLine, slipLines } from '../../../verify/slip-lines.ts'
 import { Address } from '../../../web/ui/address.tsx'
 import { shortHash } from '../../../web/ui/hash.tsx'
 import { Rosette } from '../../../web/ui/rosette.tsx'
-import { Slip, Stamp } from '../../../web/ui/slip.tsx'
-import type { Newest } from '../newest.ts'
+import { ServerWord, Slip } from '../../../web/ui/slip.tsx'
 import type { LandingView } from './landing-view.ts'
 
-export function NewestSlip({ newest: { file, verdict } }: { newest: Newest }) {
+/** The browser checks it as it does on its own page, and stamps it then. */
+export function NewestSlip({ newest: judged }: { newest: Judged }) {
+  const { file, verdict, payload } = judged
   const { receipt, digest } = file
-  const stamp = stampWords(verdict, proofIn({ verdict, file }))
   return (
     <figure class="newest">
       <Slip
@@ -23,14 +25,9 @@ export function NewestSlip({ newest: { file, verdict } }: { newest: Newest }) {
         total={isHidden(receipt.charge) ? undefined : BigInt(receipt.charge.amount)}
         hidden={hiddenWords}
         note="The owner decides whether to show who paid and what was said."
-        stamp={
-          stamp ? (
-            <Stamp against={stamp.against} bad={stamp.isBad}>
-              {stamp.words}
-            </Stamp>
-          ) : null
-        }
+        stamp={<ServerWord of={stampWords(verdict, proofIn(judged))} />}
       />
+      <div id="payload" hidden {...forTheBrowser(payload)} />
       <figcaption>
         The newest public receipt.{' '}
         <a href={`/receipts/${receipt.id}`}>Check it in your own browser</a>

@@ -112,7 +112,7 @@ const Form = ({ view: { text, signers, fault } }: { view: CheckView }) => (
 const Levels = () => (
   <Panel id="levels" title="What is checked">
     <ol class="steps bare">
-      <Level name="Verified">A key of this service signed exactly these fields.</Level>
+      <Level name="Signed">A key of this service signed exactly these fields.</Level>
       <Level name="Signed and logged">The receipt is in the public log, which only grows.</Level>
       <Level name="Anchored">The root of that log is on chain 4663.</Level>
       <Level name="Final">Its block is final and cannot change any more.</Level>

@@ -1,4 +1,5 @@
 /** The page of a receipt: the slip, its checks, the path to the root, and how to verify it. */
+import type { PagePayload } from '../../../verify/page-payload.ts'
 import { pathSteps } from '../../../verify/path.ts'
 import type { Proof } from '../../../verify/proof.ts'
 import { isHidden, type ReceiptFile } from '../../../verify/receipt.ts'
@@ -11,7 +12,7 @@ import { Icon } from '../../../web/ui/icon.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { Ladder } from '../../../web/ui/ladder.tsx'
 import { Panel } from '../../../web/ui/panel.tsx'
-import { Slip, Stamp } from '../../../web/ui/slip.tsx'
+import { ServerWord, Slip } from '../../../web/ui/slip.tsx'
 import type { Tone } from '../../../web/ui/status.tsx'
 import { Checks } from '../../../web/ui/steps.tsx'
 import type { Judged } from '../judge.ts'
@@ -67,7 +68,6 @@ export function ReceiptPage({ view }: { view: ReceiptView }) {
 function Paper({ judged }: { judged: Judged }) {
   const { file, verdict } = judged
   const { receipt } = file
-  const stamp = stampWords(verdict, proofIn(judged))
   return (
     <Slip
       id={receipt.id}
@@ -77,15 +77,7 @@ function Paper({ judged }: { judged: Judged }) {
       total={isHidden(receipt.charge) ? undefined : BigInt(receipt.charge.amount)}
       hidden={hiddenWords}
       note={noteOf(file)}
-      stamp={
-        stamp ? (
-          <noscript>
-            <Stamp against={stamp.against} bad={stamp.isBad}>
-              {stamp.words}
-            </Stamp>
-          </noscript>
-        ) : null
-      }
+      stamp={<ServerWord of={stampWords(verdict, proofIn(judged))} />}
     />
   )
 }
@@ -143,7 +135,7 @@ function Verification({ view: { judged, path } }: { view: ReceiptView }) {
       foot={
         <>
           <span class="slot">
-            <span>Checked by this service.</span>
+            <span>Checked by the server.</span>
             <span class="unseen" id="checked-here">
               Checked in your browser.
             </span>
@@ -154,14 +146,10 @@ function Verification({ view: { judged, path } }: { view: ReceiptView }) {
     >
       <Checks
         id="checks"
+        untilHere
         of={shownChecks(judged).map(({ result, label, detail }) => ({ result, label, detail }))}
       />
-      <div
-        id="payload"
-        hidden
-        data-module={assetPath('verify.js')}
-        data-payload={JSON.stringify(payload)}
-      >
+      <div id="payload" hidden {...forTheBrowser(payload)}>
         {(['ok', 'wait', 'bad'] as const).map((name) => (
           <span id={`icon-${name}`}>
             <Icon name={name} />
@@ -171,6 +159,12 @@ function Verification({ view: { judged, path } }: { view: ReceiptView }) {
     </Panel>
   )
 }
+
+/** Where the browser finds the verifier, and what it is to judge. */
+export const forTheBrowser = (payload: PagePayload) => ({
+  'data-module': assetPath('verify.js'),
+  'data-payload': JSON.stringify(payload),
+})
 
 export function toneOf({ verdict }: Judged): Tone {
   if (kindOf(verdict) === 'bad') return 'bad'

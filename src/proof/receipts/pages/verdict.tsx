@@ -1,10 +1,10 @@
 /** The verdict on a file and its slip, as the browser's check draws them. */
 import { isHidden, parseReceiptFile } from '../../../verify/receipt.ts'
-import { proofIn, shownChecks, stampWords } from '../../../verify/shown-checks.ts'
+import { proofIn, shownChecks, stampWords, stateWords } from '../../../verify/shown-checks.ts'
 import { hiddenWords, slipLines } from '../../../verify/slip-lines.ts'
-import { headlineOf, summaryOf } from '../../../verify/verdict-words.ts'
+import { summaryOf } from '../../../verify/verdict-words.ts'
 import { Panel } from '../../../web/ui/panel.tsx'
-import { Slip, Stamp } from '../../../web/ui/slip.tsx'
+import { ServerWord, Slip } from '../../../web/ui/slip.tsx'
 import { Checks } from '../../../web/ui/steps.tsx'
 import type { Judged } from '../judge.ts'
 import { noteOf, toneOf } from './receipt.tsx'
@@ -13,8 +13,8 @@ import { noteOf, toneOf } from './receipt.tsx'
 export const VerdictPanel = ({ judged }: { judged: Judged }) => (
   <Panel
     id="result"
-    title={<span class={['verdict', toneOf(judged)]}>{headlineOf(judged.verdict)}</span>}
-    foot={<span>Checked by this service.</span>}
+    title={<span class={['verdict', toneOf(judged)]}>{stateWords(judged.verdict)}</span>}
+    foot={<span>Checked by the server.</span>}
   >
     <p class="pad quiet">{summaryOf(judged.verdict)}</p>
     <Checks id="checks" of={shownChecks(judged)} />
@@ -32,7 +32,6 @@ export function GivenPaper({ judged }: { judged: Judged }) {
   if (BigInt(parsed.file.receipt.issuedAt) > lastMs) return null
   const { verdict } = judged
   const { receipt, digest } = parsed.file
-  const stamp = stampWords(verdict, proofIn(judged))
   return (
     <Slip
       id={receipt.id}
@@ -43,13 +42,7 @@ export function GivenPaper({ judged }: { judged: Judged }) {
       total={isHidden(receipt.charge) ? undefined : BigInt(receipt.charge.amount)}
       hidden={hiddenWords}
       note={noteOf(parsed.file)}
-      stamp={
-        stamp ? (
-          <Stamp against={stamp.against} bad={stamp.isBad}>
-            {stamp.words}
-          </Stamp>
-        ) : null
-      }
+      stamp={<ServerWord always of={stampWords(verdict, proofIn(judged))} />}
     />
   )
 }

@@ -1,0 +1,81 @@
+/** Judges the receipt that a page carries, and compares it with the slip that the page shows. */
+import type { PagePayload } from '../verify/page-payload.ts'
+import type { Receipt } from '../verify/receipt.ts'
+import type { ShownCheck, StampWords } from '../verify/shown-checks.ts'
+import type { Verdict } from '../verify/verify.ts'
+
+type Verifier = typeof import('./verify.ts')
+
+/** What this browser found out, in the words of a page. */
+export type Found = {
+  verdict: Verdict
+  checks: ShownCheck[]
+  /** Undefined for what is neither good nor bad: a signer that is not known. */
+  stamp: StampWords | undefined
+  state: string
+}
+
+/**
+ * Judges by the verifier that is loaded for it. `isBrief`: the slip leaves lines out and shortens
+ * hashes, as on the landing page. @throws Error where the verifier does not load.
+ */
+export async function judgePage(isBrief: boolean): Promise<Found | undefined> {
+  const { module, payload } = document.getElementById('payload')?.dataset ?? {}
+  if (!module || !payload) return undefined
+  const verifier: Verifier = await import(module)
+  const { file, ...trusted }: PagePayload = JSON.parse(payload)
+  const verdict = verifier.verify({ file }, verifier.toTrust(trusted))
+  const judged = { verdict, file, now: trusted.now }
+  const due = verdict.receipt_id === null ? undefined : dueOn(verifier, file.receipt, verdict)
+  const other = due && slipFault(isBrief ? due.filter(isShown) : due, isBrief)
+  return {
+    verdict,
+    checks: [...verifier.shownChecks(judged), ...(other ? [other] : [])],
+    stamp: other ? otherSlip : verifier.stampWords(verdict, verifier.proofIn(judged)),
+    state: other ? otherSlip.words : verifier.stateWords(verdict),
+  }
+}
+
+const otherSlip: StampWords = { words: 'Not valid', against: 'see the checks', isBad: true }
+
+/** A line of a slip; the id and the total have no name. */
+type Due = { name?: string; value: string }
+
+/** What has to stand on the slip of this receipt, in its order. */
+const dueOn = (
+  { slipLines, totalOf, hiddenWords }: Verifier,
+  receipt: Receipt,
+  verdict: Verdict,
+): Due[] => [
+  { value: receipt.id },
+  ...slipLines(receipt, verdict).map(([name, value]) => ({ name, value: value ?? hiddenWords })),
+  { value: totalOf(receipt)?.join('') ?? hiddenWords },
+]
+
+const slipTexts = (places: string): string[] =>
+  [...document.querySelectorAll(places)].map(({ textContent }) => textContent ?? '')
+
+const isShown = ({ name }: Due): boolean =>
+  name === undefined || slipTexts('.slip dt').includes(name)
+
+/** Whether the slip says something else than the receipt that was judged. */
+function slipFault(due: readonly Due[], isBrief: boolean): ShownCheck | undefined {
+  const words = due.flatMap(({ name, value }) => (name === undefined ? [value] : [name, value]))
+  const places = '.slip :is(h1, h2), .slip dt, .slip dd, .slip .total > :last-child'
+  const found = slipTexts(places)
+  const at = Math.max(words.length, found.length)
+  for (let i = 0; i < at; i++) {
+    const [expected = 'nothing', said = 'nothing'] = [words[i], found[i]]
+    if (expected === said || (isBrief && isShort(said, expected))) continue
+    const detail = `Expected “${expected}” as in the file; found “${said}” on this page.`
+    return { result: 'bad', label: 'The slip is not of this file', detail }
+  }
+  return undefined
+}
+
+/** Whether a hash is shown by its two ends. */
+function isShort(said: string, whole: string): boolean {
+  const [start = '', end] = said.split('…')
+  if (end === undefined || !whole.startsWith('0x')) return false
+  return said.length > 10 && whole.startsWith(start) && whole.endsWith(end)
+}
