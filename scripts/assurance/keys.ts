@@ -192,6 +192,33 @@ export const keys: Group = {
       guards: [['src/front/reference/document.ts', 'openApiOf']],
     },
     {
+      id: 'A21',
+      severity: 'H',
+      promise:
+        'Each area of the reference is one document of less than 60 kB that needs no other, and ' +
+        'types every error; refusals have the metadata that it describes.',
+      tests: [
+        ['test/docs/areas.test.ts', '%s has less than 60 kB'],
+        ['test/docs/areas.test.ts', '%s has all that it refers to, and nothing else'],
+        ['test/docs/areas.test.ts', '%s types each refusal'],
+        ['test/docs/examples.test.ts', 'what is refused is described'],
+      ],
+      guards: [['src/front/reference/components.ts', 'partOf']],
+    },
+    {
+      id: 'A22',
+      severity: 'C',
+      promise:
+        'Through MCP a key makes and revokes only keys below it, within its cap, and is refused ' +
+        'as under /v1.',
+      tests: [
+        ['test/mcp/keys.test.ts', 'A key that mint_key made pays from the cap of the key above it.'],
+        ['test/mcp/keys.test.ts', 'A key without keys:mint, and a cap above that of the parent'],
+        ['test/mcp/keys.test.ts', 'A key below is revoked at once'],
+      ],
+      guards: [['src/front/mcp/api/mcp-server.ts', 'callTool']],
+    },
+    {
       id: 'A20',
       severity: 'H',
       promise:

@@ -48,7 +48,10 @@ export function refusalOf(
     })
   }
   if (error.reason === 'context' && charge === 'nothing') {
-    return new Refusal('context_length_exceeded', { message: tooLongFor(contextTokens) })
+    return new Refusal('context_length_exceeded', {
+      message: tooLongFor(contextTokens),
+      metadata: { context_tokens: contextTokens },
+    })
   }
   if (error.reason === 'rejected') {
     return new Refusal('invalid_request', {

@@ -1,6 +1,14 @@
 /** The answers of runs, in the shapes of OpenAI and in ours, and the requests of OpenAI. */
 import { meters } from '../models/meter.ts'
 import * as t from '../web/http/shape.ts'
+import {
+  chatMessageShape,
+  chunkShape,
+  customCallShape,
+  toolCallShape,
+  toolChoiceShape,
+  toolShape,
+} from './api/chat-shapes.ts'
 import { fit } from './api/run-body.ts'
 
 const echo = 'counterfoil/echo-1'
@@ -20,22 +28,14 @@ const cost = t.nusd('What was charged.', 4650)
 
 export const fitted = t.integer('With `fit`: the most tokens there could be.', 64, { minimum: 1 })
 
-const messages = t.list(
-  t.object('A message.', {
-    role: t.text('Who says it.', 'user'),
-    'content?': t.anything(
-      'Text, or a list of parts: text, images, PDFs.',
-      'Every run leaves a receipt.',
-    ),
-  }),
-  'At most 1,000.',
-  { minItems: 1, maxItems: 1000 },
-)
+const messages = t.list(chatMessageShape, 'At most 10,000.', { minItems: 1, maxItems: 10_000 })
 
 export const receiptLinkShape = t.answer('ReceiptLink', 'Where the receipt of a run is.', {
   id: t.id('rcpt', 'Id of the receipt.'),
   digest: t.hash('What was signed.'),
-  url: t.text('The receipt file.', 'https://gw.example/v1/receipts/rcpt_…', { format: 'uri' }),
+  url: t.text('The receipt file.', `https://gw.example/v1/receipts/${t.sampleIds.rcpt}`, {
+    format: 'uri',
+  }),
   cost_nusd: cost,
 })
 
@@ -58,12 +58,30 @@ export const chatRequestShape = t.answer(
     'temperature?': t.orNull(t.real('Passed on.', 1)),
     'top_p?': t.orNull(t.real('Passed on.', 1)),
     'seed?': t.orNull(t.integer('Passed on.', 1)),
-    'stop?': t.anything('Text, or a list of at most 16.', '\n'),
+    'stop?': t.either('Where the answer ends.', [
+      t.text('', '\n'),
+      t.list(t.text('', '\n'), 'At most 16.', { maxItems: 16 }),
+      t.nothing,
+    ]),
     'response_format?': t.anything('Passed on.', { type: 'json_object' }),
-    'tools?': t.anything('Passed on: tools of type function or custom.', []),
-    'tool_choice?': t.anything('Passed on.', 'auto'),
+    'tools?': t.orNull(t.list(toolShape, 'Passed on.')),
+    'tool_choice?': t.orNull(toolChoiceShape),
+    'parallel_tool_calls?': t.orNull(t.flag('Passed on.', true)),
   },
 )
+
+const usage = t.object('What it is charged for.', {
+  prompt_tokens: tokens('Read.'),
+  'prompt_tokens_details?': inputDetails,
+  completion_tokens: tokens('Written.'),
+  'completion_tokens_details?': t.object('Of these, where there are any.', {
+    'reasoning_tokens?': tokens('Of reasoning.'),
+    'audio_tokens?': tokens('Of sound.'),
+    'image_tokens?': tokens('Of images.'),
+  }),
+  total_tokens: t.count('Both. Tokens.', 10),
+  cost_nusd: cost,
+})
 
 export const chatCompletionShape = t.answer('ChatCompletion', "OpenAI's answer, and the receipt.", {
   id: t.id('run', 'Id of the run.'),
@@ -78,28 +96,25 @@ export const chatCompletionShape = t.answer('ChatCompletion', "OpenAI's answer, 
       message: t.object('What was said.', {
         role: t.only('assistant'),
         content: t.orNull(t.text('The text.', 'Every run leaves a receipt.')),
-        'reasoning_content?': t.anything('Reasoning that the model shows.', null),
-        'tool_calls?': t.anything('Calls of tools.', []),
-        'refusal?': t.anything('Why the model declined.', null),
+        'reasoning_content?': t.orNull(t.text('Reasoning that the model shows.', 'First …')),
+        'tool_calls?': t.orNull(
+          t.list(t.either('', [toolCallShape, customCallShape]), 'Calls of tools.'),
+        ),
+        'refusal?': t.orNull(t.text('Why the model declined.', 'I cannot help with that.')),
       }),
       finish_reason: t.orNull(t.text('`stop`, `length`, `tool_calls`, …', 'stop')),
       'logprobs?': t.anything('As the model gives them.', null),
     }),
     'As many as were asked for.',
   ),
-  usage: t.object('What it is charged for.', {
-    prompt_tokens: tokens('Read.'),
-    'prompt_tokens_details?': inputDetails,
-    completion_tokens: tokens('Written.'),
-    'completion_tokens_details?': t.object('Of these, where there are any.', {
-      'reasoning_tokens?': tokens('Of reasoning.'),
-      'audio_tokens?': tokens('Of sound.'),
-      'image_tokens?': tokens('Of images.'),
-    }),
-    total_tokens: t.count('Both. Tokens.', 10),
-    cost_nusd: cost,
-  }),
+  usage,
   receipt: receiptLinkShape,
+  'max_output_tokens?': fitted,
+})
+
+export const chatChunkShape = chunkShape({
+  'usage?': t.orNull(usage),
+  'receipt?': receiptLinkShape,
   'max_output_tokens?': fitted,
 })
 
@@ -108,7 +123,10 @@ export const embeddingRequestShape = t.answer(
   "OpenAI's request. Members that are not named here are ignored.",
   {
     model: t.text('An embedding model.', 'counterfoil/embed-1'),
-    input: t.anything('Text, or a list of texts.', 'a receipt'),
+    input: t.either('Text, or a list of texts.', [
+      t.text('', 'a receipt'),
+      t.list(t.text('', 'a receipt'), 'One vector each.', { minItems: 1 }),
+    ]),
     'encoding_format?': t.orNull(t.oneOf('Default: float.', ['float', 'base64'])),
     'dimensions?': t.orNull(t.integer('Where the model takes it.', 256, { minimum: 1 })),
   },
@@ -120,7 +138,10 @@ export const embeddingsShape = t.answer('Embeddings', "OpenAI's answer, and the 
     t.object('A vector.', {
       object: t.only('embedding'),
       index: t.integer('Of its text.', 0),
-      embedding: t.anything('Numbers, or their bytes as base64.', [0.6, 0.8]),
+      embedding: t.either('Numbers, or their bytes as base64.', [
+        t.list(t.real('', 0.6), 'Numbers.'),
+        t.text('', 'mpkZP83MTD8='),
+      ]),
     }),
     'One for each text.',
   ),
@@ -197,6 +218,25 @@ export const runWithReceiptShape = t.answer(
     receipt: receiptLinkShape,
   },
 )
+
+const eventOf = (type: string, members: Record<string, t.TSchema>) =>
+  t.object('', { type: t.only(type), ...members })
+
+const delta = eventOf('run.output.delta', {
+  choices: t.list(t.anything('As in a chunk of a chat.', { index: 0, delta: {} }), 'Pieces.'),
+})
+
+export const runEventShape = t.choice('RunEvent', 'The data of one event of a streamed run.', [
+  delta,
+  eventOf('run.completed', { run: runShape, receipt: receiptLinkShape }),
+  t.object('It broke off.', { error: t.anything('As in an error body.', {}) }),
+])
+
+export const followEventShape = t.choice('FollowEvent', 'The data of one event of a run.', [
+  eventOf('run.status', { run: runShape }),
+  delta,
+  eventOf('run.ended', { run: runShape }),
+])
 
 export const runPageShape = t.page('RunPage', 'Runs.', runShape)
 

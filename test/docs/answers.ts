@@ -1,4 +1,6 @@
-import type { Operation } from '../../src/front/reference/operation.ts'
+import { openApiOf } from '../../src/front/reference/document.ts'
+import { methodOf, type Operation, pathOf } from '../../src/front/reference/operation.ts'
+import type { Schema } from '../../src/web/http/json-schema.ts'
 import { makeChecker } from './checker.ts'
 
 const check = makeChecker()
@@ -18,6 +20,9 @@ export async function faultsIn(operation: Operation, answer: Response): Promise<
   // A stream cannot know its cost before its headers.
   const late = media === 'text/event-stream' ? ['X-Cost-Nusd'] : []
   const faults = missing.filter((name) => !late.includes(name)).map((name) => `without ${name}`)
+  if (media === 'text/event-stream' && schema['contentSchema'] !== undefined) {
+    return [...faults, ...eventFaults(schema['contentSchema'] as Schema, text)]
+  }
   if (media !== 'application/json') return text === '' ? [...faults, 'empty'] : faults
   return [...faults, ...check(schema, JSON.parse(text))]
 }
@@ -29,6 +34,33 @@ async function bodyText(answer: Response, media: string): Promise<string> {
   const first = await reader?.read()
   await reader?.cancel()
   return new TextDecoder().decode(first?.value)
+}
+
+/** What is wrong with the events that came whole, each by itself. */
+function eventFaults(schema: Schema, text: string): string[] {
+  const data = text
+    .slice(0, text.lastIndexOf('\n\n') + 1)
+    .split('\n')
+    .filter((line) => line.startsWith('data: ') && line !== 'data: [DONE]')
+    .map((line) => JSON.parse(line.slice('data: '.length)))
+  return data.length === 0 ? ['no events'] : data.flatMap((one) => check(schema, one))
+}
+
+const document = openApiOf({ baseUrl: 'https://gw.example', version: '0' })
+const { responses } = document.components
+
+/** What is wrong with a refusal as the document describes it: its status, type and metadata. */
+export async function refusalFaults(operation: Operation, answer: Response): Promise<string[]> {
+  const path = pathOf(operation).replace(/:(\w+)/g, '{$1}')
+  const described = document.paths[path]?.[methodOf(operation).toLowerCase()] as unknown as {
+    responses: Record<string, { $ref: string }>
+  }
+  const { $ref = '' } = described.responses[answer.status] ?? {}
+  const response = responses[$ref.split('/').at(-1) ?? ''] as unknown as
+    | { content: { 'application/json': { schema: Schema } } }
+    | undefined
+  if (!response) return [`${answer.status} is not described`]
+  return check(response.content['application/json'].schema, await answer.json())
 }
 
 export async function errorType(answer: Response): Promise<string> {

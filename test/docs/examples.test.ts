@@ -10,8 +10,9 @@ import {
   pathOf,
   refusalsOf,
 } from '../../src/front/reference/operation.ts'
-import { type World, world } from '../support/world.ts'
-import { errorType, faultsIn } from './answers.ts'
+import { systemRandom } from '../../src/kernel/random.ts'
+import { usd, type World, world } from '../support/world.ts'
+import { errorType, faultsIn, refusalFaults } from './answers.ts'
 import { bodyOf, type Fixtures, makeFixtures, urlOf } from './fixtures.ts'
 
 const toml = `[[models]]
@@ -119,6 +120,7 @@ describe('an Idempotency-Key', () => {
 describe('what is refused is described', () => {
   test.each(keyed)('%s without a key', async (_, operation) => {
     const answer = await send(operation, first(operation))
+    expect(await refusalFaults(operation, answer.clone())).toEqual([])
     expect([answer.status, await errorType(answer)]).toEqual([401, 'invalid_key'])
     expect(refusalsOf(operation)).toContain('invalid_key')
   })
@@ -126,6 +128,7 @@ describe('what is refused is described', () => {
   test.each(scoped)('%s without its scope', async (_, operation) => {
     const { secret } = await w.key({ scopes: [] })
     const answer = await send(operation, first(operation), { key: secret })
+    expect(await refusalFaults(operation, answer.clone())).toEqual([])
     expect([answer.status, await errorType(answer)]).toEqual([403, 'scope_denied'])
     expect(refusalsOf(operation)).toContain('scope_denied')
   })
@@ -143,6 +146,7 @@ describe('what is refused is described', () => {
   for (const [what, sent, status, type] of bodies) {
     test.each(withBody)(`%s with ${what}`, async (_, operation) => {
       const answer = await send(operation, first(operation), { key: fixtures.secret, ...sent })
+      expect(await refusalFaults(operation, answer.clone())).toEqual([])
       expect([answer.status, await errorType(answer)]).toEqual([status, type])
       expect(refusalsOf(operation)).toContain(type)
     })
@@ -178,10 +182,32 @@ describe('what is refused is described', () => {
     const path = Object.fromEntries(Object.keys(operation.path ?? {}).map((name) => [name, 'none']))
     const example = { ...first(operation), path }
     const answer = await send(operation, example, { key: fixtures.secret })
+    expect(await refusalFaults(operation, answer.clone())).toEqual([])
     const type = await errorType(answer)
     expect(answer.status).toBe(404)
     expect(refusalsOf(operation)).toContain(type as never)
   })
+
+  // The embedding model of this world costs nothing.
+  const dear = operations.filter(
+    (one) => refusalsOf(one).includes('cap_exceeded') && one.id !== 'createEmbedding',
+  )
+  test.each(dear.map((one) => [one.route, one] as const))(
+    '%s above the cap or the balance says what lacks',
+    async (_, operation) => {
+      const account = `0x${Buffer.from(systemRandom().bytes(20)).toString('hex')}`
+      const poor = await w.key({ account, balance: 1n })
+      const capped = await w.key({ balance: usd, capLimit: 1n })
+      for (const [key, type] of [
+        [poor.secret, 'insufficient_balance'],
+        [capped.secret, 'cap_exceeded'],
+      ] as const) {
+        const answer = await send(operation, first(operation), { key })
+        expect(await refusalFaults(operation, answer.clone())).toEqual([])
+        expect([answer.status, await errorType(answer)]).toEqual([402, type])
+      }
+    },
+  )
 
   test('anything that is sent to another Host', async () => {
     const answer = await w.call('/v1/status', { headers: { host: 'evil.example' } })

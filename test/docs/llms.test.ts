@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { scopes } from '../../src/access/keys/key.ts'
+import { areas } from '../../src/front/reference/areas/areas.ts'
 import { usd, type World, world } from '../support/world.ts'
 
 let w: World
@@ -10,9 +12,14 @@ let secret: string
 let folder: string
 beforeAll(async () => {
   w = await world()
-  secret = (await w.key({ balance: usd })).secret
+  secret = (await w.key({ balance: usd, scopes: [...scopes] })).secret
   folder = mkdtempSync(join(tmpdir(), 'counterfoil-llms-'))
   text = await (await w.call('/llms.txt')).text()
+  // The command as it is installed: a program in the PATH.
+  const program = join(folder, 'counterfoil')
+  const main = new URL('../../src/main.ts', import.meta.url).pathname
+  await Bun.write(program, `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`)
+  chmodSync(program, 0o755)
 })
 afterAll(async () => {
   await w.stop()
@@ -23,7 +30,7 @@ afterAll(async () => {
 async function run(command: string, env: Record<string, string> = {}) {
   const child = Bun.spawn(['sh', '-c', command], {
     cwd: folder,
-    env: { PATH: process.env['PATH'] ?? '', COUNTERFOIL_KEY: secret, ...env },
+    env: { PATH: `${folder}:${process.env['PATH'] ?? ''}`, COUNTERFOIL_KEY: secret, ...env },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'ignore',
@@ -40,15 +47,36 @@ describe('GET /llms.txt, and nothing else', () => {
     expect(text.length).toBeLessThan(8000)
   })
 
-  test('its commands check the budget, run, and verify the receipt', async () => {
+  test('its commands check the budget, run, verify the receipt here and offline, and make a key', async () => {
     const commands = [...text.matchAll(/```sh\n([\s\S]+?)\n```/g)].map(([, one = '']) => one)
-    const [budget = '', chat = '', verify = ''] = commands
-    expect(commands).toHaveLength(3)
+    const [budget = '', chat = '', verify = '', offline = '', mint = ''] = commands
+    expect(commands).toHaveLength(5)
     expect(await run(budget)).toMatchObject({ object: 'key', next_block: { type: 'key_expired' } })
     const { receipt, choices } = await run(chat)
     expect(choices[0].message.content).toBe('Every run leaves a receipt.')
     const verdict = await run(verify, { RECEIPT_URL: receipt.url })
     expect(verdict).toMatchObject({ valid: true, receipt_id: receipt.id, source: 'given' })
+    const { address } = await (await w.call('/v1/signer')).json()
+    const signed = await run(offline, { COUNTERFOIL_SIGNER: address })
+    expect(signed).toMatchObject({ valid: true, receipt_id: receipt.id })
+    // Whom to trust is the reader's to say: another signer is not believed.
+    const other = `0x${'1'.repeat(40)}`
+    expect(await run(offline, { COUNTERFOIL_SIGNER: other })).toMatchObject({ valid: false })
+    const made = await run(mint)
+    expect(made).toMatchObject({ object: 'key', cap: { limit_nusd: 500_000_000, window: 'day' } })
+    const self = await w.call('/v1/keys/self', { key: made.secret })
+    expect(await self.json()).toMatchObject({ id: made.id })
+  })
+
+  test('names every area, as OpenAPI and as Markdown', async () => {
+    for (const { id } of areas) {
+      expect(text).toContain(id)
+      for (const path of [`/openapi/${id}.json`, `/docs/${id}.md`]) {
+        const { status, body } = await w.call(path)
+        await body?.cancel()
+        expect([path, status]).toEqual([path, 200])
+      }
+    }
   })
 
   test('everything that it names is there', async () => {

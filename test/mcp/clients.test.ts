@@ -7,11 +7,15 @@ const echo = 'counterfoil/echo-1'
 const tools = [
   'list_models',
   'run',
+  'cancel_run',
   'get_receipt',
   'verify_receipt',
   'get_proof',
   'key_self',
+  'mint_key',
+  'revoke_key',
   'usage',
+  'export_usage',
 ]
 
 let w: World

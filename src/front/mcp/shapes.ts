@@ -1,6 +1,7 @@
 /** What `/mcp` takes and answers, and the arguments of its tools: members of bodies of `/v1`. */
 import { Type } from '@sinclair/typebox'
-import { usageQuery } from '../../billing/usage/shapes.ts'
+import { mintBody } from '../../access/keys/api/key-body.ts'
+import { exportQuery, usageQuery } from '../../billing/usage/shapes.ts'
 import { proofSize } from '../../proof/log/shapes.ts'
 import { chainChoice } from '../../proof/receipts/shapes.ts'
 import { runBody } from '../../runs/api/run-body.ts'
@@ -26,21 +27,52 @@ export const mcpAnswerShape = t.choice('McpAnswer', 'A JSON-RPC 2.0 answer.', [
   }),
 ])
 
-const { max_output_tokens, fit, input, messages, metadata, model, params, tags } =
-  runBody.properties
+const { max_output_tokens, fit, input, metadata, model, params, tags } = runBody.properties
 const receiptId = t.text('Id of a receipt: rcpt_…', t.sampleIds.rcpt)
 
 export const noInput = t.closed('', {})
 export const receiptInput = t.closed('', { id: receiptId })
 export const proofInput = t.closed('', { id: receiptId, 'size?': proofSize })
 
+const keyId = t.sampleIds.key
+
+const once = (about: string) => t.text(about, 'job-17', { pattern: '^[ -~]{1,128}$' })
+
 export const runInput = t.closed('', {
-  ...{ model, input, messages, max_output_tokens, fit, params, tags, metadata },
-  'idempotency_key?': t.text(
-    'A run that is asked for again with it is not made and charged again.',
-    'job-17',
-    { pattern: '^[ -~]{1,128}$' },
-  ),
+  'messages?': t.list(t.anything('A message.', { role: 'user', content: 'Hello.' }), 'Of a chat.', {
+    minItems: 1,
+  }),
+  ...{ model, input, max_output_tokens, fit, params, tags, metadata },
+  'idempotency_key?': once('A run that is asked for again with it is not made and charged again.'),
+})
+
+/** The `window` of a cap and the like keep their words; the door checks all of it again. */
+export const mintInput = t.closed('', {
+  ...mintBody.properties,
+  'idempotency_key?': once('A key that is asked for again with it is not made again.'),
+})
+
+export const revokeInput = t.closed('', {
+  id: t.text('Id of a key below this one: key_… `self` is the key of this connection.', keyId),
+})
+
+export const cancelInput = t.closed('', { id: t.text('Id of a run: run_…', t.sampleIds.run) })
+
+const { format, as_of } = exportQuery
+export const exportInput = t.closed('', {
+  'format?': format,
+  'from?': exportQuery.from,
+  'to?': exportQuery.to,
+  'as_of?': as_of,
+})
+
+/** What `export_usage` answers with in place of a download. */
+export const exportedShape = t.object('A file of usage, or its beginning.', {
+  object: t.only('usage.export'),
+  content_type: t.text('Of the file.', 'text/csv; charset=utf-8'),
+  as_of: t.count('Leaves of the log it goes up to.', 12),
+  text: t.text('The file, in whole lines.', 'time,run_id,…'),
+  is_whole: t.flag('Whether it is all of it; if not, ask for a shorter range.', true),
 })
 
 export const verifyInput = t.closed('', {

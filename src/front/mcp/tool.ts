@@ -10,9 +10,14 @@ export type Tool = {
   description: string
   /** Its arguments, which are checked before {@link Tool.toCall}. */
   input: TSchema
-  /** Whether it changes nothing and costs nothing. */
-  isReading: boolean
+  /**
+   * `reads` changes nothing and costs nothing, `adds` makes something or costs money, `ends` takes
+   * away what cannot be brought back.
+   */
+  effect: 'reads' | 'adds' | 'ends'
   toCall(args: Arguments): Call
+  /** Reads an answer in another format than JSON. */
+  read?(answer: Response): Promise<Record<string, Json>>
 }
 
 export type Arguments = Readonly<Record<string, Json>>

@@ -1,60 +1,142 @@
 /** Lists the errors of a route for the OpenAPI document. */
 import type { Json } from '../../kernel/canonical.ts'
-import { Refusal, type RefusalType, refusals } from '../../kernel/refusal.ts'
+import { Refusal, type RefusalType, refusals, toErrorBody } from '../../kernel/refusal.ts'
 import { messagesError } from '../../models/protocols/messages/write-error.ts'
 import type { Schema, Schemas } from '../../web/http/json-schema.ts'
-import { spellShapes } from '../../web/http/json-schema.ts'
 import * as t from '../../web/http/shape.ts'
-import { headersOf, requestId } from './document-headers.ts'
+import { type Found, refer, spelled } from './components.ts'
+import { headersOf } from './document-headers.ts'
+import { errorShape, messagesErrorShape, metadataShapes, requestIdShape } from './error-shapes.ts'
 import { anywhere, isForBrowsers, type Operation, pathOf, refusalsOf } from './operation.ts'
+import { sampleOf } from './sample.ts'
 
 /** Every status that the route may refuse with, and which types of errors it then is. */
-export function errorsOf(operation: Operation): Record<string, Json> {
+export function errorsOf(operation: Operation, found: Found): Record<string, Json> {
   const byStatus = new Map<number, RefusalType[]>()
   for (const type of new Set([...refusalsOf(operation), ...anywhere])) {
     const [status] = refusals[type]
     byStatus.set(status, [...(byStatus.get(status) ?? []), type])
   }
+  const dialect = dialectOf(operation)
   return Object.fromEntries(
     [...byStatus].map(([status, types]) => [
       String(status),
-      {
-        description: types.map((type) => `\`${type}\`: ${refusals[type][1]}`).join('\n\n'),
-        headers: {
-          'X-Request-Id': requestId,
-          ...headersOf(spellShapes(refusalHeaders[status] ?? {}, {}) as Schemas),
-        },
+      refer(found, 'responses', [...types.toSorted(), ...dialect.name].join('.'), () => ({
+        description: types.map((type) => `\`${type}\``).join(', '),
+        headers: headersOf(found, refusalHeaders[status]),
         content: {
-          'application/json': isOfMessages(operation) ? messagesErrors(types) : ourErrors(types),
+          'application/json': dialect.contentOf(found, types),
           ...(isForBrowsers(operation) ? htmlError : {}),
         },
-      },
+      })),
     ]),
   )
 }
 
-const ourErrors = (types: RefusalType[]): Record<string, Json> => ({
-  schema: {
-    allOf: [{ $ref: '#/components/schemas/Error' }],
-    properties: { error: { properties: { type: { enum: types } } } },
-  },
-  examples: Object.fromEntries(
-    types.map((type) => [type, { $ref: `#/components/examples/${type}` }]),
-  ),
-})
+/** The routes of Anthropic's API refuse in its own shape, those of browsers also in HTML. */
+function dialectOf(operation: Operation): Dialect {
+  if (pathOf(operation).startsWith('/v1/messages')) {
+    return { name: ['messages'], contentOf: messagesErrors }
+  }
+  return { name: isForBrowsers(operation) ? ['page'] : [], contentOf: ourErrors }
+}
 
-/** The routes of Anthropic's API refuse in its own shape. */
-const isOfMessages = (operation: Operation): boolean => pathOf(operation).startsWith('/v1/messages')
+type Dialect = {
+  name: readonly string[]
+  contentOf(found: Found, types: readonly RefusalType[]): Json
+}
 
-const messagesErrors = (types: RefusalType[]): Record<string, Json> => ({
-  schema: { $ref: '#/components/schemas/MessagesError' },
-  examples: Object.fromEntries(
-    types.map((type) => [
-      type,
-      { summary: type, value: messagesError(new Refusal(type), t.sampleIds.req) },
-    ]),
-  ),
-})
+const ourErrors: Dialect['contentOf'] = (found, types) =>
+  contentOf(types, (type) => ({
+    schema: errorOf(found, type),
+    example: () =>
+      refer(found, 'examples', type, () => ({
+        value: toErrorBody(refusalOf(found, type), t.sampleIds.req) as Json,
+      })),
+  }))
+
+const messagesErrors: Dialect['contentOf'] = (found, types) =>
+  contentOf(types, (type) => ({
+    schema: messagesErrorOf(found, type),
+    example: () =>
+      refer(found, 'examples', `messages.${type}`, () => ({
+        value: messagesError(refusalOf(found, type), t.sampleIds.req),
+      })),
+  }))
+
+/** Only types that always tell something have an example: the schema says all of the others. */
+function contentOf(
+  types: readonly RefusalType[],
+  make: (type: RefusalType) => { schema: Json; example: () => Json },
+): Json {
+  const made = types.map((type) => ({ type, ...make(type) }))
+  const schemas = made.map(({ schema }) => schema)
+  const shown = made.filter(({ type }) => alwaysTold.includes(type))
+  return {
+    schema: schemas.length === 1 ? (schemas[0] ?? null) : { anyOf: schemas },
+    ...(shown.length === 0
+      ? {}
+      : { examples: Object.fromEntries(shown.map(({ type, example }) => [type, example()])) }),
+  }
+}
+
+/** The error body of one type: its `type` alone says what `metadata` holds. */
+function errorOf(found: Found, type: RefusalType): Json {
+  const shape = metadataShapes[type]
+  return refer(found, 'schemas', `${pascal(type)}Error`, () => ({
+    type: 'object',
+    description: refusals[type][1],
+    required: ['error'],
+    properties: {
+      error: {
+        allOf: [spelled(found, errorShape)],
+        properties: {
+          type: { const: type },
+          code: { const: type },
+          ...(shape ? { metadata: spelled(found, shape) } : {}),
+        },
+        ...(alwaysTold.includes(type) ? { required: ['metadata'] } : {}),
+      },
+    },
+  }))
+}
+
+/** Types whose `metadata` is always there. */
+const alwaysTold: readonly RefusalType[] = [
+  'insufficient_balance',
+  'cap_exceeded',
+  'payload_too_large',
+]
+
+/** The same in Anthropic's shape, in which the members of `metadata` stand among `details`. */
+function messagesErrorOf(found: Found, type: RefusalType): Json {
+  const shape = metadataShapes[type]
+  const { properties = {} } = shape ? (spelled(found, shape) as { properties?: Schemas }) : {}
+  const error = messagesError(new Refusal(type), '')['error'] as Schema
+  const details = {
+    allOf: [{ $ref: '#/components/schemas/MessagesErrorDetails' }],
+    properties: { type: { const: type }, code: { const: type }, ...properties },
+  }
+  return refer(found, 'schemas', `Messages${pascal(type)}Error`, () => ({
+    type: 'object',
+    description: refusals[type][1],
+    required: ['type', 'error', 'request_id'],
+    properties: {
+      type: { const: 'error' },
+      error: {
+        allOf: [spelled(found, messagesErrorShape)],
+        properties: { type: { const: error['type'] ?? null }, details },
+      },
+      request_id: spelled(found, requestIdShape),
+    },
+  }))
+}
+
+/** `upstream_error` is `Upstream`, so that no name ends in ErrorError. */
+const pascal = (type: RefusalType): string =>
+  type
+    .replace(/_error$/, '')
+    .replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /** What browsers and htmx get in place of the JSON. */
 const htmlError: Record<string, Json> = { 'text/html': { schema: { type: 'string' } } }
@@ -74,58 +156,10 @@ const refusalHeaders: Readonly<Record<number, Record<string, t.TSchema>>> = {
   },
 }
 
-export const errorSchema = spellShapes(
-  t.object('The one error body.', {
-    error: t.object('Why not, and what to do next.', {
-      type: t.text('Public API: never renamed.', 'invalid_request', {
-        enum: Object.keys(refusals),
-      }),
-      code: t.text('The same as `type`.', 'invalid_request'),
-      message: t.text('What to do next, in words.', 'The request is not well formed.'),
-      param: t.orNull(t.text('Path of the wrong field.', 'cap.limit_nusd')),
-      request_id: t.id('req', 'Quote it to the operator.'),
-      'metadata?': t.anything('What a program can use.', {}),
-    }),
-  }),
-  {},
-)
-
-export const messagesErrorSchema = spellShapes(
-  t.object("Anthropic's error body, on its routes.", {
-    type: t.only('error'),
-    error: t.object('Why not, and what to do next.', {
-      type: t.text('As its clients know it.', 'invalid_request_error'),
-      message: t.text('What to do next, in words.', 'The request is not well formed.'),
-      details: t.anything('Our own type, and what a program can use.', {
-        type: 'invalid_request',
-      }),
-    }),
-    request_id: t.id('req', 'Quote it to the operator.'),
-  }),
-  {},
-)
-
-const spent = {
-  limited_by: 'key',
-  blocking_key_id: t.sampleIds.key,
-  required_nusd: 48_000,
-  required_usd: '0.000048',
-  available_nusd: 1200,
-  available_usd: '0.0000012',
-  held_nusd: 0,
-  held_usd: '0.00',
-  resets_at: null,
-  max_affordable_output_tokens: 2,
-  top_up_url: 'https://gw.example/dashboard/deposits',
-}
-
-/** A body of each type of error, as it is sent. */
-export function errorExamples(): Record<string, Json> {
-  return Object.fromEntries(
-    Object.entries(refusals).map(([type, [status, message]]) => {
-      const error: Schema = { type, code: type, message, param: null, request_id: t.sampleIds.req }
-      if (status === 402) error['metadata'] = spent
-      return [type, { summary: type, value: { error } }]
-    }),
-  )
+/** A refusal with all that its type always tells. */
+function refusalOf(found: Found, type: RefusalType): Refusal {
+  const shape = metadataShapes[type]
+  if (!shape) return new Refusal(type)
+  const metadata = sampleOf(spelled(found, shape), found.schemas)
+  return new Refusal(type, { metadata: metadata as Record<string, Json> })
 }

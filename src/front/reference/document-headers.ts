@@ -1,19 +1,21 @@
 /** Lists the headers of an answer for the OpenAPI document. */
 import type { Json } from '../../kernel/canonical.ts'
-import { spellShapes } from '../../web/http/json-schema.ts'
+import type { Schema } from '../../web/http/json-schema.ts'
 import * as t from '../../web/http/shape.ts'
-import type { Answer } from './operation.ts'
+import { type Found, refer, spelled } from './components.ts'
 
-/** Of every answer. */
-export const requestId: Json = {
-  description: 'Of this request.',
-  schema: spellShapes(t.id('req', 'Of this request.'), {}),
+/** The headers of an answer, `X-Request-Id` of every answer among them. */
+export function headersOf(found: Found, own: Own = {}): Record<string, Json> {
+  const all: Own = { 'X-Request-Id': t.id('req', 'Of this request.'), ...own }
+  return Object.fromEntries(
+    Object.entries(all).map(([name, shape]) => {
+      const { description = '', ...schema } = spelled(found, shape)
+      const header: Schema = { description, schema }
+      const isCommon = name === 'X-Request-Id'
+      return [name, isCommon ? refer(found, 'headers', name, () => header) : header]
+    }),
+  )
 }
 
-export const headersOf = (headers: Answer['headers'] = {}): Record<string, Json> =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, { description = '', ...schema }]) => [
-      name,
-      { description, schema },
-    ]),
-  )
+/** Shapes, or what they were spelled as. */
+type Own = Readonly<Record<string, t.TSchema | Schema>>

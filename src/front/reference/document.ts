@@ -1,12 +1,15 @@
 /** Makes the OpenAPI 3.1 document. */
 import type { Json } from '../../kernel/canonical.ts'
 import { cookieName } from '../../web/http/cookies.ts'
+import type { Schema } from '../../web/http/json-schema.ts'
 import { areas, schemas } from './areas/areas.ts'
-import { errorExamples, errorSchema, errorsOf, messagesErrorSchema } from './document-errors.ts'
-import { headersOf, requestId } from './document-headers.ts'
+import { type Found, partOf, refer } from './components.ts'
+import { errorsOf } from './document-errors.ts'
+import { headersOf } from './document-headers.ts'
 import {
   type Access,
   type Answer,
+  type Area,
   type Example,
   isForBrowsers,
   methodOf,
@@ -16,45 +19,59 @@ import {
 import { sampleOf } from './sample.ts'
 
 /** The OpenAPI 3.1 document of a service at that origin. */
-export function openApiOf({ baseUrl, version }: { baseUrl: string; version: string }) {
+export function openApiOf({ baseUrl, version }: Service) {
   const paths: Record<string, Record<string, Json>> = {}
+  const found: Found = {
+    schemas: { ...schemas },
+    responses: {},
+    examples: {},
+    headers: {},
+    parameters: {},
+  }
   for (const area of areas) {
     for (const operation of area.operations) {
       const path = pathOf(operation).replace(/:(\w+)/g, '{$1}')
       paths[path] ??= {}
-      paths[path][methodOf(operation).toLowerCase()] = operationOf(operation, area.title)
+      paths[path][methodOf(operation).toLowerCase()] = operationOf(operation, area.title, found)
     }
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Counterfoil', version, description: about, license },
+    info: { title: 'Counterfoil', version, description: about, contact, license },
     servers: [{ url: baseUrl }],
     tags: areas.map(({ title, about: description }) => ({ name: title, description })),
     paths,
-    components: {
-      schemas: { ...schemas, Error: errorSchema, MessagesError: messagesErrorSchema },
-      examples: errorExamples(),
-      securitySchemes: {
-        key: {
-          type: 'http',
-          scheme: 'bearer',
-          bearerFormat: 'sk-service-…',
-          description:
-            'An API key: `sk-service-` and 49 characters. Its holder can spend up to its cap.',
-        },
-        session: {
-          type: 'apiKey',
-          in: 'cookie',
-          name: cookieName('sid', baseUrl),
-          description:
-            'Set by `POST /api/auth/verify`: httpOnly, SameSite=Lax. It expires after 24 hours ' +
-            'without use, and after 7 days at the latest.',
-        },
-      },
-    },
+    components: { ...found, securitySchemes: securitySchemesOf(baseUrl) },
   }
 }
 
+/** The part of it that describes one area and needs no other file. */
+export function openApiOfArea(whole: ReturnType<typeof openApiOf>, area: Area) {
+  const { components, info, ...rest } = partOf(whole, (tag) => tag === area.title)
+  const own = { ...info, title: `${info.title}: ${area.title}`, description: briefly }
+  return { ...rest, info: own, components }
+}
+
+type Service = { baseUrl: string; version: string }
+
+const securitySchemesOf = (baseUrl: string) => ({
+  key: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'sk-service-…',
+    description: 'An API key: `sk-service-` and 49 characters. Its holder can spend up to its cap.',
+  },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: cookieName('sid', baseUrl),
+    description:
+      'Set by `POST /api/auth/verify`: httpOnly, SameSite=Lax. It expires after 24 hours ' +
+      'without use, and after 7 days at the latest.',
+  },
+})
+
+const contact = { name: 'The operator of this server' }
 const license = { name: 'MIT', identifier: 'MIT' }
 
 const about = [
@@ -78,12 +95,18 @@ const about = [
     'sign-in page, and a browser that wants a page gets a 303 there.',
 ].join('\n\n')
 
-function operationOf(operation: Operation, tag: string): Json {
+const briefly =
+  'One area of `/openapi.json`, which says what holds everywhere. Every error has the body of ' +
+  '`Error`; its `type` says what `metadata` holds. Money is integer nano-USD (`_nusd`).'
+
+function operationOf(operation: Operation, tag: string, found: Found): Json {
   const { access, title, about: description } = operation
   const parameters = [
     ...parametersOf(operation, 'path'),
     ...parametersOf(operation, 'query'),
-    ...(operation.isIdempotent ? [idempotencyKey] : []),
+    ...(operation.isIdempotent
+      ? [refer(found, 'parameters', 'IdempotencyKey', () => idempotencyKey)]
+      : []),
   ]
   const notes = [description, ...notesOf(operation)]
   return {
@@ -94,7 +117,7 @@ function operationOf(operation: Operation, tag: string): Json {
     security: securityOf(access),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(operation.body ? { requestBody: bodyOf(operation, operation.body) } : {}),
-    responses: { ...answersOf(operation), ...errorsOf(operation) },
+    responses: { ...answersOf(operation, found), ...errorsOf(operation, found) },
   }
 }
 
@@ -130,9 +153,12 @@ function parametersOf(operation: Operation, place: 'path' | 'query'): Json[] {
     required: place === 'path',
     description,
     schema,
-    ...(given[name] !== undefined ? { example: given[name] } : {}),
+    ...(given[name] !== undefined ? { example: asTyped(given[name], schema) } : {}),
   }))
 }
+
+/** Examples are written as they stand in a URL. */
+const asTyped = (text: string, { type }: Schema): Json => (type === 'integer' ? Number(text) : text)
 
 function bodyOf({ examples }: Operation, body: NonNullable<Operation['body']>): Json {
   const content: Record<string, Json> = {
@@ -167,23 +193,33 @@ function examplesOf(
 
 const slugOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, '_')
 
-function answersOf({ answers }: Operation): Record<string, Json> {
+function answersOf({ answers }: Operation, found: Found): Record<string, Json> {
   return Object.fromEntries(
     answers.map(({ status, about: description, headers, content }) => [
       String(status),
       {
         description,
-        headers: { 'X-Request-Id': requestId, ...headersOf(headers) },
-        ...(Object.keys(content).length === 0 ? {} : { content: contentOf(content) }),
+        headers: headersOf(found, headers),
+        ...(Object.keys(content).length === 0 ? {} : { content: contentOf(content, found) }),
       },
     ]),
   )
 }
 
-const contentOf = (content: Answer['content']): Record<string, Json> =>
+const contentOf = (content: Answer['content'], found: Found): Record<string, Json> =>
   Object.fromEntries(
-    Object.entries(content).map(([media, { schema, sample }]) => [
+    Object.entries(content).map(([media, { schema, sample }]): [string, Json] => [
       media,
-      { schema, example: sample ?? sampleOf(schema, schemas) },
+      sample === undefined
+        ? { schema, examples: { sample: sampleIn(found, schema) } }
+        : { schema, ...(sample === '' ? {} : { example: sample }) },
     ]),
   )
+
+/** A schema with a name has its sample beside it. */
+function sampleIn(found: Found, schema: Schema): Json {
+  const { $ref } = schema
+  const value = () => ({ value: sampleOf(schema, schemas) })
+  if (typeof $ref !== 'string') return value()
+  return refer(found, 'examples', $ref.slice($ref.lastIndexOf('/') + 1), value)
+}

@@ -60,6 +60,17 @@ export const media = (
   [type]: { schema: t.text(about, ''), sample },
 })
 
+/** Server-sent events, each with JSON of that shape as its data, and a sample of the stream. */
+export const events = (data: t.TSchema, sample: string): Answer<t.TSchema>['content'] => ({
+  'text/event-stream': {
+    schema: t.text('Server-sent events; `contentSchema` is of the data of each.', '', {
+      contentMediaType: 'application/json',
+      contentSchema: data,
+    }),
+    sample,
+  },
+})
+
 /** The parameters of a list; `after` is the id of an item. */
 export const pageQuery = (after: string) => ({
   limit: t.integer('How many, 20 if absent.', 20, { minimum: 1, maximum: 100 }),

@@ -59,7 +59,11 @@ export function typeOf(schema: Schema): string {
   if (typeof $ref === 'string') return $ref.slice($ref.lastIndexOf('/') + 1)
   if (schema['const'] !== undefined) return JSON.stringify(schema['const'])
   if (Array.isArray(words)) return words.join(' | ')
-  if (type === 'array') return `list of ${isSchema(items) ? typeOf(items) : 'anything'}`
+  if (isSchema(items)) {
+    const list = `list of ${typeOf(items)}`
+    return Array.isArray(type) ? `${list} or null` : list
+  }
+  if (type === 'array') return 'list of anything'
   if (Array.isArray(type)) return type.join(' or ')
   return typeof type === 'string' ? type : 'anything'
 }

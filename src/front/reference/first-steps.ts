@@ -1,10 +1,13 @@
-/** The three commands that an agent begins with. */
+/** The commands that an agent begins with. */
 import { operations } from './areas/areas.ts'
 import { curlOf } from './curl.ts'
 import type { Operation } from './operation.ts'
 
-/** The three commands that an agent begins with. */
-export const firstSteps = (baseUrl: string): { title: string; command: string }[] => [
+/** A command, with a line on what it needs where that is more than a key. */
+export type FirstStep = { title: string; about?: string; command: string }
+
+/** The commands that an agent begins with, in the order in which each needs what came before. */
+export const firstSteps = (baseUrl: string): FirstStep[] => [
   { title: 'Check the budget', command: commandOf('showSelf', baseUrl) },
   { title: 'Run a model', command: commandOf('createChatCompletion', baseUrl) },
   {
@@ -14,6 +17,20 @@ export const firstSteps = (baseUrl: string): { title: string; command: string }[
       `curl '${baseUrl}/v1/receipts/verify' -H 'Content-Type: application/json' \\`,
       '  --data-binary @run.receipt.json',
     ].join('\n'),
+  },
+  {
+    title: 'Verify it offline',
+    about:
+      'Without this server: get the address of its signer (`GET /v1/signer`) from another source ' +
+      'that you trust, and put it into COUNTERFOIL_SIGNER.',
+    command: 'counterfoil verify run.receipt.json --signer "$COUNTERFOIL_SIGNER" --json',
+  },
+  {
+    title: 'Make a key for another agent',
+    about:
+      'Needs the scope `keys:mint`. What it spends counts against your cap too. `secret` is in ' +
+      'this answer and nowhere else.',
+    command: commandOf('mintKey', baseUrl),
   },
 ]
 

@@ -1,7 +1,7 @@
 /** Writes /llms.txt. */
 import { areas } from './areas/areas.ts'
-import { firstSteps } from './first-steps.ts'
-import { methodOf, pathOf } from './operation.ts'
+import { type FirstStep, firstSteps } from './first-steps.ts'
+import { type Group, methodOf, pathOf } from './operation.ts'
 
 /** What an agent reads first: enough to run, to check its budget and to verify a receipt. */
 export const llmsOf = ({ baseUrl }: { baseUrl: string }): string => `# Counterfoil at ${baseUrl}
@@ -35,11 +35,14 @@ The message says what to do next.
 ## More
 
 - [OpenAPI 3.1](${baseUrl}/openapi.json): every route, schema, example and error
-- [MCP](${baseUrl}/mcp): POST only, streamable HTTP; tools list_models, run, get_receipt,
-  verify_receipt, get_proof, key_self, usage; the same Authorization header
-- [Reference for people](${baseUrl}/docs)
+- One area of it, less than 60 kB: ${baseUrl}/openapi/{area}.json; as Markdown:
+  ${baseUrl}/docs/{area}.md. Areas: ${areaNames('programs')}
+- [MCP](${baseUrl}/mcp): POST only, streamable HTTP; tools list_models, run, cancel_run,
+  get_receipt, verify_receipt, get_proof, key_self, mint_key, revoke_key, usage, export_usage; the
+  same Authorization header
+- [Reference for people](${baseUrl}/docs), [as Markdown](${baseUrl}/docs.md)
 - The dashboard API (\`/api\`: sign in with a wallet, then its session cookie) is in the OpenAPI
-  document only: agents need none of it.
+  document only: agents need none of it. Its areas: ${areaNames('dashboard')}
 
 ## Routes
 ${areas
@@ -47,8 +50,14 @@ ${areas
   .map(toRoutes)
   .join('')}`
 
-const toSection = ({ title, command }: { title: string; command: string }): string =>
-  `\n## ${title}\n\n\`\`\`sh\n${command}\n\`\`\`\n`
+const areaNames = (group: Group): string =>
+  areas
+    .filter((area) => area.group === group)
+    .map(({ id }) => id)
+    .join(', ')
+
+const toSection = ({ title, about, command }: FirstStep): string =>
+  `\n## ${title}\n\n${about === undefined ? '' : `${about}\n\n`}\`\`\`sh\n${command}\n\`\`\`\n`
 
 const toRoutes = ({ operations }: (typeof areas)[number]): string =>
   operations.map((one) => `\n- \`${methodOf(one)} ${pathOf(one)}\`: ${one.title}`).join('')

@@ -32,6 +32,18 @@ export type Operation<S = Schema> = {
  */
 export type Access = 'none' | 'optional' | 'any' | 'also-paused' | 'session' | 'admin' | Scope
 
+const accessTexts: Readonly<Record<string, string>> = {
+  none: 'No key',
+  optional: 'No key, or its owner’s',
+  any: 'Any key',
+  'also-paused': 'Any key, also paused',
+  session: 'Session',
+  admin: 'Operator’s session',
+}
+
+/** What a caller needs, in words; of a scope its name. */
+export const accessOf = ({ access }: Operation): string => accessTexts[access] ?? access
+
 export type Example = {
   name: string
   path?: Readonly<Record<string, string>>

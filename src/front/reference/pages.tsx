@@ -8,7 +8,9 @@ import type { Markup } from '../../web/ui/jsx-runtime.ts'
 import { publicPage } from '../../web/ui/layout.tsx'
 import { Pad, PageHead, Panel } from '../../web/ui/panel.tsx'
 import { reply } from '../../web/ui/reply.ts'
+import { answerText } from './answer-text.ts'
 import { areas } from './areas/areas.ts'
+import { areaMarkdown, frontMarkdown } from './markdown.ts'
 import type { Area } from './operation.ts'
 import { OverviewPage } from './pages/contents.tsx'
 import { OperationPanel } from './pages/operation.tsx'
@@ -16,12 +18,13 @@ import { Prose, SchemaSection } from './pages/parts.tsx'
 
 /** `/docs`: the reference for people, of the same entries as `/openapi.json`. A page an area. */
 export const docsPages = (deps: Deps, frame: Frame) => {
-  const show = async (request: Request, title: string, description: string, main: Markup) =>
+  const show = async (request: Request, path: string, { title, about, main }: Shown) =>
     publicPage({
       frame,
       title,
-      description,
+      description: about,
       here: '/docs',
+      markdown: `${path}.md`,
       main: <div class="stack wide docs">{main}</div>,
       ...(await readerAccount(deps, request)),
     })
@@ -35,14 +38,31 @@ export const docsPages = (deps: Deps, frame: Frame) => {
           <OverviewPage baseUrl={baseUrl} />
         </>
       )
-      return reply({ request, set }, { page: await show(request, 'API reference', about, main) })
+      const shown = { title: 'API reference', about, main }
+      return reply({ request, set }, { page: await show(request, '/docs', shown) })
     })
+    .get('/docs.md', ({ request, set }) =>
+      answerText({ request, set }, frontMarkdown(deps.settings.baseUrl), markdownType),
+    )
     .get('/docs/:area', async ({ params, request, set }) => {
-      const area = areas.find(({ id }) => id === params.area) ?? refuse('not_found')
-      const main = <AreaPage area={area} baseUrl={deps.settings.baseUrl} />
-      return reply({ request, set }, { page: await show(request, area.title, area.about, main) })
+      const { baseUrl } = deps.settings
+      const [, id, isMarkdown] = /^(.*?)(\.md)?$/s.exec(params.area) ?? []
+      const area = areas.find((one) => one.id === id) ?? refuse('not_found', noSuchPage)
+      if (isMarkdown) {
+        return answerText({ request, set }, areaMarkdown(area, baseUrl), markdownType)
+      }
+      const main = <AreaPage area={area} baseUrl={baseUrl} />
+      const { title, about } = area
+      const path = `/docs/${area.id}`
+      return reply({ request, set }, { page: await show(request, path, { title, about, main }) })
     })
 }
+
+type Shown = { title: string; about: string; main: Markup }
+
+const markdownType = 'text/markdown; charset=utf-8'
+
+const noSuchPage = `There is no such page. There are ${areas.map(({ id }) => id).join(', ')}.`
 
 const schemasEntry = { id: 'schemas', title: 'Schemas' }
 

@@ -11,10 +11,15 @@ export function sampleOf(schema: Schema, schemas: Schemas): Json {
   if (schema['const'] !== undefined) return schema['const']
   if (Array.isArray(words)) return words[0] ?? null
   if (Array.isArray(anyOf)) return sampleOf(anyOf[0] as Schema, schemas)
-  if (type === 'array') return [sampleOf(schema['items'] as Schema, schemas)]
+  if (is(type, 'array')) return [sampleOf(schema['items'] as Schema, schemas)]
+  if (is(type, 'string')) return ''
   const members = Object.entries((schema['properties'] ?? {}) as Schemas)
   return Object.fromEntries(members.map(([name, of]) => [name, sampleOf(of, schemas)]))
 }
+
+/** Whether values may be of a type, `null` or not. */
+const is = (type: Json | undefined, name: string): boolean =>
+  type === name || (Array.isArray(type) && type.includes(name))
 
 /** @throws Error for a reference to nothing: the document would be wrong. */
 export function named($ref: string, schemas: Schemas): Schema {

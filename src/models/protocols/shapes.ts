@@ -1,5 +1,18 @@
 /** What the doors of Messages and Responses take and answer. */
 import * as t from '../../web/http/shape.ts'
+import {
+  answerBlockShape,
+  messageEventShape,
+  messageParamShape,
+  messagesToolShape,
+  systemShape,
+} from './messages/shapes.ts'
+import {
+  inputItemShape,
+  outputItemShape,
+  responseEventShape,
+  responsesToolShape,
+} from './responses/shapes.ts'
 
 const echo = 'counterfoil/echo-1'
 const said = 'Every run leaves a receipt.'
@@ -9,25 +22,21 @@ const counterfoil = t.object('The receipt and what it cost.', {
   receipt: t.object('Where the receipt is.', {
     id: t.id('rcpt', 'Id of the receipt.'),
     digest: t.hash('What was signed.'),
-    url: t.text('The receipt file.', 'https://gw.example/v1/receipts/rcpt_…', { format: 'uri' }),
+    url: t.text('The receipt file.', `https://gw.example/v1/receipts/${t.sampleIds.rcpt}`, {
+      format: 'uri',
+    }),
     cost_nusd: t.nusd('What was charged.', 4650),
   }),
   cost_nusd: t.nusd('What was charged.', 4650),
 })
 
-const messages = t.list(
-  t.object('A message.', {
-    role: t.text('`user`, `assistant` or `system`.', 'user'),
-    content: t.anything('Text, or a list of blocks.', said),
-  }),
-  'The conversation.',
-)
+const messages = t.list(messageParamShape, 'The conversation.', { minItems: 1 })
 
 const asked = {
   model: t.text('A model of `GET /v1/models`.', echo),
   messages,
-  'system?': t.anything('Text, or a list of text blocks.', 'Be short.'),
-  'tools?': t.anything('Tools with a name and an input_schema.', []),
+  'system?': systemShape,
+  'tools?': t.list(messagesToolShape, 'Tools that the model may call.'),
   'tool_choice?': t.anything('Passed on.', { type: 'auto' }),
   'thinking?': t.anything('Passed on where the model server speaks this protocol.', {
     type: 'disabled',
@@ -41,14 +50,26 @@ export const messagesRequestShape = t.answer(
     ...asked,
     max_tokens: t.integer('The most tokens of the answer.', 64, { minimum: 1 }),
     'stream?': t.flag('Whether the answer comes as events.', false),
-    'stop_sequences?': t.anything('Texts that end the answer.', []),
+    'stop_sequences?': t.list(t.text('', '.'), 'Texts that end the answer.'),
     'temperature?': t.real('Passed on.', 1),
     'top_p?': t.real('Passed on.', 1),
     'metadata?': t.object('', { 'user_id?': t.text('Passed on as the user.', 'u-1') }),
   },
 )
 
-export const messageShape = t.answer('Message', "Anthropic's answer, and the receipt.", {
+const messageUsage = t.object('What it used.', {
+  input_tokens: tokens('Read, without the caches.'),
+  cache_read_input_tokens: t.count('Read from a cache. Tokens.', 0),
+  cache_creation_input_tokens: t.count('Written to a cache. Tokens.', 0),
+  cache_creation: t.object('The same by how long it lives.', {
+    ephemeral_5m_input_tokens: t.count('Five minutes. Tokens.', 0),
+    ephemeral_1h_input_tokens: t.count('An hour. Tokens.', 0),
+  }),
+  output_tokens: tokens('Written.'),
+  server_tool_use: t.anything('Searches of the model server, if there were any.', null),
+})
+
+const messageMembers = {
   id: t.text(
     '`msg_` and what follows `run_` in the id of its run.',
     'msg_01k1j8dq00b4d6f8h1k3m5p7r9',
@@ -56,22 +77,24 @@ export const messageShape = t.answer('Message', "Anthropic's answer, and the rec
   type: t.only('message'),
   role: t.only('assistant'),
   model: t.text('The model.', echo),
-  content: t.list(t.anything('A block.', { type: 'text', text: said }), 'What it says.'),
-  stop_reason: t.text('`end_turn`, `max_tokens`, `tool_use`, …', 'end_turn'),
+  content: t.list(answerBlockShape, 'What it says.'),
+  stop_reason: t.orNull(t.text('`end_turn`, `max_tokens`, `tool_use`, …', 'end_turn')),
   stop_sequence: t.orNull(t.text('The text that ended it.', '.')),
-  usage: t.object('What it used.', {
-    input_tokens: tokens('Read, without the caches.'),
-    cache_read_input_tokens: t.count('Read from a cache. Tokens.', 0),
-    cache_creation_input_tokens: t.count('Written to a cache. Tokens.', 0),
-    cache_creation: t.object('The same by how long it lives.', {
-      ephemeral_5m_input_tokens: t.count('Five minutes. Tokens.', 0),
-      ephemeral_1h_input_tokens: t.count('An hour. Tokens.', 0),
-    }),
-    output_tokens: tokens('Written.'),
-    server_tool_use: t.anything('Searches of the model server, if there were any.', null),
-  }),
+  usage: messageUsage,
+}
+
+export const messageShape = t.answer('Message', "Anthropic's answer, and the receipt.", {
+  ...messageMembers,
   counterfoil,
 })
+
+export const streamedMessageShape = messageEventShape(
+  t.object('Without content.', messageMembers),
+  {
+    usage: messageUsage,
+    counterfoil,
+  },
+)
 
 export const tokenCountShape = t.answer('TokenCount', 'How many tokens a request has.', {
   input_tokens: tokens('Read.'),
@@ -84,11 +107,14 @@ export const responsesRequestShape = t.answer(
   "OpenAI's request. Where the model server speaks this protocol it goes on as it came.",
   {
     model: t.text('A model of `GET /v1/models`.', echo),
-    input: t.anything('Text, or a list of items.', said),
+    input: t.either('Text, or a list of items.', [
+      t.text('', said),
+      t.list(inputItemShape, 'Items.', { minItems: 1 }),
+    ]),
     'instructions?': t.orNull(t.text('What the model is to keep to.', 'Be short.')),
     'max_output_tokens?': t.orNull(t.integer('The most tokens.', 64, { minimum: 1 })),
     'stream?': t.orNull(t.flag('Whether the answer comes as events.', false)),
-    'tools?': t.anything('Tools of type function or custom; others have no effect.', []),
+    'tools?': t.orNull(t.list(responsesToolShape, 'Tools that the model may call.')),
     'tool_choice?': t.anything('Passed on.', 'auto'),
     'text?': t.anything('The form of the answer.', { format: { type: 'text' } }),
     'reasoning?': t.anything('How much the model reasons.', { effort: 'low' }),
@@ -97,7 +123,7 @@ export const responsesRequestShape = t.answer(
   },
 )
 
-export const responseShape = t.answer('Response', "OpenAI's answer, and the receipt.", {
+const responseMembers = {
   id: t.text(
     '`resp_` and what follows `run_` in the id of its run.',
     'resp_01k1j8dq00b4d6f8h1k3m5p7r9',
@@ -121,16 +147,26 @@ export const responseShape = t.answer('Response', "OpenAI's answer, and the rece
   tools: t.anything('As asked.', []),
   top_p: t.anything('As asked.', null),
   truncation: t.text('Always `disabled`.', 'disabled'),
-  output: t.list(t.anything('An item.', { type: 'message' }), 'What it says and calls.'),
+  output: t.list(outputItemShape, 'What it says and calls.'),
   store: t.flag('Always false.', false),
-  usage: t.object('What it used.', {
-    input_tokens: tokens('Read.'),
-    input_tokens_details: t.object('', { cached_tokens: t.count('From a cache. Tokens.', 0) }),
-    output_tokens: tokens('Written.'),
-    output_tokens_details: t.object('', {
-      reasoning_tokens: t.count('Of reasoning. Tokens.', 0),
+  usage: t.orNull(
+    t.object('What it used.', {
+      input_tokens: tokens('Read.'),
+      input_tokens_details: t.object('', { cached_tokens: t.count('From a cache. Tokens.', 0) }),
+      output_tokens: tokens('Written.'),
+      output_tokens_details: t.object('', {
+        reasoning_tokens: t.count('Of reasoning. Tokens.', 0),
+      }),
+      total_tokens: t.count('Both. Tokens.', 10),
     }),
-    total_tokens: t.count('Both. Tokens.', 10),
-  }),
+  ),
+}
+
+export const responseShape = t.answer('Response', "OpenAI's answer, and the receipt.", {
+  ...responseMembers,
   counterfoil,
 })
+
+export const streamedResponseShape = responseEventShape(
+  t.object('Its receipt comes with its end.', { ...responseMembers, 'counterfoil?': counterfoil }),
+)

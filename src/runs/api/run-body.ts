@@ -18,6 +18,8 @@ export const runBody = t.body('RunRequest', 'What to run: `input` or `messages`,
   ),
   'messages?': t.list(t.anything('A message.', { role: 'user', content: 'Hello.' }), 'Of a chat.', {
     minItems: 1,
+    // The shape of a message loads with the reference alone.
+    ...t.told({ items: { $ref: '#/components/schemas/ChatMessage' } }),
   }),
   'max_output_tokens?': t.integer("The most tokens; default: the model's limit.", 64, {
     minimum: 1,

@@ -24,10 +24,20 @@ const spellMembers = (value: object, found: Record<string, Schema>): Schema =>
     Object.entries(value).map(([name, inner]) => [name, spellShapes(inner, found)]),
   )
 
+/** Without a description or an example that is empty. */
+function saying({ description, examples, ...rest }: Schema): Schema {
+  const isEmpty = Array.isArray(examples) && examples.length === 1 && examples[0] === ''
+  return {
+    ...(description === undefined || description === '' ? {} : { description }),
+    ...(examples === undefined || isEmpty ? {} : { examples }),
+    ...rest,
+  }
+}
+
 /** Spells maps, enumerations and null in one keyword each; TypeBox spells them in several. */
 function spell(shape: object, found: Record<string, Schema>): Schema {
   const { told, patternProperties, anyOf, ...rest } = spellMembers(shape, found)
-  const whole = { ...rest, ...(told as Schema | undefined) }
+  const whole = saying({ ...rest, ...(told as Schema | undefined) })
   if (patternProperties) {
     return { ...whole, additionalProperties: Object.values(patternProperties)[0] ?? true }
   }

@@ -157,12 +157,12 @@ function headersOf({ type, status, detail }: Refusal): Record<string, string> {
 }
 
 /**
- * Who reads the refusal: programs under `/v1` and at `/mcp`, and supervisors, always get JSON;
- * elsewhere htmx gets a fragment and a browser a page. Decides the looks only, so the path may be
- * read from the URL here.
+ * Who reads the refusal: programs under `/v1` and `/openapi` and at `/mcp`, and supervisors, always
+ * get JSON; elsewhere htmx gets a fragment and a browser a page. Decides the looks only, so the
+ * path may be read from the URL here.
  */
 function wantsHtml({ url, headers }: Request): 'page' | 'fragment' | undefined {
-  if (isForPrograms(url)) return undefined
+  if (isForPrograms(url) || url.startsWith('/openapi/', pathStart(url))) return undefined
   if (headers.get('hx-request') === 'true') return 'fragment'
   const accept = headers.get('accept') ?? ''
   if (url.startsWith('/api/', pathStart(url)))

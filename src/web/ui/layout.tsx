@@ -17,6 +17,8 @@ export type PageParts = {
   account?: string
   /** What a search engine or a link's preview shows: a sentence or two without private data. */
   description?: string
+  /** The path of the same as Markdown, for agents. */
+  markdown?: string
   /** Kept out of search engines: private, of one answer, or shared by link. */
   isUnlisted?: boolean
   /** Scripts of this page alone: `wallet`, `verify`, `hx-sse`. */
@@ -113,7 +115,7 @@ function document(parts: PageParts, { theme, path }: Reader, body: Markup): stri
 
 /** The metadata for search engines and link previews. */
 function Meta({ parts, path }: { parts: PageParts; path: string }) {
-  const { title, description, isUnlisted, frame } = parts
+  const { title, description, isUnlisted, frame, markdown } = parts
   const whole = `${title} · Counterfoil`
   const name = <title>{whole}</title>
   const told = description ? <meta name="description" content={description} /> : null
@@ -132,6 +134,7 @@ function Meta({ parts, path }: { parts: PageParts; path: string }) {
       {name}
       {told}
       <link rel="canonical" href={url} />
+      {markdown ? <link rel="alternate" type="text/markdown" href={markdown} /> : null}
       <meta property="og:site_name" content="Counterfoil" />
       <meta property="og:type" content="website" />
       <meta property="og:title" content={whole} />

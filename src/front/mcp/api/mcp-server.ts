@@ -10,7 +10,7 @@ import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/server/valida
 import type { Log } from '../../../kernel/log.ts'
 import { Refusal, toErrorBody } from '../../../kernel/refusal.ts'
 import { type Schema, spellShapes } from '../../../web/http/json-schema.ts'
-import type { Arguments, Call } from '../tool.ts'
+import type { Arguments, Call, Tool } from '../tool.ts'
 import { tools } from './tools.ts'
 
 /** Sends a call of a tool to `/v1`, with the credentials of `outer`. */
@@ -30,12 +30,12 @@ export const mcpServer = ({ ask, log, version }: Needs): McpHttpHandler => {
     ({ requestInfo }) => {
       const info = { name: 'counterfoil', title: 'Counterfoil', version }
       const server = new McpServer(info, { instructions, jsonSchemaValidator })
-      for (const { name, title, description, schema, isReading, toCall } of registered) {
-        const annotations = { readOnlyHint: isReading, openWorldHint: !isReading }
+      for (const { name, title, description, schema, effect, toCall, read } of registered) {
+        const annotations = hintsOf[effect]
         server.registerTool(
           name,
           { title, description, inputSchema: schema, annotations },
-          (args: Arguments) => callTool({ ask, log }, toCall(args), requestInfo),
+          (args: Arguments) => callTool({ ask, log, read }, toCall(args), requestInfo),
         )
       }
       return server
@@ -44,22 +44,31 @@ export const mcpServer = ({ ask, log, version }: Needs): McpHttpHandler => {
   )
 }
 
+/** What clients show a person before a tool is used, or ask about. */
+const hintsOf = {
+  reads: { readOnlyHint: true, openWorldHint: false },
+  adds: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
+  ends: { readOnlyHint: false, destructiveHint: true, openWorldHint: false },
+} as const
+
 const instructions =
   'A prepaid gateway to AI models: every run is charged to the key of this connection ' +
   '(Authorization: Bearer sk-service-…) and leaves a signed receipt. Money is in integer ' +
   'nano-USD: 1 USD is 1,000,000,000. list_models, verify_receipt, get_proof and get_receipt of ' +
-  'shared receipts need no key. Errors have a type and say what to do next.'
+  'shared receipts need no key. mint_key makes a key with a smaller cap for another agent: its ' +
+  'secret is shown once. Errors have a type and say what to do next.'
 
 /** What `/v1` answers is what the tool answers; what it refuses is an error of the tool. */
 async function callTool(
-  { ask, log }: Pick<Needs, 'ask' | 'log'>,
+  { ask, log, read }: Pick<Needs, 'ask' | 'log'> & { read: Tool['read'] },
   call: Call,
   outer: Request | undefined,
 ): Promise<CallToolResult> {
   try {
     if (!outer) throw new Error('a call of a tool without its request')
     const answer = await ask(call, outer)
-    return toResult(await answer.json(), !answer.ok)
+    const body = read && answer.ok ? await read(answer) : await answer.json()
+    return toResult(body, !answer.ok)
   } catch (error) {
     log.error('mcp.failed', error)
     return toResult(toErrorBody(new Refusal('internal_error'), ''), true)

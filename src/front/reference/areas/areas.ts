@@ -11,13 +11,13 @@ import { logArea } from './log-area.ts'
 import { mcpArea } from './mcp-area.ts'
 import { moneyArea } from './money-area.ts'
 import { openaiArea } from './openai-area.ts'
-import { operatorArea } from './operator-area.ts'
+import { operatedArea, operatorArea } from './operator-area.ts'
 import { ownKeysArea } from './own-keys-area.ts'
-import { ownMoneyArea } from './own-money-area.ts'
+import { ownMoneyArea, ownPlansArea } from './own-money-area.ts'
 import { ownPassportsArea } from './own-passports-area.ts'
-import { ownRunsArea } from './own-runs-area.ts'
+import { ownReceiptsArea, ownRunsArea } from './own-runs-area.ts'
 import { passportsArea } from './passports-area.ts'
-import { protocolsArea } from './protocols-area.ts'
+import { messagesArea, responsesArea } from './protocols-area.ts'
 import { receiptsArea } from './receipts-area.ts'
 import { runsArea } from './runs-area.ts'
 import { serviceArea } from './service-area.ts'
@@ -28,7 +28,8 @@ import { usageArea } from './usage-area.ts'
 /** The whole reference, in the order of its pages. A new route is one entry in its area. */
 const written: readonly Area<TSchema>[] = [
   openaiArea,
-  protocolsArea,
+  messagesArea,
+  responsesArea,
   runsArea,
   keysArea,
   receiptsArea,
@@ -44,10 +45,13 @@ const written: readonly Area<TSchema>[] = [
   accountArea,
   ownKeysArea,
   ownRunsArea,
+  ownReceiptsArea,
   consoleArea,
   ownMoneyArea,
+  ownPlansArea,
   ownPassportsArea,
   operatorArea,
+  operatedArea,
 ]
 
 const found: Record<string, Schema> = {}

@@ -1,12 +1,13 @@
 /** Reference entries of the OpenAI-compatible routes. */
 import {
+  chatChunkShape,
   chatCompletionShape,
   chatRequestShape,
   embeddingRequestShape,
   embeddingsShape,
 } from '../../../runs/shapes.ts'
 import * as t from '../../../web/http/shape.ts'
-import { area, type Entry, json, media, ok, operation } from '../entry.ts'
+import { area, type Entry, events, json, ok, operation } from '../entry.ts'
 import type { Example } from '../operation.ts'
 
 /** What a paid answer says in headers. */
@@ -56,7 +57,7 @@ const chatAnswers: Entry['answers'] = [
     headers: receiptHeaders,
     content: {
       ...json(chatCompletionShape),
-      ...media('text/event-stream', 'Server-sent events.', sseSample),
+      ...events(chatChunkShape, sseSample),
     },
   },
 ]

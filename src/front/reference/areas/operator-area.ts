@@ -51,6 +51,25 @@ const looks = [
       q: t.text('Only those whose address begins so.', '0xf39f'),
     },
   }),
+  look('listAllDeposits', '/deposits', 'Deposits of all accounts', {
+    schema: depositPageShape,
+    about: 'All of them, those that wait, those without an account, or those never credited.',
+    query: {
+      ...pageQuery(t.sampleIds.dep),
+      state: t.oneOf('Default: all.', ['all', 'waiting', 'unassigned', 'ignored']),
+    },
+  }),
+  look('listAuditLog', '/audit-log', 'The audit log', {
+    schema: auditPageShape,
+    about: 'Who did what, newest first.',
+    query: {
+      ...pageQuery(t.sampleIds.req),
+      account: t.text('Only what was done to an account.', wallet),
+    },
+  }),
+]
+
+const serviceLooks = [
   look('showOperatedModels', '/models', 'Models and upstreams', {
     schema: operatedModelsShape,
     about: 'Prices, and how upstreams do.',
@@ -70,25 +89,9 @@ const looks = [
     about: 'Heads of the log on their way to the chain.',
     query: pageQuery(t.sampleIds.anc),
   }),
-  look('listAllDeposits', '/deposits', 'Deposits of all accounts', {
-    schema: depositPageShape,
-    about: 'All of them, those that wait, those without an account, or those never credited.',
-    query: {
-      ...pageQuery(t.sampleIds.dep),
-      state: t.oneOf('Default: all.', ['all', 'waiting', 'unassigned', 'ignored']),
-    },
-  }),
   look('showLedgerAudit', '/ledger', 'The last audit of the ledger', {
     schema: ledgerAuditShape,
     about: 'The newest one that an operator asked for.',
-  }),
-  look('listAuditLog', '/audit-log', 'The audit log', {
-    schema: auditPageShape,
-    about: 'Who did what, newest first.',
-    query: {
-      ...pageQuery(t.sampleIds.req),
-      account: t.text('Only what was done to an account.', wallet),
-    },
   }),
 ]
 
@@ -150,6 +153,9 @@ const actions = [
     answers: done('The deposit as it is now.', depositShape),
     refuses: ['conflict'],
   }),
+]
+
+const serviceActions = [
   operation(
     'reloadConfiguration',
     'POST /api/portal/admin/reload',
@@ -178,4 +184,9 @@ const actions = [
 export const operatorArea = area('operator', 'dashboard', 'Operator', {
   about: 'For the wallets in `admins` of the configuration. Every other wallet gets a 404.',
   operations: [...looks, ...actions],
+})
+
+export const operatedArea = area('operated', 'dashboard', 'Service of an operator', {
+  about: 'Models, margins, anchors and the ledger, for the wallets in `admins`. Others get a 404.',
+  operations: [...serviceLooks, ...serviceActions],
 })

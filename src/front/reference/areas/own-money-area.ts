@@ -174,6 +174,11 @@ const usage: readonly Entry[] = usageArea.operations.map((operation) => ({
 }))
 
 export const ownMoneyArea = area('own-money', 'dashboard', 'Money of an account', {
-  about: 'Deposits, plan, statement and usage of the signed-in account.',
-  operations: [...deposits, ...plans, ...statement, ...usage],
+  about: 'Deposits, statement and usage of the signed-in account.',
+  operations: [...deposits, ...statement, ...usage],
+})
+
+export const ownPlansArea = area('own-plans', 'dashboard', 'Plan of an account', {
+  about: 'The plan of the signed-in account, what a change costs, and the change.',
+  operations: plans,
 })

@@ -148,7 +148,12 @@ const receipts = [
   ),
 ]
 
-export const ownRunsArea = area('own-runs', 'dashboard', 'Runs and receipts of an account', {
-  about: 'All runs and receipts of the signed-in account, and who else may see them.',
-  operations: [...runs, ...receipts],
+export const ownRunsArea = area('own-runs', 'dashboard', 'Runs of an account', {
+  about: 'All runs of the signed-in account.',
+  operations: runs,
+})
+
+export const ownReceiptsArea = area('own-receipts', 'dashboard', 'Receipts of an account', {
+  about: 'All receipts of the signed-in account, and who else may see them.',
+  operations: receipts,
 })

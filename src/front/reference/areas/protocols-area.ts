@@ -5,10 +5,12 @@ import {
   messagesRequestShape,
   responseShape,
   responsesRequestShape,
+  streamedMessageShape,
+  streamedResponseShape,
   tokenCountShape,
 } from '../../../models/protocols/shapes.ts'
 import * as t from '../../../web/http/shape.ts'
-import { area, json, media, ok, operation } from '../entry.ts'
+import { area, events, json, ok, operation } from '../entry.ts'
 import { receiptHeaders, spendRefusals } from './openai-area.ts'
 
 const echo = 'counterfoil/echo-1'
@@ -35,7 +37,7 @@ const responseSample = [
   },
 ].map(eventOf)
 
-const operations = [
+const messagesOperations = [
   operation('createMessage', 'POST /v1/messages', 'A message, as Anthropic has it', {
     about:
       "Anthropic's clients work with the base URL (without `/v1`) and the key as auth token. Any " +
@@ -64,7 +66,7 @@ const operations = [
         headers: receiptHeaders,
         content: {
           ...json(messageShape),
-          ...media('text/event-stream', 'Server-sent events.', messageSample.join('')),
+          ...events(streamedMessageShape, messageSample.join('')),
         },
       },
     ],
@@ -78,6 +80,9 @@ const operations = [
     answers: [ok('The count.', tokenCountShape)],
     refuses: ['invalid_request', 'model_not_found'],
   }),
+]
+
+const responses = [
   operation('createResponse', 'POST /v1/responses', 'A response, as OpenAI has it', {
     about:
       'Stateless: `store` is answered as false, and `previous_response_id`, `conversation` and ' +
@@ -99,7 +104,7 @@ const operations = [
         headers: receiptHeaders,
         content: {
           ...json(responseShape),
-          ...media('text/event-stream', 'Server-sent events.', responseSample.join('')),
+          ...events(streamedResponseShape, responseSample.join('')),
         },
       },
     ],
@@ -115,9 +120,16 @@ const operations = [
   }),
 ]
 
-export const protocolsArea = area('protocols', 'programs', 'Messages and Responses', {
+export const messagesArea = area('messages', 'programs', 'Messages (Anthropic)', {
   about:
-    'Two more protocols for the same runs: Claude Code and every client of Anthropic, Codex and ' +
-    'what uses OpenAI’s newer API. Caps, limits, receipts and idempotency are the same.',
-  operations,
+    'Another protocol for the same runs: Claude Code and every client of Anthropic. Caps, ' +
+    'limits, receipts and idempotency are the same.',
+  operations: messagesOperations,
+})
+
+export const responsesArea = area('responses', 'programs', 'Responses (OpenAI)', {
+  about:
+    'Another protocol for the same runs: Codex and what uses OpenAI’s newer API. Caps, limits, ' +
+    'receipts and idempotency are the same.',
+  operations: responses,
 })

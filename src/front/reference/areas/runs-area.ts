@@ -1,18 +1,24 @@
 /** Reference entries of runs. */
 import { runBody } from '../../../runs/api/run-body.ts'
-import { runPageShape, runShape, runWithReceiptShape } from '../../../runs/shapes.ts'
+import {
+  followEventShape,
+  runEventShape,
+  runPageShape,
+  runShape,
+  runWithReceiptShape,
+} from '../../../runs/shapes.ts'
 import * as t from '../../../web/http/shape.ts'
-import { area, json, media, ok, operation, pageQuery } from '../entry.ts'
+import { area, events, json, ok, operation, pageQuery } from '../entry.ts'
 import { receiptHeaders, spendRefusals } from './openai-area.ts'
 
 const echo = 'counterfoil/echo-1'
 const statuses = ['succeeded', 'queued', 'running', 'failed', 'cancelled', 'interrupted']
 const runId = { id: t.id('run', 'Id of a run.') }
 
-const events = (about: string, types: string, sample: string) => ({
+const followed = (about: string, types: string, sample: string) => ({
   status: 200,
   about: `${about} Unnamed server-sent events with a \`type\`: ${types}.`,
-  content: media('text/event-stream', 'Server-sent events.', sample),
+  content: events(followEventShape, sample),
 })
 
 const eventSample =
@@ -53,7 +59,7 @@ const operations = [
         headers: receiptHeaders,
         content: {
           ...json(runWithReceiptShape),
-          ...media('text/event-stream', 'Server-sent events.', eventSample),
+          ...events(runEventShape, eventSample),
         },
       },
       { status: 202, about: 'A run in the background.', content: json(runShape) },
@@ -83,7 +89,7 @@ const operations = [
     access: 'runs:read',
     path: runId,
     answers: [
-      events(
+      followed(
         'What happens to it.',
         '`run.status`, `run.output.delta`, `run.ended`',
         'data: {"type":"run.status","run":{"id":"run_…","status":"running"}}\n\n' +

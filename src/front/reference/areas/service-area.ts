@@ -51,6 +51,20 @@ export const serviceArea = area('service', 'programs', 'Models and service', {
         unchanged,
       ],
     }),
+    operation('showArea', 'GET /openapi/:file', 'One area of this reference for programs', {
+      about:
+        'The same document with one area alone and all that it refers to: less than 60 kB. The ' +
+        'areas are the pages of `/docs`. The 404 of any other names them.',
+      access: 'none',
+      path: { file: t.text('Id of an area, and `.json`.', 'keys.json') },
+      answers: [
+        ok('The document.', t.anything('An OpenAPI document.', { openapi: '3.1.0' }), {
+          ETag: etag,
+        }),
+        unchanged,
+      ],
+      refuses: ['not_found'],
+    }),
     operation('showLlms', 'GET /llms.txt', 'The start of it for agents', {
       about: 'How to check the budget, run a model and verify its receipt.',
       access: 'none',

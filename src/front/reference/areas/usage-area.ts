@@ -1,5 +1,5 @@
 /** Reference entries of usage. */
-import { rangeText, usageQuery, usageShape } from '../../../billing/usage/shapes.ts'
+import { exportQuery, usageQuery, usageShape } from '../../../billing/usage/shapes.ts'
 import * as t from '../../../web/http/shape.ts'
 import { area, media, ok, operation } from '../entry.ts'
 
@@ -21,12 +21,7 @@ export const usageArea = area('usage', 'programs', 'Usage', {
         'the same bytes come again. An export that cannot go on breaks the connection. At most 4 ' +
         'of an account at once.',
       access: 'usage:read',
-      query: {
-        format: t.oneOf('`focus` is FinOps FOCUS 1.2.', ['csv', 'jsonl', 'focus']),
-        from: rangeText('The start; default: all there is.', '2026-08-01'),
-        to: rangeText('The end.', '2026-08-31'),
-        as_of: t.integer('Leaves of the log to go up to.', 12, { minimum: 0 }),
-      },
+      query: exportQuery,
       examples: [
         { name: 'For a spreadsheet', query: { format: 'csv' }, status: 200 },
         { name: 'For a program', query: { format: 'jsonl' }, status: 200 },

@@ -6,6 +6,15 @@ import { type Column, Table } from '../../../web/ui/table.tsx'
 import { areas } from '../areas/areas.ts'
 import { firstSteps } from '../first-steps.ts'
 import { type Area, type Group, methodOf, pathOf } from '../operation.ts'
+import {
+  clientText,
+  environmentText,
+  errorText,
+  notes,
+  onceText,
+  rules,
+  toolText,
+} from '../texts.ts'
 import { Prose } from './parts.tsx'
 
 type Props = { baseUrl: string }
@@ -31,13 +40,20 @@ const Begin = ({ baseUrl }: Props) => (
         Base URL: <code>{baseUrl}/v1</code>. Keys go into{' '}
         <code>Authorization: Bearer sk-service-…</code>; here they are in the environment as{' '}
         <code>COUNTERFOIL_KEY</code>. For programs: <a href="/openapi.json">/openapi.json</a>{' '}
-        (OpenAPI 3.1), <a href="/llms.txt">/llms.txt</a>.
+        (OpenAPI 3.1), one area of it (<code>/openapi/runs.json</code>),{' '}
+        <a href="/llms.txt">/llms.txt</a>, and each of these pages as Markdown:{' '}
+        <a href="/docs.md">/docs.md</a>.
       </p>
-      {firstSteps(baseUrl).map(({ title, command }) => (
+      {firstSteps(baseUrl).map(({ title, about, command }) => (
         <div class="stack">
           <p>
             <strong>{title}</strong>
           </p>
+          {about === undefined ? null : (
+            <p>
+              <Prose>{about}</Prose>
+            </p>
+          )}
           <Code label={title} text={command} />
         </div>
       ))}
@@ -59,38 +75,11 @@ const Everywhere = () => (
   </Panel>
 )
 
-const rules = [
-  'Money is integer nano-USD (`_nusd`): 1 USD is 1,000,000,000. Prices are integer pico-USD a ' +
-    'unit (`_pusd`), the same as micro-USD a million units.',
-  'Times are RFC 3339, UTC, with milliseconds (`created_at`); Unix seconds in OpenAI’s shapes ' +
-    '(`created`); decimal text in milliseconds inside of receipts.',
-  'Lists: `limit` (1 to 100, 20 if absent) and `after` (the `last_id` of the page before), ' +
-    'newest first, with `has_more`.',
-  'Bodies are JSON, uncompressed, at most 4 MiB unless the operator says otherwise. Native ' +
-    'routes refuse members they do not know; OpenAI’s ignore them.',
-  '`Idempotency-Key` makes a repeated run, or a key that is made, the same one for 24 hours: ' +
-    'same body, same answer, with `Idempotent-Replayed: true`; another body is a 422; ' +
-    'one that still runs is a 409.',
-  'Every answer has `X-Request-Id`. Answers to keys say in `RateLimit`, `RateLimit-Policy` and ' +
-    '`x-ratelimit-limit-requests`, `-remaining-requests`, `-reset-requests` where the nearest ' +
-    'limit stands.',
-  'Web pages of any origin may read the keyless routes, without credentials.',
-  'Routes under `/api` use the session cookie of a wallet, not a key, and refuse changes from ' +
-    'other origins (`csrf_failed`). They take JSON, or a form where one is described. They ' +
-    'answer JSON, a fragment to htmx (`HX-Request: true`), and a page or 303 to a browser that ' +
-    'wants a page (`Accept: text/html`).',
-  'The reference has every route under `/v1`, `/api` and `/mcp`, the probes and the two ' +
-    'documents. All other paths are pages for people. `/metrics` has its own listener.',
-]
-
 const Clients = ({ baseUrl }: Props) => (
   <Panel id="clients" title="Official clients">
     <Pad>
       <p>They work unchanged: only the base URL and the key are set.</p>
-      <Code
-        label="Environment of an OpenAI client"
-        text={`export OPENAI_BASE_URL=${baseUrl}/v1 OPENAI_API_KEY=$COUNTERFOIL_KEY`}
-      />
+      <Code label="Environment of an OpenAI client" text={environmentText(baseUrl)} />
       <ul>
         {notes.map((note) => (
           <li>
@@ -103,51 +92,13 @@ const Clients = ({ baseUrl }: Props) => (
   </Panel>
 )
 
-const notes = [
-  'openai’s `idempotencyKey` option sends no header: say `headers: {"Idempotency-Key": …}`.',
-  'They retry 408, 409, 429 and 5xx by themselves. Before a 5xx goes out the hold was released, ' +
-    'so a retried run is charged once. `retry-after-ms` and `retry-after` say how long to wait.',
-  'Money that does not suffice is a 402, with `x-should-retry: false`: none retries it, but ' +
-    'where only runs of the same key are in the way (`true`, with `retry-after`). ' +
-    '`error.metadata.max_affordable_output_tokens` says what would fit; `fit: true` in the body, ' +
-    'the header `X-Counterfoil-Fit: true` or `limits.fit` of the key lowers `max_tokens` to it.',
-  'A stream that fails after its first chunk carries `data: {"error":{…}}` and ends without ' +
-    '`[DONE]`; all of them raise it. Delivered output was charged.',
-  'The `receipt` of a run is a member of the answer; in a stream of its last chunk: the usage ' +
-    'chunk with `stream_options: {"include_usage": true}`, else the one that finishes.',
-]
-
-const onceText = `const run = await client.chat.completions.create(
-  { model: 'counterfoil/echo-1', messages: [{ role: 'user', content: 'Once.' }] },
-  { headers: { 'Idempotency-Key': 'order-1' } },
-)
-console.log(run.receipt.id, run.usage.cost_nusd)`
-
 const Tools = ({ baseUrl }: Props) => (
   <Panel id="mcp" title="Tools (MCP)">
     <Pad>
       <p>
-        <code>POST /mcp</code> speaks the Model Context Protocol over streamable HTTP, without
-        sessions: <code>list_models</code>, <code>run</code>, <code>get_receipt</code>,{' '}
-        <code>verify_receipt</code>, <code>get_proof</code>, <code>key_self</code>,{' '}
-        <code>usage</code>. Each is a request to <code>/v1</code> with the same key, limits and
-        errors; models, proofs, shared receipts and their verification need no key.
+        <Prose>{toolText}</Prose>
       </p>
-      <Code
-        label="Configuration of an MCP client"
-        text={JSON.stringify(
-          {
-            mcpServers: {
-              counterfoil: {
-                url: `${baseUrl}/mcp`,
-                headers: { Authorization: 'Bearer sk-service-…' },
-              },
-            },
-          },
-          null,
-          2,
-        )}
-      />
+      <Code label="Configuration of an MCP client" text={clientText(baseUrl)} />
     </Pad>
   </Panel>
 )
@@ -173,11 +124,6 @@ const Errors = () => (
     />
   </Panel>
 )
-
-const errorText =
-  'One body everywhere: `{"error": {"type", "code", "message", "param", "request_id", ' +
-  '"metadata"?}}`. `code` equals `type`, the message says what to do next, and `param` is the ' +
-  'path of a wrong field.'
 
 const errorColumns: readonly Column<ErrorRow>[] = [
   { head: 'Type', cell: ({ type }) => <code>{type}</code> },

@@ -8,6 +8,7 @@ import { curlOf } from '../curl.ts'
 import type { Field } from '../field.ts'
 import {
   type Answer,
+  accessOf,
   anywhere,
   methodOf,
   type Operation,
@@ -26,7 +27,7 @@ export const OperationPanel = ({ operation, baseUrl }: Props) => {
     <Panel
       id={id}
       title={<a href={`#${id}`}>{title}</a>}
-      aside={<Badge tone={isOpen(operation) ? 'ok' : 'wait'}>{accessText(operation)}</Badge>}
+      aside={<Badge tone={isOpen(operation) ? 'ok' : 'wait'}>{accessOf(operation)}</Badge>}
     >
       <Pad>
         <p>
@@ -79,16 +80,6 @@ const FormLink = ({ body: { schema, form } }: { body: NonNullable<Operation['bod
 }
 
 const isOpen = ({ access }: Operation): boolean => access === 'none' || access === 'optional'
-
-const accessTexts: Readonly<Record<string, string>> = {
-  none: 'No key',
-  optional: 'No key, or its owner’s',
-  any: 'Any key',
-  'also-paused': 'Any key, also paused',
-  session: 'Session',
-  admin: 'Operator’s session',
-}
-const accessText = ({ access }: Operation): string => accessTexts[access] ?? access
 
 const Commands = ({ operation, baseUrl }: Props) => (
   <>
