@@ -212,7 +212,10 @@ export const keys: Group = {
         'Through MCP a key makes and revokes only keys below it, within its cap, and is refused ' +
         'as under /v1.',
       tests: [
-        ['test/mcp/keys.test.ts', 'A key that mint_key made pays from the cap of the key above it.'],
+        [
+          'test/mcp/keys.test.ts',
+          'A key that mint_key made pays from the cap of the key above it.',
+        ],
         ['test/mcp/keys.test.ts', 'A key without keys:mint, and a cap above that of the parent'],
         ['test/mcp/keys.test.ts', 'A key below is revoked at once'],
       ],
