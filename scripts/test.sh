@@ -113,7 +113,7 @@ else
   command -v openssl >/dev/null || left_out 'model servers over TLS' 'apt-get install openssl'
   command -v systemd-analyze >/dev/null || left_out "the check of systemd's unit" 'apt-get install systemd'
   [ -x "${CHROMIUM:-/usr/bin/chromium}" ] || left_out 'pages in a real browser' 'apt-get install chromium'
-  [ "${TEST_TIER:-}" = nightly ] || left_out 'the nightly tier: more rounds, seeds, looks and engines' \
+  [ "${TEST_TIER:-}" = nightly ] || left_out 'the nightly tier: more rounds, seeds, looks and engines, and agents of the terminal' \
     'bun run test:all'
 fi
 

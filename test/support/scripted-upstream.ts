@@ -82,26 +82,21 @@ export function usualTurn({ tools, hasResults, isJson, model }: Asked): Turn {
   return { ...turn, words: [], calls }
 }
 
-type Options = {
-  turnFor?: (asked: Asked) => Turn
-  /** What all units are multiplied with: agents read more than a test does. */
-  scale?: number
-}
-
 /** The model `endless` says a word every 5 ms until the other side goes. */
-export async function startScripted({ turnFor = usualTurn, scale = 1 }: Options = {}) {
+export async function startScripted() {
   const account: Entry[] = []
   const counts = { active: 0 }
+  /** `turnFor` may be set: what the next answers say. */
+  const scripted = { account, counts, turnFor: usualTurn }
   const answer = async (wireName: WireName, body: JsonObject, response: ServerResponse) => {
     const wire = wires[wireName]
     const asked = wire.read(body)
-    const units = unitsOf(wire, asked, { place: account.length, scale })
+    const units = unitsOf(wire, asked, account.length)
     const entry: Entry = { wire: wireName, asked, body, units, words: 0, isCut: false }
     account.push(entry)
     const usage = wire.usage(units)
-    const turn = turnFor(asked)
-    const isEndless = asked.model === 'endless' || turn.words.at(-1) === endless
-    if (isEndless) return sendEndless(response, wire, { asked, usage, entry })
+    const turn = scripted.turnFor(asked)
+    if (asked.model === 'endless') return sendEndless(response, wire, { asked, usage, entry })
     if (!asked.stream) return sendJson(response, 200, wire.whole(turn, usage, asked.model))
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     return response.end(wire.stream(turn, usage, asked.model).join(''))
@@ -118,28 +113,23 @@ export async function startScripted({ turnFor = usualTurn, scale = 1 }: Options 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   if (typeof address !== 'object' || address === null) throw new Error('the server has no port')
-  return {
+  return Object.assign(scripted, {
     url: `http://127.0.0.1:${address.port}/v1`,
-    account,
-    counts,
     async stop() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
-  }
+  })
 }
 
 export type Scripted = Awaited<ReturnType<typeof startScripted>>
 
-/** As the last word of a turn: the server goes on for ever. */
-export const endless = '…'
-
-/** Other numbers for every answer; a conversation that goes on was cached before. */
-function unitsOf(
-  { meters }: Wire,
-  { turns, hasImage, model }: Asked,
-  { place, scale }: { place: number; scale: number },
-): Units {
+/**
+ * Other numbers for every answer; a conversation that goes on was cached before. Agents that write
+ * code, before the model `coder`, read more than a test does.
+ */
+function unitsOf({ meters }: Wire, { turns, hasImage, model }: Asked, place: number): Units {
+  const scale = model === 'coder' ? 100 : 1
   const all: Units = {
     input: 7 + (place % 5),
     cache_read: turns > 0 ? 11 : 0,

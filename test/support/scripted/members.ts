@@ -14,3 +14,6 @@ export const sum = (units: Units, meters: readonly string[]): number =>
 /** A named event whose data repeats its name. */
 export const eventOf = (event: JsonObject): string =>
   `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`
+
+/** An id of its own for each answer: agents merge messages that have the same one. */
+export const idOf = (prefix: string): string => `${prefix}_${crypto.randomUUID()}`

@@ -1,7 +1,7 @@
 /** Reads and writes Anthropic's Messages as a model server does. */
 import type { JsonObject } from '../../../src/kernel/json-object.ts'
 import type { Turn, Wire } from '../scripted-upstream.ts'
-import { eventOf, listOf, sum, unit } from './members.ts'
+import { eventOf, idOf, listOf, sum, unit } from './members.ts'
 
 const signature = 'c2lnbmVkIGJ5IHRoZSBzZXJ2ZXI='
 
@@ -60,7 +60,7 @@ export const messagesWire: Wire = {
     service_tier: 'standard',
   }),
   whole: (turn, usage, model) => ({
-    id: 'msg_far',
+    id: idOf('msg'),
     type: 'message',
     role: 'assistant',
     model,
@@ -70,7 +70,7 @@ export const messagesWire: Wire = {
     usage,
   }),
   begin(usage, model) {
-    const message = { id: 'msg_far', type: 'message', role: 'assistant', model, content: [] }
+    const message = { id: idOf('msg'), type: 'message', role: 'assistant', model, content: [] }
     const open = { stop_reason: null, stop_sequence: null, usage: { ...usage, output_tokens: 1 } }
     return (
       eventOf({ type: 'message_start', message: { ...message, ...open } }) +

@@ -1,17 +1,17 @@
 /** Reads and writes OpenAI's Responses as a model server does. */
 import type { JsonObject } from '../../../src/kernel/json-object.ts'
 import type { Turn, Wire } from '../scripted-upstream.ts'
-import { eventOf, listOf, sum, unit } from './members.ts'
+import { eventOf, idOf, listOf, sum, unit } from './members.ts'
 
 function itemsOf({ thought, words, calls }: Turn): JsonObject[] {
   const part = { type: 'output_text', text: words.join(''), annotations: [] }
-  const sealed = { id: 'rs_far', type: 'reasoning', encrypted_content: 'c2VhbGVk' }
-  const message = { id: 'msg_far', type: 'message', role: 'assistant', status: 'completed' }
+  const sealed = { id: idOf('rs'), type: 'reasoning', encrypted_content: 'c2VhbGVk' }
+  const message = { id: idOf('msg'), type: 'message', role: 'assistant', status: 'completed' }
   return [
     ...(thought ? [{ ...sealed, summary: [{ type: 'summary_text', text: thought }] }] : []),
     ...(words.length > 0 ? [{ ...message, content: [part] }] : []),
-    ...calls.map(({ id, name, args }, at) => ({
-      id: `fc_far_${at}`,
+    ...calls.map(({ id, name, args }) => ({
+      id: idOf('fc'),
       type: 'function_call',
       call_id: id,
       name,
