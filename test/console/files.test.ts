@@ -119,6 +119,22 @@ describe('files of a message to the console', () => {
     expect((await lastRun(w)).id).toBe(before)
   })
 
+  test('a form above the limit of bodies: 413, and what was written before the file stays', async () => {
+    const before = (await lastRun(w)).id
+    const large = new File([pngBytes, new Uint8Array(600_000)], 'large.png')
+    const turns = JSON.stringify([{ input: 'Before', output: 'Yes' }])
+    const answer = await postFiles(own, w, { ...fields, turns }, [png, large])
+    expect(answer.status).toBe(413)
+    const html = await answer.text()
+    expect(readable(html)).toContain('The files are too large: 37 kB fit')
+    expect(html).toMatch(/<textarea[^>]*name="input"[^>]*>What is it\?<\/textarea>/)
+    expect(html).toContain('<p class="you">Before</p>')
+    expect((await lastRun(w)).id).toBe(before)
+    // Sixteen times the limit is not read at all.
+    const huge = new File([new Uint8Array(1_200_000)], 'huge.png')
+    expect((await postFiles(own, w, fields, [huge])).status).toBe(413)
+  })
+
   test.each<[what: string, more: object, param: string]>([
     ['nine', { files: Array(9).fill({ name: 'a', data: pngUrl }) }, 'files'],
     [

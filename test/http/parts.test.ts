@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Refusal } from '../../src/kernel/refusal.ts'
-import { readParts } from '../../src/web/http/body.ts'
+import { readFileParts, readParts } from '../../src/web/http/body.ts'
 
 const form = new FormData()
 form.set('a', 'text')
@@ -44,4 +44,36 @@ test.each([
 test('more than may be read is refused, and so is what is no form', async () => {
   expect(await read({}, 10)).toBe('payload_too_large')
   expect(await read({}, 10_000, 'nothing of the kind')).toBe('invalid_request')
+})
+
+test('a body in chunks above the limit is refused, as one that says its length is', async () => {
+  const whole = new Response(form)
+  const type = whole.headers.get('content-type') ?? ''
+  const request = new Request('http://localhost/', {
+    method: 'POST',
+    headers: { 'content-type': type },
+    body: whole.body,
+  })
+  const refused = await readParts(request, { limitBytes: 100 }).catch((error) => error.type)
+  expect(refused).toBe('payload_too_large')
+})
+
+test('a form that is cut at any byte gives the parts that came whole', async () => {
+  const whole = new Response(form)
+  const type = whole.headers.get('content-type') ?? ''
+  const text = await whole.text()
+  const seen = new Set<number>()
+  for (let limitBytes = 1; limitBytes < text.length; limitBytes++) {
+    const request = new Request('http://localhost/', {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body: text,
+    })
+    const { parts, isCut } = await readFileParts(request, { limitBytes, mostBytes: 10_000 })
+    expect(isCut).toBe(true)
+    expect(parts.map(([name]) => name)).toEqual(['a', 'b'].slice(0, parts.length))
+    if (parts[0]) expect(parts[0][1]).toBe('text')
+    seen.add(parts.length)
+  }
+  expect([...seen]).toEqual([0, 1, 2])
 })

@@ -29,27 +29,34 @@ export async function readFields(
   }
 }
 
+/** How many times its limit a form with files is read, to answer what was written in it. */
+const readPastLimit = 16
+
 /** A file that a form brought. */
 export type FormFile = { field: string; name: string; bytes: Uint8Array }
 
 /**
  * As {@link readFields}, and the files of a form that carries some. A field that was left empty
- * brings none.
+ * brings none. `isCut`: it is too large, and has what came before its limit.
  * @throws Refusal as {@link readFields}
  */
 export async function readFieldsAndFiles(
   request: Request,
   limits: { limitBytes: number },
-): Promise<Fields & { files: FormFile[] }> {
+): Promise<Fields & { files: FormFile[]; isCut: boolean }> {
   const type = request.headers.get('content-type')?.toLowerCase() ?? ''
-  if (!type.startsWith('multipart/')) return { ...(await readFields(request, limits)), files: [] }
+  if (!type.startsWith('multipart/')) {
+    return { ...(await readFields(request, limits)), files: [], isCut: false }
+  }
   const texts: [string, string][] = []
   const files: FormFile[] = []
-  for (const [field, part] of await readFileParts(request, limits)) {
+  const mostBytes = limits.limitBytes * readPastLimit
+  const { parts, isCut } = await readFileParts(request, { ...limits, mostBytes })
+  for (const [field, part] of parts) {
     if (typeof part === 'string') texts.push([field, part])
     else if (part.bytes.length > 0 || part.name !== '') files.push({ field, ...part })
   }
-  return { value: toFields(texts), isForm: true, files }
+  return { value: toFields(texts), isForm: true, files, isCut }
 }
 
 /**

@@ -13,11 +13,13 @@ import { checkBody } from '../../../web/http/check-body.ts'
 import { type FormFile, readFieldsAndFiles } from '../../../web/http/fields.ts'
 import {
   boundsFault,
+  bytesIn,
   filesFault,
   keptName,
   maxFiles,
   roomIn,
   type SentFile,
+  sizeText,
   tidyName,
   unknownFile,
 } from '../files.ts'
@@ -47,7 +49,7 @@ export type Asked = {
 
 /** Reads a form, with or without files, or JSON; what is in it is for {@link toAsk} to judge. */
 export async function readAsked(request: Request, limitBytes: number): Promise<Asked> {
-  const { value, isForm, files } = await readFieldsAndFiles(request, { limitBytes })
+  const { value, isForm, files, isCut } = await readFieldsAndFiles(request, { limitBytes })
   const fields = (value ?? {}) as JsonObject
   const textAt = (name: string): string => {
     const field = fields[name]
@@ -63,6 +65,7 @@ export async function readAsked(request: Request, limitBytes: number): Promise<A
     turns: isForm ? readTurns(textAt('turns')) : [],
   }
   const chosen = files.filter(({ field }) => field === 'files')
+  if (isCut) return { received: value, isForm, draft, fault: tooLargeForm(limitBytes) }
   if (chosen.length === 0) return { received: value, isForm, draft }
   try {
     draft.files = withChosen(draft.files, chosen, limitBytes)
@@ -71,6 +74,13 @@ export async function readAsked(request: Request, limitBytes: number): Promise<A
     if (!(error instanceof Refusal)) throw error
     return { received: value, isForm, draft, fault: error }
   }
+}
+
+function tooLargeForm(limitBytes: number): Refusal {
+  const most = sizeText(bytesIn(roomIn(limitBytes)))
+  const message = `The files are too large: ${most} fit, with those of earlier messages.`
+  const metadata = { limit_bytes: limitBytes }
+  return new Refusal('payload_too_large', { param: 'files', message, metadata })
 }
 
 /** @throws Refusal `invalid_request` for a file of another type, too many or too large ones. */
