@@ -198,19 +198,19 @@ const columnsFor = (own: SessionRow, now: Millis): Column<SessionRow>[] => [
     head: 'Browser',
     cell: ({ userAgent }) => <strong title={userAgent}>{browserName(userAgent)}</strong>,
   },
-  { head: 'Address', cell: ({ clientAddress }) => <code>{clientAddress}</code> },
+  { head: 'Address', at: 'who', cell: ({ clientAddress }) => <code>{clientAddress}</code> },
   {
     head: 'Signed in',
     kind: 'optional',
     cell: ({ createdAt }) => <When at={createdAt} now={now} />,
   },
-  { head: 'Last seen', cell: ({ lastSeenAt }) => <When at={lastSeenAt} now={now} /> },
+  { head: 'Last seen', at: 'when', cell: ({ lastSeenAt }) => <When at={lastSeenAt} now={now} /> },
   {
     head: 'Expires if unused',
     kind: 'optional',
     cell: (row) => <When at={endOf(row)} now={now} />,
   },
-  { head: 'Action', kind: 'unnamed', cell: (row) => <Ending row={row} own={own} /> },
+  { head: 'Action', kind: 'unnamed', at: 'act', cell: (row) => <Ending row={row} own={own} /> },
 ]
 
 const Ending = ({ row, own }: { row: SessionRow; own: SessionRow }) =>

@@ -89,7 +89,7 @@ const columnsOf = ({ list }: Plans): Column<Row>[] => [
   { head: 'What', kind: 'unnamed', cell: ({ head }) => <span class="name">{head}</span> },
   ...list.map(
     (plan): Column<Row> => ({
-      head: <strong>{plan.name}</strong>,
+      head: plan.name,
       kind: 'number',
       cell: ({ of }) => of(plan),
     }),

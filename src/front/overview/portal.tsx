@@ -122,6 +122,7 @@ async function readLive(deps: Deps, accountId: string): Promise<LiveView> {
   const takesDeposits = deps.depositPolicy !== undefined
   return {
     account,
+    now: deps.clock.now(),
     recent,
     receiptStateOf: await readReceiptStates(deps),
     onboarding,

@@ -137,7 +137,12 @@ const lineColumns = (lines: readonly StoredLine[]): Column<StoredLine>[] => [
   },
   { head: 'Quantity', kind: 'number', cell: ({ quantity }) => quantity.toLocaleString('en-US') },
   { head: 'Price', kind: 'optional-number', cell: priceText },
-  { head: 'Amount', kind: 'number', cell: (line) => exactText(exact(line), placesOf(lines)) },
+  {
+    head: 'Amount',
+    kind: 'number',
+    at: 'cost',
+    cell: (line) => exactText(exact(line), placesOf(lines)),
+  },
 ]
 
 /** So many decimals that the points of all amounts stand under each other. */

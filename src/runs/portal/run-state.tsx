@@ -19,35 +19,45 @@ export const receiptPath = (runId: string): string => `/receipts/${receiptIdOf(r
 export const figure: Column<ShownRun> = {
   head: 'Figure',
   kind: 'unnamed',
+  at: 'mark',
   cell: ({ run }) => (run.digest === null ? null : <RosetteMark hash={toHex(run.digest)} />),
 }
 
-export const model: Column<ShownRun> = { head: 'Model', cell: ({ run }) => run.model }
+export const model: Column<ShownRun> = { head: 'Model', at: 'who', cell: ({ run }) => run.model }
 
 export const cost: Column<ShownRun> = {
   head: 'Cost',
   kind: 'number',
-  cell: ({ run }) => (isInFlight(run) ? '…' : <Amount nusd={run.cost} places={9} />),
+  at: 'cost',
+  cell: ({ run }) => (isInFlight(run) ? '…' : <Amount nusd={run.cost} />),
 }
 
 export const stateBy = (receiptStateOf: ReceiptStateOf): Column<ShownRun> => ({
   head: 'State',
+  at: 'state',
   cell: ({ run }) => <RunState run={run} receiptStateOf={receiptStateOf} />,
 })
 
 /** The columns of the list of runs. */
 export const runColumns = (receiptStateOf: ReceiptStateOf, now: number): Column<ShownRun>[] => [
   figure,
-  { head: 'Run', cell: ({ run }) => <IdLink value={run.id} href={runPath(run.id)} /> },
+  { head: 'Run', at: 'what', cell: ({ run }) => <IdLink value={run.id} href={runPath(run.id)} /> },
   model,
   { head: 'Key', kind: 'optional', cell: ({ keyName }) => keyName },
   { head: 'Tokens', kind: 'optional-number', cell: ({ run }) => tokensText(run) },
   cost,
   stateBy(receiptStateOf),
-  { head: 'When', kind: 'optional', cell: ({ run }) => <When at={run.createdAt} now={now} /> },
+  when(now),
 ]
 
-/** A run's state and its receipt's state in a few words. */
+export const when = (now: number): Column<ShownRun> => ({
+  head: 'When',
+  kind: 'optional',
+  at: 'when',
+  cell: ({ run }) => <When at={run.createdAt} now={now} />,
+})
+
+/** A run's state and its receipt's state in a word; what it charged stands beside it. */
 export function RunState({
   run,
   receiptStateOf,
@@ -61,9 +71,8 @@ export function RunState({
     const [tone, words] = receiptStateWords[receiptStateOf(run)]
     return <Badge tone={tone}>{words}</Badge>
   }
-  const charged = run.cost > 0n ? 'partly charged' : 'not charged'
   const tone = run.status === 'failed' ? 'bad' : 'warn'
-  return <Badge tone={tone}>{`${statusWords[run.status]}, ${charged}`}</Badge>
+  return <Badge tone={tone}>{statusWords[run.status]}</Badge>
 }
 
 const receiptStateWords: Record<ReceiptState, [tone: Tone, words: string]> = {
@@ -77,7 +86,7 @@ export const statusWords: Record<ShownRun['run']['status'], string> = {
   running: 'Running',
   succeeded: 'Succeeded',
   failed: 'Failed',
-  cancelled: 'Cancelled',
+  cancelled: 'Stopped',
   interrupted: 'Interrupted',
 }
 

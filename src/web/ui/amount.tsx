@@ -23,4 +23,14 @@ export function amountText(nusd: Nusd): string {
   return `${nusd < 0n ? '−' : ''}$${grouped(whole)}.${fraction}`
 }
 
+/**
+ * The same for people in a hurry: cents from ten cents on, two significant digits below. Rounded
+ * down, so that a limit never looks used up before it is.
+ */
+export function shortAmountText(nusd: Nusd): string {
+  const size = nusd < 0n ? -nusd : nusd
+  const unit = 10n ** BigInt(Math.min(7, Math.max(0, String(size).length - 2)))
+  return amountText(nusd - (nusd % unit))
+}
+
 const grouped = (whole: string): string => whole.replace(/\B(?=(\d{3})+$)/g, ',')

@@ -1,4 +1,4 @@
-/** Tables of rows that can grow. */
+/** Tables of rows that can grow; on a phone each row is two lines. */
 import type { Child } from './jsx-runtime.ts'
 
 export type Column<Row> = {
@@ -6,9 +6,20 @@ export type Column<Row> = {
   cell: (row: Row) => Child
   /** What all rows come to, in a last line that is there when any column has one. */
   total?: Child
-  /** `number`: right-aligned figures. `optional`: the first to go where space is short. */
-  kind?: 'number' | 'optional' | 'optional-number' | 'unnamed'
+  /**
+   * `number`: right-aligned figures. `optional` goes where space is short, `spare` before it.
+   * `unnamed`: readers alone hear its head.
+   */
+  kind?: 'number' | 'optional' | 'optional-number' | 'spare' | 'unnamed'
+  /**
+   * Where it stands on a phone, optional or not: `mark`, `what`, `who` and `act` in the first line,
+   * `cost`, `state` and `when` in the second. Without it the first column is `what`, what is not
+   * optional stands in the second line behind its head, and the rest is left out.
+   */
+  at?: Place
 }
+
+type Place = 'mark' | 'what' | 'who' | 'act' | 'cost' | 'state' | 'more' | 'when'
 
 type TableProps<Row> = {
   /** What it lists; readers hear it, the eye has the panel's title. */
@@ -21,7 +32,10 @@ type TableProps<Row> = {
   rowId?: (row: Row) => string
 }
 
-/** Green-bar rows in a container that scrolls sideways by itself. */
+/**
+ * Green-bar rows. In a narrow container optional columns go, and below 37 rem rows are two lines:
+ * nothing is cut off. What is wider all the same scrolls by itself.
+ */
 export const Table = <Row,>({ caption, columns, rows, bodyId, rowId }: TableProps<Row>) => (
   <section class="scroll" tabindex="0" aria-label={`Table: ${caption}`}>
     <table class="bars">
@@ -48,7 +62,13 @@ const Totals = <Row,>({ columns }: { columns: readonly Column<Row>[] }) => (
   <tfoot>
     <tr>
       {columns.map(({ total, kind }, i) =>
-        i === 0 ? <th scope="row">{total}</th> : <td class={classOf(kind)}>{total}</td>,
+        i === 0 ? (
+          <th scope="row">{total}</th>
+        ) : (
+          <td class={classOf(kind)} {...placeOf(columns, i)}>
+            {total}
+          </td>
+        ),
       )}
     </tr>
   </tfoot>
@@ -65,8 +85,10 @@ type RowProps<Row> = {
 /** One row, for a list that grows while it is looked at. */
 export const TableRow = <Row,>({ columns, row, id, fresh }: RowProps<Row>) => (
   <tr id={id} class={fresh ? 'new' : undefined}>
-    {columns.map(({ cell, kind }) => (
-      <td class={classOf(kind)}>{cell(row)}</td>
+    {columns.map(({ cell, kind }, i) => (
+      <td class={classOf(kind)} {...placeOf(columns, i)}>
+        {cell(row)}
+      </td>
     ))}
   </tr>
 )
@@ -75,11 +97,25 @@ const classes = {
   number: 'num',
   optional: 'opt',
   'optional-number': 'num opt',
+  spare: 'opt spare',
   unnamed: undefined,
 } as const
 
 const classOf = (kind: keyof typeof classes | undefined): string | undefined =>
   kind === undefined ? undefined : classes[kind]
+
+/** A cell's place on a phone, and there the name of a figure that has lost its column. */
+function placeOf<Row>(columns: readonly Column<Row>[], i: number) {
+  const { at, head, kind } = columns[i] ?? {}
+  if (at) return at === 'more' ? { 'data-at': at, ...labelOf(head) } : { 'data-at': at }
+  if (kind === 'spare' || kind?.startsWith('optional')) return {}
+  if (kind === 'unnamed') return { 'data-at': i === 0 ? 'what' : 'act' }
+  const hasOwn = columns.some((column) => column.at === 'what')
+  if (i === 0 && !hasOwn) return { 'data-at': 'what' }
+  return { 'data-at': 'more', ...labelOf(head) }
+}
+
+const labelOf = (head: Child) => (typeof head === 'string' ? { 'data-label': head } : {})
 
 type PagerProps = {
   /** "Showing 20 of 1,284", "End of list." */

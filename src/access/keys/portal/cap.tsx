@@ -97,11 +97,12 @@ const chainColumns = (now: number): Column<Link>[] => [
         </a>
       ),
   },
-  { head: 'State', cell: ({ shown }) => <StateBadge shown={shown} now={now} /> },
-  { head: 'Spent of cap', cell: ({ shown }) => <CapMeter shown={shown} /> },
+  { head: 'State', at: 'state', cell: ({ shown }) => <StateBadge shown={shown} now={now} /> },
+  { head: 'Spent of cap', at: 'cost', cell: ({ shown }) => <CapMeter shown={shown} /> },
   {
     head: 'Expires',
     kind: 'optional',
+    at: 'when',
     cell: ({ shown: { key } }) => <When at={key.expiresAt} now={now} />,
   },
 ]

@@ -75,21 +75,22 @@ export const CapMeter = ({ shown }: { shown: ShownKey }) => (
 /** `tree` indents keys below their parent; `list` names the parent. */
 export const keyColumns = (now: Millis, look: 'tree' | 'list'): Column<ShownKey>[] => [
   { head: 'Key', cell: (shown) => <KeyCell shown={shown} look={look} /> },
-  { head: 'State', cell: (shown) => <StateBadge shown={shown} now={now} /> },
-  { head: 'Spent of cap', cell: (shown) => <CapMeter shown={shown} /> },
+  { head: 'State', at: 'state', cell: (shown) => <StateBadge shown={shown} now={now} /> },
+  { head: 'Spent of cap', at: 'cost', cell: (shown) => <CapMeter shown={shown} /> },
   {
     head: 'Last used',
     kind: 'optional',
+    at: 'when',
     cell: ({ key }) =>
       key.lastUsedAt === null ? (
-        <span class="quiet">Never</span>
+        <span class="quiet">Never used</span>
       ) : (
         <When at={key.lastUsedAt} now={now} />
       ),
   },
   {
     head: 'Expires',
-    kind: 'optional',
+    kind: 'spare',
     cell: ({ key }) => (
       <time datetime={new Date(key.expiresAt).toISOString()}>{dateText(key.expiresAt)}</time>
     ),

@@ -58,9 +58,10 @@ export const HistoryPanel = ({ view: { account, found, now, isFirst } }: { view:
 }
 
 const columnsFor = (now: Millis): Column<DepositRow>[] => [
-  { head: 'Seen', cell: ({ seenAt }) => <When at={seenAt} now={now} /> },
+  { head: 'Seen', at: 'when', cell: ({ seenAt }) => <When at={seenAt} now={now} /> },
   {
     head: 'State',
+    at: 'state',
     cell: (row) => {
       const { tone, label, hint } = wordsFor(row)
       return (
@@ -73,10 +74,11 @@ const columnsFor = (now: Millis): Column<DepositRow>[] => [
   {
     head: 'Amount',
     kind: 'number',
+    at: 'cost',
     cell: ({ amount }) => (amount === null ? 'Too much' : <Amount nusd={amount} />),
   },
-  { head: 'From', kind: 'optional', cell: ({ from }) => <Address value={from} /> },
-  { head: 'Transaction', cell: ({ txHash }) => <Hash value={txHash} /> },
+  { head: 'From', kind: 'optional', at: 'who', cell: ({ from }) => <Address value={from} /> },
+  { head: 'Transaction', at: 'what', cell: ({ txHash }) => <Hash value={txHash} /> },
 ]
 
 /** A state for people: what it is, and what it means. */

@@ -112,7 +112,7 @@ function linesOf({ day, closing, runs, others, isMixed }: StatementDay): DayLine
 
 const dayColumns: Column<DayLine>[] = [
   { head: 'What', cell: ({ what, when }) => <Timed what={what} when={when} /> },
-  { head: 'Amount', kind: 'number', cell: ({ amount }) => <Signed nusd={amount} /> },
+  { head: 'Amount', kind: 'number', at: 'cost', cell: ({ amount }) => <Signed nusd={amount} /> },
   {
     head: 'End of day',
     kind: 'number',
@@ -125,7 +125,7 @@ const movementColumns: Column<Movement>[] = [
     head: 'What',
     cell: (line) => <Timed what={whatOf(line)} when={<ExactTime at={line.at} />} />,
   },
-  { head: 'Amount', kind: 'number', cell: (line) => <Signed nusd={changeOf(line)} /> },
+  { head: 'Amount', kind: 'number', at: 'cost', cell: (line) => <Signed nusd={changeOf(line)} /> },
   { head: 'After it', kind: 'number', cell: ({ balance }) => <Amount nusd={balance} /> },
 ]
 

@@ -148,7 +148,7 @@ function columnsOf(report: Report, table: ReportTable): Column<UsageRow>[] {
   const [firstGroup, ...others] = groups
   return [
     ...(firstGroup ? [{ ...firstGroup, total: 'Total' }] : []),
-    ...others,
+    ...others.map((other) => ({ ...other, at: 'who' as const })),
     { head: 'Runs', kind: 'number', cell: ({ runs }) => count(runs), total: count(totals.runs) },
     {
       head: 'Succeeded',
@@ -172,8 +172,9 @@ function columnsOf(report: Report, table: ReportTable): Column<UsageRow>[] {
     {
       head: 'Cost',
       kind: 'number',
-      cell: ({ cost }) => <Amount nusd={cost} places={placesOf(table)} />,
-      total: <Amount nusd={totals.cost} places={placesOf(table)} />,
+      at: 'cost',
+      cell: ({ cost }) => <Amount nusd={cost} />,
+      total: <Amount nusd={totals.cost} />,
     },
   ]
 }
@@ -186,13 +187,6 @@ const cachedColumn = (totals: Sums): Column<UsageRow> => ({
 })
 
 const count = (value: number): string => value.toLocaleString('en-US')
-
-/** So many decimals that no amount of the column has more. */
-const placesOf = ({ rows, totals }: ReportTable): number =>
-  [totals, ...rows].reduce((most, { cost }) => {
-    const nano = String(cost % 1_000_000_000n).padStart(9, '0')
-    return Math.max(most, nano.replace(/0+$/, '').length)
-  }, 2)
 
 type GroupProps = {
   by: Dimension

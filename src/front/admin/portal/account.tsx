@@ -82,11 +82,21 @@ const columnsFor = (now: Millis): Column<AccountRow>[] => [
       </a>
     ),
   },
-  { head: 'State', cell: ({ status }) => <State of={status} /> },
+  { head: 'State', at: 'state', cell: ({ status }) => <State of={status} /> },
   { head: 'Plan', kind: 'optional', cell: ({ plan }) => plan },
-  { head: 'Balance', kind: 'number', cell: ({ balance }) => <Amount nusd={balance} /> },
+  {
+    head: 'Balance',
+    kind: 'number',
+    at: 'cost',
+    cell: ({ balance }) => <Amount nusd={balance} />,
+  },
   { head: 'Held', kind: 'optional-number', cell: ({ held }) => <Amount nusd={held} /> },
-  { head: 'Opened', kind: 'optional', cell: ({ createdAt }) => <When at={createdAt} now={now} /> },
+  {
+    head: 'Opened',
+    kind: 'optional',
+    at: 'when',
+    cell: ({ createdAt }) => <When at={createdAt} now={now} />,
+  },
 ]
 
 const State = ({ of }: { of: AccountRow['status'] }) =>

@@ -122,11 +122,19 @@ const tones: Readonly<Record<AnchorRow['status'], Tone>> = {
 }
 
 const columnsFor = (now: Millis): Column<AnchorRow>[] => [
-  { head: 'Created', cell: ({ createdAt }) => <When at={createdAt} now={now} /> },
-  { head: 'State', cell: ({ status }) => <Badge tone={tones[status]}>{status}</Badge> },
+  { head: 'Created', at: 'when', cell: ({ createdAt }) => <When at={createdAt} now={now} /> },
+  {
+    head: 'State',
+    at: 'state',
+    cell: ({ status }) => <Badge tone={tones[status]}>{status}</Badge>,
+  },
   { head: 'Size', kind: 'number', cell: ({ size }) => size.toLocaleString('en-US') },
   { head: 'Root', kind: 'optional', cell: ({ root }) => <Hash value={toHex(root)} /> },
   { head: 'Block', kind: 'optional-number', cell: ({ blockNumber }) => blockNumber ?? '' },
-  { head: 'Transaction', cell: ({ txHash }) => (txHash === null ? '' : <Hash value={txHash} />) },
+  {
+    head: 'Transaction',
+    at: 'what',
+    cell: ({ txHash }) => (txHash === null ? 'Not sent' : <Hash value={txHash} />),
+  },
   { head: 'Error', kind: 'optional', cell: ({ error }) => error ?? '' },
 ]

@@ -71,11 +71,12 @@ export const emptyHash = '0x0000000000000000000000000000000000000000'
 const shortened = (account: string): string => `${account.slice(0, 6)}…${account.slice(-4)}`
 
 const columnsFor = (now: Millis): Column<AuditRow>[] => [
-  { head: 'When', cell: ({ at }) => <When at={at} now={now} /> },
-  { head: 'Who', cell: ({ actor }) => <Actor name={actor} /> },
-  { head: 'What', cell: ({ action }) => <code>{action}</code> },
+  { head: 'When', at: 'when', cell: ({ at }) => <When at={at} now={now} /> },
+  { head: 'Who', at: 'who', cell: ({ actor }) => <Actor name={actor} /> },
+  { head: 'What', at: 'what', cell: ({ action }) => <code>{action}</code> },
   {
     head: 'Account',
+    at: 'state',
     cell: ({ accountId }) =>
       isWallet(accountId) ? (
         <a href={`${paths.accounts}/${accountId}`}>
@@ -94,13 +95,13 @@ const Actor = ({ name }: { name: string }) =>
   isWallet(name) ? <Address value={name} /> : <code title={name}>{name.slice(0, 24)}</code>
 
 const Detail = ({ of }: { of: AuditRow['detail'] }) => (
-  <>
+  <span class="grow">
     {Object.entries(of).map(([name, value]) => (
       <span>
         {name}: {detailText(name, value)}{' '}
       </span>
     ))}
-  </>
+  </span>
 )
 
 /** Amounts as dollars, hashes shortened, other values unchanged. */

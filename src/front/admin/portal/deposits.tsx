@@ -91,9 +91,10 @@ function Foot({ view: { of, found, isFirst, among } }: { view: DepositsView }) {
 }
 
 const columnsFor = (now: Millis): Column<DepositRow>[] => [
-  { head: 'Seen', cell: ({ seenAt }) => <When at={seenAt} now={now} /> },
+  { head: 'Seen', at: 'when', cell: ({ seenAt }) => <When at={seenAt} now={now} /> },
   {
     head: 'State',
+    at: 'state',
     cell: ({ status, reason }) => (
       <Badge tone={toneOf(status)}>{(reason ?? status).replaceAll('_', ' ')}</Badge>
     ),
@@ -101,9 +102,10 @@ const columnsFor = (now: Millis): Column<DepositRow>[] => [
   {
     head: 'Amount',
     kind: 'number',
+    at: 'cost',
     cell: ({ amount }) => (amount === null ? 'Too much' : <Amount nusd={amount} />),
   },
-  { head: 'From', cell: ({ from }) => <Address value={from} /> },
+  { head: 'From', at: 'what', cell: ({ from }) => <Address value={from} /> },
   {
     head: 'Account',
     kind: 'optional',
@@ -117,6 +119,7 @@ const columnsFor = (now: Millis): Column<DepositRow>[] => [
   {
     head: 'Action',
     kind: 'unnamed',
+    at: 'act',
     cell: (row) =>
       mayAssign(row) ? (
         <ButtonLink small href={`${paths.deposits}/${row.id}`}>

@@ -76,6 +76,6 @@ function sides({ sides: all }: Audited): Side[] {
 
 const columns: Column<Side>[] = [
   { head: 'Side', cell: ({ name }) => <code>{name}</code> },
-  { head: 'Meaning', cell: ({ meaning }) => meaning },
-  { head: 'Net', kind: 'number', cell: ({ amount }) => <Amount nusd={amount} /> },
+  { head: 'Meaning', at: 'who', cell: ({ meaning }) => meaning },
+  { head: 'Net', kind: 'number', at: 'cost', cell: ({ amount }) => <Amount nusd={amount} /> },
 ]

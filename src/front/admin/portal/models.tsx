@@ -128,22 +128,22 @@ const unpricedColumns: Column<UnpricedUnits>[] = [
   { head: 'Model', cell: ({ model }) => <code>{model}</code> },
   { head: 'Class', cell: ({ meter }) => meterWords(meter) },
   { head: 'Units', kind: 'number', cell: ({ units }) => units.toLocaleString('en-US') },
-  { head: 'Setting', kind: 'optional', cell: ({ setting }) => <code>{setting}</code> },
+  { head: 'Setting', kind: 'optional', at: 'more', cell: ({ setting }) => <code>{setting}</code> },
 ]
 
 const modelColumns: Column<Model>[] = [
   {
     head: 'Model',
-    cell: ({ id, status }) => (
+    cell: ({ id }) => (
       <span class="name">
         <code>{id}</code>
-        <small class="quiet alt">{status}</small>
       </span>
     ),
   },
   {
     head: 'State',
     kind: 'optional',
+    at: 'act',
     cell: ({ status }) => <Badge tone={status === 'live' ? 'ok' : 'warn'}>{status}</Badge>,
   },
   {
@@ -176,6 +176,7 @@ const upstreamColumns: Column<UpstreamHealth>[] = [
   { head: 'Upstream', cell: ({ id }) => <code>{id}</code> },
   {
     head: 'State',
+    at: 'state',
     cell: ({ breaker = 'closed' }) => (
       <Badge tone={breaker === 'closed' ? 'ok' : 'bad'}>{stateWords[breaker]}</Badge>
     ),

@@ -20,6 +20,6 @@ function Overall({ findings }: { findings: readonly Finding[] }) {
 
 const columns: Column<Finding>[] = [
   { head: 'Part', cell: ({ part }) => <strong>{part}</strong> },
-  { head: 'State', cell: ({ tone, state }) => <Badge tone={tone}>{state}</Badge> },
-  { head: 'Advice', cell: ({ advice }) => advice },
+  { head: 'State', at: 'act', cell: ({ tone, state }) => <Badge tone={tone}>{state}</Badge> },
+  { head: 'Advice', at: 'state', cell: ({ advice }) => advice },
 ]

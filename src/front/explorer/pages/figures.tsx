@@ -140,6 +140,7 @@ const modelColumns: readonly Column<TopModel>[] = [
   {
     head: 'Charged',
     kind: 'number',
+    at: 'cost',
     cell: ({ volume }) =>
       volume === undefined ? (
         <span class="quiet" title={`Shown from ${crowdMin} runs`}>

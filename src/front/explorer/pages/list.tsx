@@ -128,17 +128,18 @@ const columnsAt = ({ now, seen: { stageOf } }: Pick<ListView, 'now' | 'seen'>): 
   {
     head: 'Figure',
     kind: 'unnamed',
+    at: 'mark',
     cell: ({ shown }) => (shown ? <RosetteMark hash={shown.digest} /> : null),
   },
-  { head: 'Index', kind: 'number', cell: ({ index }) => index.toLocaleString('en-US') },
-  { head: 'Receipt', cell: (seen) => <Receipt of={seen} /> },
+  { head: 'Index', kind: 'optional-number', cell: ({ index }) => index.toLocaleString('en-US') },
+  { head: 'Receipt', at: 'what', cell: (seen) => <Receipt of={seen} /> },
   { head: 'By', kind: 'optional', cell: (seen) => <By of={seen} /> },
   { head: 'Model', kind: 'optional', cell: ({ model }) => model ?? <Hidden /> },
   { head: 'Outcome', kind: 'optional', cell: ({ outcome }) => outcome ?? <Hidden /> },
   { head: 'Tokens', kind: 'optional-number', cell: (seen) => <Tokens of={seen} /> },
-  { head: 'Cost', kind: 'optional-number', cell: (seen) => <Cost of={seen} /> },
-  { head: 'State', cell: (seen) => <StageBadge stage={stageOf(seen)} /> },
-  { head: 'When', kind: 'optional', cell: (seen) => <At of={seen} now={now} /> },
+  { head: 'Cost', kind: 'optional-number', at: 'cost', cell: (seen) => <Cost of={seen} /> },
+  { head: 'State', at: 'state', cell: (seen) => <StageBadge stage={stageOf(seen)} /> },
+  { head: 'When', kind: 'optional', at: 'when', cell: (seen) => <At of={seen} now={now} /> },
 ]
 
 type Of = { of: SeenReceipt }
@@ -175,7 +176,7 @@ function Tokens({ of: { shown } }: Of) {
 function Cost({ of: { shown } }: Of) {
   if (!shown) return <Dash />
   const { charge } = shown.receipt
-  return isHidden(charge) ? <Hidden /> : <Amount nusd={BigInt(charge.amount)} places={9} />
+  return isHidden(charge) ? <Hidden /> : <Amount nusd={BigInt(charge.amount)} />
 }
 
 /** A private receipt shows only its minute. */

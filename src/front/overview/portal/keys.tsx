@@ -51,7 +51,7 @@ const columnsAt = (now: number): Column<ShownKey>[] => [
     head: 'Key',
     cell: ({ key }) => (
       <div class={depthOf(key) > 0 ? ['kid', `d${depthOf(key)}`] : undefined}>
-        <strong>
+        <strong class="name" dir="auto">
           <a href={`/dashboard/keys/${key.id}`}>{key.name}</a>
         </strong>
         <small>
@@ -60,9 +60,10 @@ const columnsAt = (now: number): Column<ShownKey>[] => [
       </div>
     ),
   },
-  { head: 'State', cell: (shown) => <KeyState shown={shown} now={now} /> },
+  { head: 'State', at: 'state', cell: (shown) => <KeyState shown={shown} now={now} /> },
   {
     head: 'Spent of cap',
+    at: 'cost',
     cell: ({ key, window }) => (
       <Meter
         used={window?.spent ?? 0n}
@@ -74,9 +75,10 @@ const columnsAt = (now: number): Column<ShownKey>[] => [
   {
     head: 'Last used',
     kind: 'optional',
-    cell: ({ key }) => (key.lastUsedAt === null ? '—' : <When at={key.lastUsedAt} now={now} />),
+    at: 'when',
+    cell: ({ key }) => (key.lastUsedAt === null ? 'Never used' : <When at={key.lastUsedAt} now={now} />),
   },
-  { head: 'Expires', kind: 'optional', cell: ({ key }) => <When at={key.expiresAt} now={now} /> },
+  { head: 'Expires', kind: 'spare', cell: ({ key }) => <When at={key.expiresAt} now={now} /> },
 ]
 
 function KeyState({ shown: { key, chain }, now }: { shown: ShownKey; now: number }) {

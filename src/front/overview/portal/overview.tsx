@@ -9,6 +9,7 @@ import {
   receiptPath,
   runPath,
   stateBy,
+  when,
 } from '../../../runs/portal/run-state.tsx'
 import type { ReceiptStateOf } from '../../../runs/receipt-state.ts'
 import { isInFlight, type ShownRun } from '../../../runs/shown-run.ts'
@@ -32,6 +33,7 @@ import { Start } from './start.tsx'
 /** The part of the overview that updates live. */
 export type LiveView = {
   account: AccountRow
+  now: number
   recent: readonly ShownRun[]
   receiptStateOf: ReceiptStateOf
   /** Undefined once complete. */
@@ -41,7 +43,6 @@ export type LiveView = {
 }
 
 export type OverviewView = LiveView & {
-  now: number
   spend: Spend
   lasting: Lasting | undefined
   alerts: readonly Alert[]
@@ -196,7 +197,7 @@ const RecentRuns = ({ view }: { view: OverviewView }) => (
   </Panel>
 )
 
-const RecentRows = ({ view: { account, recent, receiptStateOf } }: { view: LiveView }) =>
+const RecentRows = ({ view: { account, recent, receiptStateOf, now } }: { view: LiveView }) =>
   recent.length === 0 ? (
     <Empty hash={account.id} title="No runs yet">
       Runs appear here as soon as one of your keys makes them.
@@ -204,7 +205,7 @@ const RecentRows = ({ view: { account, recent, receiptStateOf } }: { view: LiveV
   ) : (
     <Table
       caption="Recent runs"
-      columns={[figure, receipt, model, cost, stateBy(receiptStateOf)]}
+      columns={[figure, receipt, model, cost, stateBy(receiptStateOf), when(now)]}
       rows={recent}
       rowId={({ run }) => run.id}
     />
@@ -213,6 +214,7 @@ const RecentRows = ({ view: { account, recent, receiptStateOf } }: { view: LiveV
 /** Links the receipt, or the run while it is in flight. */
 const receipt: Column<ShownRun> = {
   head: 'Receipt',
+  at: 'what',
   cell: ({ run }) =>
     isInFlight(run) ? (
       <IdLink value={run.id} href={runPath(run.id)} />

@@ -106,6 +106,7 @@ const columns: readonly Column<Model>[] = [
   {
     head: 'Per run',
     kind: 'optional-number',
+    at: 'more',
     cell: ({ prices }) =>
       prices.requestNusd === 0n ? <None /> : <Amount nusd={prices.requestNusd} />,
   },
@@ -133,6 +134,7 @@ const columns: readonly Column<Model>[] = [
   },
   {
     head: 'State',
+    at: 'state',
     cell: ({ status }) => <Badge tone={tones[status]}>{states[status]}</Badge>,
   },
 ]

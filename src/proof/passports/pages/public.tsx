@@ -118,12 +118,13 @@ const Filters = ({ view }: { view: PublicListView }) => (
 )
 
 const columns: readonly Column<Listed>[] = [
-  { head: 'Figure', kind: 'unnamed', cell: ({ row }) => <PassportMark of={row} /> },
+  { head: 'Figure', kind: 'unnamed', at: 'mark', cell: ({ row }) => <PassportMark of={row} /> },
   {
     head: 'Passport',
+    at: 'what',
     cell: ({ row }) => <PassportCell of={row} href={passportPath(row.handle)} />,
   },
-  { head: 'Kind', cell: ({ row }) => kindWords[row.kind] },
+  { head: 'Kind', at: 'who', cell: ({ row }) => kindWords[row.kind] },
   { head: 'Runs', kind: 'number', cell: ({ record }) => countText(record.runs) },
   { head: 'Succeeded', kind: 'optional-number', cell: ({ record }) => rateText(record) },
   {
@@ -131,8 +132,13 @@ const columns: readonly Column<Listed>[] = [
     kind: 'optional-number',
     cell: ({ record }) => countText(record.active_days),
   },
-  { head: 'Spent', kind: 'optional', cell: ({ record }) => bandWords[record.spend_band] },
-  { head: 'Since', kind: 'optional', cell: ({ row }) => dateText(row.createdAt) },
+  {
+    head: 'Spent',
+    kind: 'optional',
+    at: 'cost',
+    cell: ({ record }) => bandWords[record.spend_band],
+  },
+  { head: 'Since', kind: 'optional', at: 'when', cell: ({ row }) => dateText(row.createdAt) },
 ]
 
 /** The list with this filter; `after` is where a page goes on. */
@@ -234,30 +240,36 @@ const receiptColumns = (now: Millis): Column<PublicReceipt>[] => [
   {
     head: 'Figure',
     kind: 'unnamed',
+    at: 'mark',
     cell: ({ run }) => (run.digest ? <RosetteMark hash={toHex(run.digest)} /> : null),
   },
   {
     head: 'Receipt',
+    at: 'what',
     cell: ({ share: { receiptId: id } }) => <IdLink value={id} href={`/receipts/${id}`} />,
   },
   {
     head: 'Model',
+    at: 'who',
     cell: ({ share, run }) => (share.sections.includes('run') ? run.model : <Hidden />),
   },
   {
     head: 'Outcome',
     kind: 'optional',
+    at: 'state',
     cell: ({ share, run }) => (share.sections.includes('run') ? run.outcome : <Hidden />),
   },
   {
     head: 'Cost',
     kind: 'optional-number',
+    at: 'cost',
     cell: ({ share, run }) =>
-      share.sections.includes('charge') ? <Amount nusd={run.cost} places={9} /> : <Hidden />,
+      share.sections.includes('charge') ? <Amount nusd={run.cost} /> : <Hidden />,
   },
   {
     head: 'When',
     kind: 'optional',
+    at: 'when',
     cell: ({ run }) => (run.finishedAt === null ? null : <When at={run.finishedAt} now={now} />),
   },
 ]

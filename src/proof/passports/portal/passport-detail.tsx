@@ -186,7 +186,12 @@ const keyColumns = ({ handle }: PassportRow): Column<KeyRow>[] => [
       </span>
     ),
   },
-  { head: 'Fingerprint', kind: 'optional', cell: (key) => <code>{key.fingerprint}</code> },
+  {
+    head: 'Fingerprint',
+    kind: 'optional',
+    at: 'who',
+    cell: (key) => <code>{key.fingerprint}</code>,
+  },
   {
     head: 'Action',
     kind: 'unnamed',

@@ -86,12 +86,22 @@ export function OwnListPanel({ view: { account, found, isFirst } }: { view: OwnL
 }
 
 const columns: readonly Column<Listed>[] = [
-  { head: 'Figure', kind: 'unnamed', cell: ({ standing: { row } }) => <PassportMark of={row} /> },
+  {
+    head: 'Figure',
+    kind: 'unnamed',
+    at: 'mark',
+    cell: ({ standing: { row } }) => <PassportMark of={row} />,
+  },
   {
     head: 'Passport',
+    at: 'what',
     cell: ({ standing: { row } }) => <PassportCell of={row} href={ownPassportPath(row.handle)} />,
   },
-  { head: 'State', cell: ({ standing: { row } }) => <StatusBadge status={row.status} /> },
+  {
+    head: 'State',
+    at: 'state',
+    cell: ({ standing: { row } }) => <StatusBadge status={row.status} />,
+  },
   { head: 'Kind', kind: 'optional', cell: ({ standing: { row } }) => kindWords[row.kind] },
   { head: 'Keys', kind: 'number', cell: ({ keys }) => countText(keys) },
   { head: 'Runs', kind: 'number', cell: ({ record }) => countText(record.runs) },

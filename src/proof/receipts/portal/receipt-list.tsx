@@ -76,17 +76,29 @@ const columnsAt = (now: number): Column<ShownReceipt>[] => [
   {
     head: 'Figure',
     kind: 'unnamed',
+    at: 'mark',
     cell: ({ run }) => <RosetteMark hash={toHex(run.digest)} />,
   },
   {
     head: 'Receipt',
+    at: 'what',
     cell: ({ run }) => <IdLink value={receiptIdOf(run.id)} href={ownPath(receiptIdOf(run.id))} />,
   },
-  { head: 'Model', cell: ({ run }) => run.model },
-  { head: 'Cost', kind: 'number', cell: ({ run }) => <Amount nusd={run.cost} places={9} /> },
-  { head: 'State', cell: ({ stage }) => <StageBadge stage={stage} /> },
-  { head: 'Seen by', cell: ({ visibility }) => <VisibilityBadge of={visibility} /> },
-  { head: 'When', kind: 'optional', cell: ({ run }) => <When at={run.finishedAt} now={now} /> },
+  { head: 'Model', at: 'who', cell: ({ run }) => run.model },
+  { head: 'Cost', kind: 'number', at: 'cost', cell: ({ run }) => <Amount nusd={run.cost} /> },
+  { head: 'State', at: 'state', cell: ({ stage }) => <StageBadge stage={stage} /> },
+  {
+    head: 'Seen by',
+    kind: 'optional',
+    at: 'state',
+    cell: ({ visibility }) => <VisibilityBadge of={visibility} />,
+  },
+  {
+    head: 'When',
+    kind: 'optional',
+    at: 'when',
+    cell: ({ run }) => <When at={run.finishedAt} now={now} />,
+  },
 ]
 
 /** How far a receipt has come, in a word. */
