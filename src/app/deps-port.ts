@@ -1,6 +1,7 @@
 /** What doors, jobs and flows are given: one member for each noun of the service. */
 import type { Accounts } from '../access/accounts/account.ts'
 import type { IsContractSignature } from '../access/accounts/contract-wallet.ts'
+import type { Extents } from '../access/accounts/extent.ts'
 import type { Nonces } from '../access/accounts/nonce.ts'
 import type { Sessions } from '../access/accounts/session.ts'
 import type { Keys } from '../access/keys/keys.ts'
@@ -69,6 +70,8 @@ export type Deps = {
   admin: AdminStore
   audits: AuditStore
   sessions: Sessions
+  /** What an account has, counted when it opens a page. */
+  extent: Extents
   nonces: Nonces
   /** Undefined unless contract wallets may sign in: then nothing ever asks the chain. */
   isContractSignature: IsContractSignature | undefined

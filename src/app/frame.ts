@@ -1,34 +1,42 @@
 /** What surrounds every page: navigation, account, state of the service. */
+import { extentMax } from '../access/accounts/extent.ts'
 import { isAdmin } from '../front/admin/admin.ts'
 import { chainId } from '../kernel/chain.ts'
-import type { Frame, NavItem } from '../web/ui/frame.ts'
+import type { Frame, NavCounts, NavItem } from '../web/ui/frame.ts'
 import type { Deps } from './deps-port.ts'
 
 /** Appears where the service takes deposits. */
 const depositsPath = '/dashboard/deposits'
+const billingPath = '/dashboard/statement'
+const settingsPath = '/dashboard/settings'
+const runsPath = '/dashboard/runs'
+const keysPath = '/dashboard/keys'
 
-/** Every page of the navigation, in its order; a new page adds its line here. */
+/**
+ * Every page of the navigation, in its order; a new page adds its line here. The rail has ten
+ * entries at most: what belongs to one of them stands `within` it.
+ */
 const nav: readonly NavItem[] = [
   { href: '/dashboard', label: 'Overview', icon: 'home', group: 'Use' },
   { href: '/dashboard/console', label: 'Console', icon: 'console', group: 'Use' },
-  { href: '/dashboard/runs', label: 'Runs', icon: 'runs', group: 'Use' },
+  { href: runsPath, label: 'Runs', icon: 'runs', group: 'Use' },
   { href: '/dashboard/receipts', label: 'Receipts', icon: 'receipts', group: 'Use' },
-  { href: '/dashboard/keys', label: 'Keys', icon: 'keys', group: 'Account' },
-  { href: depositsPath, label: 'Deposits', icon: 'deposits', group: 'Account' },
-  { href: '/dashboard/plan', label: 'Plan', icon: 'plan', group: 'Account' },
-  { href: '/dashboard/statement', label: 'Statement', icon: 'docs', group: 'Account' },
+  { href: keysPath, label: 'Keys', icon: 'keys', group: 'Account' },
   { href: '/dashboard/usage', label: 'Usage', icon: 'usage', group: 'Account' },
+  { href: billingPath, label: 'Billing', tab: 'Statement', icon: 'deposits', group: 'Account' },
+  { href: depositsPath, label: 'Deposits', group: 'Account', within: billingPath },
+  { href: '/dashboard/plan', label: 'Plan', group: 'Account', within: billingPath },
   { href: '/dashboard/passports', label: 'Passport', icon: 'passport', group: 'Account' },
-  { href: '/dashboard/sessions', label: 'Sessions', icon: 'sessions', group: 'Account' },
-  { href: '/dashboard/settings', label: 'Settings', icon: 'settings', group: 'Account' },
+  { href: settingsPath, label: 'Settings', icon: 'settings', group: 'Account' },
+  { href: '/dashboard/sessions', label: 'Sessions', group: 'Account', within: settingsPath },
   { href: '/dashboard/admin', label: 'Administration', icon: 'models', group: 'Operator' },
-  { href: '/explorer', label: 'Explorer', icon: 'explorer', group: 'Public' },
-  { href: '/models', label: 'Models', icon: 'models', group: 'Public' },
-  { href: '/plans', label: 'Plans', icon: 'plan', group: 'Public' },
-  { href: '/passports', label: 'Passports', icon: 'passport', group: 'Public' },
-  { href: '/terminal', label: 'Terminal', icon: 'console', group: 'Public' },
-  { href: '/verify', label: 'Verify', icon: 'verify', group: 'Public' },
-  { href: '/docs', label: 'Docs', icon: 'docs', group: 'Public' },
+  { href: '/explorer', label: 'Explorer', group: 'Public' },
+  { href: '/models', label: 'Models', group: 'Public' },
+  { href: '/plans', label: 'Plans', group: 'Public' },
+  { href: '/passports', label: 'Passports', group: 'Public' },
+  { href: '/terminal', label: 'Terminal', group: 'Public' },
+  { href: '/verify', label: 'Verify', group: 'Public' },
+  { href: '/docs', label: 'Docs', group: 'Public' },
 ]
 
 /** What surrounds every page of this service. */
@@ -38,7 +46,11 @@ export const frameOf = ({
   depositPolicy,
   settings,
   version,
-}: Pick<Deps, 'signer' | 'health' | 'depositPolicy' | 'settings' | 'version'>): Frame => ({
+  extent,
+}: Pick<
+  Deps,
+  'signer' | 'health' | 'depositPolicy' | 'settings' | 'version' | 'extent'
+>): Frame => ({
   nav: nav.filter(({ href }) => depositPolicy !== undefined || href !== depositsPath),
   foot: () => ({
     signer: signer.address,
@@ -47,8 +59,16 @@ export const frameOf = ({
     version: version.version,
   }),
   isAdmin: (account) => isAdmin(settings, account),
+  counts: (account): NavCounts => {
+    const last = extent.last(account)
+    return last ? { [runsPath]: countText(last.runs), [keysPath]: countText(last.keys) } : {}
+  },
   baseUrl: () => settings.baseUrl,
 })
+
+/** More than are counted are that many and more. */
+const countText = (count: number): string =>
+  count < extentMax ? count.toLocaleString('en-US') : `${(extentMax - 1).toLocaleString('en-US')}+`
 
 function statusText({ ledger, stopping }: Deps['health']): string {
   if (stopping) return 'Going down for a restart'

@@ -1,6 +1,7 @@
 /** Makes every member of Deps from what is open. Nothing runs yet. */
 import { toAccountId } from '../access/accounts/account.ts'
 import { contractWallets } from '../access/accounts/contract-wallet.ts'
+import { extentStore } from '../access/accounts/store/extent.ts'
 import { nonceStore } from '../access/accounts/store/nonce.ts'
 import { sessionStore } from '../access/accounts/store/session.ts'
 import { accountStore } from '../access/accounts/store.ts'
@@ -227,6 +228,7 @@ const storesOf = (db: Db) => ({
   admin: adminStore(db),
   audits: auditStore(db),
   sessions: sessionStore(db),
+  extent: extentStore(db),
   nonces: nonceStore(db),
   statements: statementStore(db),
   console: consoleStore(db),

@@ -96,7 +96,7 @@ describe.skipIf(noChromium)('overview and runs, in a real browser', () => {
       await news.waitFor()
       expect(await page.locator(`#${id}`).count()).toBe(0)
       w.deps.live.find(slow)?.stop('cancelled')
-      await page.locator(`#${slow}`).getByText('Cancelled').waitFor()
+      await page.locator(`#${slow}`).getByText('Stopped').waitFor()
       await news.click()
       await page.locator(`#${id}`).waitFor()
       await news.waitFor({ state: 'detached' })

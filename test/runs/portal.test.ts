@@ -108,7 +108,7 @@ for (const engine of engines) {
         const answer = await own.call('/api/portal/runs', { headers: htmx })
         const text = await answer.text()
         expect(text).toStartWith('<section class="sheet" id="runs"')
-        expect(text).toContain('Failed, not charged')
+        expect(text).toContain('>Failed</span>')
       })
 
       test.each([
@@ -191,7 +191,7 @@ for (const engine of engines) {
         expect(await asked.json()).toMatchObject({ status: 'cancelled' })
         const part = await (await cancel(await slowRun(), htmx)).text()
         expect(part).toStartWith('<div class="stack" id="run">')
-        expect(part).toContain('Cancelled')
+        expect(part).toContain('>Stopped</span>')
         const id = await slowRun()
         const form = await cancel(id, html)
         expect([form.status, form.headers.get('location')]).toEqual([303, `/dashboard/runs/${id}`])

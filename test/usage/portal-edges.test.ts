@@ -69,7 +69,9 @@ describe('what is hard to show in GET /dashboard/usage', () => {
     expect(first.html).toContain('1–100 of 205')
     expect(first.html).toContain('page=2" rel="next"')
     expect(last.html).toContain('201–205 of 205')
-    expect(last.html).toContain('<th scope="row">Total</th><td class="num">205</td>')
+    expect(last.html).toContain(
+      '<th scope="row">Total</th><td class="num" data-at="more" data-label="Runs">205</td>',
+    )
     expect(last.html).not.toContain('rel="next"')
     expect(beyond.html).toContain('201–205 of 205')
   })

@@ -70,7 +70,9 @@ describe.each(engines)('the dashboard’s usage on %s', (engine) => {
       expect(html.match(/<rect /g)?.length).toBe(30)
       expect(html).toContain('aria-current="page">30 days')
       expect(html).toContain('aria-current="page">Day')
-      expect(html).toContain('<th scope="row">Total</th><td class="num">5</td>')
+      expect(html).toContain(
+        '<th scope="row">Total</th><td class="num" data-at="more" data-label="Runs">5</td>',
+      )
       expect(html).toContain('value="0.0013764"')
       expect(html).not.toContain('strange')
     })
@@ -78,10 +80,10 @@ describe.each(engines)('the dashboard’s usage on %s', (engine) => {
     test('200 for 7 and 90 days, and for dates', async () => {
       expect((await htmlOf('?days=7')).html).toContain('Nov 15 to Nov 21')
       const wide = await htmlOf('?days=90')
-      expect(wide.html).toContain('<td class="num">6</td>')
+      expect(wide.html).toContain('<td class="num" data-at="more" data-label="Runs">6</td>')
       const dates = await htmlOf('?from=2026-11-18&to=2026-11-19&group_by=')
       expect(dates.html).toContain('Spend per day, Nov 18 to Nov 19.')
-      expect(dates.html).toContain('<td class="num">3</td>')
+      expect(dates.html).toContain('<td class="num" data-at="more" data-label="Runs">3</td>')
       expect(dates.html).toContain('name="from" type="date" value="2026-11-18"')
     })
 

@@ -19,6 +19,7 @@ import {
 export type SessionNeed = 'page' | 'action'
 
 type Reads = Pick<Deps, 'sessions' | 'clock' | 'settings' | 'log'>
+type Notes = Reads & Pick<Deps, 'extent'>
 
 const maxUserAgent = 200
 
@@ -26,7 +27,7 @@ const maxUserAgent = 200
  * `sameOrigin` refuses other origins and gives a route its `visitor`. `needsSession` also gives it
  * the `session` and the `account` that is signed in. Both run before the body is read.
  */
-export const sessionAuth = (deps: Reads) => {
+export const sessionAuth = (deps: Notes) => {
   const { settings } = deps
   const isTrusted = trustedProxies(settings.trustedProxies)
 
@@ -61,6 +62,7 @@ export const sessionAuth = (deps: Reads) => {
         if (found.status === 'suspended') refuse('account_suspended')
         const visitor: Visitor = visitorOf({ request, server, set })
         const { session } = found
+        if (need === 'page') await deps.extent.note(session.accountId, deps.clock.now())
         return { session, account: session.accountId, visitor }
       },
     }),

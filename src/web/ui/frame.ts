@@ -5,10 +5,18 @@ import type { IconName } from './icon.tsx'
 export type NavItem = {
   href: string
   label: string
-  icon: IconName
-  /** Public pages stand in the top nav too; the operator's pages are shown to admins only. */
+  /** Each its own; public pages stand in the top nav alone, which has none. */
+  icon?: IconName
+  /** The operator's pages are shown to admins only. */
   group: 'Use' | 'Account' | 'Operator' | 'Public'
+  /** The entry it belongs to: it stands in the tabs of those pages, not in the rail. */
+  within?: string
+  /** What the tab of an entry is called that others stand within. */
+  tab?: string
 }
+
+/** How many there are behind an entry: `{ '/dashboard/keys': '4' }`. */
+export type NavCounts = Readonly<Record<string, string>>
 
 /** What the foot of every page says of the service. */
 export type Foot = {
@@ -27,6 +35,8 @@ export type Frame = {
   nav: readonly NavItem[]
   foot: () => Foot
   isAdmin: (account: string) => boolean
+  /** As of the page that the account opened last; empty before its first one. */
+  counts?: (account: string) => NavCounts
   /** Where this service is reached: pages name themselves by it. */
   baseUrl: () => string
 }

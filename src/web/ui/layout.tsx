@@ -1,11 +1,9 @@
 /** The documents of all pages: head, navigation, main part. */
 import { assetPath } from '../http/assets.ts'
-import { Address } from './address.tsx'
-import type { Foot, Frame, NavItem } from './frame.ts'
-import { Icon } from './icon.tsx'
+import type { Frame } from './frame.ts'
 import { type Markup, renderChild } from './jsx-runtime.ts'
-import { RosetteMark } from './rosette.tsx'
-import { type Theme, themes } from './theme.ts'
+import { Brand, FamilyTabs, FootLines, Rail, ThemeSwitch } from './rail.tsx'
+import type { Reader } from './theme.ts'
 
 export type PageParts = {
   frame: Frame
@@ -23,34 +21,38 @@ export type PageParts = {
   isUnlisted?: boolean
   /** Scripts of this page alone: `wallet`, `verify`, `hx-sse`. */
   scripts?: readonly string[]
-  /** How many there are behind an entry: `{ '/dashboard/keys': 4 }`. */
-  counts?: Readonly<Record<string, number>>
 }
-
-/** How a page looks to this reader. `path` is where the theme switch comes back to. */
-export type Reader = { theme: Theme; path: string }
 
 /** A page that can be shown whole, or its main part alone. */
 export type Page = { main: Markup; html: (reader: Reader) => string }
 
 /** A page of a signed-in person: the rail beside it, at the bottom on a phone. */
-export const dashboardPage = (parts: PageParts & { account: string }): Page => ({
-  main: parts.main,
-  html: (reader) =>
-    document(
-      { ...parts, isUnlisted: true },
-      reader,
-      <body>
-        <SkipLink />
-        <div class="app">
-          <Rail parts={parts} reader={reader} />
-          <main class="main" id="main" tabindex="-1">
-            {parts.main}
-          </main>
-        </div>
-      </body>,
-    ),
-})
+export function dashboardPage(parts: PageParts & { account: string }): Page {
+  const { frame, here, account } = parts
+  const main = (
+    <>
+      <FamilyTabs nav={frame.nav} here={here} />
+      {parts.main}
+    </>
+  )
+  return {
+    main,
+    html: (reader) =>
+      document(
+        { ...parts, main, isUnlisted: true },
+        reader,
+        <body>
+          <SkipLink />
+          <div class="app">
+            <Rail frame={frame} here={here} account={account} reader={reader} />
+            <main class="main" id="main" tabindex="-1">
+              {main}
+            </main>
+          </div>
+        </body>,
+      ),
+  }
+}
 
 /** A page for everybody: the top nav above it. */
 export const publicPage = (parts: PageParts): Page => ({
@@ -162,92 +164,6 @@ const SkipLink = () => (
   </a>
 )
 
-const Brand = ({ href }: { href: string }) => (
-  <a class="brand" href={href}>
-    <RosetteMark hash={brandHash} />
-    Counterfoil
-  </a>
-)
-
-/** SHA-256 of "counterfoil". */
-const brandHash = '4403e4c4323b63bb1f169d08cbf025f9cee66eaefafcf6518795a43d86d75f21'
-
-type RailProps = { parts: PageParts & { account: string }; reader: Reader }
-
-const Rail = ({ parts, reader }: RailProps) => (
-  <nav class="rail" aria-label="Main">
-    <Brand href="/dashboard" />
-    <NavGroup name="Use" parts={parts} />
-    <button class="more" type="button" popovertarget="more">
-      <Icon name="more" />
-      More
-    </button>
-    <div class="rest" id="more" popover>
-      <NavGroup name="Account" parts={parts} />
-      {parts.frame.isAdmin(parts.account) ? <NavGroup name="Operator" parts={parts} /> : null}
-      <NavGroup name="Public" parts={parts} />
-      <footer>
-        <SignedIn account={parts.account} />
-        <FootLines foot={parts.frame.foot()} />
-        <ThemeSwitch reader={reader} />
-      </footer>
-    </div>
-  </nav>
-)
-
-function NavGroup({ name, parts }: { name: NavItem['group']; parts: PageParts }) {
-  const items = parts.frame.nav.filter((item) => item.group === name)
-  if (items.length === 0) return null
-  const id = `nav-${name.toLowerCase()}`
-  return (
-    <section>
-      <h2 id={id}>{name}</h2>
-      <ul class="bare" aria-labelledby={id}>
-        {items.map(({ href, icon, label }) => (
-          <li>
-            <a href={href} aria-current={href === parts.here ? 'page' : undefined}>
-              <Icon name={icon} />
-              {label}
-              <Count of={parts.counts?.[href]} />
-            </a>
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
-
-const Count = ({ of }: { of: number | undefined }) =>
-  of === undefined ? null : <span class="n">{of.toLocaleString('en')}</span>
-
-const SignedIn = ({ account }: { account: string }) => (
-  <form class="who" method="post" action="/api/auth/logout" data-account={account}>
-    <RosetteMark hash={account} />
-    <Address value={account} />
-    <button class="link" type="submit">
-      Sign out
-    </button>
-  </form>
-)
-
-const FootLines = ({ foot }: { foot: Foot }) => (
-  <>
-    <span>
-      Signer <Address value={foot.signer} />
-    </span>
-    <span>
-      Chain {foot.chainId}
-      {foot.block === undefined ? null : (
-        <>
-          , block <data value={String(foot.block)}>{foot.block.toLocaleString('en')}</data>
-        </>
-      )}
-    </span>
-    <a href="/v1/status">{foot.status}</a>
-    <span>Version {foot.version}</span>
-  </>
-)
-
 /** On a phone the menu opens over the page: that takes no script. */
 const TopNav = ({ parts: { frame, here, account } }: { parts: PageParts }) => (
   <header>
@@ -268,16 +184,4 @@ const TopNav = ({ parts: { frame, here, account } }: { parts: PageParts }) => (
       {account ? 'Dashboard' : 'Connect wallet'}
     </a>
   </header>
-)
-
-/** Three buttons of one form: no script, and the next page comes in the chosen colours at once. */
-const ThemeSwitch = ({ reader }: { reader: Reader }) => (
-  <form class="theme" method="post" action="/theme" aria-label="Colours">
-    <input type="hidden" name="back" value={reader.path} />
-    {themes.map((theme) => (
-      <button type="submit" name="theme" value={theme} aria-pressed={theme === reader.theme}>
-        {theme === 'system' ? 'System' : theme === 'light' ? 'Light' : 'Dark'}
-      </button>
-    ))}
-  </form>
 )

@@ -2,8 +2,8 @@
 import { HtmlAnswer } from './html-answer.ts'
 import type { Markup } from './jsx-runtime.ts'
 import { renderChild } from './jsx-runtime.ts'
-import type { Page, Reader } from './layout.tsx'
-import { themeOf } from './theme.ts'
+import type { Page } from './layout.tsx'
+import { type Reader, themeOf } from './theme.ts'
 
 /** What of Elysia's context an answer in HTML reads and writes. */
 export type ReplyContext = {

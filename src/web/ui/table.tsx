@@ -34,7 +34,7 @@ type TableProps<Row> = {
 
 /**
  * Green-bar rows. In a narrow container optional columns go, and below 37 rem rows are two lines:
- * nothing is cut off. What is wider all the same scrolls by itself.
+ * nothing is cut off. A table that is still too wide scrolls by itself.
  */
 export const Table = <Row,>({ caption, columns, rows, bodyId, rowId }: TableProps<Row>) => (
   <section class="scroll" tabindex="0" aria-label={`Table: ${caption}`}>
@@ -65,7 +65,7 @@ const Totals = <Row,>({ columns }: { columns: readonly Column<Row>[] }) => (
         i === 0 ? (
           <th scope="row">{total}</th>
         ) : (
-          <td class={classOf(kind)} {...placeOf(columns, i)}>
+          <td class={classOf(kind)} data-at={placeOf(columns, i)} data-label={labelOf(columns, i)}>
             {total}
           </td>
         ),
@@ -86,7 +86,7 @@ type RowProps<Row> = {
 export const TableRow = <Row,>({ columns, row, id, fresh }: RowProps<Row>) => (
   <tr id={id} class={fresh ? 'new' : undefined}>
     {columns.map(({ cell, kind }, i) => (
-      <td class={classOf(kind)} {...placeOf(columns, i)}>
+      <td class={classOf(kind)} data-at={placeOf(columns, i)} data-label={labelOf(columns, i)}>
         {cell(row)}
       </td>
     ))}
@@ -104,18 +104,20 @@ const classes = {
 const classOf = (kind: keyof typeof classes | undefined): string | undefined =>
   kind === undefined ? undefined : classes[kind]
 
-/** A cell's place on a phone, and there the name of a figure that has lost its column. */
-function placeOf<Row>(columns: readonly Column<Row>[], i: number) {
-  const { at, head, kind } = columns[i] ?? {}
-  if (at) return at === 'more' ? { 'data-at': at, ...labelOf(head) } : { 'data-at': at }
-  if (kind === 'spare' || kind?.startsWith('optional')) return {}
-  if (kind === 'unnamed') return { 'data-at': i === 0 ? 'what' : 'act' }
-  const hasOwn = columns.some((column) => column.at === 'what')
-  if (i === 0 && !hasOwn) return { 'data-at': 'what' }
-  return { 'data-at': 'more', ...labelOf(head) }
+/** A cell's place on a phone; undefined where it is left out. */
+function placeOf<Row>(columns: readonly Column<Row>[], i: number): Place | undefined {
+  const { at, kind } = columns[i] ?? {}
+  if (at) return at
+  if (kind === 'spare' || kind?.startsWith('optional')) return undefined
+  if (kind === 'unnamed') return i === 0 ? 'what' : 'act'
+  return i === 0 && !columns.some((column) => column.at === 'what') ? 'what' : 'more'
 }
 
-const labelOf = (head: Child) => (typeof head === 'string' ? { 'data-label': head } : {})
+/** The name of a figure that has lost its column. */
+function labelOf<Row>(columns: readonly Column<Row>[], i: number): string | undefined {
+  const head = columns[i]?.head
+  return placeOf(columns, i) === 'more' && typeof head === 'string' ? head : undefined
+}
 
 type PagerProps = {
   /** "Showing 20 of 1,284", "End of list." */

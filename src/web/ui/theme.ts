@@ -11,6 +11,9 @@ export const themes = ['system', 'light', 'dark'] as const
 /** `system` follows the reader's own setting. */
 export type Theme = (typeof themes)[number]
 
+/** How a page looks to this reader. `path` is where the theme switch comes back to. */
+export type Reader = { theme: Theme; path: string }
+
 export const themeOf = ({ headers }: Request): Theme => {
   const chosen = /(?:^|;\s*)theme=(light|dark)(?:;|$)/.exec(headers.get('cookie') ?? '')?.[1]
   return chosen === 'light' || chosen === 'dark' ? chosen : 'system'

@@ -31,10 +31,10 @@ export const frame: Frame = {
     { href: '/usage', label: 'Usage', icon: 'usage', group: 'Account' },
     { href: '/passports', label: 'Passport', icon: 'passport', group: 'Account' },
     { href: '/sessions', label: 'Sessions', icon: 'sessions', group: 'Account' },
-    { href: '/explorer', label: 'Explorer', icon: 'explorer', group: 'Public' },
-    { href: '/receipt', label: 'Verify a receipt', icon: 'verify', group: 'Public' },
-    { href: '/models', label: 'Models', icon: 'models', group: 'Public' },
-    { href: '/docs', label: 'API', icon: 'docs', group: 'Public' },
+    { href: '/explorer', label: 'Explorer', group: 'Public' },
+    { href: '/receipt', label: 'Verify a receipt', group: 'Public' },
+    { href: '/models', label: 'Models', group: 'Public' },
+    { href: '/docs', label: 'API', group: 'Public' },
   ],
   foot: () => ({
     signer,
@@ -44,10 +44,9 @@ export const frame: Frame = {
     version: '1.0.0',
   }),
   isAdmin: () => false,
+  counts: () => ({ '/runs': '1,284', '/keys': '4' }),
   baseUrl: () => 'https://gate.example',
 }
-
-export const counts = { '/runs': 1284, '/keys': 4 }
 
 export type Run = {
   id: string

@@ -15,10 +15,10 @@ import { Console } from './console.tsx'
 import { Keys } from './keys.tsx'
 import { Overview } from './overview.tsx'
 import { Explorer, Receipt, SignIn } from './public.tsx'
-import { account, counts, frame } from './samples.tsx'
+import { account, frame } from './samples.tsx'
 
 const inside = (title: string, main: Markup): Page =>
-  dashboardPage({ frame, title, here: `/${title.toLowerCase()}`, main, account, counts })
+  dashboardPage({ frame, title, here: `/${title.toLowerCase()}`, main, account })
 const outside = (title: string, main: Markup): Page =>
   publicPage({ frame, title, here: `/${title.toLowerCase()}`, main })
 

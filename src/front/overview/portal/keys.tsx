@@ -76,7 +76,8 @@ const columnsAt = (now: number): Column<ShownKey>[] => [
     head: 'Last used',
     kind: 'optional',
     at: 'when',
-    cell: ({ key }) => (key.lastUsedAt === null ? 'Never used' : <When at={key.lastUsedAt} now={now} />),
+    cell: ({ key }) =>
+      key.lastUsedAt === null ? 'Never used' : <When at={key.lastUsedAt} now={now} />,
   },
   { head: 'Expires', kind: 'spare', cell: ({ key }) => <When at={key.expiresAt} now={now} /> },
 ]

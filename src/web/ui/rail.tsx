@@ -1,0 +1,134 @@
+/** The navigation beside every page of a signed-in person; at the bottom on a phone. */
+import { Address } from './address.tsx'
+import { Tabs } from './filters.tsx'
+import type { Foot, Frame, NavItem } from './frame.ts'
+import { Icon } from './icon.tsx'
+import { RosetteMark } from './rosette.tsx'
+import { type Reader, themes } from './theme.ts'
+
+export const Brand = ({ href }: { href: string }) => (
+  <a class="brand" href={href}>
+    <RosetteMark hash={brandHash} />
+    Counterfoil
+  </a>
+)
+
+/** SHA-256 of "counterfoil". */
+const brandHash = '4403e4c4323b63bb1f169d08cbf025f9cee66eaefafcf6518795a43d86d75f21'
+
+type RailProps = { frame: Frame; here: string; account: string; reader: Reader }
+
+export const Rail = ({ frame, here, account, reader }: RailProps) => {
+  const group = (name: NavItem['group']) => (
+    <NavGroup name={name} frame={frame} here={here} account={account} />
+  )
+  return (
+    <nav class="rail" aria-label="Main">
+      <Brand href="/dashboard" />
+      {group('Use')}
+      <button class="more" type="button" popovertarget="more">
+        <Icon name="more" />
+        More
+      </button>
+      <div class="rest" id="more" popover>
+        {group('Account')}
+        {frame.isAdmin(account) ? group('Operator') : null}
+        <footer>
+          <SignedIn account={account} />
+          <FootLines foot={frame.foot()} />
+          <PublicLink nav={frame.nav} />
+          <ThemeSwitch reader={reader} />
+        </footer>
+      </div>
+    </nav>
+  )
+}
+
+type GroupProps = Omit<RailProps, 'reader'> & { name: NavItem['group'] }
+
+function NavGroup({ name, frame: { nav, counts }, here, account }: GroupProps) {
+  const items = nav.filter((item) => item.group === name && item.within === undefined)
+  if (items.length === 0) return null
+  const id = `nav-${name.toLowerCase()}`
+  const current = familyOf(nav, here)
+  const known = counts?.(account)
+  return (
+    <section>
+      <h2 id={id}>{name}</h2>
+      <ul class="bare" aria-labelledby={id}>
+        {items.map(({ href, icon, label }) => (
+          <li>
+            <a href={href} aria-current={href === current ? 'page' : undefined}>
+              {icon ? <Icon name={icon} /> : null}
+              {label}
+              {known?.[href] === undefined ? null : <span class="n">{known[href]}</span>}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+/** The entry of the rail that a page stands under. */
+const familyOf = (nav: Frame['nav'], here: string): string =>
+  nav.find(({ href }) => href === here)?.within ?? here
+
+/** The pages that share one entry of the rail, above each of them. */
+export function FamilyTabs({ nav, here }: { nav: Frame['nav']; here: string }) {
+  const parent = familyOf(nav, here)
+  const family = nav.filter(({ href, within }) => within === parent || href === parent)
+  if (family.length < 2) return null
+  return (
+    <Tabs
+      label={family.find(({ href }) => href === parent)?.label ?? ''}
+      here={here}
+      tabs={family.map(({ href, label, tab }) => ({ href, label: tab ?? label }))}
+    />
+  )
+}
+
+function PublicLink({ nav }: { nav: Frame['nav'] }) {
+  const first = nav.find(({ group }) => group === 'Public')
+  return first ? <a href={first.href}>Public pages</a> : null
+}
+
+const SignedIn = ({ account }: { account: string }) => (
+  <form class="who" method="post" action="/api/auth/logout" data-account={account}>
+    <RosetteMark hash={account} />
+    <Address value={account} />
+    <button class="link" type="submit">
+      Sign out
+    </button>
+  </form>
+)
+
+export const FootLines = ({ foot }: { foot: Foot }) => (
+  <>
+    <span>
+      Signer <Address value={foot.signer} />
+    </span>
+    <span>
+      Chain {foot.chainId}
+      {foot.block === undefined ? null : (
+        <>
+          , block <data value={String(foot.block)}>{foot.block.toLocaleString('en')}</data>
+        </>
+      )}
+    </span>
+    <a href="/v1/status">{foot.status}</a>
+    <span>Version {foot.version}</span>
+  </>
+)
+
+/** Three buttons of one form: no script, and the next page comes in the chosen colours at once. */
+export const ThemeSwitch = ({ reader }: { reader: Reader }) => (
+  <form class="theme" method="post" action="/theme" aria-label="Colours">
+    <input type="hidden" name="back" value={reader.path} />
+    {themes.map((theme) => (
+      <button type="submit" name="theme" value={theme} aria-pressed={theme === reader.theme}>
+        {theme === 'system' ? 'System' : theme === 'light' ? 'Light' : 'Dark'}
+      </button>
+    ))}
+  </form>
+)
