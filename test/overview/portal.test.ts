@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { privateKeyToAccount } from 'viem/accounts'
+import { toHex } from '../../src/kernel/hex.ts'
 import { receiptIdOf } from '../../src/proof/receipts/receipt.ts'
 import { upsert } from '../../src/storage/db/query-steps.ts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
 import { follow } from '../support/live.ts'
 import { lastRun, pricedBuiltins } from '../support/runs.ts'
+import { auditsOf } from '../support/sharing.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
 
 // Three engines on a busy machine.
@@ -123,8 +125,8 @@ for (const engine of engines) {
     })
 
     describe('POST /api/portal/overview/verify', () => {
-      const verify = (who: Browser, runId: unknown, headers: Record<string, string> = json) =>
-        who.call('/api/portal/overview/verify', { json: { run_id: runId }, headers })
+      const verify = (who: Browser, runId: unknown, more: object = {}) =>
+        who.call('/api/portal/overview/verify', { json: { run_id: runId, ...more }, headers: json })
 
       test('404 for a run of another account; 400 for what is no id', async () => {
         const guest = browser(w)
@@ -134,8 +136,26 @@ for (const engine of engines) {
         expect((await verify(own, 7)).status).toBe(400)
       })
 
-      test('notes that the receipt verified: the steps are done and go', async () => {
+      test('a browser that checked another digest ticks nothing', async () => {
         const { id } = await lastRun(w)
+        const answer = await verify(own, id, { digest: `0x${'0'.repeat(64)}` })
+        expect(answer.status).toBe(422)
+        expect((await view()).onboarding).toEqual({ done: 4 })
+      })
+
+      test('the page of the receipt asks for the check until one is noted', async () => {
+        const { id } = await lastRun(w)
+        const shown = await (await own.call(`/dashboard/receipts/${receiptIdOf(id)}`)).text()
+        expect(shown).toContain(`data-awaited="${id}"`)
+        expect(shown).toContain('Accept the server’s check')
+      })
+
+      test('notes what the browser checked, or else the server: the steps are done', async () => {
+        const { id, digest } = await lastRun(w)
+        const checked = { digest: toHex(digest ?? new Uint8Array()) }
+        expect(await (await verify(own, id, checked)).json()).toEqual({ verified: true })
+        const [note] = await auditsOf(w, receiptIdOf(id))
+        expect(note?.detail).toMatchObject({ by: 'browser' })
         const form = await own.call('/api/portal/overview/verify', {
           method: 'POST',
           headers: { ...html, 'content-type': 'application/x-www-form-urlencoded' },
@@ -145,8 +165,10 @@ for (const engine of engines) {
           303,
           `/receipts/${receiptIdOf(id)}`,
         ])
-        expect(await (await verify(own, id)).json()).toEqual({ verified: true })
+        expect((await auditsOf(w, receiptIdOf(id))).length).toBe(1)
         expect((await view()).onboarding).toBeNull()
+        const after = await (await own.call(`/dashboard/receipts/${receiptIdOf(id)}`)).text()
+        expect(after).not.toContain('data-awaited')
         expect(await page()).not.toContain('Get your first receipt')
       })
     })

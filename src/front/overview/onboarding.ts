@@ -1,5 +1,6 @@
 /** How far an account is on the way to its first verified receipt. */
 import type { Deps } from '../../app/deps-port.ts'
+import { toHex } from '../../kernel/hex.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { checkReceipt } from '../../proof/receipts/check-receipt.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
@@ -36,18 +37,30 @@ export async function readOnboarding(
 export const stepsDone = ({ hasCredit, hasKey, ended }: Onboarding): number =>
   1 + [hasCredit, hasKey, ended].filter(Boolean).length
 
+type Wish = {
+  account: string
+  runId: string
+  actor: string
+  /** What the reader's own browser computed and checked; undefined where no script runs. */
+  digest: string | undefined
+}
+
 /**
- * Verifies an account's receipt like any other, and records that it passed.
+ * Records that a receipt of the account passed: in the browser, which names the digest it judged,
+ * or by the server's own check alone. The server checks in both cases.
  * @throws Refusal 'not_found' for a run of another account, 'conflict' for one without a receipt,
- * 'unprocessable' when the receipt does not verify.
+ * 'unprocessable' when the receipt does not verify or has another digest.
  */
 export async function verifyOwn(
   deps: Deps,
-  { account, runId, actor }: { account: string; runId: string; actor: string },
+  { account, runId, actor, digest }: Wish,
 ): Promise<void> {
   const receiptId = receiptIdOf(runId)
   const found = await deps.receipts.find(receiptId)
   if (found?.accountId !== account) refuse('not_found', 'No such receipt.')
+  if (digest !== undefined && digest.toLowerCase() !== toHex(found.digest)) {
+    refuse('unprocessable', 'Your browser checked a receipt with another digest.')
+  }
   const file = await ownFileOf(deps, found, await deps.texts.find(runId))
   const verdict = await checkReceipt(deps, file)
   if (!verdict.valid) refuse('unprocessable', 'The receipt does not verify. Open it to see why.')
@@ -58,6 +71,6 @@ export async function verifyOwn(
     action: 'receipt.verify',
     accountId: account,
     subject: receiptId,
-    detail: { level: verdict.level },
+    detail: { level: verdict.level, by: digest === undefined ? 'server' : 'browser' },
   })
 }

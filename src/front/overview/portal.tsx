@@ -73,11 +73,11 @@ export const overviewPortal = (deps: Deps, frame: Frame) => {
       '/api/portal/overview/verify',
       async ({ request, set, account }) => {
         const { value } = await readFields(request, { limitBytes: bodyBytes })
-        const { run_id: runId } = checkBody(verifyRunBody, value)
+        const { run_id: runId, digest } = checkBody(verifyRunBody, value)
         if (!isId('run', runId)) {
           refuse('invalid_request', { param: 'run_id', message: '"run_id" must name a run.' })
         }
-        await verifyOwn(deps, { account, runId, actor: account })
+        await verifyOwn(deps, { account, runId, digest, actor: account })
         if (wantsJson(request)) return { verified: true }
         set.headers['location'] = receiptPath(runId)
         set.status = 303

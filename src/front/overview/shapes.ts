@@ -46,6 +46,7 @@ export const verifiedShape = t.answer('Verified', '', {
 /** The body of `POST /api/portal/overview/verify`. */
 export const verifyRunBody = t.body('VerifyRunWish', 'Whose receipt is to be verified.', {
   run_id: t.text('A run of the account that left a receipt.', t.sampleIds.run),
+  'digest?': t.hash('What your browser checked; without it the server’s check is noted.'),
 })
 
 export type OverviewAnswer = t.Static<typeof overviewShape>

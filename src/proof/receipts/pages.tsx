@@ -13,6 +13,7 @@ import { publicPage } from '../../web/ui/layout.tsx'
 import { Notice } from '../../web/ui/notice.tsx'
 import { reply } from '../../web/ui/reply.ts'
 import { proofOf } from '../log/proof.ts'
+import { awaitedRun } from './awaited.ts'
 import { type Judged, judgeStored } from './judge.ts'
 import { ReceiptPage } from './pages/receipt.tsx'
 import { ownPath } from './portal/receipt-list.tsx'
@@ -46,6 +47,7 @@ export const receiptPages = (deps: Deps, frame: Frame) =>
         path: `/receipts/${id}`,
         filePath: `/receipts/${id}/file`,
         isShared: true,
+        awaited: isOwn ? await awaitedRun(deps, stored) : undefined,
         notice: isOwn ? <OthersSee id={id} /> : null,
       }
       const page = publicPage({

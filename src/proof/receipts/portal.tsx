@@ -15,6 +15,7 @@ import type { Markup } from '../../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
 import { reply } from '../../web/ui/reply.ts'
 import { readShareBody } from './api/share.ts'
+import { awaitedRun } from './awaited.ts'
 import { eraseReceipt } from './erase.ts'
 import { judgeStored } from './judge.ts'
 import { ReceiptPage } from './pages/receipt.tsx'
@@ -222,6 +223,7 @@ async function ownPage(deps: Deps, frame: Frame, ended: Ended, said: Said = {}) 
     path: ownPath(own.id),
     filePath: `/api/portal/receipts/${own.id}/file`,
     isShared: false,
+    awaited: await awaitedRun(deps, ended),
     aside: <OwnPanels view={{ ...own, ...said }} />,
   }
   return inDashboard(frame, ended.accountId, <ReceiptPage view={view} />, ['receipt'])

@@ -1,6 +1,6 @@
 /** The onboarding steps to a first verified receipt. */
-import { Button, ButtonLink } from '../../../web/ui/button.tsx'
-import { ActionForm } from '../../../web/ui/form.tsx'
+import { receiptPath } from '../../../runs/portal/run-state.tsx'
+import { ButtonLink } from '../../../web/ui/button.tsx'
 import { Panel } from '../../../web/ui/panel.tsx'
 import { type Step, Steps } from '../../../web/ui/steps.tsx'
 import { type Onboarding, stepCount, stepsDone } from '../onboarding.ts'
@@ -63,12 +63,9 @@ const stepsOf = ({ hasCredit, hasKey, ended }: Onboarding, takesDeposits: boolea
     label: 'Verify its receipt in your browser',
     done: false,
     action: ended ? (
-      <ActionForm action="/api/portal/overview/verify">
-        <input type="hidden" name="run_id" value={ended.id} />
-        <Button small look="go">
-          Verify
-        </Button>
-      </ActionForm>
+      <ButtonLink small look="go" href={receiptPath(ended.id)}>
+        Verify
+      </ButtonLink>
     ) : null,
   },
 ]

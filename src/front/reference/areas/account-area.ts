@@ -25,7 +25,9 @@ const overview = [
     refuses: ['rate_limited'],
   }),
   operation('verifyOwnRun', 'POST /api/portal/overview/verify', 'Verify the receipt of a run', {
-    about: 'The last of the first steps: checks the receipt as readers do, and notes it.',
+    about:
+      'The last of the first steps. The page of the receipt sends the digest that the browser ' +
+      'checked; the server checks too, and notes who did. Doing it again changes nothing.',
     access: 'session',
     body: { schema: verifyRunBody, form: verifyRunBody },
     examples: [

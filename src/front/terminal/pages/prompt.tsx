@@ -103,7 +103,7 @@ const SaidView = ({ said: { command, lines, receiptId, fault } }: { said: Said }
     {receiptId ? (
       <p class="next row">
         <a href={`/receipts/${receiptId}`}>Open the receipt</a>
-        <CommandLink line={`verify ${receiptId}`}>verify it</CommandLink>
+        <CommandLink line={`verify ${receiptId}`}>ask the server to verify it</CommandLink>
       </p>
     ) : null}
   </>

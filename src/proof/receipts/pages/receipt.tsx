@@ -7,7 +7,7 @@ import { proofIn, shownChecks, stampWords, stateWords } from '../../../verify/sh
 import { hiddenWords, slipLines } from '../../../verify/slip-lines.ts'
 import { kindOf } from '../../../verify/verdict-words.ts'
 import { assetPath } from '../../../web/http/assets.ts'
-import { ButtonLink } from '../../../web/ui/button.tsx'
+import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { Icon } from '../../../web/ui/icon.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { Ladder } from '../../../web/ui/ladder.tsx'
@@ -28,6 +28,8 @@ export type ReceiptView = {
   filePath: string
   /** Whether `/v1` returns it without a key. */
   isShared: boolean
+  /** The run whose check the first steps of its owner wait for. */
+  awaited?: string | undefined
   /** Above the receipt. */
   notice?: Child
   /** Beside it, below the checks. */
@@ -116,7 +118,7 @@ function Texts({ file: { disclosures = {} } }: { file: ReceiptFile }) {
 }
 
 /** The server's own checks, which the browser's take the place of where scripts run. */
-function Verification({ view: { judged, path } }: { view: ReceiptView }) {
+function Verification({ view: { judged, path, awaited } }: { view: ReceiptView }) {
   const { verdict, payload } = judged
   return (
     <Panel
@@ -149,7 +151,8 @@ function Verification({ view: { judged, path } }: { view: ReceiptView }) {
         untilHere
         of={shownChecks(judged).map(({ result, label, detail }) => ({ result, label, detail }))}
       />
-      <div id="payload" hidden {...forTheBrowser(payload)}>
+      {awaited === undefined ? null : <TakeTheWord runId={awaited} />}
+      <div id="payload" hidden data-awaited={awaited} {...forTheBrowser(payload)}>
         {(['ok', 'wait', 'bad'] as const).map((name) => (
           <span id={`icon-${name}`}>
             <Icon name={name} />
@@ -159,6 +162,24 @@ function Verification({ view: { judged, path } }: { view: ReceiptView }) {
     </Panel>
   )
 }
+
+/** A browser without script cannot check: its reader may take the server's word for the step. */
+const TakeTheWord = ({ runId }: { runId: string }) => (
+  <noscript>
+    <form class="pad stack" method="post" action="/api/portal/overview/verify">
+      <input type="hidden" name="run_id" value={runId} />
+      <p class="quiet">
+        <small>
+          Without script your browser cannot check. You can take the server’s word, or check the
+          file offline.
+        </small>
+      </p>
+      <p>
+        <Button small>Accept the server’s check</Button>
+      </p>
+    </form>
+  </noscript>
+)
 
 /** Where the browser finds the verifier, and what it is to judge. */
 export const forTheBrowser = (payload: PagePayload) => ({
