@@ -145,7 +145,7 @@ describe.skipIf(noChromium)('overview and runs, in a real browser', () => {
   test('the last of the first steps is ticked by the check of the browser itself', async () => {
     await on('/dashboard', true, async (page) => {
       const told = page.waitForResponse(/\/api\/portal\/overview\/verify$/)
-      await page.getByRole('link', { name: 'Verify', exact: true }).click()
+      await page.locator('#start').getByRole('link', { name: 'Verify' }).click()
       await page.waitForURL(/\/receipts\/rcpt_/)
       const answer = await told
       expect(answer.request().postDataJSON()).toEqual({
