@@ -40,7 +40,11 @@ describe('each document', () => {
     const text = JSON.stringify(document)
     const named = new Set(text.match(/#\/components\/\w+\/[^"]+/g))
     expect([...named].filter(($ref) => at(document, { $ref }) === undefined)).toEqual([])
-    const { securitySchemes: _s, ...components } = document.components
+    const { securitySchemes, ...components } = document.components
+    const secured = JSON.stringify(document.paths)
+    expect(
+      Object.keys(securitySchemes).filter((name) => !secured.includes(`{"${name}":[]}`)),
+    ).toEqual([])
     const there = Object.entries(components).flatMap(([kind, of]) =>
       Object.keys(of as object).map((name) => `#/components/${kind}/${name}`),
     )

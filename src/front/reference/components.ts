@@ -33,7 +33,11 @@ export function partOf<D extends Whole>(document: D, isWanted: (tag: string) => 
       return wanted.length === 0 ? [] : [[path, Object.fromEntries(wanted)] as const]
     }),
   )
-  const { securitySchemes } = components
+  const text = JSON.stringify(paths)
+  const schemes = Object.entries(components['securitySchemes'] ?? {})
+  const securitySchemes = Object.fromEntries(
+    schemes.filter(([name]) => text.includes(`{"${name}":[]}`)),
+  )
   return {
     ...rest,
     tags: tags.filter(({ name }) => isWanted(name)),
