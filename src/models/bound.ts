@@ -1,7 +1,7 @@
 /** The most tokens a request can use, known before it runs. */
 import type { Json } from '../kernel/canonical.ts'
 import { type Body, checkDepth, isSet, refuseField } from './body.ts'
-import { checkChat, toMessages } from './chat-content.ts'
+import { checkChat, toMessages, unsentOfMessages } from './chat-content.ts'
 import { checkEmbedding } from './embedding-content.ts'
 import { withoutMedia } from './media.ts'
 import type { Model, RouteStep } from './model.ts'
@@ -156,10 +156,37 @@ function contentOf(model: Model, body: Body): Body {
   const content: Body = {}
   for (const field in body) {
     const value = body[field]
-    if (!fields.has(field) || !isSet(value)) continue
+    if (!isSet(value) || !(fields.has(field) || isPassed(model, field))) continue
     content[field] = field === 'messages' ? toMessages(value) : value
   }
   return content
+}
+
+/** What a model's `pass` never names: how the answer travels, its limit, and what is ours. */
+const own = new Set([
+  ...['model', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'fit'],
+  // They become tags; nothing is stored anyway.
+  ...['metadata', 'tags', 'store'],
+])
+
+const isPassed = ({ pass }: Model, field: string): boolean =>
+  pass?.includes(field) === true && !own.has(field)
+
+/**
+ * The members of a request for a model server of the same protocol that do not go on; undefined
+ * when all do, which is nearly always.
+ */
+export function unsentMembers(model: Model, body: Body): string[] | undefined {
+  const fields = model.kind === 'chat' ? chatFields : embeddingFields
+  let unsent: string[] | undefined
+  for (const field in body) {
+    if (fields.has(field) || own.has(field) || !isSet(body[field]) || isPassed(model, field)) {
+      continue
+    }
+    unsent ??= []
+    unsent.push(field)
+  }
+  return unsentOfMessages(body['messages'], unsent)
 }
 
 function bytesOf(content: Body): number {

@@ -63,6 +63,28 @@ export function toMessages(messages: Json): Json {
   })
 }
 
+/** Adds the members of messages that do not go on to those found before. */
+export function unsentOfMessages(
+  messages: Json | undefined,
+  before: string[] | undefined,
+): string[] | undefined {
+  let unsent = before
+  if (!Array.isArray(messages)) return unsent
+  for (const message of messages) {
+    if (!isBody(message)) continue
+    for (const name in message) {
+      if (messageFields.has(name) || !isSet(message[name])) continue
+      unsent ??= []
+      const path = `messages.${name}`
+      if (unsent.length < mostNamed && !unsent.includes(path)) unsent.push(path)
+    }
+  }
+  return unsent
+}
+
+/** How many members without effect are looked for; a header names no more. */
+const mostNamed = 32
+
 const sumOf = (a: MediaTokens | undefined, b: MediaTokens | undefined): MediaTokens | undefined =>
   a && b ? { most: a.most + b.most, likely: a.likely + b.likely } : (a ?? b)
 

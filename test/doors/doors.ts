@@ -21,6 +21,7 @@ export async function serveDoors() {
     modelToml('test/anthropic', '"anthropic:far"', `${rates}\npass = ["let_through"]`),
     modelToml('test/responses', '"responses:far"', rates),
     modelToml('test/refused', '"anthropic:refuse-400"'),
+    modelToml('test/passing', '"openai:agent"', 'pass = ["let_through"]'),
   ]
   const w = await world({ toml: toml.join('\n') })
   const { secret } = await w.key({ balance: 100n * usd })
@@ -32,6 +33,10 @@ export async function serveDoors() {
   return {
     w,
     secret,
+    /** The bodies that the server of Chat Completions saw. */
+    get chatSeen() {
+      return chat.calls.map(({ body }) => body)
+    },
     /** What the server of Anthropic's protocol saw. */
     seen: messages.seen,
     anthropic: new Anthropic({ ...ours, authToken: secret, apiKey: null }),

@@ -70,6 +70,51 @@ describe('the doors of Messages and Responses', () => {
     })
   })
 
+  describe('members inside of messages without effect', () => {
+    const cached = { type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }
+    const json = {
+      model: 'test/openai',
+      max_tokens: 50,
+      system: [cached],
+      messages: [{ role: 'user', content: [cached] }],
+    }
+
+    test.each([false, true])('are named, also to a retry, streamed: %p', async (stream) => {
+      const headers = { 'idempotency-key': `ignored ${stream}` }
+      const ask = () => w.call('/v1/messages', { key: secret, json: { ...json, stream }, headers })
+      const named = 'messages.cache_control, system.cache_control'
+      for (const isReplayed of [false, true]) {
+        const answer = await ask()
+        await answer.text()
+        expect(answer.headers.has('idempotent-replayed')).toBe(isReplayed)
+        expect(answer.headers.get('x-counterfoil-ignored')).toBe(named)
+      }
+    })
+
+    test('are none where the server speaks the protocol of the door', async () => {
+      const answer = await w.call('/v1/messages', {
+        key: secret,
+        json: { ...json, model: 'test/anthropic' },
+      })
+      expect(answer.headers.has('x-counterfoil-ignored')).toBe(false)
+    })
+
+    test('are named by Chat Completions too, and those that a model passes are not', async () => {
+      const ask = async (model: string) => {
+        const messages = [{ role: 'user', content: 'Hi', x_new: 1 }]
+        const more = { let_through: 2, unheard: 3, metadata: { task: 'a' }, store: false }
+        const answer = await w.call('/v1/chat/completions', {
+          key: secret,
+          json: { model, messages, ...more },
+        })
+        return answer.headers.get('x-counterfoil-ignored')
+      }
+      expect(await ask('test/openai')).toBe('let_through, unheard, messages.x_new')
+      expect(await ask('test/passing')).toBe('unheard, messages.x_new')
+      expect(doors.chatSeen.at(-1)).toMatchObject({ let_through: 2 })
+    })
+  })
+
   describe('refusals', () => {
     test('of Messages have the shape that its clients read', async () => {
       const error = await anthropic.messages

@@ -48,3 +48,73 @@ describe('a conversation with tools, images and documents', () => {
     )
   })
 })
+
+describe('results of parallel tools with images', () => {
+  const png = (n: number) => `iVBORw0KGgo${'A'.repeat(4 * n)}=`
+  const ids = ['call_1', 'call_2']
+  const messagesBody: JsonObject = {
+    model: 'm',
+    max_tokens: 9,
+    messages: [
+      {
+        role: 'assistant',
+        content: ids.map((id) => ({ type: 'tool_use', id, name: 'look', input: { at: id } })),
+      },
+      {
+        role: 'user',
+        content: ids.map((id, n) => ({
+          type: 'tool_result',
+          tool_use_id: id,
+          content: [
+            { type: 'text', text: `seen ${n}` },
+            { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png(n) } },
+          ],
+        })),
+      },
+    ],
+  }
+  const responsesBody: JsonObject = {
+    model: 'm',
+    input: [
+      ...ids.map((call_id) => ({ type: 'function_call', call_id, name: 'look', arguments: '{}' })),
+      ...ids.map((call_id, n) => ({
+        type: 'function_call_output',
+        call_id,
+        output: [
+          { type: 'input_text', text: `seen ${n}` },
+          { type: 'input_image', image_url: `data:image/png;base64,${png(n)}` },
+        ],
+      })),
+    ],
+  }
+  const chats = {
+    messages: messagesToChat(messagesBody),
+    responses: responsesToChat(responsesBody),
+  }
+
+  test.each(Object.entries(chats))('of %s go on whole, and stand before all images', (_, read) => {
+    expect(read.ignored).toEqual([])
+    const turns = read.body['messages'] as JsonObject[]
+    expect(turns.map(({ role }) => role)).toEqual(['assistant', 'tool', 'tool', 'user'])
+    for (const { body, ignored } of [
+      { body: read.body, ignored: [] },
+      chatToMessages(read.body),
+      chatToResponses(read.body),
+    ]) {
+      expect(ignored).toEqual([])
+      const text = JSON.stringify(body)
+      for (const part of ['seen 0', 'seen 1', png(0), png(1)]) expect(text).toContain(part)
+    }
+  })
+})
+
+test('the result of a custom tool goes to the Responses API as an item of its kind', () => {
+  const asked: JsonObject = {
+    model: 'm',
+    input: [
+      { type: 'custom_tool_call', call_id: 'call_1', name: 'patch', input: 'x' },
+      { type: 'custom_tool_call_output', call_id: 'call_1', output: 'done' },
+    ],
+  }
+  expect(chatToResponses(responsesToChat(asked).body).body['input']).toEqual(asked['input'] ?? [])
+})

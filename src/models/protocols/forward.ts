@@ -1,6 +1,6 @@
 /** What a model server of a route is sent, in the protocol that it speaks. */
 import type { JsonObject } from '../../kernel/json-object.ts'
-import { type Bound, forwardBody } from '../bound.ts'
+import { type Bound, forwardBody, unsentMembers } from '../bound.ts'
 import type { Model, RouteStep } from '../model.ts'
 import { chatToMessages, unsayable as toMessagesFault } from './messages/write-request.ts'
 import { type Native, nativeRequest } from './native.ts'
@@ -34,16 +34,35 @@ export function forward(asked: Asked, step: RouteStep, protocol: Protocol): Forw
     return { ...nativeRequest(native, to), isNative: true }
   }
   const chat = forwardBody(model, body, step, maxTokens)
-  if (protocol === 'chat') return { body: chat, isNative: false, ignored: asked.ignored }
+  const unsent = unsentMembers(model, body)
+  const ignored = unsent ? [...asked.ignored, ...unsent] : asked.ignored
+  if (protocol === 'chat') return { body: chat, isNative: false, ignored }
   const said = protocol === 'messages' ? chatToMessages(chat) : chatToResponses(chat)
-  return { body: said.body, isNative: false, ignored: [...asked.ignored, ...said.ignored] }
+  const left = native ? said.ignored.map((name) => nameAt(native.protocol, name)) : said.ignored
+  return { body: said.body, isNative: false, ignored: [...ignored, ...left] }
 }
 
-/** What a server of this protocol cannot be asked; undefined when nothing. */
+/** What a door calls the form of an answer. */
+const forms = { messages: 'output_config.format', responses: 'text.format' } as const
+
+/** A member of Chat Completions as a door has it. */
+function nameAt(door: Native['protocol'], name: string): string {
+  if (door === 'responses' && name === 'reasoning_effort') return 'reasoning.effort'
+  if (door === 'responses' && name === 'verbosity') return 'text.verbosity'
+  return name.replace(/^response_format(\.json_schema)?/, forms[door])
+}
+
+type Fault = { param: string; message: string }
+
+/** What a server of this protocol cannot be asked, as its door names it; undefined when nothing. */
 export function unsayableTo(
   protocol: Protocol,
   body: JsonObject,
-): { param: string; message: string } | undefined {
+  door: Protocol = 'chat',
+): Fault | undefined {
   if (protocol === 'chat') return undefined
-  return protocol === 'messages' ? toMessagesFault(body) : toResponsesFault(body)
+  const fault = protocol === 'messages' ? toMessagesFault(body) : toResponsesFault(body)
+  if (door !== 'messages' || fault?.param !== 'stop') return fault
+  const param = 'stop_sequences'
+  return { param, message: fault.message.replace('"stop"', `"${param}"`) }
 }

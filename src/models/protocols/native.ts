@@ -131,7 +131,12 @@ const handling: Record<Native['protocol'], Handling> = {
       }
       const left = tools.filter(isOurs)
       if (left.length > 0) body['tools'] = left
-      else for (const name of ['tools', 'tool_choice', 'parallel_tool_calls']) delete body[name]
+      else {
+        for (const name of ['tools', 'tool_choice', 'parallel_tool_calls']) {
+          if (name !== 'tools' && isSet(body[name])) ignored.push(name)
+          delete body[name]
+        }
+      }
     },
     gather: gatherResponse,
     collector: () => new ResponseCollector(),
@@ -160,8 +165,8 @@ function adaptMessages(body: JsonObject, ignored: string[]): void {
   else delete body['thinking']
 }
 
-/** Members that say how the answer travels, or are answered here. */
-const ours = new Set(['model', 'stream', 'fit', 'store', 'tags', 'max_tokens', 'max_output_tokens'])
+/** Members that say how the answer travels, or are answered here: `metadata` becomes tags. */
+const ours = new Set(['model', 'stream', 'fit', 'store', 'tags', 'metadata'])
 
 /** The request as it goes to a server of its own protocol, under the server's name of the model. */
 export function nativeRequest(
@@ -172,8 +177,10 @@ export function nativeRequest(
   const request: JsonObject = { model: to.model, [limit]: to.maxTokens }
   const ignored: string[] = []
   for (const [name, value] of Object.entries(body)) {
-    if (!isSet(value) || ours.has(name)) continue
-    if (known.has(name) || to.pass.includes(name)) request[name] = value
+    if (!isSet(value) || name === limit) continue
+    if (known.has(name)) request[name] = value
+    else if (ours.has(name) || value === false) continue
+    else if (to.pass.includes(name)) request[name] = value
     else ignored.push(name)
   }
   adapt(request, ignored)

@@ -67,7 +67,7 @@ export function assertSayable(
   for (const { upstream } of route) {
     const protocol = upstreams.get(upstream)?.protocol
     if (protocol === undefined || protocol === 'chat' || protocol === native?.protocol) continue
-    const fault = unsayableTo(protocol, body)
+    const fault = unsayableTo(protocol, body, native?.protocol)
     if (fault) refuse('invalid_request', fault)
   }
 }

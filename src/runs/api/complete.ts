@@ -9,7 +9,7 @@ import type { Keep } from '../ending.ts'
 import type { Finished } from '../finish.ts'
 import type { LiveRun } from '../live-run.ts'
 import { stopWithWaiting } from './client-gone.ts'
-import { sayIgnored } from './ignored.ts'
+import { ignoredHeader } from './ignored.ts'
 import { loweredHeader } from './lowered.ts'
 
 type Context = { request: Request; set: { headers: Record<string, string | number> } }
@@ -37,7 +37,6 @@ export async function answerWhole(
   try {
     const done = await complete(deps, live, call === undefined ? undefined : keepIn(call))
     Object.assign(set.headers, headersOf(done, live))
-    sayIgnored({ set }, live)
     return answerText(set, JSON.stringify(toAnswer(done)))
   } finally {
     listening.clear()
@@ -48,4 +47,5 @@ const headersOf = ({ receiptId, run }: Finished, live: LiveRun) => ({
   'x-receipt-id': receiptId,
   'x-cost-nusd': String(toJsonInteger(run.cost)),
   ...(live.bound.isLowered ? loweredHeader(live.bound) : {}),
+  ...ignoredHeader(live),
 })

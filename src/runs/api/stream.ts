@@ -18,7 +18,7 @@ import type { Keep } from '../ending.ts'
 import type { LiveRun } from '../live-run.ts'
 import { type Sink, type Streamed, stream } from '../stream.ts'
 import { stopWithClient, stopWithWaiting } from './client-gone.ts'
-import { sayIgnored } from './ignored.ts'
+import { ignoredHeader } from './ignored.ts'
 import { loweredHeader } from './lowered.ts'
 
 /** How a run is written to a client: its chunks, and what follows the settle's COMMIT. */
@@ -59,7 +59,7 @@ export async function streamRun(
   }
   context.set.headers['x-receipt-id'] = receiptIdOf(live.id)
   if (live.bound.isLowered) Object.assign(context.set.headers, loweredHeader(live.bound))
-  sayIgnored(context, live)
+  Object.assign(context.set.headers, ignoredHeader(live))
   if (!sink.isOpen) return sseAnswer(context, sink.early + shape.last(await ended))
   // From here the stream listens.
   live.client = undefined
@@ -127,7 +127,7 @@ class ClientSink implements Sink {
  */
 export function openTranscript(
   { replies }: Pick<Deps, 'replies'>,
-  live: Pick<LiveRun, 'id' | 'call' | 'bound'>,
+  live: LiveRun,
   { set }: Pick<SseContext, 'set'>,
 ) {
   const { call: scope } = live
@@ -147,7 +147,12 @@ export function openTranscript(
   }
   const endWith = (text: string): Uint8Array => {
     add(text)
-    const reply: Reply = { status: 200, headers, body: length > replyMax ? null : frames.join('') }
+    const all = { ...headers, ...ignoredHeader(live) }
+    const reply: Reply = {
+      status: 200,
+      headers: all,
+      body: length > replyMax ? null : frames.join(''),
+    }
     return replies.seal(scope, reply)
   }
   return {

@@ -6,7 +6,7 @@ import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
 import { isSet, refuseField } from '../../body.ts'
 import { quoted, textIn } from '../reading.ts'
-import { type Translation, unknownMembers } from '../translation.ts'
+import { noteOthers, type Translation, unknownMembers } from '../translation.ts'
 
 /** Members that are read, or whose absence from the translated request changes nothing. */
 const known = new Set([
@@ -26,6 +26,22 @@ const known = new Set([
   'fit',
 ])
 
+/** Members of what stands inside of a request, as far as Chat Completions has a place for them. */
+const inside = {
+  message: new Set(['role', 'content']),
+  text: new Set(['type', 'text']),
+  image: new Set(['type', 'source']),
+  document: new Set(['type', 'source', 'title']),
+  source: new Set(['type', 'media_type', 'data']),
+  call: new Set(['type', 'id', 'name', 'input']),
+  result: new Set(['type', 'tool_use_id', 'content', 'is_error']),
+  tool: new Set(['type', 'name', 'description', 'input_schema', 'strict']),
+  choice: new Set(['type', 'name', 'disable_parallel_tool_use']),
+  metadata: new Set(['user_id']),
+  output: new Set(['format', 'effort']),
+  format: new Set(['type', 'schema']),
+}
+
 /** What a server of this protocol would run by itself, or keep. */
 const refused = ['container', 'mcp_servers'] as const
 
@@ -38,7 +54,8 @@ export function messagesToChat(from: JsonObject): Translation {
     refuseField('speed', 'Only the standard speed has a price here. Leave "speed" out.')
   }
   const ignored = new Set(unknownMembers(from, known))
-  const messages = [...systemOf(from['system']), ...messagesOf(from['messages'], ignored)]
+  const system = systemOf(from['system'], ignored)
+  const messages = [...system, ...messagesOf(from['messages'], ignored)]
   const body: JsonObject = { model: from['model'] ?? null, messages }
   if (!isSet(from['max_tokens'])) {
     refuseField('max_tokens', 'Send max_tokens: the most tokens of the answer.')
@@ -53,14 +70,18 @@ export function messagesToChat(from: JsonObject): Translation {
   const { metadata } = from
   if (isObject(metadata) && typeof metadata['user_id'] === 'string') {
     body['user'] = metadata['user_id']
-  }
+    noteOthers(ignored, 'metadata', metadata, inside.metadata)
+  } else if (isSet(metadata)) ignored.add('metadata')
   return { body, ignored: [...ignored].sort() }
 }
 
-function systemOf(system: Json | undefined): JsonObject[] {
+function systemOf(system: Json | undefined, ignored: Set<string>): JsonObject[] {
   if (!isSet(system)) return []
   if (typeof system === 'string') return system === '' ? [] : [{ role: 'system', content: system }]
-  const parts = blocksOf(system, 'system').map((block, at) => textPart(block, `system[${at}]`))
+  const parts = blocksOf(system, 'system').map((block, at) => {
+    noteOthers(ignored, 'system', block, inside.text)
+    return textPart(block, `system[${at}]`)
+  })
   return parts.length === 0 ? [] : [{ role: 'system', content: parts }]
 }
 
@@ -73,6 +94,7 @@ function messagesOf(messages: Json | undefined, ignored: Set<string>): JsonObjec
     if (role !== 'user' && role !== 'assistant' && role !== 'system') {
       refuseField(`${path}.role`, 'The role of a message is user, assistant or system.')
     }
+    noteOthers(ignored, 'messages', message, inside.message)
     if (typeof content === 'string') return [{ role, content }]
     const blocks = blocksOf(content, `${path}.content`)
     if (role === 'assistant') return [assistantOf(blocks, `${path}.content`, ignored)]
@@ -99,10 +121,11 @@ function userOf(
   blocks.forEach((block, at) => {
     const where = `${path}[${at}]`
     if (block['type'] !== 'tool_result') {
-      parts.push(contentPart(block, where))
+      parts.push(contentPart(block, where, ignored))
       return
     }
-    const { text, others } = resultOf(block, where)
+    noteOthers(ignored, 'messages', block, inside.result)
+    const { text, others } = resultOf(block, where, ignored)
     results.push({ role: 'tool', tool_call_id: textIn(block, 'tool_use_id', where), content: text })
     // A result of Chat Completions is text: what else there is follows as the user's.
     parts.push(...others)
@@ -111,12 +134,16 @@ function userOf(
   return parts.length === 0 ? results : [...results, { role, content: parts }]
 }
 
-function resultOf(block: JsonObject, path: string): { text: Json; others: JsonObject[] } {
+function resultOf(
+  block: JsonObject,
+  path: string,
+  ignored: Set<string>,
+): { text: Json; others: JsonObject[] } {
   const { content } = block
   if (!isSet(content)) return { text: '', others: [] }
   if (typeof content === 'string') return { text: content, others: [] }
   const parts = blocksOf(content, `${path}.content`).map((one, at) =>
-    contentPart(one, `${path}.content[${at}]`),
+    contentPart(one, `${path}.content[${at}]`, ignored),
   )
   const texts = parts.filter(({ type }) => type === 'text')
   return {
@@ -125,15 +152,21 @@ function resultOf(block: JsonObject, path: string): { text: Json; others: JsonOb
   }
 }
 
-function contentPart(block: JsonObject, path: string): JsonObject {
+function contentPart(block: JsonObject, path: string, ignored: Set<string>): JsonObject {
   const { type } = block
-  if (type === 'text') return textPart(block, path)
+  if (type === 'text') {
+    noteOthers(ignored, 'messages', block, inside.text)
+    return textPart(block, path)
+  }
   if (type !== 'image' && type !== 'document') {
     refuseField(path, `A block of type ${quoted(type)} is not read by this model.`)
   }
   const { source } = block
   if (!isObject(source)) refuseField(`${path}.source`, 'This block needs a source.')
   const form = source['type']
+  const isTitled = type === 'document' && form === 'base64'
+  noteOthers(ignored, 'messages', block, isTitled ? inside.document : inside.image)
+  noteOthers(ignored, 'messages.source', source, inside.source)
   if (type === 'document' && form === 'text') {
     return { type: 'text', text: textIn(source, 'data', `${path}.source`) }
   }
@@ -159,8 +192,12 @@ function assistantOf(blocks: JsonObject[], path: string, ignored: Set<string>): 
   blocks.forEach((block, at) => {
     const where = `${path}[${at}]`
     const { type } = block
-    if (type === 'thinking' || type === 'redacted_thinking') ignored.add(String(type))
-    else if (type === 'tool_use') calls.push(callOf(block, where))
+    if (type === 'thinking' || type === 'redacted_thinking') {
+      ignored.add(String(type))
+      return
+    }
+    noteOthers(ignored, 'messages', block, type === 'tool_use' ? inside.call : inside.text)
+    if (type === 'tool_use') calls.push(callOf(block, where))
     else texts.push(textPart(block, where))
   })
   const message: JsonObject = { role: 'assistant', content: texts.length === 0 ? null : texts }
@@ -183,11 +220,13 @@ function addTools(from: JsonObject, body: JsonObject, ignored: Set<string>): voi
   const { tools, tool_choice: choice } = from
   if (isSet(tools)) {
     if (!Array.isArray(tools)) refuseField('tools', 'Send tools as a list.')
+    for (const tool of tools) noteOthers(ignored, 'tools', tool, inside.tool)
     if (tools.length > 0) body['tools'] = tools.map(toolOf)
   }
   if (!isSet(choice)) return
   if (!isObject(choice)) refuseField('tool_choice', 'Send tool_choice as an object with a type.')
   const wanted = choiceOf(choice)
+  noteOthers(ignored, 'tool_choice', choice, inside.choice)
   // Without tools there is nothing to choose, and model servers refuse a choice.
   if (body['tools'] === undefined) ignored.add('tool_choice')
   else {
@@ -229,13 +268,16 @@ function toolOf(tool: Json, index: number): JsonObject {
 }
 
 function addOutputConfig(config: Json | undefined, body: JsonObject, ignored: Set<string>): void {
-  if (!isObject(config)) return
+  if (!isSet(config)) return
+  if (!isObject(config)) refuseField('output_config', 'Send output_config as an object.')
   const { format, effort } = config
+  noteOthers(ignored, 'output_config', config, inside.output)
   if (isSet(effort)) ignored.add('output_config.effort')
   if (!isSet(format)) return
   if (!isObject(format) || format['type'] !== 'json_schema' || !isObject(format['schema'])) {
     refuseField('output_config.format', 'Send a format of type json_schema with its schema.')
   }
+  noteOthers(ignored, 'output_config.format', format, inside.format)
   const schema = { name: 'output', schema: format['schema'], strict: true }
   body['response_format'] = { type: 'json_schema', json_schema: schema }
 }

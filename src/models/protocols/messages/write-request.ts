@@ -3,8 +3,9 @@ import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
 import { isSet } from '../../body.ts'
 import { ordinaryTiers } from '../../tiers.ts'
+import { oldCallIn } from '../old-calls.ts'
 import { objectOf, objectsIn, textOf } from '../reading.ts'
-import { type Translation, unknownMembers } from '../translation.ts'
+import { noteOthers, type Translation, unknownMembers } from '../translation.ts'
 
 /** Members with a counterpart, and those that only say how the answer travels. */
 const known = new Set([
@@ -25,22 +26,44 @@ const known = new Set([
   'stream_options',
 ])
 
+/** Members of what stands inside of a request that have a counterpart. */
+const inside = {
+  system: new Set(['role', 'content']),
+  user: new Set(['role', 'content']),
+  tool: new Set(['role', 'content', 'tool_call_id']),
+  assistant: new Set([
+    ...['role', 'content', 'refusal', 'tool_calls'],
+    ...['reasoning', 'reasoning_content', 'reasoning_details'],
+  ]),
+  part: new Set(['type', 'text', 'refusal', 'image_url', 'file', 'cache_control']),
+  image: new Set(['url']),
+  file: new Set(['filename', 'file_data']),
+  call: new Set(['id', 'type', 'index', 'function', 'custom']),
+  toolOf: new Set(['type', 'function', 'cache_control']),
+  function: new Set(['name', 'description', 'parameters', 'strict']),
+  format: new Set(['type', 'json_schema']),
+  schema: new Set(['schema', 'strict']),
+}
+
 /** What of a request this protocol cannot say and must not leave out; undefined when nothing. */
 export function unsayable(body: JsonObject): { param: string; message: string } | undefined {
-  const { n, logprobs, functions } = body
+  const { n, logprobs } = body
   if (typeof n === 'number' && n > 1) {
     return { param: 'n', message: 'This model gives one answer a request. Leave "n" out.' }
   }
   if (logprobs === true) {
     return { param: 'logprobs', message: 'This model tells no logprobs. Leave "logprobs" out.' }
   }
-  if (isSet(functions)) {
-    return { param: 'functions', message: 'Send tools in the place of functions.' }
-  }
   const { service_tier: tier } = body
   if (typeof tier === 'string' && !ordinaryTiers.has(tier)) {
     const message = 'This model has one tier of service. Leave "service_tier" out.'
     return { param: 'service_tier', message }
+  }
+  const old = oldCallIn(body)
+  if (old) return old
+  if (isObject(body['tool_choice']) && body['tool_choice']['type'] !== 'function') {
+    const message = 'This model can be told one function, or auto, none or required.'
+    return { param: 'tool_choice.type', message }
   }
   const custom = objectsIn(body['tools']).findIndex(({ type }) => type === 'custom')
   if (custom === -1) return undefined
@@ -50,7 +73,9 @@ export function unsayable(body: JsonObject): { param: string; message: string } 
 /** Call {@link unsayable} before a run begins. */
 export function chatToMessages(from: JsonObject): Translation {
   const ignored = new Set(unknownMembers(from, known))
-  const { system, messages } = conversationOf(objectsIn(from['messages']))
+  const said = objectsIn(from['messages'])
+  for (const message of said) noteMessage(ignored, message)
+  const { system, messages } = conversationOf(said)
   const body: JsonObject = {
     model: from['model'] ?? null,
     max_tokens: from['max_completion_tokens'] ?? from['max_tokens'] ?? null,
@@ -63,13 +88,38 @@ export function chatToMessages(from: JsonObject): Translation {
   const { stop, user } = from
   if (isSet(stop)) body['stop_sequences'] = typeof stop === 'string' ? [stop] : stop
   if (typeof user === 'string') body['metadata'] = { user_id: user }
-  addTools(from, body)
+  addTools(from, body, ignored)
   const format = objectOf(from['response_format'])
   if (format['type'] === 'json_schema') {
     const { schema = {} } = objectOf(format['json_schema'])
+    noteOthers(ignored, 'response_format', format, inside.format)
+    noteOthers(ignored, 'response_format.json_schema', format['json_schema'], inside.schema)
     body['output_config'] = { format: { type: 'json_schema', schema } }
   } else if (format['type'] === 'json_object') ignored.add('response_format')
   return { body, ignored: [...ignored].sort() }
+}
+
+/** Notes what of a message has no place. */
+function noteMessage(ignored: Set<string>, message: JsonObject): void {
+  const { role, content } = message
+  const known =
+    role === 'assistant' ? inside.assistant : role === 'tool' ? inside.tool : inside.user
+  noteOthers(ignored, 'messages', message, known)
+  for (const part of objectsIn(content)) {
+    noteOthers(ignored, 'messages', part, inside.part)
+    noteOthers(ignored, 'messages.image_url', part['image_url'], inside.image)
+    noteOthers(ignored, 'messages.file', part['file'], inside.file)
+  }
+  for (const call of objectsIn(message['tool_calls'])) {
+    noteOthers(ignored, 'messages.tool_calls', call, inside.call)
+  }
+  const isReasoned = textOf(message['reasoning_content'] ?? message['reasoning']) !== ''
+  const details = objectsIn(message['reasoning_details'])
+  const isLost = isReasoned || details.length > 0
+  // Each detail is one block, or it is not signed.
+  if (isLost && reasoningBlocks(message).length < Math.max(1, details.length)) {
+    ignored.add('messages.reasoning')
+  }
 }
 
 type Conversation = { system: JsonObject[]; messages: JsonObject[] }
@@ -133,15 +183,13 @@ function sourceOf(url: string): JsonObject {
 
 function assistantBlocks(message: JsonObject): JsonObject[] {
   const calls = objectsIn(message['tool_calls']).map((call): JsonObject => {
-    const { name, arguments: args } = objectOf(call['function'])
-    return {
-      type: 'tool_use',
-      id: textOf(call['id']),
-      name: textOf(name),
-      input: inputOf(textOf(args)),
-    }
+    const { custom } = call
+    const { name, arguments: args } = objectOf(custom ?? call['function'])
+    const input = isObject(custom) ? { input: custom['input'] ?? '' } : inputOf(textOf(args))
+    return { type: 'tool_use', id: textOf(call['id']), name: textOf(name), input }
   })
-  return [...reasoningBlocks(message), ...contentBlocks(message['content']), ...calls]
+  const said = [...contentBlocks(message['content']), ...contentBlocks(message['refusal'])]
+  return [...reasoningBlocks(message), ...said, ...calls]
 }
 
 /** Reasoning goes back only as it was signed; a stream gives its text beside the signature. */
@@ -163,9 +211,19 @@ function resultOf(message: JsonObject): JsonObject {
   return { type: 'tool_result', tool_use_id: textOf(tool_call_id), content: said }
 }
 
-function addTools(from: JsonObject, body: JsonObject): void {
+function addTools(from: JsonObject, body: JsonObject, ignored: Set<string>): void {
   const tools = objectsIn(from['tools'])
-  if (tools.length === 0) return
+  if (tools.length === 0) {
+    // Without tools there is nothing to choose.
+    for (const name of ['tool_choice', 'parallel_tool_calls']) {
+      if (isSet(from[name])) ignored.add(name)
+    }
+    return
+  }
+  for (const tool of tools) {
+    noteOthers(ignored, 'tools', tool, inside.toolOf)
+    noteOthers(ignored, 'tools.function', tool['function'], inside.function)
+  }
   body['tools'] = tools.map((tool) => {
     const { name, description, parameters, strict } = objectOf(tool['function'])
     const { cache_control } = tool

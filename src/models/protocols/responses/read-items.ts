@@ -3,7 +3,29 @@ import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
 import { isSet, refuseField } from '../../body.ts'
 import { quoted, textIn, textOf } from '../reading.ts'
+import { noteOthers } from '../translation.ts'
 import { isReasoningReference, reasoningItems } from './unstored.ts'
+
+/** Members of items and parts that Chat Completions has a place for, or that only name them. */
+const inside: Readonly<Record<string, ReadonlySet<string>>> = {
+  message: new Set(['type', 'id', 'status', 'role', 'content']),
+  function_call: new Set(['type', 'id', 'status', 'call_id', 'name', 'arguments']),
+  custom_tool_call: new Set(['type', 'id', 'status', 'call_id', 'name', 'input']),
+  function_call_output: new Set(['type', 'id', 'status', 'call_id', 'output']),
+  custom_tool_call_output: new Set(['type', 'id', 'status', 'call_id', 'output']),
+  input_text: new Set(['type', 'text']),
+  output_text: new Set(['type', 'text']),
+  text: new Set(['type', 'text']),
+  refusal: new Set(['type', 'refusal']),
+  input_image: new Set(['type', 'image_url', 'detail']),
+  input_file: new Set(['type', 'file_data', 'filename']),
+}
+
+/** Notes what of an item or a part has no place. */
+function noteInside(ignored: Set<string>, from: JsonObject, type: string): void {
+  const known = inside[type]
+  if (known) noteOthers(ignored, 'input', from, known)
+}
 
 /**
  * The messages of a conversation that stands as items.
@@ -34,9 +56,10 @@ type Reading = { messages: JsonObject[]; later: JsonObject[]; ignored: Set<strin
 
 function addItem({ messages, later, ignored }: Reading, item: JsonObject, path: string): void {
   const type = item['type'] ?? 'message'
+  noteInside(ignored, item, textOf(type))
   switch (type) {
     case 'message':
-      messages.push(messageOf(item, path))
+      messages.push(messageOf(item, path, ignored))
       return
     case 'function_call':
       addCall(messages, {
@@ -54,7 +77,7 @@ function addItem({ messages, later, ignored }: Reading, item: JsonObject, path: 
       return
     case 'function_call_output':
     case 'custom_tool_call_output':
-      addOutput({ messages, later }, item, path)
+      addOutput({ messages, later, ignored }, item, path)
       return
     case 'reasoning':
       // It is sealed for the server that made it.
@@ -78,18 +101,14 @@ function addCall(messages: JsonObject[], call: JsonObject): void {
   } else messages.push({ role: 'assistant', content: null, tool_calls: [call] })
 }
 
-function addOutput(
-  { messages, later }: Pick<Reading, 'messages' | 'later'>,
-  item: JsonObject,
-  path: string,
-): void {
+function addOutput({ messages, later, ignored }: Reading, item: JsonObject, path: string): void {
   const { output } = item
   const id = textIn(item, 'call_id', path)
   if (typeof output === 'string') {
     messages.push({ role: 'tool', tool_call_id: id, content: output })
     return
   }
-  const parts = partsOf(output, `${path}.output`)
+  const parts = partsOf(output, `${path}.output`, ignored)
   const texts = parts.filter(({ type }) => type === 'text')
   const others = parts.filter(({ type }) => type !== 'text')
   messages.push({ role: 'tool', tool_call_id: id, content: texts.length === 0 ? '' : texts })
@@ -99,7 +118,7 @@ function addOutput(
 
 const roles = new Set(['user', 'assistant', 'system', 'developer'])
 
-function messageOf(item: JsonObject, path: string): JsonObject {
+function messageOf(item: JsonObject, path: string, ignored: Set<string>): JsonObject {
   const { role, content } = item
   if (typeof role !== 'string' || !roles.has(role)) {
     refuseField(`${path}.role`, 'The role of a message is user, assistant, system or developer.')
@@ -107,14 +126,15 @@ function messageOf(item: JsonObject, path: string): JsonObject {
   // Model servers beyond OpenAI's own know no developer.
   const as = role === 'developer' ? 'system' : role
   if (typeof content === 'string') return { role: as, content }
-  return { role: as, content: partsOf(content, `${path}.content`) }
+  return { role: as, content: partsOf(content, `${path}.content`, ignored) }
 }
 
-function partsOf(content: Json | undefined, path: string): JsonObject[] {
+function partsOf(content: Json | undefined, path: string, ignored: Set<string>): JsonObject[] {
   if (!Array.isArray(content)) refuseField(path, 'Send text or a list of parts.')
   return content.map((part, at) => {
     const where = `${path}[${at}]`
     if (!isObject(part)) refuseField(where, 'A part is an object with a type.')
+    noteInside(ignored, part, textOf(part['type']))
     return partOf(part, where)
   })
 }

@@ -6,7 +6,7 @@ import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
 import { isSet, refuseField } from '../../body.ts'
 import { textIn } from '../reading.ts'
-import { type Translation, unknownMembers } from '../translation.ts'
+import { noteOthers, type Translation, unknownMembers } from '../translation.ts'
 import { messagesOf } from './read-items.ts'
 
 /** Members that are read, or that ask for what happens anyway. */
@@ -26,7 +26,6 @@ const known = new Set([
   'reasoning',
   'metadata',
   'service_tier',
-  'safety_identifier',
   'user',
   'previous_response_id',
   'conversation',
@@ -46,9 +45,10 @@ export function responsesToChat(from: JsonObject): Translation {
   for (const name of same) if (isSet(from[name])) body[name] = from[name]
   if (isSet(from['max_output_tokens'])) body['max_completion_tokens'] = from['max_output_tokens']
   addTools(from, body, ignored)
-  addText(from['text'], body)
+  addText(from['text'], body, ignored)
   const { reasoning } = from
-  if (isObject(reasoning)) {
+  if (isSet(reasoning)) {
+    if (!isObject(reasoning)) refuseField('reasoning', 'Send reasoning as an object.')
     if (isSet(reasoning['effort'])) body['reasoning_effort'] = reasoning['effort']
     for (const name of unknownMembers(reasoning, new Set(['effort']))) {
       ignored.add(`reasoning.${name}`)
@@ -83,20 +83,27 @@ function addTools(from: JsonObject, body: JsonObject, ignored: Set<string>): voi
     const read = tools.flatMap((tool, index) => toolOf(tool, `tools[${index}]`, ignored))
     if (read.length > 0) body['tools'] = read
   }
-  if (!isSet(choice)) return
+  if (body['tools'] !== undefined) {
+    if (isSet(choice)) body['tool_choice'] = choiceOf(choice, ignored)
+    return
+  }
   // Without tools there is nothing to choose, and model servers refuse a choice.
-  if (body['tools'] === undefined) ignored.add('tool_choice')
-  else body['tool_choice'] = choiceOf(choice)
-  if (body['tools'] === undefined && 'parallel_tool_calls' in body) {
+  if (isSet(choice)) ignored.add('tool_choice')
+  if ('parallel_tool_calls' in body) {
     delete body['parallel_tool_calls']
     ignored.add('parallel_tool_calls')
   }
 }
 
+/** Members of tools that Chat Completions has a place for. */
+const ofFunction = new Set(['type', 'name', 'description', 'parameters', 'strict'])
+const ofCustom = new Set(['type', 'name', 'description', 'format'])
+
 function toolOf(tool: Json, path: string, ignored: Set<string>): JsonObject[] {
   if (!isObject(tool)) refuseField(path, 'A tool is an object with a type.')
   const { type, description, parameters, strict, format } = tool
   if (type === 'function') {
+    noteOthers(ignored, 'tools', tool, ofFunction)
     const named = {
       name: textIn(tool, 'name', path),
       ...(isSet(description) ? { description } : {}),
@@ -108,6 +115,7 @@ function toolOf(tool: Json, path: string, ignored: Set<string>): JsonObject[] {
     return [{ type, function: { ...named, ...rest } }]
   }
   if (type === 'custom') {
+    noteOthers(ignored, 'tools', tool, ofCustom)
     const named = {
       name: textIn(tool, 'name', path),
       ...(isSet(description) ? { description } : {}),
@@ -125,21 +133,26 @@ function grammarOf(format: Json): Json {
   return { type, grammar }
 }
 
-function choiceOf(choice: Json): Json {
+function choiceOf(choice: Json, ignored: Set<string>): Json {
   if (typeof choice === 'string') return choice
   if (!isObject(choice)) refuseField('tool_choice', 'Send tool_choice as text or an object.')
   const { type } = choice
   if (type === 'function' || type === 'custom') {
+    noteOthers(ignored, 'tool_choice', choice, new Set(['type', 'name']))
     return { type, [type]: { name: textIn(choice, 'name', 'tool_choice') } }
   }
   return refuseField('tool_choice.type', 'Send auto, none, required, or a function or custom tool.')
 }
 
-function addText(text: Json | undefined, body: JsonObject): void {
-  if (!isObject(text)) return
+function addText(text: Json | undefined, body: JsonObject, ignored: Set<string>): void {
+  if (!isSet(text)) return
+  if (!isObject(text)) refuseField('text', 'Send text as an object.')
   const { format, verbosity } = text
+  noteOthers(ignored, 'text', text, new Set(['format', 'verbosity']))
   if (isSet(verbosity)) body['verbosity'] = verbosity
-  if (!isObject(format) || format['type'] === 'text') return
+  if (!isSet(format)) return
+  if (!isObject(format)) refuseField('text.format', 'Send text.format as an object.')
+  if (format['type'] === 'text') return
   if (format['type'] === 'json_object') {
     body['response_format'] = { type: 'json_object' }
     return

@@ -2,8 +2,9 @@
 import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
 import { isSet } from '../../body.ts'
+import { oldCallIn } from '../old-calls.ts'
 import { objectOf, objectsIn, textOf } from '../reading.ts'
-import { type Translation, unknownMembers } from '../translation.ts'
+import { noteOthers, type Translation, unknownMembers } from '../translation.ts'
 
 const known = new Set([
   'model',
@@ -28,18 +29,28 @@ const known = new Set([
 /** Members whose name means the same to both. */
 const same = ['temperature', 'top_p', 'parallel_tool_calls', 'service_tier', 'user'] as const
 
+/** Members of what stands inside of a request that have a counterpart. */
+const inside = {
+  message: new Set(['role', 'content', 'tool_call_id', 'tool_calls', 'refusal']),
+  part: new Set(['type', 'text', 'refusal', 'image_url', 'file']),
+  image: new Set(['url', 'detail']),
+  file: new Set(['filename', 'file_data']),
+  call: new Set(['id', 'type', 'index', 'function', 'custom']),
+  tool: new Set(['type', 'function', 'custom']),
+  format: new Set(['type', 'json_schema']),
+}
+
 /** What of a request this protocol cannot say and must not leave out; undefined when nothing. */
 export function unsayable(body: JsonObject): { param: string; message: string } | undefined {
-  const { n, logprobs, functions, stop } = body
+  const { n, logprobs, stop } = body
   if (typeof n === 'number' && n > 1) {
     return { param: 'n', message: 'This model gives one answer a request. Leave "n" out.' }
   }
   if (logprobs === true) {
     return { param: 'logprobs', message: 'This model tells no logprobs. Leave "logprobs" out.' }
   }
-  if (isSet(functions)) {
-    return { param: 'functions', message: 'Send tools in the place of functions.' }
-  }
+  const old = oldCallIn(body)
+  if (old) return old
   if (!isSet(stop)) return undefined
   return { param: 'stop', message: 'This model knows no stop texts. Leave "stop" out.' }
 }
@@ -49,7 +60,7 @@ export function chatToResponses(from: JsonObject): Translation {
   const ignored = new Set(unknownMembers(from, known))
   const body: JsonObject = {
     model: from['model'] ?? null,
-    input: objectsIn(from['messages']).flatMap(itemsOf),
+    input: inputOf(objectsIn(from['messages']), ignored),
     max_output_tokens: from['max_completion_tokens'] ?? from['max_tokens'] ?? null,
     store: false,
   }
@@ -57,19 +68,48 @@ export function chatToResponses(from: JsonObject): Translation {
   if (isSet(from['reasoning_effort'])) body['reasoning'] = { effort: from['reasoning_effort'] }
   const tools = objectsIn(from['tools'])
   if (tools.length > 0) {
+    for (const tool of tools) noteOthers(ignored, 'tools', tool, inside.tool)
     body['tools'] = tools.map(toolOf)
     if (isSet(from['tool_choice'])) body['tool_choice'] = choiceOf(from['tool_choice'])
-  }
+  } else if (isSet(from['tool_choice'])) ignored.add('tool_choice')
+  noteOthers(ignored, 'response_format', from['response_format'], inside.format)
   const text = textConfig(from)
   if (text) body['text'] = text
   return { body, ignored: [...ignored].sort() }
 }
 
-function itemsOf(message: JsonObject): JsonObject[] {
-  const { role, content } = message
+function inputOf(messages: JsonObject[], ignored: Set<string>): JsonObject[] {
+  const customs = new Set<string>()
+  return messages.flatMap((message) => {
+    noteMessage(ignored, message)
+    for (const { id, custom } of objectsIn(message['tool_calls'])) {
+      if (isObject(custom)) customs.add(textOf(id))
+    }
+    return itemsOf(message, customs)
+  })
+}
+
+/** Notes what of a message has no place. */
+function noteMessage(ignored: Set<string>, message: JsonObject): void {
+  noteOthers(ignored, 'messages', message, inside.message)
+  for (const part of objectsIn(message['content'])) {
+    noteOthers(ignored, 'messages', part, inside.part)
+    noteOthers(ignored, 'messages.image_url', part['image_url'], inside.image)
+    noteOthers(ignored, 'messages.file', part['file'], inside.file)
+  }
+  for (const call of objectsIn(message['tool_calls'])) {
+    noteOthers(ignored, 'messages.tool_calls', call, inside.call)
+  }
+}
+
+/** `customs`: the calls of custom tools, whose results are items of their own kind. */
+function itemsOf(message: JsonObject, customs: ReadonlySet<string>): JsonObject[] {
+  const { role, content, refusal } = message
   if (role === 'tool') {
+    const call_id = textOf(message['tool_call_id'])
     const output = typeof content === 'string' ? content : partsOf(content, 'input_text')
-    return [{ type: 'function_call_output', call_id: textOf(message['tool_call_id']), output }]
+    const type = customs.has(call_id) ? 'custom_tool_call_output' : 'function_call_output'
+    return [{ type, call_id, output }]
   }
   const of = textOf(role)
   const isOurs = of === 'assistant'
@@ -77,6 +117,9 @@ function itemsOf(message: JsonObject): JsonObject[] {
     typeof content === 'string' ? content : partsOf(content, isOurs ? 'output_text' : 'input_text')
   const items: JsonObject[] = []
   if (said.length > 0) items.push({ type: 'message', role: of, content: said })
+  if (typeof refusal === 'string' && refusal !== '') {
+    items.push({ type: 'message', role: of, content: [{ type: 'refusal', refusal }] })
+  }
   for (const call of objectsIn(message['tool_calls'])) items.push(callItem(call))
   return items
 }
@@ -129,6 +172,10 @@ function toolOf(tool: JsonObject): JsonObject {
 function choiceOf(choice: Json): Json {
   if (!isObject(choice)) return choice
   const type = textOf(choice['type'])
+  if (type === 'allowed_tools') {
+    const { tools, ...rest } = objectOf(choice[type])
+    return { type, ...rest, tools: objectsIn(tools).map(choiceOf) }
+  }
   return { type, name: objectOf(choice[type])['name'] ?? '' }
 }
 
