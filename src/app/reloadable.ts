@@ -8,6 +8,7 @@ import { canonical } from '../kernel/canonical.ts'
 import { suspendsSeen } from '../kernel/suspend-detector.ts'
 import { type Catalogue, makeCatalogue } from '../models/catalogue.ts'
 import { liveCatalogue } from '../models/live-catalogue.ts'
+import { firstByteMsOf } from '../models/patience.ts'
 import { writePrices } from '../models/prices.ts'
 import { type Breaker, makeBreaker } from '../models/upstream/breaker.ts'
 import { builtinUpstream } from '../models/upstream/builtin.ts'
@@ -31,7 +32,7 @@ export async function makeOffer(config: Config, needs: Needs) {
   const makeUpstreams = upstreamMaker(needs)
   /** Everything that can fail comes before the prices are written down. */
   const read = async (next: Config) => {
-    const upstreams = makeUpstreams(next.upstreams)
+    const upstreams = makeUpstreams(next)
     const plans = makePlans(next.plans, next.limits)
     return { upstreams, plans, catalogue: await versionedCatalogue(next, needs) }
   }
@@ -71,12 +72,16 @@ async function versionedCatalogue(
   return makeCatalogue({ models, upstreamIds, version })
 }
 
+type Entry = UpstreamConfig & { timeout_first_byte_ms: number }
+
 /** Makes upstreams; one whose entry stays as it was stays the same one. */
 function upstreamMaker(deps: Needs) {
   const builtin = servedUpstream(builtinUpstream(deps), deps)
-  let made: { entry: UpstreamConfig; upstream: Upstream }[] = []
-  return (entries: readonly UpstreamConfig[]): Upstream[] => {
-    made = entries.map((entry) => {
+  let made: { entry: Entry; upstream: Upstream }[] = []
+  return ({ upstreams, models }: Pick<Config, 'upstreams' | 'models'>): Upstream[] => {
+    made = upstreams.map((one) => {
+      const { timeout_first_byte_ms: ms = firstByteMsOf(one.id, models) } = one
+      const entry = { ...one, timeout_first_byte_ms: ms }
       const known = made.find((one) => isDeepStrictEqual(one.entry, entry))
       return known ?? { entry, upstream: makeUpstream(entry, deps) }
     })
@@ -94,7 +99,7 @@ function breakerOf(entry: UpstreamConfig, { clock, log, meters }: Needs): Breake
   })
 }
 
-function makeUpstream(entry: UpstreamConfig, needs: Needs): Upstream {
+function makeUpstream(entry: Entry, needs: Needs): Upstream {
   const server = modelServer({
     id: entry.id,
     kind: entry.kind,

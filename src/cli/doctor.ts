@@ -23,6 +23,7 @@ import {
 import { lookAtLog, lookAtReplication } from './doctor-log.ts'
 import { lookAtDisk, lookAtFiles } from './doctor-machine.ts'
 import { lookAtChain, lookAtModels, lookAtOrigin, lookAtPrices } from './doctor-network.ts'
+import { lookAtPatience } from './doctor-patience.ts'
 import { lookAtRates } from './doctor-rates.ts'
 import { type Finding, failure, lookAt, quote } from './finding.ts'
 import { withoutPassword } from './pg-tools.ts'
@@ -49,6 +50,7 @@ async function examine(options: Options): Promise<void> {
   const findings = [
     ...(await lookAt('files', 'ls -la', () => lookAtFiles(config))),
     ...(await lookAt('disk', 'df -h', () => lookAtDisk(config))),
+    ...lookAtPatience(config),
     ...(await lookAt('database', whenNoDatabase(config), async () => {
       const looked = await openForLook(config)
       opened.push(looked)

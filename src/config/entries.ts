@@ -31,10 +31,7 @@ const nusd = amount('nUSD')
 const rates = {
   input_pusd: optional(pusd, 'Price of a token read.'),
   cache_read_pusd: optional(pusd, 'Of one read from a cache; the dearest of reading when absent.'),
-  cache_write_pusd: optional(
-    pusd,
-    'Of one written to a cache; the dearest of reading when absent.',
-  ),
+  cache_write_pusd: optional(pusd, 'Of one put into a cache; the dearest of reading when absent.'),
   cache_write_1h_pusd: optional(pusd, 'The same for a cache of an hour.'),
   audio_input_pusd: optional(pusd, 'Of one of sound; the dearest of reading when absent.'),
   image_input_pusd: optional(pusd, 'Of one of an image; the dearest of reading when absent.'),
@@ -92,7 +89,10 @@ export const lists = {
       'Environment variable that holds its key, or with _FILE after it names a file of it.',
     ),
     api_key_file: optional(filePath, 'File that holds its key; readable by its owner only.'),
-    timeout_first_byte_ms: set(ms, '60_000', 'Longest wait for the first byte of an answer.'),
+    timeout_first_byte_ms: optional(
+      ms,
+      'Longest wait for a first byte; absent, 60,000, or 300,000 where a model of its reasons.',
+    ),
     timeout_idle_ms: set(ms, '60_000', 'Longest silence inside an answer.'),
     timeout_total_ms: set(ms, '600_000', 'Longest answer.'),
     breaker_failures: set(

@@ -1,4 +1,4 @@
-/** Finds calls of functions as Chat Completions wrote them before tools: no other protocol has them. */
+/** Finds calls of functions from before there were tools, which no other protocol has. */
 import type { JsonObject } from '../../kernel/json-object.ts'
 import { isSet } from '../body.ts'
 import { objectsIn } from './reading.ts'
