@@ -63,18 +63,13 @@ if (dear.error) {
 console.log(JSON.stringify({ answer, asked, costs, lacking }))
 `
 
-/** A mistake in each line that a compiler has to find. */
-const wrong = `
-import type { components } from './schema.ts'
+/** A program whose three mistakes a compiler has to find, each in a line of its own. */
+const wrong = `import type { components } from './schema.ts'
 type Schemas = components['schemas']
-// @ts-expect-error a tool message says which call it answers
-const tool: Schemas['ToolMessage'] = { role: 'tool', content: 'sunny' }
-// @ts-expect-error a part has a type that is known
-const user: Schemas['UserMessage'] = { role: 'user', content: [{ type: 'sound' }] }
-const use = (error: Schemas['CapExceededError'] | Schemas['RateLimitedError']) =>
-  // @ts-expect-error only one of the two says what lacks
+export const tool: Schemas['ToolMessage'] = { role: 'tool', content: 'which call?' }
+export const user: Schemas['UserMessage'] = { role: 'user', content: [{ type: 'sound' }] }
+export const use = (error: Schemas['CapExceededError'] | Schemas['RateLimitedError']) =>
   error.error.metadata?.required_nusd
-export { tool, use, user }
 `
 
 const settings = {
@@ -90,7 +85,6 @@ const settings = {
     lib: ['esnext', 'dom'],
     types: [],
   },
-  files: ['loop.ts', 'wrong.ts', 'globals.d.ts'],
 }
 
 describe.skipIf(!isNightly)('a client that openapi-typescript makes', () => {
@@ -132,7 +126,11 @@ describe.skipIf(!isNightly)('a client that openapi-typescript makes', () => {
       await Bun.write(join(folder, 'openapi.json'), document)
       await Bun.write(join(folder, 'loop.ts'), program)
       await Bun.write(join(folder, 'wrong.ts'), wrong)
-      await Bun.write(join(folder, 'tsconfig.json'), JSON.stringify(settings))
+      const compile = async (file: string) => {
+        const files = [file, 'globals.d.ts']
+        await Bun.write(join(folder, 'tsconfig.json'), JSON.stringify({ ...settings, files }))
+        return (await run(['node_modules/typescript/bin/tsc', '-p', '.'])).out
+      }
       await Bun.write(
         join(folder, 'globals.d.ts'),
         'declare const process: { env: Record<string, string | undefined> }\n',
@@ -144,8 +142,10 @@ describe.skipIf(!isNightly)('a client that openapi-typescript makes', () => {
         'schema.ts',
       ])
       expect([made.status, made.status === 0 ? '' : made.error]).toEqual([0, ''])
-      const compiled = await run(['node_modules/typescript/bin/tsc', '-p', '.'])
-      expect([compiled.out, compiled.status]).toEqual(['', 0])
+      expect(await compile('loop.ts')).toBe('')
+      const found = await compile('wrong.ts')
+      const lines = [...found.matchAll(/^wrong\.ts\((\d+),/gm)].map(([, line]) => Number(line))
+      expect(lines).toEqual([3, 4, 6])
       const { secret } = await w.key({ balance: usd })
       const poor = await w.key({ balance: usd, capLimit: 1n })
       const env = { BASE_URL: w.origin, KEY: secret, POOR_KEY: poor.secret }
