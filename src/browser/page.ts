@@ -1,4 +1,9 @@
-/** What every page needs beyond htmx: copy buttons. Without script a click selects the value. */
+/** What every page needs beyond htmx: times that stay true, and copy buttons. */
+import { keepTimes } from './times.ts'
+
+keepTimes()
+
+// Without script a click selects the value.
 document.addEventListener('click', async (event) => {
   const button = event.target instanceof Element ? event.target.closest('[data-copy]') : null
   if (!(button instanceof HTMLElement)) return

@@ -1,21 +1,16 @@
-/** Tells how far the receipts of ended runs have come: signing, signed or anchored. */
+/** Tells how far the receipts of ended runs have come, as every other page does. */
 import type { Deps } from '../app/deps-port.ts'
 import { indexIn } from '../proof/log/logs.ts'
+import { readStages, type Stage } from '../proof/receipts/shown-receipt.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 
-export type ReceiptState = 'signing' | 'signed' | 'anchored'
-export type ReceiptStateOf = (run: RunRow) => ReceiptState
+export type ReceiptStateOf = (run: RunRow) => Stage
 
-/** Reads the newest anchor once, for all runs of a page. */
-export async function readReceiptStates({
-  anchors,
-  logs,
-}: Pick<Deps, 'anchors' | 'logs'>): Promise<ReceiptStateOf> {
-  const { origin } = logs.current
-  const size = (await anchors.newest(origin))?.size ?? 0
-  return (run) => {
-    const index = run.issuer === origin ? indexIn(logs, run) : null
-    if (index !== null && index < size) return 'anchored'
-    return run.signature === null ? 'signing' : 'signed'
-  }
+/** Reads the newest anchors once, for all runs of a page. */
+export async function readReceiptStates(
+  deps: Pick<Deps, 'anchors' | 'logs'>,
+): Promise<ReceiptStateOf> {
+  const issuers = deps.logs.all.map(({ origin }) => origin)
+  const stageOf = await readStages(deps, issuers)
+  return (run) => stageOf(run.issuer, indexIn(deps.logs, run))
 }

@@ -2,6 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toHex } from '../../kernel/hex.ts'
+import type { Level } from '../../verify/verify.ts'
 import { indexIn } from '../log/logs.ts'
 import { type Ended, receiptIdOf } from './receipt.ts'
 import type { Visibility } from './receipts.ts'
@@ -10,7 +11,7 @@ import type { Visibility } from './receipts.ts'
 export type ShownReceipt = { run: Ended; visibility: Visibility; stage: Stage }
 
 /** How far a receipt has come; each on top of the one before. */
-export type Stage = 'signed' | 'logged' | 'anchored' | 'final'
+export type Stage = Level
 
 export async function toShown(
   deps: Pick<Deps, 'anchors' | 'logs' | 'shares'>,

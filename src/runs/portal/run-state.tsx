@@ -6,10 +6,11 @@ import { Amount } from '../../web/ui/amount.tsx'
 import { IdLink } from '../../web/ui/hash.tsx'
 import type { Child } from '../../web/ui/jsx-runtime.ts'
 import { RosetteMark } from '../../web/ui/rosette.tsx'
-import { Badge, Live, type Tone } from '../../web/ui/status.tsx'
+import { StageBadge } from '../../web/ui/stage.tsx'
+import { Badge, Live } from '../../web/ui/status.tsx'
 import type { Column } from '../../web/ui/table.tsx'
 import { When } from '../../web/ui/when.tsx'
-import type { ReceiptState, ReceiptStateOf } from '../receipt-state.ts'
+import type { ReceiptStateOf } from '../receipt-state.ts'
 import { isInFlight, type ShownRun } from '../shown-run.ts'
 
 export const runPath = (id: string): string => `/dashboard/runs/${id}`
@@ -67,18 +68,9 @@ export function RunState({
 }) {
   if (run.status === 'running') return <Live>Running</Live>
   if (run.status === 'queued') return <Badge tone="wait">Queued</Badge>
-  if (run.status === 'succeeded') {
-    const [tone, words] = receiptStateWords[receiptStateOf(run)]
-    return <Badge tone={tone}>{words}</Badge>
-  }
+  if (run.status === 'succeeded') return <StageBadge stage={receiptStateOf(run)} />
   const tone = run.status === 'failed' ? 'bad' : 'warn'
   return <Badge tone={tone}>{statusWords[run.status]}</Badge>
-}
-
-const receiptStateWords: Record<ReceiptState, [tone: Tone, words: string]> = {
-  signing: ['wait', 'Signing'],
-  signed: ['wait', 'Signed'],
-  anchored: ['ok', 'Anchored'],
 }
 
 export const statusWords: Record<ShownRun['run']['status'], string> = {
@@ -98,6 +90,6 @@ export function tokensText({ lines }: Pick<ShownRun['run'], 'lines'>): Child {
 
 /** Changes whenever the page of a run has to be drawn again. */
 export function markOf({ run }: ShownRun, receiptStateOf: ReceiptStateOf): string {
-  const state = isInFlight(run) ? '' : receiptStateOf(run).slice(-1)
+  const state = isInFlight(run) ? '' : receiptStateOf(run).charAt(0)
   return `${run.id.slice(-8)}${run.status.charAt(0)}${state}`
 }

@@ -7,7 +7,7 @@ import { Confirm } from '../../../web/ui/confirm.tsx'
 import { ActionForm, ChoiceField } from '../../../web/ui/form.tsx'
 import { ErrorNote } from '../../../web/ui/notice.tsx'
 import { PageHead, Panel } from '../../../web/ui/panel.tsx'
-import { relativeTime } from '../../../web/ui/when.tsx'
+import { When } from '../../../web/ui/when.tsx'
 import type { Affected } from '../affected.ts'
 import { actionPath, keyPath } from './key-state.tsx'
 
@@ -30,7 +30,7 @@ export function RevokePage({ keyRow: key, affected, below, now }: RevokeProps) {
           </>
         }
         affected={[
-          ...[key, ...below].map((one) => `${one.name}, ${usedWords(one, now)}`),
+          ...[key, ...below].map((one) => <Used of={one} now={now} />),
           ...(rest > 0 ? [`and ${rest} more`] : []),
         ]}
         action={actionPath(key.id, 'revoke')}
@@ -48,8 +48,12 @@ function runWords({ runsInFlight: count }: Affected): string {
   return `${runs} within 2 s. What they used so far is charged.`
 }
 
-const usedWords = ({ lastUsedAt }: KeyRow, now: Millis): string =>
-  lastUsedAt === null ? 'never used' : `used ${relativeTime(lastUsedAt, now)}`
+const Used = ({ of: { name, lastUsedAt }, now }: { of: KeyRow; now: Millis }) => (
+  <>
+    {name}, {lastUsedAt === null ? 'never used' : 'used '}
+    {lastUsedAt === null ? null : <When at={lastUsedAt} now={now} />}
+  </>
+)
 
 const overlaps = [
   { value: '0', label: 'At once' },

@@ -7,7 +7,7 @@ import { Hash } from '../../../web/ui/hash.tsx'
 import { Meter } from '../../../web/ui/meter.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import type { Column } from '../../../web/ui/table.tsx'
-import { dateText, relativeTime, When } from '../../../web/ui/when.tsx'
+import { dateText, When } from '../../../web/ui/when.tsx'
 import { dayMs, depthOf, type KeyStatus, statusOf } from '../key.ts'
 import type { KeyDetail } from '../key-detail.ts'
 import type { ShownKey } from '../shown-key.ts'
@@ -58,7 +58,11 @@ export function StateBadge({ shown: { key, chain }, now }: Shown) {
   if (status === 'paused') return <Badge tone="warn">{words}</Badge>
   const end = endOf(chain)
   if (end - now > 7 * dayMs) return <Badge tone="ok">{words}</Badge>
-  return <Badge tone="warn">Expires {relativeTime(end, now)}</Badge>
+  return (
+    <Badge tone="warn">
+      Expires <When at={end} now={now} />
+    </Badge>
+  )
 }
 
 /** The first expiry of a chain: no key outlives those above it. */

@@ -19,6 +19,7 @@ import { onceShown } from '../api/once-shown.ts'
 import { changeKey } from '../change.ts'
 import { readDetail } from '../key-detail.ts'
 import { toKeyView } from '../key-view.ts'
+import { withLastUse } from '../last-use.ts'
 import { findAccountKey } from '../owns.ts'
 import { pauseKey } from '../pause.ts'
 import { resumeKey } from '../resume.ts'
@@ -152,8 +153,11 @@ async function revokeMain(deps: Deps, key: KeyRow) {
   const live = items.filter(
     (one) => one.key.id !== key.id && one.key.revokedAt === null && one.key.expiresAt > now,
   )
-  const below = live.slice(0, 20).map((one) => one.key)
-  return <RevokePage keyRow={key} affected={affected} below={below} now={now} />
+  const [own = key, ...below] = await withLastUse(deps, [
+    key,
+    ...live.slice(0, 20).map((one) => one.key),
+  ])
+  return <RevokePage keyRow={own} affected={affected} below={below} now={now} />
 }
 
 /** The key in JSON, as htmx's part of its page, or by going to its page. */

@@ -1,6 +1,5 @@
 /** The explorer's list of receipts. */
 import { inputUnitsOf, outputUnitsOf } from '../../../models/meter.ts'
-import { StageBadge } from '../../../proof/receipts/portal/receipt-list.tsx'
 import { isHidden } from '../../../verify/receipt.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
@@ -8,8 +7,9 @@ import { IdLink } from '../../../web/ui/hash.tsx'
 import { renderChild } from '../../../web/ui/jsx-runtime.ts'
 import { Panel } from '../../../web/ui/panel.tsx'
 import { RosetteMark } from '../../../web/ui/rosette.tsx'
+import { StageBadge } from '../../../web/ui/stage.tsx'
 import { type Column, Pager, Table, TableRow } from '../../../web/ui/table.tsx'
-import { relativeTime, When } from '../../../web/ui/when.tsx'
+import { When } from '../../../web/ui/when.tsx'
 import type { SeenPage } from '../overview.ts'
 import type { SeenReceipt } from '../recent.ts'
 import type { Window } from '../stats.ts'
@@ -182,12 +182,7 @@ function Cost({ of: { shown } }: Of) {
 /** A private receipt shows only its minute. */
 function At({ of: { shown, minute }, now }: Of & { now: number }) {
   if (shown) return <When at={Number(shown.receipt.issuedAt)} now={now} />
-  const thisMinute = now - (now % 60_000)
-  return (
-    <time datetime={new Date(minute).toISOString()}>
-      {minute >= thisMinute ? 'this minute' : relativeTime(minute, thisMinute)}
-    </time>
-  )
+  return <When at={minute} now={now} isMinute />
 }
 
 const Hidden = () => <span class="quiet">Hidden</span>

@@ -3,7 +3,7 @@ import { amountText } from '../../../web/ui/amount.tsx'
 import { ButtonLink } from '../../../web/ui/button.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { Notice } from '../../../web/ui/notice.tsx'
-import { durationText, relativeTime } from '../../../web/ui/when.tsx'
+import { durationText, When } from '../../../web/ui/when.tsx'
 import type { Alert } from '../alerts.ts'
 
 export const Alerts = ({ of, now, takesDeposits }: AlertsProps) => (
@@ -94,19 +94,28 @@ function keyWords(alert: KeyAlert, now: number): Words {
   const href = `/dashboard/keys/${key.id}`
   if (alert.kind === 'key_expires') {
     return {
-      title: `${key.name} expires ${relativeTime(key.expiresAt, now)}.`,
+      title: (
+        <>
+          {key.name} expires <When at={key.expiresAt} now={now} />.
+        </>
+      ),
       more: 'After that, its calls and those of the keys below it are refused.',
       action: 'Set a later expiry',
       href,
     }
   }
   if (alert.kind === 'cap_used_up') {
-    const again =
-      alert.resetsAt === null ? '' : ` until its cap resets ${relativeTime(alert.resetsAt, now)}`
     return {
       tone: 'bad',
       title: `${key.name} has used up its cap of ${amountText(key.capLimit)}.`,
-      more: `Its runs are refused${again}.`,
+      more:
+        alert.resetsAt === null ? (
+          'Its runs are refused.'
+        ) : (
+          <>
+            Its runs are refused until its cap resets <When at={alert.resetsAt} now={now} />.
+          </>
+        ),
       action: 'Raise cap',
       href,
     }

@@ -7,7 +7,7 @@ import { Meter } from '../../../web/ui/meter.tsx'
 import { Panel } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
-import { relativeTime, When } from '../../../web/ui/when.tsx'
+import { When } from '../../../web/ui/when.tsx'
 import { expiresSoonMs } from '../alerts.ts'
 
 /** Number of keys shown; the keys page lists all. */
@@ -88,5 +88,9 @@ function KeyState({ shown: { key, chain }, now }: { shown: ShownKey; now: number
   if (status === 'expired') return <Badge tone="bad">Expired</Badge>
   if (status === 'paused') return <Badge tone="wait">Paused</Badge>
   if (key.expiresAt - now > expiresSoonMs) return <Badge tone="ok">Usable</Badge>
-  return <Badge tone="warn">{`Expires ${relativeTime(key.expiresAt, now)}`}</Badge>
+  return (
+    <Badge tone="warn">
+      Expires <When at={key.expiresAt} now={now} />
+    </Badge>
+  )
 }

@@ -1,6 +1,6 @@
 /** The landing page's receipt: the newest public one, or a blank. */
 import type { Judged } from '../../../proof/receipts/judge.ts'
-import { forTheBrowser } from '../../../proof/receipts/pages/receipt.tsx'
+import { verifierPath } from '../../../proof/receipts/pages/receipt.tsx'
 import { isHidden } from '../../../verify/receipt.ts'
 import { proofIn, stampWords } from '../../../verify/shown-checks.ts'
 import { hiddenWords, type SlipLine, slipLines } from '../../../verify/slip-lines.ts'
@@ -27,7 +27,12 @@ export function NewestSlip({ newest: judged }: { newest: Judged }) {
         note="The owner decides whether to show who paid and what was said."
         stamp={<ServerWord of={stampWords(verdict, proofIn(judged))} />}
       />
-      <div id="payload" hidden {...forTheBrowser(payload)} />
+      <div
+        id="payload"
+        hidden
+        data-module={verifierPath()}
+        data-payload={JSON.stringify(payload)}
+      />
       <figcaption>
         The newest public receipt.{' '}
         <a href={`/receipts/${receipt.id}`}>Check it in your own browser</a>

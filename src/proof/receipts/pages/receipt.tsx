@@ -1,5 +1,4 @@
 /** The page of a receipt: the slip, its checks, the path to the root, and how to verify it. */
-import type { PagePayload } from '../../../verify/page-payload.ts'
 import { pathSteps } from '../../../verify/path.ts'
 import type { Proof } from '../../../verify/proof.ts'
 import { isHidden, type ReceiptFile } from '../../../verify/receipt.ts'
@@ -13,6 +12,7 @@ import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { Ladder } from '../../../web/ui/ladder.tsx'
 import { Panel } from '../../../web/ui/panel.tsx'
 import { ServerWord, Slip } from '../../../web/ui/slip.tsx'
+import { stageTone } from '../../../web/ui/stage.tsx'
 import type { Tone } from '../../../web/ui/status.tsx'
 import { Checks } from '../../../web/ui/steps.tsx'
 import type { Judged } from '../judge.ts'
@@ -152,7 +152,13 @@ function Verification({ view: { judged, path, awaited } }: { view: ReceiptView }
         of={shownChecks(judged).map(({ result, label, detail }) => ({ result, label, detail }))}
       />
       {awaited === undefined ? null : <TakeTheWord runId={awaited} />}
-      <div id="payload" hidden data-awaited={awaited} {...forTheBrowser(payload)}>
+      <div
+        id="payload"
+        hidden
+        data-awaited={awaited}
+        data-module={verifierPath()}
+        data-payload={JSON.stringify(payload)}
+      >
         {(['ok', 'wait', 'bad'] as const).map((name) => (
           <span id={`icon-${name}`}>
             <Icon name={name} />
@@ -181,15 +187,12 @@ const TakeTheWord = ({ runId }: { runId: string }) => (
   </noscript>
 )
 
-/** Where the browser finds the verifier, and what it is to judge. */
-export const forTheBrowser = (payload: PagePayload) => ({
-  'data-module': assetPath('verify.js'),
-  'data-payload': JSON.stringify(payload),
-})
+/** Where the browser finds the verifier. */
+export const verifierPath = (): string => assetPath('verify.js')
 
 export function toneOf({ verdict }: Judged): Tone {
   if (kindOf(verdict) === 'bad') return 'bad'
-  return verdict.level === 'anchored' || verdict.level === 'final' ? 'ok' : 'wait'
+  return stageTone(verdict.level)
 }
 
 function PathToRoot({ proof, judged }: { proof: Proof; judged: Judged }) {

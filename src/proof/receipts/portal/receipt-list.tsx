@@ -9,12 +9,13 @@ import { IdLink } from '../../../web/ui/hash.tsx'
 import { ErrorNote } from '../../../web/ui/notice.tsx'
 import { PageHead, Panel } from '../../../web/ui/panel.tsx'
 import { RosetteMark } from '../../../web/ui/rosette.tsx'
-import { Badge, type Tone } from '../../../web/ui/status.tsx'
+import { StageBadge } from '../../../web/ui/stage.tsx'
+import { Badge } from '../../../web/ui/status.tsx'
 import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
 import { receiptIdOf } from '../receipt.ts'
 import { passedMax, type Visibility, visibilities } from '../receipts.ts'
-import type { ShownReceipt, Stage } from '../shown-receipt.ts'
+import type { ShownReceipt } from '../shown-receipt.ts'
 
 export const listPath = '/dashboard/receipts'
 export const ownPath = (id: string): string => `${listPath}/${id}`
@@ -100,19 +101,6 @@ const columnsAt = (now: number): Column<ShownReceipt>[] => [
     cell: ({ run }) => <When at={run.finishedAt} now={now} />,
   },
 ]
-
-/** How far a receipt has come, in a word. */
-export const StageBadge = ({ stage }: { stage: Stage }) => {
-  const [tone, words] = stageWords[stage]
-  return <Badge tone={tone}>{words}</Badge>
-}
-
-const stageWords: Record<Stage, [tone: Tone, words: string]> = {
-  signed: ['wait', 'Signed'],
-  logged: ['wait', 'Logged'],
-  anchored: ['ok', 'Anchored'],
-  final: ['ok', 'Final'],
-}
 
 /** Who sees a receipt, in a word. */
 export const VisibilityBadge = ({ of }: { of: Visibility }) =>
