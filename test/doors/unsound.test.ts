@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/kernel/json-object.ts'
+import { messageToChat } from '../../src/models/protocols/messages/read-answer.ts'
+import { toMessage } from '../../src/models/protocols/messages/write-answer.ts'
+import { responsesToChat } from '../../src/models/protocols/responses/read-request.ts'
+import { toWholeResponse } from '../../src/models/protocols/responses/write-answer.ts'
 import { eventsOf, startJsonServer } from '../support/messages-upstream.ts'
 import { expectSettled, lastRun, modelToml, receiptIdOf, upstreamToml } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'
@@ -114,4 +118,17 @@ describe('an answer that no receipt could commit to as it came', () => {
     expect(first.split('event: message_stop')).toHaveLength(2)
     await expectPaid()
   })
+})
+
+test('a word that every object has as a member is a word like any other', () => {
+  const message = { type: 'message', content: [], stop_reason: 'constructor' }
+  const [choice] = (messageToChat(message)?.['choices'] ?? []) as JsonObject[]
+  expect(choice?.['finish_reason']).toBe('stop')
+  const paid = { usage: { inputTokens: 1, outputTokens: 1 }, counterfoil: {} }
+  const said = { message: { content: 'x' }, finish_reason: 'toString' }
+  expect(toMessage({ id: 'msg_1', model: 'm' }, said, paid)['stop_reason']).toBe('end_turn')
+  const base = { id: 'resp_1', model: 'm', createdAt: 1, asked: {} }
+  expect(toWholeResponse(base, said, paid)['status']).toBe('completed')
+  const asked = { model: 'm', input: [{ type: 'constructor' }] }
+  expect(() => responsesToChat(asked)).toThrow('"constructor" is not read by this model')
 })

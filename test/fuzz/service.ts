@@ -9,6 +9,7 @@ import { bodyOf, type Fixtures, makeFixtures, urlOf } from '../docs/fixtures.ts'
 import type { Prng } from '../ledger/prng.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { type Engine, testAccount, usd, type World, world } from '../support/world.ts'
+import { doorBodies } from './door-bodies.ts'
 
 /** A service with somebody who may do everything in it, and what requests to it are made of. */
 export type Service = {
@@ -42,6 +43,8 @@ daily_budget_nusd = 1_000_000_000_000
 id = "free"
 limits = { rpm = 10_000_000, concurrency = 1_000_000, max_keys = 500, history_days = 3650 }
 `
+
+const ofDoors = doorBodies('counterfoil/echo-1')
 
 /** Bodies of the portal and of its forms, by the routes that they are for. */
 const portalBodies: readonly [path: RegExp, body: Json][] = [
@@ -122,6 +125,8 @@ export async function startService(engine: Engine = 'sqlite'): Promise<Service> 
     queries: [...portalQueries, ...exampleQueries(fixtures)],
     bodies: [...portalBodies.map(([, body]) => body), ...[...examples.values()].flat()],
     bodiesOf: ({ method, path }) => [
+      ...(path.startsWith('/v1/messages') ? ofDoors.messages : []),
+      ...(path === '/v1/responses' ? ofDoors.responses : []),
       ...(examples.get(`${method} ${path}`) ?? []),
       ...portalBodies
         .filter(([of]) => !path.startsWith('/v1') && of.test(path))

@@ -2,7 +2,9 @@ import type { Json } from '../../src/kernel/canonical.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { type Prng, prng } from '../ledger/prng.ts'
+import { allPairs, chatBefore, nameOf, type Pair, wiredToml } from '../support/doors.ts'
 import { embeddingToml, modelsToml, until } from '../support/runs.ts'
+import { speechAt } from '../support/stub-speech.ts'
 import { startStubUpstream, stubUsage } from '../support/stub-upstream.ts'
 import { usd, type World, world } from '../support/world.ts'
 import { cut, mutateBytes, mutateJson } from './mutate.ts'
@@ -30,10 +32,24 @@ const stream: Json[] = [
   { choices: [], usage: stubUsage },
 ]
 
-type Kind = 'chat' | 'stream' | 'embedding'
+type Kind = 'chat' | 'stream' | 'embedding' | { pair: Pair; stream: boolean }
+
+/** A server of another kind answers what its own protocol says. */
+function answerOfPair(random: Prng, { pair, stream }: { pair: Pair; stream: boolean }): Uint8Array {
+  const speech = speechAt(paths[pair.wire], 'any')
+  if (!stream) return Buffer.from(mutateJson(random, speech.whole('The fox', stubUsage)))
+  const end = [...speech.end(stubUsage), speech.done(stubUsage)]
+  const frames = [speech.begin(stubUsage), speech.word('The'), speech.word(' fox'), ...end]
+  const text = frames.join('')
+  return random.below(4) === 0 ? Buffer.from(text) : mutateBytes(random, Buffer.from(text), frames)
+}
+
+const paths = { openai: '/chat/completions', anthropic: '/messages', responses: '/responses' }
+const others = allPairs.filter((pair) => pair !== chatBefore)
 
 /** What an upstream answers: something like what it should, in some pieces. */
 function answerOf(random: Prng, kind: Kind): Uint8Array {
+  if (typeof kind === 'object') return answerOfPair(random, kind)
   if (kind !== 'stream') return Buffer.from(mutateJson(random, kind === 'chat' ? whole : vectors))
   const spoilt = random.below(stream.length)
   const events = stream.map((chunk, at) =>
@@ -64,7 +80,9 @@ export async function tryUpstreams(seed: number, effort: Effort, bounds: Bounds)
     },
   })
   const toml =
-    modelsToml(stub.url, ['any'], noBreaker) + embeddingToml('stub/vectors', '"stub:any"')
+    modelsToml(stub.url, ['any'], noBreaker) +
+    wiredToml(stub.url, ['any'], noBreaker) +
+    embeddingToml('stub/vectors', '"stub:any"')
   const w = await world({ toml })
   const { secret } = await w.key({ balance: 1000n * usd })
   const end = 'ms' in effort ? performance.now() + effort.ms : Number.POSITIVE_INFINITY
@@ -72,7 +90,9 @@ export async function tryUpstreams(seed: number, effort: Effort, bounds: Bounds)
   while (tried.inputs < most && performance.now() < end && tried.faults.length < mostFaults) {
     const number = tried.inputs++
     const random = prng(Bun.hash.crc32(`upstreams/${seed}/${number}`))
-    const kind = random.pick(['chat', 'stream', 'embedding'] as const)
+    const pair = random.pick(others)
+    const own: Kind = { pair, stream: random.below(2) === 0 }
+    const kind = random.pick<Kind>(['chat', 'stream', 'embedding', own, own, own])
     pieces = cut(random, answerOf(random, kind))
     const spent = stopwatch()
     const answer = await ask(w, secret, kind)
@@ -81,7 +101,8 @@ export async function tryUpstreams(seed: number, effort: Effort, bounds: Bounds)
     const faults = ms > bounds.mostMs ? [`took ${ms.toFixed(0)} ms`] : []
     const isFine = [200, 502].includes(answer.status) && !answer.text.includes('"internal_error"')
     if (!isFine) faults.push(answer.text.slice(-300))
-    const where = `${seed}/${number}: ${kind} ${answer.status}`
+    const name = typeof kind === 'object' ? nameOf(kind.pair) : kind
+    const where = `${seed}/${number}: ${name} ${answer.status}`
     tried.faults.push(...faults.map((fault) => `${where} ${fault}`))
   }
   tried.faults.push(...(await booksOf(w)))
@@ -92,6 +113,12 @@ export async function tryUpstreams(seed: number, effort: Effort, bounds: Bounds)
 
 /** One run, to its end. */
 async function ask(w: World, key: string, kind: Kind): Promise<{ status: number; text: string }> {
+  if (typeof kind === 'object') {
+    const { door, wire } = kind.pair
+    const json = door.body({ model: `${wire}/any`, text: 'a', most: 9, stream: kind.stream })
+    const answer = await w.call(door.path, { key, json })
+    return { status: answer.status, text: await answer.text() }
+  }
   const messages = [{ role: 'user', content: 'a' }]
   const chat = { model: 'stub/any', messages, max_tokens: 9, stream: kind === 'stream' }
   const answer =

@@ -3,17 +3,18 @@ import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
 import { objectOf, objectsIn, textOf } from '../reading.ts'
 
-const reasons: Readonly<Record<string, string>> = {
-  end_turn: 'stop',
-  stop_sequence: 'stop',
-  pause_turn: 'stop',
-  max_tokens: 'length',
-  model_context_window_exceeded: 'length',
-  tool_use: 'tool_calls',
-  refusal: 'content_filter',
-}
+/** A map: the word comes from a model server, and an object has members of its own. */
+const reasons = new Map([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['pause_turn', 'stop'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_use', 'tool_calls'],
+  ['refusal', 'content_filter'],
+])
 
-const finishReason = (reason: Json | undefined): string => reasons[textOf(reason)] ?? 'stop'
+const finishReason = (reason: Json | undefined): string => reasons.get(textOf(reason)) ?? 'stop'
 
 /** A whole answer; undefined for what is none. Its `usage` stays as it is written. */
 export function messageToChat(answer: JsonObject): JsonObject | undefined {

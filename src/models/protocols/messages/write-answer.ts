@@ -64,17 +64,17 @@ export function messageUsage({ inputTokens, outputTokens, classes = {} }: Usage)
   }
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  stop: 'end_turn',
-  length: 'max_tokens',
-  tool_calls: 'tool_use',
-  function_call: 'tool_use',
-  content_filter: 'refusal',
-}
+const reasons = new Map([
+  ['stop', 'end_turn'],
+  ['length', 'max_tokens'],
+  ['tool_calls', 'tool_use'],
+  ['function_call', 'tool_use'],
+  ['content_filter', 'refusal'],
+])
 
 /** Some model servers finish with `stop` where they called a tool. */
 function stopReason(finish: Json | undefined, hasCalls: boolean): string {
-  const reason = reasons[textOf(finish)] ?? 'end_turn'
+  const reason = reasons.get(textOf(finish)) ?? 'end_turn'
   return hasCalls && reason === 'end_turn' ? 'tool_use' : reason
 }
 

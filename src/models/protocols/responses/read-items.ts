@@ -7,23 +7,23 @@ import { noteOthers } from '../translation.ts'
 import { isReasoningReference, reasoningItems } from './unstored.ts'
 
 /** Members of items and parts that Chat Completions has a place for, or that only name them. */
-const inside: Readonly<Record<string, ReadonlySet<string>>> = {
-  message: new Set(['type', 'id', 'status', 'role', 'content']),
-  function_call: new Set(['type', 'id', 'status', 'call_id', 'name', 'arguments']),
-  custom_tool_call: new Set(['type', 'id', 'status', 'call_id', 'name', 'input']),
-  function_call_output: new Set(['type', 'id', 'status', 'call_id', 'output']),
-  custom_tool_call_output: new Set(['type', 'id', 'status', 'call_id', 'output']),
-  input_text: new Set(['type', 'text']),
-  output_text: new Set(['type', 'text']),
-  text: new Set(['type', 'text']),
-  refusal: new Set(['type', 'refusal']),
-  input_image: new Set(['type', 'image_url', 'detail']),
-  input_file: new Set(['type', 'file_data', 'filename']),
-}
+const inside = new Map([
+  ['message', new Set(['type', 'id', 'status', 'role', 'content'])],
+  ['function_call', new Set(['type', 'id', 'status', 'call_id', 'name', 'arguments'])],
+  ['custom_tool_call', new Set(['type', 'id', 'status', 'call_id', 'name', 'input'])],
+  ['function_call_output', new Set(['type', 'id', 'status', 'call_id', 'output'])],
+  ['custom_tool_call_output', new Set(['type', 'id', 'status', 'call_id', 'output'])],
+  ['input_text', new Set(['type', 'text'])],
+  ['output_text', new Set(['type', 'text'])],
+  ['text', new Set(['type', 'text'])],
+  ['refusal', new Set(['type', 'refusal'])],
+  ['input_image', new Set(['type', 'image_url', 'detail'])],
+  ['input_file', new Set(['type', 'file_data', 'filename'])],
+])
 
 /** Notes what of an item or a part has no place. */
 function noteInside(ignored: Set<string>, from: JsonObject, type: string): void {
-  const known = inside[type]
+  const known = inside.get(type)
   if (known) noteOthers(ignored, 'input', from, known)
 }
 

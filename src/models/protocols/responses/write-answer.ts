@@ -84,13 +84,19 @@ export function toWholeResponse(base: ResponseBase, choice: JsonObject, paid: Pa
   return finished(base, items.done(), choice['finish_reason'], paid)
 }
 
+/** Why an answer is incomplete, by how its choice finished. */
+const shortfalls = new Map([
+  ['length', 'max_output_tokens'],
+  ['content_filter', 'content_filter'],
+])
+
 export function finished(
   base: ResponseBase,
   output: readonly Json[],
   finish: Json | undefined,
   { usage, counterfoil }: Paid,
 ): JsonObject {
-  const why = { length: 'max_output_tokens', content_filter: 'content_filter' }[textOf(finish)]
+  const why = shortfalls.get(textOf(finish))
   const more = { usage: responseUsage(usage), counterfoil }
   if (why === undefined) return toResponse(base, 'completed', output, more)
   return toResponse(base, 'incomplete', output, { incomplete_details: { reason: why }, ...more })

@@ -1,0 +1,119 @@
+import { canonical, type Json } from '../../src/kernel/canonical.ts'
+import type { JsonObject } from '../../src/kernel/json-object.ts'
+import { boundOf } from '../../src/models/bound.ts'
+import { echoModel } from '../../src/models/builtins.ts'
+import type { Model } from '../../src/models/model.ts'
+import { forward, unsayableTo } from '../../src/models/protocols/forward.ts'
+import type { Gathered } from '../../src/models/protocols/gathered.ts'
+import { MessageReader, messageToChat } from '../../src/models/protocols/messages/read-answer.ts'
+import { messagesToChat } from '../../src/models/protocols/messages/read-request.ts'
+import {
+  gatherNative,
+  isFinishing,
+  type Native,
+  nativeCollector,
+  textBytesOf,
+} from '../../src/models/protocols/native.ts'
+import { ResponseReader, responseToChat } from '../../src/models/protocols/responses/read-answer.ts'
+import { responsesToChat } from '../../src/models/protocols/responses/read-request.ts'
+import { Collector, readAnswer } from '../../src/runs/answer.ts'
+import { sound } from '../../src/runs/native-sorter.ts'
+import { parseSound } from '../../src/web/http/body.ts'
+import { speechAt } from '../support/stub-speech.ts'
+import { doorBodies } from './door-bodies.ts'
+import { must, type Target } from './run.ts'
+
+const model: Model = { ...echoModel, id: 'acme/any', verifiable: 'none', imageTokensMax: 1000 }
+const bodies = doorBodies(model.id)
+const wires = ['chat', 'messages', 'responses'] as const
+const doors = {
+  messages: { read: messagesToChat, good: bodies.messages },
+  responses: { read: responsesToChat, good: bodies.responses },
+} as const
+
+const objectIn = (text: string): JsonObject => {
+  const value = parseSound(text)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+}
+
+/** A request has a bound, and can be sent to a server of every kind or is refused before. */
+function sendable(protocol: Native['protocol'], received: JsonObject): void {
+  const { body, ignored } = doors[protocol].read(received)
+  const native: Native = { protocol, body: received, headers: {} }
+  const bound = boundOf(model, body, undefined, textBytesOf(native))
+  for (const count of [bound.inputTokens, bound.outputTokens, bound.inputBytes]) {
+    must(Number.isSafeInteger(count) && count >= 0, 'a count')
+  }
+  must(bound.inputBytes >= textBytesOf(native), 'bytes of what goes on')
+  for (const wire of wires) {
+    if (wire !== protocol && unsayableTo(wire, body, protocol)) continue
+    const asked = { model, body, bound, native, ignored }
+    const sent = forward(asked, { upstream: 'far', model: 'm' }, wire)
+    must(sent.isNative === (wire === protocol), 'the way it goes')
+    JSON.stringify(sent.body)
+  }
+}
+
+/** What an answer comes to can be committed to and counted. */
+function countable(gathered: Gathered): void {
+  canonical(sound(gathered).choices)
+  const { outputBytes } = gathered
+  must(Number.isSafeInteger(outputBytes) && outputBytes >= 0, 'counts')
+}
+
+const usage = { prompt_tokens: 7, completion_tokens: 5 }
+const speechOf = (protocol: Native['protocol']) => speechAt(`/v1/${protocol}`, 'm')
+
+/** The events of a whole stream. */
+function eventsOf(protocol: Native['protocol']): Json[] {
+  const speech = speechOf(protocol)
+  const text =
+    speech.begin(usage) + speech.word('The') + speech.end(usage).join('') + speech.done(usage)
+  return [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data))
+}
+
+const readers = {
+  messages: () => new MessageReader(),
+  responses: () => new ResponseReader(),
+}
+const wholes = { messages: messageToChat, responses: responseToChat }
+
+/** What the doors of Messages and Responses are asked, and what servers of their kinds answer. */
+export const doorTargets: readonly Target[] = (['messages', 'responses'] as const).flatMap(
+  (protocol): Target[] => [
+    {
+      name: `request of ${protocol}`,
+      goodJson: doors[protocol].good,
+      read: (text) => sendable(protocol, objectIn(text)),
+    },
+    {
+      name: `answer of ${protocol}`,
+      goodJson: [speechOf(protocol).whole('The fox', usage)],
+      read(text) {
+        const answer = objectIn(text)
+        countable(gatherNative(protocol, answer))
+        const chat = wholes[protocol](answer)
+        if (chat?.['choices']) canonical(readAnswer(chat).choices)
+      },
+    },
+    {
+      name: `event of ${protocol}`,
+      goodJson: eventsOf(protocol),
+      read(text) {
+        const event = objectIn(text)
+        const collected = nativeCollector(protocol)
+        const reader = readers[protocol]()
+        const translated = new Collector()
+        for (const one of [...eventsOf(protocol).slice(0, 2), event, event]) {
+          const object = objectIn(JSON.stringify(one))
+          must(typeof isFinishing(protocol, object) === 'boolean', 'an end or none')
+          collected.add(object)
+          const { chunk } = reader.read(object)
+          if (chunk) translated.addChunk(chunk)
+        }
+        countable(collected.answer())
+        canonical(translated.answer().choices)
+      },
+    },
+  ],
+)
