@@ -3,13 +3,14 @@ import type { Service } from '../../src/app/wiring.ts'
 import type { Ids } from '../../src/kernel/ids.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import type { Prng } from '../ledger/prng.ts'
+import type { Door } from '../support/doors.ts'
 import type { Flight } from './flight.ts'
 import { chainIn, type Model, type ModelKey, stateOf } from './model.ts'
 import { secretOf } from './model-secrets.ts'
 import { type Node, nextTurn, type World } from './world.ts'
 
 /** A call that was made with an Idempotency-Key. */
-export type Said = { call: string; key: string; body: string; tag: string }
+export type Said = { call: string; key: string; body: string; tag: string; door: Door }
 
 /** All that a simulation has in its hands, and what it believes. */
 export type Sim = {

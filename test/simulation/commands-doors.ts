@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../src/models/upstream/upstream.ts'
 import { receiptIdOf } from '../../src/proof/receipts/receipt.ts'
+import { type Door, doors } from '../support/doors.ts'
 import { type Command, nodeOf, pickKey, type Said, type Sim } from './command.ts'
 import { aside } from './commands-money.ts'
-import { bodyOf, chargeOf, inputOf, refusalFor } from './flight.ts'
+import { chargeOf, inputOf, refusalFor } from './flight.ts'
 import {
   accountIn,
   chainIn,
@@ -37,18 +38,20 @@ export async function ask(
   headers.set('host', new URL(origin).host)
   const answer = await node.handle(new Request(origin + path, { ...init, headers }))
   const text = await answer.text()
-  const type = answer.ok ? 'ok' : String(JSON.parse(text).error?.type)
-  return { answer, text, type }
+  if (answer.ok) return { answer, text, type: 'ok' }
+  const { error } = JSON.parse(text)
+  // An error of Messages holds ours as its details.
+  return { answer, text, type: String(error?.details?.type ?? error?.type) }
 }
 
-/** A whole answer by the door, with an Idempotency-Key; often one that was used before. */
+/** A whole answer by one of the doors, with an Idempotency-Key; often one that was used before. */
 export function call(sim: Sim): Command | undefined {
   const { m, random, w } = sim
   const node = nodeOf(sim)
   letSecondPass(sim)
   const asked = random.below(5) < 3 && sim.said.length > 0 ? again(sim) : fresh(sim, node)
   if (!asked) return undefined
-  const { tag, body, key } = asked
+  const { tag, body, key, door } = asked
   const fails = random.below(6) === 0
   const letters = random.below(80)
   const usage = { prompt_tokens: 1 + random.below(50), completion_tokens: random.below(40) }
@@ -59,8 +62,10 @@ export function call(sim: Sim): Command | undefined {
     body,
   }
   const begun = () => {
-    const { messages, max_tokens } = JSON.parse(body) as JsonObject
-    const input = inputOf({ messages: must(messages) })
+    const wished = JSON.parse(body) as JsonObject
+    const messages = wished['messages'] ?? wished['input'] ?? null
+    const max_tokens = must(wished[door.limit])
+    const input = inputOf({ messages })
     const hold = { node: node.name, stored: !isAlone }
     const wish = { key, input, output: Number(max_tokens), fit: false, ...hold }
     const id = node.ids.get('run') ?? ''
@@ -90,7 +95,7 @@ export function call(sim: Sim): Command | undefined {
     ...aside(node),
     asks: true,
     kind: 'call',
-    say: `${asked.call} of ${key} ${fails ? 'fails' : `says ${letters} letters`}: ${body.length}`,
+    say: `${asked.call} of ${key} at ${door.name} ${fails ? 'fails' : `says ${letters} letters`}: ${body.length}`,
     keys: [key],
     // A process that writes alone has its holds in memory.
     commits: isAlone ? 1 : 2,
@@ -99,7 +104,7 @@ export function call(sim: Sim): Command | undefined {
       const whole = wholeOf(letters, usage)
       channel.push(fails ? { fail: 'timeout' } : { say: [whole] })
       channel.push({ fail: 'timeout' })
-      const { answer, text, type } = await ask(sim, node, '/v1/chat/completions', { key }, post)
+      const { answer, text, type } = await ask(sim, node, door.path, { key }, post)
       w.upstream.forget(tag)
       const replayed = answer.headers.get('idempotent-replayed') === 'true'
       told = { text, replayed }
@@ -129,10 +134,16 @@ function fresh(sim: Sim, node: Node): Said | undefined {
   const key = pickKey(sim, node.now())
   if (!key) return undefined
   const tag = `call${++sim.serial}`
-  const body = JSON.stringify(bodyOf(tag, sim.random.below(80), 1 + sim.random.below(120)))
-  const said = { call: tag, key: key.id, body, tag }
+  const door = sim.random.pick(doors)
+  const body = bodyAt(door, tag, sim.random.below(80), 1 + sim.random.below(120))
+  const said = { call: tag, key: key.id, body, tag, door }
   sim.said.push(said)
   return said
+}
+
+const bodyAt = (door: Door, tag: string, letters: number, most: number): string => {
+  const text = `${tag} ${'x'.repeat(letters)}`
+  return JSON.stringify(door.body({ model: 'sim/chat', text, most }))
 }
 
 /** The same once more, or another one under its name. */
@@ -140,7 +151,7 @@ function again({ m, random, said }: Sim): Said | undefined {
   const one = random.pick(said.slice(-30))
   if (secretOf(m, one.key) === undefined) return undefined
   if (random.below(8) > 0) return one
-  return { ...one, body: JSON.stringify(bodyOf(one.tag, 99, 3)) }
+  return { ...one, body: bodyAt(one.door, one.tag, 99, 3) }
 }
 
 const wholeOf = (letters: number, usage: JsonObject): JsonObject => {

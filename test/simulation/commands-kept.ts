@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../src/models/upstream/upstream.ts'
 import { setRetention } from '../../src/storage/texts/retain.ts'
 import { retentions } from '../../src/storage/texts/retention.ts'
+import { runsDoor } from '../support/doors.ts'
 import {
   actorOf,
   type Command,
@@ -78,7 +79,7 @@ function fresh(sim: Sim, node: Node): Said | undefined {
   const tag = `behind${++sim.serial}`
   const letters = sim.random.below(80)
   const body = bodyOf(tag, letters, 1 + sim.random.below(120))
-  const said = { call: tag, key: key.id, body, tag }
+  const said = { call: tag, key: key.id, body, tag, door: runsDoor }
   sim.asked.push(said)
   return said
 }
