@@ -187,6 +187,19 @@ export function nativeRequest(
   return { body: request, ignored: ignored.sort() }
 }
 
+/** Members that a server of Anthropic's protocol counts by; it refuses others. */
+const counted = new Set([
+  ...['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking', 'cache_control'],
+  ...['context_management', 'output_config'],
+])
+
+/** The question how many tokens a message has, for a server of its protocol. */
+export function countRequest(native: Native, model: string): JsonObject {
+  const to = { model, maxTokens: Number.MAX_SAFE_INTEGER, pass: [] }
+  const { body } = nativeRequest(native, to)
+  return Object.fromEntries(Object.entries(body).filter(([name]) => counted.has(name)))
+}
+
 export const gatherNative = (protocol: Native['protocol'], answer: JsonObject): Gathered =>
   handling[protocol].gather(answer)
 

@@ -18,6 +18,8 @@ export type Dialect = {
   protocol: Protocol
   /** Below the base URL; undefined where it has no models of that kind. */
   paths: { [Kind in ModelKind]: string | undefined }
+  /** Where it counts what a request would read; undefined where it does not. */
+  counting?: string
   /** How it takes a key unless the operator says otherwise. */
   auth: 'bearer' | 'x-api-key'
   headers: Readonly<Record<string, string>>
@@ -46,6 +48,7 @@ const chat: Dialect = {
 const messages: Dialect = {
   protocol: 'messages',
   paths: { chat: 'messages', embedding: undefined },
+  counting: 'messages/count_tokens',
   auth: 'x-api-key',
   headers: { 'anthropic-version': '2023-06-01' },
   streaming: { stream: true },

@@ -2,6 +2,7 @@
 import { parseObject } from '../../kernel/json-object.ts'
 import { traceHeaders } from '../../kernel/trace.ts'
 import { openChunks } from './chunk-stream.ts'
+import { tokenCounter } from './count-tokens.ts'
 import { type Dialect, dialects, type UpstreamKind } from './dialect.ts'
 import { defaultHttpLimits, type HttpLimits } from './http.ts'
 import { errorIn, isTooLong, refusalIn } from './refused.ts'
@@ -42,6 +43,9 @@ export function modelServer(options: ModelServer): Upstream {
   const secrets = own.filter((secret): secret is string => secret !== undefined && secret !== '')
   const allLimits = { ...defaultHttpLimits, ...limits }
 
+  const counting = open(dialect.counting)
+  const counter = counting && tokenCounter({ wire: counting, headers, limits: allLimits })
+
   const post = (call: UpstreamCall, body: JsonObject) => {
     const { kind, account, signal, trace, mark, passed } = call
     const wire = wires[kind]
@@ -60,6 +64,7 @@ export function modelServer(options: ModelServer): Upstream {
   return {
     id,
     protocol: dialect.protocol,
+    ...(counter && { countTokens: counter }),
     async complete(call) {
       const { isNative = false } = call
       const answer = await post(call, call.body)

@@ -28,7 +28,7 @@ type Rules = {
 
 /** The same upstream under these rules. */
 export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
-  const { id, protocol } = upstream
+  const { id, protocol, countTokens } = upstream
   const { slots, breaker } = rules
   return {
     id,
@@ -61,6 +61,11 @@ export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
         throw error
       }
     },
+    ...(countTokens && {
+      countTokens: async (call) =>
+        // One that rests is left alone.
+        breaker && breaker.state !== 'closed' ? undefined : countTokens(call),
+    }),
     ...(slots && {
       load: () => ({ taken: slots.taken, waiting: slots.waiting, most: slots.most }),
     }),

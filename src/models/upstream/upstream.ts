@@ -30,6 +30,9 @@ export type UpstreamCall = {
   signal: StopSignal
 }
 
+/** What a {@link Upstream.countTokens} is asked. */
+export type CountCall = Pick<UpstreamCall, 'account' | 'body' | 'passed' | 'signal'>
+
 /**
  * A place where models really run. Both calls reject with {@link UpstreamFailure} and nothing
  * else; both stop the upstream at once when `signal` aborts.
@@ -47,6 +50,12 @@ export type Upstream = {
    * it throws when the body is cut before that, falls silent, or breaks a limit.
    */
   stream(call: UpstreamCall): Promise<Chunks>
+  /**
+   * The tokens that it would read of a request in its own protocol, which costs nothing. Undefined
+   * when it does not tell within seconds, or is asked too often at once: it is asked one time, takes
+   * no place of a run, and neither fails nor heals the circuit. Never rejects.
+   */
+  countTokens?(call: CountCall): Promise<number | undefined>
   /** Its slots, if they are limited: taken, waited for, and in all. */
   load?(): { taken: number; waiting: number; most: number }
   /**

@@ -6,14 +6,11 @@ import type { Json } from '../../kernel/canonical.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { onceOf } from '../../ledger/once.ts'
 import { isSet } from '../../models/body.ts'
-import { boundOf } from '../../models/bound.ts'
-import { tokensOfBytes } from '../../models/count.ts'
 import { NativeEvent } from '../../models/native-event.ts'
 import { messagesToChat } from '../../models/protocols/messages/read-request.ts'
 import { MessageEvents, toMessage } from '../../models/protocols/messages/write-answer.ts'
 import { messagesError } from '../../models/protocols/messages/write-error.ts'
-import { type Native, nativeHeaders, textBytesOf } from '../../models/protocols/native.ts'
-import { loadTokenizer } from '../../models/tokenizers/load.ts'
+import { type Native, nativeHeaders } from '../../models/protocols/native.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
 import { objects } from '../answer.ts'
 import type { Begun } from '../begin.ts'
@@ -22,8 +19,9 @@ import type { Completed } from '../complete.ts'
 import type { LiveRun } from '../live-run.ts'
 import type { Streamed } from '../stream.ts'
 import { checkSwitches, isToFit } from '../switches.ts'
-import { answer, assertSayable, findModelOf, type Running, readBody, traceOf } from './asked.ts'
+import { answer, assertSayable, findModelOf, type Running, traceOf } from './asked.ts'
 import { answerWhole } from './complete.ts'
+import { countInput } from './count-input.ts'
 import { paidOf } from './paid.ts'
 import { type Shape, streamRun } from './stream.ts'
 import { readTags } from './tags.ts'
@@ -40,10 +38,11 @@ export const messagesApi = (deps: Deps) =>
         answer(deps, { caller, request, server, set }, path, messages),
       { needsKey: 'runs:write', parse: 'none' },
     )
-    .post('/v1/messages/count_tokens', ({ request }) => countInput(deps, request), {
-      needsKey: 'any',
-      parse: 'none',
-    })
+    .post(
+      '/v1/messages/count_tokens',
+      ({ caller, request }) => countInput(deps, { caller, request }),
+      { needsKey: 'any', parse: 'none' },
+    )
 
 const messages: Running = async (deps, context, received, call) => {
   checkSwitches(received)
@@ -119,24 +118,4 @@ function refuseThread({ thread }: JsonObject): void {
     message: 'Threads are not stored here. Send all messages of the conversation.',
     metadata: { error_code: 'thread_unsupported_request' },
   })
-}
-
-/** Counts what a request would read, as a run without a report would be charged. */
-async function countInput(deps: Deps, request: Request) {
-  const { value } = await readBody(deps, { request })
-  const model = findModelOf(deps, 'chat', value)
-  const { body } = messagesToChat({ ...value, max_tokens: 1 })
-  const tokenizer = model.tokenizer && (await loadTokenizer(model.tokenizer))
-  const {
-    inputBytes,
-    countedText,
-    countedMedia = 0,
-  } = boundOf(
-    model,
-    body,
-    tokenizer,
-    textBytesOf({ protocol: 'messages', body: value, headers: {} }),
-  )
-  const text = countedText ?? tokensOfBytes(inputBytes, model.bytesPerToken, false)
-  return { input_tokens: Math.max(1, text + countedMedia) }
 }

@@ -73,12 +73,14 @@ const messagesOperations = [
     refuses: spendRefusals,
   }),
   operation('countTokens', 'POST /v1/messages/count_tokens', 'How many tokens a request has', {
-    about: 'Free, and no run. Exact where the model has a tokenizer, else by its bytes per token.',
+    about:
+      'Free, and no run. Exact where the model has a tokenizer or its server speaks this protocol ' +
+      'and answers within 3 seconds, else by its bytes per token.',
     access: 'any',
     body: { schema: countRequestShape },
     examples: [{ name: 'Count', body: { model: echo, messages }, status: 200 }],
     answers: [ok('The count.', tokenCountShape)],
-    refuses: ['invalid_request', 'model_not_found'],
+    refuses: ['invalid_request', 'model_not_found', 'model_not_allowed'],
   }),
 ]
 

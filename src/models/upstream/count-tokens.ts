@@ -1,0 +1,46 @@
+/** Asks a model server how many tokens a request has, outside of any run. */
+import { parseObject } from '../../kernel/json-object.ts'
+import type { HttpLimits } from './http.ts'
+import { type CountCall, type Upstream, UpstreamFailure } from './upstream.ts'
+import type { Wire } from './wire/wire.ts'
+
+/** The longest wait; our own count answers then. */
+const patienceMs = 3000
+/** Questions at once; more are answered by our own count. */
+const most = 32
+
+type Asked = { wire: Wire; headers: Readonly<Record<string, string>>; limits: HttpLimits }
+
+export function tokenCounter(asked: Asked): NonNullable<Upstream['countTokens']> {
+  const { wire, headers, limits } = asked
+  const brief = { firstByteMs: patienceMs, idleMs: patienceMs, totalMs: patienceMs }
+  let open = 0
+  const ask = async ({ account, body, passed, signal }: CountCall): Promise<number | undefined> => {
+    const answer = await wire.ask({
+      account,
+      headers: passed ? { ...headers, ...passed } : headers,
+      body: JSON.stringify(body),
+      signal,
+      limits: { ...limits, ...brief },
+    })
+    if (answer.status !== 200) {
+      answer.stop()
+      return undefined
+    }
+    const tokens = parseObject(await answer.text())?.['input_tokens']
+    const isCount = typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens >= 0
+    return isCount ? tokens : undefined
+  }
+  return async (call) => {
+    if (open >= most) return undefined
+    open++
+    try {
+      return await ask(call)
+    } catch (error) {
+      if (error instanceof UpstreamFailure) return undefined
+      throw error
+    } finally {
+      open--
+    }
+  }
+}

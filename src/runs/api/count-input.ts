@@ -1,0 +1,50 @@
+/** Counts what a message would read, without a run. */
+import { assertModelAllowed, type Caller } from '../../access/keys/key.ts'
+import type { Deps } from '../../app/deps-port.ts'
+import { boundOf } from '../../models/bound.ts'
+import { tokensOfBytes } from '../../models/count.ts'
+import type { Model } from '../../models/model.ts'
+import { messagesToChat } from '../../models/protocols/messages/read-request.ts'
+import {
+  countRequest,
+  type Native,
+  nativeHeaders,
+  textBytesOf,
+} from '../../models/protocols/native.ts'
+import { loadTokenizer } from '../../models/tokenizers/load.ts'
+import type { JsonObject } from '../../models/upstream/upstream.ts'
+import { findModelOf, readBody } from './asked.ts'
+
+type Context = { caller: Caller; request: Request }
+
+/**
+ * As the model's own server counts, if it speaks this protocol and answers within seconds; else as
+ * a run without a report would be charged.
+ */
+export async function countInput(deps: Deps, { caller, request }: Context) {
+  const { value } = await readBody(deps, { request })
+  const model = findModelOf(deps, 'chat', value)
+  assertModelAllowed(caller.chain, model.id)
+  const { body } = messagesToChat({ ...value, max_tokens: 1 })
+  const headers = nativeHeaders('messages', request.headers)
+  const native: Native = { protocol: 'messages', body: value, headers }
+  // Ours comes first: it refuses what a run would be refused for.
+  const own = await ownCount(model, body, native)
+  const [step] = model.route
+  const upstream = step && deps.upstreams.get(step.upstream)
+  const theirs = await upstream?.countTokens?.({
+    account: caller.account,
+    body: countRequest(native, step?.model ?? ''),
+    passed: headers,
+    signal: new AbortController().signal,
+  })
+  return { input_tokens: theirs ?? own }
+}
+
+async function ownCount(model: Model, body: JsonObject, native: Native): Promise<number> {
+  const tokenizer = model.tokenizer && (await loadTokenizer(model.tokenizer))
+  const bound = boundOf(model, body, tokenizer, textBytesOf(native))
+  const { inputBytes, countedText, countedMedia = 0 } = bound
+  const text = countedText ?? tokensOfBytes(inputBytes, model.bytesPerToken, false)
+  return Math.max(1, text + countedMedia)
+}
