@@ -146,8 +146,8 @@ export function simulateReport(found: Simulated): string {
 
 Keys and secrets that are rotated, runs (streamed, whole, in the background), chunks, reports of
 usage, failing model servers, clients that hang up, deposits and reorgs, plans, calls at three doors
-that are made again, kept outputs and texts, ${others}, clocks that jump, writes that fail, and processes
-that are killed before and after a COMMIT, with runs that ${held}:
+that are made again, kept outputs and texts, ${others}, clocks that jump, writes that fail, and
+processes that are killed before and after a COMMIT, with runs that ${held}:
 ${all} random commands over ${seeds} seeds, in ${seconds.toFixed(0)} s. After each
 the service is compared with a model of it: what it came to, balances, holds, plans, open runs,
 those in memory alone, and the windows it touched; every 10 all windows are, and every 500 all

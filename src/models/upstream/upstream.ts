@@ -52,8 +52,8 @@ export type Upstream = {
   stream(call: UpstreamCall): Promise<Chunks>
   /**
    * The tokens that it would read of a request in its own protocol, which costs nothing. Undefined
-   * when it does not tell within seconds, or is asked too often at once: it is asked one time, takes
-   * no place of a run, and neither fails nor heals the circuit. Never rejects.
+   * when it does not tell within seconds, or is asked too often at once: it is asked one time,
+   * takes no place of a run, and neither fails nor heals the circuit. Never rejects.
    */
   countTokens?(call: CountCall): Promise<number | undefined>
   /** Its slots, if they are limited: taken, waited for, and in all. */

@@ -74,8 +74,8 @@ const messagesOperations = [
   }),
   operation('countTokens', 'POST /v1/messages/count_tokens', 'How many tokens a request has', {
     about:
-      'Free, and no run. Exact where the model has a tokenizer or its server speaks this protocol ' +
-      'and answers within 3 seconds, else by its bytes per token.',
+      'Free, and no run. Exact where the model has a tokenizer, or its server speaks this ' +
+      'protocol and answers within 3 seconds, else by its bytes per token.',
     access: 'any',
     body: { schema: countRequestShape },
     examples: [{ name: 'Count', body: { model: echo, messages }, status: 200 }],
