@@ -13,17 +13,19 @@ import type { Frame } from '../web/ui/frame.ts'
 import { type Markup, renderChild } from '../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../web/ui/layout.tsx'
 import { reply } from '../web/ui/reply.ts'
+import { followRows, type Rows, shownIn } from './api/follow-rows.ts'
 import { filterQuery, readFilter } from './api/list-query.ts'
 import { followAccount, type Look } from './api/live.ts'
 import { cancelRun } from './cancel.ts'
+import { followReceipts } from './portal/receipts-live.ts'
 import { RunPage } from './portal/run-detail.tsx'
 import {
   isFollowed,
-  NewsMessage,
   newsMax,
   RunsPage,
   RunsPanel,
   type RunsView,
+  rowOf,
   runsPath,
 } from './portal/run-list.tsx'
 import { markOf, runPath } from './portal/run-state.tsx'
@@ -33,8 +35,6 @@ import { isInFlight, type ShownFilter, type ShownRun } from './shown-run.ts'
 
 /** The most keys in the filter form's list. */
 const keysMax = 100
-/** The most rows of a page that can be watched. */
-const openMax = 100
 
 export const runsPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'runs-portal' })
@@ -45,7 +45,7 @@ export const runsPortal = (deps: Deps, frame: Frame) =>
         const view = await viewOf(deps, account, queryOf(request))
         const main = <RunsPage view={view} />
         const shown = { frame, title: 'Runs', here: runsPath, account, main }
-        const page = dashboardPage({ ...shown, scripts: isFollowed(view) ? ['hx-sse'] : [] })
+        const page = dashboardPage({ ...shown, scripts: isFollowed(view) ? ['live-list'] : [] })
         const status = view.refusal ? { status: view.refusal.status } : {}
         return reply({ request, set }, { page, fragment: <RunsPanel view={view} />, ...status })
       },
@@ -85,6 +85,12 @@ export const runsPortal = (deps: Deps, frame: Frame) =>
       '/api/portal/runs/live',
       async ({ request, server, set, session }) =>
         followList(deps, { request, server, set }, session),
+      { needsSession: 'action' },
+    )
+    .get(
+      '/api/portal/receipts/live',
+      async ({ request, server, set, session }) =>
+        followReceipts(deps, { request, server, set }, session),
       { needsSession: 'action' },
     )
     .get(
@@ -204,25 +210,28 @@ async function lookAtRun(deps: Deps, account: string, id: string): Promise<Look>
   return { mark, html: renderChild(await detail(deps, shown)) }
 }
 
-/** Follows the list: runs newer than `since`, and the end of those in `open`. */
+/** Follows the list: runs newer than `since`, and those in `open` until they are final. */
 async function followList(deps: Deps, context: SseContext, session: SessionRow) {
   const query = queryOf(context.request)
-  const filter = await ownFilter(deps, session.accountId, query)
-  const since = readText(query, 'since') ?? ''
-  const open = (readText(query, 'open') ?? '').split(',').filter((id) => isId('run', id))
-  const look = async (): Promise<Look> => {
-    const { accountId } = session
-    const newer = await deps.runs.newerThan(accountId, filter, since, newsMax)
-    const ended = await deps.runs.endedAmong(accountId, open.slice(0, openMax))
-    const message = {
-      query: filterQuery(query),
-      count: newer.length,
-      ended,
-      receiptStateOf: await readReceiptStates(deps),
-      now: deps.clock.now(),
-    }
-    const mark = `${newer.at(0)?.id ?? ''}.${newer.length}.${ended.length}`
-    return { mark, html: renderChild(<NewsMessage {...message} />) }
+  const { accountId } = session
+  const filter = await ownFilter(deps, accountId, query)
+  let receiptStateOf = await readReceiptStates(deps)
+  const rows: Rows<ShownRun> = {
+    newer: async (since) => {
+      const found = await deps.runs.newerThan(accountId, filter, since, newsMax)
+      return found.map(({ id }) => id)
+    },
+    read: async (ids) => {
+      receiptStateOf = await readReceiptStates(deps)
+      const ended = await deps.runs.endedAmong(accountId, ids)
+      const left = ids.filter((id) => !ended.some(({ run }) => run.id === id))
+      const open = await Promise.all(left.map((id) => deps.runs.findShown(accountId, id)))
+      return [...open.filter((found) => found !== undefined), ...ended]
+    },
+    idOf: ({ run }) => run.id,
+    markOf: (shown) => markOf(shown, receiptStateOf),
+    isSettled: ({ run }) => !isInFlight(run) && receiptStateOf(run) === 'final',
+    draw: (shown) => rowOf(shown, receiptStateOf, deps.clock.now()),
   }
-  return followAccount(deps, { context, session, mark: '.0.0', look })
+  return followRows(deps, context, session, rows, shownIn(query, 'run'))
 }

@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext } from 'playwright-core'
+import { rows as run } from '../../src/storage/db/query-steps.ts'
 import { browser as caller, signInWith } from '../accounts/wallet.ts'
+import { addAnchors } from '../explorer/world.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { type SharingWorld, sharingWorld } from '../support/sharing.ts'
 
@@ -40,5 +42,45 @@ describe.skipIf(noChromium)('live means live', () => {
     expect(await time.textContent()).toMatch(/^[23] min ago$/)
     await time.hover()
     expect(await time.getAttribute('title')).toMatch(/UTC\n.+GMT\+9, local$/)
+  }, 60_000)
+
+  test.each(['runs', 'receipts'])(
+    'new %s land by themselves, and wait while the list is read',
+    async (list) => {
+      const page = await open()
+      await page.goto(`${s.w.origin}/dashboard/${list}`)
+      await page.locator('#live').waitFor()
+      const rowOf = (id: string) =>
+        page.locator(`#${list === 'runs' ? id.replace(/^rcpt/, 'run') : id}`)
+      const first = await s.ask(`lands in ${list}`)
+      await rowOf(first).waitFor()
+      expect(await page.locator('#fresh').isHidden()).toBe(true)
+      await rowOf(first).hover()
+      const second = await s.ask(`waits in ${list}`)
+      await page.getByRole('button', { name: '1 new' }).waitFor()
+      expect(await rowOf(second).count()).toBe(0)
+      await page.locator('h1').hover()
+      await rowOf(second).waitFor()
+      expect(await page.locator('tbody tr').first().getAttribute('id')).toContain(second.slice(5))
+    },
+    60_000,
+  )
+
+  test('states move on by themselves, from logged to anchored to final', async () => {
+    const id = await s.ask('moves on')
+    const page = await open()
+    const other = await page.context().newPage()
+    await page.goto(`${s.w.origin}/dashboard/runs`)
+    await other.goto(`${s.w.origin}/dashboard/receipts`)
+    const rows = [page, other].map((one) => one.locator('tbody tr').first())
+    for (const row of rows) {
+      expect(await row.textContent()).toContain('Signed and logged')
+      expect(await row.getAttribute('id')).toContain(id.slice(5))
+    }
+    await addAnchors(s.w, [await s.w.deps.logStore.size()])
+    for (const row of rows) await row.getByText('Anchored').waitFor()
+    const { anchors } = s.w.db.tables
+    await s.w.db.write((q) => run(q.update(anchors).set({ status: 'final' }).returning()))
+    for (const row of rows) await row.getByText('Final').waitFor()
   }, 60_000)
 })

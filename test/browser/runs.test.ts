@@ -82,7 +82,7 @@ describe.skipIf(noChromium)('overview and runs, in a real browser', () => {
     expect(faults).toEqual([])
   })
 
-  test('new runs wait until they are asked for; one in flight ends in its row', async () => {
+  test('new runs wait while the list is read; one in flight ends in its row', async () => {
     await run('stub/slow', { background: true })
     const { id: slow } = await lastRun(w)
     const faults = await on('/dashboard/runs', true, async (page) => {
@@ -90,16 +90,17 @@ describe.skipIf(noChromium)('overview and runs, in a real browser', () => {
         .locator(`#${slow}`)
         .getByText(/Running|Queued/)
         .waitFor()
+      await page.locator(`#${slow}`).hover()
       await run('counterfoil/echo-1')
       const { id } = await lastRun(w)
-      const news = page.getByRole('link', { name: '1 new' })
+      const news = page.getByRole('button', { name: '1 new' })
       await news.waitFor()
       expect(await page.locator(`#${id}`).count()).toBe(0)
       w.deps.live.find(slow)?.stop('cancelled')
       await page.locator(`#${slow}`).getByText('Stopped').waitFor()
       await news.click()
       await page.locator(`#${id}`).waitFor()
-      await news.waitFor({ state: 'detached' })
+      await news.waitFor({ state: 'hidden' })
       expect(page.url()).toBe(`${w.origin}/dashboard/runs`)
     })
     expect(faults).toEqual([])

@@ -59,7 +59,7 @@ export const explorerPages = (deps: PublicDeps, frame: Frame) => {
         here: explorerPath,
         isUnlisted: search !== undefined || after !== undefined,
         main: <ExplorerPage view={view} />,
-        scripts: after === undefined ? ['explorer'] : [],
+        scripts: after === undefined ? ['live-list'] : [],
         ...(await readerAccount(deps, request)),
       })
       return reply({ request, set }, { page })

@@ -21,6 +21,7 @@ import { judgeStored } from './judge.ts'
 import { ReceiptPage } from './pages/receipt.tsx'
 import { asFile } from './pages.tsx'
 import {
+  isFollowed,
   listPath,
   ownPath,
   ReceiptsPage,
@@ -45,7 +46,8 @@ export const receiptsPortal = (deps: Deps, frame: Frame) =>
       async ({ request, set, account }) => {
         const view = await viewOf(deps, account, queryOf(request))
         const main = <ReceiptsPage view={view} />
-        const page = dashboardPage({ frame, title: 'Receipts', here: listPath, account, main })
+        const shown = { frame, title: 'Receipts', here: listPath, account, main }
+        const page = dashboardPage({ ...shown, scripts: isFollowed(view) ? ['live-list'] : [] })
         const status = view.refusal ? { status: view.refusal.status } : {}
         return reply({ request, set }, { page, fragment: <ReceiptsPanel view={view} />, ...status })
       },

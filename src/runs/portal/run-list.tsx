@@ -3,9 +3,10 @@ import type { Refusal } from '../../kernel/refusal.ts'
 import { ButtonLink } from '../../web/ui/button.tsx'
 import { Empty } from '../../web/ui/empty.tsx'
 import { type Option, SelectField, TextField } from '../../web/ui/form.tsx'
+import { renderChild } from '../../web/ui/jsx-runtime.ts'
+import { LiveList } from '../../web/ui/live-list.tsx'
 import { ErrorNote } from '../../web/ui/notice.tsx'
 import { PageHead, Panel } from '../../web/ui/panel.tsx'
-import { Live } from '../../web/ui/status.tsx'
 import { Pager, Table, TableRow } from '../../web/ui/table.tsx'
 import type { ReceiptStateOf } from '../receipt-state.ts'
 import { runStatuses } from '../run.ts'
@@ -74,58 +75,29 @@ export function RunsPanel({ view }: { view: RunsView }) {
   )
 }
 
-/** Announces runs that began since the list was loaded; the reader loads them with a click. */
-function News({ view: { page, query } }: { view: RunsView }) {
+/** New runs land here by themselves, and states move on. */
+function News({ view: { page, query, receiptStateOf } }: { view: RunsView }) {
   const since = page.items.at(0)?.run.id
-  const open = page.items.filter(({ run }) => isInFlight(run)).map(({ run }) => run.id)
+  const open = page.items
+    .filter(({ run }) => isInFlight(run) || receiptStateOf(run) !== 'final')
+    .map(({ run }) => run.id)
   const asked = new URLSearchParams(query)
   if (since !== undefined) asked.set('since', since)
   if (open.length > 0) asked.set('open', open.join(','))
-  return (
-    <div class="row">
-      <span
-        id="run-news"
-        aria-live="polite"
-        hx-sse:connect={`/api/portal/runs/live?${asked}`}
-        hx-swap="innerHTML"
-      />
-      <Live />
-    </div>
+  return <LiveList stream={`/api/portal/runs/live?${asked}`} most={rowsMax} href={hrefOf(query)} />
+}
+
+/** The most rows of an open list; a reload shows its first page again. */
+const rowsMax = 200
+
+/** More than this many new runs come with the next look. */
+export const newsMax = 50
+
+/** A row for a list that is open in a browser. */
+export const rowOf = (shown: ShownRun, receiptStateOf: ReceiptStateOf, now: number): string =>
+  renderChild(
+    <TableRow columns={runColumns(receiptStateOf, now)} row={shown} id={shown.run.id} fresh />,
   )
-}
-
-type NewsProps = {
-  query: URLSearchParams
-  count: number
-  ended: readonly ShownRun[]
-  receiptStateOf: ReceiptStateOf
-  now: number
-}
-
-/** More than this many new runs are not counted. */
-export const newsMax = 100
-
-/** One live message: the number of new runs, and the rows of runs that ended. */
-export const NewsMessage = ({ query, count, ended, receiptStateOf, now }: NewsProps) => (
-  <>
-    {count === 0 ? null : (
-      <a
-        class="btn small"
-        href={hrefOf(query)}
-        hx-get={hrefOf(query)}
-        hx-target="#runs"
-        hx-swap="outerHTML"
-      >
-        {count < newsMax ? count : `${newsMax}+`} new
-      </a>
-    )}
-    {ended.map((shown) => (
-      <hx-partial hx-target={`#${shown.run.id}`} hx-swap="outerHTML">
-        <TableRow columns={runColumns(receiptStateOf, now)} row={shown} id={shown.run.id} fresh />
-      </hx-partial>
-    ))}
-  </>
-)
 
 function NoRuns({ view: { account, query, page } }: { view: RunsView }) {
   if (page.next !== undefined) {

@@ -46,7 +46,7 @@ const scripts = [
   'console',
   'deposit',
   'terminal',
-  'explorer',
+  'live-list',
 ]
 
 /** Runs while Bun transpiles: bundles the browser's scripts and reads what goes to browsers. */

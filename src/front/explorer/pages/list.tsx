@@ -5,6 +5,7 @@ import { Amount } from '../../../web/ui/amount.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
 import { IdLink } from '../../../web/ui/hash.tsx'
 import { renderChild } from '../../../web/ui/jsx-runtime.ts'
+import { LiveList } from '../../../web/ui/live-list.tsx'
 import { Panel } from '../../../web/ui/panel.tsx'
 import { RosetteMark } from '../../../web/ui/rosette.tsx'
 import { StageBadge } from '../../../web/ui/stage.tsx'
@@ -72,27 +73,12 @@ export function hrefOf(window: Window, after?: number): string {
   return query.size === 0 ? explorerPath : `${explorerPath}?${query}`
 }
 
-/** The counter of new rows, shown by a script once the stream is open, or a link without script. */
 const LiveState = ({ view: { seen, window } }: { view: ListView }) => (
-  <span class="row">
-    <noscript>
-      <a class="btn small" href={hrefOf(window)}>
-        Refresh
-      </a>
-    </noscript>
-    <button class="btn small" type="button" id="fresh" hidden>
-      New
-    </button>
-    <span
-      class="live"
-      id="live"
-      data-stream={`${explorerPath}/stream?after=${seen.items[0]?.place ?? -1}&window=${window}`}
-      data-most={String(rowsMax)}
-      hidden
-    >
-      Live
-    </span>
-  </span>
+  <LiveList
+    stream={`${explorerPath}/stream?after=${seen.items[0]?.place ?? -1}&window=${window}`}
+    most={rowsMax}
+    href={hrefOf(window)}
+  />
 )
 
 const None = ({ view: { isFirst, hash, window } }: { view: ListView }) =>

@@ -39,12 +39,13 @@ const runs = [
     answers: [shown('A page of runs.', runPageShape)],
   }),
   operation('followOwnRuns', 'GET /api/portal/runs/live', 'Follow the list of runs', {
-    about: 'Tells a page of runs that are newer, and of the end of those it shows.',
+    about:
+      'Brings a page the runs that are newer, and those it shows whenever their state moves on.',
     access: 'session',
     query: {
       ...filter,
       since: t.text('The newest run that the page shows.', t.sampleIds.run),
-      open: t.text('Runs in flight that it shows, with commas; at most 100.', t.sampleIds.run),
+      open: t.text('Runs it shows that are not final, with commas; at most 100.', t.sampleIds.run),
     },
     answers: [followed('What is new.')],
     refuses: ['rate_limited'],
@@ -87,6 +88,18 @@ const receipts = [
     },
     examples: [{ name: 'First page', query: { limit: '20' }, status: 200 }],
     answers: [shown('A page of receipts.', ownReceiptPageShape)],
+  }),
+  operation('followOwnReceipts', 'GET /api/portal/receipts/live', 'Follow the list of receipts', {
+    about: 'Brings a page the receipts that are newer, and those it shows as they move on.',
+    access: 'session',
+    query: {
+      visibility,
+      model: t.text('Only those of a model.', 'counterfoil/echo-1'),
+      since: t.text('The newest receipt that the page shows.', t.sampleIds.rcpt),
+      open: t.text('Those it shows that are not final, with commas.', t.sampleIds.rcpt),
+    },
+    answers: [followed('What is new.')],
+    refuses: ['rate_limited'],
   }),
   operation('showOwnReceipt', 'GET /api/portal/receipts/:id', 'One receipt of the account', {
     about: 'The complete file, and who else may see it.',

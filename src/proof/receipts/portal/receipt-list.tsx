@@ -6,12 +6,14 @@ import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
 import { type Option, SelectField } from '../../../web/ui/form.tsx'
 import { IdLink } from '../../../web/ui/hash.tsx'
+import { renderChild } from '../../../web/ui/jsx-runtime.ts'
+import { LiveList } from '../../../web/ui/live-list.tsx'
 import { ErrorNote } from '../../../web/ui/notice.tsx'
 import { PageHead, Panel } from '../../../web/ui/panel.tsx'
 import { RosetteMark } from '../../../web/ui/rosette.tsx'
 import { StageBadge } from '../../../web/ui/stage.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
-import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
+import { type Column, Pager, Table, TableRow } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
 import { receiptIdOf } from '../receipt.ts'
 import { passedMax, type Visibility, visibilities } from '../receipts.ts'
@@ -56,6 +58,7 @@ export function ReceiptsPanel({ view }: { view: ReceiptsView }) {
     <Panel
       id="receipts"
       title={query.size > 0 ? 'Matching receipts' : 'All receipts'}
+      aside={isFollowed(view) ? <News view={view} /> : null}
       foot={
         isBare ? null : (
           <Pager older={older} newest={isFirst ? undefined : hrefOf(query)}>
@@ -67,11 +70,39 @@ export function ReceiptsPanel({ view }: { view: ReceiptsView }) {
       {items.length === 0 ? (
         <NoReceipts view={view} />
       ) : (
-        <Table caption="Receipts" columns={columnsAt(view.now)} rows={items} />
+        <Table
+          caption="Receipts"
+          columns={columnsAt(view.now)}
+          rows={items}
+          rowId={({ run }) => receiptIdOf(run.id)}
+        />
       )}
     </Panel>
   )
 }
+
+/** Whether new receipts land by themselves; only the newest page grows. */
+export const isFollowed = ({ isFirst, refusal }: ReceiptsView): boolean => isFirst && !refusal
+
+function News({ view: { items, query } }: { view: ReceiptsView }) {
+  const newest = items.at(0)
+  const open = items.filter(({ stage }) => stage !== 'final').map(({ run }) => receiptIdOf(run.id))
+  const asked = new URLSearchParams(query)
+  if (newest) asked.set('since', receiptIdOf(newest.run.id))
+  if (open.length > 0) asked.set('open', open.join(','))
+  return (
+    <LiveList stream={`/api/portal/receipts/live?${asked}`} most={rowsMax} href={hrefOf(query)} />
+  )
+}
+
+/** The most rows of an open list; a reload shows its first page again. */
+const rowsMax = 200
+
+/** A row for a list that is open in a browser. */
+export const receiptRow = (shown: ShownReceipt, now: number): string =>
+  renderChild(
+    <TableRow columns={columnsAt(now)} row={shown} id={receiptIdOf(shown.run.id)} fresh />,
+  )
 
 const columnsAt = (now: number): Column<ShownReceipt>[] => [
   {

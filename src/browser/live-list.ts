@@ -1,0 +1,127 @@
+/** Keeps an open list live: new rows land unless it is being read, and states move on. */
+type Message = {
+  rows: string[]
+  isCut?: boolean
+  /** Parts of the page by their id. */
+  parts?: Record<string, string>
+  /** Rows that the list may show already, by their id. */
+  changed?: Record<string, string>
+}
+
+let stop: (() => void) | undefined
+begin()
+// A filter puts another list in its place.
+new MutationObserver(() => {
+  if (document.getElementById('live')?.dataset['followed'] === undefined) begin()
+}).observe(document.body, { childList: true, subtree: true })
+
+function begin(): void {
+  stop?.()
+  stop = undefined
+  const live = document.getElementById('live')
+  const button = document.getElementById('fresh')
+  const panel = live?.closest<HTMLElement>('.sheet')
+  if (!live || !button || !panel) return
+  live.dataset['followed'] = ''
+  stop = follow(live, button, panel)
+}
+
+function follow(live: HTMLElement, button: HTMLElement, panel: HTMLElement): () => void {
+  const most = Number(live.dataset['most'])
+  /** Rows that wait, newest first. */
+  let waiting: Element[] = []
+
+  const isRead = (): boolean =>
+    panel.matches(':hover') ||
+    panel.contains(document.activeElement) ||
+    isSelected(panel) ||
+    panel.getBoundingClientRect().top < 0
+
+  const land = (): void => {
+    const list = panel.querySelector('tbody')
+    // An empty page has no list yet.
+    if (!list) {
+      location.reload()
+      return
+    }
+    list.prepend(...waiting)
+    while (list.children.length > most) list.lastElementChild?.remove()
+    waiting = []
+    button.hidden = true
+  }
+
+  const take = ({ rows, parts = {}, changed = {}, isCut }: Message): void => {
+    for (const [id, html] of Object.entries(parts)) {
+      const part = document.getElementById(id)
+      if (part && !part.contains(document.activeElement)) part.innerHTML = html
+    }
+    for (const html of Object.values(changed)) renew(html, waiting)
+    const fresh = rowsOf(rows.join('')).filter((row) => !isThere(row, waiting))
+    if (fresh.length === 0) return
+    // The stream skipped receipts: the waiting rows are older than the gap.
+    waiting = (isCut ? fresh : [...fresh, ...waiting]).slice(0, most)
+    if (!isRead()) {
+      land()
+      return
+    }
+    button.textContent = waiting.length < most ? `${waiting.length} new` : `${most} or more new`
+    button.hidden = false
+  }
+
+  const settle = (): void => {
+    if (waiting.length > 0 && !isRead()) land()
+  }
+  button.addEventListener('click', land)
+  panel.addEventListener('pointerleave', settle)
+
+  const stream = new EventSource(live.dataset['stream'] ?? '')
+  stream.onopen = () => {
+    live.hidden = false
+  }
+  stream.onerror = () => {
+    live.hidden = true
+  }
+  stream.onmessage = ({ data }: MessageEvent<string>) => take(JSON.parse(data))
+  return () => stream.close()
+}
+
+/** Rows of a table, made of the server's own HTML. */
+function rowsOf(html: string): Element[] {
+  const made = document.createElement('template')
+  made.innerHTML = html
+  return [...made.content.children]
+}
+
+/** Whether a row came before: a stream that was interrupted repeats what it said. */
+const isThere = ({ id }: Element, waiting: readonly Element[]): boolean =>
+  id !== '' && (document.getElementById(id) !== null || waiting.some((row) => row.id === id))
+
+/** Updates a row where it stands; a cell that has the focus stays as it is. */
+function renew(html: string, waiting: Element[]): void {
+  const [row] = rowsOf(html)
+  if (!row) return
+  const at = waiting.findIndex(({ id }) => id === row.id)
+  if (at >= 0) waiting[at] = row
+  const shown = document.getElementById(row.id)
+  if (!shown || wordsOf(shown) === wordsOf(row)) return
+  // The cells alone: a focused link elsewhere in the row keeps its focus.
+  for (const [i, cell] of [...shown.children].entries()) {
+    const other = row.children[i]
+    if (other && wordsOf(cell) !== wordsOf(other) && !cell.contains(document.activeElement)) {
+      cell.replaceWith(other.cloneNode(true))
+    }
+  }
+  shown.classList.add('new')
+}
+
+/** What a row says, but for how long ago. */
+function wordsOf(row: Element): string {
+  const words = row.cloneNode(true) as Element
+  for (const time of words.querySelectorAll('time')) time.remove()
+  return words.textContent ?? ''
+}
+
+function isSelected(panel: HTMLElement): boolean {
+  const selection = document.getSelection()
+  return selection !== null && !selection.isCollapsed && panel.contains(selection.anchorNode)
+}

@@ -1,0 +1,69 @@
+/** Follows a list of an account: rows that came, and rows that changed. */
+import type { Deps } from '../../app/deps-port.ts'
+import { isId } from '../../kernel/ids.ts'
+import type { SessionRow } from '../../storage/db/schema.ts'
+import { readText } from '../../web/http/query.ts'
+import type { SseContext } from '../../web/http/sse.ts'
+import { followAccount, type Look } from './live.ts'
+
+/** How a list reads and draws its rows. */
+export type Rows<Row> = {
+  /** The ids of rows newer than one, newest first. */
+  newer(since: string): Promise<string[]>
+  read(ids: readonly string[]): Promise<Row[]>
+  idOf(row: Row): string
+  /** Changes whenever the row has to be drawn again. */
+  markOf(row: Row): string
+  /** Whether the row can never change again. */
+  isSettled(row: Row): boolean
+  draw(row: Row): string
+}
+
+/** What the page shows: its newest row, and those that may change. */
+export type Shown = { since: string; open: readonly string[] }
+
+/** Reads it from the address of the stream. */
+export function shownIn(query: URLSearchParams, kind: 'run' | 'rcpt'): Shown {
+  const open = (readText(query, 'open') ?? '').split(',').filter((id) => isId(kind, id))
+  return { since: readText(query, 'since') ?? '', open }
+}
+
+/** The most rows that one list keeps an eye on. */
+const openMax = 100
+
+/**
+ * Each message has what is new since the one before. A client that comes back names what its page
+ * showed at first, and leaves out what it has.
+ */
+export function followRows<Row>(
+  deps: Deps,
+  context: SseContext,
+  session: SessionRow,
+  rows: Rows<Row>,
+  shown: Shown,
+): Response {
+  const marks = new Map<string, string>()
+  let { since } = shown
+  let open = shown.open.slice(0, openMax)
+  // A client that comes back must not take another stream's count for this one's.
+  const name = deps.clock.now()
+  let count = 0
+  const look = async (): Promise<Look> => {
+    const fresh = (await rows.newer(since)).filter((id) => !open.includes(id))
+    const read = await rows.read([...fresh, ...open].slice(0, openMax))
+    const moved = read.filter((row) => marks.get(rows.idOf(row)) !== rows.markOf(row))
+    for (const row of moved) marks.set(rows.idOf(row), rows.markOf(row))
+    const isFresh = (row: Row) => fresh.includes(rows.idOf(row))
+    const came = read.filter(isFresh).sort((a, b) => (rows.idOf(a) < rows.idOf(b) ? 1 : -1))
+    const changed = moved.filter((row) => !isFresh(row))
+    since = fresh[0] ?? since
+    open = read.filter((row) => !rows.isSettled(row)).map(rows.idOf)
+    if (moved.length > 0) count++
+    const message = {
+      rows: came.map(rows.draw),
+      changed: Object.fromEntries(changed.map((row) => [rows.idOf(row), rows.draw(row)])),
+    }
+    return { mark: count === 0 ? '0' : `${name}.${count}`, html: JSON.stringify(message) }
+  }
+  return followAccount(deps, { context, session, mark: '0', look })
+}

@@ -1,0 +1,39 @@
+/** Follows the list of an account's receipts, which are of its ended runs. */
+import type { Deps } from '../../app/deps-port.ts'
+import { firstIdAt } from '../../kernel/ids.ts'
+import { receiptRow } from '../../proof/receipts/portal/receipt-list.tsx'
+import { isEnded, receiptIdOf, runIdOf } from '../../proof/receipts/receipt.ts'
+import { visibilities } from '../../proof/receipts/receipts.ts'
+import { type ShownReceipt, toShown } from '../../proof/receipts/shown-receipt.ts'
+import type { SessionRow } from '../../storage/db/schema.ts'
+import { queryOf, readChoice, readText } from '../../web/http/query.ts'
+import type { SseContext } from '../../web/http/sse.ts'
+import { followRows, type Rows, shownIn } from '../api/follow-rows.ts'
+
+/** The most new receipts of one message. */
+const newsMax = 50
+
+/** New receipts, and how far those that the page shows have come. */
+export function followReceipts(deps: Deps, context: SseContext, session: SessionRow): Response {
+  const query = queryOf(context.request)
+  const { accountId } = session
+  const visibility = readChoice(query, 'visibility', visibilities)
+  const model = readText(query, 'model')
+  const rows: Rows<ShownReceipt> = {
+    newer: async (after) => {
+      const since = after === '' ? firstIdAt('run', 0) : runIdOf(after)
+      const page = { limit: newsMax, after: undefined }
+      const { items } = await deps.receipts.listShown(accountId, { visibility, model, since }, page)
+      return items.map(({ id }) => receiptIdOf(id)).filter((id) => id !== after)
+    },
+    read: async (ids) => {
+      const found = await deps.runs.endedAmong(accountId, ids.map(runIdOf))
+      return toShown(deps, accountId, found.map(({ run }) => run).filter(isEnded))
+    },
+    idOf: ({ run }) => receiptIdOf(run.id),
+    markOf: ({ stage, visibility }) => `${stage} ${visibility}`,
+    isSettled: ({ stage }) => stage === 'final',
+    draw: (shown) => receiptRow(shown, deps.clock.now()),
+  }
+  return followRows(deps, context, session, rows, shownIn(query, 'rcpt'))
+}
