@@ -1,5 +1,5 @@
 /** Draws a receipt file as a slip. */
-import { rosettePaths } from '../kernel/rosette.ts'
+import { rosetteHues, rosettePaths } from '../kernel/rosette.ts'
 import type { Verdict } from '../verify/verify.ts'
 import { stampOf } from './check-parts.ts'
 import { drawing, element } from './dom.ts'
@@ -17,7 +17,7 @@ export function slipOf(verifier: Verifier, file: unknown, verdict: Verdict): Nod
   const paper = element(
     'article',
     { class: 'slip', 'aria-labelledby': 'slip-id' },
-    element('div', { class: 'mark' }, drawing(400, rosettePaths(digestOf(verdict, digest)), ros)),
+    element('div', { class: 'mark' }, figureOf(digestOf(verdict, digest))),
     element('p', { class: 'quiet' }, element('small', {}, 'Receipt')),
     element('h2', { id: 'slip-id' }, receipt.id),
     element('p', { class: 'quiet' }, element('time', {}, timeOf(receipt.issuedAt))),
@@ -29,7 +29,10 @@ export function slipOf(verifier: Verifier, file: unknown, verdict: Verdict): Nod
   return [element('div', { class: 'slipwrap' }, paper)]
 }
 
-const ros = { class: 'ros' }
+function figureOf(hash: string): Node {
+  const [a, b] = rosetteHues(hash)
+  return drawing(400, rosettePaths(hash), { class: `ros dyed a${a} b${b}` })
+}
 
 const note =
   'The prompt and the answer are not on this page. Their holder can prove that they match ' +

@@ -13,12 +13,27 @@ export const rosetteMarkPaths = (hash: string): string[] =>
 /** A hypotrochoid: `teeth` petals over `turns` turns, no common divisor, `depth` of its radius. */
 type Ring = { radius: number; teeth: number; turns: number; depth: number }
 
-function ringsOf(hash: string, count: number): Ring[] {
+/** How many hues there are. None of them is near vermilion, which is for what is live. */
+const hueCount = 12
+
+/** The two hues of a figure, as numbers below {@link hueCount}, at least a quarter turn apart. */
+export function rosetteHues(hash: string): [number, number] {
+  const byte = byteOf(hash)
+  const first = byte(9) % hueCount
+  return [first, (first + 3 + (byte(10) % 7)) % hueCount]
+}
+
+/** Reads the bytes of a hash, again from the start where it ends. */
+function byteOf(hash: string): (i: number) => number {
   const digits = hash.replace(/^0x/, '').replace(/[^0-9a-f]/gi, '') || '0'
-  const byte = (i: number) => {
+  return (i) => {
     const at = (2 * i) % digits.length
     return Number.parseInt(digits.slice(at, at + 2), 16)
   }
+}
+
+function ringsOf(hash: string, count: number): Ring[] {
+  const byte = byteOf(hash)
   return Array.from({ length: count }, (_, ring) => {
     const teeth = 7 + (byte(3 * ring) % 12)
     let turns = 2 + (byte(3 * ring + 1) % 4)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { rosetteHues } from '../../src/kernel/rosette.ts'
 import { Address } from '../../src/web/ui/address.tsx'
 import { Amount, amountText } from '../../src/web/ui/amount.tsx'
 import { BarChart } from '../../src/web/ui/chart.tsx'
@@ -87,10 +88,19 @@ describe('hashes', () => {
   })
 
   test('a figure never changes: it is an identity', () => {
-    const digest = new Bun.CryptoHasher('sha256').update(String(<Rosette hash={hash} />))
+    const digest = new Bun.CryptoHasher('sha256').update(String(<Rosette hash={hash} plain />))
     expect(digest.digest('hex')).toMatchInlineSnapshot(
       `"f525d5a9a6287742e10f279d2801bed2e2d89c80203b702f45dcf2cb75c044c6"`,
     )
+  })
+
+  test('a figure has two hues of its hash, the same wherever it is drawn', () => {
+    const dyed = String(<Rosette hash={hash} />)
+    const [a, b] = rosetteHues(hash)
+    expect(a).not.toBe(b)
+    expect(dyed).toContain(`class="ros dyed a${a} b${b}"`)
+    expect(String(<RosetteMark hash={hash} />)).toContain(`class="ros tiny dyed a${a} b${b}"`)
+    expect(rosetteHues(`0x${'9c4f27a2'.repeat(8)}`)).not.toEqual(rosetteHues(hash))
   })
 
   test.each(['', 'zz', '0x', '0', '<script>'])('%p has a figure too', (odd) => {

@@ -5,7 +5,7 @@ import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import { Amount } from '../../web/ui/amount.tsx'
 import { IdLink } from '../../web/ui/hash.tsx'
 import type { Child } from '../../web/ui/jsx-runtime.ts'
-import { RosetteMark } from '../../web/ui/rosette.tsx'
+import { Logo, RosetteMark } from '../../web/ui/rosette.tsx'
 import { StageBadge } from '../../web/ui/stage.tsx'
 import { Badge, Live } from '../../web/ui/status.tsx'
 import type { Column } from '../../web/ui/table.tsx'
@@ -16,12 +16,15 @@ import { isInFlight, type ShownRun } from '../shown-run.ts'
 export const runPath = (id: string): string => `/dashboard/runs/${id}`
 export const receiptPath = (runId: string): string => `/receipts/${receiptIdOf(runId)}`
 
-/** The figure of the receipt's digest; a run in flight has none. */
+/** The figure of the receipt's digest; the logo turns while a run is in flight. */
 export const figure: Column<ShownRun> = {
   head: 'Figure',
   kind: 'unnamed',
   at: 'mark',
-  cell: ({ run }) => (run.digest === null ? null : <RosetteMark hash={toHex(run.digest)} />),
+  cell: ({ run }) => {
+    if (isInFlight(run)) return <Logo going />
+    return run.digest === null ? null : <RosetteMark hash={toHex(run.digest)} />
+  },
 }
 
 export const model: Column<ShownRun> = { head: 'Model', at: 'who', cell: ({ run }) => run.model }

@@ -14,7 +14,7 @@ type EmptyProps = {
 /** A list without entries. */
 export const Empty = ({ hash, title, children, action }: EmptyProps) => (
   <div class="empty">
-    <Rosette hash={hash} />
+    <Rosette hash={hash} plain />
     <h2>{title}</h2>
     <p class="quiet">{children}</p>
     {action}

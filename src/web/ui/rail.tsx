@@ -3,18 +3,15 @@ import { Address } from './address.tsx'
 import { Tabs } from './filters.tsx'
 import type { Foot, Frame, NavItem } from './frame.ts'
 import { Icon } from './icon.tsx'
-import { RosetteMark } from './rosette.tsx'
+import { Logo, RosetteMark } from './rosette.tsx'
 import { type Reader, themes } from './theme.ts'
 
 export const Brand = ({ href }: { href: string }) => (
   <a class="brand" href={href}>
-    <RosetteMark hash={brandHash} />
+    <Logo />
     Counterfoil
   </a>
 )
-
-/** SHA-256 of "counterfoil". */
-const brandHash = '4403e4c4323b63bb1f169d08cbf025f9cee66eaefafcf6518795a43d86d75f21'
 
 type RailProps = { frame: Frame; here: string; account: string; reader: Reader }
 

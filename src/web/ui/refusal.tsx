@@ -38,7 +38,7 @@ type RefusalProps = { refusal: Refusal; requestId: string }
 const RefusalPage = ({ refusal, requestId }: RefusalProps) => (
   <section class="sheet">
     <div class="empty">
-      <Rosette hash={new Bun.CryptoHasher('sha256').update(refusal.type).digest('hex')} />
+      <Rosette hash={new Bun.CryptoHasher('sha256').update(refusal.type).digest('hex')} plain />
       <p class="quiet">{refusal.status}</p>
       <h1>{titleOf(refusal)}</h1>
       <p>{refusal.message}</p>

@@ -1,13 +1,20 @@
 /** A hash drawn as a banknote's rosette. */
-import { rosetteMarkPaths, rosettePaths } from '../../kernel/rosette.ts'
+import { rosetteHues, rosetteMarkPaths, rosettePaths } from '../../kernel/rosette.ts'
+
+type RosetteProps = {
+  hash: string
+  label?: string
+  /** In the colour of the text, without hues of its own. */
+  plain?: boolean
+}
 
 /**
- * A banknote's guilloché drawn from a hash: the same hash gives the same figure, so that the eye
- * can compare what stands as text beside it. `hash` is hex, with or without 0x.
+ * A banknote's guilloché drawn from a hash: the same hash gives the same figure in the same two
+ * hues, so that the eye can compare the text beside it. `hash` is hex, with or without 0x.
  */
-export const Rosette = ({ hash, label }: { hash: string; label?: string }) => (
+export const Rosette = ({ hash, label, plain }: RosetteProps) => (
   <svg
-    class="ros"
+    class={['ros', plain ? false : dyeOf(hash)]}
     viewBox="0 0 400 400"
     role={label ? 'img' : undefined}
     aria-label={label}
@@ -20,10 +27,28 @@ export const Rosette = ({ hash, label }: { hash: string; label?: string }) => (
 )
 
 /** The outermost ring alone, coarser, for the rows of a table. */
-export const RosetteMark = ({ hash }: { hash: string }) => (
-  <svg class="ros tiny" viewBox="0 0 400 400" aria-hidden="true">
+export const RosetteMark = ({ hash, plain }: Omit<RosetteProps, 'label'>) => (
+  <svg class={['ros tiny', plain ? false : dyeOf(hash)]} viewBox="0 0 400 400" aria-hidden="true">
     {rosetteMarkPaths(hash).map((path) => (
       <path d={path} />
     ))}
   </svg>
 )
+
+/** The logo. `going`: it turns while something is in flight. */
+export const Logo = ({ going }: { going?: boolean }) => (
+  <svg class={['ros tiny', going && 'going']} viewBox="0 0 400 400" aria-hidden="true">
+    {rosetteMarkPaths(brandHash).map((path) => (
+      <path d={path} />
+    ))}
+  </svg>
+)
+
+/** SHA-256 of "counterfoil". */
+const brandHash = '4403e4c4323b63bb1f169d08cbf025f9cee66eaefafcf6518795a43d86d75f21'
+
+/** The classes of the hues: no element may carry a style of its own. */
+const dyeOf = (hash: string): string => {
+  const [a, b] = rosetteHues(hash)
+  return `dyed a${a} b${b}`
+}
