@@ -100,7 +100,7 @@ describe('hashes', () => {
     expect(a).not.toBe(b)
     expect(dyed).toContain(`class="ros dyed a${a} b${b}"`)
     expect(String(<RosetteMark hash={hash} />)).toContain(`class="ros tiny dyed a${a} b${b}"`)
-    expect(rosetteHues(`0x${'9c4f27a2'.repeat(8)}`)).not.toEqual(rosetteHues(hash))
+    expect(rosetteHues(`0x${'9c5f28a1'.repeat(8)}`)).not.toEqual(rosetteHues(hash))
   })
 
   test.each(['', 'zz', '0x', '0', '<script>'])('%p has a figure too', (odd) => {
