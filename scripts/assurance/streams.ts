@@ -236,5 +236,38 @@ export const streams: Group = {
         ['src/models/chat-content.ts', 'checkChat'],
       ],
     },
+    {
+      id: 'D32',
+      severity: 'C',
+      promise: 'Caps, limits, replays, receipts and endings are those of every door.',
+      tests: [
+        ['test/runs/concurrent.test.ts', 'through 20 children the cap of their parent binds'],
+        ['test/doors/promises.test.ts', 'usage adds its runs up by key, model and tag'],
+        [
+          'test/doors/promises.test.ts',
+          'the runs at once of a plan hold, and a client that leaves',
+        ],
+        ['test/idempotency/at-once.test.ts', '%i at once, %s, streamed: %p: one run, one charge'],
+        ['test/runs/lying-doors.test.ts', 'usage is charged between what was delivered'],
+      ],
+      guards: [
+        ['src/runs/begin.ts', 'begin'],
+        ['src/runs/native-sorter.ts', 'NativeSorter'],
+      ],
+    },
+    {
+      id: 'D33',
+      severity: 'H',
+      promise:
+        'No member of a request is lost in silence; where both sides speak alike, bytes pass.',
+      tests: [
+        ['test/protocols/nothing-lost.test.ts', 'every member goes on, is named as ignored, or'],
+        ['test/doors/bytes.test.ts', 'a stream comes back byte by byte but for the receipt'],
+      ],
+      guards: [
+        ['src/models/protocols/forward.ts', 'forward'],
+        ['src/models/protocols/native.ts', 'nativeRequest'],
+      ],
+    },
   ],
 }

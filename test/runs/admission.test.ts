@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { doors } from '../support/doors.ts'
 import { allRuns, expectSettled, modelsToml, moneyOf, until } from '../support/runs.ts'
 import { type StubHandler, startStubUpstream } from '../support/stub-upstream.ts'
 import { usd, world } from '../support/world.ts'
@@ -24,6 +25,14 @@ describe('503 unavailable above the runs that a server takes at once', () => {
     const admitted = Array.from({ length: 8 }, () => run())
     await until('the upstream to have all', () => stub.counts.active === 8)
     const held = await moneyOf(w, secret)
+    for (const { path, body, read } of doors) {
+      for (const stream of [false, true]) {
+        const json = body({ model: 'stub/wait', text: 'hi', stream })
+        const answer = await w.call(path, { key: secret, json })
+        const told = [answer.status, answer.headers.get('retry-after-ms')]
+        expect([...told, read(await answer.text()).error]).toEqual([503, '1000', 'unavailable'])
+      }
+    }
     const refused = [
       await run(),
       await run('/v1/chat/completions', { stream: true }),
