@@ -11,7 +11,6 @@ import { Tabs } from '../../../web/ui/filters.tsx'
 import { Hash, IdLink } from '../../../web/ui/hash.tsx'
 import { Facts, Pad, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
 import { RosetteMark } from '../../../web/ui/rosette.tsx'
-import { Badge } from '../../../web/ui/status.tsx'
 import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
 import { dateText, When } from '../../../web/ui/when.tsx'
 import { placeOf, type Sort } from '../browse.ts'
@@ -24,13 +23,13 @@ import {
   kindWords,
   PassportCell,
   PassportMark,
-  PassportTitle,
   rateText,
 } from '../portal/passport-state.tsx'
 import { type Kind, kinds } from '../profile.ts'
 import type { TrackRecord } from '../record.ts'
 import type { StatementFile } from '../statement.ts'
 import type { PublicReceipt } from '../store/public.ts'
+import { PassportDocument } from './document.tsx'
 import { RecordFigures, RecordPanel, StatementPanel } from './record.tsx'
 
 export const publicPath = '/passports'
@@ -164,12 +163,7 @@ export function PassportPage({ view }: { view: PublicView }) {
   const { row, record, statement, issuedAt } = view
   return (
     <>
-      <PageHead title={<PassportTitle of={row} />}>
-        <div class="row">
-          <code>@{row.handle}</code>
-          <Badge>{kindWords[row.kind]}</Badge>
-        </div>
-      </PageHead>
+      <PassportDocument of={row} record={record} />
       {row.bio === '' ? null : (
         <p class="bio" dir="auto">
           {row.bio}
