@@ -7,19 +7,28 @@ import { isId } from '../kernel/ids.ts'
 import { toListView } from '../kernel/pagination.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
 import type { SessionRow } from '../storage/db/schema.ts'
-import { queryOf, readPage, readText } from '../web/http/query.ts'
+import {
+  addressOf,
+  queryOf,
+  readPage,
+  readText,
+  tidyAddress,
+  withoutEmpty,
+} from '../web/http/query.ts'
 import type { SseContext } from '../web/http/sse.ts'
 import type { Frame } from '../web/ui/frame.ts'
 import { type Markup, renderChild } from '../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../web/ui/layout.tsx'
-import { reply } from '../web/ui/reply.ts'
+import { pushAddress, reply } from '../web/ui/reply.ts'
 import { followRows, type Rows, shownIn } from './api/follow-rows.ts'
-import { filterQuery, readFilter } from './api/list-query.ts'
+import { filterQuery, readFilter, readRunId } from './api/list-query.ts'
 import { followAccount, type Look } from './api/live.ts'
 import { cancelRun } from './cancel.ts'
 import { followReceipts } from './portal/receipts-live.ts'
+import { runsAsCsv } from './portal/run-csv.ts'
 import { RunPage } from './portal/run-detail.tsx'
 import {
+  csvPath,
   isFollowed,
   newsMax,
   RunsPage,
@@ -31,7 +40,7 @@ import {
 import { markOf, runPath } from './portal/run-state.tsx'
 import { readReceiptStates } from './receipt-state.ts'
 import { toRunView } from './run-view.ts'
-import { isInFlight, type ShownFilter, type ShownRun } from './shown-run.ts'
+import { isInFlight, type ShownFilter, type ShownPage, type ShownRun } from './shown-run.ts'
 
 /** The most keys in the filter form's list. */
 const keysMax = 100
@@ -42,12 +51,30 @@ export const runsPortal = (deps: Deps, frame: Frame) =>
     .get(
       runsPath,
       async ({ request, set, account }) => {
-        const view = await viewOf(deps, account, queryOf(request))
+        const query = queryOf(request)
+        const tidy = tidyAddress(runsPath, query)
+        if (tidy !== undefined && !isHtmx(request)) {
+          set.status = 303
+          set.headers['location'] = tidy
+          return ''
+        }
+        const view = await viewOf(deps, account, query)
+        if (isHtmx(request)) pushAddress({ request, set }, tidy ?? addressOf(runsPath, query))
         const main = <RunsPage view={view} />
         const shown = { frame, title: 'Runs', here: runsPath, account, main }
         const page = dashboardPage({ ...shown, scripts: isFollowed(view) ? ['live-list'] : [] })
         const status = view.refusal ? { status: view.refusal.status } : {}
         return reply({ request, set }, { page, fragment: <RunsPanel view={view} />, ...status })
+      },
+      { needsSession: 'page' },
+    )
+    .get(
+      csvPath,
+      async ({ request, set, account }) => {
+        const { items } = await readList(deps, account, queryOf(request))
+        set.headers['content-type'] = 'text/csv; charset=utf-8'
+        set.headers['content-disposition'] = 'attachment; filename="counterfoil-runs.csv"'
+        return runsAsCsv(items)
       },
       { needsSession: 'page' },
     )
@@ -154,9 +181,14 @@ async function findOwn({ runs }: Deps, account: string, id: string): Promise<Sho
 }
 
 /** @throws Refusal 'invalid_request' for a filter or cursor outside the account. */
-async function readList(deps: Deps, account: string, query: URLSearchParams) {
+async function readList(deps: Deps, account: string, query: URLSearchParams): Promise<ShownPage> {
   const filter = await ownFilter(deps, account, query)
-  const page = readPage(query)
+  const page = readPage(withoutEmpty(query))
+  const id = readRunId(query)
+  if (id !== undefined) {
+    const found = await deps.runs.findShown(account, id)
+    return { items: found ? [found] : [], next: undefined }
+  }
   const isKnown =
     page.after === undefined ||
     (isId('run', page.after) && (await deps.runs.findShown(account, page.after)))
@@ -171,7 +203,7 @@ async function ownFilter(
   account: string,
   query: URLSearchParams,
 ): Promise<ShownFilter> {
-  const filter = readFilter(query)
+  const filter = readFilter(query, deps.clock.now())
   if (filter.keyId === undefined) return filter
   const key = await deps.keys.find(filter.keyId)
   if (key?.accountId === account) return filter
@@ -186,7 +218,8 @@ async function viewOf(deps: Deps, account: string, query: URLSearchParams): Prom
     query: filterQuery(query),
     models: deps.catalogue.list().map(({ id }) => id),
     keys: keys.length > keysMax ? undefined : keys,
-    isFirst: !query.has('after'),
+    isFirst: !query.get('after'),
+    after: query.get('after') || undefined,
     receiptStateOf: await readReceiptStates(deps),
   }
   try {

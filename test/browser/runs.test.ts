@@ -134,11 +134,61 @@ describe.skipIf(noChromium)('overview and runs, in a real browser', () => {
   test.each([true, false])('a filter has an address of its own, script %p', async (script) => {
     await on('/dashboard/runs', script, async (page) => {
       await page.getByLabel('State').selectOption('failed')
-      await page.getByRole('button', { name: 'Filter' }).click()
-      await page.waitForURL(/status=failed/)
+      const send = page.getByRole('button', { name: 'Filter', exact: true })
+      expect(await send.isVisible()).toBe(!script)
+      if (!script) await send.click()
+      // Fields that were left empty are not in the address.
+      await page.waitForURL(`${w.origin}/dashboard/runs?status=failed`)
+      await page.getByText('Matching runs').waitFor()
       await page.locator(`#${failed}`).waitFor()
       await page.getByRole('link', { name: 'Clear' }).click()
       await page.waitForURL(`${w.origin}/dashboard/runs`)
+    })
+  })
+
+  test('the keyboard alone narrows the list, and the focus stays', async () => {
+    const faults = await on('/dashboard/runs', true, async (page) => {
+      await page.getByLabel('When').focus()
+      await page.keyboard.press('ArrowDown')
+      await page.waitForURL(/\?last=24h$/)
+      await page.getByText('Matching runs').waitFor()
+      expect(await page.locator(':focus').getAttribute('name')).toBe('last')
+      await page.keyboard.press('Tab')
+      await page.keyboard.type(receiptIdOf(failed))
+      await page.keyboard.press('Enter')
+      await page.waitForURL(/id=rcpt_/)
+      expect(await page.locator('#runs tbody tr').count()).toBe(1)
+      await page.locator(`#${failed}`).waitFor()
+    })
+    expect(faults).toEqual([])
+  })
+
+  test('on a phone the filters stand behind one button', async () => {
+    const context = await browser.newContext({
+      javaScriptEnabled: false,
+      viewport: { width: 390, height: 844 },
+    })
+    await context.addCookies(cookies.map((cookie) => ({ ...cookie, url: w.origin })))
+    const page = await context.newPage()
+    await page.goto(`${w.origin}/dashboard/runs`)
+    expect(await page.getByLabel('State').isVisible()).toBe(false)
+    await page.getByRole('button', { name: 'Filters' }).click()
+    await page.getByLabel('State').selectOption('failed')
+    await page.getByRole('button', { name: 'Filter', exact: true }).click()
+    await page.waitForURL(`${w.origin}/dashboard/runs?status=failed`)
+    await context.close()
+  })
+
+  test('the rows that are shown come as CSV', async () => {
+    await on('/dashboard/runs?status=failed', true, async (page) => {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('link', { name: 'As CSV' }).click(),
+      ])
+      const lines = (await Bun.file(await download.path()).text()).trim().split('\r\n')
+      expect(lines[0]).toStartWith('run,receipt,created_at,status,model')
+      expect(lines).toHaveLength(2)
+      expect(lines[1]).toStartWith(`${failed},${receiptIdOf(failed)},`)
     })
   })
 

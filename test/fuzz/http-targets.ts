@@ -240,7 +240,7 @@ export const httpTargets: readonly Target[] = [
       const query = queryOf(targetOf(`?${text}`))
       const { limit } = readPage(query)
       must(limit >= 1 && limit <= 100, 'a limit')
-      const { from, to } = readFilter(query)
+      const { from, to } = readFilter(query, Date.now())
       must(
         [from, to].every((at) => at === undefined || Number.isFinite(at)),
         'times',

@@ -9,11 +9,19 @@ import { toListView } from '../../kernel/pagination.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
 import type { ReceiptFile } from '../../verify/receipt.ts'
 import { readFields } from '../../web/http/fields.ts'
-import { queryOf, readChoice, readPage, readText } from '../../web/http/query.ts'
+import {
+  addressOf,
+  queryOf,
+  readChoice,
+  readPage,
+  readText,
+  tidyAddress,
+  withoutEmpty,
+} from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import type { Markup } from '../../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
-import { reply } from '../../web/ui/reply.ts'
+import { pushAddress, reply } from '../../web/ui/reply.ts'
 import { readShareBody } from './api/share.ts'
 import { awaitedRun } from './awaited.ts'
 import { eraseReceipt } from './erase.ts'
@@ -44,7 +52,15 @@ export const receiptsPortal = (deps: Deps, frame: Frame) =>
     .get(
       listPath,
       async ({ request, set, account }) => {
-        const view = await viewOf(deps, account, queryOf(request))
+        const query = queryOf(request)
+        const tidy = tidyAddress(listPath, query)
+        if (tidy !== undefined && !isHtmx(request)) {
+          set.status = 303
+          set.headers['location'] = tidy
+          return ''
+        }
+        const view = await viewOf(deps, account, query)
+        if (isHtmx(request)) pushAddress({ request, set }, tidy ?? addressOf(listPath, query))
         const main = <ReceiptsPage view={view} />
         const shown = { frame, title: 'Receipts', here: listPath, account, main }
         const page = dashboardPage({ ...shown, scripts: isFollowed(view) ? ['live-list'] : [] })
@@ -168,10 +184,10 @@ async function findOwn({ receipts }: Deps, account: string, id: string): Promise
   return found?.accountId === account ? found : refuse('receipt_not_found')
 }
 
-const filterNames = ['visibility', 'model'] as const
+const filterNames = ['visibility', 'model', 'limit'] as const
 
 async function readList(deps: Deps, account: string, asked: URLSearchParams) {
-  const query = new URLSearchParams([...asked].filter(([, value]) => value !== ''))
+  const query = withoutEmpty(asked)
   const page = readPage(query)
   if (page.after !== undefined && !isId('rcpt', page.after)) {
     refuse('invalid_request', { param: 'after', message: '"after" must be the id of a receipt.' })

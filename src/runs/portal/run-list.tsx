@@ -2,7 +2,7 @@
 import type { Refusal } from '../../kernel/refusal.ts'
 import { ButtonLink } from '../../web/ui/button.tsx'
 import { Empty } from '../../web/ui/empty.tsx'
-import { type Option, SelectField, TextField } from '../../web/ui/form.tsx'
+import { FilterBar, orAny, SelectChip, SizeChip, TextChip } from '../../web/ui/filters.tsx'
 import { renderChild } from '../../web/ui/jsx-runtime.ts'
 import { LiveList } from '../../web/ui/live-list.tsx'
 import { ErrorNote } from '../../web/ui/notice.tsx'
@@ -26,6 +26,8 @@ export type RunsView = {
   page: ShownPage
   /** Whether this page holds the newest runs. */
   isFirst: boolean
+  /** What the page comes after. */
+  after?: string | undefined
   receiptStateOf: ReceiptStateOf
   /** Why the filter is invalid. */
   refusal?: Refusal | undefined
@@ -37,26 +39,34 @@ export const RunsPage = ({ view }: { view: RunsView }) => (
       <p class="quiet">Every run of every key, what it cost, and its receipt.</p>
     </PageHead>
     <Filters view={view} />
-    {view.refusal ? <ErrorNote what={view.refusal.message} /> : <RunsPanel view={view} />}
+    <RunsPanel view={view} />
   </>
 )
 
 /** Whether the page announces new runs; only the newest page does. */
-export const isFollowed = ({ isFirst, refusal }: RunsView): boolean => isFirst && !refusal
+export const isFollowed = ({ isFirst, refusal, query }: RunsView): boolean =>
+  isFirst && !refusal && !query.has('id')
 
-/** The list alone, which htmx replaces. */
+/** The list alone, or why there is none: what htmx replaces. */
 export function RunsPanel({ view }: { view: RunsView }) {
-  const { page, isFirst, query } = view
+  const { page, isFirst, query, refusal } = view
+  if (refusal) {
+    return (
+      <div id="runs">
+        <ErrorNote what={refusal.message} />
+      </div>
+    )
+  }
   const older = page.next === undefined ? undefined : hrefOf(query, page.next)
   return (
     <Panel
       id="runs"
-      title={query.size > 0 ? 'Matching runs' : 'All runs'}
+      title={isNarrow(query) ? 'Matching runs' : 'All runs'}
       aside={isFollowed(view) ? <News view={view} /> : null}
       foot={
         page.items.length === 0 && older === undefined && isFirst ? null : (
           <Pager older={older} newest={isFirst ? undefined : hrefOf(query)}>
-            {footText(page)}
+            {footText(page)} <CsvLink query={query} after={view.after} />
           </Pager>
         )
       }
@@ -111,7 +121,7 @@ function NoRuns({ view: { account, query, page } }: { view: RunsView }) {
       </Empty>
     )
   }
-  if (query.size > 0) {
+  if (isNarrow(query)) {
     return (
       <Empty
         hash={account}
@@ -133,6 +143,20 @@ function NoRuns({ view: { account, query, page } }: { view: RunsView }) {
   )
 }
 
+const isNarrow = (query: URLSearchParams): boolean =>
+  [...query.keys()].some((name) => name !== 'limit')
+
+export const csvPath = `${runsPath}.csv`
+
+type CsvProps = { query: URLSearchParams; after: string | undefined }
+
+/** The rows that are shown, as a file. */
+const CsvLink = ({ query, after }: CsvProps) => (
+  <a href={hrefOf(query, after).replace(runsPath, csvPath)} download="">
+    As CSV
+  </a>
+)
+
 function footText({ items, next }: ShownPage): string {
   if (next === undefined) return 'End of list.'
   return `Showing ${items.length}. Older runs follow.`
@@ -145,70 +169,61 @@ function hrefOf(query: URLSearchParams, after?: string): string {
   return asked.size === 0 ? runsPath : `${runsPath}?${asked}`
 }
 
-const Filters = ({ view: { query, models, keys } }: { view: RunsView }) => (
-  <search class="sheet">
-    <form class="pad filters" method="get" action={runsPath}>
-      <SelectField
-        name="status"
+const Filters = ({ view: { query, models, keys } }: { view: RunsView }) => {
+  const chip = (name: string) => ({ name, value: query.get(name) ?? '' })
+  const asOptions = (ids: readonly string[]) => ids.map((id) => ({ value: id, label: id }))
+  return (
+    <FilterBar
+      action={runsPath}
+      target="#runs"
+      isMoreOpen={['tag', 'from', 'to'].some((name) => query.has(name))}
+      more={
+        <>
+          <TextChip {...chip('tag')} label="Tag" placeholder="team:search" />
+          <TextChip {...chip('from')} label="From" type={dateOrText(query.get('from'))} />
+          <TextChip {...chip('to')} label="To" type={dateOrText(query.get('to'))} />
+        </>
+      }
+    >
+      <SelectChip
+        {...chip('status')}
         label="State"
-        value={query.get('status') ?? ''}
-        options={[any, ...runStatuses.map((value) => ({ value, label: statusWords[value] }))]}
-      />
-      <SelectField
-        name="model"
-        label="Model"
-        value={query.get('model') ?? ''}
-        options={withChosen(
-          models.map((id) => ({ value: id, label: id })),
-          query.get('model'),
+        options={orAny(
+          runStatuses.map((value) => ({ value, label: statusWords[value] })),
+          null,
         )}
       />
+      <SelectChip
+        {...chip('model')}
+        label="Model"
+        options={orAny(asOptions(models), query.get('model'))}
+      />
       {keys ? (
-        <SelectField
-          name="key"
+        <SelectChip
+          {...chip('key')}
           label="Key"
-          value={query.get('key') ?? ''}
-          options={withChosen(
+          options={orAny(
             keys.map(({ id, name }) => ({ value: id, label: name })),
             query.get('key'),
           )}
         />
       ) : (
-        <TextField name="key" label="Key" value={query.get('key') ?? ''} placeholder="key_…" />
+        <TextChip {...chip('key')} label="Key" placeholder="key_…" />
       )}
-      <TextField
-        name="tag"
-        label="Tag"
-        value={query.get('tag') ?? ''}
-        placeholder="team:search"
-        maxlength={400}
-      />
-      <TextField name="from" label="From" {...dateOrText(query.get('from'))} />
-      <TextField name="to" label="To" {...dateOrText(query.get('to'))} />
-      <div class="row">
-        <button class="btn" type="submit">
-          Filter
-        </button>
-        {query.size > 0 ? (
-          <ButtonLink look="plain" href={runsPath}>
-            Clear
-          </ButtonLink>
-        ) : null}
-      </div>
-    </form>
-  </search>
-)
+      <SelectChip {...chip('last')} label="When" options={times} />
+      <TextChip {...chip('id')} label="Id" placeholder="run_… or rcpt_…" />
+      <SizeChip value={query.get('limit') ?? ''} />
+    </FilterBar>
+  )
+}
+
+const times = [
+  { value: '', label: 'Any time' },
+  { value: '24h', label: 'Last 24 h' },
+  { value: '7d', label: 'Last 7 days' },
+  { value: '30d', label: 'Last 30 days' },
+]
 
 /** A date field cannot show other values, so anything but a date gets a text field. */
-const dateOrText = (value: string | null) => ({
-  type: !value || /^\d{4}-\d{2}-\d{2}$/.test(value) ? ('date' as const) : ('text' as const),
-  value: value ?? '',
-})
-
-const any: Option = { value: '', label: 'Any' }
-
-/** The options, plus a chosen value that is not among them: a revoked key, an old model. */
-function withChosen(options: readonly Option[], chosen: string | null): Option[] {
-  const isKnown = !chosen || options.some(({ value }) => value === chosen)
-  return [any, ...options, ...(isKnown ? [] : [{ value: chosen, label: chosen }])]
-}
+const dateOrText = (value: string | null) =>
+  !value || /^\d{4}-\d{2}-\d{2}$/.test(value) ? ('date' as const) : ('search' as const)

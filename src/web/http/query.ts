@@ -8,6 +8,20 @@ export function queryOf(request: Request): URLSearchParams {
   return new URLSearchParams(at === -1 ? '' : request.url.slice(at + 1))
 }
 
+/** A form sends every field; those that were left empty ask for nothing. */
+export const withoutEmpty = (query: URLSearchParams): URLSearchParams =>
+  new URLSearchParams([...query].filter(([, value]) => value !== ''))
+
+/** Where a list with empty fields in its address stands without them; undefined if it has none. */
+export function tidyAddress(path: string, query: URLSearchParams): string | undefined {
+  const tidy = withoutEmpty(query)
+  if (tidy.size === query.size) return undefined
+  return addressOf(path, tidy)
+}
+
+export const addressOf = (path: string, query: URLSearchParams): string =>
+  query.size === 0 ? path : `${path}?${query}`
+
 /**
  * `limit` (1–100, 20 when absent) and `after` of a list route.
  * @throws Refusal 'invalid_request'

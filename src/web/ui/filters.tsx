@@ -1,5 +1,7 @@
 /** Filters of a list. */
 import { Button } from './button.tsx'
+import type { Option } from './form.tsx'
+import { Icon } from './icon.tsx'
 import type { Child } from './jsx-runtime.ts'
 
 type Tab = { href: string; label: Child; count?: number }
@@ -53,3 +55,104 @@ export const Search = ({ action, name, label, value, placeholder, button }: Sear
     </form>
   </search>
 )
+
+type BarProps = {
+  /** The page that lists. It takes empty fields out of its address by itself. */
+  action: string
+  /** The panel that changes in place, so that a field that is chosen by keys keeps the focus. */
+  target: string
+  children: Child
+  /** Seldom used, behind "More". */
+  more?: Child
+  /** Whether one of those narrows the list. */
+  isMoreOpen?: boolean
+}
+
+/** One row of chips that narrow a list as they change; without script a button sends them. */
+export const FilterBar = ({ action, target, children, more, isMoreOpen }: BarProps) => (
+  <search class="filterbar">
+    <button class="btn small" type="button" popovertarget="filters">
+      <Icon name="search" />
+      Filters
+    </button>
+    <form
+      class="chips"
+      id="filters"
+      popover
+      method="get"
+      action={action}
+      hx-get={action}
+      hx-trigger="change"
+      hx-target={target}
+      hx-swap="outerHTML"
+    >
+      {children}
+      {more ? (
+        <details open={isMoreOpen === true}>
+          <summary>More</summary>
+          <div class="chips">{more}</div>
+        </details>
+      ) : null}
+      <span class="row">
+        <button class="btn small apply" type="submit">
+          Filter
+        </button>
+        <a class="btn small plain clear" href={action}>
+          Clear
+        </a>
+      </span>
+    </form>
+  </search>
+)
+
+type ChipProps = { name: string; label: string; value: string }
+
+/** One of several; the first option narrows nothing. */
+export const SelectChip = ({ options, ...chip }: ChipProps & { options: readonly Option[] }) => (
+  <label class="chip">
+    <span>{chip.label}</span>
+    <select name={chip.name}>
+      {options.map(({ value, label }) => (
+        <option value={value} selected={value === chip.value}>
+          {label}
+        </option>
+      ))}
+    </select>
+  </label>
+)
+
+/** A text or a date. */
+export const TextChip = (chip: ChipProps & { type?: 'search' | 'date'; placeholder?: string }) => (
+  <label class={['chip', chip.value !== '' && 'set']}>
+    <span>{chip.label}</span>
+    <input
+      name={chip.name}
+      type={chip.type ?? 'search'}
+      value={chip.value}
+      placeholder={chip.placeholder}
+      autocomplete="off"
+      maxlength="400"
+    />
+  </label>
+)
+
+/** How many a page shows. */
+export const SizeChip = ({ value }: { value: string }) => (
+  <SelectChip
+    name="limit"
+    label="Show"
+    value={value}
+    options={[
+      { value: '', label: '20' },
+      { value: '50', label: '50' },
+      { value: '100', label: '100' },
+    ]}
+  />
+)
+
+/** The options behind "Any", and a chosen value that is not among them: an old model, say. */
+export function orAny(options: readonly Option[], chosen: string | null): Option[] {
+  const isKnown = !chosen || options.some(({ value }) => value === chosen)
+  const others = isKnown ? [] : [{ value: chosen, label: chosen }]
+  return [{ value: '', label: 'Any' }, ...options, ...others]
+}

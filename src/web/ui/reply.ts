@@ -37,6 +37,12 @@ export function reply({ request, set }: ReplyContext, view: View): HtmlAnswer | 
   return new HtmlAnswer(part ? renderChild(fragment ?? page.main) : page.html(readerOf(request)))
 }
 
+/** Tells htmx which address a list now has that it changed in place. */
+export function pushAddress({ request, set }: ReplyContext, address: string): void {
+  const at = URL.parse(request.headers.get('hx-current-url') ?? '')
+  if (at && at.pathname + at.search !== address) set.headers['hx-push-url'] = address
+}
+
 /** What a page must know of its reader. */
 export const readerOf = (request: Request): Reader => ({
   theme: themeOf(request),

@@ -28,6 +28,8 @@ const filter = {
   tag: t.text('Only those with a tag: `name:value`.', 'team:research'),
   from: t.text('A date (UTC) or an RFC 3339 time.', '2026-08-01'),
   to: t.text('A date, which is included, or a time.', '2026-08-31'),
+  last: t.oneOf('Only those of this time up to now; `from` goes before it.', ['24h', '7d', '30d']),
+  id: t.text('That run alone, by its id or the id of its receipt.', t.sampleIds.run),
 }
 
 const runs = [

@@ -2,9 +2,9 @@
 import { toHex } from '../../../kernel/hex.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
-import { Button, ButtonLink } from '../../../web/ui/button.tsx'
+import { ButtonLink } from '../../../web/ui/button.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
-import { type Option, SelectField } from '../../../web/ui/form.tsx'
+import { FilterBar, orAny, SelectChip, SizeChip } from '../../../web/ui/filters.tsx'
 import { IdLink } from '../../../web/ui/hash.tsx'
 import { renderChild } from '../../../web/ui/jsx-runtime.ts'
 import { LiveList } from '../../../web/ui/live-list.tsx'
@@ -44,20 +44,27 @@ export const ReceiptsPage = ({ view }: { view: ReceiptsView }) => (
       <p class="quiet">One for every run that reached a model. Private until you share it.</p>
     </PageHead>
     <Filters view={view} />
-    {view.refusal ? <ErrorNote what={view.refusal.message} /> : <ReceiptsPanel view={view} />}
+    <ReceiptsPanel view={view} />
   </>
 )
 
-/** The list alone: what htmx puts in its place. */
+/** The list alone, or why there is none: what htmx puts in its place. */
 export function ReceiptsPanel({ view }: { view: ReceiptsView }) {
-  const { items, next, isFirst, query } = view
+  const { items, next, isFirst, query, refusal } = view
+  if (refusal) {
+    return (
+      <div id="receipts">
+        <ErrorNote what={refusal.message} />
+      </div>
+    )
+  }
   const older = next === undefined ? undefined : hrefOf(query, next)
   const isBare = items.length === 0 && older === undefined && isFirst
   const words = older === undefined ? 'End of list.' : 'Older receipts follow.'
   return (
     <Panel
       id="receipts"
-      title={query.size > 0 ? 'Matching receipts' : 'All receipts'}
+      title={isNarrow(query) ? 'Matching receipts' : 'All receipts'}
       aside={isFollowed(view) ? <News view={view} /> : null}
       foot={
         isBare ? null : (
@@ -159,7 +166,7 @@ function NoReceipts({ view: { account, query, next } }: { view: ReceiptsView }) 
       </Empty>
     )
   }
-  if (query.size > 0) {
+  if (isNarrow(query)) {
     return (
       <Empty
         hash={account}
@@ -181,6 +188,9 @@ function NoReceipts({ view: { account, query, next } }: { view: ReceiptsView }) 
   )
 }
 
+const isNarrow = (query: URLSearchParams): boolean =>
+  [...query.keys()].some((name) => name !== 'limit')
+
 /** The list with this filter; `after` is where a page goes on. */
 function hrefOf(query: URLSearchParams, after?: string): string {
   const asked = new URLSearchParams(query)
@@ -188,37 +198,27 @@ function hrefOf(query: URLSearchParams, after?: string): string {
   return asked.size === 0 ? listPath : `${listPath}?${asked}`
 }
 
-const Filters = ({ view: { query, models } }: { view: ReceiptsView }) => (
-  <search class="sheet">
-    <form class="pad filters" method="get" action={listPath}>
-      <SelectField
-        name="visibility"
+const Filters = ({ view: { query, models } }: { view: ReceiptsView }) => {
+  const chip = (name: string) => ({ name, value: query.get(name) ?? '' })
+  return (
+    <FilterBar action={listPath} target="#receipts">
+      <SelectChip
+        {...chip('visibility')}
         label="Seen by"
-        value={query.get('visibility') ?? ''}
-        options={[any, ...visibilities.map((value) => ({ value, label: visibilityWords[value] }))]}
+        options={orAny(
+          visibilities.map((value) => ({ value, label: visibilityWords[value] })),
+          null,
+        )}
       />
-      <SelectField
-        name="model"
+      <SelectChip
+        {...chip('model')}
         label="Model"
-        value={query.get('model') ?? ''}
-        options={modelOptions(models, query.get('model'))}
+        options={orAny(
+          models.map((id) => ({ value: id, label: id })),
+          query.get('model'),
+        )}
       />
-      <div class="row">
-        <Button>Filter</Button>
-        {query.size > 0 ? (
-          <ButtonLink look="plain" href={listPath}>
-            Clear
-          </ButtonLink>
-        ) : null}
-      </div>
-    </form>
-  </search>
-)
-
-const any: Option = { value: '', label: 'Any' }
-
-/** All models there are, and one that is asked for though there is none of that name any more. */
-function modelOptions(models: readonly string[], chosen: string | null): Option[] {
-  const gone = chosen !== null && !models.includes(chosen) ? [chosen] : []
-  return [any, ...[...models, ...gone].map((id) => ({ value: id, label: id }))]
+      <SizeChip value={query.get('limit') ?? ''} />
+    </FilterBar>
+  )
 }
