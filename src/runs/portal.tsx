@@ -234,7 +234,8 @@ async function viewOf(deps: Deps, account: string, query: URLSearchParams): Prom
 async function detail(deps: Deps, shown: ShownRun, trouble?: string) {
   const receiptStateOf = await readReceiptStates(deps)
   const mark = markOf(shown, receiptStateOf)
-  return <RunPage shown={shown} receiptStateOf={receiptStateOf} mark={mark} trouble={trouble} />
+  const texts = isInFlight(shown.run) ? undefined : await deps.texts.find(shown.run.id)
+  return <RunPage {...{ shown, receiptStateOf, mark, texts, trouble }} />
 }
 
 async function lookAtRun(deps: Deps, account: string, id: string): Promise<Look> {

@@ -157,7 +157,7 @@ describe.skipIf(noChromium)('overview and runs, in a real browser', () => {
       await page.keyboard.type(receiptIdOf(failed))
       await page.keyboard.press('Enter')
       await page.waitForURL(/id=rcpt_/)
-      expect(await page.locator('#runs tbody tr').count()).toBe(1)
+      await page.locator('#runs tbody tr:only-child').waitFor()
       await page.locator(`#${failed}`).waitFor()
     })
     expect(faults).toEqual([])

@@ -2,9 +2,10 @@
 import type { Nusd } from '../../kernel/money.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import type { StoredLine } from '../../storage/db/schema-money.ts'
+import type { Texts } from '../../storage/texts/store.ts'
 import { isCall, meterWords } from '../../verify/meter-words.ts'
 import { Amount, amountText } from '../../web/ui/amount.tsx'
-import { Button, ButtonLink } from '../../web/ui/button.tsx'
+import { Button } from '../../web/ui/button.tsx'
 import { ActionForm } from '../../web/ui/form.tsx'
 import { Id, IdLink } from '../../web/ui/hash.tsx'
 import type { Child } from '../../web/ui/jsx-runtime.ts'
@@ -12,16 +13,20 @@ import { ErrorNote } from '../../web/ui/notice.tsx'
 import { Facts, Pad, PageHead, Panel, Split } from '../../web/ui/panel.tsx'
 import { Live } from '../../web/ui/status.tsx'
 import { type Column, Table } from '../../web/ui/table.tsx'
-import { durationText, ExactTime } from '../../web/ui/when.tsx'
+import { ExactTime } from '../../web/ui/when.tsx'
 import type { ReceiptStateOf } from '../receipt-state.ts'
 import { isInFlight, type ShownRun } from '../shown-run.ts'
+import { SmallSlip, TextsPanel } from './run-aside.tsx'
 import { RunState, receiptPath } from './run-state.tsx'
+import { Held, TimelinePanel } from './run-timeline.tsx'
 
 type RunProps = {
   shown: ShownRun
   receiptStateOf: ReceiptStateOf
   /** Identifies the state that the page shows. */
   mark: string
+  /** Undefined where they are not kept. */
+  texts?: Texts | undefined
   /** Why the last action on the run failed. */
   trouble?: string | undefined
 }
@@ -37,8 +42,15 @@ export const RunPage = (props: RunProps) => (
     {props.trouble ? <ErrorNote what={props.trouble} /> : null}
     {isInFlight(props.shown.run) ? <InFlight {...props} /> : <Failure run={props.shown.run} />}
     <Split>
-      <Charge run={props.shown.run} />
-      <Timing {...props} />
+      <div class="stack">
+        <TimelinePanel run={props.shown.run} />
+        <Charge run={props.shown.run} />
+        {isInFlight(props.shown.run) ? null : <TextsPanel texts={props.texts} />}
+      </div>
+      <div class="stack">
+        <SmallSlip run={props.shown.run} />
+        <About {...props} />
+      </div>
     </Split>
   </div>
 )
@@ -106,11 +118,13 @@ function Charge({ run }: { run: ShownRun['run'] }) {
         )
       }
       foot={
-        <span>
-          Held at most <Amount nusd={run.hold} />
-          {discount ? `; a ${discount} discount is applied to ${exactText(list)}` : ''}
-          {run.clamped ? '; the model server reported more usage than is possible' : ''}.
-        </span>
+        <>
+          <Held run={run} />
+          {discount ? (
+            <span>{`A ${discount} discount is applied to ${exactText(list)}.`}</span>
+          ) : null}
+          {run.clamped ? <span>The model server reported more usage than is possible.</span> : null}
+        </>
       }
     >
       {run.lines.length === 0 ? (
@@ -124,19 +138,25 @@ function Charge({ run }: { run: ShownRun['run'] }) {
   )
 }
 
-/** On a phone the price stands below its meter. */
+/** On a phone quantity and price stand below their meter. */
 const lineColumns = (lines: readonly StoredLine[]): Column<StoredLine>[] => [
   {
     head: 'Meter',
     cell: (line) => (
       <span class="name">
         {meterWords(line.meter)}
-        <small class="quiet alt">{priceText(line)}</small>
+        <small class="quiet alt">
+          {line.quantity.toLocaleString('en-US')} × {priceText(line)}
+        </small>
       </span>
     ),
   },
-  { head: 'Quantity', kind: 'number', cell: ({ quantity }) => quantity.toLocaleString('en-US') },
-  { head: 'Price', kind: 'optional-number', cell: priceText },
+  {
+    head: 'Quantity',
+    kind: 'optional-number',
+    cell: ({ quantity }) => quantity.toLocaleString('en-US'),
+  },
+  { head: '× Price', kind: 'optional-number', cell: priceText },
   {
     head: 'Amount',
     kind: 'number',
@@ -164,18 +184,8 @@ function exactText(pusd: bigint, places = 2): string {
   return `${dollars}.${digits.replace(/0+$/, '').padEnd(places, '0')}`
 }
 
-const Timing = ({ shown: { run, keyName } }: RunProps) => (
-  <Panel
-    id="about"
-    title="Details"
-    aside={
-      isInFlight(run) ? null : (
-        <ButtonLink small href={receiptPath(run.id)}>
-          Open receipt
-        </ButtonLink>
-      )
-    }
-  >
+const About = ({ shown: { run, keyName } }: RunProps) => (
+  <Panel id="about" title="Details">
     <Pad>
       <Facts of={[...madeBy(run, keyName), ...times(run), ...sources(run)]} />
     </Pad>
@@ -197,17 +207,10 @@ const madeBy = (run: ShownRun['run'], keyName: string): Fact[] => [
   ['Tags', tagList(run.tags)],
 ]
 
-function times(run: ShownRun['run']): Fact[] {
-  const facts: (Fact | undefined)[] = [
-    ['Started', <ExactTime at={run.createdAt} />],
-    run.firstByteAt === null
-      ? undefined
-      : ['Time to first byte', spanText(run.firstByteAt - (run.startedAt ?? run.createdAt))],
-    run.finishedAt === null ? undefined : ['Ended', <ExactTime at={run.finishedAt} />],
-    run.durationMs === null ? undefined : ['Duration', spanText(run.durationMs)],
-  ]
-  return facts.filter((fact) => fact !== undefined)
-}
+const times = (run: ShownRun['run']): Fact[] => [
+  ['Started', <ExactTime at={run.createdAt} />],
+  ...(run.finishedAt === null ? [] : [['Ended', <ExactTime at={run.finishedAt} />] as Fact]),
+]
 
 function sources(run: ShownRun['run']): Fact[] {
   if (run.finishedAt === null) return [['Background', run.background ? 'Yes' : 'No']]
@@ -236,6 +239,3 @@ function tagList(tags: Record<string, string>): Child {
     </>
   ))
 }
-
-const spanText = (ms: number): string =>
-  ms < 10_000 ? `${Math.max(0, ms).toLocaleString('en-US')} ms` : durationText(ms)

@@ -17,9 +17,11 @@ export const CopyBox = ({ id, label, value, strong }: CopyBoxProps) => (
 
 type CopyBoxProps = { id: string; label: string; value: string; strong?: boolean }
 
+type CodeProps = { id?: string; label: string; text: Child; wrap?: boolean }
+
 /** A listing to read or copy, its words in `<b>`, its strings and remarks in `<i>`. */
-export const Code = ({ id, label, text }: { id?: string; label: string; text: Child }) => (
-  <section class="code" tabindex="0" aria-label={label}>
+export const Code = ({ id, label, text, wrap }: CodeProps) => (
+  <section class={['code', wrap && 'wrap']} tabindex="0" aria-label={label}>
     <pre id={id}>{text}</pre>
   </section>
 )
