@@ -52,7 +52,7 @@ export function answerPanel(talk: HTMLElement, { input, files = [] }: Asked, out
     put('run-cost', `$${toUsd(cost)}`)
     put('run-receipt', element('a', { href }, shortId(receiptId)))
     const link = element('a', { href }, shortId(receiptId))
-    talk.append(element('p', { class: 'cost quiet' }, `$${toUsd(cost)} · Receipt `, link))
+    talk.append(element('p', { class: 'cost quiet torn' }, `$${toUsd(cost)} · Receipt `, link))
   }
 
   /** Adds what came; a piece is about a token. */

@@ -121,7 +121,7 @@ function nextOf(receiptId: string): HTMLElement {
   const href = `/receipts/${receiptId}`
   const open = element('a', { href }, 'Open the receipt')
   const checks = element('span', { class: 'quiet' }, 'Your own browser checks it there.')
-  return element('p', { class: 'next row' }, open, checks)
+  return element('p', { class: 'next row torn' }, open, checks)
 }
 
 const allowanceText = ({ remaining, resets_at: resetsAt }: Allowance): string =>

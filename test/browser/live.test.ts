@@ -83,4 +83,28 @@ describe.skipIf(noChromium)('live means live', () => {
     await s.w.db.write((q) => run(q.update(anchors).set({ status: 'final' }).returning()))
     for (const row of rows) await row.getByText('Final').waitFor()
   }, 60_000)
+
+  test.each(['no-preference', 'reduce'] as const)(
+    'the stub of a run tears off within 400 ms, motion: %p',
+    async (reducedMotion) => {
+      context = await browser.newContext({ reducedMotion })
+      const page = await context.newPage()
+      await page.goto(`${s.w.origin}/terminal`)
+      await page.getByRole('textbox', { name: 'Command' }).fill('ask Who signs?')
+      await page.getByRole('button', { name: 'Run' }).click()
+      const stub = page.locator('.term .torn')
+      await stub.getByRole('link', { name: 'Open the receipt' }).waitFor()
+      const endsAt = await stub.evaluate((one) => {
+        const { animationDelay, animationDuration, animationName } = getComputedStyle(one)
+        if (animationName === 'none') return 0
+        const [delays = [], durations = []] = [animationDelay, animationDuration].map((all) =>
+          all.split(',').map((part) => Number.parseFloat(part) * 1000),
+        )
+        return Math.max(...durations.map((duration, i) => duration + (delays[i] ?? 0)))
+      })
+      expect(endsAt).toBeLessThan(400)
+      expect(endsAt > 0).toBe(reducedMotion === 'no-preference')
+    },
+    60_000,
+  )
 })
