@@ -118,6 +118,26 @@ export const pages: Group = {
       guards: [['src/front/reference/pages/contents.tsx', 'Contents']],
     },
     {
+      id: 'C17',
+      severity: 'C',
+      promise: 'Only the browser that checked a receipt stamps it; the server never says Verified.',
+      tests: [
+        ['test/browser/stamp.test.ts', 'no page of the server says Verified'],
+        [
+          'test/browser/stamp.test.ts',
+          'with script the checks tick one by one, and then the stamp lands once',
+        ],
+        [
+          'test/browser/stamp.test.ts',
+          'a receipt whose stored signature was changed is never stamped',
+        ],
+      ],
+      guards: [
+        ['src/web/ui/slip.tsx', 'ServerWord'],
+        ['src/browser/judge-page.ts', 'judgePage'],
+      ],
+    },
+    {
       id: 'C14',
       severity: 'H',
       promise: 'A secret once shown is in no address, title, history or store of the browser.',
