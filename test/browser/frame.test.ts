@@ -162,6 +162,15 @@ describe.skipIf(noChromium)('what surrounds and lists, in a real browser', () =>
     )
   })
 
+  test('a page that does not exist keeps the frame and offers ways on', async () => {
+    await at('/dashboard/nowhere/at-all', [390, 844], async (page) => {
+      expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Nothing here')
+      await page.getByRole('navigation', { name: 'Main' }).waitFor()
+      await page.locator('main').getByRole('link', { name: 'Overview' }).click()
+      await page.waitForURL('**/dashboard')
+    })
+  })
+
   test('a row leads to its run', async () => {
     await at('/dashboard/runs', [390, 844], async (page) => {
       await page.locator(`#${ended} a`).first().click()
