@@ -47,7 +47,7 @@ export const runColumns = (receiptStateOf: ReceiptStateOf, now: number): Column<
   figure,
   { head: 'Run', at: 'what', cell: ({ run }) => <IdLink value={run.id} href={runPath(run.id)} /> },
   model,
-  { head: 'Key', kind: 'optional', cell: ({ keyName }) => keyName },
+  { head: 'Key', kind: 'spare', cell: ({ keyName }) => keyName },
   { head: 'Tokens', kind: 'optional-number', cell: ({ run }) => tokensText(run) },
   cost,
   stateBy(receiptStateOf),
