@@ -56,7 +56,7 @@ describe.skipIf(noChromium)('the pages of the plan and the statement', () => {
       await button(`Keep ${to}`).click()
       await page.getByText(`${to} is paid until`).waitFor()
 
-      await page.getByRole('main').getByRole('link', { name: 'Statement' }).click()
+      await page.getByRole('main').getByRole('link', { name: 'Statement' }).last().click()
       await page.getByRole('link', { name: 'Every movement' }).click()
       await page.getByRole('row', { name: /^Plan/ }).first().waitFor()
       expect(await page.getByRole('row', { name: /^Run / }).count()).toBe(3)
