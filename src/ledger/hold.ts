@@ -3,7 +3,8 @@ import { type Millis, toRfc3339 } from '../kernel/clock.ts'
 import { max, maxNusd, min, type Nusd, toJsonInteger, toUsd } from '../kernel/money.ts'
 import { type RefusalDetail, refuse } from '../kernel/refusal.ts'
 import { notAStatus } from '../kernel/status-safe.ts'
-import type { HoldWindow, KeyRow, RunRow } from '../storage/db/schema.ts'
+import type { HoldWindow, KeyRow, RunRow, WindowRow } from '../storage/db/schema.ts'
+import { type BrakeSpan, brakesOf, hasBrake } from './brake.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 import { windowEnd } from './window.ts'
 
@@ -29,11 +30,52 @@ export function roomsOf(unit: UnitOfWork, accountId: string, chain: readonly Key
   return [...rooms, { available, limitedBy: 'balance' }]
 }
 
-/** The most a run of this chain may hold now: the least of all rooms and per-run limits. */
+/**
+ * The most a run of this chain may hold now: the least of all rooms, per-run limits and what the
+ * brakes leave.
+ */
 export function mostFor(unit: UnitOfWork, accountId: string, chain: readonly KeyRow[]): Nusd {
   const rooms = roomsOf(unit, accountId, chain).map(({ available }) => available)
   const mosts = chain.flatMap(({ maxCostPerRun }) => maxCostPerRun ?? [])
-  return [...rooms, ...mosts].reduce(min, maxNusd)
+  const brakes = chain.filter(hasBrake).flatMap((key) => brakeRoomsOf(unit, key))
+  return [...rooms, ...mosts, ...brakes.map(({ available }) => available)].reduce(min, maxNusd)
+}
+
+/** What the brakes of a key leave of this minute and this hour. */
+const brakeRoomsOf = (unit: UnitOfWork, key: KeyRow) =>
+  brakesOf(key, unit.now).map((brake) => {
+    const window = unit.brakeWindow(key, brake)
+    return { brake, window, available: brake.limit - window.spent - window.held }
+  })
+
+/** A brake that a hold would pass. */
+export type Passed = {
+  key: KeyRow
+  span: BrakeSpan
+  /** The most of a minute or an hour. */
+  limit: Nusd
+  required: Nusd
+  available: Nusd
+  /** Whether the run alone would pass it, so that no wait helps. */
+  isAlone: boolean
+}
+
+/** The first brake of the chain that a hold would pass, the key's own before its ancestors'. */
+export function passedBrake(
+  unit: UnitOfWork,
+  chain: readonly KeyRow[],
+  required: Nusd,
+): Passed | undefined {
+  for (const key of chain) {
+    if (!hasBrake(key)) continue
+    for (const { brake, available } of brakeRoomsOf(unit, key)) {
+      const { span, limit } = brake
+      if (available < required) {
+        return { key, span, limit, required, available, isAlone: required > limit }
+      }
+    }
+  }
+  return undefined
 }
 
 /** Why a hold is refused: the purse that lacks the money, and what is in it. */
@@ -54,8 +96,8 @@ export type Shortage = {
 }
 
 /**
- * Reserves `amount` on the key, every ancestor and the account; returns the windows it was taken
- * from. `explain` gives a refusal its words and adds to its metadata.
+ * Reserves `amount` on the key, every ancestor, their brakes and the account; returns the windows
+ * it was taken from. {@link passedBrake} comes first. `explain` gives a refusal its words and adds to its metadata.
  * @throws Refusal `cap_exceeded` or `insufficient_balance`, before any change.
  */
 export function takeHold(
@@ -80,14 +122,20 @@ export function takeHold(
   })
   account.held += amount
   unit.changed('account', account)
-  return chain.map((key) => {
-    const window = unit.window(key)
+  const taken: HoldWindow[] = []
+  const take = (window: WindowRow, limit: Nusd): void => {
     window.held += amount
     // A node whose clock is in another window may have changed the cap.
-    window.limit = key.capLimit
+    window.limit = limit
     unit.changed('window', window)
-    return [key.id, window.windowStart]
-  })
+    taken.push([window.keyId, window.windowStart])
+  }
+  for (const key of chain) take(unit.window(key), key.capLimit)
+  for (const key of chain) {
+    if (!hasBrake(key)) continue
+    for (const { brake, window } of brakeRoomsOf(unit, key)) take(window, brake.limit)
+  }
+  return taken
 }
 
 function shortageOf(

@@ -17,6 +17,7 @@ import type {
 } from '../storage/db/schema.ts'
 import { windowId } from '../storage/holds/open-runs.ts'
 import type { RunText } from '../storage/texts/store.ts'
+import type { Brake } from './brake.ts'
 import { windowStart } from './window.ts'
 
 /**
@@ -46,6 +47,8 @@ export type UnitOfWork = {
   /** The amounts spent and held by `key` in the window that contains `now`, in nano-USD. */
   window(key: KeyRow): WindowRow
   windowAt(keyId: string, start: Millis): WindowRow
+  /** The amounts of a brake of `key`. */
+  brakeWindow(key: KeyRow, brake: Brake): WindowRow
   addKey(row: KeyRow, secret: SecretRow): void
   addSecret(row: SecretRow): void
   addRun(row: RunRow): void
@@ -170,21 +173,9 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
       const row = tracked.subscriptions.get(account)
       return row?.endedAt === null ? row : undefined
     },
-    window(key) {
-      const start = windowStart(key.capWindow, unit.now)
-      const id = windowId(key.id, start)
-      const known = tracked.windows.get(id)
-      if (known) return known
-      const fresh = {
-        keyId: key.id,
-        windowStart: start,
-        limit: key.capLimit,
-        spent: 0n,
-        held: 0n,
-      }
-      tracked.windows.set(id, fresh)
-      return fresh
-    },
+    window: (key) =>
+      orFresh(tracked.windows, key, windowStart(key.capWindow, unit.now), key.capLimit),
+    brakeWindow: (key, { start, limit }) => orFresh(tracked.windows, key, start, limit),
     windowAt(keyId, start) {
       const row = tracked.windows.get(windowId(keyId, start))
       if (!row) throw new Error(`window ${start} of ${keyId} was not loaded`)
@@ -261,6 +252,15 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
     },
   }
   return unit
+}
+
+function orFresh(windows: Purses['windows'], { id }: KeyRow, start: Millis, limit: Nusd) {
+  const name = windowId(id, start)
+  const known = windows.get(name)
+  if (known) return known
+  const fresh: WindowRow = { keyId: id, windowStart: start, limit, spent: 0n, held: 0n }
+  windows.set(name, fresh)
+  return fresh
 }
 
 /** Empties what a hold in memory added and changed: none of it is written. */

@@ -12,6 +12,9 @@ export type Limits = {
   concurrency: number | null
   maxCostPerRun: Nusd | null
   fit: boolean | null
+  brakeMinute: Nusd | null
+  brakeHour: Nusd | null
+  brakeRunning: 'finish' | 'stop' | null
 }
 
 /** Entries of `models` and of `ip_cidrs`. */
@@ -117,7 +120,14 @@ export function boundLimits<T extends Partial<Limits>>(limits: T): T {
   if (typeof most === 'bigint' && (most < 1n || most > maxNusd)) {
     no('limits.max_cost_per_run_nusd', 'Send 1 to 9,000,000,000,000,000 nano-USD.')
   }
+  boundBrake('nusd_per_minute', limits.brakeMinute)
+  boundBrake('nusd_per_hour', limits.brakeHour)
   return limits
+}
+
+function boundBrake(span: string, limit: Nusd | null | undefined): void {
+  if (typeof limit !== 'bigint' || (limit >= 1n && limit <= maxNusd)) return
+  no(`limits.brake.${span}`, 'Send 1 to 9,000,000,000,000,000 nano-USD.')
 }
 
 const isWithin = (limit: number | null | undefined, most: number): boolean =>

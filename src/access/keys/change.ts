@@ -76,11 +76,14 @@ function toChanged(
   const { name, capLimit, expiresAt, scopes, models, ipCidrs, tags } = change
   const { rpm = key.rpm, concurrency = key.concurrency } = change
   const { maxCostPerRun = key.maxCostPerRun, fit = key.fit } = change
+  const { brakeMinute = key.brakeMinute, brakeHour = key.brakeHour } = change
+  const { brakeRunning = key.brakeRunning } = change
+  const brake = { brakeMinute, brakeHour, brakeRunning }
   // The clock may have been set back; a key never expires before its creation.
   const from = Math.max(now, key.createdAt)
   return {
     ...key,
-    ...boundLimits<Limits>({ rpm, concurrency, maxCostPerRun, fit }),
+    ...boundLimits<Limits>({ rpm, concurrency, maxCostPerRun, fit, ...brake }),
     ...(name === undefined ? {} : { name: boundName(name) }),
     ...(capLimit === undefined ? {} : { capLimit: boundCap(capLimit, parent) }),
     ...(expiresAt === undefined ? {} : { expiresAt: boundExpiry(expiresAt, parent, from) }),

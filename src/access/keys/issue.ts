@@ -41,6 +41,9 @@ export type KeyWish = {
   concurrency?: number | null | undefined
   maxCostPerRun?: Nusd | null | undefined
   fit?: boolean | null | undefined
+  brakeMinute?: Nusd | null | undefined
+  brakeHour?: Nusd | null | undefined
+  brakeRunning?: 'finish' | 'stop' | null | undefined
   /** Where the caller sent an Idempotency-Key. */
   once?: Once<ShownKey> | undefined
   /** Who made it, for the audit: `operator`, a wallet or a key id. */
@@ -124,6 +127,8 @@ function toKeyRow(
     refuse('invalid_request', { param: 'parent_id', message })
   }
   const { rpm = null, concurrency = null, maxCostPerRun = null, fit = null } = wish
+  const { brakeMinute = null, brakeHour = null, brakeRunning = null } = wish
+  const brake = { brakeMinute, brakeHour, brakeRunning }
   return {
     id: made.id,
     accountId: wish.account,
@@ -133,7 +138,7 @@ function toKeyRow(
     fingerprint: fingerprintOf(made.hash),
     capLimit: boundCap(wish.capLimit, parent),
     capWindow: wish.capWindow,
-    ...boundLimits<Limits>({ rpm, concurrency, maxCostPerRun, fit }),
+    ...boundLimits<Limits>({ rpm, concurrency, maxCostPerRun, fit, ...brake }),
     scopes: boundScopes(wish.scopes, parent),
     models: boundModels(wish.models, parent),
     ipCidrs: boundNetworks(wish.ipCidrs, parent),
@@ -143,6 +148,7 @@ function toKeyRow(
     createdAt: made.now,
     expiresAt: boundExpiry(wish.expiresAt, parent, made.now),
     pausedAt: null,
+    pausedReason: null,
     revokedAt: null,
     revokedBy: null,
     lastUsedAt: null,

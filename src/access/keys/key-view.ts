@@ -1,6 +1,7 @@
 /** Keys and accounts as `/v1`, the dashboard and the command line show them. */
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
+import { hasBrake } from '../../ledger/brake.ts'
 import { windowEnd, windowStart } from '../../ledger/window.ts'
 import type { AccountRow, KeyRow, WindowRow } from '../../storage/db/schema.ts'
 import type { Plan } from '../plan.ts'
@@ -20,6 +21,8 @@ export function toKeyView({ key, chain, window, overlapUntil }: ShownKey, now: M
     status: statusOf(chain, now),
     created_at: toRfc3339(key.createdAt),
     expires_at: toRfc3339(key.expiresAt),
+    paused_at: timeOrNull(key.pausedAt),
+    paused_reason: key.pausedReason,
     revoked_at: timeOrNull(key.revokedAt),
     revoked_by: key.revokedBy,
     last_used_at: timeOrNull(key.lastUsedAt),
@@ -36,6 +39,7 @@ export function toKeyView({ key, chain, window, overlapUntil }: ShownKey, now: M
       concurrency: key.concurrency,
       max_cost_per_run_nusd: key.maxCostPerRun === null ? null : toJsonInteger(key.maxCostPerRun),
       fit: key.fit ?? false,
+      brake: toBrakeView(key),
     },
     scopes: key.scopes,
     models: key.models,
@@ -46,6 +50,15 @@ export function toKeyView({ key, chain, window, overlapUntil }: ShownKey, now: M
     rotation: overlapUntil === null ? null : { overlap_until: toRfc3339(overlapUntil) },
   }
 }
+
+const toBrakeView = (key: KeyRow): KeyAnswer['limits']['brake'] =>
+  hasBrake(key)
+    ? {
+        nusd_per_minute: key.brakeMinute === null ? null : toJsonInteger(key.brakeMinute),
+        nusd_per_hour: key.brakeHour === null ? null : toJsonInteger(key.brakeHour),
+        running: key.brakeRunning ?? 'finish',
+      }
+    : null
 
 /** What stands between the caller and its next run: each key of the chain, itself first. */
 export function toChainView(

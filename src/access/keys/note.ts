@@ -27,5 +27,8 @@ export const toDetail = (key: KeyRow): Record<string, Json> => ({
   'limits.concurrency': key.concurrency,
   'limits.max_cost_per_run_nusd': key.maxCostPerRun?.toString() ?? null,
   'limits.fit': key.fit ?? false,
+  'limits.brake.nusd_per_minute': key.brakeMinute?.toString() ?? null,
+  'limits.brake.nusd_per_hour': key.brakeHour?.toString() ?? null,
+  'limits.brake.running': key.brakeRunning,
   tags: { ...key.tags },
 })

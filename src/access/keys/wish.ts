@@ -25,7 +25,7 @@ export const toChange = (body: ChangeBody): KeyChange => ({
 
 /** What a body says of a key's rights; what it leaves out is left out. */
 function toRights(body: Omit<ChangeBody, 'name' | 'cap'>) {
-  const { rpm, concurrency, max_cost_per_run_nusd: most, fit } = body.limits ?? {}
+  const { rpm, concurrency, max_cost_per_run_nusd: most, fit, brake } = body.limits ?? {}
   return {
     ...(body.expires_at === undefined ? {} : { expiresAt: readTime(body.expires_at) }),
     ...(body.scopes === undefined ? {} : { scopes: body.scopes.map(readScope) }),
@@ -35,7 +35,19 @@ function toRights(body: Omit<ChangeBody, 'name' | 'cap'>) {
     ...(rpm === undefined ? {} : { rpm }),
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(fit === undefined ? {} : { fit }),
+    ...(brake === undefined ? {} : toBrake(brake)),
     ...(most === undefined ? {} : { maxCostPerRun: most === null ? null : BigInt(most) }),
+  }
+}
+
+/** A brake is changed whole: what a body leaves out of it is not limited. */
+function toBrake(brake: NonNullable<ChangeBody['limits']>['brake']) {
+  const { nusd_per_minute: minute = null, nusd_per_hour: hour = null, running } = brake ?? {}
+  const isSet = minute !== null || hour !== null
+  return {
+    brakeMinute: minute === null ? null : BigInt(minute),
+    brakeHour: hour === null ? null : BigInt(hour),
+    brakeRunning: isSet ? (running ?? ('finish' as const)) : null,
   }
 }
 

@@ -1,5 +1,6 @@
 /** Tells batches that need no read, as most do where one process writes. */
 import { type OpenRuns, windowId } from '../../storage/holds/open-runs.ts'
+import { brakesOf, hasBrake } from '../brake.ts'
 import type { Command } from '../command.ts'
 import type { TrackedRows } from '../unit-of-work.ts'
 import { windowStart } from '../window.ts'
@@ -29,8 +30,11 @@ export function isKnown(
     if (!tracked.accounts.has(account)) return false
     for (const each of keys) {
       const key = tracked.keys.get(each)
-      const start = key && windowStart(key.capWindow, now)
-      if (start === undefined || !tracked.windows.has(windowId(each, start))) return false
+      if (!key || !tracked.windows.has(windowId(each, windowStart(key.capWindow, now)))) return false
+      if (!hasBrake(key)) continue
+      for (const brake of brakesOf(key, now)) {
+        if (!tracked.windows.has(windowId(each, brake.start))) return false
+      }
     }
     if (windows) {
       for (const [key, start] of windows) {

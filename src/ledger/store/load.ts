@@ -20,6 +20,7 @@ import {
   windowWithHolds,
   withHolds,
 } from '../../storage/holds/open-runs.ts'
+import { brakesOf } from '../brake.ts'
 import type { Command } from '../command.ts'
 import type { TrackedRows } from '../unit-of-work.ts'
 import { capWindows, windowStart } from '../window.ts'
@@ -256,7 +257,9 @@ function* loadWindows(
   for (const [keyId, start] of named.windows) want(keyId, start)
   for (const id of named.keys) {
     const key = tracked.keys.get(id)
-    if (key) want(id, windowStart(key.capWindow, now))
+    if (!key) continue
+    want(id, windowStart(key.capWindow, now))
+    for (const { start } of brakesOf(key, now)) want(id, start)
   }
   for (const run of tracked.runs.values()) {
     for (const [keyId, start] of run.windows) want(keyId, start)

@@ -195,6 +195,9 @@ const keyChanges: (keyof KeyRow)[] = [
   'concurrency',
   'maxCostPerRun',
   'fit',
+  'brakeMinute',
+  'brakeHour',
+  'brakeRunning',
   'scopes',
   'models',
   'ipCidrs',
@@ -203,6 +206,7 @@ const keyChanges: (keyof KeyRow)[] = [
   'expiresAt',
   'childrenCount',
   'pausedAt',
+  'pausedReason',
   'revokedAt',
   'revokedBy',
 ]

@@ -131,6 +131,11 @@ export function moneyTables(c: Columns) {
       maxCostPerRun: c.money('max_cost_per_run'),
       /** Whether its runs are lowered to what can be afforded, unless they say otherwise. */
       fit: c.bool('fit'),
+      /** The brake: the most that may be spent in one minute and in one hour. */
+      brakeMinute: c.money('brake_minute'),
+      brakeHour: c.money('brake_hour'),
+      /** What becomes of open runs when it is pulled; they finish when null. */
+      brakeRunning: c.text('brake_running').$type<'finish' | 'stop'>(),
       scopes: c.json<string[]>('scopes').notNull(),
       models: c.json<string[]>('models').notNull(),
       ipCidrs: c.json<string[]>('ip_cidrs').notNull(),
@@ -141,6 +146,8 @@ export function moneyTables(c: Columns) {
       createdAt: c.ms('created_at').notNull(),
       expiresAt: c.ms('expires_at').notNull(),
       pausedAt: c.ms('paused_at'),
+      /** Null for a pause by hand. */
+      pausedReason: c.text('paused_reason').$type<'brake' | 'leak'>(),
       revokedAt: c.ms('revoked_at'),
       revokedBy: c.text('revoked_by'),
       lastUsedAt: c.ms('last_used_at'),

@@ -14,6 +14,16 @@ export const fitByDefault = t.flag(
   false,
 )
 
+/** What a key and those below it may spend in a short time. */
+export const brakeMembers = {
+  'nusd_per_minute?': t.orNull(t.nusd('The most in a minute by the clock.', 100_000_000)),
+  'nusd_per_hour?': t.orNull(t.nusd('The most in an hour by the clock.', 1_000_000_000)),
+  'running?': t.oneOf('What becomes of open runs when it is pulled. Default: finish.', [
+    'finish',
+    'stop',
+  ]),
+}
+
 /** Members of a body that says what a key may do. */
 const rights = {
   'expires_at?': t.time('Default: in 90 days or with its parent. At most 366 days.'),
@@ -28,6 +38,9 @@ const rights = {
     'concurrency?': t.orNull(concurrency),
     'max_cost_per_run_nusd?': t.orNull(mostPerRun),
     'fit?': t.orNull(fitByDefault),
+    'brake?': t.orNull(
+      t.closed('A hold that would pass it pauses the key. Changed whole; null takes it off.', brakeMembers),
+    ),
   }),
   'tags?': t.map(t.text('', 'research'), 'At most 8.', { team: 'research' }),
 }

@@ -1,0 +1,46 @@
+/**
+ * The brake of a key: the most that it and the keys below it may spend in one minute and in one
+ * hour, by the clock in UTC. Each is a purse of its own beside the cap, so that a hold which would
+ * pass it is refused in the command that takes it, however many arrive at once.
+ */
+import type { Millis } from '../kernel/clock.ts'
+import type { Nusd } from '../kernel/money.ts'
+import type { KeyRow } from '../storage/db/schema.ts'
+
+export type BrakeSpan = 'minute' | 'hour'
+
+/** What may be spent in the span that begins at `start`, less what marks it as a brake's. */
+export type Brake = { span: BrakeSpan; start: Millis; limit: Nusd }
+
+const minuteMs = 60_000
+const hourMs = 3_600_000
+
+/** Milliseconds after the minute that tell a brake's windows from each other and from a cap's. */
+const marks: Record<BrakeSpan, Millis> = { minute: 1, hour: 2 }
+
+/** Whether a key has a brake: most have none, and their holds take no longer for it. */
+export const hasBrake = ({ brakeMinute, brakeHour }: KeyRow): boolean =>
+  brakeMinute !== null || brakeHour !== null
+
+/** The brakes of a key at this moment; `start` names their windows in `key_windows`. */
+export function brakesOf({ brakeMinute, brakeHour }: KeyRow, now: Millis): Brake[] {
+  const brakes: Brake[] = []
+  if (brakeMinute !== null) {
+    brakes.push({ span: 'minute', start: startOf('minute', now), limit: brakeMinute })
+  }
+  if (brakeHour !== null) {
+    brakes.push({ span: 'hour', start: startOf('hour', now), limit: brakeHour })
+  }
+  return brakes
+}
+
+const startOf = (span: BrakeSpan, now: Millis): Millis => {
+  const length = span === 'minute' ? minuteMs : hourMs
+  return now - (now % length) + marks[span]
+}
+
+/** Whether a window is a brake's. Those are deleted when they are over; caps' are kept. */
+export const isBrakeWindow = (start: Millis): boolean => {
+  const mark = start % minuteMs
+  return mark === marks.minute || mark === marks.hour
+}
