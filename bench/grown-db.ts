@@ -133,7 +133,17 @@ function accountAt(index: number, createdAt: number): AccountRow {
 function keyAt(index: number, accountId: string, before: KeyRow | undefined, now: number): KeyRow {
   const parent = index % grown.levels === 0 ? undefined : before
   const id = `key_${String(index).padStart(26, '0')}`
-  const none = { rpm: null, concurrency: null, maxCostPerRun: null, fit: null, pausedAt: null }
+  const none = {
+    rpm: null,
+    concurrency: null,
+    maxCostPerRun: null,
+    fit: null,
+    brakeMinute: null,
+    brakeHour: null,
+    brakeRunning: null,
+    pausedAt: null,
+    pausedReason: null,
+  }
   return {
     id,
     accountId,

@@ -77,7 +77,17 @@ function accountAt(index: number, held: bigint, createdAt: number): AccountRow {
 }
 
 function keyOf({ id: accountId, createdAt }: AccountRow, id: string): KeyRow {
-  const none = { rpm: null, concurrency: null, maxCostPerRun: null, fit: null, pausedAt: null }
+  const none = {
+    rpm: null,
+    concurrency: null,
+    maxCostPerRun: null,
+    fit: null,
+    brakeMinute: null,
+    brakeHour: null,
+    brakeRunning: null,
+    pausedAt: null,
+    pausedReason: null,
+  }
   return {
     id,
     accountId,

@@ -4,6 +4,7 @@ import { planRenewer } from '../billing/plans/renew.ts'
 import { isClockWrong, tellSkew } from '../front/status/clock.ts'
 import { dropAllowances } from '../front/terminal/allowance.ts'
 import type { AuditStore } from '../ledger/store/audit.ts'
+import { dropPastBrakes } from '../ledger/store/brakes.ts'
 import { anchorWorker } from '../proof/anchors/pace.ts'
 import { keepCheckpoint } from '../proof/log/checkpoint.ts'
 import { backgroundSigner } from '../proof/receipts/sign.ts'
@@ -26,7 +27,7 @@ type Recurring = { db: Db; audits: AuditStore; echo: () => Promise<void> }
 export function jobsOf(deps: Deps, { db, audits, echo }: Recurring): Job[] {
   const sign = backgroundSigner(deps)
   return [
-    ...jobsByClock(deps).map((job) => whileClockIsRight(deps, job)),
+    ...jobsByClock(deps, db).map((job) => whileClockIsRight(deps, job)),
     { name: 'number', everyMs: 1000, tick: deps.sequencer.flush },
     { name: 'sign', everyMs: 1000, tick: sign },
     { name: 'compare-heads', everyMs: 2000, tick: deps.heads.look },
@@ -54,7 +55,7 @@ export function jobsOf(deps: Deps, { db, audits, echo }: Recurring): Job[] {
 }
 
 /** Jobs that write, end or delete by the time of day. */
-function jobsByClock(deps: Deps): Job[] {
+function jobsByClock(deps: Deps, db: Db): Job[] {
   const depositsEveryMs = deps.depositPolicy?.pollMs ?? 60_000
   return [
     { name: 'checkpoint', everyMs: 5000, tick: () => keepCheckpoint(deps) },
@@ -70,6 +71,7 @@ function jobsByClock(deps: Deps): Job[] {
     { name: 'renew-plans', everyMs: 1000, atStart: true, tick: planRenewer(deps) },
     { name: 'drop-calls', everyMs: 60_000, tick: () => deps.calls.dropPast(deps.clock.now()) },
     { name: 'drop-outputs', everyMs: 60_000, tick: () => deps.runs.dropOutputs(deps.clock.now()) },
+    { name: 'drop-brakes', everyMs: 3_600_000, tick: () => dropPastBrakes(db, deps.clock.now()) },
     { name: 'drop-allowances', everyMs: 3_600_000, tick: () => dropAllowances(deps) },
     {
       name: 'drop-texts',

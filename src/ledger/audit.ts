@@ -11,6 +11,7 @@ import type {
 } from '../storage/db/schema.ts'
 import type { LedgerSide } from '../storage/db/schema-money.ts'
 import { windowId } from '../storage/holds/open-runs.ts'
+import { isBrakeWindow } from './brake.ts'
 import { depositOfRef, depositRef } from './deposit-ref.ts'
 
 /**

@@ -12,7 +12,7 @@ import { maxNusd } from '../kernel/money.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
 import type { Trace } from '../kernel/trace.ts'
-import { mostFor, takeHold } from '../ledger/hold.ts'
+import { mostFor, passedBrake, takeHold } from '../ledger/hold.ts'
 import type { Once } from '../ledger/once.ts'
 import { isSet } from '../models/body.ts'
 import { type Bound, boundOf } from '../models/bound.ts'
@@ -24,6 +24,7 @@ import { isDiverged } from '../proof/log/divergence.ts'
 import { commitInput } from '../proof/receipts/receipt.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import { notEnded } from '../storage/holds/open-runs.ts'
+import { BrakePassed, pullBrake } from './brake.ts'
 import { assertCircuitClosed } from './circuit.ts'
 import { freeLater, unstored } from './finish.ts'
 import { fitBound, holdOf, withTokens } from './fit.ts'
@@ -103,6 +104,8 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
         const room = wish.fit ? mostFor(unit, caller.account, chain) : maxNusd
         const fitted = wish.fit ? fitBound(model, bound, room, discountBps) : bound
         const hold = holdOf(model, fitted, discountBps)
+        const passed = passedBrake(unit, chain, hold)
+        if (passed) throw new BrakePassed(passed)
         const windows = takeHold(unit, chain, hold, (shortage) =>
           explainShortage(shortage, {
             model,
@@ -146,6 +149,7 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
     if (!(error instanceof Refusal)) {
       freeLater(deps, { id, accountId: caller.account }, model.prices, neverBegun, 0)
     }
+    if (error instanceof BrakePassed && !error.passed.isAlone) await pullBrake(deps, error.passed)
     // In both cases nothing is charged.
     throw error instanceof StorageFault ? error.withoutDoubt() : error
   } finally {

@@ -15,6 +15,7 @@ export function refusalOf(
 ): Refusal {
   const charged = charge === 'nothing' ? {} : { message: brokeOff }
   if (stopped === 'key_revoked' || stopped === 'account_suspended') return new Refusal(stopped)
+  if (stopped === 'brake') return new Refusal('key_paused', { message: brakeStopped[charge] })
   if (stopped === 'session_ended') {
     return new Refusal('session_required', { message: signedOut })
   }
@@ -78,6 +79,12 @@ const cancelled: Record<Charged, string> = {
     'The run was cancelled while the model server was at work on it. Its input was charged, or ' +
     'what that reported: see the receipt.',
   output: 'The run was cancelled. What it delivered was charged: see the receipt.',
+}
+const braked = 'The brake of the key was pulled, and this run with it.'
+const brakeStopped: Record<Charged, string> = {
+  nothing: `${braked} Nothing was charged.`,
+  input: `${braked} Its input was charged: see the receipt.`,
+  output: `${braked} What it delivered was charged: see the receipt.`,
 }
 /** Agents look for the words "maximum context length" to shorten what they send. */
 const tooLongFor = (contextTokens: number): string =>

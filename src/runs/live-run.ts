@@ -14,6 +14,8 @@ export type StopReason =
   | 'client_gone'
   | 'cancelled'
   | 'key_revoked'
+  /** The brake of its key, or of one above it, was pulled. */
+  | 'brake'
   | 'account_suspended'
   | 'session_ended'
   | 'shutdown'

@@ -6,7 +6,7 @@ import type { LiveRun } from './live-run.ts'
 const batch = 500
 
 /**
- * Stops runs of this process whose key or parent key was revoked, whose account was suspended, or
+ * Stops runs of this process whose key or parent key was revoked or braked, whose account was suspended, or
  * whose browser session ended, on any node. Called every second, so they end within two.
  */
 export async function stopForbidden({
@@ -17,12 +17,14 @@ export async function stopForbidden({
   clock,
 }: Pick<Deps, 'live' | 'keys' | 'accounts' | 'sessions' | 'clock'>): Promise<void> {
   const runs = live.all()
-  const revoked = await among(runs.flatMap(keysOf), keys.revokedAmong)
+  const stopped = await among(runs.flatMap(keysOf), keys.stoppedAmong)
   const suspended = await among(runs.map(accountOf), accounts.suspendedAmong)
   const asking = runs.flatMap(({ session }) => session ?? [])
   const signedIn = await among(asking, (ids) => sessions.liveAmong(ids, clock.now()))
   for (const run of runs) {
-    if (keysOf(run).some((id) => revoked.has(id))) run.stop('key_revoked')
+    const reasons = keysOf(run).flatMap((id) => stopped.get(id)?.reason ?? [])
+    if (reasons.includes('key_revoked')) run.stop('key_revoked')
+    else if (reasons.length > 0) run.stop('brake')
     else if (suspended.has(accountOf(run))) run.stop('account_suspended')
     else if (run.session !== undefined && !signedIn.has(run.session)) run.stop('session_ended')
   }
@@ -31,15 +33,15 @@ export async function stopForbidden({
 const keysOf = ({ row }: LiveRun): string[] => row.windows.map(([keyId]) => keyId)
 const accountOf = ({ row }: LiveRun): string => row.accountId
 
-/** The ids that a query finds, in batches. */
-async function among(
+/** What a query finds of these ids, in batches. */
+async function among<Found extends { id: string }>(
   ids: readonly string[],
-  find: (ids: string[]) => Promise<{ id: string }[]>,
-): Promise<Set<string>> {
+  find: (ids: string[]) => Promise<Found[]>,
+): Promise<Map<string, Found>> {
   const each = [...new Set(ids)]
-  const found = new Set<string>()
+  const found = new Map<string, Found>()
   for (let from = 0; from < each.length; from += batch) {
-    for (const { id } of await find(each.slice(from, from + batch))) found.add(id)
+    for (const one of await find(each.slice(from, from + batch))) found.set(one.id, one)
   }
   return found
 }

@@ -2,7 +2,7 @@
 import type { Millis } from '../../kernel/clock.ts'
 import { parseAddress } from '../../kernel/network-address.ts'
 import { isWithin, parseBlock } from '../../kernel/network-block.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { type RefusalDetail, refuse } from '../../kernel/refusal.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
 import type { Plan } from '../plan.ts'
@@ -103,7 +103,19 @@ export function assertUsable(chain: Chain, now: Millis): void {
   const status = statusOf(chain, now)
   if (status === 'revoked') refuse('key_revoked')
   if (status === 'expired') refuse('key_expired')
-  if (status === 'paused') refuse('key_paused')
+  if (status === 'paused') refuse('key_paused', pausedDetail(chain))
+}
+
+/** What is said of a key that is paused for another reason than by hand. */
+function pausedDetail(chain: Chain): RefusalDetail {
+  const braked = chain.find(({ pausedReason }) => pausedReason === 'brake')
+  if (!braked) return {}
+  return {
+    message:
+      `Key ${braked.name} was spending more than its brake allows, and is paused. Its owner can ` +
+      'look at its runs and resume it.',
+    metadata: { paused_reason: 'brake', blocking_key_id: braked.id },
+  }
 }
 
 /** @throws Refusal `scope_denied` unless every key of the chain has the scope */

@@ -60,6 +60,9 @@ export type KeyRows = {
   runsInFlight(account: string): Promise<{ keyId: string }[]>
   /** The windows that began at these times; one that counted nothing has no row. */
   windows(wanted: { keyId: string; start: Millis }[]): Promise<WindowRow[]>
-  /** Those of these keys that are revoked: the runs in flight are checked with it. */
-  revokedAmong(ids: string[]): Promise<{ id: string }[]>
+  /**
+   * Those of these keys that are revoked, or whose brake was pulled and stops open runs: the runs
+   * in flight are checked with it.
+   */
+  stoppedAmong(ids: string[]): Promise<{ id: string; reason: 'key_revoked' | 'brake' }[]>
 }

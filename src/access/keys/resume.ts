@@ -25,6 +25,7 @@ export async function resumeKey(
       if (!key) throw new Error('a chain without a key')
       if (key.pausedAt !== null) {
         key.pausedAt = null
+        key.pausedReason = null
         unit.changed('key', key)
         noteKey(unit, ids, key, { actor, action: 'key.resume', detail: {} })
       }

@@ -1,7 +1,7 @@
 /** The answers of `/v1/keys` and `/v1/balance`. */
 import { capWindows } from '../../ledger/window.ts'
 import * as t from '../../web/http/shape.ts'
-import { concurrency, fitByDefault, mostPerRun, rpm } from './api/key-body.ts'
+import { brakeMembers, concurrency, fitByDefault, mostPerRun, rpm } from './api/key-body.ts'
 import { scopes } from './key.ts'
 
 const statuses = ['usable', 'paused', 'expired', 'revoked'] as const
@@ -13,6 +13,13 @@ const limits = t.object(
     concurrency: t.usuallyNull(concurrency),
     max_cost_per_run_nusd: t.usuallyNull(mostPerRun),
     fit: fitByDefault,
+    brake: t.usuallyNull(
+      t.object('What may be spent in a minute and in an hour. A hold beyond it pauses the key.', {
+        nusd_per_minute: brakeMembers['nusd_per_minute?'],
+        nusd_per_hour: brakeMembers['nusd_per_hour?'],
+        running: brakeMembers['running?'],
+      }),
+    ),
   },
 )
 
@@ -35,6 +42,13 @@ const keyMembers = {
   status: t.oneOf('Computed over the key and all above it.', statuses),
   created_at: t.time('When it was made.'),
   expires_at: t.time('From then on it is refused.'),
+  paused_at: t.usuallyNull(t.time('When it was paused itself.')),
+  paused_reason: t.usuallyNull(
+    t.oneOf('Why, unless by hand: its brake was pulled, or its secret was reported.', [
+      'brake',
+      'leak',
+    ]),
+  ),
   revoked_at: t.usuallyNull(t.time('When it was revoked.')),
   revoked_by: t.usuallyNull(t.text('Who revoked it: a key id, or the account.', 'operator')),
   last_used_at: t.usuallyNull(t.time('Exact to a minute.')),

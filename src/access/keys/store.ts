@@ -63,14 +63,24 @@ export function keyStore(
             .where(or(...named)),
         )
       }),
-    revokedAmong: (ids) =>
-      db.read((q) =>
+    stoppedAmong: async (ids) => {
+      const isStopped = or(
+        gt(keys.revokedAt, 0),
+        and(eq(keys.pausedReason, 'brake'), eq(keys.brakeRunning, 'stop')),
+      )
+      const some = { id: keys.id, revokedAt: keys.revokedAt }
+      const found = await db.read((q) =>
         rows(
           q
-            .select({ id: keys.id })
+            .select(some)
             .from(keys)
-            .where(and(inArray(keys.id, ids), gt(keys.revokedAt, 0))),
+            .where(and(inArray(keys.id, ids), isStopped)),
         ),
-      ),
+      )
+      return found.map(({ id, revokedAt }) => ({
+        id,
+        reason: revokedAt === null ? 'brake' : 'key_revoked',
+      }))
+    },
   }
 }

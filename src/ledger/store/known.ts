@@ -30,7 +30,8 @@ export function isKnown(
     if (!tracked.accounts.has(account)) return false
     for (const each of keys) {
       const key = tracked.keys.get(each)
-      if (!key || !tracked.windows.has(windowId(each, windowStart(key.capWindow, now)))) return false
+      if (!key || !tracked.windows.has(windowId(each, windowStart(key.capWindow, now))))
+        return false
       if (!hasBrake(key)) continue
       for (const brake of brakesOf(key, now)) {
         if (!tracked.windows.has(windowId(each, brake.start))) return false

@@ -39,7 +39,10 @@ const rights = {
     'max_cost_per_run_nusd?': t.orNull(mostPerRun),
     'fit?': t.orNull(fitByDefault),
     'brake?': t.orNull(
-      t.closed('A hold that would pass it pauses the key. Changed whole; null takes it off.', brakeMembers),
+      t.closed(
+        'A hold that would pass it pauses the key. Changed whole; null takes it off.',
+        brakeMembers,
+      ),
     ),
   }),
   'tags?': t.map(t.text('', 'research'), 'At most 8.', { team: 'research' }),

@@ -1,0 +1,64 @@
+/** Pulls the brake of a key whose runs would spend faster than its owner allows. */
+import { noteKey } from '../access/keys/note.ts'
+import type { Deps } from '../app/deps-port.ts'
+import { toJsonInteger, toUsd } from '../kernel/money.ts'
+import { Refusal } from '../kernel/refusal.ts'
+import { notAStatus } from '../kernel/status-safe.ts'
+import type { Passed } from '../ledger/hold.ts'
+
+/** The refusal of a hold that would pass a brake. {@link pullBrake} follows unless it is alone. */
+export class BrakePassed extends Refusal {
+  constructor(readonly passed: Passed) {
+    super(passed.isAlone ? 'cap_exceeded' : 'key_paused', {
+      message: wordsOf(passed),
+      metadata: metadataOf(passed),
+    })
+  }
+}
+
+function wordsOf({ key, span, limit, required, isAlone }: Passed): string {
+  const rate = `$${toUsd(limit)} a ${span}`
+  return isAlone
+    ? `This run alone may cost $${toUsd(required)}, and the brake of key ${key.name} allows ` +
+        `${rate}. Lower max_tokens or send less; the owner can raise limits.brake.`
+    : `Key ${key.name} was spending more than its brake allows, ${rate}: it is paused. Its owner ` +
+        'can look at its runs and resume it.'
+}
+
+const metadataOf = ({ key, span, limit, required, available }: Passed) => ({
+  limited_by: 'brake' as const,
+  paused_reason: 'brake' as const,
+  blocking_key_id: key.id,
+  span,
+  limit_nusd: toJsonInteger(limit),
+  required_nusd: toJsonInteger(required),
+  required_usd: notAStatus(toUsd(required)),
+  available_nusd: toJsonInteger(available),
+  available_usd: notAStatus(toUsd(available)),
+})
+
+/**
+ * Pauses the key whose brake a hold would have passed, with the reason, once however many holds
+ * were refused. Open runs finish, or are stopped within two seconds, as its owner chose.
+ */
+export async function pullBrake(
+  { ledger, keys, ids, log }: Pick<Deps, 'ledger' | 'keys' | 'ids' | 'log'>,
+  { key: { id, accountId, lineage }, span, limit }: Passed,
+): Promise<void> {
+  const isPulled = await ledger.post({
+    account: accountId,
+    keys: lineage,
+    decide(unit) {
+      const key = unit.key(id)
+      if (!key || key.pausedAt !== null || key.revokedAt !== null) return false
+      key.pausedAt = unit.now
+      key.pausedReason = 'brake'
+      unit.changed('key', key)
+      const detail = { reason: 'brake', span, limit_nusd: limit.toString() }
+      noteKey(unit, ids, key, { actor: 'brake', action: 'key.pause', detail })
+      return true
+    },
+  })
+  keys.forget(id)
+  if (isPulled) log.warn('brake pulled', { key: id, span })
+}
