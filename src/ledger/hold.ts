@@ -97,7 +97,8 @@ export type Shortage = {
 
 /**
  * Reserves `amount` on the key, every ancestor, their brakes and the account; returns the windows
- * it was taken from. {@link passedBrake} comes first. `explain` gives a refusal its words and adds to its metadata.
+ * it was taken from. {@link passedBrake} comes first. `explain` gives a refusal its words and adds
+ * to its metadata.
  * @throws Refusal `cap_exceeded` or `insufficient_balance`, before any change.
  */
 export function takeHold(

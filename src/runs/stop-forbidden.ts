@@ -6,8 +6,9 @@ import type { LiveRun } from './live-run.ts'
 const batch = 500
 
 /**
- * Stops runs of this process whose key or parent key was revoked or braked, whose account was suspended, or
- * whose browser session ended, on any node. Called every second, so they end within two.
+ * Stops runs of this process whose key or parent key was revoked or braked, whose account was
+ * suspended, or whose browser session ended, on any node. Called every second, so they end within
+ * two.
  */
 export async function stopForbidden({
   live,

@@ -106,7 +106,7 @@ export function assertUsable(chain: Chain, now: Millis): void {
   if (status === 'paused') refuse('key_paused', pausedDetail(chain))
 }
 
-/** What is said of a key that is paused for another reason than by hand. */
+/** Names the key whose brake was pulled; a pause by hand needs no more words. */
 function pausedDetail(chain: Chain): RefusalDetail {
   const braked = chain.find(({ pausedReason }) => pausedReason === 'brake')
   if (!braked) return {}

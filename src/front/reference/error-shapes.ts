@@ -72,6 +72,12 @@ const optional = <M extends Readonly<Record<string, t.TSchema>>>(members: M) =>
 
 const reasons = t.text('Which part, in one word.', 'database')
 
+const brake = {
+  paused_reason: t.only('brake'),
+  span: t.oneOf('Of which time.', ['minute', 'hour']),
+  limit_nusd: t.nusd('The most in it.', 100_000_000),
+}
+
 /** What `metadata` holds, where a type has any. */
 export const metadataShapes: Partial<Record<RefusalType, t.TSchema>> = {
   invalid_request: t.object('Where the request is wrong, as far as it can be said.', {
@@ -90,10 +96,18 @@ export const metadataShapes: Partial<Record<RefusalType, t.TSchema>> = {
     'What lacks. A run says all of it, a subscription the required members.',
     { limited_by: t.only('balance'), ...money, ...optional(shortage) },
   ),
-  cap_exceeded: t.object('What lacks.', {
-    limited_by: t.oneOf('Which cap.', ['key', 'ancestor', 'max_cost_per_run']),
+  cap_exceeded: t.object('What lacks. Of a brake: a run that alone would pass it.', {
+    limited_by: t.oneOf('Which cap.', ['key', 'ancestor', 'max_cost_per_run', 'brake']),
     ...money,
-    ...shortage,
+    ...optional(shortage),
+    ...optional(brake),
+  }),
+  key_paused: t.object('Of a brake that was pulled; of a pause by hand there is none.', {
+    'paused_reason?': t.only('brake'),
+    'blocking_key_id?': t.id('key', 'The key that has the brake.'),
+    'limited_by?': t.only('brake'),
+    ...optional(money),
+    ...optional(brake),
   }),
   signature_invalid: t.object('What is wrong.', {
     reason: t.text('The rule that the text broke.', 'signature'),

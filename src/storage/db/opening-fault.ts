@@ -20,6 +20,8 @@ function codesOf(error: unknown): string[] {
     // PgBouncer uses the same code for every refusal.
     const isPassword = /^password authentication failed/.test(at.message)
     if (errno === '08P01' && isPassword) codes.unshift('28P01')
+    // Another client's statement of the same name has other parameters or columns.
+    if (/^bind message supplies|^cached plan must not/.test(at.message)) codes.unshift('26000')
   }
   return codes
 }

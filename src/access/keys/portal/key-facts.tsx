@@ -1,4 +1,6 @@
 /** The panel of a key's properties and rights. */
+import { hasBrake } from '../../../ledger/brake.ts'
+import type { KeyRow } from '../../../storage/db/schema.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
@@ -55,9 +57,27 @@ const rights = ({ shown: { key } }: DetailView): Fact[] => [
     'Max cost per run',
     key.maxCostPerRun === null ? 'No limit' : <Amount nusd={key.maxCostPerRun} />,
   ],
+  ['Brake', hasBrake(key) ? <BrakeText of={key} /> : 'None'],
   ['When money is short', key.fit ? 'Lowers max_tokens' : 'Refuses the run'],
   ['Tags', <Tags of={key.tags} />],
 ]
+
+const BrakeText = ({ of: { brakeMinute, brakeHour, brakeRunning } }: { of: KeyRow }) => (
+  <>
+    {brakeMinute === null ? null : (
+      <>
+        <Amount nusd={brakeMinute} /> a minute
+      </>
+    )}
+    {brakeMinute === null || brakeHour === null ? null : ', '}
+    {brakeHour === null ? null : (
+      <>
+        <Amount nusd={brakeHour} /> an hour
+      </>
+    )}
+    {brakeRunning === 'stop' ? '; stops open runs' : '; open runs finish'}
+  </>
+)
 
 const count = (number: number): string => number.toLocaleString('en-US')
 

@@ -28,6 +28,9 @@ export const keyForm = t.body('KeyForm', 'A key as a form. A new one needs `name
   concurrency: field('Runs in flight; empty for no limit of its own.', '16'),
   max_cost_per_run: field('Decimal USD; empty for no limit of its own.', '0.05'),
   fit: field('`true`: runs are lowered to what can be afforded; `false` or empty: not.', ''),
+  brake_per_minute: field('Decimal USD a minute; empty for no brake.', '0.50'),
+  brake_per_hour: field('Decimal USD an hour; empty for no brake.', '5.00'),
+  brake_running: field('Of open runs when it is pulled: `finish` or `stop`.', 'finish'),
   once: field('That of the page: the form makes one key, however often it is sent.', ''),
 })
 

@@ -91,6 +91,9 @@ export const toDraft = (key: KeyRow): Draft => ({
   concurrency: key.concurrency === null ? '' : String(key.concurrency),
   max_cost_per_run: key.maxCostPerRun === null ? '' : toUsd(key.maxCostPerRun),
   fit: key.fit ? 'true' : '',
+  brake_per_minute: key.brakeMinute === null ? '' : toUsd(key.brakeMinute),
+  brake_per_hour: key.brakeHour === null ? '' : toUsd(key.brakeHour),
+  brake_running: key.brakeRunning === 'stop' ? 'stop' : '',
 })
 
 /** One a line. A name that contains "=" cannot be written this way: {@link areWritable}. */
@@ -123,6 +126,8 @@ const fields: Readonly<Record<string, string>> = {
   'limits.concurrency': 'concurrency',
   'limits.max_cost_per_run_nusd': 'max_cost_per_run',
   'limits.fit': 'fit',
+  'limits.brake.nusd_per_minute': 'brake_per_minute',
+  'limits.brake.nusd_per_hour': 'brake_per_hour',
 }
 const fieldOf = (param: string): string => fields[param] ?? param
 
@@ -190,6 +195,7 @@ function readRights(draft: Draft): Omit<KeyChange, 'name' | 'capLimit' | 'expire
       ? {}
       : { maxCostPerRun: readMost(draft['max_cost_per_run']) }),
     ...(draft['fit'] === undefined ? {} : { fit: readFit(draft['fit']) }),
+    ...readBrake(draft),
   }
 }
 
@@ -225,8 +231,23 @@ function readCount(field: string, text: string): number | null {
   no(field, 'Enter a whole number, or leave it empty for no limit.')
 }
 
-const readMost = (text: string): Nusd | null =>
-  text.trim() === '' ? null : readUsd('max_cost_per_run', text)
+const readMost = (text: string, field = 'max_cost_per_run'): Nusd | null =>
+  text.trim() === '' ? null : readUsd(field, text)
+
+function readBrake(draft: Draft): Pick<KeyChange, 'brakeMinute' | 'brakeHour' | 'brakeRunning'> {
+  const { brake_per_minute: minute, brake_per_hour: hour, brake_running: running } = draft
+  return {
+    ...(minute === undefined ? {} : { brakeMinute: readMost(minute, 'brake_per_minute') }),
+    ...(hour === undefined ? {} : { brakeHour: readMost(hour, 'brake_per_hour') }),
+    ...(running === undefined ? {} : { brakeRunning: readRunning(running) }),
+  }
+}
+
+function readRunning(text: string): 'finish' | 'stop' {
+  if (text === 'stop') return 'stop'
+  if (text === '' || text === 'finish') return 'finish'
+  no('brake_running', 'Choose finish or stop.')
+}
 
 function readFit(text: string): boolean {
   if (text === 'true') return true

@@ -55,7 +55,10 @@ export function StateBadge({ shown: { key, chain }, now }: Shown) {
   const words = isOwn ? stateWords[status] : `${stateWords[status]} above`
   if (status === 'revoked') return <Badge tone="bad">{words}</Badge>
   if (status === 'expired') return <Badge>{words}</Badge>
-  if (status === 'paused') return <Badge tone="warn">{words}</Badge>
+  if (status === 'paused') {
+    const isBraked = key.pausedReason === 'brake'
+    return <Badge tone="warn">{isBraked ? 'Paused by its brake' : words}</Badge>
+  }
   const end = endOf(chain)
   if (end - now > 7 * dayMs) return <Badge tone="ok">{words}</Badge>
   return (

@@ -21,15 +21,18 @@ const names = [
   'concurrency',
   'max_cost_per_run',
   'fit',
+  'brake_per_minute',
+  'brake_per_hour',
+  'brake_running',
 ]
 
 /** Folded unless one of the fields has an error. */
 export const RightsFields = ({ form, draft, refusal, withoutTags }: RightsProps) => {
-  const field = (name: string) => ({
+  const field = (name: string): Field => ({
     form,
     name,
-    ...(draft[name] === undefined ? {} : { value: draft[name] }),
-    ...(errorOf(refusal, name) ? { error: errorOf(refusal, name) } : {}),
+    ...optionally('value', draft[name]),
+    ...optionally('error', errorOf(refusal, name)),
   })
   const isWrong = names.some((name) => errorOf(refusal, name) !== undefined)
   return (
@@ -75,6 +78,7 @@ export const RightsFields = ({ form, draft, refusal, withoutTags }: RightsProps)
               { value: 'true', label: 'Lower max_tokens' },
             ]}
           />
+          <BrakeFields field={field} />
         </div>
         {withoutTags ? null : (
           <AreaField
@@ -89,6 +93,36 @@ export const RightsFields = ({ form, draft, refusal, withoutTags }: RightsProps)
     </details>
   )
 }
+
+const optionally = <N extends string>(name: N, text: string | undefined) =>
+  (text === undefined ? {} : { [name]: text }) as { [M in N]?: string }
+
+type Field = { form: string; name: string; value?: string; error?: string }
+
+const BrakeFields = ({ field }: { field: (name: string) => Field }) => (
+  <>
+    <TextField
+      {...field('brake_per_minute')}
+      label="Brake, USD a minute"
+      inputmode="decimal"
+      hint="A run beyond it pauses the key. A tenth of the cap is a good start."
+    />
+    <TextField
+      {...field('brake_per_hour')}
+      label="Brake, USD an hour"
+      inputmode="decimal"
+      hint="Empty: none."
+    />
+    <SelectField
+      {...field('brake_running')}
+      label="When the brake is pulled"
+      options={[
+        { value: '', label: 'Open runs finish' },
+        { value: 'stop', label: 'Open runs are stopped' },
+      ]}
+    />
+  </>
+)
 
 type ScopeProps = { form: string; draft: Draft; error: string | undefined }
 
