@@ -14,7 +14,7 @@ import { adminPortal } from '../front/admin/portal.tsx'
 import { consolePortal } from '../front/console/portal.tsx'
 import { explorerPages } from '../front/explorer/pages.tsx'
 import type { PublicDeps } from '../front/explorer/public-cache.ts'
-import { missingPages } from '../front/overview/portal/missing.tsx'
+import { missingPages } from '../front/overview/portal/missing.ts'
 import { overviewPortal } from '../front/overview/portal.tsx'
 import { docsApi } from '../front/reference/api.ts'
 import { docsPages } from '../front/reference/pages.tsx'
@@ -63,7 +63,7 @@ export function mountPages(app: AnyElysia, deps: PublicDeps, slots: Slots): Show
     .use(sitePages(deps, frame))
     .use(sitemapApi(deps, frame))
     .use(overviewPortal(deps, frame))
-    .use(missingPages(deps, frame))
+    .use(missingPages(deps))
     .use(runsPortal(deps, frame))
     .use(consolePortal(deps, frame, (line, account) => runOwn(deps, line, account)))
     .use(consoleCommandApi(deps))

@@ -57,6 +57,8 @@ export type RefusalDetail = {
   param?: string
   metadata?: Record<string, unknown>
   headers?: Record<string, string>
+  /** Who is signed in, for a page that shows it; no answer tells it. */
+  reader?: string
 }
 
 /** An expected no. Anything else that is thrown is a bug and becomes a 500 without detail. */

@@ -88,6 +88,23 @@ export async function currentSession(
   return found
 }
 
+/**
+ * Says that there is nothing, in the same way for what does not exist and for what is not shown to
+ * this person.
+ * @throws Refusal `not_found`
+ */
+export async function refuseMissing(
+  deps: Notes,
+  request: Request,
+  found: FoundSession | undefined,
+): Promise<never> {
+  const isPage = (pathToReturnTo(request) ?? '').startsWith('/dashboard')
+  if (found?.status !== 'active' || !isPage) return refuse('not_found')
+  const reader = found.session.accountId
+  await deps.extent.note(reader, deps.clock.now())
+  return refuse('not_found', { reader })
+}
+
 /** The account that reads a public page, if one is signed in. */
 export async function readerAccount(
   deps: Reads,

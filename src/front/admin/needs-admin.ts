@@ -1,6 +1,10 @@
 /** The guard of the operator's routes. */
 import { Elysia } from 'elysia'
-import { currentSession, type SessionNeed } from '../../access/accounts/needs-session.ts'
+import {
+  currentSession,
+  refuseMissing,
+  type SessionNeed,
+} from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { assertSameOrigin } from '../../web/http/same-origin.ts'
@@ -18,7 +22,7 @@ export const adminAuth = (deps: Deps) =>
         const found = await currentSession(deps, request)
         if (!found && need === 'action') refuse('session_required')
         const account = found?.status === 'active' ? found.session.accountId : ''
-        if (!isAdmin(deps.settings, account)) refuse('not_found')
+        if (!isAdmin(deps.settings, account)) return refuseMissing(deps, request, found)
         return { account }
       },
     }),

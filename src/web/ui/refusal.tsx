@@ -2,10 +2,12 @@
 import type { Refusal } from '../../kernel/refusal.ts'
 import type { ShowRefusal } from '../http/root.ts'
 import { ButtonLink } from './button.tsx'
+import { Empty } from './empty.tsx'
 import type { Frame } from './frame.ts'
 import { renderChild } from './jsx-runtime.ts'
-import { publicPage } from './layout.tsx'
+import { dashboardPage, publicPage } from './layout.tsx'
 import { ErrorNote } from './notice.tsx'
+import { PageHead, Panel } from './panel.tsx'
 import { pageHeaders, readerOf } from './reply.ts'
 import { Rosette } from './rosette.tsx'
 
@@ -14,6 +16,18 @@ export const refusalPages =
   (refusal, { request, requestId, wants }) => {
     if (wants === 'fragment') {
       return { html: renderChild(fragmentOf(refusal, requestId)), headers: pageHeaders }
+    }
+    const { reader } = refusal.detail
+    if (reader !== undefined) {
+      const main = <Missing account={reader} />
+      const page = dashboardPage({
+        frame,
+        title: titleOf(refusal),
+        here: '',
+        account: reader,
+        main,
+      })
+      return { html: page.html(readerOf(request)), headers: pageHeaders }
     }
     const page = publicPage({
       frame,
@@ -31,6 +45,30 @@ const fragmentOf = (refusal: Refusal, requestId: string) => (
     charged={refusal.status === 402 ? 'Nothing was charged.' : null}
     requestId={requestId}
   />
+)
+
+/** What a signed-in person gets for a page that does not exist: the frame, and ways on. */
+const Missing = ({ account }: { account: string }) => (
+  <>
+    <PageHead title="Nothing here" />
+    <Panel id="missing" title="404">
+      <Empty
+        hash={account}
+        title="There is no such page."
+        action={
+          <div class="row">
+            <ButtonLink href="/dashboard" look="go">
+              Overview
+            </ButtonLink>
+            <ButtonLink href="/dashboard/runs">Find a run by its id</ButtonLink>
+            <ButtonLink href="/docs">Docs</ButtonLink>
+          </div>
+        }
+      >
+        It may have moved, or the address has a slip of the pen.
+      </Empty>
+    </Panel>
+  </>
 )
 
 type RefusalProps = { refusal: Refusal; requestId: string }
