@@ -149,7 +149,7 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
     if (!(error instanceof Refusal)) {
       freeLater(deps, { id, accountId: caller.account }, model.prices, neverBegun, 0)
     }
-    if (error instanceof BrakePassed && !error.passed.isAlone) await pullBrake(deps, error.passed)
+    if (error instanceof BrakePassed) await pullBrake(deps, error.passed)
     // In both cases nothing is charged.
     throw error instanceof StorageFault ? error.withoutDoubt() : error
   } finally {

@@ -39,9 +39,22 @@ const metadataOf = ({ key, span, limit, required, available }: Passed) => ({
 
 /**
  * Pauses the key whose brake a hold would have passed, with the reason, once however many holds
- * were refused. Open runs finish, or are stopped within two seconds, as its owner chose.
+ * were refused; not for a run that alone would pass it. Open runs finish, or are stopped within two seconds, as its owner chose.
  */
 export async function pullBrake(
+  deps: Pick<Deps, 'ledger' | 'keys' | 'ids' | 'log'>,
+  passed: Passed,
+): Promise<void> {
+  if (passed.isAlone) return
+  try {
+    await pause(deps, passed)
+  } catch (error) {
+    // The next hold beyond the rate tries again; until then each is refused by itself.
+    deps.log.error('brake.not_pulled', error, { key: passed.key.id })
+  }
+}
+
+async function pause(
   { ledger, keys, ids, log }: Pick<Deps, 'ledger' | 'keys' | 'ids' | 'log'>,
   { key: { id, accountId, lineage }, span, limit }: Passed,
 ): Promise<void> {
@@ -60,5 +73,5 @@ export async function pullBrake(
     },
   })
   keys.forget(id)
-  if (isPulled) log.warn('brake pulled', { key: id, span })
+  if (isPulled) log.warn('brake.pulled', { key: id, span })
 }
