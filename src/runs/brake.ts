@@ -39,7 +39,8 @@ const metadataOf = ({ key, span, limit, required, available }: Passed) => ({
 
 /**
  * Pauses the key whose brake a hold would have passed, with the reason, once however many holds
- * were refused; not for a run that alone would pass it. Open runs finish, or are stopped within two seconds, as its owner chose.
+ * were refused; not for a run that alone would pass it. Open runs finish, or are stopped within two
+ * seconds, as its owner chose.
  */
 export async function pullBrake(
   deps: Pick<Deps, 'ledger' | 'keys' | 'ids' | 'log'>,

@@ -73,7 +73,6 @@ const optional = <M extends Readonly<Record<string, t.TSchema>>>(members: M) =>
 const reasons = t.text('Which part, in one word.', 'database')
 
 const brake = {
-  paused_reason: t.only('brake'),
   span: t.oneOf('Of which time.', ['minute', 'hour']),
   limit_nusd: t.nusd('The most in it.', 100_000_000),
 }
@@ -102,11 +101,9 @@ export const metadataShapes: Partial<Record<RefusalType, t.TSchema>> = {
     ...optional(shortage),
     ...optional(brake),
   }),
-  key_paused: t.object('Of a brake that was pulled; of a pause by hand there is none.', {
+  key_paused: t.object('Where a brake was pulled.', {
     'paused_reason?': t.only('brake'),
-    'blocking_key_id?': t.id('key', 'The key that has the brake.'),
-    'limited_by?': t.only('brake'),
-    ...optional(money),
+    'blocking_key_id?': t.id('key', 'The key that has it.'),
     ...optional(brake),
   }),
   signature_invalid: t.object('What is wrong.', {
