@@ -13,6 +13,7 @@ import { sha256 } from '../src/kernel/hash.ts'
 import { insert } from '../src/storage/db/query-steps.ts'
 import type { AccountRow, KeyRow } from '../src/storage/db/schema.ts'
 import { openSqlite } from '../src/storage/db/sqlite.ts'
+import { plainKey } from '../test/support/plain-key.ts'
 import { binary, environment } from './environment.ts'
 import { start } from './processes.ts'
 import { answers, benchAccount, freePort, serveCommand } from './targets.ts'
@@ -133,17 +134,6 @@ function accountAt(index: number, createdAt: number): AccountRow {
 function keyAt(index: number, accountId: string, before: KeyRow | undefined, now: number): KeyRow {
   const parent = index % grown.levels === 0 ? undefined : before
   const id = `key_${String(index).padStart(26, '0')}`
-  const none = {
-    rpm: null,
-    concurrency: null,
-    maxCostPerRun: null,
-    fit: null,
-    brakeMinute: null,
-    brakeHour: null,
-    brakeRunning: null,
-    pausedAt: null,
-    pausedReason: null,
-  }
   return {
     id,
     accountId,
@@ -153,7 +143,7 @@ function keyAt(index: number, accountId: string, before: KeyRow | undefined, now
     fingerprint: fingerprintOf(hashSecret(grownSecret(index))),
     capLimit: 1_000_000_000n,
     capWindow: 'lifetime',
-    ...none,
+    ...plainKey,
     scopes: ['runs:write', 'usage:read', 'keys:read'],
     models: [],
     ipCidrs: [],
@@ -162,9 +152,6 @@ function keyAt(index: number, accountId: string, before: KeyRow | undefined, now
     childrenCount: (index + 1) % grown.levels === 0 ? 0 : 1,
     createdAt: now,
     expiresAt: now + 300 * 86_400_000,
-    revokedAt: null,
-    revokedBy: null,
-    lastUsedAt: null,
   }
 }
 

@@ -9,6 +9,7 @@ import type { Db } from '../src/storage/db/db.ts'
 import { insert } from '../src/storage/db/query-steps.ts'
 import type { AccountRow, IdempotentRow, KeyRow, RunRow } from '../src/storage/db/schema.ts'
 import { openSqlite } from '../src/storage/db/sqlite.ts'
+import { plainKey } from '../test/support/plain-key.ts'
 
 type Wish = {
   origin: string
@@ -77,17 +78,6 @@ function accountAt(index: number, held: bigint, createdAt: number): AccountRow {
 }
 
 function keyOf({ id: accountId, createdAt }: AccountRow, id: string): KeyRow {
-  const none = {
-    rpm: null,
-    concurrency: null,
-    maxCostPerRun: null,
-    fit: null,
-    brakeMinute: null,
-    brakeHour: null,
-    brakeRunning: null,
-    pausedAt: null,
-    pausedReason: null,
-  }
   return {
     id,
     accountId,
@@ -97,7 +87,7 @@ function keyOf({ id: accountId, createdAt }: AccountRow, id: string): KeyRow {
     fingerprint: id.slice(-8),
     capLimit: credit,
     capWindow: 'lifetime',
-    ...none,
+    ...plainKey,
     scopes: ['runs:write'],
     models: [],
     ipCidrs: [],
@@ -106,9 +96,6 @@ function keyOf({ id: accountId, createdAt }: AccountRow, id: string): KeyRow {
     childrenCount: 0,
     createdAt,
     expiresAt: createdAt + 300 * dayMs,
-    revokedAt: null,
-    revokedBy: null,
-    lastUsedAt: null,
   }
 }
 

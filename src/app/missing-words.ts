@@ -16,8 +16,8 @@ const routes =
   'GET /v1/models. All are in /docs.'
 
 /**
- * The words of a 404; undefined where the ordinary ones say as much. Of the path they repeat only
- * what is known here: the rest may hold a secret.
+ * The words of a 404; undefined where the ordinary ones say as much. They repeat only the parts of
+ * a path that this file lists, because a path can hold a secret.
  */
 export function missingWords(pathname: string): string | undefined {
   const other = foreign.exec(pathname)?.[1]

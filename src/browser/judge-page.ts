@@ -6,7 +6,7 @@ import type { Verdict } from '../verify/verify.ts'
 
 type Verifier = typeof import('./verify.ts')
 
-/** What this browser found out, in the words of a page. */
+/** The browser's own verdict, in the words of a page. */
 export type Found = {
   verdict: Verdict
   checks: ShownCheck[]
@@ -41,7 +41,7 @@ const otherSlip: StampWords = { words: 'Not valid', against: 'see the checks', i
 /** A line of a slip; the id and the total have no name. */
 type Due = { name?: string; value: string }
 
-/** What has to stand on the slip of this receipt, in its order. */
+/** The lines that the slip of this receipt must show, in order. */
 const dueOn = (
   { slipLines, totalOf, hiddenWords }: Verifier,
   receipt: Receipt,

@@ -51,7 +51,11 @@ const brakeRoomsOf = (unit: UnitOfWork, key: KeyRow) =>
 /** A brake that a hold would pass. */
 export type Passed = {
   key: KeyRow
+  /** Whether that is the key which asks, not one above it. */
+  isOwn: boolean
   span: BrakeSpan
+  /** When this minute or hour began, as its window names it. */
+  start: Millis
   /** The most of a minute or an hour. */
   limit: Nusd
   required: Nusd
@@ -66,13 +70,18 @@ export function passedBrake(
   chain: readonly KeyRow[],
   required: Nusd,
 ): Passed | undefined {
-  for (const key of chain) {
+  for (const [depth, key] of chain.entries()) {
     if (!hasBrake(key)) continue
-    for (const { brake, available } of brakeRoomsOf(unit, key)) {
-      const { span, limit } = brake
-      if (available < required) {
-        return { key, span, limit, required, available, isAlone: required > limit }
-      }
+    const passed = brakeRoomsOf(unit, key).find(({ available }) => available < required)
+    if (!passed) continue
+    const { brake, available } = passed
+    return {
+      ...brake,
+      key,
+      isOwn: depth === 0,
+      required,
+      available,
+      isAlone: required > brake.limit,
     }
   }
   return undefined

@@ -4,7 +4,9 @@ import type { Deps } from '../app/deps-port.ts'
 import { toJsonInteger, toUsd } from '../kernel/money.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import { notAStatus } from '../kernel/status-safe.ts'
+import { brakesOf } from '../ledger/brake.ts'
 import type { Passed } from '../ledger/hold.ts'
+import { nameOf } from './shortage.ts'
 
 /** The refusal of a hold that would pass a brake. {@link pullBrake} follows unless it is alone. */
 export class BrakePassed extends Refusal {
@@ -16,13 +18,15 @@ export class BrakePassed extends Refusal {
   }
 }
 
-function wordsOf({ key, span, limit, required, isAlone }: Passed): string {
-  const rate = `$${toUsd(limit)} a ${span}`
+function wordsOf(passed: Passed): string {
+  const { span, limit, required, isAlone } = passed
+  const rate = `$${notAStatus(toUsd(limit))} a ${span}`
+  const whose = nameOf(passed)
   return isAlone
-    ? `This run alone may cost $${toUsd(required)}, and the brake of key ${key.name} allows ` +
+    ? `This run alone may cost $${notAStatus(toUsd(required))}, and the brake of ${whose} allows ` +
         `${rate}. Lower max_tokens or send less; the owner can raise limits.brake.`
-    : `Key ${key.name} was spending more than its brake allows, ${rate}: it is paused. Its owner ` +
-        'can look at its runs and resume it.'
+    : `The brake of ${whose} allows ${rate}, and this run would pass it: the key is paused. Its ` +
+        'owner can look at its runs and resume it.'
 }
 
 const metadataOf = ({ key, span, limit, required, available }: Passed) => ({
@@ -57,7 +61,7 @@ export async function pullBrake(
 
 async function pause(
   { ledger, keys, ids, log }: Pick<Deps, 'ledger' | 'keys' | 'ids' | 'log'>,
-  { key: { id, accountId, lineage }, span, limit }: Passed,
+  { key: { id, accountId, lineage }, span, start, limit }: Passed,
 ): Promise<void> {
   const isPulled = await ledger.post({
     account: accountId,
@@ -65,6 +69,8 @@ async function pause(
     decide(unit) {
       const key = unit.key(id)
       if (!key || key.pausedAt !== null || key.revokedAt !== null) return false
+      // Its minute may be over by now, or its owner took the brake off.
+      if (!brakesOf(key, unit.now).some((brake) => brake.start === start)) return false
       key.pausedAt = unit.now
       key.pausedReason = 'brake'
       unit.changed('key', key)

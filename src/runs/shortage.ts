@@ -54,7 +54,7 @@ function amountsOf(shortage: Shortage): string {
 }
 
 /** The key by its name, a key above it by its id, whose name may not be for its children. */
-function nameOf({ key, isOwn }: Shortage): string {
+export function nameOf({ key, isOwn }: Pick<Shortage, 'key' | 'isOwn'>): string {
   if (!key) return 'the balance'
   return isOwn && !looksLikeStatus(key.name) ? `key ${key.name}` : `key ${key.id}`
 }

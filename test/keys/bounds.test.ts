@@ -13,6 +13,7 @@ import { dayMs } from '../../src/access/keys/key.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import type { KeyRow } from '../../src/storage/db/schema.ts'
+import { plainKey } from '../support/plain-key.ts'
 
 const now = Date.UTC(2026, 5, 1)
 
@@ -25,13 +26,7 @@ const parent = (state: Partial<KeyRow>): KeyRow => ({
   fingerprint: '',
   capLimit: 100n,
   capWindow: 'lifetime',
-  rpm: null,
-  concurrency: null,
-  maxCostPerRun: null,
-  fit: null,
-  brakeMinute: null,
-  brakeHour: null,
-  brakeRunning: null,
+  ...plainKey,
   scopes: ['runs:write', 'keys:mint'],
   models: [],
   ipCidrs: [],
@@ -40,11 +35,6 @@ const parent = (state: Partial<KeyRow>): KeyRow => ({
   childrenCount: 0,
   createdAt: now - 1,
   expiresAt: now + 10 * dayMs,
-  pausedAt: null,
-  pausedReason: null,
-  revokedAt: null,
-  revokedBy: null,
-  lastUsedAt: null,
   ...state,
 })
 

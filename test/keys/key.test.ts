@@ -10,6 +10,7 @@ import {
 import { Refusal } from '../../src/kernel/refusal.ts'
 import type { KeyRow } from '../../src/storage/db/schema.ts'
 import { prng } from '../ledger/prng.ts'
+import { plainKey } from '../support/plain-key.ts'
 
 const now = Date.UTC(2026, 5, 1)
 
@@ -22,13 +23,7 @@ const key = (state: Partial<KeyRow> = {}): KeyRow => ({
   fingerprint: '',
   capLimit: 1n,
   capWindow: 'lifetime',
-  rpm: null,
-  concurrency: null,
-  maxCostPerRun: null,
-  fit: null,
-  brakeMinute: null,
-  brakeHour: null,
-  brakeRunning: null,
+  ...plainKey,
   scopes: ['runs:write'],
   models: [],
   ipCidrs: [],
@@ -37,11 +32,6 @@ const key = (state: Partial<KeyRow> = {}): KeyRow => ({
   childrenCount: 0,
   createdAt: now - 1,
   expiresAt: now + 1,
-  pausedAt: null,
-  pausedReason: null,
-  revokedAt: null,
-  revokedBy: null,
-  lastUsedAt: null,
   ...state,
 })
 

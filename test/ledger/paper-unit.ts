@@ -7,6 +7,7 @@ import type {
   WindowRow,
 } from '../../src/storage/db/schema.ts'
 import { windowId } from '../../src/storage/holds/open-runs.ts'
+import { plainKey } from '../support/plain-key.ts'
 
 /** 2026-01-15, a Thursday. */
 export const now = Date.UTC(2026, 0, 15, 12)
@@ -48,13 +49,7 @@ export const key = (state: Partial<KeyRow> = {}): KeyRow => ({
   fingerprint: '',
   capLimit: 1000n,
   capWindow: 'lifetime',
-  rpm: null,
-  concurrency: null,
-  maxCostPerRun: null,
-  fit: null,
-  brakeMinute: null,
-  brakeHour: null,
-  brakeRunning: null,
+  ...plainKey,
   scopes: ['runs:write'],
   models: [],
   ipCidrs: [],
@@ -63,11 +58,6 @@ export const key = (state: Partial<KeyRow> = {}): KeyRow => ({
   childrenCount: 0,
   createdAt: 0,
   expiresAt: now + 1,
-  pausedAt: null,
-  pausedReason: null,
-  revokedAt: null,
-  revokedBy: null,
-  lastUsedAt: null,
   ...state,
 })
 

@@ -9,6 +9,6 @@ export type Extent = { runs: number; keys: number }
 export type Extents = {
   /** Counts, and remembers it for the page that is made next. */
   note(account: string, now: number): Promise<void>
-  /** What was last noted. */
+  /** The counts as they were last noted. */
   last(account: string): Extent | undefined
 }

@@ -106,14 +106,14 @@ export function assertUsable(chain: Chain, now: Millis): void {
   if (status === 'paused') refuse('key_paused', pausedDetail(chain))
 }
 
-/** Names the key whose brake was pulled; a pause by hand needs no more words. */
+/** Says which brake was pulled, by the id of its key: its name may not be for the keys below. */
 function pausedDetail(chain: Chain): RefusalDetail {
   const braked = chain.find(({ pausedReason }) => pausedReason === 'brake')
   if (!braked) return {}
   return {
     message:
-      `Key ${braked.name} was spending more than its brake allows, and is paused. Its owner can ` +
-      'look at its runs and resume it.',
+/** Says which brake was pulled, by the id of its key: keys below may not know its name. */
+      'runs and resume it.',
     metadata: { paused_reason: 'brake', blocking_key_id: braked.id },
   }
 }

@@ -44,10 +44,7 @@ const keyMembers = {
   expires_at: t.time('From then on it is refused.'),
   paused_at: t.usuallyNull(t.time('When it was paused itself.')),
   paused_reason: t.usuallyNull(
-    t.oneOf('Why, unless by hand: its brake was pulled, or its secret was reported.', [
-      'brake',
-      'leak',
-    ]),
+    t.oneOf('`brake`: its brake was pulled. Null for a pause by hand.', ['brake']),
   ),
   revoked_at: t.usuallyNull(t.time('When it was revoked.')),
   revoked_by: t.usuallyNull(t.text('Who revoked it: a key id, or the account.', 'operator')),

@@ -46,7 +46,7 @@ export function streamAnswer(deps: Deps, live: LiveRun, context: SseContext): Re
   )
 }
 
-/** What chunks say, a frame for each kind of it that follows another. */
+/** The frames of these chunks: a new one begins where text, reasoning or a call begins. */
 function framesOf(chunks: readonly Chunk[]): string {
   let frames = ''
   let text = ''

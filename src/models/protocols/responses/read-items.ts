@@ -62,18 +62,10 @@ function addItem({ messages, later, ignored }: Reading, item: JsonObject, path: 
       messages.push(messageOf(item, path, ignored))
       return
     case 'function_call':
-      addCall(messages, {
-        id: textIn(item, 'call_id', path),
-        type: 'function',
-        function: { name: textIn(item, 'name', path), arguments: textIn(item, 'arguments', path) },
-      })
+      addCall(messages, callOf(item, path, { type: 'function', said: 'arguments' }))
       return
     case 'custom_tool_call':
-      addCall(messages, {
-        id: textIn(item, 'call_id', path),
-        type: 'custom',
-        custom: { name: textIn(item, 'name', path), input: textIn(item, 'input', path) },
-      })
+      addCall(messages, callOf(item, path, { type: 'custom', said: 'input' }))
       return
     case 'function_call_output':
     case 'custom_tool_call_output':
@@ -91,6 +83,14 @@ function addItem({ messages, later, ignored }: Reading, item: JsonObject, path: 
       refuseField(`${path}.type`, `An item of type ${quoted(type)} is not read by this model.`)
   }
 }
+
+type CallKind = { type: 'function' | 'custom'; said: 'arguments' | 'input' }
+
+const callOf = (item: JsonObject, path: string, { type, said }: CallKind): JsonObject => ({
+  id: textIn(item, 'call_id', path),
+  type,
+  [type]: { name: textIn(item, 'name', path), [said]: textIn(item, said, path) },
+})
 
 /** Calls of one turn stand in one message, beside the text before them. */
 function addCall(messages: JsonObject[], call: JsonObject): void {

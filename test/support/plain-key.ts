@@ -1,0 +1,17 @@
+import type { KeyRow } from '../../src/storage/db/schema.ts'
+
+/** The columns of a key that limits nothing beside its cap, and works. */
+export const plainKey = {
+  rpm: null,
+  concurrency: null,
+  maxCostPerRun: null,
+  fit: null,
+  brakeMinute: null,
+  brakeHour: null,
+  brakeRunning: null,
+  pausedAt: null,
+  pausedReason: null,
+  revokedAt: null,
+  revokedBy: null,
+  lastUsedAt: null,
+} satisfies Partial<KeyRow>
