@@ -106,14 +106,14 @@ export function assertUsable(chain: Chain, now: Millis): void {
   if (status === 'paused') refuse('key_paused', pausedDetail(chain))
 }
 
-/** Says which brake was pulled, by the id of its key: its name may not be for the keys below. */
+/** Says which brake was pulled, by the id of its key: keys below may not know its name. */
 function pausedDetail(chain: Chain): RefusalDetail {
   const braked = chain.find(({ pausedReason }) => pausedReason === 'brake')
   if (!braked) return {}
   return {
     message:
-/** Says which brake was pulled, by the id of its key: keys below may not know its name. */
-      'runs and resume it.',
+      `The brake of key ${braked.id} was pulled, and the key is paused. Its owner can look at ` +
+      'its runs and resume it.',
     metadata: { paused_reason: 'brake', blocking_key_id: braked.id },
   }
 }

@@ -47,7 +47,7 @@ function spell(shape: object, found: Record<string, Schema>): Schema {
     return { type: 'string', ...whole, enum: forms.map((form) => form['const'] ?? null) }
   }
   const [first = {}, second, ...others] = forms
-  const isPlain = typeof first['type'] === 'string' && !('enum' in first)
+  const isPlain = typeof first['type'] === 'string' && !('enum' in first) && !('const' in first)
   if (isPlain && second?.['type'] === 'null' && others.length === 0) {
     return { ...first, ...whole, type: [first['type'] ?? null, 'null'] }
   }
