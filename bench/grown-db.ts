@@ -128,7 +128,9 @@ async function writeKeys(data: string): Promise<void> {
 function accountAt(index: number, createdAt: number): AccountRow {
   const id = `0x${Buffer.from(sha256(`bench account ${index}`)).toString('hex', 0, 20)}`
   const empty = { balance: 0n, held: 0n, moves: 0, movedAt: 0 }
-  return { id, ...empty, status: 'active', createdAt, plan: 'free', planUntil: null }
+  const plan = { plan: 'free', planUntil: null }
+  const quiet = { lowBalance: null, exhaustedAt: null, tellsRuns: null, eventPlace: null }
+  return { id, ...empty, status: 'active', createdAt, ...plan, ...quiet }
 }
 
 function keyAt(index: number, accountId: string, before: KeyRow | undefined, now: number): KeyRow {

@@ -132,7 +132,7 @@ async function makeKeys(): Promise<KeyRow[]> {
     for (let i = 0; i < keysBelowEach; i++) await issue(`crawler-${root}-${i}`, parent)
   }
   const windows = made.map(({ id: keyId, capLimit: limit }, i) => {
-    return { keyId, windowStart: 0, limit, spent: BigInt(i) * 85_000_000n, held: 0n }
+    return { keyId, windowStart: 0, limit, spent: BigInt(i) * 85_000_000n, held: 0n, told: null }
   })
   await db.write(() => upsert(db.tables.keyWindows, windows, ['spent']))
   return made

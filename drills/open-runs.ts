@@ -53,7 +53,8 @@ export async function insertOpenRuns(db: Db, { origin, count, accounts }: Wish):
       return openOf(ended)
     })
     const calls = runs.filter((_, i) => i % 2 === 0).map((run) => callOf(run, now))
-    const window = { keyId: key.id, windowStart: 0, limit: credit, spent: 0n, held: account.held }
+    const { held } = account
+    const window = { keyId: key.id, windowStart: 0, limit: credit, spent: 0n, held, told: null }
     const granted = { accountId: account.id, ref: 'drill', amount: credit, at: now }
     const place = { seq: 1, balance: credit }
     const sides = { kind: 'grant', source: 'grants', target: 'user' } as const
@@ -74,7 +75,8 @@ function accountAt(index: number, held: bigint, createdAt: number): AccountRow {
   const id = `0x${Buffer.from(sha256(`drill account ${index}`)).toString('hex', 0, 20)}`
   const plan = { plan: 'free', planUntil: null }
   const money = { balance: credit, held, moves: 1, movedAt: createdAt }
-  return { id, ...money, status: 'active', createdAt, ...plan }
+  const quiet = { lowBalance: null, exhaustedAt: null, tellsRuns: null, eventPlace: null }
+  return { id, ...money, status: 'active', createdAt, ...plan, ...quiet }
 }
 
 function keyOf({ id: accountId, createdAt }: AccountRow, id: string): KeyRow {

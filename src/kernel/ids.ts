@@ -3,7 +3,19 @@ import type { Clock, Millis } from './clock.ts'
 import type { Random } from './random.ts'
 
 /** The noun an id names; the id is `<prefix>_` and 26 Crockford base32 characters. */
-export type IdPrefix = 'key' | 'run' | 'rcpt' | 'req' | 'dep' | 'anc' | 'sub' | 'psp' | 'sess'
+export type IdPrefix =
+  | 'key'
+  | 'run'
+  | 'rcpt'
+  | 'req'
+  | 'dep'
+  | 'anc'
+  | 'sub'
+  | 'psp'
+  | 'sess'
+  | 'evt'
+  | 'whk'
+  | 'dlv'
 
 /** Makes ids: 48 bits of time, so that rows sort by age, and 80 random bits. */
 export type Ids = { make(prefix: IdPrefix): string }

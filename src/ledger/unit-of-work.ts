@@ -6,6 +6,7 @@ import type {
   AccountRow,
   AuditRow,
   DepositRow,
+  EventRow,
   IdempotentRow,
   KeyRow,
   RunCostRow,
@@ -16,8 +17,10 @@ import type {
   WindowRow,
 } from '../storage/db/schema.ts'
 import { windowId } from '../storage/holds/open-runs.ts'
+import type { NewEvent } from '../storage/outbox/event.ts'
 import type { RunText } from '../storage/texts/store.ts'
 import type { Brake } from './brake.ts'
+import { addEvent } from './tell.ts'
 import { windowStart } from './window.ts'
 
 /**
@@ -65,12 +68,22 @@ export type UnitOfWork = {
   /** Deletes the call that began a run, so that it can be repeated. */
   freeCall(runId: string): void
   addAudit(row: AuditRow): void
+  /** Tells what this command makes true; the account is one that it names. */
+  addEvent(event: NewEvent): void
   /** Stores the texts of an ended run if its account keeps texts at the time of the write. */
   keepText(text: RunText): void
   changed(what: Changed, row: object): void
 }
 
-type Changed = 'account' | 'key' | 'secret' | 'window' | 'run' | 'deposit' | 'subscription'
+type Changed =
+  | 'account'
+  | 'alerts'
+  | 'key'
+  | 'secret'
+  | 'window'
+  | 'run'
+  | 'deposit'
+  | 'subscription'
 
 export type NewTransfer = Omit<TransferRow, 'seq' | 'balance'>
 
@@ -96,6 +109,8 @@ export type TrackedRows = {
     runs: Set<RunRow>
     deposits: Set<DepositRow>
     subscriptions: Set<SubscriptionRow>
+    /** Accounts whose settings or last event changed. */
+    alerts: Set<AccountRow>
   }
   added: {
     keys: KeyRow[]
@@ -106,6 +121,7 @@ export type TrackedRows = {
     transfers: NewTransfer[]
     subscriptions: SubscriptionRow[]
     audits: AuditRow[]
+    events: EventRow[]
     texts: RunText[]
     costs: RunCostRow[]
     calls: IdempotentRow[]
@@ -138,6 +154,7 @@ export const trackedRows = (purses?: Purses): TrackedRows => ({
     runs: new Set(),
     deposits: new Set(),
     subscriptions: new Set(),
+    alerts: new Set(),
   },
   added: {
     keys: [],
@@ -147,6 +164,7 @@ export const trackedRows = (purses?: Purses): TrackedRows => ({
     transfers: [],
     subscriptions: [],
     audits: [],
+    events: [],
     texts: [],
     costs: [],
     calls: [],
@@ -236,9 +254,11 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
     answerCall: (scope, reply) => void tracked.calledBack.answered.push({ scope, reply }),
     freeCall: (runId) => void tracked.calledBack.freed.push(runId),
     addAudit: (row) => void added.audits.push(row),
+    addEvent: (event) => addEvent(tracked, event, unit.now),
     keepText: (text) => void added.texts.push(text),
     changed(what, row) {
       if (what === 'account') written.accounts.add(row as AccountRow)
+      else if (what === 'alerts') written.alerts.add(row as AccountRow)
       else if (what === 'deposit') written.deposits.add(row as DepositRow)
       else if (what === 'window') written.windows.add(row as WindowRow)
       else if (what === 'secret') {
@@ -258,7 +278,14 @@ function orFresh(windows: Purses['windows'], { id }: KeyRow, start: Millis, limi
   const name = windowId(id, start)
   const known = windows.get(name)
   if (known) return known
-  const fresh: WindowRow = { keyId: id, windowStart: start, limit, spent: 0n, held: 0n }
+  const fresh: WindowRow = {
+    keyId: id,
+    windowStart: start,
+    limit,
+    spent: 0n,
+    held: 0n,
+    told: null,
+  }
   windows.set(name, fresh)
   return fresh
 }
@@ -270,31 +297,3 @@ export function forgetHold({ runs, written, added }: TrackedRows): void {
   written.accounts.clear()
   written.windows.clear()
 }
-
-/**
- * Numbers the transfers of a batch within each account and computes the balance after each one from
- * the final balance. Their times never decrease, even if the clock does.
- */
-export function numberTransfers(tracked: TrackedRows): TransferRow[] {
-  const numbered: TransferRow[] = []
-  const byAccount = Map.groupBy(tracked.added.transfers, ({ accountId }) => accountId)
-  for (const [id, transfers] of byAccount) {
-    const account = tracked.accounts.get(id)
-    if (!account) throw new Error(`money moved of ${id}, which was not loaded`)
-    let balance = transfers.reduce((rest, one) => rest - changeOf(one), account.balance)
-    for (const transfer of transfers) {
-      account.moves += 1
-      account.movedAt = Math.max(account.movedAt, transfer.at)
-      balance += changeOf(transfer)
-      numbered.push({ ...transfer, at: account.movedAt, seq: account.moves, balance })
-    }
-    tracked.written.accounts.add(account)
-  }
-  return numbered
-}
-
-/** The change of the account's balance by a transfer: negative for a payment. */
-export const changeOf = ({ source, target, amount }: Moved): Nusd =>
-  (target === 'user' ? amount : 0n) - (source === 'user' ? amount : 0n)
-
-type Moved = Pick<TransferRow, 'source' | 'target' | 'amount'>

@@ -3,7 +3,7 @@ import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Db } from '../../src/storage/db/db.ts'
 import { direct } from './direct.ts'
 
-/** Inserts rows without the columns that an older schema lacks. */
+/** Inserts rows without columns that they do not name, and those that an older schema lacks. */
 export async function insertOlder(
   db: Db,
   table: SQLiteTable,
@@ -11,7 +11,7 @@ export async function insertOlder(
   without: readonly string[] = [],
 ): Promise<void> {
   const columns = Object.entries(getTableColumns(table)).filter(
-    ([field]) => !without.includes(field),
+    ([field]) => !without.includes(field) && older.some((row) => field in row),
   )
   const names = columns.map(([, { name }]) => `"${name}"`).join(', ')
   for (const row of older) {

@@ -1,5 +1,5 @@
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
-import { changeOf } from '../../src/ledger/unit-of-work.ts'
+import { changeOf } from '../../src/ledger/number-transfers.ts'
 import { nodeLease, takeLease } from '../../src/storage/db/lease.ts'
 import { closeAll, freshFile, openFile } from '../db/file.ts'
 import { rejectionOf } from '../support/rejection.ts'

@@ -37,6 +37,10 @@ export const account = (state: Partial<AccountRow> = {}): AccountRow => ({
   planUntil: null,
   moves: 0,
   movedAt: 0,
+  lowBalance: null,
+  exhaustedAt: null,
+  tellsRuns: null,
+  eventPlace: null,
   ...state,
 })
 
@@ -67,6 +71,7 @@ export const window = (state: Partial<WindowRow> = {}): WindowRow => ({
   limit: 1000n,
   spent: 0n,
   held: 0n,
+  told: null,
   ...state,
 })
 

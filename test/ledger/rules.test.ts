@@ -10,7 +10,7 @@ import {
   type Shortage,
   takeHold,
 } from '../../src/ledger/hold.ts'
-import { numberTransfers } from '../../src/ledger/unit-of-work.ts'
+import { numberTransfers } from '../../src/ledger/number-transfers.ts'
 import { account, key, now, openRun, paperUnit, window } from './paper-unit.ts'
 
 /** A leaf with a cap by day below a root with one for life, each with something taken. */

@@ -60,7 +60,7 @@ describe('alerts', () => {
       lineage: [id, ...above.map((one) => one.id)],
       ...change,
     } as KeyRow
-    const window = { keyId: id, windowStart: 0, limit: key.capLimit, spent, held: 0n }
+    const window = { keyId: id, windowStart: 0, limit: key.capLimit, spent, held: 0n, told: null }
     return { key, chain: [key, ...above], window, overlapUntil: null }
   }
   const quiet = {

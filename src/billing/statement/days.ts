@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
-import { changeOf } from '../../ledger/unit-of-work.ts'
+import { changeOf } from '../../ledger/number-transfers.ts'
 import { besideMax, type LedgerDay, type Movement } from './movement.ts'
 
 /** A day of a statement: its runs in one sum, everything else line by line. */

@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toUsd } from '../../kernel/money.ts'
-import { changeOf } from '../../ledger/unit-of-work.ts'
+import { changeOf } from '../../ledger/number-transfers.ts'
 import { plainField, toLine } from '../usage/csv.ts'
 import { type Movement, type Place, placeText } from './movement.ts'
 

@@ -1,7 +1,7 @@
 /** Movements and days in the shapes of the API. */
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
-import { changeOf } from '../../ledger/unit-of-work.ts'
+import { changeOf } from '../../ledger/number-transfers.ts'
 import type { StatementDay } from './days.ts'
 import { type Movement, placeText } from './movement.ts'
 import type { MovementAnswer, StatementDayAnswer } from './shapes.ts'

@@ -24,7 +24,8 @@ import type {
 } from '../../storage/db/schema.ts'
 import { type OpenRuns, windowId } from '../../storage/holds/open-runs.ts'
 import { freeCalls } from '../../storage/idempotency/store.ts'
-import { numberTransfers, type TrackedRows } from '../unit-of-work.ts'
+import { numberTransfers } from '../number-transfers.ts'
+import type { TrackedRows } from '../unit-of-work.ts'
 
 export function* writeBack(
   q: Query,
@@ -35,6 +36,7 @@ export function* writeBack(
   const moved = numberTransfers(tracked)
   const purses = storedPurses(tracked, open)
   yield* upsert(tables.accounts, purses.accounts, accountChanges)
+  yield* update(tables.accounts, [...written.alerts], alertChanges)
   yield* insert(tables.keys, added.keys)
   yield* insert(tables.keySecrets, added.secrets)
   yield* update(tables.keys, [...written.keys], keyChanges)
@@ -50,6 +52,7 @@ export function* writeBack(
   yield* update(tables.subscriptions, [...written.subscriptions], subscriptionChanges)
   yield* insert(tables.subscriptions, added.subscriptions)
   yield* insert(tables.auditEntries, added.audits)
+  yield* insert(tables.events, added.events)
   yield* writeCalls(q, tables, open, tracked)
 }
 
@@ -176,6 +179,9 @@ const accountChanges: (keyof AccountRow)[] = [
   'moves',
   'movedAt',
 ]
+
+/** Seldom written, so they stay out of what each charge writes. */
+const alertChanges: (keyof AccountRow)[] = ['lowBalance', 'exhaustedAt', 'tellsRuns', 'eventPlace']
 
 const subscriptionChanges: (keyof SubscriptionRow)[] = [
   'plan',

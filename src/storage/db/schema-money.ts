@@ -107,6 +107,14 @@ export function moneyTables(c: Columns) {
       /** Transfers of it so far, and the time of the last. */
       moves: c.ms('moves').notNull().default(0),
       movedAt: c.ms('moved_at').notNull().default(0),
+      /** A balance below this is told; null for never. */
+      lowBalance: c.money('low_balance'),
+      /** When it was told that nothing is left; null once money came in again. */
+      exhaustedAt: c.ms('exhausted_at'),
+      /** Whether one of its webhooks wants the ends of runs. */
+      tellsRuns: c.bool('tells_runs'),
+      /** The place of its last event. */
+      eventPlace: c.ms('event_place'),
     },
     (t) => [
       c.check('accounts_solvent', sql`${t.held} >= 0 and ${t.balance} >= ${t.held}`),
@@ -154,6 +162,7 @@ export function moneyTables(c: Columns) {
     },
     (t) => [
       c.index('keys_by_account').on(t.accountId, t.id),
+      c.index('keys_by_end').on(t.expiresAt).where(sql`${t.revokedAt} is null`),
       c.check('keys_capped', sql`${t.capLimit} >= 1 and ${t.capLimit} <= 9000000000000000`),
       c.check('keys_expire', sql`${t.expiresAt} > ${t.createdAt}`),
     ],
@@ -179,6 +188,8 @@ export function moneyTables(c: Columns) {
       limit: c.money('limit_nusd').notNull(),
       spent: c.money('spent').notNull(),
       held: c.money('held').notNull(),
+      /** The percentage of the cap that was told last; null for none. */
+      told: c.int('told'),
     },
     (t) => [
       c.primaryKey({ columns: [t.keyId, t.windowStart] }),
@@ -267,29 +278,4 @@ export function moneyTables(c: Columns) {
     openRuns,
     runs,
   }
-}
-
-/** What runs cost the operator. No route of an account reads these tables. */
-export function wholesaleTables(c: Columns) {
-  /** What an upstream charges for a run. Only of runs that a route step with a cost answered. */
-  const runCosts = c.table('run_costs', {
-    runId: c.text('run_id').primaryKey(),
-    cost: c.money('cost').notNull(),
-  })
-
-  /** Runs with such a cost, summed up by the day (UTC) they ended on, from the log. */
-  const marginDays = c.table(
-    'margin_days',
-    {
-      day: c.ms('day').notNull(),
-      model: c.text('model').notNull(),
-      accountId: c.text('account_id').notNull(),
-      runs: c.ms('runs').notNull(),
-      revenue: c.money('revenue').notNull(),
-      cost: c.money('cost').notNull(),
-    },
-    (t) => [c.primaryKey({ columns: [t.day, t.model, t.accountId] })],
-  )
-
-  return { runCosts, marginDays }
 }

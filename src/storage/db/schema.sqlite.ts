@@ -40,4 +40,7 @@ export const {
   passportStatements,
   terminalAllowances,
   idempotentCalls,
+  events,
+  webhooks,
+  webhookDeliveries,
 } = buildSchema(sqliteColumns)

@@ -3,10 +3,12 @@ import { sql } from 'drizzle-orm'
 import type { Columns } from './columns.ts'
 import { depositTables } from './schema-deposits.ts'
 import { logTables } from './schema-log.ts'
-import { moneyTables, wholesaleTables } from './schema-money.ts'
+import { moneyTables } from './schema-money.ts'
+import { outboxTables } from './schema-outbox.ts'
 import { peopleTables } from './schema-people.ts'
 import { planTables } from './schema-plans.ts'
 import { publicTables } from './schema-public.ts'
+import { wholesaleTables } from './schema-wholesale.ts'
 
 export type { HoldWindow, StoredLine } from './schema-money.ts'
 
@@ -43,6 +45,9 @@ export type UsageDayRow = Tables['usageDays']['$inferSelect']
 export type ExplorerCountRow = Tables['explorerCounts']['$inferSelect']
 export type ExplorerModelRow = Tables['explorerModels']['$inferSelect']
 export type ShareRow = Tables['shares']['$inferSelect']
+export type EventRow = Tables['events']['$inferSelect']
+export type WebhookRow = Tables['webhooks']['$inferSelect']
+export type DeliveryRow = Tables['webhookDeliveries']['$inferSelect']
 
 export const buildSchema = (c: Columns) => ({
   ...moneyTables(c),
@@ -52,6 +57,7 @@ export const buildSchema = (c: Columns) => ({
   ...logTables(c),
   ...peopleTables(c),
   ...publicTables(c),
+  ...outboxTables(c),
   ...processTables(c),
 })
 

@@ -127,5 +127,6 @@ export function windowWithHolds(
 ): WindowRow | undefined {
   const held = open.heldIn(windowId(keyId, windowStart))
   if (held === 0n) return row
-  return row ? { ...row, held: row.held + held } : { keyId, windowStart, limit, spent: 0n, held }
+  if (row) return { ...row, held: row.held + held }
+  return { keyId, windowStart, limit, spent: 0n, held, told: null }
 }

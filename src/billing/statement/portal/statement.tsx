@@ -1,6 +1,6 @@
 /** The page of a statement. */
 import type { Nusd } from '../../../kernel/money.ts'
-import { changeOf } from '../../../ledger/unit-of-work.ts'
+import { changeOf } from '../../../ledger/number-transfers.ts'
 import type { AccountRow } from '../../../storage/db/schema.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { ButtonLink } from '../../../web/ui/button.tsx'

@@ -1,0 +1,22 @@
+/** Tells what commands make true: events in the transaction of the change. */
+import type { Millis } from '../kernel/clock.ts'
+import type { Rows } from '../storage/db/memory.ts'
+import type { AccountRow, EventRow } from '../storage/db/schema.ts'
+import type { NewEvent } from '../storage/outbox/event.ts'
+import { placeAfter, toEventRow } from '../storage/outbox/event-row.ts'
+
+/** The rows of a batch that an event touches. */
+type Telling = {
+  accounts: Rows<AccountRow>
+  written: { alerts: Set<AccountRow> }
+  added: { events: EventRow[] }
+}
+
+/** Adds the row of an event, whose place follows the last one of its account. */
+export function addEvent(rows: Telling, event: NewEvent, now: Millis): void {
+  const account = rows.accounts.get(event.account)
+  if (!account) throw new Error(`${event.type} of ${event.account}, which was not loaded`)
+  account.eventPlace = placeAfter(account.eventPlace ?? 0, now)
+  rows.written.alerts.add(account)
+  rows.added.events.push(toEventRow(event, account.eventPlace, now))
+}
