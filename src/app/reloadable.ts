@@ -72,16 +72,17 @@ async function versionedCatalogue(
   return makeCatalogue({ models, upstreamIds, version })
 }
 
-type Entry = UpstreamConfig & { timeout_first_byte_ms: number }
+type Entry = UpstreamConfig & { timeout_first_byte_ms: number; is_traced: boolean }
 
 /** Makes upstreams; one whose entry stays as it was stays the same one. */
 function upstreamMaker(deps: Needs) {
   const builtin = servedUpstream(builtinUpstream(deps), deps)
   let made: { entry: Entry; upstream: Upstream }[] = []
-  return ({ upstreams, models }: Pick<Config, 'upstreams' | 'models'>): Upstream[] => {
+  return ({ upstreams, models, telemetry }: Config): Upstream[] => {
     made = upstreams.map((one) => {
       const { timeout_first_byte_ms: ms = firstByteMsOf(one.id, models) } = one
-      const entry = { ...one, timeout_first_byte_ms: ms }
+      const is_traced = telemetry.pass_to.includes(one.id)
+      const entry = { ...one, timeout_first_byte_ms: ms, is_traced }
       const known = made.find((one) => isDeepStrictEqual(one.entry, entry))
       return known ?? { entry, upstream: makeUpstream(entry, deps) }
     })
@@ -109,6 +110,7 @@ function makeUpstream(entry: Entry, needs: Needs): Upstream {
     query: entry.query,
     ...(entry.api_key === undefined ? {} : { apiKey: entry.api_key }),
     isProxied: entry.is_proxied === true,
+    isTraced: entry.is_traced,
     limits: {
       firstByteMs: entry.timeout_first_byte_ms,
       idleMs: entry.timeout_idle_ms,

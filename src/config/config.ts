@@ -75,6 +75,9 @@ export function loadConfig(inputs: Inputs): Loaded {
   const upstreamIds = idsOf(file['upstreams'])
   const faults = faultsOf({ models: entries.models, upstreamIds })
   problems.push(...faults.map((fault) => `models: ${fault}`))
+  for (const id of rest.telemetry.pass_to ?? []) {
+    if (!upstreamIds.includes(id)) problems.push(`telemetry.pass_to names no upstream: "${id}"`)
+  }
   problems.push(...unknownVariables(inputs.env, file['upstreams']))
   if (top.listen && !top.base_url && !isLoopback(top.listen.hostname)) {
     problems.push('base_url must be set to listen beyond loopback: it is the public origin')

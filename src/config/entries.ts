@@ -10,6 +10,7 @@ import {
   flag,
   headerName,
   httpUrl,
+  upstreamId as id,
   integer,
   listOf,
   oneOf,
@@ -17,7 +18,6 @@ import {
   textTable,
 } from './values.ts'
 
-const id = text('id', 'an id of a-z, 0-9, dot, dash and underscore', /^[a-z0-9][a-z0-9._-]{0,63}$/)
 const words = text('text', 'text of 1 to 200 characters', /^\P{Cc}{1,200}$/u)
 const tokens = integer('tokens', 0, 1_000_000_000)
 const ms = integer('ms', 1, 86_400_000)

@@ -25,6 +25,8 @@ const examples: Record<string, string> = {
   base_url: '"https://gateway.example"',
   database_url: '"postgres://counterfoil@db.example/counterfoil"',
   'metrics.listen': '"127.0.0.1:4664"',
+  'telemetry.endpoint': '"http://127.0.0.1:4318"',
+  'telemetry.headers': '{ authorization = "Bearer token" }',
   'chain.treasury': `"0x${'1'.repeat(40)}"`,
   'anchors.registry': `"0x${'2'.repeat(40)}"`,
   'anchors.sender_key_file': '"./anchor.key"',

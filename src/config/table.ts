@@ -3,7 +3,10 @@ import { live, optional, type Setting, secret, set } from './setting.ts'
 import {
   address,
   amount,
+  collectorHeaders,
+  collectorUrl,
   databaseUrl,
+  decimal,
   filePath,
   flag,
   hostPort,
@@ -13,6 +16,7 @@ import {
   network,
   oneOf,
   origin,
+  upstreamId,
 } from './values.ts'
 
 /** Every setting but the lists of upstreams, models and plans, by section and name. */
@@ -51,6 +55,24 @@ export const table = {
     listen: optional(
       hostPort,
       'Where /metrics listens, apart from the API; a port alone means loopback. Off when absent.',
+    ),
+  },
+  telemetry: {
+    endpoint: optional(
+      collectorUrl,
+      'OTLP/HTTP collector; /v1/traces is added. A span is exported for each sampled run. Off ' +
+        'when absent.',
+    ),
+    headers: secret(
+      optional(collectorHeaders, 'Headers of requests to it; in a variable name=value,name=value.'),
+    ),
+    sample: set(
+      decimal('share', 0, 1),
+      '1',
+      'Share of runs that are sampled where the caller sent no traceparent; its flag decides else.',
+    ),
+    pass_to: live(
+      set(listOf(upstreamId), '', 'Ids of upstreams that get traceparent and tracestate.'),
     ),
   },
   limits: {

@@ -72,6 +72,12 @@ export function text(unit: string, words: string, pattern: RegExp): Reader<strin
   return checkedText(unit, words, (raw) => (pattern.test(raw) ? raw : undefined))
 }
 
+export const upstreamId = text(
+  'id',
+  'an id of a-z, 0-9, dot, dash and underscore',
+  /^[a-z0-9][a-z0-9._-]{0,63}$/,
+)
+
 export const filePath = text('path', 'a path', /^[^\0]+$/)
 
 export function oneOf<const T extends string>(...choices: T[]): Reader<T> {
@@ -130,6 +136,31 @@ const reserved = 'host|connection|content-length|content-type|transfer-encoding|
 /** A header in lower case that the operator may set, and not HTTP itself. */
 export const headerName = new RegExp(`^(?!(${reserved})$)[a-z0-9-]{1,64}$`)
 
+/** One in lower case that only HTTP itself may set is refused, like what says how a body came. */
+const collectorHeader = /^(?!(host|connection|content-.*|transfer-encoding)$)[a-z0-9-]{1,64}$/
+
+/** Headers of requests to a collector; in a variable `name=value,…`, with %2C for a comma. */
+export const collectorHeaders: Reader<Texts> = {
+  ...textTable('headers in lower case', collectorHeader, /^[\t -~]{0,4096}$/),
+  unit: 'table of text',
+  fromText: (raw) => {
+    const pairs = raw.split(',').map((part) => {
+      const at = part.indexOf('=')
+      const name = part.slice(0, Math.max(0, at)).trim().toLowerCase()
+      return [name, decoded(part.slice(at + 1).trim())]
+    })
+    return Object.fromEntries(pairs)
+  },
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
 type Texts = { readonly [name: string]: string }
 
 export type HostPort = { hostname: string; port: number }
@@ -163,6 +194,16 @@ export const httpUrl: Reader<string> = checkedText('URL', 'an http:// or https:/
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.hash) return undefined
   return raw.replace(/(?<!\/)\/+$/, '')
 })
+
+/** An {@link httpUrl} without a query: what is secret belongs into a header. */
+export const collectorUrl: Reader<string> = checkedText(
+  'URL',
+  'an http:// or https:// URL without user, query and fragment',
+  (raw) => {
+    const checked = httpUrl.check(raw)
+    return 'value' in checked && !raw.includes('?') ? checked.value : undefined
+  },
+)
 
 export const databaseUrl = checkedText(
   'sqlite: or postgres:',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readTrace } from '../../src/kernel/trace.ts'
-import { modelsToml } from '../support/runs.ts'
+import { modelsToml, modelToml, upstreamToml } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { usd, type World, world } from '../support/world.ts'
 
@@ -44,7 +44,10 @@ describe('a run that belongs to a trace', () => {
   let secret: string
   beforeAll(async () => {
     upstream = await startStubUpstream()
-    w = await world({ toml: modelsToml(upstream.url, ['normal', 'status-500']) })
+    const toml = modelsToml(upstream.url, ['normal', 'status-500'])
+    w = await world({
+      toml: `[telemetry]\npass_to = ["stub"]\n${toml}${upstreamToml('quiet', upstream.url)}${modelToml('stub/quiet', '"quiet:normal"')}`,
+    })
     secret = (await w.key({ balance: usd })).secret
   })
   afterAll(async () => {
@@ -53,21 +56,28 @@ describe('a run that belongs to a trace', () => {
   })
   const ask = async (path: string, json: object, headers: Record<string, string>) => {
     const answer = await w.call(path, { key: secret, json, headers })
-    await answer.text()
+    const text = await answer.text()
+    if (answer.status === 400) throw new Error(text)
     return upstream.calls.at(-1)?.headers ?? {}
   }
   const messages = [{ role: 'user', content: 'hi' }]
   const chat = { model: 'stub/normal', messages, max_tokens: 10 }
 
-  test('hands it on to its upstream as it came, by every door', async () => {
+  test('hands it on as it came, by every door, to an upstream that pass_to names', async () => {
     const headers = { traceparent: parent, tracestate: 'vendor=1' }
-    const native = { model: 'stub/normal', input: { messages }, max_output_tokens: 10 }
+    const native = { model: 'stub/normal', messages, max_output_tokens: 10 }
     const asked = [
       await ask('/v1/chat/completions', chat, headers),
       await ask('/v1/chat/completions', { ...chat, stream: true }, headers),
       await ask('/v1/runs', native, headers),
     ]
     expect(asked).toMatchObject([headers, headers, headers])
+  })
+
+  test('is not told to an upstream that pass_to does not name', async () => {
+    const headers = { traceparent: parent, tracestate: 'vendor=1' }
+    const seen = await ask('/v1/chat/completions', { ...chat, model: 'stub/quiet' }, headers)
+    expect([seen['traceparent'], seen['tracestate']]).toEqual([undefined, undefined])
   })
 
   test('hands on nothing that is none, and nothing where nothing came', async () => {

@@ -25,6 +25,8 @@ export type ModelServer = {
   limits?: Partial<HttpLimits>
   /** Whether the environment names a proxy. */
   isProxied?: boolean
+  /** Whether it is told what trace a request belongs to. */
+  isTraced?: boolean
 }
 
 /**
@@ -33,7 +35,7 @@ export type ModelServer = {
  * @throws when `baseUrl` is not a plain http(s) URL: a fault of the configuration.
  */
 export function modelServer(options: ModelServer): Upstream {
-  const { id, limits } = options
+  const { id, limits, isTraced = false } = options
   const dialect = dialects[options.kind ?? 'openai']
   const open = (path: string | undefined): Wire | undefined =>
     path === undefined ? undefined : openWire(endpoint(options, path), options.isProxied === true)
@@ -53,7 +55,7 @@ export function modelServer(options: ModelServer): Upstream {
     const own = passed ? { ...headers, ...passed } : headers
     return wire.ask({
       account,
-      headers: trace ? { ...own, ...traceHeaders(trace) } : own,
+      headers: trace && isTraced ? { ...own, ...traceHeaders(trace) } : own,
       body: JSON.stringify(body),
       signal,
       mark,
