@@ -42,6 +42,25 @@ export const upstreams: Group = {
       absent: 'There is none: no webhook, no fetched picture, no link that the server follows.',
     },
     {
+      id: 'E15',
+      severity: 'H',
+      promise:
+        'A collector of traces gets no text, account, key or secret. No run waits for it, and a ' +
+        'stop half a second.',
+      tests: [
+        ['test/telemetry/spans.test.ts', 'exports no text, no secret and no account'],
+        ['test/telemetry/exporter.test.ts', 'a service pays and stops as ever while its'],
+        ['test/telemetry/exporter.test.ts', 'holds no more than its queue'],
+        ['test/config/telemetry.test.ts', 'has its headers shown in no form'],
+        ['test/http/trace.test.ts', 'is not told to an upstream that pass_to does not name'],
+      ],
+      guards: [
+        ['src/front/telemetry/attributes.ts', 'runAttributes'],
+        ['src/front/telemetry/exporter.ts', 'openExporter'],
+        ['src/models/upstream/model-server.ts', 'modelServer'],
+      ],
+    },
+    {
       id: 'E5',
       severity: 'C',
       promise: 'Upstream keys come from the environment or a file, and are told nowhere.',

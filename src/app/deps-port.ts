@@ -21,6 +21,7 @@ import type { OnboardingStore } from '../front/overview/store.ts'
 import type { SiteStore } from '../front/site/store.ts'
 import type { Health } from '../front/status/health-port.ts'
 import type { StatusStore } from '../front/status/store.ts'
+import type { Telemetry } from '../front/telemetry/telemetry.ts'
 import type { TerminalStore } from '../front/terminal/store.ts'
 import type { Chain } from '../kernel/chain.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -115,6 +116,8 @@ export type Deps = {
   limiters: Limiters
   /** What this process did, counted as it happened. */
   meters: Meters
+  /** Undefined without `telemetry.endpoint`: then no run records anything. */
+  telemetry: Telemetry | undefined
   catalogue: Catalogue
   upstreams: Upstreams
   signer: Signer

@@ -35,6 +35,8 @@ export type Running = {
 const settleWithinMs = 4000
 /** How long a stop may take beyond its grace in all, whatever the database does, in ms. */
 const stopWithinMs = 4750
+/** How long a stop sends the last spans to a collector, in ms, while the rest ends. */
+const tellWithinMs = 500
 /** How long a start ends the runs of before, in ms; of very many, the rest is ended beside. */
 const recoverWithinMs = 3000
 /** How long a start waits for the chain, in ms. */
@@ -87,6 +89,7 @@ export async function startServer(
         await untilIdle(deps, graceMs)
         for (const run of deps.live.all()) run.stop('shutdown')
         await untilIdle(deps, settleWithinMs)
+        const told = deps.telemetry?.stop(tellWithinMs)
         // Answers that are whole still have to leave; idle connections do not keep us.
         await Promise.race([closed, Bun.sleep(250)])
         await server.stop(true)
@@ -99,6 +102,7 @@ export async function startServer(
         await writeLast(deps, db)
         await metrics?.stop()
         await db.close()
+        await told
         return 'ended'
       }
       // What is not stored by then is found by the next start, as after a crash.

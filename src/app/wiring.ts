@@ -66,6 +66,7 @@ import { makeLimiters } from '../web/http/limits.ts'
 import { makeAnchoring } from './anchoring.ts'
 import { countersOf } from './counters.ts'
 import type { Deps, Settings } from './deps-port.ts'
+import { openTelemetry } from './open-telemetry.ts'
 import { makeOffer } from './reloadable.ts'
 import { commit, version } from './version.ts'
 
@@ -153,6 +154,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     health,
     limiters: makeLimiters(clock),
     meters,
+    telemetry: await openTelemetry(config, { clock, random, log, node }),
     signer,
     signers,
     sequencer: sequencer({ store, log, clock }),

@@ -15,7 +15,7 @@ const stateMax = 512
 
 /**
  * What the headers `traceparent` and `tracestate` say; undefined when the first is not well formed
- * (§3.2.2), because then neither means anything. Nothing is changed on the way: we record no span.
+ * (§3.2.2), because then neither means anything.
  */
 export function readTrace(traceparent: string | null, tracestate: string | null) {
   if (traceparent === null) return undefined

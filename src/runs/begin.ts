@@ -138,6 +138,7 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
       received,
       call: once?.scope,
       trace: wish.trace,
+      span: deps.telemetry?.start(wish.trace),
       session: wish.session,
       startedAt,
     })

@@ -102,6 +102,7 @@ export async function endFailed(
   error: unknown,
   { step, answer, firstByteAt, keep }: Broken,
 ): Promise<Refusal> {
+  live.span?.failed(error)
   const stopped = live.stopped()
   const hasOutput = answer.outputBytes > 0
   const how = stopped === undefined || isOurs.has(stopped) ? 'broken' : 'left'

@@ -62,9 +62,11 @@ export async function finish(
       deps.meters.unpriced(live.model.id, unpricedUnits(live.model.prices, ending.usage))
     }
     if (digest && at !== null) deps.acknowledged.add({ runId, digest, cost, at })
+    live.span?.end(done.run, ending)
     return done
   } catch (error) {
     deps.log.error('run.settle_failed', error, namesOf(live))
+    live.span?.end({ ...row, ...unstored })
     freeLater(deps, row, live.model.prices, { ...ending, ...unstored }, durationMs)
     throw error
   } finally {

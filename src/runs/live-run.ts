@@ -8,6 +8,7 @@ import type { Native } from '../models/protocols/native.ts'
 import type { Protocol } from '../models/protocols/protocol.ts'
 import { type Chunk, type JsonObject, plainChunks } from '../models/upstream/upstream.ts'
 import type { RunRow } from '../storage/db/schema.ts'
+import type { RunSpan } from './run-span-port.ts'
 
 /** Why a run was stopped before its upstream was done. */
 export type StopReason =
@@ -39,6 +40,8 @@ export type BegunRun = {
   /** The scope of the request's Idempotency-Key, if it had one. */
   call: string | undefined
   trace: Trace | undefined
+  /** Undefined unless its trace is recorded. */
+  span: RunSpan | undefined
   /** The browser session that started the run and ends it; undefined for a run of a key. */
   session: string | undefined
   /** From {@link Clock.monotonic}. */
@@ -59,6 +62,7 @@ export class LiveRun implements BegunRun {
   readonly received: Json | undefined
   readonly call: string | undefined
   readonly trace: Trace | undefined
+  readonly span: RunSpan | undefined
   readonly session: string | undefined
   readonly startedAt: number
   /** Whether the model server that is asked now got any of the request. */
@@ -85,6 +89,7 @@ export class LiveRun implements BegunRun {
     this.received = begun.received
     this.call = begun.call
     this.trace = begun.trace
+    this.span = begun.span
     this.session = begun.session
     this.startedAt = begun.startedAt
   }
@@ -129,8 +134,8 @@ export class LiveRun implements BegunRun {
   }
 }
 
-/** The fields that identify a run in the server log: its id, and its caller's trace if any. */
-export const namesOf = ({ id, trace }: Pick<LiveRun, 'id' | 'trace'>) => ({
-  run_id: id,
-  ...(trace ? { trace_id: trace.id } : {}),
-})
+/** The fields that identify a run in the server log: its id, and its trace if any. */
+export const namesOf = ({ id, trace, span }: Pick<LiveRun, 'id' | 'trace' | 'span'>) => {
+  const traceId = trace?.id ?? span?.traceId
+  return { run_id: id, ...(traceId === undefined ? {} : { trace_id: traceId }) }
+}

@@ -23,7 +23,7 @@ function callFor(live: LiveRun, { protocol }: Upstream, step: RouteStep): Upstre
     isNative,
     passed: isNative ? live.native?.headers : undefined,
     account: live.row.accountId,
-    trace: live.trace,
+    trace: live.span ? live.span.ask(step) : live.trace,
     signal: live.signal,
     mark: live,
   }
@@ -45,6 +45,7 @@ export async function tryRoute<T>(
     try {
       return await ask(upstream, callFor(live, upstream, step), step)
     } catch (error) {
+      live.span?.failed(error)
       if (!(error instanceof UpstreamFailure)) throw error
       last = error
       // Its circuit is open: it was not called, so this is not a new failure to log.

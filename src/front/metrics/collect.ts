@@ -48,6 +48,7 @@ async function collect(deps: Needs): Promise<string> {
   return writeExposition([
     ...buildFamilies(deps),
     ...deps.meters.families(),
+    ...(deps.telemetry?.families() ?? []),
     gauge('counterfoil_database_up', 'Whether the database takes writes.', Number(isUp)),
     gauge('counterfoil_database_ping_seconds', 'Duration of a read of one row.', pingSeconds),
     ...(stored ?? []),
