@@ -2,6 +2,7 @@
 import { depositWatcher } from '../billing/deposits/watch.ts'
 import { planRenewer } from '../billing/plans/renew.ts'
 import { isClockWrong, tellSkew } from '../front/status/clock.ts'
+
 import { dropAllowances } from '../front/terminal/allowance.ts'
 import type { AuditStore } from '../ledger/store/audit.ts'
 import { dropPastBrakes } from '../ledger/store/brakes.ts'
@@ -17,6 +18,7 @@ import type { Db } from '../storage/db/db.ts'
 import { leaseMs, liveNodes, nodeLease, takeLease } from '../storage/db/lease.ts'
 import type { Deps } from './deps-port.ts'
 import type { Job } from './job-runner.ts'
+import { watchSchema } from './watch-schema.ts'
 
 /** What the write-ahead log never reaches while it is written back; it is cut at 64 MiB. */
 const walWarningBytes = 256 * 1024 * 1024
@@ -94,6 +96,7 @@ async function keepAlive(deps: Deps, db: Db): Promise<void> {
   tellSkew(deps)
   await takeLease(db, leaseClock, nodeLease(settings.node), settings.node)
   if (db.exclusive) return
+  await watchSchema(deps, db)
   settings.nodes = Math.max(1, (await db.read((q) => liveNodes(db, q, leaseClock.now()))).length)
 }
 

@@ -6,7 +6,8 @@ import type { Config } from '../config/config.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { makeIds } from '../kernel/ids.ts'
 import { systemRandom } from '../kernel/random.ts'
-import { clockGuarded } from '../ledger/clock-guard.ts'
+import { wrongClock } from '../kernel/skew.ts'
+import { guarded } from '../ledger/guard.ts'
 import { openLedger } from '../ledger/post.ts'
 import { shareStore } from '../proof/receipts/store/share.ts'
 import { receiptStore } from '../proof/receipts/store.ts'
@@ -19,13 +20,14 @@ export async function openOffice(config: Config) {
   const { db } = await openDatabase(config)
   const clock = systemClock
   const random = systemRandom()
+  const leaseClock = await openLeaseClock(db, clock)
   const plans = makePlans(config.plans, config.limits)
   return {
     db,
     clock,
     random,
     ids: makeIds(clock, random),
-    ledger: clockGuarded(openLedger(db, clock), await openLeaseClock(db, clock)),
+    ledger: guarded(openLedger(db, clock), () => wrongClock(leaseClock.aheadMs())),
     keys: keyStore(db, clock, plans),
     plans,
     accounts: accountStore(db),

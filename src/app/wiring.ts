@@ -22,14 +22,16 @@ import { type Meters, makeMeters } from '../front/metrics/meters.ts'
 import { onboardingStore } from '../front/overview/store.ts'
 import { siteStore } from '../front/site/store.ts'
 import { newHealth } from '../front/status/health.ts'
+import type { Health } from '../front/status/health-port.ts'
+import { foreignSchema } from '../front/status/schema.ts'
 import { statusStore } from '../front/status/store.ts'
 import { terminalStore } from '../front/terminal/store.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { makeIds } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import { type Random, systemRandom } from '../kernel/random.ts'
-import { skewAdvice, skewOf } from '../kernel/skew.ts'
-import { clockGuarded } from '../ledger/clock-guard.ts'
+import { skewAdvice, skewOf, wrongClock } from '../kernel/skew.ts'
+import { guarded } from '../ledger/guard.ts'
 import { type Ledger, openLedger } from '../ledger/post.ts'
 import { auditStore } from '../ledger/store/audit.ts'
 import type { Sender } from '../proof/anchors/sender.ts'
@@ -130,7 +132,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     random,
     ids,
     log,
-    ledger: ledgerOf(db, store, meters, { clock, leaseClock, logs }),
+    ledger: ledgerOf(db, store, meters, { clock, leaseClock, logs, health }),
     isContractSignature: config.sign_in.contract_wallets
       ? contractWallets(onChain.chain ?? rpcChain({ urls: [], clock, random }))
       : undefined,
@@ -185,11 +187,12 @@ function ledgerOf(
   db: Db,
   store: LogStore,
   meters: Meters,
-  { clock, leaseClock, logs }: Clocks & { logs: Logs },
+  { clock, leaseClock, logs, health }: Clocks & { logs: Logs; health: Health },
 ): Ledger {
   const named = { number: nameGuard(db, logs.current.origin), forget: () => {} }
   const numbering = db.exclusive ? store.numbering : named
-  return clockGuarded(openLedger(db, clock, numbering, meters.posted), leaseClock)
+  const ledger = openLedger(db, clock, numbering, meters.posted)
+  return guarded(ledger, () => wrongClock(leaseClock.aheadMs()) ?? foreignSchema(health))
 }
 
 type Known = Omit<HeadsNeeds, 'logStore' | 'checkpoints' | 'store'>

@@ -39,9 +39,17 @@ export async function openForLook(config: Config): Promise<LookedAt> {
     const words = `The database is ${length} migrations behind this build.`
     return { db: undefined, findings: [warning('database', words, 'counterfoil migrate')] }
   }
+  const findings = state.unknown.length > 0 ? [newerSchema(state.unknown)] : []
   const url = config.database_url
-  if (!url.startsWith('sqlite:')) return { db: openPostgres(url), findings: [] }
-  return { db: openSqlite(url.slice('sqlite:'.length)), findings: [] }
+  if (!url.startsWith('sqlite:')) return { db: openPostgres(url), findings }
+  return { db: openSqlite(url.slice('sqlite:'.length)), findings }
+}
+
+const newerSchema = (steps: string[]): Finding => {
+  const words =
+    `A newer version added to the database: ${steps.join(', ')}. This version can serve it, ` +
+    'without what is new.'
+  return warning('database', words, 'upgrade this executable: docs/nodes.md')
 }
 
 const restoreFix = 'counterfoil restore <newest backup that adds up>'

@@ -8,6 +8,7 @@ import {
   migrateSqlite,
   pendingOf,
   schemaVersion,
+  sqliteState,
 } from '../../src/storage/db/migrate.ts'
 import type { PgDirect } from '../../src/storage/db/pg-drizzle.ts'
 import { outcomeOf } from '../support/rejection.ts'
@@ -84,7 +85,18 @@ describe('a SQLite file', () => {
     const raw = openRaw(freshFile())
     migrateSqlite(raw, 0, () => {})
     raw.run("insert into migrations values ('9999_later', 'x', 0)")
+    raw.run("update schema_needs set tag = '9999_later'")
     expect(() => migrateSqlite(raw, 1, () => {})).toThrow('run a newer build')
+  })
+
+  test('to which a newer build only added is opened as it is', () => {
+    const raw = openRaw(freshFile())
+    migrateSqlite(raw, 0, () => {})
+    raw.run("insert into migrations values ('9999_later', 'x', 0)")
+    const before = raw.serialize()
+    expect(migrateSqlite(raw, 1, () => {})).toEqual([])
+    expect(raw.serialize()).toEqual(before)
+    expect(sqliteState(raw)).toMatchObject({ pending: [], unknown: ['9999_later'] })
   })
 
   test('with an edited step is refused', () => {
@@ -188,6 +200,7 @@ describe.each(engines.filter((engine) => engine !== 'sqlite'))('a database on %s
     await startAnew()
     await migratePostgres(db.drizzle, 0)
     await run("insert into migrations values ('9999_later', 'x', 0)")
+    await run("update schema_needs set tag = '9999_later'")
     expect(await outcomeOf(migratePostgres(db.drizzle, 1))).toThrow('run a newer build')
     await run("delete from migrations where tag = '9999_later'")
     await run("update migrations set hash = 'x'")

@@ -27,6 +27,7 @@ for (const engine of engines) {
         database: {
           engine: engineName(engine),
           schema: expect.any(Number),
+          migrated: 'ok',
           status: 'ok',
           // No job runs here, so no notice comes back.
           ...(engine !== 'sqlite' && { notices: 'polling' }),

@@ -183,6 +183,11 @@ function healthFamilies(deps: Needs): Family[] {
       ofClock.offset_ms === null ? null : ofClock.offset_ms / 1000,
     ),
     gauge(
+      'counterfoil_schema_foreign',
+      'Whether a newer version changed the schema, so that this node takes no runs.',
+      Number(health.schema === 'foreign'),
+    ),
+    gauge(
       'counterfoil_anchor_sender_wei',
       'Balance of the anchor sender when last read.',
       health.anchors.balanceWei,

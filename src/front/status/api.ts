@@ -17,6 +17,7 @@ import { jsonText } from '../../web/http/json-text.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
 import { clockStatus } from './clock.ts'
 import { isHearing, probeMs } from './health.ts'
+import { foreignSchema } from './schema.ts'
 import type { StatusAnswer } from './shapes.ts'
 
 /** `GET /v1/status`, and the two questions of a supervisor: alive, and ready for traffic. */
@@ -31,6 +32,8 @@ export const statusApi = (deps: Deps) =>
       if (!(await deps.status.ping())) refuseNow('database', 'The database does not answer.')
       const wrong = wrongClock(deps.leaseClock.aheadMs())
       if (wrong) throw wrong
+      const foreign = foreignSchema(deps.health)
+      if (foreign) throw foreign
       deps.heads.assertOpen()
       return { status: 'ok' }
     })
@@ -60,7 +63,8 @@ function viewOf(deps: Deps, stored: Stored | undefined): StatusAnswer {
   const isStoring = status.trouble() === undefined
   const ofClock = clockStatus(deps)
   const isRight = ofClock.status === 'ok'
-  const isWhole = health.ledger !== 'unbalanced' && logState(health) === 'ok'
+  const isWhole =
+    health.ledger !== 'unbalanced' && logState(health) === 'ok' && health.schema !== 'foreign'
   const isDegraded = !isWell || !isStoring || !isRight || !isWhole
   const takes = isStoring ? 'ok' : 'read_only'
   return {
@@ -81,6 +85,7 @@ function viewOf(deps: Deps, stored: Stored | undefined): StatusAnswer {
     database: {
       ...status.database,
       status: stored ? takes : 'down',
+      migrated: health.schema,
       ...(status.database.engine === 'postgres' && {
         notices: isHearing(health, clock) ? ('listening' as const) : ('polling' as const),
       }),

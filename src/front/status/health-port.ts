@@ -3,6 +3,7 @@ import type { TokenTrouble } from '../../billing/deposits/token.ts'
 import type { ChainTrouble } from '../../kernel/chain.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Skew } from '../../kernel/skew.ts'
+import type { SchemaHealth } from '../../storage/db/schema-needs.ts'
 
 /** The result of the last ledger audit; `checking` until the first one completes. */
 export type LedgerHealth = 'balanced' | 'checking' | 'unbalanced'
@@ -33,6 +34,8 @@ export type Health = {
   /** The clock's state as last logged. */
   clock: Skew
   heads: HeadsHealth
+  /** How the database's schema compares with this build's, as last logged. */
+  schema: SchemaHealth
   /** The newest block seen, and why there is no newer one. */
   chain: { head: number | null; headAt: Millis | null; trouble: ChainTrouble | null }
   /** The anchor sender's balance in wei when last read; `isLow` if it covers only a few anchors. */

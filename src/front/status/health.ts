@@ -21,6 +21,7 @@ export const newHealth = (clock: Pick<Clock, 'monotonic'>): Health => ({
   log: 'unchecked',
   clock: 'ok',
   heads: 'unchecked',
+  schema: 'ok',
   chain: { head: null, headAt: null, trouble: null },
   anchors: { trouble: null, balanceWei: null, isLow: false },
   deposits: { trouble: null, isChecked: false, cursor: null, doubts: [] },

@@ -49,6 +49,11 @@ export const statusShape = t.answer(
     database: t.object('Where data lives.', {
       engine: t.oneOf('Which.', ['sqlite', 'postgres']),
       schema: t.count('Version of its tables.', 8),
+      migrated: t.oneOf(
+        '`newer`: a newer version added to its tables. `foreign`: it changed them, and this ' +
+          'server takes no runs.',
+        ['ok', 'newer', 'foreign'],
+      ),
       status: t.oneOf('Whether it answers, and stores what is new.', ['ok', 'read_only', 'down']),
       'notices?': t.oneOf(
         'On PostgreSQL: how this node learns what other nodes did. `polling`, which is up to a ' +

@@ -7,6 +7,7 @@ import { addColumns, hasAdded } from './add-columns.ts'
 import { embedMigrations } from './migrations.macro.ts' with { type: 'macro' }
 import type { Migration } from './migrations.macro.ts'
 import type { PgDirect } from './pg-drizzle.ts'
+import { neededStep, needsTable, schemaHealthOf } from './schema-needs.ts'
 
 const sqliteMigrations: Migration[] = embedMigrations('sqlite')
 const pgMigrations: Migration[] = embedMigrations('pg')
@@ -27,15 +28,30 @@ export function assertOurs(stamp: number, empty: boolean): void {
   throw new Error('this file is a database of another program; choose another data folder')
 }
 
-/** The missing migrations. @throws Error if the database is newer or a migration was edited. */
-export function pendingOf(all: Migration[], applied: { tag: string; hash: string }[]): Migration[] {
+/**
+ * The missing migrations: none for a newer database that only adds to this build's schema.
+ * `needed` is what that database says ({@link neededStep}).
+ * @throws Error if this build cannot serve the database, or a migration was edited.
+ */
+export function pendingOf(
+  all: Migration[],
+  applied: { tag: string; hash: string }[],
+  needed?: string,
+): Migration[] {
   for (const { tag, hash } of applied) {
     const known = all.find((migration) => migration.tag === tag)
-    if (!known)
-      throw new Error(`the database has migration ${tag}, unknown to this build: run a newer build`)
-    if (hashOf(known) !== hash) throw new Error(`migration ${tag} changed after it was applied`)
+    if (known && hashOf(known) !== hash)
+      throw new Error(`migration ${tag} changed after it was applied`)
   }
-  return all.filter(({ tag }) => !applied.some((done) => done.tag === tag))
+  const pending = all.filter(({ tag }) => !applied.some((done) => done.tag === tag))
+  const steps = all.map(({ tag }) => tag)
+  const unknown = applied.find(({ tag }) => !steps.includes(tag))
+  if (!unknown) return pending
+  const health = schemaHealthOf(steps, { newest: unknown.tag, needed })
+  // A step of ours that is missing below a newer one belongs to another history.
+  if (health === 'newer' && pending.length === 0) return []
+  const { tag } = unknown
+  throw new Error(`the database has migration ${tag}, unknown to this build: run a newer build`)
 }
 
 const hashOf = ({ statements }: Migration): string => sha256Hex(statements.join(';\n'))
@@ -60,7 +76,7 @@ function migrateAlone(raw: Database, now: Millis, backup: () => void): string[] 
   assertOurs(Number(stamp), empty)
   beginBooks(raw, empty)
   const applied = raw.query('select tag, hash from migrations').all() as Applied[]
-  const pending = pendingOf(sqliteMigrations, applied)
+  const pending = pendingOf(sqliteMigrations, applied, neededBy(raw))
   if (pending.length > 0 && applied.length > 0) backup()
   // A rebuilt table must not fire ON DELETE; SQLite ignores this pragma inside a transaction.
   raw.run('PRAGMA foreign_keys = OFF')
@@ -74,6 +90,7 @@ function migrateAlone(raw: Database, now: Millis, backup: () => void): string[] 
       )
     raw.transaction(() => takeSteps(raw, batch, now)).immediate()
   }
+  if (neededBy(raw) === undefined) raw.transaction(() => noteNeeds(raw)).immediate()
   raw.run('PRAGMA foreign_keys = ON')
   return pending.map(({ tag }) => tag)
 }
@@ -93,6 +110,7 @@ function takeSteps(raw: Database, steps: Migration[], now: Millis): void {
     }
     noteStep(raw, migration, now)
   }
+  if (own.length > 0) noteNeeds(raw)
   if (own.length > 0 && raw.prepare('PRAGMA foreign_key_check').values().length > 0) {
     throw new Error(`migration ${own.map(({ tag }) => tag).join(', ')} breaks a foreign key`)
   }
@@ -102,17 +120,35 @@ function noteStep(raw: Database, step: Migration, now: Millis): void {
   raw.run('insert into migrations values (?, ?, ?)', [step.tag, hashOf(step), BigInt(now)])
 }
 
+/** Replaces what the database says of the builds that can serve it. */
+function noteNeeds(raw: Database): void {
+  raw.run(`${needsTable} strict`)
+  raw.run('delete from schema_needs')
+  raw.run('insert into schema_needs values (?)', [neededStep])
+}
+
+function neededBy(raw: Database): string | undefined {
+  const has = raw.prepare("select 1 from sqlite_master where name = 'schema_needs'").values()
+  if (has.length === 0) return undefined
+  return raw.prepare('select max(tag) from schema_needs').values()[0]?.[0] as string | undefined
+}
+
 /** Records all migrations in a database that has this build's schema; returns the steps. */
 export function noteSteps(raw: Database, now: Millis): string[] {
   beginBooks(raw, true)
   for (const step of sqliteMigrations) noteStep(raw, step, now)
+  noteNeeds(raw)
   return sqliteMigrations.map(({ tag }) => tag)
 }
 
 type Applied = { tag: string; hash: string }
 
-/** The applied steps with their times, and the pending ones. */
-export type MigrationState = { applied: { tag: string; at: Millis }[]; pending: string[] }
+/** The applied steps with their times, the pending ones, and those of a newer build. */
+export type MigrationState = {
+  applied: { tag: string; at: Millis }[]
+  pending: string[]
+  unknown: string[]
+}
 
 /**
  * The migrations of a SQLite file; writes nothing.
@@ -123,7 +159,7 @@ export function sqliteState(raw: Database): MigrationState {
   assertOurs(Number(raw.prepare('PRAGMA application_id').values()[0]?.[0]), has.length === 0)
   if (!has.includes('migrations')) return stateOf(sqliteMigrations, [])
   const taken = raw.query('select tag, hash, applied_at from migrations').all() as Taken[]
-  return stateOf(sqliteMigrations, taken)
+  return stateOf(sqliteMigrations, taken, neededBy(raw))
 }
 
 /** The migrations of a PostgreSQL database; writes nothing. @throws Error as {@link sqliteState} */
@@ -131,36 +167,97 @@ export async function postgresState(pg: PgDirect): Promise<MigrationState> {
   const there = rowsOf(await pg.execute(sql`select to_regclass('migrations') is not null as has`))
   if (!(there[0] as unknown as { has: boolean }).has) return stateOf(pgMigrations, [])
   const found = await pg.execute(sql`select tag, hash, applied_at from migrations`)
-  return stateOf(pgMigrations, rowsOf(found) as Taken[])
+  return stateOf(pgMigrations, rowsOf(found) as Taken[], await neededIn(pg))
 }
 
 type Taken = Applied & { applied_at: bigint | number | string }
 
-function stateOf(all: Migration[], taken: Taken[]): MigrationState {
+function stateOf(all: Migration[], taken: Taken[], needed?: string): MigrationState {
   const applied = taken.map(({ tag, applied_at }) => ({ tag, at: Number(applied_at) }))
-  return { applied, pending: pendingOf(all, taken).map(({ tag }) => tag) }
+  const unknown = taken.map(({ tag }) => tag).filter((tag) => !all.some((one) => one.tag === tag))
+  return { applied, pending: pendingOf(all, taken, needed).map(({ tag }) => tag), unknown }
 }
 
-/** Migrates a PostgreSQL database in one transaction, one node at a time. */
-export async function migratePostgres(pg: PgDirect, now: Millis): Promise<string[]> {
-  return pg.transaction(async (tx) => {
-    await tx.execute(sql`select pg_advisory_xact_lock(${applicationId})`)
-    await tx.execute(sql.raw(bookkeeping))
-    const applied = rowsOf(await tx.execute(sql`select tag, hash from migrations`))
-    const pending = pendingOf(pgMigrations, applied)
-    for (const migration of pending) {
-      for (const statement of migration.statements) await tx.execute(sql.raw(statement))
-      await tx.execute(
-        sql`insert into migrations values (${migration.tag}, ${hashOf(migration)}, ${now})`,
-      )
+/** How long a step waits for its locks, and how often a busy one is tried, 1 s apart. */
+export type LockPatience = { lockMs: number; tries: number }
+
+/**
+ * Migrates a PostgreSQL database, one node at a time, one transaction a step (all steps of an empty
+ * one). A step that waits for a lock would hold up every query behind it, so it gives up soon and
+ * comes again. Returns the steps taken.
+ * @throws Error when some other transaction keeps a table locked.
+ */
+export async function migratePostgres(
+  pg: PgDirect,
+  now: Millis,
+  { lockMs, tries }: LockPatience = { lockMs: 3000, tries: 20 },
+): Promise<string[]> {
+  const taken: string[] = []
+  for (let failed = 0; ; ) {
+    try {
+      const steps = await pg.transaction((tx) => takeNext(tx, now, lockMs))
+      if (steps.length === 0) return taken
+      taken.push(...steps)
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error
+      if (++failed >= tries) throw lockedOut(error)
+      await Bun.sleep(1000)
     }
-    return pending.map(({ tag }) => tag)
-  })
+  }
 }
+
+async function takeNext(tx: PgDirect, now: Millis, lockMs: number): Promise<string[]> {
+  await tx.execute(sql`select pg_advisory_xact_lock(${applicationId})`)
+  // Behind the line of nodes: the lock of another one that migrates is worth a longer wait.
+  await tx.execute(sql.raw(`set local lock_timeout = ${lockMs}`))
+  await tx.execute(sql.raw(bookkeeping))
+  const applied = rowsOf(await tx.execute(sql`select tag, hash from migrations`))
+  const needed = await neededIn(tx)
+  const pending = pendingOf(pgMigrations, applied, needed)
+  const steps = applied.length === 0 ? pending : pending.slice(0, 1)
+  for (const migration of steps) {
+    for (const statement of migration.statements) await tx.execute(sql.raw(statement))
+    await tx.execute(
+      sql`insert into migrations values (${migration.tag}, ${hashOf(migration)}, ${now})`,
+    )
+  }
+  if (steps.length > 0 || needed === undefined) {
+    await tx.execute(sql.raw(needsTable))
+    await tx.execute(sql`delete from schema_needs`)
+    await tx.execute(sql`insert into schema_needs values (${neededStep})`)
+  }
+  return steps.map(({ tag }) => tag)
+}
+
+async function neededIn(pg: Pick<PgDirect, 'execute'>): Promise<string | undefined> {
+  const there = rowsOf(await pg.execute(sql`select to_regclass('schema_needs') is not null as has`))
+  if (!(there[0] as unknown as { has: boolean }).has) return undefined
+  const [row] = rowsOf(await pg.execute(sql`select tag from schema_needs`))
+  return row?.tag
+}
+
+/** SQLSTATE 55P03, which Bun has in `errno`, PGlite in `code`. */
+function isLockTimeout(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const { errno, code } = at as { errno?: unknown; code?: unknown }
+    if (errno === '55P03' || code === '55P03') return true
+  }
+  return false
+}
+
+const lockedOut = (cause: unknown): Error =>
+  new Error(
+    'another transaction keeps a table locked that a migration changes: find it in ' +
+      'pg_stat_activity (state "idle in transaction"), end it and start again',
+    { cause },
+  )
 
 /** Bun's client returns an array of rows, PGlite an object that holds one. */
 const rowsOf = (result: unknown): Applied[] =>
   (Array.isArray(result) ? [...result] : (result as { rows: Applied[] }).rows) as Applied[]
+
+/** The names of this build's migrations, in their order: the same on both engines. */
+export const schemaSteps: readonly string[] = sqliteMigrations.map(({ tag }) => tag)
 
 /** The number of migrations of this build. */
 export const schemaVersion = (engine: 'sqlite' | 'postgres'): number =>
