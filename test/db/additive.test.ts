@@ -6,7 +6,7 @@ import { neededStep } from '../../src/storage/db/schema-needs.ts'
 const additions = [
   /^CREATE TABLE /i,
   // A column that old builds need not name when they insert a row.
-  /^ALTER TABLE \S+ ADD (COLUMN )?\S+ [^;]*$/i,
+  /^ALTER TABLE \S+ ADD (COLUMN )?\S+ [^;]*;?$/i,
   // Not unique: an old build does not know what it must not repeat.
   /^CREATE INDEX /i,
   /^(CREATE|DROP) VIEW /i,
