@@ -1,4 +1,8 @@
 /** Keeps an open list live: new rows land unless it is being read, and states move on. */
+import { foldNeighbours } from './folds.ts'
+import { lateParts } from './late-parts.ts'
+import { type Heads, moveOn } from './stages.ts'
+
 type Message = {
   rows: string[]
   isCut?: boolean
@@ -6,6 +10,8 @@ type Message = {
   parts?: Record<string, string>
   /** Rows that the list may show already, by their id. */
   changed?: Record<string, string>
+  /** How far the log has come, where rows tell their state by their index. */
+  heads?: Heads
 }
 
 let stop: (() => void) | undefined
@@ -14,6 +20,8 @@ begin()
 new MutationObserver(() => {
   if (document.getElementById('live')?.dataset['followed'] === undefined) begin()
 }).observe(document.body, { childList: true, subtree: true })
+
+const showPart = lateParts()
 
 function begin(): void {
   stop?.()
@@ -30,6 +38,7 @@ function follow(live: HTMLElement, button: HTMLElement, panel: HTMLElement): () 
   const most = Number(live.dataset['most'])
   /** Rows that wait, newest first. */
   let waiting: Element[] = []
+  let heads: Heads | undefined
 
   const isRead = (): boolean =>
     panel.matches(':hover') ||
@@ -45,15 +54,18 @@ function follow(live: HTMLElement, button: HTMLElement, panel: HTMLElement): () 
       return
     }
     list.prepend(...waiting)
+    foldNeighbours(list)
+    if (heads) moveOn(list, heads)
     while (list.children.length > most) list.lastElementChild?.remove()
     waiting = []
     button.hidden = true
   }
 
-  const take = ({ rows, parts = {}, changed = {}, isCut }: Message): void => {
-    for (const [id, html] of Object.entries(parts)) {
-      const part = document.getElementById(id)
-      if (part && !part.contains(document.activeElement)) part.innerHTML = html
+  const take = ({ rows, parts = {}, changed = {}, isCut, ...more }: Message): void => {
+    for (const [id, html] of Object.entries(parts)) showPart(id, html)
+    if (more.heads) {
+      heads = more.heads
+      moveOn(document, heads)
     }
     for (const html of Object.values(changed)) renew(html, waiting)
     const fresh = rowsOf(rows.join('')).filter((row) => !isThere(row, waiting))

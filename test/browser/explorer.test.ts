@@ -51,6 +51,8 @@ describe.skipIf(noChromium)('the explorer, in a real browser', () => {
 
   const others = {
     older: () => '/explorer?after=20&window=7d',
+    public: () => '/explorer?public=1',
+    begun: () => '/explorer?q=rcpt_01',
     end: () => '/explorer?after=0',
     nothing: () => `/explorer?q=${encodeURIComponent(hostile)}`,
     anchor: () => `/explorer?q=${anchorId}`,
@@ -76,26 +78,71 @@ describe.skipIf(noChromium)('the explorer, in a real browser', () => {
     }
   }, 60_000)
 
-  test('new rows wait while somebody reads, and land when asked for', async () => {
+  test('new rows wait while the list is read, land when asked for, and fold with their neighbours', async () => {
+    await runOnce(service, secret)
     const page = await open(true, '/explorer')
     await page.locator('#live').waitFor()
-    await page.locator('#results tr').first().hover()
+    const fold = page.locator('#results [data-fold]').first()
+    await fold.locator('summary').click()
     await page.locator('#recent').scrollIntoViewIfNeeded()
-    // The time of a row ticks; its place in the log stays.
-    const first = async () => {
-      const text = await page.locator('#results tr').first().textContent()
-      return text?.replace(/(now|\d+ \w+ ago)$/, '')
-    }
-    const before = await first()
+    const before = Number(await fold.getAttribute('data-fold'))
     await runOnce(service, secret)
     await runOnce(service, secret)
     const button = page.getByRole('button', { name: /new/ })
     await button.getByText('2 new').waitFor({ timeout: 20_000 })
-    expect(await first()).toBe(before)
+    expect(await fold.getAttribute('data-fold')).toBe(String(before))
     await button.click()
-    expect(await first()).not.toBe(before)
-    expect(await page.locator('#results tr').count()).toBe(20)
+    const words = `${before + 2} private runs, counterfoil/echo-1`
+    expect(await fold.locator('summary > span').textContent()).toBe(words)
+    expect(await fold.locator('li').count()).toBe(before + 2)
+    expect(await fold.locator('details').getAttribute('open')).not.toBeNull()
     expect(await button.isHidden()).toBe(true)
+  }, 60_000)
+
+  test('a receipt that is published comes among the slips, and states move on', async () => {
+    const page = await open(true, '/explorer?public=1')
+    await page.locator('#live').waitFor()
+    const other = await page.context().newPage()
+    await other.goto(`${service.origin}/explorer`)
+    await other.locator('#live').waitFor()
+    const id = await runOnce(service, secret)
+    await shareAs(service, secret, id, { visibility: 'public' })
+    const slip = page.locator('.stub', { has: page.locator(`a[href="/receipts/${id}"]`) })
+    await slip.getByText('Signed and logged').waitFor()
+    const row = other.locator('#results tr').first().locator('[data-index]').first()
+    await row.getByText('Signed and logged').waitFor()
+    await addAnchors(service, [await service.deps.logStore.size()])
+    for (const shown of [slip, row]) await shown.getByText('Anchored').waitFor()
+    await shareAs(service, secret, id, { visibility: 'private' })
+    await slip.waitFor({ state: 'detached' })
+  }, 60_000)
+
+  test('an anchor says its leaves under the pointer and in focus, and leads to itself', async () => {
+    const page = await open(true, '/explorer')
+    const bar = page.locator('.tape a').first()
+    const said = bar.locator('.said')
+    const seen = () => said.evaluate((one) => getComputedStyle(one).opacity)
+    expect(await seen()).toBe('0')
+    await bar.hover()
+    expect(await seen()).toBe('1')
+    await page.mouse.move(0, 0)
+    await bar.focus()
+    expect(await seen()).toBe('1')
+    expect(await said.textContent()).toMatch(/^Anchor of [\d,]+: \d+ leaves$/)
+    await bar.press('Enter')
+    await page.getByRole('heading', { name: 'Found' }).waitFor()
+  }, 60_000)
+
+  test('without script: public receipts alone, also in another window, and all again', async () => {
+    const page = await open(false, '/explorer')
+    await page.getByRole('link', { name: 'Public only' }).click()
+    expect(new URL(page.url()).search).toBe('?public=1')
+    expect(await page.locator('.stub').count()).toBeGreaterThan(4)
+    expect(await page.getByText(/private runs?,/).count()).toBe(0)
+    await page.getByRole('link', { name: '7 days' }).click()
+    expect(new URL(page.url()).search).toBe('?window=7d&public=1')
+    await page.getByRole('link', { name: 'Public only' }).click()
+    expect(await page.getByText(/private runs?,/).count()).toBeGreaterThan(0)
   }, 60_000)
 
   test('without script: a window, older ones, back, and a search that leads to a receipt', async () => {
@@ -104,7 +151,7 @@ describe.skipIf(noChromium)('the explorer, in a real browser', () => {
     const page = await open(false, '/explorer')
     await page.getByRole('link', { name: '7 days' }).click()
     expect(await page.getByRole('heading', { name: 'Runs per hour' }).count()).toBe(1)
-    await page.getByRole('link', { name: 'Older' }).click()
+    await page.goto(`${service.origin}/explorer?window=7d&after=20`)
     expect(new URL(page.url()).searchParams.get('window')).toBe('7d')
     await page.getByRole('link', { name: 'Newest' }).click()
     await page.getByRole('searchbox').fill(id)

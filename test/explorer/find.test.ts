@@ -114,6 +114,40 @@ for (const engine of engines.filter((one) => one !== 'pglite')) {
       expect(await led(owner)).toBe('/passports/tidepool')
     })
 
+    test('what begins like a receipt, its digest, an anchor or a handle is found', async () => {
+      const { digest } = await json(w, `/v1/receipts/${open}`)
+      const there = `/receipts/${open}`
+      // Ids begin with their time: those of one moment share a beginning.
+      expect(await led(open.slice(0, 25))).toBe(there)
+      expect(await led(open.replace('rcpt_', 'run_').slice(0, 24))).toBe(there)
+      expect(await led(digest.slice(0, 12))).toBe(there)
+      expect(await led(digest.slice(2, 20))).toBe(there)
+      const [row] = await addAnchors(w, [3])
+      if (!row?.txHash) throw new Error('no anchor')
+      expect(await said(row.id.slice(0, 24))).toContain(toHex(row.root))
+      expect(await said(toHex(row.root).slice(0, 14))).toContain(toHex(row.root))
+      await namedKey(w, 'tide-table', owner.toLowerCase())
+      await namedKey(w, 'tide-turner', owner.toLowerCase())
+      const tides = await said('@tide-')
+      expect(tides).toContain('/passports/tide-table')
+      expect(tides).toContain('/passports/tide-turner')
+      expect(tides).not.toContain('/passports/tidepool')
+      expect(await led('tide-tu')).toBe('/passports/tide-turner')
+    })
+
+    test('the beginning of what is not public finds nothing, nor does one of three digits', async () => {
+      const { digest } = await json(w, `/v1/receipts/${closed}`)
+      const long = [
+        closed.slice(0, 29),
+        digest.slice(0, 20),
+        closed.slice(0, 8),
+        '0x123',
+        'rcpt_01',
+      ]
+      for (const text of long)
+        expect([text, await said(text)]).toEqual([text, expect.stringContaining(nothing)])
+    })
+
     test('an address of this service says what it is', async () => {
       expect(await said(testAccount)).toContain('signs the receipts')
       expect(await said(treasury.toLowerCase())).toContain('receives deposits')

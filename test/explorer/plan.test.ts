@@ -38,9 +38,12 @@ test('no public read goes through a whole table', async () => {
     ...['receipt', 'anchor', 'passport'].map((type) => `/v1/explorer/recent?type=${type}`),
     '/v1/explorer/recent?after=1',
     '/explorer',
-    ...[receipt, '1', root, '@tidepool', '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'].map(
-      (asked) => `/explorer?q=${encodeURIComponent(asked)}`,
-    ),
+    '/explorer?public=1',
+    `/explorer?public=1&after=${receipt}`,
+    ...[
+      ...[receipt, '1', root, '@tidepool', '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'],
+      ...[receipt.slice(0, 12), root.slice(0, 12), 'anc_0000', 'tide', 'abcdef'],
+    ].map((asked) => `/explorer?q=${encodeURIComponent(asked)}`),
   ]
   for (const path of paths) {
     const { status } = await w.call(path, { redirect: 'manual' })

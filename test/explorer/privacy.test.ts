@@ -14,6 +14,7 @@ const paths = [
     `/explorer?window=${window}`,
   ]),
   ...['receipt', 'anchor', 'passport'].map((type) => `/v1/explorer/recent?type=${type}`),
+  '/explorer?public=1',
   '/v1/passports',
   '/v1/passports/harbor-lab',
   '/v1/models',
@@ -53,7 +54,7 @@ describe.each(engines.filter((one) => one !== 'pglite'))('one more private run o
 
 /** What stands on a page beside markup: a count, a time of a minute, the model, the outcome. */
 const isWord = (line: string): boolean =>
-  /^(\d[\d,]*( runs?| leaf| leaves)?|\d+(\.\d+)?%|Private|—|counterfoil\/(echo|embed)-1(, complete)?|complete|Signed and logged|this minute|\d+ min ago|[A-Z][a-z]{2} \d+(, \d\d:\d\d)?: \d+ runs?|\d+(\.\d+)?% succeeded, including private runs\.|Runs per (hour|day), .*|\d+ leaves in the log|Waiting: \d+ leaves)$/.test(
+  /^(\d[\d,]*( runs?| leaf| leaves)?|\d+(\.\d+)?%|—|\d+ private runs?, counterfoil\/(echo|embed)-1|counterfoil\/(echo|embed)-1(, complete)?|complete|Signed and logged|this minute|\d+ min ago|[A-Z][a-z]{2} \d+(, \d\d:\d\d)?: \d+ runs?|\d+(\.\d+)?% succeeded, including private runs\.|Runs per (hour|day), .*|\d+ leaves in the log|Waiting: \d+ leaves)$/.test(
     line,
   )
 
@@ -122,5 +123,5 @@ const steady = (line: string, w: World): string =>
     .replace(/\b(rcpt|psp|anc|req)_[0-9a-z…]+/g, '$1_ID')
     .replace(/0x[0-9a-f]{8,}/g, 'HEX')
     .replace(/"(durationMs|median_first_token_ms)": ?"?\d+"?/, '"$1": MS')
-    .replace(/^\d+(\.\d+)? m?s$/, 'MS')
+    .replace(/^(chat, )?\d+(\.\d+)? m?s$/, 'MS')
     .replace(/0x[0-9a-fA-F]{4}…[0-9a-fA-F]{4}/g, 'HEX')

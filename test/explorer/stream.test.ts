@@ -49,7 +49,7 @@ describe('GET /explorer/stream', () => {
       () => said.messages.length > 0 && said.messages,
     )
     expect(first?.rows).toHaveLength(1)
-    expect(Object.keys(first?.parts ?? {})).toEqual(['live-figures', 'live-anchors'])
+    expect(Object.keys(first?.parts ?? {})).toEqual(['live-figures', 'live-anchors', 'live-slips'])
     const id = await runOnce(w, key)
     await shareAs(w, key, id, { visibility: 'public' })
     await runOnce(w, key)

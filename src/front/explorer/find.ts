@@ -4,9 +4,9 @@ import type { Deps } from '../../app/deps-port.ts'
 import { fromHex } from '../../kernel/hex.ts'
 import { isId } from '../../kernel/ids.ts'
 import { isHandle } from '../../proof/passports/handle.ts'
-import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import type { AnchorRow, CheckpointRow } from '../../storage/db/schema.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
+import type { NamedPassport, Range } from './store/prefixes.ts'
 
 /** A public thing that a search text names. */
 export type Found =
@@ -22,29 +22,73 @@ export type Role = 'signer' | 'registry' | 'sender' | 'treasury' | 'token'
 /** Longest search text, in characters: no id, hash, handle or address is longer. */
 const longest = 100
 
+/** The most results of a beginning. */
+export const foundMax = 10
+
 /**
  * Everything a text names: a receipt, run or anchor id, a log index, a digest, a transaction, a
- * root, a log size, a handle, an address. Private receipts look the same as missing ones.
+ * root, a log size, a handle, an address; and what begins so. Private receipts look the same as
+ * missing ones.
  */
 export async function findPublic(deps: Deps, asked: string): Promise<Found[]> {
   const text = asked.trim()
   if (text.length > longest) return []
   const [prefix = ''] = text.split('_')
-  if (prefix === 'rcpt' || prefix === 'run') return findReceipt(deps, text)
-  if (prefix === 'anc')
-    return ofAnchor(isId('anc', text) ? await deps.explorer.anchor(text) : undefined)
+  if (prefix === 'rcpt' || prefix === 'run') {
+    const id = text.replace(/^run_/, 'rcpt_')
+    return isId('rcpt', id) ? findReceipt(deps, id) : findReceiptsBy(deps, id)
+  }
+  if (prefix === 'anc') return findAnchors(deps, text)
   if (/^#?\d{1,15}$/.test(text)) return findPlace(deps, Number(text.replace('#', '')))
   if (/^(0x)?[0-9a-fA-F]{64}$/.test(text)) {
     return findHash(deps, `0x${text.toLowerCase().replace(/^0x/, '')}`)
   }
   if (isAddress(text)) return findAddress(deps, toAccountId(text))
-  return findHandle(deps, text.replace(/^@/, '').toLowerCase())
+  const handles = await findHandles(deps, text.replace(/^@/, '').toLowerCase())
+  const digits = /^(0x[0-9a-f]{4,63}|[0-9a-f]{6,63})$/.exec(text.toLowerCase())?.[0]
+  if (digits === undefined) return handles
+  return [...handles, ...(await findHashesBy(deps, digits.replace(/^0x/, '')))].slice(0, foundMax)
+}
+
+/** The least and the greatest id that begin so; undefined if none does or nearly all do. */
+function idsBy(kind: 'rcpt' | 'anc', text: string): Range<string> | undefined {
+  const start = `${kind}_`
+  const length = start.length + idLength
+  const isBeginning =
+    text.startsWith(start) && /^[0-9a-hjkmnp-tv-z]{4,25}$/.test(text.slice(start.length))
+  return isBeginning ? [text.padEnd(length, '0'), text.padEnd(length, 'z')] : undefined
+}
+
+/** Characters of an id behind its prefix. */
+const idLength = 26
+
+async function findReceiptsBy({ explorer }: Deps, text: string): Promise<Found[]> {
+  const ids = idsBy('rcpt', text)
+  return ids ? (await explorer.receiptsIn(ids, foundMax)).flatMap(ofReceipt) : []
+}
+
+async function findAnchors({ explorer }: Deps, text: string): Promise<Found[]> {
+  if (isId('anc', text)) return ofAnchor(await explorer.anchor(text))
+  const ids = idsBy('anc', text)
+  return ids ? (await explorer.anchorsIn(ids, foundMax)).flatMap(ofAnchor) : []
+}
+
+/** What has a hash that begins with these digits: receipts, and anchors by transaction or root. */
+async function findHashesBy({ explorer, logs }: Deps, digits: string): Promise<Found[]> {
+  const hashes = [`0x${digits.padEnd(64, '0')}`, `0x${digits.padEnd(64, 'f')}`] as const
+  const bytes = [fromHex(hashes[0]), fromHex(hashes[1])] as const
+  const receipts = await explorer.receiptsOfDigests(bytes, foundMax)
+  const rows = [
+    ...(await explorer.anchorsOfTxs(hashes, foundMax)),
+    ...(await explorer.anchorsOfRoots(logs.current.origin, bytes, foundMax)),
+  ]
+  const anchors = new Map(rows.map((row) => [row.id, row]))
+  return [...receipts.flatMap(ofReceipt), ...[...anchors.values()].flatMap(ofAnchor)]
 }
 
 async function findReceipt({ shares }: Deps, id: string): Promise<Found[]> {
-  const receiptId = isId('run', id) ? receiptIdOf(id) : id
-  const share = isId('rcpt', receiptId) ? await shares.find(receiptId) : undefined
-  return share?.visibility === 'public' ? ofReceipt(receiptId) : []
+  const share = await shares.find(id)
+  return share?.visibility === 'public' ? ofReceipt(id) : []
 }
 
 /** A number is both the index of a receipt in the current log and the size of a signed head. */
@@ -84,10 +128,16 @@ async function findAddress(deps: Deps, address: string): Promise<Found[]> {
   ]
 }
 
-async function findHandle({ passports }: Deps, handle: string): Promise<Found[]> {
-  const row = isHandle(handle) ? await passports.find(handle) : undefined
-  if (row?.status !== 'public') return []
-  return [{ is: 'passport', handle, displayName: row.displayName }]
+/** The passport with this handle, or those whose handle begins so. */
+async function findHandles({ passports, explorer }: Deps, text: string): Promise<Found[]> {
+  const row = isHandle(text) ? await passports.find(text) : undefined
+  if (row?.status === 'public') return [toFound(row)]
+  const isBeginning = /^[a-z][a-z0-9-]{1,28}$/.test(text)
+  return isBeginning ? (await explorer.passportsBy(text, foundMax)).map(toFound) : []
+}
+
+const toFound = ({ handle, displayName }: NamedPassport): Found => {
+  return { is: 'passport', handle, displayName }
 }
 
 const ofReceipt = (id: string | undefined): Found[] => (id ? [{ is: 'receipt', id }] : [])

@@ -4,6 +4,7 @@ import type { Millis } from '../../kernel/clock.ts'
 import type { Page } from '../../kernel/pagination.ts'
 import { readStages, type Stage } from '../../proof/receipts/shown-receipt.ts'
 import type { AnchorRow, CheckpointRow } from '../../storage/db/schema.ts'
+import { foldPrivate, type Line } from './fold.ts'
 import type { PublicDeps } from './public-cache.ts'
 import type { SeenReceipt } from './recent.ts'
 
@@ -22,8 +23,17 @@ export type AnchorTape = {
   policy: { minReceipts: number; maxDelayMs: number }
 }
 
-/** A page of receipts, with the stage of each. */
-export type SeenPage = Page<SeenReceipt> & { stageOf: (seen: SeenReceipt) => Stage }
+/** How far each receipt of a page has come. */
+type Staged = { stageOf: (seen: SeenReceipt) => Stage }
+
+/** Leaves of the current log that are anchored, and of these in final blocks. */
+export type Heads = { log: string; anchored: number; final: number }
+
+/** A page of the log in lines: public receipts, and private ones folded between them. */
+export type SeenPage = Page<Line> & Staged
+
+/** A page of public receipts alone. */
+export type PublicPage = Page<SeenReceipt> & Staged
 
 export async function readTape(
   deps: Pick<Deps, 'anchors' | 'anchoring' | 'checkpoints' | 'logs' | 'logStore'>,
@@ -44,15 +54,42 @@ export async function readTape(
 
 const none = { items: [] }
 
-/** Receipts before a log place, newest first. */
-export async function readSeen(
-  deps: Pick<PublicDeps, 'anchors' | 'publicCache'>,
-  { before, limit }: { before: number; limit: number },
-): Promise<SeenPage> {
-  const page = await deps.publicCache.recent(before, limit)
+/** The most receipts and the most lines on a page of the log. */
+const readMax = 100
+export const linesMax = 20
+
+type SeenDeps = Pick<PublicDeps, 'anchors' | 'logs' | 'publicCache'>
+
+/** Receipts before a log place, newest first, private ones folded. */
+export async function readSeen(deps: SeenDeps, before: number): Promise<SeenPage> {
+  const { items, hasMore } = await deps.publicCache.recent(before, readMax)
+  const lines = foldPrivate(items)
+  const shown = lines.slice(0, linesMax)
+  const stageOf = await stagesOf(deps, items)
+  return { items: shown, hasMore: hasMore || shown.length < lines.length, stageOf }
+}
+
+/** Public receipts with an id below one, newest first. */
+export async function readPublic(
+  deps: SeenDeps,
+  { before, limit }: { before: string; limit: number },
+): Promise<PublicPage> {
+  const page = await deps.publicCache.published(before, limit)
+  return { ...page, stageOf: await stagesOf(deps, page.items) }
+}
+
+async function stagesOf(deps: SeenDeps, items: readonly SeenReceipt[]): Promise<Staged['stageOf']> {
   const stageOf = await readStages(
     deps,
-    page.items.map(({ log }) => log),
+    items.map(({ log }) => log),
   )
-  return { ...page, stageOf: ({ log, index }) => stageOf(log, index) }
+  return ({ log, index }) => stageOf(log, index)
+}
+
+/** How far the current log has come. */
+export async function readHeads({ anchors, logs }: Pick<Deps, 'anchors' | 'logs'>): Promise<Heads> {
+  const log = logs.current.origin
+  const anchored = (await anchors.newest(log))?.size ?? 0
+  const final = anchored === 0 ? 0 : ((await anchors.newestFinal(log))?.size ?? 0)
+  return { log, anchored, final }
 }

@@ -5,6 +5,8 @@
 import { Elysia } from 'elysia'
 import { readerAccount } from '../../access/accounts/needs-session.ts'
 import { sha256Hex } from '../../kernel/hash.ts'
+import { isId } from '../../kernel/ids.ts'
+import { refuse } from '../../kernel/refusal.ts'
 import { queryOf, readChoice, readInteger, readText } from '../../web/http/query.ts'
 import { Search } from '../../web/ui/filters.tsx'
 import type { Frame } from '../../web/ui/frame.ts'
@@ -14,26 +16,41 @@ import { PageHead, Split } from '../../web/ui/panel.tsx'
 import { reply } from '../../web/ui/reply.ts'
 import { followers, type Scene } from './api/followers.ts'
 import { type Found, findPublic } from './find.ts'
-import { type AnchorTape, readSeen, readTape } from './overview.ts'
+import { type AnchorTape, readHeads, readPublic, readSeen, readTape } from './overview.ts'
 import { AnchorsPanel, RunsChart, StatFigures, TopModels, Windows } from './pages/figures.tsx'
 import { FoundPanel } from './pages/find.tsx'
-import { explorerPath, type ListView, RecentPanel, rowsMax, rowsOf } from './pages/list.tsx'
+import { type ListView, RecentPanel, rowOf, rowsMax } from './pages/list.tsx'
+import { explorerPath, hrefOf, type Place } from './pages/place.ts'
+import {
+  NewestSlips,
+  PublicPanel,
+  PublicSlips,
+  type SlipsView,
+  slipsBeside,
+  slipsMax,
+} from './pages/slips.tsx'
 import type { PublicDeps } from './public-cache.ts'
-import { type Stats, type Window, windows } from './stats.ts'
+import { type Stats, windows } from './stats.ts'
 
 type ExplorerView = {
   now: number
-  window: Window
+  place: Place
   stats: Stats
   tape: AnchorTape
-  list: ListView
+  /** The log, or public receipts alone. */
+  list: ListView | undefined
+  slips: SlipsView | undefined
   /** The search text and its results. */
   search: { asked: string; found: readonly Found[] } | undefined
 }
 
+const places = windows.flatMap((window) =>
+  [false, true].map((isPublicOnly): Place => ({ window, isPublicOnly })),
+)
+
 export const explorerPages = (deps: PublicDeps, frame: Frame) => {
-  const byWindow = new Map(
-    windows.map((window) => [window, followers(deps, () => lookAt(deps, window))]),
+  const byPlace = new Map(
+    places.map((place) => [hrefOf(place), followers(deps, () => lookAt(deps, place))]),
   )
   return new Elysia({ name: 'explorer-pages' })
     .get(explorerPath, async ({ request, set }) => {
@@ -46,10 +63,10 @@ export const explorerPages = (deps: PublicDeps, frame: Frame) => {
         set.headers['location'] = only
         return ''
       }
-      const window = readChoice(query, 'window', windows) ?? '24h'
-      const after = readInteger(query, 'after', { min: 0, max: Number.MAX_SAFE_INTEGER })
+      const place = readPlace(query)
+      const after = readAfter(query, place)
       const search = asked === '' ? undefined : { asked, found }
-      const view = { ...(await readView(deps, window, after)), search }
+      const view = { ...(await readView(deps, place, after)), search }
       const page = publicPage({
         frame,
         title: 'Explorer',
@@ -66,35 +83,80 @@ export const explorerPages = (deps: PublicDeps, frame: Frame) => {
     })
     .get(`${explorerPath}/stream`, ({ request, set, server }) => {
       const query = queryOf(request)
-      const window = readChoice(query, 'window', windows) ?? '24h'
       const after = readText(query, 'after')
       const seen = /^\d{1,15}$/.test(after ?? '') ? Number(after) : -1
-      return byWindow.get(window)?.follow({ request, set, server }, seen)
+      return byPlace.get(hrefOf(readPlace(query)))?.follow({ request, set, server }, seen)
     })
 }
 
-async function readView(deps: PublicDeps, window: Window, after: number | undefined) {
+function readPlace(query: URLSearchParams): Place {
+  const window = readChoice(query, 'window', windows) ?? '24h'
+  return { window, isPublicOnly: readChoice(query, 'public', ['1']) === '1' }
+}
+
+/** Where a page goes on: a place of the log, or the id of a public receipt. */
+function readAfter(query: URLSearchParams, { isPublicOnly }: Place): number | string | undefined {
+  if (!isPublicOnly) return readInteger(query, 'after', { min: 0, max: Number.MAX_SAFE_INTEGER })
+  const id = readText(query, 'after')
+  if (id === undefined || isId('rcpt', id)) return id
+  refuse('invalid_request', { message: '"after" must be the id of a receipt.', param: 'after' })
+}
+
+async function readView(deps: PublicDeps, place: Place, after: number | string | undefined) {
   const now = deps.clock.now()
-  const before = after ?? Number.MAX_SAFE_INTEGER
-  const seen = await readSeen(deps, { before, limit: rowsMax })
   const hash = sha256Hex(deps.settings.issuer)
-  const list: ListView = { now, window, seen, isFirst: after === undefined, hash }
-  const stats = await deps.publicCache.stats(window)
-  return { now, window, stats, tape: await readTape(deps), list }
+  const shared = { now, place, isFirst: after === undefined, hash, heads: await readHeads(deps) }
+  const stats = await deps.publicCache.stats(place.window)
+  const list: ListView | undefined = place.isPublicOnly
+    ? undefined
+    : { ...shared, seen: await readSeen(deps, Number(after ?? Number.MAX_SAFE_INTEGER)) }
+  const slips = await readSlips(deps, shared, place.isPublicOnly ? after : undefined)
+  return { now, place, stats, tape: await readTape(deps), list, slips }
+}
+
+/** Above the log only on its newest page. */
+async function readSlips(
+  deps: PublicDeps,
+  shared: Omit<SlipsView, 'page'>,
+  after: number | string | undefined,
+): Promise<SlipsView | undefined> {
+  const { isPublicOnly } = shared.place
+  if (!isPublicOnly && !shared.isFirst) return undefined
+  const limit = isPublicOnly ? slipsMax : slipsBeside
+  // Behind every id.
+  return { ...shared, page: await readPublic(deps, { before: String(after ?? 'rcpt_z'), limit }) }
 }
 
 /** The current state of open pages. */
-async function lookAt(deps: PublicDeps, window: Window): Promise<Scene> {
-  const { now, stats, tape, list } = await readView(deps, window, undefined)
-  const { items } = list.seen
+async function lookAt(deps: PublicDeps, place: Place): Promise<Scene> {
+  const { now, stats, tape, slips, list } = await readView(deps, place, undefined)
+  const figures = renderChild(<StatFigures stats={stats} />)
+  const anchors = renderChild(<AnchorsPanel tape={tape} now={now} />)
   return {
-    rows: items.map((seen) => ({ place: seen.place, html: rowsOf(list, [seen]) })),
+    rows: list ? freshRows(list) : [],
     parts: {
-      'live-figures': renderChild(<StatFigures stats={stats} />),
-      'live-anchors': renderChild(<AnchorsPanel tape={tape} now={now} />),
+      'live-figures': { mark: figures, draw: () => figures },
+      'live-anchors': { mark: anchors, draw: () => anchors },
+      ...(slips && { 'live-slips': slipsPart(slips) }),
     },
+    heads: (list ?? slips)?.heads ?? { anchored: 0, final: 0 },
   }
 }
+
+/** The newest receipts, one by one. */
+function freshRows(list: ListView): Scene['rows'] {
+  const seen = list.seen.items.flatMap((line) => (line.is === 'public' ? [line.seen] : line.runs))
+  return seen.slice(0, rowsMax).map((one) => ({ place: one.place, draw: () => rowOf(list, one) }))
+}
+
+/** Drawn again when another receipt is published or one is taken back, not as time goes by. */
+const slipsPart = (view: SlipsView) => ({
+  mark: JSON.stringify(view.page.items.map(({ shown }) => [shown?.receipt])),
+  draw: () =>
+    renderChild(
+      view.place.isPublicOnly ? <PublicSlips view={view} /> : <NewestSlips view={view} />,
+    ),
+})
 
 const ExplorerPage = ({ view }: { view: ExplorerView }) => (
   <>
@@ -103,19 +165,25 @@ const ExplorerPage = ({ view }: { view: ExplorerView }) => (
         action={explorerPath}
         name="q"
         label="Find anything public"
-        placeholder="Receipt, anchor, @handle or 0x hash"
+        placeholder="Receipt, anchor, @handle or 0x hash, or its beginning"
         value={view.search?.asked ?? ''}
       />
     </PageHead>
     {view.search ? <FoundPanel {...view.search} /> : null}
-    <Windows here={view.window} />
+    <Windows here={view.place} />
     <div id="live-figures">
       <StatFigures stats={view.stats} />
     </div>
     <div id="live-anchors">
       <AnchorsPanel tape={view.tape} now={view.now} />
     </div>
-    <RecentPanel view={view.list} />
+    {view.slips && view.list ? (
+      <div id="live-slips">
+        <NewestSlips view={view.slips} />
+      </div>
+    ) : null}
+    {view.list ? <RecentPanel view={view.list} /> : null}
+    {view.slips && !view.list ? <PublicPanel view={view.slips} /> : null}
     <Split>
       <RunsChart stats={view.stats} />
       <TopModels stats={view.stats} />

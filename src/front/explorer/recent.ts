@@ -29,6 +29,13 @@ export type SeenReceipt = {
   shown: ReceiptFile | undefined
 }
 
+export type RecentReads = {
+  /** Receipts before a log place, newest first. */
+  recent(before: number, limit: number): Promise<Page<SeenReceipt>>
+  /** Public receipts with an id below one, newest first. */
+  published(before: string, limit: number): Promise<Page<SeenReceipt>>
+}
+
 const minuteMs = 60_000
 /** Cached public receipts; each takes a few KB. */
 const shownMax = 2000
@@ -37,9 +44,7 @@ const shownMax = 2000
  * Rows before a place never change their order, so pages neither skip nor repeat receipts while new
  * ones arrive. Revealed texts are left out: they can be large, and the receipt itself shows them.
  */
-export function makeRecent(
-  deps: Deps,
-): (before: number, limit: number) => Promise<Page<SeenReceipt>> {
+export function makeRecent(deps: Deps): RecentReads {
   const remembered = new LRUCache<string, ReceiptFile>({ max: shownMax })
   deps.heads.onLost(() => remembered.clear())
 
@@ -54,11 +59,15 @@ export function makeRecent(
     return file
   }
 
-  return async (before, limit) => {
-    const { items, hasMore } = await deps.explorer.recent(before, limit)
+  const seenIn = async ({ items, hasMore }: Page<LoggedReceipt>): Promise<Page<SeenReceipt>> => {
     const seen: SeenReceipt[] = []
     for (const one of items) seen.push(toSeen(deps, one, await show(one)))
     return { items: seen, hasMore }
+  }
+
+  return {
+    recent: async (before, limit) => seenIn(await deps.explorer.recent(before, limit)),
+    published: async (before, limit) => seenIn(await deps.explorer.published(before, limit)),
   }
 }
 

@@ -1,5 +1,5 @@
 /** The SQL of the explorer: kept sums, the log backwards, and searches. */
-import { and, asc, desc, eq, gte, inArray, sql, sum } from 'drizzle-orm'
+import { and, asc, desc, eq, gte, inArray, lt, sql, sum } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { type Page, toPage } from '../../kernel/pagination.ts'
 import { type Ended, isEnded, isErased, receiptIdOf } from '../../proof/receipts/receipt.ts'
@@ -17,8 +17,9 @@ import type {
   ShareRow,
 } from '../../storage/db/schema.ts'
 import type { Grain } from '../../storage/figures/grain.ts'
+import { type PrefixFinds, prefixFinds, rootsMax } from './store/prefixes.ts'
 
-export type ExplorerStore = FigureReads & ReceiptReads & Finds
+export type ExplorerStore = FigureReads & ReceiptReads & Finds & PrefixFinds
 
 /** A numbered receipt; `share` is undefined unless it is public. */
 export type LoggedReceipt = {
@@ -28,9 +29,6 @@ export type LoggedReceipt = {
 
 /** The number of counted receipts, and the first log place not counted yet. */
 export type Counted = { receipts: number; cursor: number }
-
-/** Number of newest anchors searched for a root; they cover months. */
-export const rootsMax = 4000
 
 type FigureReads = {
   /** Counts per hour or day since `from`, oldest first. */
@@ -43,6 +41,8 @@ type FigureReads = {
 type ReceiptReads = {
   /** Numbered receipts before a place, newest first. */
   recent(before: number, limit: number): Promise<Page<LoggedReceipt>>
+  /** Public receipts with an id below one, newest first. */
+  published(before: string, limit: number): Promise<Page<LoggedReceipt>>
   /** The place of the newest numbered receipt; -1 before the first. */
   newestPlace(): Promise<number>
 }
@@ -62,7 +62,7 @@ type Finds = {
 }
 
 export function explorerStore(db: Db): ExplorerStore {
-  return { ...figureReads(db), ...receiptReads(db), ...finds(db) }
+  return { ...figureReads(db), ...receiptReads(db), ...finds(db), ...prefixFinds(db) }
 }
 
 function figureReads(db: Db): FigureReads {
@@ -110,6 +110,7 @@ function receiptReads(db: Db): ReceiptReads {
     updatedAt: shares.updatedAt,
     erased: erasedReceipts.receipt,
   }
+  const { output: _output, ...ownColumns } = runColumns(db)
 
   return {
     recent: async (before, limit) => {
@@ -131,6 +132,23 @@ function receiptReads(db: Db): ReceiptReads {
         ),
       )
       return toPage(found.map(toLogged), limit)
+    },
+    published: async (before, limit) => {
+      const found = await db.read((q) =>
+        prepared('explorer.published', { before, limit: limit + 1 }, (values) =>
+          q
+            .select({ ...listed, run: ownColumns })
+            .from(shares)
+            .innerJoin(runs, sql`${runs.id} = 'run_' || substr(${shares.receiptId}, 6)`)
+            .leftJoin(erasedReceipts, eq(erasedReceipts.receiptId, shares.receiptId))
+            .where(and(eq(shares.visibility, 'public'), lt(shares.receiptId, values.before)))
+            .orderBy(desc(shares.receiptId))
+            .limit(values.limit),
+        ),
+      )
+      const { items, hasMore } = toPage(found, limit)
+      // One that was shared within moments of its end may have no place yet.
+      return { items: items.filter(({ run }) => run.logPlace !== null).map(toLogged), hasMore }
     },
     newestPlace: async () => {
       const found = await db.read((q) =>

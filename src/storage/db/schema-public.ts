@@ -69,6 +69,7 @@ export function publicTables(c: Columns) {
         .where(sql`${t.status} = 'public'`),
       c.index('passports_newest').on(t.publishedAt, t.handle).where(sql`${t.status} = 'public'`),
       c.index('passports_busiest').on(t.runs, t.handle).where(sql`${t.status} = 'public'`),
+      c.index('passports_by_handle').on(c.byStart(t.handle)).where(sql`${t.status} = 'public'`),
     ],
   )
 

@@ -26,6 +26,13 @@ export const Tabs = ({
   </nav>
 )
 
+/** A link that turns one thing on or off; the address keeps it. */
+export const Switch = ({ label, isOn, href }: { label: string; isOn: boolean; href: string }) => (
+  <a class="switch" href={href} aria-current={isOn ? 'true' : undefined}>
+    {label}
+  </a>
+)
+
 type SearchProps = {
   /** The page that lists. */
   action: string

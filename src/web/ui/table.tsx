@@ -30,13 +30,15 @@ type TableProps<Row> = {
   bodyId?: string
   /** Of a row that htmx replaces. */
   rowId?: (row: Row) => string
+  /** The rows, where some differ from plain ones. */
+  body?: Child
 }
 
 /**
  * Green-bar rows. In a narrow container optional columns go, and below 37 rem rows are two lines:
  * nothing is cut off. A table that is still too wide scrolls by itself.
  */
-export const Table = <Row,>({ caption, columns, rows, bodyId, rowId }: TableProps<Row>) => (
+export const Table = <Row,>({ caption, columns, rows, ...more }: TableProps<Row>) => (
   <section class="scroll" tabindex="0" aria-label={`Table: ${caption}`}>
     <table class="bars">
       <thead>
@@ -48,10 +50,9 @@ export const Table = <Row,>({ caption, columns, rows, bodyId, rowId }: TableProp
           ))}
         </tr>
       </thead>
-      <tbody id={bodyId}>
-        {rows.map((row) => (
-          <TableRow columns={columns} row={row} id={rowId?.(row)} />
-        ))}
+      <tbody id={more.bodyId}>
+        {more.body ??
+          rows.map((row) => <TableRow columns={columns} row={row} id={more.rowId?.(row)} />)}
       </tbody>
       {columns.some(({ total }) => total !== undefined) ? <Totals columns={columns} /> : null}
     </table>
@@ -92,6 +93,24 @@ export const TableRow = <Row,>({ columns, row, id, fresh }: RowProps<Row>) => (
     ))}
   </tr>
 )
+
+/** A row of one cell over all columns. */
+export const WideRow = ({ columns, fresh, ...more }: WideRowProps) => (
+  <tr class={['wide', fresh && 'new']} data-fold={more.fold}>
+    <td colspan={String(columns)} data-at="what">
+      {more.children}
+    </td>
+  </tr>
+)
+
+type WideRowProps = {
+  /** How many there are. */
+  columns: number
+  fresh?: boolean | undefined
+  /** Of how many receipts, where it folds some. */
+  fold?: string
+  children: Child
+}
 
 const classes = {
   number: 'num',

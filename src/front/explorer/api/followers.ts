@@ -13,10 +13,15 @@ import { dataFrame, type SseClient, type SseContext, sseResponse } from '../../.
 /** What a page would show now. Every part is made once for all who look. */
 export type Scene = {
   /** The newest receipts, newest first. */
-  rows: readonly { place: number; html: string }[]
+  rows: readonly { place: number; draw: () => string }[]
   /** Parts of the page by the id of what they stand in. */
-  parts: Readonly<Record<string, string>>
+  parts: Readonly<Record<string, Part>>
+  /** Leaves of the current log that are anchored, and of these in final blocks. */
+  heads: { anchored: number; final: number }
 }
+
+/** `mark` changes whenever it has to be drawn again. */
+type Part = { mark: string; draw: () => string }
 
 /** How often the log is read while a page follows, in ms. */
 const tickMs = 2000
@@ -35,7 +40,7 @@ export function followers(deps: Deps, look: () => Promise<Scene>) {
   const isTrusted = trustedProxies(deps.settings.trustedProxies)
   const all = new Set<Follower>()
   let timer: Timer | undefined
-  let scene: Scene = { rows: [], parts: {} }
+  let scene: Scene = nothing
   let isLooking = false
 
   const tick = async () => {
@@ -44,7 +49,7 @@ export function followers(deps: Deps, look: () => Promise<Scene>) {
     try {
       const before = scene
       scene = await look()
-      const frame = frameOf(scene, newestOf(before), before.parts)
+      const frame = frameOf(scene, newestOf(before), before)
       if (frame) for (const { client } of all) client.send(frame)
     } catch (error) {
       deps.log.error('explorer.look_failed', error)
@@ -60,7 +65,7 @@ export function followers(deps: Deps, look: () => Promise<Scene>) {
       timer = setInterval(() => void tick(), tickMs)
       scene = await look()
     }
-    follower.client.send(frameOf(scene, seen, {}) ?? ': open\n\n')
+    follower.client.send(frameOf(scene, seen, nothing) ?? ': open\n\n')
   }
 
   const leave = (follower: Follower): void => {
@@ -105,22 +110,31 @@ export function followers(deps: Deps, look: () => Promise<Scene>) {
   }
 }
 
-/** What came after a place, and the parts that changed; undefined for nothing. */
-function frameOf({ rows, parts }: Scene, seen: number, before: Scene['parts']): string | undefined {
+const nothing: Scene = { rows: [], parts: {}, heads: { anchored: 0, final: 0 } }
+
+/** What came after a place, and what changed since `before`; undefined for nothing. */
+function frameOf(
+  { rows, parts, heads }: Scene,
+  seen: number,
+  before: Pick<Scene, 'parts' | 'heads'>,
+): string | undefined {
   const fresh = rows.filter(({ place }) => place > seen)
-  const changed = Object.entries(parts).filter(([id, html]) => before[id] !== html)
-  if (fresh.length === 0 && changed.length === 0) return undefined
+  const changed = Object.entries(parts).filter(([id, { mark }]) => before.parts[id]?.mark !== mark)
+  const isOnward = heads.anchored !== before.heads.anchored || heads.final !== before.heads.final
+  if (fresh.length === 0 && changed.length === 0 && !isOnward) return undefined
   const isCut = rows.length > 0 && fresh.length === rows.length
   const message = {
-    rows: fresh.map(({ html }) => html),
+    rows: fresh.map(({ draw }) => draw()),
     // There may be more between these and what the page shows: then it shows these alone.
     isCut,
-    parts: Object.fromEntries(changed),
+    parts: Object.fromEntries(changed.map(([id, { draw }]) => [id, draw()])),
+    // States of receipts follow from these.
+    ...(isOnward && { heads }),
   }
-  return `id: ${newestOf({ rows, parts })}\n${dataFrame(JSON.stringify(message))}`
+  return `id: ${newestOf({ rows })}\n${dataFrame(JSON.stringify(message))}`
 }
 
-const newestOf = ({ rows }: Scene): number => rows[0]?.place ?? -1
+const newestOf = ({ rows }: Pick<Scene, 'rows'>): number => rows[0]?.place ?? -1
 
 const networkOf = ({ request, server }: Peer, isTrusted: TrustedProxies): string =>
   rateKey(clientAddress(request, server, isTrusted))

@@ -11,7 +11,7 @@ import { Tape } from '../../../web/ui/tape.tsx'
 import { dateWords, durationText } from '../../../web/ui/when.tsx'
 import type { AnchorTape } from '../overview.ts'
 import { crowdMin, type Stats, type Window, windows } from '../stats.ts'
-import { explorerPath, hrefOf } from './list.tsx'
+import { explorerPath, hrefOf, type Place } from './place.ts'
 
 const windowNames: Record<Window, string> = {
   '24h': '24 hours',
@@ -23,10 +23,13 @@ const windowNames: Record<Window, string> = {
 const inWords = (window: Window): string =>
   window === 'all' ? 'since the first run' : `in ${windowNames[window]}`
 
-export const Windows = ({ here }: { here: Window }) => (
+export const Windows = ({ here }: { here: Place }) => (
   <Tabs
     label="Figures of"
-    tabs={windows.map((window) => ({ href: hrefOf(window), label: windowNames[window] }))}
+    tabs={windows.map((window) => ({
+      href: hrefOf({ ...here, window }),
+      label: windowNames[window],
+    }))}
     here={hrefOf(here)}
   />
 )

@@ -5,7 +5,7 @@ import { Hash, IdLink } from '../../../web/ui/hash.tsx'
 import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { ExactTime } from '../../../web/ui/when.tsx'
-import type { Found, Role } from '../find.ts'
+import { type Found, foundMax, type Role } from '../find.ts'
 import { leavesText } from './figures.tsx'
 
 export const FoundPanel = ({ asked, found }: { asked: string; found: readonly Found[] }) => (
@@ -25,16 +25,22 @@ export const FoundPanel = ({ asked, found }: { asked: string; found: readonly Fo
         </p>
         <p class="quiet">
           Search for the id of a receipt, run or anchor, a log index or size, a digest, a
-          transaction, a root, a @handle or an address. You searched for: <code>{asked}</code>
+          transaction, a root, a @handle or an address. The first four characters behind “_” or “0x”
+          will do. You searched for: <code>{asked}</code>
         </p>
       </Pad>
     ) : (
       found.map((one) => (
-        <Pad>
+        <div class="pad">
           <Answer of={one} />
-        </Pad>
+        </div>
       ))
     )}
+    {found.length >= foundMax ? (
+      <Pad>
+        <p class="quiet">There may be more. Type more characters to narrow the search.</p>
+      </Pad>
+    ) : null}
   </Panel>
 )
 

@@ -8,40 +8,46 @@ import { renderChild } from '../../../web/ui/jsx-runtime.ts'
 import { LiveList } from '../../../web/ui/live-list.tsx'
 import { Panel } from '../../../web/ui/panel.tsx'
 import { RosetteMark } from '../../../web/ui/rosette.tsx'
-import { StageBadge } from '../../../web/ui/stage.tsx'
-import { type Column, Pager, Table, TableRow } from '../../../web/ui/table.tsx'
+import { type Column, Pager, Table, TableRow, WideRow } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
-import type { SeenPage } from '../overview.ts'
+import type { Line } from '../fold.ts'
+import { foldWords } from '../fold-words.ts'
+import type { Heads, SeenPage } from '../overview.ts'
 import type { SeenReceipt } from '../recent.ts'
-import type { Window } from '../stats.ts'
+import { hrefOf, type Place, streamOf } from './place.ts'
+import { PublicSwitch, StageOf } from './slips.tsx'
 
-export const explorerPath = '/explorer'
-
-/** Receipts per page, and the largest length of the live list. */
+/** New receipts that one message brings at most, and the largest length of the live list. */
 export const rowsMax = 20
 
 export type ListView = {
   now: number
-  window: Window
+  place: Place
   seen: SeenPage
   /** Whether this is the newest page. */
   isFirst: boolean
   /** The figure of an empty list, as hex. */
   hash: string
+  heads: Heads
 }
 
 export function RecentPanel({ view }: { view: ListView }) {
-  const { seen, isFirst, window } = view
+  const { seen, isFirst, place } = view
   const last = seen.items.at(-1)
-  const older = seen.hasMore && last ? hrefOf(window, last.place) : undefined
+  const older = seen.hasMore && last ? hrefOf(place, lastPlaceOf(last)) : undefined
   return (
     <Panel
       id="recent"
       title={isFirst ? 'Recent receipts' : 'Older receipts'}
-      aside={isFirst ? <LiveState view={view} /> : null}
+      aside={
+        <span class="row">
+          <PublicSwitch place={place} />
+          {isFirst ? <LiveState view={view} /> : null}
+        </span>
+      }
       foot={
         seen.items.length === 0 && isFirst ? null : (
-          <Pager older={older} newest={isFirst ? undefined : hrefOf(window)}>
+          <Pager older={older} newest={isFirst ? undefined : hrefOf(place)}>
             Private receipts show only their minute, model and outcome, never the account.
           </Pager>
         )
@@ -50,38 +56,73 @@ export function RecentPanel({ view }: { view: ListView }) {
       {seen.items.length === 0 ? (
         <None view={view} />
       ) : (
-        <Table caption="Receipts" columns={columnsAt(view)} rows={seen.items} bodyId="results" />
+        <Table
+          caption="Receipts"
+          columns={columnsAt(view)}
+          rows={[]}
+          bodyId="results"
+          body={seen.items.map((line) => <LineRow view={view} line={line} />)}
+        />
       )}
     </Panel>
   )
 }
 
-/** Rows alone, for a list that is open in a browser. */
-export const rowsOf = (
-  view: Pick<ListView, 'now' | 'seen'>,
-  items: readonly SeenReceipt[],
-): string => {
+const lastPlaceOf = (line: Line): number | undefined =>
+  line.is === 'public' ? line.seen.place : line.runs.at(-1)?.place
+
+type RowView = Pick<ListView, 'now' | 'heads'> & { seen: Pick<SeenPage, 'stageOf'> }
+type LineProps = { view: RowView; line: Line; fresh?: boolean }
+
+function LineRow({ view, line, fresh }: LineProps) {
   const columns = columnsAt(view)
-  return items.map((row) => renderChild(<TableRow columns={columns} row={row} fresh />)).join('')
+  if (line.is === 'public') {
+    return <TableRow columns={columns} row={line.seen} {...(fresh ? { fresh } : {})} />
+  }
+  const { runs } = line
+  const [newest] = runs
+  if (!newest) return null
+  return (
+    <WideRow columns={columns.length} fresh={fresh} fold={String(runs.length)}>
+      <details class="fold">
+        <summary>
+          <span>
+            {foldWords(
+              runs.length,
+              runs.map(({ model }) => model ?? ''),
+            )}
+          </span>
+          <When at={newest.minute} now={view.now} isMinute />
+        </summary>
+        <ul class="bare">
+          {runs.map((run) => (
+            <li data-model={run.model ?? ''}>
+              <data value={String(run.index)}>{run.index.toLocaleString('en-US')}</data>
+              <span>{run.model}</span>
+              <span>{run.outcome}</span>
+              <StageOf seen={run} view={view} />
+              <When at={run.minute} now={view.now} isMinute />
+            </li>
+          ))}
+        </ul>
+      </details>
+    </WideRow>
+  )
 }
 
-/** The address of a page with its filters. */
-export function hrefOf(window: Window, after?: number): string {
-  const query = new URLSearchParams()
-  if (window !== '24h') query.set('window', window)
-  if (after !== undefined) query.set('after', String(after))
-  return query.size === 0 ? explorerPath : `${explorerPath}?${query}`
+/** One row for a list that is open in a browser, which folds private ones itself. */
+export const rowOf = (view: RowView, seen: SeenReceipt): string => {
+  const line: Line = seen.shown ? { is: 'public', seen } : { is: 'private', runs: [seen] }
+  return renderChild(<LineRow view={view} line={line} fresh />)
 }
 
-const LiveState = ({ view: { seen, window } }: { view: ListView }) => (
-  <LiveList
-    stream={`${explorerPath}/stream?after=${seen.items[0]?.place ?? -1}&window=${window}`}
-    most={rowsMax}
-    href={hrefOf(window)}
-  />
-)
+const LiveState = ({ view: { seen, place } }: { view: ListView }) => {
+  const [newest] = seen.items
+  const at = newest?.is === 'private' ? newest.runs[0]?.place : newest?.seen.place
+  return <LiveList stream={streamOf(place, at ?? -1)} most={rowsMax} href={hrefOf(place)} />
+}
 
-const None = ({ view: { isFirst, hash, window } }: { view: ListView }) =>
+const None = ({ view: { isFirst, hash, place } }: { view: ListView }) =>
   isFirst ? (
     <Empty
       hash={hash}
@@ -99,7 +140,7 @@ const None = ({ view: { isFirst, hash, window } }: { view: ListView }) =>
       hash={hash}
       title="End of list"
       action={
-        <a class="btn" href={hrefOf(window)}>
+        <a class="btn" href={hrefOf(place)}>
           Newest
         </a>
       }
@@ -110,7 +151,7 @@ const None = ({ view: { isFirst, hash, window } }: { view: ListView }) =>
 
 type SeenColumn = Column<SeenReceipt>
 
-const columnsAt = ({ now, seen: { stageOf } }: Pick<ListView, 'now' | 'seen'>): SeenColumn[] => [
+const columnsAt = (view: RowView): SeenColumn[] => [
   {
     head: 'Figure',
     kind: 'unnamed',
@@ -124,23 +165,25 @@ const columnsAt = ({ now, seen: { stageOf } }: Pick<ListView, 'now' | 'seen'>): 
   { head: 'Outcome', kind: 'optional', cell: ({ outcome }) => outcome ?? <Hidden /> },
   { head: 'Tokens', kind: 'optional-number', cell: (seen) => <Tokens of={seen} /> },
   { head: 'Cost', kind: 'optional-number', at: 'cost', cell: (seen) => <Cost of={seen} /> },
-  { head: 'State', at: 'state', cell: (seen) => <StageBadge stage={stageOf(seen)} /> },
-  { head: 'When', kind: 'optional', at: 'when', cell: (seen) => <At of={seen} now={now} /> },
+  { head: 'State', at: 'state', cell: (seen) => <StageOf seen={seen} view={view} /> },
+  {
+    head: 'When',
+    kind: 'optional',
+    at: 'when',
+    cell: ({ shown }) => <When at={Number(shown?.receipt.issuedAt)} now={view.now} />,
+  },
 ]
 
 type Of = { of: SeenReceipt }
 
 /** On a phone it also shows what the hidden columns show. */
-const Receipt = ({ of: { shown, model, outcome } }: Of) => (
-  <>
-    {shown ? (
+const Receipt = ({ of: { shown, model, outcome } }: Of) =>
+  shown ? (
+    <>
       <IdLink value={shown.receipt.id} href={`/receipts/${shown.receipt.id}`} />
-    ) : (
-      <span class="quiet">Private</span>
-    )}
-    <small class="quiet alt">{model === null ? 'Hidden' : `${model}, ${outcome}`}</small>
-  </>
-)
+      <small class="quiet alt">{model === null ? 'Hidden' : `${model}, ${outcome}`}</small>
+    </>
+  ) : null
 
 function By({ of: { shown } }: Of) {
   if (!shown) return <Dash />
@@ -163,12 +206,6 @@ function Cost({ of: { shown } }: Of) {
   if (!shown) return <Dash />
   const { charge } = shown.receipt
   return isHidden(charge) ? <Hidden /> : <Amount nusd={BigInt(charge.amount)} />
-}
-
-/** A private receipt shows only its minute. */
-function At({ of: { shown, minute }, now }: Of & { now: number }) {
-  if (shown) return <When at={Number(shown.receipt.issuedAt)} now={now} />
-  return <When at={minute} now={now} isMinute />
 }
 
 const Hidden = () => <span class="quiet">Hidden</span>

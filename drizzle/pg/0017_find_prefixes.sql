@@ -1,0 +1,1 @@
+CREATE INDEX "passports_by_handle" ON "passports" USING btree ("handle" text_pattern_ops) WHERE "passports"."status" = 'public';

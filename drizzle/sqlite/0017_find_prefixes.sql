@@ -1,0 +1,1 @@
+CREATE INDEX `passports_by_handle` ON `passports` ("handle") WHERE "passports"."status" = 'public';
