@@ -18,31 +18,25 @@ import { adminStore } from '../front/admin/store.ts'
 import { consoleStore } from '../front/console/store.ts'
 import { explorerStore } from '../front/explorer/store.ts'
 import type { ProcessFacts } from '../front/metrics/collect.ts'
-import { type Meters, makeMeters } from '../front/metrics/meters.ts'
+import { makeMeters } from '../front/metrics/meters.ts'
 import { onboardingStore } from '../front/overview/store.ts'
 import { siteStore } from '../front/site/store.ts'
 import { newHealth } from '../front/status/health.ts'
-import type { Health } from '../front/status/health-port.ts'
-import { foreignSchema } from '../front/status/schema.ts'
 import { statusStore } from '../front/status/store.ts'
 import { terminalStore } from '../front/terminal/store.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { makeIds } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import { type Random, systemRandom } from '../kernel/random.ts'
-import { skewAdvice, skewOf, wrongClock } from '../kernel/skew.ts'
-import { guarded } from '../ledger/guard.ts'
-import { type Ledger, openLedger } from '../ledger/post.ts'
 import { auditStore } from '../ledger/store/audit.ts'
 import type { Sender } from '../proof/anchors/sender.ts'
 import { rpcChain } from '../proof/chain/rpc.ts'
 import { type HeadFile, type HeadsNeeds, makeHeads } from '../proof/log/heads.ts'
-import type { Logs } from '../proof/log/logs.ts'
 import { sequencer } from '../proof/log/sequence.ts'
 import { checkpointStore } from '../proof/log/store/checkpoint.ts'
 import { headStore } from '../proof/log/store/head.ts'
-import { ensureLogs, nameGuard } from '../proof/log/store/logs.ts'
-import { type LogStore, logStore } from '../proof/log/store.ts'
+import { ensureLogs } from '../proof/log/store/logs.ts'
+import { logStore } from '../proof/log/store.ts'
 import { passportStore } from '../proof/passports/store.ts'
 import { makeAcknowledged } from '../proof/receipts/acknowledged.ts'
 import { askOwnChain } from '../proof/receipts/evidence.ts'
@@ -56,7 +50,6 @@ import { liveRuns } from '../runs/live-runs.ts'
 import { runStore } from '../runs/store.ts'
 import { countStore } from '../storage/counts/store.ts'
 import type { Db } from '../storage/db/db.ts'
-import { type LeaseClock, openLeaseClock } from '../storage/db/lease-clock.ts'
 import { withLostConnections } from '../storage/db/lost-connections.ts'
 import { makeReadCache } from '../storage/db/read-cache.ts'
 import { timedDb } from '../storage/db/timed.ts'
@@ -68,6 +61,7 @@ import { makeLimiters } from '../web/http/limits.ts'
 import { makeAnchoring } from './anchoring.ts'
 import { countersOf } from './counters.ts'
 import type { Deps, Settings } from './deps-port.ts'
+import { type Clocks, ledgerOf, openRightClock } from './open-ledger.ts'
 import { openTelemetry } from './open-telemetry.ts'
 import { makeOffer } from './reloadable.ts'
 import { commit, version } from './version.ts'
@@ -167,32 +161,6 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     version: { version, commit },
     adopt: (next) => offerAnew(next).then(() => takeOn(next, settings, room)),
   }
-}
-
-/** @throws Error that names both clocks while that of this machine is wrong. */
-async function openRightClock(db: Db, clock: Clock): Promise<LeaseClock> {
-  const leaseClock = await openLeaseClock(db, clock)
-  const aheadMs = leaseClock.aheadMs()
-  if (aheadMs === null || skewOf(aheadMs) !== 'wrong') return leaseClock
-  throw new Error(`${skewAdvice(aheadMs, clock.now())}, and start again`)
-}
-
-type Clocks = { clock: Clock; leaseClock: LeaseClock }
-
-/**
- * The ledger, which numbers receipts itself where this process writes alone; elsewhere it makes
- * sure that the log has the name which the receipts give.
- */
-function ledgerOf(
-  db: Db,
-  store: LogStore,
-  meters: Meters,
-  { clock, leaseClock, logs, health }: Clocks & { logs: Logs; health: Health },
-): Ledger {
-  const named = { number: nameGuard(db, logs.current.origin), forget: () => {} }
-  const numbering = db.exclusive ? store.numbering : named
-  const ledger = openLedger(db, clock, numbering, meters.posted)
-  return guarded(ledger, () => wrongClock(leaseClock.aheadMs()) ?? foreignSchema(health))
 }
 
 type Known = Omit<HeadsNeeds, 'logStore' | 'checkpoints' | 'store'>
