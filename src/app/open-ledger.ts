@@ -1,0 +1,40 @@
+/** Opens the ledger of a server, and the clock by which it judges leases. */
+
+import type { Meters } from '../front/metrics/meters.ts'
+import type { Health } from '../front/status/health-port.ts'
+import { foreignSchema } from '../front/status/schema.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { skewAdvice, skewOf, wrongClock } from '../kernel/skew.ts'
+import { guarded } from '../ledger/guard.ts'
+import { type Ledger, openLedger } from '../ledger/post.ts'
+import type { Logs } from '../proof/log/logs.ts'
+import { nameGuard } from '../proof/log/store/logs.ts'
+import type { LogStore } from '../proof/log/store.ts'
+import type { Db } from '../storage/db/db.ts'
+import { type LeaseClock, openLeaseClock } from '../storage/db/lease-clock.ts'
+
+/** @throws Error that names both clocks while that of this machine is wrong. */
+export async function openRightClock(db: Db, clock: Clock): Promise<LeaseClock> {
+  const leaseClock = await openLeaseClock(db, clock)
+  const aheadMs = leaseClock.aheadMs()
+  if (aheadMs === null || skewOf(aheadMs) !== 'wrong') return leaseClock
+  throw new Error(`${skewAdvice(aheadMs, clock.now())}, and start again`)
+}
+
+export type Clocks = { clock: Clock; leaseClock: LeaseClock }
+
+/**
+ * The ledger, which numbers receipts itself where this process writes alone; elsewhere it makes
+ * sure that the log has the name which the receipts give.
+ */
+export function ledgerOf(
+  db: Db,
+  store: LogStore,
+  meters: Meters,
+  { clock, leaseClock, logs, health }: Clocks & { logs: Logs; health: Health },
+): Ledger {
+  const named = { number: nameGuard(db, logs.current.origin), forget: () => {} }
+  const numbering = db.exclusive ? store.numbering : named
+  const ledger = openLedger(db, clock, numbering, meters.posted)
+  return guarded(ledger, () => wrongClock(leaseClock.aheadMs()) ?? foreignSchema(health))
+}
