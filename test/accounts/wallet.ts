@@ -1,4 +1,4 @@
-import { privateKeyToAccount } from 'viem/accounts'
+import { type LocalAccount, privateKeyToAccount } from 'viem/accounts'
 import { testPrivateKey, type World } from '../support/world.ts'
 
 /** The wallet of the first well-known test account. */
@@ -49,7 +49,7 @@ export async function askNonce(own: Browser, address: string = wallet.address): 
 }
 
 /** Signs a browser in with a wallet, and answers what the server said. */
-export async function signInWith(own: Browser, signer = wallet): Promise<Response> {
+export async function signInWith(own: Browser, signer: LocalAccount = wallet): Promise<Response> {
   const { message } = await askNonce(own, signer.address)
   const signature = await signer.signMessage({ message })
   return own.call('/api/auth/verify', { json: { message, signature } })

@@ -1,0 +1,134 @@
+/** Every page of a showcase: an address for each route that answers one. */
+import { callAt } from './people.ts'
+import type { Showcase } from './start.ts'
+
+export type ShownPage = {
+  name: string
+  /** The route as the service names it. */
+  route: string
+  path: string
+  /** Whether the operator is signed in; a visitor otherwise. */
+  isSignedIn: boolean
+}
+
+const publicRoutes = [
+  '/',
+  '/signin',
+  '/explorer',
+  '/models',
+  '/plans',
+  '/passports',
+  '/passports/:handle',
+  '/receipts/:id',
+  '/terminal',
+  '/verify',
+  '/docs',
+  '/docs/:area',
+]
+
+const ownRoutes = [
+  '/dashboard',
+  '/dashboard/console',
+  '/dashboard/runs',
+  '/dashboard/runs/:id',
+  '/dashboard/receipts',
+  '/dashboard/receipts/:id',
+  '/dashboard/receipts/:id/erase',
+  '/dashboard/keys',
+  '/dashboard/keys/:id',
+  '/dashboard/keys/:id/revoke',
+  '/dashboard/keys/:id/rotate',
+  '/dashboard/usage',
+  '/dashboard/statement',
+  '/dashboard/deposits',
+  '/dashboard/plan',
+  '/dashboard/passports',
+  '/dashboard/passports/:handle',
+  '/dashboard/passports/:handle/retire',
+  '/dashboard/settings',
+  '/dashboard/settings/retention',
+  '/dashboard/sessions',
+  '/dashboard/sessions/others',
+  '/dashboard/admin',
+  '/dashboard/admin/accounts',
+  '/dashboard/admin/accounts/:id',
+  '/dashboard/admin/accounts/:id/suspend',
+  '/dashboard/admin/accounts/:id/resume',
+  '/dashboard/admin/accounts/:id/grant',
+  '/dashboard/admin/models',
+  '/dashboard/admin/margins',
+  '/dashboard/admin/anchors',
+  '/dashboard/admin/deposits',
+  '/dashboard/admin/deposits/:id',
+  '/dashboard/admin/ledger',
+  '/dashboard/admin/audit-log',
+  '/dashboard/*',
+]
+
+/** What some routes are asked with, so that they have something to show. */
+const queries: Record<string, string> = {
+  '/dashboard/settings/retention': '?to=24h',
+  '/dashboard/usage': '?group_by=key,model',
+  '/dashboard/keys/:id/rotate': '?overlap_seconds=0',
+}
+
+/** More looks of some routes. */
+const more: [name: string, route: string, query: string][] = [
+  ['runs-failed', '/dashboard/runs', '?status=failed'],
+  ['runs-none', '/dashboard/runs', '?model=none'],
+  ['usage-tag', '/dashboard/usage', '?group_by=tag&days=30'],
+  ['statement-movements', '/dashboard/statement', '?by=movement'],
+  ['deposits-amount', '/dashboard/deposits', '?amount=25'],
+  ['plan-change', '/dashboard/plan', '?to=scale'],
+  ['explorer-week', '/explorer', '?window=7d'],
+]
+
+type Listed = { data: { id: string }[] }
+
+/** Addresses in a showcase, by the ids that it has. @throws Error when something is missing. */
+export async function pagesOf(showcase: Showcase): Promise<ShownPage[]> {
+  const [operator] = showcase.people
+  const list = async (path: string) => {
+    const { data } = (await operator.portal(path)) as unknown as Listed
+    if (!data[0]) throw new Error(`there is nothing at ${path}`)
+    return data[0].id
+  }
+  const shown = await (
+    await callAt(showcase.origin, '/v1/terminal/run', {
+      json: { command: 'recent' },
+    })
+  ).text()
+  const shared = /rcpt_\w{26}/.exec(shown)?.[0]
+  if (!shared) throw new Error('no receipt is public')
+  const [run, receipt, deposit] = await Promise.all([
+    list('/runs?status=succeeded'),
+    list('/receipts'),
+    list('/deposits'),
+  ])
+  const key = operator.keys.find(({ name }) => name === 'production')?.id ?? ''
+  const account = showcase.people[1].wallet.address.toLowerCase()
+  const ids: [start: string, id: string][] = [
+    ['/dashboard/runs/', run],
+    ['/dashboard/receipts/', receipt],
+    ['/receipts/', shared],
+    ['/dashboard/keys/', key],
+    ['/dashboard/admin/deposits/', deposit],
+    ['/dashboard/admin/accounts/', account],
+  ]
+  const toPage = (route: string, query = queries[route] ?? '', name = nameOf(route)): ShownPage => {
+    const id = ids.find(([start]) => route.startsWith(start))?.[1] ?? ''
+    const path = route
+      .replace(':handle', 'harbor-support')
+      .replace(':area', 'runs')
+      .replace(':id', id)
+      .replace('*', 'nowhere')
+    return { name, route, path: path + query, isSignedIn: route.startsWith('/dashboard') }
+  }
+  return [
+    ...[...publicRoutes, ...ownRoutes].map((route) => toPage(route)),
+    ...more.map(([name, route, query]) => toPage(route, query, name)),
+  ]
+}
+
+const nameOf = (route: string): string =>
+  route.replaceAll(/[/:*]+/g, '-').replace(/^-|-$/g, '') || 'landing'
