@@ -14,6 +14,7 @@ export type Month = Cast & {
   days: number
   /** When the month ends, in ms since the epoch. */
   end: number
+  signal?: AbortSignal | undefined
 }
 
 /** Makes all runs of the month. Returns how many answers had each HTTP status. */
@@ -36,6 +37,7 @@ export async function makeMonth(month: Month): Promise<Map<number, number>> {
   await take(0.03)
   let last = 0
   for (const at of timesOf(dice, runs, days)) {
+    month.signal?.throwIfAborted()
     const time = Math.max(past.now(), start + at)
     const share = at / (days * dayMs)
     await take(share)

@@ -22,6 +22,8 @@ export type ShowcaseOptions = {
   /** Milliseconds between two runs once it serves; none when 0. */
   everyMs?: number
   say?: (line: string) => void
+  /** Ends a start while the month is being made. */
+  signal?: AbortSignal
 }
 
 const dayMs = 86_400_000
@@ -33,7 +35,7 @@ export type Showcase = Awaited<ReturnType<typeof startShowcase>>
 
 /** @throws Error when the folder has something in it. */
 export async function startShowcase(options: ShowcaseOptions = {}) {
-  const { runs = 700, days = 30, everyMs = 1000, say = () => {} } = options
+  const { runs = 700, days = 30, everyMs = 1000, say = () => {}, signal } = options
   const data = resolve(options.data ?? mkdtempSync(join(tmpdir(), 'counterfoil-showcase-')))
   if (existsSync(data) && readdirSync(data).length > 0) throw new Error(`${data} is not empty`)
   const closing: (() => unknown)[] = []
@@ -67,7 +69,7 @@ export async function startShowcase(options: ShowcaseOptions = {}) {
       if (++waits % 20 === 0) await Bun.sleep(1)
     }
     say(`making ${runs} runs of ${days} days`)
-    const month = { origin, past, people, chain, runs, days, end, now: past.now }
+    const month = { origin, past, people, chain, runs, days, end, now: past.now, signal }
     const statuses = await makeMonth(month).finally(past.stop)
     pace.wait = Bun.sleep
     await chain.moveTo(Date.now())
