@@ -170,6 +170,8 @@ export type Settings = {
   keylessPerMinute: number
   /** What visitors may ask without an account, and what the operator spends on it. */
   terminal: { dailyBudgetNusd: Nusd; asksPerDay: number }
+  /** Whether a webhook of the operator wants the ends of runs, of all accounts. */
+  tellsRuns: boolean
   /** This process among the nodes of one database. */
   node: string
   /** How many of them live, and share the limits of keys; a job keeps it up to date. */

@@ -242,6 +242,7 @@ const settingsOf = (config: Config) => ({
 /** Those that a running service takes on again. */
 const liveSettingsOf = (config: Config) => ({
   admins: config.admins.map(toAccountId),
+  tellsRuns: false,
   bodyBytes: config.limits.body_bytes,
   bodyTimeoutS: config.limits.body_timeout_s,
   slowBodies: config.limits.slow_bodies,

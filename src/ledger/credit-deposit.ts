@@ -1,8 +1,9 @@
 /** The rules of deposits: credit once, take back after a reorg, move to another account. */
 import type { Millis } from '../kernel/clock.ts'
-import { maxNusd, min, type Nusd } from '../kernel/money.ts'
+import { maxNusd, min, type Nusd, toJsonInteger } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { AccountRow, DepositRow } from '../storage/db/schema.ts'
+import type { EventType, NewEvent } from '../storage/outbox/event.ts'
 import { creditRef, depositRef } from './deposit-ref.ts'
 import type { NewTransfer, UnitOfWork } from './unit-of-work.ts'
 
@@ -37,6 +38,7 @@ export function creditDeposit(unit: UnitOfWork, id: string, seen: SeenIn): boole
   const { blockTime } = seen
   const credited = { status: 'credited', reason: null, loss: 0n, creditedAt: unit.now, blockTime }
   unit.changed('deposit', Object.assign(row, credited))
+  unit.addEvent(depositEvent('deposit.credited', row))
   return true
 }
 
@@ -79,6 +81,7 @@ function takeBack(unit: UnitOfWork, row: DepositRow, account: AccountRow, amount
   move(unit, row, { ref, kind: 'loss', source: 'loss', target: 'deposits', amount: loss })
   row.reversals++
   unit.changed('deposit', Object.assign(row, { status: 'reversed', loss, creditedAt: null }))
+  unit.addEvent(depositEvent('deposit.reversed', row))
   return loss
 }
 
@@ -127,3 +130,19 @@ type Move = Omit<NewTransfer, 'accountId' | 'at'>
 function move(unit: UnitOfWork, { account }: DepositRow, transfer: Move): void {
   if (transfer.amount > 0n) unit.addTransfer({ ...transfer, accountId: account, at: unit.now })
 }
+
+/** What became of a deposit. */
+export const depositEvent = (
+  type: Extract<EventType, `deposit.${string}`>,
+  { id, account, amount, txHash, loss }: DepositRow,
+): NewEvent => ({
+  type,
+  account,
+  subject: id,
+  data: {
+    deposit_id: id,
+    amount_nusd: amount === null ? null : toJsonInteger(amount),
+    tx_hash: txHash,
+    ...(type === 'deposit.reversed' ? { loss_nusd: toJsonInteger(loss) } : {}),
+  },
+})

@@ -4,7 +4,8 @@ import { max, maxNusd, min, type Nusd, toJsonInteger, toUsd } from '../kernel/mo
 import { type RefusalDetail, refuse } from '../kernel/refusal.ts'
 import { notAStatus } from '../kernel/status-safe.ts'
 import type { HoldWindow, KeyRow, RunRow, WindowRow } from '../storage/db/schema.ts'
-import { type BrakeSpan, brakesOf, hasBrake } from './brake.ts'
+import { type BrakeSpan, brakesOf, hasBrake, isBrakeWindow } from './brake.ts'
+import { passesNext, tellCap } from './told-spend.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 import { windowEnd } from './window.ts'
 
@@ -212,6 +213,9 @@ export function endHold(unit: UnitOfWork, run: RunRow, cost: Nusd): void {
     // Another process may have lowered the cap below what this run already held.
     window.limit = max(window.limit, window.spent + window.held)
     unit.changed('window', window)
+    if (cost > 0n && passesNext(window) && !isBrakeWindow(start)) {
+      tellCap(unit, run.accountId, window)
+    }
   }
   if (cost === 0n) return
   unit.addTransfer({

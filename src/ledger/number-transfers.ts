@@ -1,6 +1,7 @@
 /** Numbers the movements of money of a batch. */
 import type { Nusd } from '../kernel/money.ts'
 import type { TransferRow } from '../storage/db/schema.ts'
+import { concernsBalance, tellBalance } from './told-spend.ts'
 import type { NewTransfer, TrackedRows } from './unit-of-work.ts'
 
 /**
@@ -17,7 +18,11 @@ export function numberTransfers(tracked: TrackedRows): TransferRow[] {
     for (const transfer of transfers) {
       account.moves += 1
       account.movedAt = Math.max(account.movedAt, transfer.at)
-      balance += changeOf(transfer)
+      const change = changeOf(transfer)
+      balance += change
+      if (concernsBalance(account, change, balance)) {
+        tellBalance(tracked, account, { change, balance, at: transfer.at })
+      }
       numbered.push({ ...transfer, at: account.movedAt, seq: account.moves, balance })
     }
     tracked.written.accounts.add(account)

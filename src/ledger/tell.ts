@@ -6,7 +6,7 @@ import type { NewEvent } from '../storage/outbox/event.ts'
 import { placeAfter, toEventRow } from '../storage/outbox/event-row.ts'
 
 /** The rows of a batch that an event touches. */
-type Telling = {
+export type Telling = {
   accounts: Rows<AccountRow>
   written: { alerts: Set<AccountRow> }
   added: { events: EventRow[] }

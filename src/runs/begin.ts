@@ -30,6 +30,7 @@ import { freeLater, unstored } from './finish.ts'
 import { fitBound, holdOf, withTokens } from './fit.ts'
 import { LiveRun } from './live-run.ts'
 import { explainShortage } from './shortage.ts'
+import { type Lack, lackOf, tellLack } from './tell-shortage.ts'
 
 /** A run that a caller asks for. */
 export type RunWish = {
@@ -80,6 +81,7 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
   deps.live.admit(caller, deps.settings.nodes)
   const id = deps.ids.make('run')
   deps.live.expect(id)
+  let lack: Lack | undefined
   try {
     const toRow = rowMaker(deps, wish, id)
     const begun = await deps.ledger.post<Begun>({
@@ -106,16 +108,17 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
         const hold = holdOf(model, fitted, discountBps)
         const passed = passedBrake(unit, chain, hold)
         if (passed) throw new BrakePassed(passed)
-        const windows = takeHold(unit, chain, hold, (shortage) =>
-          explainShortage(shortage, {
+        const windows = takeHold(unit, chain, hold, (shortage) => {
+          lack = lackOf(unit, caller.account, shortage)
+          return explainShortage(shortage, {
             model,
             bound,
             discountBps,
             fit: wish.fit === true,
             limit: wish.limit ?? limitIn(wish.body),
             depositUrl: `${deps.settings.baseUrl}/dashboard/deposits`,
-          }),
-        )
+          })
+        })
         const passport = chain[0]?.passport ?? ''
         const run = toRow({ passport, hold, discountBps, windows, at: unit.now })
         unit.addRun(run)
@@ -151,6 +154,7 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
       freeLater(deps, { id, accountId: caller.account }, model.prices, neverBegun, 0)
     }
     if (error instanceof BrakePassed) await pullBrake(deps, error.passed)
+    if (lack) await tellLack(deps, lack)
     // In both cases nothing is charged.
     throw error instanceof StorageFault ? error.withoutDoubt() : error
   } finally {

@@ -1,5 +1,5 @@
 /** Pulls the brake of a key whose runs would spend faster than its owner allows. */
-import { noteKey } from '../access/keys/note.ts'
+import { noteKey, tellKey } from '../access/keys/note.ts'
 import type { Deps } from '../app/deps-port.ts'
 import { toJsonInteger, toUsd } from '../kernel/money.ts'
 import { Refusal } from '../kernel/refusal.ts'
@@ -76,6 +76,8 @@ async function pause(
       unit.changed('key', key)
       const detail = { reason: 'brake', span, limit_nusd: limit.toString() }
       noteKey(unit, ids, key, { actor: 'brake', action: 'key.pause', detail })
+      const more = { span, limit_nusd: toJsonInteger(limit), running: key.brakeRunning ?? 'finish' }
+      tellKey(unit, key, { type: 'brake.pulled', actor: 'brake', more })
       return true
     },
   })

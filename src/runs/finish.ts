@@ -10,6 +10,7 @@ import { costOf, type MeterLine, type Usage } from '../models/meter.ts'
 import { linesOf, type Prices, unpricedUnits } from '../models/rates.ts'
 import { commitOutput, digestOf, factsOf, receiptIdOf } from '../proof/receipts/receipt.ts'
 import type { RunRow } from '../storage/db/schema.ts'
+import { endEvent } from './end-event.ts'
 import { type LiveRun, namesOf } from './live-run.ts'
 import { type RunError, statusOf } from './run.ts'
 
@@ -139,7 +140,7 @@ export async function settle(
 ): Promise<Finished> {
   const lines = linesFor(open, prices, ending.usage)
   // The receipt goes into the current log, even if another one was current at the start.
-  const { issuer } = deps.settings
+  const { issuer, tellsRuns } = deps.settings
   const ended = endedRow(open, ending, lines, { finishedAt: deps.clock.now(), issuer, durationMs })
   const digest = digestOf(factsOf(ended, lines))
   ended.digest = digest
@@ -159,6 +160,7 @@ export async function settle(
       endHold(unit, held, ended.cost)
       // The whole row: the digest covers it, and the stored start may differ.
       unit.endRun(ended, ending.wholesale)
+      if (unit.account(open.accountId)?.tellsRuns || tellsRuns) unit.addEvent(endEvent(ended))
       if (received !== undefined) {
         const { id, accountId } = open
         unit.keepText({ runId: id, accountId, input: received, output: ending.output })

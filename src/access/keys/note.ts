@@ -4,6 +4,7 @@ import type { Json } from '../../kernel/canonical.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
+import type { EventType } from '../../storage/outbox/event.ts'
 
 /** What was done to a key. `actor`: `operator`, a wallet or the id of a key. */
 export type KeyNote = { actor: string; action: string; detail: Record<string, Json> }
@@ -12,6 +13,27 @@ export type KeyNote = { actor: string; action: string; detail: Record<string, Js
 export function noteKey(unit: UnitOfWork, ids: Deps['ids'], key: KeyRow, note: KeyNote): void {
   const about = { accountId: key.accountId, subject: key.id }
   unit.addAudit({ id: ids.make('req'), at: unit.now, ...about, ...note })
+  const type = told.get(note.action)
+  if (type) tellKey(unit, key, { type, actor: note.actor })
+}
+
+/** Changes that become events here; a revocation tells each key that it ends. */
+const told = new Map<string, EventType>([
+  ['key.create', 'key.created'],
+  ['key.rotate', 'key.rotated'],
+  ['key.pause', 'key.paused'],
+])
+
+/** Tells what happened to a key, in the transaction of the change. */
+export function tellKey(
+  unit: UnitOfWork,
+  key: KeyRow,
+  { type, actor, more }: { type: EventType; actor: string; more?: Record<string, Json> },
+): void {
+  const { id, name, parentId, pausedReason } = key
+  const data: Record<string, Json> = { key_id: id, name, parent_id: parentId, actor, ...more }
+  if (type === 'key.paused') data['reason'] = pausedReason
+  unit.addEvent({ type, account: key.accountId, subject: id, data })
 }
 
 /** The changeable fields of a key, by their names in the API. */

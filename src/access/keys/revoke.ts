@@ -1,7 +1,7 @@
 /** Revokes a key and all keys below it for good. */
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import { noteKey } from './note.ts'
+import { noteKey, tellKey } from './note.ts'
 
 /**
  * Marks each key, so that none counts as active. No hold is taken after the commit; the watcher of
@@ -21,7 +21,10 @@ export async function revokeKey(
     decide(unit) {
       const all = unit.below(keyId)
       const live = all.filter((key) => key.revokedAt === null)
-      for (const key of live) unit.revokeKey(key, actor)
+      for (const key of live) {
+        unit.revokeKey(key, actor)
+        tellKey(unit, key, { type: 'key.revoked', actor })
+      }
       const key = live.find(({ id }) => id === keyId)
       const detail = { stopped: live.length }
       if (key) noteKey(unit, ids, key, { actor, action: 'key.revoke', detail })

@@ -2,11 +2,13 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, not, or, sql } from 'drizzle-orm'
 import { chainId } from '../../kernel/chain.ts'
 import { toPage } from '../../kernel/pagination.ts'
+import { depositEvent } from '../../ledger/credit-deposit.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { ensureFact, findFact, lockFact, writeFact } from '../../storage/db/facts.ts'
 import { assertLease, type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
 import { first, insert, type Query, rows } from '../../storage/db/query-steps.ts'
 import type { DepositRow } from '../../storage/db/schema.ts'
+import { addEvents } from '../../storage/outbox/store.ts'
 import type {
   DepositChanges,
   DepositProgress,
@@ -156,8 +158,11 @@ function depositChanges(db: Db, clock: LeaseTime): DepositChanges {
           credited.map(({ id }) => id),
         )
         const still = and(named, eq(deposits.status, 'credited'))
-        const final = { status: 'finalized', finalizedAt: clock.now() } as const
-        yield* rows(q.update(deposits).set(final).where(still).returning())
+        const now = clock.now()
+        const final = { status: 'finalized', finalizedAt: now } as const
+        const changed = yield* rows(q.update(deposits).set(final).where(still).returning())
+        const told = changed.map((row) => depositEvent('deposit.finalized', row))
+        yield* addEvents(db.tables, told, now)
       }),
     orphan: (lease, row) => changeSame(lease, row, { status: 'orphaned', reason: null }),
     replace: (lease, moved, found) =>

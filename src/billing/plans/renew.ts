@@ -13,6 +13,7 @@ import {
   notePlan,
   payPeriod,
   setPlan,
+  tellPlan,
 } from './subscription.ts'
 
 type Needs = Pick<Deps, 'ledger' | 'ids' | 'keys' | 'plans'>
@@ -74,6 +75,7 @@ export async function renew(deps: Needs, due: Due): Promise<void> {
       }
       const action = paid ? 'plan.renew' : `plan.${paid === false ? 'lapse' : 'end'}`
       notePlan(unit, deps.ids, row, { actor: 'server', action, detail })
+      if (paid !== undefined) tellPlan(unit, row, { isPaid: paid, before })
     },
   })
   deps.keys.forgetAccount(accountId)

@@ -1,6 +1,7 @@
 /** Changes a subscription, its account and the balance together. */
 import { freeId } from '../../access/plan.ts'
 import type { Json } from '../../kernel/canonical.ts'
+import { toRfc3339 } from '../../kernel/clock.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import { type Nusd, toJsonInteger, toUsd } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
@@ -107,4 +108,22 @@ export function notePlan(
   const { action, detail, actor } = note
   const { id: subject, accountId } = row
   unit.addAudit({ id: ids.make('req'), at: unit.now, actor, action, accountId, subject, detail })
+}
+
+/** Tells that a plan goes on for another period, or that the balance did not pay for it. */
+export function tellPlan(
+  unit: UnitOfWork,
+  row: SubscriptionRow,
+  { isPaid, before }: { isPaid: boolean; before: string },
+): void {
+  const { id, accountId, plan, price, periodEnd } = row
+  const until = isPaid && periodEnd !== null ? toRfc3339(periodEnd) : null
+  const data = {
+    subscription_id: id,
+    plan: isPaid ? plan : before,
+    price_nusd: isPaid ? toJsonInteger(price) : null,
+    period_end: until,
+  }
+  const type = isPaid ? 'plan.renewed' : 'plan.lapsed'
+  unit.addEvent({ type, account: accountId, subject: id, data })
 }

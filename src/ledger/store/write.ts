@@ -41,7 +41,7 @@ export function* writeBack(
   yield* insert(tables.keySecrets, added.secrets)
   yield* update(tables.keys, [...written.keys], keyChanges)
   yield* update(tables.keySecrets, [...written.secrets], ['validUntil'])
-  yield* upsert(tables.keyWindows, purses.windows, ['limit', 'spent', 'held'])
+  yield* upsert(tables.keyWindows, purses.windows, ['limit', 'spent', 'held', 'told'])
   yield* writeRuns(tables, open, tracked, moved)
   yield* update(tables.deposits, [...written.deposits], depositChanges)
   yield* insert(

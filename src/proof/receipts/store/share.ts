@@ -15,6 +15,8 @@ import { runColumns } from '../../../storage/db/run-columns.ts'
 import type { AuditRow, RunRow, ShareRow } from '../../../storage/db/schema.ts'
 import { moveFigures } from '../../../storage/figures/store.ts'
 import { forgetReply } from '../../../storage/idempotency/store.ts'
+import type { NewEvent } from '../../../storage/outbox/event.ts'
+import { addEvents } from '../../../storage/outbox/store.ts'
 import { forgetTexts } from '../../../storage/texts/store.ts'
 import type { FullReceipt } from '../../../verify/receipt.ts'
 import { movePublicReceipt } from '../../passports/store/public.ts'
@@ -94,6 +96,9 @@ export function shareStore(db: Db): ShareStore {
         if (!audit) return held.share
         yield* write(q, held, share)
         yield* insert(auditEntries, [audit])
+        if (share && share.visibility !== held.share?.visibility) {
+          yield* addEvents(db.tables, [sharedEvent(share)], audit.at)
+        }
         return share
       }),
     erase: ({ receiptId, receipt, at }, decide) =>
@@ -122,3 +127,10 @@ export function shareStore(db: Db): ShareStore {
       }),
   }
 }
+
+const sharedEvent = ({ receiptId, accountId, visibility, sections }: ShareRow): NewEvent => ({
+  type: 'receipt.shared',
+  account: accountId,
+  subject: receiptId,
+  data: { receipt_id: receiptId, run_id: runIdOf(receiptId), visibility, sections },
+})
