@@ -1,12 +1,10 @@
 /** Makes every member of Deps from what is open. Nothing runs yet. */
-import { toAccountId } from '../access/accounts/account.ts'
 import { contractWallets } from '../access/accounts/contract-wallet.ts'
 import { extentStore } from '../access/accounts/store/extent.ts'
 import { nonceStore } from '../access/accounts/store/nonce.ts'
 import { sessionStore } from '../access/accounts/store/session.ts'
 import { accountStore } from '../access/accounts/store.ts'
 import { keyStore } from '../access/keys/store.ts'
-import type { DepositPolicy } from '../billing/deposits/deposit.ts'
 import { depositStore } from '../billing/deposits/store.ts'
 import { marginStore } from '../billing/margins/store.ts'
 import { subscriptionStore } from '../billing/plans/store.ts'
@@ -64,6 +62,7 @@ import type { Deps, Settings } from './deps-port.ts'
 import { type Clocks, ledgerOf, openRightClock } from './open-ledger.ts'
 import { openTelemetry } from './open-telemetry.ts'
 import { makeOffer } from './reloadable.ts'
+import { depositPolicyOf, liveSettingsOf, settingsOf } from './settings.ts'
 import { commit, version } from './version.ts'
 
 /** What a server is made of: opened outside, because commands and tests open the same things. */
@@ -227,44 +226,4 @@ const keptCalls = (db: Db, signer: Signer, random: Random) => ({
 function takeOn(config: Config, settings: Settings, room: { admission: number }) {
   Object.assign(settings, liveSettingsOf(config))
   room.admission = config.limits.admission
-}
-
-const settingsOf = (config: Config) => ({
-  baseUrl: config.base_url,
-  listen: config.listen,
-  trustedProxies: config.trusted_proxies,
-  treasury: config.chain.treasury ?? null,
-  token: config.chain.token,
-  maxAnchorDelayS: config.anchors.max_delay_s,
-  ...liveSettingsOf(config),
-})
-
-/** Those that a running service takes on again. */
-const liveSettingsOf = (config: Config) => ({
-  admins: config.admins.map(toAccountId),
-  tellsRuns: false,
-  bodyBytes: config.limits.body_bytes,
-  bodyTimeoutS: config.limits.body_timeout_s,
-  slowBodies: config.limits.slow_bodies,
-  failedAuthPerMinute: config.limits.failed_auth_per_minute,
-  keylessPerMinute: config.limits.keyless_per_minute,
-  terminal: {
-    dailyBudgetNusd: config.terminal.daily_budget_nusd,
-    asksPerDay: config.terminal.asks_per_day,
-  },
-})
-
-/** Undefined without a chain to watch or a treasury to send to: deposits are off. */
-function depositPolicyOf({ chain, deposits }: Config): DepositPolicy | undefined {
-  if (chain.rpc_urls.length === 0 || chain.treasury === undefined) return undefined
-  return {
-    treasury: toAccountId(chain.treasury),
-    token: toAccountId(chain.token),
-    decimals: chain.token_decimals,
-    minNusd: deposits.min_nusd,
-    softLimitNusd: deposits.soft_limit_nusd_per_day,
-    finalAboveNusd: deposits.final_above_nusd,
-    secondAboveNusd: deposits.second_above_nusd,
-    pollMs: deposits.poll_ms,
-  }
 }

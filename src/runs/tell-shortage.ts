@@ -1,4 +1,4 @@
-/** Tells that a balance or a cap is used up, because it is too little for a run that was refused. */
+/** Tells that a balance or a cap is used up: it is too little for a run that was refused. */
 import type { Deps } from '../app/deps-port.ts'
 import type { Shortage } from '../ledger/hold.ts'
 import { exhausted, tellCapUsedUp } from '../ledger/told-spend.ts'

@@ -10,6 +10,7 @@ import { rows } from '../../src/storage/db/query-steps.ts'
 import { runColumns } from '../../src/storage/db/run-columns.ts'
 import { leafHash, leafKinds } from '../../src/verify/merkle.ts'
 import { faultsOf, pictureOf } from '../ledger/office.ts'
+import { eventFaults } from './event-faults.ts'
 import { keptFaults } from './kept-faults.ts'
 import { type Model, windowIdOf } from './model.ts'
 import { holdsInMemory, unheld } from './near.ts'
@@ -51,6 +52,7 @@ export async function farFaults(db: Db, m: Model): Promise<string[]> {
     )
   }
   faults.push(...capFaults(m), ...(await depositFaults(db, m)), ...(await planFaults(db, m)))
+  faults.push(...(await eventFaults(db)))
   faults.push(...(await logFaults(db)), ...(await usageFaults(db)), ...(await keptFaults(db, m)))
   return faults
 }

@@ -1,0 +1,45 @@
+/** What of the configuration the domain and the doors need. */
+import { toAccountId } from '../access/accounts/account.ts'
+import type { DepositPolicy } from '../billing/deposits/deposit.ts'
+import type { Config } from '../config/config.ts'
+
+/** What a running service keeps, and what it takes on again. */
+export const settingsOf = (config: Config) => ({
+  baseUrl: config.base_url,
+  listen: config.listen,
+  trustedProxies: config.trusted_proxies,
+  treasury: config.chain.treasury ?? null,
+  token: config.chain.token,
+  maxAnchorDelayS: config.anchors.max_delay_s,
+  ...liveSettingsOf(config),
+})
+
+/** Those that a running service takes on again. */
+export const liveSettingsOf = (config: Config) => ({
+  admins: config.admins.map(toAccountId),
+  tellsRuns: false,
+  bodyBytes: config.limits.body_bytes,
+  bodyTimeoutS: config.limits.body_timeout_s,
+  slowBodies: config.limits.slow_bodies,
+  failedAuthPerMinute: config.limits.failed_auth_per_minute,
+  keylessPerMinute: config.limits.keyless_per_minute,
+  terminal: {
+    dailyBudgetNusd: config.terminal.daily_budget_nusd,
+    asksPerDay: config.terminal.asks_per_day,
+  },
+})
+
+/** Undefined without a chain to watch or a treasury to send to: deposits are off. */
+export function depositPolicyOf({ chain, deposits }: Config): DepositPolicy | undefined {
+  if (chain.rpc_urls.length === 0 || chain.treasury === undefined) return undefined
+  return {
+    treasury: toAccountId(chain.treasury),
+    token: toAccountId(chain.token),
+    decimals: chain.token_decimals,
+    minNusd: deposits.min_nusd,
+    softLimitNusd: deposits.soft_limit_nusd_per_day,
+    finalAboveNusd: deposits.final_above_nusd,
+    secondAboveNusd: deposits.second_above_nusd,
+    pollMs: deposits.poll_ms,
+  }
+}
