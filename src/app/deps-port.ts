@@ -5,6 +5,7 @@ import type { Extents } from '../access/accounts/extent.ts'
 import type { Nonces } from '../access/accounts/nonce.ts'
 import type { Sessions } from '../access/accounts/session.ts'
 import type { Keys } from '../access/keys/keys.ts'
+import type { OperatorTokens } from '../access/operators/tokens.ts'
 import type { Plans } from '../access/plan.ts'
 import type { DepositPolicy } from '../billing/deposits/deposit.ts'
 import type { Deposits } from '../billing/deposits/deposits.ts'
@@ -74,6 +75,8 @@ export type Deps = {
   /** What an account has, counted when it opens a page. */
   extent: Extents
   nonces: Nonces
+  /** Tokens of the operator API. */
+  operatorTokens: OperatorTokens
   /** Undefined unless contract wallets may sign in: then nothing ever asks the chain. */
   isContractSignature: IsContractSignature | undefined
   keys: Keys

@@ -14,6 +14,7 @@ import { adminPortal } from '../front/admin/portal.tsx'
 import { consolePortal } from '../front/console/portal.tsx'
 import { explorerPages } from '../front/explorer/pages.tsx'
 import type { PublicDeps } from '../front/explorer/public-cache.ts'
+import { operatorApi } from '../front/operator/api.ts'
 import { missingPages } from '../front/overview/portal/missing.ts'
 import { overviewPortal } from '../front/overview/portal.tsx'
 import { docsApi } from '../front/reference/api.ts'
@@ -60,6 +61,7 @@ export function mountPages(app: AnyElysia, deps: PublicDeps, slots: Slots): Show
     .use(settingsPortal(deps, frame))
     .use(keysPortal(deps, frame))
     .use(adminPortal(deps, frame))
+    .use(operatorApi(deps))
     .use(sitePages(deps, frame))
     .use(sitemapApi(deps, frame))
     .use(overviewPortal(deps, frame))

@@ -5,6 +5,8 @@ import { nonceStore } from '../access/accounts/store/nonce.ts'
 import { sessionStore } from '../access/accounts/store/session.ts'
 import { accountStore } from '../access/accounts/store.ts'
 import { keyStore } from '../access/keys/store.ts'
+import { operatorTokenStore } from '../access/operators/store.ts'
+import type { DepositPolicy } from '../billing/deposits/deposit.ts'
 import { depositStore } from '../billing/deposits/store.ts'
 import { marginStore } from '../billing/margins/store.ts'
 import { subscriptionStore } from '../billing/plans/store.ts'
@@ -202,6 +204,7 @@ const storesOf = (db: Db) => ({
   sessions: sessionStore(db),
   extent: extentStore(db),
   nonces: nonceStore(db),
+  operatorTokens: operatorTokenStore(db),
   statements: statementStore(db),
   console: consoleStore(db),
   receipts: receiptStore(db),

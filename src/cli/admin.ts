@@ -1,10 +1,11 @@
-/** `admin list|grant|revoke`: the wallets that the configuration file names as operators. */
+/** `admin list|grant|revoke`: the wallets that the file names as operators; `admin token …`. */
 import { readFileSync, realpathSync } from 'node:fs'
 import type { Command } from 'commander'
 import { toAccountId } from '../access/accounts/account.ts'
 import { withAdmins } from '../config/admins.ts'
 import { readConfig } from '../config/file.ts'
 import { toChecksumAddress } from '../verify/address.ts'
+import { adminTokenCommands } from './admin-tokens.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
 import { replaceFile } from './replace-file.ts'
 import { readAccount } from './values.ts'
@@ -12,7 +13,10 @@ import { readAccount } from './values.ts'
 type Options = Record<string, unknown> & { json?: boolean }
 
 export function adminCommands(program: Command): void {
-  const admin = program.command('admin').description('list and change the operator wallets')
+  const admin = program
+    .command('admin')
+    .description('operator wallets, and tokens of the operator API')
+  adminTokenCommands(admin)
   withSettings(admin.command('list'))
     .description('list the configured admin wallets')
     .option('--json', 'print JSON')

@@ -16,6 +16,8 @@ export type IdPrefix =
   | 'evt'
   | 'whk'
   | 'dlv'
+  | 'opt'
+  | 'vou'
 
 /** Makes ids: 48 bits of time, so that rows sort by age, and 80 random bits. */
 export type Ids = { make(prefix: IdPrefix): string }

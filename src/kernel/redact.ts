@@ -3,6 +3,7 @@
 /** Each pattern runs in linear time, because strangers send some of the text. */
 const secrets: [RegExp, string][] = [
   [/sk-service-[0-9A-Za-z]+/g, 'sk-service-[redacted]'],
+  [/op-service-[0-9A-Za-z]+/g, 'op-service-[redacted]'],
   [/\bsk-[\w-]{16,}/g, 'sk-[redacted]'],
   [/\b(authorization["']?\s*[:=]\s*["']?)(?!bearer|basic)[^\s"',]+/gi, '$1[redacted]'],
   [/\b(bearer|basic)\s+[^\s"',]+/gi, '$1 [redacted]'],

@@ -6,6 +6,16 @@ import { refuse } from '../kernel/refusal.ts'
 import type { Once } from './once.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
+/** A grant; `id` is its reference in the journal and the audit, made here if it is left out. */
+type GrantWish = {
+  account: string
+  amount: Nusd
+  reason: string
+  actor: string
+  id?: string
+  once?: Once<Nusd> | undefined
+}
+
 /**
  * Credits `amount` (nano-USD), opening the account if needed, and returns the balance.
  * @throws Refusal `conflict` above the largest balance, `invalid_request` below 1 nano-USD,
@@ -13,9 +23,9 @@ import type { UnitOfWork } from './unit-of-work.ts'
  */
 export function grantCredit(
   { ledger, ids }: Pick<Deps, 'ledger' | 'ids'>,
-  wish: { account: string; amount: Nusd; reason: string; actor: string; once?: Once<Nusd> },
+  wish: GrantWish,
 ): Promise<Nusd> {
-  const id = ids.make('req')
+  const { id = ids.make('req') } = wish
   return ledger.post({
     account: wish.account,
     opens: true,

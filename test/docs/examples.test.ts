@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { issueToken } from '../../src/access/operators/issue-token.ts'
+import { operatorScopes } from '../../src/access/operators/token.ts'
 import { operations as everyOperation } from '../../src/front/reference/areas/areas.ts'
 import {
   anywhere,
   type Example,
   isForBrowsers,
   isKeyed,
+  isOperated,
   methodOf,
   type Operation,
   pathOf,
@@ -13,7 +16,7 @@ import {
 import { systemRandom } from '../../src/kernel/random.ts'
 import { usd, type World, world } from '../support/world.ts'
 import { errorType, faultsIn, refusalFaults } from './answers.ts'
-import { bodyOf, type Fixtures, makeFixtures, urlOf } from './fixtures.ts'
+import { bearerOf, bodyOf, type Fixtures, makeFixtures, urlOf } from './fixtures.ts'
 
 const toml = `[[models]]
 id = "counterfoil/echo-1"
@@ -65,8 +68,9 @@ const titled = (of: typeof all) =>
 
 describe('every example is answered as it says, in the shape it says', () => {
   test.each(titled(all))('%s', async (_, { operation, example }) => {
-    const key = isKeyed(operation) ? fixtures.secret : undefined
-    const answer = await send(operation, example, key === undefined ? {} : { key })
+    const isOpen = !isKeyed(operation) && !isOperated(operation)
+    const asked = isOpen ? {} : { key: bearerOf(operation, fixtures) }
+    const answer = await send(operation, example, asked)
     expect(answer.status).toBe(example.status)
     if (answer.ok) expect(await faultsIn(operation, answer)).toEqual([])
     else expect(refusalsOf(operation)).toContain((await errorType(answer)) as never)
@@ -80,9 +84,13 @@ describe('every example is answered as it says, in the shape it says', () => {
   })
 })
 
-const keyed = operations.filter(isKeyed).map((one) => [one.route, one] as const)
+const keyed = operations
+  .filter((one) => isKeyed(one) || isOperated(one))
+  .map((one) => [one.route, one] as const)
 const scoped = keyed.filter(([, { access }]) => access.includes(':'))
-const keyless = operations.filter((one) => !isKeyed(one)).map((one) => [one.route, one] as const)
+const keyless = operations
+  .filter((one) => !isKeyed(one) && !isOperated(one))
+  .map((one) => [one.route, one] as const)
 const withBody = operations.flatMap((one) => (one.body ? [[one.route, one] as const] : []))
 
 const idempotent = operations.flatMap((one) =>
@@ -93,7 +101,7 @@ describe('an Idempotency-Key', () => {
   const sendAs = async (operation: Operation, id: string, body?: string) => {
     const text = body ?? bodyOf(first(operation), fixtures)
     const headers = { 'content-type': 'application/json', 'idempotency-key': id }
-    const init = { method: 'POST', key: fixtures.secret, headers }
+    const init = { method: 'POST', key: bearerOf(operation, fixtures), headers }
     const url = urlOf(pathOf(operation), first(operation), fixtures)
     return w.call(url, text === undefined ? init : { ...init, body: text })
   }
@@ -126,7 +134,12 @@ describe('what is refused is described', () => {
   })
 
   test.each(scoped)('%s without its scope', async (_, operation) => {
-    const { secret } = await w.key({ scopes: [] })
+    const none = { name: 'none', scopes: operatorScopes.slice(0, 1), lifeMs: 1000 }
+    const isFirst = operation.access === `operator ${operatorScopes[0]}`
+    const scopes = isFirst ? operatorScopes.slice(1, 2) : none.scopes
+    const { secret } = isOperated(operation)
+      ? await issueToken(w.deps, { ...none, scopes })
+      : await w.key({ scopes: [] })
     const answer = await send(operation, first(operation), { key: secret })
     expect(await refusalFaults(operation, answer.clone())).toEqual([])
     expect([answer.status, await errorType(answer)]).toEqual([403, 'scope_denied'])
@@ -145,7 +158,10 @@ describe('what is refused is described', () => {
   ] as const
   for (const [what, sent, status, type] of bodies) {
     test.each(withBody)(`%s with ${what}`, async (_, operation) => {
-      const answer = await send(operation, first(operation), { key: fixtures.secret, ...sent })
+      const answer = await send(operation, first(operation), {
+        key: bearerOf(operation, fixtures),
+        ...sent,
+      })
       expect(await refusalFaults(operation, answer.clone())).toEqual([])
       expect([answer.status, await errorType(answer)]).toEqual([status, type])
       expect(refusalsOf(operation)).toContain(type)
@@ -160,7 +176,7 @@ describe('what is refused is described', () => {
       for (const [i, { index, 0: text }] of [...sample.matchAll(/"[^"\\]*"(?!:)/g)].entries()) {
         const long = ['*a', ' ', '0x', 'a.'][i % 4]?.repeat(50_000)
         const body = `${sample.slice(0, index)}"${long}"${sample.slice(index + text.length)}`
-        const answer = await send(operation, example, { key: fixtures.secret, body })
+        const answer = await send(operation, example, { key: bearerOf(operation, fixtures), body })
         expect([answer.status, answer.status < 500]).toEqual([answer.status, true])
         await answer.body?.cancel()
       }
@@ -172,7 +188,9 @@ describe('what is refused is described', () => {
   test.each(lists)('%s with a parameter given twice', async (_, operation) => {
     const [name] = Object.keys(operation.query ?? {})
     const url = urlOf(pathOf(operation), { ...first(operation), query: {} }, fixtures)
-    const answer = await w.call(`${url}?${name}=1&${name}=2`, { key: fixtures.secret })
+    const answer = await w.call(`${url}?${name}=1&${name}=2`, {
+      key: bearerOf(operation, fixtures),
+    })
     expect([answer.status, await errorType(answer)]).toEqual([400, 'invalid_request'])
     expect(refusalsOf(operation)).toContain('invalid_request')
   })
@@ -181,7 +199,7 @@ describe('what is refused is described', () => {
   test.each(named)('%s of nothing', async (_, operation) => {
     const path = Object.fromEntries(Object.keys(operation.path ?? {}).map((name) => [name, 'none']))
     const example = { ...first(operation), path }
-    const answer = await send(operation, example, { key: fixtures.secret })
+    const answer = await send(operation, example, { key: bearerOf(operation, fixtures) })
     expect(await refusalFaults(operation, answer.clone())).toEqual([])
     const type = await errorType(answer)
     expect(answer.status).toBe(404)

@@ -1,5 +1,8 @@
 import { scopes } from '../../src/access/keys/key.ts'
-import type { Example } from '../../src/front/reference/operation.ts'
+import { issueToken } from '../../src/access/operators/issue-token.ts'
+import { operatorScopes } from '../../src/access/operators/token.ts'
+import { operatedWallet } from '../../src/front/operator/shapes.ts'
+import { type Example, isOperated, type Operation } from '../../src/front/reference/operation.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { createPassport } from '../../src/proof/passports/create.ts'
 import { publishPassport } from '../../src/proof/passports/publish.ts'
@@ -7,7 +10,16 @@ import { sampleIds } from '../../src/web/http/shape.ts'
 import { usd, type World } from '../support/world.ts'
 
 /** What the examples of the reference act on: their sample ids, and what stands for them here. */
-export type Fixtures = { secret: string; ids: Readonly<Record<string, string>> }
+export type Fixtures = {
+  secret: string
+  /** A token of the operator API that may do all. */
+  operator: string
+  ids: Readonly<Record<string, string>>
+}
+
+/** What an operation is asked with, unless it takes no bearer at all. */
+export const bearerOf = (operation: Operation, { secret, operator }: Fixtures): string =>
+  isOperated(operation) ? operator : secret
 
 /** A key that may do all, a key below it, a run of it whose receipt is shared, and a passport. */
 export async function makeFixtures(
@@ -32,8 +44,11 @@ export async function makeFixtures(
     [sampleIds.key]: String(below['id']),
     [sampleIds.run]: String(run['id']),
     [sampleIds.rcpt]: receipt,
+    [operatedWallet]: account,
   }
-  return { secret, ids }
+  const token = { name: 'reference', scopes: operatorScopes, lifeMs: 86_400_000 }
+  const { secret: operator } = await issueToken(w.deps, token)
+  return { secret, operator, ids }
 }
 
 async function sent(answer: Promise<Response>): Promise<Record<string, unknown>> {

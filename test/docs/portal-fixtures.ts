@@ -101,7 +101,7 @@ export function sendAs(
   example: Example,
   { body, type, headers = {}, from = own }: Changes = {},
 ): Promise<Response> {
-  const fixtures = { secret: '', ids }
+  const fixtures = { secret: '', operator: '', ids }
   const form = example.form && new URLSearchParams(filled(example.form, ids)).toString()
   const text = body ?? form ?? bodyOf(example, fixtures)
   const usual = form === undefined ? 'application/json' : 'application/x-www-form-urlencoded'

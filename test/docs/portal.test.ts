@@ -161,7 +161,9 @@ describe('what the dashboard API refuses is described', () => {
 
   test.each(withBody)('%s with a member it does not know', async (_, operation) => {
     const found = anybody()
-    const body = JSON.parse(bodyOf(first(operation), { secret: '', ids: found.ids }) ?? '{}')
+    const body = JSON.parse(
+      bodyOf(first(operation), { secret: '', operator: '', ids: found.ids }) ?? '{}',
+    )
     const sent = { body: JSON.stringify({ ...body, no_such_member: 1 }), type: 'application/json' }
     const answer = await sendAs(found, operation, first(operation), sent)
     expect([answer.status, await errorType(answer)]).toEqual([400, 'invalid_request'])

@@ -1,5 +1,5 @@
 import type { AnyElysia } from 'elysia'
-import { isForPrograms } from '../../src/web/http/lazy-mount.ts'
+import { isForFewPrograms, isForPrograms } from '../../src/web/http/lazy-mount.ts'
 import { isOpenToAnyOrigin } from '../../src/web/http/methods.ts'
 
 /**
@@ -7,4 +7,8 @@ import { isOpenToAnyOrigin } from '../../src/web/http/methods.ts'
  * calls, and what scripts of any origin may read. All else is a page, or a file or form of one.
  */
 export const isApiRoute = ({ method, path, hooks }: AnyElysia['routes'][number]): boolean =>
-  method !== 'ALL' && (isForPrograms(path) || path.startsWith('/api/') || isOpenToAnyOrigin(hooks))
+  method !== 'ALL' &&
+  (isForPrograms(path) ||
+    isForFewPrograms(path) ||
+    path.startsWith('/api/') ||
+    isOpenToAnyOrigin(hooks))

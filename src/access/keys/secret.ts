@@ -11,12 +11,13 @@ export const secretPrefix = 'sk-service-'
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const randomChars = 43
 const checksumChars = 6
-const form = /^sk-service-[0-9A-Za-z]{49}$/
+const form = /^[0-9A-Za-z]{49}$/
 
-export function makeSecret(random: Random): string {
+/** Tokens of the operator API have the same form under a prefix of their own. */
+export function makeSecret(random: Random, prefix = secretPrefix): string {
   let number = 0n
   for (const byte of random.bytes(32)) number = number * 256n + BigInt(byte)
-  const body = secretPrefix + base62(number, randomChars)
+  const body = prefix + base62(number, randomChars)
   return body + checksum(body)
 }
 
@@ -25,8 +26,11 @@ export const hasLengthOfSecret = (text: string): boolean =>
   text.length === secretPrefix.length + randomChars + checksumChars
 
 /** Whether `text` has the form and the checksum of a secret: checked before any look-up. */
-export function isSecret(text: string): boolean {
-  if (!hasLengthOfSecret(text) || !form.test(text)) return false
+export const isSecret = (text: string): boolean => hasSecretForm(text, secretPrefix)
+
+/** The same of a text that begins with another prefix of that length. */
+export function hasSecretForm(text: string, prefix: string): boolean {
+  if (!text.startsWith(prefix) || !form.test(text.slice(prefix.length))) return false
   return checksum(text.slice(0, -checksumChars)) === text.slice(-checksumChars)
 }
 

@@ -1,31 +1,29 @@
 /** The operator's pages and their JSON under `/api/portal/admin`. */
 import { Elysia } from 'elysia'
 import type { Deps, Reloaded } from '../../app/deps-port.ts'
-import { lossWords } from '../../billing/margins/losses.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { isId } from '../../kernel/ids.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { toListView } from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import { toModelView } from '../../models/catalogue.ts'
 import { queryOf, readPage, readText } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { statusOf } from '../status/api.ts'
+import { readAddress } from './api/operator-lists.ts'
 import { type Audited, ledgerAuditor } from './audit-now.ts'
 import { findingsOf } from './findings.ts'
 import { adminAuth } from './needs-admin.ts'
 import { noteAction } from './note.ts'
+import { readOperatedModels, toOperatedModels } from './operated-models.ts'
 import { adminAccountsPortal } from './portal/accounts.tsx'
 import { adminPath, paths } from './portal/admin-frame.tsx'
-import { answer, readAccount, show } from './portal/answer.tsx'
+import { answer, show } from './portal/answer.tsx'
 import { type AuditListView, AuditPanel, toAuditView } from './portal/audits.tsx'
 import { adminAnchorsPortal, adminDepositsPortal } from './portal/chain.tsx'
 import { LedgerPanel } from './portal/ledger.tsx'
 import { adminMarginsPortal } from './portal/margins.tsx'
 import { ModelPanels, type ModelsView } from './portal/models.tsx'
 import { StatusPanel } from './portal/service-status.tsx'
-import { unpricedUnits } from './unpriced.ts'
-import { upstreamHealth } from './upstreams.ts'
 
 export const adminPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'admin-portal' })
@@ -64,24 +62,12 @@ const statusPortal = (deps: Deps, frame: Frame) => {
 
 const modelsPortal = (deps: Deps, frame: Frame) => {
   let reloaded: Reloaded | undefined
-  const read = async (): Promise<ModelsView> => {
-    const { admin, catalogue, clock, logs } = deps
-    const { priceList: prices } = catalogue
-    const stored = await admin.priceList(prices)
-    const place = stored?.logPlace ?? null
-    return {
-      models: catalogue.list(),
-      prices,
-      leaf: place === null ? undefined : place - logs.current.start,
-      since: stored?.createdAt,
-      upstreams: upstreamHealth(deps),
-      losses: lossWords(catalogue.list(), deps.plans.list),
-      unpriced: unpricedUnits(deps),
-      canReload: deps.reload.again !== undefined,
-      reloaded,
-      now: clock.now(),
-    }
-  }
+  const read = async (): Promise<ModelsView> => ({
+    ...(await readOperatedModels(deps)),
+    canReload: deps.reload.again !== undefined,
+    reloaded,
+    now: deps.clock.now(),
+  })
   return new Elysia({ name: 'admin-models-portal' })
     .use(adminAuth(deps))
     .get(
@@ -96,18 +82,7 @@ const modelsPortal = (deps: Deps, frame: Frame) => {
       '/api/portal/admin/models',
       async ({ request, set }) => {
         const view = await read()
-        const json = () => ({
-          object: 'list',
-          data: view.models.map(toModelView),
-          below_cost: view.losses,
-          price_list: { ...view.prices, leaf: view.leaf ?? null },
-          upstreams: view.upstreams.map(({ reasons, load, ...rest }) => ({
-            ...rest,
-            reasons: Object.fromEntries(reasons),
-            places: load ?? null,
-          })),
-          unpriced: view.unpriced,
-        })
+        const json = () => toOperatedModels(view)
         const fragment = <ModelPanels view={view} />
         return answer({ request, set }, { json, fragment, seeOther: paths.models })
       },
@@ -198,7 +173,7 @@ const auditPortal = (deps: Deps, frame: Frame) =>
 async function readAudit(deps: Deps, request: Request): Promise<AuditListView> {
   const query = queryOf(request)
   const typed = readText(query, 'account')?.trim() ?? ''
-  const account = typed === '' ? undefined : readAccount(typed)
+  const account = typed === '' ? undefined : readAddress(typed)
   const page = readPage(query)
   if (page.after !== undefined && !isId('req', page.after)) {
     refuse('invalid_request', { message: 'No such entry.', param: 'after' })

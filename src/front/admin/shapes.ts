@@ -3,13 +3,13 @@ import { modelShape } from '../../models/shapes.ts'
 import { anchorShape } from '../../proof/anchors/shapes.ts'
 import * as t from '../../web/http/shape.ts'
 
-const keys = t.text('Keys in use; `more than …` above 1,000.', '2')
+export const keysInUse = t.text('Keys in use; `more than …` above 1,000.', '2')
 
 const once = t.text('What a grant sends along; good for a day.', '1785585600000.0123456789abcdef')
 
 const names = (about: string, example: string) => t.list(t.text('', example), about)
 
-const accountMembers = {
+export const accountMembers = {
   id: t.text('Its address in lower case.', '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'),
   object: t.only('account'),
   account: t.address('The account.'),
@@ -48,8 +48,8 @@ export const accountDetailShape = t.choice(
   'AccountDetail',
   'An account, or an address without an account.',
   [
-    t.object('', { ...accountMembers, keys, once }),
-    t.object('', { account: t.address('The address.'), status: t.nothing, keys, once }),
+    t.object('', { ...accountMembers, keys: keysInUse, once }),
+    t.object('', { account: t.address('The address.'), status: t.nothing, keys: keysInUse, once }),
   ],
 )
 

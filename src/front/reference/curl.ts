@@ -1,5 +1,13 @@
 /** Writes an example as a curl command. */
-import { type Example, hasSession, isKeyed, methodOf, type Operation, pathOf } from './operation.ts'
+import {
+  type Example,
+  hasSession,
+  isKeyed,
+  isOperated,
+  methodOf,
+  type Operation,
+  pathOf,
+} from './operation.ts'
 
 /**
  * An example as a command for a POSIX shell. The key is in the environment and the session's cookie
@@ -12,6 +20,7 @@ export function curlOf(operation: Operation, example: Example, baseUrl: string):
   const parts = [
     `curl ${methodFlag(method, example)}${address}`,
     ...(isKeyed(operation) ? ['-H "Authorization: Bearer $COUNTERFOIL_KEY"'] : []),
+    ...(isOperated(operation) ? ['-H "Authorization: Bearer $COUNTERFOIL_OPERATOR"'] : []),
     ...cookieFlags(operation),
     ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     ...(body === undefined

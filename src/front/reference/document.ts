@@ -61,6 +61,12 @@ const securitySchemesOf = (baseUrl: string) => ({
     bearerFormat: 'sk-service-…',
     description: 'An API key: `sk-service-` and 49 characters. Its holder can spend up to its cap.',
   },
+  operator: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'op-service-…',
+    description: 'A token of `counterfoil admin token create`; for `/operator/v1` alone.',
+  },
   session: {
     type: 'apiKey',
     in: 'cookie',
@@ -82,10 +88,11 @@ const about = [
     '`RateLimit`, `RateLimit-Policy` and `x-ratelimit-*-requests`.',
   'New members may be added to answers at any time; types of errors are never renamed.',
   'The same as MCP tools: `POST /mcp`. In short: `/llms.txt`.',
-  'Every route under `/v1`, `/api` and `/mcp` is in this document, and so are the probes ' +
-    '(`/livez`, `/readyz`) and the documents that any origin may read (`/openapi.json`, ' +
-    '`/llms.txt`). All other paths are pages for people and the files they load. `/metrics` ' +
-    '(Prometheus) is not on this listener: it has its own, where `metrics.listen` is set.',
+  'Every route under `/v1`, `/operator/v1`, `/api` and `/mcp` is in this document, and so are ' +
+    'the probes (`/livez`, `/readyz`) and the documents that any origin may read ' +
+    '(`/openapi.json`, `/llms.txt`). All other paths are pages for people and the files they ' +
+    'load. `/metrics` (Prometheus) is not on this listener: it has its own, where ' +
+    '`metrics.listen` is set.',
   'Routes under `/api` belong to browsers. One that may change something refuses requests of ' +
     'other origins with 403 `csrf_failed`: `Sec-Fetch-Site` must be `same-origin` or `none`; ' +
     'without it `Origin` must be that of this server; a caller without both is a program. ' +
@@ -124,7 +131,7 @@ function operationOf(operation: Operation, tag: string, found: Found): Json {
 function notesOf(operation: Operation): string[] {
   const { access } = operation
   if (access === 'admin') return ['For the wallets of `admins` only; to all others it is a 404.']
-  if (access.includes(':')) return [`Scope: \`${access}\`.`]
+  if (access.includes(':')) return [`Scope: \`${access.replace('operator ', '')}\`.`]
   const isGuarded = isForBrowsers(operation) && methodOf(operation) !== 'GET'
   return isGuarded ? ['From this origin only.'] : []
 }
@@ -132,6 +139,7 @@ function notesOf(operation: Operation): string[] {
 function securityOf(access: Access): Json {
   if (access === 'none') return []
   if (access === 'optional') return [{}, { key: [] }]
+  if (access.startsWith('operator ')) return [{ operator: [] }]
   return [access === 'session' || access === 'admin' ? { session: [] } : { key: [] }]
 }
 

@@ -1,5 +1,6 @@
 /** What the reference says of one route. */
 import type { Scope } from '../../access/keys/key.ts'
+import type { OperatorScope } from '../../access/operators/token.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import type { RefusalType } from '../../kernel/refusal.ts'
 import type { Schema } from '../../web/http/json-schema.ts'
@@ -29,8 +30,17 @@ export type Operation<S = Schema> = {
 /**
  * What a caller needs. `none`: nothing. `optional`: an owner's key shows more. `any`: every usable
  * key. `session`: the cookie of a signed-in wallet. `admin`: that of an operator's wallet.
+ * `operator …`: a token of the operator API with that scope.
  */
-export type Access = 'none' | 'optional' | 'any' | 'also-paused' | 'session' | 'admin' | Scope
+export type Access =
+  | 'none'
+  | 'optional'
+  | 'any'
+  | 'also-paused'
+  | 'session'
+  | 'admin'
+  | Scope
+  | `operator ${OperatorScope}`
 
 const accessTexts: Readonly<Record<string, string>> = {
   none: 'No key',
@@ -42,7 +52,8 @@ const accessTexts: Readonly<Record<string, string>> = {
 }
 
 /** What a caller needs, in words; of a scope its name. */
-export const accessOf = ({ access }: Operation): string => accessTexts[access] ?? access
+export const accessOf = ({ access }: Operation): string =>
+  accessTexts[access] ?? access.replace(/^operator /, 'Operator token, ')
 
 export type Example = {
   name: string
@@ -80,8 +91,11 @@ export type Area<S = Schema> = {
 export const methodOf = ({ route }: Operation): string => route.slice(0, route.indexOf(' '))
 export const pathOf = ({ route }: Operation): string => route.slice(route.indexOf(' ') + 1)
 
-export const isKeyed = ({ access }: Operation): boolean =>
-  !['none', 'optional', 'session', 'admin'].includes(access)
+export const isKeyed = (operation: Operation): boolean =>
+  !isOperated(operation) && !['none', 'optional', 'session', 'admin'].includes(operation.access)
+
+/** Whether it takes a token of the operator API. */
+export const isOperated = ({ access }: Operation): boolean => access.startsWith('operator ')
 
 export const hasSession = ({ access }: Operation): boolean =>
   access === 'session' || access === 'admin'
@@ -99,7 +113,7 @@ export function refusalsOf(operation: Operation): RefusalType[] {
   if (isIdempotent) found.push('idempotency_in_progress')
   if (body) found.push('payload_too_large', 'unsupported_media_type')
   if (isIdempotent) found.push('idempotency_mismatch')
-  if (isKeyed(operation)) found.push('rate_limited')
+  if (isKeyed(operation) || isOperated(operation)) found.push('rate_limited')
   return [...new Set([...found, ...refuses])]
 }
 
@@ -110,6 +124,7 @@ function accessRefusals(operation: Operation): RefusalType[] {
   if (isForBrowsers(operation) && methodOf(operation) !== 'GET') found.push('csrf_failed')
   if (access === 'session') found.push('session_required', 'account_suspended')
   if (access === 'admin') found.push('session_required', 'not_found')
+  if (isOperated(operation)) return ['invalid_key', 'key_revoked', 'key_expired', 'scope_denied']
   if (!isKeyed(operation)) return found
   found.push('invalid_key', 'key_revoked', 'key_expired')
   if (access !== 'also-paused') found.push('key_paused')

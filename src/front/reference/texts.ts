@@ -21,8 +21,8 @@ export const rules = [
     'other origins (`csrf_failed`). They take JSON, or a form where one is described. They ' +
     'answer JSON, a fragment to htmx (`HX-Request: true`), and a page or 303 to a browser that ' +
     'wants a page (`Accept: text/html`).',
-  'The reference has every route under `/v1`, `/api` and `/mcp`, the probes and the two ' +
-    'documents. All other paths are pages for people. `/metrics` has its own listener.',
+  'The reference has every route under `/v1`, `/operator/v1`, `/api` and `/mcp`, the probes and ' +
+    'the two documents. All other paths are pages for people. `/metrics` has its own listener.',
 ]
 
 /** What official clients do. */

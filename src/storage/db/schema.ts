@@ -8,6 +8,7 @@ import { outboxTables } from './schema-outbox.ts'
 import { peopleTables } from './schema-people.ts'
 import { planTables } from './schema-plans.ts'
 import { publicTables } from './schema-public.ts'
+import { sellingTables } from './schema-selling.ts'
 import { wholesaleTables } from './schema-wholesale.ts'
 
 export type { HoldWindow, StoredLine } from './schema-money.ts'
@@ -48,6 +49,10 @@ export type ShareRow = Tables['shares']['$inferSelect']
 export type EventRow = Tables['events']['$inferSelect']
 export type WebhookRow = Tables['webhooks']['$inferSelect']
 export type DeliveryRow = Tables['webhookDeliveries']['$inferSelect']
+export type OperatorTokenRow = Tables['operatorTokens']['$inferSelect']
+export type VoucherBatchRow = Tables['voucherBatches']['$inferSelect']
+export type VoucherCodeRow = Tables['voucherCodes']['$inferSelect']
+export type RedemptionRow = Tables['voucherRedemptions']['$inferSelect']
 
 export const buildSchema = (c: Columns) => ({
   ...moneyTables(c),
@@ -58,6 +63,7 @@ export const buildSchema = (c: Columns) => ({
   ...peopleTables(c),
   ...publicTables(c),
   ...outboxTables(c),
+  ...sellingTables(c),
   ...processTables(c),
 })
 

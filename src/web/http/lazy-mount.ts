@@ -52,7 +52,17 @@ export function isForPrograms(url: string): boolean {
   return forPrograms.test(url.slice(start, start + 12))
 }
 
+/**
+ * Whether a URL is of what only programs ask for, and seldom: it is mounted with the pages, but its
+ * errors are JSON, also to a client that asks for HTML.
+ */
+export function isForFewPrograms(url: string): boolean {
+  const start = pathStart(url)
+  return forFewPrograms.test(url.slice(start, start + 16))
+}
+
 /** Where the path of a request's URL begins; a Host that is none leaves the path alone. */
 export const pathStart = (url: string): number => (url.startsWith('/') ? 0 : url.indexOf('/', 8))
 
 const forPrograms = /^\/(v1|mcp|livez|readyz)(?![\w-])/
+const forFewPrograms = /^\/(operator\/v1|leaks)(?![\w-])/

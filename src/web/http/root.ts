@@ -5,7 +5,7 @@ import type { Log } from '../../kernel/log.ts'
 import { Refusal, toErrorBody } from '../../kernel/refusal.ts'
 import { readTrace } from '../../kernel/trace.ts'
 import { hostCheck, type Listen } from './host.ts'
-import { isForPrograms, pathStart, sayFailures } from './lazy-mount.ts'
+import { isForFewPrograms, isForPrograms, pathStart, sayFailures } from './lazy-mount.ts'
 import type { ExpectBody } from './slow-body.ts'
 import { standing } from './standing-headers.ts'
 import { toRefusal } from './to-refusal.ts'
@@ -157,12 +157,13 @@ function headersOf({ type, status, detail }: Refusal): Record<string, string> {
 }
 
 /**
- * Who reads the refusal: programs under `/v1` and `/openapi` and at `/mcp`, and supervisors, always
- * get JSON; elsewhere htmx gets a fragment and a browser a page. Decides the looks only, so the
- * path may be read from the URL here.
+ * Who reads the refusal: programs under `/v1`, `/operator/v1` and `/openapi` and at `/mcp`, and
+ * supervisors, always get JSON; elsewhere htmx gets a fragment and a browser a page. Decides the
+ * looks only, so the path may be read from the URL here.
  */
 function wantsHtml({ url, headers }: Request): 'page' | 'fragment' | undefined {
-  if (isForPrograms(url) || url.startsWith('/openapi/', pathStart(url))) return undefined
+  if (isForPrograms(url) || isForFewPrograms(url)) return undefined
+  if (url.startsWith('/openapi/', pathStart(url))) return undefined
   if (headers.get('hx-request') === 'true') return 'fragment'
   const accept = headers.get('accept') ?? ''
   if (url.startsWith('/api/', pathStart(url)))

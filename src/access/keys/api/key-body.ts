@@ -48,7 +48,7 @@ const rights = {
   'tags?': t.map(t.text('', 'research'), 'At most 8.', { team: 'research' }),
 }
 
-export const mintBody = t.body('KeyWish', 'A key to be made.', {
+export const mintMembers = {
   name: t.text('1 to 64 characters.', 'research agent'),
   cap: t.closed('At most what the parent may spend.', {
     limit_nusd: t.nusd('The most in one window, at least 1.', 500_000_000),
@@ -56,7 +56,9 @@ export const mintBody = t.body('KeyWish', 'A key to be made.', {
   }),
   ...rights,
   'parent_id?': t.id('key', 'The caller, which is the default, or a key below it.'),
-})
+}
+
+export const mintBody = t.body('KeyWish', 'A key to be made.', mintMembers)
 
 export const changeBody = t.body('KeyChange', 'The members to change. Members left out stay.', {
   'name?': t.text('1 to 64 characters.', 'research agent'),

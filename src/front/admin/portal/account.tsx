@@ -1,7 +1,6 @@
 /** The operator's views of accounts: the list, one account, and its forms. */
 import type { Millis } from '../../../kernel/clock.ts'
 import { toUsd } from '../../../kernel/money.ts'
-import type { Page } from '../../../kernel/pagination.ts'
 import type { AccountRow } from '../../../storage/db/schema.ts'
 import { toChecksumAddress } from '../../../verify/address.ts'
 import { Address } from '../../../web/ui/address.tsx'
@@ -15,15 +14,11 @@ import { Facts, Pad, Panel, Split } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
+import type { FoundAccounts } from '../api/operator-lists.ts'
 import { paths } from './admin-frame.tsx'
 import { emptyHash } from './audits.tsx'
 
-export type AccountsView = {
-  found: Page<AccountRow>
-  now: Millis
-  prefix: string
-  isFirst: boolean
-}
+export type AccountsView = FoundAccounts & { now: Millis }
 
 export function AccountsPanel({ view: { found, now, prefix, isFirst } }: { view: AccountsView }) {
   const last = found.items.at(-1)

@@ -1,17 +1,18 @@
 /** The operator's routes for accounts: find, suspend, resume and grant credit. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
-import { toRfc3339 } from '../../../kernel/clock.ts'
-import { type Nusd, parseUsd, toJsonInteger } from '../../../kernel/money.ts'
+import { type Nusd, parseUsd } from '../../../kernel/money.ts'
 import { toListView } from '../../../kernel/pagination.ts'
 import { refuse } from '../../../kernel/refusal.ts'
 import type { AccountRow } from '../../../storage/db/schema.ts'
 import { toChecksumAddress } from '../../../verify/address.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import { readFields } from '../../../web/http/fields.ts'
-import { queryOf, readPage, readText } from '../../../web/http/query.ts'
+import { queryOf, readText } from '../../../web/http/query.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
 import type { ReplyContext } from '../../../web/ui/reply.ts'
+import { countKeys, toAccountView } from '../account-view.ts'
+import { readAccounts, readAddress } from '../api/operator-lists.ts'
 import { grantOnce, makeGrantToken } from '../grant.ts'
 import { adminAuth } from '../needs-admin.ts'
 import { grantBody, reasonBody } from '../shapes.ts'
@@ -24,10 +25,7 @@ import {
   ConfirmStatusPanel,
 } from './account.tsx'
 import { paths } from './admin-frame.tsx'
-import { answer, bodyBytes, readAccount, show, trimmed } from './answer.tsx'
-
-/** Most keys of an account that are counted. */
-const keysMost = 1000
+import { answer, bodyBytes, show, trimmed } from './answer.tsx'
 
 const here = { title: 'Accounts', tab: paths.accounts }
 const api = '/api/portal/admin/accounts'
@@ -50,7 +48,7 @@ export const adminAccountsPortal = (deps: Deps, frame: Frame) =>
     .get(
       `${paths.accounts}/:id`,
       async ({ params, request, set, account }) => {
-        const main = <AccountPage view={await readOne(deps, readAccount(params.id), account)} />
+        const main = <AccountPage view={await readOne(deps, readAddress(params.id), account)} />
         return show(frame, { request, set, account }, { ...here, main })
       },
       { needsAdmin: 'page' },
@@ -101,7 +99,7 @@ const confirmPages = (deps: Deps, frame: Frame) =>
           ['amount', 'reason', 'once'].map((name) => [name, readText(query, name)?.trim() ?? '']),
         )
         const { amount, reason, once } = checkBody(grantBody, typed)
-        const wish = { id: readAccount(params.id), amount: readAmount(amount), reason, once }
+        const wish = { id: readAddress(params.id), amount: readAmount(amount), reason, once }
         return show(
           frame,
           { request, set, account },
@@ -117,7 +115,7 @@ const accountActions = (deps: Deps) =>
     .get(
       `${api}/:id`,
       async ({ params, account }) => {
-        const { id, row, keys, once } = await readOne(deps, readAccount(params.id), account)
+        const { id, row, keys, once } = await readOne(deps, readAddress(params.id), account)
         const view = row ? toAccountView(row) : { account: toChecksumAddress(id), status: null }
         return { ...view, keys, once }
       },
@@ -144,7 +142,7 @@ const accountActions = (deps: Deps) =>
     .post(
       `${api}/:id/grant`,
       async ({ params, request, set, account }) => {
-        const id = readAccount(params.id)
+        const id = readAddress(params.id)
         const { value } = await readFields(request, { limitBytes: bodyBytes })
         const { amount: typed, reason, once } = checkBody(grantBody, trimmed(value))
         const amount = readAmount(typed)
@@ -157,7 +155,7 @@ const accountActions = (deps: Deps) =>
     )
 
 async function readWish(request: Request, id: string, actor: string) {
-  const account = readAccount(id)
+  const account = readAddress(id)
   const { value } = await readFields(request, { limitBytes: bodyBytes })
   const { reason } = checkBody(reasonBody, trimmed(value))
   return { account, reason, actor }
@@ -178,7 +176,7 @@ async function changed(deps: Deps, { request, set, account }: Context, row: Acco
 }
 
 async function confirmStatus(deps: Deps, typed: string, from: AccountRow['status']) {
-  const id = readAccount(typed)
+  const id = readAddress(typed)
   const row = (await deps.accounts.find(id)) ?? refuse('not_found', 'No such account.')
   if (row.status !== from) refuse('conflict', `This account is already ${row.status}.`)
   const keys = await countKeys(deps, id)
@@ -186,15 +184,7 @@ async function confirmStatus(deps: Deps, typed: string, from: AccountRow['status
 }
 
 async function readList(deps: Deps, request: Request): Promise<AccountsView> {
-  const query = queryOf(request)
-  const prefix = (readText(query, 'q') ?? '').trim().toLowerCase()
-  if (!/^(0(x[0-9a-f]{0,40})?)?$/.test(prefix)) {
-    refuse('invalid_request', { message: 'Enter 0x and the first hex digits.', param: 'q' })
-  }
-  const { limit, after: typed } = readPage(query)
-  const after = typed === undefined ? undefined : readAccount(typed)
-  const found = await deps.admin.accounts({ prefix, limit, after })
-  return { found, now: deps.clock.now(), prefix, isFirst: after === undefined }
+  return { ...(await readAccounts(deps, queryOf(request))), now: deps.clock.now() }
 }
 
 async function readOne(deps: Deps, id: string, admin: string) {
@@ -202,11 +192,6 @@ async function readOne(deps: Deps, id: string, admin: string) {
   const now = deps.clock.now()
   const keys = row ? await countKeys(deps, id) : '0'
   return { id, row, keys, now, once: makeGrantToken(deps.ids, now), isOwn: id === admin }
-}
-
-async function countKeys({ admin }: Deps, id: string): Promise<string> {
-  const { all, open } = await admin.keyCount(id, keysMost)
-  return all < keysMost ? String(open) : `more than ${open}`
 }
 
 /** @throws Refusal 'invalid_request' */
@@ -218,14 +203,3 @@ function readAmount(text: string): Nusd {
     param: 'amount',
   })
 }
-
-const toAccountView = (row: AccountRow) => ({
-  id: row.id,
-  object: 'account' as const,
-  account: toChecksumAddress(row.id),
-  status: row.status,
-  plan: row.plan,
-  balance_nusd: toJsonInteger(row.balance),
-  held_nusd: toJsonInteger(row.held),
-  created_at: toRfc3339(row.createdAt),
-})

@@ -1,8 +1,6 @@
 /** Helpers of the operator's routes: pages, answers and input. */
-import { isAddress, toAccountId } from '../../../access/accounts/account.ts'
 import { wantsJson, wantsPage } from '../../../access/accounts/needs-session.ts'
 import type { Json } from '../../../kernel/canonical.ts'
-import { refuse } from '../../../kernel/refusal.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
 import type { Markup } from '../../../web/ui/jsx-runtime.ts'
 import type { Page } from '../../../web/ui/layout.tsx'
@@ -33,10 +31,6 @@ export const answer = ({ request, set }: ReplyContext, { json, fragment, seeOthe
 /** A browser that opens a list's address sees the JSON. */
 const isList = (request: Request): boolean =>
   wantsJson(request) || (request.method === 'GET' && wantsPage(request))
-
-/** An address in a path. @throws Refusal 'not_found' */
-export const readAccount = (text: string): string =>
-  isAddress(text) ? toAccountId(text) : refuse('not_found')
 
 /** Trims every string member: pasted text often has spaces around it. */
 export const trimmed = (value: Json): unknown =>

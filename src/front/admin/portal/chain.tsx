@@ -5,21 +5,22 @@ import type { Deps } from '../../../app/deps-port.ts'
 import { assignDeposit } from '../../../billing/deposits/claim.ts'
 import { toDepositView } from '../../../billing/deposits/deposit.ts'
 import { isId } from '../../../kernel/ids.ts'
-import { maxPageLimit, toListView } from '../../../kernel/pagination.ts'
+import { toListView } from '../../../kernel/pagination.ts'
 import { refuse } from '../../../kernel/refusal.ts'
 import { toAnchorView } from '../../../proof/anchors/anchor.ts'
 import { anchorStatus } from '../../../proof/anchors/anchor-status.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import { readFields } from '../../../web/http/fields.ts'
-import { queryOf, readChoice, readPage } from '../../../web/http/query.ts'
+import { queryOf, readPage } from '../../../web/http/query.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
+import { readDeposits as readFound } from '../api/operator-lists.ts'
 import { adminAuth } from '../needs-admin.ts'
 import { noteAction } from '../note.ts'
 import { assignBody } from '../shapes.ts'
 import { paths } from './admin-frame.tsx'
 import { AnchorPanels, type AnchorsView } from './anchors.tsx'
 import { answer, bodyBytes, show, trimmed } from './answer.tsx'
-import { AssignPanel, DepositsPanel, type DepositsView, depositViews } from './deposits.tsx'
+import { AssignPanel, DepositsPanel, type DepositsView } from './deposits.tsx'
 
 const anchorsHere = { title: 'Anchors', tab: paths.anchors }
 const depositsHere = { title: 'Deposits', tab: paths.deposits }
@@ -137,21 +138,6 @@ async function readAnchors(deps: Deps, request: Request | undefined): Promise<An
 }
 
 async function readDeposits(deps: Deps, request: Request): Promise<DepositsView> {
-  const query = queryOf(request)
-  const of = readChoice(query, 'state', depositViews) ?? 'all'
-  const page = readPage(query)
-  const { admin, clock } = deps
-  const found = await {
-    all: () => admin.deposits(page),
-    waiting: () => admin.waitingDeposits(maxPageLimit),
-    unassigned: () => admin.unassignedDeposits(maxPageLimit),
-    ignored: () => admin.ignoredDeposits(maxPageLimit),
-  }[of]()
-  return {
-    of,
-    found,
-    now: clock.now(),
-    isFirst: page.after === undefined,
-    among: admin.lookedThrough,
-  }
+  const found = await readFound(deps, queryOf(request))
+  return { ...found, now: deps.clock.now(), among: deps.admin.lookedThrough }
 }

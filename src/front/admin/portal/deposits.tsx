@@ -1,6 +1,5 @@
 /** The operator's views of deposits. */
 import type { Millis } from '../../../kernel/clock.ts'
-import type { Page } from '../../../kernel/pagination.ts'
 import type { DepositRow } from '../../../storage/db/schema.ts'
 import { Address } from '../../../web/ui/address.tsx'
 import { Amount } from '../../../web/ui/amount.tsx'
@@ -13,18 +12,13 @@ import { Facts, Panel } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
+import { type DepositView, depositViews, type FoundDeposits } from '../api/operator-lists.ts'
 import { ReasonField } from './account.tsx'
 import { paths } from './admin-frame.tsx'
 import { emptyHash } from './audits.tsx'
 
-export const depositViews = ['all', 'waiting', 'unassigned', 'ignored'] as const
-export type DepositView = (typeof depositViews)[number]
-
-export type DepositsView = {
-  of: DepositView
-  found: Page<DepositRow>
+export type DepositsView = FoundDeposits & {
   now: Millis
-  isFirst: boolean
   /** Number of newest deposits searched, for the views that do not search all. */
   among: number
 }

@@ -1,7 +1,7 @@
 /** The operator's view of prices, models and upstreams. */
 import type { Reloaded } from '../../../app/deps-port.ts'
 import type { Millis } from '../../../kernel/clock.ts'
-import type { Model, PriceList } from '../../../models/model.ts'
+import type { Model } from '../../../models/model.ts'
 import { RatesPanel } from '../../../models/pages/rate-list.tsx'
 import { perMillion } from '../../../models/pages/shown-rates.ts'
 import { meterWords } from '../../../verify/meter-words.ts'
@@ -14,20 +14,12 @@ import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
+import type { OperatedModels } from '../operated-models.ts'
 import type { UnpricedUnits } from '../unpriced.ts'
 import type { UpstreamHealth } from '../upstreams.ts'
 import { Losses } from './margins.tsx'
 
-export type ModelsView = {
-  models: readonly Model[]
-  prices: PriceList
-  /** Its leaf in the log; undefined before the first receipt. */
-  leaf: number | undefined
-  since: Millis | undefined
-  upstreams: readonly UpstreamHealth[]
-  /** What is sold below cost, in sentences. */
-  losses: readonly string[]
-  unpriced: readonly UnpricedUnits[]
+export type ModelsView = OperatedModels & {
   canReload: boolean
   /** The result of the last reload requested on this page. */
   reloaded: Reloaded | undefined

@@ -11,7 +11,9 @@ import { logArea } from './log-area.ts'
 import { mcpArea } from './mcp-area.ts'
 import { moneyArea } from './money-area.ts'
 import { openaiArea } from './openai-area.ts'
+import { operatorApiArea } from './operator-api-area.ts'
 import { operatedArea, operatorArea } from './operator-area.ts'
+import { operatorFiguresArea } from './operator-figures-area.ts'
 import { ownKeysArea } from './own-keys-area.ts'
 import { ownMoneyArea, ownPlansArea } from './own-money-area.ts'
 import { ownPassportsArea } from './own-passports-area.ts'
@@ -40,6 +42,8 @@ const written: readonly Area<TSchema>[] = [
   passportsArea,
   terminalArea,
   mcpArea,
+  operatorApiArea,
+  operatorFiguresArea,
   serviceArea,
   signInArea,
   accountArea,

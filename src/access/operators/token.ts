@@ -1,0 +1,70 @@
+/** What a token of the operator API is: its scopes, its states, what is stored and shown of it. */
+import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
+import { hashSecret, hasSecretForm } from '../keys/secret.ts'
+
+/** No account key begins so, and no token like an account key: neither opens the other's doors. */
+export const tokenPrefix = 'op-service-'
+
+export const operatorScopes = [
+  'accounts:read',
+  'accounts:write',
+  'grants:write',
+  'keys:read',
+  'keys:write',
+  'usage:read',
+  'deposits:read',
+  'deposits:write',
+  'models:read',
+  'health:read',
+] as const
+export type OperatorScope = (typeof operatorScopes)[number]
+
+/** A token as it is stored. */
+export type OperatorToken = {
+  id: string
+  hash: string
+  oldHash: string | null
+  oldUntil: Millis | null
+  name: string
+  scopes: string[]
+  createdAt: Millis
+  expiresAt: Millis
+  revokedAt: Millis | null
+  lastUsedAt: Millis | null
+}
+
+export type TokenStatus = 'usable' | 'expired' | 'revoked'
+
+/** Days that a token works unless its maker says otherwise, and at most, in ms. */
+export const defaultLifeMs = 90 * 86_400_000
+export const maxLifeMs = 366 * 86_400_000
+
+/** Requests a minute of one token. */
+export const tokenRpm = 600
+
+/** The stored form of a token; undefined for a text that is none, which needs no look-up. */
+export const tokenHash = (text: string): string | undefined =>
+  hasSecretForm(text, tokenPrefix) ? hashSecret(text) : undefined
+
+/** Whether a token still works by this hash: its own, or one of before a rotation. */
+export const worksBy = (token: OperatorToken, hash: string, now: Millis): boolean =>
+  token.hash === hash || (token.oldHash === hash && (token.oldUntil ?? 0) > now)
+
+export function tokenStatus(token: OperatorToken, now: Millis): TokenStatus {
+  if (token.revokedAt !== null) return 'revoked'
+  return token.expiresAt <= now ? 'expired' : 'usable'
+}
+
+/** A token as the command line shows it, without its secret. */
+export const toTokenView = (token: OperatorToken, now: Millis) => ({
+  id: token.id,
+  object: 'operator_token' as const,
+  name: token.name,
+  fingerprint: token.hash.slice(0, 12),
+  scopes: token.scopes,
+  status: tokenStatus(token, now),
+  created_at: toRfc3339(token.createdAt),
+  expires_at: toRfc3339(token.expiresAt),
+  revoked_at: token.revokedAt === null ? null : toRfc3339(token.revokedAt),
+  last_used_at: token.lastUsedAt === null ? null : toRfc3339(token.lastUsedAt),
+})

@@ -1,0 +1,61 @@
+/** The bodies and answers of the operator API. */
+import { mintMembers } from '../../access/keys/api/key-body.ts'
+import { keyShape } from '../../access/keys/shapes.ts'
+import * as t from '../../web/http/shape.ts'
+import { accountMembers, findingShape, keysInUse } from '../admin/shapes.ts'
+import { statusShape } from '../status/shapes.ts'
+
+/** The wallet of examples; it stands for an account that is there. */
+export const operatedWallet = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
+
+const account = t.text('Address of the account.', operatedWallet, { maxLength: 60 })
+
+const reason = t.text('Why, for the audit.', 'invoice 17', {
+  minLength: 1,
+  maxLength: 500,
+  pattern: '\\S',
+})
+
+/** The body of suspending and resuming an account. */
+export const whyBody = t.body('OperatorReason', 'Why it is done.', { 'reason?': reason })
+
+export const foundAccountShape = t.answer('FoundAccount', 'An account and how many keys it has.', {
+  ...accountMembers,
+  keys: keysInUse,
+})
+
+export const creditBody = t.body('OperatorGrantWish', 'Credit to give to an account.', {
+  account,
+  amount_nusd: t.nusd('How much, at least 1.', 25_000_000_000),
+  reason,
+})
+
+export const creditShape = t.answer('OperatorGrant', 'Credit that an operator gave.', {
+  id: t.id('req', 'Its reference in the journal and in the audit log.'),
+  object: t.only('grant'),
+  account: t.address('Whose it is.'),
+  amount_nusd: t.nusd('How much.', 25_000_000_000),
+  reason: t.text('Why.', 'invoice 17'),
+  balance_nusd: t.nusd('What the account has now, holds included.', 25_000_000_000),
+})
+
+export const operatorMintBody = t.body('OperatorKeyWish', 'A key to be made for an account.', {
+  account,
+  ...mintMembers,
+  'parent_id?': t.id('key', 'A key of the account to put it below. Default: none.'),
+})
+
+export const operatorKeysShape = t.page('OperatorKeys', 'Keys of an account.', keyShape)
+
+export const giveBody = t.body('OperatorAssignWish', 'Whose deposit it is.', { account, reason })
+
+export const healthShape = t.answer(
+  'OperatorHealth',
+  'Whether all parts work, and what to do where one does not.',
+  {
+    object: t.only('health'),
+    status: t.oneOf('As in `GET /v1/status`.', ['ok', 'degraded']),
+    findings: t.list(findingShape, 'Each part, the most damaging failure first.'),
+    service: statusShape,
+  },
+)
