@@ -19,14 +19,17 @@ import { missingPages } from '../front/overview/portal/missing.ts'
 import { overviewPortal } from '../front/overview/portal.tsx'
 import { docsApi } from '../front/reference/api.ts'
 import { docsPages } from '../front/reference/pages.tsx'
+import { landingPictureApi } from '../front/site/api/landing-picture.ts'
 import { sitemapApi } from '../front/site/api/sitemap.ts'
 import { modelPages } from '../front/site/pages/models.tsx'
 import { sitePages } from '../front/site/pages.tsx'
 import { consoleCommandApi, runOwn } from '../front/terminal/api/console.ts'
 import { terminalPages } from '../front/terminal/pages.tsx'
 import type { Slots } from '../front/terminal/slots.ts'
+import { passportPictureApi } from '../proof/passports/api/passport-picture.ts'
 import { passportPages } from '../proof/passports/pages.tsx'
 import { passportsPortal } from '../proof/passports/portal.tsx'
+import { receiptPictureApi } from '../proof/receipts/api/receipt-picture.ts'
 import { verifyPageApi } from '../proof/receipts/api/verify-page.ts'
 import { verifyPages } from '../proof/receipts/pages/check.tsx'
 import { receiptPages } from '../proof/receipts/pages.tsx'
@@ -34,6 +37,7 @@ import { receiptsPortal } from '../proof/receipts/portal.tsx'
 import { runsPortal } from '../runs/portal.tsx'
 import { assets } from '../web/http/assets.ts'
 import type { ShowRefusal } from '../web/http/root.ts'
+import { makePictures } from '../web/pictures/pictures.ts'
 import { htmlAnswers } from '../web/ui/html-answer.ts'
 import { refusalPages } from '../web/ui/refusal.tsx'
 import { themeRoute } from '../web/ui/theme.ts'
@@ -42,6 +46,7 @@ import { frameOf } from './frame.ts'
 /** Mounts the pages, and returns what shows refusals to people. */
 export function mountPages(app: AnyElysia, deps: PublicDeps, slots: Slots): ShowRefusal {
   const frame = frameOf(deps)
+  const pictures = makePictures()
   app
     .use(htmlAnswers())
     .use(assets())
@@ -73,6 +78,9 @@ export function mountPages(app: AnyElysia, deps: PublicDeps, slots: Slots): Show
     .use(receiptsPortal(deps, frame))
     .use(explorerPages(deps, frame))
     .use(verifyPageApi())
+    .use(landingPictureApi(deps, pictures))
+    .use(receiptPictureApi(deps, pictures))
+    .use(passportPictureApi(deps, pictures))
     .use(verifyPages(deps, frame))
     .use(terminalPages(deps, frame, slots))
     .use(usagePortal(deps, frame))

@@ -23,6 +23,12 @@ export function rosetteHues(hash: string): [number, number] {
   return [first, (first + 3 + (byte(10) % 7)) % hueCount]
 }
 
+/** A hue on the wheel, in degrees; the stylesheet has the same in its classes `a0` to `b11`. */
+export const hueDegrees = (hue: number): number => 60 + 25 * hue
+
+/** SHA-256 of "counterfoil": the logo is its figure. */
+export const brandHash = '4403e4c4323b63bb1f169d08cbf025f9cee66eaefafcf6518795a43d86d75f21'
+
 /** Reads the bytes of a hash, again from the start where it ends. */
 function byteOf(hash: string): (i: number) => number {
   const digits = hash.replace(/^0x/, '').replace(/[^0-9a-f]/gi, '') || '0'

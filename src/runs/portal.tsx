@@ -17,6 +17,7 @@ import {
 } from '../web/http/query.ts'
 import type { SseContext } from '../web/http/sse.ts'
 import type { Frame } from '../web/ui/frame.ts'
+import { shortId } from '../web/ui/hash.tsx'
 import { type Markup, renderChild } from '../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../web/ui/layout.tsx'
 import { pushAddress, reply } from '../web/ui/reply.ts'
@@ -165,7 +166,8 @@ const isHtmx = ({ headers }: Request): boolean => headers.get('hx-request') === 
 
 function runPage(frame: Frame, account: string, shown: ShownRun, main: Markup) {
   const scripts = isInFlight(shown.run) ? ['hx-sse'] : []
-  return dashboardPage({ frame, title: 'Run', here: runsPath, account, main, scripts })
+  const title = `Run ${shortId(shown.run.id)}`
+  return dashboardPage({ frame, title, here: runsPath, account, main, scripts })
 }
 
 /** A run that has already ended is shown with the reason why it was not cancelled. */

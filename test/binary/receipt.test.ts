@@ -52,6 +52,15 @@ describe.skipIf(noBinary)('receipts on the command line, beside a running server
     expect((await server.call(`/v1/receipts/${id}`)).status).toBe(404)
   })
 
+  test('the executable draws the picture of a shared receipt by itself', async () => {
+    const id = await ask('shown as a picture')
+    await cli('share', id, '--visibility', 'public')
+    const answer = await server.call(`/receipts/${id}/picture.png`)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/png'])
+    const png = Buffer.from(await answer.arrayBuffer())
+    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([1200, 630])
+  }, 60_000)
+
   test('retention keeps texts within two seconds, erase takes them', async () => {
     await must(home, 'retention', someAccount, '24h')
     await Bun.sleep(2000)

@@ -17,7 +17,7 @@ const get = (path: string, headers: Record<string, string> = {}) =>
 
 const csp =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
-  "connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; " +
+  "connect-src 'self'; font-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; " +
   "frame-ancestors 'none'"
 
 describe('assets', () => {
@@ -52,13 +52,38 @@ describe('assets', () => {
     }
   })
 
-  test('the font comes with its licence, and the stylesheet names both by hash', async () => {
+  test('each font comes with its licence and is small, and the stylesheet names both by hash', async () => {
     const css = await (await get(assetPath('app.css'), { 'accept-encoding': 'identity' })).text()
-    expect(css).toContain(assetPath('geist-mono.woff2'))
-    expect(css).toContain(assetPath('geist-mono.LICENSE.txt'))
+    for (const font of ['geist', 'geist-mono']) {
+      expect(css).toContain(assetPath(`${font}.woff2`))
+      expect(css).toContain(assetPath(`${font}.LICENSE.txt`))
+      expect((await (await get(assetPath(`${font}.woff2`))).bytes()).byteLength).toBeLessThan(
+        25_000,
+      )
+    }
     expect(css).not.toMatch(/\{asset:|https?:/)
     const font = await get(assetPath('geist-mono.woff2'))
     expect(font.headers.get('content-type')).toBe('font/woff2')
+  })
+
+  test('browsers find the icons that they ask for unasked, and the manifest names those there are', async () => {
+    for (const [path, type] of [
+      ['/favicon.ico', 'image/x-icon'],
+      ['/apple-touch-icon.png', 'image/png'],
+    ] as const) {
+      const answer = await get(path)
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, type])
+      expect(answer.headers.get('cache-control')).toBe('public, max-age=86400')
+    }
+    const answer = await get(assetPath('manifest.webmanifest'), { 'accept-encoding': 'identity' })
+    expect(answer.headers.get('content-type')).toBe('application/manifest+json')
+    const { icons } = await answer.json()
+    for (const { src, type } of icons) {
+      expect((await get(src)).headers.get('content-type')).toBe(type)
+    }
+    const html = await (await get('/overview', { accept: 'text/html' })).text()
+    expect(html).toContain(`<link rel="manifest" href="${assetPath('manifest.webmanifest')}">`)
+    expect(html.match(/<meta name="theme-color" content="#[0-9a-f]{6}" media=/g)).toHaveLength(2)
   })
 
   const outside = [
@@ -87,7 +112,6 @@ describe('assets', () => {
     '/src/main.ts',
     '/public/app.css',
     '/htmx.js',
-    '/favicon.ico',
     '/robots.txt.map',
   ]
   test.each(outside)('%s is nothing', async (path) => {

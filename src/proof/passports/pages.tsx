@@ -8,6 +8,7 @@ import { queryOf, readChoice, readPage } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { publicPage } from '../../web/ui/layout.tsx'
 import { reply } from '../../web/ui/reply.ts'
+import { passportPicturePath } from './api/passport-picture.ts'
 import { browsePassports, findPublicPassport, sorts } from './browse.ts'
 import { recordOf } from './issue.ts'
 import { PassportPage, PassportsPage, publicPath } from './pages/public.tsx'
@@ -63,6 +64,7 @@ export const passportPages = (deps: Deps, frame: Frame) =>
           `The passport of @${row.handle}, ${kindWords[row.kind].toLowerCase()}: what it says ` +
           'of itself, and a track record that a public log proves.',
         here: publicPath,
+        picture: { path: passportPicturePath(row.handle), alt: `The passport of @${row.handle}` },
         main: <PassportPage view={view} />,
         ...(await readerAccount(deps, request)),
       })

@@ -87,7 +87,7 @@ const toNewJson = (deps: Deps, row: PassportRow) => ({
 const pageOf = (frame: Frame, view: OwnListView) =>
   dashboardPage({
     frame,
-    title: 'Passports',
+    title: 'Your passports',
     here: ownPassportsPath,
     account: view.account,
     main: <OwnListPage view={view} />,

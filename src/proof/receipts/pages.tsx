@@ -13,7 +13,9 @@ import { publicPage } from '../../web/ui/layout.tsx'
 import { Notice } from '../../web/ui/notice.tsx'
 import { reply } from '../../web/ui/reply.ts'
 import { proofOf } from '../log/proof.ts'
+import { receiptPicturePath } from './api/receipt-picture.ts'
 import { awaitedRun } from './awaited.ts'
+import { findShared } from './find-shared.ts'
 import { type Judged, judgeStored } from './judge.ts'
 import { ReceiptPage } from './pages/receipt.tsx'
 import { ownPath } from './portal/receipt-list.tsx'
@@ -56,6 +58,7 @@ export const receiptPages = (deps: Deps, frame: Frame) =>
         description: describe(judged),
         here: '/verify',
         isUnlisted: share.visibility !== 'public',
+        picture: { path: receiptPicturePath(id), alt: describe(judged) },
         main: <ReceiptPage view={view} />,
         scripts: ['receipt'],
         ...(account === undefined ? {} : { account }),
@@ -88,12 +91,6 @@ function describe({ file: { receipt }, verdict }: Judged): string {
 
 /** A download; the name is an id of ours and an ending. */
 export const asFile = (name: string): string => `attachment; filename="${name}"`
-
-async function findShared({ receipts, shares }: Deps, id: string) {
-  if (!isId('rcpt', id)) return { stored: undefined, share: undefined }
-  const stored = await receipts.find(id)
-  return { stored, share: stored && (await shares.find(id)) }
-}
 
 const OthersSee = ({ id }: { id: string }) => (
   <Notice

@@ -19,6 +19,7 @@ import {
   withoutEmpty,
 } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
+import { shortId } from '../../web/ui/hash.tsx'
 import type { Markup } from '../../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
 import { pushAddress, reply } from '../../web/ui/reply.ts'
@@ -39,7 +40,7 @@ import {
 import { type ShareForm, shareBodyOf } from './portal/share-form.ts'
 import { ErasePage, OwnPanels, type OwnView } from './portal/share-panel.tsx'
 import type { Ended } from './receipt.ts'
-import { isErased } from './receipt.ts'
+import { isErased, receiptIdOf } from './receipt.ts'
 import { ownFileOf } from './receipt-file.ts'
 import { visibilities } from './receipts.ts'
 import { shareReceipt, textNames, toShareView } from './share.ts'
@@ -244,13 +245,15 @@ async function ownPage(deps: Deps, frame: Frame, ended: Ended, said: Said = {}) 
     awaited: await awaitedRun(deps, ended),
     aside: <OwnPanels view={{ ...own, ...said }} />,
   }
-  return inDashboard(frame, ended.accountId, <ReceiptPage view={view} />, ['receipt'])
+  return inDashboard(frame, ended, <ReceiptPage view={view} />, ['receipt'])
 }
 
 async function erasePage(deps: Deps, frame: Frame, ended: Ended, refusal?: Refusal) {
   const view = { ...(await ownView(deps, ended)), refusal }
-  return inDashboard(frame, ended.accountId, <ErasePage view={view} />)
+  return inDashboard(frame, ended, <ErasePage view={view} />)
 }
 
-const inDashboard = (frame: Frame, account: string, main: Markup, scripts: string[] = []) =>
-  dashboardPage({ frame, title: 'Receipt', here: listPath, account, main, scripts })
+function inDashboard(frame: Frame, ended: Ended, main: Markup, scripts: string[] = []) {
+  const title = `Receipt ${shortId(receiptIdOf(ended.id))}`
+  return dashboardPage({ frame, title, here: listPath, account: ended.accountId, main, scripts })
+}

@@ -17,10 +17,17 @@ const root = join(import.meta.dir, '../../..')
 
 /** Files as they are, by the name that pages ask for. */
 const files: Record<string, string> = {
+  'geist.woff2': 'public/geist.woff2',
+  'geist-latin.woff2': 'public/geist-latin.woff2',
+  'geist.LICENSE.txt': 'public/geist.LICENSE.txt',
   'geist-mono.woff2': 'public/geist-mono.woff2',
   'geist-mono.LICENSE.txt': 'public/geist-mono.LICENSE.txt',
   'lucide.LICENSE.txt': 'public/lucide.LICENSE.txt',
   'icon.svg': 'public/icon.svg',
+  'icon-192.png': 'public/icon-192.png',
+  'icon-512.png': 'public/icon-512.png',
+  'touch-icon.png': 'public/touch-icon.png',
+  'favicon.ico': 'public/favicon.ico',
   'htmx.js': 'node_modules/htmx.org/dist/htmx.min.js',
 }
 
@@ -57,12 +64,20 @@ export function embedAssets(): EmbeddedAsset[] {
   )
   const bundled = scripts.map((name) => embed(`${name}.js`, bundle(`src/browser/${name}.ts`)))
   const urlOf = new Map(plain.map(({ name, path }) => [name, path]))
+  const linked = (text: string) =>
+    text.replace(/\{asset:([\w.-]+)\}/g, (_, name: string) => urlOf.get(name) ?? missing(name))
   const css = read('public/app.css')
     .toString()
     .replace(/\/\*(?!!)[\s\S]*?\*\//g, '')
     .replace(/\n\s+/g, '\n')
-    .replace(/\{asset:([\w.-]+)\}/g, (_, name: string) => urlOf.get(name) ?? missing(name))
-  return [...plain, ...whole, ...bundled, embed('app.css', Buffer.from(css))]
+  const manifest = read('public/manifest.webmanifest').toString()
+  return [
+    ...plain,
+    ...whole,
+    ...bundled,
+    embed('app.css', Buffer.from(linked(css))),
+    embed('manifest.webmanifest', Buffer.from(linked(manifest))),
+  ]
 }
 
 const read = (path: string): Buffer => readFileSync(join(root, path))
@@ -76,14 +91,17 @@ function bundle(entry: string): Buffer {
 }
 
 function missing(name: string): never {
-  throw new Error(`app.css names ${name}, which is not an asset`)
+  throw new Error(`${name} is named in public/, but is not an asset`)
 }
 
 const types: Record<string, string> = {
   css: 'text/css; charset=utf-8',
+  ico: 'image/x-icon',
   js: 'text/javascript; charset=utf-8',
+  png: 'image/png',
   svg: 'image/svg+xml',
   txt: 'text/plain; charset=utf-8',
+  webmanifest: 'application/manifest+json',
   woff2: 'font/woff2',
 }
 

@@ -1,5 +1,5 @@
 /** Serves the embedded assets. */
-import { Elysia } from 'elysia'
+import { type Context, Elysia } from 'elysia'
 import { refuse } from '../../kernel/refusal.ts'
 import { embedAssets } from './assets.macro.ts' with { type: 'macro' }
 import type { EmbeddedAsset } from './assets.macro.ts'
@@ -17,19 +17,35 @@ export function assetPath(name: string): string {
 
 /**
  * `GET /assets/:name`: the embedded files and nothing else. A name carries the hash of its bytes,
- * so an answer never grows old; every other name is 404.
+ * so an answer never grows old; every other name is 404. Browsers ask for two icons by fixed names.
  */
 export const assets = () =>
-  new Elysia().get('/assets/:name', ({ params, request, set }) => {
-    const asset = byPath.get(`/assets/${params.name}`) ?? refuse('not_found')
-    const zipped = asset.gzip !== undefined && acceptsGzip(request)
-    set.headers['content-type'] = asset.type
-    set.headers['cache-control'] = 'public, max-age=31536000, immutable'
-    set.headers['cross-origin-resource-policy'] = 'same-origin'
-    if (asset.gzip) set.headers['vary'] = 'Accept-Encoding'
-    if (zipped) set.headers['content-encoding'] = 'gzip'
-    return new Response(zipped ? asset.gzip?.() : asset.plain())
-  })
+  new Elysia()
+    .get('/assets/:name', ({ params, request, set }) => {
+      const answer = answerAsset(`/assets/${params.name}`, request, set)
+      set.headers['cache-control'] = 'public, max-age=31536000, immutable'
+      return answer
+    })
+    .get('/favicon.ico', ({ request, set }) => {
+      const answer = answerAsset(assetPath('favicon.ico'), request, set)
+      set.headers['cache-control'] = 'public, max-age=86400'
+      return answer
+    })
+    .get('/apple-touch-icon.png', ({ request, set }) => {
+      const answer = answerAsset(assetPath('touch-icon.png'), request, set)
+      set.headers['cache-control'] = 'public, max-age=86400'
+      return answer
+    })
+
+function answerAsset(path: string, request: Request, set: Context['set']): Response {
+  const asset = byPath.get(path) ?? refuse('not_found')
+  const zipped = asset.gzip !== undefined && acceptsGzip(request)
+  set.headers['content-type'] = asset.type
+  set.headers['cross-origin-resource-policy'] = 'same-origin'
+  if (asset.gzip) set.headers['vary'] = 'Accept-Encoding'
+  if (zipped) set.headers['content-encoding'] = 'gzip'
+  return new Response(zipped ? asset.gzip?.() : asset.plain())
+}
 
 type Bytes = Uint8Array<ArrayBuffer>
 

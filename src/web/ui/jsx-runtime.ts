@@ -117,6 +117,8 @@ export declare namespace JSX {
     > &
       OwnProps
   } & {
+    /** Its own type lacks the attribute. */
+    meta: { media?: string }
     /** A part of an answer that htmx puts elsewhere: `hx-target` names where. */
     'hx-partial': OwnProps
   }

@@ -1,9 +1,10 @@
 /** The documents of all pages: head, navigation, main part. */
+import { oklchHex } from '../../kernel/oklch.ts'
 import { assetPath } from '../http/assets.ts'
 import type { Frame } from './frame.ts'
 import { type Markup, renderChild } from './jsx-runtime.ts'
 import { Brand, FamilyTabs, FootLines, Rail, ThemeSwitch } from './rail.tsx'
-import type { Reader } from './theme.ts'
+import type { Reader, Theme } from './theme.ts'
 
 export type PageParts = {
   frame: Frame
@@ -17,11 +18,16 @@ export type PageParts = {
   description?: string
   /** The path of the same as Markdown, for agents. */
   markdown?: string
+  /** What a link to it shows, if it is listed; without one, the picture of the landing page. */
+  picture?: LinkPicture
   /** Kept out of search engines: private, of one answer, or shared by link. */
   isUnlisted?: boolean
   /** Scripts of this page alone: `wallet`, `verify`, `hx-sse`. */
   scripts?: readonly string[]
 }
+
+/** A picture of 1200 x 630 px, by its path on this server, and what it shows in words. */
+export type LinkPicture = { path: string; alt: string }
 
 /** A page that can be shown whole, or its main part alone. */
 export type Page = { main: Markup; html: (reader: Reader) => string }
@@ -90,15 +96,21 @@ function document(parts: PageParts, { theme, path }: Reader, body: Markup): stri
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <Meta parts={parts} path={path} />
+      <ThemeColours of={theme} />
       {usesHtmx ? <meta name="htmx-config" content={htmxConfig} /> : null}
+      <link rel="icon" href="/favicon.ico" sizes="32x32" />
       <link rel="icon" href={assetPath('icon.svg')} type="image/svg+xml" />
-      <link
-        rel="preload"
-        href={assetPath('geist-mono.woff2')}
-        as="font"
-        type="font/woff2"
-        crossorigin="anonymous"
-      />
+      <link rel="apple-touch-icon" href={assetPath('touch-icon.png')} />
+      <link rel="manifest" href={assetPath('manifest.webmanifest')} />
+      {['geist.woff2', 'geist-mono.woff2'].map((font) => (
+        <link
+          rel="preload"
+          href={assetPath(font)}
+          as="font"
+          type="font/woff2"
+          crossorigin="anonymous"
+        />
+      ))}
       <link rel="stylesheet" href={assetPath('app.css')} />
       {usesHtmx ? <script src={assetPath(htmxFor(scripts))} defer></script> : null}
       {['page', ...scripts.filter((name) => name !== 'hx-sse')].map((name) => (
@@ -115,35 +127,71 @@ function document(parts: PageParts, { theme, path }: Reader, body: Markup): stri
   return `<!doctype html>${renderChild(html)}`
 }
 
+/** The colour of the browser's own frame: the page's, in the theme that is shown. */
+const ThemeColours = ({ of: theme }: { of: Theme }) =>
+  theme === 'system' ? (
+    <>
+      <meta name="theme-color" content={desk.light} media="(prefers-color-scheme: light)" />
+      <meta name="theme-color" content={desk.dark} media="(prefers-color-scheme: dark)" />
+    </>
+  ) : (
+    <meta name="theme-color" content={desk[theme]} />
+  )
+
+/** `--desk` of the stylesheet. */
+const desk = { light: oklchHex(0.973, 0.009, 155), dark: oklchHex(0.172, 0.014, 172) } as const
+
 /** The metadata for search engines and link previews. */
 function Meta({ parts, path }: { parts: PageParts; path: string }) {
-  const { title, description, isUnlisted, frame, markdown } = parts
+  const { title, description, isUnlisted, frame, markdown, picture } = parts
   const whole = `${title} · Counterfoil`
-  const name = <title>{whole}</title>
-  const told = description ? <meta name="description" content={description} /> : null
-  if (isUnlisted) {
-    return (
-      <>
-        {name}
-        {told}
-        <meta name="robots" content="noindex" />
-      </>
-    )
-  }
   const url = frame.baseUrl() + path.replace(/[?#].*$/s, '')
   return (
     <>
-      {name}
-      {told}
-      <link rel="canonical" href={url} />
-      {markdown ? <link rel="alternate" type="text/markdown" href={markdown} /> : null}
-      <meta property="og:site_name" content="Counterfoil" />
-      <meta property="og:type" content="website" />
-      <meta property="og:title" content={whole} />
-      {description ? <meta property="og:description" content={description} /> : null}
-      <meta property="og:url" content={url} />
+      <title>{whole}</title>
+      {description ? <meta name="description" content={description} /> : null}
+      {isUnlisted ? (
+        <meta name="robots" content="noindex" />
+      ) : (
+        <>
+          <link rel="canonical" href={url} />
+          {markdown ? <link rel="alternate" type="text/markdown" href={markdown} /> : null}
+          <LinkCard title={whole} parts={parts} url={url} picture={picture ?? landingPicture} />
+        </>
+      )}
     </>
   )
+}
+
+type LinkCardProps = { title: string; parts: PageParts; url: string; picture: LinkPicture }
+
+/** The card that chats and feeds make of a link to the page (Open Graph, X). */
+function LinkCard({ title, parts: { description, frame }, url, picture }: LinkCardProps) {
+  const address = frame.baseUrl() + picture.path
+  return (
+    <>
+      <meta property="og:site_name" content="Counterfoil" />
+      <meta property="og:type" content="website" />
+      <meta property="og:title" content={title} />
+      {description ? <meta property="og:description" content={description} /> : null}
+      <meta property="og:url" content={url} />
+      <meta property="og:image" content={address} />
+      <meta property="og:image:type" content="image/png" />
+      <meta property="og:image:width" content="1200" />
+      <meta property="og:image:height" content="630" />
+      <meta property="og:image:alt" content={picture.alt} />
+      <meta name="twitter:card" content="summary_large_image" />
+      <meta name="twitter:title" content={title} />
+      {description ? <meta name="twitter:description" content={description} /> : null}
+      <meta name="twitter:image" content={address} />
+      <meta name="twitter:image:alt" content={picture.alt} />
+    </>
+  )
+}
+
+const landingPicture: LinkPicture = {
+  path: '/picture.png',
+  alt: 'Counterfoil: AI runs that leave a receipt.',
 }
 
 /** htmx alone, or as one file with what keeps live parts. */

@@ -58,8 +58,8 @@ export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
-    "connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; " +
-    "frame-ancestors 'none'",
+    "connect-src 'self'; font-src 'self'; manifest-src 'self'; form-action 'self'; " +
+    "base-uri 'none'; frame-ancestors 'none'",
   // Wallets open windows that must find their opener.
   'cross-origin-opener-policy': 'same-origin-allow-popups',
   'cross-origin-resource-policy': 'same-origin',

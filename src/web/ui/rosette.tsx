@@ -1,5 +1,5 @@
 /** A hash drawn as a banknote's rosette. */
-import { rosetteHues, rosetteMarkPaths, rosettePaths } from '../../kernel/rosette.ts'
+import { brandHash, rosetteHues, rosetteMarkPaths, rosettePaths } from '../../kernel/rosette.ts'
 
 type RosetteProps = {
   hash: string
@@ -43,9 +43,6 @@ export const Logo = ({ going }: { going?: boolean }) => (
     ))}
   </svg>
 )
-
-/** SHA-256 of "counterfoil". */
-const brandHash = '4403e4c4323b63bb1f169d08cbf025f9cee66eaefafcf6518795a43d86d75f21'
 
 /** The classes of the hues: no element may carry a style of its own. */
 const dyeOf = (hash: string): string => {

@@ -34,7 +34,7 @@ export const adminPage = ({ frame, account, title, tab, children }: AdminPagePar
   dashboardPage({
     frame,
     account,
-    title,
+    title: `${title} · Administration`,
     here: adminPath,
     main: (
       <>

@@ -66,7 +66,9 @@ export const PassportMark = ({ of: { handle } }: { of: PassportRow }) => (
 )
 
 /** 9,991 hundredths of a percent are "99.91%"; without a run there is no rate. */
-export const rateText = ({ success_rate_bps: bps }: TrackRecord): string =>
+export const rateText = ({
+  success_rate_bps: bps,
+}: Pick<TrackRecord, 'success_rate_bps'>): string =>
   bps === null ? 'none yet' : `${(bps / 100).toFixed(2).replace(/\.?0+$/, '')}%`
 
 export const bandWords: Readonly<Record<SpendBand, string>> = {
