@@ -225,6 +225,19 @@ export const keys: Group = {
       guards: [['src/front/mcp/api/mcp-server.ts', 'callTool']],
     },
     {
+      id: 'A23',
+      severity: 'H',
+      promise:
+        'On its way to the page that shows it, a new secret is sealed for one session and key, for a minute.',
+      tests: [
+        [
+          'test/keys/portal-forms.test.ts',
+          'the cookie of a secret opens for its session and key alone, for a minute',
+        ],
+      ],
+      guards: [['src/access/keys/portal/secret.tsx', 'openSecret']],
+    },
+    {
       id: 'A20',
       severity: 'H',
       promise:

@@ -1,7 +1,11 @@
-/** What every page needs beyond htmx: times that stay true, and copy buttons. */
+/** What every page needs beyond htmx: times that stay true, copy buttons, side panels, toasts. */
+import { openSidePanels } from './side-panel.ts'
 import { keepTimes } from './times.ts'
+import { dropToasts } from './toasts.ts'
 
 keepTimes()
+openSidePanels()
+dropToasts()
 
 // Without script a click selects the value.
 document.addEventListener('click', async (event) => {

@@ -157,7 +157,8 @@ export const runsPortal = (deps: Deps, frame: Frame) =>
           return reply({ request, set }, { page, status: cancelled.status })
         }
         const fragment = await detail(deps, shown)
-        return reply({ request, set }, { fragment, seeOther: runPath(run.id) })
+        const done = { what: 'run_stopped' } as const
+        return reply({ request, set }, { fragment, seeOther: runPath(run.id), done })
       },
       { needsSession: 'action', parse: 'none' },
     )

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Page, Request } from 'playwright-core'
 import { browser as caller, signInWith } from '../accounts/wallet.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { lastRun, modelsToml, pricedBuiltins } from '../support/runs.ts'
@@ -80,6 +80,68 @@ describe.skipIf(noChromium)('what surrounds and lists, in a real browser', () =>
       return found
     })
     expect(cut).toEqual([])
+  })
+
+  test.each([true, false])(
+    'after every form the address is a page of the dashboard, and a reload sends nothing; script: %p',
+    async (script) => {
+      const posted: string[] = []
+      await at('/dashboard/settings', [1280, 800], (page) => acts(page, posted, script), script)
+      expect(posted).toEqual([])
+    },
+  )
+
+  /** Sends one form of each kind; `posted` becomes what a reload sent, and wrong addresses. */
+  async function acts(page: Page, posted: string[], script: boolean): Promise<void> {
+    const then = async (words: string) => {
+      await page.locator('#toasts').getByText(words).waitFor()
+      const { pathname } = new URL(page.url())
+      if (!pathname.startsWith('/dashboard')) posted.push(`${words} at ${pathname}`)
+      const hear = (request: Request) => request.method() === 'POST' && posted.push(request.url())
+      page.on('request', hear)
+      await page.reload()
+      page.off('request', hear)
+      expect(await page.locator('#toasts').textContent()).toBe('')
+    }
+    const press = (name: string | RegExp) => page.getByRole('button', { name }).first().click()
+    await press(script ? 'Keep 24 hours' : 'Keep 30 days')
+    await then('Settings saved.')
+    await page.goto(`${w.origin}/dashboard/keys/${fleet}`)
+    await press('Pause')
+    await then('Key paused.')
+    await press('Resume')
+    await then('Key resumed.')
+    await press('Save changes')
+    await then('Key saved.')
+    await page.goto(`${w.origin}/dashboard/passports`)
+    await page.getByLabel('Handle').fill(script ? 'by-script' : 'by-hand')
+    await page.getByLabel('Name', { exact: true }).fill('Walker')
+    await press('Create')
+    await then('Passport created.')
+    await press('Publish')
+    await then('Passport published.')
+    await page.goto(`${w.origin}/dashboard/receipts/rcpt_${ended.slice(4)}`)
+    await press(/^(Share|Save)$/)
+    await then('Receipt shared.')
+    await press('Make it private')
+    await then('Receipt is private again.')
+  }
+
+  test('an unknown run keeps the frame of who is signed in, and offers ways on', async () => {
+    const [status, here, ways] = await at(
+      '/dashboard/runs/run_unknown',
+      [1280, 800],
+      async (page) => [
+        await page.evaluate<number>('performance.getEntriesByType("navigation")[0].responseStatus'),
+        await page.locator('.rail [aria-current]').textContent(),
+        await page.getByRole('main').getByRole('link').allTextContents(),
+      ],
+    )
+    expect([status, here?.toString().split('\n')[0], ways]).toEqual([
+      404,
+      'Runs',
+      ['Overview', 'Find a run by its id', 'Docs'],
+    ])
   })
 
   test.each([

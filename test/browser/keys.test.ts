@@ -4,7 +4,7 @@ import { browser as caller, signInWith } from '../accounts/wallet.ts'
 import { secretIn } from '../keys/own.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
-import { inspectPage, type Look, lookName, looks } from './support.ts'
+import { axe, inspectPage, type Look, lookName, looks } from './support.ts'
 
 const path = '/dashboard/keys'
 const day = 86_400_000
@@ -39,7 +39,10 @@ describe.skipIf(noChromium)('the pages of keys', () => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: w.origin })
     const page = await context.newPage()
     await page.goto(w.origin + path)
-    await tabTo(page, () => page.getByLabel('Name', { exact: true }))
+    await tabTo(page, () => page.getByRole('link', { name: 'New key' }))
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**${path}/new`)
+    // The first field has the focus.
     await page.keyboard.type('by-keyboard')
     await tabTo(page, () => page.getByLabel('Cap, USD'))
     await page.keyboard.type('2.50')
@@ -52,16 +55,17 @@ describe.skipIf(noChromium)('the pages of keys', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Copied' }).waitFor()
     expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(secret)
-    expect(page.url()).toBe(w.origin + path)
+    expect(page.url()).toMatch(/\/dashboard\/keys\/key_\w+\/secret$/)
+    expect(await page.title()).toBe('New secret · Counterfoil')
     expect(await page.title()).not.toContain('sk-')
     expect(await storedIn(page)).not.toContain(secret)
-    expect(await page.getByRole('row', { name: /by-keyboard/ }).count()).toBe(1)
-
     await tabTo(page, () => page.getByLabel('I have stored it somewhere safe'))
     await page.keyboard.press('Space')
     await tabTo(page, () => page.getByRole('button', { name: 'Done' }))
     await page.keyboard.press('Enter')
     await page.getByLabel('Secret key').waitFor({ state: 'detached' })
+    expect(page.url()).toContain(`${w.origin}${path}`)
+    expect(await page.getByRole('row', { name: /by-keyboard/ }).count()).toBe(1)
     expect(await page.content()).not.toContain(secret)
     await page.goBack()
     expect(await page.content()).not.toContain(secret)
@@ -71,7 +75,7 @@ describe.skipIf(noChromium)('the pages of keys', () => {
   test('what is wrong is said in place, and what was typed stays', async () => {
     const context = await open()
     const page = await context.newPage()
-    await page.goto(w.origin + path)
+    await page.goto(`${w.origin}${path}/new`)
     await page.getByLabel('Name', { exact: true }).fill('too-much')
     await page.getByLabel('Parent').selectOption(ids.fleet)
     await page.getByLabel('Cap, USD').fill('60')
@@ -88,19 +92,24 @@ describe.skipIf(noChromium)('the pages of keys', () => {
   test('without script: a reload neither shows the secret again nor makes another key', async () => {
     const context = await open({ javaScriptEnabled: false })
     const page = await context.newPage()
-    await page.goto(w.origin + path)
+    await page.goto(`${w.origin}${path}/new`)
     await page.getByLabel('Name', { exact: true }).fill('no-script')
     await page.getByLabel('Cap, USD').fill('1')
     await page.getByRole('button', { name: 'Create key' }).click()
     expect(secretIn(await page.content())).toBeDefined()
     const before = await countOf()
     await page.reload()
-    expect(await page.getByText('This form was already sent.').count()).toBe(1)
+    expect(await page.getByText('The secret was shown.').count()).toBe(1)
     expect(secretIn(await page.content())).toBeUndefined()
     expect(await countOf()).toBe(before)
 
+    await page.getByRole('link', { name: 'Go to the key' }).click()
     await page.getByRole('button', { name: 'Pause' }).click()
-    await page.getByRole('button', { name: 'Resume' }).click()
+    // Taken back from where it is said.
+    await page.getByRole('button', { name: 'Undo' }).click()
+    expect(await page.getByRole('status').textContent()).toBe('Key resumed.')
+    await page.reload()
+    expect(await page.getByRole('status').textContent()).toBe('')
     await page.getByRole('link', { name: 'Rotate' }).click()
     await page.getByLabel('In 1 h').check()
     await page.getByRole('button', { name: 'Rotate the secret' }).click()
@@ -113,8 +122,36 @@ describe.skipIf(noChromium)('the pages of keys', () => {
     await context.close()
   }, 60_000)
 
+  test('rotate and revoke open beside the list; the page stays, and so does what was not done', async () => {
+    const context = await open()
+    const page = await context.newPage()
+    await page.goto(w.origin + path)
+    const before = await countOf()
+    await page.getByRole('link', { name: 'Revoke… crawler-02' }).click()
+    const panel = page.getByRole('dialog', { name: 'Revoke crawler-02?' })
+    await panel.getByRole('button', { name: 'Revoke 1 key' }).waitFor()
+    expect(await axe(page)).toEqual([])
+    await panel.getByRole('link', { name: 'Keep it' }).click()
+    await panel.waitFor({ state: 'hidden' })
+    expect([page.url(), await countOf()]).toEqual([w.origin + path, before])
+
+    const opener = page.getByRole('link', { name: 'Rotate… crawler-02' })
+    await opener.press('Enter')
+    await page.getByRole('dialog', { name: 'Give crawler-02 a new secret' }).waitFor()
+    await page.keyboard.press('Escape')
+    await opener.and(page.locator(':focus')).waitFor()
+    await opener.press('Enter')
+    await page.getByRole('button', { name: 'Rotate the secret' }).press('Enter')
+    await page.getByLabel('Secret key').waitFor()
+    expect(page.url()).toMatch(/\/dashboard\/keys\/key_\w+\/secret$/)
+    await page.reload()
+    await page.getByText('The secret was shown.').waitFor()
+    await context.close()
+  }, 60_000)
+
   const pages: [name: string, at: () => string][] = [
     ['keys', () => path],
+    ['new key', () => `${path}/new`],
     ['key', () => `${path}/${ids.crawler}`],
     ['revoke', () => `${path}/${ids.fleet}/revoke`],
     ['rotate', () => `${path}/${ids.fleet}/rotate`],
@@ -143,7 +180,7 @@ describe.skipIf(noChromium)('the pages of keys', () => {
         await page.getByLabel('Secret key').waitFor()
       }
       const visit = { ...look, ...shotOf('secret', look), cookies, act }
-      expect(await inspectPage(browser, w.origin + path, visit)).toEqual([])
+      expect(await inspectPage(browser, `${w.origin}${path}/new`, visit)).toEqual([])
     },
     120_000,
   )

@@ -25,8 +25,15 @@ export async function signedIn(service: World) {
     /** A form as a plain browser sends it. */
     send: (path: string, fields: Record<string, string> = {}) => form(path, fields, html),
     /** The same, as htmx sends it. */
-    swap: (path: string, fields: Record<string, string> = {}) =>
-      form(path, fields, { ...html, 'hx-request': 'true' }),
+    swap: (path: string, fields: Record<string, string> = {}, from?: string) =>
+      form(path, fields, {
+        ...html,
+        'hx-request': 'true',
+        ...(from ? { 'hx-current-url': service.origin + from } : {}),
+      }),
+    /** The same, as a browser sends it whose address bar will show where it was sent. */
+    navigate: (path: string, fields: Record<string, string> = {}) =>
+      form(path, fields, { ...html, 'sec-fetch-mode': 'navigate' }),
     json: (path: string, json?: unknown) =>
       json === undefined
         ? own.call(path, { method: 'POST', headers: { accept: 'application/json' } })

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { openSecret, sealSecret } from '../../src/access/keys/portal/secret.tsx'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 import { errorIn, hiddenIn, type Own, secretIn, signedIn } from './own.ts'
 
 const now = Date.UTC(2026, 6, 15, 12)
 const path = '/dashboard/keys'
+const blankPath = `${path}/new`
 const api = '/api/portal/keys'
 
 let w: World
@@ -20,7 +22,7 @@ const keyOf = (wish: Parameters<World['key']>[0] = {}) =>
 
 describe('the form of a new key', () => {
   test('201: answers the page with the secret, once, and nowhere else in it', async () => {
-    const blank = await (await own.page(path)).text()
+    const blank = await (await own.page(blankPath)).text()
     const fields = { name: 'crawler', cap: '$2.5', window: 'day', once: hiddenIn(blank, 'once') }
     const before = await countOf(own)
     const answer = await own.send(api, fields)
@@ -28,7 +30,7 @@ describe('the form of a new key', () => {
     const html = await answer.text()
     const secret = secretIn(html) ?? ''
     expect(html.split(secret).length).toBe(2)
-    expect(/<title>(.*)<\/title>/.exec(html)?.[1]).toBe('Keys · Counterfoil')
+    expect(/<title>(.*)<\/title>/.exec(html)?.[1]).toBe('New secret · Counterfoil')
     expect(html).toContain('I have stored it somewhere safe')
     expect(html).toContain(`curl ${w.origin}/v1/chat/completions`)
     expect(html).toContain('counterfoil/echo-1')
@@ -49,7 +51,7 @@ describe('the form of a new key', () => {
 
   test('sent twice at the same time it makes one key', async () => {
     const who = await signedIn(w)
-    const once = hiddenIn(await (await who.page(path)).text(), 'once')
+    const once = hiddenIn(await (await who.page(blankPath)).text(), 'once')
     const fields = { name: 'twice', cap: '1', once }
     const answers = await Promise.all([1, 2, 3].map(() => who.send(api, fields)))
     const secrets = await Promise.all(answers.map(async (one) => secretIn(await one.text())))
@@ -59,7 +61,7 @@ describe('the form of a new key', () => {
 
   test('The form token of another account makes another key; an expired token makes none', async () => {
     const who = await signedIn(w)
-    const once = hiddenIn(await (await own.page(path)).text(), 'once')
+    const once = hiddenIn(await (await own.page(blankPath)).text(), 'once')
     expect((await own.send(api, { name: 'mine', cap: '1', once })).status).toBe(201)
     expect((await who.send(api, { name: 'theirs', cap: '1', once })).status).toBe(201)
     for (const bad of [
@@ -75,12 +77,54 @@ describe('the form of a new key', () => {
     expect(await countOf(who)).toBe(1)
   })
 
+  test('a browser is sent to the page of the secret, which shows it once and to one session', async () => {
+    const fields = { name: 'navigated', cap: '1' }
+    const answer = await own.navigate(api, fields)
+    const to = answer.headers.get('location') ?? ''
+    expect([answer.status, await answer.text()]).toEqual([303, ''])
+    expect(to).toMatch(/^\/dashboard\/keys\/key_\w+\/secret$/)
+    const [cookie = ''] = answer.headers.getSetCookie()
+    expect(cookie).toContain(`; Max-Age=60; Path=${to}; HttpOnly; SameSite=Strict`)
+    expect(cookie).not.toContain('sk-service-')
+
+    const stranger = await signedIn(w)
+    expect((await stranger.page(to)).status).toBe(404)
+    const first = await own.page(to)
+    expect(first.headers.getSetCookie().join()).toContain(`Max-Age=0`)
+    const secret = secretIn(await first.text()) ?? ''
+    expect((await w.call('/v1/keys/self', { key: secret })).status).toBe(200)
+    const second = await (await own.page(to)).text()
+    expect(second).toContain('The secret was shown.')
+    expect(second).not.toContain('sk-service-')
+  })
+
+  test('the cookie of a secret opens for its session and key alone, for a minute', () => {
+    const sent = { secret: 'sk-service-x', by: 'create' } as const
+    const sealed = sealSecret(w.deps, { id: 'sess_1' }, 'key_1', sent)
+    expect(openSecret(w.deps, { id: 'sess_1' }, 'key_1', sealed)).toEqual(sent)
+    expect(openSecret(w.deps, { id: 'sess_2' }, 'key_1', sealed)).toBeUndefined()
+    expect(openSecret(w.deps, { id: 'sess_1' }, 'key_2', sealed)).toBeUndefined()
+    expect(openSecret(w.deps, { id: 'sess_1' }, 'key_1', `A${sealed}`)).toBeUndefined()
+    expect(openSecret(w.deps, { id: 'sess_1' }, 'key_1', '')).toBeUndefined()
+    const late = { ...w.deps, clock: { ...w.deps.clock, now: () => now + 60_001 } }
+    expect(openSecret(late, { id: 'sess_1' }, 'key_1', sealed)).toBeUndefined()
+  })
+
+  test('a form that a browser sends again leads to the page of the secret', async () => {
+    const once = hiddenIn(await (await own.page(blankPath)).text(), 'once')
+    const fields = { name: 'again', cap: '1', once }
+    const first = await own.navigate(api, fields)
+    const again = await own.navigate(api, fields)
+    expect(again.headers.get('location')).toBe(first.headers.get('location'))
+  })
+
   test('htmx gets the same page without what surrounds it', async () => {
-    const answer = await own.swap(api, { name: 'swapped', cap: '1' })
+    const answer = await own.swap(api, { name: 'swapped', cap: '1' }, blankPath)
     expect(answer.status).toBe(201)
     const html = await answer.text()
-    expect(html).toMatch(/^<div class="bar"><h1>Keys/)
-    expect(html).toContain('title="swapped"')
+    expect(html).toMatch(/^<nav class="path"/)
+    expect(answer.headers.get('hx-push-url')).toMatch(/^\/dashboard\/keys\/key_\w+\/secret$/)
+    expect(html).toContain('<title>New secret · Counterfoil</title>')
     expect(secretIn(html)).toBeDefined()
   })
 

@@ -103,7 +103,8 @@ export const sessionsPortal = (deps: Deps, frame: Frame) => {
         const what = { action: 'session.revoke_others', accountId: account, subject: session.id }
         const revoked = await sessions.endOthers(session, auditOf(deps, visitor, what))
         if (wantsJson(request)) return { revoked }
-        return reply({ request, set }, { fragment: await panel(session), seeOther: path })
+        const done = { what: 'sessions_ended' } as const
+        return reply({ request, set }, { fragment: await panel(session), seeOther: path, done })
       },
       { needsSession: 'action', parse: 'none' },
     )
@@ -117,7 +118,8 @@ export const sessionsPortal = (deps: Deps, frame: Frame) => {
           set.headers['set-cookie'] = deleteCookie('sid', settings.baseUrl)
         }
         if (wantsJson(request)) return toSessionView(found, session)
-        return reply({ request, set }, { fragment: await panel(session), seeOther: path })
+        const done = { what: 'session_ended' } as const
+        return reply({ request, set }, { fragment: await panel(session), seeOther: path, done })
       },
       { needsSession: 'action', parse: 'none' },
     )

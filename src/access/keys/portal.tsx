@@ -3,27 +3,27 @@ import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { defaultPageLimit, toListView } from '../../kernel/pagination.ts'
 import { Refusal } from '../../kernel/refusal.ts'
+import type { SessionRow } from '../../storage/db/schema.ts'
 import { answerOnce, callOf } from '../../storage/idempotency/api/answer-once.ts'
 import { type Fields, readFields } from '../../web/http/fields.ts'
 import { queryOf, readChoice, readPage, readText } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
-import type { Child } from '../../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
-import { type ReplyContext, reply } from '../../web/ui/reply.ts'
+import { navigates, type ReplyContext, reply } from '../../web/ui/reply.ts'
 import { sessionAuth, wantsJson, wantsPage } from '../accounts/needs-session.ts'
 import { onceShown } from './api/once-shown.ts'
 import { browseKeys, listKeys, type Wanted } from './browse.ts'
 import { makeFormToken } from './form-token.ts'
 import { toKeyView } from './key-view.ts'
-import type { CreateView } from './portal/create-form.tsx'
-import { createKey, findMade, toReveal } from './portal/create-key.ts'
+import { NewKeyPage } from './portal/create-form.tsx'
+import { createKey, findMade } from './portal/create-key.ts'
 import { keyPortal, shownAt } from './portal/key.tsx'
 import { type Draft, draftOf } from './portal/key-form.ts'
 import { KeysPage, KeysPanel, type ListView } from './portal/key-list.tsx'
-import { keyPath, keysPath } from './portal/key-state.tsx'
-import { Reveal } from './portal/reveal.tsx'
+import { keyPath, keysPath, newKeyPath } from './portal/key-state.tsx'
+import { secretPage, secretPath, showSecret } from './portal/secret.tsx'
 
-type Context = ReplyContext & { account: string }
+type Context = ReplyContext & { account: string; session: Pick<SessionRow, 'id'> }
 
 export const keysPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'keys-portal' })
@@ -31,13 +31,19 @@ export const keysPortal = (deps: Deps, frame: Frame) =>
     .get(
       keysPath,
       async ({ request, set, account }) => {
-        const query = queryOf(request)
-        const parent = readText(query, 'parent_id')
-        const draft: Draft = parent ? { parent_id: parent } : {}
-        const { list, create } = await readViews(deps, account, { query, draft })
-        const main = <KeysPage list={list} create={create} />
+        const list = await readList(deps, account, queryOf(request))
+        const main = <KeysPage list={list} />
         const page = dashboardPage({ frame, title: 'Keys', here: keysPath, account, main })
         return reply({ request, set }, { page, fragment: <KeysPanel list={list} /> })
+      },
+      { needsSession: 'page' },
+    )
+    .get(
+      newKeyPath,
+      async ({ request, set, account, session }) => {
+        const parent = readText(queryOf(request), 'parent_id')
+        const draft: Draft = parent ? { parent_id: parent } : {}
+        return showForm(deps, frame, { request, set, account, session }, { draft })
       },
       { needsSession: 'page' },
     )
@@ -46,8 +52,7 @@ export const keysPortal = (deps: Deps, frame: Frame) =>
       async ({ request, set, account }) => {
         const query = queryOf(request)
         if (wantsJson(request)) return listView(deps, account, query)
-        const { list } = await readViews(deps, account, { query, draft: {} })
-        const fragment = <KeysPanel list={list} />
+        const fragment = <KeysPanel list={await readList(deps, account, query)} />
         const seeOther = query.size === 0 ? keysPath : `${keysPath}?${query}`
         return reply({ request, set }, { fragment, seeOther })
       },
@@ -55,9 +60,11 @@ export const keysPortal = (deps: Deps, frame: Frame) =>
     )
     .post(
       '/api/portal/keys',
-      async ({ request, set, account }) => {
+      async ({ request, set, account, session }) => {
         const sent = await readFields(request, { limitBytes: deps.settings.bodyBytes })
-        if (!wantsJson(request)) return createForPage(deps, frame, { request, set, account }, sent)
+        if (!wantsJson(request)) {
+          return createForPage(deps, frame, { request, set, account, session }, sent)
+        }
         const asked = { request, who: account, route: 'POST /api/portal/keys' }
         const call = callOf(deps, { ...asked, text: JSON.stringify(sent.value) })
         return answerOnce(deps, { set }, call, async () => {
@@ -69,6 +76,7 @@ export const keysPortal = (deps: Deps, frame: Frame) =>
       },
       { needsSession: 'action', parse: 'none' },
     )
+    .use(secretPage(deps, frame))
     .use(keyPortal(deps, frame))
 
 async function listView(deps: Deps, account: string, query: URLSearchParams) {
@@ -77,7 +85,7 @@ async function listView(deps: Deps, account: string, query: URLSearchParams) {
   return toListView({ items: items.map((shown) => toKeyView(shown, now)), hasMore })
 }
 
-/** The page with the new secret, or the form as sent with its error. */
+/** The new secret, or the form as sent with its error. */
 async function createForPage(deps: Deps, frame: Frame, context: Context, sent: Fields) {
   const { account } = context
   const draft = draftOf(sent.value)
@@ -85,45 +93,42 @@ async function createForPage(deps: Deps, frame: Frame, context: Context, sent: F
     // A reload sends the form again.
     const again = wantsPage(context.request) && (await findMade(deps, account, draft))
     if (again) {
-      return reply(context, { fragment: <></>, seeOther: `${keyPath(again.id)}?again=1` })
+      const seeOther = navigates(context.request)
+        ? secretPath(again.id)
+        : `${keyPath(again.id)}?again=1`
+      return reply(context, { fragment: <></>, seeOther })
     }
     const made = await createKey(deps, account, sent)
-    const reveal = <Reveal view={await toReveal(deps, made, 'create')} />
-    return await showPage(deps, frame, context, { draft: {}, reveal, status: 201 })
+    return await showSecret(deps, frame, context, { made, by: 'create', status: 201 })
   } catch (refusal) {
     if (!(refusal instanceof Refusal)) throw refusal
-    return showPage(deps, frame, context, { draft, refusal, status: refusal.status })
+    return showForm(deps, frame, context, { draft, refusal })
   }
 }
 
-type Showing = { draft: Draft; refusal?: Refusal; reveal?: Child; status: number }
+type Showing = { draft: Draft; refusal?: Refusal }
 
-/** The whole page for htmx too: inserting the secret would shift the page under the pointer. */
-async function showPage(deps: Deps, frame: Frame, context: Context, showing: Showing) {
+/** The page of the form, blank or as sent with its error. */
+async function showForm(deps: Deps, frame: Frame, context: Context, showing: Showing) {
   const { account } = context
-  const { draft, refusal, reveal, status } = showing
-  const query = new URLSearchParams()
-  const { list, create } = await readViews(deps, account, { query, draft })
-  const main = <KeysPage list={list} create={{ ...create, refusal }} reveal={reveal} />
-  const page = dashboardPage({ frame, title: 'Keys', here: keysPath, account, main })
-  return reply(context, { page: shownAt(page, keysPath), status })
+  const { draft, refusal } = showing
+  const now = deps.clock.now()
+  const parents = await deps.keys.tree(account, now)
+  const once = makeFormToken(deps.ids, now)
+  const main = <NewKeyPage view={{ now, draft, parents, once, refusal }} />
+  const page = dashboardPage({ frame, title: 'New key', here: keysPath, account, main })
+  const status = refusal ? { status: refusal.status } : {}
+  return reply(context, { page: refusal ? shownAt(page, newKeyPath) : page, ...status })
 }
 
-type Asked = { query: URLSearchParams; draft: Draft }
-type Views = { list: ListView; create: CreateView }
-
-/** The filtered list, and the form of a new key with its token. */
-async function readViews(deps: Deps, account: string, { query, draft }: Asked): Promise<Views> {
+/** The list, narrowed as asked. */
+async function readList(deps: Deps, account: string, query: URLSearchParams): Promise<ListView> {
   const wanted = readWanted(query)
   const page = query.has('after') ? readPage(query) : { limit: defaultPageLimit, after: undefined }
   const now = deps.clock.now()
   const active = await deps.keys.tree(account, now)
   const found = await browseKeys(deps, { account, active }, wanted, page)
-  const isFirst = page.after === undefined
-  return {
-    list: { account, now, wanted, found, isFirst },
-    create: { now, draft, parents: active, once: makeFormToken(deps.ids, now) },
-  }
+  return { account, now, wanted, found, isFirst: page.after === undefined }
 }
 
 /** Forms send empty fields; they do not filter. */

@@ -79,7 +79,9 @@ export const depositsPortal = (deps: Deps, frame: Frame) =>
             return toListView({ items, hasMore: false })
           }
           const claim = { account, claimed: moved.length }
-          return reply({ request, set }, { fragment: <ClaimPanel view={claim} />, seeOther })
+          const fragment = <ClaimPanel view={claim} />
+          const done = { what: 'deposit_claimed' } as const
+          return reply({ request, set }, { fragment, seeOther, done })
         } catch (error) {
           if (!(error instanceof Refusal) || wantsJson(request)) throw error
           const claim = { account, typed, wrong: error.message }

@@ -17,6 +17,7 @@ import { queryOf, readText } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
 import { type ReplyContext, reply } from '../../web/ui/reply.ts'
+import type { DoneWhat } from '../../web/ui/toast.tsx'
 import { readAccountPlan } from './account-plan.ts'
 import { cancelPlan } from './cancel.ts'
 import { toPlansView, toQuoteView, toSubscriptionView } from './plan-view.ts'
@@ -92,7 +93,7 @@ const actions = (deps: Deps, frame: Frame) =>
             const { stands, at } = await subscribe(deps, wish)
             return { ...stands, now: at, plan: deps.plans.of(stands.account, at) }
           }
-          return perform(deps, frame, context, act, plan.id)
+          return perform(deps, frame, context, { act, wanted: plan.id, done: 'plan_changed' })
         })
       },
       { needsSession: 'action', parse: 'none' },
@@ -101,10 +102,12 @@ const actions = (deps: Deps, frame: Frame) =>
       '/api/portal/plans/cancel',
       async ({ request, set, account }) => {
         await readBody(deps, request, emptyBody)
-        return perform(deps, frame, { request, set, account }, async () => {
+        const cancel = async () => {
           await cancelPlan(deps, account)
           return undefined
-        })
+        }
+        const done = 'plan_cancelled'
+        return perform(deps, frame, { request, set, account }, { act: cancel, done })
       },
       { needsSession: 'action', parse: 'none' },
     )
@@ -112,10 +115,16 @@ const actions = (deps: Deps, frame: Frame) =>
       '/api/portal/plans/resume',
       async ({ request, set, account }) => {
         await readBody(deps, request, emptyBody)
-        return perform(deps, frame, { request, set, account }, async () => {
+        const resume = async () => {
           await resumePlan(deps, account)
           return undefined
-        })
+        }
+        return perform(
+          deps,
+          frame,
+          { request, set, account },
+          { act: resume, done: 'plan_resumed' },
+        )
       },
       { needsSession: 'action', parse: 'none' },
     )
@@ -125,13 +134,7 @@ const actions = (deps: Deps, frame: Frame) =>
  * `act` says how the account stood at its commit, a program is told that: a repeated call gets it
  * again.
  */
-async function perform(
-  deps: Deps,
-  frame: Frame,
-  context: Context,
-  act: () => Promise<Stands | undefined>,
-  wanted?: string,
-) {
+async function perform(deps: Deps, frame: Frame, context: Context, { act, wanted, done }: Acting) {
   const { request, set, account } = context
   let stands: Stands | undefined
   try {
@@ -142,9 +145,17 @@ async function perform(
   }
   const view = await viewOf(deps, account)
   if (!wantsJson(request)) {
-    return reply({ request, set }, { fragment: <PlanBody view={view} />, seeOther: planPath })
+    const fragment = <PlanBody view={view} />
+    return reply({ request, set }, { fragment, seeOther: planPath, done: { what: done } })
   }
   return toStandingView(stands ?? view)
+}
+
+type Acting = {
+  act: () => Promise<Stands | undefined>
+  /** The plan whose preview is shown again where it could not be done. */
+  wanted?: string
+  done: DoneWhat
 }
 
 type Stands = Pick<PlanView, 'plan' | 'current' | 'account' | 'now'>

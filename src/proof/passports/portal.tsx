@@ -70,7 +70,8 @@ async function create(deps: Deps, frame: Frame, context: Context) {
   try {
     const row = await createPassport(deps, { account, ...readNewPassport(sent) })
     const fragment = <OwnListPanel view={await viewOf(deps, account)} />
-    return reply(context, { fragment, seeOther: ownPassportPath(row.handle) })
+    const done = { what: 'passport_created' } as const
+    return reply(context, { fragment, seeOther: ownPassportPath(row.handle), done })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const view = await viewOf(deps, account, undefined, { draft: draftOf(sent.value), error })

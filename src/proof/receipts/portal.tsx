@@ -150,7 +150,9 @@ const receiptActions = (deps: Deps, frame: Frame) => {
           return toShareView(id, await deps.shares.find(id), deps.settings)
         }
         const fragment = <OwnPanels view={await ownView(deps, now)} />
-        return reply({ request, set }, { fragment, seeOther: `${ownPath(id)}#share` })
+        const isShared = (await deps.shares.find(id)) !== undefined
+        const done = { what: isShared ? 'receipt_shared' : 'receipt_hidden', id } as const
+        return reply({ request, set }, { fragment, seeOther: `${ownPath(id)}#share`, done })
       },
       acts,
     )
@@ -171,7 +173,8 @@ const receiptActions = (deps: Deps, frame: Frame) => {
         }
         const now = await findOwn(deps, account, id)
         const fragment = <OwnPanels view={await ownView(deps, now)} />
-        return reply({ request, set }, { fragment, seeOther: ownPath(id) })
+        const done = { what: 'texts_erased' } as const
+        return reply({ request, set }, { fragment, seeOther: ownPath(id), done })
       },
       acts,
     )

@@ -136,7 +136,7 @@ function NoRuns({ view: { account, query, page } }: { view: RunsView }) {
     <Empty
       hash={account}
       title="No runs yet"
-      action={<ButtonLink href="/dashboard/keys">Create a key</ButtonLink>}
+      action={<ButtonLink href="/dashboard/keys/new">Create a key</ButtonLink>}
     >
       A run appears here as soon as one of your keys starts it, with its cost and its receipt.
     </Empty>

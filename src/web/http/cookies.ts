@@ -1,16 +1,19 @@
 /** The cookies of this service: the session's, and that of a browser that is signing in. */
 export type CookieName = 'sid' | 'signin'
 
+/** What an action hands to the page that follows it: a new secret, and what was done. */
+export type BriefName = 'secret' | 'done'
+
 /**
  * The value of a cookie, or undefined. One that is sent twice counts as none: on http any port of
  * the host may have added the other.
  */
 export function readCookie(
   headers: Headers,
-  name: CookieName,
+  name: CookieName | BriefName,
   baseUrl: string,
 ): string | undefined {
-  const wanted = cookieName(name, baseUrl)
+  const wanted = name === 'sid' || name === 'signin' ? cookieName(name, baseUrl) : briefName(name)
   const values = (headers.get('cookie') ?? '').split(';').flatMap((pair) => {
     const at = pair.indexOf('=')
     return at !== -1 && pair.slice(0, at).trim() === wanted ? [pair.slice(at + 1).trim()] : []
@@ -29,8 +32,34 @@ export function writeCookie(
 
 /** Deletes a cookie. With all its attributes: without Secure a `__Host-` one would stay. */
 export function deleteCookie(name: CookieName, baseUrl: string): string {
-  const past = 'Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT'
   return `${cookieName(name, baseUrl)}=; ${past}; ${attributesOn(baseUrl)}`
+}
+
+const past = 'Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT'
+
+type Brief = { baseUrl: string; path: string }
+
+/** A Set-Cookie for `path` alone, which no other site can make a browser send. */
+export const writeBrief = (
+  name: BriefName,
+  value: string,
+  { baseUrl, path, maxAgeS }: Brief & { maxAgeS: number },
+): string => `${briefName(name)}=${value}; Max-Age=${maxAgeS}; ${briefAttributes(baseUrl, path)}`
+
+/** Deletes such a cookie. */
+export const deleteBrief = (name: BriefName, { baseUrl, path }: Brief): string =>
+  `${briefName(name)}=; ${past}; ${briefAttributes(baseUrl, path)}`
+
+/** Without a prefix: `__Host-` allows no path, and what it holds is sealed or from a fixed list. */
+const briefName = (name: BriefName): string => `counterfoil-${name}`
+
+const briefAttributes = (baseUrl: string, path: string): string =>
+  `Path=${path}; HttpOnly; SameSite=Strict${isHttps(baseUrl) ? '; Secure' : ''}`
+
+/** Adds a Set-Cookie to those that an answer has already. */
+export function addCookie(headers: Record<string, unknown>, cookie: string): void {
+  const known = headers['set-cookie']
+  headers['set-cookie'] = known === undefined ? cookie : [known, cookie].flat()
 }
 
 const isHttps = (baseUrl: string): boolean => baseUrl.startsWith('https:')

@@ -26,11 +26,25 @@ export type RootDeps = {
   missingWords?: (pathname: string) => string | undefined
 }
 
+/** What is known where a request failed: `account` behind a guard that found a session. */
+type Failed = {
+  error: unknown
+  request: Request
+  set: { headers: Record<string, unknown>; status?: number | string }
+  account?: string
+}
+
 export type ToErrorBody = (refusal: Refusal, requestId: string) => object
 
 export type ShowRefusal = (
   refusal: Refusal,
-  asked: { request: Request; requestId: string; wants: 'page' | 'fragment' },
+  asked: {
+    request: Request
+    requestId: string
+    wants: 'page' | 'fragment'
+    /** Who is signed in, where the route knows it. */
+    reader?: string | undefined
+  },
 ) => Shown
 
 export type Shown = { html: string; headers: Record<string, string> }
@@ -63,8 +77,8 @@ export const makeRoot = (deps: RootDeps) => {
       if (!hasReadablePath(request.url)) throw new Refusal('not_found')
       if (request.method !== 'GET') expectBody?.(request, server)
     })
-    .onError({ as: 'global' }, ({ error, request, set }) => {
-      const { status, headers, body } = answerError(error, request, set.headers)
+    .onError({ as: 'global' }, ({ error, request, set, account }: Failed) => {
+      const { status, headers, body } = answerError(error, request, set.headers, account)
       set.status = status
       set.headers = headers
       return body
@@ -83,7 +97,7 @@ type ErrorDeps = Omit<RootDeps, 'baseUrl' | 'listen' | 'expectBody'>
 /** Turns an error into an answer; `said` are the headers its route had set. */
 const errorAnswers =
   ({ ids, log, showRefusal, errorBodyFor, missingWords }: ErrorDeps) =>
-  (error: unknown, request: Request, said: Record<string, unknown>) => {
+  (error: unknown, request: Request, said: Record<string, unknown>, reader?: string) => {
     const requestId = String(said['x-request-id'] ?? ids.make('req'))
     const words =
       error instanceof NotFoundError ? missingWords?.(pathnameOf(request.url)) : undefined
@@ -95,7 +109,7 @@ const errorAnswers =
     }
     // Such a path is a program's.
     const wants = words === undefined ? wantsHtml(request) : undefined
-    const shown = wants && showRefusal?.(refusal, { request, requestId, wants })
+    const shown = wants && showRefusal?.(refusal, { request, requestId, wants, reader })
     const headers: Record<string, string> = {
       ...baseHeaders(requestId),
       ...keptOf(said),

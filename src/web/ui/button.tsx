@@ -38,13 +38,20 @@ type LinkProps = {
   small?: boolean
   /** Saved as a file instead of shown. */
   download?: boolean
+  /** Leaves everything as it is: in a side panel it only closes it. */
+  keeps?: boolean
 }
 
 /** Goes somewhere and looks like a button. */
-export const ButtonLink = ({ children, href, look, icon, small, download }: LinkProps) => (
-  <a class={['btn', look, small && 'small']} href={href} download={download ? '' : undefined}>
-    {icon ? <Icon name={icon} /> : null}
-    {children}
+export const ButtonLink = (props: LinkProps) => (
+  <a
+    class={['btn', props.look, props.small && 'small']}
+    href={props.href}
+    download={props.download ? '' : undefined}
+    data-keeps={props.keeps ? '' : undefined}
+  >
+    {props.icon ? <Icon name={props.icon} /> : null}
+    {props.children}
   </a>
 )
 

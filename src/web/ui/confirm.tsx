@@ -37,7 +37,7 @@ export const Confirm = (props: ConfirmProps) => (
       <ActionForm action={props.action} target={props.target}>
         {props.fields}
         <Button look="bad">{props.button}</Button>
-        <ButtonLink look="plain" href={props.keepHref}>
+        <ButtonLink look="plain" href={props.keepHref} keeps>
           {props.keep}
         </ButtonLink>
       </ActionForm>

@@ -50,6 +50,8 @@ type TextProps = FieldProps & {
   placeholder?: string
   autocomplete?: string
   maxlength?: number
+  /** The first field of a page that is there for its form alone. */
+  autofocus?: boolean
 }
 
 /** One line of text. */
@@ -66,6 +68,7 @@ export const TextField = (props: TextProps) => (
       autocomplete={props.autocomplete ?? 'off'}
       maxlength={props.maxlength}
       required={props.required}
+      autofocus={props.autofocus}
       aria-invalid={props.error ? 'true' : undefined}
       aria-describedby={describedBy(props)}
     />

@@ -5,6 +5,7 @@ import type { Frame } from './frame.ts'
 import { type Markup, renderChild } from './jsx-runtime.ts'
 import { Brand, FamilyTabs, FootLines, Rail, ThemeSwitch } from './rail.tsx'
 import type { Reader, Theme } from './theme.ts'
+import { Toasts } from './toast.tsx'
 
 export type PageParts = {
   frame: Frame
@@ -30,7 +31,7 @@ export type PageParts = {
 export type LinkPicture = { path: string; alt: string }
 
 /** A page that can be shown whole, or its main part alone. */
-export type Page = { main: Markup; html: (reader: Reader) => string }
+export type Page = { title: string; main: Markup; html: (reader: Reader) => string }
 
 /** A page of a signed-in person: the rail beside it, at the bottom on a phone. */
 export function dashboardPage(parts: PageParts & { account: string }): Page {
@@ -42,6 +43,7 @@ export function dashboardPage(parts: PageParts & { account: string }): Page {
     </>
   )
   return {
+    title: titleOf(parts.title),
     main,
     html: (reader) =>
       document(
@@ -55,6 +57,7 @@ export function dashboardPage(parts: PageParts & { account: string }): Page {
               {main}
             </main>
           </div>
+          <Toasts done={reader.done} />
         </body>,
       ),
   }
@@ -62,6 +65,7 @@ export function dashboardPage(parts: PageParts & { account: string }): Page {
 
 /** A page for everybody: the top nav above it. */
 export const publicPage = (parts: PageParts): Page => ({
+  title: titleOf(parts.title),
   main: parts.main,
   html: (reader) =>
     document(
@@ -141,10 +145,12 @@ const ThemeColours = ({ of: theme }: { of: Theme }) =>
 /** `--desk` of the stylesheet. */
 const desk = { light: oklchHex(0.973, 0.009, 155), dark: oklchHex(0.172, 0.014, 172) } as const
 
+const titleOf = (title: string): string => `${title} · Counterfoil`
+
 /** The metadata for search engines and link previews. */
 function Meta({ parts, path }: { parts: PageParts; path: string }) {
   const { title, description, isUnlisted, frame, markdown, picture } = parts
-  const whole = `${title} · Counterfoil`
+  const whole = titleOf(title)
   const url = frame.baseUrl() + path.replace(/[?#].*$/s, '')
   return (
     <>

@@ -13,19 +13,20 @@ import { Rosette } from './rosette.tsx'
 
 export const refusalPages =
   (frame: Frame): ShowRefusal =>
-  (refusal, { request, requestId, wants }) => {
+  (refusal, { request, requestId, wants, reader }) => {
     if (wants === 'fragment') {
       return { html: renderChild(fragmentOf(refusal, requestId)), headers: pageHeaders }
     }
-    const { reader } = refusal.detail
-    if (reader !== undefined) {
-      const main = <Missing account={reader} />
+    const account = refusal.detail.reader ?? reader
+    if (account !== undefined) {
+      // A page that is not shown to this person must not look otherwise than one that is missing.
+      const isHidden = refusal.detail.reader !== undefined
       const page = dashboardPage({
         frame,
         title: titleOf(refusal),
-        here: '',
-        account: reader,
-        main,
+        here: isHidden ? '' : placeIn(frame, request),
+        account,
+        main: <Framed refusal={refusal} requestId={requestId} account={account} />,
       })
       return { html: page.html(readerOf(request)), headers: pageHeaders }
     }
@@ -47,29 +48,46 @@ const fragmentOf = (refusal: Refusal, requestId: string) => (
   />
 )
 
-/** What a signed-in person gets for a page that does not exist: the frame, and ways on. */
-const Missing = ({ account }: { account: string }) => (
+/** The entry of the navigation that a page or an action belongs to. */
+function placeIn({ nav }: Frame, request: Request): string {
+  const { path } = readerOf(request)
+  const at = path.replace(/^\/api\/portal\//, '/dashboard/')
+  return nav.find(({ href }) => href !== '/dashboard' && at.startsWith(href))?.href ?? ''
+}
+
+type FramedProps = RefusalProps & { account: string }
+
+/** What a signed-in person gets: the frame, and ways on. */
+const Framed = ({ refusal, requestId, account }: FramedProps) => (
   <>
-    <PageHead title="Nothing here" />
-    <Panel id="missing" title="404">
-      <Empty
-        hash={account}
-        title="There is no such page."
-        action={
-          <div class="row">
-            <ButtonLink href="/dashboard" look="go">
-              Overview
-            </ButtonLink>
-            <ButtonLink href="/dashboard/runs">Find a run by its id</ButtonLink>
-            <ButtonLink href="/docs">Docs</ButtonLink>
-          </div>
-        }
-      >
-        It may have moved, or the address has a slip of the pen.
+    <PageHead title={titleOf(refusal)} />
+    <Panel id="missing" title={String(refusal.status)}>
+      <Empty hash={account} title={whatOf(refusal)} action={<WaysOn />}>
+        {refusal.status === 404 ? (
+          'It may have moved, or the address has a slip of the pen.'
+        ) : (
+          <>
+            Request <code>{requestId}</code>
+          </>
+        )}
       </Empty>
     </Panel>
   </>
 )
+
+const WaysOn = () => (
+  <div class="row">
+    <ButtonLink href="/dashboard" look="go">
+      Overview
+    </ButtonLink>
+    <ButtonLink href="/dashboard/runs">Find a run by its id</ButtonLink>
+    <ButtonLink href="/docs">Docs</ButtonLink>
+  </div>
+)
+
+/** Where nothing more is known than that there is no page, that is said. */
+const whatOf = ({ type, detail, message }: Refusal): string =>
+  type === 'not_found' && detail.message === undefined ? 'There is no such page.' : message
 
 type RefusalProps = { refusal: Refusal; requestId: string }
 

@@ -1,9 +1,11 @@
 /** Answers with a page, a fragment for htmx, or a redirect after a form. */
+import { addCookie, deleteBrief, readCookie, writeBrief } from '../http/cookies.ts'
 import { HtmlAnswer } from './html-answer.ts'
 import type { Markup } from './jsx-runtime.ts'
 import { renderChild } from './jsx-runtime.ts'
 import type { Page } from './layout.tsx'
 import { type Reader, themeOf } from './theme.ts'
+import { type Done, doneText, readDone, ToastPart } from './toast.tsx'
 
 /** What of Elysia's context an answer in HTML reads and writes. */
 export type ReplyContext = {
@@ -15,8 +17,11 @@ export type ReplyContext = {
 export type View =
   /** `fragment` is what htmx gets instead of the whole main part. */
   | { page: Page; fragment?: Markup; status?: number }
-  /** An action: htmx gets the panel it changed, a plain form is sent where the change is seen. */
-  | { fragment: Markup; seeOther: string }
+  /**
+   * An action: htmx gets the panel it changed, a plain form is sent where the change is seen.
+   * `done` is said there.
+   */
+  | { fragment: Markup; seeOther: string; done?: Done }
 
 /**
  * The answer in HTML: a fragment to htmx, a whole page to a plain browser, 303 after a plain form.
@@ -27,15 +32,45 @@ export function reply({ request, set }: ReplyContext, view: View): HtmlAnswer | 
   Object.assign(set.headers, pageHeaders)
   const part = wantsFragment(request)
   if ('seeOther' in view) {
-    if (part) return new HtmlAnswer(renderChild(view.fragment))
+    if (part) return fragmentOf({ request, set }, view)
+    if (view.done && navigates(request)) {
+      addCookie(set.headers, writeBrief('done', doneText(view.done), { ...brief, maxAgeS: 60 }))
+    }
     set.headers['location'] = view.seeOther
     set.status = 303
     return ''
   }
   if (view.status !== undefined) set.status = view.status
   const { page, fragment } = view
-  return new HtmlAnswer(part ? renderChild(fragment ?? page.main) : page.html(readerOf(request)))
+  if (part) return new HtmlAnswer(fragment ? renderChild(fragment) : mainOf(page))
+  const done = readDone(readCookie(request.headers, 'done', ''))
+  if (done) addCookie(set.headers, deleteBrief('done', brief))
+  return new HtmlAnswer(page.html({ ...readerOf(request), done }))
 }
+
+/** The main part of a page for htmx, which takes the title out of it. */
+const mainOf = ({ main, title }: Page): string =>
+  `${renderChild(main)}<title>${Bun.escapeHTML(title)}</title>`
+
+/** Of the cookie that says what was done. Not `Secure`: it is not secret. */
+const brief = { baseUrl: '', path: '/dashboard' }
+
+type Acted = Extract<View, { seeOther: string }>
+
+/** A part of the page for htmx; where an action leads to another address, that is pushed. */
+function fragmentOf(context: ReplyContext, { fragment, seeOther, done }: Acted): HtmlAnswer {
+  const { method } = context.request
+  if (method !== 'GET') pushAddress(context, seeOther.replace(/#.*$/s, ''))
+  const said = done ? renderChild(ToastPart({ done })) : ''
+  return new HtmlAnswer(renderChild(fragment) + said)
+}
+
+/**
+ * Whether a browser will show the answer under the address it asked. After a post it is sent on
+ * then, so that a reload repeats nothing. Programs do not say so.
+ */
+export const navigates = ({ headers }: Request): boolean =>
+  headers.get('sec-fetch-mode') === 'navigate' && headers.get('hx-request') !== 'true'
 
 /** Tells htmx which address a list now has that it changed in place. */
 export function pushAddress({ request, set }: ReplyContext, address: string): void {

@@ -5,14 +5,18 @@ import { readText } from '../http/body.ts'
 import { parseForm } from '../http/fields.ts'
 import { assertSameOrigin } from '../http/same-origin.ts'
 import { isSafeUrl } from './safe-url.ts'
+import type { Done } from './toast.tsx'
 
 export const themes = ['system', 'light', 'dark'] as const
 
 /** `system` follows the reader's own setting. */
 export type Theme = (typeof themes)[number]
 
-/** How a page looks to this reader. `path` is where the theme switch comes back to. */
-export type Reader = { theme: Theme; path: string }
+/**
+ * How a page looks to this reader. `path` is where the theme switch comes back to, `done` what the
+ * reader did just before.
+ */
+export type Reader = { theme: Theme; path: string; done?: Done | undefined }
 
 export const themeOf = ({ headers }: Request): Theme => {
   const chosen = /(?:^|;\s*)theme=(light|dark)(?:;|$)/.exec(headers.get('cookie') ?? '')?.[1]

@@ -41,7 +41,8 @@ export const settingsPortal = (deps: Deps, frame: Frame) => {
     if (wantsJson(request)) return toSettingsView(account, retention)
     const keptCount = await keptBeyond(deps, account, 0)
     const fragment = <RetentionPanel view={{ retention, keptCount }} />
-    return reply({ request, set }, { fragment, seeOther: settingsPath })
+    const done = { what: 'settings_saved' } as const
+    return reply({ request, set }, { fragment, seeOther: settingsPath, done })
   }
   const page = (account: string, main: Markup) =>
     dashboardPage({ frame, title: 'Settings', here: settingsPath, account, main })

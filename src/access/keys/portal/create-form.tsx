@@ -2,14 +2,14 @@
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import { amountText } from '../../../web/ui/amount.tsx'
-import { Button } from '../../../web/ui/button.tsx'
+import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { ActionForm, ChoiceField, SelectField, TextField } from '../../../web/ui/form.tsx'
 import { ErrorNote } from '../../../web/ui/notice.tsx'
-import { Panel } from '../../../web/ui/panel.tsx'
+import { PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
 import { depthOf, maxDepth, statusOf } from '../key.ts'
 import type { ShownKey } from '../shown-key.ts'
 import { type Draft, errorOf, isOfField } from './key-form.ts'
-import { usedOf, windowOptions } from './key-state.tsx'
+import { keysPath, usedOf, windowOptions } from './key-state.tsx'
 import { RightsFields } from './rights.tsx'
 
 /** The form, blank or as sent with its error. */
@@ -25,7 +25,36 @@ export type CreateView = {
 
 const form = 'create'
 
-export const CreatePanel = ({ view }: { view: CreateView }) => {
+/** The page of the form, with the rules beside it. */
+export const NewKeyPage = ({ view }: { view: CreateView }) => (
+  <>
+    <nav class="path" aria-label="Above this page">
+      <a href={keysPath}>Keys</a>
+    </nav>
+    <PageHead title="New key">
+      <p class="quiet">One capped key per agent. A child key stops when its parent is revoked.</p>
+    </PageHead>
+    <Split>
+      <CreatePanel view={view} />
+      <Rules />
+    </Split>
+  </>
+)
+
+const Rules = () => (
+  <Panel id="rules" title="What a key can do">
+    <ul class="pad stack rules">
+      <li>
+        A run counts against its key, every key above it and your balance. Each needs room for it.
+      </li>
+      <li>A cap resets at 00:00 UTC: every day, on Monday, or on the 1st of the month.</li>
+      <li>Pausing or revoking a key stops every key below it as well.</li>
+      <li>Your plan limits how many keys can be in use and how deep they nest.</li>
+    </ul>
+  </Panel>
+)
+
+const CreatePanel = ({ view }: { view: CreateView }) => {
   const { draft, refusal } = view
   const field = (name: string) => ({
     form,
@@ -45,6 +74,7 @@ export const CreatePanel = ({ view }: { view: CreateView }) => {
             hint="Only you see it."
             maxlength={64}
             required
+            autofocus={refusal === undefined}
           />
           <SelectField
             {...field('parent_id')}
@@ -81,6 +111,9 @@ export const CreatePanel = ({ view }: { view: CreateView }) => {
         <RightsFields form={form} draft={draft} refusal={refusal} />
         <div class="row">
           <Button look="go">Create key</Button>
+          <ButtonLink look="plain" href={keysPath}>
+            Cancel
+          </ButtonLink>
           <span class="htmx-indicator quiet">Creating…</span>
         </div>
       </ActionForm>

@@ -13,32 +13,36 @@ import { actionPath, keyPath } from './key-state.tsx'
 
 type RevokeProps = { keyRow: KeyRow; affected: Affected; below: readonly KeyRow[]; now: Millis }
 
+export const RevokePage = (props: RevokeProps) => (
+  <>
+    <PageHead title="Revoke a key" />
+    <RevokePanel {...props} />
+  </>
+)
+
 /** Names all that stops with the key. */
-export function RevokePage({ keyRow: key, affected, below, now }: RevokeProps) {
+export function RevokePanel({ keyRow: key, affected, below, now }: RevokeProps) {
   const count = 1 + affected.keysBelow
   const keys = count === 1 ? '1 key' : `${count} keys`
   const rest = affected.keysBelow - below.length
   return (
-    <>
-      <PageHead title="Revoke a key" />
-      <Confirm
-        id="revoke"
-        title={`Revoke ${key.name}?`}
-        consequence={
-          <>
-            This stops <strong>{keys} at once</strong> and cannot be undone. {runWords(affected)}
-          </>
-        }
-        affected={[
-          ...[key, ...below].map((one) => <Used of={one} now={now} />),
-          ...(rest > 0 ? [`and ${rest} more`] : []),
-        ]}
-        action={actionPath(key.id, 'revoke')}
-        button={`Revoke ${keys}`}
-        keep={count === 1 ? 'Keep it' : 'Keep them'}
-        keepHref={keyPath(key.id)}
-      />
-    </>
+    <Confirm
+      id="revoke"
+      title={`Revoke ${key.name}?`}
+      consequence={
+        <>
+          This stops <strong>{keys} at once</strong> and cannot be undone. {runWords(affected)}
+        </>
+      }
+      affected={[
+        ...[key, ...below].map((one) => <Used of={one} now={now} />),
+        ...(rest > 0 ? [`and ${rest} more`] : []),
+      ]}
+      action={actionPath(key.id, 'revoke')}
+      button={`Revoke ${keys}`}
+      keep={count === 1 ? 'Keep it' : 'Keep them'}
+      keepHref={keyPath(key.id)}
+    />
   )
 }
 
@@ -64,31 +68,34 @@ const overlaps = [
 
 type RotateProps = { keyRow: KeyRow; overlap?: string | undefined; refusal?: Refusal | undefined }
 
-export const RotatePage = ({ keyRow: key, overlap, refusal }: RotateProps) => (
+export const RotatePage = (props: RotateProps) => (
   <>
     <PageHead title="Rotate a key" />
-    <Panel id="rotate" title={`Give ${key.name} a new secret`}>
-      <ActionForm action={actionPath(key.id, 'rotate')} look="stack">
-        {refusal ? <ErrorNote what="Nothing was changed." charged={refusal.message} /> : null}
-        <p>
-          The key keeps its cap, its limits and the keys below it. It gets a new secret, which you
-          see once. If an earlier secret is still valid beside the current one, it stops working
-          now.
-        </p>
-        <input type="hidden" name="fingerprint" value={key.fingerprint} />
-        <ChoiceField
-          name="overlap_seconds"
-          label="The old secret stops working"
-          value={overlap ?? '0'}
-          options={overlaps}
-        />
-        <div class="row">
-          <Button look="go">Rotate the secret</Button>
-          <ButtonLink look="plain" href={keyPath(key.id)}>
-            Keep it
-          </ButtonLink>
-        </div>
-      </ActionForm>
-    </Panel>
+    <RotatePanel {...props} />
   </>
+)
+
+export const RotatePanel = ({ keyRow: key, overlap, refusal }: RotateProps) => (
+  <Panel id="rotate" title={`Give ${key.name} a new secret`}>
+    <ActionForm action={actionPath(key.id, 'rotate')} look="stack">
+      {refusal ? <ErrorNote what="Nothing was changed." charged={refusal.message} /> : null}
+      <p>
+        The key keeps its cap, its limits and the keys below it. It gets a new secret, which you see
+        once. If an earlier secret is still valid beside the current one, it stops working now.
+      </p>
+      <input type="hidden" name="fingerprint" value={key.fingerprint} />
+      <ChoiceField
+        name="overlap_seconds"
+        label="The old secret stops working"
+        value={overlap ?? '0'}
+        options={overlaps}
+      />
+      <div class="row">
+        <Button look="go">Rotate the secret</Button>
+        <ButtonLink look="plain" href={keyPath(key.id)} keeps>
+          Keep it
+        </ButtonLink>
+      </div>
+    </ActionForm>
+  </Panel>
 )

@@ -2,10 +2,10 @@
 import type { KeyRow } from '../../../storage/db/schema.ts'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { ActionForm } from '../../../web/ui/form.tsx'
-import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { Notice } from '../../../web/ui/notice.tsx'
 import { PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
 import { Rosette } from '../../../web/ui/rosette.tsx'
+import { SideLink, SidePanel } from '../../../web/ui/side-panel.tsx'
 import { Pager, Table } from '../../../web/ui/table.tsx'
 import { depthOf, maxDepth, statusOf } from '../key.ts'
 import { nextBlock } from '../key-view.ts'
@@ -19,11 +19,12 @@ import {
   keyColumns,
   keyPath,
   keysPath,
+  newKeyPath,
   StateBadge,
 } from './key-state.tsx'
 
 /** Also the fragment that htmx swaps as a whole. */
-export function KeyPage({ view, reveal }: { view: DetailView; reveal?: Child }) {
+export function KeyPage({ view }: { view: DetailView }) {
   const { shown, now } = view
   const { key, chain } = shown
   return (
@@ -35,8 +36,7 @@ export function KeyPage({ view, reveal }: { view: DetailView; reveal?: Child }) 
           {key.revokedAt === null ? <Actions view={view} /> : null}
         </div>
       </PageHead>
-      {reveal}
-      {view.isAgain && !reveal ? <Again /> : null}
+      {view.isAgain ? <Again /> : null}
       <Blocked view={view} />
       <Split>
         <div class="stack wide">
@@ -47,11 +47,12 @@ export function KeyPage({ view, reveal }: { view: DetailView; reveal?: Child }) 
       </Split>
       <BelowPanel view={view} />
       {statusOf(chain, now) === 'revoked' ? null : <EditPanel view={view} />}
+      <SidePanel />
     </div>
   )
 }
 
-const KeyTitle = ({ of: key }: { of: KeyRow }) => (
+export const KeyTitle = ({ of: key }: { of: KeyRow }) => (
   <span class="keyname">
     <Rosette hash={key.fingerprint} />
     <span dir="auto">{key.name}</span>
@@ -59,7 +60,7 @@ const KeyTitle = ({ of: key }: { of: KeyRow }) => (
 )
 
 /** The keys above, the root first. */
-const Path = ({ chain }: { chain: ShownKey['chain'] }) => (
+export const Path = ({ chain }: { chain: ShownKey['chain'] }) => (
   <nav class="path" aria-label="Above this key">
     <a href={keysPath}>Keys</a>
     {chain
@@ -85,10 +86,10 @@ function Actions({ view: { shown } }: { view: DetailView }) {
           {hidden}
         </Button>
       </ActionForm>
-      <ButtonLink href={`${keyPath(id)}/rotate`}>Rotate…{hidden}</ButtonLink>
-      <ButtonLink href={`${keyPath(id)}/revoke`} look="bad">
+      <SideLink href={`${keyPath(id)}/rotate`}>Rotate…{hidden}</SideLink>
+      <SideLink href={`${keyPath(id)}/revoke`} look="bad">
         Revoke…{hidden}
-      </ButtonLink>
+      </SideLink>
     </>
   )
 }
@@ -125,7 +126,7 @@ function BelowPanel({ view: { shown, below, isFirst, now } }: { view: DetailView
   const mayHang = depthOf(key) < maxDepth && statusOf(chain, now) === 'usable'
   const last = below.items.at(-1)?.key.id
   const add = mayHang ? (
-    <ButtonLink href={`${keysPath}?parent_id=${key.id}#create`} small icon="plus">
+    <ButtonLink href={`${newKeyPath}?parent_id=${key.id}`} small icon="plus">
       Create a key below
     </ButtonLink>
   ) : null

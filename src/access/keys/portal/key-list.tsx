@@ -4,14 +4,13 @@ import type { Page } from '../../../kernel/pagination.ts'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
 import { Tabs } from '../../../web/ui/filters.tsx'
-import type { Child } from '../../../web/ui/jsx-runtime.ts'
-import { PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
+import { PageHead, Panel } from '../../../web/ui/panel.tsx'
+import { SidePanel } from '../../../web/ui/side-panel.tsx'
 import { Pager, Table } from '../../../web/ui/table.tsx'
 import type { Wanted } from '../browse.ts'
 import type { KeyStatus } from '../key.ts'
 import type { ShownKey } from '../shown-key.ts'
-import { CreatePanel, type CreateView } from './create-form.tsx'
-import { keyColumns, keysPath, stateWords } from './key-state.tsx'
+import { keyColumns, keysPath, newKeyPath, stateWords } from './key-state.tsx'
 
 export type ListView = {
   account: string
@@ -22,19 +21,15 @@ export type ListView = {
   isFirst: boolean
 }
 
-type PageProps = { list: ListView; create: CreateView; reveal?: Child }
-
-export const KeysPage = ({ list, create, reveal }: PageProps) => (
+export const KeysPage = ({ list }: { list: ListView }) => (
   <>
     <PageHead title="Keys">
-      <p class="quiet">One capped key per agent. A child key stops when its parent is revoked.</p>
+      <ButtonLink href={newKeyPath} look="go" icon="plus">
+        New key
+      </ButtonLink>
     </PageHead>
-    {reveal ?? <div class="reveal" id="new-key" />}
     <KeysPanel list={list} />
-    <Split>
-      <CreatePanel view={create} />
-      <Rules />
-    </Split>
+    <SidePanel />
   </>
 )
 
@@ -139,7 +134,7 @@ function NoKeys({ list: { account, wanted, isFirst } }: { list: ListView }) {
       hash={account}
       title="No keys in use"
       action={
-        <ButtonLink href="#create" look="go">
+        <ButtonLink href={newKeyPath} look="go">
           Create a key
         </ButtonLink>
       }
@@ -163,16 +158,3 @@ function hrefOf({ state, name }: Wanted, after?: string): string {
   if (after !== undefined) query.set('after', after)
   return query.size === 0 ? keysPath : `${keysPath}?${query}`
 }
-
-const Rules = () => (
-  <Panel id="rules" title="What a key can do">
-    <ul class="pad stack rules">
-      <li>
-        A run counts against its key, every key above it and your balance. Each needs room for it.
-      </li>
-      <li>A cap resets at 00:00 UTC: every day, on Monday, or on the 1st of the month.</li>
-      <li>Pausing or revoking a key stops every key below it as well.</li>
-      <li>Your plan limits how many keys can be in use and how deep they nest.</li>
-    </ul>
-  </Panel>
-)

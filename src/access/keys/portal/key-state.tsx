@@ -3,8 +3,11 @@ import type { Millis } from '../../../kernel/clock.ts'
 import type { Nusd } from '../../../kernel/money.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import { type CapWindow, capWindows } from '../../../ledger/window.ts'
+import type { KeyRow } from '../../../storage/db/schema.ts'
+import { ButtonLink } from '../../../web/ui/button.tsx'
 import { Hash } from '../../../web/ui/hash.tsx'
 import { Meter } from '../../../web/ui/meter.tsx'
+import { SideLink } from '../../../web/ui/side-panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import type { Column } from '../../../web/ui/table.tsx'
 import { dateText, When } from '../../../web/ui/when.tsx'
@@ -14,6 +17,7 @@ import type { ShownKey } from '../shown-key.ts'
 import type { Draft } from './key-form.ts'
 
 export const keysPath = '/dashboard/keys'
+export const newKeyPath = `${keysPath}/new`
 export const keyPath = (id: string): string => `${keysPath}/${id}`
 export const actionPath = (id: string, action: string): string => `/api/portal/keys/${id}/${action}`
 
@@ -90,7 +94,7 @@ export const keyColumns = (now: Millis, look: 'tree' | 'list'): Column<ShownKey>
     at: 'when',
     cell: ({ key }) =>
       key.lastUsedAt === null ? (
-        <span class="quiet">Never used</span>
+        <span class="quiet hex">Never used</span>
       ) : (
         <When at={key.lastUsedAt} now={now} />
       ),
@@ -105,14 +109,32 @@ export const keyColumns = (now: Millis, look: 'tree' | 'list'): Column<ShownKey>
   {
     head: 'Action',
     kind: 'unnamed',
-    cell: ({ key }) => (
-      <a class="btn small" href={keyPath(key.id)}>
-        {key.revokedAt === null ? 'Manage' : 'View'}
-        <span class="vh"> {key.name}</span>
-      </a>
-    ),
+    at: 'act',
+    cell: ({ key }) => <RowActions of={key} />,
   },
 ]
+
+const RowActions = ({ of: { id, name, revokedAt } }: { of: KeyRow }) => {
+  const hidden = <span class="vh"> {name}</span>
+  return (
+    <div class="row tight">
+      {revokedAt === null ? (
+        <>
+          <SideLink href={`${keyPath(id)}/rotate`} small look="plain" folds>
+            Rotate…{hidden}
+          </SideLink>
+          <SideLink href={`${keyPath(id)}/revoke`} small look="plain" folds>
+            Revoke…{hidden}
+          </SideLink>
+        </>
+      ) : null}
+      <ButtonLink small href={keyPath(id)}>
+        {revokedAt === null ? 'Manage' : 'View'}
+        {hidden}
+      </ButtonLink>
+    </div>
+  )
+}
 
 function KeyCell({ shown: { key, chain }, look }: { shown: ShownKey; look: 'tree' | 'list' }) {
   const depth = look === 'tree' ? depthOf(key) : 0

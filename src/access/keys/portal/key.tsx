@@ -3,15 +3,16 @@ import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
 import { defaultPageLimit } from '../../../kernel/pagination.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
-import type { KeyRow } from '../../../storage/db/schema.ts'
+import type { KeyRow, SessionRow } from '../../../storage/db/schema.ts'
 import { answerOnce, callOf } from '../../../storage/idempotency/api/answer-once.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import { type Fields, readFields } from '../../../web/http/fields.ts'
 import { queryOf, readPage } from '../../../web/http/query.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
-import type { Child, Markup } from '../../../web/ui/jsx-runtime.ts'
+import type { Markup } from '../../../web/ui/jsx-runtime.ts'
 import { dashboardPage, type Page } from '../../../web/ui/layout.tsx'
-import { type ReplyContext, reply } from '../../../web/ui/reply.ts'
+import { navigates, type ReplyContext, reply } from '../../../web/ui/reply.ts'
+import type { DoneWhat } from '../../../web/ui/toast.tsx'
 import { sessionAuth, wantsJson, wantsPage } from '../../accounts/needs-session.ts'
 import { countAffected } from '../affected.ts'
 import { changeBody, rotateBody } from '../api/key-body.ts'
@@ -26,14 +27,15 @@ import { resumeKey } from '../resume.ts'
 import { revokeKey } from '../revoke.ts'
 import { rotateKey } from '../rotate.ts'
 import { toChange } from '../wish.ts'
-import { type Made, toReveal } from './create-key.ts'
-import { RevokePage, RotatePage } from './key-confirm.tsx'
+import type { Made } from './create-key.ts'
+import { RevokePage, RevokePanel, RotatePage, RotatePanel } from './key-confirm.tsx'
 import { KeyPage } from './key-detail.tsx'
 import { draftOf, readKeyChange } from './key-form.ts'
 import { type DetailView, keyPath, keysPath } from './key-state.tsx'
-import { Reveal } from './reveal.tsx'
+import { secretPath, showSecret } from './secret.tsx'
 
 type Context = ReplyContext & { account: string }
+type SignedIn = Context & { session: Pick<SessionRow, 'id'> }
 
 export const keyPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'key-portal' }).use(pages(deps, frame)).use(actions(deps, frame))
@@ -57,9 +59,9 @@ const pages = (deps: Deps, frame: Frame) =>
       `${keysPath}/:id/revoke`,
       async ({ params, request, set, account }) => {
         const key = await findAccountKey(deps, account, params.id)
-        const main = await revokeMain(deps, key)
-        const page = pageOf(frame, account, `Revoke ${key.name}?`, main)
-        return reply({ request, set }, { page })
+        const view = await revokeView(deps, key)
+        const page = pageOf(frame, account, `Revoke ${key.name}?`, <RevokePage {...view} />)
+        return reply({ request, set }, { page, fragment: <RevokePanel {...view} /> })
       },
       { needsSession: 'page' },
     )
@@ -68,7 +70,7 @@ const pages = (deps: Deps, frame: Frame) =>
       async ({ params, request, set, account }) => {
         const key = await findAccountKey(deps, account, params.id)
         const page = pageOf(frame, account, `Rotate ${key.name}`, <RotatePage keyRow={key} />)
-        return reply({ request, set }, { page })
+        return reply({ request, set }, { page, fragment: <RotatePanel keyRow={key} /> })
       },
       { needsSession: 'page' },
     )
@@ -84,10 +86,11 @@ const actions = (deps: Deps, frame: Frame) => {
     context: Context,
     id: string,
     verb: (deps: Deps, wish: { keyId: string; actor: string }) => Promise<unknown>,
+    done: DoneWhat,
   ) => {
     const key = await findAccountKey(deps, context.account, id)
     await verb(deps, { keyId: key.id, actor: context.account })
-    return answer(deps, context, key)
+    return answer(deps, context, key, done)
   }
   return new Elysia({ name: 'key-actions' })
     .use(sessionAuth(deps))
@@ -109,25 +112,28 @@ const actions = (deps: Deps, frame: Frame) => {
     )
     .post(
       '/api/portal/keys/:id/pause',
-      ({ params, request, set, account }) => act({ request, set, account }, params.id, pauseKey),
+      ({ params, request, set, account }) =>
+        act({ request, set, account }, params.id, pauseKey, 'key_paused'),
       { needsSession: 'action', parse: 'none' },
     )
     .post(
       '/api/portal/keys/:id/resume',
-      ({ params, request, set, account }) => act({ request, set, account }, params.id, resumeKey),
+      ({ params, request, set, account }) =>
+        act({ request, set, account }, params.id, resumeKey, 'key_resumed'),
       { needsSession: 'action', parse: 'none' },
     )
     .post(
       '/api/portal/keys/:id/revoke',
-      ({ params, request, set, account }) => act({ request, set, account }, params.id, revokeKey),
+      ({ params, request, set, account }) =>
+        act({ request, set, account }, params.id, revokeKey, 'key_revoked'),
       { needsSession: 'action', parse: 'none' },
     )
     .post(
       '/api/portal/keys/:id/rotate',
-      async ({ params, request, set, account }) => {
+      async ({ params, request, set, account, session }) => {
         const key = await findAccountKey(deps, account, params.id)
         const sent = await readFields(request, { limitBytes: deps.settings.bodyBytes })
-        return rotateIt(deps, frame, { context: { request, set, account }, key, sent })
+        return rotateIt(deps, frame, { context: { request, set, account, session }, key, sent })
       },
       { needsSession: 'action', parse: 'none' },
     )
@@ -140,11 +146,11 @@ const pageOf = (frame: Frame, account: string, title: string, main: Markup): Pag
 
 /** A page that answers a form. The theme switch on it returns to `path`. */
 export const shownAt = (page: Page, path: string): Page => ({
-  main: page.main,
+  ...page,
   html: (reader) => page.html({ ...reader, path }),
 })
 
-async function revokeMain(deps: Deps, key: KeyRow) {
+async function revokeView(deps: Deps, key: KeyRow) {
   const now = deps.clock.now()
   const [affected, { items }] = await Promise.all([
     countAffected(deps, key.id),
@@ -157,18 +163,19 @@ async function revokeMain(deps: Deps, key: KeyRow) {
     key,
     ...live.slice(0, 20).map((one) => one.key),
   ])
-  return <RevokePage keyRow={own} affected={affected} below={below} now={now} />
+  return { keyRow: own, affected, below, now }
 }
 
 /** The key in JSON, as htmx's part of its page, or by going to its page. */
-async function answer(deps: Deps, context: Context, { id }: KeyRow) {
+async function answer(deps: Deps, context: Context, { id }: KeyRow, done?: DoneWhat) {
   const key = await findAccountKey(deps, context.account, id)
   if (wantsJson(context.request)) {
     const now = deps.clock.now()
     return toKeyView(await deps.keys.show(id, now), now)
   }
   const fragment = <KeyPage view={await readDetail(deps, key, firstPage)} />
-  return reply(context, { fragment, seeOther: keyPath(id) })
+  const said = done ? { done: { what: done, id } } : {}
+  return reply(context, { fragment, seeOther: keyPath(id), ...said })
 }
 
 type Sent = { context: Context; key: KeyRow; sent: Fields }
@@ -182,27 +189,30 @@ async function changeIt(deps: Deps, frame: Frame, { context, key, sent }: Sent) 
       ? readKeyChange(draft, { key, parent, now: deps.clock.now() })
       : toChange(checkBody(changeBody, sent.value))
     await changeKey(deps, { keyId: key.id, actor: account, change })
-    return await answer(deps, context, key)
+    return await answer(deps, context, key, 'key_changed')
   } catch (error) {
     if (!(error instanceof Refusal) || wantsJson(request)) throw error
     const view = { ...(await readDetail(deps, key, firstPage)), draft, refusal: error }
-    return showKey(frame, context, { view, status: error.status })
+    return showKey(frame, context, view, error.status)
   }
 }
 
-async function rotateIt(deps: Deps, frame: Frame, { context, key, sent }: Sent) {
+async function rotateIt(
+  deps: Deps,
+  frame: Frame,
+  { context, key, sent }: Sent & { context: SignedIn },
+) {
   const { account, request } = context
   const { fingerprint: from, overlap_seconds: overlap } = draftOf(sent.value)
   if (wantsJson(request)) return rotateOnce(deps, { context, key, sent })
   // A reload sends the form again.
   if (from !== undefined && from !== key.fingerprint && wantsPage(request)) {
-    return reply(context, { fragment: <></>, seeOther: `${keyPath(key.id)}?again=1` })
+    const seeOther = navigates(request) ? secretPath(key.id) : `${keyPath(key.id)}?again=1`
+    return reply(context, { fragment: <></>, seeOther })
   }
   try {
     const made = await rotate(deps, account, { key, sent })
-    const reveal = <Reveal view={await toReveal(deps, made, 'rotate')} />
-    const view = await readDetail(deps, made.key, firstPage)
-    return showKey(frame, context, { view, reveal, status: 200 })
+    return await showSecret(deps, frame, context, { made, by: 'rotate', status: 200 })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const main = <RotatePage keyRow={key} overlap={overlap} refusal={error} />
@@ -238,11 +248,8 @@ function rotate(deps: Deps, account: string, { key, sent, once }: Rotating): Pro
   return rotateKey(deps, { ...wish, overlapSeconds, from })
 }
 
-type Showing = { view: DetailView; reveal?: Child; status: number }
-
-function showKey(frame: Frame, context: Context, { view, reveal, status }: Showing) {
+function showKey(frame: Frame, context: Context, view: DetailView, status: number) {
   const { key } = view.shown
-  const main = <KeyPage view={view} reveal={reveal} />
-  const page = pageOf(frame, context.account, key.name, main)
+  const page = pageOf(frame, context.account, key.name, <KeyPage view={view} />)
   return reply(context, { page: shownAt(page, keyPath(key.id)), status })
 }

@@ -84,7 +84,7 @@ const NothingUsed = ({ account, query }: Pick<TableProps, 'account' | 'query'>) 
     title="Nothing was used in these days"
     action={
       query.get('days') === '90' ? (
-        <ButtonLink href="/dashboard/keys">Create a key</ButtonLink>
+        <ButtonLink href="/dashboard/keys/new">Create a key</ButtonLink>
       ) : (
         <ButtonLink href={`?${new URLSearchParams({ days: '90' })}`}>
           Show the last 90 days

@@ -33,7 +33,7 @@ export const KeysSummary = ({ account, keys, now }: KeysProps) => (
         hash={account}
         title="No keys yet"
         action={
-          <ButtonLink look="go" icon="plus" href="/dashboard/keys">
+          <ButtonLink look="go" icon="plus" href="/dashboard/keys/new">
             Create a key
           </ButtonLink>
         }

@@ -61,7 +61,7 @@ export function Overview({ view }: { view: OverviewView }) {
           <ButtonLink href="/dashboard/console" icon="console">
             Open console
           </ButtonLink>
-          <ButtonLink href="/dashboard/keys" look="go" icon="plus">
+          <ButtonLink href="/dashboard/keys/new" look="go" icon="plus">
             New key
           </ButtonLink>
         </div>

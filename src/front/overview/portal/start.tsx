@@ -45,7 +45,7 @@ const stepsOf = ({ hasCredit, hasKey, ended }: Onboarding, takesDeposits: boolea
     label: 'Create a capped key',
     done: hasKey,
     action: (
-      <ButtonLink small look={hasCredit ? 'go' : undefined} href="/dashboard/keys">
+      <ButtonLink small look={hasCredit ? 'go' : undefined} href="/dashboard/keys/new">
         Create one
       </ButtonLink>
     ),

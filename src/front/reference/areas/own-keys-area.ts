@@ -43,7 +43,12 @@ const lists = [
     ],
     answers: [
       paged(201, 'The key, with its secret.', keyWithSecretShape),
-      { ...seeOther, about: 'To a form that was sent again: the key that it made.' },
+      {
+        ...seeOther,
+        about:
+          'To a browser that navigates (`Sec-Fetch-Mode: navigate`): the page that shows the ' +
+          'secret once. To a form that was sent again: the key that it made.',
+      },
     ],
     refuses: ['conflict'],
   }),
@@ -95,7 +100,13 @@ const changes = [
       { ...one, name: 'The old secret works for an hour', body: { overlap_seconds: 3600 } },
       { ...one, name: 'From a form', form: { overlap_seconds: '3600' } },
     ],
-    answers: [paged(200, 'The key, with its new secret.', keyWithSecretShape)],
+    answers: [
+      paged(200, 'The key, with its new secret.', keyWithSecretShape),
+      {
+        ...seeOther,
+        about: 'To a browser that navigates: the page that shows the secret once.',
+      },
+    ],
     refuses: ['not_found', 'conflict'],
   }),
   act(

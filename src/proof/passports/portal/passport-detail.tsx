@@ -149,7 +149,7 @@ function KeysPanel({ view: { row, bound, free, refusal } }: { view: OwnView }) {
         <Pad>
           <p class="row">
             No other key can be bound.
-            <ButtonLink href="/dashboard/keys#create" small icon="plus">
+            <ButtonLink href="/dashboard/keys/new" small icon="plus">
               Create a key
             </ButtonLink>
           </p>

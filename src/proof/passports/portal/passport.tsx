@@ -9,6 +9,7 @@ import type { Frame } from '../../../web/ui/frame.ts'
 import type { Markup } from '../../../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../../../web/ui/layout.tsx'
 import { type ReplyContext, reply } from '../../../web/ui/reply.ts'
+import type { DoneWhat } from '../../../web/ui/toast.tsx'
 import { bindKey, keysOf, unbindAll, unbindKey } from '../bind.ts'
 import { editPassport } from '../edit.ts'
 import { issueStatement } from '../issue.ts'
@@ -24,6 +25,7 @@ import { type Draft, draftOf, readEdit, readKeyId, readNamedKey } from './read-b
 
 type Context = ReplyContext & { account: string }
 type Asked = { passport: PassportRow; actor: string }
+type Act = { verb: (asked: Asked) => Promise<unknown>; draft?: Draft; done?: DoneWhat }
 
 /** One passport of an account: its page, what it asks before it ends, and its actions. */
 export const passportPortal = (deps: Deps, frame: Frame) =>
@@ -61,8 +63,7 @@ const actions = (deps: Deps, frame: Frame) => {
   const act = async (
     context: Context,
     handle: string,
-    verb: (asked: Asked) => Promise<unknown>,
-    draft?: Draft,
+    { verb, draft, done = 'passport_saved' }: Act,
   ) => {
     const passport = await findOwnPassport(deps, context.account, handle)
     try {
@@ -74,7 +75,7 @@ const actions = (deps: Deps, frame: Frame) => {
       const page = pageOf(frame, context.account, `@${handle}`, main)
       return reply(context, { page, status: error.status })
     }
-    return answer(deps, context, passport)
+    return answer(deps, context, passport, done)
   }
   const withBody = (request: Request) =>
     readFields(request, { limitBytes: deps.settings.bodyBytes })
@@ -82,7 +83,7 @@ const actions = (deps: Deps, frame: Frame) => {
   const edit = async (context: Context, handle: string) => {
     const sent = await withBody(context.request)
     const verb = (asked: Asked) => editPassport(deps, { ...asked, wish: readEdit(sent) })
-    return act(context, handle, verb, draftOf(sent.value))
+    return act(context, handle, { verb, draft: draftOf(sent.value) })
   }
 
   return new Elysia({ name: 'passport-actions' })
@@ -108,35 +109,48 @@ const actions = (deps: Deps, frame: Frame) => {
     .post(
       '/api/portal/passports/:handle/publish',
       ({ params, request, set, account }) =>
-        act({ request, set, account }, params.handle, (asked) => publishPassport(deps, asked)),
+        act({ request, set, account }, params.handle, {
+          verb: (asked) => publishPassport(deps, asked),
+          done: 'passport_published',
+        }),
       { needsSession: 'action', parse: 'none' },
     )
     .post(
       '/api/portal/passports/:handle/hide',
       ({ params, request, set, account }) =>
-        act({ request, set, account }, params.handle, (asked) => hidePassport(deps, asked)),
+        act({ request, set, account }, params.handle, {
+          verb: (asked) => hidePassport(deps, asked),
+          done: 'passport_hidden',
+        }),
       { needsSession: 'action', parse: 'none' },
     )
     .post(
       '/api/portal/passports/:handle/retire',
       ({ params, request, set, account }) =>
-        act({ request, set, account }, params.handle, (asked) => retirePassport(deps, asked)),
+        act({ request, set, account }, params.handle, {
+          verb: (asked) => retirePassport(deps, asked),
+          done: 'passport_retired',
+        }),
       { needsSession: 'action', parse: 'none' },
     )
     .post(
       '/api/portal/passports/:handle/statement',
       ({ params, request, set, account }) =>
-        act({ request, set, account }, params.handle, (asked) => issueStatement(deps, asked)),
+        act({ request, set, account }, params.handle, {
+          verb: (asked) => issueStatement(deps, asked),
+          done: 'statement_issued',
+        }),
       { needsSession: 'action', parse: 'none' },
     )
     .post(
       '/api/portal/passports/:handle/bind',
       async ({ params, request, set, account }) => {
         const { value } = await withBody(request)
-        return act({ request, set, account }, params.handle, (asked) => {
+        const verb = (asked: Asked) => {
           const keyId = readKeyId(value)
           return keyId === undefined ? unbindAll(deps, asked) : bindKey(deps, { ...asked, keyId })
-        })
+        }
+        return act({ request, set, account }, params.handle, { verb })
       },
       { needsSession: 'action', parse: 'none' },
     )
@@ -144,9 +158,8 @@ const actions = (deps: Deps, frame: Frame) => {
       '/api/portal/passports/:handle/unbind',
       async ({ params, request, set, account }) => {
         const { value } = await withBody(request)
-        return act({ request, set, account }, params.handle, (asked) =>
-          unbindKey(deps, { ...asked, keyId: readNamedKey(value) }),
-        )
+        const verb = (asked: Asked) => unbindKey(deps, { ...asked, keyId: readNamedKey(value) })
+        return act({ request, set, account }, params.handle, { verb })
       },
       { needsSession: 'action', parse: 'none' },
     )
@@ -156,11 +169,12 @@ const pageOf = (frame: Frame, account: string, title: string, main: Markup) =>
   dashboardPage({ frame, title, here: ownPassportsPath, account, main })
 
 /** The passport in JSON, as htmx's part of its page, or by going to its page. */
-async function answer(deps: Deps, context: Context, { handle }: PassportRow) {
+async function answer(deps: Deps, context: Context, { handle }: PassportRow, done?: DoneWhat) {
   const row = await findOwnPassport(deps, context.account, handle)
   if (wantsJson(context.request)) return toOwnJson(deps, row)
   const fragment = <OwnPassportPage view={await viewOf(deps, row)} />
-  return reply(context, { fragment, seeOther: ownPassportPath(handle) })
+  const said = done ? { done: { what: done, id: handle } } : {}
+  return reply(context, { fragment, seeOther: ownPassportPath(handle), ...said })
 }
 
 /** A passport of one's own in JSON. */

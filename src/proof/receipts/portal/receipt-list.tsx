@@ -181,7 +181,7 @@ function NoReceipts({ view: { account, query, next } }: { view: ReceiptsView }) 
     <Empty
       hash={account}
       title="No receipts yet"
-      action={<ButtonLink href="/dashboard/keys">Create a key</ButtonLink>}
+      action={<ButtonLink href="/dashboard/keys/new">Create a key</ButtonLink>}
     >
       Every run of your keys leaves a signed receipt here.
     </Empty>
